@@ -1,0 +1,120 @@
+//! Binary records. All fields are little-endian; pointers are 64-bit and relocated by the linker.
+use core::ffi::{c_char, c_void};
+use core::mem::{offset_of, size_of};
+use core::sync::atomic::{AtomicPtr, AtomicU64};
+
+/// Header of one NxP object in section [`crate::names::SEC_NXP`] of a fat object. The payload (a
+/// complete RV64 relocatable ELF) follows at `header_size`. `ld -r` concatenates records; each starts
+/// at a multiple of 16 and the bytes between are zero.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FatHeader {
+    pub magic: [u8; 8],
+    pub abi_version: u32,
+    pub header_size: u32,
+    pub payload_size: u64,
+    /// XXH3-64 of the payload. It is the record's checksum and the name of the unit.
+    pub unit_id: u64,
+}
+pub const FAT_MAGIC: [u8; 8] = *b"FLKNXP1\0";
+const _: () = assert!(size_of::<FatHeader>() == 32);
+
+/// One per compiled unit that places something, in [`crate::names::SEC_UNITS`]; tells the link step
+/// which units the host linker has really kept.
+#[repr(C)]
+pub struct Unit {
+    pub unit_id: u64,
+    /// Address of [`crate::names::LINK_GUARD`]: only a Flick link defines it.
+    pub guard: *const c_void,
+}
+const _: () = assert!(size_of::<Unit>() == 16);
+
+/// One per function with NxP code that can be entered from outside its unit, in
+/// [`crate::names::SEC_GATES`].
+#[repr(C)]
+pub struct Gate {
+    /// Where the gate jumps with this record's address in r11. Statically `__flick_lazy`; set when
+    /// the module is registered: the crossing, the image address (trigger `fault`) or the twin.
+    pub target: AtomicPtr<c_void>,
+    /// The function's first instruction in the image.
+    pub image: *const c_void,
+    /// The function's one address, through a local label: the gate, or for [`GATE_BOTH`] the host
+    /// copy.
+    pub entry: *const c_void,
+    /// Host copy of the function: the twin, or for [`GATE_BOTH`] the same as `entry`.
+    pub twin: *const c_void,
+    pub name: *const c_char,
+    /// See [`crate::signature`].
+    pub signature: *const c_char,
+    /// `GATE_*` bits; zero marks an empty record.
+    pub flags: u32,
+    pub reserved: u32,
+    /// Calls from the host that crossed here; counted only with `FLICK_STATS`.
+    pub calls: AtomicU64,
+}
+const _: () = assert!(size_of::<Gate>() == 64);
+
+/// Placed on the NxP: `entry` is a gate.
+pub const GATE_NXP: u32 = 1;
+/// Placed on both sides: `entry` is the host copy; NxP code that calls it runs the NxP copy.
+pub const GATE_BOTH: u32 = 2;
+/// Both calling conventions pass this signature in the same registers in the same order: at most six
+/// integer and eight `double` arguments, no `float`, nothing on the stack.
+pub const GATE_PLAIN: u32 = 4;
+
+/// A function of an image, sorted by `offset`. Covers every function symbol of the linked image.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FuncEntry {
+    pub offset: u32,
+    pub size: u32,
+    /// Offset in the module's string table; the plain C name (prefixes removed).
+    pub name: u32,
+    pub reserved: u32,
+}
+const _: () = assert!(size_of::<FuncEntry>() == 16);
+
+/// A line-table row of an image, sorted by `offset`; holds up to the next row. `line` 0: unknown.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LineEntry {
+    pub offset: u32,
+    /// Offset of the file name in the module's string table.
+    pub file: u32,
+    pub line: u32,
+}
+const _: () = assert!(size_of::<LineEntry>() == 12);
+
+/// What a program or shared library with an image hands to the runtime: `__flick_module`, hidden,
+/// one per module, made by the image link. A pointer pair is a half-open range.
+#[repr(C)]
+pub struct Module {
+    pub magic: [u8; 8],
+    pub abi_version: u32,
+    /// `size_of::<Module>()` when it was made.
+    pub size: u32,
+    pub image: *const u8,
+    pub image_size: u64,
+    /// The executable part of the image, as offsets.
+    pub text_offset: u64,
+    pub text_size: u64,
+    pub funcs: *const FuncEntry,
+    pub func_count: u64,
+    pub lines: *const LineEntry,
+    pub line_count: u64,
+    pub strings: *const c_char,
+    pub strings_size: u64,
+    pub gates: *const Gate,
+    pub gates_end: *const Gate,
+    pub nxp_data: *const u8,
+    pub nxp_data_end: *const u8,
+    /// ISA string of the image, NUL-terminated.
+    pub march: *const c_char,
+    /// XXH3-64 of the image before relocation.
+    pub image_id: u64,
+}
+pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
+const _: () = assert!(size_of::<Module>() == 144);
+const _: () = assert!(offset_of!(Module, image) == 16);
+const _: () = assert!(offset_of!(Module, gates) == 96);
+const _: () = assert!(offset_of!(Module, image_id) == 136);

@@ -1,0 +1,16 @@
+//! Every layout and name that two parts of Flick share, once: object sections, records, symbol
+//! names, signatures. `no_std`; the C view (`pass/flick_abi.h`) is generated from here by
+//! [`header::c_header`] and a test keeps it equal. `docs/formats.md` explains how they fit together.
+#![cfg_attr(not(test), no_std)]
+
+pub mod header;
+pub mod layout;
+pub mod names;
+pub mod signature;
+
+/// Version of everything in this crate. Objects, images and runtime with different versions do not
+/// mix: the link step and `__flick_register` refuse them.
+pub const ABI_VERSION: u32 = 1;
+
+/// The RISC-V ISA string that NxP code is compiled for.
+pub const NXP_MARCH: &str = "rv64imafdc_zicsr_zifencei";

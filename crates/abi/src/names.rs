@@ -1,0 +1,40 @@
+//! Section and symbol names.
+
+/// Non-allocated, SHF_EXCLUDE: NxP objects of a fat object ([`crate::layout::FatHeader`]).
+pub const SEC_NXP: &str = ".flick.nxp";
+/// Non-allocated: placement records, text, one line each (`docs/formats.md`).
+pub const SEC_PLACE: &str = ".flick.place";
+/// Non-allocated, in the final file: the linked RV64 ELF, with symbols and debug information.
+pub const SEC_ELF: &str = ".flick.elf";
+/// [`crate::layout::Unit`] records (allocated, writable, SHF_GNU_RETAIN).
+pub const SEC_UNITS: &str = "flick_units";
+/// [`crate::layout::Gate`] records (allocated, writable, SHF_GNU_RETAIN).
+pub const SEC_GATES: &str = "flick_gates";
+/// `FLICK_NXP_DATA` variables (allocated, writable, page-aligned).
+pub const SEC_NXP_DATA: &str = "flick_nxp_data";
+/// The image in the final file: page-aligned, relocated, then read-only (RELRO); never executable.
+pub const SEC_IMAGE: &str = ".data.rel.ro.flick_image";
+
+/// Hidden symbol that every fat object needs and only the Flick link defines; its text is what a
+/// user of a plain linker reads.
+pub const LINK_GUARD: &str = "flick_object__link_it_with_flick_cc__see_flick_explain_FLK0301";
+/// NxP code of function `f` is `__flick_nxp_f` (hidden, in the image only).
+pub const NXP_PREFIX: &str = "__flick_nxp_";
+/// A direct call from NxP code to a function `g` without NxP code in its unit calls
+/// `__flick_call_g`. The image link binds it to NxP code or lets it stand for host symbol `g`.
+pub const CALL_PREFIX: &str = "__flick_call_";
+/// Host copy of a function placed on the NxP: `__flick_twin_f`, local to its unit.
+pub const TWIN_PREFIX: &str = "__flick_twin_";
+/// Accessor of thread-local `v`: `void *__flick_tls_v(void)`, hidden, host code.
+pub const TLS_PREFIX: &str = "__flick_tls_";
+/// Hidden; [`crate::layout::Module`] of this executable or shared library.
+pub const MODULE: &str = "__flick_module";
+
+/// Runtime entries (`libflick`).
+pub const RT_LAZY: &str = "__flick_lazy";
+pub const RT_REGISTER: &str = "__flick_register";
+pub const RT_UNREGISTER: &str = "__flick_unregister";
+/// NxP code jumps here for a call that needs a signature: t1 = signature, t2 = target.
+pub const RT_XCALL: &str = "__flick_xcall";
+/// What `malloc` & co. in NxP code call: `__flick_malloc`, …; see `docs/formats.md`.
+pub const RT_HEAP_PREFIX: &str = "__flick_heap_";

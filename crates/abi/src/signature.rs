@@ -1,0 +1,192 @@
+//! Signatures: NUL-terminated ASCII, so that the linker can merge equal ones.
+//!
+//! `version ret "(" args ")"`, for example `1d(pil.d)`.
+//!
+//! - version: `1`
+//! - ret: `v`, a class, or `{` two classes `}` (returned in two registers)
+//! - args: classes; a `.` separates the named arguments of a variadic call from the others
+//! - class: `b` i1, `c` i8, `s` i16, `i` i32, `l` i64, `p` pointer, `f` float, `d` double,
+//!   `S` pointer to the result's memory (sret; always the first argument),
+//!   `B<size>a<align>` `byval` memory: decimal bytes, e.g. `B24a8`
+//!
+//! Classes are those of the LLVM IR that the host front end made (architecture decision 2), so
+//! structs passed in registers have already become their parts. Host: System V x86-64 psABI 3.2.3.
+//! NxP: RISC-V psABI, lp64d.
+
+pub const SIGNATURE_VERSION: u8 = b'1';
+
+/// One argument or result part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Integer or pointer of up to 64 bits, in a general register.
+    Int,
+    F32,
+    F64,
+    /// Pointer to the result's memory; the host callee also returns it.
+    Sret,
+    /// Passed in memory on the host, by reference on the NxP.
+    ByVal {
+        size: u32,
+        align: u32,
+    },
+}
+
+/// A parsed position in a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    Arg(Class),
+    /// What follows is variadic.
+    Variadic,
+    End,
+}
+
+/// Why a signature is not understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;
+
+/// Reader over the bytes of a signature; allocates nothing, usable in the crossing.
+#[derive(Clone, Copy)]
+pub struct Signature<'a> {
+    bytes: &'a [u8],
+    args: usize,
+    pub ret: [Option<Class>; 2],
+}
+
+impl<'a> Signature<'a> {
+    /// Reads version and result; `bytes` without the NUL.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        if bytes.first() != Some(&SIGNATURE_VERSION) {
+            return Err(Malformed);
+        }
+        let mut at = 1;
+        let mut ret = [None, None];
+        match bytes.get(at) {
+            Some(b'v') => at += 1,
+            Some(b'{') => {
+                at += 1;
+                let mut n = 0;
+                while bytes.get(at) != Some(&b'}') {
+                    let (class, next) = class(bytes, at)?;
+                    *ret.get_mut(n).ok_or(Malformed)? = Some(class);
+                    n += 1;
+                    at = next;
+                }
+                at += 1;
+            }
+            _ => {
+                let (class, next) = class(bytes, at)?;
+                ret[0] = Some(class);
+                at = next;
+            }
+        }
+        if bytes.get(at) != Some(&b'(') || bytes.last() != Some(&b')') {
+            return Err(Malformed);
+        }
+        Ok(Self { bytes, args: at + 1, ret })
+    }
+
+    /// The arguments, in order.
+    pub fn args(&self) -> Args<'a> {
+        Args { bytes: self.bytes, at: self.args }
+    }
+}
+
+/// Cursor over arguments.
+#[derive(Clone, Copy)]
+pub struct Args<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Args<'_> {
+    /// The next argument, the variadic mark, or the end.
+    pub fn next_item(&mut self) -> Result<Item, Malformed> {
+        match self.bytes.get(self.at) {
+            Some(b')') => Ok(Item::End),
+            Some(b'.') => {
+                self.at += 1;
+                Ok(Item::Variadic)
+            }
+            _ => {
+                let (class, next) = class(self.bytes, self.at)?;
+                self.at = next;
+                Ok(Item::Arg(class))
+            }
+        }
+    }
+}
+
+fn class(bytes: &[u8], at: usize) -> Result<(Class, usize), Malformed> {
+    let class = match bytes.get(at).ok_or(Malformed)? {
+        b'b' | b'c' | b's' | b'i' | b'l' | b'p' => Class::Int,
+        b'f' => Class::F32,
+        b'd' => Class::F64,
+        b'S' => Class::Sret,
+        b'B' => {
+            let (size, at) = number(bytes, at + 1)?;
+            if bytes.get(at) != Some(&b'a') {
+                return Err(Malformed);
+            }
+            let (align, at) = number(bytes, at + 1)?;
+            if !align.is_power_of_two() || align > 4096 {
+                return Err(Malformed);
+            }
+            return Ok((Class::ByVal { size, align }, at));
+        }
+        _ => return Err(Malformed),
+    };
+    Ok((class, at + 1))
+}
+
+fn number(bytes: &[u8], mut at: usize) -> Result<(u32, usize), Malformed> {
+    let start = at;
+    let mut n: u32 = 0;
+    while let Some(d) = bytes.get(at).filter(|b| b.is_ascii_digit()) {
+        n = n.checked_mul(10).and_then(|n| n.checked_add(u32::from(d - b'0'))).ok_or(Malformed)?;
+        at += 1;
+    }
+    if at == start { Err(Malformed) } else { Ok((n, at)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_class() {
+        let s = Signature::parse(b"1{ld}(Spil.dB24a8)").unwrap();
+        assert_eq!(s.ret, [Some(Class::Int), Some(Class::F64)]);
+        let mut args = s.args();
+        let mut items = Vec::new();
+        loop {
+            match args.next_item().unwrap() {
+                Item::End => break,
+                item => items.push(item),
+            }
+        }
+        use Class::*;
+        assert_eq!(
+            items,
+            [
+                Item::Arg(Sret),
+                Item::Arg(Int),
+                Item::Arg(Int),
+                Item::Arg(Int),
+                Item::Variadic,
+                Item::Arg(F64),
+                Item::Arg(ByVal { size: 24, align: 8 }),
+            ]
+        );
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        for bad in ["", "2v()", "1v", "1x()", "1{lll}()", "1v(", "1{l"] {
+            assert!(Signature::parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+        for bad in ["1v(q)", "1v(B)", "1v(B8)", "1v(B8a3)", "1v(B99999999999a8)"] {
+            let mut args = Signature::parse(bad.as_bytes()).unwrap().args();
+            assert_eq!(args.next_item(), Err(Malformed), "{bad}");
+        }
+    }
+}

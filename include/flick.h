@@ -1,0 +1,61 @@
+/* Flick: placement marks and memory (Apache-2.0 OR MIT).
+ *
+ * The marks are erasable: under a compiler that is not flick they expand to nothing and this header
+ * needs no library. See docs/guide.md. */
+#ifndef FLICK_H
+#define FLICK_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Memory kinds for flick_alloc. */
+#define FLICK_MEM_HOST 0
+#define FLICK_MEM_NXP 1
+
+#ifdef __FLICK__
+
+#define FLICK_NXP __attribute__((annotate("flick.nxp")))
+#define FLICK_HOST __attribute__((annotate("flick.host")))
+#define FLICK_BOTH __attribute__((annotate("flick.both")))
+#define FLICK_NXP_DATA __attribute__((annotate("flick.nxp_data")))
+
+/* SIZE bytes of the given kind of memory, aligned as malloc does; NULL with errno ENOMEM (EINVAL for
+ * an unknown kind). Release with flick_free or free, on either side. */
+void *flick_alloc(int kind, size_t size);
+void flick_free(void *memory);
+/* 1 if ADDRESS lies in NxP-local memory (heap, stacks, FLICK_NXP_DATA), else 0. */
+int flick_is_nxp_memory(const void *address);
+
+#else
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FLICK_NXP
+#define FLICK_HOST
+#define FLICK_BOTH
+#define FLICK_NXP_DATA
+
+static inline void *flick_alloc(int kind, size_t size) {
+  if (kind != FLICK_MEM_HOST && kind != FLICK_MEM_NXP) {
+    errno = EINVAL;
+    return NULL;
+  }
+  return malloc(size);
+}
+static inline void flick_free(void *memory) { free(memory); }
+static inline int flick_is_nxp_memory(const void *address) {
+  (void)address;
+  return 0;
+}
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
