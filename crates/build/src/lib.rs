@@ -1,1 +1,14 @@
-//! (see docs/formats.md)
+//! From sources to an ELF with RV64 code: the driver behind `flick cc`, the image link, and the
+//! commands that look into what they made (`docs/formats.md`).
+pub mod objdump;
+pub mod root;
+
+mod driver;
+mod explain;
+mod run;
+
+pub use driver::cc;
+pub use explain::place_explain;
+pub use flick_image::{Code, Error, Result};
+pub use objdump::{Objdump, objdump};
+pub use root::{Check, Root, TOOLS, Tool, tools};

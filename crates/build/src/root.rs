@@ -1,0 +1,184 @@
+//! Where Flick's own files are and which tools it calls.
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// The installed tree (`docs/formats.md`, "Installed tree").
+#[derive(Clone, Debug)]
+pub struct Root {
+    dir: PathBuf,
+}
+
+impl Root {
+    /// The tree that holds this executable (`bin/..`), else `FLICK_ROOT`.
+    pub fn find() -> Result<Self> {
+        let from_exe = env::current_exe()
+            .and_then(|exe| exe.canonicalize())
+            .ok()
+            .and_then(|exe| Some(exe.parent()?.parent()?.to_path_buf()));
+        let from_env = env::var_os("FLICK_ROOT").map(PathBuf::from);
+        from_exe
+            .into_iter()
+            .chain(from_env)
+            .find(|dir| dir.join("lib/flick").is_dir())
+            .map(Self::at)
+            .ok_or_else(|| {
+                Error::new(
+                    102,
+                    "Flick's own files are missing",
+                    "lib/flick",
+                    "it is neither beside this executable's directory nor under FLICK_ROOT",
+                    "run `make` in Flick's source tree and use build/bin/flick, or set FLICK_ROOT \
+                     to the tree that holds lib/flick",
+                )
+            })
+    }
+
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        let dir = dir.into();
+        Self {
+            dir: dir.canonicalize().unwrap_or(dir),
+        }
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+    pub fn include(&self) -> PathBuf {
+        self.dir.join("include")
+    }
+    /// Where the runtime and the other link inputs are; the run path of dynamic programs.
+    pub fn lib(&self) -> PathBuf {
+        self.dir.join("lib/flick")
+    }
+    pub fn pass(&self) -> PathBuf {
+        self.lib().join("flick-pass.so")
+    }
+    pub fn runtime_shared(&self) -> PathBuf {
+        self.lib().join("libflick.so")
+    }
+    pub fn runtime_static(&self) -> PathBuf {
+        self.lib().join("libflick.a")
+    }
+    pub fn crt(&self) -> PathBuf {
+        self.lib().join("flickcrt.o")
+    }
+    pub fn nxp_library(&self) -> PathBuf {
+        self.lib().join("libnxp.a")
+    }
+
+    /// `file` if it exists, else FLK0102.
+    pub(crate) fn require(&self, file: PathBuf) -> Result<PathBuf> {
+        if file.is_file() {
+            return Ok(file);
+        }
+        Err(Error::new(
+            102,
+            "one of Flick's own files is missing",
+            file.display().to_string(),
+            "no such file",
+            "run `make` (or `make install PREFIX=…`) in Flick's source tree again",
+        ))
+    }
+}
+
+/// A program that Flick runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tool {
+    pub name: &'static str,
+    /// Debian package that has it.
+    pub package: &'static str,
+    pub purpose: &'static str,
+}
+
+pub const CLANG: Tool = Tool {
+    name: "clang-19",
+    package: "clang-19",
+    purpose: "compiles and drives the host link",
+};
+pub const LLD: Tool = Tool {
+    name: "ld.lld-19",
+    package: "lld-19",
+    purpose: "links NxP code",
+};
+pub const OBJDUMP: Tool = Tool {
+    name: "llvm-objdump-19",
+    package: "llvm-19",
+    purpose: "`flick objdump`",
+};
+pub const HOST_LD: Tool = Tool {
+    name: "ld",
+    package: "binutils",
+    purpose: "links host code",
+};
+
+/// Every tool that building or inspecting programs may need.
+pub const TOOLS: [Tool; 4] = [CLANG, LLD, HOST_LD, OBJDUMP];
+
+impl Tool {
+    /// Searches `PATH`.
+    pub fn locate(&self) -> Option<PathBuf> {
+        env::split_paths(&env::var_os("PATH")?)
+            .map(|dir| dir.join(self.name))
+            .find(|file| file.is_file())
+    }
+
+    /// Its path, else FLK0102 with the command that installs it.
+    pub fn require(&self) -> Result<PathBuf> {
+        self.locate().ok_or_else(|| {
+            Error::new(
+                102,
+                "a required tool is missing",
+                self.name,
+                format!("not found in PATH ({})", self.purpose),
+                format!("sudo apt-get install {}", self.package),
+            )
+        })
+    }
+}
+
+/// One thing that `flick doctor` checks.
+#[derive(Clone, Debug)]
+pub struct Check {
+    pub name: String,
+    pub purpose: &'static str,
+    /// Where it was found.
+    pub found: Option<PathBuf>,
+    /// What to do when it was not.
+    pub help: String,
+}
+
+/// Tools and Flick's own files, present or not.
+pub fn tools() -> Vec<Check> {
+    let mut checks: Vec<Check> = TOOLS
+        .iter()
+        .map(|tool| Check {
+            name: tool.name.into(),
+            purpose: tool.purpose,
+            found: tool.locate(),
+            help: format!("sudo apt-get install {}", tool.package),
+        })
+        .collect();
+    let root = Root::find().ok();
+    let files: [(&str, &'static str); 6] = [
+        ("lib/flick/flick-pass.so", "compiler plugin"),
+        ("lib/flick/libflick.so", "runtime"),
+        ("lib/flick/libflick.a", "runtime for -static"),
+        ("lib/flick/flickcrt.o", "start-up code"),
+        ("lib/flick/libnxp.a", "C library of the NxP side"),
+        ("include/flick.h", "header"),
+    ];
+    checks.extend(files.map(|(name, purpose)| {
+        Check {
+            name: name.into(),
+            purpose,
+            found: root
+                .as_ref()
+                .map(|r| r.dir().join(name))
+                .filter(|file| file.is_file()),
+            help: "run `make` (or `make install PREFIX=…`) in Flick's source tree again".into(),
+        }
+    }));
+    checks
+}

@@ -1,0 +1,88 @@
+//! The error type of everything that builds, links or reads files: a stable code and the four parts
+//! that every message has (`docs/formats.md`, "Errors").
+use std::fmt;
+
+/// Number of an error page, `FLKnnnn`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code(pub u16);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FLK{:04}", self.0)
+    }
+}
+
+/// `flick: error: [FLKnnnn] what: where: why` and a `help:` line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    pub code: Code,
+    pub what: String,
+    /// File, option or symbol; left out of the message when empty.
+    pub place: String,
+    pub why: String,
+    pub help: String,
+}
+
+impl Error {
+    pub fn new(
+        code: u16,
+        what: impl Into<String>,
+        place: impl Into<String>,
+        why: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self {
+            code: Code(code),
+            what: what.into(),
+            place: place.into(),
+            why: why.into(),
+            help: help.into(),
+        }
+    }
+
+    /// The same error, found in `place`.
+    #[must_use]
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        self.place = place.to_string();
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "flick: error: [{}] {}", self.code, self.what)?;
+        for part in [&self.place, &self.why] {
+            if !part.is_empty() {
+                write!(f, ": {part}")?;
+            }
+        }
+        if !self.help.is_empty() {
+            write!(f, "\nhelp: {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_has_all_parts() {
+        let e = Error::new(
+            302,
+            "a fat object is corrupted",
+            "",
+            "its checksum is wrong",
+            "rebuild it",
+        );
+        assert_eq!(
+            e.at("a.o").to_string(),
+            "flick: error: [FLK0302] a fat object is corrupted: a.o: its checksum is wrong\nhelp: rebuild it"
+        );
+    }
+}
