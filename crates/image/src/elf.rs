@@ -1,0 +1,61 @@
+//! What kind of file something is, without trusting anything in it.
+use crate::{Error, Result};
+
+/// Kind of a file, from its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// A 64-bit little-endian ELF of this `e_machine`.
+    Elf64Le(u16),
+    OtherElf,
+    NotElf,
+}
+
+pub fn machine(file: &[u8]) -> Machine {
+    match file {
+        [0x7f, b'E', b'L', b'F', 2, 1, ..] if file.len() >= 64 => {
+            Machine::Elf64Le(u16::from_le_bytes([file[18], file[19]]))
+        }
+        [0x7f, b'E', b'L', b'F', ..] => Machine::OtherElf,
+        _ => Machine::NotElf,
+    }
+}
+
+/// Parses an x86-64 ELF; FLK0304 for anything else, FLK0308 where its tables are broken.
+pub fn parse_host(file: &[u8]) -> Result<object::File<'_>> {
+    let why = match machine(file) {
+        Machine::Elf64Le(object::elf::EM_X86_64) => {
+            return object::File::parse(file).map_err(|e| {
+                Error::new(
+                    308,
+                    "this file is corrupted",
+                    "",
+                    e.to_string(),
+                    "build it again",
+                )
+            });
+        }
+        Machine::Elf64Le(object::elf::EM_RISCV) => "it is an ELF file for RISC-V alone",
+        Machine::Elf64Le(_) | Machine::OtherElf => "it is an ELF file for another machine",
+        Machine::NotElf => "it is not an ELF file",
+    };
+    Err(Error::new(
+        304,
+        "an object for another machine",
+        "",
+        why,
+        "name an x86-64 program, library or object that `flick cc` has made",
+    ))
+}
+
+/// Reads a file; FLK0105.
+pub fn read_file(path: &std::path::Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|e| {
+        Error::new(
+            105,
+            "a file cannot be read",
+            path.display().to_string(),
+            e.to_string(),
+            "check the path and its permissions",
+        )
+    })
+}

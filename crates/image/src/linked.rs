@@ -1,0 +1,324 @@
+//! A linked RV64 shared ELF taken apart into what an image is: bytes, relocations, functions.
+//!
+//! RISC-V ELF psABI, chapter "Dynamic relocations".
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
+use object::elf;
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
+use object::{LittleEndian, Object, ObjectSymbol, ObjectSymbolTable, SymbolFlags};
+
+use crate::lines::{self, Line};
+use crate::{Error, Result};
+
+const LE: LittleEndian = LittleEndian;
+
+/// All offsets count from the first byte of the image.
+#[derive(Clone, Debug, Default)]
+pub struct Linked {
+    pub bytes: Vec<u8>,
+    /// The executable part.
+    pub text: Range<u64>,
+    pub relocations: Vec<Relocation>,
+    /// Sorted by offset, one for each.
+    pub functions: Vec<Function>,
+    /// `__flick_nxp_f` and where it is.
+    pub entries: BTreeMap<String, u64>,
+    /// Sorted by offset; empty without debug information.
+    pub lines: Vec<Line>,
+}
+
+/// The 64-bit word at `offset` becomes `target` + `addend`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    pub offset: u64,
+    pub target: Target,
+    pub addend: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Image,
+    Host { name: String, weak: bool },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub offset: u64,
+    pub size: u64,
+    /// As in the source.
+    pub name: String,
+}
+
+/// The name in the source of a symbol of the image: without Flick's prefixes and without the suffix
+/// that makes names of static functions unique (`.flick.` and eight hexadecimal digits).
+pub fn plain_name(symbol: &str) -> &str {
+    let name = symbol
+        .strip_prefix(NXP_PREFIX)
+        .or_else(|| symbol.strip_prefix(CALL_PREFIX))
+        .unwrap_or(symbol);
+    match name.rsplit_once(".flick.") {
+        Some((stem, hash))
+            if hash.len() == 8
+                && hash.bytes().all(|b| b.is_ascii_hexdigit())
+                && !stem.is_empty() =>
+        {
+            stem
+        }
+        _ => name,
+    }
+}
+
+impl Linked {
+    /// FLK0306 where the file holds what an image cannot; FLK0103 where it is not what
+    /// `ld.lld-19 -shared` makes.
+    pub fn parse(file: &[u8]) -> Result<Self> {
+        let elf = ElfFile64::<LittleEndian>::parse(file).map_err(|e| not_linked(&e))?;
+        if elf.elf_header().e_machine(LE) != elf::EM_RISCV {
+            return Err(not_linked(&"not an RV64 file"));
+        }
+        let (bytes, text, base) = load(&elf, file)?;
+        let mut linked = Self {
+            bytes,
+            text,
+            ..Self::default()
+        };
+        linked.relocations = relocations(&elf, file, base, linked.bytes.len() as u64)?;
+        linked.symbols(&elf, base);
+        linked.lines = lines::read(&elf, base, linked.bytes.len() as u64);
+        Ok(linked)
+    }
+
+    fn symbols(&mut self, elf: &ElfFile64<LittleEndian>, base: u64) {
+        let mut functions: BTreeMap<u64, Function> = BTreeMap::new();
+        for symbol in elf
+            .symbol_table()
+            .into_iter()
+            .flat_map(|table| table.symbols())
+        {
+            let Ok(name) = symbol.name() else { continue };
+            let SymbolFlags::Elf { st_info, st_other } = symbol.flags() else {
+                continue;
+            };
+            let offset = symbol.address().wrapping_sub(base);
+            if symbol.is_undefined() || name.is_empty() || offset > self.bytes.len() as u64 {
+                continue;
+            }
+            // The linker makes hidden symbols local; the visibility tells them from the copies that
+            // are local to a unit.
+            if name.starts_with(NXP_PREFIX) && st_other & 3 == elf::STV_HIDDEN {
+                self.entries.insert(name.into(), offset);
+            }
+            if st_info & 15 == elf::STT_FUNC && self.text.contains(&offset) {
+                let function = Function {
+                    offset,
+                    size: symbol.size(),
+                    name: plain_name(name).into(),
+                };
+                match functions.get(&offset) {
+                    Some(known) if known.size >= function.size => {}
+                    _ => {
+                        functions.insert(offset, function);
+                    }
+                }
+            }
+        }
+        self.functions = functions.into_values().collect();
+    }
+}
+
+fn load(elf: &ElfFile64<LittleEndian>, file: &[u8]) -> Result<(Vec<u8>, Range<u64>, u64)> {
+    let segments: Vec<_> = elf
+        .elf_program_headers()
+        .iter()
+        .filter(|p| p.p_type(LE) == elf::PT_LOAD)
+        .collect();
+    let base = segments
+        .iter()
+        .map(|p| p.p_vaddr(LE))
+        .min()
+        .ok_or_else(|| not_linked(&"no code"))?;
+    if elf
+        .elf_program_headers()
+        .iter()
+        .any(|p| p.p_type(LE) == elf::PT_TLS)
+    {
+        return Err(cannot_hold(
+            "a thread-local variable",
+            "give it to the host",
+        ));
+    }
+    check_sections(elf)?;
+    let mut bytes = Vec::new();
+    let mut text = 0..0;
+    for segment in segments {
+        let data = segment
+            .data(LE, file)
+            .map_err(|()| not_linked(&"a truncated segment"))?;
+        let start = segment.p_vaddr(LE) - base;
+        let end = start + data.len() as u64;
+        if end > u64::from(u32::MAX) {
+            return Err(cannot_hold(
+                "more than 4 GiB of code and constants",
+                "place less",
+            ));
+        }
+        if bytes.len() < end as usize {
+            bytes.resize(end as usize, 0);
+        }
+        bytes[start as usize..end as usize].copy_from_slice(data);
+        if segment.p_flags(LE) & elf::PF_X != 0 {
+            text = if text.is_empty() {
+                start..end
+            } else {
+                text.start.min(start)..text.end.max(end)
+            };
+        }
+    }
+    Ok((bytes, text, base))
+}
+
+/// Everything writable must be what only the dynamic loader writes.
+fn check_sections(elf: &ElfFile64<LittleEndian>) -> Result<()> {
+    let table = elf.elf_section_table();
+    for section in table.iter() {
+        let flags = section.sh_flags(LE);
+        let name = table.section_name(LE, section).unwrap_or_default();
+        let name = String::from_utf8_lossy(name);
+        if flags & u64::from(elf::SHF_ALLOC) == 0 || section.sh_size(LE) == 0 {
+            continue;
+        }
+        if flags & u64::from(elf::SHF_TLS) != 0 {
+            return Err(cannot_hold(
+                "a thread-local variable",
+                "give it to the host",
+            ));
+        }
+        let loader_only = name.starts_with(".data.rel.ro")
+            || matches!(&*name, ".dynamic" | ".got" | ".got.plt" | ".relro_padding");
+        if flags & u64::from(elf::SHF_WRITE) != 0 && !loader_only {
+            return Err(cannot_hold(
+                &format!("writable data (section {name})"),
+                "variables have their home on the host: declare it in a C unit",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn relocations(
+    elf: &ElfFile64<LittleEndian>,
+    file: &[u8],
+    base: u64,
+    size: u64,
+) -> Result<Vec<Relocation>> {
+    let mut all = Vec::new();
+    let table = elf.elf_section_table();
+    let symbols = elf.elf_dynamic_symbol_table();
+    for section in table
+        .iter()
+        .filter(|s| s.sh_flags(LE) & u64::from(elf::SHF_ALLOC) != 0)
+    {
+        if matches!(section.sh_type(LE), elf::SHT_RELR | elf::SHT_REL) {
+            return Err(not_linked(&"relocations without addends"));
+        }
+        let Some((entries, _)) = section.rela(LE, file).map_err(|e| not_linked(&e))? else {
+            continue;
+        };
+        for rela in entries {
+            let offset = rela.r_offset(LE).wrapping_sub(base);
+            if offset.checked_add(8).is_none_or(|end| end > size) {
+                return Err(not_linked(&"a relocation outside of the image"));
+            }
+            let addend = rela.r_addend(LE);
+            let symbol = rela.symbol(LE, false);
+            let relative = |value: i64| Relocation {
+                offset,
+                target: Target::Image,
+                addend: value.wrapping_sub(base as i64),
+            };
+            let relocation = match (rela.r_type(LE, false), symbol) {
+                (elf::R_RISCV_NONE, _) => continue,
+                (elf::R_RISCV_RELATIVE, _) | (elf::R_RISCV_64, None) => relative(addend),
+                (elf::R_RISCV_64 | elf::R_RISCV_JUMP_SLOT, Some(index)) => {
+                    let symbol = symbols.symbol(index).map_err(|e| not_linked(&e))?;
+                    let name = symbols
+                        .symbol_name(LE, symbol)
+                        .map_err(|e| not_linked(&e))?;
+                    let name = String::from_utf8_lossy(name).into_owned();
+                    if symbol.st_type() == elf::STT_TLS {
+                        return Err(cannot_hold(&format!("thread-local {name}"), ""));
+                    }
+                    if symbol.st_shndx(LE) == elf::SHN_UNDEF {
+                        let weak = symbol.st_bind() == elf::STB_WEAK;
+                        let name = name
+                            .strip_prefix(CALL_PREFIX)
+                            .map(str::to_owned)
+                            .unwrap_or(name);
+                        Relocation {
+                            offset,
+                            target: Target::Host { name, weak },
+                            addend,
+                        }
+                    } else {
+                        relative((symbol.st_value(LE) as i64).wrapping_add(addend))
+                    }
+                }
+                (kind, symbol) => {
+                    let name = symbol
+                        .and_then(|index| symbols.symbol(index).ok())
+                        .and_then(|symbol| symbols.symbol_name(LE, symbol).ok())
+                        .map(|name| format!(" for {}", plain_name(&String::from_utf8_lossy(name))))
+                        .unwrap_or_default();
+                    return Err(cannot_hold(
+                        &format!("a relocation of type {kind} (RISC-V ELF psABI){name}"),
+                        "",
+                    ));
+                }
+            };
+            all.push(relocation);
+        }
+    }
+    all.sort_by_key(|r| r.offset);
+    Ok(all)
+}
+
+fn cannot_hold(why: &str, help: &str) -> Error {
+    let help = if help.is_empty() {
+        "place the function that uses it on the host"
+    } else {
+        help
+    };
+    Error::new(
+        306,
+        "NxP code needs what the image cannot hold",
+        "",
+        why,
+        help,
+    )
+}
+
+fn not_linked(why: &dyn std::fmt::Display) -> Error {
+    Error::new(
+        103,
+        "a tool that Flick calls failed",
+        "ld.lld-19",
+        format!("its output is not understood: {why}"),
+        "`flick doctor` tells which linker is used; it must be LLVM 19's",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_name;
+
+    #[test]
+    fn names_as_in_the_source() {
+        assert_eq!(plain_name("__flick_nxp_f"), "f");
+        assert_eq!(plain_name("__flick_call_memcpy"), "memcpy");
+        assert_eq!(plain_name("__flick_nxp_f.flick.0123abcd"), "f");
+        assert_eq!(plain_name("f.flick.12"), "f.flick.12");
+        assert_eq!(plain_name("plain"), "plain");
+    }
+}

@@ -1,0 +1,148 @@
+//! Placement lines: section `.flick.place` (`docs/formats.md`).
+use flick_abi::names::SEC_PLACE;
+use object::{Object, ObjectSection};
+
+use crate::{Error, Result};
+
+/// Where one function of a unit went, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    pub unit: String,
+    pub function: String,
+    /// `nxp`, `both` or `host`.
+    pub placement: String,
+    pub reason: Reason,
+    pub detail: String,
+    pub file: String,
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    Mark,
+    /// A placement-file entry that names it exactly; `FILE:LINE`.
+    Name(String),
+    /// A pattern of a placement file; `FILE:LINE`.
+    Glob(String),
+    Random,
+    Inline,
+    Leaf,
+    /// Chosen, but it cannot be placed; the error's code.
+    Refused(String),
+    /// From a later version of the same format.
+    Other(String),
+}
+
+impl Reason {
+    fn parse(text: &str) -> Self {
+        match text.split_once(':') {
+            Some(("name", entry)) => Self::Name(entry.into()),
+            Some(("glob", entry)) => Self::Glob(entry.into()),
+            Some(("refused", code)) => Self::Refused(code.into()),
+            _ => match text {
+                "mark" => Self::Mark,
+                "random" => Self::Random,
+                "inline" => Self::Inline,
+                "leaf" => Self::Leaf,
+                _ => Self::Other(text.into()),
+            },
+        }
+    }
+}
+
+/// All that a file's section says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placements {
+    pub functions: Vec<Placed>,
+    /// Placement-file entries that matched something, as `FILE:LINE`.
+    pub matched: Vec<String>,
+}
+
+impl Placements {
+    /// Parses a section's contents. FLK0308 where a line is not understood.
+    pub fn parse(section: &[u8]) -> Result<Self> {
+        let mut all = Self::default();
+        // Linkers may put zeros between the parts of a section.
+        for line in section
+            .split(|byte| matches!(byte, b'\n' | 0))
+            .filter(|line| !line.is_empty())
+        {
+            let line = String::from_utf8_lossy(line);
+            let fields: Vec<&str> = line.split('\t').collect();
+            match fields[..] {
+                ["v1", _, "-", "match", entry] => all.matched.push(entry.into()),
+                [
+                    "v1",
+                    unit,
+                    function,
+                    placement,
+                    reason,
+                    detail,
+                    file,
+                    number,
+                ] => {
+                    all.functions.push(Placed {
+                        unit: unit.into(),
+                        function: function.into(),
+                        placement: placement.into(),
+                        reason: Reason::parse(reason),
+                        detail: detail.into(),
+                        file: file.into(),
+                        line: number.parse().map_err(|_| corrupted(&line))?,
+                    });
+                }
+                _ => return Err(corrupted(&line)),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Of an object, library or program; empty if it has no such section.
+    pub fn of_file(file: &object::File) -> Result<Self> {
+        let Some(section) = file.section_by_name(SEC_PLACE) else {
+            return Ok(Self::default());
+        };
+        let data = section.data().map_err(|e| corrupted(&e.to_string()))?;
+        Self::parse(data)
+    }
+}
+
+fn corrupted(line: &str) -> Error {
+    Error::new(
+        308,
+        "the image in this file is corrupted",
+        "",
+        format!("a placement line is not understood: {line:?}"),
+        "build it again",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_lines_and_matches() {
+        let text = b"v1\ta.c\tf\tnxp\tglob:p.txt:3\t\ta.c\t7\n\0\0v1\ta.c\t-\tmatch\tp.txt:3\n\
+                     v1\ta.c\tg\thost\trefused:FLK0202\tinline assembly\ta.c\t9\n";
+        let all = Placements::parse(text).unwrap();
+        assert_eq!(all.matched, ["p.txt:3"]);
+        assert_eq!(all.functions[0].reason, Reason::Glob("p.txt:3".into()));
+        assert_eq!(all.functions[1].reason, Reason::Refused("FLK0202".into()));
+        assert_eq!(
+            (all.functions[1].detail.as_str(), all.functions[1].line),
+            ("inline assembly", 9)
+        );
+    }
+
+    #[test]
+    fn refuses_garbage() {
+        for bad in ["v2\ta\n", "v1\ta.c\tf\tnxp\tmark\t\ta.c\tseven\n", "hello"] {
+            assert_eq!(
+                Placements::parse(bad.as_bytes()).unwrap_err().code.0,
+                308,
+                "{bad}"
+            );
+        }
+    }
+}

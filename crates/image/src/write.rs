@@ -1,0 +1,327 @@
+//! The image object: what the host linker gets in place of the RV64 ELF that it would refuse
+//! (`docs/formats.md`, "The image link").
+use std::collections::HashMap;
+
+use flick_abi::layout::{FuncEntry, Gate, LineEntry, MODULE_MAGIC, Module, Unit};
+use flick_abi::{ABI_VERSION, NXP_MARCH, names};
+use object::write::{Object, Relocation, SectionId, Symbol, SymbolId, SymbolSection};
+use object::{
+    Architecture, BinaryFormat, Endianness, FileFlags, RelocationFlags, SectionFlags, SectionKind,
+    SymbolFlags, SymbolKind, SymbolScope, elf,
+};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::linked::{Linked, Target};
+use crate::{Error, Result};
+
+const PAGE: u64 = 4096;
+
+/// An x86-64 relocatable that holds `linked` (parsed from `file`) in one page-aligned section, its
+/// tables, and `__flick_module`.
+pub fn image_object(linked: &Linked, file: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Writer::new();
+    let image = out.section(names::SEC_IMAGE, WRITABLE, PAGE, linked.bytes.clone());
+    let image_symbol = out.object.section_symbol(image);
+    out.relocate_image(linked, image, image_symbol)?;
+    for (name, &offset) in &linked.entries {
+        out.define(name, image, offset, SymbolKind::Unknown);
+    }
+    out.define(names::LINK_GUARD, image, 0, SymbolKind::Unknown);
+    out.module(linked, image_symbol)?;
+    // An empty record makes sure that the bounds of these sections exist.
+    out.section(names::SEC_GATES, RETAINED, 8, vec![0; size_of::<Gate>()]);
+    out.section(names::SEC_UNITS, RETAINED, 8, vec![0; size_of::<Unit>()]);
+    out.section(names::SEC_ELF, 0, 16, file.to_vec());
+    out.section(".note.GNU-stack", 0, 1, Vec::new());
+    out.object.write().map_err(|e| internal(&e))
+}
+
+/// Stands for the image in a trial link: defines `symbols`, the guard and `__flick_module`.
+pub fn trial_object<'a>(symbols: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>> {
+    let mut out = Writer::new();
+    let image = out.section(
+        names::SEC_IMAGE,
+        WRITABLE,
+        PAGE,
+        vec![0; size_of::<Module>()],
+    );
+    for name in symbols
+        .into_iter()
+        .chain([names::LINK_GUARD, names::MODULE])
+    {
+        out.define(name, image, 0, SymbolKind::Unknown);
+    }
+    out.section(".note.GNU-stack", 0, 1, Vec::new());
+    out.object.write().map_err(|e| internal(&e))
+}
+
+const READ_ONLY: u32 = elf::SHF_ALLOC;
+const WRITABLE: u32 = elf::SHF_ALLOC | elf::SHF_WRITE;
+const RETAINED: u32 = WRITABLE | elf::SHF_GNU_RETAIN;
+
+struct Writer {
+    object: Object<'static>,
+    undefined: HashMap<String, SymbolId>,
+}
+
+impl Writer {
+    fn new() -> Self {
+        let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
+        // GNU ld reads SHF_GNU_RETAIN only in files of this ABI.
+        object.flags = FileFlags::Elf {
+            os_abi: elf::ELFOSABI_GNU,
+            abi_version: 0,
+            e_flags: 0,
+        };
+        Self {
+            object,
+            undefined: HashMap::new(),
+        }
+    }
+
+    fn section(&mut self, name: &str, flags: u32, align: u64, data: Vec<u8>) -> SectionId {
+        let kind = SectionKind::Elf(elf::SHT_PROGBITS);
+        let id = self.object.add_section(Vec::new(), name.into(), kind);
+        self.object.section_mut(id).flags = SectionFlags::Elf {
+            sh_flags: u64::from(flags),
+        };
+        self.object.set_section_data(id, data, align);
+        id
+    }
+
+    fn define(&mut self, name: &str, section: SectionId, value: u64, kind: SymbolKind) -> SymbolId {
+        self.object.add_symbol(Symbol {
+            name: name.into(),
+            value,
+            size: 0,
+            kind,
+            scope: SymbolScope::Linkage,
+            weak: false,
+            section: SymbolSection::Section(section),
+            flags: SymbolFlags::Elf {
+                st_info: elf::STB_GLOBAL << 4,
+                st_other: elf::STV_HIDDEN,
+            },
+        })
+    }
+
+    fn undefined(&mut self, name: &str, weak: bool, visibility: u8) -> SymbolId {
+        if let Some(&id) = self.undefined.get(name) {
+            if !weak {
+                let st_info = elf::STB_GLOBAL << 4;
+                self.object.symbol_mut(id).flags = SymbolFlags::Elf {
+                    st_info,
+                    st_other: visibility,
+                };
+            }
+            return id;
+        }
+        let bind = if weak { elf::STB_WEAK } else { elf::STB_GLOBAL };
+        let id = self.object.add_symbol(Symbol {
+            name: name.into(),
+            value: 0,
+            size: 0,
+            kind: SymbolKind::Unknown,
+            scope: SymbolScope::Unknown,
+            weak,
+            section: SymbolSection::Undefined,
+            flags: SymbolFlags::Elf {
+                st_info: bind << 4,
+                st_other: visibility,
+            },
+        });
+        self.undefined.insert(name.into(), id);
+        id
+    }
+
+    fn relocate(
+        &mut self,
+        section: SectionId,
+        offset: u64,
+        symbol: SymbolId,
+        addend: i64,
+    ) -> Result<()> {
+        let flags = RelocationFlags::Elf {
+            r_type: elf::R_X86_64_64,
+        };
+        self.object
+            .add_relocation(
+                section,
+                Relocation {
+                    offset,
+                    symbol,
+                    addend,
+                    flags,
+                },
+            )
+            .map_err(|e| internal(&e))
+    }
+
+    fn relocate_image(
+        &mut self,
+        linked: &Linked,
+        image: SectionId,
+        image_symbol: SymbolId,
+    ) -> Result<()> {
+        for relocation in &linked.relocations {
+            // A name that the image itself provides to the host is the image's.
+            let (symbol, addend) = match &relocation.target {
+                Target::Image => (image_symbol, relocation.addend),
+                Target::Host { name, weak } => (
+                    self.undefined(name, *weak, elf::STV_DEFAULT),
+                    relocation.addend,
+                ),
+            };
+            self.relocate(image, relocation.offset, symbol, addend)?;
+        }
+        Ok(())
+    }
+
+    /// `__flick_module` and the tables it points to. Field offsets are those of [`Module`].
+    fn module(&mut self, linked: &Linked, image: SymbolId) -> Result<()> {
+        let mut strings = Strings::default();
+        let march = strings.add(NXP_MARCH)?;
+        let mut funcs = Vec::with_capacity(linked.functions.len() * size_of::<FuncEntry>());
+        for function in &linked.functions {
+            let name = strings.add(&function.name)?;
+            for word in [
+                offset32(function.offset)?,
+                offset32(function.size)?,
+                name,
+                0,
+            ] {
+                funcs.extend(word.to_le_bytes());
+            }
+        }
+        let mut lines = Vec::with_capacity(linked.lines.len() * size_of::<LineEntry>());
+        for line in &linked.lines {
+            for word in [line.offset, strings.add(&line.file)?, line.line] {
+                lines.extend(word.to_le_bytes());
+            }
+        }
+
+        let strings_size = strings.bytes.len() as u64;
+        let table = |out: &mut Self, name: &str, align, data| {
+            let id = out.section(name, READ_ONLY, align, data);
+            out.object.section_symbol(id)
+        };
+        let funcs = table(self, ".rodata.flick_funcs", 4, funcs);
+        let lines = table(self, ".rodata.flick_lines", 4, lines);
+        let strings = table(self, ".rodata.flick_strings", 1, strings.bytes);
+
+        let mut record = vec![0; size_of::<Module>()];
+        let mut put = |at: usize, bytes: &[u8]| record[at..at + bytes.len()].copy_from_slice(bytes);
+        use std::mem::offset_of;
+        put(offset_of!(Module, magic), &MODULE_MAGIC);
+        put(offset_of!(Module, abi_version), &ABI_VERSION.to_le_bytes());
+        put(
+            offset_of!(Module, size),
+            &(size_of::<Module>() as u32).to_le_bytes(),
+        );
+        for (at, value) in [
+            (offset_of!(Module, image_size), linked.bytes.len() as u64),
+            (offset_of!(Module, text_offset), linked.text.start),
+            (
+                offset_of!(Module, text_size),
+                linked.text.end - linked.text.start,
+            ),
+            (
+                offset_of!(Module, func_count),
+                linked.functions.len() as u64,
+            ),
+            (offset_of!(Module, line_count), linked.lines.len() as u64),
+            (offset_of!(Module, strings_size), strings_size),
+            (offset_of!(Module, image_id), xxh3_64(&linked.bytes)),
+        ] {
+            put(at, &value.to_le_bytes());
+        }
+        let module = self.section(".data.rel.ro.flick_module", WRITABLE, 16, record);
+        let mut pointers = vec![
+            (offset_of!(Module, image), image, 0),
+            (offset_of!(Module, funcs), funcs, 0),
+            (offset_of!(Module, lines), lines, 0),
+            (offset_of!(Module, strings), strings, 0),
+            (offset_of!(Module, march), strings, i64::from(march)),
+        ];
+        // Nobody need have FLICK_NXP_DATA; then both bounds are null.
+        for (at, bound, section, weak) in [
+            (offset_of!(Module, gates), "start", names::SEC_GATES, false),
+            (
+                offset_of!(Module, gates_end),
+                "stop",
+                names::SEC_GATES,
+                false,
+            ),
+            (
+                offset_of!(Module, nxp_data),
+                "start",
+                names::SEC_NXP_DATA,
+                true,
+            ),
+            (
+                offset_of!(Module, nxp_data_end),
+                "stop",
+                names::SEC_NXP_DATA,
+                true,
+            ),
+        ] {
+            let symbol = self.undefined(&format!("__{bound}_{section}"), weak, elf::STV_HIDDEN);
+            pointers.push((at, symbol, 0));
+        }
+        for (at, symbol, addend) in pointers {
+            self.relocate(module, at as u64, symbol, addend)?;
+        }
+        self.define(names::MODULE, module, 0, SymbolKind::Unknown);
+        Ok(())
+    }
+}
+
+/// A string table; offset 0 is the empty string.
+struct Strings {
+    bytes: Vec<u8>,
+    known: HashMap<String, u32>,
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        Self {
+            bytes: vec![0],
+            known: HashMap::from([(String::new(), 0)]),
+        }
+    }
+}
+
+impl Strings {
+    fn add(&mut self, text: &str) -> Result<u32> {
+        if let Some(&at) = self.known.get(text) {
+            return Ok(at);
+        }
+        let at = offset32(self.bytes.len() as u64)?;
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.push(0);
+        self.known.insert(text.into(), at);
+        Ok(at)
+    }
+}
+
+fn offset32(value: u64) -> Result<u32> {
+    u32::try_from(value).map_err(|_| {
+        Error::new(
+            306,
+            "NxP code needs what the image cannot hold",
+            "",
+            "a table of more than 4 GiB",
+            "place less, or compile without -g",
+        )
+    })
+}
+
+fn internal(error: &object::write::Error) -> Error {
+    Error::new(
+        306,
+        "NxP code needs what the image cannot hold",
+        "",
+        error.to_string(),
+        "place less",
+    )
+}
