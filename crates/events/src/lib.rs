@@ -1,1 +1,111 @@
-//! (see docs/formats.md)
+//! What a run did: the [`Summary`] that the runtime collects, its text for people ([`render`]) and
+//! the record that tools read ([`record`]). The runtime writes, reports read; both print the same
+//! text because it lives here. `docs/formats.md` has the contract.
+
+mod number;
+pub mod record;
+pub mod render;
+
+pub use record::{ParseError, parse};
+
+/// How host code enters the NxP (`FLICK_TRIGGER`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trigger {
+    /// Gates call the crossing.
+    #[default]
+    Gate,
+    /// Gates jump to the image and the fault migrates the thread.
+    Fault,
+}
+
+/// Whether placed functions ran on the NxP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Offload {
+    #[default]
+    On,
+    /// The twins ran on the host; the text says why (`FLICK_OFFLOAD=off`, no NxP-local memory, …).
+    Off(String),
+}
+
+/// Who serves `malloc` of NxP code and `flick_alloc`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Heap {
+    /// The heap in NxP-local memory.
+    #[default]
+    Nxp,
+    /// The process's own `malloc`; the text says why (another allocator, valgrind, …).
+    Host(String),
+}
+
+/// Calls of one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// Symbol, or `file+0xoffset` where there is none.
+    pub function: String,
+    /// File name of the program or library that holds the function; empty if unknown.
+    pub module: String,
+    pub count: u64,
+}
+
+/// One process, from its start to its exit (or `exec`). Sizes are bytes, times nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Path of the executable.
+    pub program: String,
+    pub pid: u32,
+    pub trigger: Trigger,
+    /// Name of the engine: `interp`, ….
+    pub engine: String,
+    /// Name of the backend: `inline`, ….
+    pub backend: String,
+    pub offload: Offload,
+    pub heap: Heap,
+    /// Calls from the host that ran on the NxP, by function.
+    pub host_to_nxp: Vec<Calls>,
+    /// Calls from NxP code that ran on the host, by target.
+    pub nxp_to_host: Vec<Calls>,
+    /// Instruction-fetch faults that migrated a thread (trigger `fault`).
+    pub faults: u64,
+    /// RV64 instructions retired; 0 where the engine does not count them.
+    pub instructions: u64,
+    /// Calls of placed functions that ran their twin although offload was on.
+    pub twin_calls: u64,
+    /// Threads that had an NxP stack.
+    pub threads: u64,
+    /// Address space reserved for NxP-local memory; 0 if none.
+    pub region_size: u64,
+    /// Most bytes allocated in the NxP heap at any time.
+    pub heap_peak: u64,
+    /// Bytes allocated in the NxP heap at the end.
+    pub heap_live: u64,
+    /// Most address space in use by NxP stacks at any time.
+    pub stack_peak: u64,
+    /// Wall-clock, user and system time since the process started.
+    pub elapsed: u64,
+    pub user: u64,
+    pub system: u64,
+}
+
+impl Summary {
+    /// Calls from the host to the NxP; each is one crossing there and one back.
+    pub fn host_to_nxp_calls(&self) -> u64 {
+        total(&self.host_to_nxp)
+    }
+
+    /// Calls from the NxP to the host; each is one crossing there and one back.
+    pub fn nxp_to_host_calls(&self) -> u64 {
+        total(&self.nxp_to_host)
+    }
+
+    /// Crossings: calls and returns that changed the ISA. A call that never returned (`exit`,
+    /// `longjmp`, an exception) is counted as if it had.
+    pub fn crossings(&self) -> u64 {
+        self.host_to_nxp_calls()
+            .saturating_add(self.nxp_to_host_calls())
+            .saturating_mul(2)
+    }
+}
+
+fn total(calls: &[Calls]) -> u64 {
+    calls.iter().fold(0, |sum, c| sum.saturating_add(c.count))
+}
