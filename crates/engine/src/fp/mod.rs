@@ -1,0 +1,175 @@
+//! Floating point (ISA manual, chapters "F" and "D") on the host's SSE unit.
+//!
+//! The floating-point environment is one per thread: fcsr is a view of the live MXCSR, nothing is
+//! swapped. fflags are its sticky flags (NV, DZ, OF, UF, NX are IE, ZE, OE, UE, PE; DE is not
+//! shown), frm is its rounding control. To nearest with ties to max magnitude (RMM), which SSE
+//! lacks, and reserved modes are held in [`Hart::frm`](crate::Hart::frm) while MXCSR rounds to
+//! nearest. Exception masks, FTZ and DAZ stay as the program set them: an unmasked exception is a
+//! SIGFPE at the guest instruction.
+//!
+//! All arithmetic is inline assembly, since the compiler may fold and move Rust's own operators
+//! across changes of MXCSR. SSE agrees with the ISA on everything (tininess is detected after
+//! rounding in both) but NaN results, conversions to integers out of range, minimum and maximum.
+//!
+//! An operation takes and returns raw register contents, NaN-boxed where single.
+
+pub(crate) mod convert;
+pub mod env;
+pub(crate) mod quiet;
+pub(crate) mod soft;
+pub(crate) mod sse;
+
+use crate::hart::Hart;
+use crate::op::Op;
+use env::{RC_MASK, RC_NEAREST, mxcsr, set_mxcsr};
+use rustc_apfloat::Round;
+
+/// Value of rm for "as frm says".
+pub const DYNAMIC: u32 = 7;
+/// Value of rm and frm for "to nearest, ties to max magnitude".
+pub const RMM: u32 = 4;
+/// Value of rm and frm for "towards zero".
+pub const RTZ: u32 = 1;
+
+const CANONICAL_S: u32 = 0x7fc0_0000;
+const CANONICAL_D: u64 = 0x7ff8_0000_0000_0000;
+
+/// A single in a register; what is not boxed counts as the canonical NaN.
+#[inline(always)]
+pub(crate) fn unbox(raw: u64) -> u32 {
+    if raw >> 32 == 0xffff_ffff {
+        raw as u32
+    } else {
+        CANONICAL_S
+    }
+}
+
+/// A single as register contents.
+#[inline(always)]
+pub(crate) fn boxed(single: u32) -> u64 {
+    u64::from(single) | 0xffff_ffff_0000_0000
+}
+
+#[inline(always)]
+fn is_nan_s(bits: u32) -> bool {
+    bits & 0x7fff_ffff > 0x7f80_0000
+}
+
+#[inline(always)]
+fn is_nan_d(bits: u64) -> bool {
+    bits & (u64::MAX >> 1) > 0x7ff0_0000_0000_0000
+}
+
+/// Can an instruction with this rm run under MXCSR as it is?
+#[inline(always)]
+pub(crate) fn is_plain(hart_frm: u32, rm: u32) -> bool {
+    rm == DYNAMIC && hart_frm == 0
+}
+
+/// Executes `op` in the rounding mode it names; `None` if that is a reserved one.
+///
+/// An unmasked exception traps in here, before anything is changed but MXCSR's rounding control
+/// (the kernel starts a signal handler with a fresh MXCSR and restores this one at its return).
+#[unsafe(link_section = "flick_engine")]
+#[inline(never)]
+pub(crate) fn rounded(hart_frm: u32, rm: u32, op: Op, a: u64, b: u64, c: u64) -> Option<u64> {
+    let saved = mxcsr();
+    let live = env::rc_to_frm(saved);
+    // What the hart holds is stale once the host side has chosen another mode.
+    let frm = if saved & RC_MASK == RC_NEAREST && hart_frm != 0 {
+        hart_frm
+    } else {
+        live
+    };
+    let mode = if rm == DYNAMIC { frm } else { rm };
+    if mode > RMM {
+        return None;
+    }
+    let away = mode == RMM;
+    if away && let Some(value) = soft::to_int(op, a, Round::NearestTiesToAway) {
+        return Some(value);
+    }
+    let wanted = if away {
+        RC_NEAREST
+    } else {
+        env::frm_to_rc(mode)
+    };
+    if saved & RC_MASK != wanted {
+        set_mxcsr(saved & !RC_MASK | wanted);
+    }
+    let value = compute(op, a, b, c);
+    if saved & RC_MASK != wanted {
+        set_mxcsr(mxcsr() & !RC_MASK | saved & RC_MASK);
+    }
+    // The flags of both nearest modes are the same: they differ in ties only, and the ties at the
+    // limits of overflow and underflow go up in both.
+    Some(if away {
+        soft::away(op, a, b, c, value)
+    } else {
+        value
+    })
+}
+
+/// Executes a rounded instruction under MXCSR as it is.
+#[inline(always)]
+fn compute(op: Op, a: u64, b: u64, c: u64) -> u64 {
+    match op {
+        Op::FaddS => sse::add_s(a, b),
+        Op::FaddD => sse::add_d(a, b),
+        Op::FsubS => sse::sub_s(a, b),
+        Op::FsubD => sse::sub_d(a, b),
+        Op::FmulS => sse::mul_s(a, b),
+        Op::FmulD => sse::mul_d(a, b),
+        Op::FdivS => sse::div_s(a, b),
+        Op::FdivD => sse::div_d(a, b),
+        Op::FsqrtS => sse::sqrt_s(a),
+        Op::FsqrtD => sse::sqrt_d(a),
+        Op::FmaddS => sse::madd_s(a, b, c),
+        Op::FmaddD => sse::madd_d(a, b, c),
+        Op::FmsubS => sse::msub_s(a, b, c),
+        Op::FmsubD => sse::msub_d(a, b, c),
+        Op::FnmsubS => sse::nmsub_s(a, b, c),
+        Op::FnmsubD => sse::nmsub_d(a, b, c),
+        Op::FnmaddS => sse::nmadd_s(a, b, c),
+        Op::FnmaddD => sse::nmadd_d(a, b, c),
+        Op::FcvtSD => convert::s_from_d(a),
+        Op::FcvtDS => convert::d_from_s(a),
+        Op::FcvtWS => convert::w_from_s(a),
+        Op::FcvtWuS => convert::wu_from_s(a),
+        Op::FcvtLS => convert::l_from_s(a),
+        Op::FcvtLuS => convert::lu_from_s(a),
+        Op::FcvtWD => convert::w_from_d(a),
+        Op::FcvtWuD => convert::wu_from_d(a),
+        Op::FcvtLD => convert::l_from_d(a),
+        Op::FcvtLuD => convert::lu_from_d(a),
+        Op::FcvtSW => convert::s_from_w(a),
+        Op::FcvtSWu => convert::s_from_wu(a),
+        Op::FcvtSL => convert::s_from_l(a),
+        Op::FcvtSLu => convert::s_from_lu(a),
+        Op::FcvtDW => convert::d_from_w(a),
+        Op::FcvtDWu => convert::d_from_wu(a),
+        Op::FcvtDL => convert::d_from_l(a),
+        Op::FcvtDLu => convert::d_from_lu(a),
+        // The interpreter asks for no other.
+        _ => a,
+    }
+}
+
+/// fcsr as the guest sees it: frm in bits 5 to 7, fflags in bits 0 to 4.
+pub fn read_fcsr(hart: &Hart) -> u64 {
+    let m = mxcsr();
+    let frm = if m & RC_MASK == RC_NEAREST && hart.frm != 0 {
+        hart.frm
+    } else {
+        env::rc_to_frm(m)
+    };
+    u64::from(frm << 5 | env::fflags(m))
+}
+
+/// Makes MXCSR (and `hart.frm`) show `fcsr`; bits above 7 are ignored.
+pub fn write_fcsr(hart: &mut Hart, fcsr: u64) {
+    let frm = (fcsr >> 5) as u32 & 7;
+    let rc = env::frm_to_rc(frm);
+    hart.frm = if frm >= RMM { frm } else { 0 };
+    set_mxcsr(env::with_fflags(mxcsr(), fcsr as u32 & 31) & !RC_MASK | rc);
+}
