@@ -1,1 +1,153 @@
-fn main() {}
+//! The `flick` command. Under the name `flick-cc` it is `flick cc`, for build systems that want a
+//! compiler of one word.
+mod bench;
+mod doctor;
+mod explain;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use flick_build::{Error, Objdump};
+
+#[derive(Parser)]
+#[command(
+    name = "flick",
+    version,
+    about = "One program, one address space, two kinds of core"
+)]
+struct Flick {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compile and link C: clang's options, and `--flick-place=FILE`
+    ///
+    /// Also `flick-cc`, for build systems that want a compiler of one word.
+    #[command(disable_help_flag = true)]
+    Cc {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// Say where each function of a program went and why
+    Place(Place),
+    /// Disassemble the RV64 code of a program, library or object, by function
+    Objdump(ObjdumpArgs),
+    /// Run a program, then print its crossings and where each function ran
+    Stat(Stat),
+    /// Measure what crossings cost on this machine
+    Bench {
+        #[command(subcommand)]
+        what: Bench,
+    },
+    /// Check that this machine can build and run Flick programs
+    Doctor {
+        /// Jump to memory without execute permission and die of it.
+        #[arg(long, hide = true)]
+        probe_nx: bool,
+    },
+    /// Explain an error code; without one, list them all
+    Explain {
+        /// For example FLK0103
+        code: Option<String>,
+    },
+}
+
+#[derive(Args)]
+struct Place {
+    /// A table of functions, placements and reasons
+    #[arg(long, required = true)]
+    explain: bool,
+    /// A program, library or object that `flick cc` made
+    file: PathBuf,
+}
+
+#[derive(Args)]
+struct ObjdumpArgs {
+    /// Disassemble
+    #[arg(short, long, required_unless_present = "source")]
+    disassemble: bool,
+    /// With source lines between the instructions
+    #[arg(short = 'S', long)]
+    source: bool,
+    /// Show the x86-64 code too
+    #[arg(long, conflicts_with = "host")]
+    both: bool,
+    /// Show only the x86-64 code
+    #[arg(long)]
+    host: bool,
+    /// A program, library or object that `flick cc` made
+    file: PathBuf,
+}
+
+#[derive(Args)]
+struct Stat {
+    /// Write the report there instead of to stderr
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// Null calls host-NxP-host and NxP-host-NxP beside a call, a signal and a system call
+    Crossing(bench::Crossing),
+}
+
+fn main() -> ExitCode {
+    // A reader that has seen enough (`flick objdump -d prog | head`) ends us as it ends any filter.
+    // SAFETY: no other thread runs yet, and the default disposition has no handler to be wrong.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+
+    let mut args = std::env::args_os();
+    let name = args.next().unwrap_or_default();
+    if Path::new(&name).file_name() == Some(OsStr::new("flick-cc")) {
+        return flick_build::cc(args);
+    }
+    // Before clap: every argument of `cc` is clang's, `--help` and `--version` too.
+    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new("cc")) {
+        return flick_build::cc(args.skip(1));
+    }
+    run(Flick::parse().command).unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(command: Command) -> Result<ExitCode, Error> {
+    match command {
+        Command::Cc { args } => return Ok(flick_build::cc(args)),
+        Command::Place(place) => print!("{}", flick_build::place_explain(&place.file)?),
+        Command::Objdump(args) => flick_build::objdump(&Objdump {
+            file: args.file,
+            source: args.source,
+            host: args.host || args.both,
+            nxp: !args.host,
+        })?,
+        Command::Stat(stat) => {
+            return flick_report::stat::run(&stat.command, stat.output.as_deref());
+        }
+        Command::Bench {
+            what: Bench::Crossing(options),
+        } => bench::crossing(&options)?,
+        Command::Doctor { probe_nx: true } => return Ok(doctor::probe_nx()),
+        Command::Doctor { probe_nx: false } => return Ok(doctor::run()),
+        Command::Explain { code } => print!("{}", explain::explain(code.as_deref())?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_consistent() {
+        super::Flick::command().debug_assert();
+    }
+}

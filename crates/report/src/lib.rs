@@ -1,1 +1,3 @@
-//! (see docs/formats.md)
+//! From what a run did to what people read: `flick stat` and the tables of `flick bench`.
+pub mod crossing;
+pub mod stat;

@@ -1,0 +1,85 @@
+# Flick. `make demo` and `make test` are all that a visitor needs; `make help` lists the rest.
+#
+# Everything is built into build/, which has the shape of an installed tree (docs/formats.md).
+SHELL := /bin/bash
+.DEFAULT_GOAL := build
+
+BUILD := $(CURDIR)/build
+PREFIX ?= /usr/local
+DESTDIR ?=
+# rustup's place, for shells that did not read its environment file.
+CARGO ?= $(or $(shell command -v cargo),$(wildcard $(HOME)/.cargo/bin/cargo),cargo)
+TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
+LIB := $(BUILD)/lib/flick
+SHARE := $(BUILD)/share
+export CARGO CARGO_TARGET_DIR := $(TARGET)
+export FLICK_ROOT := $(BUILD)
+
+say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
+
+help:
+	@echo 'make            build into build/'
+	@echo 'make deps       install the Debian packages that are missing (apt-get; sudo when not root)'
+	@echo 'make demo       deps, build, and breadth-first search over the package graph of Debian'
+	@echo 'make test       deps, build, all checks and tests (under 20 minutes on two cores)'
+	@echo 'make test-full  the same with the full product of link modes'
+	@echo 'make bench      what a crossing costs on this machine'
+	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'
+	@echo 'make clean      remove what was built'
+
+deps:
+	@scripts/deps.sh
+
+build: rust pass nxp tree
+
+rust:
+	$(call say,Building the command and the runtime (cargo))
+	$(CARGO) build --release -p flick-cli -p flick-so -p flick-a
+
+pass:
+	$(call say,Building the compiler pass)
+	$(MAKE) -C pass OUT=$(BUILD)/obj/pass/flick-pass.so OBJ=$(BUILD)/obj/pass/objects
+
+nxp:
+	$(call say,Building the library of the RISC-V side)
+	$(MAKE) -C nxp OUT=$(BUILD)/obj/nxp
+
+# Put together in one go: nothing here takes time, and a file that is gone from the sources does not
+# live on. `install` makes new files, so that a program that runs on the old library is not hurt.
+tree: rust pass nxp
+	$(call say,Putting $(BUILD) together)
+	@rm -rf $(SHARE)
+	@mkdir -p $(BUILD)/{bin,include} $(LIB) $(SHARE)/{flick/bench,flick/examples,doc/flick}
+	@install -m 755 $(TARGET)/release/flick $(BUILD)/bin/flick
+	@ln -sfn flick $(BUILD)/bin/flick-cc
+	@install -m 644 include/flick.h $(BUILD)/include/
+	@install -m 755 $(TARGET)/release/libflick.so $(LIB)/libflick.so
+	@install -m 644 $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
+	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
+	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/
+	@install -m 644 bench/*.c $(SHARE)/flick/bench/
+	@cp -R examples/. $(SHARE)/flick/examples
+	@cp -R README.md LICENSE-APACHE LICENSE-MIT docs/. $(SHARE)/doc/flick
+
+demo: deps build
+	@scripts/demo.sh
+
+test: deps build
+	@scripts/test.sh
+
+test-full: deps build
+	@scripts/test.sh --full
+
+bench: build
+	@$(BUILD)/bin/flick bench crossing
+
+install: build
+	$(call say,Installing to $(DESTDIR)$(PREFIX))
+	@mkdir -p $(DESTDIR)$(PREFIX)
+	@cd $(BUILD) && cp -a --no-preserve=ownership bin include lib share $(DESTDIR)$(PREFIX)/
+
+clean:
+	rm -rf $(BUILD)
+	$(CARGO) clean
+
+.PHONY: help deps build rust pass nxp tree demo test test-full bench install clean

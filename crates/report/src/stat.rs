@@ -1,0 +1,251 @@
+//! `flick stat`: runs a program in the manner of `perf stat` and prints what its runtime counted.
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
+
+use flick_events::Summary;
+use flick_image::Error;
+
+/// Elapsed, user and system time of the program and of the children it waited for.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    elapsed: Duration,
+    user: Duration,
+    system: Duration,
+}
+
+/// Runs `command` (program, then arguments), prints the report on stderr or into `output`, and ends
+/// as the program ended: its exit status is returned, its signal raised. 126 and 127, as in a shell,
+/// where it cannot be started. FLK0105 where the report cannot be written.
+pub fn run(command: &[OsString], output: Option<&Path>) -> Result<ExitCode, Error> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Ok(ExitCode::from(2));
+    };
+    let dir = tempfile::Builder::new()
+        .prefix("flick-stat")
+        .tempdir()
+        .map_err(|e| file_error(&std::env::temp_dir(), &e))?;
+    // A path, so that the runtime writes a record there (docs/formats.md, "Environment").
+    let record = dir.path().join("record");
+
+    let begin = Instant::now();
+    let mut child = match Command::new(program)
+        .args(arguments)
+        .env("FLICK_STATS", &record)
+        .spawn()
+    {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!(
+                "{}",
+                Error::new(
+                    105,
+                    "the program cannot be started",
+                    program.to_string_lossy(),
+                    error.to_string(),
+                    "give its path: flick stat ./program",
+                )
+            );
+            let missing = error.kind() == io::ErrorKind::NotFound;
+            return Ok(ExitCode::from(if missing { 127 } else { 126 }));
+        }
+    };
+    // What the terminal sends is for the program; we live on to report.
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: ignoring a signal installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    let status = child
+        .wait()
+        .map_err(|e| file_error(Path::new(program), &e))?;
+    let times = times_since(begin);
+
+    let text = match fs::read(&record) {
+        Ok(bytes) => report(&String::from_utf8_lossy(&bytes), child.id(), times, status),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            report("", child.id(), times, status)
+        }
+        Err(error) => return Err(file_error(&record, &error)),
+    };
+    match output {
+        Some(path) => fs::write(path, text).map_err(|e| file_error(path, &e))?,
+        None => {
+            // Nobody is left to tell where stderr is closed.
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+    }
+    // Dying by a signal runs no destructors.
+    drop(dir);
+    Ok(match status.code() {
+        Some(code) => ExitCode::from(code as u8),
+        None => die_of(status.signal().unwrap_or(libc::SIGKILL)),
+    })
+}
+
+/// The report: a summary of each child process that left a record, then of the program itself.
+fn report(records: &str, pid: u32, times: Times, status: ExitStatus) -> String {
+    let mut text = String::new();
+    let summaries = flick_events::parse(records).unwrap_or_else(|error| {
+        let _ = writeln!(text, "\n The record of the run is damaged: {error}");
+        Vec::new()
+    });
+    let (own, others): (Vec<Summary>, Vec<Summary>) = summaries
+        .into_iter()
+        .partition(|summary| summary.pid == pid);
+    for other in others {
+        let _ = write!(text, "{}", other.text(true));
+    }
+    // More than one of its own: it replaced itself by `exec`.
+    let recorded = !own.is_empty();
+    let count = own.len();
+    for (i, mut summary) in own.into_iter().enumerate() {
+        if i + 1 == count {
+            // Ours cover the program to its very end, and the children it waited for.
+            summary.elapsed = nanoseconds(times.elapsed);
+            summary.user = nanoseconds(times.user);
+            summary.system = nanoseconds(times.system);
+        }
+        let _ = write!(text, "{}", summary.text(true));
+    }
+    if recorded {
+        return text;
+    }
+    let why = match status.signal() {
+        Some(signal) => format!("it was killed by signal {signal}"),
+        None => {
+            "it has no NxP code, was not built by flick cc, is set-uid, or left by _exit".into()
+        }
+    };
+    let _ = writeln!(text, "\n The program left no record of crossings: {why}.\n");
+    for (time, what) in [
+        (times.elapsed, "elapsed"),
+        (times.user, "user"),
+        (times.system, "sys"),
+    ] {
+        let time = format!("{}.{:09}", time.as_secs(), time.subsec_nanos());
+        let _ = writeln!(text, " {time:>20}  seconds {what}");
+    }
+    text.push('\n');
+    text
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn times_since(begin: Instant) -> Times {
+    let elapsed = begin.elapsed();
+    // SAFETY: all zeroes is a valid `rusage`, which the call fills.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let duration = |time: libc::timeval| {
+        Duration::new(
+            time.tv_sec.unsigned_abs(),
+            time.tv_usec.unsigned_abs() as u32 * 1000,
+        )
+    };
+    Times {
+        elapsed,
+        user: duration(usage.ru_utime),
+        system: duration(usage.ru_stime),
+    }
+}
+
+/// Ends this process by the signal that ended the program, without a second core file.
+fn die_of(signal: i32) -> ExitCode {
+    // SAFETY: plain system calls with valid arguments; the signal's default action is restored first.
+    unsafe {
+        libc::setrlimit(
+            libc::RLIMIT_CORE,
+            &libc::rlimit {
+                rlim_cur: 0,
+                rlim_max: 0,
+            },
+        );
+        libc::signal(signal, libc::SIG_DFL);
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+    // A signal that does not end a process by default has not ended the program either.
+    ExitCode::from(128u8.saturating_add(signal as u8))
+}
+
+fn file_error(path: &Path, error: &io::Error) -> Error {
+    Error::new(
+        105,
+        "a file cannot be read or written",
+        path.display().to_string(),
+        error.to_string(),
+        "check that the place exists, is writable and not full",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMES: Times = Times {
+        elapsed: Duration::from_nanos(2_000_000_007),
+        user: Duration::from_secs(1),
+        system: Duration::from_nanos(3),
+    };
+
+    fn record(program: &str, pid: u32) -> String {
+        Summary {
+            program: program.into(),
+            pid,
+            elapsed: 1,
+            ..Summary::default()
+        }
+        .to_record()
+    }
+
+    #[test]
+    fn own_times_replace_the_runtimes() {
+        let text = report(&record("./a", 7), 7, TIMES, ExitStatus::from_raw(0));
+        assert!(text.contains("Flick summary of ./a (pid 7)"), "{text}");
+        assert!(text.contains("2.000000007  seconds elapsed"), "{text}");
+        assert!(!text.contains("no record"), "{text}");
+    }
+
+    #[test]
+    fn children_come_first_and_keep_their_times() {
+        let records = record("./parent", 7) + &record("./child", 8);
+        let text = report(&records, 7, TIMES, ExitStatus::from_raw(0));
+        let at = |what| text.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
+        assert!(at("./child (pid 8)") < at("./parent (pid 7)"));
+        assert!(text.contains("0.000000001  seconds elapsed"), "{text}");
+    }
+
+    #[test]
+    fn says_why_there_is_no_record() {
+        let killed = report("", 7, TIMES, ExitStatus::from_raw(libc::SIGKILL));
+        assert!(
+            killed.contains("no record of crossings: it was killed by signal 9"),
+            "{killed}"
+        );
+        assert!(killed.contains("2.000000007  seconds elapsed"), "{killed}");
+        let left = report(&record("./child", 8), 7, TIMES, ExitStatus::from_raw(0));
+        assert!(
+            left.contains("left by _exit") && left.contains("./child"),
+            "{left}"
+        );
+    }
+
+    #[test]
+    fn a_damaged_record_is_said() {
+        let text = report("flick-stats 1\nnonsense", 7, TIMES, ExitStatus::from_raw(0));
+        assert!(text.contains("The record of the run is damaged"), "{text}");
+    }
+}

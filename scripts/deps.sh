@@ -1,0 +1,52 @@
+#!/bin/bash
+# Installs the Debian packages that are missing: the one list of what building and testing needs
+# beside git, make, gcc and a Rust toolchain. Installs nothing where nothing is missing.
+set -eu
+
+packages=(
+  # build: compiler, both linkers, the compiler's library for the pass
+  clang-19 lld-19 llvm-19 llvm-19-dev g++ gcc libc6-dev binutils
+  # cargo fetches over https
+  ca-certificates
+  # checks and tests: formatting, a second RISC-V, what the kernel and the ELF tools see
+  clang-format-19 qemu-user valgrind libc6-dbg strace file
+)
+
+missing=()
+if command -v dpkg-query >/dev/null; then
+  for package in "${packages[@]}"; do
+    status=$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -m1 -x installed || true)
+    [ -n "$status" ] || missing+=("$package")
+  done
+else
+  for tool in clang-19 ld.lld-19 llvm-objdump-19 llvm-config-19 g++ ld clang-format-19 qemu-riscv64 valgrind strace file; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+  done
+  if [ ${#missing[@]} -gt 0 ]; then
+    echo "deps: this is no Debian; please install: ${missing[*]}" >&2
+    exit 1
+  fi
+fi
+
+if ! "${CARGO:-cargo}" --version >/dev/null 2>&1; then
+  echo "deps: no Rust toolchain (cargo); https://rustup.rs has one" >&2
+  exit 1
+fi
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "deps: missing: ${missing[*]}" >&2
+    echo "deps: there is no sudo; as root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+  [ -z "${CI:-}" ] || as_root=(sudo -n)
+fi
+as_root+=(env DEBIAN_FRONTEND=noninteractive)
+
+echo "==> Installing ${missing[*]}"
+apt=(apt-get -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+"${as_root[@]}" "${apt[@]}" update
+"${as_root[@]}" "${apt[@]}" install --no-install-recommends "${missing[@]}"

@@ -1,0 +1,19 @@
+# For the scripts beside it: where things are, and how they speak. Source it.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$root/build
+flick=$build/bin/flick
+flick_cc=$build/bin/flick-cc
+
+say() { printf '\033[1m==> %s\033[0m\n' "$*"; }
+
+# Makes apt's package lists if there are none and we may. Says nothing where there are.
+ensure_apt_lists() {
+  command -v apt-cache >/dev/null || return 1
+  [ -z "$(apt-cache dumpavail | head -n 1)" ] || return 0
+  say "apt has no package list yet: apt-get update"
+  if [ "$(id -u)" = 0 ]; then
+    apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 update
+  elif command -v sudo >/dev/null; then
+    sudo ${CI:+-n} apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 update
+  fi || return 1
+}

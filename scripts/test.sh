@@ -1,0 +1,96 @@
+#!/bin/bash
+# All checks and tests. Needs a built tree (`make test` makes it). The last line is
+# `N passed, N failed`; exit status 1 if anything failed. Logs are in build/test/.
+#
+#   test.sh [--full]     --full: every link mode with every other, instead of every pair
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+cd "$root"
+cargo=${CARGO:-cargo}
+logs=$build/test/logs
+mkdir -p "$logs"
+passed=0 failed=0 broken=()
+matrix=--pairwise
+[ "${1:-}" = --full ] && matrix=--full
+began=$SECONDS
+
+# Runs a check, shows it while it runs, counts it. What counts: the lines of cargo's tests
+# (`test result: ok. 5 passed; 0 failed; …`) and of ours (`5 passed, 0 failed`); else the check is
+# one.
+check() { # NAME COMMAND...
+  local name=$1 log status good=0 bad=0
+  shift
+  log=$logs/$(tr -cs 'a-z0-9\n' - <<<"${name,,}").log
+  say "$name"
+  local start=$SECONDS
+  "$@" > >(tee "$log") 2>&1
+  status=$?
+  wait $!
+  read -r good bad < <(awk '
+    /^test result: / { good += $4; bad += $6 }
+    /^[0-9]+ passed, [0-9]+ failed/ { good += $1; bad += $3 }
+    END { print good + 0, bad + 0 }' "$log")
+  # A failure without a count is one; so is a success.
+  if [ $status != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
+  if [ $status = 0 ] && [ "$good" = 0 ] && [ "$bad" = 0 ]; then good=1; fi
+  passed=$((passed + good)) failed=$((failed + bad))
+  if [ "$bad" != 0 ]; then broken+=("$name ($log)"); fi
+  echo "    $name: $good passed, $bad failed, $((SECONDS - start)) s"
+}
+
+c_sources() {
+  find include nxp pass examples bench crates tests \( -name '*.[ch]' -o -name '*.cpp' \) \
+    ! -name flick_abi.h ! -path '*/target/*' -print0
+}
+format_c() { c_sources | xargs -0 clang-format-19 --dry-run -Werror; }
+format_sh() { local script; for script in scripts/*.sh tests/*/*.sh .ci/run; do bash -n "$script" || return 1; done; }
+examples_plain() {
+  local compiler
+  for compiler in gcc clang-19; do
+    make -s -B -C examples CC=$compiler CFLAGS='-O2 -Werror' OUT="$build/test/examples-$compiler" || return 1
+  done
+}
+examples_flick() {
+  local program want="$build/test/examples-clang-19" have="$build/test/examples-flick"
+  make -s -B -C examples CC="$flick_cc" CFLAGS='-O2 -Werror' OUT="$have" || return 1
+  for program in hello callbacks pointer-chase "bfs -n 3 -u examples/data/debian-sample.txt"; do
+    for trigger in gate fault; do
+      diff <($want/$program) <(FLICK_OFFLOAD=require FLICK_TRIGGER=$trigger $have/$program) || return 1
+      echo "same output: $program ($trigger)"
+    done
+  done
+}
+installed() {
+  local prefix="$build/test/prefix"
+  rm -rf "$prefix"
+  make -s install PREFIX=/opt/flick DESTDIR="$prefix" || return 1
+  (cd / && env -u FLICK_ROOT "$prefix/opt/flick/bin/flick-cc" "$root/examples/hello/hello.c" -o "$prefix/hello") &&
+    [ "$(cd / && env -i FLICK_OFFLOAD=require "$prefix/hello")" = "hello, world" ]
+}
+corpus() { "$logs/../flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
+
+check "Format: Rust" "$cargo" fmt --all --check
+check "Format: C and C++" format_c
+check "Shell scripts parse" format_sh
+check "Lint: clippy" "$cargo" clippy -q --workspace --all-targets -- -D warnings
+check "Rust tests" "$cargo" test --workspace --no-fail-fast
+check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
+check "Compiler pass" tests/pass/run.sh
+check "Examples by gcc and clang" examples_plain
+check "Examples by flick-cc" examples_flick
+check "Installed elsewhere" installed
+check "What the system sees" scripts/check-elf.sh
+check "flick doctor" "$flick" doctor
+
+check "Corpus: runner" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
+check "Corpus: $matrix" corpus $matrix
+check "Corpus: random placement, 20 seeds" corpus --random 20
+check "Corpus: plain gcc and clang" corpus --plain
+check "Corpus: bad input" corpus --errors
+check "Corpus: valgrind" corpus --valgrind
+
+echo
+for name in "${broken[@]}"; do echo "FAILED: $name"; done
+echo "after $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s; logs: $logs"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
