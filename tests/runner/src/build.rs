@@ -1,0 +1,186 @@
+//! Turns a program's steps into commands of one compiler in one mode and runs them.
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::exec::Invocation;
+use crate::mode::{Link, Linker, Mode, Opt};
+use crate::program::Program;
+
+/// Who compiles.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    pub command: Vec<String>,
+    /// Understands `--flick-place`.
+    pub is_flick: bool,
+    pub extra: Vec<String>,
+}
+
+impl Compiler {
+    pub fn plain(command: &str, extra: &[&str]) -> Self {
+        Self {
+            command: vec![command.into()],
+            is_flick: false,
+            extra: extra.iter().map(|s| (*s).to_owned()).collect(),
+        }
+    }
+
+    pub fn flick(command: &Path, extra: Vec<String>) -> Self {
+        Self {
+            command: vec![command.display().to_string()],
+            is_flick: true,
+            extra,
+        }
+    }
+}
+
+/// What the linker does; the trigger is chosen when the program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub link: Link,
+    /// `None`: the compiler's own default.
+    pub linker: Option<Linker>,
+    pub opt: Opt,
+}
+
+impl From<Mode> for Shape {
+    fn from(mode: Mode) -> Self {
+        Self {
+            link: mode.link,
+            linker: Some(mode.linker),
+            opt: mode.opt,
+        }
+    }
+}
+
+impl Shape {
+    fn compile_words(self, shared: bool) -> Vec<String> {
+        let mut words = vec![format!("-{}", self.opt.word())];
+        // Debug information must travel through every stage too; one level is enough.
+        if self.opt == Opt::O0 {
+            words.push("-g".into());
+        }
+        words.push(
+            match (shared, self.link) {
+                (true, _) => "-fPIC",
+                (false, Link::Pie) => "-fPIE",
+                (false, Link::NoPie | Link::Static) => "-fno-pie",
+            }
+            .into(),
+        );
+        words
+    }
+
+    fn link_words(self, shared: bool) -> Vec<String> {
+        let mut words = Vec::new();
+        if !shared {
+            words.push(
+                match self.link {
+                    Link::Pie => "-pie",
+                    Link::NoPie => "-no-pie",
+                    Link::Static => "-static",
+                }
+                .into(),
+            );
+        }
+        if let Some(linker) = self.linker {
+            words.push(format!("-fuse-ld={}", linker.word()));
+        }
+        words
+    }
+}
+
+/// A built program and the commands that made it.
+#[derive(Clone, Debug)]
+pub struct Built {
+    pub program: PathBuf,
+    pub commands: Vec<String>,
+}
+
+/// Builds `program` in `dir`, which it empties first. The error is a report for a person.
+pub fn build(
+    program: &Program,
+    compiler: &Compiler,
+    shape: Shape,
+    include: &Path,
+    dir: &Path,
+) -> Result<Built, String> {
+    let _ = fs::remove_dir_all(dir);
+    fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let mut commands = Vec::new();
+    for (number, step) in program.steps().iter().enumerate() {
+        let argv = command(program, compiler, shape, include, step)?;
+        let invocation = Invocation::new(argv, dir);
+        commands.push(invocation.shell());
+        let done = invocation
+            .run(&format!("step{number}"))
+            .map_err(|e| format!("cannot run {}: {e}", invocation.argv[0]))?;
+        if !done.succeeded() {
+            return Err(format!(
+                "build failed ({})\n{}\n{}{}",
+                done.how(),
+                commands.join("\n"),
+                done.stdout_text(),
+                done.stderr_text()
+            ));
+        }
+    }
+    Ok(Built {
+        program: dir.join("prog"),
+        commands,
+    })
+}
+
+/// One step in words:
+/// `link INPUTS…` makes the program; `cc ARGS…` runs the compiler (`-c`, `-shared`, `-o` as given);
+/// `host-cc ARGS…` is a compiler that knows nothing of Flick; anything else is run as it stands.
+fn command(
+    program: &Program,
+    compiler: &Compiler,
+    shape: Shape,
+    include: &Path,
+    step: &[String],
+) -> Result<Vec<String>, String> {
+    let located = step[1..].iter().map(|w| {
+        let path = program.dir.join(w);
+        if program.sources.contains(w) {
+            path.display().to_string()
+        } else {
+            w.clone()
+        }
+    });
+    let d = &program.directives;
+    let verb = step[0].as_str();
+    let has = |word: &str| step.iter().any(|w| w == word);
+    let mut argv = match verb {
+        "link" | "cc" => compiler.command.clone(),
+        "host-cc" => vec!["clang-19".into()],
+        _ => {
+            let mut argv = vec![step[0].clone()];
+            argv.extend(located);
+            return Ok(argv);
+        }
+    };
+    let shared = has("-shared") || has("-fPIC");
+    argv.extend(["-I".into(), include.display().to_string()]);
+    argv.extend(shape.compile_words(shared));
+    argv.extend(d.cflags.iter().cloned());
+    if verb != "host-cc" {
+        argv.extend(compiler.extra.iter().cloned());
+        if compiler.is_flick {
+            argv.extend(
+                d.place
+                    .iter()
+                    .map(|p| format!("--flick-place={}", program.dir.join(p).display())),
+            );
+        }
+    }
+    if !has("-c") {
+        argv.extend(shape.link_words(has("-shared")));
+    }
+    argv.extend(located);
+    if verb == "link" {
+        argv.extend(["-o".into(), "prog".into()]);
+        argv.extend(d.libs.iter().cloned());
+    }
+    Ok(argv)
+}

@@ -1,0 +1,186 @@
+//! Runs a built program and compares it with what it says of itself and with plain clang's build.
+use std::fs;
+use std::path::Path;
+
+use crate::build::Built;
+use crate::directives::{Counter, Crossings, Directives, Exit};
+use crate::exec::{Finished, Invocation};
+use crate::mode::Trigger;
+use crate::program::Program;
+use crate::stats::Stats;
+
+/// How to run a Flick build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunAs {
+    pub trigger: Trigger,
+    pub valgrind: bool,
+    /// The program's marks are in force, so that its crossings can be checked.
+    pub marked: bool,
+}
+
+const STATS_FILE: &str = "stats.flick";
+/// valgrind's exit status when memcheck has found an error.
+const MEMCHECK_FAILED: i32 = 99;
+
+pub fn invocation(program: &Program, built: &Built) -> Invocation {
+    let d = &program.directives;
+    let dir = built.program.parent().unwrap_or(Path::new("."));
+    let mut argv = vec!["./prog".to_owned()];
+    argv.extend(d.args.iter().cloned());
+    let mut run = Invocation::new(argv, dir);
+    run.env = d.env.clone();
+    run.stdin = d.stdin.clone();
+    run.timeout = d.timeout;
+    run
+}
+
+/// Runs a plain build and checks it against the program's own comment.
+pub fn plain(program: &Program, built: &Built) -> Result<Finished, String> {
+    let run = invocation(program, built);
+    let done = run
+        .run("plain")
+        .map_err(|e| format!("cannot run the plain build: {e}"))?;
+    let mut faults = Vec::new();
+    compare_with_comment(&program.directives, &done, &mut faults);
+    finish(faults, built, &run, &done)?;
+    Ok(done)
+}
+
+/// Runs a Flick build and checks output, exit status and statistics.
+pub fn flick(
+    program: &Program,
+    built: &Built,
+    oracle: Option<&Finished>,
+    how: RunAs,
+) -> Result<(), String> {
+    let d = &program.directives;
+    let mut run = invocation(program, built);
+    let stats = run.cwd.join(STATS_FILE);
+    let _ = fs::remove_file(&stats);
+    for (name, value) in [
+        ("FLICK_OFFLOAD", "require".to_owned()),
+        ("FLICK_TRIGGER", how.trigger.word().to_owned()),
+        ("FLICK_STATS", stats.display().to_string()),
+    ] {
+        if !run.env.iter().any(|(k, _)| k == name) {
+            run.env.push((name.into(), value));
+        }
+    }
+    if how.valgrind {
+        let tool = ["valgrind", "-q", "--leak-check=no", "--error-limit=no"];
+        let mut argv: Vec<String> = tool.iter().map(|s| (*s).to_owned()).collect();
+        argv.push(format!("--error-exitcode={MEMCHECK_FAILED}"));
+        argv.append(&mut run.argv);
+        run.argv = argv;
+        run.timeout = run.timeout.max(30) * 8;
+    }
+    let done = run
+        .run("flick")
+        .map_err(|e| format!("cannot run the Flick build: {e}"))?;
+    let mut faults = Vec::new();
+    compare_with_comment(d, &done, &mut faults);
+    for text in &d.err {
+        if !done.stderr_text().contains(text) {
+            faults.push(format!("stderr does not contain '{text}'"));
+        }
+    }
+    if let Some(oracle) = oracle {
+        if done.stdout != oracle.stdout {
+            faults.push(format!(
+                "stdout differs from plain clang's:\n{}",
+                oracle.stdout_text()
+            ));
+        }
+        if done.exit != oracle.exit {
+            faults.push(format!("plain clang's build: {}", oracle.how()));
+        }
+        if d.same_stderr && done.stderr != oracle.stderr {
+            faults.push(format!(
+                "stderr differs from plain clang's:\n{}",
+                oracle.stderr_text()
+            ));
+        }
+    }
+    check_stats(d, &stats, how, &mut faults);
+    finish(faults, built, &run, &done)
+}
+
+fn compare_with_comment(d: &Directives, done: &Finished, faults: &mut Vec<String>) {
+    if done.exit != Some(d.exit) {
+        faults.push(format!("{}, its comment expects {}", done.how(), d.exit));
+    }
+    if let Some(out) = &d.out
+        && done.stdout_text() != *out
+    {
+        faults.push(format!("stdout is not what its comment expects:\n{out}"));
+    }
+}
+
+fn check_stats(d: &Directives, path: &Path, how: RunAs, faults: &mut Vec<String>) {
+    let Crossings::Counted(bounds) = &d.crossings else {
+        return;
+    };
+    // A signal's default action ends the process before anything can be written.
+    if matches!(d.exit, Exit::Signal(_)) {
+        return;
+    }
+    let stats = match Stats::read(path) {
+        Ok(stats) => stats,
+        Err(e) => return faults.push(format!("statistics: {e}")),
+    };
+    match how.trigger {
+        Trigger::Fault if stats.faults != stats.host_to_nxp => faults.push(format!(
+            "{} faults for {} calls from the host with FLICK_TRIGGER=fault",
+            stats.faults, stats.host_to_nxp
+        )),
+        Trigger::Gate if stats.faults != 0 => {
+            faults.push(format!("{} faults with FLICK_TRIGGER=gate", stats.faults));
+        }
+        _ => {}
+    }
+    if !how.marked {
+        return;
+    }
+    if stats.host_to_nxp == 0 {
+        faults.push("nothing crossed".into());
+    }
+    for bound in bounds {
+        let value = match bound.counter {
+            Counter::HostToNxp => stats.host_to_nxp,
+            Counter::NxpToHost => stats.nxp_to_host,
+        };
+        let holds = if bound.at_least {
+            value >= bound.value
+        } else {
+            value == bound.value
+        };
+        if !holds {
+            faults.push(format!("crossings: {bound} expected, {value} counted"));
+        }
+    }
+}
+
+fn finish(
+    faults: Vec<String>,
+    built: &Built,
+    run: &Invocation,
+    done: &Finished,
+) -> Result<(), String> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{}\n{}\n{}\n--- stdout\n{}--- stderr\n{}",
+        faults.join("\n"),
+        built.commands.join("\n"),
+        run.shell(),
+        done.stdout_text(),
+        tail(&done.stderr_text(), 40)
+    ))
+}
+
+fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    let from = all.len().saturating_sub(lines);
+    all[from..].iter().map(|l| format!("{l}\n")).collect()
+}

@@ -1,0 +1,192 @@
+//! Bad input: programs that must be refused, and scripts for what is not a single compile.
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::build::Compiler;
+use crate::directives::{Directives, Exit, Stage};
+use crate::exec::{Finished, Invocation};
+use crate::pool::{Job, Verdict};
+use crate::program::sorted_entries;
+use crate::suite::Setup;
+
+/// What a script exits with when the machine cannot show what it tests; its last line says why.
+const SKIP: i32 = 77;
+
+pub fn jobs<'a>(setup: &'a Setup, filters: &[String]) -> Result<Vec<Job<'a>>, String> {
+    let mut jobs: Vec<Job> = Vec::new();
+    for path in sorted_entries(&setup.tests.join("errors"))? {
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if !filters.is_empty() && !filters.iter().any(|f| name.contains(f.as_str())) {
+            continue;
+        }
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("c") => jobs.push(Box::new(move || {
+                vec![Verdict::new(
+                    format!("errors/{name}"),
+                    program(setup, &path, &name),
+                )]
+            })),
+            Some("sh") if name != "lib" => {
+                jobs.push(Box::new(move || vec![script(setup, &path, &name)]));
+            }
+            _ => {}
+        }
+    }
+    Ok(jobs)
+}
+
+fn fresh_dir(setup: &Setup, name: &str) -> Result<PathBuf, String> {
+    let dir = setup.work.join(format!("errors-{name}"));
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    Ok(dir)
+}
+
+fn program(setup: &Setup, path: &Path, name: &str) -> Result<(), String> {
+    let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let d = Directives::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    let (stage, code) = d.fails.clone().ok_or("a FAILS: directive is needed")?;
+    let dir = fresh_dir(setup, name)?;
+    let mut argv = Compiler::flick(&setup.flick_cc, Vec::new()).command;
+    argv.extend([
+        "-I".into(),
+        setup.include.display().to_string(),
+        "-g".into(),
+    ]);
+    argv.extend(d.cflags.iter().cloned());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    argv.extend(
+        d.place
+            .iter()
+            .map(|p| format!("--flick-place={}", folder.join(p).display())),
+    );
+    argv.push(path.display().to_string());
+    match stage {
+        Stage::Compile => argv.extend(["-c", "-o", "prog.o"].map(String::from)),
+        Stage::Link | Stage::Run => argv.extend(["-o", "prog"].map(String::from)),
+    }
+    argv.extend(d.libs.iter().cloned());
+    let compile = Invocation::new(argv, &dir);
+    let mut done = compile.run("build").map_err(|e| e.to_string())?;
+    let mut commands = compile.shell();
+    let mut faults = Vec::new();
+    if stage == Stage::Run {
+        if !done.succeeded() {
+            return Err(format!(
+                "the build failed\n{commands}\n{}",
+                done.stderr_text()
+            ));
+        }
+        let mut argv = vec!["./prog".to_owned()];
+        argv.extend(d.args.iter().cloned());
+        let mut run = Invocation::new(argv, &dir);
+        run.env = d.env.clone();
+        run.timeout = d.timeout;
+        commands = format!("{commands}\n{}", run.shell());
+        done = run.run("run").map_err(|e| e.to_string())?;
+        if done.exit != Some(d.exit) {
+            faults.push(format!("{}, {} expected", done.how(), d.exit));
+        }
+        if let Some(out) = &d.out
+            && done.stdout_text() != *out
+        {
+            faults.push(format!("stdout is not what its comment expects:\n{out}"));
+        }
+    } else if !matches!(done.exit, Some(Exit::Code(n)) if n != 0) {
+        faults.push(format!("the build: {}, a refusal expected", done.how()));
+    }
+    check_message(
+        &done,
+        &code,
+        &d.says,
+        &place_of_error(path, &text),
+        &mut faults,
+    );
+    if faults.is_empty() {
+        let _ = fs::remove_dir_all(&dir);
+        return Ok(());
+    }
+    Err(format!(
+        "{}\n{commands}\n--- stdout\n{}--- stderr\n{}",
+        faults.join("\n"),
+        done.stdout_text(),
+        done.stderr_text()
+    ))
+}
+
+/// `NAME.c:LINE` of the line that carries the comment `HERE`.
+fn place_of_error(path: &Path, text: &str) -> Option<String> {
+    let line = text.lines().position(|l| l.contains("/* HERE */"))? + 1;
+    Some(format!("{}:{line}", path.file_name()?.to_string_lossy()))
+}
+
+fn check_message(
+    done: &Finished,
+    code: &str,
+    says: &[String],
+    place: &Option<String>,
+    faults: &mut Vec<String>,
+) {
+    let text = done.stderr_text();
+    for want in std::iter::once(&format!("[{code}]"))
+        .chain(says)
+        .chain(place)
+    {
+        if !text.contains(want) {
+            faults.push(format!("the message does not contain '{want}'"));
+        }
+    }
+    for bad in ["panicked at", "PLEASE submit a bug report", "Stack dump:"] {
+        if text.contains(bad) {
+            faults.push(format!("a tool crashed: '{bad}'"));
+        }
+    }
+}
+
+fn script(setup: &Setup, path: &Path, name: &str) -> Verdict {
+    let label = format!("errors/{name}");
+    let run = || -> Result<Result<(), String>, String> {
+        let dir = fresh_dir(setup, name)?;
+        let argv = ["bash", "-eu"].map(String::from).to_vec();
+        let mut run = Invocation::new(argv, &dir);
+        run.argv.push(path.display().to_string());
+        let bin = setup.flick_cc.parent().unwrap_or(Path::new("."));
+        for (name, value) in [
+            ("FLICK_TEST_CC", &setup.flick_cc),
+            ("FLICK_TEST_FLICK", &bin.join("flick")),
+            ("FLICK_TEST_INCLUDE", &setup.include),
+            ("FLICK_TEST_ERRORS", &setup.tests.join("errors")),
+        ] {
+            run.env.push((name.into(), value.display().to_string()));
+        }
+        let done = run.run("script").map_err(|e| e.to_string())?;
+        if done.succeeded() {
+            let _ = fs::remove_dir_all(&dir);
+            return Ok(Ok(()));
+        }
+        if done.exit == Some(Exit::Code(SKIP)) {
+            return Ok(Err(done
+                .stdout_text()
+                .lines()
+                .last()
+                .unwrap_or("no reason")
+                .into()));
+        }
+        Err(format!(
+            "{}\n{}\n{}{}",
+            done.how(),
+            run.shell(),
+            done.stdout_text(),
+            done.stderr_text()
+        ))
+    };
+    match run() {
+        Ok(Ok(())) => Verdict::new(label, Ok(())),
+        Ok(Err(reason)) => Verdict::skipped(label, &reason),
+        Err(report) => Verdict::new(label, Err(report)),
+    }
+}

@@ -1,0 +1,224 @@
+//! `flick-test`: builds and runs the tiny programs under `tests/` with the real driver and with
+//! plain compilers, and compares. `tests/README.md` tells how to write a program.
+mod build;
+mod check;
+mod directives;
+mod errors;
+mod exec;
+mod mode;
+mod pool;
+mod program;
+mod random;
+mod stats;
+mod suite;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::mode::{Link, Linker, Mode, Opt, Trigger};
+use crate::pool::{Outcome, Verdict};
+use crate::suite::{Oracles, Setup};
+
+/// Without a kind of run: `--pairwise`. Several kinds run one after another.
+#[derive(Parser)]
+#[command(name = "flick-test", version)]
+struct Options {
+    /// Every pair of {gate, fault} x {PIE, no-PIE, static} x {GNU ld, lld} x {-O0, -O2}.
+    #[arg(long)]
+    pairwise: bool,
+    /// The full product of the same.
+    #[arg(long)]
+    full: bool,
+    /// One mode only: gate, PIE, lld, -O2.
+    #[arg(long)]
+    quick: bool,
+    /// Random placement under this many seeds, marks erased.
+    #[arg(long, value_name = "SEEDS")]
+    random: Option<u64>,
+    /// Share of functions that random placement asks for.
+    #[arg(long, value_name = "PERCENT", default_value_t = 50)]
+    percent: u64,
+    /// The same sources under plain gcc and plain clang, warnings as errors.
+    #[arg(long)]
+    plain: bool,
+    /// Under valgrind's memcheck, with gates.
+    #[arg(long)]
+    valgrind: bool,
+    /// Bad input.
+    #[arg(long)]
+    errors: bool,
+    /// Only programs whose name contains one of these.
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
+    filter: Vec<String>,
+    /// The driver under test.
+    #[arg(long, value_name = "PATH", default_value = "build/bin/flick-cc")]
+    flick: PathBuf,
+    /// Folder with c/ and errors/.
+    #[arg(long, value_name = "DIR", default_value = "tests")]
+    tests: PathBuf,
+    /// Folder with flick.h.
+    #[arg(long, value_name = "DIR", default_value = "include")]
+    include: PathBuf,
+    /// Where programs are built; those that fail stay there.
+    #[arg(long, value_name = "DIR", default_value = "build/test/corpus")]
+    work: PathBuf,
+    /// Keep everything that is built.
+    #[arg(long)]
+    keep: bool,
+    /// Jobs at a time; 0: one per core.
+    #[arg(long, short, default_value_t = 0)]
+    jobs: usize,
+    /// Failures to print in full.
+    #[arg(long, default_value_t = 10)]
+    show: usize,
+    /// List the programs and what they test.
+    #[arg(long)]
+    list: bool,
+}
+
+fn main() -> ExitCode {
+    exec::forbid_core_files();
+    match run(&Options::parse()) {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("flick-test: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, String> {
+    std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn run(o: &Options) -> Result<ExitCode, String> {
+    let setup = Setup {
+        flick_cc: absolute(&o.flick)?,
+        include: absolute(&o.include)?,
+        tests: absolute(&o.tests)?,
+        work: absolute(&o.work)?,
+        keep: o.keep,
+    };
+    let programs = program::discover(&setup.tests.join("c"), &o.filter)?;
+    if o.list {
+        for p in &programs {
+            println!("{:24} {}", p.name, p.directives.about);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let only_plain = o.plain && !(o.pairwise || o.full || o.quick || o.valgrind || o.errors);
+    if !(only_plain && o.random.is_none()) && !setup.flick_cc.exists() {
+        return Err(format!(
+            "{} is missing; build it first (make build)",
+            o.flick.display()
+        ));
+    }
+    let threads = match o.jobs {
+        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+        n => n,
+    };
+    let oracles = Oracles::new(&setup, &programs);
+    let shares = random::Shares::default();
+    let none = !(o.full || o.quick || o.plain || o.valgrind || o.errors) && o.random.is_none();
+    let quick = |all: &[Mode]| {
+        let mode = Mode {
+            trigger: Trigger::Gate,
+            link: Link::Pie,
+            linker: Linker::Lld,
+            opt: Opt::O2,
+        };
+        all.iter().copied().filter(|&m| m == mode).collect()
+    };
+    let mut verdicts: Vec<Verdict> = Vec::new();
+    let go = |title: &str, (jobs, skipped): (Vec<pool::Job>, Vec<Verdict>)| {
+        let mut verdicts = pool::run(&jobs, threads, title);
+        verdicts.extend(skipped);
+        verdicts
+    };
+    if o.plain {
+        verdicts.extend(go("plain", suite::plain(&setup, &oracles)));
+    }
+    if o.quick {
+        verdicts.extend(go("quick", suite::linked(&setup, &oracles, quick, false)));
+    }
+    if o.pairwise || none {
+        verdicts.extend(go(
+            "pairwise",
+            suite::linked(&setup, &oracles, Mode::pairwise, false),
+        ));
+    }
+    if o.full {
+        verdicts.extend(go(
+            "full",
+            suite::linked(&setup, &oracles, <[Mode]>::to_vec, false),
+        ));
+    }
+    if let Some(seeds) = o.random {
+        verdicts.extend(go(
+            "random",
+            suite::random(&setup, &oracles, seeds, o.percent, &shares),
+        ));
+        verdicts.push(median_verdict(&shares));
+    }
+    if o.valgrind {
+        verdicts.extend(go("valgrind", suite::linked(&setup, &oracles, quick, true)));
+    }
+    if o.errors {
+        verdicts.extend(go("errors", (errors::jobs(&setup, &o.filter)?, Vec::new())));
+    }
+    Ok(close(&verdicts, o.show))
+}
+
+/// Random placement proves little if most of what it chose had to stay on the host.
+fn median_verdict(shares: &random::Shares) -> Verdict {
+    let name = "random: median share of chosen functions that were placed".to_owned();
+    let result = match shares.median() {
+        None => Err("no build placed anything".into()),
+        Some((builds, median)) => {
+            println!(
+                "median share placed: {:.0} % of those chosen ({builds} builds)",
+                median * 100.0
+            );
+            if median >= 0.5 {
+                Ok(())
+            } else {
+                Err(format!("{median:.2}, at least 0.5 expected"))
+            }
+        }
+    };
+    Verdict::new(name, result)
+}
+
+fn close(verdicts: &[Verdict], show: usize) -> ExitCode {
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    for v in verdicts {
+        match &v.outcome {
+            Outcome::Passed => passed += 1,
+            Outcome::Failed(report) => {
+                failed += 1;
+                if failed <= show {
+                    println!("FAILED {}\n{}\n", v.name, report.trim_end());
+                }
+            }
+            Outcome::Skipped(reason) => {
+                skipped += 1;
+                println!("skipped {}: {reason}", v.name);
+            }
+        }
+    }
+    if failed > show {
+        println!("and {} more:", failed - show);
+        let names = verdicts
+            .iter()
+            .filter(|v| matches!(v.outcome, Outcome::Failed(_)));
+        names.skip(show).for_each(|v| println!("FAILED {}", v.name));
+    }
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    if failed == 0 && passed > 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

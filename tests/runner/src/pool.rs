@@ -1,0 +1,146 @@
+//! Runs jobs on all cores and shows how far they are.
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+pub enum Outcome {
+    Passed,
+    /// A report for a person, with the commands that repeat it.
+    Failed(String),
+    Skipped(String),
+}
+
+/// One result of a job; a job that builds once and runs twice has two.
+pub struct Verdict {
+    pub name: String,
+    pub outcome: Outcome,
+}
+
+impl Verdict {
+    pub fn new(name: String, result: Result<(), String>) -> Self {
+        let outcome = match result {
+            Ok(()) => Outcome::Passed,
+            Err(report) => Outcome::Failed(report),
+        };
+        Self { name, outcome }
+    }
+
+    pub fn skipped(name: String, reason: &str) -> Self {
+        Self {
+            name,
+            outcome: Outcome::Skipped(reason.into()),
+        }
+    }
+}
+
+pub type Job<'a> = Box<dyn Fn() -> Vec<Verdict> + Send + Sync + 'a>;
+
+/// Runs all of `jobs` on `threads` threads; verdicts come in the order of the jobs.
+pub fn run(jobs: &[Job], threads: usize, title: &str) -> Vec<Verdict> {
+    let next = AtomicUsize::new(0);
+    let slots: Vec<Mutex<Vec<Verdict>>> = jobs.iter().map(|_| Mutex::new(Vec::new())).collect();
+    let progress = Mutex::new(Progress::new(title, jobs.len()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(jobs.len()).max(1) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(index) else { break };
+                    let verdicts = job();
+                    lock(&progress).advance(&verdicts);
+                    *lock(&slots[index]) = verdicts;
+                }
+            });
+        }
+    });
+    lock(&progress).close();
+    slots
+        .into_iter()
+        .flat_map(|s| s.into_inner().unwrap_or_default())
+        .collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+struct Progress {
+    title: String,
+    total: usize,
+    done: usize,
+    failed: usize,
+    shown: Instant,
+    terminal: bool,
+}
+
+impl Progress {
+    fn new(title: &str, total: usize) -> Self {
+        let terminal = stderr().is_terminal();
+        Self {
+            title: title.into(),
+            total,
+            done: 0,
+            failed: 0,
+            shown: Instant::now(),
+            terminal,
+        }
+    }
+
+    fn advance(&mut self, verdicts: &[Verdict]) {
+        self.done += 1;
+        for v in verdicts {
+            if let Outcome::Failed(_) = v.outcome {
+                self.failed += 1;
+            }
+        }
+        let pause = Duration::from_millis(if self.terminal { 100 } else { 20_000 });
+        if self.shown.elapsed() >= pause {
+            self.show();
+        }
+    }
+
+    fn show(&mut self) {
+        self.shown = Instant::now();
+        let line = format!(
+            "{}: {} of {}, {} failed",
+            self.title, self.done, self.total, self.failed
+        );
+        // A closed stderr must not end the run.
+        let _ = if self.terminal {
+            write!(stderr(), "\r\x1b[K{line}")
+        } else {
+            writeln!(stderr(), "{line}")
+        };
+    }
+
+    fn close(&mut self) {
+        self.show();
+        if self.terminal {
+            let _ = writeln!(stderr());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_order_of_the_jobs() {
+        let jobs: Vec<Job> = (0..50)
+            .map(|n: usize| -> Job {
+                Box::new(move || {
+                    let result = if n == 7 { Err("seven".into()) } else { Ok(()) };
+                    vec![Verdict::new(n.to_string(), result)]
+                })
+            })
+            .collect();
+        let verdicts = run(&jobs, 4, "test");
+        let names: Vec<String> = verdicts.iter().map(|v| v.name.clone()).collect();
+        assert_eq!(names, (0..50).map(|n| n.to_string()).collect::<Vec<_>>());
+        assert!(matches!(&verdicts[7].outcome, Outcome::Failed(why) if why == "seven"));
+    }
+}

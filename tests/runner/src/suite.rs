@@ -1,0 +1,260 @@
+//! The jobs of each kind of run over the corpus.
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use crate::build::{self, Compiler, Shape};
+use crate::check::{self, RunAs};
+use crate::exec::Finished;
+use crate::mode::{Link, Linker, Mode, Opt, Trigger};
+use crate::pool::{Job, Verdict};
+use crate::program::Program;
+use crate::random::Shares;
+
+/// Where everything is.
+pub struct Setup {
+    pub flick_cc: PathBuf,
+    pub include: PathBuf,
+    pub tests: PathBuf,
+    pub work: PathBuf,
+    pub keep: bool,
+}
+
+/// Plain clang's output of each program at each level, made when first asked for.
+pub struct Oracles<'a> {
+    setup: &'a Setup,
+    programs: &'a [Program],
+    done: Vec<[OnceLock<Result<Finished, String>>; 2]>,
+}
+
+impl<'a> Oracles<'a> {
+    pub fn new(setup: &'a Setup, programs: &'a [Program]) -> Self {
+        let done = programs.iter().map(|_| Default::default()).collect();
+        Self {
+            setup,
+            programs,
+            done,
+        }
+    }
+
+    fn get(&self, index: usize, opt: Opt) -> Result<Option<&Finished>, String> {
+        let program = &self.programs[index];
+        if program.directives.only_flick {
+            return Ok(None);
+        }
+        let slot = &self.done[index][Opt::ALL.iter().position(|&o| o == opt).unwrap_or(0)];
+        let result = slot.get_or_init(|| {
+            let dir = self
+                .setup
+                .work
+                .join(format!("plain-{}-{}", program.name, opt.word()));
+            let compiler = Compiler::plain("clang-19", &["-w"]);
+            let shape = Shape {
+                link: Link::Pie,
+                linker: None,
+                opt,
+            };
+            let built = build::build(program, &compiler, shape, &self.setup.include, &dir)?;
+            let done = check::plain(program, &built)?;
+            clean(self.setup, &dir, true);
+            Ok(done)
+        });
+        result
+            .as_ref()
+            .map(Some)
+            .map_err(|e| format!("plain clang: {e}"))
+    }
+}
+
+fn clean(setup: &Setup, dir: &PathBuf, passed: bool) {
+    if passed && !setup.keep {
+        // What is left behind is emptied by the next run.
+        let _ = fs::remove_dir_all(dir);
+    }
+}
+
+/// Every program in each of the modes that `choose` takes from those it can run in.
+pub fn linked<'a>(
+    setup: &'a Setup,
+    oracles: &'a Oracles<'a>,
+    choose: impl Fn(&[Mode]) -> Vec<Mode>,
+    valgrind: bool,
+) -> (Vec<Job<'a>>, Vec<Verdict>) {
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut skipped: BTreeMap<String, String> = BTreeMap::new();
+    for (index, program) in oracles.programs.iter().enumerate() {
+        let d = &program.directives;
+        if let (true, Some(reason)) = (valgrind, &d.skip_valgrind) {
+            skipped.insert(program.name.clone(), reason.clone());
+            continue;
+        }
+        let (barred, allowed): (Vec<Mode>, Vec<Mode>) =
+            Mode::all().into_iter().partition(|&m| d.skips(m).is_some());
+        if let Some(reason) = barred.first().and_then(|&m| d.skips(m)) {
+            let words: Vec<&str> = d
+                .skip_modes
+                .iter()
+                .flat_map(|s| s.words.iter().map(String::as_str))
+                .collect();
+            skipped.insert(
+                format!("{} {}", program.name, words.join(",")),
+                reason.into(),
+            );
+        }
+        let mut shapes: Vec<(Shape, Vec<Trigger>)> = Vec::new();
+        for mode in choose(&allowed) {
+            let shape = Shape::from(mode);
+            match shapes.iter_mut().find(|(s, _)| *s == shape) {
+                Some((_, triggers)) => triggers.push(mode.trigger),
+                None => shapes.push((shape, vec![mode.trigger])),
+            }
+        }
+        for (shape, triggers) in shapes {
+            jobs.push(Box::new(move || {
+                one_shape(setup, oracles, index, shape, &triggers, valgrind)
+            }));
+        }
+    }
+    let skipped = skipped
+        .into_iter()
+        .map(|(n, r)| Verdict::skipped(n, &r))
+        .collect();
+    (jobs, skipped)
+}
+
+fn one_shape(
+    setup: &Setup,
+    oracles: &Oracles,
+    index: usize,
+    shape: Shape,
+    triggers: &[Trigger],
+    valgrind: bool,
+) -> Vec<Verdict> {
+    let program = &oracles.programs[index];
+    let linker = shape.linker.map_or("default", Linker::word);
+    let suffix = format!("{}-{linker}-{}", shape.link.word(), shape.opt.word());
+    let dir = setup.work.join(format!("{}-{suffix}", program.name));
+    let name = |t: &Trigger| format!("{} {}-{suffix}", program.name, t.word());
+    let compiler = Compiler::flick(&setup.flick_cc, Vec::new());
+    let built = build::build(program, &compiler, shape, &setup.include, &dir)
+        .and_then(|built| Ok((built, oracles.get(index, shape.opt)?)));
+    let mut verdicts = Vec::new();
+    let mut all_passed = true;
+    for trigger in triggers {
+        let how = RunAs {
+            trigger: *trigger,
+            valgrind,
+            marked: true,
+        };
+        let result = match &built {
+            Ok((built, oracle)) => check::flick(program, built, *oracle, how),
+            Err(e) => Err(e.clone()),
+        };
+        all_passed &= result.is_ok();
+        verdicts.push(Verdict::new(name(trigger), result));
+    }
+    clean(setup, &dir, all_passed);
+    verdicts
+}
+
+/// The same sources under compilers that know nothing of Flick, with warnings as errors; their
+/// outputs must be equal.
+pub fn plain<'a>(setup: &'a Setup, oracles: &'a Oracles<'a>) -> (Vec<Job<'a>>, Vec<Verdict>) {
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut skipped = Vec::new();
+    for (index, program) in oracles.programs.iter().enumerate() {
+        if program.directives.only_flick {
+            skipped.push(Verdict::skipped(
+                program.name.clone(),
+                "only Flick can build it",
+            ));
+            continue;
+        }
+        for opt in Opt::ALL {
+            for cc in ["gcc", "clang-19"] {
+                jobs.push(Box::new(move || {
+                    let label = format!("{cc}-{}", opt.word());
+                    let dir = setup.work.join(format!("{}-{label}", program.name));
+                    let compiler = Compiler::plain(cc, &["-Wall", "-Wextra", "-Werror"]);
+                    let shape = Shape {
+                        link: Link::Pie,
+                        linker: None,
+                        opt,
+                    };
+                    let result = build::build(program, &compiler, shape, &setup.include, &dir)
+                        .and_then(|built| check::plain(program, &built))
+                        .and_then(|done| match oracles.get(index, opt)? {
+                            Some(oracle) if oracle.stdout != done.stdout => Err(format!(
+                                "{cc} and clang differ:\n{}---\n{}",
+                                done.stdout_text(),
+                                oracle.stdout_text()
+                            )),
+                            _ => Ok(()),
+                        });
+                    clean(setup, &dir, result.is_ok());
+                    vec![Verdict::new(format!("{} {label}", program.name), result)]
+                }));
+            }
+        }
+    }
+    (jobs, skipped)
+}
+
+/// Every program without its marks, placed by `random:SEED:PERCENT` for seeds 1 to `seeds`, on one
+/// link mode.
+pub fn random<'a>(
+    setup: &'a Setup,
+    oracles: &'a Oracles<'a>,
+    seeds: u64,
+    percent: u64,
+    shares: &'a Shares,
+) -> (Vec<Job<'a>>, Vec<Verdict>) {
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut skipped = Vec::new();
+    for (index, program) in oracles.programs.iter().enumerate() {
+        let d = &program.directives;
+        let reason = if d.only_flick {
+            Some("only Flick can build it")
+        } else {
+            d.skip_random.as_deref()
+        };
+        if let Some(reason) = reason {
+            skipped.push(Verdict::skipped(program.name.clone(), reason));
+            continue;
+        }
+        for seed in 1..=seeds {
+            jobs.push(Box::new(move || {
+                let dir = setup.work.join(format!("{}-seed{seed}", program.name));
+                let erase = setup.tests.join("runner/erase_marks.h");
+                let extra = vec![
+                    "-include".into(),
+                    erase.display().to_string(),
+                    format!("--flick-place=random:{seed}:{percent}"),
+                ];
+                let compiler = Compiler::flick(&setup.flick_cc, extra);
+                let shape = Shape {
+                    link: Link::Pie,
+                    linker: Some(Linker::Lld),
+                    opt: Opt::O2,
+                };
+                let how = RunAs {
+                    trigger: Trigger::Gate,
+                    valgrind: false,
+                    marked: false,
+                };
+                let result = build::build(program, &compiler, shape, &setup.include, &dir)
+                    .and_then(|built| {
+                        shares.add(&built.program)?;
+                        check::flick(program, &built, oracles.get(index, Opt::O2)?, how)
+                    });
+                clean(setup, &dir, result.is_ok());
+                vec![Verdict::new(
+                    format!("{} seed {seed}", program.name),
+                    result,
+                )]
+            }));
+        }
+    }
+    (jobs, skipped)
+}
