@@ -38,3 +38,17 @@ pub const RT_UNREGISTER: &str = "__flick_unregister";
 pub const RT_XCALL: &str = "__flick_xcall";
 /// What `malloc` & co. in NxP code call: `__flick_malloc`, …; see `docs/formats.md`.
 pub const RT_HEAP_PREFIX: &str = "__flick_heap_";
+
+/// What `libflick.a` puts in front of libc's functions in `-static` programs, by the linker's
+/// `--wrap`: it defines `__wrap_NAME` for each and calls `__real_NAME`. `libflick.so` exports the same
+/// names instead.
+pub const STATIC_WRAPS: &[&str] = &[
+    "free",
+    "realloc",
+    "reallocarray",
+    "malloc_usable_size",
+    "sigaction",
+    "signal",
+    "sigprocmask",
+    "pthread_sigmask",
+];

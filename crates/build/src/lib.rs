@@ -3,9 +3,20 @@
 pub mod objdump;
 pub mod root;
 
+mod args;
+mod compile;
 mod driver;
 mod explain;
+mod inputs;
+mod link;
+mod nxp_link;
+mod payload;
+mod placement;
+mod refused;
+mod response;
 mod run;
+mod search;
+mod temp;
 
 pub use driver::cc;
 pub use explain::place_explain;

@@ -14,6 +14,10 @@ use crate::{Error, Result};
 
 const LE: LittleEndian = LittleEndian;
 
+/// A use of the host function's address where the name alone would mean the NxP's own function; see
+/// the build crate's `payload`.
+pub const ADDRESS_PREFIX: &str = "__flick_address_";
+
 /// All offsets count from the first byte of the image.
 #[derive(Clone, Debug, Default)]
 pub struct Linked {

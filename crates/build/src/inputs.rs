@@ -1,0 +1,159 @@
+//! What the inputs of a link carry: NxP code, placement lines, names that matter to the image.
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use flick_image::elf::{Machine, machine, read_file};
+use flick_image::{Placements, fat};
+use object::elf;
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSymbol, SymbolFlags};
+
+use crate::search::LinkInput;
+use crate::{Error, Result};
+
+/// One unit with NxP code.
+#[derive(Clone, Debug)]
+pub struct FatUnit {
+    pub id: u64,
+    pub payload: Vec<u8>,
+    /// File, or `archive(member)`.
+    pub place: String,
+    /// The host linker takes it only if something needs it.
+    pub optional: bool,
+    /// Global symbols of its host object that another module cannot replace.
+    pub bound: BTreeSet<String>,
+}
+
+/// All inputs of a link.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    pub units: Vec<FatUnit>,
+    /// Those of `asked` that host code of this link defines.
+    pub host_defines: BTreeSet<String>,
+    /// Placement entries that matched.
+    pub matched: Vec<String>,
+    /// Host code calls flick_alloc & co.
+    pub needs_runtime: bool,
+}
+
+const RUNTIME_API: [&str; 3] = ["flick_alloc", "flick_free", "flick_is_nxp_memory"];
+
+impl Inputs {
+    /// Reads them. `asked`: names to look for among host definitions. FLK0105, FLK0302, FLK0303,
+    /// FLK0304.
+    pub fn read(inputs: &[LinkInput], asked: &BTreeSet<String>) -> Result<Self> {
+        let mut all = Self::default();
+        for input in inputs {
+            let asked = if input.of_system() {
+                &BTreeSet::new()
+            } else {
+                asked
+            };
+            all.file(&input.path, input.optional, asked)?;
+        }
+        Ok(all)
+    }
+
+    fn file(&mut self, path: &Path, optional: bool, asked: &BTreeSet<String>) -> Result<()> {
+        let data = read_file(path)?;
+        let place = path.display().to_string();
+        if data.starts_with(b"!<arch>\n") || data.starts_with(b"!<thin>\n") {
+            return self
+                .archive(path, &data, asked)
+                .map_err(|e| if e.place.is_empty() { e.at(place) } else { e });
+        }
+        self.object(&data, &place, optional, asked)
+    }
+
+    fn archive(&mut self, path: &Path, data: &[u8], asked: &BTreeSet<String>) -> Result<()> {
+        let broken = |e: object::Error| {
+            let help = "build the archive again";
+            Error::new(
+                302,
+                "an archive is truncated or corrupted",
+                "",
+                e.to_string(),
+                help,
+            )
+        };
+        let archive = ArchiveFile::parse(data).map_err(broken)?;
+        for member in archive.members() {
+            let member = member.map_err(broken)?;
+            let name = String::from_utf8_lossy(member.name()).into_owned();
+            let place = format!("{}({name})", path.display());
+            if archive.is_thin() {
+                let file = path.parent().unwrap_or(Path::new("")).join(&name);
+                self.object(&read_file(&file)?, &place, true, asked)?;
+            } else {
+                self.object(member.data(data).map_err(broken)?, &place, true, asked)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn object(
+        &mut self,
+        data: &[u8],
+        place: &str,
+        optional: bool,
+        asked: &BTreeSet<String>,
+    ) -> Result<()> {
+        match machine(data) {
+            Machine::Elf64Le(elf::EM_X86_64) => {}
+            // A linker script, bitcode, …: the linker's business.
+            Machine::NotElf => return Ok(()),
+            Machine::Elf64Le(_) | Machine::OtherElf => {
+                return Err(Error::new(
+                    304,
+                    "an object for another machine",
+                    place,
+                    "a Flick program is linked from x86-64 objects",
+                    "compile it for x86-64; `flick cc` makes the RV64 code itself",
+                ));
+            }
+        }
+        let file = object::File::parse(data).map_err(|e| {
+            let help = "compile it again";
+            Error::new(
+                302,
+                "an object is truncated or corrupted",
+                place,
+                e.to_string(),
+                help,
+            )
+        })?;
+        if file.kind() != object::ObjectKind::Relocatable {
+            // What a library needs of the runtime it has linked itself.
+            return Ok(());
+        }
+        let records = fat::of_object(&file).map_err(|e| e.at(place))?;
+        self.matched
+            .extend(Placements::of_file(&file).map_err(|e| e.at(place))?.matched);
+        let mut bound = BTreeSet::new();
+        for symbol in file.symbols().filter(|s| s.is_global()) {
+            let Ok(name) = symbol.name() else { continue };
+            if symbol.is_undefined() {
+                self.needs_runtime |= RUNTIME_API.contains(&name);
+                continue;
+            }
+            if asked.contains(name) {
+                self.host_defines.insert(name.into());
+            }
+            let visible = match symbol.flags() {
+                SymbolFlags::Elf { st_other, .. } => st_other & 3 == elf::STV_DEFAULT,
+                _ => true,
+            };
+            if !visible && !records.is_empty() {
+                bound.insert(name.into());
+            }
+        }
+        self.units.extend(records.into_iter().map(|record| FatUnit {
+            id: record.unit_id,
+            payload: record.payload.to_vec(),
+            place: place.into(),
+            optional,
+            bound: bound.clone(),
+        }));
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! The RV64 link: NxP objects of all kept units to one shared ELF, and that to the image object
+//! (`docs/formats.md`, "The image link", steps 2 and 3).
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
+use flick_image::elf::read_file;
+use flick_image::linked::{ADDRESS_PREFIX, plain_name};
+use flick_image::{Linked, write};
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSymbol};
+
+use crate::inputs::FatUnit;
+use crate::payload::Payload;
+use crate::root::LLD;
+use crate::run::Runner;
+use crate::temp::Temp;
+use crate::{Error, Result};
+
+/// How the host links, as far as the image must follow it.
+#[derive(Debug, Default)]
+pub struct HostRules {
+    /// Another module may replace default-visibility functions.
+    pub shared: bool,
+    /// `--wrap`: calls go where the host linker sends them.
+    pub wrapped: BTreeSet<String>,
+    pub allow_duplicates: bool,
+    /// Functions of `libnxp.a` that host code of this link defines itself.
+    pub replaced: BTreeSet<String>,
+}
+
+/// `libnxp.a`: each member with the plain names of its functions.
+#[derive(Debug)]
+pub struct NxpLibrary {
+    path: PathBuf,
+    members: Vec<(Vec<u8>, BTreeSet<String>)>,
+}
+
+impl NxpLibrary {
+    /// FLK0102 where it is not an archive of RV64 objects.
+    pub fn read(path: PathBuf) -> Result<Self> {
+        let broken = |why: object::Error| {
+            let help = "run `make` (or `make install PREFIX=…`) in Flick's source tree again";
+            let place = path.display().to_string();
+            Error::new(
+                102,
+                "one of Flick's own files is broken",
+                place,
+                why.to_string(),
+                help,
+            )
+        };
+        let data = read_file(&path)?;
+        let archive = ArchiveFile::parse(&*data).map_err(broken)?;
+        let mut members = Vec::new();
+        for member in archive.members() {
+            let bytes = member.and_then(|m| m.data(&*data)).map_err(broken)?;
+            let file = object::File::parse(bytes).map_err(broken)?;
+            let defined = file
+                .symbols()
+                .filter(|s| s.is_global() && !s.is_undefined());
+            let names = defined
+                .filter_map(|s| s.name().ok())
+                .filter(|name| !name.starts_with(CALL_PREFIX))
+                .map(str::to_owned)
+                .collect();
+            members.push((bytes.to_vec(), names));
+        }
+        Ok(Self { path, members })
+    }
+
+    pub fn names(&self) -> BTreeSet<String> {
+        self.members
+            .iter()
+            .flat_map(|(_, names)| names.iter().cloned())
+            .collect()
+    }
+
+    /// Arguments that offer all members but those of `replaced` functions.
+    fn arguments(&self, replaced: &BTreeSet<String>, temp: &Temp) -> Result<Vec<OsString>> {
+        if replaced.is_empty() {
+            return Ok(vec![self.path.clone().into()]);
+        }
+        let mut words = vec![OsString::from("--start-lib")];
+        for (index, (bytes, names)) in self.members.iter().enumerate() {
+            if names.is_disjoint(replaced) {
+                words.push(temp.write(&format!("libnxp-{index}.o"), bytes)?.into());
+            }
+        }
+        words.push("--end-lib".into());
+        Ok(words)
+    }
+}
+
+/// Links `units` (in the host link's order) and returns the path of the image object. FLK0102,
+/// FLK0302, FLK0305, FLK0306.
+pub fn image_object(
+    units: &[&FatUnit],
+    library: &NxpLibrary,
+    rules: &HostRules,
+    runner: Runner,
+    temp: &Temp,
+) -> Result<PathBuf> {
+    let lld = LLD.require()?;
+    let both = &library.names() - &rules.replaced;
+    let out = temp.file("image.elf");
+    let mut words: Vec<OsString> = [
+        "-shared",
+        "-Bsymbolic",
+        "-z",
+        "now",
+        "-z",
+        "max-page-size=4096",
+        "--build-id=none",
+    ]
+    .map(Into::into)
+    .into();
+    words.extend(
+        rules
+            .allow_duplicates
+            .then(|| "--allow-multiple-definition".into()),
+    );
+    words.extend(["-o".into(), out.clone().into()]);
+    let mut strong = BTreeSet::new();
+    let mut called = BTreeSet::new();
+    let mut names = BTreeMap::new();
+    for (index, unit) in units.iter().enumerate() {
+        let payload = Payload::read(&unit.payload, &both).map_err(|e| e.at(&unit.place))?;
+        let reachable = |name: &String| {
+            !rules.wrapped.contains(name) && (!rules.shared || unit.bound.contains(name))
+        };
+        let defined = payload
+            .defined
+            .iter()
+            .filter(|(name, weak)| !**weak && reachable(name));
+        strong.extend(defined.map(|(name, _)| name.clone()));
+        called.extend(payload.called);
+        let path = temp.write(&format!("nxp-{index}.o"), &payload.bytes)?;
+        names.insert(path.display().to_string(), unit.place.clone());
+        words.push(path.into());
+    }
+    words.extend(library.arguments(&rules.replaced, temp)?);
+    for name in called.intersection(&strong) {
+        words.push(format!("--defsym={CALL_PREFIX}{name}={NXP_PREFIX}{name}").into());
+    }
+    let output = runner.capture(&lld, &words)?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(does_not_link(&messages, &names));
+    }
+    let file = read_file(&out)?;
+    let linked = Linked::parse(&file)?;
+    temp.write("image.o", &write::image_object(&linked, &file)?)
+}
+
+/// lld's messages in the names of the source.
+fn does_not_link(messages: &str, files: &BTreeMap<String, String>) -> Error {
+    let mut text = messages.to_owned();
+    // Longest first: nxp-1.o is the end of no other, but nxp-1 begins nxp-10.
+    for (path, place) in files.iter().rev() {
+        text = text.replace(path.as_str(), place);
+    }
+    for prefix in [NXP_PREFIX, CALL_PREFIX, ADDRESS_PREFIX] {
+        text = text.replace(prefix, "");
+    }
+    let text = text
+        .replace("ld.lld-19: error: ", "")
+        .replace("ld.lld: error: ", "");
+    let text: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let first = text.first().copied().unwrap_or("ld.lld-19 gave no reason");
+    let place = first
+        .split_once(": ")
+        .map_or("", |(_, symbol)| plain_name(symbol));
+    let (what, help) = if first.contains("duplicate symbol") {
+        (
+            "the NxP code does not link",
+            "define the function once, or make it static",
+        )
+    } else {
+        (
+            "the NxP code does not link",
+            "compile all objects again with this flick",
+        )
+    };
+    let mut why = first
+        .split_once(": ")
+        .map_or(first, |(kind, _)| kind)
+        .to_owned();
+    for line in &text[1.min(text.len())..] {
+        why.push_str("\n    ");
+        why.push_str(line);
+    }
+    Error::new(305, what, place, why, help)
+}
+
+/// Names that a trial link's stand-in for the image must define.
+pub fn trial_symbols(units: &[FatUnit]) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for unit in units {
+        let payload = Payload::read(&unit.payload, &BTreeSet::new());
+        let payload = payload.map_err(|e| e.at(&unit.place))?;
+        names.extend(
+            payload
+                .defined
+                .keys()
+                .map(|name| format!("{NXP_PREFIX}{name}")),
+        );
+    }
+    Ok(names)
+}

@@ -1,0 +1,139 @@
+//! Flick's placement options, and the check that every entry of a placement file was of use.
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use flick_image::elf::read_file;
+
+use crate::{Error, Result};
+
+/// `--flick-place=`, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    pub files: Vec<String>,
+    /// `SEED:PERCENT`
+    pub random: Option<String>,
+}
+
+impl Placement {
+    /// One option's value. FLK0104 for a bad one, FLK0105 for a missing file.
+    pub fn add(&mut self, value: &str) -> Result<()> {
+        if let Some(random) = value.strip_prefix("random:") {
+            let good = random.split_once(':').is_some_and(|(seed, percent)| {
+                seed.parse::<u64>().is_ok() && percent.parse::<u8>().is_ok_and(|p| p <= 100)
+            });
+            if !good {
+                return Err(Error::new(
+                    104,
+                    "a Flick option has a bad value",
+                    format!("--flick-place={value}"),
+                    "after `random:` come a seed and a percentage from 0 to 100",
+                    "for example --flick-place=random:1:50",
+                ));
+            }
+            self.random = Some(random.into());
+            return Ok(());
+        }
+        if value.is_empty() {
+            return Err(Error::new(
+                104,
+                "a Flick option has a bad value",
+                "--flick-place=",
+                "it names no file",
+                "--flick-place=FILE or --flick-place=random:SEED:PERCENT",
+            ));
+        }
+        read_file(Path::new(value)).map_err(|error| Error {
+            what: "a placement file cannot be read".into(),
+            ..error
+        })?;
+        self.files.push(value.into());
+        Ok(())
+    }
+
+    /// What the pass understands.
+    pub fn pass_options(&self) -> Vec<OsString> {
+        let files = self.files.iter().map(|file| format!("-flick-place={file}"));
+        let random = self
+            .random
+            .iter()
+            .map(|random| format!("-flick-random={random}"));
+        files
+            .chain(random)
+            .flat_map(|o| ["-mllvm".into(), o.into()])
+            .collect()
+    }
+
+    /// FLK0210 for the first entry that is not among `matched` (`FILE:LINE`, as the pass writes
+    /// them).
+    pub fn check(&self, matched: &[String]) -> Result<()> {
+        let known: HashSet<(PathBuf, usize)> =
+            matched.iter().filter_map(|entry| position(entry)).collect();
+        for file in &self.files {
+            let text = read_file(Path::new(file))?;
+            for (number, entry) in entries(&String::from_utf8_lossy(&text)) {
+                if !known.contains(&(canonical(file), number)) {
+                    return Err(Error::new(
+                        210,
+                        "a placement entry matches nothing",
+                        format!("{file}:{number}"),
+                        format!("`{entry}` is the name of no function compiled with this file"),
+                        "correct the name; static functions have their plain names; when objects \
+                         are compiled apart, give --flick-place there too",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn position(entry: &str) -> Option<(PathBuf, usize)> {
+    let (file, line) = entry.rsplit_once(':')?;
+    Some((canonical(file), line.parse().ok()?))
+}
+
+/// Compile and link may spell the file differently.
+fn canonical(file: &str) -> PathBuf {
+    Path::new(file)
+        .canonicalize()
+        .unwrap_or_else(|_| file.into())
+}
+
+/// Line numbers and texts of the entries.
+fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values() {
+        let mut p = Placement::default();
+        p.add("random:7:30").unwrap();
+        assert_eq!(p.pass_options(), ["-mllvm", "-flick-random=7:30"]);
+        for bad in ["random:", "random:1", "random:x:3", "random:1:101", ""] {
+            assert_eq!(p.add(bad).unwrap_err().code.0, 104, "{bad}");
+        }
+        assert_eq!(p.add("/no/such/file").unwrap_err().code.0, 105);
+    }
+
+    #[test]
+    fn unused_entries_are_errors() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("p.txt");
+        std::fs::write(&file, "# all\nnxp a*\n\nhost b # not\n").unwrap();
+        let file = file.to_str().unwrap().to_owned();
+        let mut p = Placement::default();
+        p.add(&file).unwrap();
+        let matched = [format!("{file}:2"), format!("{file}:4")];
+        p.check(&matched).unwrap();
+        let error = p.check(&matched[..1]).unwrap_err();
+        assert_eq!((error.code.0, error.place), (210, format!("{file}:4")));
+    }
+}

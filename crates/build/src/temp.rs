@@ -1,0 +1,62 @@
+//! Temporary files of one command.
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// A directory that goes away with the value, or the one that the user wants to look into.
+#[derive(Debug)]
+pub struct Temp {
+    path: PathBuf,
+    _owned: Option<tempfile::TempDir>,
+}
+
+impl Temp {
+    /// FLK0105 where it cannot be made.
+    pub fn new(keep: Option<&Path>) -> Result<Self> {
+        let failed = |place: &Path, e: std::io::Error| {
+            let help = "check that it is writable and that the disk is not full";
+            let place = place.display().to_string();
+            Error::new(
+                105,
+                "a temporary directory cannot be made",
+                place,
+                e.to_string(),
+                help,
+            )
+        };
+        if let Some(dir) = keep {
+            std::fs::create_dir_all(dir).map_err(|e| failed(dir, e))?;
+            return Ok(Self {
+                path: dir.into(),
+                _owned: None,
+            });
+        }
+        let dir = tempfile::Builder::new()
+            .prefix("flick-")
+            .tempdir()
+            .map_err(|e| failed(&std::env::temp_dir(), e))?;
+        Ok(Self {
+            path: dir.path().into(),
+            _owned: Some(dir),
+        })
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes it; FLK0105.
+    pub fn write(&self, name: &str, data: &[u8]) -> Result<PathBuf> {
+        let path = self.file(name);
+        std::fs::write(&path, data).map_err(|e| {
+            Error::new(
+                105,
+                "a file cannot be written",
+                path.display().to_string(),
+                e.to_string(),
+                "check that the disk is not full",
+            )
+        })?;
+        Ok(path)
+    }
+}
