@@ -108,8 +108,9 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let only_plain = o.plain && !(o.pairwise || o.full || o.quick || o.valgrind || o.errors);
-    if !(only_plain && o.random.is_none()) && !setup.flick_cc.exists() {
+    let others = o.pairwise || o.full || o.quick || o.valgrind || o.errors || o.random.is_some();
+    let pairwise = o.pairwise || !(others || o.plain);
+    if (others || pairwise) && !setup.flick_cc.exists() {
         return Err(format!(
             "{} is missing; build it first (make build)",
             o.flick.display()
@@ -121,7 +122,6 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     };
     let oracles = Oracles::new(&setup, &programs);
     let shares = random::Shares::default();
-    let none = !(o.full || o.quick || o.plain || o.valgrind || o.errors) && o.random.is_none();
     let quick = |all: &[Mode]| {
         let mode = Mode {
             trigger: Trigger::Gate,
@@ -143,7 +143,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     if o.quick {
         verdicts.extend(go("quick", suite::linked(&setup, &oracles, quick, false)));
     }
-    if o.pairwise || none {
+    if pairwise {
         verdicts.extend(go(
             "pairwise",
             suite::linked(&setup, &oracles, Mode::pairwise, false),

@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use flick_abi::names::SEC_PLACE;
 use object::{Object, ObjectSection};
 
+use crate::program::sorted_entries;
+
 /// One number per build: placed functions / functions that the dice chose.
 #[derive(Default)]
 pub struct Shares {
@@ -12,10 +14,23 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Reads the placement lines of a built program. A build whose dice chose nothing adds nothing.
+    /// Reads the placement lines of a built program and of the shared libraries beside it. A build
+    /// whose dice chose nothing adds nothing.
     pub fn add(&self, program: &Path) -> Result<(), String> {
-        let bytes = std::fs::read(program).map_err(|e| format!("{}: {e}", program.display()))?;
-        let text = placement_lines(&bytes).map_err(|e| format!("{}: {e}", program.display()))?;
+        let mut files = vec![program.to_owned()];
+        let folder = program.parent().unwrap_or(Path::new("."));
+        files.extend(
+            sorted_entries(folder)?
+                .into_iter()
+                .filter(|p| p.extension().is_some_and(|e| e == "so")),
+        );
+        let mut text = String::new();
+        for file in files {
+            let bytes = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+            let lines = section_text(&bytes).map_err(|e| format!("{}: {e}", file.display()))?;
+            text.push_str(&lines);
+            text.push('\n');
+        }
         if let Some(share) = share_of(&text) {
             self.seen
                 .lock()
@@ -42,7 +57,7 @@ impl Shares {
     }
 }
 
-fn placement_lines(bytes: &[u8]) -> Result<String, String> {
+fn section_text(bytes: &[u8]) -> Result<String, String> {
     let file = object::File::parse(bytes).map_err(|e| e.to_string())?;
     let Some(section) = file.section_by_name(SEC_PLACE) else {
         return Ok(String::new());
