@@ -76,6 +76,7 @@ check "Lint: clippy" "$cargo" clippy -q --workspace --all-targets -- -D warnings
 check "Rust tests" "$cargo" test --workspace --no-fail-fast
 check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
 check "Compiler pass" tests/pass/run.sh
+check "Graph files" scripts/check-graphs.sh
 check "Examples by gcc and clang" examples_plain
 check "Examples by flick-cc" examples_flick
 check "Installed elsewhere" installed

@@ -1,0 +1,210 @@
+//! The `flick` command as a user meets it, where no built tree is needed.
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const FLICK: &str = env!("CARGO_BIN_EXE_flick");
+
+fn flick(args: &[&str]) -> Output {
+    Command::new(FLICK)
+        .args(args)
+        .output()
+        .expect("flick starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn stat_passes_the_exit_status_on() {
+    let output = flick(&["stat", "sh", "-c", "echo out; exit 7"]);
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(text(&output.stdout), "out\n");
+    let report = text(&output.stderr);
+    for part in [
+        "no record of crossings",
+        "seconds elapsed",
+        "seconds user",
+        "seconds sys",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+}
+
+#[test]
+fn stat_dies_of_the_signal() {
+    for (name, number) in [
+        ("KILL", libc::SIGKILL),
+        ("TERM", libc::SIGTERM),
+        ("SEGV", libc::SIGSEGV),
+    ] {
+        let output = flick(&["stat", "sh", "-c", &format!("kill -{name} $$")]);
+        assert_eq!(output.status.signal(), Some(number), "{name}");
+        let report = text(&output.stderr);
+        assert!(
+            report.contains(&format!("killed by signal {number}")),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn stat_prints_the_record_and_its_own_times() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let report = dir.path().join("report");
+    // The shell plays the runtime: one record for itself.
+    let script = "test \"${FLICK_STATS#*/}\" != \"$FLICK_STATS\" || exit 9\n\
+                  printf 'flick-stats 1\\nprogram ./prog\\npid %s\\ncall host-to-nxp 12 work\\tprog\\nend\\n' \
+                  $$ > \"$FLICK_STATS\"";
+    let output = flick(&[
+        "stat",
+        "-o",
+        report.to_str().expect("UTF-8"),
+        "--",
+        "sh",
+        "-c",
+        script,
+    ]);
+    assert!(output.status.success(), "{output:?}");
+    let report = std::fs::read_to_string(report).expect("-o makes the file");
+    for part in [
+        "Flick summary of ./prog",
+        "24  crossings",
+        "12  work",
+        "seconds elapsed",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    assert!(
+        !report.contains(" 0.000000000  seconds elapsed"),
+        "{report}"
+    );
+}
+
+#[test]
+fn stat_of_nothing_to_run() {
+    for (program, code) in [("./no-such-program", 127), ("/", 126)] {
+        let output = flick(&["stat", program]);
+        assert_eq!(output.status.code(), Some(code), "{program}");
+        assert!(
+            text(&output.stderr).starts_with("flick: error: [FLK0105] "),
+            "{output:?}"
+        );
+    }
+    assert_eq!(flick(&["stat"]).status.code(), Some(2));
+}
+
+#[test]
+fn explain_prints_pages() {
+    let all = text(&flick(&["explain"]).stdout);
+    assert!(
+        all.lines().count() > 30 && all.starts_with("FLK0101  "),
+        "{all}"
+    );
+    let one = flick(&["explain", "FLK0301"]);
+    assert!(one.status.success() && text(&one.stdout).contains("## What to do"));
+    let none = flick(&["explain", "FLK9999"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(
+        text(&none.stderr).starts_with("flick: error: [FLK0104] "),
+        "{none:?}"
+    );
+    assert!(text(&none.stderr).contains("\nhelp: "), "{none:?}");
+}
+
+/// A reader that ends early ends us as it ends any filter, without a complaint.
+#[test]
+fn a_closed_pipe_ends_it_quietly() {
+    let (reader, writer) = UnixStream::pair().expect("a pair of sockets");
+    drop(reader);
+    let output = Command::new(FLICK)
+        .args(["explain", "FLK0501"])
+        .stdout(OwnedFd::from(writer))
+        .output()
+        .expect("flick starts");
+    assert_eq!(output.status.signal(), Some(libc::SIGPIPE), "{output:?}");
+    assert_eq!(text(&output.stderr), "");
+}
+
+/// Under its other name every argument is clang's, also those that clap would take.
+#[test]
+fn flick_cc_is_flick_cc() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let name = dir.path().join("flick-cc");
+    symlink(FLICK, &name).expect("a link");
+    let run = |program: &Path, args: &[&str]| {
+        let output = Command::new(program)
+            .args(args)
+            .output()
+            .expect("it starts");
+        (output.status.code(), text(&output.stdout))
+    };
+    for arg in ["--version", "--help", "-dumpmachine", "-print-prog-name=ld"] {
+        let got = run(&name, &[arg]);
+        assert_eq!(got, run(Path::new(FLICK), &["cc", arg]), "{arg}");
+        assert!(!got.1.contains("Usage: flick"), "{arg}: {}", got.1);
+    }
+    assert!(run(&name, &["--version"]).1.contains("clang version 19"));
+}
+
+#[test]
+fn wrong_use_is_exit_status_two() {
+    for args in [
+        &["place", "a.out"][..],
+        &["objdump", "a.out"],
+        &["bench"],
+        &["nonsense"],
+        &[],
+    ] {
+        assert_eq!(flick(args).status.code(), Some(2), "{args:?}");
+    }
+    for args in [
+        &["place", "--explain", "/no/such/file"][..],
+        &["objdump", "-d", "/no/such/file"],
+    ] {
+        let output = flick(args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(
+            text(&output.stderr).starts_with("flick: error: [FLK"),
+            "{output:?}"
+        );
+    }
+}
+
+#[test]
+fn no_execute_probe_dies_of_a_fault() {
+    assert_eq!(
+        flick(&["doctor", "--probe-nx"]).status.signal(),
+        Some(libc::SIGSEGV)
+    );
+}
+
+/// Away from a built tree doctor must say so, and must not try to compile.
+#[test]
+fn doctor_says_what_is_missing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let copy = dir.path().join("flick");
+    std::fs::copy(FLICK, &copy).expect("a copy");
+    let output = Command::new(&copy)
+        .arg("doctor")
+        .env_remove("FLICK_ROOT")
+        .env("PATH", dir.path())
+        .output()
+        .expect("flick starts");
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    for part in [
+        "MISSING  clang-19",
+        "-> sudo apt-get install clang-19",
+        "MISSING  lib/flick/libflick.so",
+        "note     llvm-objdump-19",
+        "not tried",
+        "Flick does not work here",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+}
