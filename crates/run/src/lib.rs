@@ -1,1 +1,25 @@
-//! (see docs/formats.md)
+//! libflick: gates, crossing, threads, signals and memory of a program with NxP code.
+//!
+//! The way of a call (paper section IV.B; `docs/formats.md`, "At run time"): a gate loads its record
+//! and jumps to [`crossing`], whose frame on the host stack is an activation; [`step`] runs the NxP
+//! code through a [`backend`] until it leaves the image and says what the crossing must do next;
+//! [`marshal`] moves arguments and results between the two calling conventions. [`modules`] knows
+//! every image and gate, [`signals`] the faults, [`report`] what is printed when one ends the program.
+
+mod activation;
+mod active;
+mod backend;
+pub mod config;
+mod crossing;
+pub mod fatal;
+pub mod interpose;
+mod lookup;
+mod marshal;
+pub mod memory;
+pub mod modules;
+mod report;
+pub mod signals;
+pub mod stats;
+mod step;
+mod sync;
+mod thread;

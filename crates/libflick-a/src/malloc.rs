@@ -1,0 +1,73 @@
+//! `free` & co. of a static program: the linker leads all callers here (`--wrap`), those within the C
+//! library too. Blocks of the NxP heap go to it, all others to the C library.
+use std::ffi::c_void;
+use std::ptr;
+
+use flick_run::memory::heap;
+use flick_run::memory::policy;
+
+unsafe extern "C" {
+    fn __real_free(ptr: *mut c_void);
+    fn __real_realloc(ptr: *mut c_void, size: usize) -> *mut c_void;
+    fn __real_malloc_usable_size(ptr: *mut c_void) -> usize;
+}
+
+/// # Safety
+/// As for the C library's `free`; blocks of either heap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_free(ptr: *mut c_void) {
+    if heap::owns(ptr) {
+        // SAFETY: the caller's block, of the NxP heap.
+        unsafe { heap::release(ptr) };
+    } else if ptr.is_null() {
+        policy::freed_null();
+    } else {
+        // SAFETY: the caller's block, of the C library's heap.
+        unsafe { __real_free(ptr) };
+    }
+}
+
+/// # Safety
+/// As for the C library's `realloc`; blocks of either heap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
+    if heap::owns(ptr) {
+        // SAFETY: the caller's live block, of the NxP heap.
+        unsafe { heap::resize(ptr, size) }
+    } else {
+        // SAFETY: the caller's live block, of the C library's heap, or NULL.
+        unsafe { __real_realloc(ptr, size) }
+    }
+}
+
+/// # Safety
+/// As for the C library's `reallocarray`; blocks of either heap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_reallocarray(
+    ptr: *mut c_void,
+    count: usize,
+    size: usize,
+) -> *mut c_void {
+    match count.checked_mul(size) {
+        // SAFETY: as this function's.
+        Some(size) => unsafe { __wrap_realloc(ptr, size) },
+        None => {
+            // SAFETY: the C library's errno of this thread.
+            unsafe { *libc::__errno_location() = libc::ENOMEM };
+            ptr::null_mut()
+        }
+    }
+}
+
+/// # Safety
+/// As for the C library's `malloc_usable_size`; blocks of either heap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_malloc_usable_size(ptr: *mut c_void) -> usize {
+    if heap::owns(ptr) {
+        // SAFETY: the caller's live block, of the NxP heap.
+        unsafe { heap::usable_size(ptr) }
+    } else {
+        // SAFETY: the caller's live block, of the C library's heap, or NULL.
+        unsafe { __real_malloc_usable_size(ptr) }
+    }
+}

@@ -1,0 +1,74 @@
+//! An activation: one host→NxP call of a thread, in the crossing's frame on the host stack.
+//!
+//! State per activation and not per thread is what lets calls nest in both directions, signal
+//! handlers cross while NxP code runs, and `longjmp` pass over NxP frames.
+use core::mem::{offset_of, size_of};
+
+use flick_abi::layout::Gate;
+use flick_engine::Hart;
+
+use crate::thread::Thread;
+
+/// Written by assembly (arguments and results) and by [`crate::step`]; never zeroed as a whole.
+#[repr(C, align(16))]
+pub struct Activation {
+    /// Registers of the NxP.
+    pub hart: Hart,
+    pub thread: *mut Thread,
+    /// The gate that was called.
+    pub gate: *const Gate,
+    /// Host registers, in the order of the System V calling convention: the arguments of the call
+    /// that made this activation, later those of the host call that is due.
+    pub int_args: [u64; 6],
+    pub float_args: [u64; 8],
+    /// rax, rdx, xmm0, xmm1 (low halves): results, in either direction.
+    pub results: Results,
+    /// The host call that is due.
+    pub call: HostCall,
+    /// Whether the thread is in host code called by this activation, or in NxP code.
+    pub in_host: bool,
+    /// Where the caller wants the result's memory (`sret`); also the host's result register then.
+    pub sret: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Results {
+    pub int: [u64; 2],
+    pub float: [u64; 2],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HostCall {
+    pub target: u64,
+    /// Bytes of stack arguments; a multiple of 16, zero for most calls.
+    pub stack_size: u64,
+    /// For `al`: an upper bound of the vector registers used, 0 to 8.
+    pub vector_registers: u64,
+    /// Signature of the call, or null.
+    pub signature: *const u8,
+}
+
+impl Activation {
+    /// Distance from the activation to the first stack argument of the call that made it: the frame,
+    /// the saved frame pointer and the return address.
+    const STACK_ARGS: usize = size_of::<Activation>() + 16;
+
+    /// The host's stack arguments of the call that made this activation.
+    pub fn host_stack_args(&self) -> *const u64 {
+        (self as *const Self)
+            .wrapping_byte_add(Self::STACK_ARGS)
+            .cast()
+    }
+}
+
+pub const SIZE: usize = size_of::<Activation>();
+pub const GATE: usize = offset_of!(Activation, gate);
+pub const INT_ARGS: usize = offset_of!(Activation, int_args);
+pub const FLOAT_ARGS: usize = offset_of!(Activation, float_args);
+pub const RESULTS: usize = offset_of!(Activation, results);
+pub const CALL_TARGET: usize = offset_of!(Activation, call) + offset_of!(HostCall, target);
+pub const CALL_STACK_SIZE: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_size);
+pub const CALL_VECTORS: usize =
+    offset_of!(Activation, call) + offset_of!(HostCall, vector_registers);

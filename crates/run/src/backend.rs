@@ -1,0 +1,35 @@
+//! Where NxP code runs.
+use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver};
+
+// SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
+const MEMORY: Identity = unsafe { Identity::new() };
+
+/// Runs a hart until it needs the host. Later backends (a simulated device, PCIe) exchange descriptors
+/// instead; a crossing to them goes through the same [`crate::step`].
+pub trait Backend {
+    /// Runs from `hart.pc`, inside `code`, until the hart leaves it or cannot go on.
+    /// Returns why, and the number of instructions retired if it counts them, else 0.
+    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64);
+}
+
+/// The engine in the calling thread.
+pub struct Inline;
+
+impl Backend for Inline {
+    #[inline]
+    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64) {
+        (flick_engine::run(hart, &MEMORY, code, &mut NoObserver), 0)
+    }
+}
+
+/// The same with instructions counted, for statistics.
+pub struct InlineCounted;
+
+impl Backend for InlineCounted {
+    #[inline]
+    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64) {
+        let mut counter = InstructionCounter::default();
+        let exit = flick_engine::run(hart, &MEMORY, code, &mut counter);
+        (exit, counter.count)
+    }
+}

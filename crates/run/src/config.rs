@@ -1,0 +1,139 @@
+//! What the environment decides, once, when the first module is registered.
+use std::ffi::{CStr, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::sync::OnceLock;
+
+use crate::fatal;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// NxP code runs on the NxP; if that is impossible, on the host.
+    Auto,
+    /// NxP code runs on the NxP, or the program does not start.
+    Require,
+    /// Everything runs on the host.
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// Gates enter the crossing.
+    Gate,
+    /// Gates jump to the image, and the host's instruction fetch faults (paper section III.B).
+    Fault,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statistics {
+    Off,
+    Stderr,
+    File(OsString),
+}
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub offload: Offload,
+    pub trigger: Trigger,
+    pub statistics: Statistics,
+}
+
+/// The process's configuration.
+pub fn get() -> &'static Config {
+    static CONFIG: OnceLock<Config> = OnceLock::new();
+    CONFIG.get_or_init(|| read(variable))
+}
+
+/// A `FLICK_*` variable; none in a set-uid or otherwise privileged program.
+fn variable(name: &CStr) -> Option<Vec<u8>> {
+    // SAFETY: `name` is NUL-terminated; the result is a C string that lives while nobody changes the
+    // environment, and is copied at once.
+    unsafe {
+        if libc::getauxval(libc::AT_SECURE) != 0 {
+            return None;
+        }
+        let value = libc::getenv(name.as_ptr());
+        if value.is_null() {
+            None
+        } else {
+            Some(CStr::from_ptr(value).to_bytes().to_vec())
+        }
+    }
+}
+
+fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
+    let choose = |name: &CStr, values: &[&str]| -> usize {
+        match variable(name).filter(|value| !value.is_empty()) {
+            None => 0,
+            Some(value) => values
+                .iter()
+                .position(|known| known.as_bytes() == value)
+                .unwrap_or_else(|| {
+                    fatal::exit(
+                        "FLK0404",
+                        &format!(
+                            "{}={} is not understood",
+                            name.to_string_lossy(),
+                            String::from_utf8_lossy(&value)
+                        ),
+                        &format!("use one of: {}", values.join(", ")),
+                    )
+                }),
+        }
+    };
+    let offload = [Offload::Auto, Offload::Require, Offload::Off]
+        [choose(c"FLICK_OFFLOAD", &["auto", "require", "off"])];
+    let trigger = [Trigger::Gate, Trigger::Fault][choose(c"FLICK_TRIGGER", &["gate", "fault"])];
+    choose(c"FLICK_ENGINE", &["interp"]);
+    let statistics = match variable(c"FLICK_STATS").as_deref() {
+        None | Some(b"" | b"0") => Statistics::Off,
+        Some(b"1") => Statistics::Stderr,
+        Some(path) if path.contains(&b'/') => Statistics::File(OsString::from_vec(path.to_vec())),
+        Some(value) => fatal::exit(
+            "FLK0404",
+            &format!(
+                "FLICK_STATS={} is not understood",
+                String::from_utf8_lossy(value)
+            ),
+            "use 1 for a summary on stderr, or a path with a `/` for a record",
+        ),
+    };
+    Config {
+        offload,
+        trigger,
+        statistics,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(pairs: &[(&str, &str)]) -> Config {
+        read(|name| {
+            let name = name.to_str().unwrap();
+            pairs
+                .iter()
+                .find(|(n, _)| *n == name)
+                .map(|(_, v)| v.as_bytes().to_vec())
+        })
+    }
+
+    #[test]
+    fn defaults_and_values() {
+        let plain = with(&[]);
+        assert_eq!(plain.offload, Offload::Auto);
+        assert_eq!(plain.trigger, Trigger::Gate);
+        assert_eq!(plain.statistics, Statistics::Off);
+        let set = with(&[
+            ("FLICK_OFFLOAD", "require"),
+            ("FLICK_TRIGGER", "fault"),
+            ("FLICK_STATS", "./record"),
+            ("FLICK_ENGINE", "interp"),
+        ]);
+        assert_eq!(set.offload, Offload::Require);
+        assert_eq!(set.trigger, Trigger::Fault);
+        assert_eq!(set.statistics, Statistics::File("./record".into()));
+        assert_eq!(with(&[("FLICK_STATS", "1")]).statistics, Statistics::Stderr);
+        assert_eq!(with(&[("FLICK_OFFLOAD", "")]).offload, Offload::Auto);
+    }
+}

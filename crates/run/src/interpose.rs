@@ -1,0 +1,76 @@
+//! The signal functions of libc that a program's calls reach here first: dynamic programs by symbol
+//! lookup (`libflick.so` exports them), static ones by `--wrap`. [`signals`] decides; everything that
+//! is not ours goes on to libc.
+use std::ffi::c_int;
+
+use crate::signals;
+
+pub type SigAction =
+    unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+pub type SigMask = unsafe extern "C" fn(c_int, *const libc::sigset_t, *mut libc::sigset_t) -> c_int;
+
+/// `sigaction(2)`.
+///
+/// # Safety
+/// As for `sigaction`; `libc` is libc's own.
+pub unsafe fn sigaction(
+    libc: SigAction,
+    signal: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> c_int {
+    // SAFETY: by contract.
+    unsafe {
+        if signals::owns(signal) {
+            signals::user_action(signal, new, old)
+        } else {
+            libc(signal, new, old)
+        }
+    }
+}
+
+/// `signal(3)` with the given `sigaction` flags: `SA_RESTART` (BSD), `SA_RESETHAND | SA_NODEFER`
+/// (System V).
+///
+/// # Safety
+/// As for `signal`.
+pub unsafe fn signal(
+    libc: SigAction,
+    signal: c_int,
+    handler: libc::sighandler_t,
+    flags: c_int,
+) -> libc::sighandler_t {
+    // SAFETY: both records are complete.
+    unsafe {
+        let mut new: libc::sigaction = std::mem::zeroed();
+        let mut old: libc::sigaction = std::mem::zeroed();
+        new.sa_sigaction = handler;
+        new.sa_flags = flags;
+        libc::sigemptyset(&mut new.sa_mask);
+        if flags & libc::SA_NODEFER == 0 {
+            libc::sigaddset(&mut new.sa_mask, signal);
+        }
+        if sigaction(libc, signal, &new, &mut old) < 0 {
+            return libc::SIG_ERR;
+        }
+        old.sa_sigaction
+    }
+}
+
+/// `sigprocmask(2)`, `pthread_sigmask(3)`.
+///
+/// # Safety
+/// As for the function.
+pub unsafe fn sigmask(
+    libc: SigMask,
+    how: c_int,
+    set: *const libc::sigset_t,
+    old: *mut libc::sigset_t,
+) -> c_int {
+    // SAFETY: by contract.
+    unsafe {
+        let mut room = std::mem::zeroed();
+        let set = signals::mask_for(how, set, &mut room);
+        libc(how, set, old)
+    }
+}

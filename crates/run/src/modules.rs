@@ -1,0 +1,372 @@
+//! The programs and libraries with images in this process: registered by `flickcrt.o`'s constructor.
+use std::ffi::{CStr, c_char};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flick_abi::layout::{FuncEntry, GATE_BOTH, GATE_NXP, Gate, LineEntry, MODULE_MAGIC, Module};
+use flick_abi::{ABI_VERSION, NXP_MARCH};
+use flick_engine::CodeRegion;
+
+use crate::config::{self, Offload, Statistics, Trigger};
+use crate::sync::SignalSafeLock;
+use crate::{crossing, fatal, memory, signals, stats, thread};
+
+/// A registered module. Lives until its library is closed.
+pub struct Registered {
+    module: *const Module,
+    region: Box<CodeRegion>,
+    /// (host address, NxP address), sorted: gates and both-sided functions.
+    by_entry: Vec<(u64, u64)>,
+    /// (NxP address, gate), sorted: what the host may call in this image.
+    by_image: Vec<(u64, *const Gate)>,
+}
+
+// SAFETY: the pointers lead to the module's own data, which nobody moves while it is registered.
+unsafe impl Send for Registered {}
+// SAFETY: as above; gates are read, and written only in atomics.
+unsafe impl Sync for Registered {}
+
+static MODULES: SignalSafeLock<Vec<Registered>> = SignalSafeLock::new(Vec::new());
+static GENERATION: AtomicU64 = AtomicU64::new(1);
+
+/// Changes whenever a module comes or goes.
+#[inline]
+pub fn generation() -> u64 {
+    GENERATION.load(Ordering::Acquire)
+}
+
+/// Called by each module's constructor, before the module's own.
+///
+/// # Safety
+/// `module` is the module's record, alive until `__flick_unregister`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_register(module: *const Module) {
+    // SAFETY: by contract.
+    let module = unsafe { &*module };
+    validate(module);
+    let place = place();
+    // SAFETY: the gate range is the module's own section.
+    let gates = unsafe { gates_of(module) };
+    let target = |gate: &Gate| match place {
+        Place::Host => gate.twin,
+        Place::Nxp if config::get().trigger == Trigger::Fault => gate.image,
+        Place::Nxp => crossing::cross_address(stats::enabled()) as *const _,
+    };
+    if place == Place::Nxp {
+        memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
+        let text = module.image.wrapping_add(module.text_offset as usize);
+        // SAFETY: the image's text is mapped, readable and unchanged while the module is registered.
+        let region = Box::new(unsafe { CodeRegion::new(text as u64, module.text_size) });
+        let mut by_entry: Vec<_> = gates
+            .iter()
+            .map(|gate| (gate.entry as u64, gate.image as u64))
+            .collect();
+        by_entry.sort_unstable();
+        let mut by_image: Vec<_> = gates
+            .iter()
+            .filter(|gate| gate.flags & GATE_NXP != 0)
+            .map(|gate| (gate.image as u64, ptr::from_ref(*gate)))
+            .collect();
+        by_image.sort_unstable();
+        MODULES.write(|modules| {
+            modules.push(Registered {
+                module,
+                region,
+                by_entry,
+                by_image,
+            });
+        });
+        GENERATION.fetch_add(1, Ordering::Release);
+    }
+    for gate in gates.iter().filter(|gate| gate.flags & GATE_NXP != 0) {
+        gate.target
+            .store(target(gate).cast_mut(), Ordering::Release);
+    }
+}
+
+/// Called by the module's destructor: at exit, or when its library is closed.
+///
+/// # Safety
+/// `module` was registered.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
+    // SAFETY: by contract; the module is still mapped.
+    let module = unsafe { &*module };
+    if place() != Place::Nxp {
+        return;
+    }
+    // Destructors that run later (of the program, or of libraries it uses) may still call in: they
+    // run on the host then. The image stays known for calls that are under way at exit.
+    if EXITING.load(Ordering::Relaxed) != 0 {
+        return;
+    }
+    // SAFETY: the gate range is the module's own section.
+    let gates = unsafe { gates_of(module) };
+    for gate in gates.iter().filter(|gate| gate.flags & GATE_NXP != 0) {
+        gate.target.store(gate.twin.cast_mut(), Ordering::Release);
+    }
+    stats::absorb(gates);
+    memory::remove_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
+    let gone = MODULES.write(|modules| {
+        let at = modules
+            .iter()
+            .position(|known| ptr::eq(known.module, module));
+        at.map(|at| modules.swap_remove(at))
+    });
+    GENERATION.fetch_add(1, Ordering::Release);
+    drop(gone);
+}
+
+static EXITING: AtomicU64 = AtomicU64::new(0);
+
+/// From here on modules stay registered: the process is in `exit`.
+pub extern "C" fn exiting() {
+    EXITING.store(1, Ordering::Relaxed);
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Nxp,
+    Host,
+}
+
+/// Decided once, at the first module: whether NxP code runs on the NxP.
+fn place() -> Place {
+    static PLACE: OnceLock<Place> = OnceLock::new();
+    *PLACE.get_or_init(|| {
+        let config = config::get();
+        let place = if config.offload == Offload::Off {
+            Place::Host
+        } else {
+            match memory::init() {
+                Ok(()) => Place::Nxp,
+                Err(error) if config.offload == Offload::Require => fatal::exit(
+                    "FLK0403",
+                    &format!("FLICK_OFFLOAD=require, but NxP code cannot run: [FLK0402] {error}"),
+                    "give the program more address space (ulimit -v), or run with FLICK_OFFLOAD=auto",
+                ),
+                Err(error) => {
+                    stats::set_fallback(&format!("[FLK0402] {error}"));
+                    Place::Host
+                }
+            }
+        };
+        if config.statistics != Statistics::Off {
+            stats::init(config.statistics.clone());
+        }
+        // SAFETY: `exiting` is a plain function of the right type.
+        unsafe { libc::atexit(exiting) };
+        if place == Place::Nxp {
+            thread::init();
+            signals::init();
+            main_text();
+        }
+        place
+    })
+}
+
+fn validate(module: &Module) {
+    if module.magic != MODULE_MAGIC {
+        fatal::exit(
+            "FLK0308",
+            "a module's image record is corrupted",
+            "build the program again with flick cc",
+        );
+    }
+    // SAFETY: `march` is a C string of the module.
+    let march = unsafe { CStr::from_ptr(module.march) };
+    if module.abi_version != ABI_VERSION || module.size as usize != size_of::<Module>() {
+        fatal::exit(
+            "FLK0401",
+            &format!(
+                "a module was linked by Flick ABI {}, the runtime is ABI {ABI_VERSION}",
+                module.abi_version
+            ),
+            "link the program or library again with the flick cc that belongs to this libflick",
+        );
+    }
+    if march.to_bytes() != NXP_MARCH.as_bytes() {
+        fatal::exit(
+            "FLK0401",
+            &format!(
+                "a module's NxP code is for {}, the engine runs {NXP_MARCH}",
+                march.to_string_lossy()
+            ),
+            "build its NxP code for the engine's instruction set",
+        );
+    }
+}
+
+/// The module's gate records without the empty ones.
+///
+/// # Safety
+/// The module's gate range is mapped for `'a`.
+unsafe fn gates_of<'a>(module: &Module) -> Vec<&'a Gate> {
+    let count = (module.gates_end as usize - module.gates as usize) / size_of::<Gate>();
+    // SAFETY: by contract; records are only changed through their atomics.
+    let all = unsafe { std::slice::from_raw_parts(module.gates, count) };
+    all.iter()
+        .filter(|gate| gate.flags & (GATE_NXP | GATE_BOTH) != 0)
+        .collect()
+}
+
+fn find<T>(f: impl Fn(&Registered) -> Option<T>) -> Option<T> {
+    MODULES.read(|modules| modules.iter().find_map(f))
+}
+
+fn binary<V: Copy>(sorted: &[(u64, V)], key: u64) -> Option<V> {
+    sorted
+        .binary_search_by_key(&key, |(k, _)| *k)
+        .ok()
+        .map(|at| sorted[at].1)
+}
+
+/// The NxP code of the function whose host address is `entry`.
+pub fn nxp_code_of(entry: u64) -> Option<u64> {
+    find(|known| binary(&known.by_entry, entry))
+}
+
+/// The gate whose NxP code starts at `address`. Async-signal-safe.
+pub fn gate_of_image(address: u64) -> Option<*const Gate> {
+    find(|known| binary(&known.by_image, address))
+}
+
+/// The code region with `address`. It stays valid while its module is registered, which the caller
+/// knows because it runs code of it.
+pub fn region_of(address: u64) -> Option<*const CodeRegion> {
+    find(|known| {
+        known
+            .region
+            .contains(address)
+            .then(|| ptr::from_ref(&*known.region))
+    })
+}
+
+/// Whether `address` lies in any module's image. Async-signal-safe.
+pub fn in_image(address: u64) -> bool {
+    find(|known| {
+        // SAFETY: a registered module is mapped.
+        let module = unsafe { &*known.module };
+        let start = module.image as u64;
+        (start..start + module.image_size)
+            .contains(&address)
+            .then_some(())
+    })
+    .is_some()
+}
+
+/// Calls `f` with every gate record of the registered modules.
+pub fn for_each_gate(mut f: impl FnMut(&Gate)) {
+    MODULES.read(|modules| {
+        for known in modules {
+            // SAFETY: a registered module is mapped.
+            for gate in unsafe { gates_of(&*known.module) } {
+                f(gate);
+            }
+        }
+    });
+}
+
+/// A place in an image for people.
+#[derive(Clone, Copy)]
+pub struct CodePlace {
+    pub function: *const c_char,
+    pub offset: u64,
+    /// Null without debug information.
+    pub file: *const c_char,
+    pub line: u32,
+}
+
+/// Function and line of an image address. Async-signal-safe.
+pub fn describe(address: u64) -> Option<CodePlace> {
+    find(|known| {
+        // SAFETY: a registered module is mapped, its tables are as its record says.
+        unsafe {
+            let module = &*known.module;
+            let offset = address.checked_sub(module.image as u64)?;
+            if offset >= module.image_size {
+                return None;
+            }
+            let funcs: &[FuncEntry] = table(module.funcs, module.func_count);
+            let lines: &[LineEntry] = table(module.lines, module.line_count);
+            let func = funcs[..funcs.partition_point(|f| u64::from(f.offset) <= offset)].last()?;
+            let line = lines[..lines.partition_point(|l| u64::from(l.offset) <= offset)]
+                .last()
+                .filter(|row| row.line != 0);
+            Some(CodePlace {
+                function: module.strings.wrapping_add(func.name as usize),
+                offset: offset - u64::from(func.offset),
+                file: line.map_or(ptr::null(), |row| {
+                    module.strings.wrapping_add(row.file as usize)
+                }),
+                line: line.map_or(0, |row| row.line),
+            })
+        }
+    })
+}
+
+/// # Safety
+/// `start` is the first of `count` records, or anything if `count` is 0.
+unsafe fn table<'a, T>(start: *const T, count: u64) -> &'a [T] {
+    if count == 0 {
+        return &[];
+    }
+    // SAFETY: by contract.
+    unsafe { std::slice::from_raw_parts(start, count as usize) }
+}
+
+/// Executable range of the main program: where a canonical PLT entry can be.
+fn main_text() -> (u64, u64) {
+    static TEXT: OnceLock<(u64, u64)> = OnceLock::new();
+    unsafe extern "C" fn first(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        out: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: dl_iterate_phdr passes a valid record; `out` is the tuple below.
+        unsafe {
+            let info = &*info;
+            let out = &mut *out.cast::<(u64, u64)>();
+            let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+            for header in headers {
+                if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0 {
+                    let start = info.dlpi_addr + header.p_vaddr;
+                    *out = (out.0.min(start), out.1.max(start + header.p_memsz));
+                }
+            }
+        }
+        1
+    }
+    *TEXT.get_or_init(|| {
+        let mut range = (u64::MAX, 0);
+        // SAFETY: `first` has the callback's type; the first object is the main program.
+        unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut range).cast()) };
+        range
+    })
+}
+
+/// Where the PLT entry at `address` of the main program leads now, if it is one:
+/// `[endbr64] [bnd] jmp *slot(%rip)` (x86-64 psABI 5.2).
+pub fn plt_slot(address: u64) -> Option<u64> {
+    let (start, end) = main_text();
+    if address < start || address.checked_add(16)? > end {
+        return None;
+    }
+    // SAFETY: 16 bytes inside the program's own executable segments, which are readable.
+    let code = unsafe { std::slice::from_raw_parts(address as *const u8, 16) };
+    let mut at = 0;
+    if code.starts_with(&[0xf3, 0x0f, 0x1e, 0xfa]) {
+        at += 4;
+    }
+    if code[at] == 0xf2 {
+        at += 1;
+    }
+    if code[at..].starts_with(&[0xff, 0x25]) {
+        let displacement = i32::from_le_bytes(code[at + 2..at + 6].try_into().ok()?);
+        let slot = (address + at as u64 + 6).wrapping_add_signed(i64::from(displacement));
+        // SAFETY: a jmp through memory right at a function's address reads this word too.
+        return Some(unsafe { (slot as *const u64).read_volatile() });
+    }
+    None
+}

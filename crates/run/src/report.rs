@@ -1,0 +1,215 @@
+//! What is said on stderr before a signal that NxP code caused ends the program: place and registers.
+//! Async-signal-safe.
+use std::ffi::{CStr, c_char, c_int};
+
+use crate::activation::Activation;
+use crate::fatal::write_stderr;
+use crate::memory::stack;
+use crate::modules;
+use crate::thread::Thread;
+
+const RA: usize = 1;
+
+/// RISC-V psABI names of x0 to x31.
+const REGISTERS: [&str; 32] = [
+    "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
+    "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
+    "t5", "t6",
+];
+
+/// A line buffer without allocation.
+struct Text {
+    bytes: [u8; 2048],
+    length: usize,
+}
+
+impl Text {
+    fn new() -> Self {
+        Self {
+            bytes: [0; 2048],
+            length: 0,
+        }
+    }
+
+    fn put(&mut self, text: &[u8]) -> &mut Self {
+        let room = &mut self.bytes[self.length..];
+        let n = text.len().min(room.len());
+        room[..n].copy_from_slice(&text[..n]);
+        self.length += n;
+        self
+    }
+
+    fn str(&mut self, text: &str) -> &mut Self {
+        self.put(text.as_bytes())
+    }
+
+    /// # Safety
+    /// `text` is a C string.
+    unsafe fn c_str(&mut self, text: *const c_char) -> &mut Self {
+        // SAFETY: by contract.
+        self.put(unsafe { CStr::from_ptr(text) }.to_bytes())
+    }
+
+    fn hex(&mut self, value: u64, digits: usize) -> &mut Self {
+        let significant = (64 - value.leading_zeros()).div_ceil(4).max(1) as usize;
+        for at in (0..significant.max(digits)).rev() {
+            let digit = (value >> (at * 4)) as usize & 15;
+            self.put(&b"0123456789abcdef"[digit..=digit]);
+        }
+        self
+    }
+
+    fn decimal(&mut self, value: u32) -> &mut Self {
+        let mut digits = [0; 10];
+        let (mut at, mut rest) = (digits.len(), value);
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.put(&digits[at..])
+    }
+
+    /// `function+0x12 (file.c:34)`, or just the address.
+    fn place(&mut self, address: u64) -> &mut Self {
+        self.str("0x").hex(address, 0);
+        if let Some(place) = modules::describe(address) {
+            // SAFETY: names are C strings of the module.
+            unsafe {
+                self.str(" in ")
+                    .c_str(place.function)
+                    .str("+0x")
+                    .hex(place.offset, 0);
+                if !place.file.is_null() {
+                    self.str(" (")
+                        .c_str(place.file)
+                        .str(":")
+                        .decimal(place.line)
+                        .str(")");
+                }
+            }
+        }
+        self
+    }
+
+    fn print(&mut self) {
+        write_stderr(&self.bytes[..self.length]);
+        self.length = 0;
+    }
+}
+
+/// Before the default action of a SIGSEGV or SIGBUS. Silent unless NxP code has to do with it.
+pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) {
+    let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
+    // SAFETY: faults have an address; for others it is not printed.
+    let address = unsafe { info.si_addr() } as u64;
+    let thread = Thread::current_or_null();
+    // SAFETY: the thread's own state; its top activation is alive if it runs in the engine.
+    let act = unsafe {
+        if thread.is_null() {
+            None
+        } else {
+            (*thread).active.top().as_ref()
+        }
+    };
+    let mut text = Text::new();
+    if stack::guard_of(address as usize).is_some() {
+        text.str("flick: error: [FLK0502] NxP stack overflow: ");
+        finish(&mut text, act);
+        return;
+    }
+    if let Some(act) = act {
+        if !act.in_host && in_engine(pc) {
+            text.str("flick: error: [FLK0501] ")
+                .str(name(signal))
+                .str(" in NxP code: access to 0x");
+            text.hex(address, 0)
+                .str(" at ")
+                .place(act.hart.pc)
+                .str("\n");
+            text.print();
+            registers(&mut text, act);
+            return;
+        }
+        if act.in_host && pc == address && act.call.target == pc {
+            text.str("flick: error: [FLK0501] ")
+                .str(name(signal))
+                .str(" in NxP code: call of 0x");
+            text.hex(address, 0)
+                .str(", which is no code, from ")
+                .place(act.hart.x[RA])
+                .str("\n");
+            text.print();
+            registers(&mut text, act);
+            return;
+        }
+    }
+    if pc == address && modules::in_image(pc) {
+        text.str("flick: error: [FLK0501] ").str(name(signal));
+        text.str(": host code jumped into NxP code that is not the entry of a function: ");
+        text.place(pc)
+            .str("\n  help: see `flick explain FLK0501`\n");
+        text.print();
+    }
+}
+
+/// Before the default action of a signal that NxP code raised by an instruction.
+pub fn stopped(act: &Activation, signal: c_int) {
+    let mut text = Text::new();
+    text.str("flick: error: [FLK0501] ")
+        .str(name(signal))
+        .str(" in NxP code at ");
+    text.place(act.hart.pc).str("\n").print();
+    registers(&mut text, act);
+}
+
+fn finish(text: &mut Text, act: Option<&Activation>) {
+    match act {
+        Some(act) => {
+            text.str("at ").place(act.hart.pc).str("\n").print();
+            registers(text, act);
+        }
+        None => text.str("before the first call\n").print(),
+    }
+}
+
+fn registers(text: &mut Text, act: &Activation) {
+    text.str("  pc   ").hex(act.hart.pc, 16);
+    for (at, name) in REGISTERS.iter().enumerate().skip(1) {
+        if at % 4 == 0 {
+            text.str("\n");
+        }
+        text.str("  ")
+            .str(name)
+            .str(&"     "[..5 - name.len().max(1)])
+            .hex(act.hart.x[at], 16);
+    }
+    text.str("\n  called through the gate of ");
+    // SAFETY: the gate of a live activation and its name are the module's.
+    unsafe { text.c_str((*act.gate).name) };
+    text.str("\n  help: see `flick explain FLK0501`; build with -g for file and line\n");
+    text.print();
+}
+
+fn name(signal: c_int) -> &'static str {
+    match signal {
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        _ => "signal",
+    }
+}
+
+unsafe extern "C" {
+    static __start_flick_engine: u8;
+    static __stop_flick_engine: u8;
+}
+
+/// Whether the host's `pc` is in the engine's loop, which alone touches memory for NxP code.
+fn in_engine(pc: u64) -> bool {
+    (&raw const __start_flick_engine as u64..&raw const __stop_flick_engine as u64).contains(&pc)
+}

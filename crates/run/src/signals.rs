@@ -1,0 +1,364 @@
+//! SIGSEGV and SIGBUS: the fault that migrates (paper section III.B), the program's own handlers, and
+//! the end of the program.
+//!
+//! Our handler stays installed; what the program installs through `sigaction` and its relatives is kept
+//! here and gets every signal that is not ours, with the kernel's own `siginfo` and context. The kernel
+//! is told the program's flags and mask, so that stack, mask and restart are as the program asked.
+//! Everything the handler does is async-signal-safe.
+use std::arch::naked_asm;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flick_engine::Exit;
+
+use crate::activation::Activation;
+use crate::config::{self, Trigger};
+use crate::{crossing, modules, report, stats};
+
+/// The signals whose dispositions we keep.
+const OURS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
+
+/// What the program has asked for.
+struct UserAction {
+    handler: AtomicUsize,
+    flags: AtomicUsize,
+    mask: AtomicUsize,
+}
+
+static USER: [UserAction; 2] = [const {
+    UserAction {
+        handler: AtomicUsize::new(libc::SIG_DFL),
+        flags: AtomicUsize::new(0),
+        mask: AtomicUsize::new(0),
+    }
+}; 2];
+
+/// `struct sigaction` of the kernel (x86-64).
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct KernelAction {
+    handler: usize,
+    flags: usize,
+    restorer: usize,
+    mask: usize,
+}
+
+const SA_RESTORER: usize = 0x0400_0000;
+/// Bytes of the kernel's signal set.
+const MASK_SIZE: usize = 8;
+
+fn index(signal: c_int) -> Option<usize> {
+    OURS.iter().position(|&ours| ours == signal)
+}
+
+const fn bit(signal: c_int) -> usize {
+    1 << (signal - 1)
+}
+
+/// Installs our handlers. What was there before is the program's.
+pub fn init() {
+    for (at, &signal) in OURS.iter().enumerate() {
+        let before = kernel_action(signal, None);
+        if let Some(before) = before {
+            USER[at].handler.store(before.handler, Ordering::Relaxed);
+            USER[at].flags.store(before.flags, Ordering::Relaxed);
+            USER[at].mask.store(before.mask, Ordering::Relaxed);
+        }
+        install(at);
+    }
+}
+
+/// Whether `sigaction` for `signal` is answered by [`user_action`] and not by libc: ours, once the
+/// first module is there.
+pub fn owns(signal: c_int) -> bool {
+    index(signal).is_some() && INSTALLED.load(Ordering::Acquire) != 0
+}
+
+static INSTALLED: AtomicUsize = AtomicUsize::new(0);
+
+/// `sigaction(2)` of the program for a signal that we own.
+///
+/// # Safety
+/// As for `sigaction`.
+pub unsafe fn user_action(
+    signal: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> c_int {
+    let Some(at) = index(signal) else { return -1 };
+    let user = &USER[at];
+    // SAFETY: by contract; a signal set starts with the kernel's 64 signals.
+    unsafe {
+        let before = (
+            user.handler.load(Ordering::Relaxed),
+            user.flags.load(Ordering::Relaxed),
+            user.mask.load(Ordering::Relaxed),
+        );
+        if !new.is_null() {
+            let new = &*new;
+            user.flags
+                .store(new.sa_flags as u32 as usize, Ordering::Relaxed);
+            user.mask.store(
+                (&raw const new.sa_mask).cast::<usize>().read(),
+                Ordering::Relaxed,
+            );
+            user.handler.store(new.sa_sigaction, Ordering::Release);
+            install(at);
+        }
+        if !old.is_null() {
+            let old = &mut *old;
+            old.sa_sigaction = before.0;
+            old.sa_flags = (before.1 & !SA_RESTORER) as c_int;
+            old.sa_restorer = None;
+            libc::sigemptyset(&mut old.sa_mask);
+            (&raw mut old.sa_mask).cast::<usize>().write(before.2);
+        }
+    }
+    0
+}
+
+/// Gives the kernel our handler with the program's flags and mask.
+fn install(at: usize) {
+    let user = &USER[at];
+    let handler = user.handler.load(Ordering::Relaxed);
+    let wanted = user.flags.load(Ordering::Relaxed);
+    let mut flags = libc::SA_SIGINFO as usize | SA_RESTORER;
+    let mut mask = 0;
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        flags |= libc::SA_ONSTACK as usize;
+    } else {
+        // SA_RESETHAND is done by `deliver`.
+        flags |= wanted & !(libc::SA_RESETHAND as u32 as usize);
+        mask = user.mask.load(Ordering::Relaxed);
+    }
+    if config::get().trigger == Trigger::Fault {
+        // A handler may call NxP functions: the fault must get through while it runs.
+        flags |= libc::SA_NODEFER as usize;
+        mask &= !bit(libc::SIGSEGV);
+    }
+    kernel_action(
+        OURS[at],
+        Some(KernelAction {
+            handler: handler_entry as *const () as usize,
+            flags,
+            restorer: restorer as *const () as usize,
+            mask,
+        }),
+    );
+    INSTALLED.store(1, Ordering::Release);
+}
+
+/// rt_sigaction(2); returns the action before. Async-signal-safe.
+fn kernel_action(signal: c_int, new: Option<KernelAction>) -> Option<KernelAction> {
+    let mut old = KernelAction {
+        handler: 0,
+        flags: 0,
+        restorer: 0,
+        mask: 0,
+    };
+    let new = new.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: both records have the kernel's layout.
+    let result =
+        unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, new, &raw mut old, MASK_SIZE) };
+    (result == 0).then_some(old)
+}
+
+/// Returns from a signal handler. Without unwind information and with just these instructions:
+/// unwinders know a signal frame by them.
+#[unsafe(naked)]
+unsafe extern "C" fn restorer() {
+    naked_asm!("mov rax, {number}", "syscall", number = const libc::SYS_rt_sigreturn)
+}
+
+unsafe extern "C" fn handler_entry(
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+) {
+    // SAFETY: the kernel passes valid records; errno is this thread's.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let context = context.cast::<libc::ucontext_t>();
+        if !migrate(signal, &*info, &mut *context) {
+            deliver(signal, info, context);
+        }
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// Whether the signal came by a fault and not by kill(2) and the like.
+fn synchronous(info: &libc::siginfo_t) -> bool {
+    info.si_code > 0
+}
+
+/// A host fetch from an image, at the entry of a function that has a gate: goes on in the crossing, as
+/// if the gate had been called. The error code is not asked (under valgrind it is 0).
+fn migrate(signal: c_int, info: &libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
+    let registers = &mut context.uc_mcontext.gregs;
+    let pc = registers[libc::REG_RIP as usize] as u64;
+    // SAFETY: a synchronous SIGSEGV has an address.
+    let at_pc =
+        signal == libc::SIGSEGV && synchronous(info) && unsafe { info.si_addr() } as u64 == pc;
+    if !at_pc {
+        return false;
+    }
+    let Some(gate) = modules::gate_of_image(pc) else {
+        return false;
+    };
+    stats::fault();
+    registers[libc::REG_R11 as usize] = gate as i64;
+    registers[libc::REG_RIP as usize] = crossing::cross_address(stats::enabled()) as i64;
+    true
+}
+
+/// Not ours: what the program asked for, or the end with a report.
+///
+/// # Safety
+/// The records are those of a signal being handled.
+unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
+    let Some(at) = index(signal) else { return };
+    let user = &USER[at];
+    let handler = user.handler.load(Ordering::Acquire);
+    // SAFETY: by contract; `handler` is a function that the program installed for this.
+    unsafe {
+        if handler == libc::SIG_IGN && !synchronous(&*info) {
+            return;
+        }
+        if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+            report::fault(signal, &*info, &*context);
+            end_by(signal, info);
+            return;
+        }
+        if user.flags.load(Ordering::Relaxed) & libc::SA_RESETHAND as u32 as usize != 0 {
+            user.handler.store(libc::SIG_DFL, Ordering::Release);
+            install(at);
+        }
+        let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+            std::mem::transmute(handler);
+        handler(signal, info, context.cast());
+    }
+}
+
+/// Lets the signal's default action end the process: a fault happens again when the handler returns,
+/// any other signal is sent again.
+///
+/// # Safety
+/// `info` is the signal's.
+unsafe fn end_by(signal: c_int, info: *mut libc::siginfo_t) {
+    kernel_action(
+        signal,
+        Some(KernelAction {
+            handler: libc::SIG_DFL,
+            flags: 0,
+            restorer: 0,
+            mask: 0,
+        }),
+    );
+    // SAFETY: by contract.
+    if !synchronous(unsafe { &*info }) {
+        // SAFETY: as above.
+        unsafe { send_to_self(signal, info) };
+    }
+}
+
+/// # Safety
+/// `info` is a complete record.
+unsafe fn send_to_self(signal: c_int, info: *mut libc::siginfo_t) {
+    // SAFETY: a thread may send itself any record (rt_tgsigqueueinfo(2)).
+    unsafe {
+        let process = libc::getpid();
+        let thread = libc::syscall(libc::SYS_gettid);
+        libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, info);
+    }
+}
+
+/// NxP code cannot go on at `hart.pc`: raises the signal that the host would get there. If a handler
+/// returns, the instruction is tried again (after a breakpoint, the next one).
+///
+/// # Safety
+/// `act` is the calling thread's innermost activation.
+#[cold]
+pub unsafe fn raise_for(act: *mut Activation, stop: Exit) {
+    const ILL_ILLOPC: c_int = 1;
+    const TRAP_BRKPT: c_int = 1;
+    const BUS_ADRALN: c_int = 1;
+    // SAFETY: by contract; the record is zeroed plain memory whose kernel layout is (signo, errno,
+    // code, padding, address).
+    unsafe {
+        let pc = (*act).hart.pc;
+        let (signal, code, address) = match stop {
+            Exit::Ebreak => (libc::SIGTRAP, TRAP_BRKPT, pc),
+            Exit::Trap(trap) => (libc::SIGBUS, BUS_ADRALN, trap.addr),
+            _ => (libc::SIGILL, ILL_ILLOPC, pc),
+        };
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        info.si_signo = signal;
+        info.si_code = code;
+        (&raw mut info).cast::<u64>().add(2).write(address);
+        force(act, signal, &mut info);
+        if stop == Exit::Ebreak {
+            // SAFETY: the instruction was just fetched from there.
+            let low = (pc as *const u16).read_unaligned();
+            (*act).hart.pc = pc + if low & 3 == 3 { 4 } else { 2 };
+        }
+    }
+}
+
+/// Sends a fault's signal as the kernel would: ignoring or blocking it does not help.
+///
+/// # Safety
+/// `act` is the calling thread's innermost activation.
+unsafe fn force(act: *mut Activation, signal: c_int, info: &mut libc::siginfo_t) {
+    // SAFETY: plain system calls on valid records.
+    unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), &mut mask);
+        let blocked = libc::sigismember(&mask, signal) == 1;
+        let handler = match index(signal) {
+            Some(at) => USER[at].handler.load(Ordering::Acquire),
+            None => kernel_action(signal, None).map_or(libc::SIG_DFL, |action| action.handler),
+        };
+        if blocked || handler == libc::SIG_IGN || handler == libc::SIG_DFL {
+            report::stopped(&*act, signal);
+            kernel_action(
+                signal,
+                Some(KernelAction {
+                    handler: libc::SIG_DFL,
+                    flags: 0,
+                    restorer: 0,
+                    mask: 0,
+                }),
+            );
+            let mut only: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut only);
+            libc::sigaddset(&mut only, signal);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &only, ptr::null_mut());
+        }
+        send_to_self(signal, info);
+    }
+}
+
+/// For `sigprocmask` and `pthread_sigmask` of the program: with the trigger `fault`, SIGSEGV stays
+/// unblocked, because every crossing needs it. Returns the set to pass on.
+///
+/// # Safety
+/// `set` is null or a signal set.
+pub unsafe fn mask_for(
+    how: c_int,
+    set: *const libc::sigset_t,
+    room: &mut libc::sigset_t,
+) -> *const libc::sigset_t {
+    if set.is_null() || how == libc::SIG_UNBLOCK || !owns(libc::SIGSEGV) {
+        return set;
+    }
+    if config::get().trigger != Trigger::Fault {
+        return set;
+    }
+    // SAFETY: by contract.
+    unsafe {
+        *room = *set;
+        libc::sigdelset(room, libc::SIGSEGV);
+    }
+    room
+}

@@ -1,0 +1,167 @@
+//! One step of a crossing: run NxP code until it returns or needs the host (paper section IV.B,
+//! listings 1 and 2).
+use std::sync::atomic::Ordering;
+
+use flick_abi::layout::GATE_PLAIN;
+use flick_engine::Exit;
+
+use crate::activation::Activation;
+use crate::backend::{Backend, Inline, InlineCounted};
+use crate::crossing::{self, Next};
+use crate::lookup::Target;
+use crate::thread::Thread;
+use crate::{active, marshal, signals, stats};
+
+const RA: usize = 1;
+const SP: usize = 2;
+const T1: usize = 6;
+const T2: usize = 7;
+
+pub(crate) unsafe extern "C" fn enter(act: *mut Activation) -> Next {
+    // SAFETY: the crossing passes its own frame.
+    unsafe { start(act, &Inline, false) }
+}
+
+pub(crate) unsafe extern "C" fn enter_counted(act: *mut Activation) -> Next {
+    // SAFETY: the crossing passes its own frame, its gate is alive.
+    unsafe {
+        (*(*act).gate).calls.fetch_add(1, Ordering::Relaxed);
+        start(act, &InlineCounted, true)
+    }
+}
+
+pub(crate) unsafe extern "C" fn resume(act: *mut Activation) -> Next {
+    // SAFETY: the crossing passes its own frame.
+    unsafe { host_returned(act, &Inline, false) }
+}
+
+pub(crate) unsafe extern "C" fn resume_counted(act: *mut Activation) -> Next {
+    // SAFETY: the crossing passes its own frame.
+    unsafe { host_returned(act, &InlineCounted, true) }
+}
+
+/// Makes `act` the thread's innermost activation and runs the gate's function.
+///
+/// # Safety
+/// `act` is the frame of a crossing with gate and arguments stored; everything else is garbage.
+#[inline]
+unsafe fn start(act: *mut Activation, backend: &impl Backend, counted: bool) -> Next {
+    let thread = Thread::current();
+    // SAFETY: `thread` is this thread's own; `act` by contract. Fields of `act` are written before
+    // they are read.
+    unsafe {
+        let sp = active::stack_pointer_for(thread, act);
+        let gate = &*(*act).gate;
+        (*act).thread = thread;
+        (*act).in_host = false;
+        (*act).hart.pc = gate.image as u64;
+        (*act).hart.reservation_len = 0;
+        (*act).hart.frm = (*thread).frm;
+        (*act).hart.x[SP] = sp;
+        (*act).hart.x[RA] = crossing::return_address();
+        if gate.flags & GATE_PLAIN != 0 {
+            marshal::enter_plain(&mut *act);
+        } else {
+            marshal::enter_by_signature(&mut *act, gate.signature.cast());
+        }
+        (*thread).active.push(act, sp);
+        go(act, backend, counted)
+    }
+}
+
+/// A host function that NxP code called has returned.
+///
+/// # Safety
+/// `act` is the frame of a crossing whose host call is done.
+#[inline]
+unsafe fn host_returned(act: *mut Activation, backend: &impl Backend, counted: bool) -> Next {
+    // SAFETY: by contract.
+    unsafe {
+        let thread = (*act).thread;
+        if (*thread).active.top() != act {
+            active::drop_above(thread, act);
+        }
+        (*act).in_host = false;
+        (*act).hart.frm = (*thread).frm;
+        marshal::returned(&mut *act);
+        (*act).hart.pc = (*act).hart.x[RA];
+        go(act, backend, counted)
+    }
+}
+
+/// Runs NxP code from `hart.pc`.
+///
+/// # Safety
+/// `act` is the thread's innermost activation, ready to run.
+#[inline]
+unsafe fn go(act: *mut Activation, backend: &impl Backend, counted: bool) -> Next {
+    // SAFETY: by contract; regions live while their code runs.
+    unsafe {
+        let thread = (*act).thread;
+        loop {
+            let pc = (*act).hart.pc;
+            let target = if pc == crossing::return_address() {
+                return finish(act);
+            } else if pc == crossing::xcall_address() {
+                (*act).hart.x[T2]
+            } else {
+                pc
+            };
+            match (*thread).targets.resolve(target) {
+                Target::Nxp(address) => {
+                    (*act).hart.pc = address;
+                    let region = (*thread).targets.region(address);
+                    if region.is_null() {
+                        // Its library was closed under the running code: the fetch faults as it
+                        // would natively.
+                        return call_host(act, target, pc, counted);
+                    }
+                    let (exit, instructions) = backend.run(&mut (*act).hart, &*region);
+                    if counted {
+                        stats::instructions(instructions);
+                    }
+                    match exit {
+                        Exit::Leave => {}
+                        stop => signals::raise_for(act, stop),
+                    }
+                }
+                Target::Host => return call_host(act, target, pc, counted),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`go`]; `pc` is where the NxP jumped, `target` what it meant.
+#[inline]
+unsafe fn call_host(act: *mut Activation, target: u64, pc: u64, counted: bool) -> Next {
+    // SAFETY: by contract; t1 is the signature if NxP code jumped to `__flick_xcall`.
+    unsafe {
+        if counted {
+            stats::host_call(target as usize);
+        }
+        if pc == target {
+            marshal::call_plain(&mut *act, target);
+        } else {
+            let signature = (*act).hart.x[T1] as *const u8;
+            marshal::call_by_signature(&mut *act, target, signature);
+        }
+        (*(*act).thread).frm = (*act).hart.frm;
+        (*act).in_host = true;
+    }
+    Next::CallHost
+}
+
+/// # Safety
+/// `act` is the thread's innermost activation; its function has returned.
+#[inline]
+unsafe fn finish(act: *mut Activation) -> Next {
+    // SAFETY: by contract.
+    unsafe {
+        let thread = (*act).thread;
+        (*thread).frm = (*act).hart.frm;
+        marshal::leave(&mut *act);
+        (*thread).active.pop();
+    }
+    Next::Return
+}

@@ -1,0 +1,82 @@
+//! A readers-writer spin lock for tables that signal handlers read: a reader may interrupt a reader of
+//! its own thread, and a writer keeps signals out while it writes.
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const WRITER: u32 = 1 << 31;
+
+pub struct SignalSafeLock<T> {
+    /// Number of readers, or [`WRITER`].
+    state: AtomicU32,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: readers get `&T` only while no writer holds the lock, a writer gets `&mut T` alone.
+unsafe impl<T: Send + Sync> Sync for SignalSafeLock<T> {}
+
+impl<T> SignalSafeLock<T> {
+    pub const fn new(value: T) -> Self {
+        Self {
+            state: AtomicU32::new(0),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    pub fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
+        loop {
+            let now = self.state.load(Ordering::Relaxed);
+            if now & WRITER == 0
+                && self
+                    .state
+                    .compare_exchange_weak(now, now + 1, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+            {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        // SAFETY: the count of readers keeps writers out.
+        let result = f(unsafe { &*self.value.get() });
+        self.state.fetch_sub(1, Ordering::Release);
+        result
+    }
+
+    pub fn write<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        let blocked = BlockedSignals::new();
+        while self
+            .state
+            .compare_exchange_weak(0, WRITER, Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
+            std::thread::yield_now();
+        }
+        // SAFETY: state is WRITER, so nobody else is inside.
+        let result = f(unsafe { &mut *self.value.get() });
+        self.state.store(0, Ordering::Release);
+        drop(blocked);
+        result
+    }
+}
+
+/// Blocks every signal of this thread while it lives, so that no handler runs in between.
+struct BlockedSignals(libc::sigset_t);
+
+impl BlockedSignals {
+    fn new() -> Self {
+        // SAFETY: both sets are plain memory that the calls initialise.
+        unsafe {
+            let mut all = std::mem::zeroed();
+            let mut old = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
+            Self(old)
+        }
+    }
+}
+
+impl Drop for BlockedSignals {
+    fn drop(&mut self) {
+        // SAFETY: restores the mask that `new` found.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
+    }
+}
