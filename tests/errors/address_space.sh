@@ -1,0 +1,16 @@
+# Too little address space for NxP-local memory: `require` says so, otherwise the twins run.
+. "$FLICK_TEST_ERRORS/lib.sh"
+program
+limited() {
+  (ulimit -v "$1" && shift && exec "$@")
+}
+FLICK_OFFLOAD=require status 125 limited 12000 ./prog
+has err '[FLK0403]' '[FLK0402]' 'ulimit -v'
+[ ! -s out ] || die "main ran"
+FLICK_STATS=$PWD/stats FLICK_OFFLOAD=auto status 0 limited 12000 ./prog
+has out 42
+has stats 'offload off [FLK0402]'
+! grep '^call' stats || die "something crossed"
+# With a moderate limit the region is smaller, and everything runs.
+FLICK_OFFLOAD=require status 0 limited 2000000 ./prog
+has out 42

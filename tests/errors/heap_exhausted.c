@@ -1,0 +1,36 @@
+// More NxP-local memory than there can be: NULL and ENOMEM as from any malloc, and a warning that
+// says which memory it was.
+// FAILS: run FLK0503
+// OUT: NULL 12
+// OUT: NULL 12
+// OUT: fine
+// SAYS: NxP-local memory is exhausted
+// SAYS: allocation of 1125899906842624 bytes
+#include <errno.h>
+#include <flick.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static volatile size_t petabyte = (size_t)1 << 50;
+
+FLICK_NXP void *take(size_t size) { return malloc(size); }
+
+static void show(void *memory) {
+  if (memory)
+    printf("%p\n", memory);
+  else
+    printf("NULL %d\n", errno);
+  free(memory);
+}
+
+int main(void) {
+  void *small;
+  errno = 0;
+  show(take(petabyte));
+  errno = 0;
+  show(flick_alloc(FLICK_MEM_NXP, petabyte));
+  small = take(100);
+  puts(small ? "fine" : "nothing");
+  free(small);
+  return 0;
+}
