@@ -5,8 +5,6 @@ extern const struct module __flick_module __attribute__((visibility("hidden")));
 extern void __flick_register(const struct module *);
 extern void __flick_unregister(const struct module *);
 
-/* 0 to 100 are reserved for the implementation, which Flick is to the program. */
-#pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
-
+/* Priorities up to 100 are the implementation's, which Flick is to the program. */
 __attribute__((constructor(50))) static void enter(void) { __flick_register(&__flick_module); }
 __attribute__((destructor(50))) static void leave(void) { __flick_unregister(&__flick_module); }

@@ -1,16 +1,122 @@
 //! `flick place --explain`.
 use std::path::Path;
 
+use flick_image::Placements;
+use flick_image::elf::{parse_host, read_file};
+use flick_image::place::{Placed, Reason};
+
 use crate::{Error, Result};
 
 /// A table of where each selected function of a program, library or object is and why; text that
-/// ends in a newline. FLK0105, FLK0304, FLK0307.
+/// ends in a newline. FLK0105, FLK0304, FLK0307, FLK0308.
 pub fn place_explain(path: &Path) -> Result<String> {
-    Err(Error::new(
-        307,
-        "no NxP code in this file",
-        path.display().to_string(),
-        "",
-        "",
-    ))
+    let place = path.display();
+    let data = read_file(path)?;
+    let file = parse_host(&data).map_err(|e| e.at(&place))?;
+    let found = Placements::of_file(&file).map_err(|e| e.at(&place))?;
+    if found.functions.is_empty() {
+        return Err(Error::new(
+            307,
+            "no NxP code in this file",
+            place.to_string(),
+            "no function was marked, or chosen by a placement file",
+            "mark functions with FLICK_NXP (flick.h), or compile with --flick-place=FILE",
+        ));
+    }
+    Ok(table(found.functions))
+}
+
+fn table(mut functions: Vec<Placed>) -> String {
+    // A header's inline function says the same in every unit.
+    functions.sort_by(|a, b| {
+        (&a.unit, &a.file, a.line, &a.function).cmp(&(&b.unit, &b.file, b.line, &b.function))
+    });
+    functions.dedup();
+    let mut rows = vec![["function", "where", "why", "unit", "source"].map(String::from)];
+    rows.extend(functions.iter().map(|f| {
+        let source = match (f.file.as_str(), f.line) {
+            ("", _) => "?".into(),
+            (file, 0) => file.into(),
+            (file, line) => format!("{file}:{line}"),
+        };
+        [
+            f.function.clone(),
+            f.placement.clone(),
+            why(f),
+            f.unit.clone(),
+            source,
+        ]
+    }));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..4).filter_map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        for (cell, &width) in row.iter().zip(&widths) {
+            text.push_str(&format!("{cell:width$}  "));
+        }
+        text.push_str(&row[4]);
+        text.push('\n');
+    }
+    let count = |placement: &str| {
+        functions
+            .iter()
+            .filter(|f| f.placement == placement)
+            .count()
+    };
+    let refused = functions
+        .iter()
+        .filter(|f| matches!(f.reason, Reason::Refused(_)))
+        .count();
+    text.push_str(&format!(
+        "{} on the NxP, {} on both sides, {} on the host ({refused} of them could not be placed)\n",
+        count("nxp"),
+        count("both"),
+        count("host"),
+    ));
+    text
+}
+
+fn why(placed: &Placed) -> String {
+    let reason = match &placed.reason {
+        Reason::Mark => "marked in the source".into(),
+        Reason::Name(entry) => format!("named at {entry}"),
+        Reason::Glob(entry) => format!("matches the pattern at {entry}"),
+        Reason::Random => "chosen by --flick-place=random".into(),
+        Reason::Inline => "inline, and NxP code calls it".into(),
+        Reason::Leaf => "small, calls nothing, and NxP code calls it".into(),
+        Reason::Refused(code) => format!("cannot be placed [{code}]"),
+        Reason::Other(text) => text.clone(),
+    };
+    if placed.detail.is_empty() {
+        reason
+    } else {
+        format!("{reason}: {}", placed.detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let lines = b"v1\ta.c\tmain\thost\trefused:FLK0202\tinline assembly\ta.c\t9\n\
+                      v1\ta.c\tf\tnxp\tmark\t\ta.c\t3\nv1\ta.c\tf\tnxp\tmark\t\ta.c\t3\n";
+        let text = table(Placements::parse(lines).unwrap().functions);
+        let want = "\
+function  where  why                                         unit  source
+f         nxp    marked in the source                        a.c   a.c:3
+main      host   cannot be placed [FLK0202]: inline assembly  a.c   a.c:9
+1 on the NxP, 0 on both sides, 1 on the host (1 of them could not be placed)
+";
+        // The widest cell of a column sets its width.
+        assert_eq!(
+            text.lines().nth(1).unwrap().find("a.c"),
+            text.lines().nth(2).unwrap().find("a.c")
+        );
+        assert_eq!(
+            text.split_whitespace().collect::<Vec<_>>(),
+            want.split_whitespace().collect::<Vec<_>>()
+        );
+    }
 }

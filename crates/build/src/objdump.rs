@@ -1,6 +1,16 @@
-//! `flick objdump`.
-use std::path::PathBuf;
+//! `flick objdump`: disassembly by LLVM's own tool, with the names of the source.
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
+use flick_abi::NXP_MARCH;
+use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
+use flick_image::FinalFile;
+use flick_image::elf::read_file;
+
+use crate::root::OBJDUMP;
+use crate::temp::Temp;
 use crate::{Error, Result};
 
 /// What to show of which file.
@@ -9,18 +19,139 @@ pub struct Objdump {
     pub file: PathBuf,
     /// Source lines between the instructions (`-S`).
     pub source: bool,
-    /// Also the host's code (`--both`), or only it (`--host`).
-    pub host: bool,
+    /// The NxP's code. Addresses are those of the program where it has symbols, else offsets in the
+    /// image.
     pub nxp: bool,
+    /// The host's code.
+    pub host: bool,
 }
 
 /// Prints code by function on stdout. FLK0102, FLK0103, FLK0105, FLK0304, FLK0307, FLK0308.
 pub fn objdump(options: &Objdump) -> Result<()> {
-    Err(Error::new(
-        307,
-        "no NxP code in this file",
-        options.file.display().to_string(),
-        "",
-        "",
-    ))
+    objdump_to(options, &mut std::io::stdout().lock())
+}
+
+/// The same, on `out`.
+pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
+    let place = options.file.display();
+    let data = read_file(&options.file)?;
+    let file = FinalFile::parse(&data).map_err(|e| e.at(&place))?;
+    let tool = OBJDUMP.require()?;
+    if options.nxp {
+        let temp = Temp::new(None)?;
+        let elf = temp.write("image.elf", file.nxp_elf)?;
+        let mut words = vec![
+            OsString::from(format!(
+                "--adjust-vma={:#x}",
+                file.image_address.unwrap_or(0)
+            )),
+            // Without it everything but RV64I is shown as unknown bytes.
+            mattr().into(),
+        ];
+        words.push(elf.clone().into());
+        let title = format!("{place}: NxP code (RV64, {} units)", file.units.len());
+        show(&tool, options, &words, &title, &elf, out)?;
+    }
+    if options.host {
+        let title = format!("{place}: host code (x86-64)");
+        show(
+            &tool,
+            options,
+            &[options.file.clone().into()],
+            &title,
+            &options.file,
+            out,
+        )?;
+    }
+    Ok(())
+}
+
+fn mattr() -> String {
+    let letters = NXP_MARCH
+        .trim_start_matches("rv64i")
+        .split('_')
+        .next()
+        .unwrap_or_default();
+    let features: Vec<String> = letters.chars().map(|letter| format!("+{letter}")).collect();
+    format!("--mattr={}", features.join(","))
+}
+
+fn show(
+    tool: &Path,
+    options: &Objdump,
+    words: &[OsString],
+    title: &str,
+    file: &Path,
+    out: &mut impl Write,
+) -> Result<()> {
+    let failed = |why: String| {
+        let help = "run `flick doctor`";
+        Error::new(
+            103,
+            "a tool that Flick calls failed",
+            OBJDUMP.name,
+            why,
+            help,
+        )
+    };
+    let mut child = Command::new(tool)
+        .arg(if options.source { "-S" } else { "-d" })
+        .args(["--no-show-raw-insn"])
+        .args(words)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| failed(format!("it cannot be started: {e}")))?;
+    let mut end = false;
+    let mut write = |text: &str| {
+        // The reader may have seen enough (`| head`).
+        end |= out.write_all(text.as_bytes()).is_err();
+        !end
+    };
+    write(&format!("{title}\n"));
+    let banner = format!("{}:", file.display());
+    let mut lines = BufReader::new(child.stdout.take().expect("piped above"));
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+        let text = String::from_utf8_lossy(&line);
+        if !text.starts_with(&banner) && !write(&plain(&text)) {
+            break;
+        }
+        line.clear();
+    }
+    drop(lines);
+    let status = child.wait().map_err(|e| failed(e.to_string()))?;
+    if status.success() || end {
+        Ok(())
+    } else {
+        Err(failed(format!("it ended with {status}")))
+    }
+}
+
+/// A line with the names of the source: prefixes and the suffix `.flick.` + 8 digits go.
+fn plain(line: &str) -> String {
+    let mut line = line.replace(NXP_PREFIX, "").replace(CALL_PREFIX, "");
+    while let Some(at) = line.find(".flick.") {
+        let digits = line[at + 7..]
+            .bytes()
+            .take_while(u8::is_ascii_hexdigit)
+            .count();
+        if digits != 8 {
+            break;
+        }
+        line.replace_range(at..at + 15, "");
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_as_in_the_source() {
+        assert_eq!(
+            super::plain("10: jal 0x20 <__flick_nxp_f.flick.0123abcd+0x4>\n"),
+            "10: jal 0x20 <f+0x4>\n"
+        );
+        assert_eq!(super::plain("<.flick.xyz> 1"), "<.flick.xyz> 1");
+        assert_eq!(super::mattr(), "--mattr=+m,+a,+f,+d,+c");
+    }
 }

@@ -1,0 +1,164 @@
+//! A Flick tree with a stand-in runtime, and hand-made fat objects: the image link is tested without
+//! the pass and without an engine.
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+pub struct Bench {
+    pub dir: tempfile::TempDir,
+}
+
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(name)
+}
+
+/// Runs a program that must succeed without a word.
+pub fn quiet(command: &mut Command) {
+    let output = command.output().expect("starts");
+    let text = [output.stdout, output.stderr].concat();
+    assert!(
+        output.status.success() && text.is_empty(),
+        "{command:?}: {}\n{}",
+        output.status,
+        String::from_utf8_lossy(&text)
+    );
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let bench = Self { dir };
+        let lib = bench.path("lib/flick");
+        std::fs::create_dir_all(&lib).unwrap();
+        let nxp = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../nxp");
+        let made = Command::new("make")
+            .arg("-C")
+            .arg(nxp)
+            .arg(format!("OUT={}", lib.display()))
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", stderr(&made));
+        let wraps: String = flick_abi::names::STATIC_WRAPS
+            .iter()
+            .filter(|name| **name != "free")
+            .map(|name| format!("WRAP({name})\n"))
+            .collect();
+        std::fs::write(bench.path("wraps.h"), wraps).unwrap();
+        let clang = || {
+            let mut clang = Command::new("clang-19");
+            clang
+                .arg("-I")
+                .arg(bench.dir.path())
+                .arg("-O1")
+                .arg(fixture("runtime.c"));
+            clang
+        };
+        quiet(
+            clang()
+                .args(["-shared", "-fPIC", "-Wl,-soname,libflick.so", "-o"])
+                .arg(lib.join("libflick.so")),
+        );
+        quiet(clang().args(["-c", "-o"]).arg(lib.join("runtime.o")));
+        quiet(
+            Command::new("llvm-ar-19")
+                .arg("rcs")
+                .arg(lib.join("libflick.a"))
+                .arg(lib.join("runtime.o")),
+        );
+        bench
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// The driver, with this tree as its root and this directory as the current one.
+    pub fn cc(&self, args: &str) -> Output {
+        self.cc_words(&args.split_whitespace().collect::<Vec<_>>())
+    }
+
+    pub fn cc_words(&self, args: &[&str]) -> Output {
+        // target/<profile>/deps/<this test>; examples are beside deps.
+        let exe = std::env::current_exe().unwrap();
+        let driver = exe.parent().unwrap().parent().unwrap().join("examples/cc");
+        Command::new(driver)
+            .args(args)
+            .env("FLICK_ROOT", self.dir.path())
+            .current_dir(self.dir.path())
+            .output()
+            .unwrap()
+    }
+
+    pub fn cc_quiet(&self, args: &str) {
+        let output = self.cc(args);
+        let text = stdout(&output) + &stderr(&output);
+        assert!(
+            output.status.success() && text.is_empty(),
+            "flick cc {args}: {text}"
+        );
+    }
+
+    pub fn run(&self, program: &str) -> Output {
+        Command::new(self.path(program))
+            .current_dir("/")
+            .output()
+            .unwrap()
+    }
+
+    /// An RV64 object from nxp.c.
+    pub fn payload(&self, defines: &[&str]) -> Vec<u8> {
+        let object = self.path("payload.o");
+        quiet(
+            Command::new("clang-19")
+                .args([
+                    "--target=riscv64-unknown-linux-gnu",
+                    "-mabi=lp64d",
+                    "-fPIC",
+                    "-O1",
+                ])
+                .arg(format!("-march={}", flick_abi::NXP_MARCH))
+                .args(["-g", "-fno-builtin", "-nostdinc"])
+                .args(defines.iter().map(|d| format!("-D{d}")))
+                .args(["-c", "-o"])
+                .arg(&object)
+                .arg(fixture("nxp.c")),
+        );
+        std::fs::read(object).unwrap()
+    }
+
+    /// A fat object `name`.o whose host half is `function`.
+    pub fn fat(&self, name: &str, function: &str, payload: &[u8], defines: &[&str]) {
+        let record = flick_image::fat::encode(payload);
+        let unit = u64::from_le_bytes(record[24..32].try_into().unwrap());
+        let file = self.path(&format!("{name}.rec"));
+        std::fs::write(&file, record).unwrap();
+        quiet(
+            Command::new("clang-19")
+                .args(["-c", "-o"])
+                .arg(self.path(&format!("{name}.o")))
+                .args([format!("-DNAME={function}"), format!("-DUNIT={unit:#x}")])
+                .arg(format!("-DRECORD={}", file.display()))
+                .args(defines.iter().map(|d| format!("-D{d}")))
+                .arg(fixture("host.S")),
+        );
+    }
+
+    /// Plain host object.
+    pub fn host(&self, name: &str, source: &Path, args: &[&str]) {
+        quiet(
+            Command::new("clang-19")
+                .args(["-c", "-o"])
+                .arg(self.path(&format!("{name}.o")))
+                .args(args)
+                .arg(source),
+        );
+    }
+}
