@@ -27,8 +27,14 @@ const MEMORY: [u32; 8] = [
     0x0000_8067,
 ];
 /// fmul.d, fadd.d, fmadd.d, addi, bnez; ret.
-const FLOAT: [u32; 6] =
-    [0x12c5_f553, 0x02a6_f6d3, 0x72c5_f743, 0xfff5_0513, 0xfe05_18e3, 0x0000_8067];
+const FLOAT: [u32; 6] = [
+    0x12c5_f553,
+    0x02a6_f6d3,
+    0x72c5_f743,
+    0xfff5_0513,
+    0xfe05_18e3,
+    0x0000_8067,
+];
 
 const ROUNDS: u64 = 50_000_000;
 
@@ -44,10 +50,16 @@ fn measure(name: &str, code: &[u32]) {
     let memory = unsafe { Identity::new() };
     let start = Instant::now();
     // ra is zero, so that the return leaves the region.
-    assert_eq!(run(&mut hart, &memory, &region, &mut NoObserver), Exit::Leave);
+    assert_eq!(
+        run(&mut hart, &memory, &region, &mut NoObserver),
+        Exit::Leave
+    );
     let seconds = start.elapsed().as_secs_f64();
     let count = ROUNDS * (code.len() as u64 - 1) + 1;
-    println!("{name:8} {:6.0} million instructions/s", count as f64 / seconds / 1e6);
+    println!(
+        "{name:8} {:6.0} million instructions/s",
+        count as f64 / seconds / 1e6
+    );
 }
 
 fn main() {
