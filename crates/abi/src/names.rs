@@ -49,6 +49,10 @@ pub const STATIC_WRAPS: &[&str] = &[
     "malloc_usable_size",
     "sigaction",
     "signal",
+    "bsd_signal",
+    "ssignal",
+    "sysv_signal",
+    "__sysv_signal",
     "sigprocmask",
     "pthread_sigmask",
 ];

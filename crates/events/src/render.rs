@@ -33,7 +33,9 @@ impl Display for Text<'_> {
             Trigger::Fault => "fault",
         };
         setting(f, "trigger", trigger)?;
-        setting(f, "engine", &format!("{}, backend {}", s.engine, s.backend))?;
+        if !s.engine.is_empty() {
+            setting(f, "engine", &format!("{}, backend {}", s.engine, s.backend))?;
+        }
         match &s.heap {
             Heap::Nxp => setting(f, "NxP malloc", "NxP-local memory")?,
             Heap::Host(why) => setting(f, "NxP malloc", &format!("host ({why})"))?,

@@ -1,0 +1,90 @@
+//! A lock that survives `fork` and is not left behind by a signal handler.
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::Once;
+
+/// A mutex. While it is held all signals are blocked in the thread, so that a handler that needs a
+/// stack never waits for the code it interrupted.
+pub(super) struct Lock(UnsafeCell<libc::pthread_mutex_t>);
+
+// SAFETY: a pthread mutex is made for use from many threads.
+unsafe impl Sync for Lock {}
+
+impl Lock {
+    pub(super) const fn new() -> Self {
+        Self(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
+    }
+
+    pub(super) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
+        let mask = block_signals();
+        self.lock();
+        let result = f();
+        self.unlock();
+        restore_signals(&mask);
+        result
+    }
+
+    fn lock(&self) {
+        // SAFETY: a valid mutex that is never moved (statics only) nor destroyed.
+        unsafe { libc::pthread_mutex_lock(self.0.get()) };
+    }
+
+    fn unlock(&self) {
+        // SAFETY: as above; this thread holds it.
+        unsafe { libc::pthread_mutex_unlock(self.0.get()) };
+    }
+}
+
+fn block_signals() -> libc::sigset_t {
+    let mut all = MaybeUninit::uninit();
+    let mut old = MaybeUninit::uninit();
+    // SAFETY: sigfillset writes `all`, pthread_sigmask reads it and writes `old`; neither can fail
+    // with these arguments.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), old.as_mut_ptr());
+        old.assume_init()
+    }
+}
+
+fn restore_signals(mask: &libc::sigset_t) {
+    // SAFETY: `mask` came from `block_signals`.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
+}
+
+/// Every lock of this module, in the order in which one may be taken under another. `fork` takes
+/// them and releases them on both sides, so that the child never finds one held by a thread that it
+/// does not have.
+static ALL: [&Lock; 3] = [
+    &super::ranges::WRITERS,
+    &super::overaligned::LOCK,
+    &super::region::BOUNDARY,
+];
+
+/// The signal mask of the thread that forks.
+struct Mask(UnsafeCell<MaybeUninit<libc::sigset_t>>);
+// SAFETY: accessed only with all of ALL held.
+unsafe impl Sync for Mask {}
+static MASK: Mask = Mask(UnsafeCell::new(MaybeUninit::uninit()));
+
+extern "C" fn before_fork() {
+    let mask = block_signals();
+    ALL.iter().for_each(|lock| lock.lock());
+    // SAFETY: all locks are held.
+    unsafe { (*MASK.0.get()).write(mask) };
+}
+
+extern "C" fn after_fork() {
+    // SAFETY: all locks are held, and `before_fork` wrote the mask.
+    let mask = unsafe { (*MASK.0.get()).assume_init() };
+    ALL.iter().rev().for_each(|lock| lock.unlock());
+    restore_signals(&mask);
+}
+
+pub(super) fn install_fork_handlers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handlers live as long as the process; libflick is never unloaded.
+        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
+    });
+}

@@ -1,0 +1,149 @@
+//! mimalloc as the owner of the region's heap.
+//!
+//! It gets address space from us only: one arena (its word) at the start, more when that is full,
+//! and never from the system (`disallow_os_alloc`; its own page map apart). It commits through
+//! [`on_commit`]. An object lies in one arena, which bounds its size to nearly 15 GiB.
+use std::ffi::{c_int, c_long, c_void};
+use std::ptr;
+
+use libmimalloc_sys as mi;
+
+use super::commit;
+use super::region::{self, BOUNDARY, MemoryError};
+
+/// mimalloc takes multiples of this, and at least one (`mi_arena_min_size`).
+const CHUNK: usize = 32 << 20;
+
+/// The largest arena whose tables fit into one chunk, which mimalloc 3.3 asks for.
+const MAX_ARENA: usize = 15 << 30;
+
+/// Alignments that mimalloc serves inside an arena.
+pub(super) const MAX_ALIGN: usize = 64 << 10;
+
+/// `mi_option_t` of mimalloc 3.3 that libmimalloc-sys does not name.
+const DISALLOW_ARENA_ALLOC: c_int = 26;
+const ARENA_MAX_OBJECT_SIZE: c_int = 45;
+const DESTROY_ON_EXIT: c_int = 22;
+
+type CommitFn = extern "C" fn(bool, *mut c_void, usize, *mut bool, *mut c_void) -> bool;
+
+unsafe extern "C" {
+    /// `mimalloc.h`: adds memory with a commit function of the caller's.
+    fn mi_manage_memory(
+        start: *mut c_void,
+        size: usize,
+        is_committed: bool,
+        is_pinned: bool,
+        is_zero: bool,
+        numa_node: c_int,
+        exclusive: bool,
+        commit_fun: CommitFn,
+        commit_fun_arg: *mut c_void,
+        arena_id: *mut *mut c_void,
+    ) -> bool;
+}
+
+/// `mi_commit_fun_t`: commits, or releases and says whether a later use must commit again.
+extern "C" fn on_commit(
+    commit: bool,
+    start: *mut c_void,
+    size: usize,
+    _is_zero: *mut bool,
+    _arg: *mut c_void,
+) -> bool {
+    let start = start as usize;
+    if commit {
+        commit::commit(start, size)
+    } else if size >= commit::LARGE {
+        commit::decommit(start, size)
+    } else {
+        // Small holes stay mapped: a mapping of their own each would run into vm.max_map_count.
+        commit::discard(start, size);
+        false
+    }
+}
+
+/// Makes the heap with its first arena.
+pub(super) fn start() -> Result<(), MemoryError> {
+    const KIB: usize = 1 << 10;
+    let options: [(c_int, c_long); 7] = [
+        (mi::mi_option_limit_os_alloc, 1),
+        // The program's own mimalloc may be tuned by MIMALLOC_* variables; they are not ours.
+        (mi::mi_option_show_errors, 0),
+        (mi::mi_option_show_stats, 0),
+        (mi::mi_option_verbose, 0),
+        (DISALLOW_ARENA_ALLOC, 0),
+        (DESTROY_ON_EXIT, 0),
+        (ARENA_MAX_OBJECT_SIZE, (16 << 30) / KIB as c_long),
+    ];
+    // SAFETY: initialises mimalloc if its own constructor has not run yet; idempotent.
+    unsafe { mi::mi_process_init() };
+    for (option, value) in options {
+        // SAFETY: options of the linked version (a test compares the numbers with the header's).
+        unsafe { mi::mi_option_set(option, value) };
+    }
+    // Small at first: its tables are the larger part of what start-up costs.
+    if add_arena(0, region::size() / 64) {
+        Ok(())
+    } else {
+        Err(MemoryError::Commit {
+            errno: commit::last_failure(),
+        })
+    }
+}
+
+/// Gives the heap address space for an object of `size` bytes. True if it is worth trying again:
+/// also when another thread did it, which it knows by the heap's size before the failed attempt.
+pub(super) fn grow(size: usize, seen: usize) -> bool {
+    BOUNDARY.with(|| region::heap_size() != seen || add_arena(size, region::size() / 4))
+}
+
+/// Adds an arena for an object of `size` bytes, of `wish` bytes if there is room. With `BOUNDARY`
+/// held, or before there are threads.
+fn add_arena(size: usize, wish: usize) -> bool {
+    // An object takes whole chunks, and the first chunk also holds the arena's tables.
+    let Some(need) = size
+        .checked_add(CHUNK)
+        .and_then(|n| n.checked_next_multiple_of(CHUNK))
+    else {
+        return false;
+    };
+    // The last eighth of the region is left to the stacks.
+    let gap = region::gap().saturating_sub(region::size() / 8) / CHUNK * CHUNK;
+    if need > gap.min(MAX_ARENA) {
+        return false;
+    }
+    let size = need.max(wish / CHUNK * CHUNK).min(gap).min(MAX_ARENA);
+    let Some(start) = region::grow_heap(size) else {
+        return false;
+    };
+    // SAFETY: the range is ours, reserved, zero and in nobody's use.
+    let ok = unsafe {
+        mi_manage_memory(
+            start as *mut c_void,
+            size,
+            false,
+            false,
+            true,
+            -1,
+            false,
+            on_commit,
+            ptr::null_mut(),
+            ptr::null_mut(),
+        )
+    };
+    if !ok {
+        region::shrink_heap(size);
+    }
+    ok
+}
+
+#[cfg(test)]
+mod tests {
+    /// The option numbers above are of this version.
+    #[test]
+    fn version_is_the_one_these_numbers_belong_to() {
+        // SAFETY: no arguments, no state.
+        assert_eq!(unsafe { libmimalloc_sys::mi_version() }, 30302);
+    }
+}

@@ -1,0 +1,335 @@
+//! Statistics: what the counted paths count, and the summary at the end of the process.
+//!
+//! Chosen at start-up (`FLICK_STATS`). Gates then enter the counted crossing; where one path serves
+//! both, it asks [`enabled`], a load and a branch. Counters are atomics that nobody waits for, so
+//! they may be touched in signal handlers.
+use std::ffi::{CStr, OsString};
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::time::Instant;
+
+use flick_abi::layout::{GATE_NXP, Gate};
+use flick_events::{Calls, Heap, Offload, Summary, Trigger};
+
+use crate::config::{self, Statistics};
+use crate::fatal;
+use crate::memory::{policy, region, stack};
+use crate::modules;
+
+mod symbols;
+
+static ENABLED: AtomicBool = AtomicBool::new(false);
+static FAULTS: AtomicU64 = AtomicU64::new(0);
+static INSTRUCTIONS: AtomicU64 = AtomicU64::new(0);
+static TWIN_CALLS: AtomicU64 = AtomicU64::new(0);
+static HEAP_LIVE: AtomicUsize = AtomicUsize::new(0);
+static HEAP_PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the process counts.
+#[inline]
+pub fn enabled() -> bool {
+    ENABLED.load(Relaxed)
+}
+
+/// A host fetch from an image that migrated its thread.
+#[inline]
+pub fn fault() {
+    FAULTS.fetch_add(1, Relaxed);
+}
+
+/// `count` more RV64 instructions retired.
+#[inline]
+pub fn instructions(count: u64) {
+    INSTRUCTIONS.fetch_add(count, Relaxed);
+}
+
+/// A call of a placed function that ran its twin although offload is on.
+#[inline]
+pub fn twin_call() {
+    TWIN_CALLS.fetch_add(1, Relaxed);
+}
+
+/// A block of `size` usable bytes was allocated in the NxP heap.
+#[inline]
+pub fn heap_grew(size: usize) {
+    let live = HEAP_LIVE.fetch_add(size, Relaxed) + size;
+    HEAP_PEAK.fetch_max(live, Relaxed);
+}
+
+/// A block of `size` usable bytes of the NxP heap was freed.
+#[inline]
+pub fn heap_shrank(size: usize) {
+    HEAP_LIVE.fetch_sub(size, Relaxed);
+}
+
+/// Calls of one host function; `target` 0: unused.
+struct Target {
+    target: AtomicUsize,
+    count: AtomicU64,
+}
+
+/// An open hash table; what does not fit is counted together.
+const TARGETS: usize = 1 << 14;
+static HOST_CALLS: [Target; TARGETS] = [const {
+    Target {
+        target: AtomicUsize::new(0),
+        count: AtomicU64::new(0),
+    }
+}; TARGETS];
+static OTHER_HOST_CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// A call from NxP code to the host function at `target`.
+pub fn host_call(target: usize) {
+    const PROBES: usize = 64;
+    // Fibonacci hashing; the upper bits are the mixed ones.
+    let hash = target.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - TARGETS.ilog2());
+    for i in 0..PROBES {
+        let entry = &HOST_CALLS[(hash + i) % TARGETS];
+        let known = entry.target.load(Relaxed);
+        let ours = known == target
+            || known == 0
+                && match entry.target.compare_exchange(0, target, Relaxed, Relaxed) {
+                    Ok(_) => true,
+                    Err(other) => other == target,
+                };
+        if ours {
+            entry.count.fetch_add(1, Relaxed);
+            return;
+        }
+    }
+    OTHER_HOST_CALLS.fetch_add(1, Relaxed);
+}
+
+/// What is known at start-up, and calls of functions whose module has been unloaded.
+struct Run {
+    /// Where the record goes; `None`: the text goes to stderr.
+    record: Option<PathBuf>,
+    start: Instant,
+    fallback: Option<String>,
+    engine: &'static str,
+    backend: &'static str,
+    gone_host_to_nxp: Vec<Calls>,
+    gone_nxp_to_host: Vec<Calls>,
+}
+
+fn run() -> MutexGuard<'static, Run> {
+    static RUN: OnceLock<Mutex<Run>> = OnceLock::new();
+    let run = RUN.get_or_init(|| {
+        Mutex::new(Run {
+            record: None,
+            start: Instant::now(),
+            fallback: None,
+            engine: "",
+            backend: "",
+            gone_host_to_nxp: Vec::new(),
+            gone_nxp_to_host: Vec::new(),
+        })
+    });
+    run.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Starts to count, and arranges for the summary when the process exits. Call once, before gates get
+/// their targets.
+pub fn init(statistics: Statistics) {
+    let record = match statistics {
+        Statistics::Off => return,
+        Statistics::Stderr => None,
+        // The program may change its directory.
+        Statistics::File(path) => Some(std::path::absolute(&path).unwrap_or(path.into())),
+    };
+    run().record = record;
+    ENABLED.store(true, Relaxed);
+    // SAFETY: the functions live as long as the process; libflick is never unloaded.
+    unsafe {
+        libc::atexit(finish);
+        libc::pthread_atfork(None, None, Some(forked));
+    }
+}
+
+/// Offload was wanted and is off; `why` is for people.
+pub fn set_fallback(why: &str) {
+    run().fallback = Some(why.to_owned());
+}
+
+/// Names the engine and the backend that NxP code runs on.
+pub fn set_engine(engine: &'static str, backend: &'static str) {
+    let mut run = run();
+    run.engine = engine;
+    run.backend = backend;
+}
+
+/// The child of a fork counts its own calls, not its parent's.
+extern "C" fn forked() {
+    for counter in [&FAULTS, &INSTRUCTIONS, &TWIN_CALLS, &OTHER_HOST_CALLS] {
+        counter.store(0, Relaxed);
+    }
+    HOST_CALLS
+        .iter()
+        .for_each(|entry| entry.count.store(0, Relaxed));
+    HEAP_PEAK.store(HEAP_LIVE.load(Relaxed), Relaxed);
+    modules::for_each_gate(|gate| gate.calls.store(0, Relaxed));
+    let mut run = run();
+    run.start = Instant::now();
+    run.gone_host_to_nxp.clear();
+    run.gone_nxp_to_host.clear();
+}
+
+/// Keeps the counts of a module that is going to be unloaded, while its symbols can be found.
+pub fn absorb<'a>(gates: impl IntoIterator<Item = &'a Gate>) {
+    if !enabled() {
+        return;
+    }
+    let gates: Vec<&Gate> = gates.into_iter().collect();
+    let Some(module) = gates
+        .first()
+        .and_then(|gate| symbols::Object::of(gate.entry as usize))
+    else {
+        return;
+    };
+    let calls = gates
+        .iter()
+        .filter_map(|gate| of_gate(gate, gate.calls.swap(0, Relaxed)));
+    run().gone_host_to_nxp.extend(calls);
+    let targets: Vec<(usize, u64)> = HOST_CALLS
+        .iter()
+        .filter(|entry| module.contains(entry.target.load(Relaxed)))
+        .map(|entry| (entry.target.load(Relaxed), entry.count.swap(0, Relaxed)))
+        .collect();
+    let calls = symbols::name_all(targets);
+    run().gone_nxp_to_host.extend(calls);
+}
+
+fn of_gate(gate: &Gate, count: u64) -> Option<Calls> {
+    if count == 0 || gate.flags & GATE_NXP == 0 {
+        return None;
+    }
+    // SAFETY: the record of a module that is still mapped.
+    let name = unsafe { CStr::from_ptr(gate.name) }.to_string_lossy();
+    let module = symbols::Object::of(gate.entry as usize).map_or(String::new(), |o| o.file_name());
+    Some(Calls {
+        function: symbols::plain(&name).to_owned(),
+        module,
+        count,
+    })
+}
+
+/// The process's summary so far.
+pub fn summary() -> Summary {
+    let mut host_to_nxp = Vec::new();
+    modules::for_each_gate(|gate| host_to_nxp.extend(of_gate(gate, gate.calls.load(Relaxed))));
+    let targets: Vec<(usize, u64)> = HOST_CALLS
+        .iter()
+        .map(|entry| (entry.target.load(Relaxed), entry.count.load(Relaxed)))
+        .collect();
+    let mut nxp_to_host = symbols::name_all(targets);
+    let other = OTHER_HOST_CALLS.load(Relaxed);
+    if other != 0 {
+        let function = "(functions beyond those counted apart)".into();
+        nxp_to_host.push(Calls {
+            function,
+            module: String::new(),
+            count: other,
+        });
+    }
+
+    let config = config::get();
+    let run = run();
+    host_to_nxp.extend(run.gone_host_to_nxp.iter().cloned());
+    nxp_to_host.extend(run.gone_nxp_to_host.iter().cloned());
+    let offload = match (&run.fallback, config.offload) {
+        (Some(why), _) => Offload::Off(why.clone()),
+        (None, config::Offload::Off) => Offload::Off("FLICK_OFFLOAD=off".into()),
+        (None, _) => Offload::On,
+    };
+    let heap = match policy::policy() {
+        Some(policy::Policy::Nxp) => Heap::Nxp,
+        Some(policy::Policy::Host(why)) => Heap::Host(why.clone()),
+        None => Heap::Host("no NxP-local memory".into()),
+    };
+    let (user, system) = cpu_times();
+    Summary {
+        program: program(),
+        pid: std::process::id(),
+        trigger: match config.trigger {
+            config::Trigger::Gate => Trigger::Gate,
+            config::Trigger::Fault => Trigger::Fault,
+        },
+        engine: run.engine.into(),
+        backend: run.backend.into(),
+        offload,
+        heap,
+        host_to_nxp: symbols::merged(host_to_nxp),
+        nxp_to_host: symbols::merged(nxp_to_host),
+        faults: FAULTS.load(Relaxed),
+        instructions: INSTRUCTIONS.load(Relaxed),
+        twin_calls: TWIN_CALLS.load(Relaxed),
+        threads: stack::acquired() as u64,
+        region_size: region::size() as u64,
+        heap_peak: HEAP_PEAK.load(Relaxed) as u64,
+        heap_live: HEAP_LIVE.load(Relaxed) as u64,
+        stack_peak: stack::peak() as u64,
+        elapsed: u64::try_from(run.start.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        user,
+        system,
+    }
+}
+
+/// As the user started it: argv[0].
+fn program() -> String {
+    let line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let name = line
+        .split(|byte| *byte == 0)
+        .next()
+        .unwrap_or_default()
+        .to_vec();
+    OsString::from_vec(name).to_string_lossy().into_owned()
+}
+
+/// User and system time of the process in nanoseconds.
+fn cpu_times() -> (u64, u64) {
+    // SAFETY: plain data that getrusage fills in.
+    let usage = unsafe {
+        let mut usage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    let nanoseconds = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
+    (nanoseconds(usage.ru_utime), nanoseconds(usage.ru_stime))
+}
+
+/// Prints or writes the summary, once; at exit.
+pub extern "C" fn finish() {
+    if !ENABLED.swap(false, Relaxed) {
+        return;
+    }
+    let summary = summary();
+    let record = run().record.clone();
+    match record {
+        None => fatal::write_stderr(summary.text(false).to_string().as_bytes()),
+        Some(path) => {
+            if let Err(error) = append(&path, summary.to_record().as_bytes()) {
+                fatal::warn(
+                    "FLK0105",
+                    &format!(
+                        "the statistics cannot be written: {}: {error}",
+                        path.display()
+                    ),
+                    "name a file that can be written in FLICK_STATS",
+                );
+            }
+        }
+    }
+}
+
+/// One write at the end of the file, so that records of several processes do not mix.
+fn append(path: &std::path::Path, record: &[u8]) -> io::Result<()> {
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)?
+        .write_all(record)
+}
