@@ -1,0 +1,297 @@
+#include "HostHalf.h"
+#include "Signature.h"
+#include "flick_abi.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GlobalAlias.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/xxhash.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#include <map>
+
+using namespace llvm;
+
+namespace flick {
+
+void placeData(Plan &P) {
+  for (auto &[V, Place] : P.NxpData) {
+    if (V->hasCommonLinkage())
+      V->setLinkage(GlobalValue::ExternalLinkage);
+    // One section holds them all, so it is writable.
+    V->setConstant(false);
+    V->setSection(FLICK_SEC_NXP_DATA);
+  }
+  if (!P.NxpData.empty())
+    P.M.appendModuleInlineAsm("\t.section\t" FLICK_SEC_NXP_DATA ",\"aw\",@progbits\n"
+                              "\t.p2align\t12\n\t.text\n");
+}
+
+namespace {
+
+/// Symbols of existing assembly and of `__attribute__((used))` keep their names.
+class PinnedNames {
+public:
+  explicit PinnedNames(Module &M) : AsmText(M.getModuleInlineAsm()) {
+    SmallVector<GlobalValue *, 8> Found;
+    collectUsedGlobalVariables(M, Found, /*CompilerUsed=*/false);
+    collectUsedGlobalVariables(M, Found, /*CompilerUsed=*/true);
+    Used.insert(Found.begin(), Found.end());
+  }
+
+  bool contains(const GlobalValue &V) const {
+    if (Used.contains(&V))
+      return true;
+    StringRef Name = cName(V), Asm = AsmText;
+    auto Continues = [](char C) { return isAlnum(C) || C == '_' || C == '.' || C == '$'; };
+    for (size_t At = Asm.find(Name); !Name.empty() && At != StringRef::npos; At = Asm.find(Name, At + 1))
+      if ((At == 0 || !Continues(Asm[At - 1])) &&
+          (At + Name.size() == Asm.size() || !Continues(Asm[At + Name.size()])))
+        return true;
+    return false;
+  }
+
+private:
+  std::string AsmText;
+  SmallPtrSet<const GlobalValue *, 8> Used;
+};
+
+class HostHalf {
+public:
+  explicit HostHalf(Plan &P) : P(P), M(P.M), Pinned(M) {}
+
+  void run(StringRef Object) {
+    for (Function *F : P.DeclareOnly) {
+      F->deleteBody();
+      F->setLinkage(GlobalValue::ExternalLinkage);
+    }
+    // Names first: gates and records use them.
+    for (auto &[F, Mine] : P.Functions)
+      if (Mine.R == Role::Nxp)
+        gate(F);
+    for (auto &[V, Name] : P.Exported)
+      if (!Gated.contains(V))
+        exportSymbol(V, Name);
+    for (auto &[F, Mine] : P.Functions)
+      if (Mine.R != Role::Nxp && Mine.Recorded)
+        recordBoth(F);
+    for (GlobalVariable *V : P.ThreadLocals)
+      accessor(V);
+    if (P.Functions.empty())
+      return;
+    embed(Object);
+    appendToCompilerUsed(M, Kept);
+    M.appendModuleInlineAsm(Text + strings() + "\t.text\n");
+  }
+
+private:
+  Plan &P;
+  Module &M;
+  PinnedNames Pinned;
+  std::string Text;
+  unsigned Count = 0;
+  std::map<std::string, unsigned> StringIndex;
+  std::vector<std::string> Strings;
+  SmallVector<GlobalValue *> Kept;
+  SmallPtrSet<const GlobalValue *, 16> Gated;
+
+  std::string stringLabel(StringRef S) {
+    auto [It, New] = StringIndex.insert({S.str(), Strings.size()});
+    if (New)
+      Strings.push_back(S.str());
+    return ".Lflick_string" + std::to_string(It->second);
+  }
+
+  std::string strings() const {
+    std::string Out = "\t.section\t.rodata.str1.1,\"aMS\",@progbits,1\n";
+    for (size_t I = 0; I < Strings.size(); ++I)
+      Out += ".Lflick_string" + std::to_string(I) + ":\n\t.asciz\t" + asmString(Strings[I]) + "\n";
+    return Out;
+  }
+
+  void bind(StringRef Symbol, GlobalValue::LinkageTypes Linkage, GlobalValue::VisibilityTypes V) {
+    std::string Name = asmSymbol(Symbol);
+    Text += (GlobalValue::isWeakLinkage(Linkage) ? "\t.weak\t" : "\t.globl\t") + Name + "\n";
+    if (V == GlobalValue::HiddenVisibility)
+      Text += "\t.hidden\t" + Name + "\n";
+    else if (V == GlobalValue::ProtectedVisibility)
+      Text += "\t.protected\t" + Name + "\n";
+  }
+
+  void record(unsigned Flags, StringRef Nxp, StringRef Entry, StringRef Twin, StringRef Name,
+              const Signature &Sig, unsigned Index) {
+    if (Sig.PlainDefinition)
+      Flags |= FLICK_GATE_PLAIN;
+    Text += formatv("\t.section\t{0},\"awR\",@progbits\n"
+                    "\t.p2align\t3\n"
+                    ".Lflick_record{1}:\n"
+                    "\t.quad\t{2}\n"
+                    "\t.quad\t{3}\n\t.hidden\t{3}\n"
+                    "\t.quad\t{4}\n"
+                    "\t.quad\t{5}\n"
+                    "\t.quad\t{6}\n"
+                    "\t.quad\t{7}\n"
+                    "\t.long\t{8}\n\t.long\t0\n\t.quad\t0\n",
+                    FLICK_SEC_GATES, Index, FLICK_RT_LAZY, asmSymbol(Nxp), asmSymbol(Entry),
+                    asmSymbol(Twin), stringLabel(Name), stringLabel(Sig.Text), Flags)
+                .str();
+  }
+
+  /// F's body becomes the twin, its name a gate.
+  void gate(Function *F) {
+    std::string Name = cName(*F).str();
+    std::string Symbol = P.symbolOf(*F), Twin = P.twinSymbolOf(*F), Nxp = P.nxpSymbolOf(*F);
+    auto Linkage = F->getLinkage();
+    bool Static = F->hasLocalLinkage(), PinnedStatic = Static && Pinned.contains(*F);
+    auto Visibility = Static ? GlobalValue::HiddenVisibility : F->getVisibility();
+    unsigned Index = Count++;
+    std::string Entry = ".Lflick_gate" + std::to_string(Index);
+
+    auto *Gate = Function::Create(F->getFunctionType(), GlobalValue::ExternalLinkage,
+                                  F->getAddressSpace(), "", &M);
+    Gate->setAttributes(F->getAttributes());
+    Gate->setCallingConv(F->getCallingConv());
+    Gate->setVisibility(Visibility);
+    Gate->setDSOLocal(Static || F->isDSOLocal());
+    Gate->setUnnamedAddr(F->getUnnamedAddr());
+    replaceAliases(F, Gate);
+    F->replaceUsesWithIf(Gate, [](const Use &U) { return !isa<BlockAddress>(U.getUser()); });
+    Gated.insert(F);
+
+    std::string Section = F->hasSection() ? F->getSection().str() : ".text." + Name;
+    F->setName(Twin);
+    Gate->setName(Symbol);
+    F->setLinkage(GlobalValue::InternalLinkage);
+    F->setVisibility(GlobalValue::DefaultVisibility);
+    F->setDSOLocal(true);
+    Kept.push_back(F);
+
+    std::string AsmName = asmSymbol(Symbol);
+    std::string Head = formatv("\t.section\t{0},\"ax\",@progbits\n", asmString(Section)).str();
+    Text += Head;
+    bind(Symbol, Static ? GlobalValue::ExternalLinkage : Linkage, Visibility);
+    unsigned Shift = std::max(4u, F->getAlign() ? Log2(*F->getAlign()) : 0);
+    Text += formatv("\t.p2align\t{0}\n\t.type\t{1},@function\n", Shift, AsmName).str();
+    if (PinnedStatic)
+      Text += formatv("\t.type\t{0},@function\n{0}:\n", asmSymbol(Name)).str();
+    Text += formatv("{0}:\n{1}:\n"
+                    "\t.cfi_startproc\n"
+                    "\tendbr64\n"
+                    "\tleaq\t.Lflick_record{2}(%rip), %r11\n"
+                    "\tjmpq\t*(%r11)\n"
+                    "\t.cfi_endproc\n"
+                    "\t.size\t{0}, .-{0}\n",
+                    AsmName, Entry, Index)
+                .str();
+    for (auto &[Alias, Binding] : Aliases) {
+      bind(Alias, Binding.first, Binding.second);
+      Text += formatv("\t.type\t{0},@function\n\t.set\t{0}, {1}\n", asmSymbol(Alias), Entry).str();
+    }
+    Aliases.clear();
+    record(FLICK_GATE_NXP, Nxp, Entry, Twin, Name, signatureOf(*F), Index);
+  }
+
+  std::vector<std::pair<std::string, std::pair<GlobalValue::LinkageTypes, GlobalValue::VisibilityTypes>>>
+      Aliases;
+
+  /// Aliases of F lead to the gate, which only assembly defines.
+  void replaceAliases(Function *F, Function *Gate) {
+    for (GlobalAlias &A : make_early_inc_range(M.aliases())) {
+      if (A.getAliasee()->stripPointerCastsAndAliases() != F)
+        continue;
+      std::string Symbol = P.symbolOf(A);
+      bool Static = A.hasLocalLinkage();
+      if (Static && !P.Exported.contains(&A)) {
+        A.replaceAllUsesWith(Gate);
+        A.eraseFromParent();
+        continue;
+      }
+      auto Visibility = Static ? GlobalValue::HiddenVisibility : A.getVisibility();
+      auto *Name = Function::Create(F->getFunctionType(), GlobalValue::ExternalLinkage,
+                                    F->getAddressSpace(), "", &M);
+      Name->setAttributes(F->getAttributes());
+      Name->setCallingConv(F->getCallingConv());
+      Name->setVisibility(Visibility);
+      Name->setDSOLocal(Static || A.isDSOLocal());
+      Aliases.push_back(
+          {Symbol, {Static ? GlobalValue::ExternalLinkage : A.getLinkage(), Visibility}});
+      A.replaceAllUsesWith(Name);
+      Gated.insert(&A);
+      A.eraseFromParent();
+      Name->setName(Symbol);
+    }
+  }
+
+  void exportSymbol(GlobalValue *V, const std::string &Name) {
+    if (Pinned.contains(*V)) {
+      auto *A = GlobalAlias::create(V->getValueType(), V->getAddressSpace(),
+                                    GlobalValue::ExternalLinkage, Name, V, &M);
+      A->setVisibility(GlobalValue::HiddenVisibility);
+      A->setDSOLocal(true);
+      return;
+    }
+    V->setLinkage(GlobalValue::ExternalLinkage);
+    V->setVisibility(GlobalValue::HiddenVisibility);
+    V->setDSOLocal(true);
+    V->setName(Name);
+  }
+
+  void recordBoth(Function *F) {
+    unsigned Index = Count++;
+    // The record speaks of this definition, whatever the linker chooses for F's name.
+    std::string Local = "__flick_host_" + P.symbolOf(*F);
+    auto *A = GlobalAlias::create(F->getValueType(), F->getAddressSpace(),
+                                  GlobalValue::InternalLinkage, Local, F, &M);
+    Kept.push_back(A);
+    record(FLICK_GATE_BOTH, P.nxpSymbolOf(*F), Local, Local, nameOf(*F), signatureOf(*F), Index);
+  }
+
+  std::string nameOf(const Function &F) const {
+    StringRef Name = cName(F);
+    Name.consume_back(".flick." + P.Hash);
+    return Name.str();
+  }
+
+  /// Host code that gives NxP code the address of a thread-local of the calling thread.
+  void accessor(GlobalVariable *V) {
+    LLVMContext &Ctx = M.getContext();
+    auto *F = Function::Create(FunctionType::get(PointerType::get(Ctx, 0), false),
+                               V->hasLocalLinkage() ? GlobalValue::ExternalLinkage
+                                                    : GlobalValue::WeakODRLinkage,
+                               P.accessorOf(*V), M);
+    F->setVisibility(GlobalValue::HiddenVisibility);
+    F->setDSOLocal(true);
+    F->addFnAttr(Attribute::NoUnwind);
+    F->setUWTableKind(UWTableKind::Default);
+    IRBuilder<> B(BasicBlock::Create(Ctx, "", F));
+    B.CreateRet(B.CreateThreadLocalAddress(V));
+  }
+
+  void embed(StringRef Object) {
+    uint64_t Id = xxh3_64bits(Object);
+    char Header[FLICK_FAT_HEADER_SIZE] = FLICK_FAT_MAGIC;
+    support::endian::write32le(Header + 8, FLICK_ABI_VERSION);
+    support::endian::write32le(Header + 12, FLICK_FAT_HEADER_SIZE);
+    support::endian::write64le(Header + 16, Object.size());
+    support::endian::write64le(Header + 24, Id);
+    std::string Bytes(Header, sizeof Header);
+    Bytes += Object;
+    embedBufferInModule(M, MemoryBufferRef(Bytes, ""), FLICK_SEC_NXP, Align(16));
+    Text += formatv("\t.section\t{0},\"awR\",@progbits\n"
+                    "\t.p2align\t3\n"
+                    "\t.quad\t{1:x}\n"
+                    "\t.quad\t{2}\n\t.hidden\t{2}\n",
+                    FLICK_SEC_UNITS, Id, FLICK_LINK_GUARD)
+                .str();
+  }
+};
+
+} // namespace
+
+void makeHostHalf(Plan &P, StringRef NxpObject) { HostHalf(P).run(NxpObject); }
+
+} // namespace flick

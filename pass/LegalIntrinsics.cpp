@@ -1,0 +1,140 @@
+// Intrinsics and inline assembly: what has an RV64 form.
+#include "Legality.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace llvm;
+
+namespace flick {
+
+static Refusal other(const CallBase &Call, std::string What, std::string Why) {
+  return {"FLK0212", std::move(What), std::move(Why), "keep this function on the host", &Call};
+}
+
+std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  Intrinsic::ID Id = Callee->getIntrinsicID();
+  std::string Name = "'" + Callee->getName().str() + "'";
+  if (Function::isTargetIntrinsic(Id))
+    return Refusal{"FLK0203", "the intrinsic " + Name, "only x86-64 has it",
+                   "use portable C, or keep this function on the host", &Call};
+  auto LevelZero = [&] { return cast<ConstantInt>(Call.getArgOperand(0))->isZero(); };
+  switch (Id) {
+  case Intrinsic::returnaddress:
+  case Intrinsic::frameaddress:
+    if (LevelZero())
+      return std::nullopt;
+    return other(Call, "the address of a caller's frame", "the caller may be on the other side");
+  case Intrinsic::eh_sjlj_setjmp:
+  case Intrinsic::eh_sjlj_longjmp:
+    return Refusal{"FLK0208", "a call of __builtin_setjmp or __builtin_longjmp",
+                   "it returns twice", "keep this function on the host", &Call};
+  case Intrinsic::readcyclecounter:
+  case Intrinsic::readsteadycounter:
+    return other(Call, "a read of the time-stamp counter", "the NxP's counter is another clock");
+  case Intrinsic::thread_pointer:
+  case Intrinsic::read_register:
+  case Intrinsic::read_volatile_register:
+  case Intrinsic::write_register:
+    return other(Call, "access to a named register", "registers differ between the sides");
+  case Intrinsic::init_trampoline:
+  case Intrinsic::adjust_trampoline:
+    return other(Call, "a trampoline", "it writes x86-64 code");
+  case Intrinsic::clear_cache:
+  case Intrinsic::addressofreturnaddress:
+  case Intrinsic::sponentry:
+  case Intrinsic::stackguard:
+  case Intrinsic::stackprotector:
+  case Intrinsic::vastart:
+  case Intrinsic::get_fpenv:
+  case Intrinsic::set_fpenv:
+  case Intrinsic::reset_fpenv:
+  case Intrinsic::get_fpmode:
+  case Intrinsic::set_fpmode:
+  case Intrinsic::reset_fpmode:
+  case Intrinsic::convert_to_fp16:
+  case Intrinsic::convert_from_fp16:
+    return other(Call, "the intrinsic " + Name, "the crossing does not cover it");
+  default:
+    break;
+  }
+  StringRef Base = Intrinsic::getBaseName(Id);
+  if (Base.starts_with("llvm.eh."))
+    return Refusal{"FLK0211", "exception handling", "NxP code cannot catch or throw yet",
+                   "keep this function on the host", &Call};
+  for (StringRef Prefix :
+       {"llvm.coro.", "llvm.gc", "llvm.local", "llvm.instrprof.", "llvm.type.", "llvm.xray.",
+        "llvm.call.preallocated.", "llvm.experimental.gc.", "llvm.experimental.stackmap",
+        "llvm.experimental.patchpoint.", "llvm.experimental.deoptimize", "llvm.vp.", "llvm.swift.",
+        "llvm.asan.", "llvm.hwasan.", "llvm.memcpy.element.", "llvm.memmove.element.",
+        "llvm.memset.element.", "llvm.pseudoprobe", "llvm.matrix."})
+    if (Base.starts_with(Prefix))
+      return other(Call, "the intrinsic " + Name, "it has no form for the NxP");
+  return std::nullopt;
+}
+
+/// An operand that any register or memory can hold means the same on RV64.
+static std::optional<std::string> constraintCode(StringRef Code, Type *Operand) {
+  bool Float = Operand && (Operand->isFloatTy() || Operand->isDoubleTy());
+  return StringSwitch<std::optional<std::string>>(Code)
+      .Cases("m", "i", "n", "s", "X", Code.str())
+      .Cases("r", "q", "Q", "R", "l", Float ? "f" : "r")
+      .Cases("a", "b", "c", "d", "S", "D", Float ? std::nullopt : std::optional<std::string>("r"))
+      .Case("x", Float ? std::optional<std::string>("f") : std::nullopt)
+      .Default(std::nullopt);
+}
+
+std::optional<std::string> nxpConstraints(const CallBase &Call) {
+  const auto *Asm = cast<InlineAsm>(Call.getCalledOperand());
+  if (!StringRef(Asm->getAsmString()).trim().empty() || isa<CallBrInst>(Call))
+    return std::nullopt;
+  std::string Out;
+  unsigned Argument = 0, Result = 0;
+  auto *Results = dyn_cast<StructType>(Call.getType());
+  for (const InlineAsm::ConstraintInfo &Info : Asm->ParseConstraints()) {
+    if (Info.Type == InlineAsm::isLabel || Info.isMultipleAlternative || Info.Codes.empty())
+      return std::nullopt;
+    std::string Text;
+    if (Info.Type == InlineAsm::isClobber) {
+      // The other clobbers name x86-64 registers, which an empty template leaves alone.
+      if (Info.Codes[0] != "{memory}")
+        continue;
+      Text = "~{memory}";
+    } else {
+      Type *Operand;
+      if (Info.Type == InlineAsm::isOutput && !Info.isIndirect)
+        Operand = Results ? Results->getElementType(Result++) : Call.getType();
+      else
+        Operand = Call.getArgOperand(Argument++)->getType();
+      if (Operand->isAggregateType() || Operand->isVectorTy())
+        return std::nullopt;
+      Text = Info.Type == InlineAsm::isOutput ? (Info.isEarlyClobber ? "=&" : "=") : "";
+      if (Info.isIndirect)
+        Text += "*";
+      if (Info.hasMatchingInput() && Info.Type == InlineAsm::isInput)
+        return std::nullopt;
+      bool Any = false;
+      for (const std::string &Code : Info.Codes) {
+        bool Matching = Info.Type == InlineAsm::isInput && isDigit(Code[0]);
+        std::optional<std::string> Mine =
+            Matching ? std::optional(Code) : constraintCode(Code, Info.isIndirect ? nullptr : Operand);
+        if (!Mine)
+          continue;
+        Text += *Mine;
+        Any = true;
+      }
+      if (!Any)
+        return std::nullopt;
+    }
+    Out += (Out.empty() ? "" : ",") + Text;
+  }
+  return Out;
+}
+
+} // namespace flick

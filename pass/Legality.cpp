@@ -1,0 +1,197 @@
+// The set of functions with NxP code: choices that can be done, and the inline and leaf functions
+// that they call.
+#include "Legality.h"
+#include "Calls.h"
+#include "Diagnostics.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/GlobalAlias.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace flick {
+namespace {
+
+constexpr unsigned LeafInstructions = 40;
+
+bool isInline(const Function &F) {
+  return F.hasAvailableExternallyLinkage() || F.hasLinkOnceLinkage() || F.hasComdat() ||
+         F.hasFnAttribute(Attribute::InlineHint) || F.hasFnAttribute(Attribute::AlwaysInline);
+}
+
+bool isSmallLeaf(const Function &F) {
+  unsigned Count = 0;
+  for (const Instruction &I : instructions(F)) {
+    if (isa<DbgInfoIntrinsic>(I) || I.isLifetimeStartOrEnd())
+      continue;
+    if (const auto *Call = dyn_cast<CallBase>(&I); Call && isRealCall(*Call))
+      return false;
+    if (++Count > LeafInstructions)
+      return false;
+  }
+  return true;
+}
+
+class Decider {
+public:
+  explicit Decider(Plan &P) : P(P) {}
+
+  bool run() {
+    seed();
+    // A refusal can refuse callers, so start from everything and remove until nothing changes.
+    while (!settle())
+      ;
+    return finish();
+  }
+
+private:
+  Plan &P;
+  Members Roots;
+  /// Inline definitions in comdats that the user placed: copied where they are used.
+  DenseSet<const Function *> PlacedInline;
+  DenseMap<const Function *, std::vector<Refusal>> Bodies;
+  MapVector<Function *, std::vector<Refusal>> Refused;
+
+  void seed() {
+    for (auto &[F, Chosen] : P.Choices) {
+      if (Chosen.Where == Side::Host)
+        continue;
+      if (F->hasAvailableExternallyLinkage() && Chosen.Where == Side::Nxp)
+        P.DeclareOnly.push_back(F);
+      else if (F->hasAvailableExternallyLinkage() || F->hasComdat() || F->hasLinkOnceLinkage())
+        PlacedInline.insert(F);
+      else
+        Roots[F] = {Chosen.Where == Side::Nxp ? Role::Nxp : Role::BothMarked, true};
+    }
+  }
+
+  /// The role in which F may be copied for NxP code that calls it, though it is no root.
+  std::optional<Role> copyRole(Function *F) const {
+    if (F->isDeclaration() || !bindsLocally(*F) || cName(*F).starts_with("__flick_") ||
+        Refused.contains(F) || (P.Choices.contains(F) && !PlacedInline.contains(F)))
+      return std::nullopt;
+    if (isInline(*F))
+      return Role::BothInline;
+    return P.CopyLeaves && isSmallLeaf(*F) ? std::optional(Role::BothLeaf) : std::nullopt;
+  }
+
+  /// Copies need a record where other code can hold their address or call them by name.
+  bool needsRecord(const Function &F) const {
+    if (F.hasAvailableExternallyLinkage() || F.hasLinkOnceLinkage() || F.hasComdat())
+      return false;
+    return (!F.hasLocalLinkage() || F.hasAddressTaken()) && signatureOf(F).covered();
+  }
+
+  static bool hasNxpCode(const Members &Now, const Function *F) {
+    return Now.contains(const_cast<Function *>(F));
+  }
+
+  Members close() {
+    Members Now;
+    std::vector<Function *> Work;
+    for (auto &[F, Mine] : Roots)
+      if (!Refused.contains(F)) {
+        Now.insert({F, Mine});
+        Work.push_back(F);
+      }
+    while (!Work.empty()) {
+      Function *F = Work.back();
+      Work.pop_back();
+      for (Instruction &I : instructions(*F)) {
+        auto *Call = dyn_cast<CallBase>(&I);
+        auto *Callee = Call && isRealCall(*Call)
+                           ? dyn_cast<Function>(Call->getCalledOperand()->stripPointerCasts())
+                           : nullptr;
+        if (!Callee || hasNxpCode(Now, Callee))
+          continue;
+        if (auto R = copyRole(Callee)) {
+          Now.insert({Callee, {*R, needsRecord(*Callee)}});
+          Work.push_back(Callee);
+        }
+      }
+    }
+    return Now;
+  }
+
+  const std::vector<Refusal> &bodyOf(const Function *F) {
+    auto It = Bodies.find(F);
+    return It != Bodies.end() ? It->second : Bodies.insert({F, checkBody(*F)}).first->second;
+  }
+
+  void checkCalls(const Function &F, const Members &Now, std::vector<Refusal> &Out) const {
+    for (const Instruction &I : instructions(F)) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      if (!Call || !isRealCall(*Call))
+        continue;
+      CallPlan Made = planCall(*Call, [&](const Function *G) { return hasNxpCode(Now, G); });
+      std::string What = Made.Callee ? "a call of '" + cName(*Made.Callee).str() + "'"
+                                     : std::string("a call through a pointer");
+      if (Made.Form == CallForm::Uncovered)
+        Out.push_back({"FLK0206", What, "the crossing does not cover " + Made.Sig.Why,
+                       "pass it through memory, or keep this function on the host", Call});
+      else if (Made.isStub() && Call->isMustTailCall())
+        Out.push_back({"FLK0206", What + " in a musttail return",
+                       "the crossing of its arguments needs this function's frame",
+                       "drop musttail, or keep this function on the host", Call});
+    }
+  }
+
+  /// One round; true if it refused nothing.
+  bool settle() {
+    Members Now = close();
+    size_t Before = Refused.size();
+    for (auto &[F, Mine] : Now) {
+      std::vector<Refusal> Found = bodyOf(F);
+      bool Spoken = any_of(Found, [](const Refusal &R) { return !R.At; });
+      if (Roots.contains(F) && !Spoken)
+        if (Signature Sig = signatureOf(*F); !Sig.covered())
+          Found.push_back({"FLK0205", Sig.Why, "the crossing does not cover it",
+                           "pass it through memory, or keep this function on the host"});
+      checkAliases(*F, Mine, Found);
+      checkCalls(*F, Now, Found);
+      if (!Found.empty())
+        Refused[F] = std::move(Found);
+    }
+    P.Functions = std::move(Now);
+    return Refused.size() == Before;
+  }
+
+  static void checkAliases(const Function &F, const Member &Mine, std::vector<Refusal> &Out) {
+    if (Mine.R != Role::Nxp)
+      return;
+    for (const GlobalAlias &A : F.getParent()->aliases())
+      if (A.getAliaseeObject() == &F && A.getAliasee()->stripPointerCastsAndAliases() != &F)
+        Out.push_back({"FLK0212", "an alias into the middle of the function", "a gate has one entry",
+                       "keep this function on the host"});
+  }
+
+  bool finish() {
+    bool Good = true;
+    for (auto &[F, Found] : Refused) {
+      auto It = P.Choices.find(F);
+      if (It == P.Choices.end())
+        continue;
+      if (!It->second.Firm) {
+        P.Refused[F] = Found.front();
+        continue;
+      }
+      Good = false;
+      DenseSet<std::pair<StringRef, const Instruction *>> Seen;
+      for (Refusal &R : Found)
+        if (Seen.insert({R.Code, R.At}).second) {
+          const char *Where = It->second.Where == Side::Both ? "both sides" : "the NxP";
+          R.What += " in '" + cName(*F).str() + "', which is placed on " + Where;
+          report(*F, R);
+        }
+    }
+    return Good;
+  }
+};
+
+} // namespace
+
+bool decideMembers(Plan &P) { return Decider(P).run(); }
+
+} // namespace flick

@@ -1,0 +1,65 @@
+// Symbol names of the two halves.
+#include "Plan.h"
+#include "flick_abi.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+
+namespace flick {
+
+StringRef cName(const GlobalValue &V) {
+  return GlobalValue::dropLLVMManglingEscape(V.getName());
+}
+
+std::string unitHash(const Module &M) {
+  std::string Text = M.getSourceFileName();
+  for (const GlobalValue &V : M.global_values())
+    if (!V.isDeclaration() && !V.getName().starts_with("llvm.")) {
+      Text += '\0';
+      Text += cName(V);
+    }
+  return formatv("{0:x-8}", static_cast<uint32_t>(xxh3_64bits(Text))).str();
+}
+
+std::string Plan::symbolOf(const GlobalValue &V) const {
+  auto It = Exported.find(const_cast<GlobalValue *>(&V));
+  return It != Exported.end() ? It->second : cName(V).str();
+}
+
+std::string Plan::nxpSymbolOf(const Function &F) const { return FLICK_NXP_PREFIX + symbolOf(F); }
+
+std::string Plan::twinSymbolOf(const Function &F) const { return FLICK_TWIN_PREFIX + symbolOf(F); }
+
+std::string Plan::accessorOf(const GlobalVariable &V) const {
+  std::string Name = FLICK_TLS_PREFIX + cName(V).str();
+  return V.hasLocalLinkage() ? Name + ".flick." + Hash : Name;
+}
+
+std::string asmString(StringRef Text) {
+  std::string Out = "\"";
+  for (unsigned char C : Text) {
+    if (C == '"' || C == '\\') {
+      Out += '\\';
+      Out += static_cast<char>(C);
+    } else if (C >= 0x20 && C < 0x7f) {
+      Out += static_cast<char>(C);
+    } else {
+      Out += '\\';
+      Out += static_cast<char>('0' + (C >> 6));
+      Out += static_cast<char>('0' + ((C >> 3) & 7));
+      Out += static_cast<char>('0' + (C & 7));
+    }
+  }
+  return Out + '"';
+}
+
+std::string asmSymbol(StringRef Name) {
+  bool Plain = !Name.empty() && !isDigit(Name[0]) &&
+               all_of(Name, [](char C) { return isAlnum(C) || C == '_' || C == '.'; });
+  return Plain ? Name.str() : '"' + Name.str() + '"';
+}
+
+} // namespace flick

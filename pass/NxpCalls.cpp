@@ -1,0 +1,162 @@
+// Calls that may leave the unit: `__flick_call_g`, and stubs that hand over a signature.
+#include "Calls.h"
+#include "NxpHalf.h"
+#include "flick_abi.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace flick {
+namespace {
+
+class Rewriter {
+public:
+  Rewriter(Module &N, const SetVector<Function *> &NxpCode,
+           function_ref<std::string(const GlobalValue &)> SymbolOf)
+      : N(N), NxpCode(NxpCode), SymbolOf(SymbolOf) {}
+
+  void run() {
+    SmallVector<CallInst *> Calls;
+    for (Function *F : NxpCode)
+      for (Instruction &I : instructions(*F))
+        if (auto *Call = dyn_cast<CallInst>(&I); Call && isRealCall(*Call))
+          Calls.push_back(Call);
+    for (CallInst *Call : Calls)
+      rewrite(Call);
+    N.setModuleInlineAsm(StubText);
+  }
+
+private:
+  Module &N;
+  const SetVector<Function *> &NxpCode;
+  function_ref<std::string(const GlobalValue &)> SymbolOf;
+  StringMap<Function *> Stubs;
+  std::string StubText;
+
+  void rewrite(CallInst *Call) {
+    CallPlan Made = planCall(*Call, [&](const Function *F) {
+      return NxpCode.contains(const_cast<Function *>(F));
+    });
+    if (Call->getCallingConv() == CallingConv::X86_64_SysV)
+      Call->setCallingConv(CallingConv::C);
+    if (Made.Form == CallForm::Local)
+      return;
+    switch (Made.Form) {
+    case CallForm::Named:
+      Call->setCalledOperand(named(*Made.Callee, *Call));
+      break;
+    case CallForm::Pointer:
+      // Whatever function the optimiser finds here, it must not turn the call into another one.
+      Call->addFnAttr(Attribute::NoBuiltin);
+      break;
+    case CallForm::NamedStub:
+    case CallForm::PointerStub:
+      Call = throughStub(Call, Made);
+      break;
+    case CallForm::Local:
+    case CallForm::Uncovered:
+      llvm_unreachable("the legality check refuses these");
+    }
+    // Host code extends results to 32 bits at most.
+    Call->removeRetAttr(Attribute::SExt);
+    Call->removeRetAttr(Attribute::ZExt);
+  }
+
+  Function *named(GlobalValue &Callee, const CallInst &Call) {
+    auto *F = dyn_cast<Function>(&Callee);
+    std::string Symbol = SymbolOf(Callee);
+    if (Symbol.empty()) // made by a lowering, not cloned
+      Symbol = cName(Callee).str();
+    bool Heap = F && F->isDeclaration() && isHeapFunction(Symbol);
+    std::string Name = FLICK_CALL_PREFIX + (Heap ? FLICK_RT_HEAP_PREFIX + Symbol : Symbol);
+    Function *Out = N.getFunction(Name);
+    if (Out)
+      return Out;
+    Out = Function::Create(Call.getFunctionType(),
+                           Callee.hasExternalWeakLinkage() ? GlobalValue::ExternalWeakLinkage
+                                                           : GlobalValue::ExternalLinkage,
+                           Name, N);
+    if (F && F->getFunctionType() == Call.getFunctionType())
+      Out->setAttributes(F->getAttributes());
+    Out->removeRetAttr(Attribute::SExt);
+    Out->removeRetAttr(Attribute::ZExt);
+    return Out;
+  }
+
+  CallInst *throughStub(CallInst *Call, const CallPlan &Made) {
+    LLVMContext &Ctx = N.getContext();
+    FunctionType *Old = Call->getFunctionType();
+    SmallVector<Type *> Types{PointerType::get(Ctx, 0)};
+    append_range(Types, Old->params());
+    SmallVector<Value *> Arguments{Call->getCalledOperand()};
+    append_range(Arguments, Call->args());
+    auto *New = CallInst::Create(FunctionType::get(Old->getReturnType(), Types, Old->isVarArg()),
+                                 stub(Made.Sig.Text), Arguments, "", Call->getIterator());
+
+    // A direct callee's own attributes count, too; the stub has none.
+    AttributeList Mine = Call->getAttributes(), Theirs;
+    if (auto *F = dyn_cast_or_null<Function>(Made.Callee); F && F->getFunctionType() == Old)
+      Theirs = F->getAttributes();
+    auto Merge = [&](AttributeSet A, AttributeSet B) { return A.addAttributes(Ctx, B); };
+    AttrBuilder Nest(Ctx);
+    Nest.addAttribute(Attribute::Nest);
+    SmallVector<AttributeSet> Parameters{AttributeSet::get(Ctx, Nest)};
+    for (unsigned I = 0; I < Call->arg_size(); ++I)
+      Parameters.push_back(Merge(Theirs.getParamAttrs(I), Mine.getParamAttrs(I)));
+    New->setAttributes(AttributeList::get(Ctx, Merge(Theirs.getFnAttrs(), Mine.getFnAttrs()),
+                                          Merge(Theirs.getRetAttrs(), Mine.getRetAttrs()),
+                                          Parameters));
+    New->setCallingConv(CallingConv::C);
+    New->setTailCallKind(Call->getTailCallKind());
+    New->copyMetadata(*Call);
+    if (isa<FPMathOperator>(New))
+      New->copyFastMathFlags(Call);
+    New->takeName(Call);
+    Call->replaceAllUsesWith(New);
+    Call->eraseFromParent();
+    return New;
+  }
+
+  /// t2 holds the target; the stub adds the signature in t1 and leaves the image.
+  Function *stub(StringRef Signature) {
+    Function *&Out = Stubs[Signature];
+    if (Out)
+      return Out;
+    unsigned Index = Stubs.size() - 1;
+    std::string Name = "__flick_stub_" + std::to_string(Index);
+    Out = Function::Create(FunctionType::get(Type::getVoidTy(N.getContext()), false),
+                           GlobalValue::ExternalLinkage, Name, N);
+    Out->setDSOLocal(true);
+    StubText += formatv("\t.section\t.rodata.str1.1,\"aMS\",@progbits,1\n"
+                        ".Lflick_signature{0}:\n\t.asciz\t\"{1}\"\n"
+                        "\t.text\n\t.p2align\t1\n\t.type\t{2},@function\n"
+                        "{2}:\n"
+                        "\t.cfi_startproc\n"
+                        ".Lflick_at{0}:\n"
+                        "\tauipc\tt1, %pcrel_hi(.Lflick_signature{0})\n"
+                        "\taddi\tt1, t1, %pcrel_lo(.Lflick_at{0})\n"
+                        ".Lflick_exit{0}:\n"
+                        "\tauipc\tt3, %got_pcrel_hi({3})\n"
+                        "\tld\tt3, %pcrel_lo(.Lflick_exit{0})(t3)\n"
+                        "\tjr\tt3\n"
+                        "\t.cfi_endproc\n"
+                        "\t.size\t{2}, .-{2}\n",
+                        Index, Signature, Name, FLICK_RT_XCALL)
+                    .str();
+    return Out;
+  }
+};
+
+} // namespace
+
+void rewriteCalls(Module &N, const SetVector<Function *> &NxpCode,
+                  function_ref<std::string(const GlobalValue &)> SymbolOf) {
+  Rewriter(N, NxpCode, SymbolOf).run();
+}
+
+} // namespace flick

@@ -1,0 +1,243 @@
+#include "NxpHalf.h"
+#include "References.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/GlobalIFunc.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
+
+using namespace llvm;
+
+namespace flick {
+namespace {
+
+class NxpHalf {
+public:
+  NxpHalf(const Plan &P, OptimizationLevel Level) : P(P), Level(Level) {}
+
+  std::unique_ptr<Module> run() {
+    ValueToValueMapTy Map;
+    N = CloneModule(P.M, Map, [&](const GlobalValue *V) { return isCloned(V); });
+    SetVector<Function *> NxpCode;
+    for (auto &[F, Mine] : P.Functions) {
+      auto *Code = cast<Function>(Map[F]);
+      NxpCode.insert(Code);
+      Origins[Code] = F;
+    }
+    copyLabelTables(Map);
+    replaceIFuncs();
+    rememberSymbols(Map);
+    cleanModule();
+    for (Function *F : NxpCode)
+      lowerBody(*F);
+    lowerThreadLocals(*N, [&](GlobalVariable &V) { return P.accessorOf(*originOf<GlobalVariable>(V)); });
+    rewriteCalls(*N, NxpCode, [&](const GlobalValue &V) { return Symbols.lookup(&V); });
+    for (Function *F : NxpCode)
+      settle(*F, P.Functions.find(Origins[F])->second);
+    cleanVariables();
+    for (auto &[V, Symbol] : Renamed)
+      V->setName(Symbol);
+    removeUnused();
+    cleanAttributes(*N);
+    return std::move(N);
+  }
+
+private:
+  const Plan &P;
+  OptimizationLevel Level;
+  std::unique_ptr<Module> N;
+  DenseMap<Function *, Function *> Origins;
+  DenseMap<const GlobalValue *, GlobalValue *> VariableOrigins;
+  DenseMap<const GlobalValue *, std::string> Symbols;
+  std::vector<std::pair<WeakVH, std::string>> Renamed;
+
+  template <typename T> T *originOf(const T &V) { return cast<T>(VariableOrigins.lookup(&V)); }
+
+  /// A constant whose value the optimiser may use, though the object lives in the host half.
+  bool isKnownConstant(const GlobalVariable &V) const {
+    return Level != OptimizationLevel::O0 && V.isConstant() && V.hasDefinitiveInitializer() &&
+           !V.isThreadLocal() && !V.hasAppendingLinkage() && !refersToGlobals(V.getInitializer());
+  }
+
+  static bool refersToGlobals(const Constant *C) {
+    if (isa<GlobalValue>(C) || isa<BlockAddress>(C) || isa<ConstantExpr>(C))
+      return true;
+    if (isa<ConstantData>(C))
+      return false;
+    return any_of(C->operands(), [](const Use &Op) { return refersToGlobals(cast<Constant>(Op)); });
+  }
+
+  bool isCloned(const GlobalValue *V) const {
+    if (auto *F = dyn_cast<Function>(V))
+      return P.Functions.contains(const_cast<Function *>(F));
+    auto *Variable = dyn_cast<GlobalVariable>(V);
+    if (!Variable || isLabelTable(*Variable))
+      return false;
+    return (P.Copied.contains(const_cast<GlobalVariable *>(Variable)) ||
+                        isKnownConstant(*Variable));
+  }
+
+  bool isLabelTable(const GlobalVariable &V) const {
+    return P.Copied.contains(const_cast<GlobalVariable *>(&V)) && holdsLabels(V);
+  }
+
+  /// CloneModule maps initialisers before it has the bodies that the labels are in.
+  void copyLabelTables(ValueToValueMapTy &Map) {
+    for (GlobalVariable *V : P.Copied)
+      if (isLabelTable(*V)) {
+        auto *Mine = cast<GlobalVariable>(Map[V]);
+        Mine->setInitializer(MapValue(V->getInitializer(), Map));
+        Mine->setLinkage(GlobalValue::InternalLinkage);
+        Mine->setConstant(true); // checked to be never written
+      }
+  }
+
+  void replaceIFuncs() {
+    for (GlobalIFunc &I : make_early_inc_range(N->ifuncs())) {
+      auto *F = Function::Create(cast<FunctionType>(I.getValueType()), GlobalValue::ExternalLinkage,
+                                 "", N.get());
+      F->takeName(&I);
+      I.replaceAllUsesWith(F);
+      I.eraseFromParent();
+    }
+  }
+
+  void rememberSymbols(ValueToValueMapTy &Map) {
+    for (GlobalValue &V : P.M.global_values()) {
+      GlobalValue *Mine = isa<GlobalIFunc>(V) ? N->getNamedValue(V.getName())
+                                              : cast_or_null<GlobalValue>(Map.lookup(&V));
+      if (!Mine)
+        continue;
+      Symbols[Mine] = P.symbolOf(V);
+      VariableOrigins[Mine] = &V;
+      if (P.Exported.contains(&V) && !(isa<Function>(V) && P.Functions.contains(cast<Function>(&V))))
+        Renamed.push_back({WeakVH(Mine), P.symbolOf(V)});
+    }
+  }
+
+  void cleanModule() {
+    N->setModuleInlineAsm("");
+    for (StringRef Name : {"llvm.used", "llvm.compiler.used", "llvm.global_ctors", "llvm.global_dtors",
+                           "llvm.global.annotations", "llvm.embedded.object"})
+      if (GlobalVariable *V = N->getNamedGlobal(Name))
+        if (V->use_empty())
+          V->eraseFromParent();
+    SmallVector<NamedMDNode *> Gone;
+    for (NamedMDNode &Md : N->named_metadata())
+      if (Md.getName() != "llvm.dbg.cu" && Md.getName() != "llvm.ident")
+        Gone.push_back(&Md);
+    for (NamedMDNode *Md : Gone)
+      N->eraseNamedMetadata(Md);
+    for (DICompileUnit *Cu : N->debug_compile_units())
+      Cu->replaceGlobalVariables(nullptr);
+    // The flags are a target's; keep what describes the source and the debug information.
+    for (const char *Key : {"wchar_size", "Dwarf Version", "Debug Info Version", "uwtable",
+                            "frame-pointer", "MaxTLSAlign"}) {
+      SmallVector<Module::ModuleFlagEntry> Flags;
+      P.M.getModuleFlagsMetadata(Flags);
+      for (const auto &Flag : Flags)
+        if (Flag.Key->getString() == Key)
+          N->addModuleFlag(Flag.Behavior, Key, Flag.Val);
+    }
+    N->addModuleFlag(Module::Error, "target-abi", MDString::get(N->getContext(), "lp64d"));
+    N->addModuleFlag(Module::Error, "SmallDataLimit", 0u);
+    N->setPICLevel(PICLevel::BigPIC);
+    N->setTargetTriple(NxpTriple);
+  }
+
+  /// Gives NxP code its name, and what uses its address the address of the gate or host copy.
+  void settle(Function &F, const Member &Mine) {
+    Function *Origin = Origins[&F];
+    F.setName(P.nxpSymbolOf(*Origin));
+    auto TakesAddress = [](const Use &U) {
+      auto *Call = dyn_cast<CallBase>(U.getUser());
+      return !isa<BlockAddress>(U.getUser()) && !(Call && Call->isCallee(&U));
+    };
+    if (any_of(F.uses(), TakesAddress)) {
+      std::string Symbol = P.symbolOf(*Origin);
+      auto *Address = N->getFunction(Symbol);
+      if (!Address) {
+        Address = Function::Create(F.getFunctionType(), GlobalValue::ExternalLinkage, Symbol, *N);
+        Address->setCallingConv(F.getCallingConv());
+      }
+      F.replaceUsesWithIf(Address, TakesAddress);
+    }
+    F.setLinkage(!Mine.Recorded            ? GlobalValue::InternalLinkage
+                 : Origin->isWeakForLinker() ? GlobalValue::WeakAnyLinkage
+                                             : GlobalValue::ExternalLinkage);
+    F.setVisibility(Mine.Recorded ? GlobalValue::HiddenVisibility : GlobalValue::DefaultVisibility);
+    F.setDSOLocal(true);
+    F.setComdat(nullptr);
+    F.setSection("");
+    F.setPersonalityFn(nullptr);
+    F.setPrefixData(nullptr);
+    F.setPrologueData(nullptr);
+    F.setPartition("");
+    // Loops in the program's own memcpy must not become calls of memcpy.
+    for (StringRef Name : {"memcpy", "memmove", "memset", "bcmp", "strlen"})
+      if (cName(*Origin) == Name)
+        for (StringRef Builtin : {"no-builtin-memcpy", "no-builtin-memmove", "no-builtin-memset",
+                                  "no-builtin-bcmp", "no-builtin-strlen"})
+          F.addFnAttr(Builtin);
+  }
+
+  void cleanVariables() {
+    for (GlobalVariable &V : N->globals()) {
+      auto *Origin = dyn_cast_or_null<GlobalVariable>(VariableOrigins.lookup(&V));
+      V.setComdat(nullptr);
+      V.setPartition("");
+      V.eraseMetadata(LLVMContext::MD_dbg);
+      V.setAttributes({});
+      if (Origin && P.Copied.contains(Origin))
+        continue;
+      V.setSection("");
+      V.setVisibility(GlobalValue::DefaultVisibility);
+      V.setDSOLocal(false);
+      if (!V.isDeclaration())
+        V.setLinkage(GlobalValue::AvailableExternallyLinkage);
+      else if (!V.hasExternalWeakLinkage())
+        V.setLinkage(GlobalValue::ExternalLinkage);
+    }
+    for (Function &F : *N)
+      if (F.isDeclaration() && !F.isIntrinsic()) {
+        F.setVisibility(GlobalValue::DefaultVisibility);
+        F.setComdat(nullptr);
+        F.setSection("");
+        F.clearMetadata();
+        if (!F.getName().starts_with("__flick_stub_"))
+          F.setDSOLocal(false);
+      }
+  }
+
+  void removeUnused() {
+    bool Again = true;
+    while (Again) {
+      Again = false;
+      for (GlobalVariable &V : make_early_inc_range(N->globals())) {
+        V.removeDeadConstantUsers();
+        if (V.use_empty()) {
+          V.eraseFromParent();
+          Again = true;
+        }
+      }
+      for (Function &F : make_early_inc_range(*N)) {
+        F.removeDeadConstantUsers();
+        if (F.isDeclaration() && F.use_empty()) {
+          F.eraseFromParent();
+          Again = true;
+        }
+      }
+    }
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Module> makeNxpHalf(const Plan &P, OptimizationLevel Level) {
+  return NxpHalf(P, Level).run();
+}
+
+} // namespace flick

@@ -1,0 +1,37 @@
+// The RISC-V half, as a module of its own in the same context.
+#pragma once
+
+#include "Plan.h"
+
+#include "llvm/Passes/OptimizationLevel.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+
+namespace flick {
+
+constexpr llvm::StringLiteral NxpTriple = "riscv64-unknown-linux-gnu";
+
+/// Clones the members of the plan and turns them into NxP code, not yet optimised.
+std::unique_ptr<llvm::Module> makeNxpHalf(const Plan &P, llvm::OptimizationLevel Level);
+
+// Its steps, for functions of the cloned module:
+
+/// Replaces what means something else on RV64: inline assembly, `va_copy`, fused multiply-add,
+/// library intrinsics, annotations.
+void lowerBody(llvm::Function &F);
+
+/// Replaces addresses of thread-locals by calls of the accessors that NameOf gives.
+void lowerThreadLocals(llvm::Module &N, llvm::function_ref<std::string(llvm::GlobalVariable &)> NameOf);
+
+/// Makes every call that may leave the unit by `__flick_call_*` or a stub; adds the stubs.
+/// SymbolOf gives the symbol of a callee for other units.
+void rewriteCalls(llvm::Module &N, const llvm::SetVector<llvm::Function *> &NxpCode,
+                  llvm::function_ref<std::string(const llvm::GlobalValue &)> SymbolOf);
+
+/// Removes the attributes of x86-64 and adds none of RISC-V: the target machine has them.
+void cleanAttributes(llvm::Module &N);
+
+/// Optimises and compiles to a relocatable RV64 ELF.
+llvm::Expected<std::string> compileNxp(llvm::Module &N, llvm::OptimizationLevel Level);
+
+} // namespace flick

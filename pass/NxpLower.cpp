@@ -1,0 +1,268 @@
+// What means something else on RV64, or would need a library that only the host has.
+#include "Legality.h"
+#include "NxpHalf.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/ReplaceConstant.h"
+
+using namespace llvm;
+
+namespace flick {
+namespace {
+
+constexpr uint64_t VaListSize = 24; // System V x86-64 psABI 3.5.7
+
+/// The C function that computes an intrinsic for which RV64GC has no instructions. Where the code
+/// generator would call it by itself, a float result would not be NaN-boxed by the host.
+StringRef libraryFunction(Intrinsic::ID Id, bool Strict) {
+  switch (Id) {
+#define FLICK_LIBRARY(NAME)                                                                          \
+  case Intrinsic::NAME:                                                                              \
+  case Intrinsic::experimental_constrained_##NAME:                                                   \
+    return #NAME;
+    FLICK_LIBRARY(acos)
+    FLICK_LIBRARY(asin)
+    FLICK_LIBRARY(atan)
+    FLICK_LIBRARY(cos)
+    FLICK_LIBRARY(cosh)
+    FLICK_LIBRARY(exp)
+    FLICK_LIBRARY(exp2)
+    FLICK_LIBRARY(ldexp)
+    FLICK_LIBRARY(log)
+    FLICK_LIBRARY(log10)
+    FLICK_LIBRARY(log2)
+    FLICK_LIBRARY(nearbyint)
+    FLICK_LIBRARY(pow)
+    FLICK_LIBRARY(sin)
+    FLICK_LIBRARY(sinh)
+    FLICK_LIBRARY(tan)
+    FLICK_LIBRARY(tanh)
+#undef FLICK_LIBRARY
+  case Intrinsic::exp10:
+    return "exp10";
+  case Intrinsic::powi:
+  case Intrinsic::experimental_constrained_powi:
+    return "__powi";
+  case Intrinsic::experimental_constrained_frem:
+    return "fmod";
+  default:
+    break;
+  }
+  // RV64 does these in place, but not where the floating-point environment counts.
+  if (Strict)
+    switch (Id) {
+    case Intrinsic::experimental_constrained_ceil:
+      return "ceil";
+    case Intrinsic::experimental_constrained_floor:
+      return "floor";
+    case Intrinsic::experimental_constrained_rint:
+      return "rint";
+    case Intrinsic::experimental_constrained_round:
+      return "round";
+    case Intrinsic::experimental_constrained_roundeven:
+      return "roundeven";
+    case Intrinsic::experimental_constrained_trunc:
+      return "trunc";
+    default:
+      break;
+    }
+  return "";
+}
+
+std::string withSuffix(StringRef Name, Type *T) {
+  if (Name == "__powi") // of libgcc
+    return T->isFloatTy() ? "__powisf2" : "__powidf2";
+  return T->isFloatTy() ? (Name + "f").str() : Name.str();
+}
+
+class Lowering {
+public:
+  explicit Lowering(Function &F) : F(F), M(*F.getParent()), Fused(hostFuses()) {}
+
+  void run() {
+    for (Instruction &I : make_early_inc_range(instructions(F))) {
+      if (isa<FPMathOperator>(I) && !Fused)
+        I.setHasAllowContract(false);
+      if (I.getOpcode() == Instruction::FRem)
+        replaceByLibrary(I, "fmod", {I.getOperand(0), I.getOperand(1)}, true);
+      else if (auto *Call = dyn_cast<CallInst>(&I))
+        lowerCall(*Call);
+    }
+    F.setCallingConv(CallingConv::C);
+  }
+
+private:
+  Function &F;
+  Module &M;
+  bool Fused;
+
+  bool hostFuses() const {
+    SmallVector<StringRef> Features;
+    F.getFnAttribute("target-features").getValueAsString().split(Features, ',');
+    return any_of(Features,
+                  [](StringRef S) { return S == "+fma" || S == "+fma4" || S == "+avx512f"; });
+  }
+
+  void lowerCall(CallInst &Call) {
+    if (Call.isInlineAsm())
+      return lowerAsm(Call);
+    auto *I = dyn_cast<IntrinsicInst>(&Call);
+    if (!I)
+      return;
+    IRBuilder<> B(I);
+    switch (I->getIntrinsicID()) {
+    case Intrinsic::var_annotation:
+    case Intrinsic::vaend:
+      I->eraseFromParent();
+      return;
+    case Intrinsic::ptr_annotation:
+    case Intrinsic::annotation:
+      replace(*I, I->getArgOperand(0));
+      return;
+    case Intrinsic::vacopy:
+      B.CreateMemCpy(I->getArgOperand(0), Align(8), I->getArgOperand(1), Align(8), VaListSize);
+      I->eraseFromParent();
+      return;
+    case Intrinsic::fmuladd: {
+      B.setFastMathFlags(I->getFastMathFlags());
+      Value *X = I->getArgOperand(0), *Y = I->getArgOperand(1), *Z = I->getArgOperand(2);
+      replace(*I, Fused ? B.CreateIntrinsic(Intrinsic::fma, {I->getType()}, {X, Y, Z}, I)
+                        : B.CreateFAdd(B.CreateFMul(X, Y), Z));
+      return;
+    }
+    case Intrinsic::experimental_constrained_fmuladd:
+      return lowerConstrainedMulAdd(*cast<ConstrainedFPIntrinsic>(I), B);
+    case Intrinsic::frexp:
+      return lowerFrexp(*I, B);
+    default:
+      break;
+    }
+    auto *Strict = dyn_cast<ConstrainedFPIntrinsic>(I);
+    StringRef Name = libraryFunction(I->getIntrinsicID(), Strict);
+    if (Name.empty())
+      return;
+    unsigned Count = Strict ? Strict->getNonMetadataArgCount() : I->arg_size();
+    replaceByLibrary(*I, Name, SmallVector<Value *>(I->arg_begin(), I->arg_begin() + Count), !Strict);
+  }
+
+  static void replace(Instruction &I, Value *By) {
+    I.replaceAllUsesWith(By);
+    I.eraseFromParent();
+  }
+
+  void lowerConstrainedMulAdd(ConstrainedFPIntrinsic &I, IRBuilder<> &B) {
+    Value *X = I.getArgOperand(0), *Y = I.getArgOperand(1), *Z = I.getArgOperand(2);
+    Value *Rounding = I.getArgOperand(3), *Exceptions = I.getArgOperand(4);
+    auto Make = [&](Intrinsic::ID Id, SmallVector<Value *> Operands) {
+      Operands.append({Rounding, Exceptions});
+      CallInst *Out = B.CreateIntrinsic(Id, {I.getType()}, Operands);
+      Out->addFnAttr(Attribute::StrictFP);
+      return Out;
+    };
+    replace(I, Fused ? Make(Intrinsic::experimental_constrained_fma, {X, Y, Z})
+                     : Make(Intrinsic::experimental_constrained_fadd,
+                            {Make(Intrinsic::experimental_constrained_fmul, {X, Y}), Z}));
+  }
+
+  CallInst *callLibrary(IRBuilder<> &B, StringRef Base, Type *Result, ArrayRef<Value *> Operands,
+                        bool Pure) {
+    SmallVector<Type *> Types;
+    for (Value *V : Operands)
+      Types.push_back(V->getType());
+    FunctionCallee Callee = M.getOrInsertFunction(withSuffix(Base, Result),
+                                                  FunctionType::get(Result, Types, false));
+    CallInst *Out = B.CreateCall(Callee, Operands);
+    Out->setDoesNotThrow();
+    if (Pure) {
+      Out->setDoesNotAccessMemory();
+      Out->addFnAttr(Attribute::WillReturn);
+    } else if (F.hasFnAttribute(Attribute::StrictFP)) {
+      Out->addFnAttr(Attribute::StrictFP);
+    }
+    return Out;
+  }
+
+  void replaceByLibrary(Instruction &I, StringRef Base, ArrayRef<Value *> Operands, bool Pure) {
+    IRBuilder<> B(&I);
+    auto *Vector = dyn_cast<FixedVectorType>(I.getType());
+    if (!Vector)
+      return replace(I, callLibrary(B, Base, I.getType(), Operands, Pure));
+    Value *Out = PoisonValue::get(Vector);
+    for (unsigned Lane = 0; Lane < Vector->getNumElements(); ++Lane) {
+      SmallVector<Value *> Scalars;
+      for (Value *V : Operands)
+        Scalars.push_back(V->getType()->isVectorTy() ? B.CreateExtractElement(V, Lane) : V);
+      Out = B.CreateInsertElement(
+          Out, callLibrary(B, Base, Vector->getElementType(), Scalars, Pure), Lane);
+    }
+    replace(I, Out);
+  }
+
+  void lowerFrexp(IntrinsicInst &I, IRBuilder<> &B) {
+    auto *Result = cast<StructType>(I.getType());
+    Type *Fraction = Result->getElementType(0), *Exponent = Result->getElementType(1);
+    if (Fraction->isVectorTy())
+      return; // the code generator takes it apart
+    IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
+    Value *Slot = Entry.CreateAlloca(Exponent);
+    Value *Out = B.CreateInsertValue(
+        PoisonValue::get(Result),
+        callLibrary(B, "frexp", Fraction, {I.getArgOperand(0), Slot}, false), 0);
+    replace(I, B.CreateInsertValue(Out, B.CreateLoad(Exponent, Slot), 1));
+  }
+
+  void lowerAsm(CallInst &Call) {
+    auto *Old = cast<InlineAsm>(Call.getCalledOperand());
+    std::string Constraints = nxpConstraints(Call).value_or("");
+    Call.setCalledOperand(InlineAsm::get(Old->getFunctionType(), "", Constraints,
+                                         Old->hasSideEffects(), /*isAlignStack=*/false));
+  }
+};
+
+} // namespace
+
+void lowerBody(Function &F) { Lowering(F).run(); }
+
+void lowerThreadLocals(Module &N, function_ref<std::string(GlobalVariable &)> NameOf) {
+  SmallVector<GlobalVariable *> Variables;
+  for (GlobalVariable &V : N.globals())
+    if (V.isThreadLocal())
+      Variables.push_back(&V);
+  auto *Pointer = PointerType::get(N.getContext(), 0);
+  for (GlobalVariable *V : Variables) {
+    convertUsersOfConstantsToInstructions({V});
+    V->removeDeadConstantUsers();
+    if (V->use_empty())
+      continue;
+    FunctionCallee Accessor = N.getOrInsertFunction(NameOf(*V), FunctionType::get(Pointer, false));
+    auto Address = [&](IRBuilder<> &B) {
+      // A function runs in one thread, so the address does not change under it.
+      CallInst *Call = B.CreateCall(Accessor);
+      Call->setDoesNotAccessMemory();
+      Call->setDoesNotThrow();
+      Call->addFnAttr(Attribute::WillReturn);
+      return Call;
+    };
+    for (Use &U : make_early_inc_range(V->uses())) {
+      auto *I = cast<Instruction>(U.getUser());
+      if (auto *Intrinsic = dyn_cast<IntrinsicInst>(I);
+          Intrinsic && Intrinsic->getIntrinsicID() == Intrinsic::threadlocal_address) {
+        IRBuilder<> B(I);
+        I->replaceAllUsesWith(Address(B));
+        I->eraseFromParent();
+        continue;
+      }
+      auto *Phi = dyn_cast<PHINode>(I);
+      IRBuilder<> B(Phi ? Phi->getIncomingBlock(U)->getTerminator() : I);
+      U.set(Address(B));
+    }
+  }
+}
+
+} // namespace flick

@@ -1,0 +1,182 @@
+#include "Placement.h"
+#include "Diagnostics.h"
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/GlobalIFunc.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace llvm;
+
+namespace flick {
+namespace {
+
+constexpr StringLiteral MarkNxp = "flick.nxp", MarkHost = "flick.host", MarkBoth = "flick.both",
+                        MarkData = "flick.nxp_data";
+
+struct Marks {
+  bool Nxp = false, Host = false, Both = false, Data = false;
+  SourcePlace Place;
+
+  unsigned sides() const { return Nxp + Host + Both; }
+  StringRef sideName() const { return Nxp ? "FLICK_NXP" : Both ? "FLICK_BOTH" : "FLICK_HOST"; }
+
+  bool add(StringRef Text) {
+    bool *Mark = Text == MarkNxp    ? &Nxp
+                 : Text == MarkHost ? &Host
+                 : Text == MarkBoth ? &Both
+                 : Text == MarkData ? &Data
+                                    : nullptr;
+    if (Mark)
+      *Mark = true;
+    return Mark;
+  }
+};
+
+MapVector<GlobalValue *, Marks> readMarks(Module &M) {
+  MapVector<GlobalValue *, Marks> Out;
+  auto *Table = M.getNamedGlobal("llvm.global.annotations");
+  auto *Rows = Table ? dyn_cast<ConstantArray>(Table->getInitializer()) : nullptr;
+  if (!Rows)
+    return Out;
+  for (Value *Op : Rows->operands()) {
+    auto *Row = cast<ConstantStruct>(Op);
+    auto *V = dyn_cast<GlobalValue>(Row->getOperand(0)->stripPointerCasts());
+    StringRef Text, File;
+    if (!V || !getConstantStringInfo(Row->getOperand(1), Text))
+      continue;
+    Marks Found;
+    if (!Found.add(Text))
+      continue;
+    Marks &Mine = Out[V];
+    Mine.add(Text);
+    if (Mine.Place.Line == 0 && getConstantStringInfo(Row->getOperand(2), File))
+      Mine.Place = {File.str(),
+                    static_cast<unsigned>(cast<ConstantInt>(Row->getOperand(3))->getZExtValue())};
+  }
+  return Out;
+}
+
+/// `FLICK_NXP_DATA` on a local variable or a structure member is an intrinsic call.
+bool refuseLocalMarks(Module &M) {
+  bool Good = true;
+  for (Function &F : M)
+    if (F.getIntrinsicID() == Intrinsic::var_annotation ||
+        F.getIntrinsicID() == Intrinsic::ptr_annotation)
+      for (User *U : F.users()) {
+        auto *Call = dyn_cast<IntrinsicInst>(U);
+        StringRef Text, File;
+        Marks Found;
+        if (!Call || !getConstantStringInfo(Call->getArgOperand(1), Text) || !Found.add(Text))
+          continue;
+        getConstantStringInfo(Call->getArgOperand(2), File);
+        auto *Line = dyn_cast<ConstantInt>(Call->getArgOperand(3));
+        report(M, {File.str(), Line ? static_cast<unsigned>(Line->getZExtValue()) : 0},
+               "[FLK0214] a Flick mark on a local variable or a structure member: only functions and "
+               "variables with static storage have a placement; mark one of those, or allocate with "
+               "flick_alloc(FLICK_MEM_NXP, ...)");
+        Good = false;
+      }
+  return Good;
+}
+
+bool refuseVariable(Plan &P, GlobalVariable *V, const Marks &Mine) {
+  std::string Name = cName(*V).str();
+  if (Mine.sides()) {
+    report(P.M, Mine.Place,
+           "[FLK0214] " + Mine.sideName() + " marks the variable '" + Name +
+               "': it is for functions; use FLICK_NXP_DATA for variables");
+    return false;
+  }
+  StringRef Why = V->isThreadLocal() ? "it is thread-local"
+                  : V->hasSection()  ? "it has a section of its own"
+                                     : "";
+  if (Why.empty())
+    return true;
+  report(P.M, Mine.Place,
+         "[FLK0214] FLICK_NXP_DATA cannot hold '" + Name + "': " + Why +
+             "; remove one of the two, or allocate with flick_alloc(FLICK_MEM_NXP, ...)");
+  return false;
+}
+
+bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
+  std::string Name = cName(*V).str();
+  if (Mine.Data) {
+    report(P.M, Mine.Place,
+           "[FLK0214] FLICK_NXP_DATA marks the function '" + Name +
+               "': it is for variables; use FLICK_NXP for functions");
+    return false;
+  }
+  if (Mine.sides() > 1) {
+    std::string Text;
+    for (auto [Has, Mark] : {std::pair(Mine.Nxp, "FLICK_NXP"), std::pair(Mine.Host, "FLICK_HOST"),
+                             std::pair(Mine.Both, "FLICK_BOTH")})
+      if (Has)
+        Text += (Text.empty() ? "" : " and ") + std::string(Mark);
+    report(P.M, Mine.Place,
+           "[FLK0201] contradictory placement of '" + Name + "': it is marked " + Text +
+               "; keep one mark (look at its earlier declarations, too)");
+    return false;
+  }
+  auto *F = dyn_cast<Function>(V);
+  if (!F) {
+    if (Mine.Host)
+      return true;
+    report(P.M, Mine.Place,
+           "[FLK0212] '" + Name + "' cannot be placed: it is an alias or an ifunc, not code; mark " +
+               "the function that it leads to");
+    return false;
+  }
+  P.Places[F] = Mine.Place;
+  if (!F->isDeclaration())
+    P.Choices[F] = {Mine.Nxp    ? Side::Nxp
+                    : Mine.Both ? Side::Both
+                                : Side::Host,
+                    "mark", true};
+  return true;
+}
+
+void applyEntries(Plan &P, Function &F, const PlacementOptions &Options, bool Marked) {
+  const PlacementEntry *Last = nullptr;
+  for (const PlacementEntry &Entry : Options.Entries)
+    if (Entry.Pattern.match(cName(F))) {
+      if (!is_contained(P.MatchedEntries, Entry.At))
+        P.MatchedEntries.push_back(Entry.At);
+      Last = &Entry;
+    }
+  if (Marked)
+    return;
+  if (Last)
+    P.Choices[&F] = {Last->Where, (Last->Exact ? "name:" : "glob:") + Last->At, Last->Exact};
+  else if (Options.Random && Options.Random->picks(cName(F)))
+    P.Choices[&F] = {Side::Nxp, "random", false};
+}
+
+} // namespace
+
+bool choosePlacement(Plan &P, const PlacementOptions &Options) {
+  P.CopyLeaves = !Options.Random;
+  bool Good = refuseLocalMarks(P.M);
+  for (auto &[V, Mine] : readMarks(P.M)) {
+    if (auto *Var = dyn_cast<GlobalVariable>(V)) {
+      if (!refuseVariable(P, Var, Mine))
+        Good = false;
+      else if (!Var->isDeclaration())
+        P.NxpData[Var] = Mine.Place;
+    } else if (!readFunctionMark(P, V, Mine)) {
+      Good = false;
+    }
+  }
+  for (Function &F : P.M) {
+    if (F.isDeclaration() || cName(F).starts_with("__flick_"))
+      continue;
+    applyEntries(P, F, Options, P.Choices.contains(&F));
+    if (!P.Places.contains(&F))
+      if (const DISubprogram *Source = F.getSubprogram())
+        P.Places[&F] = {Source->getFilename().str(), Source->getLine()};
+  }
+  return Good;
+}
+
+} // namespace flick

@@ -1,0 +1,12 @@
+// Which functions the user wants where: marks, then placement files, then random placement.
+#pragma once
+
+#include "PlacementFile.h"
+#include "Plan.h"
+
+namespace flick {
+
+/// Fills Choices, Places, NxpData and MatchedEntries. False after an error, which has been reported.
+bool choosePlacement(Plan &P, const PlacementOptions &Options);
+
+} // namespace flick

@@ -1,0 +1,91 @@
+// Flick's LLVM pass: splits a unit by placement (docs/formats.md, "The pass").
+#include "Diagnostics.h"
+#include "HostHalf.h"
+#include "Legality.h"
+#include "NxpHalf.h"
+#include "Placement.h"
+#include "References.h"
+
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+
+namespace flick {
+namespace {
+
+class SplitPass : public PassInfoMixin<SplitPass> {
+public:
+  explicit SplitPass(OptimizationLevel Level) : Level(Level) {}
+  static bool isRequired() { return true; }
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    return split(M) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+
+private:
+  OptimizationLevel Level;
+
+  /// True if the module was changed.
+  bool split(Module &M) {
+    Expected<PlacementOptions> Options = readPlacementOptions();
+    if (!Options) {
+      SmallVector<StringRef> Lines;
+      std::string Text = toString(Options.takeError());
+      StringRef(Text).split(Lines, '\n');
+      for (StringRef Line : Lines)
+        report(M, Line);
+      return false;
+    }
+    Plan P(M);
+    P.Hash = unitHash(M);
+    if (!choosePlacement(P, *Options))
+      return false;
+    bool Wanted = any_of(P.Choices, [](auto &C) { return C.second.Where != Side::Host; });
+    if (Wanted && Triple(M.getTargetTriple()).getArch() != Triple::x86_64) {
+      report(M, "[FLK0212] the target " + M.getTargetTriple() +
+                    ": Flick places functions of x86-64 programs only; compile without -m32 or "
+                    "--target");
+      return false;
+    }
+    if (!decideMembers(P))
+      return false;
+    bool Changed = !P.NxpData.empty();
+    if (!P.Functions.empty() || !P.DeclareOnly.empty()) {
+      std::string Object;
+      if (!P.Functions.empty()) {
+        collectReferences(P);
+        std::unique_ptr<Module> N = makeNxpHalf(P, Level);
+        Expected<std::string> Compiled = compileNxp(*N, Level);
+        if (!Compiled) {
+          report(M, toString(Compiled.takeError()));
+          return true;
+        }
+        Object = std::move(*Compiled);
+      }
+      makeHostHalf(P, Object);
+      Changed = true;
+    }
+    placeData(P);
+    Changed |= addPlaceLines(P);
+    std::string Broken;
+    raw_string_ostream Stream(Broken);
+    if (Changed && verifyModule(M, &Stream))
+      report(M, "[FLK0103] the host half is not valid: " + Stream.str());
+    return Changed;
+  }
+};
+
+} // namespace
+} // namespace flick
+
+extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "flick", "1", [](PassBuilder &Builder) {
+            Builder.registerPipelineStartEPCallback(
+                [](ModulePassManager &Passes, OptimizationLevel Level) {
+                  Passes.addPass(flick::SplitPass(Level));
+                });
+          }};
+}

@@ -1,0 +1,146 @@
+#include "References.h"
+#include "Calls.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+
+namespace flick {
+
+template <typename Predicate> static bool anyConstant(const Constant *C, Predicate Is) {
+  SmallVector<const Constant *> Work{C};
+  SmallPtrSet<const Constant *, 16> Seen;
+  while (!Work.empty()) {
+    C = Work.pop_back_val();
+    if (!Seen.insert(C).second)
+      continue;
+    if (Is(C))
+      return true;
+    if (!isa<GlobalValue>(C) && !isa<BlockAddress>(C))
+      for (const Use &Op : C->operands())
+        Work.push_back(cast<Constant>(Op));
+  }
+  return false;
+}
+
+bool isAnnotation(const Instruction &I) {
+  const auto *Call = dyn_cast<IntrinsicInst>(&I);
+  return Call && (Call->getIntrinsicID() == Intrinsic::var_annotation ||
+                  Call->getIntrinsicID() == Intrinsic::ptr_annotation ||
+                  Call->getIntrinsicID() == Intrinsic::annotation);
+}
+
+bool holdsLabels(const GlobalVariable &V) {
+  return anyConstant(V.getInitializer(), [](const Constant *C) { return isa<BlockAddress>(C); });
+}
+
+static bool onlyLoaded(const Value &Pointer) {
+  for (const User *U : Pointer.users()) {
+    if (isa<GEPOperator>(U)) {
+      if (!onlyLoaded(*U))
+        return false;
+    } else if (!isa<LoadInst>(U)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool isNeverWritten(const GlobalVariable &V) { return V.isConstant() || onlyLoaded(V); }
+
+namespace {
+
+class Collector {
+public:
+  explicit Collector(Plan &P) : P(P) {}
+
+  void run() {
+    for (auto &[F, Mine] : P.Functions) {
+      if (Mine.Recorded && F->hasLocalLinkage())
+        exportSymbol(F);
+      for (Instruction &I : instructions(*F))
+        visit(I);
+    }
+  }
+
+private:
+  Plan &P;
+  SmallPtrSet<Constant *, 32> Seen;
+
+  void visit(Instruction &I) {
+    // Marks on local variables; the NxP half drops them.
+    if (isAnnotation(I) || isa<DbgInfoIntrinsic>(I))
+      return;
+    auto *Call = dyn_cast<CallBase>(&I);
+    Value *Direct = nullptr;
+    if (Call && isRealCall(*Call)) {
+      auto HasNxpCode = [&](const Function *F) {
+        return P.Functions.contains(const_cast<Function *>(F));
+      };
+      if (planCall(*Call, HasNxpCode).Form == CallForm::Local)
+        Direct = Call->getCalledOperand();
+    }
+    for (Use &Op : I.operands())
+      if (auto *C = dyn_cast<Constant>(Op))
+        if (!(Call && Call->isCallee(&Op) && (Direct || Call->isInlineAsm())))
+          visit(C);
+  }
+
+  void visit(Constant *C) {
+    if (!Seen.insert(C).second || isa<BlockAddress>(C))
+      return;
+    if (auto *V = dyn_cast<GlobalVariable>(C))
+      return visitVariable(V);
+    if (auto *G = dyn_cast<GlobalValue>(C)) {
+      if (G->hasLocalLinkage())
+        exportSymbol(G);
+      return;
+    }
+    for (Use &Op : C->operands())
+      visit(cast<Constant>(Op));
+  }
+
+  void visitVariable(GlobalVariable *V) {
+    if (V->isThreadLocal()) {
+      P.ThreadLocals.insert(V);
+      return;
+    }
+    if (!V->hasLocalLinkage())
+      return;
+    if (holdsLabels(*V)) {
+      P.Copied.insert(V);
+      visit(V->getInitializer());
+      return;
+    }
+    auto Refers = [](const Constant *C) { return isa<GlobalValue>(C); };
+    // Nobody can tell two copies apart, and the copy needs no relocation.
+    if (V->isConstant() && V->hasGlobalUnnamedAddr() && !V->hasSection() &&
+        !anyConstant(V->getInitializer(), Refers))
+      P.Copied.insert(V);
+    else
+      exportSymbol(V);
+  }
+
+  void exportSymbol(GlobalValue *V) {
+    if (P.Exported.contains(V))
+      return;
+    std::string Name = cName(*V).str();
+    if (Name.empty())
+      Name = "anonymous." + std::to_string(P.Exported.size());
+    // An assembler keeps what begins with .L to itself.
+    if (StringRef(Name).starts_with(".L"))
+      Name.erase(0, 1);
+    P.Exported[V] = Name + ".flick." + P.Hash;
+  }
+};
+
+} // namespace
+
+void collectReferences(Plan &P) { Collector(P).run(); }
+
+} // namespace flick

@@ -1,0 +1,20 @@
+// Globals that NxP code refers to, and who owns them.
+#pragma once
+
+#include "Plan.h"
+
+namespace flick {
+
+/// A mark on a local variable or a member, which front ends spell as an intrinsic call.
+bool isAnnotation(const llvm::Instruction &I);
+
+/// V's initialiser contains label addresses.
+bool holdsLabels(const llvm::GlobalVariable &V);
+
+/// Every use of V is a load; nothing can have changed its initial value.
+bool isNeverWritten(const llvm::GlobalVariable &V);
+
+/// Fills Exported, Copied and ThreadLocals from the members of the plan.
+void collectReferences(Plan &P);
+
+} // namespace flick
