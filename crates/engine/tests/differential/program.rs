@@ -156,12 +156,20 @@ fn fill(
     }
     // Conversions to single read doubles, and so on: sometimes the other kind.
     let single = if rng.chance(10) { !single } else { single };
+    let kind = rng.below(100);
+    let nan_box = 0xffff_ffff_0000_0000;
     for n in 0..32 {
-        let value = match form {
-            Form::Sequence if rng.chance(50) => values::double(rng),
-            Form::Ff { .. } if rng.chance(50) => values::double(rng),
-            _ if single => values::boxed(rng),
-            _ => values::double(rng),
+        let single = match form {
+            Form::Sequence | Form::Ff { .. } => rng.chance(50),
+            _ => single,
+        };
+        let value = match (kind, single) {
+            (0..30, true) => u64::from(values::tying_single(rng)) | nan_box,
+            (0..30, false) => values::tying_double(rng),
+            (30..40, true) => u64::from(values::special_single(rng)) | nan_box,
+            (30..40, false) => values::special_double(rng),
+            (_, true) => values::boxed(rng),
+            (_, false) => values::double(rng),
         };
         put(record, F + 8 * n, value);
     }
@@ -178,6 +186,13 @@ fn fill(
     }
     for at in (SCRATCH..RECORD).step_by(64) {
         put(record, at, values::integer(rng));
+    }
+    // Equal contents everywhere: a store-conditional must look at the address too.
+    if matches!(form, Form::Sc(_)) && rng.chance(50) {
+        let same = rng.next() & 0xffff_ffff;
+        for at in (SCRATCH..RECORD).step_by(8) {
+            put(record, at, same << 32 | same);
+        }
     }
     for &(register, need) in &body.needs {
         let value = match need {

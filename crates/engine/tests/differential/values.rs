@@ -179,3 +179,44 @@ pub fn boxed(rng: &mut Rng) -> u64 {
         _ => u64::from(single(rng)) | 0xffff_ffff_0000_0000,
     }
 }
+
+/// Doubles that make ties when two or three of them are added, multiplied or fused: significands of
+/// one bit, of half the precision, or odd; exponents that differ by nothing or by the precision.
+pub fn tying_double(rng: &mut Rng) -> u64 {
+    let significand = match rng.below(6) {
+        0 | 1 => 0,
+        2 => 1,
+        3 => (rng.below(1 << 26) | 1) << 26,
+        4 => rng.next() & 0xf_ffff_ffff_ffff | 1,
+        _ => 0xf_ffff_ffff_ffff,
+    };
+    let base = if rng.chance(85) { 1023 } else { 486 };
+    let exponent = base + rng.pick(&[0_i64, 0, 0, 1, -1, -52, -53, -54, 52, 53]);
+    rng.next() << 63 | (exponent as u64) << 52 | significand
+}
+
+/// As [`tying_double`].
+pub fn tying_single(rng: &mut Rng) -> u32 {
+    let significand = match rng.below(6) {
+        0 | 1 => 0,
+        2 => 1,
+        3 => (rng.below(1 << 11) as u32 | 1) << 12,
+        4 => rng.next() as u32 & 0x7f_ffff | 1,
+        _ => 0x7f_ffff,
+    };
+    let base = if rng.chance(85) { 127 } else { 52 };
+    let exponent = base + rng.pick(&[0_i32, 0, 0, 1, -1, -23, -24, -25, 23, 24]);
+    (rng.next() as u32) << 31 | (exponent as u32) << 23 | significand
+}
+
+/// Zeros, infinities, NaNs, one: what meets in invalid operations.
+pub fn special_double(rng: &mut Rng) -> u64 {
+    let top = rng.pick(&[0, 0, 0x7ff0, 0x7ff0, 0x7ff8, 0x7ff4, 0x3ff0]);
+    rng.next() << 63 | top << 48
+}
+
+/// As [`special_double`].
+pub fn special_single(rng: &mut Rng) -> u32 {
+    let top = rng.pick(&[0, 0, 0x7f80, 0x7f80, 0x7fc0, 0x7fa0, 0x3f80]);
+    (rng.next() as u32) << 31 | top << 16
+}
