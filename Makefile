@@ -12,7 +12,8 @@ CARGO ?= $(or $(shell command -v cargo),$(wildcard $(HOME)/.cargo/bin/cargo),car
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 LIB := $(BUILD)/lib/flick
 SHARE := $(BUILD)/share
-export CARGO CARGO_TARGET_DIR := $(TARGET)
+export CARGO
+export CARGO_TARGET_DIR := $(TARGET)
 export FLICK_ROOT := $(BUILD)
 
 say = @printf '\033[1m==> %s\033[0m\n' "$(1)"
