@@ -4,13 +4,13 @@
 program
 address=$(nm prog | awk '$3 == "__flick_module" { print $1 }')
 [ -n "$address" ] || die "no __flick_module"
-# The section that holds it tells where it is in the file.
-read -r offset < <(readelf -SW prog | sed 's/^ *\[ *[0-9]*\] *//' | while read -r name type start off size rest; do
-  case $start in [0-9a-f]*) ;; *) continue ;; esac
-  if [ $((16#$address)) -ge $((16#$start)) ] && [ $((16#$address)) -lt $((16#$start + 16#$size)) ] && [ "$type" = PROGBITS ]; then
-    echo $((16#$off + 16#$address - 16#$start))
-  fi
-done)
+# Its place in the file, by the section that holds it.
+offset=$(readelf -SW prog | sed -n 's/^ *\[ *[0-9]*\] *//p' |
+  while read -r _ type start at size _; do
+    [ "$type" = PROGBITS ] || continue
+    from=$((16#$address - 16#$start))
+    if [ $from -ge 0 ] && [ $from -lt $((16#$size)) ]; then echo $((16#$at + from)); fi
+  done | head -n 1)
 cp prog bad && flip bad "$offset"
 status 125 ./bad
 has err '[FLK0308]'

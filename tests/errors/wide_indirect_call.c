@@ -3,12 +3,13 @@
 // SAYS: a call through a pointer
 #include <flick.h>
 
-typedef unsigned long low_function(unsigned __int128 x);
+typedef int four __attribute__((vector_size(16)));
 
-FLICK_NXP unsigned long sum(low_function *low, unsigned long a, unsigned long b) {
-  return low((unsigned __int128)a + b); /* HERE */
+FLICK_NXP int twice(int (*take)(four), const four *v) { return take(*v + *v); /* HERE */ }
+
+static int first(four v) { return v[0]; }
+
+int main(void) {
+  four v = {0};
+  return twice(first, &v);
 }
-
-static unsigned long low(unsigned __int128 x) { return (unsigned long)x; }
-
-int main(void) { return sum(low, 1, 2) != 3; }
