@@ -12,6 +12,7 @@ aligned 1, start r--p, end r--p
 function placed
 line tests/fixtures/nxp.c:10
 gate placed -> placed, lazy 1
+host memcpy 0
 host function 1, host variable 1, march rv64imafdc_zicsr_zifencei, data 0
 ";
 
@@ -103,6 +104,7 @@ fn shared_library_and_program_each_have_a_module() {
                 "gate second -> second",
                 "function third",
                 "function memcpy",
+                "host memcpy 1",
                 "data 0",
                 "data 1",
             ] {

@@ -256,10 +256,10 @@ fn relocations(
                     }
                     if symbol.st_shndx(LE) == elf::SHN_UNDEF {
                         let weak = symbol.st_bind() == elf::STB_WEAK;
-                        let name = name
+                        let host = name
                             .strip_prefix(CALL_PREFIX)
-                            .map(str::to_owned)
-                            .unwrap_or(name);
+                            .or_else(|| name.strip_prefix(ADDRESS_PREFIX));
+                        let name = host.map(str::to_owned).unwrap_or(name);
                         Relocation {
                             offset,
                             target: Target::Host { name, weak },
