@@ -62,9 +62,26 @@ pub fn crossing(options: &Crossing) -> Result<(), Error> {
     if options.csv {
         print!("{}", crossing::csv(options.calls, &runs));
     } else {
+        println!("{}\n", machine());
         print!("{}", crossing::table(options.calls, &runs));
     }
     Ok(())
+}
+
+/// What a figure needs beside it to be of use later.
+fn machine() -> String {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let processors = read("/proc/cpuinfo");
+    let model = processors
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("unknown processor", |(_, model)| model);
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    format!(
+        "flick {}, {model}, {cores} cores, Linux {}",
+        env!("CARGO_PKG_VERSION"),
+        read("/proc/sys/kernel/osrelease").trim(),
+    )
 }
 
 /// Runs a command to its end; what it says goes with the error.
