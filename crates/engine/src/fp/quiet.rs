@@ -84,10 +84,12 @@ format!(
     key64
 );
 
+#[unsafe(link_section = "flick_engine")]
 pub fn min_s(a: u64, b: u64) -> u64 {
     boxed(min32(unbox(a), unbox(b)))
 }
 
+#[unsafe(link_section = "flick_engine")]
 pub fn max_s(a: u64, b: u64) -> u64 {
     boxed(max32(unbox(a), unbox(b)))
 }

@@ -214,3 +214,72 @@ less!(lt_s, single, "comiss {b}, {a}", "seta {y:l}");
 less!(lt_d, f64::from_bits, "comisd {b}, {a}", "seta {y:l}");
 less!(le_s, single, "comiss {b}, {a}", "setae {y:l}");
 less!(le_d, f64::from_bits, "comisd {b}, {a}", "setae {y:l}");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fp::env::{fflags, mxcsr, set_mxcsr, with_fflags};
+
+    /// Runs `f` with no flags raised in rounding mode `rc`; its result and flags.
+    fn observed<T>(rc: u32, f: impl FnOnce() -> T) -> (T, u32) {
+        let saved = mxcsr();
+        set_mxcsr(with_fflags(saved, 0) & !(3 << 13) | rc << 13);
+        let result = f();
+        let flags = fflags(mxcsr());
+        set_mxcsr(saved);
+        (result, flags)
+    }
+
+    /// With `GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4` this compares glibc's software path.
+    #[test]
+    fn library_fma_equals_the_hardwares() {
+        if !std::is_x86_feature_detected!("fma") {
+            return;
+        }
+        let edges: [u64; 18] = [
+            0,
+            1,
+            0x000f_ffff_ffff_ffff,
+            0x0010_0000_0000_0000,
+            0x0010_0000_0000_0001,
+            0x1e60_0000_0000_0001,
+            0x3970_0000_0000_0000,
+            0x3ca0_0000_0000_0000,
+            0x3fe0_0000_0000_0000,
+            0x3fef_ffff_ffff_ffff,
+            0x3ff0_0000_0000_0000,
+            0x3ff0_0000_0000_0001,
+            0x41a0_0000_0200_0000,
+            0x5fe0_0000_0000_0001,
+            0x7fef_ffff_ffff_ffff,
+            0x7ff0_0000_0000_0000,
+            0x7ff8_0000_0000_0000,
+            0x7ff4_0000_0000_0000,
+        ];
+        let sign = |v: u64, n: usize, bit: u32| v | (n as u64 >> bit & 1) << 63;
+        for rc in 0..4 {
+            for n in 0..edges.len().pow(3) * 8 {
+                let (signs, n) = (n % 8, n / 8);
+                let a = sign(edges[n % 18], signs, 0);
+                let b = sign(edges[n / 18 % 18], signs, 1);
+                let c = sign(edges[n / 324], signs, 2);
+                let hardware = observed(rc, || canonical_d(hardware_fma_d(a, b, c)));
+                let library = observed(rc, || canonical_d(library_fma_d(a, b, c)));
+                // Infinity times zero plus a quiet NaN may or may not be invalid for them.
+                if hardware.0 == CANONICAL_D {
+                    assert_eq!(hardware.0, library.0, "{a:#x} {b:#x} {c:#x} {rc}");
+                } else {
+                    assert_eq!(hardware, library, "{a:#x} {b:#x} {c:#x} {rc}");
+                }
+                let [s, t, u] = [a, b, c].map(|v| (v >> 32) as u32);
+                let hardware = observed(rc, || canonical_s(hardware_fma_s(s, t, u)));
+                let library = observed(rc, || canonical_s(library_fma_s(s, t, u)));
+                if hardware.0 == CANONICAL_S {
+                    assert_eq!(hardware.0, library.0, "{s:#x} {t:#x} {u:#x} {rc}");
+                } else {
+                    assert_eq!(hardware, library, "{s:#x} {t:#x} {u:#x} {rc}");
+                }
+            }
+        }
+    }
+}
