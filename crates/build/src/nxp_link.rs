@@ -113,6 +113,8 @@ pub fn image_object(
         "-z",
         "max-page-size=4096",
         "--build-id=none",
+        // Labels of the assembler's, which would cut functions up in a disassembly.
+        "--discard-locals",
     ]
     .map(Into::into)
     .into();

@@ -1,4 +1,5 @@
 //! `flick objdump`: disassembly by LLVM's own tool, with the names of the source.
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -6,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use flick_abi::NXP_MARCH;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
-use flick_image::FinalFile;
 use flick_image::elf::read_file;
+use flick_image::{FinalFile, linked};
 
 use crate::root::OBJDUMP;
 use crate::temp::Temp;
@@ -40,17 +41,26 @@ pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
     if options.nxp {
         let temp = Temp::new(None)?;
         let elf = temp.write("image.elf", file.nxp_elf)?;
-        let mut words = vec![
-            OsString::from(format!(
-                "--adjust-vma={:#x}",
-                file.image_address.unwrap_or(0)
-            )),
+        // The tool finds no source lines for addresses that were moved.
+        let base = if options.source {
+            None
+        } else {
+            file.image_address
+        }
+        .unwrap_or(0);
+        let words = [
+            OsString::from(format!("--adjust-vma={base:#x}")),
             // Without it everything but RV64I is shown as unknown bytes.
             mattr().into(),
+            elf.clone().into(),
         ];
-        words.push(elf.clone().into());
+        let exits = linked::exits(file.nxp_elf);
+        let exits = exits
+            .into_iter()
+            .map(|(at, name)| (at.wrapping_add(base), name))
+            .collect();
         let title = format!("{place}: NxP code (RV64, {} units)", file.units.len());
-        show(&tool, options, &words, &title, &elf, out)?;
+        show(&tool, options, &words, &title, &elf, &exits, out)?;
     }
     if options.host {
         let title = format!("{place}: host code (x86-64)");
@@ -60,6 +70,7 @@ pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
             &[options.file.clone().into()],
             &title,
             &options.file,
+            &BTreeMap::new(),
             out,
         )?;
     }
@@ -82,6 +93,7 @@ fn show(
     words: &[OsString],
     title: &str,
     file: &Path,
+    exits: &BTreeMap<u64, String>,
     out: &mut impl Write,
 ) -> Result<()> {
     let failed = |why: String| {
@@ -113,7 +125,7 @@ fn show(
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
         let text = String::from_utf8_lossy(&line);
-        if !text.starts_with(&banner) && !write(&plain(&text)) {
+        if !text.starts_with(&banner) && !write(&plain(&text, exits)) {
             break;
         }
         line.clear();
@@ -127,8 +139,9 @@ fn show(
     }
 }
 
-/// A line with the names of the source: prefixes and the suffix `.flick.` + 8 digits go.
-fn plain(line: &str) -> String {
+/// A line with the names of the source: prefixes and the suffix `.flick.` + 8 digits go, and a jump
+/// that leaves the image says where to.
+fn plain(line: &str, exits: &BTreeMap<u64, String>) -> String {
     let mut line = line.replace(NXP_PREFIX, "").replace(CALL_PREFIX, "");
     while let Some(at) = line.find(".flick.") {
         let digits = line[at + 7..]
@@ -140,6 +153,18 @@ fn plain(line: &str) -> String {
         }
         line.replace_range(at..at + 15, "");
     }
+    let target = line
+        .trim_end()
+        .strip_suffix('>')
+        .and_then(|rest| rest.rsplit_once(" <"));
+    if let Some((before, _)) = target
+        && let Some((_, address)) = before.rsplit_once("0x")
+        && let Some(name) = u64::from_str_radix(address, 16)
+            .ok()
+            .and_then(|at| exits.get(&at))
+    {
+        return format!("{before} <{name} on the host>\n");
+    }
     line
 }
 
@@ -147,11 +172,17 @@ fn plain(line: &str) -> String {
 mod tests {
     #[test]
     fn names_as_in_the_source() {
+        let exits = std::collections::BTreeMap::from([(0x30, "puts".to_owned())]);
+        let plain = |line| super::plain(line, &exits);
         assert_eq!(
-            super::plain("10: jal 0x20 <__flick_nxp_f.flick.0123abcd+0x4>\n"),
+            plain("10: jal 0x20 <__flick_nxp_f.flick.0123abcd+0x4>\n"),
             "10: jal 0x20 <f+0x4>\n"
         );
-        assert_eq!(super::plain("<.flick.xyz> 1"), "<.flick.xyz> 1");
+        assert_eq!(
+            plain("10: jal 0x30 <x+0x1560>\n"),
+            "10: jal 0x30 <puts on the host>\n"
+        );
+        assert_eq!(plain("<.flick.xyz> 1"), "<.flick.xyz> 1");
         assert_eq!(super::mattr(), "--mattr=+m,+a,+f,+d,+c");
     }
 }

@@ -74,6 +74,33 @@ pub fn plain_name(symbol: &str) -> &str {
     }
 }
 
+/// Addresses in a linked RV64 ELF (`ld.lld-19`'s) from which calls leave the image, and the host
+/// functions they go to. RISC-V ELF psABI, chapter "Procedure linkage table": a header of 32 bytes,
+/// then 16 for each jump slot, in their order.
+pub fn exits(file: &[u8]) -> BTreeMap<u64, String> {
+    let mut exits = BTreeMap::new();
+    let Ok(elf) = ElfFile64::<LittleEndian>::parse(file) else {
+        return exits;
+    };
+    let table = elf.elf_section_table();
+    let Some((_, plt)) = table.section_by_name(LE, b".plt") else {
+        return exits;
+    };
+    let slots = table
+        .section_by_name(LE, b".rela.plt")
+        .and_then(|(_, s)| s.rela(LE, file).ok());
+    let symbols = elf.elf_dynamic_symbol_table();
+    for (i, slot) in (0u64..).zip(slots.flatten().into_iter().flat_map(|(slots, _)| slots)) {
+        let symbol = slot
+            .symbol(LE, false)
+            .and_then(|index| symbols.symbol(index).ok());
+        let name = symbol.and_then(|symbol| symbols.symbol_name(LE, symbol).ok());
+        let name = name.map(|name| plain_name(&String::from_utf8_lossy(name)).to_owned());
+        exits.extend(name.map(|name| (plt.sh_addr(LE).wrapping_add(32 + 16 * i), name)));
+    }
+    exits
+}
+
 impl Linked {
     /// FLK0306 where the file holds what an image cannot; FLK0103 where it is not what
     /// `ld.lld-19 -shared` makes.

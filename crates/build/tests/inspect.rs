@@ -1,0 +1,150 @@
+//! `flick place --explain` and `flick objdump` on finished programs and on files that are none.
+mod common;
+
+use common::{Bench, fixture};
+use flick_build::{Objdump, objdump, place_explain};
+
+fn dump(options: &Objdump) -> Result<String, flick_build::Error> {
+    let mut out = Vec::new();
+    objdump::objdump_to(options, &mut out)?;
+    Ok(String::from_utf8(out).unwrap())
+}
+
+#[test]
+fn a_linked_program() {
+    let bench = Bench::new();
+    let payload = bench.payload(&["OTHER=__flick_nxp_third"]);
+    bench.fat("unit", "placed", &payload, &[]);
+    bench.host("main", &fixture("main.c"), &["-fPIE"]);
+    bench.cc_quiet("main.o unit.o -o prog");
+    let prog = bench.path("prog");
+
+    let text = place_explain(&prog).unwrap();
+    assert!(
+        text.contains("placed    nxp    marked in the source  unit.c  unit.c:3\n"),
+        "{text}"
+    );
+    assert!(text.ends_with(
+        "1 on the NxP, 0 on both sides, 0 on the host (0 of them could not be placed)\n"
+    ));
+    assert_eq!(place_explain(&bench.path("unit.o")).unwrap(), text);
+
+    let options = Objdump {
+        file: prog.clone(),
+        nxp: true,
+        ..Objdump::default()
+    };
+    let text = dump(&options).unwrap();
+    for want in [
+        "<placed>:",
+        "<third>:",
+        "<memcpy>:",
+        "<host_function on the host>",
+        "auipc",
+        "addw",
+    ] {
+        assert!(text.contains(want), "no {want:?} in {text}");
+    }
+    assert!(
+        !text.contains("__flick_nxp_") && !text.contains(".L") && !text.contains("<main>"),
+        "{text}"
+    );
+    assert!(!text.contains("<unknown>"), "{text}");
+    let both = dump(&Objdump {
+        host: true,
+        source: true,
+        ..options.clone()
+    })
+    .unwrap();
+    for want in [
+        "<main>:",
+        "<placed>:",
+        "endbr64",
+        "host_function(values[i])",
+    ] {
+        assert!(both.contains(want), "no {want:?} in {both}");
+    }
+    // Addresses are the program's, and without symbols offsets.
+    let at = |text: &str| {
+        let line = text
+            .lines()
+            .find(|line| line.ends_with("<placed>:"))
+            .unwrap();
+        u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
+    };
+    common::quiet(std::process::Command::new("strip").arg(&prog));
+    assert!(common::stdout(&bench.run("prog")).contains("gate placed -> placed"));
+    assert!(at(&dump(&options).unwrap()) < at(&text));
+}
+
+#[test]
+fn files_without_nxp_code() {
+    let bench = Bench::new();
+    bench.fat("unit", "placed", &bench.payload(&[]), &[]);
+    bench.host("main", &fixture("main.c"), &["-fPIE"]);
+    let code = |file: &str| {
+        let options = Objdump {
+            file: bench.path(file),
+            nxp: true,
+            ..Objdump::default()
+        };
+        dump(&options).unwrap_err().code.0
+    };
+    assert_eq!(code("main.o"), 307);
+    assert_eq!(code("unit.o"), 307);
+    assert_eq!(code("payload.o"), 304);
+    assert_eq!(code("missing"), 105);
+    assert_eq!(
+        place_explain(&bench.path("main.o")).unwrap_err().code.0,
+        307
+    );
+    assert_eq!(
+        place_explain(&bench.path("payload.o")).unwrap_err().code.0,
+        304
+    );
+}
+
+#[test]
+fn a_damaged_program_never_panics() {
+    let bench = Bench::new();
+    bench.fat("unit", "placed", &bench.payload(&[]), &[]);
+    bench.host("main", &fixture("main.c"), &["-fPIE"]);
+    bench.cc_quiet("main.o unit.o -o prog");
+    let good = std::fs::read(bench.path("prog")).unwrap();
+    let mut seed = 1u64;
+    let mut random = |below: usize| {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % below
+    };
+    let check = |bytes: &[u8]| match flick_image::FinalFile::parse(bytes) {
+        Ok(_) => 0,
+        Err(error) => error.code.0,
+    };
+    assert_eq!(check(&good), 0);
+    let mut codes = std::collections::BTreeSet::new();
+    for _ in 0..300 {
+        codes.insert(check(&good[..random(good.len())]));
+    }
+    let headers = good.len() - 64 * 40;
+    for _ in 0..3000 {
+        let mut bad = good.clone();
+        // The ends of the file have the headers, where a bit matters most.
+        let at = match random(3) {
+            0 => random(64),
+            1 => headers + random(64 * 40),
+            _ => random(good.len()),
+        };
+        bad[at] ^= 1 << random(8);
+        codes.insert(check(&bad));
+        if let Ok(file) = flick_image::FinalFile::parse(&bad) {
+            let _ = flick_image::Linked::parse(file.nxp_elf);
+        }
+    }
+    assert!(codes.contains(&308) && codes.contains(&304), "{codes:?}");
+    assert!(
+        codes.iter().all(|code| [0, 304, 307, 308].contains(code)),
+        "{codes:?}"
+    );
+}
