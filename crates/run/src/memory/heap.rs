@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use libmimalloc_sys as mi;
 
-use super::{commit, exhausted, mimalloc, overaligned, region};
+use super::{commit, exhausted, gate, mimalloc, overaligned, region};
 use crate::stats;
 
 /// Smallest block: the alignment that `malloc` promises.
@@ -85,7 +85,8 @@ fn obtain(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
         return no_memory();
     }
     let rounded = size.max(MIN);
-    let mut ptr = f(rounded);
+    gate::will_allocate();
+    let mut ptr = gate::inside(|| f(rounded));
     if ptr.is_null() {
         ptr = obtain_slowly(rounded, f);
         if ptr.is_null() {
@@ -106,7 +107,7 @@ fn obtain_slowly(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
     loop {
         let seen = region::heap_size();
         let failures = commit::failures();
-        let ptr = f(size);
+        let ptr = gate::inside(|| f(size));
         if !ptr.is_null() {
             return ptr;
         }
@@ -134,7 +135,7 @@ pub unsafe fn release(ptr: *mut c_void) {
     }
     let block = overaligned::take(ptr).unwrap_or(ptr);
     // SAFETY: a live block of mimalloc's.
-    unsafe { mi::mi_free(block) };
+    gate::inside(|| unsafe { mi::mi_free(block) });
 }
 
 /// Usable bytes of a block of the NxP heap.

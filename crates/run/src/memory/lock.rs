@@ -3,6 +3,8 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::Once;
 
+use super::gate;
+
 /// A mutex. While it is held all signals are blocked in the thread, so that a handler that needs a
 /// stack never waits for the code it interrupted.
 pub(super) struct Lock(UnsafeCell<libc::pthread_mutex_t>);
@@ -69,22 +71,39 @@ static MASK: Mask = Mask(UnsafeCell::new(MaybeUninit::uninit()));
 
 extern "C" fn before_fork() {
     let mask = block_signals();
+    gate::close();
     ALL.iter().for_each(|lock| lock.lock());
     // SAFETY: all locks are held.
     unsafe { (*MASK.0.get()).write(mask) };
 }
 
-extern "C" fn after_fork() {
+extern "C" fn after_fork_in_parent() {
+    after_fork(false);
+}
+
+extern "C" fn after_fork_in_child() {
+    after_fork(true);
+}
+
+fn after_fork(child: bool) {
     // SAFETY: all locks are held, and `before_fork` wrote the mask.
     let mask = unsafe { (*MASK.0.get()).assume_init() };
     ALL.iter().rev().for_each(|lock| lock.unlock());
+    gate::reopen(child);
     restore_signals(&mask);
 }
 
 pub(super) fn install_fork_handlers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        gate::init();
         // SAFETY: the handlers live as long as the process; libflick is never unloaded.
-        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
+        unsafe {
+            libc::pthread_atfork(
+                Some(before_fork),
+                Some(after_fork_in_parent),
+                Some(after_fork_in_child),
+            )
+        };
     });
 }

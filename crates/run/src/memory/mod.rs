@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 mod commit;
 mod exhausted;
 pub mod exports;
+mod gate;
 pub mod heap;
 mod lock;
 mod mimalloc;
@@ -17,6 +18,8 @@ pub mod policy;
 mod ranges;
 pub mod region;
 pub mod stack;
+#[cfg(test)]
+mod tests;
 
 pub use ranges::{add_data_range, remove_data_range};
 pub use region::{Limits, MemoryError};

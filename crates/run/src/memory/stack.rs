@@ -229,7 +229,7 @@ pub fn size_for_this_thread() -> usize {
     size.unwrap_or(1 << 30).min(share).max(LEAST)
 }
 
-fn is_main_thread() -> bool {
+pub(super) fn is_main_thread() -> bool {
     // SAFETY: system calls without arguments.
     unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) }
 }
