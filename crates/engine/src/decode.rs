@@ -328,27 +328,27 @@ mod tests {
         for bits in [
             0, // c.unimp
             0xffff_ffff,
-            0x0000_7003,                                 // load, funct3 7
-            0x0000_4023,                                 // store, funct3 4
-            0x0000_2063,                                 // branch, funct3 2
-            0x0000_1067,                                 // jalr, funct3 1
-            0x4000_1093,                                 // slli with funct6 0x10
-            0x0200_109b,                                 // slliw with shamt 32
-            0x1010_a0af,                                 // lr.w with rs2 = 1
-            0x0000_50d3,                                 // fadd.s, rm 5
-            0x0000_60d3,                                 // fadd.s, rm 6
-            0x0400_70d3,                                 // half precision
-            0x5810_70d3,                                 // fsqrt.s with rs2 = 1
-            0x4000_70d3,                                 // fcvt.s.s
-            0x3020_0073,                                 // mret
-            0x1050_0073,                                 // wfi
-            0x0000_2001_u32 & 0xffff & !0x2000 | 0x2001, // c.addiw x0
-            0x8002,                                      // c.jr x0
-            0x4002,                                      // c.lwsp x0
-            0x6101,                                      // c.addi16sp 0
-            0x6081,                                      // c.lui x1, 0
-            0x9c41,                                      // reserved arithmetic
-            0x8000,                                      // quadrant 0, funct3 4
+            0x0000_7003, // load, funct3 7
+            0x0000_4023, // store, funct3 4
+            0x0000_2063, // branch, funct3 2
+            0x0000_1067, // jalr, funct3 1
+            0x4000_1093, // slli with funct6 0x10
+            0x0200_109b, // slliw with shamt 32
+            0x1010_a0af, // lr.w with rs2 = 1
+            0x0000_50d3, // fadd.s, rm 5
+            0x0000_60d3, // fadd.s, rm 6
+            0x0400_70d3, // half precision
+            0x5810_70d3, // fsqrt.s with rs2 = 1
+            0x4000_70d3, // fcvt.s.s
+            0x3020_0073, // mret
+            0x1050_0073, // wfi
+            0x2001,      // c.addiw x0
+            0x8002,      // c.jr x0
+            0x4002,      // c.lwsp x0
+            0x6101,      // c.addi16sp 0
+            0x6081,      // c.lui x1, 0
+            0x9c41,      // reserved arithmetic
+            0x8000,      // quadrant 0, funct3 4
         ] {
             assert_eq!(decode(bits).op(), Op::Illegal, "{bits:#x}");
         }
@@ -362,7 +362,7 @@ mod tests {
             0x0001,      // c.nop
             0x4001,      // c.li x0
             0x6005,      // c.lui x0, 1
-            0x1002,      // c.slli x1, 0 has bits 0x1002 clear of rd: c.slli x0
+            0x1002,      // c.slli x0, 32
             0x8006,      // c.mv x0, x1
             0x9006,      // c.add x0, x1
         ] {

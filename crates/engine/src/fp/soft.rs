@@ -1,5 +1,5 @@
 //! What SSE cannot do, with LLVM's APFloat: results of RMM, and conversions to integers in it or to
-//! unsigned ones.
+//! unsigned ones. FTZ and DAZ do not act on these values.
 
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};
