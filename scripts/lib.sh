@@ -4,6 +4,8 @@ build=$root/build
 flick=$build/bin/flick
 flick_cc=$build/bin/flick-cc
 
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
+
 say() { printf '\033[1m==> %s\033[0m\n' "$*"; }
 
 # Makes apt's package lists if there are none and we may. Says nothing where there are.
