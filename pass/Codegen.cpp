@@ -111,10 +111,10 @@ Expected<std::string> compileNxp(Module &N, OptimizationLevel Level) {
     return failure("the NxP half is not valid: " + BrokenStream.str());
 
   StringSet<> Known;
-  for (StringRef Name : {"memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "__divti3",
-                         "__modti3", "__udivti3", "__umodti3", "__udivmodti4", "__divmodti4",
-                         "__multi3", "__muloti4", "__ashlti3", "__ashrti3", "__lshrti3",
-                         FLICK_RT_XCALL})
+  for (StringRef Name :
+       {"memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "__divti3", "__modti3",
+        "__udivti3", "__umodti3", "__udivmodti4", "__divmodti4", "__multi3", "__muloti4",
+        "__ashlti3", "__ashrti3", "__lshrti3", FLICK_RT_XCALL})
     Known.insert(Name);
   for (const GlobalValue &V : N.global_values())
     Known.insert(cName(V));

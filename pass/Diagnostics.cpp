@@ -33,9 +33,9 @@ void report(Module &M, const SourcePlace &Place, const Twine &Message) {
     return report(M, Message);
   LLVMContext &Ctx = M.getContext();
   DIFile *File = DIFile::get(Ctx, Place.File, "");
-  DISubprogram *At = DISubprogram::getDistinct(
-      Ctx, File, "", "", File, Place.Line, nullptr, Place.Line, nullptr, 0, 0, DINode::FlagZero,
-      DISubprogram::SPFlagZero, nullptr);
+  DISubprogram *At =
+      DISubprogram::getDistinct(Ctx, File, "", "", File, Place.Line, nullptr, Place.Line, nullptr,
+                                0, 0, DINode::FlagZero, DISubprogram::SPFlagZero, nullptr);
   // The diagnostic wants a function, if only to look for a place that we already have.
   auto *Carrier = Function::Create(FunctionType::get(Type::getVoidTy(Ctx), false),
                                    GlobalValue::ExternalLinkage, "__flick_diagnostic", M);

@@ -48,7 +48,8 @@ public:
       return true;
     StringRef Name = cName(V), Asm = AsmText;
     auto Continues = [](char C) { return isAlnum(C) || C == '_' || C == '.' || C == '$'; };
-    for (size_t At = Asm.find(Name); !Name.empty() && At != StringRef::npos; At = Asm.find(Name, At + 1))
+    for (size_t At = Asm.find(Name); !Name.empty() && At != StringRef::npos;
+         At = Asm.find(Name, At + 1))
       if ((At == 0 || !Continues(Asm[At - 1])) &&
           (At + Name.size() == Asm.size() || !Continues(Asm[At + Name.size()])))
         return true;
@@ -195,7 +196,8 @@ private:
     record(FLICK_GATE_NXP, Nxp, Entry, Twin, Name, signatureOf(*F), Index);
   }
 
-  std::vector<std::pair<std::string, std::pair<GlobalValue::LinkageTypes, GlobalValue::VisibilityTypes>>>
+  std::vector<
+      std::pair<std::string, std::pair<GlobalValue::LinkageTypes, GlobalValue::VisibilityTypes>>>
       Aliases;
 
   /// Aliases of F lead to the gate, which only assembly defines.
@@ -232,6 +234,7 @@ private:
                                     GlobalValue::ExternalLinkage, Name, V, &M);
       A->setVisibility(GlobalValue::HiddenVisibility);
       A->setDSOLocal(true);
+      Kept.push_back(V); // else the optimiser may give V the alias's name
       return;
     }
     V->setLinkage(GlobalValue::ExternalLinkage);

@@ -10,8 +10,12 @@ namespace flick {
 /// Turns the module into the host half and embeds the NxP object in it.
 void makeHostHalf(Plan &P, llvm::StringRef NxpObject);
 
-/// Adds the section `.flick.place`; false if there is nothing to say.
-bool addPlaceLines(Plan &P);
+/// The lines of `.flick.place`, while functions still have their names; empty if there is nothing
+/// to say.
+std::string placeLines(Plan &P);
+
+/// Adds the section `.flick.place`.
+void addPlaceLines(llvm::Module &M, llvm::StringRef Lines);
 
 /// Moves FLICK_NXP_DATA variables to their section.
 void placeData(Plan &P);

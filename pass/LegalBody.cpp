@@ -23,7 +23,8 @@ static constexpr const char *KeepOnHost = "keep this function on the host";
 std::optional<Refusal> checkType(Type *T) {
   if (T->isX86_FP80Ty())
     return Refusal{"FLK0204", "a value of type long double",
-                   "its 80-bit format exists only on x86-64", "use double, or " + std::string(KeepOnHost)};
+                   "its 80-bit format exists only on x86-64",
+                   "use double, or " + std::string(KeepOnHost)};
   if (T->isX86_MMXTy() || T->isX86_AMXTy())
     return Refusal{"FLK0203", "an MMX or AMX value", "only x86-64 has it", KeepOnHost};
   bool Bad = T->isHalfTy() || T->isBFloatTy() || T->isFP128Ty() || T->isPPC_FP128Ty() ||
@@ -32,7 +33,8 @@ std::optional<Refusal> checkType(Type *T) {
   if (Bad) {
     std::string Spelled;
     raw_string_ostream(Spelled) << *T;
-    return Refusal{"FLK0212", "a value of type " + Spelled, "it has no form on the NxP", KeepOnHost};
+    return Refusal{"FLK0212", "a value of type " + Spelled, "it has no form on the NxP",
+                   KeepOnHost};
   }
   for (Type *Part : T->subtypes())
     if (auto R = checkType(Part))
@@ -108,7 +110,8 @@ private:
       return;
     }
     if (isa<DSOLocalEquivalent>(C) || isa<NoCFIValue>(C))
-      add("FLK0212", "a control-flow-integrity reference", "it has no form for the NxP", KeepOnHost, At);
+      add("FLK0212", "a control-flow-integrity reference", "it has no form for the NxP", KeepOnHost,
+          At);
     if (const auto *Alias = dyn_cast<GlobalAlias>(C))
       if (Alias->isThreadLocal())
         add("FLK0212", "an alias of a thread-local variable", "it has no accessor",
@@ -117,7 +120,8 @@ private:
       if (V->hasInitializer() && holdsLabels(*V)) {
         if (!V->hasLocalLinkage() || !isNeverWritten(*V))
           add("FLK0212", "a table of label addresses that may be written or seen elsewhere",
-              "each side needs its own copy of it", "make it static const, or " + std::string(KeepOnHost), At);
+              "each side needs its own copy of it",
+              "make it static const, or " + std::string(KeepOnHost), At);
         else
           checkConstant(V->getInitializer(), At);
       }
@@ -141,9 +145,11 @@ private:
 
   void checkCall(const CallBase &Call) {
     if (Call.hasFnAttr(Attribute::ReturnsTwice)) {
-      std::string Name = Call.getCalledFunction() ? cName(*Call.getCalledFunction()).str() : "a function";
-      add("FLK0208", "a call of '" + Name + "', which returns twice",
-          "its second return would come back to a crossing that has ended", KeepOnHost, &Call);
+      std::string Name =
+          Call.getCalledFunction() ? cName(*Call.getCalledFunction()).str() : "a function";
+      add("FLK0208", "a call of '" + Name + "'",
+          "it returns twice, and the second time perhaps into a crossing that has ended",
+          KeepOnHost, &Call);
     }
     if (isa<InvokeInst>(Call))
       return; // its landing pad speaks for it
@@ -159,8 +165,10 @@ private:
       return;
     }
     if (Call.getNumOperandBundles() != 0)
-      add("FLK0212", "a call with an operand bundle", "it has no form for the NxP", KeepOnHost, &Call);
-    if (Call.getCallingConv() != CallingConv::C && Call.getCallingConv() != CallingConv::X86_64_SysV &&
+      add("FLK0212", "a call with an operand bundle", "it has no form for the NxP", KeepOnHost,
+          &Call);
+    if (Call.getCallingConv() != CallingConv::C &&
+        Call.getCallingConv() != CallingConv::X86_64_SysV &&
         Call.getCallingConv() != CallingConv::Fast)
       add("FLK0212", "a call with an x86-64 calling convention", "the NxP has no such convention",
           KeepOnHost, &Call);
@@ -194,7 +202,8 @@ private:
       checkAtomic(I, Swap->getNewValOperand()->getType(), Swap->getAlign());
     else if (isa<VAArgInst>(I))
       add("FLK0212", "a va_arg instruction", "the front end has not lowered it", KeepOnHost, &I);
-    else if (I.isEHPad() || isa<ResumeInst>(I) || isa<CatchReturnInst>(I) || isa<CleanupReturnInst>(I))
+    else if (I.isEHPad() || isa<ResumeInst>(I) || isa<CatchReturnInst>(I) ||
+             isa<CleanupReturnInst>(I))
       add("FLK0211", "exception handling", "NxP code cannot catch or throw yet", KeepOnHost, &I);
     if (const auto *Call = dyn_cast<CallBase>(&I))
       checkCall(*Call);

@@ -33,8 +33,8 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
     return other(Call, "the address of a caller's frame", "the caller may be on the other side");
   case Intrinsic::eh_sjlj_setjmp:
   case Intrinsic::eh_sjlj_longjmp:
-    return Refusal{"FLK0208", "a call of __builtin_setjmp or __builtin_longjmp",
-                   "it returns twice", "keep this function on the host", &Call};
+    return Refusal{"FLK0208", "a call of __builtin_setjmp or __builtin_longjmp", "it returns twice",
+                   "keep this function on the host", &Call};
   case Intrinsic::readcyclecounter:
   case Intrinsic::readsteadycounter:
     return other(Call, "a read of the time-stamp counter", "the NxP's counter is another clock");
@@ -68,12 +68,26 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
   if (Base.starts_with("llvm.eh."))
     return Refusal{"FLK0211", "exception handling", "NxP code cannot catch or throw yet",
                    "keep this function on the host", &Call};
-  for (StringRef Prefix :
-       {"llvm.coro.", "llvm.gc", "llvm.local", "llvm.instrprof.", "llvm.type.", "llvm.xray.",
-        "llvm.call.preallocated.", "llvm.experimental.gc.", "llvm.experimental.stackmap",
-        "llvm.experimental.patchpoint.", "llvm.experimental.deoptimize", "llvm.vp.", "llvm.swift.",
-        "llvm.asan.", "llvm.hwasan.", "llvm.memcpy.element.", "llvm.memmove.element.",
-        "llvm.memset.element.", "llvm.pseudoprobe", "llvm.matrix."})
+  for (StringRef Prefix : {"llvm.coro.",
+                           "llvm.gc",
+                           "llvm.local",
+                           "llvm.instrprof.",
+                           "llvm.type.",
+                           "llvm.xray.",
+                           "llvm.call.preallocated.",
+                           "llvm.experimental.gc.",
+                           "llvm.experimental.stackmap",
+                           "llvm.experimental.patchpoint.",
+                           "llvm.experimental.deoptimize",
+                           "llvm.vp.",
+                           "llvm.swift.",
+                           "llvm.asan.",
+                           "llvm.hwasan.",
+                           "llvm.memcpy.element.",
+                           "llvm.memmove.element.",
+                           "llvm.memset.element.",
+                           "llvm.pseudoprobe",
+                           "llvm.matrix."})
     if (Base.starts_with(Prefix))
       return other(Call, "the intrinsic " + Name, "it has no form for the NxP");
   return std::nullopt;
@@ -82,12 +96,28 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
 /// An operand that any register or memory can hold means the same on RV64.
 static std::optional<std::string> constraintCode(StringRef Code, Type *Operand) {
   bool Float = Operand && (Operand->isFloatTy() || Operand->isDoubleTy());
-  return StringSwitch<std::optional<std::string>>(Code)
-      .Cases("m", "i", "n", "s", "X", Code.str())
-      .Cases("r", "q", "Q", "R", "l", Float ? "f" : "r")
-      .Cases("a", "b", "c", "d", "S", "D", Float ? std::nullopt : std::optional<std::string>("r"))
-      .Case("x", Float ? std::optional<std::string>("f") : std::nullopt)
-      .Default(std::nullopt);
+  if (Code.starts_with("{")) // a register of x86-64; an empty template cannot tell which it was
+    return Float ? "f" : "r";
+  if (Code.size() != 1)
+    return std::nullopt;
+  switch (Code[0]) {
+  case 'm':
+  case 'i':
+  case 'n':
+  case 's':
+  case 'X':
+    return Code.str();
+  case 'r':
+  case 'q':
+  case 'Q':
+  case 'R':
+  case 'l':
+    return Float ? "f" : "r";
+  case 'x':
+    return Float ? std::optional<std::string>("f") : std::nullopt;
+  default:
+    return std::nullopt;
+  }
 }
 
 std::optional<std::string> nxpConstraints(const CallBase &Call) {
@@ -123,7 +153,8 @@ std::optional<std::string> nxpConstraints(const CallBase &Call) {
       for (const std::string &Code : Info.Codes) {
         bool Matching = Info.Type == InlineAsm::isInput && isDigit(Code[0]);
         std::optional<std::string> Mine =
-            Matching ? std::optional(Code) : constraintCode(Code, Info.isIndirect ? nullptr : Operand);
+            Matching ? std::optional(Code)
+                     : constraintCode(Code, Info.isIndirect ? nullptr : Operand);
         if (!Mine)
           continue;
         Text += *Mine;

@@ -8,6 +8,8 @@
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include <set>
+#include <tuple>
 
 using namespace llvm;
 
@@ -163,8 +165,16 @@ private:
       return;
     for (const GlobalAlias &A : F.getParent()->aliases())
       if (A.getAliaseeObject() == &F && A.getAliasee()->stripPointerCastsAndAliases() != &F)
-        Out.push_back({"FLK0212", "an alias into the middle of the function", "a gate has one entry",
-                       "keep this function on the host"});
+        Out.push_back({"FLK0212", "an alias into the middle of the function",
+                       "a gate has one entry", "keep this function on the host"});
+  }
+
+  /// What makes two refusals point to different lines, if anything does.
+  static const void *placeOf(const Refusal &R) {
+    auto *Call = dyn_cast_or_null<CallBase>(R.At);
+    if (Call && Call->isInlineAsm())
+      return Call;
+    return R.At && R.At->getDebugLoc() ? R.At->getDebugLoc().get() : nullptr;
   }
 
   bool finish() {
@@ -178,9 +188,9 @@ private:
         continue;
       }
       Good = false;
-      DenseSet<std::pair<StringRef, const Instruction *>> Seen;
+      std::set<std::tuple<StringRef, std::string, const void *>> Seen;
       for (Refusal &R : Found)
-        if (Seen.insert({R.Code, R.At}).second) {
+        if (Seen.insert({R.Code, R.What, placeOf(R)}).second) {
           const char *Where = It->second.Where == Side::Both ? "both sides" : "the NxP";
           R.What += " in '" + cName(*F).str() + "', which is placed on " + Where;
           report(*F, R);

@@ -10,9 +10,7 @@ using namespace llvm;
 
 namespace flick {
 
-StringRef cName(const GlobalValue &V) {
-  return GlobalValue::dropLLVMManglingEscape(V.getName());
-}
+StringRef cName(const GlobalValue &V) { return GlobalValue::dropLLVMManglingEscape(V.getName()); }
 
 std::string unitHash(const Module &M) {
   std::string Text = M.getSourceFileName();

@@ -47,7 +47,8 @@ static AttributeList clean(LLVMContext &Ctx, const AttributeList &Old, unsigned 
     }
     Parameters.push_back(AttributeSet::get(Ctx, Parameter));
   }
-  return AttributeList::get(Ctx, AttributeSet::get(Ctx, Fn), AttributeSet::get(Ctx, Ret), Parameters);
+  return AttributeList::get(Ctx, AttributeSet::get(Ctx, Fn), AttributeSet::get(Ctx, Ret),
+                            Parameters);
 }
 
 void cleanAttributes(Module &N) {

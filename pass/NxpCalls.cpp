@@ -39,9 +39,8 @@ private:
   std::string StubText;
 
   void rewrite(CallInst *Call) {
-    CallPlan Made = planCall(*Call, [&](const Function *F) {
-      return NxpCode.contains(const_cast<Function *>(F));
-    });
+    CallPlan Made = planCall(
+        *Call, [&](const Function *F) { return NxpCode.contains(const_cast<Function *>(F)); });
     if (Call->getCallingConv() == CallingConv::X86_64_SysV)
       Call->setCallingConv(CallingConv::C);
     if (Made.Form == CallForm::Local)

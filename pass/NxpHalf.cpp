@@ -33,7 +33,8 @@ public:
     cleanModule();
     for (Function *F : NxpCode)
       lowerBody(*F);
-    lowerThreadLocals(*N, [&](GlobalVariable &V) { return P.accessorOf(*originOf<GlobalVariable>(V)); });
+    lowerThreadLocals(
+        *N, [&](GlobalVariable &V) { return P.accessorOf(*originOf<GlobalVariable>(V)); });
     rewriteCalls(*N, NxpCode, [&](const GlobalValue &V) { return Symbols.lookup(&V); });
     for (Function *F : NxpCode)
       settle(*F, P.Functions.find(Origins[F])->second);
@@ -77,7 +78,7 @@ private:
     if (!Variable || isLabelTable(*Variable))
       return false;
     return (P.Copied.contains(const_cast<GlobalVariable *>(Variable)) ||
-                        isKnownConstant(*Variable));
+            isKnownConstant(*Variable));
   }
 
   bool isLabelTable(const GlobalVariable &V) const {
@@ -113,15 +114,16 @@ private:
         continue;
       Symbols[Mine] = P.symbolOf(V);
       VariableOrigins[Mine] = &V;
-      if (P.Exported.contains(&V) && !(isa<Function>(V) && P.Functions.contains(cast<Function>(&V))))
+      if (P.Exported.contains(&V) &&
+          !(isa<Function>(V) && P.Functions.contains(cast<Function>(&V))))
         Renamed.push_back({WeakVH(Mine), P.symbolOf(V)});
     }
   }
 
   void cleanModule() {
     N->setModuleInlineAsm("");
-    for (StringRef Name : {"llvm.used", "llvm.compiler.used", "llvm.global_ctors", "llvm.global_dtors",
-                           "llvm.global.annotations", "llvm.embedded.object"})
+    for (StringRef Name : {"llvm.used", "llvm.compiler.used", "llvm.global_ctors",
+                           "llvm.global_dtors", "llvm.global.annotations", "llvm.embedded.object"})
       if (GlobalVariable *V = N->getNamedGlobal(Name))
         if (V->use_empty())
           V->eraseFromParent();
@@ -165,7 +167,7 @@ private:
       }
       F.replaceUsesWithIf(Address, TakesAddress);
     }
-    F.setLinkage(!Mine.Recorded            ? GlobalValue::InternalLinkage
+    F.setLinkage(!Mine.Recorded              ? GlobalValue::InternalLinkage
                  : Origin->isWeakForLinker() ? GlobalValue::WeakAnyLinkage
                                              : GlobalValue::ExternalLinkage);
     F.setVisibility(Mine.Recorded ? GlobalValue::HiddenVisibility : GlobalValue::DefaultVisibility);

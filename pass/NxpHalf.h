@@ -21,7 +21,8 @@ std::unique_ptr<llvm::Module> makeNxpHalf(const Plan &P, llvm::OptimizationLevel
 void lowerBody(llvm::Function &F);
 
 /// Replaces addresses of thread-locals by calls of the accessors that NameOf gives.
-void lowerThreadLocals(llvm::Module &N, llvm::function_ref<std::string(llvm::GlobalVariable &)> NameOf);
+void lowerThreadLocals(llvm::Module &N,
+                       llvm::function_ref<std::string(llvm::GlobalVariable &)> NameOf);
 
 /// Makes every call that may leave the unit by `__flick_call_*` or a stub; adds the stubs.
 /// SymbolOf gives the symbol of a callee for other units.

@@ -22,9 +22,9 @@ constexpr uint64_t VaListSize = 24; // System V x86-64 psABI 3.5.7
 /// generator would call it by itself, a float result would not be NaN-boxed by the host.
 StringRef libraryFunction(Intrinsic::ID Id, bool Strict) {
   switch (Id) {
-#define FLICK_LIBRARY(NAME)                                                                          \
-  case Intrinsic::NAME:                                                                              \
-  case Intrinsic::experimental_constrained_##NAME:                                                   \
+#define FLICK_LIBRARY(NAME)                                                                        \
+  case Intrinsic::NAME:                                                                            \
+  case Intrinsic::experimental_constrained_##NAME:                                                 \
     return #NAME;
     FLICK_LIBRARY(acos)
     FLICK_LIBRARY(asin)
@@ -57,18 +57,22 @@ StringRef libraryFunction(Intrinsic::ID Id, bool Strict) {
   // RV64 does these in place, but not where the floating-point environment counts.
   if (Strict)
     switch (Id) {
-    case Intrinsic::experimental_constrained_ceil:
-      return "ceil";
-    case Intrinsic::experimental_constrained_floor:
-      return "floor";
-    case Intrinsic::experimental_constrained_rint:
-      return "rint";
-    case Intrinsic::experimental_constrained_round:
-      return "round";
-    case Intrinsic::experimental_constrained_roundeven:
-      return "roundeven";
-    case Intrinsic::experimental_constrained_trunc:
-      return "trunc";
+#define FLICK_LIBRARY(INTRINSIC, NAME)                                                             \
+  case Intrinsic::experimental_constrained_##INTRINSIC:                                            \
+    return #NAME;
+      FLICK_LIBRARY(ceil, ceil)
+      FLICK_LIBRARY(floor, floor)
+      FLICK_LIBRARY(llrint, llrint)
+      FLICK_LIBRARY(llround, llround)
+      FLICK_LIBRARY(lrint, lrint)
+      FLICK_LIBRARY(lround, lround)
+      FLICK_LIBRARY(maxnum, fmax)
+      FLICK_LIBRARY(minnum, fmin)
+      FLICK_LIBRARY(rint, rint)
+      FLICK_LIBRARY(round, round)
+      FLICK_LIBRARY(roundeven, roundeven)
+      FLICK_LIBRARY(trunc, trunc)
+#undef FLICK_LIBRARY
     default:
       break;
     }
@@ -148,7 +152,8 @@ private:
     if (Name.empty())
       return;
     unsigned Count = Strict ? Strict->getNonMetadataArgCount() : I->arg_size();
-    replaceByLibrary(*I, Name, SmallVector<Value *>(I->arg_begin(), I->arg_begin() + Count), !Strict);
+    replaceByLibrary(*I, Name, SmallVector<Value *>(I->arg_begin(), I->arg_begin() + Count),
+                     !Strict);
   }
 
   static void replace(Instruction &I, Value *By) {
@@ -175,8 +180,8 @@ private:
     SmallVector<Type *> Types;
     for (Value *V : Operands)
       Types.push_back(V->getType());
-    FunctionCallee Callee = M.getOrInsertFunction(withSuffix(Base, Result),
-                                                  FunctionType::get(Result, Types, false));
+    FunctionCallee Callee =
+        M.getOrInsertFunction(withSuffix(Base, Types[0]), FunctionType::get(Result, Types, false));
     CallInst *Out = B.CreateCall(Callee, Operands);
     Out->setDoesNotThrow();
     if (Pure) {

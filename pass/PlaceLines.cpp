@@ -37,9 +37,10 @@ private:
     std::string Reason = It != P.Choices.end()        ? It->second.Reason
                          : Mine.R == Role::BothInline ? "inline"
                                                       : "leaf";
-    std::string Detail = It != P.Choices.end() && It->second.Where == Side::Nxp && Mine.R != Role::Nxp
-                             ? "inline function in a comdat"
-                             : "";
+    std::string Detail =
+        It != P.Choices.end() && It->second.Where == Side::Nxp && Mine.R != Role::Nxp
+            ? "inline function in a comdat"
+            : "";
     add(F, Mine.R == Role::Nxp ? "nxp" : "both", Reason, Detail);
   }
 
@@ -69,17 +70,15 @@ private:
 
 } // namespace
 
-bool addPlaceLines(Plan &P) {
-  std::string Text = Lines(P).run();
-  if (Text.empty())
-    return false;
+std::string placeLines(Plan &P) { return Lines(P).run(); }
+
+void addPlaceLines(Module &M, StringRef Lines) {
   std::string Asm = "\t.section\t" FLICK_SEC_PLACE ",\"\",@progbits\n";
   SmallVector<StringRef> Rows;
-  StringRef(Text).split(Rows, '\n', -1, /*KeepEmpty=*/false);
+  Lines.split(Rows, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef Row : Rows)
     Asm += "\t.ascii\t" + asmString((Row + "\n").str()) + "\n";
-  P.M.appendModuleInlineAsm(Asm + "\t.text\n");
-  return true;
+  M.appendModuleInlineAsm(Asm + "\t.text\n");
 }
 
 } // namespace flick

@@ -72,10 +72,11 @@ bool refuseLocalMarks(Module &M) {
           continue;
         getConstantStringInfo(Call->getArgOperand(2), File);
         auto *Line = dyn_cast<ConstantInt>(Call->getArgOperand(3));
-        report(M, {File.str(), Line ? static_cast<unsigned>(Line->getZExtValue()) : 0},
-               "[FLK0214] a Flick mark on a local variable or a structure member: only functions and "
-               "variables with static storage have a placement; mark one of those, or allocate with "
-               "flick_alloc(FLICK_MEM_NXP, ...)");
+        report(
+            M, {File.str(), Line ? static_cast<unsigned>(Line->getZExtValue()) : 0},
+            "[FLK0214] a Flick mark on a local variable or a structure member: only functions and "
+            "variables with static storage have a placement; mark one of those, or allocate with "
+            "flick_alloc(FLICK_MEM_NXP, ...)");
         Good = false;
       }
   return Good;
@@ -124,16 +125,14 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
     if (Mine.Host)
       return true;
     report(P.M, Mine.Place,
-           "[FLK0212] '" + Name + "' cannot be placed: it is an alias or an ifunc, not code; mark " +
+           "[FLK0212] '" + Name +
+               "' cannot be placed: it is an alias or an ifunc, not code; mark " +
                "the function that it leads to");
     return false;
   }
   P.Places[F] = Mine.Place;
   if (!F->isDeclaration())
-    P.Choices[F] = {Mine.Nxp    ? Side::Nxp
-                    : Mine.Both ? Side::Both
-                                : Side::Host,
-                    "mark", true};
+    P.Choices[F] = {Mine.Nxp ? Side::Nxp : Mine.Both ? Side::Both : Side::Host, "mark", true};
   return true;
 }
 

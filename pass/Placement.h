@@ -6,7 +6,8 @@
 
 namespace flick {
 
-/// Fills Choices, Places, NxpData and MatchedEntries. False after an error, which has been reported.
+/// Fills Choices, Places, NxpData and MatchedEntries. False after an error, which has been
+/// reported.
 bool choosePlacement(Plan &P, const PlacementOptions &Options);
 
 } // namespace flick

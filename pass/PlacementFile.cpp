@@ -52,8 +52,8 @@ Expected<PlacementOptions> readPlacementOptions() {
   for (const std::string &File : PlaceFiles) {
     ErrorOr<std::unique_ptr<MemoryBuffer>> Text = MemoryBuffer::getFile(File, /*IsText=*/true);
     if (!Text) {
-      Bad += "[FLK0105] " + File + ": the placement file cannot be read: " +
-             Text.getError().message() + "\n";
+      Bad += "[FLK0105] " + File +
+             ": the placement file cannot be read: " + Text.getError().message() + "\n";
       continue;
     }
     SmallVector<StringRef> Lines;

@@ -52,7 +52,8 @@ private:
     }
     if (!decideMembers(P))
       return false;
-    bool Changed = !P.NxpData.empty();
+    std::string Lines = placeLines(P);
+    bool Changed = !P.NxpData.empty() || !Lines.empty();
     if (!P.Functions.empty() || !P.DeclareOnly.empty()) {
       std::string Object;
       if (!P.Functions.empty()) {
@@ -69,7 +70,8 @@ private:
       Changed = true;
     }
     placeData(P);
-    Changed |= addPlaceLines(P);
+    if (!Lines.empty())
+      addPlaceLines(M, Lines);
     std::string Broken;
     raw_string_ostream Stream(Broken);
     if (Changed && verifyModule(M, &Stream))

@@ -20,7 +20,12 @@ std::string spell(Type *T) {
 char classOf(Type *T) {
   if (auto *I = dyn_cast<IntegerType>(T)) {
     unsigned Bits = I->getBitWidth();
-    return Bits == 1 ? 'b' : Bits <= 8 ? 'c' : Bits <= 16 ? 's' : Bits <= 32 ? 'i' : Bits <= 64 ? 'l' : 0;
+    return Bits == 1    ? 'b'
+           : Bits <= 8  ? 'c'
+           : Bits <= 16 ? 's'
+           : Bits <= 32 ? 'i'
+           : Bits <= 64 ? 'l'
+                        : 0;
   }
   if (T->isPointerTy())
     return T->getPointerAddressSpace() == 0 ? 'p' : 0;
@@ -60,7 +65,7 @@ Signature describe(const Shape &S) {
         Inner += P;
       }
     if (!Covered) {
-      Out.Why = "its result of type " + spell(Ret);
+      Out.Why = "a result of type " + spell(Ret);
       return Out;
     }
     Text += '{' + Inner + '}';
@@ -72,11 +77,12 @@ Signature describe(const Shape &S) {
     if (S.Type->isVarArg() && I == S.Type->getNumParams())
       Text += '.';
     Type *T = S.TypeAt(I);
-    for (auto Kind : {Attribute::InAlloca, Attribute::Preallocated, Attribute::ByRef,
-                      Attribute::SwiftSelf, Attribute::SwiftError, Attribute::SwiftAsync,
-                      Attribute::Nest})
+    for (auto Kind :
+         {Attribute::InAlloca, Attribute::Preallocated, Attribute::ByRef, Attribute::SwiftSelf,
+          Attribute::SwiftError, Attribute::SwiftAsync, Attribute::Nest})
       if (S.Has(I, Kind)) {
-        Out.Why = ("argument " + Twine(I + 1) + " (" + Attribute::getNameFromAttrKind(Kind) + ")").str();
+        Out.Why =
+            ("argument " + Twine(I + 1) + " (" + Attribute::getNameFromAttrKind(Kind) + ")").str();
         return Out;
       }
     if (S.Has(I, Attribute::ByVal)) {
@@ -94,7 +100,7 @@ Signature describe(const Shape &S) {
     }
     if (S.Has(I, Attribute::StructRet)) {
       if (I != 0) {
-        Out.Why = "its result pointer is not the first argument";
+        Out.Why = "a result pointer that is not the first argument";
         return Out;
       }
       Text += 'S';

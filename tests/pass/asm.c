@@ -1,0 +1,20 @@
+// Empty inline assembly is a barrier on both sides and loses its x86-64 clobbers.
+// RUN: for o in 0 2; do flick -O$o -c $s -o $t.o && links $t.o || exit 1; done
+// RUN: places $t.o | grep -c mark | grep -x 4
+#include <flick.h>
+
+FLICK_NXP int barrier(int *p) {
+  int x = *p;
+  __asm__ volatile("" ::: "memory", "rax", "xmm0", "cc");
+  return x + *p;
+}
+FLICK_NXP int opaque(int x) {
+  __asm__("" : "+r"(x));
+  return x;
+}
+FLICK_NXP double floating(double x, float *y) {
+  __asm__("" : "+x"(x));
+  __asm__ volatile("" : "+m"(*y));
+  return x;
+}
+FLICK_NXP void escape(void *p, long n) { __asm__ volatile("" : : "g"(p), "rm"(n), "a"(n) : "memory"); }

@@ -1,0 +1,60 @@
+// Every construct that cannot be placed is an error at its place; all of a unit are reported.
+// RUN: not flick -O1 -fexceptions -Wno-everything -c $s -o $t.o 2>$t.err; check $s <$t.err
+// RUN: test ! -e $t.o
+// RUN: plain -O1 -fexceptions -Wno-everything -c $s -o $t.o
+#include <flick.h>
+#include <emmintrin.h>
+#include <setjmp.h>
+
+typedef float v4 __attribute__((vector_size(16)));
+struct pair { float x, y; };
+struct pair get_pair(void);
+int ext(int);
+extern jmp_buf buffer;
+
+FLICK_NXP int assembly(int x) {
+  // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0202] inline assembly in 'assembly', which is placed on the NxP
+  __asm__ volatile("nop");
+  return x;
+}
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0203] {{.*}}llvm.x86.sse2.pause
+FLICK_NXP void intrinsic(void) { _mm_pause(); }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0204] a value of type long double in 'extended'
+FLICK_NXP double extended(long double x) { return x; }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0204]
+FLICK_NXP double inside(double x) { return (double)((long double)x * 3); }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0205] a result of type <4 x float> in 'vector'
+FLICK_NXP v4 vector(v4 x) { return x; }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0206] a call of 'get_pair' in 'uncovered'
+FLICK_NXP float uncovered(void) { return get_pair().x; }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0206] a call through a pointer in 'indirect'
+FLICK_NXP float indirect(struct pair (*f)(void)) { return f().x; }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0207] a variadic definition
+FLICK_NXP int variadic(int n, ...) { return n; }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0208] a call of '_setjmp'
+FLICK_NXP int twice(void) { return setjmp(buffer); }
+void clean(int *p) { ext(*p); }
+FLICK_NXP int cleanup(void) {
+  // CHECK: refused.c:[[#@LINE-1]]:{{.*}}error: [FLK0211] exception handling in 'cleanup'
+  __attribute__((cleanup(clean))) int x = 1;
+  return ext(x);
+}
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] a naked function
+FLICK_NXP __attribute__((naked)) void bare(void) { __asm__("ret"); }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] an x86-64 calling convention
+FLICK_NXP __attribute__((ms_abi)) int windows(int x) { return x; }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] the address of a caller's frame
+FLICK_NXP void *frames(void) { return __builtin_return_address(2); }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] a value of type ptr addrspace(256)
+FLICK_NXP int segment(char *__seg_gs *p) { return p != 0; }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] a value of type half
+FLICK_NXP float half(_Float16 x) { return x; }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] a read of the time-stamp counter
+FLICK_NXP long ticks(void) { return __builtin_readcyclecounter(); }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0202] inline assembly in 'sides', which is placed on both sides
+FLICK_BOTH int sides(int x) { __asm__("nop"); return x; }
+// CHECK: refused.c:[[#@LINE+2]]:{{.*}}error: [FLK0206] a call of 'resume' in a musttail return
+float resume(float);
+FLICK_NXP float tail(float x) { __attribute__((musttail)) return resume(x); }
+// CHECK-NOT: error: [
+// CHECK: errors generated.

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Golden tests of the compiler pass. Each *.c here says in RUN lines how it is compiled and in CHECK
+# lines (FileCheck) what must come out.
+#   tests/pass/run.sh [FILE.c...]       FLICK_PASS=path of flick-pass.so (else built into a temporary)
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+pass=${FLICK_PASS:-$root/build/lib/flick/flick-pass.so}
+if [ ! -e "$pass" ]; then
+  pass=$work/flick-pass.so
+  make -s -C "$root/pass" OUT="$pass" || exit 1
+fi
+
+# What RUN lines may use, besides ordinary commands.
+flick() { clang-19 -D__FLICK__=1 -I"$root/include" -fpass-plugin="$pass" -Xclang -load -Xclang "$pass" "$@"; }
+plain() { clang-19 -D__FLICK__=1 -I"$root/include" "$@"; }
+check() { FileCheck-19 --dump-input-context=2 "$@"; }
+not() { if "$@"; then return 1; else return 0; fi; }
+# nxp FAT.o OUT.o: the RV64 object of a fat object
+nxp() {
+  llvm-objcopy-19 --dump-section=.flick.nxp="$work/raw" "$1" /dev/null && dd if="$work/raw" of="$2" bs=32 skip=1 status=none
+}
+# dis FAT.o: RV64 disassembly with relocations
+dis() { nxp "$1" "$work/dis.o" && llvm-objdump-19 -dr --no-show-raw-insn "$work/dis.o"; }
+# links FAT.o...: their RV64 objects link into an image
+links() {
+  local fat i=0 objects=()
+  for fat; do
+    nxp "$fat" "$work/link$i.o" || return 1
+    objects+=("$work/link$i.o")
+    i=$((i + 1))
+  done
+  ld.lld-19 -shared -Bsymbolic -z now --fatal-warnings "${objects[@]}" -o "$work/link.so"
+}
+# places FAT.o: the placement lines
+places() { llvm-objcopy-19 --dump-section=.flick.place=/dev/stdout "$1" /dev/null; }
+
+passed=0 failed=0
+cd "$here" || exit 1
+[ $# -gt 0 ] || set -- *.c
+for file; do
+  s=$file t=$work/${file%.c} good=1 runs=0
+  while IFS= read -r line; do
+    runs=$((runs + 1))
+    if ! (s=$s t=$t; eval "$line") >"$work/log" 2>&1; then
+      echo "FAIL $file: $line"
+      sed 's/^/  /' "$work/log" | head -40
+      good=0
+      break
+    fi
+  done < <(sed -n 's|^// RUN: *||p' "$file")
+  if [ $good = 1 ] && [ $runs -gt 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
