@@ -125,6 +125,14 @@ pub extern "C" fn exiting() {
     EXITING.store(1, Ordering::Relaxed);
 }
 
+extern "C" fn before_fork() {
+    MODULES.lock();
+}
+
+extern "C" fn after_fork() {
+    MODULES.unlock();
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Nxp,
@@ -136,6 +144,10 @@ fn place() -> Place {
     static PLACE: OnceLock<Place> = OnceLock::new();
     *PLACE.get_or_init(|| {
         let config = config::get();
+        // Before the other parts register theirs: in the child, handlers run in this order, and
+        // those of the statistics read the modules.
+        // SAFETY: plain functions of the right types, which live as long as the process.
+        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
         let place = if config.offload == Offload::Off {
             Place::Host
         } else {
@@ -155,7 +167,7 @@ fn place() -> Place {
         if config.statistics != Statistics::Off {
             stats::init(config.statistics.clone());
         }
-        // SAFETY: `exiting` is a plain function of the right type.
+        // SAFETY: a plain function of the right type, which lives as long as the process.
         unsafe { libc::atexit(exiting) };
         if place == Place::Nxp {
             thread::init();

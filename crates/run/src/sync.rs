@@ -43,6 +43,16 @@ impl<T> SignalSafeLock<T> {
 
     pub fn write<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         let blocked = BlockedSignals::new();
+        self.lock();
+        // SAFETY: state is WRITER, so nobody else is inside.
+        let result = f(unsafe { &mut *self.value.get() });
+        self.unlock();
+        drop(blocked);
+        result
+    }
+
+    /// Keeps everybody out: around `fork`, so that the child finds the lock free.
+    pub fn lock(&self) {
         while self
             .state
             .compare_exchange_weak(0, WRITER, Ordering::Acquire, Ordering::Relaxed)
@@ -50,11 +60,10 @@ impl<T> SignalSafeLock<T> {
         {
             std::thread::yield_now();
         }
-        // SAFETY: state is WRITER, so nobody else is inside.
-        let result = f(unsafe { &mut *self.value.get() });
+    }
+
+    pub fn unlock(&self) {
         self.state.store(0, Ordering::Release);
-        drop(blocked);
-        result
     }
 }
 
@@ -78,5 +87,34 @@ impl Drop for BlockedSignals {
     fn drop(&mut self) {
         // SAFETY: restores the mask that `new` found.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_see_whole_writes() {
+        static LOCK: SignalSafeLock<(u64, u64)> = SignalSafeLock::new((0, 0));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        LOCK.write(|pair| {
+                            pair.0 += 1;
+                            pair.1 += 1;
+                        });
+                    }
+                });
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        LOCK.read(|pair| assert_eq!(pair.0, pair.1));
+                        LOCK.read(|outer| LOCK.read(|inner| assert_eq!(outer, inner)));
+                    }
+                });
+            }
+        });
+        assert_eq!(LOCK.read(|pair| *pair), (20_000, 20_000));
     }
 }
