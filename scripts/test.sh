@@ -23,9 +23,8 @@ check() { # NAME COMMAND...
   log=$logs/$(tr -cs 'a-z0-9\n' - <<<"${name,,}").log
   say "$name"
   local start=$SECONDS
-  "$@" > >(tee "$log") 2>&1
-  status=$?
-  wait $!
+  "$@" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
   read -r good bad < <(awk '
     /^test result: / { good += $4; bad += $6 }
     /^[0-9]+ passed, [0-9]+ failed/ { good += $1; bad += $3 }
