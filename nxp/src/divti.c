@@ -22,3 +22,11 @@ i128 __modti3(i128 a, i128 b) {
   return a < 0 ? -rest : rest;
 }
 NXP_ALIAS(__modti3);
+
+i128 __divmodti4(i128 a, i128 b, i128 *remainder) {
+  u128 rest;
+  u128 quotient = __udivmodti4(magnitude(a), magnitude(b), &rest);
+  *remainder = a < 0 ? -rest : rest;
+  return (a < 0) != (b < 0) ? -quotient : quotient;
+}
+NXP_ALIAS(__divmodti4);

@@ -5,6 +5,9 @@
 typedef __int128 i128;
 typedef unsigned __int128 u128;
 
+/* No operator of C stands for it. */
+i128 __divmodti4(i128, i128, i128 *);
+
 static void show(u128 value) {
   char text[33];
   for (int i = 31; i >= 0; i--, value >>= 4)
@@ -62,6 +65,8 @@ static void integers(u128 a, u128 b) {
     if (!(b == ~(u128)0 && a == (u128)1 << 127)) {
       show((u128)(x / y));
       show((u128)(x % y));
+      i128 rest, quotient = __divmodti4(x, y, &rest);
+      show((u128)quotient ^ (u128)rest << 1);
     }
   }
   unsigned n = (unsigned)b % 128;

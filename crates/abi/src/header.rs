@@ -5,12 +5,19 @@ use crate::{ABI_VERSION, NXP_MARCH, layout, names};
 
 /// Writes `pass/flick_abi.h`.
 pub fn c_header(out: &mut impl Write) -> fmt::Result {
-    writeln!(out, "// Made from crates/abi by `cargo run -p flick-abi --example c-header`.")?;
+    writeln!(
+        out,
+        "// Made from crates/abi by `cargo run -p flick-abi --example c-header`."
+    )?;
     writeln!(out, "#pragma once\n")?;
     writeln!(out, "#define FLICK_ABI_VERSION {ABI_VERSION}")?;
     writeln!(out, "#define FLICK_NXP_MARCH \"{NXP_MARCH}\"")?;
     writeln!(out, "#define FLICK_FAT_MAGIC \"FLKNXP1\"")?;
-    writeln!(out, "#define FLICK_FAT_HEADER_SIZE {}", size_of::<layout::FatHeader>())?;
+    writeln!(
+        out,
+        "#define FLICK_FAT_HEADER_SIZE {}",
+        size_of::<layout::FatHeader>()
+    )?;
     for (name, value) in [
         ("GATE_NXP", layout::GATE_NXP),
         ("GATE_BOTH", layout::GATE_BOTH),
@@ -35,6 +42,12 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     ] {
         writeln!(out, "#define FLICK_{name} \"{value}\"")?;
     }
+    // The elements of an array.
+    write!(out, "#define FLICK_NXP_LIBRARY")?;
+    for (i, name) in names::NXP_LIBRARY.iter().enumerate() {
+        write!(out, "{} \\\n  \"{name}\"", if i == 0 { "" } else { "," })?;
+    }
+    writeln!(out)?;
     Ok(())
 }
 
@@ -46,6 +59,9 @@ mod tests {
         super::c_header(&mut want).unwrap();
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../pass/flick_abi.h");
         let have = std::fs::read_to_string(path).unwrap();
-        assert!(have == want, "run `cargo run -p flick-abi --example c-header > pass/flick_abi.h`");
+        assert!(
+            have == want,
+            "run `cargo run -p flick-abi --example c-header > pass/flick_abi.h`"
+        );
     }
 }

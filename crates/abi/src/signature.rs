@@ -82,12 +82,19 @@ impl<'a> Signature<'a> {
         if bytes.get(at) != Some(&b'(') || bytes.last() != Some(&b')') {
             return Err(Malformed);
         }
-        Ok(Self { bytes, args: at + 1, ret })
+        Ok(Self {
+            bytes,
+            args: at + 1,
+            ret,
+        })
     }
 
     /// The arguments, in order.
     pub fn args(&self) -> Args<'a> {
-        Args { bytes: self.bytes, at: self.args }
+        Args {
+            bytes: self.bytes,
+            at: self.args,
+        }
     }
 }
 
@@ -142,10 +149,17 @@ fn number(bytes: &[u8], mut at: usize) -> Result<(u32, usize), Malformed> {
     let start = at;
     let mut n: u32 = 0;
     while let Some(d) = bytes.get(at).filter(|b| b.is_ascii_digit()) {
-        n = n.checked_mul(10).and_then(|n| n.checked_add(u32::from(d - b'0'))).ok_or(Malformed)?;
+        n = n
+            .checked_mul(10)
+            .and_then(|n| n.checked_add(u32::from(d - b'0')))
+            .ok_or(Malformed)?;
         at += 1;
     }
-    if at == start { Err(Malformed) } else { Ok((n, at)) }
+    if at == start {
+        Err(Malformed)
+    } else {
+        Ok((n, at))
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod common;
 use std::process::Command;
 
 use common::{Bench, fixture, stderr, stdout};
+use flick_abi::names::{CALL_PREFIX, NXP_LIBRARY};
 
 const WANT: &str = "\
 address 1
@@ -308,4 +309,28 @@ fn bad_inputs_have_codes() {
         &[],
     );
     fails("main.o data.o -o prog", "FLK0306", &["thread-local"]);
+}
+
+#[test]
+fn the_library_has_what_the_pass_relies_on() {
+    let bench = Bench::new();
+    let output = Command::new("llvm-nm-19")
+        .args(["-g", "--defined-only", "-j"])
+        .arg(bench.path("lib/flick/libnxp.a"))
+        .output()
+        .unwrap();
+    let text = stdout(&output);
+    // Members' names end in a colon.
+    let names = text
+        .lines()
+        .filter(|name| !name.is_empty() && !name.ends_with(':'));
+    let (second, mut first): (Vec<_>, Vec<_>) = names.partition(|n| n.starts_with(CALL_PREFIX));
+    first.sort_unstable();
+    assert_eq!(first, NXP_LIBRARY);
+    let mut second: Vec<_> = second
+        .iter()
+        .map(|name| &name[CALL_PREFIX.len()..])
+        .collect();
+    second.sort_unstable();
+    assert_eq!(second, NXP_LIBRARY);
 }
