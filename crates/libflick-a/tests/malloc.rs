@@ -1,0 +1,62 @@
+//! `libflick.a` in a static C program: the program of libflick.so's test, with `--wrap`.
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flick_abi::names::STATIC_WRAPS;
+
+/// The library, built now: cargo builds no static library for a package's own tests.
+fn library() -> PathBuf {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "-p", env!("CARGO_PKG_NAME")]);
+    cargo.args([
+        "--profile",
+        if cfg!(debug_assertions) {
+            "dev"
+        } else {
+            "release"
+        },
+    ]);
+    assert!(cargo.status().unwrap().success());
+    // target/<profile>/deps/<test>
+    let exe = std::env::current_exe().unwrap();
+    exe.ancestors().nth(2).unwrap().join("libflick_static.a")
+}
+
+#[test]
+fn blocks_of_the_nxp_heap() {
+    let dir = tempfile::tempdir().unwrap();
+    let library = library();
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../libflick-so/tests");
+    for linker in ["bfd", "lld-19"] {
+        let program = dir.path().join(linker);
+        let output = Command::new("clang-19")
+            .args(["-static", "-g", "-O1", "-pthread"])
+            .arg(format!("-fuse-ld={linker}"))
+            .arg(format!("-DFLICK_ABI_VERSION={}", flick_abi::ABI_VERSION))
+            .arg(format!("-DFLICK_NXP_MARCH=\"{}\"", flick_abi::NXP_MARCH))
+            .arg(tests.join("malloc.c"))
+            .args(STATIC_WRAPS.iter().map(|name| format!("-Wl,--wrap={name}")))
+            .arg(&library)
+            .arg("-o")
+            .arg(&program)
+            .output()
+            .unwrap();
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{messages}");
+
+        let record = dir.path().join("record");
+        let output = Command::new(&program)
+            .arg("nxp")
+            .env("FLICK_STATS", &record)
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && output.stdout == b"ok\n" && err.is_empty(),
+            "{err}"
+        );
+        let text = std::fs::read_to_string(&record).unwrap();
+        assert!(text.contains("\nheap nxp\n"), "{text}");
+        std::fs::remove_file(&record).unwrap();
+    }
+}

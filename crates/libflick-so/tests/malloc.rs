@@ -1,0 +1,216 @@
+//! `libflick.so` in C programs: who frees and resizes which block.
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+struct Build {
+    dir: tempfile::TempDir,
+}
+
+/// The directory of the library, built now: cargo builds no such library for a package's own tests.
+fn library_dir() -> &'static Path {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "-p", env!("CARGO_PKG_NAME")]);
+        cargo.args([
+            "--profile",
+            if cfg!(debug_assertions) {
+                "dev"
+            } else {
+                "release"
+            },
+        ]);
+        assert!(cargo.status().unwrap().success());
+        // target/<profile>/deps/<test>
+        std::env::current_exe()
+            .unwrap()
+            .ancestors()
+            .nth(2)
+            .unwrap()
+            .to_owned()
+    })
+}
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(name)
+}
+
+impl Build {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Compiles one file of this directory; with `flick`, linked with libflick.so.
+    fn cc(&self, file: &str, out: &str, flick: bool, options: &[&str]) -> PathBuf {
+        let path = self.path(out);
+        let library = library_dir();
+        let mut cc = Command::new("cc");
+        cc.args(["-g", "-O1", "-Wall"])
+            .args(options)
+            .arg(source(file))
+            .arg("-o")
+            .arg(&path);
+        cc.arg(format!("-DFLICK_ABI_VERSION={}", flick_abi::ABI_VERSION));
+        cc.arg(format!("-DFLICK_NXP_MARCH=\"{}\"", flick_abi::NXP_MARCH));
+        if flick {
+            cc.arg("-L").arg(library).arg("-lflick");
+            cc.arg(format!("-Wl,-rpath,{}", library.display()));
+        }
+        let output = cc.args(["-lpthread", "-ldl"]).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        path
+    }
+}
+
+fn run(program: impl AsRef<OsStr>, args: &[&OsStr], env: &[(&str, &OsStr)]) -> Output {
+    Command::new(program)
+        .args(args)
+        .envs(env.iter().copied())
+        .output()
+        .unwrap()
+}
+
+/// The program said "ok", and nothing on stderr but what `stderr` allows.
+fn assert_ok(output: &Output) {
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?}\n{err}", output.status);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ok\n", "{err}");
+}
+
+fn assert_silent(output: &Output) {
+    assert_ok(output);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn blocks_of_the_nxp_heap() {
+    let build = Build::new();
+    for (out, options) in [
+        ("pie", ["-pie", "-fPIE"]),
+        ("no-pie", ["-no-pie", "-fno-pie"]),
+    ] {
+        let program = build.cc("malloc.c", out, true, &options);
+        assert_silent(&run(&program, &["nxp".as_ref()], &[]));
+        assert_silent(&run(
+            &program,
+            &["nxp".as_ref()],
+            &[("LD_BIND_NOW", "1".as_ref())],
+        ));
+    }
+}
+
+/// What the statistics say of the heap.
+fn heap_policy(program: &Path, args: &[&OsStr], env: &[(&str, &OsStr)], build: &Build) -> String {
+    let record = build.path("record");
+    let mut env = env.to_vec();
+    env.push(("FLICK_STATS", record.as_os_str()));
+    assert_ok(&run(program, args, &env));
+    let text = std::fs::read_to_string(&record).unwrap();
+    std::fs::remove_file(&record).unwrap();
+    let heap = text
+        .lines()
+        .find_map(|line| line.strip_prefix("heap "))
+        .unwrap()
+        .to_owned();
+    heap
+}
+
+#[test]
+fn a_preloaded_allocator_serves_everybody() {
+    let build = Build::new();
+    let allocator = build.cc("preloaded.c", "preloaded.so", false, &["-shared", "-fPIC"]);
+    for (out, options) in [
+        ("pie", ["-pie", "-fPIE"]),
+        ("no-pie", ["-no-pie", "-fno-pie"]),
+    ] {
+        let program = build.cc("malloc.c", out, true, &options);
+        let env = [("LD_PRELOAD", allocator.as_os_str())];
+        assert_silent(&run(&program, &["host".as_ref()], &env));
+        let heap = heap_policy(&program, &["host".as_ref()], &env, &build);
+        assert!(heap.starts_with("host free belongs to "), "{heap}");
+        assert_eq!(heap_policy(&program, &["nxp".as_ref()], &[], &build), "nxp");
+    }
+}
+
+#[test]
+fn an_allocator_behind_libflick_keeps_its_blocks() {
+    let build = Build::new();
+    let allocator = build.cc("preloaded.c", "libbehind.so", false, &["-shared", "-fPIC"]);
+    let program = build.path("program");
+    // The order of the command line is that of symbol lookup: libflick, then the allocator.
+    let object = build.cc("malloc.c", "malloc.o", false, &["-c"]);
+    let dir = library_dir();
+    let output = Command::new("cc")
+        .arg(object)
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(dir)
+        .arg("-lflick")
+        .arg(&allocator)
+        .arg(format!("-Wl,-rpath,{}", dir.display()))
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_silent(&run(&program, &["nxp".as_ref()], &[]));
+}
+
+#[test]
+fn a_library_loaded_late_uses_the_process_heap() {
+    let build = Build::new();
+    let library = build.cc("late_library.c", "library.so", true, &["-shared", "-fPIC"]);
+    let program = build.cc("late.c", "late", false, &[]);
+    assert_silent(&run(&program, &[library.as_os_str()], &[]));
+    let heap = heap_policy(&program, &[library.as_os_str()], &[], &build);
+    assert!(heap.starts_with("host free belongs to libc.so"), "{heap}");
+}
+
+#[test]
+fn memcheck_sees_every_block() {
+    let build = Build::new();
+    let program = build.cc("malloc.c", "program", true, &[]);
+    let output = run(
+        "valgrind",
+        &[
+            "--error-exitcode=9".as_ref(),
+            "--leak-check=no".as_ref(),
+            "-q".as_ref(),
+            program.as_os_str(),
+            "host".as_ref(),
+        ],
+        &[],
+    );
+    assert_ok(&output);
+}
+
+#[test]
+fn the_region_shrinks_under_ulimit() {
+    let build = Build::new();
+    let program = build.cc("malloc.c", "program", true, &[]);
+    for limit in ["4000000", "700000"] {
+        let script = format!("ulimit -v {limit}; exec \"$0\" nxp");
+        assert_ok(&run(
+            "sh",
+            &["-c".as_ref(), script.as_ref(), program.as_os_str()],
+            &[],
+        ));
+    }
+}
