@@ -63,7 +63,7 @@ impl<'a> Compiler<'a> {
 
     /// Compiles it to `object`, for the link that follows in the same command.
     pub fn for_link(&self, index: usize, object: &Path) -> Step {
-        let mut words = self.words(index, Mode::Object);
+        let mut words = self.words(index, Mode::Link);
         words.extend(["-c".into(), "-o".into(), object.into()]);
         words.extend(self.depend_names(index));
         self.runner.run(&self.clang, &words)?;
@@ -90,6 +90,11 @@ impl<'a> Compiler<'a> {
                 // `-static` and the like matter to both.
                 _ => words.extend(piece.words()),
             }
+        }
+        // Options meant for the C sources of the same command; clang alone would have used them.
+        if *language != Language::C && (mode == Mode::Link || self.args.inputs() > 1) {
+            words.insert(0, "--start-no-unused-arguments".into());
+            words.push("--end-no-unused-arguments".into());
         }
         if *language != Language::Assembly {
             words.push("-D__FLICK__=1".into());
