@@ -39,7 +39,8 @@ int main(void) {
            (old.sa_flags & (SA_SIGINFO | SA_NODEFER | (int)SA_RESETHAND)) ==
                (SA_SIGINFO | SA_NODEFER),
            sigismember(&old.sa_mask, SIGUSR1) && !sigismember(&old.sa_mask, SIGUSR2));
-    printf(" %d %d\n", signal(s, SIG_IGN) != handler, signal(s, SIG_DFL) == SIG_IGN);
+    printf(" %d", signal(s, SIG_IGN) != handler);
+    printf(" %d\n", signal(s, SIG_DFL) == SIG_IGN);
   }
   fflush(stdout);
   if (fork() == 0) {
