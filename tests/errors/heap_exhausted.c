@@ -5,13 +5,13 @@
 // OUT: NULL 12
 // OUT: fine
 // SAYS: NxP-local memory is exhausted
-// SAYS: allocation of 1125899906842624 bytes
+// SAYS: allocation of 1099511627776 bytes
 #include <errno.h>
 #include <flick.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static volatile size_t petabyte = (size_t)1 << 50;
+static volatile size_t terabyte = (size_t)1 << 40;
 
 FLICK_NXP void *take(size_t size) { return malloc(size); }
 
@@ -26,9 +26,9 @@ static void show(void *memory) {
 int main(void) {
   void *small;
   errno = 0;
-  show(take(petabyte));
+  show(take(terabyte));
   errno = 0;
-  show(flick_alloc(FLICK_MEM_NXP, petabyte));
+  show(flick_alloc(FLICK_MEM_NXP, terabyte));
   small = take(100);
   puts(small ? "fine" : "nothing");
   free(small);

@@ -1,5 +1,5 @@
-// A 128-bit integer that no longer fits into the registers of x86-64 is not covered by the
-// crossing. FAILS: compile FLK0205 SAYS: 'add' SAYS: i128
+// A 128-bit integer beyond the registers of x86-64 is not covered by the crossing.
+// FAILS: compile FLK0205
 #include <flick.h>
 
 FLICK_NXP long add(long a, long b, long c, long d, long e, __int128 x) /* HERE */

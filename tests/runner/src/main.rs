@@ -49,6 +49,9 @@ struct Options {
     /// Bad input.
     #[arg(long)]
     errors: bool,
+    /// With --pairwise or --full: only modes with all of these words (gate, no-pie, lld, O2, ...).
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    mode: Vec<String>,
     /// Only programs whose name contains one of these.
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     filter: Vec<String>,
@@ -131,6 +134,11 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         };
         all.iter().copied().filter(|&m| m == mode).collect()
     };
+    if let Some(bad) = o.mode.iter().find(|w| !Mode::is_word(w)) {
+        return Err(format!("--mode: unknown word '{bad}'"));
+    }
+    let wanted = |m: &Mode| o.mode.iter().all(|w| m.has_word(w));
+    let among = |all: &[Mode]| -> Vec<Mode> { all.iter().copied().filter(wanted).collect() };
     let mut verdicts: Vec<Verdict> = Vec::new();
     let go = |title: &str, (jobs, skipped): (Vec<pool::Job>, Vec<Verdict>)| {
         let mut verdicts = pool::run(&jobs, threads, title);
@@ -146,14 +154,11 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     if pairwise {
         verdicts.extend(go(
             "pairwise",
-            suite::linked(&setup, &oracles, Mode::pairwise, false),
+            suite::linked(&setup, &oracles, |all| Mode::pairwise(&among(all)), false),
         ));
     }
     if o.full {
-        verdicts.extend(go(
-            "full",
-            suite::linked(&setup, &oracles, <[Mode]>::to_vec, false),
-        ));
+        verdicts.extend(go("full", suite::linked(&setup, &oracles, among, false)));
     }
     if let Some(seeds) = o.random {
         verdicts.extend(go(

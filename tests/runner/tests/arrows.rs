@@ -16,8 +16,8 @@ const PARTS: [(&str, &[&str]); 10] = [
             "flick-abi",
         ],
     ),
-    ("flick-so", &["flick-run"]),
-    ("flick-a", &["flick-run"]),
+    ("flick-so", &["flick-run", "flick-events", "flick-abi"]),
+    ("flick-a", &["flick-run", "flick-events", "flick-abi"]),
     ("flick-build", &["flick-image", "flick-abi"]),
     ("flick-run", &["flick-engine", "flick-events", "flick-abi"]),
     (
