@@ -1,4 +1,5 @@
 // LLVM's own pipeline and code generator for riscv64, in memory.
+#include "Calls.h"
 #include "NxpHalf.h"
 #include "flick_abi.h"
 
@@ -90,7 +91,8 @@ Error checkUndefined(StringRef Object, const StringSet<> &Known) {
       return Flags.takeError();
     if (!Name)
       return Name.takeError();
-    if ((*Flags & object::SymbolRef::SF_Undefined) && !Name->empty() && !Known.contains(*Name))
+    if ((*Flags & object::SymbolRef::SF_Undefined) && !Name->empty() && !Known.contains(*Name) &&
+        !isLibraryFunction(*Name))
       Unknown += (Unknown.empty() ? "" : ", ") + Name->str();
   }
   if (!Unknown.empty())
@@ -111,11 +113,7 @@ Expected<std::string> compileNxp(Module &N, OptimizationLevel Level) {
     return failure("the NxP half is not valid: " + BrokenStream.str());
 
   StringSet<> Known;
-  for (StringRef Name :
-       {"memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "__divti3", "__modti3",
-        "__udivti3", "__umodti3", "__udivmodti4", "__divmodti4", "__multi3", "__muloti4",
-        "__ashlti3", "__ashrti3", "__lshrti3", FLICK_RT_XCALL})
-    Known.insert(Name);
+  Known.insert(FLICK_RT_XCALL);
   for (const GlobalValue &V : N.global_values())
     Known.insert(cName(V));
 

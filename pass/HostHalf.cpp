@@ -7,6 +7,10 @@
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/MC/MCAsmInfo.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCTargetOptions.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -82,11 +86,16 @@ public:
         recordBoth(F);
     for (GlobalVariable *V : P.ThreadLocals)
       accessor(V);
+    for (Function *F : P.Addresses)
+      addressOf(F);
     if (P.Functions.empty())
       return;
     embed(Object);
     appendToCompilerUsed(M, Kept);
-    M.appendModuleInlineAsm(Text + strings() + "\t.text\n");
+    Text += strings() + "\t.text\n";
+    if (isIntelSyntax(M))
+      Text = "\t.att_syntax prefix\n" + Text + "\t.intel_syntax noprefix\n";
+    M.appendModuleInlineAsm(Text);
   }
 
 private:
@@ -272,6 +281,26 @@ private:
     F->setUWTableKind(UWTableKind::Default);
     IRBuilder<> B(BasicBlock::Create(Ctx, "", F));
     B.CreateRet(B.CreateThreadLocalAddress(V));
+  }
+
+  /// Where NxP code finds F's one address: in the image, F's name means the image's own copy.
+  void addressOf(Function *F) {
+    auto *V = new GlobalVariable(M, F->getType(), /*isConstant=*/true, GlobalValue::WeakODRLinkage,
+                                 F, P.addressOf(*F));
+    V->setVisibility(GlobalValue::HiddenVisibility);
+    V->setDSOLocal(true);
+  }
+
+  /// Module assembly is in the dialect of -masm=.
+  static bool isIntelSyntax(const Module &M) {
+    std::string Why;
+    const std::string &Triple = M.getTargetTriple();
+    const Target *T = TargetRegistry::lookupTarget(Triple, Why);
+    std::unique_ptr<MCRegisterInfo> Registers(T ? T->createMCRegInfo(Triple) : nullptr);
+    if (!Registers)
+      return false;
+    std::unique_ptr<MCAsmInfo> Info(T->createMCAsmInfo(*Registers, Triple, MCTargetOptions()));
+    return Info && Info->getAssemblerDialect() == 1;
   }
 
   void embed(StringRef Object) {

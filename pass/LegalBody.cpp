@@ -83,6 +83,8 @@ private:
     if (F.getCallingConv() != CallingConv::C && F.getCallingConv() != CallingConv::X86_64_SysV &&
         F.getCallingConv() != CallingConv::Fast)
       add("FLK0212", "an x86-64 calling convention", "the NxP has no such convention");
+    if (F.hasFnAttribute(Attribute::ReturnsTwice))
+      add("FLK0208", "a definition that returns twice", "its second return cannot cross");
     if (F.hasFnAttribute(Attribute::Naked))
       add("FLK0212", "a naked function", "its body is assembly");
     if (F.hasFnAttribute("no_caller_saved_registers"))

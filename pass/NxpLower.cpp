@@ -2,7 +2,7 @@
 #include "Legality.h"
 #include "NxpHalf.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -234,40 +234,68 @@ private:
 
 void lowerBody(Function &F) { Lowering(F).run(); }
 
+/// Replaces the uses of V in code by what Make computes there.
+static void replaceInCode(GlobalValue &V, function_ref<Value *(IRBuilder<> &)> Make) {
+  convertUsersOfConstantsToInstructions({&V});
+  V.removeDeadConstantUsers();
+  SmallSetVector<Instruction *, 8> Users;
+  for (User *U : V.users())
+    if (auto *I = dyn_cast<Instruction>(U))
+      Users.insert(I);
+  for (Instruction *I : Users) {
+    if (auto *Phi = dyn_cast<PHINode>(I)) {
+      // Edges from one block must agree.
+      DenseMap<BasicBlock *, Value *> Made;
+      for (unsigned K = 0; K < Phi->getNumIncomingValues(); ++K) {
+        if (Phi->getIncomingValue(K) != &V)
+          continue;
+        Value *&New = Made[Phi->getIncomingBlock(K)];
+        IRBuilder<> B(Phi->getIncomingBlock(K)->getTerminator());
+        if (!New)
+          New = Make(B);
+        Phi->setIncomingValue(K, New);
+      }
+      continue;
+    }
+    IRBuilder<> B(I);
+    auto *Intrinsic = dyn_cast<IntrinsicInst>(I);
+    if (Intrinsic && Intrinsic->getIntrinsicID() == Intrinsic::threadlocal_address) {
+      I->replaceAllUsesWith(Make(B));
+      I->eraseFromParent();
+    } else {
+      I->replaceUsesOfWith(&V, Make(B));
+    }
+  }
+}
+
 void lowerThreadLocals(Module &N, function_ref<std::string(GlobalVariable &)> NameOf) {
   SmallVector<GlobalVariable *> Variables;
   for (GlobalVariable &V : N.globals())
-    if (V.isThreadLocal())
+    if (V.isThreadLocal() && !V.use_empty())
       Variables.push_back(&V);
   auto *Pointer = PointerType::get(N.getContext(), 0);
   for (GlobalVariable *V : Variables) {
-    convertUsersOfConstantsToInstructions({V});
-    V->removeDeadConstantUsers();
-    if (V->use_empty())
-      continue;
     FunctionCallee Accessor = N.getOrInsertFunction(NameOf(*V), FunctionType::get(Pointer, false));
-    auto Address = [&](IRBuilder<> &B) {
+    replaceInCode(*V, [&](IRBuilder<> &B) {
       // A function runs in one thread, so the address does not change under it.
       CallInst *Call = B.CreateCall(Accessor);
       Call->setDoesNotAccessMemory();
       Call->setDoesNotThrow();
       Call->addFnAttr(Attribute::WillReturn);
       return Call;
-    };
-    for (Use &U : make_early_inc_range(V->uses())) {
-      auto *I = cast<Instruction>(U.getUser());
-      if (auto *Intrinsic = dyn_cast<IntrinsicInst>(I);
-          Intrinsic && Intrinsic->getIntrinsicID() == Intrinsic::threadlocal_address) {
-        IRBuilder<> B(I);
-        I->replaceAllUsesWith(Address(B));
-        I->eraseFromParent();
-        continue;
-      }
-      auto *Phi = dyn_cast<PHINode>(I);
-      IRBuilder<> B(Phi ? Phi->getIncomingBlock(U)->getTerminator() : I);
-      U.set(Address(B));
-    }
+    });
   }
+}
+
+void lowerAddress(Function &F, StringRef Variable) {
+  Module &N = *F.getParent();
+  auto *Type = PointerType::get(N.getContext(), 0);
+  Constant *Place = N.getOrInsertGlobal(Variable, Type);
+  replaceInCode(F, [&](IRBuilder<> &B) {
+    LoadInst *Load = B.CreateLoad(Type, Place);
+    Load->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(N.getContext(), {}));
+    return Load;
+  });
 }
 
 } // namespace flick

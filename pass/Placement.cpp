@@ -144,7 +144,8 @@ void applyEntries(Plan &P, Function &F, const PlacementOptions &Options, bool Ma
         P.MatchedEntries.push_back(Entry.At);
       Last = &Entry;
     }
-  if (Marked)
+  // Another unit has the definition that a pattern or chance places; this one is for inlining.
+  if (Marked || (F.hasAvailableExternallyLinkage() && !(Last && Last->Exact)))
     return;
   if (Last)
     P.Choices[&F] = {Last->Where, (Last->Exact ? "name:" : "glob:") + Last->At, Last->Exact};

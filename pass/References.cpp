@@ -77,17 +77,19 @@ private:
     if (isAnnotation(I) || isa<DbgInfoIntrinsic>(I))
       return;
     auto *Call = dyn_cast<CallBase>(&I);
-    Value *Direct = nullptr;
+    bool ByName = Call && Call->isInlineAsm();
     if (Call && isRealCall(*Call)) {
       auto HasNxpCode = [&](const Function *F) {
         return P.Functions.contains(const_cast<Function *>(F));
       };
-      if (planCall(*Call, HasNxpCode).Form == CallForm::Local)
-        Direct = Call->getCalledOperand();
+      CallPlan Made = planCall(*Call, HasNxpCode);
+      ByName = Made.Form == CallForm::Local || Made.Form == CallForm::Named;
+      if (Made.Form == CallForm::Named && Made.Callee->hasLocalLinkage())
+        exportSymbol(Made.Callee);
     }
     for (Use &Op : I.operands())
       if (auto *C = dyn_cast<Constant>(Op))
-        if (!(Call && Call->isCallee(&Op) && (Direct || Call->isInlineAsm())))
+        if (!(ByName && Call->isCallee(&Op)))
           visit(C);
   }
 
@@ -97,8 +99,11 @@ private:
     if (auto *V = dyn_cast<GlobalVariable>(C))
       return visitVariable(V);
     if (auto *G = dyn_cast<GlobalValue>(C)) {
+      auto *F = dyn_cast<Function>(G);
       if (G->hasLocalLinkage())
         exportSymbol(G);
+      else if (F && F->isDeclaration() && isLibraryFunction(cName(*F)))
+        P.Addresses.insert(F);
       return;
     }
     for (Use &Op : C->operands())
