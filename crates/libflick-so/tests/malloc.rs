@@ -121,12 +121,10 @@ fn heap_policy(program: &Path, args: &[&OsStr], env: &[(&str, &OsStr)], build: &
     assert_ok(&run(program, args, &env));
     let text = std::fs::read_to_string(&record).unwrap();
     std::fs::remove_file(&record).unwrap();
-    let heap = text
-        .lines()
+    text.lines()
         .find_map(|line| line.strip_prefix("heap "))
         .unwrap()
-        .to_owned();
-    heap
+        .to_owned()
 }
 
 #[test]
@@ -212,5 +210,28 @@ fn the_region_shrinks_under_ulimit() {
             &["-c".as_ref(), script.as_ref(), program.as_os_str()],
             &[],
         ));
+    }
+}
+
+#[test]
+fn each_process_appends_its_record() {
+    let build = Build::new();
+    let program = build.cc("children.c", "children", true, &[]);
+    let record = build.path("record");
+    let output = run(&program, &[], &[("FLICK_STATS", record.as_os_str())]);
+    assert!(output.status.success());
+    let records = flick_events::parse(&std::fs::read_to_string(&record).unwrap()).unwrap();
+    assert_eq!(records.len(), 9);
+    let (parent, children) = records.split_last().unwrap();
+    assert!(
+        parent.heap_peak >= 1 << 20 && parent.heap_peak < 2 << 20,
+        "{parent:?}"
+    );
+    for child in children {
+        assert!(
+            child.heap_peak >= 3 << 20 && child.pid != parent.pid,
+            "{child:?}"
+        );
+        assert_eq!(Path::new(&child.program), program);
     }
 }

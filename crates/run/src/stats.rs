@@ -3,13 +3,13 @@
 //! Chosen at start-up (`FLICK_STATS`). Gates then enter the counted crossing; where one path serves
 //! both, it asks [`enabled`], a load and a branch. Counters are atomics that nobody waits for, so
 //! they may be touched in signal handlers.
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, OsString};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use flick_abi::layout::{GATE_NXP, Gate};
@@ -17,7 +17,7 @@ use flick_events::{Calls, Heap, Offload, Summary, Trigger};
 
 use crate::config::{self, Statistics};
 use crate::fatal;
-use crate::memory::{policy, region, stack};
+use crate::memory::{Lock, policy, region, stack};
 use crate::modules;
 
 mod symbols;
@@ -116,10 +116,17 @@ struct Run {
     gone_nxp_to_host: Vec<Calls>,
 }
 
-fn run() -> MutexGuard<'static, Run> {
-    static RUN: OnceLock<Mutex<Run>> = OnceLock::new();
-    let run = RUN.get_or_init(|| {
-        Mutex::new(Run {
+struct State(UnsafeCell<Option<Run>>);
+// SAFETY: accessed only with LOCK held.
+unsafe impl Sync for State {}
+static STATE: State = State(UnsafeCell::new(None));
+pub(crate) static LOCK: Lock = Lock::new();
+
+fn with_run<R>(f: impl FnOnce(&mut Run) -> R) -> R {
+    LOCK.with(|| {
+        // SAFETY: the lock is held.
+        let state = unsafe { &mut *STATE.0.get() };
+        f(state.get_or_insert_with(|| Run {
             record: None,
             start: Instant::now(),
             fallback: None,
@@ -127,9 +134,8 @@ fn run() -> MutexGuard<'static, Run> {
             backend: "",
             gone_host_to_nxp: Vec::new(),
             gone_nxp_to_host: Vec::new(),
-        })
-    });
-    run.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        }))
+    })
 }
 
 /// Starts to count, and arranges for the summary when the process exits. Call once, before gates get
@@ -141,7 +147,7 @@ pub fn init(statistics: Statistics) {
         // The program may change its directory.
         Statistics::File(path) => Some(std::path::absolute(&path).unwrap_or(path.into())),
     };
-    run().record = record;
+    with_run(|run| run.record = record);
     ENABLED.store(true, Relaxed);
     // SAFETY: the functions live as long as the process; libflick is never unloaded.
     unsafe {
@@ -152,14 +158,12 @@ pub fn init(statistics: Statistics) {
 
 /// Offload was wanted and is off; `why` is for people.
 pub fn set_fallback(why: &str) {
-    run().fallback = Some(why.to_owned());
+    with_run(|run| run.fallback = Some(why.to_owned()));
 }
 
 /// Names the engine and the backend that NxP code runs on.
 pub fn set_engine(engine: &'static str, backend: &'static str) {
-    let mut run = run();
-    run.engine = engine;
-    run.backend = backend;
+    with_run(|run| (run.engine, run.backend) = (engine, backend));
 }
 
 /// The child of a fork counts its own calls, not its parent's.
@@ -172,10 +176,11 @@ extern "C" fn forked() {
         .for_each(|entry| entry.count.store(0, Relaxed));
     HEAP_PEAK.store(HEAP_LIVE.load(Relaxed), Relaxed);
     modules::for_each_gate(|gate| gate.calls.store(0, Relaxed));
-    let mut run = run();
-    run.start = Instant::now();
-    run.gone_host_to_nxp.clear();
-    run.gone_nxp_to_host.clear();
+    with_run(|run| {
+        run.start = Instant::now();
+        run.gone_host_to_nxp.clear();
+        run.gone_nxp_to_host.clear();
+    });
 }
 
 /// Keeps the counts of a module that is going to be unloaded, while its symbols can be found.
@@ -190,17 +195,18 @@ pub fn absorb<'a>(gates: impl IntoIterator<Item = &'a Gate>) {
     else {
         return;
     };
-    let calls = gates
+    let gone: Vec<Calls> = gates
         .iter()
-        .filter_map(|gate| of_gate(gate, gate.calls.swap(0, Relaxed)));
-    run().gone_host_to_nxp.extend(calls);
+        .filter_map(|gate| of_gate(gate, gate.calls.swap(0, Relaxed)))
+        .collect();
+    with_run(|run| run.gone_host_to_nxp.extend(gone));
     let targets: Vec<(usize, u64)> = HOST_CALLS
         .iter()
         .filter(|entry| module.contains(entry.target.load(Relaxed)))
         .map(|entry| (entry.target.load(Relaxed), entry.count.swap(0, Relaxed)))
         .collect();
-    let calls = symbols::name_all(targets);
-    run().gone_nxp_to_host.extend(calls);
+    let gone = symbols::name_all(targets);
+    with_run(|run| run.gone_nxp_to_host.extend(gone));
 }
 
 fn of_gate(gate: &Gate, count: u64) -> Option<Calls> {
@@ -237,11 +243,13 @@ pub fn summary() -> Summary {
     }
 
     let config = config::get();
-    let run = run();
-    host_to_nxp.extend(run.gone_host_to_nxp.iter().cloned());
-    nxp_to_host.extend(run.gone_nxp_to_host.iter().cloned());
-    let offload = match (&run.fallback, config.offload) {
-        (Some(why), _) => Offload::Off(why.clone()),
+    let (start, fallback, engine, backend) = with_run(|run| {
+        host_to_nxp.extend(run.gone_host_to_nxp.iter().cloned());
+        nxp_to_host.extend(run.gone_nxp_to_host.iter().cloned());
+        (run.start, run.fallback.clone(), run.engine, run.backend)
+    });
+    let offload = match (fallback, config.offload) {
+        (Some(why), _) => Offload::Off(why),
         (None, config::Offload::Off) => Offload::Off("FLICK_OFFLOAD=off".into()),
         (None, _) => Offload::On,
     };
@@ -258,8 +266,8 @@ pub fn summary() -> Summary {
             config::Trigger::Gate => Trigger::Gate,
             config::Trigger::Fault => Trigger::Fault,
         },
-        engine: run.engine.into(),
-        backend: run.backend.into(),
+        engine: engine.into(),
+        backend: backend.into(),
         offload,
         heap,
         host_to_nxp: symbols::merged(host_to_nxp),
@@ -272,7 +280,7 @@ pub fn summary() -> Summary {
         heap_peak: HEAP_PEAK.load(Relaxed) as u64,
         heap_live: HEAP_LIVE.load(Relaxed) as u64,
         stack_peak: stack::peak() as u64,
-        elapsed: u64::try_from(run.start.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        elapsed: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
         user,
         system,
     }
@@ -307,7 +315,7 @@ pub extern "C" fn finish() {
         return;
     }
     let summary = summary();
-    let record = run().record.clone();
+    let record = with_run(|run| run.record.clone());
     match record {
         None => fatal::write_stderr(summary.text(false).to_string().as_bytes()),
         Some(path) => {
@@ -332,4 +340,47 @@ fn append(path: &std::path::Path, record: &[u8]) -> io::Result<()> {
         .create(true)
         .open(path)?
         .write_all(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also those of more targets than the table holds, from several threads.
+    #[test]
+    fn every_host_call_is_counted_once() {
+        const THREADS: usize = 4;
+        const CALLS: usize = 60_000;
+        let known = libc::getppid as unsafe extern "C" fn() -> libc::pid_t as usize;
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                scope.spawn(move || {
+                    for i in 0..CALLS {
+                        // Addresses where nothing is mapped, in a different order in each thread.
+                        let target = (i * (2 * thread + 1)) % 20_000 * 16 + 0x1000;
+                        host_call(target);
+                        if i % 100 == 0 {
+                            host_call(known);
+                        }
+                    }
+                });
+            }
+        });
+        let summary = summary();
+        let count = |name: &str| {
+            summary
+                .nxp_to_host
+                .iter()
+                .find(|c| c.function == name)
+                .map(|c| c.count)
+        };
+        assert_eq!(
+            summary.nxp_to_host_calls(),
+            (THREADS * CALLS + THREADS * CALLS / 100) as u64
+        );
+        assert!(count("(functions beyond those counted apart)").is_some());
+        // Counted apart, unless the table was full when it was first called.
+        assert_eq!(count("getppid"), Some((THREADS * CALLS / 100) as u64));
+        assert!(summary.nxp_to_host.len() > TARGETS / 2);
+    }
 }

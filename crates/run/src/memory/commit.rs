@@ -97,13 +97,19 @@ pub(super) fn advise_huge(start: usize, size: usize) {
     let lo = start.next_multiple_of(HUGE_PAGE);
     let hi = (start + size) & !(HUGE_PAGE - 1);
     if lo < hi {
-        // SAFETY: advice only.
-        unsafe { libc::madvise(lo as *mut _, hi - lo, libc::MADV_HUGEPAGE) };
+        advise(lo, hi - lo, libc::MADV_HUGEPAGE);
     }
 }
 
 /// Keeps `transparent_hugepage/enabled = always` from making a stack's first touch a huge page.
 pub(super) fn advise_small(start: usize, size: usize) {
-    // SAFETY: advice only.
-    unsafe { libc::madvise(start as *mut _, size, libc::MADV_NOHUGEPAGE) };
+    advise(start, size, libc::MADV_NOHUGEPAGE);
+}
+
+/// Advice that may be refused, without a trace in errno: the callers have succeeded.
+fn advise(start: usize, size: usize, advice: i32) {
+    let errno = last_errno();
+    // SAFETY: advice only; contents and access stay as they are.
+    unsafe { libc::madvise(start as *mut _, size, advice) };
+    set_errno(errno);
 }

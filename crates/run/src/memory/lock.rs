@@ -4,20 +4,21 @@ use std::mem::MaybeUninit;
 use std::sync::Once;
 
 use super::gate;
+use crate::stats;
 
 /// A mutex. While it is held all signals are blocked in the thread, so that a handler that needs a
 /// stack never waits for the code it interrupted.
-pub(super) struct Lock(UnsafeCell<libc::pthread_mutex_t>);
+pub(crate) struct Lock(UnsafeCell<libc::pthread_mutex_t>);
 
 // SAFETY: a pthread mutex is made for use from many threads.
 unsafe impl Sync for Lock {}
 
 impl Lock {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
     }
 
-    pub(super) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
+    pub(crate) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
         let mask = block_signals();
         self.lock();
         let result = f();
@@ -54,10 +55,11 @@ fn restore_signals(mask: &libc::sigset_t) {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
 }
 
-/// Every lock of this module, in the order in which one may be taken under another. `fork` takes
+/// Every lock of this module and the statistics', in the order in which one may be taken under another. `fork` takes
 /// them and releases them on both sides, so that the child never finds one held by a thread that it
 /// does not have.
-static ALL: [&Lock; 3] = [
+static ALL: [&Lock; 4] = [
+    &stats::LOCK,
     &super::ranges::WRITERS,
     &super::overaligned::LOCK,
     &super::region::BOUNDARY,

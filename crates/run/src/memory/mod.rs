@@ -21,6 +21,7 @@ pub mod stack;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use lock::Lock;
 pub use ranges::{add_data_range, remove_data_range};
 pub use region::{Limits, MemoryError};
 

@@ -416,7 +416,7 @@ fn no_room_for_a_region_is_an_error() {
     unsafe { exports::flick_free(block) };
 }
 
-/// The child of a process with busy threads can use heap and stacks.
+/// The child of a process with busy threads can use heap and stacks. `FORKS` asks for more of them.
 #[test]
 fn fork_among_threads() {
     if !is_child() {
