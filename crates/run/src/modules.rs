@@ -166,6 +166,7 @@ fn place() -> Place {
         };
         if config.statistics != Statistics::Off {
             stats::init(config.statistics.clone());
+            stats::set_engine("interp", "inline");
         }
         // SAFETY: a plain function of the right type, which lives as long as the process.
         unsafe { libc::atexit(exiting) };
