@@ -22,8 +22,8 @@ extern "C" {
 #define FLICK_BOTH __attribute__((annotate("flick.both")))
 #define FLICK_NXP_DATA __attribute__((annotate("flick.nxp_data")))
 
-/* SIZE bytes of the given kind of memory, aligned as malloc does; NULL with errno ENOMEM (EINVAL for
- * an unknown kind). Release with flick_free or free, on either side. */
+/* SIZE bytes of the given kind of memory, aligned as malloc does; NULL with errno ENOMEM (EINVAL
+ * for an unknown kind). Release with flick_free or free, on either side. */
 void *flick_alloc(int kind, size_t size);
 void flick_free(void *memory);
 /* 1 if ADDRESS lies in NxP-local memory (heap, stacks, FLICK_NXP_DATA), else 0. */
