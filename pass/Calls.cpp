@@ -23,14 +23,6 @@ bool isHeapFunction(StringRef Name) {
       .Default(false);
 }
 
-bool isLibraryFunction(StringRef Name) {
-  return StringSwitch<bool>(Name)
-      .Cases("memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", true)
-      .Cases("__divti3", "__modti3", "__udivti3", "__umodti3", "__multi3", true)
-      .Cases("__ashlti3", "__ashrti3", "__lshrti3", true)
-      .Default(false);
-}
-
 CallPlan planCall(const CallBase &Call, function_ref<bool(const Function *)> HasNxpCode) {
   CallPlan Plan;
   auto *Target = Call.getCalledOperand()->stripPointerCasts();

@@ -37,9 +37,6 @@ bool isRealCall(const llvm::CallBase &Call);
 /// Direct calls of F enter its NxP code here; false where the linker may choose another definition.
 bool bindsLocally(const llvm::Function &F);
 
-/// libnxp has NxP code under this very name, for the code generator.
-bool isLibraryFunction(llvm::StringRef Name);
-
 /// The allocator of NxP-local memory has a function of this name.
 bool isHeapFunction(llvm::StringRef Name);
 

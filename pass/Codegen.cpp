@@ -1,5 +1,4 @@
 // LLVM's own pipeline and code generator for riscv64, in memory.
-#include "Calls.h"
 #include "NxpHalf.h"
 #include "flick_abi.h"
 
@@ -91,8 +90,7 @@ Error checkUndefined(StringRef Object, const StringSet<> &Known) {
       return Flags.takeError();
     if (!Name)
       return Name.takeError();
-    if ((*Flags & object::SymbolRef::SF_Undefined) && !Name->empty() && !Known.contains(*Name) &&
-        !isLibraryFunction(*Name))
+    if ((*Flags & object::SymbolRef::SF_Undefined) && !Name->empty() && !Known.contains(*Name))
       Unknown += (Unknown.empty() ? "" : ", ") + Name->str();
   }
   if (!Unknown.empty())
@@ -113,7 +111,8 @@ Expected<std::string> compileNxp(Module &N, OptimizationLevel Level) {
     return failure("the NxP half is not valid: " + BrokenStream.str());
 
   StringSet<> Known;
-  Known.insert(FLICK_RT_XCALL);
+  for (StringRef Name : {FLICK_RT_XCALL, FLICK_NXP_LIBRARY})
+    Known.insert(Name);
   for (const GlobalValue &V : N.global_values())
     Known.insert(cName(V));
 

@@ -86,8 +86,6 @@ public:
         recordBoth(F);
     for (GlobalVariable *V : P.ThreadLocals)
       accessor(V);
-    for (Function *F : P.Addresses)
-      addressOf(F);
     if (P.Functions.empty())
       return;
     embed(Object);
@@ -281,14 +279,6 @@ private:
     F->setUWTableKind(UWTableKind::Default);
     IRBuilder<> B(BasicBlock::Create(Ctx, "", F));
     B.CreateRet(B.CreateThreadLocalAddress(V));
-  }
-
-  /// Where NxP code finds F's one address: in the image, F's name means the image's own copy.
-  void addressOf(Function *F) {
-    auto *V = new GlobalVariable(M, F->getType(), /*isConstant=*/true, GlobalValue::WeakODRLinkage,
-                                 F, P.addressOf(*F));
-    V->setVisibility(GlobalValue::HiddenVisibility);
-    V->setDSOLocal(true);
   }
 
   /// Module assembly is in the dialect of -masm=.

@@ -36,8 +36,6 @@ std::string Plan::accessorOf(const GlobalVariable &V) const {
   return V.hasLocalLinkage() ? Name + ".flick." + Hash : Name;
 }
 
-std::string Plan::addressOf(const Function &F) const { return "__flick_address_" + cName(F).str(); }
-
 std::string asmString(StringRef Text) {
   std::string Out = "\"";
   for (unsigned char C : Text) {

@@ -36,8 +36,6 @@ public:
     lowerThreadLocals(
         *N, [&](GlobalVariable &V) { return P.accessorOf(*originOf<GlobalVariable>(V)); });
     rewriteCalls(*N, NxpCode, [&](const GlobalValue &V) { return Symbols.lookup(&V); });
-    for (Function *F : P.Addresses)
-      lowerAddress(*cast<Function>(Map[F]), P.addressOf(*F));
     for (Function *F : NxpCode)
       settle(*F, P.Functions.find(Origins[F])->second);
     cleanVariables();

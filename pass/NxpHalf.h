@@ -24,10 +24,6 @@ void lowerBody(llvm::Function &F);
 void lowerThreadLocals(llvm::Module &N,
                        llvm::function_ref<std::string(llvm::GlobalVariable &)> NameOf);
 
-/// Replaces the address of F, which rewriteCalls has left to other uses than calls, by what the host
-/// half's variable of this name holds.
-void lowerAddress(llvm::Function &F, llvm::StringRef Variable);
-
 /// Makes every call that may leave the unit by `__flick_call_*` or a stub; adds the stubs.
 /// SymbolOf gives the symbol of a callee for other units.
 void rewriteCalls(llvm::Module &N, const llvm::SetVector<llvm::Function *> &NxpCode,

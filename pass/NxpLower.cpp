@@ -46,9 +46,6 @@ StringRef libraryFunction(Intrinsic::ID Id, bool Strict) {
 #undef FLICK_LIBRARY
   case Intrinsic::exp10:
     return "exp10";
-  case Intrinsic::powi:
-  case Intrinsic::experimental_constrained_powi:
-    return "__powi";
   case Intrinsic::experimental_constrained_frem:
     return "fmod";
   default:
@@ -80,8 +77,6 @@ StringRef libraryFunction(Intrinsic::ID Id, bool Strict) {
 }
 
 std::string withSuffix(StringRef Name, Type *T) {
-  if (Name == "__powi") // of libgcc
-    return T->isFloatTy() ? "__powisf2" : "__powidf2";
   return T->isFloatTy() ? (Name + "f").str() : Name.str();
 }
 
@@ -235,7 +230,7 @@ private:
 void lowerBody(Function &F) { Lowering(F).run(); }
 
 /// Replaces the uses of V in code by what Make computes there.
-static void replaceInCode(GlobalValue &V, function_ref<Value *(IRBuilder<> &)> Make) {
+static void replaceInCode(GlobalVariable &V, function_ref<Value *(IRBuilder<> &)> Make) {
   convertUsersOfConstantsToInstructions({&V});
   V.removeDeadConstantUsers();
   SmallSetVector<Instruction *, 8> Users;
@@ -285,17 +280,6 @@ void lowerThreadLocals(Module &N, function_ref<std::string(GlobalVariable &)> Na
       return Call;
     });
   }
-}
-
-void lowerAddress(Function &F, StringRef Variable) {
-  Module &N = *F.getParent();
-  auto *Type = PointerType::get(N.getContext(), 0);
-  Constant *Place = N.getOrInsertGlobal(Variable, Type);
-  replaceInCode(F, [&](IRBuilder<> &B) {
-    LoadInst *Load = B.CreateLoad(Type, Place);
-    Load->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(N.getContext(), {}));
-    return Load;
-  });
 }
 
 } // namespace flick

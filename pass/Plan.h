@@ -78,8 +78,6 @@ struct Plan {
   llvm::SetVector<llvm::GlobalVariable *> Copied;
   /// Thread-locals that NxP code uses.
   llvm::SetVector<llvm::GlobalVariable *> ThreadLocals;
-  /// Host functions whose address NxP code takes, though the image has code of that name.
-  llvm::SetVector<llvm::Function *> Addresses;
   /// Eight hexadecimal digits that make this unit's internal names unique.
   std::string Hash;
 
@@ -88,7 +86,6 @@ struct Plan {
   std::string nxpSymbolOf(const llvm::Function &F) const;
   std::string twinSymbolOf(const llvm::Function &F) const;
   std::string accessorOf(const llvm::GlobalVariable &V) const;
-  std::string addressOf(const llvm::Function &F) const;
 };
 
 /// The C name: without the `\1` that keeps LLVM from mangling.

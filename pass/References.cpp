@@ -99,11 +99,8 @@ private:
     if (auto *V = dyn_cast<GlobalVariable>(C))
       return visitVariable(V);
     if (auto *G = dyn_cast<GlobalValue>(C)) {
-      auto *F = dyn_cast<Function>(G);
       if (G->hasLocalLinkage())
         exportSymbol(G);
-      else if (F && F->isDeclaration() && isLibraryFunction(cName(*F)))
-        P.Addresses.insert(F);
       return;
     }
     for (Use &Op : C->operands())

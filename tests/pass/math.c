@@ -27,6 +27,6 @@ FLICK_NXP double remainders(double x, float y) { return fmod(x, 3) + fmodf(y, 3)
 FLICK_NXP double inplace(double x, float y) {
   return sqrt(x) + floor(x) + ceilf(y) + trunc(x) + round(x) + rint(x) + fabs(x) + fmax(x, y) + lrint(x) + copysign(x, y);
 }
-// CHECK: R_RISCV_GOT_HI20 __powisf2
+// CHECK: R_RISCV_CALL_PLT __powisf2
 FLICK_NXP float power(float x, int n) { return __builtin_powif(x, n); }
 FLICK_NXP float parts(float x, int *e) { return __builtin_frexpf(x, e) + __builtin_ldexpf(x, 2); }
