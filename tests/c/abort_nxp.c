@@ -1,6 +1,7 @@
 // abort called by NxP code: a SIGABRT handler runs and returns, then the program ends by SIGABRT.
 // OUT: handler
 // EXIT: signal ABRT
+// CFLAGS: -Wno-infinite-recursion
 #include <flick.h>
 #include <signal.h>
 #include <stdio.h>
