@@ -1,0 +1,3 @@
+#include "members.h"
+
+int plain(int x) { return x + 1; }
