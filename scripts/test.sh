@@ -69,6 +69,8 @@ installed() {
 }
 corpus() { "$logs/../flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
+# One compound command, so that bash has read all of it before an edit can reach it.
+{
 check "Format: Rust" "$cargo" fmt --all --check
 check "Format: C and C++" format_c
 check "Shell scripts parse" format_sh
@@ -95,4 +97,5 @@ echo
 for name in "${broken[@]}"; do echo "FAILED: $name"; done
 echo "after $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s; logs: $logs"
 echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+exit $((failed != 0))
+}
