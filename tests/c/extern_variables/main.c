@@ -1,6 +1,6 @@
 // Variables defined in one unit and used in another, by NxP code of both: arrays, pointers,
-// structs, tentative definitions, thread-locals, FLICK_NXP_DATA, functions in initialisers. LIBS:
-// -pthread
+// structs, tentative definitions, thread-locals, FLICK_NXP_DATA, functions in initialisers.
+// LIBS: -pthread
 #include "variables.h"
 #include <flick.h>
 #include <pthread.h>

@@ -1,5 +1,8 @@
 // Placement without marks: a placement file with names, globs, a comment and a later line that
-// wins. OUT: 120 55 7 PLACE: functions.place CROSSINGS: host-to-nxp=3 nxp-to-host=1
+// wins.
+// OUT: 120 55 7
+// PLACE: functions.place
+// CROSSINGS: host-to-nxp=3 nxp-to-host=1
 #include <stdio.h>
 
 int compute_factorial(int n) {

@@ -1,6 +1,10 @@
 // Two objects with placed functions joined by ld -r, then stripped of debug information, linked
-// with the rest. STEP: cc -c one.c -o one.o STEP: cc -c two.c -o two.o STEP: ld -r one.o two.o -o
-// joined.o STEP: strip --strip-debug joined.o STEP: link main.c joined.o
+// with the rest.
+// STEP: cc -c one.c -o one.o
+// STEP: cc -c two.c -o two.o
+// STEP: ld -r one.o two.o -o joined.o
+// STEP: strip --strip-debug joined.o
+// STEP: link main.c joined.o
 #include <flick.h>
 #include <stdio.h>
 
