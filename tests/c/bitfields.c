@@ -32,7 +32,7 @@ FLICK_NXP static void write_nxp(struct fields *s, int k) {
   s->d = k & 2;
   s->e = k % 8;
   s->f = (short)(-k % 256);
-  s->g = -(long)k << 20;
+  s->g = -(long)k * (1L << 20);
 }
 FLICK_NXP static long read_nxp(const struct fields *s) {
   return s->a + s->b * 3 + (long)s->c * 5 + s->d * 7 + s->e * 11 + s->f * 13 + s->g * 17;

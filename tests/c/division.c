@@ -9,7 +9,7 @@
 
 FLICK_NXP static long ints(int a, int b) { return a / b * 1000L + a % b; }
 FLICK_NXP static unsigned long unsigneds(unsigned a, unsigned b) { return a / b + a % b * 7UL; }
-FLICK_NXP static long longs(long a, long b) { return a / b ^ (a % b << 1); }
+FLICK_NXP static long longs(long a, long b) { return a / b ^ (a % b * 2); }
 FLICK_NXP static unsigned long ulongs(unsigned long a, unsigned long b) { return a / b ^ a % b; }
 FLICK_NXP static int narrow(signed char a, short b) { return a / b + a % b * 100; }
 FLICK_NXP static long constants(long a) {

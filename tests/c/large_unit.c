@@ -4,6 +4,7 @@
 #include <flick.h>
 #include <stdio.h>
 
+/* clang-format off */
 #define ONE(mark, side, n, next_side, next)                                                        \
   mark static unsigned side##n(unsigned x) {                                                       \
     return x % 3 ? x * 3 + n : next_side##next(x / 3 + n);                                         \
@@ -19,6 +20,7 @@
 #define ROW(t)                                                                                     \
   nxp_##t##0, host_##t##1, nxp_##t##2, host_##t##3, nxp_##t##4, host_##t##5, nxp_##t##6,           \
       host_##t##7, nxp_##t##8, host_##t##9
+/* clang-format on */
 
 FLICK_NXP static unsigned nxp_1999(unsigned x) { return x + 1; }
 FLICK_HOST static unsigned host_1999(unsigned x) { return x + 2; }

@@ -6,7 +6,7 @@
 
 FLICK_NXP static int format(char *out, size_t size, int n, double d) {
   char local[64];
-  int length = snprintf(local, sizeof local, "<%d:%.2f:%s:%ld>", n, d, "s", (long)n << 33);
+  int length = snprintf(local, sizeof local, "<%d:%.2f:%s:%ld>", n, d, "s", n * (1L << 33));
   int cut = snprintf(out, size, "%s", local);
   return length * 100 + cut;
 }

@@ -36,7 +36,7 @@ FLICK_HOST static double collect(const char *kinds, double scale, ...) {
 FLICK_NXP static void call(int i, float f) {
   double (*volatile pointer)(const char *, double, ...) = collect;
   printf("%.17g\n", collect("", 1.0));
-  printf("%.17g\n", collect("idls", 1.0, i, f, (long)i << 32, "A"));
+  printf("%.17g\n", collect("idls", 1.0, i, f, i * (1L << 32), "A"));
   printf("%.17g\n", pointer("dddddddddd", 0.5, f, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0));
   printf("%.17g\n", pointer("iiiiiiiiiii", 1.0, 1, -2, 3, -4, 5, -6, 7, -8, 9, -10, i));
   printf("%.17g\n", collect("idididididididididid", 1.0, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6,
