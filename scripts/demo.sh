@@ -9,8 +9,8 @@ out=$build/demo
 mkdir -p "$out"
 
 say "Building examples/bfs with flick-cc and with plain clang-19"
-make -s -C "$root/examples" CC="$flick_cc" OUT="$out/flick" "$out/flick/bfs"
-make -s -C "$root/examples" CC=clang-19 OUT="$out/clang" "$out/clang/bfs"
+make -s -B -C "$root/examples" CC="$flick_cc" OUT="$out/flick" "$out/flick/bfs"
+make -s -B -C "$root/examples" CC=clang-19 OUT="$out/clang" "$out/clang/bfs"
 
 graph=$out/debian.txt names=$out/debian.names
 say "Making the dependency graph of Debian's packages from apt's lists"
