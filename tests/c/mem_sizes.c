@@ -1,6 +1,6 @@
 // memcpy, memmove, memset, memcmp, memchr and strlen in NxP code over every small size, alignment
 // and overlap, and a few large sizes. Expects the host library's results.
-// OUT: 441221977 -46383 3869741746
+// OUT: 441221977 892148790 3869741746
 #include <flick.h>
 #include <stdio.h>
 #include <string.h>
