@@ -2,6 +2,7 @@
 //! lookup (`libflick.so` exports them), static ones by `--wrap`. [`signals`] decides; everything that
 //! is not ours goes on to libc.
 use std::ffi::c_int;
+use std::ptr;
 
 use crate::signals;
 
@@ -22,10 +23,21 @@ pub unsafe fn sigaction(
     // SAFETY: by contract.
     unsafe {
         if signals::owns(signal) {
-            signals::user_action(signal, new, old)
-        } else {
-            libc(signal, new, old)
+            return signals::user_action(signal, new, old);
         }
+        let mut translated = new.as_ref().copied();
+        if let Some(new) = &mut translated {
+            signals::mask_to_kernel(&mut new.sa_mask);
+        }
+        let result = libc(
+            signal,
+            translated.as_ref().map_or(ptr::null(), ptr::from_ref),
+            old,
+        );
+        if let (0, Some(old)) = (result, old.as_mut()) {
+            signals::mask_to_program(&mut old.sa_mask);
+        }
+        result
     }
 }
 
@@ -69,8 +81,18 @@ pub unsafe fn sigmask(
 ) -> c_int {
     // SAFETY: by contract.
     unsafe {
-        let mut room = std::mem::zeroed();
-        let set = signals::mask_for(how, set, &mut room);
-        libc(how, set, old)
+        let mut translated = set.as_ref().copied();
+        if let Some(set) = &mut translated {
+            signals::mask_to_kernel(set);
+        }
+        let result = libc(
+            how,
+            translated.as_ref().map_or(ptr::null(), ptr::from_ref),
+            old,
+        );
+        if let (0, Some(old)) = (result, old.as_mut()) {
+            signals::mask_to_program(old);
+        }
+        result
     }
 }

@@ -19,6 +19,7 @@ pub mod memory;
 pub mod modules;
 mod report;
 pub mod signals;
+mod single;
 pub mod stats;
 mod step;
 mod sync;

@@ -10,7 +10,7 @@ use flick_engine::CodeRegion;
 
 use crate::config::{self, Offload, Statistics, Trigger};
 use crate::sync::SignalSafeLock;
-use crate::{crossing, fatal, memory, signals, stats, thread};
+use crate::{crossing, fatal, memory, signals, single, stats, thread};
 
 /// A registered module. Lives until its library is closed.
 pub struct Registered {
@@ -45,6 +45,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     // SAFETY: by contract.
     let module = unsafe { &*module };
     validate(module);
+    single::check();
     let place = place();
     // SAFETY: the gate range is the module's own section.
     let gates = unsafe { gates_of(module) };

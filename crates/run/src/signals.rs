@@ -56,6 +56,47 @@ const fn bit(signal: c_int) -> usize {
     1 << (signal - 1)
 }
 
+/// With the trigger `fault` SIGSEGV is never blocked, because every crossing needs it. Whether the
+/// program has blocked it is kept where the kernel saves and restores it with everything else: in
+/// the mask, as this signal (the last real-time one).
+const STAND_IN: usize = bit(64);
+
+/// The program's signal mask as the kernel gets it.
+fn to_kernel(mask: usize) -> usize {
+    if config::get().trigger == Trigger::Fault && mask & bit(libc::SIGSEGV) != 0 {
+        mask & !bit(libc::SIGSEGV) | STAND_IN
+    } else {
+        mask
+    }
+}
+
+/// The kernel's mask as the program gets it.
+fn to_program(mask: usize) -> usize {
+    if config::get().trigger == Trigger::Fault && mask & STAND_IN != 0 {
+        mask & !STAND_IN | bit(libc::SIGSEGV)
+    } else {
+        mask
+    }
+}
+
+/// [`to_kernel`] on a signal set of the program. Does nothing before the first module.
+pub fn mask_to_kernel(set: &mut libc::sigset_t) {
+    translate(set, to_kernel);
+}
+
+/// [`to_program`] on a signal set from the kernel. Does nothing before the first module.
+pub fn mask_to_program(set: &mut libc::sigset_t) {
+    translate(set, to_program);
+}
+
+fn translate(set: &mut libc::sigset_t, f: impl Fn(usize) -> usize) {
+    if INSTALLED.load(Ordering::Acquire) != 0 {
+        // SAFETY: a signal set starts with the kernel's 64 signals.
+        let word = unsafe { &mut *(&raw mut *set).cast::<usize>() };
+        *word = f(*word);
+    }
+}
+
 /// Installs our handlers. What was there before is the program's.
 pub fn init() {
     for (at, &signal) in OURS.iter().enumerate() {
@@ -134,8 +175,11 @@ fn install(at: usize) {
     }
     if config::get().trigger == Trigger::Fault {
         // A handler may call NxP functions: the fault must get through while it runs.
+        if flags & libc::SA_NODEFER as usize == 0 {
+            mask |= bit(OURS[at]);
+        }
         flags |= libc::SA_NODEFER as usize;
-        mask &= !bit(libc::SIGSEGV);
+        mask = to_kernel(mask);
     }
     kernel_action(
         OURS[at],
@@ -225,7 +269,13 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc:
         if handler == libc::SIG_IGN && !synchronous(&*info) {
             return;
         }
-        if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        // A fault whose signal is blocked ends the process. The kernel sees to it, unless the
+        // program's mask has only our stand-in.
+        let mask = (&raw const (*context).uc_sigmask).cast::<usize>().read();
+        let blocked = signal == libc::SIGSEGV
+            && config::get().trigger == Trigger::Fault
+            && mask & STAND_IN != 0;
+        if handler == libc::SIG_DFL || handler == libc::SIG_IGN || blocked {
             report::fault(signal, &*info, &*context);
             end_by(signal, info);
             return;
@@ -314,6 +364,7 @@ unsafe fn force(act: *mut Activation, signal: c_int, info: &mut libc::siginfo_t)
     unsafe {
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), &mut mask);
+        mask_to_program(&mut mask);
         let blocked = libc::sigismember(&mask, signal) == 1;
         let handler = match index(signal) {
             Some(at) => USER[at].handler.load(Ordering::Acquire),
@@ -337,28 +388,4 @@ unsafe fn force(act: *mut Activation, signal: c_int, info: &mut libc::siginfo_t)
         }
         send_to_self(signal, info);
     }
-}
-
-/// For `sigprocmask` and `pthread_sigmask` of the program: with the trigger `fault`, SIGSEGV stays
-/// unblocked, because every crossing needs it. Returns the set to pass on.
-///
-/// # Safety
-/// `set` is null or a signal set.
-pub unsafe fn mask_for(
-    how: c_int,
-    set: *const libc::sigset_t,
-    room: &mut libc::sigset_t,
-) -> *const libc::sigset_t {
-    if set.is_null() || how == libc::SIG_UNBLOCK || !owns(libc::SIGSEGV) {
-        return set;
-    }
-    if config::get().trigger != Trigger::Fault {
-        return set;
-    }
-    // SAFETY: by contract.
-    unsafe {
-        *room = *set;
-        libc::sigdelset(room, libc::SIGSEGV);
-    }
-    room
 }
