@@ -30,8 +30,8 @@ FLICK_NXP static int split(int n, int *who) {
 }
 
 int main(void) {
-  fflush(stdout);
   for (int i = 0; i < 3; i++) {
+    fflush(stdout);
     int child, r = split(i * 5, &child);
     if (child)
       _exit(r);

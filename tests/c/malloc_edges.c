@@ -1,6 +1,7 @@
 // The edges of the malloc family in NxP code: sizes zero, too large, overflowing, NULL; errno as in
 // plain C.
 // OUT: 1f
+// SKIP-VALGRIND: memcheck does not set errno where calloc overflows
 #define _GNU_SOURCE
 #include <errno.h>
 #include <flick.h>

@@ -3,6 +3,7 @@
 // ONLY: flick
 // OUT: 1 1 1 1
 // OUT: 0 0 0 0
+// SKIP-VALGRIND: the heap is memcheck's there
 #include <flick.h>
 #include <stdio.h>
 #include <stdlib.h>

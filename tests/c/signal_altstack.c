@@ -1,6 +1,7 @@
 // A handler on an alternate stack while NxP code runs; it crosses from there. Expects its locals on
 // that stack.
 // OUT: 6 7 7
+// SKIP-RANDOM: a handler placed on the NxP has its locals on the NxP stack
 #include <flick.h>
 #include <signal.h>
 #include <stdio.h>
