@@ -4,7 +4,6 @@
 // EXIT: signal SEGV
 // ERR: FLK0501
 // ERR: poke
-// SKIP-RANDOM: the report is written only where the function runs on the NxP
 // SKIP-VALGRIND: memcheck reports the bad access that is the subject
 #include <flick.h>
 #include <stdio.h>

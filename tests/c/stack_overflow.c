@@ -2,7 +2,6 @@
 // OUT: recursing
 // EXIT: signal SEGV
 // ERR: FLK0502
-// SKIP-RANDOM: the report is written only where the function runs on the NxP
 // SKIP-VALGRIND: memcheck reports the overflow that is the subject
 #include <flick.h>
 #include <stdio.h>
