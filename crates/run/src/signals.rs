@@ -5,7 +5,7 @@
 //! here and gets every signal that is not ours, with the kernel's own `siginfo` and context. The kernel
 //! is told the program's flags and mask, so that stack, mask and restart are as the program asked.
 //! Everything the handler does is async-signal-safe.
-use std::arch::naked_asm;
+use std::arch::{asm, naked_asm};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -385,6 +385,13 @@ unsafe fn force(act: *mut Activation, signal: c_int, info: &mut libc::siginfo_t)
             libc::sigemptyset(&mut only);
             libc::sigaddset(&mut only, signal);
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &only, ptr::null_mut());
+            // The host's own instruction where there is one: valgrind does not let a program send
+            // itself the signal of a fault.
+            match signal {
+                libc::SIGILL => asm!("ud2"),
+                libc::SIGTRAP => asm!("int3"),
+                _ => {}
+            }
         }
         send_to_self(signal, info);
     }
