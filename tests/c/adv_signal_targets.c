@@ -1,0 +1,57 @@
+// A signal handler calls a hundred host functions from the NxP while the interrupted NxP code
+// calls some of them: each call reaches the function that it names.
+// OUT: wrong 0
+// SKIP-VALGRIND: it delivers signals between blocks of instructions only, and is slow
+#include "flick.h"
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#define TEN(M, n) M(n##0) M(n##1) M(n##2) M(n##3) M(n##4) M(n##5) M(n##6) M(n##7) M(n##8) M(n##9)
+#define HUNDRED(M)                                                                                 \
+  TEN(M, 1)                                                                                        \
+  TEN(M, 2) TEN(M, 3) TEN(M, 4) TEN(M, 5) TEN(M, 6) TEN(M, 7) TEN(M, 8) TEN(M, 9) TEN(M, 10)
+
+#define DEFINE(n)                                                                                  \
+  FLICK_HOST __attribute__((noinline)) static long h##n(long x) {                                  \
+    __asm__ volatile("");                                                                          \
+    return x * 1000 + n;                                                                           \
+  }
+HUNDRED(DEFINE)
+
+static volatile long hits, wrong_in_handler;
+
+#define CHECK(n) wrong += h##n(x) != x * 1000 + n;
+FLICK_NXP __attribute__((noinline)) static long sweep(long x) {
+  long wrong = 0;
+  HUNDRED(CHECK)
+  return wrong;
+}
+FLICK_NXP __attribute__((noinline)) static long hot(void) {
+  long wrong = 0;
+  for (long x = 0; x < 200; ++x) {
+    TEN(CHECK, 1)
+  }
+  return wrong;
+}
+static void handler(int signal) {
+  (void)signal;
+  wrong_in_handler += sweep(3);
+  ++hits;
+}
+
+int main(void) {
+  struct sigaction action = {.sa_handler = handler};
+  sigaction(SIGRTMIN, &action, NULL);
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN};
+  timer_t timer;
+  timer_create(CLOCK_MONOTONIC, &event, &timer);
+  struct itimerspec every = {{0, 500000}, {0, 500000}};
+  timer_settime(timer, 0, &every, NULL);
+  long wrong = 0;
+  for (time_t end = time(NULL) + 5; time(NULL) < end;)
+    wrong += hot();
+  timer_delete(timer);
+  printf("wrong %ld\n", wrong + wrong_in_handler);
+  return hits == 0;
+}
