@@ -17,6 +17,7 @@ mod lookup;
 mod marshal;
 pub mod memory;
 pub mod modules;
+mod raise;
 mod report;
 pub mod signals;
 mod single;

@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_char, c_int};
 use crate::activation::Activation;
 use crate::fatal::write_stderr;
 use crate::memory::stack;
-use crate::modules;
 use crate::thread::Thread;
+use crate::{modules, raise};
 
 const RA: usize = 1;
 
@@ -115,6 +115,9 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
             (*thread).active.top().as_ref()
         }
     };
+    if let (Some(act), true) = (act, raise::is_illegal(signal, context)) {
+        return stopped(act, signal);
+    }
     let mut text = Text::new();
     if stack::guard_of(address as usize).is_some() {
         text.str("flick: error: [FLK0502] NxP stack overflow: ");

@@ -1,23 +1,21 @@
-//! SIGSEGV and SIGBUS: the fault that migrates (paper section III.B), the program's own handlers, and
+//! SIGSEGV, SIGBUS and SIGILL: the fault that migrates (paper section III.B), the program's own handlers, and
 //! the end of the program.
 //!
 //! Our handler stays installed; what the program installs through `sigaction` and its relatives is kept
 //! here and gets every signal that is not ours, with the kernel's own `siginfo` and context. The kernel
 //! is told the program's flags and mask, so that stack, mask and restart are as the program asked.
 //! Everything the handler does is async-signal-safe.
-use std::arch::{asm, naked_asm};
+use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use flick_engine::Exit;
-
-use crate::activation::Activation;
 use crate::config::{self, Trigger};
-use crate::{crossing, modules, report, stats};
+use crate::thread::Thread;
+use crate::{crossing, modules, raise, report, stats};
 
 /// The signals whose dispositions we keep.
-const OURS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
+const OURS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL];
 
 /// What the program has asked for.
 struct UserAction {
@@ -26,13 +24,13 @@ struct UserAction {
     mask: AtomicUsize,
 }
 
-static USER: [UserAction; 2] = [const {
+static USER: [UserAction; OURS.len()] = [const {
     UserAction {
         handler: AtomicUsize::new(libc::SIG_DFL),
         flags: AtomicUsize::new(0),
         mask: AtomicUsize::new(0),
     }
-}; 2];
+}; OURS.len()];
 
 /// `struct sigaction` of the kernel (x86-64).
 #[repr(C)]
@@ -224,7 +222,13 @@ unsafe extern "C" fn handler_entry(
     unsafe {
         let errno = *libc::__errno_location();
         let context = context.cast::<libc::ucontext_t>();
-        if !migrate(signal, &*info, &mut *context) {
+        if raise::is_illegal(signal, &*context) {
+            let pc = (*(*Thread::current_or_null()).active.top()).hart.pc;
+            raise::describe_illegal(&mut *info, pc);
+            if deliver(signal, info, context) {
+                raise::resume(&mut *context);
+            }
+        } else if !migrate(signal, &*info, &mut *context) {
             deliver(signal, info, context);
         }
         *libc::__errno_location() = errno;
@@ -256,18 +260,23 @@ fn migrate(signal: c_int, info: &libc::siginfo_t, context: &mut libc::ucontext_t
     true
 }
 
-/// Not ours: what the program asked for, or the end with a report.
+/// Not ours: what the program asked for, or the end with a report. Returns whether the program goes
+/// on.
 ///
 /// # Safety
 /// The records are those of a signal being handled.
-unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
-    let Some(at) = index(signal) else { return };
+unsafe fn deliver(
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::ucontext_t,
+) -> bool {
+    let Some(at) = index(signal) else { return true };
     let user = &USER[at];
     let handler = user.handler.load(Ordering::Acquire);
     // SAFETY: by contract; `handler` is a function that the program installed for this.
     unsafe {
         if handler == libc::SIG_IGN && !synchronous(&*info) {
-            return;
+            return true;
         }
         // A fault whose signal is blocked ends the process. The kernel sees to it, unless the
         // program's mask has only our stand-in.
@@ -278,7 +287,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc:
         if handler == libc::SIG_DFL || handler == libc::SIG_IGN || blocked {
             report::fault(signal, &*info, &*context);
             end_by(signal, info);
-            return;
+            return false;
         }
         if user.flags.load(Ordering::Relaxed) & libc::SA_RESETHAND as u32 as usize != 0 {
             user.handler.store(libc::SIG_DFL, Ordering::Release);
@@ -288,6 +297,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc:
             std::mem::transmute(handler);
         handler(signal, info, context.cast());
     }
+    true
 }
 
 /// Lets the signal's default action end the process: a fault happens again when the handler returns,
@@ -296,6 +306,16 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc:
 /// # Safety
 /// `info` is the signal's.
 unsafe fn end_by(signal: c_int, info: *mut libc::siginfo_t) {
+    set_default(signal);
+    // SAFETY: by contract.
+    if !synchronous(unsafe { &*info }) {
+        // SAFETY: as above.
+        unsafe { send_to_self(signal, info) };
+    }
+}
+
+/// Lets `signal` have its default action from here on.
+pub fn set_default(signal: c_int) {
     kernel_action(
         signal,
         Some(KernelAction {
@@ -305,94 +325,31 @@ unsafe fn end_by(signal: c_int, info: *mut libc::siginfo_t) {
             mask: 0,
         }),
     );
-    // SAFETY: by contract.
-    if !synchronous(unsafe { &*info }) {
-        // SAFETY: as above.
-        unsafe { send_to_self(signal, info) };
-    }
+}
+
+/// Whether a fault's `signal` would end the process now: nobody handles it, or it is blocked.
+pub fn ends_process(signal: c_int) -> bool {
+    // SAFETY: asks only.
+    let blocked = unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), &mut mask);
+        mask_to_program(&mut mask);
+        libc::sigismember(&mask, signal) == 1
+    };
+    let handler = match index(signal) {
+        Some(at) => USER[at].handler.load(Ordering::Acquire),
+        None => kernel_action(signal, None).map_or(libc::SIG_DFL, |action| action.handler),
+    };
+    blocked || handler == libc::SIG_IGN || handler == libc::SIG_DFL
 }
 
 /// # Safety
 /// `info` is a complete record.
-unsafe fn send_to_self(signal: c_int, info: *mut libc::siginfo_t) {
+pub unsafe fn send_to_self(signal: c_int, info: *mut libc::siginfo_t) {
     // SAFETY: a thread may send itself any record (rt_tgsigqueueinfo(2)).
     unsafe {
         let process = libc::getpid();
         let thread = libc::syscall(libc::SYS_gettid);
         libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, info);
-    }
-}
-
-/// NxP code cannot go on at `hart.pc`: raises the signal that the host would get there. If a handler
-/// returns, the instruction is tried again (after a breakpoint, the next one).
-///
-/// # Safety
-/// `act` is the calling thread's innermost activation.
-#[cold]
-pub unsafe fn raise_for(act: *mut Activation, stop: Exit) {
-    const ILL_ILLOPC: c_int = 1;
-    const TRAP_BRKPT: c_int = 1;
-    const BUS_ADRALN: c_int = 1;
-    // SAFETY: by contract; the record is zeroed plain memory whose kernel layout is (signo, errno,
-    // code, padding, address).
-    unsafe {
-        let pc = (*act).hart.pc;
-        let (signal, code, address) = match stop {
-            Exit::Ebreak => (libc::SIGTRAP, TRAP_BRKPT, pc),
-            Exit::Trap(trap) => (libc::SIGBUS, BUS_ADRALN, trap.addr),
-            _ => (libc::SIGILL, ILL_ILLOPC, pc),
-        };
-        let mut info: libc::siginfo_t = std::mem::zeroed();
-        info.si_signo = signal;
-        info.si_code = code;
-        (&raw mut info).cast::<u64>().add(2).write(address);
-        force(act, signal, &mut info);
-        if stop == Exit::Ebreak {
-            // SAFETY: the instruction was just fetched from there.
-            let low = (pc as *const u16).read_unaligned();
-            (*act).hart.pc = pc + if low & 3 == 3 { 4 } else { 2 };
-        }
-    }
-}
-
-/// Sends a fault's signal as the kernel would: ignoring or blocking it does not help.
-///
-/// # Safety
-/// `act` is the calling thread's innermost activation.
-unsafe fn force(act: *mut Activation, signal: c_int, info: &mut libc::siginfo_t) {
-    // SAFETY: plain system calls on valid records.
-    unsafe {
-        let mut mask: libc::sigset_t = std::mem::zeroed();
-        libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), &mut mask);
-        mask_to_program(&mut mask);
-        let blocked = libc::sigismember(&mask, signal) == 1;
-        let handler = match index(signal) {
-            Some(at) => USER[at].handler.load(Ordering::Acquire),
-            None => kernel_action(signal, None).map_or(libc::SIG_DFL, |action| action.handler),
-        };
-        if blocked || handler == libc::SIG_IGN || handler == libc::SIG_DFL {
-            report::stopped(&*act, signal);
-            kernel_action(
-                signal,
-                Some(KernelAction {
-                    handler: libc::SIG_DFL,
-                    flags: 0,
-                    restorer: 0,
-                    mask: 0,
-                }),
-            );
-            let mut only: libc::sigset_t = std::mem::zeroed();
-            libc::sigemptyset(&mut only);
-            libc::sigaddset(&mut only, signal);
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &only, ptr::null_mut());
-            // The host's own instruction where there is one: valgrind does not let a program send
-            // itself the signal of a fault.
-            match signal {
-                libc::SIGILL => asm!("ud2"),
-                libc::SIGTRAP => asm!("int3"),
-                _ => {}
-            }
-        }
-        send_to_self(signal, info);
     }
 }

@@ -10,7 +10,7 @@ use crate::backend::{Backend, Inline, InlineCounted};
 use crate::crossing::{self, Next};
 use crate::lookup::Target;
 use crate::thread::Thread;
-use crate::{active, marshal, signals, stats};
+use crate::{active, marshal, raise, stats};
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -122,7 +122,7 @@ unsafe fn go(act: *mut Activation, backend: &impl Backend, counted: bool) -> Nex
                     }
                     match exit {
                         Exit::Leave => {}
-                        stop => signals::raise_for(act, stop),
+                        stop => raise::raise_for(act, stop),
                     }
                 }
                 Target::Host => return call_host(act, target, pc, counted),
