@@ -56,6 +56,11 @@ pub fn run(link: &Link) -> Step {
         (_, true) => Mode::Static,
         (_, false) => Mode::Dynamic,
     };
+    match mode {
+        Mode::Plain => {}
+        Mode::Static => drop(link.root.require(link.root.runtime_static())?),
+        Mode::Dynamic => drop(link.root.require(link.root.runtime_shared())?),
+    }
     let output = link.args.output.clone();
     if inputs.units.is_empty() {
         return link.runner.run(&clang, &link.command(None, output, mode));
@@ -64,6 +69,7 @@ pub fn run(link: &Link) -> Step {
         let place = &inputs.units[0].place;
         return Err(refused::with_nxp(&option.to_string_lossy(), place).into());
     }
+    link.root.require(link.root.crt())?;
     let rules = HostRules {
         shared,
         wrapped: wrapped(&words),
