@@ -55,6 +55,11 @@ pub const STATIC_WRAPS: &[&str] = &[
     "__sysv_signal",
     "sigprocmask",
     "pthread_sigmask",
+    "sigsuspend",
+    "longjmp",
+    "_longjmp",
+    "siglongjmp",
+    "__longjmp_chk",
 ];
 
 /// What `libnxp.a` defines for the code generator and, with [`CALL_PREFIX`], for direct calls.

@@ -1,5 +1,5 @@
-//! libc's signal functions in a static program: the linker leads their callers here (`--wrap`).
-use std::ffi::c_int;
+//! libc's signal and jump functions in a static program: the linker leads their callers here (`--wrap`).
+use std::ffi::{c_int, c_void};
 
 use flick_run::interpose;
 
@@ -19,6 +19,9 @@ unsafe extern "C" {
         set: *const libc::sigset_t,
         old: *mut libc::sigset_t,
     ) -> c_int;
+    fn __real_sigsuspend(mask: *const libc::sigset_t) -> c_int;
+    fn __real_longjmp(buffer: *const c_void, value: c_int) -> !;
+    fn __real___longjmp_chk(buffer: *const c_void, value: c_int) -> !;
 }
 
 /// # Safety
@@ -77,3 +80,34 @@ pub unsafe extern "C" fn __wrap_pthread_sigmask(
     // SAFETY: by contract.
     unsafe { interpose::sigmask(__real_pthread_sigmask, how, set, old) }
 }
+
+/// # Safety
+/// As for libc's function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_sigsuspend(mask: *const libc::sigset_t) -> c_int {
+    // SAFETY: by contract.
+    unsafe {
+        let translated = interpose::waiting_mask(mask);
+        __real_sigsuspend(translated.as_ref().map_or(mask, std::ptr::from_ref))
+    }
+}
+
+macro_rules! jump_function {
+    ($name:ident, $real:ident) => {
+        /// # Safety
+        /// As for libc's function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(buffer: *const c_void, value: c_int) -> ! {
+            // SAFETY: by contract.
+            unsafe {
+                interpose::longjmp(buffer);
+                $real(buffer, value)
+            }
+        }
+    };
+}
+
+jump_function!(__wrap_longjmp, __real_longjmp);
+jump_function!(__wrap__longjmp, __real_longjmp);
+jump_function!(__wrap_siglongjmp, __real_longjmp);
+jump_function!(__wrap___longjmp_chk, __real___longjmp_chk);

@@ -1,11 +1,13 @@
 //! The activations of a thread, oldest first, beside the host stack and not threaded through it:
 //! `longjmp` and unwinding leave activations without telling us, and the memory of their frames is
 //! reused. What is known of an activation without reading its frame is here.
+use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{Ordering, compiler_fence};
+use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
 use crate::activation::{self, Activation};
 use crate::fatal;
+use crate::host_stack::Which;
 use crate::thread::Thread;
 
 const SP: usize = 2;
@@ -17,57 +19,50 @@ struct Entry {
     entry_sp: u64,
 }
 
-/// A stack with room for as many activations as the host stack can hold frames of them.
+/// A stack with room for as many activations as the host stack can hold frames of them. Signal
+/// handlers cross at any instruction of these functions; each leaves the depth as it found it.
 pub struct ActivationStack {
     entries: *mut Entry,
     capacity: usize,
-    depth: usize,
+    depth: AtomicUsize,
 }
 
 impl ActivationStack {
-    /// For a host stack of `host_stack` bytes; address space is taken, memory only as it is used.
-    pub fn new(host_stack: usize) -> Self {
-        // Signal stacks hold some more.
-        let capacity = host_stack / activation::SIZE + 4096;
-        let bytes = capacity * size_of::<Entry>();
-        // SAFETY: a fresh private mapping.
-        let memory = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        if memory == libc::MAP_FAILED {
-            fatal::exit(
-                "FLK0402",
-                "no address space for a thread's table of crossings",
-                "raise RLIMIT_AS (ulimit -v), or run fewer threads",
-            );
-        }
+    /// Bytes of a table for a host stack of `host_stack` bytes. Signal stacks hold some more.
+    pub const fn size_for(host_stack: usize) -> usize {
+        (host_stack / activation::SIZE + 4096) * size_of::<Entry>()
+    }
+
+    /// In `size` bytes at `table`.
+    ///
+    /// # Safety
+    /// The memory is aligned, readable and writable as long as the value is used.
+    pub unsafe fn new(table: *mut c_void, size: usize) -> Self {
         Self {
-            entries: memory.cast(),
-            capacity,
-            depth: 0,
+            entries: table.cast(),
+            capacity: size / size_of::<Entry>(),
+            depth: AtomicUsize::new(0),
         }
     }
 
-    /// The innermost activation that is not known to be dead, or null. Async-signal-safe.
+    /// The innermost entry that is not known to be dead.
+    #[inline]
+    fn last(&self) -> Option<Entry> {
+        let depth = self.depth.load(Ordering::Relaxed);
+        // SAFETY: entries below `depth` are initialised.
+        (depth != 0).then(|| unsafe { self.entries.add(depth - 1).read_volatile() })
+    }
+
+    /// The innermost activation that is not known to be dead, or null.
     #[inline]
     pub fn top(&self) -> *mut Activation {
-        if self.depth == 0 {
-            return ptr::null_mut();
-        }
-        // SAFETY: entries below `depth` are initialised.
-        unsafe { (*self.entries.add(self.depth - 1)).act }
+        self.last().map_or(ptr::null_mut(), |entry| entry.act)
     }
 
     #[inline]
-    pub fn push(&mut self, act: *mut Activation, entry_sp: u64) {
-        if self.depth == self.capacity {
+    pub fn push(&self, act: *mut Activation, entry_sp: u64) {
+        let depth = self.depth.load(Ordering::Relaxed);
+        if depth == self.capacity {
             fatal::exit(
                 "FLK0502",
                 "calls between host and NxP are nested too deeply",
@@ -75,22 +70,26 @@ impl ActivationStack {
             );
         }
         // SAFETY: `depth` is below the capacity.
-        unsafe { self.entries.add(self.depth).write(Entry { act, entry_sp }) };
-        // A signal handler that crosses finds either the old top or a complete new one.
-        compiler_fence(Ordering::Release);
-        self.depth += 1;
+        let slot = unsafe { self.entries.add(depth) };
+        loop {
+            // SAFETY: as above. A handler before the depth is raised uses the same slot, so look
+            // again after.
+            unsafe { slot.write_volatile(Entry { act, entry_sp }) };
+            compiler_fence(Ordering::SeqCst);
+            self.depth.store(depth + 1, Ordering::Relaxed);
+            compiler_fence(Ordering::SeqCst);
+            // SAFETY: as above.
+            if unsafe { slot.read_volatile() }.act == act {
+                return;
+            }
+        }
     }
 
     #[inline]
-    pub fn pop(&mut self) {
-        self.depth -= 1;
-    }
-}
-
-impl Drop for ActivationStack {
-    fn drop(&mut self) {
-        // SAFETY: the mapping made by `new`.
-        unsafe { libc::munmap(self.entries.cast(), self.capacity * size_of::<Entry>()) };
+    pub fn pop(&self) {
+        let depth = self.depth.load(Ordering::Relaxed);
+        self.depth.store(depth - 1, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
     }
 }
 
@@ -104,23 +103,40 @@ pub unsafe fn stack_pointer_for(thread: *mut Thread, act: *mut Activation) -> u6
     // SAFETY: by contract.
     unsafe {
         loop {
-            let top = (*thread).active.top();
-            if top.is_null() {
-                return (*thread).stack.hi as u64;
-            }
-            if top <= act && is_left(&*thread, top, act) {
+            let Some(last) = (*thread).active.last() else {
+                return (*thread).stack_top as u64;
+            };
+            if last.act <= act && is_left(&*thread, last.act, act as usize) {
                 (*thread).active.pop();
                 continue;
             }
-            // `top` is alive, or was left and a deeper frame is made now. Then its frame may be
-            // anything, but below its entry nothing is alive, so that any pointer there will do.
-            let entry = *(*thread).active.entries.add((*thread).active.depth - 1);
-            let sp = (*top).hart.x[SP];
-            if sp > entry.entry_sp || sp <= (*thread).stack.lo as u64 {
+            // It is alive, or was left in a way that `longjmp` below does not see, and a deeper frame
+            // is made now. Then its frame may be anything, but below its entry nothing is alive, so
+            // that any pointer there will do.
+            let sp = (*last.act).hart.x[SP];
+            if sp > last.entry_sp || sp <= (*thread).stack_low() as u64 {
                 (*thread).active.pop();
                 continue;
             }
             return sp & !15;
+        }
+    }
+}
+
+/// `longjmp` is about to go on with stack pointer `target`: drops the activations it leaves.
+/// Async-signal-safe.
+pub fn left_by_jump(target: usize) {
+    let thread = Thread::current_or_null();
+    if thread.is_null() {
+        return;
+    }
+    // SAFETY: the thread's own state; frames are not read.
+    unsafe {
+        while let Some(last) = (*thread).active.last() {
+            if !is_left(&*thread, last.act, target) {
+                return;
+            }
+            (*thread).active.pop();
         }
     }
 }
@@ -136,7 +152,7 @@ pub unsafe fn drop_above(thread: *mut Thread, act: *mut Activation) {
     unsafe {
         while (*thread).active.top() != act {
             let top = (*thread).active.top();
-            if top.is_null() || host_stack_of(&*thread, top) == HostStack::Other {
+            if top.is_null() || (*thread).host_stack.which(top as usize) == Which::Other {
                 fatal::exit(
                     "FLK0504",
                     "the program switched stacks (swapcontext or alike) while NxP functions were \
@@ -149,43 +165,18 @@ pub unsafe fn drop_above(thread: *mut Thread, act: *mut Activation) {
     }
 }
 
-/// Whether `top`, at or below the address of the new frame `act`, was left by `longjmp` or unwinding.
+/// Whether the activation at `top` is left when the stack pointer of the same thread is, or goes back
+/// to, `now`.
 #[cold]
-fn is_left(thread: &Thread, top: *mut Activation, act: *mut Activation) -> bool {
-    match (host_stack_of(thread, act), host_stack_of(thread, top)) {
-        (HostStack::Own, HostStack::Own) | (HostStack::Signal, HostStack::Signal) => true,
+fn is_left(thread: &Thread, top: *mut Activation, now: usize) -> bool {
+    match (
+        thread.host_stack.which(now),
+        thread.host_stack.which(top as usize),
+    ) {
+        (Which::Own, Which::Own) | (Which::Signal, Which::Signal) => top as usize <= now,
         // A handler on the signal stack ends before the code it interrupted goes on.
-        (HostStack::Own, HostStack::Signal) => true,
+        (Which::Own, Which::Signal) => true,
         // Suspended on a stack of its own, or below a handler or another stack.
         _ => false,
-    }
-}
-
-/// Which host stack a frame is on, as far as it can be told.
-#[derive(PartialEq, Eq)]
-enum HostStack {
-    Own,
-    Signal,
-    Other,
-}
-
-fn host_stack_of(thread: &Thread, frame: *mut Activation) -> HostStack {
-    let address = frame as usize;
-    let (low, high) = thread.host_stack;
-    if (low..high).contains(&address) {
-        return HostStack::Own;
-    }
-    // SAFETY: asks only.
-    let signal = unsafe {
-        let mut stack: libc::stack_t = std::mem::zeroed();
-        libc::sigaltstack(ptr::null(), &mut stack);
-        stack
-    };
-    let start = signal.ss_sp as usize;
-    if signal.ss_flags & libc::SS_DISABLE == 0 && (start..start + signal.ss_size).contains(&address)
-    {
-        HostStack::Signal
-    } else {
-        HostStack::Other
     }
 }

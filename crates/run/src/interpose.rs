@@ -1,10 +1,11 @@
-//! The signal functions of libc that a program's calls reach here first: dynamic programs by symbol
-//! lookup (`libflick.so` exports them), static ones by `--wrap`. [`signals`] decides; everything that
+//! The signal and jump functions of libc that a program's calls reach here first: dynamic programs by
+//! symbol lookup (`libflick.so` exports them), static ones by `--wrap`. [`signals`] decides; everything that
 //! is not ours goes on to libc.
-use std::ffi::c_int;
+use std::arch::asm;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use crate::signals;
+use crate::{active, signals};
 
 pub type SigAction =
     unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
@@ -94,5 +95,36 @@ pub unsafe fn sigmask(
             signals::mask_to_program(old);
         }
         result
+    }
+}
+
+/// A signal set for a function that waits with it (`sigsuspend`, `ppoll`, …).
+///
+/// # Safety
+/// `set` is null or a signal set.
+pub unsafe fn waiting_mask(set: *const libc::sigset_t) -> Option<libc::sigset_t> {
+    // SAFETY: by contract.
+    let mut translated = unsafe { set.as_ref().copied() }?;
+    signals::mask_to_kernel(&mut translated);
+    Some(translated)
+}
+
+/// Before `longjmp(buffer, …)`: forgets the activations that it leaves.
+///
+/// # Safety
+/// `buffer` was filled by `setjmp` of the GNU C library for x86-64.
+pub unsafe fn longjmp(buffer: *const c_void) {
+    const STACK_POINTER: usize = 6;
+    // SAFETY: by contract. The C library stores the stack pointer mangled: xor with the guard at
+    // fs:0x30, then rotated left by 17 (its sysdeps/x86_64, PTR_MANGLE).
+    unsafe {
+        let mut target = buffer.cast::<usize>().add(STACK_POINTER).read();
+        asm!(
+            "ror {target}, 17",
+            "xor {target}, qword ptr fs:[0x30]",
+            target = inout(reg) target,
+            options(nostack, readonly),
+        );
+        active::left_by_jump(target);
     }
 }

@@ -12,6 +12,7 @@ mod backend;
 pub mod config;
 mod crossing;
 pub mod fatal;
+mod host_stack;
 pub mod interpose;
 mod lookup;
 mod marshal;

@@ -1,5 +1,7 @@
 //! What an address is that NxP code jumps to outside its image.
+use std::arch::asm;
 use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use flick_engine::CodeRegion;
 
@@ -16,52 +18,95 @@ pub enum Target {
 
 const SLOTS: usize = 64;
 
+/// Read and written by one instruction each: a signal handler that crosses may change any slot
+/// between two instructions of the code it interrupted.
 #[derive(Clone, Copy)]
+#[repr(C, align(16))]
 struct Slot {
     target: u64,
     /// The NxP address; 0 for host code.
     nxp: u64,
 }
 
+impl Slot {
+    const EMPTY: Self = Self {
+        target: u64::MAX,
+        nxp: 0,
+    };
+
+    #[inline]
+    fn read(&self) -> Self {
+        let (target, nxp);
+        // SAFETY: an aligned load of 16 bytes.
+        unsafe {
+            asm!(
+                "movdqa {both}, xmmword ptr [{slot}]",
+                "movq {target}, {both}",
+                "psrldq {both}, 8",
+                "movq {nxp}, {both}",
+                slot = in(reg) ptr::from_ref(self),
+                both = out(xmm_reg) _,
+                target = out(reg) target,
+                nxp = out(reg) nxp,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        Self { target, nxp }
+    }
+
+    fn write(&mut self, new: Self) {
+        // SAFETY: aligned load and store of 16 bytes.
+        unsafe {
+            asm!(
+                "movdqa {both}, xmmword ptr [{new}]",
+                "movdqa xmmword ptr [{slot}], {both}",
+                slot = in(reg) ptr::from_mut(self),
+                new = in(reg) &raw const new,
+                both = out(xmm_reg) _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
 /// Per-thread, direct-mapped: a repeated call looks nothing up in shared tables.
 pub struct TargetCache {
     slots: [Slot; SLOTS],
     /// [`modules::generation`] that the slots were filled under.
-    generation: u64,
+    generation: AtomicU64,
     /// The region that ran last, or null.
-    region: *const CodeRegion,
+    region: AtomicPtr<CodeRegion>,
 }
 
 impl TargetCache {
     pub fn new() -> Self {
-        let slots = [Slot {
-            target: u64::MAX,
-            nxp: 0,
-        }; SLOTS];
         Self {
-            slots,
-            generation: 0,
-            region: ptr::null(),
+            slots: [Slot::EMPTY; SLOTS],
+            generation: AtomicU64::new(0),
+            region: AtomicPtr::new(ptr::null_mut()),
         }
     }
 
     /// The region with NxP address `address`, which [`TargetCache::resolve`] has just given, or null
     /// if its module is gone.
     #[inline]
-    pub fn region(&mut self, address: u64) -> *const CodeRegion {
+    pub fn region(&self, address: u64) -> *const CodeRegion {
+        let last = self.region.load(Ordering::Relaxed);
         // SAFETY: `resolve` has dropped the region if any module came or went since; else its module
         // is registered.
-        if !self.region.is_null() && unsafe { (*self.region).contains(address) } {
-            return self.region;
+        if !last.is_null() && unsafe { (*last).contains(address) } {
+            return last;
         }
-        self.region = modules::region_of(address).unwrap_or(ptr::null());
-        self.region
+        let found = modules::region_of(address).unwrap_or(ptr::null());
+        self.region.store(found.cast_mut(), Ordering::Relaxed);
+        found
     }
 
     #[inline]
     pub fn resolve(&mut self, target: u64) -> Target {
-        let slot = &self.slots[index(target)];
-        if slot.target == target && self.generation == modules::generation() {
+        let slot = self.slots[index(target)].read();
+        if slot.target == target && self.generation.load(Ordering::Relaxed) == modules::generation()
+        {
             return if slot.nxp == 0 {
                 Target::Host
             } else {
@@ -74,11 +119,12 @@ impl TargetCache {
     #[cold]
     fn resolve_slow(&mut self, target: u64) -> Target {
         let generation = modules::generation();
-        if self.generation != generation {
-            *self = Self {
-                generation,
-                ..Self::new()
-            };
+        if self.generation.load(Ordering::Relaxed) != generation {
+            self.slots
+                .iter_mut()
+                .for_each(|slot| slot.write(Slot::EMPTY));
+            self.region.store(ptr::null_mut(), Ordering::Relaxed);
+            self.generation.store(generation, Ordering::Relaxed);
         }
         let (found, lasting) = classify(target);
         if lasting {
@@ -87,7 +133,7 @@ impl TargetCache {
             } else {
                 0
             };
-            self.slots[index(target)] = Slot { target, nxp };
+            self.slots[index(target)].write(Slot { target, nxp });
         }
         found
     }
@@ -113,12 +159,13 @@ fn classify(target: u64) -> (Target, bool) {
         return (Target::Nxp(target), true);
     }
     // In a no-PIE program a function of a shared library has the address of the program's PLT entry.
+    // That may not be bound yet; and what looks like one may be a function of the program that ends
+    // in a call through a variable. So neither answer lasts.
     match modules::plt_slot(target) {
         None => (Target::Host, true),
-        Some(leads_to) => match modules::nxp_code_of(leads_to) {
-            Some(nxp) => (Target::Nxp(nxp), true),
-            // The entry may not be bound yet.
-            None => (Target::Host, false),
-        },
+        Some(leads_to) => (
+            modules::nxp_code_of(leads_to).map_or(Target::Host, Target::Nxp),
+            false,
+        ),
     }
 }

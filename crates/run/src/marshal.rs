@@ -66,19 +66,24 @@ pub fn leave(act: &mut Activation) {
     }
 }
 
-/// Arguments by signature; `hart.x[2]` is the NxP stack pointer before and after.
+/// Bytes of NxP stack that the arguments by signature need; a multiple of 16.
+///
+/// # Safety
+/// `signature` is a C string.
+pub unsafe fn stack_size(act: &mut Activation, signature: *const u8) -> u64 {
+    // SAFETY: by contract.
+    let words = enter_walk(act, unsafe { parse(signature) }, None);
+    (8 * words as u64).next_multiple_of(16)
+}
+
+/// Arguments by signature; `hart.x[2]` is the NxP stack pointer, with room for them.
 ///
 /// # Safety
 /// `signature` is a C string; the activation was made by a host call that matches it.
 pub unsafe fn enter_by_signature(act: &mut Activation, signature: *const u8) {
+    let stack = act.hart.x[2] as *mut u64;
     // SAFETY: by contract.
-    let signature = unsafe { parse(signature) };
-    let stack_words = enter_walk(act, signature, None);
-    let sp = (act.hart.x[2] - 8 * stack_words as u64) & !15;
-    act.hart.x[2] = sp;
-    if stack_words != 0 {
-        enter_walk(act, signature, Some(sp as *mut u64));
-    }
+    enter_walk(act, unsafe { parse(signature) }, Some(stack));
 }
 
 /// Assigns every argument; writes the NxP's stack words only if `stack` is given. Returns their

@@ -50,21 +50,28 @@ unsafe fn start(act: *mut Activation, backend: &impl Backend, counted: bool) -> 
     // SAFETY: `thread` is this thread's own; `act` by contract. Fields of `act` are written before
     // they are read.
     unsafe {
-        let sp = active::stack_pointer_for(thread, act);
+        let entry_sp = active::stack_pointer_for(thread, act);
         let gate = &*(*act).gate;
+        let plain = gate.flags & GATE_PLAIN != 0;
+        let room = if plain {
+            0
+        } else {
+            marshal::stack_size(&mut *act, gate.signature.cast())
+        };
         (*act).thread = thread;
         (*act).in_host = false;
         (*act).hart.pc = gate.image as u64;
         (*act).hart.reservation_len = 0;
         (*act).hart.frm = (*thread).frm;
-        (*act).hart.x[SP] = sp;
+        (*act).hart.x[SP] = entry_sp - room;
         (*act).hart.x[RA] = crossing::return_address();
-        if gate.flags & GATE_PLAIN != 0 {
+        // From here on handlers that cross stay below the new stack pointer.
+        (*thread).active.push(act, entry_sp);
+        if plain {
             marshal::enter_plain(&mut *act);
         } else {
             marshal::enter_by_signature(&mut *act, gate.signature.cast());
         }
-        (*thread).active.push(act, sp);
         go(act, backend, counted)
     }
 }

@@ -68,10 +68,10 @@ impl<T> SignalSafeLock<T> {
 }
 
 /// Blocks every signal of this thread while it lives, so that no handler runs in between.
-struct BlockedSignals(libc::sigset_t);
+pub struct BlockedSignals(libc::sigset_t);
 
 impl BlockedSignals {
-    fn new() -> Self {
+    pub fn new() -> Self {
         // SAFETY: both sets are plain memory that the calls initialise.
         unsafe {
             let mut all = std::mem::zeroed();

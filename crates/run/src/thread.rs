@@ -1,20 +1,24 @@
 //! Per-thread state, made at a thread's first crossing and returned when the thread ends.
 use std::arch::asm;
 use std::cell::UnsafeCell;
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
 
 use crate::active::ActivationStack;
 use crate::fatal;
+use crate::host_stack::{self, HostStack};
 use crate::lookup::TargetCache;
 use crate::memory::stack::{self, Stack};
+use crate::sync::BlockedSignals;
 
 pub struct Thread {
     pub active: ActivationStack,
     /// This thread's stack in NxP-local memory.
-    pub stack: Stack,
-    /// The thread's own host stack, `[low, high)`.
-    pub host_stack: (usize, usize),
+    stack: Stack,
+    /// Where the stack starts; above it is this record.
+    pub stack_top: usize,
+    pub host_stack: HostStack,
     /// [`flick_engine::Hart::frm`] between activations: the floating-point environment is one per
     /// thread (architecture decision 6).
     pub frm: u32,
@@ -50,6 +54,14 @@ std::arch::global_asm!(
     ".popsection",
 );
 
+impl Thread {
+    /// Lowest address of the NxP stack.
+    #[inline]
+    pub fn stack_low(&self) -> usize {
+        self.stack.lo
+    }
+}
+
 #[inline]
 fn slot() -> *mut UnsafeCell<*mut Thread> {
     let address: *mut UnsafeCell<*mut Thread>;
@@ -66,26 +78,38 @@ fn slot() -> *mut UnsafeCell<*mut Thread> {
     address
 }
 
+/// Async-signal-safe: a thread's first crossing may be in a signal handler.
 #[cold]
 fn create() -> *mut Thread {
-    let size = stack::size_for_this_thread();
-    let Some(stack) = stack::acquire(size) else {
+    let _blocked = BlockedSignals::new();
+    let host_stack = HostStack::current();
+    let size = stack::size_for(host_stack.size());
+    // A mapping of its own could land where the program has just unmapped something. So the state
+    // lies above the NxP stack, in the region; address space is taken, memory only as it is used.
+    let deepest = host_stack.size().unwrap_or(size).clamp(size, 1 << 30);
+    let table = ActivationStack::size_for(deepest);
+    let state = (size_of::<Thread>().next_multiple_of(16) + table).next_multiple_of(4096);
+    let Some(stack) = stack::acquire(size + state) else {
         fatal::exit(
             "FLK0503",
             &format!("no room in NxP-local memory for a thread's stack of {size} bytes"),
             "run fewer threads at a time, lower their stack size, or raise RLIMIT_AS",
         )
     };
-    let host_stack = own_host_stack();
-    let thread = Box::into_raw(Box::new(Thread {
-        active: ActivationStack::new((host_stack.1 - host_stack.0).max(size)),
-        stack,
-        host_stack,
-        frm: 0,
-        targets: TargetCache::new(),
-    }));
-    // SAFETY: the slot is this thread's own; the key's destructor runs once per thread that set it.
+    let stack_top = stack.hi - state;
+    let thread = stack_top as *mut Thread;
+    // SAFETY: the memory is the new stack's, aligned to a page and large enough; the slot is this
+    // thread's own; the key's destructor runs once per thread that set it.
     unsafe {
+        let entries = thread.byte_add(size_of::<Thread>().next_multiple_of(16));
+        thread.write(Thread {
+            active: ActivationStack::new(entries.cast(), table),
+            stack,
+            stack_top,
+            host_stack,
+            frm: 0,
+            targets: TargetCache::new(),
+        });
         *slot().cast::<*mut Thread>() = thread;
         libc::pthread_setspecific(key(), thread.cast());
     }
@@ -108,33 +132,19 @@ fn key() -> libc::pthread_key_t {
     })
 }
 
-/// Makes the key while the process is still young: programs may use up all keys later.
+/// Makes the key while the process is still young: programs may use up all keys later, and setting a
+/// late key allocates.
 pub fn init() {
     key();
+    host_stack::init();
 }
 
 /// At the end of a thread. Later destructors of the same thread that cross make a new state.
-unsafe extern "C" fn destroy(thread: *mut libc::c_void) {
-    // SAFETY: `thread` came from `Box::into_raw` in `create`; no activation can be live any more.
+unsafe extern "C" fn destroy(thread: *mut c_void) {
+    let _blocked = BlockedSignals::new();
+    // SAFETY: `thread` is what `create` made; no activation can be live any more.
     unsafe {
         *slot().cast::<*mut Thread>() = ptr::null_mut();
-        let thread = Box::from_raw(thread.cast::<Thread>());
-        stack::release(thread.stack);
-    }
-}
-
-/// Bounds of the calling thread's stack; an empty range if they cannot be told.
-fn own_host_stack() -> (usize, usize) {
-    // SAFETY: attr is initialised by pthread_getattr_np and destroyed once.
-    unsafe {
-        let mut attr = std::mem::zeroed();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attr) != 0 {
-            return (0, 0);
-        }
-        let mut low = ptr::null_mut();
-        let mut size = 0;
-        libc::pthread_attr_getstack(&attr, &mut low, &mut size);
-        libc::pthread_attr_destroy(&mut attr);
-        (low as usize, low as usize + size)
+        stack::release(thread.cast::<Thread>().read().stack);
     }
 }

@@ -5,7 +5,6 @@
 //! next thread; neighbouring free slots are joined when a bigger stack is needed, so that threads of
 //! ever different stack sizes do not use the region up. Slots are never moved, and their bounds are
 //! atomics, so that the fault handler can ask [`guard_of`] without a lock.
-use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use super::commit;
@@ -213,52 +212,15 @@ pub fn acquired() -> usize {
     THREADS.load(Relaxed)
 }
 
-/// The NxP stack size for the calling thread: that of its host stack, so that what recurses there
-/// recurses here. A limit above an eighth of the region is cut to that; an unlimited one
-/// (`ulimit -s unlimited`) means 1 GiB, or an eighth of a smaller region.
-///
-/// Not async-signal-safe, except in the main thread (`pthread_getattr_np` allocates).
-pub fn size_for_this_thread() -> usize {
-    const LEAST: usize = 64 << 10;
-    let share = region::size() / 8;
-    let size = if is_main_thread() {
-        main_stack_limit()
-    } else {
-        thread_stack_size()
-    };
-    size.unwrap_or(1 << 30).min(share).max(LEAST)
-}
-
 pub(super) fn is_main_thread() -> bool {
     // SAFETY: system calls without arguments.
     unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) }
 }
 
-/// The main thread's stack grows up to the soft limit. `None`: unlimited.
-fn main_stack_limit() -> Option<usize> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: `limit` is valid for writing.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) } == 0;
-    if !known || limit.rlim_cur == libc::RLIM_INFINITY {
-        return None;
-    }
-    usize::try_from(limit.rlim_cur).ok()
-}
-
-fn thread_stack_size() -> Option<usize> {
-    let mut attr = MaybeUninit::<libc::pthread_attr_t>::uninit();
-    let mut base = std::ptr::null_mut();
-    let mut size = 0;
-    // SAFETY: pthread_getattr_np initialises `attr` if it succeeds; it is destroyed once.
-    unsafe {
-        if libc::pthread_getattr_np(libc::pthread_self(), attr.as_mut_ptr()) != 0 {
-            return None;
-        }
-        let read = libc::pthread_attr_getstack(attr.as_ptr(), &mut base, &mut size);
-        libc::pthread_attr_destroy(attr.as_mut_ptr());
-        (read == 0).then_some(size)
-    }
+/// The NxP stack size for a thread whose host stack has `host` bytes, so that what recurses there
+/// recurses here. A limit above an eighth of the region is cut to that; an unlimited one
+/// (`ulimit -s unlimited`) means 1 GiB, or an eighth of a smaller region.
+pub fn size_for(host: Option<usize>) -> usize {
+    const LEAST: usize = 64 << 10;
+    host.unwrap_or(1 << 30).min(region::size() / 8).max(LEAST)
 }

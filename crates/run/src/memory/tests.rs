@@ -237,7 +237,7 @@ fn ten_thousand_short_threads_leak_nothing() {
     let run = |count: usize| {
         for _ in 0..count {
             thread::spawn(|| {
-                let stack = stack::acquire(stack::size_for_this_thread()).unwrap();
+                let stack = stack::acquire(stack::size_for(Some(8 << 20))).unwrap();
                 fill((stack.hi - 32 * 1024) as *mut c_void, 32 * 1024, 1);
                 let block = heap::alloc(3000);
                 fill(block, 3000, 1);
@@ -378,7 +378,7 @@ fn region_shrinks_under_an_address_space_limit() {
     let block = heap::alloc(10 * MIB);
     fill(block, 10 * MIB, 1);
     free(block);
-    let stack = stack::acquire(stack::size_for_this_thread()).unwrap();
+    let stack = stack::acquire(stack::size_for(Some(8 << 20))).unwrap();
     fill(stack.lo as *mut c_void, stack.hi - stack.lo, 1);
     stack::release(stack);
 }
@@ -477,11 +477,8 @@ fn fork_among_threads() {
 fn stack_size_follows_the_host_stack() {
     set_up_default();
     for size in [256 << 10, 3 * MIB, 64 * MIB] {
-        let found = thread::Builder::new()
-            .stack_size(size)
-            .spawn(stack::size_for_this_thread)
-            .unwrap();
-        let found = found.join().unwrap();
-        assert!(found >= size && found < size + MIB, "{size}: {found}");
+        assert_eq!(stack::size_for(Some(size)), size);
     }
+    assert_eq!(stack::size_for(Some(1)), 64 << 10);
+    assert_eq!(stack::size_for(None), (1 << 30).min(region::size() / 8));
 }

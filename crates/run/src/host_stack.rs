@@ -1,0 +1,202 @@
+//! Where the calling thread's host stack is. Async-signal-safe, unlike `pthread_getattr_np`: a
+//! thread's first crossing may be in a handler that interrupted `malloc`, on a small signal stack.
+use std::arch::asm;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Which stack an address is on, as far as it can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The thread's own.
+    Own,
+    /// The signal stack that is set now (sigaltstack(2)).
+    Signal,
+    /// A coroutine's, or a signal stack that was replaced.
+    Other,
+}
+
+/// A thread's own stack, `low..high`.
+#[derive(Clone, Copy, Debug)]
+pub struct HostStack {
+    low: usize,
+    high: usize,
+    main: bool,
+}
+
+/// Thread pointer of the main thread, or 0 while it is not known.
+static MAIN: AtomicUsize = AtomicUsize::new(0);
+
+/// Remembers the main thread, if it is the calling one.
+pub fn init() {
+    // SAFETY: system calls without arguments.
+    if unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) } {
+        MAIN.store(thread_pointer(), Ordering::Relaxed);
+    }
+}
+
+impl HostStack {
+    /// The calling thread's.
+    pub fn current() -> Self {
+        let pointer = thread_pointer();
+        if pointer == MAIN.load(Ordering::Relaxed) {
+            // SAFETY: libc's pointer to the environment, which the kernel put on the stack.
+            let on_stack = unsafe { libc::getauxval(libc::AT_RANDOM) } as usize;
+            let high = mapping_of(on_stack).map_or(usize::MAX, |(_, high)| high);
+            return Self {
+                low: main_low(high),
+                high,
+                main: true,
+            };
+        }
+        // The C library keeps a thread's block at the upper end of its stack.
+        match mapping_of(pointer) {
+            Some((low, _)) => Self {
+                low,
+                high: pointer,
+                main: false,
+            },
+            // No /proc: assume that there is no other stack.
+            None => Self {
+                low: 0,
+                high: usize::MAX,
+                main: false,
+            },
+        }
+    }
+
+    /// Bytes, as far as the stack may grow now. `None`: unlimited.
+    pub fn size(&self) -> Option<usize> {
+        if self.main {
+            main_limit()
+        } else {
+            Some(self.high - self.low)
+        }
+    }
+
+    /// The stack of a frame of the calling thread.
+    pub fn which(&self, frame: usize) -> Which {
+        // A signal stack may lie within a frame of the thread's own.
+        // SAFETY: asks only.
+        let signal = unsafe {
+            let mut stack: libc::stack_t = std::mem::zeroed();
+            libc::sigaltstack(std::ptr::null(), &mut stack);
+            stack
+        };
+        let start = signal.ss_sp as usize;
+        if signal.ss_flags & libc::SS_DISABLE == 0
+            && (start..start + signal.ss_size).contains(&frame)
+        {
+            return Which::Signal;
+        }
+        // The limit may have been raised since.
+        let low = if self.main {
+            self.low.min(main_low(self.high))
+        } else {
+            self.low
+        };
+        if (low..self.high).contains(&frame) {
+            Which::Own
+        } else {
+            Which::Other
+        }
+    }
+}
+
+fn thread_pointer() -> usize {
+    let pointer;
+    // SAFETY: the first word of the thread's block is its own address (x86-64 TLS ABI).
+    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, pure, readonly)) };
+    pointer
+}
+
+/// The main thread's stack grows up to the soft limit, RLIMIT_STACK. `None`: unlimited.
+fn main_limit() -> Option<usize> {
+    // SAFETY: `limit` is valid for writing.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        let known = libc::getrlimit(libc::RLIMIT_STACK, &mut limit) == 0;
+        (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as usize)
+    }
+}
+
+fn main_low(high: usize) -> usize {
+    const UNLIMITED: usize = 16 << 30;
+    high.saturating_sub(main_limit().unwrap_or(UNLIMITED))
+}
+
+/// The mapping with `address`, from /proc/self/maps; reads it in small pieces, without allocation.
+fn mapping_of(address: usize) -> Option<(usize, usize)> {
+    // SAFETY: the path is a C string.
+    let file = unsafe {
+        libc::open(
+            c"/proc/self/maps".as_ptr(),
+            libc::O_RDONLY | libc::O_CLOEXEC,
+        )
+    };
+    if file < 0 {
+        return None;
+    }
+    let mut found = None;
+    let mut bounds = [0_usize; 2];
+    // Which number the next digit belongs to; behind the second, nothing up to the line's end.
+    let mut field = 0;
+    let mut buffer = [0_u8; 512];
+    'read: loop {
+        // SAFETY: the buffer is valid for its length.
+        let count = unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) };
+        let Ok(count @ 1..) = usize::try_from(count) else {
+            break;
+        };
+        for &byte in &buffer[..count] {
+            match byte {
+                b'\n' => (bounds, field) = ([0; 2], 0),
+                b'-' if field == 0 => field = 1,
+                _ if field < 2 => match char::from(byte).to_digit(16) {
+                    Some(digit) => bounds[field] = bounds[field] << 4 | digit as usize,
+                    None => {
+                        field = 2;
+                        if (bounds[0]..bounds[1]).contains(&address) {
+                            found = Some((bounds[0], bounds[1]));
+                            break 'read;
+                        }
+                    }
+                },
+                _ => {}
+            }
+        }
+    }
+    // SAFETY: opened above.
+    unsafe { libc::close(file) };
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threads_own_stack() {
+        std::thread::Builder::new()
+            .stack_size(1 << 20)
+            .spawn(|| {
+                let local = 0_u8;
+                let stack = HostStack::current();
+                assert_eq!(stack.which(&raw const local as usize), Which::Own);
+                assert!(stack.size().unwrap() >= 1 << 20);
+                assert!(stack.size().unwrap() < 4 << 20, "{stack:?}");
+                let heap = Box::new(0_u8);
+                assert_eq!(stack.which(&raw const *heap as usize), Which::Other);
+            })
+            .unwrap()
+            .join()
+            .unwrap();
+    }
+
+    #[test]
+    fn mappings() {
+        let local = 0_u8;
+        let address = &raw const local as usize;
+        let (low, high) = mapping_of(address).unwrap();
+        assert!((low..high).contains(&address));
+        assert_eq!(mapping_of(0), None);
+    }
+}
