@@ -149,6 +149,12 @@ private:
                 .str();
   }
 
+  /// For a symbol that assembly defines. LLVM takes two strong declarations for two functions.
+  static GlobalValue::LinkageTypes declared(GlobalValue::LinkageTypes Defined) {
+    return GlobalValue::isInterposableLinkage(Defined) ? GlobalValue::ExternalWeakLinkage
+                                                       : GlobalValue::ExternalLinkage;
+  }
+
   /// F's body becomes the twin, its name a gate.
   void gate(Function *F) {
     std::string Name = cName(*F).str();
@@ -159,8 +165,8 @@ private:
     unsigned Index = Count++;
     std::string Entry = ".Lflick_gate" + std::to_string(Index);
 
-    auto *Gate = Function::Create(F->getFunctionType(), GlobalValue::ExternalLinkage,
-                                  F->getAddressSpace(), "", &M);
+    auto *Gate =
+        Function::Create(F->getFunctionType(), declared(Linkage), F->getAddressSpace(), "", &M);
     Gate->setAttributes(F->getAttributes());
     Gate->setCallingConv(F->getCallingConv());
     Gate->setVisibility(Visibility);
@@ -220,7 +226,7 @@ private:
         continue;
       }
       auto Visibility = Static ? GlobalValue::HiddenVisibility : A.getVisibility();
-      auto *Name = Function::Create(F->getFunctionType(), GlobalValue::ExternalLinkage,
+      auto *Name = Function::Create(F->getFunctionType(), declared(A.getLinkage()),
                                     F->getAddressSpace(), "", &M);
       Name->setAttributes(F->getAttributes());
       Name->setCallingConv(F->getCallingConv());

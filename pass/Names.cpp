@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace llvm;
@@ -13,12 +14,11 @@ namespace flick {
 StringRef cName(const GlobalValue &V) { return GlobalValue::dropLLVMManglingEscape(V.getName()); }
 
 std::string unitHash(const Module &M) {
-  std::string Text = M.getSourceFileName();
-  for (const GlobalValue &V : M.global_values())
-    if (!V.isDeclaration() && !V.getName().starts_with("llvm.")) {
-      Text += '\0';
-      Text += cName(V);
-    }
+  // All of it: one source may be compiled twice with different macros, two may have one name.
+  std::string Text;
+  raw_string_ostream Stream(Text);
+  M.print(Stream, nullptr);
+  Stream.flush();
   return formatv("{0:x-8}", static_cast<uint32_t>(xxh3_64bits(Text))).str();
 }
 

@@ -1,8 +1,10 @@
 #include "NxpHalf.h"
+#include "Aliases.h"
 #include "References.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Verifier.h"
@@ -36,6 +38,7 @@ public:
     lowerThreadLocals(
         *N, [&](GlobalVariable &V) { return P.accessorOf(*originOf<GlobalVariable>(V)); });
     rewriteCalls(*N, NxpCode, [&](const GlobalValue &V) { return Symbols.lookup(&V); });
+    hideAliases(Map);
     for (Function *F : NxpCode)
       settle(*F, P.Functions.find(Origins[F])->second);
     cleanVariables();
@@ -104,6 +107,14 @@ private:
       I.replaceAllUsesWith(F);
       I.eraseFromParent();
     }
+  }
+
+  /// Those that the linker may give to another object, or not.
+  void hideAliases(ValueToValueMapTy &Map) {
+    for (GlobalAlias &A : P.M.aliases())
+      if (auto *Mine = cast_or_null<GlobalValue>(Map.lookup(&A)))
+        if (!A.isThreadLocal())
+          hideIdentity(*Mine);
   }
 
   void rememberSymbols(ValueToValueMapTy &Map) {

@@ -1,4 +1,5 @@
 // Flick's LLVM pass: splits a unit by placement (docs/formats.md, "The pass").
+#include "Aliases.h"
 #include "Diagnostics.h"
 #include "HostHalf.h"
 #include "Legality.h"
@@ -50,10 +51,11 @@ private:
                     "--target");
       return false;
     }
+    bool Changed = Wanted && resolveAliases(M, Level);
     if (!decideMembers(P))
-      return false;
+      return Changed;
     std::string Lines = placeLines(P);
-    bool Changed = !P.NxpData.empty() || !Lines.empty();
+    Changed |= !P.NxpData.empty() || !Lines.empty();
     if (!P.Functions.empty() || !P.DeclareOnly.empty()) {
       std::string Object;
       if (!P.Functions.empty()) {

@@ -8,6 +8,7 @@ for option in -fsanitize=address -fsanitize=thread -pg --coverage -mcmodel=large
   refuses FLK0101 "$option" -- "$cc" $option part.c main.c -o prog
   status 0 "$cc" $option -c main.c -o x.o
 done
+refuses FLK0101 --wrap=free -- "$cc" -static -Wl,--wrap=free part.c main.c -o prog
 echo 'int main() {}' >x.cc
 refuses FLK0101 x.cc -- "$cc" x.cc -o prog
 refuses FLK0101 -- "$cc" -x c++ main.c -o prog

@@ -12,7 +12,7 @@ void take(int (*)(int));
 // CHECK-LABEL: <__flick_nxp_calls>:
 // CHECK: R_RISCV_CALL_PLT __flick_nxp_strong
 // CHECK: R_RISCV_CALL_PLT __flick_call_weak
-// CHECK: R_RISCV_CALL_PLT __flick_call_alias
+// CHECK: R_RISCV_CALL_PLT __flick_nxp_strong
 // CHECK: R_RISCV_GOT_HI20 strong
 // CHECK: R_RISCV_CALL_PLT __flick_call_take
 // CHECK: R_RISCV_GOT_HI20 weak

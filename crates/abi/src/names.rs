@@ -39,6 +39,24 @@ pub const RT_XCALL: &str = "__flick_xcall";
 /// What `malloc` & co. in NxP code call: `__flick_malloc`, …; see `docs/formats.md`.
 pub const RT_HEAP_PREFIX: &str = "__flick_heap_";
 
+/// The C library's functions that become [`RT_HEAP_PREFIX`] in NxP code, and those of them that an
+/// allocator is made of: who has one of these of their own has a heap of their own.
+pub const HEAP_FUNCTIONS: &[&str] = &[
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "aligned_alloc",
+    "memalign",
+    "posix_memalign",
+    "valloc",
+    "pvalloc",
+    "reallocarray",
+    "strdup",
+    "strndup",
+];
+pub const ALLOCATOR_FUNCTIONS: &[&str] = HEAP_FUNCTIONS.split_at(9).0;
+
 /// What `libflick.a` puts in front of libc's functions in `-static` programs, by the linker's
 /// `--wrap`: it defines `__wrap_NAME` for each and calls `__real_NAME`. `libflick.so` exports the same
 /// names instead.

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use flick_abi::names::STATIC_WRAPS;
+use flick_abi::names::{ALLOCATOR_FUNCTIONS, HEAP_FUNCTIONS, STATIC_WRAPS};
 use flick_image::elf::read_file;
 use flick_image::{final_file, write};
 
@@ -46,19 +46,25 @@ pub fn run(link: &Link) -> Step {
 
     let library = NxpLibrary::read(link.root.require(link.root.nxp_library())?)?;
     let files = link_inputs(&link.args.pieces, &link.objects, static_link);
-    let inputs = Inputs::read(&files, &library.names())?;
+    let mut asked = library.names();
+    asked.extend(HEAP_FUNCTIONS.iter().map(|&name| name.to_owned()));
+    asked.insert(USABLE_SIZE.to_owned());
+    let inputs = Inputs::read(&files, &asked)?;
     link.args.placement.check(&inputs.matched)?;
     let mode = match (
         inputs.units.is_empty() && !inputs.needs_runtime,
         static_link,
     ) {
         (true, _) => Mode::Plain,
-        (_, true) => Mode::Static,
+        (_, true) => Mode::Static {
+            usable_size: !has_allocator(&inputs.host_defines)
+                || inputs.host_defines.contains(USABLE_SIZE),
+        },
         (_, false) => Mode::Dynamic,
     };
     match mode {
         Mode::Plain => {}
-        Mode::Static => drop(link.root.require(link.root.runtime_static())?),
+        Mode::Static { .. } => drop(link.root.require(link.root.runtime_static())?),
         Mode::Dynamic => drop(link.root.require(link.root.runtime_shared())?),
     }
     let output = link.args.output.clone();
@@ -70,9 +76,17 @@ pub fn run(link: &Link) -> Step {
         return Err(refused::with_nxp(&option.to_string_lossy(), place).into());
     }
     link.root.require(link.root.crt())?;
+    let wrapped = wrapped(&words);
+    if let (true, Some(name)) = (
+        static_link,
+        STATIC_WRAPS.iter().find(|&&w| wrapped.contains(w)),
+    ) {
+        return Err(refused::wrap(name).into());
+    }
     let rules = HostRules {
         shared,
-        wrapped: wrapped(&words),
+        own_heap: own_heap(&wrapped, &inputs.host_defines),
+        wrapped,
         allow_duplicates: has(&["muldefs", "--allow-multiple-definition"])
             || words.windows(2).any(|w| w[0] == "-z" && w[1] == "muldefs")
             || link
@@ -80,7 +94,7 @@ pub fn run(link: &Link) -> Step {
                 .pieces
                 .iter()
                 .any(|p| matches!(p, Piece::Linker(w) if w == &["-z", "muldefs"])),
-        replaced: inputs.host_defines,
+        replaced: &inputs.host_defines & &library.names(),
     };
     let kept = if inputs.units.iter().any(|unit| unit.optional) {
         link.trial(&clang, &inputs.units, mode)?
@@ -105,8 +119,15 @@ pub fn run(link: &Link) -> Step {
 enum Mode {
     Plain,
     Dynamic,
-    Static,
+    /// `usable_size`: whether [`USABLE_SIZE`] is wrapped.
+    Static {
+        usable_size: bool,
+    },
 }
+
+/// What an allocator need not have; to wrap it is to ask for the C library's, which then comes with
+/// its `malloc`.
+const USABLE_SIZE: &str = "malloc_usable_size";
 
 impl Link<'_> {
     /// clang's arguments.
@@ -143,18 +164,14 @@ impl Link<'_> {
             }
         }
         words.extend(quiet.then(|| "--end-no-unused-arguments".into()));
-        if mode == Mode::Static {
-            words.extend(
-                STATIC_WRAPS
-                    .iter()
-                    .map(|name| format!("-Wl,--wrap={name}").into()),
-            );
-            // libc's own calls come too late to make the linker look into this archive.
-            words.extend(
-                STATIC_WRAPS
-                    .iter()
-                    .map(|name| format!("-Wl,-u,__wrap_{name}").into()),
-            );
+        if let Mode::Static { usable_size } = mode {
+            for name in STATIC_WRAPS {
+                if usable_size || *name != USABLE_SIZE {
+                    words.push(format!("-Wl,--wrap={name}").into());
+                }
+                // libc's own calls come too late to make the linker look into this archive.
+                words.push(format!("-Wl,-u,__wrap_{name}").into());
+            }
             words.push(self.root.runtime_static().into());
         }
         words.extend(output.into_iter().flat_map(|output| ["-o".into(), output]));
@@ -195,6 +212,21 @@ fn not_understood(why: &str) -> Error {
         format!("the output of the trial link is not understood: {why}"),
         "link with GNU ld or lld (-fuse-ld=bfd, -fuse-ld=lld)",
     )
+}
+
+fn has_allocator(defined: &BTreeSet<String>) -> bool {
+    ALLOCATOR_FUNCTIONS.iter().any(|&f| defined.contains(f))
+}
+
+/// The heap functions that NxP code must call under their own names: the user's wrappers want to see
+/// the calls, or the blocks are of another heap.
+fn own_heap(wrapped: &BTreeSet<String>, defined: &BTreeSet<String>) -> BTreeSet<String> {
+    let allocator = has_allocator(defined);
+    HEAP_FUNCTIONS
+        .iter()
+        .filter(|&&name| allocator || wrapped.contains(name) || defined.contains(name))
+        .map(|&name| name.to_owned())
+        .collect()
 }
 
 /// Names given by `--wrap`.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
+use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, RT_HEAP_PREFIX};
 use flick_image::elf::read_file;
-use flick_image::linked::{ADDRESS_PREFIX, plain_name};
+use flick_image::linked::{ADDRESS_PREFIX, Target, plain_name};
 use flick_image::{Linked, write};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
@@ -28,6 +28,8 @@ pub struct HostRules {
     pub allow_duplicates: bool,
     /// Functions of `libnxp.a` that host code of this link defines itself.
     pub replaced: BTreeSet<String>,
+    /// Of the C library's heap functions those that are the program's own here.
+    pub own_heap: BTreeSet<String>,
 }
 
 /// `libnxp.a`: each member with the plain names of its functions.
@@ -146,13 +148,29 @@ pub fn image_object(
     for name in called.intersection(&strong) {
         words.push(format!("--defsym={CALL_PREFIX}{name}={NXP_PREFIX}{name}").into());
     }
+    let own = |name: &str| {
+        let plain = name.strip_prefix(RT_HEAP_PREFIX)?;
+        rules.own_heap.contains(plain).then(|| plain.to_owned())
+    };
+    for name in &called {
+        if let Some(plain) = own(name).filter(|plain| strong.contains(plain)) {
+            words.push(format!("--defsym={CALL_PREFIX}{name}={NXP_PREFIX}{plain}").into());
+        }
+    }
     let output = runner.capture(&lld, &words)?;
     let messages = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(does_not_link(&messages, &names));
     }
     let file = read_file(&out)?;
-    let linked = Linked::parse(&file)?;
+    let mut linked = Linked::parse(&file)?;
+    for relocation in &mut linked.relocations {
+        if let Target::Host { name, .. } = &mut relocation.target
+            && let Some(plain) = own(name)
+        {
+            *name = plain;
+        }
+    }
     temp.write("image.o", &write::image_object(&linked, &file)?)
 }
 

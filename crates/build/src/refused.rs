@@ -125,6 +125,16 @@ pub fn with_nxp(option: &str, place: &str) -> Error {
     )
 }
 
+/// The user's own `--wrap` of a function that Flick wraps in static programs.
+pub fn wrap(name: &str) -> Error {
+    error(
+        "an option is not handled in static programs with NxP code yet",
+        &format!("--wrap={name}"),
+        "Flick wraps this function itself, and the linker wraps each once",
+        "link without -static, or without wrapping it",
+    )
+}
+
 /// The option names a file beside the object, which is a temporary one here.
 pub fn needs_object(option: &str) -> Error {
     error(

@@ -1,5 +1,10 @@
 //! `free` & co. of a static program: the linker leads all callers here (`--wrap`), those within the C
 //! library too. Blocks of the NxP heap go to it, all others to the C library.
+//!
+//! A program may bring an allocator of its own that has `malloc`, `free`, `calloc` and `realloc` only.
+//! A reference from here to more would make the linker take the C library's besides, and both define
+//! `malloc`; hence the weak reference here, and those that the Makefile makes of the rest.
+use std::arch::naked_asm;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -9,7 +14,6 @@ use flick_run::memory::policy;
 unsafe extern "C" {
     fn __real_free(ptr: *mut c_void);
     fn __real_realloc(ptr: *mut c_void, size: usize) -> *mut c_void;
-    fn __real_malloc_usable_size(ptr: *mut c_void) -> usize;
 }
 
 /// # Safety
@@ -67,7 +71,21 @@ pub unsafe extern "C" fn __wrap_malloc_usable_size(ptr: *mut c_void) -> usize {
         // SAFETY: the caller's live block, of the NxP heap.
         unsafe { heap::usable_size(ptr) }
     } else {
-        // SAFETY: the caller's live block, of the C library's heap, or NULL.
-        unsafe { __real_malloc_usable_size(ptr) }
+        // SAFETY: the caller's live block, of the process's heap, or NULL.
+        unsafe { real_malloc_usable_size(ptr) }
     }
+}
+
+/// The C library's, if the program has it.
+#[unsafe(naked)]
+unsafe extern "C" fn real_malloc_usable_size(ptr: *mut c_void) -> usize {
+    naked_asm!(
+        ".weak __real_malloc_usable_size",
+        "mov rax, qword ptr [rip + __real_malloc_usable_size@GOTPCREL]",
+        "test rax, rax",
+        "je 2f",
+        "jmp rax",
+        "2:",
+        "ret",
+    )
 }

@@ -1,0 +1,21 @@
+#include <stddef.h>
+#include <string.h>
+static char pool[1 << 24] __attribute__((aligned(64)));
+static size_t used;
+
+void *malloc(size_t n) {
+  size_t at = (__atomic_fetch_add(&used, ((n + 15) & ~(size_t)15) + 16, __ATOMIC_SEQ_CST));
+  *(size_t *)(pool + at) = n;
+  return pool + at + 16;
+}
+void free(void *p) { (void)p; }
+void *calloc(size_t a, size_t b) { return memset(malloc(a * b), 0, a * b); }
+void *realloc(void *p, size_t n) {
+  void *q = malloc(n);
+  if (p) {
+    size_t old = ((size_t *)p)[-2];
+    memcpy(q, p, old < n ? old : n);
+  }
+  return q;
+}
+int owned(void *p) { return (char *)p >= pool && (char *)p < pool + sizeof pool; }
