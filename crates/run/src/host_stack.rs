@@ -25,19 +25,29 @@ pub struct HostStack {
 /// Thread pointer of the main thread, or 0 while it is not known.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 
-/// Remembers the main thread, if it is the calling one.
+/// Remembers the main thread, if it is the calling one: after a fork the process's first thread may
+/// be another.
 pub fn init() {
-    // SAFETY: system calls without arguments.
-    if unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) } {
+    if is_first_thread() {
         MAIN.store(thread_pointer(), Ordering::Relaxed);
     }
+}
+
+fn is_first_thread() -> bool {
+    // SAFETY: system calls without arguments.
+    unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) }
 }
 
 impl HostStack {
     /// The calling thread's.
     pub fn current() -> Self {
         let pointer = thread_pointer();
-        if pointer == MAIN.load(Ordering::Relaxed) {
+        let main = match MAIN.load(Ordering::Relaxed) {
+            // The first library with an image was opened by another thread.
+            0 => is_first_thread(),
+            known => pointer == known,
+        };
+        if main {
             // SAFETY: libc's pointer to the environment, which the kernel put on the stack.
             let on_stack = unsafe { libc::getauxval(libc::AT_RANDOM) } as usize;
             let high = mapping_of(on_stack).map_or(usize::MAX, |(_, high)| high);
