@@ -75,10 +75,12 @@ impl HostStack {
 
     /// Bytes, as far as the stack may grow now. `None`: unlimited.
     pub fn size(&self) -> Option<usize> {
+        // What the C library keeps above the frames counts: programs ask for round sizes.
+        const ROUND: usize = 64 << 10;
         if self.main {
             main_limit()
         } else {
-            Some(self.high - self.low)
+            Some((self.high - self.low).next_multiple_of(ROUND))
         }
     }
 
