@@ -80,7 +80,7 @@ impl HostStack {
         if self.main {
             main_limit()
         } else {
-            Some((self.high - self.low).next_multiple_of(ROUND))
+            (self.high - self.low).checked_next_multiple_of(ROUND)
         }
     }
 
