@@ -2,7 +2,6 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace llvm;
@@ -60,6 +59,7 @@ Expected<PlacementOptions> readPlacementOptions() {
     (*Text)->getBuffer().split(Lines, '\n');
     for (size_t I = 0; I < Lines.size(); ++I)
       readLine(Lines[I], File + ":" + std::to_string(I + 1), Out.Entries, Bad);
+    Out.Texts.push_back(std::move(*Text));
   }
   if (!RandomSpec.empty()) {
     auto [Seed, Percent] = StringRef(RandomSpec).rsplit(':');

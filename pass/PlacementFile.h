@@ -4,6 +4,8 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/GlobPattern.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,8 @@ struct RandomPlacement {
 };
 
 struct PlacementOptions {
+  /// The files: patterns refer to their text.
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> Texts;
   std::vector<PlacementEntry> Entries;
   std::optional<RandomPlacement> Random;
 };
