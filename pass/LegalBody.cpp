@@ -1,4 +1,5 @@
 // What a function may contain if it is to run on the NxP.
+#include "Calls.h"
 #include "Legality.h"
 #include "References.h"
 
@@ -89,6 +90,9 @@ private:
       add("FLK0212", "a naked function", "its body is assembly");
     if (F.hasFnAttribute("no_caller_saved_registers"))
       add("FLK0212", "the attribute no_caller_saved_registers", "it speaks of x86-64 registers");
+    if (!F.hasLocalLinkage() && isHeapFunction(cName(F)))
+      add("FLK0212", "the definition of '" + cName(F).str() + "'",
+          "Flick's runtime calls the program's allocator itself, also while it crosses");
     if (F.hasGC())
       add("FLK0212", "a garbage collector", "it has no form for the NxP");
     for (const User *U : F.users())
