@@ -78,6 +78,7 @@ impl Build {
 
 fn run(program: impl AsRef<OsStr>, args: &[&OsStr], env: &[(&str, &OsStr)]) -> Output {
     Command::new(program)
+        .env_remove("LD_LIBRARY_PATH")
         .args(args)
         .envs(env.iter().copied())
         .output()

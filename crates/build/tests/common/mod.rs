@@ -107,7 +107,9 @@ impl Bench {
     }
 
     pub fn run(&self, program: &str) -> Output {
+        // Cargo's would come before the program's own path to the runtime of these tests.
         Command::new(self.path(program))
+            .env_remove("LD_LIBRARY_PATH")
             .current_dir("/")
             .output()
             .unwrap()
