@@ -21,8 +21,16 @@ impl Next {
     fn find(&self) -> *mut c_void {
         let mut found = self.found.load(Ordering::Relaxed);
         if found.is_null() {
+            // Behind libflick; where another compiler's program uses a Flick library, libc is in front.
             // SAFETY: looks a symbol up.
-            found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+            found = unsafe {
+                let next = libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr());
+                if next.is_null() {
+                    libc::dlsym(libc::RTLD_DEFAULT, self.name.as_ptr())
+                } else {
+                    next
+                }
+            };
             assert!(!found.is_null(), "libc has no {:?}", self.name);
             self.found.store(found, Ordering::Relaxed);
         }
