@@ -33,7 +33,8 @@ pub fn init() {
     }
 }
 
-fn is_first_thread() -> bool {
+/// Whether the calling thread is the process's first.
+pub fn is_first_thread() -> bool {
     // SAFETY: system calls without arguments.
     unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) }
 }

@@ -95,7 +95,7 @@ struct Exit;
 impl Drop for Exit {
     fn drop(&mut self) {
         // The main thread ends with the process. Its last handlers may still allocate.
-        if let Some(key) = KEY.get().filter(|_| !super::stack::is_main_thread()) {
+        if let Some(key) = KEY.get().filter(|_| !crate::host_stack::is_first_thread()) {
             // SAFETY: our key; any value but NULL calls `leave`.
             if unsafe { libc::pthread_setspecific(*key, FIRST_ROUND) } == 0 {
                 enter(this_thread());

@@ -212,11 +212,6 @@ pub fn acquired() -> usize {
     THREADS.load(Relaxed)
 }
 
-pub(super) fn is_main_thread() -> bool {
-    // SAFETY: system calls without arguments.
-    unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) }
-}
-
 /// The NxP stack size for a thread whose host stack has `host` bytes, so that what recurses there
 /// recurses here. A limit above an eighth of the region is cut to that; an unlimited one
 /// (`ulimit -s unlimited`) means 1 GiB, or an eighth of a smaller region.
