@@ -148,7 +148,7 @@ private:
       Cu->replaceGlobalVariables(nullptr);
     // The flags are a target's; keep what describes the source and the debug information.
     for (const char *Key : {"wchar_size", "Dwarf Version", "Debug Info Version", "uwtable",
-                            "frame-pointer", "MaxTLSAlign"}) {
+                            "frame-pointer", "MaxTLSAlign", "SemanticInterposition"}) {
       SmallVector<Module::ModuleFlagEntry> Flags;
       P.M.getModuleFlagsMetadata(Flags);
       for (const auto &Flag : Flags)

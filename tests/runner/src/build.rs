@@ -142,7 +142,7 @@ fn command(
 ) -> Result<Vec<String>, String> {
     let located = step[1..].iter().map(|w| {
         let path = program.dir.join(w);
-        if program.sources.contains(w) {
+        if path.is_file() {
             path.display().to_string()
         } else {
             w.clone()

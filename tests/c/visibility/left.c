@@ -1,0 +1,3 @@
+#define OFFSET 100
+#define NAME(suffix) left##suffix
+#include "library.h"

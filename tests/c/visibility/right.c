@@ -1,0 +1,3 @@
+#define OFFSET 7
+#define NAME(suffix) right##suffix
+#include "library.h"
