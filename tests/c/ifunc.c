@@ -1,5 +1,6 @@
 // Indirect functions: NxP code calls one by name and through its address, whose resolver picks a
-// host function; another one's resolver picks an NxP function.
+// host function; another one's resolver picks an NxP function. (Their addresses are not compared:
+// lld gives each object file its own, natively too.)
 // SKIP-VALGRIND: valgrind 3.19 loses the address of an indirect function in static programs
 #include <flick.h>
 #include <stdio.h>
@@ -17,6 +18,5 @@ FLICK_NXP static function *address(int which) { return which ? leads_to_host : l
 
 int main(void) {
   printf("%d %d %d\n", leads_to_host(1), leads_to_nxp(2), calls(3));
-  printf("%d %d\n", address(0) == leads_to_nxp, address(1) == leads_to_host);
   printf("%d %d\n", address(0)(4), address(1)(4));
 }
