@@ -20,7 +20,8 @@ bool RandomPlacement::picks(StringRef Name) const {
 static void readLine(StringRef Line, const std::string &At, std::vector<PlacementEntry> &Entries,
                      std::string &Bad) {
   Line = Line.split('#').first.trim();
-  if (Line.empty())
+  // `project`: what the link makes of unmatched entries; nothing to a single unit.
+  if (Line.empty() || Line == "project")
     return;
   auto [Word, Rest] = Line.split(' ');
   if (Word.contains('\t'))
@@ -32,7 +33,9 @@ static void readLine(StringRef Line, const std::string &At, std::vector<Placemen
                    .Case("both", Side::Both)
                    .Default(std::nullopt);
   auto Complain = [&](const Twine &Why) {
-    Bad += ("[FLK0209] " + At + ": " + Why + "; a line reads 'nxp|host|both PATTERN'\n").str();
+    Bad +=
+        ("[FLK0209] " + At + ": " + Why + "; a line reads 'nxp|host|both PATTERN' or 'project'\n")
+            .str();
   };
   if (!Where)
     return Complain("unknown placement '" + Word + "'");

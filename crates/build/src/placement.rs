@@ -3,7 +3,8 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use flick_image::elf::read_file;
+use flick_image::Placements;
+use flick_image::elf::{parse_host, read_file};
 
 use crate::{Error, Result};
 
@@ -64,28 +65,72 @@ impl Placement {
             .collect()
     }
 
-    /// FLK0210 for the first entry that is not among `matched` (`FILE:LINE`, as the pass writes
-    /// them).
+    /// The check of one link. FLK0210 for the first entry that is not among `matched` (`FILE:LINE`,
+    /// as the pass writes them), except in files for a whole project: other links have the rest.
     pub fn check(&self, matched: &[String]) -> Result<()> {
-        let known: HashSet<(PathBuf, usize)> =
-            matched.iter().filter_map(|entry| position(entry)).collect();
         for file in &self.files {
-            let text = read_file(Path::new(file))?;
-            for (number, entry) in entries(&String::from_utf8_lossy(&text)) {
-                if !known.contains(&(canonical(file), number)) {
-                    return Err(Error::new(
-                        210,
-                        "a placement entry matches nothing",
-                        format!("{file}:{number}"),
-                        format!("`{entry}` is the name of no function compiled with this file"),
-                        "correct the name; static functions have their plain names; when objects \
-                         are compiled apart, give --flick-place there too",
-                    ));
-                }
+            let text = read_text(file)?;
+            if lines(&text).any(|(_, line)| line == PROJECT) {
+                continue;
             }
+            check_entries(
+                file,
+                &text,
+                matched,
+                "function compiled with this file in this link",
+            )?;
         }
         Ok(())
     }
+}
+
+/// A line of this one word says that the file is for several programs and libraries.
+const PROJECT: &str = "project";
+
+fn read_text(file: &str) -> Result<String> {
+    Ok(String::from_utf8_lossy(&read_file(Path::new(file))?).into_owned())
+}
+
+fn check_entries(file: &str, text: &str, matched: &[String], what: &str) -> Result<()> {
+    let known: HashSet<(PathBuf, usize)> =
+        matched.iter().filter_map(|entry| position(entry)).collect();
+    let mut entries = lines(text).filter(|&(_, line)| line != PROJECT);
+    let Some((number, entry)) =
+        entries.find(|&(number, _)| !known.contains(&(canonical(file), number)))
+    else {
+        return Ok(());
+    };
+    Err(Error::new(
+        210,
+        "a placement entry matches nothing",
+        format!("{file}:{number}"),
+        format!("`{entry}` is the name of no {what}"),
+        format!(
+            "correct the name; static functions have their plain names; when objects are compiled \
+             apart, give --flick-place there too; a file for several programs says `{PROJECT}` in a \
+             line of its own"
+        ),
+    ))
+}
+
+/// `flick place --check`: whether every entry of a placement file matched in one of the programs,
+/// libraries and objects. FLK0210 where one did not; FLK0105, FLK0304, FLK0308.
+pub fn place_check(file: &Path, outputs: &[PathBuf]) -> Result<()> {
+    let mut matched = Vec::new();
+    for output in outputs {
+        let place = output.display();
+        let data = read_file(output)?;
+        let elf = parse_host(&data).map_err(|e| e.at(&place))?;
+        matched.extend(Placements::of_file(&elf).map_err(|e| e.at(&place))?.matched);
+    }
+    let file = file.to_string_lossy();
+    let text = read_text(&file)?;
+    check_entries(
+        &file,
+        &text,
+        &matched,
+        "function that was compiled with this file into them",
+    )
 }
 
 fn position(entry: &str) -> Option<(PathBuf, usize)> {
@@ -100,8 +145,8 @@ fn canonical(file: &str) -> PathBuf {
         .unwrap_or_else(|_| file.into())
 }
 
-/// Line numbers and texts of the entries.
-fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// Line numbers and texts of the lines that say something.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text
         .lines()
         .map(|line| line.split('#').next().unwrap_or_default().trim());
@@ -135,5 +180,10 @@ mod tests {
         p.check(&matched).unwrap();
         let error = p.check(&matched[..1]).unwrap_err();
         assert_eq!((error.code.0, error.place), (210, format!("{file}:4")));
+        std::fs::write(&file, "project # of several programs\nnxp a*\nhost b\n").unwrap();
+        p.check(&[]).unwrap();
+        let text = read_text(&file).unwrap();
+        let error = check_entries(&file, &text, &matched[..1], "function").unwrap_err();
+        assert_eq!((error.code.0, error.place), (210, format!("{file}:3")));
     }
 }

@@ -59,10 +59,14 @@ enum Command {
 #[derive(Args)]
 struct Place {
     /// A table of functions, placements and reasons
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "check")]
     explain: bool,
-    /// A program, library or object that `flick cc` made
-    file: PathBuf,
+    /// Check that every entry of this placement file names something in one of the files
+    #[arg(long, value_name = "PLACEMENT", conflicts_with = "explain")]
+    check: Option<PathBuf>,
+    /// Programs, libraries or objects that `flick cc` made
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
 }
 
 #[derive(Args)]
@@ -122,7 +126,18 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
         Command::Cc { args } => return Ok(flick_build::cc(args)),
-        Command::Place(place) => print!("{}", flick_build::place_explain(&place.file)?),
+        Command::Place(Place {
+            check: Some(file),
+            files,
+            ..
+        }) => {
+            flick_build::place_check(&file, &files)?;
+        }
+        Command::Place(place) => {
+            for file in &place.files {
+                print!("{}", flick_build::place_explain(file)?);
+            }
+        }
         Command::Objdump(args) => flick_build::objdump(&Objdump {
             file: args.file,
             source: args.source,
