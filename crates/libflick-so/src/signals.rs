@@ -1,8 +1,6 @@
 //! libc's signal and jump functions, ahead of libc in symbol lookup.
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
-
-use flick_run::interpose;
 
 /// libc's definition of a function.
 struct Next {
@@ -73,87 +71,12 @@ extern "C" fn find_all() {
 #[unsafe(link_section = ".init_array")]
 static FIND_ALL: extern "C" fn() = find_all;
 
-/// # Safety
-/// As for libc's function.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sigaction(
-    signal: c_int,
-    new: *const libc::sigaction,
-    old: *mut libc::sigaction,
-) -> c_int {
-    // SAFETY: by contract.
-    unsafe { interpose::sigaction(SIGACTION.function(), signal, new, old) }
+flick_run::signal_shims! {
+    prefix: "",
+    sigaction: SIGACTION.function(),
+    sigprocmask: SIGPROCMASK.function(),
+    pthread_sigmask: PTHREAD_SIGMASK.function(),
+    sigsuspend: SIGSUSPEND.function(),
+    longjmp: LONGJMP.function(),
+    __longjmp_chk: LONGJMP_CHK.function(),
 }
-
-macro_rules! signal_function {
-    ($name:ident, $flags:expr) => {
-        /// # Safety
-        /// As for libc's function.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(
-            signal: c_int,
-            handler: libc::sighandler_t,
-        ) -> libc::sighandler_t {
-            // SAFETY: by contract.
-            unsafe { interpose::signal(SIGACTION.function(), signal, handler, $flags) }
-        }
-    };
-}
-
-signal_function!(signal, libc::SA_RESTART);
-signal_function!(bsd_signal, libc::SA_RESTART);
-signal_function!(ssignal, libc::SA_RESTART);
-signal_function!(sysv_signal, libc::SA_RESETHAND | libc::SA_NODEFER);
-signal_function!(__sysv_signal, libc::SA_RESETHAND | libc::SA_NODEFER);
-
-macro_rules! mask_function {
-    ($name:ident, $next:ident) => {
-        /// # Safety
-        /// As for libc's function.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(
-            how: c_int,
-            set: *const libc::sigset_t,
-            old: *mut libc::sigset_t,
-        ) -> c_int {
-            // SAFETY: by contract.
-            unsafe { interpose::sigmask($next.function(), how, set, old) }
-        }
-    };
-}
-
-mask_function!(sigprocmask, SIGPROCMASK);
-mask_function!(pthread_sigmask, PTHREAD_SIGMASK);
-
-/// # Safety
-/// As for libc's function.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sigsuspend(mask: *const libc::sigset_t) -> c_int {
-    // SAFETY: by contract.
-    unsafe {
-        let translated = interpose::waiting_mask(mask);
-        let next: unsafe extern "C" fn(*const libc::sigset_t) -> c_int = SIGSUSPEND.function();
-        next(translated.as_ref().map_or(mask, std::ptr::from_ref))
-    }
-}
-
-macro_rules! jump_function {
-    ($name:ident, $next:ident) => {
-        /// # Safety
-        /// As for libc's function.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(buffer: *const c_void, value: c_int) -> ! {
-            // SAFETY: by contract.
-            unsafe {
-                interpose::longjmp(buffer);
-                let next: unsafe extern "C" fn(*const c_void, c_int) -> ! = $next.function();
-                next(buffer, value)
-            }
-        }
-    };
-}
-
-jump_function!(longjmp, LONGJMP);
-jump_function!(_longjmp, LONGJMP);
-jump_function!(siglongjmp, LONGJMP);
-jump_function!(__longjmp_chk, LONGJMP_CHK);

@@ -20,6 +20,7 @@ pub mod memory;
 pub mod modules;
 mod raise;
 mod report;
+mod shims;
 pub mod signals;
 mod single;
 pub mod stats;

@@ -1,0 +1,105 @@
+//! The functions that stand in front of libc's signal and jump functions, written once for `libflick.so`
+//! and `libflick.a`: these differ in the symbols (`--wrap` wants `__wrap_NAME`) and in where libc's own
+//! functions are. What the functions do is in [`interpose`](crate::interpose).
+
+/// Defines them all. `prefix` stands before each symbol; the other values are libc's functions.
+#[macro_export]
+macro_rules! signal_shims {
+    (
+        prefix: $prefix:literal,
+        sigaction: $sigaction:expr,
+        sigprocmask: $sigprocmask:expr,
+        pthread_sigmask: $pthread_sigmask:expr,
+        sigsuspend: $sigsuspend:expr,
+        longjmp: $longjmp:expr,
+        __longjmp_chk: $longjmp_chk:expr $(,)?
+    ) => {
+        /// # Safety
+        /// As for libc's function.
+        #[unsafe(export_name = concat!($prefix, "sigaction"))]
+        pub unsafe extern "C" fn sigaction(
+            signal: ::std::ffi::c_int,
+            new: *const ::libc::sigaction,
+            old: *mut ::libc::sigaction,
+        ) -> ::std::ffi::c_int {
+            // SAFETY: by contract.
+            unsafe { $crate::interpose::sigaction($sigaction, signal, new, old) }
+        }
+
+        /// # Safety
+        /// As for libc's function.
+        #[unsafe(export_name = concat!($prefix, "sigsuspend"))]
+        pub unsafe extern "C" fn sigsuspend(mask: *const ::libc::sigset_t) -> ::std::ffi::c_int {
+            // SAFETY: by contract.
+            unsafe {
+                let translated = $crate::interpose::waiting_mask(mask);
+                let next: unsafe extern "C" fn(*const ::libc::sigset_t) -> ::std::ffi::c_int =
+                    $sigsuspend;
+                next(translated.as_ref().map_or(mask, ::std::ptr::from_ref))
+            }
+        }
+
+        $crate::signal_shims!(@signal $prefix, signal, $sigaction, bsd);
+        $crate::signal_shims!(@signal $prefix, bsd_signal, $sigaction, bsd);
+        $crate::signal_shims!(@signal $prefix, ssignal, $sigaction, bsd);
+        $crate::signal_shims!(@signal $prefix, sysv_signal, $sigaction, sysv);
+        $crate::signal_shims!(@signal $prefix, __sysv_signal, $sigaction, sysv);
+        $crate::signal_shims!(@mask $prefix, sigprocmask, $sigprocmask);
+        $crate::signal_shims!(@mask $prefix, pthread_sigmask, $pthread_sigmask);
+        $crate::signal_shims!(@jump $prefix, longjmp, $longjmp);
+        $crate::signal_shims!(@jump $prefix, _longjmp, $longjmp);
+        $crate::signal_shims!(@jump $prefix, siglongjmp, $longjmp);
+        $crate::signal_shims!(@jump $prefix, __longjmp_chk, $longjmp_chk);
+    };
+
+    (@signal $prefix:literal, $name:ident, $sigaction:expr, bsd) => {
+        $crate::signal_shims!(@flags $prefix, $name, $sigaction, ::libc::SA_RESTART);
+    };
+    (@signal $prefix:literal, $name:ident, $sigaction:expr, sysv) => {
+        $crate::signal_shims!(
+            @flags $prefix, $name, $sigaction, ::libc::SA_RESETHAND | ::libc::SA_NODEFER
+        );
+    };
+    (@flags $prefix:literal, $name:ident, $sigaction:expr, $flags:expr) => {
+        /// # Safety
+        /// As for libc's function.
+        #[unsafe(export_name = concat!($prefix, stringify!($name)))]
+        pub unsafe extern "C" fn $name(
+            signal: ::std::ffi::c_int,
+            handler: ::libc::sighandler_t,
+        ) -> ::libc::sighandler_t {
+            // SAFETY: by contract.
+            unsafe { $crate::interpose::signal($sigaction, signal, handler, $flags) }
+        }
+    };
+    (@mask $prefix:literal, $name:ident, $next:expr) => {
+        /// # Safety
+        /// As for libc's function.
+        #[unsafe(export_name = concat!($prefix, stringify!($name)))]
+        pub unsafe extern "C" fn $name(
+            how: ::std::ffi::c_int,
+            set: *const ::libc::sigset_t,
+            old: *mut ::libc::sigset_t,
+        ) -> ::std::ffi::c_int {
+            // SAFETY: by contract.
+            unsafe { $crate::interpose::sigmask($next, how, set, old) }
+        }
+    };
+    (@jump $prefix:literal, $name:ident, $next:expr) => {
+        /// # Safety
+        /// As for libc's function.
+        #[unsafe(export_name = concat!($prefix, stringify!($name)))]
+        pub unsafe extern "C" fn $name(
+            buffer: *const ::std::ffi::c_void,
+            value: ::std::ffi::c_int,
+        ) -> ! {
+            // SAFETY: by contract.
+            unsafe {
+                $crate::interpose::longjmp(buffer);
+                let next: unsafe extern "C" fn(*const ::std::ffi::c_void, ::std::ffi::c_int) -> ! =
+                    $next;
+                next(buffer, value)
+            }
+        }
+    };
+}
