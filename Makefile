@@ -57,6 +57,7 @@ tree: rust pass nxp
 	@mkdir -p $(BUILD)/{bin,include} $(LIB) $(SHARE)/{flick/bench,flick/examples,doc/flick}
 	@install -m 755 $(TARGET)/release/flick $(BUILD)/bin/flick
 	@ln -sfn flick $(BUILD)/bin/flick-cc
+	@ln -sfn flick $(BUILD)/bin/flick-c++
 	@install -m 644 include/flick.h $(BUILD)/include/
 	@install -m 755 $(TARGET)/release/libflick.so $(LIB)/libflick.so
 	@llvm-objcopy-19 $(MORE_THAN_MALLOC:%=--weaken-symbol=%) \

@@ -1,4 +1,13 @@
-//! The driver without the `flick` command around it, for this crate's tests.
+//! The driver without the `flick` command around it, for this crate's tests. Under the name `c++` it
+//! is `flick c++`.
+use std::path::Path;
+
+use flick_build::FrontEnd;
+
 fn main() -> std::process::ExitCode {
-    flick_build::cc(std::env::args_os().skip(1))
+    let mut args = std::env::args_os();
+    let name = args.next().unwrap_or_default();
+    let name = Path::new(&name).file_name().unwrap_or_default();
+    let front = FrontEnd::of_name(name).unwrap_or(FrontEnd::C);
+    flick_build::cc(front, args)
 }

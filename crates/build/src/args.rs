@@ -3,6 +3,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::driver::FrontEnd;
 use crate::placement::Placement;
 use crate::refused;
 use crate::{Error, Result};
@@ -22,7 +23,7 @@ pub enum Mode {
 /// What the compiler does with a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// C, preprocessed or not: the pass sees it.
+    /// C or C++, preprocessed or not: the pass sees it.
     C,
     /// Assembly that is preprocessed first.
     AssemblyCpp,
@@ -74,6 +75,7 @@ impl Piece {
 /// A parsed command line.
 #[derive(Debug)]
 pub struct Args {
+    pub front: FrontEnd,
     pub mode: Mode,
     pub pieces: Vec<Piece>,
     pub output: Option<OsString>,
@@ -186,8 +188,9 @@ const PREPROCESS: &[&str] = &[
 
 impl Args {
     /// FLK0101 for what is not handled, FLK0104 for wrong values of Flick's own options.
-    pub fn parse(words: Vec<OsString>) -> Result<Self> {
+    pub fn parse(front: FrontEnd, words: Vec<OsString>) -> Result<Self> {
         let mut args = Self {
+            front,
             mode: Mode::Link,
             pieces: Vec::new(),
             output: None,
@@ -366,10 +369,10 @@ fn is_preprocess(word: &OsStr) -> bool {
 
 fn language_of_name(name: &str) -> Result<Language> {
     match name {
-        "c" | "cpp-output" => Ok(Language::C),
+        "c" | "cpp-output" | "c++" | "c++-cpp-output" => Ok(Language::C),
         "assembler-with-cpp" => Ok(Language::AssemblyCpp),
         "assembler" => Ok(Language::Assembly),
-        "c-header" => Ok(Language::Header),
+        "c-header" | "c++-header" | "c++-user-header" | "c++-system-header" => Ok(Language::Header),
         _ => Err(refused::language(&format!("-x {name}"))),
     }
 }
@@ -378,14 +381,14 @@ fn language_of_name(name: &str) -> Result<Language> {
 fn language_of_path(path: &Path) -> Result<Option<Language>> {
     let suffix = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     Ok(Some(match suffix {
-        "c" | "i" => Language::C,
+        "c" | "i" | "cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CPP" | "CC" | "CXX" | "C++"
+        | "ii" => Language::C,
         "s" => Language::Assembly,
         "S" | "sx" | "asm" => Language::AssemblyCpp,
-        "h" => Language::Header,
-        "cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CPP" | "CC" | "CXX" | "C++" | "ii" | "hh"
-        | "hpp" | "hxx" | "h++" | "H" | "cppm" | "ixx" | "m" | "mm" | "M" | "mi" | "mii" | "cu"
-        | "hip" | "cl" | "ll" | "bc" | "f" | "F" | "for" | "FOR" | "f90" | "F90" | "f95"
-        | "F95" | "rs" | "ads" | "adb" | "ifs" => {
+        "h" | "hh" | "hpp" | "hxx" | "h++" | "H" => Language::Header,
+        "cppm" | "ixx" | "m" | "mm" | "M" | "mi" | "mii" | "cu" | "hip" | "cl" | "ll" | "bc"
+        | "f" | "F" | "for" | "FOR" | "f90" | "F90" | "f95" | "F95" | "rs" | "ads" | "adb"
+        | "ifs" => {
             return Err(refused::language(&path.display().to_string()));
         }
         _ => return Ok(None),
@@ -397,13 +400,20 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Args {
-        Args::parse(line.split_whitespace().map(OsString::from).collect()).unwrap()
+        Args::parse(
+            FrontEnd::C,
+            line.split_whitespace().map(OsString::from).collect(),
+        )
+        .unwrap()
     }
     fn code(line: &str) -> u16 {
-        Args::parse(line.split_whitespace().map(OsString::from).collect())
-            .unwrap_err()
-            .code
-            .0
+        Args::parse(
+            FrontEnd::C,
+            line.split_whitespace().map(OsString::from).collect(),
+        )
+        .unwrap_err()
+        .code
+        .0
     }
 
     #[test]
@@ -438,8 +448,8 @@ mod tests {
     #[test]
     fn refusals() {
         for line in [
-            "a.cpp",
-            "-x c++ a",
+            "a.m",
+            "-x cuda a",
             "-flto a.c",
             "-flto=thin a.c",
             "-m32 a.c",

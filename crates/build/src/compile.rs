@@ -9,7 +9,7 @@ use object::Object;
 use crate::Result;
 use crate::args::{Args, Language, Mode, Piece};
 use crate::refused;
-use crate::root::{CLANG, Root};
+use crate::root::Root;
 use crate::run::{Runner, Step};
 
 /// What the compiles of one command share.
@@ -24,7 +24,7 @@ pub struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     /// FLK0102 where clang or the pass is missing.
     pub fn new(args: &'a Args, root: &Root, runner: Runner) -> Result<Self> {
-        let clang = CLANG.require()?;
+        let clang = args.front.tool().require()?;
         let pass = root.require(root.pass())?;
         Ok(Self {
             args,

@@ -1,20 +1,47 @@
 //! `flick cc`: what the arguments ask for, one step after the other.
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::args::{Args, Language, Mode, Piece};
 use crate::compile::Compiler;
 use crate::link::{self, Link};
-use crate::root::{CLANG, Root};
+use crate::root::{CLANG, CLANGXX, Root, Tool};
 use crate::run::{Runner, Step, Stop};
 use crate::temp::Temp;
 use crate::{Error, Result, refused, response};
 
+/// Which of clang's drivers the command stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrontEnd {
+    /// `flick-cc`: clang.
+    C,
+    /// `flick-c++`: clang++, which takes `.c` files for C++ and links the C++ library.
+    Cxx,
+}
+
+impl FrontEnd {
+    /// By the last part of a program's or subcommand's name.
+    pub fn of_name(name: &OsStr) -> Option<Self> {
+        match name.to_str()? {
+            "cc" => Some(Self::C),
+            "c++" => Some(Self::Cxx),
+            _ => None,
+        }
+    }
+
+    pub fn tool(self) -> Tool {
+        match self {
+            Self::C => CLANG,
+            Self::Cxx => CLANGXX,
+        }
+    }
+}
+
 /// Compiles and links as clang would with these arguments (without the program's name). Prints
 /// errors; exit codes are clang's.
-pub fn cc(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match drive(args.into_iter().collect()) {
+pub fn cc(front: FrontEnd, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match drive(front, args.into_iter().collect()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Exit(code)) => ExitCode::from(code),
         Err(Stop::Error(error)) => {
@@ -24,19 +51,19 @@ pub fn cc(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn drive(words: Vec<OsString>) -> Step {
+fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
     let words = response::expand(words)?;
-    let args = Args::parse(words.clone())?;
+    let args = Args::parse(front, words.clone())?;
     let runner = Runner {
         verbose: args.verbose,
     };
     if args.inputs() == 0 || args.has("-###") {
-        return ask_clang(&words, &runner);
+        return ask_clang(front, &words, &runner);
     }
     let root = Root::find()?;
     if args.sources() == 0 && args.mode != Mode::Link {
         // Only clang knows what to say about it.
-        return ask_clang(&words, &runner);
+        return ask_clang(front, &words, &runner);
     }
     check(&args)?;
     if args.mode != Mode::Link {
@@ -47,7 +74,7 @@ fn drive(words: Vec<OsString>) -> Step {
 }
 
 /// `--version`, `-print-…`, `-###` and the like: clang answers, and Flick names itself.
-fn ask_clang(words: &[OsString], runner: &Runner) -> Step {
+fn ask_clang(front: FrontEnd, words: &[OsString], runner: &Runner) -> Step {
     if words.iter().any(|word| word == "--version" || word == "-v") {
         let name = concat!("flick ", env!("CARGO_PKG_VERSION"), ", a driver of");
         // clang prints its version on stderr for -v.
@@ -59,7 +86,7 @@ fn ask_clang(words: &[OsString], runner: &Runner) -> Step {
     }
     let own = |word: &&OsString| !word.to_string_lossy().starts_with("--flick-");
     let words: Vec<OsString> = words.iter().filter(own).cloned().collect();
-    runner.run(&CLANG.require()?, &words)
+    runner.run(&front.tool().require()?, &words)
 }
 
 fn sources(args: &Args) -> impl Iterator<Item = (usize, Language)> {

@@ -18,7 +18,7 @@ mod run;
 mod search;
 mod temp;
 
-pub use driver::cc;
+pub use driver::{FrontEnd, cc};
 pub use explain::place_explain;
 pub use flick_image::{Code, Error, Result};
 pub use objdump::{Objdump, objdump};

@@ -10,7 +10,7 @@ use flick_image::{final_file, write};
 use crate::args::{Args, Piece};
 use crate::inputs::{FatUnit, Inputs};
 use crate::nxp_link::{self, HostRules, NxpLibrary};
-use crate::root::{CLANG, Root};
+use crate::root::Root;
 use crate::run::{Runner, Step, Stop};
 use crate::search::{link_inputs, linker_words};
 use crate::temp::Temp;
@@ -34,7 +34,7 @@ pub fn run(link: &Link) -> Step {
             .iter()
             .any(|name| link.args.has(name) || words.iter().any(|word| word == name))
     };
-    let clang = CLANG.require()?;
+    let clang = link.args.front.tool().require()?;
     if has(&["-r", "--relocatable"]) {
         return link.runner.run(
             &clang,

@@ -52,7 +52,7 @@ pub fn language(place: &str) -> Error {
     error(
         "this language is not handled yet",
         place,
-        "flick cc compiles C and assembly",
+        "flick cc compiles C, C++ and assembly",
         "compile it with its own compiler and give flick cc the object file",
     )
 }

@@ -97,6 +97,11 @@ pub const CLANG: Tool = Tool {
     package: "clang-19",
     purpose: "compiles and drives the host link",
 };
+pub const CLANGXX: Tool = Tool {
+    name: "clang++-19",
+    package: "clang-19",
+    purpose: "compiles C++ and drives its link",
+};
 pub const LLD: Tool = Tool {
     name: "ld.lld-19",
     package: "lld-19",

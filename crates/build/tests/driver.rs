@@ -79,7 +79,7 @@ fn failures_are_the_tools_or_coded() {
     );
     assert!(stderr(&bench.cc("missing.o")).contains("no such file or directory: 'missing.o'"));
     for (args, code) in [
-        ("x.cc", "FLK0101"),
+        ("x.cu", "FLK0101"),
         ("--flick-place=missing.txt a.s", "FLK0105"),
         ("--flick-place=random:1:200 a.s", "FLK0104"),
         ("-gsplit-dwarf a.s", "FLK0101"),

@@ -1,15 +1,16 @@
-//! The `flick` command. Under the name `flick-cc` it is `flick cc`, for build systems that want a
-//! compiler of one word.
+//! The `flick` command. Under the names `flick-cc` and `flick-c++` it is `flick cc` and `flick c++`, for
+//! build systems that want a compiler of one word.
 mod bench;
 mod doctor;
 mod explain;
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use flick_build::{Error, Objdump};
+use flick_build::{Error, FrontEnd, Objdump};
 
 #[derive(Parser)]
 #[command(
@@ -29,6 +30,14 @@ enum Command {
     /// Also `flick-cc`, for build systems that want a compiler of one word.
     #[command(disable_help_flag = true)]
     Cc {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// Compile and link C++: clang++'s options, and `--flick-place=FILE`
+    ///
+    /// Also `flick-c++`.
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
@@ -110,12 +119,15 @@ fn main() -> ExitCode {
 
     let mut args = std::env::args_os();
     let name = args.next().unwrap_or_default();
-    if Path::new(&name).file_name() == Some(OsStr::new("flick-cc")) {
-        return flick_build::cc(args);
+    let name = Path::new(&name).file_name().unwrap_or_default();
+    let short = name.as_bytes().strip_prefix(b"flick-");
+    if let Some(front) = short.map(OsStr::from_bytes).and_then(FrontEnd::of_name) {
+        return flick_build::cc(front, args);
     }
     // Before clap: every argument of `cc` is clang's, `--help` and `--version` too.
-    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new("cc")) {
-        return flick_build::cc(args.skip(1));
+    let first = std::env::args_os().nth(1).unwrap_or_default();
+    if let Some(front) = FrontEnd::of_name(&first) {
+        return flick_build::cc(front, args.skip(1));
     }
     run(Flick::parse().command).unwrap_or_else(|error| {
         eprintln!("{error}");
@@ -125,7 +137,8 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Cc { args } => return Ok(flick_build::cc(args)),
+        Command::Cc { args } => return Ok(flick_build::cc(FrontEnd::C, args)),
+        Command::Cxx { args } => return Ok(flick_build::cc(FrontEnd::Cxx, args)),
         Command::Place(Place {
             check: Some(file),
             files,
