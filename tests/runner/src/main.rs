@@ -5,7 +5,10 @@ mod check;
 mod directives;
 mod errors;
 mod exec;
+mod mistake_text;
+mod mistakes;
 mod mode;
+mod normal;
 mod pool;
 mod program;
 mod random;
@@ -46,9 +49,12 @@ struct Options {
     /// Under valgrind's memcheck, with gates.
     #[arg(long)]
     valgrind: bool,
-    /// Bad input.
+    /// Bad input, and the mistakes of docs/mistakes.md.
     #[arg(long)]
     errors: bool,
+    /// Make docs/mistakes.md again from what the tools print.
+    #[arg(long)]
+    mistakes_page: bool,
     /// With --pairwise or --full: only modes with all of these words (gate, no-pie, lld, O2, ...).
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     mode: Vec<String>,
@@ -64,6 +70,9 @@ struct Options {
     /// Folder with flick.h.
     #[arg(long, value_name = "DIR", default_value = "include")]
     include: PathBuf,
+    /// The page of mistakes.
+    #[arg(long, value_name = "FILE", default_value = "docs/mistakes.md")]
+    page: PathBuf,
     /// Where programs are built; those that fail stay there.
     #[arg(long, value_name = "DIR", default_value = "build/test/corpus")]
     work: PathBuf,
@@ -109,6 +118,12 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         for p in &programs {
             println!("{:24} {}", p.name, p.directives.about);
         }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mistakes = mistakes::read(&setup, &o.filter)?;
+    if o.mistakes_page {
+        let text = mistakes::page(&setup, &mistakes::read(&setup, &[])?)?;
+        std::fs::write(&o.page, text).map_err(|e| format!("{}: {e}", o.page.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let others = o.pairwise || o.full || o.quick || o.valgrind || o.errors || o.random.is_some();
@@ -171,7 +186,15 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         verdicts.extend(go("valgrind", suite::linked(&setup, &oracles, quick, true)));
     }
     if o.errors {
-        verdicts.extend(go("errors", (errors::jobs(&setup, &o.filter)?, Vec::new())));
+        let page = std::fs::read_to_string(&o.page).unwrap_or_default();
+        let mut jobs = errors::jobs(&setup, &o.filter)?;
+        jobs.extend(mistakes::jobs(
+            &setup,
+            &mistakes,
+            &page,
+            o.filter.is_empty(),
+        ));
+        verdicts.extend(go("errors", (jobs, Vec::new())));
     }
     Ok(close(&verdicts, o.show))
 }
