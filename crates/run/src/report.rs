@@ -120,7 +120,8 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
     }
     let mut text = Text::new();
     if stack::guard_of(address as usize).is_some() {
-        text.str("flick: error: [FLK0502] NxP stack overflow: ");
+        text.str("flick: error: [FLK0502] NxP stack overflow: access to 0x");
+        text.hex(address, 0);
         finish(&mut text, act);
         return;
     }
@@ -134,7 +135,7 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
                 .place(act.hart.pc)
                 .str("\n");
             text.print();
-            registers(&mut text, act);
+            registers(&mut text, act, FAULT);
             return;
         }
         if act.in_host && pc == address && act.call.target == pc {
@@ -146,7 +147,7 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
                 .place(act.hart.x[RA])
                 .str("\n");
             text.print();
-            registers(&mut text, act);
+            registers(&mut text, act, FAULT);
             return;
         }
     }
@@ -154,7 +155,8 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
         text.str("flick: error: [FLK0501] ").str(name(signal));
         text.str(": host code jumped into NxP code that is not the entry of a function: ");
         text.place(pc)
-            .str("\n  help: see `flick explain FLK0501`\n");
+            .str("\n  help: call the function by its own address (a gate), not by a computed one; ")
+            .str("see `flick explain FLK0501`\n");
         text.print();
     }
 }
@@ -166,20 +168,25 @@ pub fn stopped(act: &Activation, signal: c_int) {
         .str(name(signal))
         .str(" in NxP code at ");
     text.place(act.hart.pc).str("\n").print();
-    registers(&mut text, act);
+    registers(&mut text, act, FAULT);
 }
 
 fn finish(text: &mut Text, act: Option<&Activation>) {
     match act {
         Some(act) => {
-            text.str("at ").place(act.hart.pc).str("\n").print();
-            registers(text, act);
+            text.str(" at ").place(act.hart.pc).str("\n").print();
+            registers(text, act, OVERFLOW);
         }
-        None => text.str("before the first call\n").print(),
+        None => text.str(" before the first call\n").str(OVERFLOW).print(),
     }
 }
 
-fn registers(text: &mut Text, act: &Activation) {
+const FAULT: &str = "  help: look at that line (build with -g for file and line), or run with FLICK_OFFLOAD=off \
+     in a debugger; see `flick explain FLK0501`\n";
+const OVERFLOW: &str = "  help: end the recursion, or raise the limit before the thread starts (`ulimit -s`, \
+     pthread_attr_setstacksize); see `flick explain FLK0502`\n";
+
+fn registers(text: &mut Text, act: &Activation, help: &str) {
     text.str("  pc   ").hex(act.hart.pc, 16);
     for (at, name) in REGISTERS.iter().enumerate().skip(1) {
         if at % 4 == 0 {
@@ -193,7 +200,7 @@ fn registers(text: &mut Text, act: &Activation) {
     text.str("\n  called through the gate of ");
     // SAFETY: the gate of a live activation and its name are the module's.
     unsafe { text.c_str((*act.gate).name) };
-    text.str("\n  help: see `flick explain FLK0501`; build with -g for file and line\n");
+    text.str("\n").str(help);
     text.print();
 }
 

@@ -58,6 +58,8 @@ pub struct Mistake {
     /// What the last command of the remedy prints.
     pub then: String,
     pub needs: Vec<String>,
+    /// Of the files of the page's introduction those that the reader has.
+    pub uses: Vec<String>,
     /// The command that shows the mistake succeeds and says something all the same.
     pub warning: bool,
     pub blocks: Vec<Block>,
@@ -89,6 +91,9 @@ impl Mistake {
                 "NEXT" => mistake.next.push(value),
                 "THEN" => mistake.then = value,
                 "NEEDS" => mistake.needs.push(value),
+                "USES" => mistake
+                    .uses
+                    .extend(value.split_whitespace().map(str::to_owned)),
                 "WARNING" if value == "yes" => mistake.warning = true,
                 _ => return Err(format!("unknown key or value: {line}")),
             }
@@ -215,7 +220,12 @@ pub fn anchor(name: &str) -> String {
 
 /// The beginning of a section.
 pub fn heading(mistake: &Mistake) -> String {
-    format!("{}\n\n### {}\n\n", anchor(&mistake.name), mistake.title)
+    let mut text = format!("{}\n\n### {}\n\n", anchor(&mistake.name), mistake.title);
+    if !mistake.uses.is_empty() {
+        let names: Vec<String> = mistake.uses.iter().map(|n| format!("`{n}`")).collect();
+        text.push_str(&format!("With [{}](#example):\n\n", names.join(" and ")));
+    }
+    text
 }
 
 /// Text with its two headings run in: the page has many sections.
@@ -230,7 +240,7 @@ pub fn group_heading(group: usize) -> String {
 }
 
 /// The page up to the first group.
-pub fn contents(mistakes: &[Mistake]) -> String {
+pub fn contents(mistakes: &[Mistake], example: &[Block]) -> String {
     let mut page = String::from(
         "# Mistakes, and what the tools say\n\n\
          Every message below is what the tools print: `flick-test --errors` carries all of this out, and\n\
@@ -253,6 +263,11 @@ pub fn contents(mistakes: &[Mistake]) -> String {
         }
         page.push('\n');
     }
+    page.push_str("<a name=\"example\"></a>Many of them use these two files:\n\n");
+    for file in example {
+        page.push_str(&file.shown());
+    }
+    page.push('\n');
     page
 }
 

@@ -49,7 +49,7 @@ pub fn jobs<'a>(
         jobs.push(Box::new(move || {
             vec![Verdict::new(
                 "mistakes: the page".into(),
-                frame(mistakes, page),
+                frame(setup, mistakes, page),
             )]
         }));
     }
@@ -74,9 +74,9 @@ fn one(setup: &Setup, mistake: &Mistake, page: &str) -> Verdict {
 }
 
 /// What stands around the sections: the introduction, the table of contents, nothing left over.
-fn frame(mistakes: &[Mistake], page: &str) -> Result<(), String> {
+fn frame(setup: &Setup, mistakes: &[Mistake], page: &str) -> Result<(), String> {
     let stale = || "docs/mistakes.md is not of these mistakes: make it again".to_owned();
-    if !page.starts_with(&text::contents(mistakes)) {
+    if !page.starts_with(&text::contents(mistakes, &example(setup)?)) {
         return Err(stale());
     }
     let anchors: Vec<&str> = page.lines().filter(|l| l.starts_with("<a id=")).collect();
@@ -104,7 +104,7 @@ fn missing(mistake: &Mistake) -> Option<&str> {
 
 /// The whole page, from running everything.
 pub fn page(setup: &Setup, mistakes: &[Mistake]) -> Result<String, String> {
-    let mut page = text::contents(mistakes);
+    let mut page = text::contents(mistakes, &example(setup)?);
     let mut group = None;
     for mistake in mistakes {
         if let Some(missing) = missing(mistake) {
@@ -120,11 +120,30 @@ pub fn page(setup: &Setup, mistakes: &[Mistake]) -> Result<String, String> {
     Ok(page)
 }
 
+/// The files that many mistakes share.
+fn example(setup: &Setup) -> Result<Vec<Block>, String> {
+    ["sum.c", "main.c"]
+        .into_iter()
+        .map(|name| {
+            let path = setup.tests.join("mistakes").join(name);
+            Ok(Block::File {
+                language: "c".into(),
+                name: name.into(),
+                text: fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?,
+            })
+        })
+        .collect()
+}
+
 /// Carries the transcript out and returns the section that shows it.
 fn section(setup: &Setup, mistake: &Mistake) -> Result<String, String> {
     let dir = setup.work.join(format!("mistake-{}", mistake.name));
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    for name in &mistake.uses {
+        let from = setup.tests.join("mistakes").join(name);
+        fs::copy(&from, dir.join(name)).map_err(|e| format!("{}: {e}", from.display()))?;
+    }
     let normal = Normal::new(setup, &dir);
     let mut out = text::heading(mistake);
     let mut last = String::new();
