@@ -1,7 +1,7 @@
 //! Binary records. All fields are little-endian; pointers are 64-bit and relocated by the linker.
 use core::ffi::{c_char, c_void};
 use core::mem::{offset_of, size_of};
-use core::sync::atomic::{AtomicPtr, AtomicU64};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 /// Header of one NxP object in section [`crate::names::SEC_NXP`] of a fat object. The payload (a
 /// complete RV64 relocatable ELF) follows at `header_size`. `ld -r` concatenates records; each starts
@@ -48,8 +48,10 @@ pub struct Gate {
     pub signature: *const c_char,
     /// `GATE_*` bits; zero marks an empty record.
     pub flags: u32,
-    pub reserved: u32,
-    /// Calls from the host that crossed here; counted only with `FLICK_STATS`.
+    /// Calls that ran the twin because the module was not registered yet.
+    pub early_calls: AtomicU32,
+    /// Calls from the host that crossed here, or ran the twin where offload is off; counted only with
+    /// `FLICK_STATS`.
     pub calls: AtomicU64,
 }
 const _: () = assert!(size_of::<Gate>() == 64);
@@ -68,7 +70,8 @@ pub const GATE_PLAIN: u32 = 4;
 pub struct FuncEntry {
     pub offset: u32,
     pub size: u32,
-    /// Offset in the module's string table; the plain C name (prefixes removed).
+    /// Offset in the module's string table; the name in the source (prefixes removed, C++ names
+    /// demangled), for people.
     pub name: u32,
     pub reserved: u32,
 }

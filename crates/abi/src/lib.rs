@@ -6,6 +6,7 @@
 pub mod header;
 pub mod layout;
 pub mod names;
+pub mod settings;
 pub mod signature;
 
 /// Version of everything in this crate. Objects, images and runtime with different versions do not

@@ -4,12 +4,13 @@ use std::path::Path;
 use flick_image::Placements;
 use flick_image::elf::{parse_host, read_file};
 use flick_image::place::{Placed, Reason};
+use flick_names::Demangle;
 
 use crate::{Error, Result};
 
 /// A table of where each selected function of a program, library or object is and why; text that
 /// ends in a newline. FLK0105, FLK0304, FLK0307, FLK0308.
-pub fn place_explain(path: &Path) -> Result<String> {
+pub fn place_explain(path: &Path, demangle: Demangle) -> Result<String> {
     let place = path.display();
     let data = read_file(path)?;
     let file = parse_host(&data).map_err(|e| e.at(&place))?;
@@ -23,10 +24,10 @@ pub fn place_explain(path: &Path) -> Result<String> {
             "mark functions with FLICK_NXP (flick.h), or compile with --flick-place=FILE",
         ));
     }
-    Ok(table(found.functions))
+    Ok(table(found.functions, demangle))
 }
 
-fn table(mut functions: Vec<Placed>) -> String {
+fn table(mut functions: Vec<Placed>, demangle: Demangle) -> String {
     // A header's inline function says the same in every unit.
     functions.sort_by(|a, b| {
         (&a.unit, &a.file, a.line, &a.function).cmp(&(&b.unit, &b.file, b.line, &b.function))
@@ -40,15 +41,20 @@ fn table(mut functions: Vec<Placed>) -> String {
             (file, line) => format!("{file}:{line}"),
         };
         [
-            f.function.clone(),
+            demangle.apply(&f.function).into_owned(),
             f.placement.clone(),
-            why(f),
+            f.why(),
             f.unit.clone(),
             source,
         ]
     }));
+    // One very long C++ name does not push every other line out of sight.
+    const WIDEST: usize = 60;
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..4).filter_map(width).collect();
+    let widths: Vec<usize> = (0..4)
+        .filter_map(width)
+        .map(|width| width.min(WIDEST))
+        .collect();
     let mut text = String::new();
     for row in &rows {
         for (cell, &width) in row.iter().zip(&widths) {
@@ -76,24 +82,6 @@ fn table(mut functions: Vec<Placed>) -> String {
     text
 }
 
-fn why(placed: &Placed) -> String {
-    let reason = match &placed.reason {
-        Reason::Mark => "marked in the source".into(),
-        Reason::Name(entry) => format!("named at {entry}"),
-        Reason::Glob(entry) => format!("matches the pattern at {entry}"),
-        Reason::Random => "chosen by --flick-place=random".into(),
-        Reason::Inline => "inline, and NxP code calls it".into(),
-        Reason::Leaf => "small, calls nothing, and NxP code calls it".into(),
-        Reason::Refused(code) => format!("cannot be placed [{code}]"),
-        Reason::Other(text) => text.clone(),
-    };
-    if placed.detail.is_empty() {
-        reason
-    } else {
-        format!("{reason}: {}", placed.detail)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,7 +90,7 @@ mod tests {
     fn columns_line_up() {
         let lines = b"v1\ta.c\tmain\thost\trefused:FLK0202\tinline assembly\ta.c\t9\n\
                       v1\ta.c\tf\tnxp\tmark\t\ta.c\t3\nv1\ta.c\tf\tnxp\tmark\t\ta.c\t3\n";
-        let text = table(Placements::parse(lines).unwrap().functions);
+        let text = table(Placements::parse(lines).unwrap().functions, Demangle::Yes);
         let want = "\
 function  where  why                                         unit  source
 f         nxp    marked in the source                        a.c   a.c:3

@@ -22,5 +22,5 @@ pub use driver::{FrontEnd, cc};
 pub use explain::place_explain;
 pub use flick_image::{Code, Error, Result};
 pub use objdump::{Objdump, objdump};
-pub use placement::place_check;
+pub use placement::{check_place_option, place_check};
 pub use root::{Check, Root, TOOLS, Tool, tools};

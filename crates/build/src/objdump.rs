@@ -9,6 +9,7 @@ use flick_abi::NXP_MARCH;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
 use flick_image::elf::read_file;
 use flick_image::{FinalFile, linked};
+use flick_names::Demangle;
 
 use crate::root::OBJDUMP;
 use crate::temp::Temp;
@@ -25,6 +26,7 @@ pub struct Objdump {
     pub nxp: bool,
     /// The host's code.
     pub host: bool,
+    pub demangle: Demangle,
 }
 
 /// Prints code by function on stdout. FLK0102, FLK0103, FLK0105, FLK0304, FLK0307, FLK0308.
@@ -125,7 +127,7 @@ fn show(
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
         let text = String::from_utf8_lossy(&line);
-        if !text.starts_with(&banner) && !write(&plain(&text, exits)) {
+        if !text.starts_with(&banner) && !write(&demangled(plain(&text, exits), options.demangle)) {
             break;
         }
         line.clear();
@@ -166,6 +168,13 @@ fn plain(line: &str, exits: &BTreeMap<u64, String>) -> String {
         return format!("{before} <{name} on the host>\n");
     }
     line
+}
+
+fn demangled(line: String, demangle: Demangle) -> String {
+    match demangle {
+        Demangle::Yes => flick_names::demangled_text(&line).into_owned(),
+        Demangle::No => line,
+    }
 }
 
 #[cfg(test)]

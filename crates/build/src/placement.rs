@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flick_image::Placements;
 use flick_image::elf::{parse_host, read_file};
+use flick_image::place::{PROJECT, entries, is_project};
 
 use crate::{Error, Result};
 
@@ -70,7 +71,7 @@ impl Placement {
     pub fn check(&self, matched: &[String]) -> Result<()> {
         for file in &self.files {
             let text = read_text(file)?;
-            if lines(&text).any(|(_, line)| line == PROJECT) {
+            if is_project(&text) {
                 continue;
             }
             check_entries(
@@ -84,9 +85,6 @@ impl Placement {
     }
 }
 
-/// A line of this one word says that the file is for several programs and libraries.
-const PROJECT: &str = "project";
-
 fn read_text(file: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&read_file(Path::new(file))?).into_owned())
 }
@@ -94,7 +92,7 @@ fn read_text(file: &str) -> Result<String> {
 fn check_entries(file: &str, text: &str, matched: &[String], what: &str) -> Result<()> {
     let known: HashSet<(PathBuf, usize)> =
         matched.iter().filter_map(|entry| position(entry)).collect();
-    let mut entries = lines(text).filter(|&(_, line)| line != PROJECT);
+    let mut entries = entries(text);
     let Some((number, entry)) =
         entries.find(|&(number, _)| !known.contains(&(canonical(file), number)))
     else {
@@ -133,6 +131,11 @@ pub fn place_check(file: &Path, outputs: &[PathBuf]) -> Result<()> {
     )
 }
 
+/// What is wrong with a value of `--flick-place=`, if anything: FLK0104, FLK0105.
+pub fn check_place_option(value: &str) -> Result<()> {
+    Placement::default().add(value)
+}
+
 fn position(entry: &str) -> Option<(PathBuf, usize)> {
     let (file, line) = entry.rsplit_once(':')?;
     Some((canonical(file), line.parse().ok()?))
@@ -143,14 +146,6 @@ fn canonical(file: &str) -> PathBuf {
     Path::new(file)
         .canonicalize()
         .unwrap_or_else(|_| file.into())
-}
-
-/// Line numbers and texts of the lines that say something.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let lines = text
-        .lines()
-        .map(|line| line.split('#').next().unwrap_or_default().trim());
-    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 
 #[cfg(test)]

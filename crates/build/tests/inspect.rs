@@ -3,6 +3,7 @@ mod common;
 
 use common::{Bench, fixture};
 use flick_build::{Objdump, objdump, place_explain};
+use flick_names::Demangle;
 
 fn dump(options: &Objdump) -> Result<String, flick_build::Error> {
     let mut out = Vec::new();
@@ -19,7 +20,7 @@ fn a_linked_program() {
     bench.cc_quiet("main.o unit.o -o prog");
     let prog = bench.path("prog");
 
-    let text = place_explain(&prog).unwrap();
+    let text = place_explain(&prog, Demangle::Yes).unwrap();
     assert!(
         text.contains("placed    nxp    marked in the source  unit.c  unit.c:3\n"),
         "{text}"
@@ -27,7 +28,10 @@ fn a_linked_program() {
     assert!(text.ends_with(
         "1 on the NxP, 0 on both sides, 0 on the host (0 of them could not be placed)\n"
     ));
-    assert_eq!(place_explain(&bench.path("unit.o")).unwrap(), text);
+    assert_eq!(
+        place_explain(&bench.path("unit.o"), Demangle::Yes).unwrap(),
+        text
+    );
 
     let options = Objdump {
         file: prog.clone(),
@@ -95,11 +99,17 @@ fn files_without_nxp_code() {
     assert_eq!(code("payload.o"), 304);
     assert_eq!(code("missing"), 105);
     assert_eq!(
-        place_explain(&bench.path("main.o")).unwrap_err().code.0,
+        place_explain(&bench.path("main.o"), Demangle::Yes)
+            .unwrap_err()
+            .code
+            .0,
         307
     );
     assert_eq!(
-        place_explain(&bench.path("payload.o")).unwrap_err().code.0,
+        place_explain(&bench.path("payload.o"), Demangle::Yes)
+            .unwrap_err()
+            .code
+            .0,
         304
     );
 }

@@ -1,6 +1,7 @@
 //! The `flick` command. Under the names `flick-cc` and `flick-c++` it is `flick cc` and `flick c++`, for
 //! build systems that want a compiler of one word.
 mod bench;
+mod config;
 mod doctor;
 mod explain;
 
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use flick_build::{Error, FrontEnd, Objdump};
+use flick_names::Demangle;
 
 #[derive(Parser)]
 #[command(
@@ -58,6 +60,8 @@ enum Command {
         #[arg(long, hide = true)]
         probe_nx: bool,
     },
+    /// Show every setting and where it comes from
+    Config(Config),
     /// Explain an error code; without one, list them all
     Explain {
         /// For example FLK0103
@@ -73,9 +77,29 @@ struct Place {
     /// Check that every entry of this placement file names something in one of the files
     #[arg(long, value_name = "PLACEMENT", conflicts_with = "explain")]
     check: Option<PathBuf>,
+    #[command(flatten)]
+    names: Names,
     /// Programs, libraries or objects that `flick cc` made
     #[arg(required = true)]
     files: Vec<PathBuf>,
+}
+
+/// As binutils' tools have it.
+#[derive(Args)]
+struct Names {
+    /// Show C++ names as the linker has them
+    #[arg(long)]
+    no_demangle: bool,
+}
+
+impl Names {
+    fn demangle(&self) -> Demangle {
+        if self.no_demangle {
+            Demangle::No
+        } else {
+            Demangle::Yes
+        }
+    }
 }
 
 #[derive(Args)]
@@ -92,8 +116,20 @@ struct ObjdumpArgs {
     /// Show only the x86-64 code
     #[arg(long)]
     host: bool,
+    #[command(flatten)]
+    names: Names,
     /// A program, library or object that `flick cc` made
     file: PathBuf,
+}
+
+#[derive(Args)]
+struct Config {
+    /// Check this option of `flick cc` too
+    #[arg(long = "flick-place", value_name = "FILE")]
+    place: Vec<String>,
+    /// For programs
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args)]
@@ -101,6 +137,8 @@ struct Stat {
     /// Write the report there instead of to stderr
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    names: Names,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
@@ -148,7 +186,10 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Place(place) => {
             for file in &place.files {
-                print!("{}", flick_build::place_explain(file)?);
+                print!(
+                    "{}",
+                    flick_build::place_explain(file, place.names.demangle())?
+                );
             }
         }
         Command::Objdump(args) => flick_build::objdump(&Objdump {
@@ -156,15 +197,21 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             source: args.source,
             host: args.host || args.both,
             nxp: !args.host,
+            demangle: args.names.demangle(),
         })?,
         Command::Stat(stat) => {
-            return flick_report::stat::run(&stat.command, stat.output.as_deref());
+            let options = flick_report::stat::Options {
+                demangle: stat.names.demangle(),
+                output: stat.output,
+            };
+            return flick_report::stat::run(&stat.command, &options);
         }
         Command::Bench {
             what: Bench::Crossing(options),
         } => bench::crossing(&options)?,
         Command::Doctor { probe_nx: true } => return Ok(doctor::probe_nx()),
         Command::Doctor { probe_nx: false } => return Ok(doctor::run()),
+        Command::Config(config) => return Ok(config::run(&config.place, config.json)),
         Command::Explain { code } => print!("{}", explain::explain(code.as_deref())?),
     }
     Ok(ExitCode::SUCCESS)

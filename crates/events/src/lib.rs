@@ -7,6 +7,7 @@ pub mod record;
 pub mod render;
 
 pub use record::{ParseError, parse};
+pub use render::{HostInstructions, View};
 
 /// How host code enters the NxP (`FLICK_TRIGGER`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +48,15 @@ pub struct Calls {
     pub count: u64,
 }
 
+/// Why calls of a placed function ran its host copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Offload was off ([`Summary::offload`] says why).
+    Off,
+    /// The call came before Flick's own constructor had run.
+    Early,
+}
+
 /// One process, from its start to its exit (or `exec`). Sizes are bytes, times nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -68,8 +78,10 @@ pub struct Summary {
     pub faults: u64,
     /// RV64 instructions retired; 0 where the engine does not count them.
     pub instructions: u64,
-    /// Calls of placed functions that ran their twin although offload was on.
-    pub twin_calls: u64,
+    /// Calls of placed functions that ran on the host.
+    pub on_host: Vec<(Cause, Calls)>,
+    /// Paths of the program and of the libraries it had loaded.
+    pub files: Vec<String>,
     /// Threads that had an NxP stack.
     pub threads: u64,
     /// Address space reserved for NxP-local memory; 0 if none.
@@ -95,6 +107,13 @@ impl Summary {
     /// Calls from the NxP to the host; each is one crossing there and one back.
     pub fn nxp_to_host_calls(&self) -> u64 {
         total(&self.nxp_to_host)
+    }
+
+    /// Calls of placed functions that ran on the host.
+    pub fn on_host_calls(&self) -> u64 {
+        self.on_host
+            .iter()
+            .fold(0, |sum, (_, c)| sum.saturating_add(c.count))
     }
 
     /// Crossings: calls and returns that changed the ISA. A call that never returned (`exit`,

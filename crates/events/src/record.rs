@@ -16,7 +16,7 @@
 //! change of meaning gets a new version, which this reader refuses.
 use std::fmt::{self, Write};
 
-use crate::{Calls, Heap, Offload, Summary, Trigger};
+use crate::{Calls, Cause, Heap, Offload, Summary, Trigger};
 
 /// The version of the format that this crate writes and reads.
 pub const VERSION: u32 = 1;
@@ -24,6 +24,7 @@ pub const VERSION: u32 = 1;
 const HEADER: &str = "flick-stats";
 const HOST_TO_NXP: &str = "host-to-nxp";
 const NXP_TO_HOST: &str = "nxp-to-host";
+const CAUSES: [(&str, Cause); 2] = [("off", Cause::Off), ("early", Cause::Early)];
 
 /// Why bytes are not a sequence of records. Lines count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,15 +81,29 @@ impl Summary {
                 );
             }
         }
+        for (cause, c) in &self.on_host {
+            let name = CAUSES.iter().find(|(_, known)| known == cause);
+            let (function, module) = (escape(&c.function), escape(&c.module));
+            push(
+                &mut out,
+                format_args!(
+                    "on-host {} {} {function}\t{module}",
+                    name.map_or("", |(name, _)| name),
+                    c.count
+                ),
+            );
+        }
+        for file in &self.files {
+            push(&mut out, format_args!("file {}", escape(file)));
+        }
         out.push_str("end\n");
         out
     }
 
-    fn numbers(&self) -> [(&'static str, u64); 11] {
+    fn numbers(&self) -> [(&'static str, u64); 10] {
         [
             ("faults", self.faults),
             ("instructions", self.instructions),
-            ("twin-calls", self.twin_calls),
             ("threads", self.threads),
             ("region-bytes", self.region_size),
             ("heap-peak-bytes", self.heap_peak),
@@ -104,7 +119,6 @@ impl Summary {
         Some(match key {
             "faults" => &mut self.faults,
             "instructions" => &mut self.instructions,
-            "twin-calls" => &mut self.twin_calls,
             "threads" => &mut self.threads,
             "region-bytes" => &mut self.region_size,
             "heap-peak-bytes" => &mut self.heap_peak,
@@ -145,19 +159,19 @@ impl Summary {
             }
             "call" => {
                 let (direction, rest) = value.split_once(' ')?;
-                let (count, rest) = rest.split_once(' ')?;
-                let (function, module) = rest.split_once('\t')?;
-                let calls = Calls {
-                    function: unescape(function)?,
-                    module: unescape(module)?,
-                    count: count.parse().ok()?,
-                };
+                let calls = calls(rest)?;
                 match direction {
                     HOST_TO_NXP => self.host_to_nxp.push(calls),
                     NXP_TO_HOST => self.nxp_to_host.push(calls),
                     _ => return None,
                 }
             }
+            "on-host" => {
+                let (name, rest) = value.split_once(' ')?;
+                let (_, cause) = CAUSES.iter().find(|(known, _)| *known == name)?;
+                self.on_host.push((*cause, calls(rest)?));
+            }
+            "file" => self.files.push(unescape(value)?),
             _ => {
                 if let Some(number) = self.number_mut(key) {
                     *number = value.parse().ok()?;
@@ -166,6 +180,17 @@ impl Summary {
         }
         Some(())
     }
+}
+
+/// `COUNT FUNCTION<TAB>MODULE`
+fn calls(text: &str) -> Option<Calls> {
+    let (count, rest) = text.split_once(' ')?;
+    let (function, module) = rest.split_once('\t')?;
+    Some(Calls {
+        function: unescape(function)?,
+        module: unescape(module)?,
+        count: count.parse().ok()?,
+    })
 }
 
 /// All records of a file, in the order in which the processes ended.
@@ -273,7 +298,18 @@ mod tests {
             ],
             faults: 1,
             instructions: 2,
-            twin_calls: 3,
+            on_host: vec![
+                (
+                    Cause::Early,
+                    Calls {
+                        function: "f".into(),
+                        module: "m".into(),
+                        count: 3,
+                    },
+                ),
+                (Cause::Off, Calls::default()),
+            ],
+            files: vec!["/a b/\tc".into(), "libx.so".into()],
             threads: 4,
             region_size: 5,
             heap_peak: 6,

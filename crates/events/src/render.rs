@@ -2,21 +2,47 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::number::{bytes, grouped};
-use crate::{Calls, Heap, Offload, Summary, Trigger};
+use flick_names::Demangle;
+
+use crate::{Calls, Cause, Heap, Offload, Summary, Trigger};
 
 /// How many functions a list shows before the rest becomes one line.
 const LONGEST_LIST: usize = 30;
+/// Characters of a name after which its line is out of line.
+const WIDEST_NAME: usize = 60;
+
+/// How many instructions the host has executed in user mode, the engine's among them; or why nobody
+/// knows.
+pub type HostInstructions = Result<u64, String>;
+
+/// Why NxP code found a function on the host, where that is known.
+pub type WhyHost<'a> = dyn Fn(&Calls) -> Option<String> + 'a;
+
+/// What to show of a summary, and what its reader knows beyond it.
+#[derive(Clone, Copy, Default)]
+pub struct View<'a> {
+    /// Leave no function out of the lists.
+    pub all: bool,
+    pub demangle: Demangle,
+    pub host_instructions: Option<&'a HostInstructions>,
+    pub why_host: Option<&'a WhyHost<'a>>,
+    /// Why offload is off, where that is more than the summary says.
+    pub why_off: Option<&'a str>,
+}
 
 /// [`Summary`] as text of several lines; each ends in a newline.
 pub struct Text<'a> {
     summary: &'a Summary,
-    all: bool,
+    view: View<'a>,
 }
 
 impl Summary {
-    /// Text for people. With `all` no function is left out of the lists.
-    pub fn text(&self, all: bool) -> Text<'_> {
-        Text { summary: self, all }
+    /// Text for people.
+    pub fn text<'a>(&'a self, view: View<'a>) -> Text<'a> {
+        Text {
+            summary: self,
+            view,
+        }
     }
 }
 
@@ -26,7 +52,10 @@ impl Display for Text<'_> {
         writeln!(f, "\n Flick summary of {} (pid {}):\n", s.program, s.pid)?;
         match &s.offload {
             Offload::On => setting(f, "offload", "on")?,
-            Offload::Off(why) => setting(f, "offload", &format!("off ({why})"))?,
+            Offload::Off(why) => {
+                let why = self.view.why_off.unwrap_or(why);
+                setting(f, "offload", &format!("off ({why})"))?;
+            }
         }
         let trigger = match s.trigger {
             Trigger::Gate => "gate",
@@ -49,8 +78,10 @@ impl Display for Text<'_> {
         table.row(grouped(calls_in), "calls host -> NxP", "");
         table.row(grouped(calls_out), "calls NxP -> host", "");
         table.row(grouped(s.faults), "migration faults", "");
-        if s.twin_calls > 0 {
-            table.row(grouped(s.twin_calls), "calls that ran the host twin", "");
+        let on_host = s.on_host_calls();
+        if on_host > 0 {
+            let what = "calls of placed functions on the host";
+            table.row(grouped(on_host), what, "");
         }
         if s.instructions > 0 {
             let per_call = match s.instructions.checked_div(calls_in) {
@@ -59,25 +90,50 @@ impl Display for Text<'_> {
             };
             table.row(grouped(s.instructions), "NxP instructions", &per_call);
         }
+        match self.view.host_instructions {
+            None => {}
+            Some(Ok(host)) => {
+                let what = "host instructions";
+                table.row(grouped(*host), what, "in user mode, the engine's included");
+                let all = host.saturating_add(s.instructions);
+                if all > 0 {
+                    let share = s.instructions as f64 * 100.0 / all as f64;
+                    table.row(format!("{share:.1} %"), "share of NxP instructions", "");
+                }
+            }
+            Some(Err(why)) => {
+                let why = format!("not known: {why}");
+                table.row("-".into(), "share of NxP instructions", &why);
+            }
+        }
         table.row(grouped(s.threads), "threads with an NxP stack", "");
         let of_region = format!("of {} reserved", bytes(s.region_size));
         table.row(bytes(s.heap_peak), "peak NxP heap", &of_region);
         table.row(bytes(s.stack_peak), "peak NxP stacks", "");
         table.write(f)?;
 
-        list(
+        let rows = s.host_to_nxp.iter().map(|c| (c, "on nxp".into(), None));
+        self.list(f, "host -> NxP, by function", rows.collect())?;
+        let rows = s.nxp_to_host.iter().map(|c| {
+            let why = self.view.why_host.and_then(|why| why(c));
+            (c, "on host".into(), why)
+        });
+        self.list(f, "NxP -> host, by target", rows.collect())?;
+        let off = match &s.offload {
+            Offload::Off(why) => self.view.why_off.unwrap_or(why),
+            Offload::On => "offload is off",
+        };
+        let rows = s.on_host.iter().map(|(cause, c)| {
+            let why = match cause {
+                Cause::Off => off,
+                Cause::Early => "called before Flick's constructor ran",
+            };
+            (c, "on host".into(), Some(why.to_owned()))
+        });
+        self.list(
             f,
-            "host -> NxP, by function",
-            "nxp",
-            &s.host_to_nxp,
-            self.all,
-        )?;
-        list(
-            f,
-            "NxP -> host, by target",
-            "host",
-            &s.nxp_to_host,
-            self.all,
+            "ran on the host although placed on the NxP",
+            rows.collect(),
         )?;
 
         writeln!(f)?;
@@ -117,52 +173,52 @@ impl Table {
     }
 }
 
-/// The functions of one direction, most calls first, with where each ran.
-fn list(f: &mut Formatter<'_>, title: &str, ran: &str, calls: &[Calls], all: bool) -> fmt::Result {
-    if calls.is_empty() {
-        return Ok(());
-    }
-    let mut sorted: Vec<&Calls> = calls.iter().collect();
-    sorted.sort_by(|a, b| {
-        b.count
-            .cmp(&a.count)
-            .then_with(|| (&a.function, &a.module).cmp(&(&b.function, &b.module)))
-    });
-    let shown = if all {
-        sorted.len()
-    } else {
-        sorted.len().min(LONGEST_LIST)
-    };
-    let width = sorted[..shown]
-        .iter()
-        .map(|c| c.function.chars().count())
-        .max()
-        .unwrap_or(0);
-    writeln!(f, "\n {:>20}  {title}", "calls")?;
-    for c in &sorted[..shown] {
-        let count = grouped(c.count);
-        if c.module.is_empty() {
-            writeln!(f, " {count:>20}  {:<width$}  on {ran}", c.function)?;
-        } else {
-            writeln!(
-                f,
-                " {count:>20}  {:<width$}  on {ran}, {}",
-                c.function, c.module
-            )?;
+/// A function, where it ran, and why there.
+type Row<'a> = (&'a Calls, String, Option<String>);
+
+impl Text<'_> {
+    /// Functions, most calls first.
+    fn list(&self, f: &mut Formatter<'_>, title: &str, mut rows: Vec<Row<'_>>) -> fmt::Result {
+        if rows.is_empty() {
+            return Ok(());
         }
-    }
-    if shown < sorted.len() {
-        let rest = sorted[shown..]
+        rows.sort_by(|(a, ..), (b, ..)| {
+            b.count
+                .cmp(&a.count)
+                .then_with(|| (&a.function, &a.module).cmp(&(&b.function, &b.module)))
+        });
+        let shown = if self.view.all {
+            rows.len()
+        } else {
+            rows.len().min(LONGEST_LIST)
+        };
+        let names: Vec<_> = rows[..shown]
             .iter()
-            .fold(0u64, |n, c| n.saturating_add(c.count));
-        writeln!(
-            f,
-            " {:>20}  in {} more functions",
-            grouped(rest),
-            sorted.len() - shown
-        )?;
+            .map(|(c, ..)| self.view.demangle.apply(&c.function))
+            .collect();
+        let width = names.iter().map(|name| name.chars().count()).max();
+        // One very long C++ name does not push every other line out of sight.
+        let width = width.unwrap_or(0).min(WIDEST_NAME);
+        writeln!(f, "\n {:>20}  {title}", "calls")?;
+        for ((c, ran, why), name) in rows[..shown].iter().zip(&names) {
+            write!(f, " {:>20}  {name:<width$}  {ran}", grouped(c.count))?;
+            if !c.module.is_empty() {
+                write!(f, ", {}", c.module)?;
+            }
+            match why {
+                Some(why) => writeln!(f, ": {why}")?,
+                None => writeln!(f)?,
+            }
+        }
+        if shown < rows.len() {
+            let rest = rows[shown..]
+                .iter()
+                .fold(0u64, |n, (c, ..)| n.saturating_add(c.count));
+            let more = rows.len() - shown;
+            writeln!(f, " {:>20}  in {more} more functions", grouped(rest))?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -224,7 +280,7 @@ mod tests {
           0.000000000  seconds sys
 
 ";
-        assert_eq!(s.text(false).to_string(), want);
+        assert_eq!(s.text(View::default()).to_string(), want);
     }
 
     #[test]
@@ -235,13 +291,71 @@ mod tests {
             trigger: Trigger::Fault,
             ..Summary::default()
         };
-        let text = s.text(false).to_string();
+        let text = s.text(View::default()).to_string();
         assert!(
             text.contains("offload     off (FLICK_OFFLOAD=off)\n"),
             "{text}"
         );
         assert!(text.contains("NxP malloc  host (valgrind)\n"), "{text}");
         assert!(text.contains("trigger     fault\n"), "{text}");
+    }
+
+    #[test]
+    fn placed_functions_on_the_host_have_a_reason() {
+        let s = Summary {
+            offload: Offload::Off("FLICK_OFFLOAD=off".into()),
+            on_host: vec![
+                (Cause::Off, calls("_Z3addii", "prog", 3)),
+                (Cause::Early, calls("init", "prog", 1)),
+            ],
+            nxp_to_host: vec![calls("puts", "libc.so.6", 2)],
+            ..Summary::default()
+        };
+        let why = |c: &Calls| (c.function == "puts").then(|| "not Flick's".to_owned());
+        let text = s.text(View {
+            why_host: Some(&why),
+            ..View::default()
+        });
+        let text = text.to_string();
+        for part in [
+            " 4  calls of placed functions on the host\n",
+            " 3  add(int, int)  on host, prog: FLICK_OFFLOAD=off\n",
+            " 1  init           on host, prog: called before Flick's constructor ran\n",
+            " 2  puts  on host, libc.so.6: not Flick's\n",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let view = View {
+            demangle: Demangle::No,
+            ..View::default()
+        };
+        assert!(s.text(view).to_string().contains("_Z3addii  on host"));
+    }
+
+    #[test]
+    fn share_of_instructions() {
+        let s = Summary {
+            instructions: 1_000,
+            ..Summary::default()
+        };
+        let of = |host: HostInstructions| {
+            let view = View {
+                host_instructions: Some(&host),
+                ..View::default()
+            };
+            s.text(view).to_string()
+        };
+        let known = of(Ok(3_000));
+        assert!(
+            known.contains("25.0 %  share of NxP instructions"),
+            "{known}"
+        );
+        assert!(known.contains("3,000  host instructions"), "{known}");
+        let unknown = of(Err("no counter".into()));
+        assert!(
+            unknown.contains("share of NxP instructions  # not known: no counter"),
+            "{unknown}"
+        );
     }
 
     #[test]
@@ -252,10 +366,15 @@ mod tests {
                 .collect(),
             ..Summary::default()
         };
-        let text = s.text(false).to_string();
+        let text = s.text(View::default()).to_string();
         assert!(text.contains(" 65,485  in 70 more functions\n"), "{text}");
         assert!(!text.contains(" f30 "), "{text}");
-        let all = s.text(true).to_string();
+        let all = s
+            .text(View {
+                all: true,
+                ..View::default()
+            })
+            .to_string();
         assert!(
             all.contains(" f99 ") && !all.contains("more functions"),
             "{all}"

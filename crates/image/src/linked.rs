@@ -62,16 +62,7 @@ pub fn plain_name(symbol: &str) -> &str {
         .strip_prefix(NXP_PREFIX)
         .or_else(|| symbol.strip_prefix(CALL_PREFIX))
         .unwrap_or(symbol);
-    match name.rsplit_once(".flick.") {
-        Some((stem, hash))
-            if hash.len() == 8
-                && hash.bytes().all(|b| b.is_ascii_hexdigit())
-                && !stem.is_empty() =>
-        {
-            stem
-        }
-        _ => name,
-    }
+    flick_names::plain(name)
 }
 
 /// Addresses in a linked RV64 ELF (`ld.lld-19`'s) from which calls leave the image, and the host

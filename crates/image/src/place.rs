@@ -50,6 +50,48 @@ impl Reason {
     }
 }
 
+impl Placed {
+    /// The reason for people, with the compiler's detail.
+    pub fn why(&self) -> String {
+        let reason = match &self.reason {
+            Reason::Mark => "marked in the source".into(),
+            Reason::Name(entry) => format!("named at {entry}"),
+            Reason::Glob(entry) => format!("matches the pattern at {entry}"),
+            Reason::Random => "chosen by --flick-place=random".into(),
+            Reason::Inline => "inline, and NxP code calls it".into(),
+            Reason::Leaf => "small, calls nothing, and NxP code calls it".into(),
+            Reason::Refused(code) => format!("cannot be placed [{code}]"),
+            Reason::Other(text) => text.clone(),
+        };
+        if self.detail.is_empty() {
+            reason
+        } else {
+            format!("{reason}: {}", self.detail)
+        }
+    }
+}
+
+/// A line of this one word says that a placement file is for several programs and libraries.
+pub const PROJECT: &str = "project";
+
+/// Line numbers and texts of the lines of a placement file that say something.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+}
+
+/// Line numbers and texts of the entries of a placement file.
+pub fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    lines(text).filter(|&(_, line)| line != PROJECT)
+}
+
+/// Whether a placement file is for several programs and libraries.
+pub fn is_project(text: &str) -> bool {
+    lines(text).any(|(_, line)| line == PROJECT)
+}
+
 /// All that a file's section says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placements {

@@ -183,7 +183,8 @@ impl Writer {
         let march = strings.add(NXP_MARCH)?;
         let mut funcs = Vec::with_capacity(linked.functions.len() * size_of::<FuncEntry>());
         for function in &linked.functions {
-            let name = strings.add(&function.name)?;
+            // Demangled here: who prints it may be in a signal handler.
+            let name = strings.add(&flick_names::demangled(&function.name))?;
             for word in [
                 offset32(function.offset)?,
                 offset32(function.size)?,

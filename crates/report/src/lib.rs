@@ -1,3 +1,6 @@
 //! From what a run did to what people read: `flick stat` and the tables of `flick bench`.
 pub mod crossing;
 pub mod stat;
+
+mod counter;
+mod reasons;

@@ -4,12 +4,16 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
-use flick_events::Summary;
+use flick_events::{HostInstructions, Offload, Summary, View};
 use flick_image::Error;
+use flick_names::Demangle;
+
+use crate::counter::Counter;
+use crate::reasons::{self, Reasons};
 
 /// Elapsed, user and system time of the program and of the children it waited for.
 #[derive(Clone, Copy, Debug)]
@@ -19,10 +23,28 @@ struct Times {
     system: Duration,
 }
 
-/// Runs `command` (program, then arguments), prints the report on stderr or into `output`, and ends
+/// What `flick stat` was asked for, and what is known beside the record.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where the report goes; stderr without it.
+    pub output: Option<PathBuf>,
+    pub demangle: Demangle,
+}
+
+/// The run from outside.
+struct Run<'a> {
+    program: &'a Path,
+    pid: u32,
+    times: Times,
+    status: ExitStatus,
+    host_instructions: HostInstructions,
+    demangle: Demangle,
+}
+
+/// Runs `command` (program, then arguments), prints the report, and ends
 /// as the program ended: its exit status is returned, its signal raised. 126 and 127, as in a shell,
 /// where it cannot be started. FLK0105 where the report cannot be written.
-pub fn run(command: &[OsString], output: Option<&Path>) -> Result<ExitCode, Error> {
+pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let Some((program, arguments)) = command.split_first() else {
         return Ok(ExitCode::from(2));
     };
@@ -33,6 +55,8 @@ pub fn run(command: &[OsString], output: Option<&Path>) -> Result<ExitCode, Erro
     // A path, so that the runtime writes a record there (docs/formats.md, "Environment").
     let record = dir.path().join("record");
 
+    // It is inherited by what is started from here on.
+    let counter = Counter::instructions();
     let begin = Instant::now();
     let mut child = match Command::new(program)
         .args(arguments)
@@ -65,14 +89,23 @@ pub fn run(command: &[OsString], output: Option<&Path>) -> Result<ExitCode, Erro
         .map_err(|e| file_error(Path::new(program), &e))?;
     let times = times_since(begin);
 
-    let text = match fs::read(&record) {
-        Ok(bytes) => report(&String::from_utf8_lossy(&bytes), child.id(), times, status),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            report("", child.id(), times, status)
-        }
+    let records = match fs::read(&record) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(file_error(&record, &error)),
     };
-    match output {
+    let text = report(
+        &records,
+        &Run {
+            program: Path::new(program),
+            pid: child.id(),
+            times,
+            status,
+            host_instructions: counter.and_then(|mut counter| counter.read()),
+            demangle: options.demangle,
+        },
+    );
+    match &options.output {
         Some(path) => fs::write(path, text).map_err(|e| file_error(path, &e))?,
         None => {
             // Nobody is left to tell where stderr is closed.
@@ -88,7 +121,7 @@ pub fn run(command: &[OsString], output: Option<&Path>) -> Result<ExitCode, Erro
 }
 
 /// The report: a summary of each child process that left a record, then of the program itself.
-fn report(records: &str, pid: u32, times: Times, status: ExitStatus) -> String {
+fn report(records: &str, run: &Run<'_>) -> String {
     let mut text = String::new();
     let summaries = flick_events::parse(records).unwrap_or_else(|error| {
         let _ = writeln!(text, "\n The record of the run is damaged: {error}");
@@ -96,42 +129,78 @@ fn report(records: &str, pid: u32, times: Times, status: ExitStatus) -> String {
     });
     let (own, others): (Vec<Summary>, Vec<Summary>) = summaries
         .into_iter()
-        .partition(|summary| summary.pid == pid);
+        .partition(|summary| summary.pid == run.pid);
     for other in others {
-        let _ = write!(text, "{}", other.text(true));
+        text += &process(&other, None, run.demangle);
     }
     // More than one of its own: it replaced itself by `exec`.
     let recorded = !own.is_empty();
     let count = own.len();
     for (i, mut summary) in own.into_iter().enumerate() {
-        if i + 1 == count {
+        let last = i + 1 == count;
+        if last {
             // Ours cover the program to its very end, and the children it waited for.
-            summary.elapsed = nanoseconds(times.elapsed);
-            summary.user = nanoseconds(times.user);
-            summary.system = nanoseconds(times.system);
+            summary.elapsed = nanoseconds(run.times.elapsed);
+            summary.user = nanoseconds(run.times.user);
+            summary.system = nanoseconds(run.times.system);
         }
-        let _ = write!(text, "{}", summary.text(true));
+        let host = last.then_some(&run.host_instructions);
+        text += &process(&summary, host, run.demangle);
     }
     if recorded {
         return text;
     }
-    let why = match status.signal() {
-        Some(signal) => format!("it was killed by signal {signal}"),
-        None => {
-            "it has no NxP code, was not built by flick cc, is set-uid, or left by _exit".into()
-        }
+    let (why, known) = match run.status.signal() {
+        Some(signal) => (
+            format!("it was killed by signal {signal}"),
+            Reasons::default(),
+        ),
+        None => reasons::no_record(&reasons::executable(run.program)),
     };
     let _ = writeln!(text, "\n The program left no record of crossings: {why}.\n");
+    text += &known.without_calls(&Summary::default(), run.demangle);
     for (time, what) in [
-        (times.elapsed, "elapsed"),
-        (times.user, "user"),
-        (times.system, "sys"),
+        (run.times.elapsed, "elapsed"),
+        (run.times.user, "user"),
+        (run.times.system, "sys"),
     ] {
         let time = format!("{}.{:09}", time.as_secs(), time.subsec_nanos());
         let _ = writeln!(text, " {time:>20}  seconds {what}");
     }
     text.push('\n');
     text
+}
+
+/// The summary of one process, with reasons.
+fn process(summary: &Summary, host: Option<&HostInstructions>, demangle: Demangle) -> String {
+    let known = Reasons::of(&summary.files);
+    let why_host = |calls: &_| known.why_host(calls);
+    let why_off = who_switched_off(summary);
+    let view = View {
+        all: true,
+        demangle,
+        host_instructions: host,
+        why_host: Some(&why_host),
+        why_off: why_off.as_deref(),
+    };
+    format!(
+        "{}{}",
+        summary.text(view),
+        known.without_calls(summary, demangle)
+    )
+}
+
+/// Where `FLICK_OFFLOAD=off` came from, if that is why offload was off.
+fn who_switched_off(summary: &Summary) -> Option<String> {
+    let Offload::Off(why) = &summary.offload else {
+        return None;
+    };
+    let asked = why == "FLICK_OFFLOAD=off";
+    let ours = std::env::var_os("FLICK_OFFLOAD").is_some_and(|value| value == "off");
+    asked.then(|| match ours {
+        true => format!("{why}, set where flick stat was started"),
+        false => format!("{why}, set by the program that started it"),
+    })
 }
 
 fn nanoseconds(time: Duration) -> u64 {
@@ -211,9 +280,20 @@ mod tests {
         .to_record()
     }
 
+    fn after(status: i32) -> Run<'static> {
+        Run {
+            program: Path::new("/bin/true"),
+            pid: 7,
+            times: TIMES,
+            status: ExitStatus::from_raw(status),
+            host_instructions: Err("not asked".into()),
+            demangle: Demangle::Yes,
+        }
+    }
+
     #[test]
     fn own_times_replace_the_runtimes() {
-        let text = report(&record("./a", 7), 7, TIMES, ExitStatus::from_raw(0));
+        let text = report(&record("./a", 7), &after(0));
         assert!(text.contains("Flick summary of ./a (pid 7)"), "{text}");
         assert!(text.contains("2.000000007  seconds elapsed"), "{text}");
         assert!(!text.contains("no record"), "{text}");
@@ -222,7 +302,7 @@ mod tests {
     #[test]
     fn children_come_first_and_keep_their_times() {
         let records = record("./parent", 7) + &record("./child", 8);
-        let text = report(&records, 7, TIMES, ExitStatus::from_raw(0));
+        let text = report(&records, &after(0));
         let at = |what| text.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
         assert!(at("./child (pid 8)") < at("./parent (pid 7)"));
         assert!(text.contains("0.000000001  seconds elapsed"), "{text}");
@@ -230,22 +310,22 @@ mod tests {
 
     #[test]
     fn says_why_there_is_no_record() {
-        let killed = report("", 7, TIMES, ExitStatus::from_raw(libc::SIGKILL));
+        let killed = report("", &after(libc::SIGKILL));
         assert!(
             killed.contains("no record of crossings: it was killed by signal 9"),
             "{killed}"
         );
         assert!(killed.contains("2.000000007  seconds elapsed"), "{killed}");
-        let left = report(&record("./child", 8), 7, TIMES, ExitStatus::from_raw(0));
+        let left = report(&record("./child", 8), &after(0));
         assert!(
-            left.contains("left by _exit") && left.contains("./child"),
+            left.contains("built without flick") && left.contains("./child"),
             "{left}"
         );
     }
 
     #[test]
     fn a_damaged_record_is_said() {
-        let text = report("flick-stats 1\nnonsense", 7, TIMES, ExitStatus::from_raw(0));
+        let text = report("flick-stats 1\nnonsense", &after(0));
         assert!(text.contains("The record of the run is damaged"), "{text}");
     }
 }

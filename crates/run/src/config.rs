@@ -3,6 +3,8 @@ use std::ffi::{CStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::OnceLock;
 
+use flick_abi::settings;
+
 use crate::fatal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,41 +63,35 @@ fn variable(name: &CStr) -> Option<Vec<u8>> {
 }
 
 fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
-    let choose = |name: &CStr, values: &[&str]| -> usize {
-        match variable(name).filter(|value| !value.is_empty()) {
-            None => 0,
-            Some(value) => values
-                .iter()
-                .position(|known| known.as_bytes() == value)
-                .unwrap_or_else(|| {
-                    fatal::exit(
-                        "FLK0404",
-                        &format!(
-                            "{}={} is not understood",
-                            name.to_string_lossy(),
-                            String::from_utf8_lossy(&value)
-                        ),
-                        &format!("use one of: {}", values.join(", ")),
-                    )
-                }),
-        }
-    };
-    let offload = [Offload::Auto, Offload::Require, Offload::Off]
-        [choose(c"FLICK_OFFLOAD", &["auto", "require", "off"])];
-    let trigger = [Trigger::Gate, Trigger::Fault][choose(c"FLICK_TRIGGER", &["gate", "fault"])];
-    choose(c"FLICK_ENGINE", &["interp"]);
-    let statistics = match variable(c"FLICK_STATS").as_deref() {
-        None | Some(b"" | b"0") => Statistics::Off,
-        Some(b"1") => Statistics::Stderr,
-        Some(path) if path.contains(&b'/') => Statistics::File(OsString::from_vec(path.to_vec())),
-        Some(value) => fatal::exit(
+    let refuse = |name: &CStr, value: &[u8], help: &str| -> ! {
+        fatal::exit(
             "FLK0404",
             &format!(
-                "FLICK_STATS={} is not understood",
+                "{}={} is not understood",
+                name.to_string_lossy(),
                 String::from_utf8_lossy(value)
             ),
-            "use 1 for a summary on stderr, or a path with a `/` for a record",
-        ),
+            help,
+        )
+    };
+    let choose = |choice: settings::Choice| -> usize {
+        let value = variable(choice.variable).unwrap_or_default();
+        choice.parse(&value).unwrap_or_else(|| {
+            let help = format!("use one of: {}", choice.values.join(", "));
+            refuse(choice.variable, &value, &help)
+        })
+    };
+    let offload = [Offload::Auto, Offload::Require, Offload::Off][choose(settings::OFFLOAD)];
+    let trigger = [Trigger::Gate, Trigger::Fault][choose(settings::TRIGGER)];
+    choose(settings::ENGINE);
+    let value = variable(settings::STATISTICS).unwrap_or_default();
+    let statistics = match settings::Statistics::parse(&value) {
+        Some(settings::Statistics::Off) => Statistics::Off,
+        Some(settings::Statistics::Stderr) => Statistics::Stderr,
+        Some(settings::Statistics::File(path)) => {
+            Statistics::File(OsString::from_vec(path.to_vec()))
+        }
+        None => refuse(settings::STATISTICS, &value, settings::STATISTICS_HELP),
     };
     Config {
         offload,

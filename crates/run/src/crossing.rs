@@ -142,13 +142,30 @@ crossing!(
     cross_counted, step::enter_counted, step::resume_counted
 );
 
+pub fn twin_counted_address() -> usize {
+    twin_counted as *const () as usize
+}
+
+/// Where gates lead when placed functions run on the host and calls are counted.
+#[unsafe(naked)]
+unsafe extern "C" fn twin_counted() {
+    naked_asm!(
+        ".cfi_startproc", "endbr64", "lock inc qword ptr [r11 + {calls}]", "jmp [r11 + {twin}]",
+        ".cfi_endproc",
+        calls = const core::mem::offset_of!(flick_abi::layout::Gate, calls),
+        twin = const core::mem::offset_of!(flick_abi::layout::Gate, twin),
+    )
+}
+
 /// Where a gate leads before its module is registered (a constructor or resolver that runs before
 /// ours): to the twin, on the host.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __flick_lazy() {
     naked_asm!(
-        ".cfi_startproc", "endbr64", "jmp [r11 + {twin}]", ".cfi_endproc",
+        ".cfi_startproc", "endbr64", "lock inc dword ptr [r11 + {early}]", "jmp [r11 + {twin}]",
+        ".cfi_endproc",
+        early = const core::mem::offset_of!(flick_abi::layout::Gate, early_calls),
         twin = const core::mem::offset_of!(flick_abi::layout::Gate, twin),
     )
 }

@@ -50,6 +50,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     // SAFETY: the gate range is the module's own section.
     let gates = unsafe { gates_of(module) };
     let target = |gate: &Gate| match place {
+        Place::Host if stats::enabled() => crossing::twin_counted_address() as *const _,
         Place::Host => gate.twin,
         Place::Nxp if config::get().trigger == Trigger::Fault => gate.image,
         Place::Nxp => crossing::cross_address(stats::enabled()) as *const _,
@@ -80,6 +81,9 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         });
         GENERATION.fetch_add(1, Ordering::Release);
     }
+    if place == Place::Host {
+        stats::add_host_gates(&gates);
+    }
     for gate in gates.iter().filter(|gate| gate.flags & GATE_NXP != 0) {
         gate.target
             .store(target(gate).cast_mut(), Ordering::Release);
@@ -94,9 +98,6 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
 pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
     // SAFETY: by contract; the module is still mapped.
     let module = unsafe { &*module };
-    if place() != Place::Nxp {
-        return;
-    }
     // Destructors that run later (of the program, or of libraries it uses) may still call in: they
     // run on the host then. The image stays known for calls that are under way at exit.
     if EXITING.load(Ordering::Relaxed) != 0 {
@@ -107,7 +108,10 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
     for gate in gates.iter().filter(|gate| gate.flags & GATE_NXP != 0) {
         gate.target.store(gate.twin.cast_mut(), Ordering::Release);
     }
-    stats::absorb(gates);
+    stats::absorb(&gates);
+    if place() != Place::Nxp {
+        return;
+    }
     memory::remove_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
     let gone = MODULES.write(|modules| {
         let at = modules

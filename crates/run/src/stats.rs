@@ -9,11 +9,12 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use flick_abi::layout::{GATE_NXP, Gate};
-use flick_events::{Calls, Heap, Offload, Summary, Trigger};
+use flick_events::{Calls, Cause, Heap, Offload, Summary, Trigger, View};
 
 use crate::config::{self, Statistics};
 use crate::fatal;
@@ -25,7 +26,6 @@ mod symbols;
 static ENABLED: AtomicBool = AtomicBool::new(false);
 static FAULTS: AtomicU64 = AtomicU64::new(0);
 static INSTRUCTIONS: AtomicU64 = AtomicU64::new(0);
-static TWIN_CALLS: AtomicU64 = AtomicU64::new(0);
 static HEAP_LIVE: AtomicUsize = AtomicUsize::new(0);
 static HEAP_PEAK: AtomicUsize = AtomicUsize::new(0);
 
@@ -45,12 +45,6 @@ pub fn fault() {
 #[inline]
 pub fn instructions(count: u64) {
     INSTRUCTIONS.fetch_add(count, Relaxed);
-}
-
-/// A call of a placed function that ran its twin although offload is on.
-#[inline]
-pub fn twin_call() {
-    TWIN_CALLS.fetch_add(1, Relaxed);
 }
 
 /// A block of `size` usable bytes was allocated in the NxP heap.
@@ -114,7 +108,16 @@ struct Run {
     backend: &'static str,
     gone_host_to_nxp: Vec<Calls>,
     gone_nxp_to_host: Vec<Calls>,
+    gone_on_host: Vec<(Cause, Calls)>,
+    /// Paths of unloaded modules.
+    gone_files: Vec<String>,
+    /// Gates of modules that run on the host: nobody else keeps those.
+    host_gates: Vec<HostGate>,
 }
+
+struct HostGate(*const Gate);
+// SAFETY: gates are read, and written only in atomics; they are dropped before their module goes.
+unsafe impl Send for HostGate {}
 
 struct State(UnsafeCell<Option<Run>>);
 // SAFETY: accessed only with LOCK held.
@@ -134,6 +137,9 @@ fn with_run<R>(f: impl FnOnce(&mut Run) -> R) -> R {
             backend: "",
             gone_host_to_nxp: Vec::new(),
             gone_nxp_to_host: Vec::new(),
+            gone_on_host: Vec::new(),
+            gone_files: Vec::new(),
+            host_gates: Vec::new(),
         }))
     })
 }
@@ -168,27 +174,43 @@ pub fn set_engine(engine: &'static str, backend: &'static str) {
 
 /// The child of a fork counts its own calls, not its parent's.
 extern "C" fn forked() {
-    for counter in [&FAULTS, &INSTRUCTIONS, &TWIN_CALLS, &OTHER_HOST_CALLS] {
+    for counter in [&FAULTS, &INSTRUCTIONS, &OTHER_HOST_CALLS] {
         counter.store(0, Relaxed);
     }
     HOST_CALLS
         .iter()
         .for_each(|entry| entry.count.store(0, Relaxed));
     HEAP_PEAK.store(HEAP_LIVE.load(Relaxed), Relaxed);
-    modules::for_each_gate(|gate| gate.calls.store(0, Relaxed));
+    let reset = |gate: &Gate| {
+        gate.calls.store(0, Relaxed);
+        gate.early_calls.store(0, Relaxed);
+    };
+    modules::for_each_gate(reset);
     with_run(|run| {
         run.start = Instant::now();
+        for gate in &run.host_gates {
+            // SAFETY: a gate of a registered module.
+            reset(unsafe { &*gate.0 });
+        }
+        run.gone_on_host.clear();
         run.gone_host_to_nxp.clear();
         run.gone_nxp_to_host.clear();
     });
 }
 
+/// The gates of a module whose functions run on the host in this process.
+pub fn add_host_gates(gates: &[&Gate]) {
+    if enabled() {
+        let gates = gates.iter().map(|gate| HostGate(ptr::from_ref(*gate)));
+        with_run(|run| run.host_gates.extend(gates));
+    }
+}
+
 /// Keeps the counts of a module that is going to be unloaded, while its symbols can be found.
-pub fn absorb<'a>(gates: impl IntoIterator<Item = &'a Gate>) {
+pub fn absorb(gates: &[&Gate]) {
     if !enabled() {
         return;
     }
-    let gates: Vec<&Gate> = gates.into_iter().collect();
     let Some(module) = gates
         .first()
         .and_then(|gate| symbols::Object::of(gate.entry as usize))
@@ -199,7 +221,20 @@ pub fn absorb<'a>(gates: impl IntoIterator<Item = &'a Gate>) {
         .iter()
         .filter_map(|gate| of_gate(gate, gate.calls.swap(0, Relaxed)))
         .collect();
-    with_run(|run| run.gone_host_to_nxp.extend(gone));
+    let early: Vec<(Cause, Calls)> = gates.iter().filter_map(|gate| early(gate)).collect();
+    with_run(|run| {
+        let known = run.host_gates.len();
+        run.host_gates
+            .retain(|known| !gates.iter().any(|gate| ptr::eq(known.0, *gate)));
+        if run.host_gates.len() == known {
+            run.gone_host_to_nxp.extend(gone);
+        } else {
+            run.gone_on_host
+                .extend(gone.into_iter().map(|calls| (Cause::Off, calls)));
+        }
+        run.gone_on_host.extend(early);
+        run.gone_files.push(module.path());
+    });
     let targets: Vec<(usize, u64)> = HOST_CALLS
         .iter()
         .filter(|entry| module.contains(entry.target.load(Relaxed)))
@@ -217,16 +252,26 @@ fn of_gate(gate: &Gate, count: u64) -> Option<Calls> {
     let name = unsafe { CStr::from_ptr(gate.name) }.to_string_lossy();
     let module = symbols::Object::of(gate.entry as usize).map_or(String::new(), |o| o.file_name());
     Some(Calls {
-        function: symbols::plain(&name).to_owned(),
+        function: flick_names::plain(&name).to_owned(),
         module,
         count,
     })
 }
 
+fn early(gate: &Gate) -> Option<(Cause, Calls)> {
+    let count = u64::from(gate.early_calls.load(Relaxed));
+    of_gate(gate, count).map(|calls| (Cause::Early, calls))
+}
+
 /// The process's summary so far.
 pub fn summary() -> Summary {
     let mut host_to_nxp = Vec::new();
-    modules::for_each_gate(|gate| host_to_nxp.extend(of_gate(gate, gate.calls.load(Relaxed))));
+    let mut on_host = Vec::new();
+    modules::for_each_gate(|gate| {
+        host_to_nxp.extend(of_gate(gate, gate.calls.load(Relaxed)));
+        on_host.extend(early(gate));
+    });
+    let mut files: Vec<String> = symbols::paths();
     let targets: Vec<(usize, u64)> = HOST_CALLS
         .iter()
         .map(|entry| (entry.target.load(Relaxed), entry.count.load(Relaxed)))
@@ -246,6 +291,20 @@ pub fn summary() -> Summary {
     let (start, fallback, engine, backend) = with_run(|run| {
         host_to_nxp.extend(run.gone_host_to_nxp.iter().cloned());
         nxp_to_host.extend(run.gone_nxp_to_host.iter().cloned());
+        on_host.extend(run.gone_on_host.iter().cloned());
+        for gate in &run.host_gates {
+            // SAFETY: a gate of a registered module.
+            let gate = unsafe { &*gate.0 };
+            let calls = of_gate(gate, gate.calls.load(Relaxed));
+            on_host.extend(calls.map(|calls| (Cause::Off, calls)));
+            on_host.extend(early(gate));
+        }
+        let gone = run.gone_files.iter();
+        files.extend(
+            gone.filter(|gone| !files.contains(gone))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
         (run.start, run.fallback.clone(), run.engine, run.backend)
     });
     let offload = match (fallback, config.offload) {
@@ -274,7 +333,8 @@ pub fn summary() -> Summary {
         nxp_to_host: symbols::merged(nxp_to_host),
         faults: FAULTS.load(Relaxed),
         instructions: INSTRUCTIONS.load(Relaxed),
-        twin_calls: TWIN_CALLS.load(Relaxed),
+        on_host,
+        files,
         threads: stack::acquired() as u64,
         region_size: region::size() as u64,
         heap_peak: HEAP_PEAK.load(Relaxed) as u64,
@@ -317,7 +377,7 @@ pub extern "C" fn finish() {
     let summary = summary();
     let record = with_run(|run| run.record.clone());
     match record {
-        None => fatal::write_stderr(summary.text(false).to_string().as_bytes()),
+        None => fatal::write_stderr(summary.text(View::default()).to_string().as_bytes()),
         Some(path) => {
             if let Err(error) = append(&path, summary.to_record().as_bytes()) {
                 fatal::warn(

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Each part and the parts that it may use. build, run and report are siblings: they meet in image
 /// and events only. The two library forms of the runtime are shells over run.
-const PARTS: [(&str, &[&str]); 10] = [
+const PARTS: [(&str, &[&str]); 11] = [
     (
         "flick-cli",
         &[
@@ -14,20 +14,25 @@ const PARTS: [(&str, &[&str]); 10] = [
             "flick-image",
             "flick-events",
             "flick-abi",
+            "flick-names",
         ],
     ),
     ("flick-so", &["flick-run", "flick-events", "flick-abi"]),
     ("flick-a", &["flick-run", "flick-events", "flick-abi"]),
-    ("flick-build", &["flick-image", "flick-abi"]),
-    ("flick-run", &["flick-engine", "flick-events", "flick-abi"]),
+    ("flick-build", &["flick-image", "flick-abi", "flick-names"]),
+    (
+        "flick-run",
+        &["flick-engine", "flick-events", "flick-abi", "flick-names"],
+    ),
     (
         "flick-report",
-        &["flick-image", "flick-events", "flick-abi"],
+        &["flick-image", "flick-events", "flick-abi", "flick-names"],
     ),
     ("flick-engine", &["flick-abi"]),
-    ("flick-image", &["flick-abi"]),
-    ("flick-events", &["flick-abi"]),
+    ("flick-image", &["flick-abi", "flick-names"]),
+    ("flick-events", &["flick-abi", "flick-names"]),
     ("flick-abi", &[]),
+    ("flick-names", &[]),
 ];
 
 /// What is wrong with the parts in the folders of `dir`, one line each.

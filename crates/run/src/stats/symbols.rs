@@ -31,6 +31,10 @@ impl Object {
             .any(|(start, end)| (*start..*end).contains(&(addr as u64)))
     }
 
+    pub fn path(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+
     pub fn file_name(&self) -> String {
         file_name(&self.path)
     }
@@ -87,6 +91,13 @@ fn loaded() -> Vec<Object> {
     // SAFETY: `each` has the callback's type and gets a pointer to the vector it expects.
     unsafe { libc::dl_iterate_phdr(Some(each), ptr::from_mut(&mut objects).cast()) };
     objects
+}
+
+/// Paths of the loaded files; the kernel's own has none.
+pub fn paths() -> Vec<String> {
+    let objects = loaded();
+    let files = objects.iter().filter(|object| object.path.is_absolute());
+    files.map(Object::path).collect()
 }
 
 /// Names the targets that were called. A function without a symbol is `file+0xoffset`.
@@ -153,7 +164,7 @@ fn names_of(object: &Object, addrs: impl Iterator<Item = u64>) -> HashMap<u64, S
         else {
             continue;
         };
-        let name = plain(name);
+        let name = flick_names::plain(name);
         let rank = rank(name, symbol.is_local());
         if best.get(addr).is_none_or(|(known, _)| rank < *known) {
             best.insert(*addr, (rank, name.to_owned()));
@@ -169,20 +180,6 @@ type Rank = (bool, bool, usize, String);
 
 fn rank(name: &str, local: bool) -> Rank {
     (name.starts_with('_'), local, name.len(), name.to_owned())
-}
-
-/// A symbol as the source has it: without the version that the linker and the suffix that the
-/// compiler's pass added (`name.flick.HHHHHHHH`, docs/formats.md).
-pub fn plain(name: &str) -> &str {
-    let name = name.split('@').next().unwrap_or(name);
-    match name.rsplit_once(".flick.") {
-        Some((plain, hash))
-            if hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
-        {
-            plain
-        }
-        _ => name,
-    }
 }
 
 /// Counts of the same function together.
@@ -233,13 +230,6 @@ mod tests {
             of(4)
         );
         assert_eq!(named.len(), 4);
-    }
-
-    #[test]
-    fn suffixes_go() {
-        assert_eq!(plain("visit.flick.0123abcd"), "visit");
-        assert_eq!(plain("visit.flick.0123abc"), "visit.flick.0123abc");
-        assert_eq!(plain("memcpy@@GLIBC_2.14"), "memcpy");
     }
 
     #[test]

@@ -1,0 +1,67 @@
+//! The environment variables that decide how a Flick program runs: what the runtime reads and what
+//! `flick config` shows and checks.
+use core::ffi::CStr;
+
+/// A variable that takes one of some words; empty is as unset.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    pub variable: &'static CStr,
+    /// The first is the default.
+    pub values: &'static [&'static str],
+    pub meaning: &'static str,
+}
+
+pub const OFFLOAD: Choice = Choice {
+    variable: c"FLICK_OFFLOAD",
+    values: &["auto", "require", "off"],
+    meaning: "whether placed functions run on the NxP",
+};
+pub const TRIGGER: Choice = Choice {
+    variable: c"FLICK_TRIGGER",
+    values: &["gate", "fault"],
+    meaning: "how a call from the host enters the NxP",
+};
+pub const ENGINE: Choice = Choice {
+    variable: c"FLICK_ENGINE",
+    values: &["interp"],
+    meaning: "what executes NxP code",
+};
+pub const CHOICES: [Choice; 3] = [OFFLOAD, TRIGGER, ENGINE];
+
+impl Choice {
+    /// Which of the values `text` is; `None` for a bad one.
+    pub fn parse(&self, text: &[u8]) -> Option<usize> {
+        if text.is_empty() {
+            return Some(0);
+        }
+        self.values
+            .iter()
+            .position(|known| known.as_bytes() == text)
+    }
+}
+
+/// `FLICK_STATS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistics<'a> {
+    Off,
+    /// A summary on stderr.
+    Stderr,
+    /// A record in the file of this path.
+    File(&'a [u8]),
+}
+
+pub const STATISTICS: &CStr = c"FLICK_STATS";
+pub const STATISTICS_HELP: &str =
+    "use 1 for a summary on stderr, or a path with a `/` for a record";
+
+impl<'a> Statistics<'a> {
+    /// `None` for a bad value.
+    pub fn parse(text: &'a [u8]) -> Option<Self> {
+        match text {
+            b"" | b"0" => Some(Self::Off),
+            b"1" => Some(Self::Stderr),
+            path if path.contains(&b'/') => Some(Self::File(path)),
+            _ => None,
+        }
+    }
+}

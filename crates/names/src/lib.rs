@@ -1,0 +1,112 @@
+//! Symbols as people read them. Records and tables of tools keep the linker's names; what is printed
+//! for people goes through here.
+use std::borrow::Cow;
+
+/// Whether C++ names are shown as in the source (`--no-demangle` of binutils' tools asks for the
+/// linker's).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Demangle {
+    #[default]
+    Yes,
+    No,
+}
+
+impl Demangle {
+    /// `symbol` as it is to be shown.
+    pub fn apply(self, symbol: &str) -> Cow<'_, str> {
+        match self {
+            Self::Yes => demangled(symbol),
+            Self::No => Cow::Borrowed(symbol),
+        }
+    }
+}
+
+/// A symbol as the source has it: without the version that the linker, and the suffix that the
+/// compiler's pass added (`name.flick.HHHHHHHH`, docs/formats.md).
+pub fn plain(symbol: &str) -> &str {
+    let name = symbol.split('@').next().unwrap_or(symbol);
+    match name.rsplit_once(".flick.") {
+        Some((stem, hash))
+            if hash.len() == 8
+                && hash.bytes().all(|b| b.is_ascii_hexdigit())
+                && !stem.is_empty() =>
+        {
+            stem
+        }
+        _ => name,
+    }
+}
+
+/// The C++ name of a symbol of the Itanium C++ ABI (`_Z…`); any other as it is.
+pub fn demangled(symbol: &str) -> Cow<'_, str> {
+    if !symbol.starts_with("_Z") {
+        return Cow::Borrowed(symbol);
+    }
+    let name = cpp_demangle::Symbol::new(symbol.as_bytes())
+        .ok()
+        .and_then(|name| name.demangle().ok());
+    match name {
+        Some(name) => Cow::Owned(name),
+        None => Cow::Borrowed(symbol),
+    }
+}
+
+/// A text in which each word that is a C++ symbol is demangled: a line of a disassembler or linker.
+pub fn demangled_text(text: &str) -> Cow<'_, str> {
+    if !text.contains("_Z") {
+        return Cow::Borrowed(text);
+    }
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(part) {
+        out.push_str(&rest[..start]);
+        let word = &rest[start..];
+        let end = word.find(|c| !part(c)).unwrap_or(word.len());
+        out.push_str(&demangled(&word[..end]));
+        rest = &word[end..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_as_in_the_source() {
+        assert_eq!(plain("f.flick.0123abcd"), "f");
+        assert_eq!(plain("f.flick.12"), "f.flick.12");
+        assert_eq!(plain("memcpy@@GLIBC_2.14"), "memcpy");
+        assert_eq!(plain("plain"), "plain");
+    }
+
+    #[test]
+    fn cxx_names() {
+        for (symbol, name) in [
+            ("_Z3addii", "add(int, int)"),
+            ("_ZN5Graph5visitEl", "Graph::visit(long)"),
+            (
+                "_ZNSt6vectorIlSaIlEE9push_backERKl",
+                "std::vector<long, std::allocator<long> >::push_back(long const&)",
+            ),
+            ("_Znwm", "operator new(unsigned long)"),
+            ("main", "main"),
+            ("_Z", "_Z"),
+            ("_Znonsense", "_Znonsense"),
+        ] {
+            assert_eq!(demangled(symbol), name, "{symbol}");
+            assert_eq!(Demangle::No.apply(symbol), symbol);
+        }
+    }
+
+    #[test]
+    fn names_inside_a_line() {
+        assert_eq!(
+            demangled_text("  10: jal 0x20 <_Z3addii+0x4>\n"),
+            "  10: jal 0x20 <add(int, int)+0x4>\n"
+        );
+        assert_eq!(demangled_text("é _Zx 7"), "é _Zx 7");
+    }
+}
