@@ -12,6 +12,7 @@ CARGO ?= $(or $(shell command -v cargo),$(wildcard $(HOME)/.cargo/bin/cargo),car
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 LIB := $(BUILD)/lib/flick
 SHARE := $(BUILD)/share
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 export CARGO
 export CARGO_TARGET_DIR := $(TARGET)
 export FLICK_ROOT := $(BUILD)
@@ -54,7 +55,7 @@ MORE_THAN_MALLOC := posix_memalign memalign
 tree: rust pass nxp
 	$(call say,Putting $(BUILD) together)
 	@rm -rf $(SHARE)
-	@mkdir -p $(BUILD)/{bin,include} $(LIB) $(SHARE)/{flick/bench,flick/examples,doc/flick}
+	@mkdir -p $(BUILD)/{bin,include,lib/pkgconfig} $(LIB) $(SHARE)/{flick/bench,flick/cmake,flick/examples,doc/flick}
 	@install -m 755 $(TARGET)/release/flick $(BUILD)/bin/flick
 	@ln -sfn flick $(BUILD)/bin/flick-cc
 	@ln -sfn flick $(BUILD)/bin/flick-c++
@@ -64,6 +65,11 @@ tree: rust pass nxp
 	  $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
 	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/
+	@install -m 755 cmake/flick-launch $(SHARE)/flick/cmake/
+	@install -m 644 cmake/flick-toolchain.cmake $(SHARE)/flick/cmake/
+	@for file in FlickConfig FlickConfigVersion; do \
+	  sed 's/@VERSION@/$(VERSION)/' cmake/$$file.cmake.in >$(SHARE)/flick/cmake/$$file.cmake || exit 1; done
+	@sed 's/@VERSION@/$(VERSION)/' cmake/flick.pc.in >$(BUILD)/lib/pkgconfig/flick.pc
 	@install -m 644 bench/*.c $(SHARE)/flick/bench/
 	@cp -R examples/. $(SHARE)/flick/examples
 	@cp -R README.md LICENSE-APACHE LICENSE-MIT docs/. $(SHARE)/doc/flick
