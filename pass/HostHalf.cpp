@@ -89,6 +89,7 @@ public:
     if (P.Functions.empty())
       return;
     embed(Object);
+    Kept.append(P.NeededOnHost.begin(), P.NeededOnHost.end());
     appendToCompilerUsed(M, Kept);
     Text += strings() + "\t.text\n";
     if (isIntelSyntax(M))
@@ -123,28 +124,40 @@ private:
 
   void bind(StringRef Symbol, GlobalValue::LinkageTypes Linkage, GlobalValue::VisibilityTypes V) {
     std::string Name = asmSymbol(Symbol);
-    Text += (GlobalValue::isWeakLinkage(Linkage) ? "\t.weak\t" : "\t.globl\t") + Name + "\n";
+    Text += (GlobalValue::isWeakForLinker(Linkage) ? "\t.weak\t" : "\t.globl\t") + Name + "\n";
     if (V == GlobalValue::HiddenVisibility)
       Text += "\t.hidden\t" + Name + "\n";
     else if (V == GlobalValue::ProtectedVisibility)
       Text += "\t.protected\t" + Name + "\n";
   }
 
-  void record(unsigned Flags, StringRef Nxp, StringRef Entry, StringRef Twin, StringRef Name,
-              const Signature &Sig, unsigned Index) {
+  /// A section of F's group, if it has one: what belongs to an inline function is linked or dropped
+  /// with it.
+  static std::string section(StringRef Name, StringRef Flags, const Function &F) {
+    std::string Out = formatv("\t.section\t{0},\"{1}", Name, Flags).str();
+    const Comdat *Group = F.getComdat();
+    if (!Group)
+      return Out + "\",@progbits\n";
+    bool Shared = Group->getSelectionKind() != Comdat::NoDeduplicate;
+    return Out + "G\",@progbits," + asmSymbol(Group->getName()) + (Shared ? ",comdat\n" : "\n");
+  }
+
+  void record(unsigned Flags, const Function &F, StringRef Nxp, StringRef Entry, StringRef Twin,
+              StringRef Name, unsigned Index) {
+    Signature Sig = signatureOf(F);
     if (Sig.PlainDefinition)
       Flags |= FLICK_GATE_PLAIN;
-    Text += formatv("\t.section\t{0},\"awR\",@progbits\n"
-                    "\t.p2align\t3\n"
-                    ".Lflick_record{1}:\n"
-                    "\t.quad\t{2}\n"
-                    "\t.quad\t{3}\n\t.hidden\t{3}\n"
+    Text += section(FLICK_SEC_GATES, "awR", F);
+    Text += formatv("\t.p2align\t3\n"
+                    ".Lflick_record{0}:\n"
+                    "\t.quad\t{1}\n"
+                    "\t.quad\t{2}\n\t.hidden\t{2}\n"
+                    "\t.quad\t{3}\n"
                     "\t.quad\t{4}\n"
                     "\t.quad\t{5}\n"
                     "\t.quad\t{6}\n"
-                    "\t.quad\t{7}\n"
-                    "\t.long\t{8}\n\t.long\t0\n\t.quad\t0\n",
-                    FLICK_SEC_GATES, Index, FLICK_RT_LAZY, asmSymbol(Nxp), asmSymbol(Entry),
+                    "\t.long\t{7}\n\t.long\t0\n\t.quad\t0\n",
+                    Index, FLICK_RT_LAZY, asmSymbol(Nxp), asmSymbol(Entry),
                     asmSymbol(Twin), stringLabel(Name), stringLabel(Sig.Text), Flags)
                 .str();
   }
@@ -185,8 +198,7 @@ private:
     Kept.push_back(F);
 
     std::string AsmName = asmSymbol(Symbol);
-    std::string Head = formatv("\t.section\t{0},\"ax\",@progbits\n", asmString(Section)).str();
-    Text += Head;
+    Text += section(asmString(Section), "ax", *F);
     bind(Symbol, Static ? GlobalValue::ExternalLinkage : Linkage, Visibility);
     unsigned Shift = std::max(4u, F->getAlign() ? Log2(*F->getAlign()) : 0);
     Text += formatv("\t.p2align\t{0}\n\t.type\t{1},@function\n", Shift, AsmName).str();
@@ -206,7 +218,7 @@ private:
       Text += formatv("\t.type\t{0},@function\n\t.set\t{0}, {1}\n", asmSymbol(Alias), Entry).str();
     }
     Aliases.clear();
-    record(FLICK_GATE_NXP, Nxp, Entry, Twin, Name, signatureOf(*F), Index);
+    record(FLICK_GATE_NXP, *F, Nxp, Entry, Twin, Name, Index);
   }
 
   std::vector<
@@ -263,7 +275,7 @@ private:
     auto *A = GlobalAlias::create(F->getValueType(), F->getAddressSpace(),
                                   GlobalValue::InternalLinkage, Local, F, &M);
     Kept.push_back(A);
-    record(FLICK_GATE_BOTH, P.nxpSymbolOf(*F), Local, Local, nameOf(*F), signatureOf(*F), Index);
+    record(FLICK_GATE_BOTH, *F, P.nxpSymbolOf(*F), Local, Local, nameOf(*F), Index);
   }
 
   std::string nameOf(const Function &F) const {

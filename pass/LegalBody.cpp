@@ -2,6 +2,7 @@
 #include "Calls.h"
 #include "Legality.h"
 #include "References.h"
+#include "Unwinding.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/CallingConv.h"
@@ -9,7 +10,6 @@
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
@@ -47,17 +47,19 @@ namespace {
 
 class BodyChecker {
 public:
-  explicit BodyChecker(const Function &F) : F(F), Layout(F.getDataLayout()) {}
+  explicit BodyChecker(Function &F) : F(F), Layout(F.getDataLayout()) {}
 
   std::vector<Refusal> run() {
     checkFunction();
-    for (const Instruction &I : instructions(F))
-      checkInstruction(I);
+    std::vector<Instruction *> Live = liveInstructions(F);
+    checkUnwinding(F, Live, Out);
+    for (const Instruction *I : Live)
+      checkInstruction(*I);
     return std::move(Out);
   }
 
 private:
-  const Function &F;
+  Function &F;
   const DataLayout &Layout;
   std::vector<Refusal> Out;
   SmallPtrSet<Type *, 16> Seen;
@@ -86,6 +88,13 @@ private:
       add("FLK0212", "an x86-64 calling convention", "the NxP has no such convention");
     if (F.hasFnAttribute(Attribute::ReturnsTwice))
       add("FLK0208", "a definition that returns twice", "its second return cannot cross");
+    if (F.isPresplitCoroutine())
+      add("FLK0212", "a coroutine", "its frame is suspended and resumed by host code",
+          "move the work between two suspensions into a function of its own and place that");
+    for (const User *U : F.users())
+      if (const auto *Call = dyn_cast<IntrinsicInst>(U);
+          Call && Intrinsic::getBaseName(Call->getIntrinsicID()).starts_with("llvm.coro."))
+        add("FLK0212", "a part of a coroutine", "its frame is suspended and resumed by host code");
     if (F.hasFnAttribute(Attribute::Naked))
       add("FLK0212", "a naked function", "its body is assembly");
     if (F.hasFnAttribute("no_caller_saved_registers"))
@@ -157,8 +166,6 @@ private:
           "it returns twice, and the second time perhaps into a crossing that has ended",
           KeepOnHost, &Call);
     }
-    if (isa<InvokeInst>(Call))
-      return; // its landing pad speaks for it
     if (Call.isInlineAsm()) {
       if (!nxpConstraints(Call))
         add("FLK0202", "inline assembly", "the NxP does not run x86-64 instructions",
@@ -208,9 +215,6 @@ private:
       checkAtomic(I, Swap->getNewValOperand()->getType(), Swap->getAlign());
     else if (isa<VAArgInst>(I))
       add("FLK0212", "a va_arg instruction", "the front end has not lowered it", KeepOnHost, &I);
-    else if (I.isEHPad() || isa<ResumeInst>(I) || isa<CatchReturnInst>(I) ||
-             isa<CleanupReturnInst>(I))
-      add("FLK0211", "exception handling", "NxP code cannot catch or throw yet", KeepOnHost, &I);
     if (const auto *Call = dyn_cast<CallBase>(&I))
       checkCall(*Call);
   }
@@ -218,6 +222,6 @@ private:
 
 } // namespace
 
-std::vector<Refusal> checkBody(const Function &F) { return BodyChecker(F).run(); }
+std::vector<Refusal> checkBody(Function &F) { return BodyChecker(F).run(); }
 
 } // namespace flick

@@ -3,6 +3,7 @@
 #include "Legality.h"
 #include "Calls.h"
 #include "Diagnostics.h"
+#include "Unwinding.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/GlobalAlias.h"
@@ -51,28 +52,40 @@ public:
 private:
   Plan &P;
   Members Roots;
-  /// Inline definitions in comdats that the user placed: copied where they are used.
-  DenseSet<const Function *> PlacedInline;
+  /// Chosen, and no root: copied like inline functions that nobody chose.
+  DenseSet<const Function *> OnlyCopied;
   DenseMap<const Function *, std::vector<Refusal>> Bodies;
+  DenseMap<const Function *, std::vector<CallBase *>> Calls;
   MapVector<Function *, std::vector<Refusal>> Refused;
 
   void seed() {
     for (auto &[F, Chosen] : P.Choices) {
       if (Chosen.Where == Side::Host)
         continue;
-      if (F->hasAvailableExternallyLinkage() && Chosen.Where == Side::Nxp)
-        P.DeclareOnly.push_back(F);
-      else if (F->hasAvailableExternallyLinkage() || F->hasComdat() || F->hasLinkOnceLinkage())
-        PlacedInline.insert(F);
-      else
+      if (F->hasAvailableExternallyLinkage()) {
+        if (Chosen.Where == Side::Nxp)
+          P.DeclareOnly.push_back(F);
+        else
+          OnlyCopied.insert(F);
+      } else if (!Chosen.Firm && isInline(*F) && !signatureOf(*F).covered()) {
+        // It cannot be entered from the host, but NxP code can have it.
+        P.Refused[F] = uncovered(signatureOf(*F));
+        OnlyCopied.insert(F);
+      } else {
         Roots[F] = {Chosen.Where == Side::Nxp ? Role::Nxp : Role::BothMarked, true};
+      }
     }
+  }
+
+  static Refusal uncovered(const Signature &Sig) {
+    return {"FLK0205", Sig.Why, "the crossing does not cover it",
+            "pass it through memory, or keep this function on the host"};
   }
 
   /// The role in which F may be copied for NxP code that calls it, though it is no root.
   std::optional<Role> copyRole(Function *F) const {
     if (F->isDeclaration() || !bindsLocally(*F) || cName(*F).starts_with("__flick_") ||
-        Refused.contains(F) || (P.Choices.contains(F) && !PlacedInline.contains(F)))
+        Refused.contains(F) || (P.Choices.contains(F) && !OnlyCopied.contains(F)))
       return std::nullopt;
     if (isInline(*F))
       return Role::BothInline;
@@ -81,9 +94,10 @@ private:
 
   /// Copies need a record where other code can hold their address or call them by name.
   bool needsRecord(const Function &F) const {
-    if (F.hasAvailableExternallyLinkage() || F.hasLinkOnceLinkage() || F.hasComdat())
+    if (F.hasAvailableExternallyLinkage())
       return false;
-    return (!F.hasLocalLinkage() || F.hasAddressTaken()) && signatureOf(F).covered();
+    bool OnlyHere = F.hasLocalLinkage() || F.hasLinkOnceLinkage();
+    return (!OnlyHere || F.hasAddressTaken()) && signatureOf(F).covered();
   }
 
   static bool hasNxpCode(const Members &Now, const Function *F) {
@@ -101,11 +115,8 @@ private:
     while (!Work.empty()) {
       Function *F = Work.back();
       Work.pop_back();
-      for (Instruction &I : instructions(*F)) {
-        auto *Call = dyn_cast<CallBase>(&I);
-        auto *Callee = Call && isRealCall(*Call)
-                           ? dyn_cast<Function>(Call->getCalledOperand()->stripPointerCasts())
-                           : nullptr;
+      for (CallBase *Call : callsOf(*F)) {
+        auto *Callee = dyn_cast<Function>(Call->getCalledOperand()->stripPointerCasts());
         if (!Callee || hasNxpCode(Now, Callee))
           continue;
         if (auto R = copyRole(Callee)) {
@@ -117,25 +128,33 @@ private:
     return Now;
   }
 
-  const std::vector<Refusal> &bodyOf(const Function *F) {
+  /// The calls that F makes on the NxP.
+  const std::vector<CallBase *> &callsOf(Function &F) {
+    auto [It, New] = Calls.try_emplace(&F);
+    if (New)
+      for (Instruction *I : liveInstructions(F))
+        if (auto *Call = dyn_cast<CallBase>(I); Call && isRealCall(*Call))
+          It->second.push_back(Call);
+    return It->second;
+  }
+
+  const std::vector<Refusal> &bodyOf(Function *F) {
     auto It = Bodies.find(F);
     return It != Bodies.end() ? It->second : Bodies.insert({F, checkBody(*F)}).first->second;
   }
 
-  void checkCalls(const Function &F, const Members &Now, std::vector<Refusal> &Out) const {
-    for (const Instruction &I : instructions(F)) {
-      auto *Call = dyn_cast<CallBase>(&I);
-      if (!Call || !isRealCall(*Call))
-        continue;
+  void checkCalls(Function &F, const Members &Now, std::vector<Refusal> &Out) {
+    for (const CallBase *Call : callsOf(F)) {
       CallPlan Made = planCall(*Call, [&](const Function *G) { return hasNxpCode(Now, G); });
       std::string What = Made.Callee ? "a call of '" + cName(*Made.Callee).str() + "'"
                                      : std::string("a call through a pointer");
       if (Made.Form == CallForm::Uncovered)
         Out.push_back({"FLK0206", What, "the crossing does not cover " + Made.Sig.Why,
                        "pass it through memory, or keep this function on the host", Call});
-      else if (Made.isStub() && Call->isMustTailCall())
+      // RV64 makes tail calls whose arguments are all in registers.
+      else if (Call->isMustTailCall() && !signatureOf(*Call).PlainCall)
         Out.push_back({"FLK0206", What + " in a musttail return",
-                       "the crossing of its arguments needs this function's frame",
+                       "its arguments need this function's frame",
                        "drop musttail, or keep this function on the host", Call});
     }
   }
@@ -149,8 +168,7 @@ private:
       bool Spoken = any_of(Found, [](const Refusal &R) { return !R.At; });
       if (Roots.contains(F) && !Spoken)
         if (Signature Sig = signatureOf(*F); !Sig.covered())
-          Found.push_back({"FLK0205", Sig.Why, "the crossing does not cover it",
-                           "pass it through memory, or keep this function on the host"});
+          Found.push_back(uncovered(Sig));
       checkAliases(*F, Mine, Found);
       checkCalls(*F, Now, Found);
       if (!Found.empty())

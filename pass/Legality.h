@@ -8,9 +8,8 @@
 
 namespace flick {
 
-/// What in F's signature, attributes and body has no RV64 form, whatever its calls lead to. With
-/// FirstOnly the search ends at the first refusal.
-std::vector<Refusal> checkBody(const llvm::Function &F);
+/// What in F's signature, attributes and body has no RV64 form, whatever its calls lead to.
+std::vector<Refusal> checkBody(llvm::Function &F);
 
 /// The refusal of an intrinsic, if it has no RV64 form here.
 std::optional<Refusal> checkIntrinsic(const llvm::CallBase &Call);

@@ -1,6 +1,7 @@
 #include "NxpHalf.h"
 #include "Aliases.h"
 #include "References.h"
+#include "Unwinding.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -33,8 +34,10 @@ public:
     replaceIFuncs();
     rememberSymbols(Map);
     cleanModule();
-    for (Function *F : NxpCode)
+    for (Function *F : NxpCode) {
+      dropUnwinding(*F);
       lowerBody(*F);
+    }
     lowerThreadLocals(
         *N, [&](GlobalVariable &V) { return P.accessorOf(*originOf<GlobalVariable>(V)); });
     rewriteCalls(*N, NxpCode, [&](const GlobalValue &V) { return Symbols.lookup(&V); });
@@ -42,6 +45,7 @@ public:
     for (Function *F : NxpCode)
       settle(*F, P.Functions.find(Origins[F])->second);
     cleanVariables();
+    groupLabelTables();
     for (auto &[V, Symbol] : Renamed)
       V->setName(Symbol);
     removeUnused();
@@ -57,6 +61,7 @@ private:
   DenseMap<const GlobalValue *, GlobalValue *> VariableOrigins;
   DenseMap<const GlobalValue *, std::string> Symbols;
   std::vector<std::pair<WeakVH, std::string>> Renamed;
+  SmallVector<GlobalVariable *> LabelTables;
 
   template <typename T> T *originOf(const T &V) { return cast<T>(VariableOrigins.lookup(&V)); }
 
@@ -96,7 +101,15 @@ private:
         Mine->setInitializer(MapValue(V->getInitializer(), Map));
         Mine->setLinkage(GlobalValue::InternalLinkage);
         Mine->setConstant(true); // checked to be never written
+        LabelTables.push_back(Mine);
       }
+  }
+
+  /// Labels of a function in a group are dropped with it.
+  void groupLabelTables() {
+    for (GlobalVariable *V : LabelTables)
+      if (const BlockAddress *Label = labelIn(V->getInitializer()))
+        V->setComdat(Label->getFunction()->getComdat());
   }
 
   void replaceIFuncs() {
@@ -125,6 +138,10 @@ private:
         continue;
       Symbols[Mine] = P.symbolOf(V);
       VariableOrigins[Mine] = &V;
+      // The host linker may drop its group, with the code that uses it.
+      auto *Object = dyn_cast<GlobalObject>(&V);
+      if (Object && Object->hasComdat() && V.hasLocalLinkage() && Mine->isDeclaration())
+        Mine->setLinkage(GlobalValue::ExternalWeakLinkage);
       if (P.Exported.contains(&V) &&
           !(isa<Function>(V) && P.Functions.contains(cast<Function>(&V))))
         Renamed.push_back({WeakVH(Mine), P.symbolOf(V)});
@@ -178,14 +195,16 @@ private:
       }
       F.replaceUsesWithIf(Address, TakesAddress);
     }
-    F.setLinkage(!Mine.Recorded              ? GlobalValue::InternalLinkage
-                 : Origin->isWeakForLinker() ? GlobalValue::WeakAnyLinkage
-                                             : GlobalValue::ExternalLinkage);
+    bool Shared = Mine.Recorded && Origin->isWeakForLinker();
+    F.setLinkage(!Mine.Recorded             ? GlobalValue::InternalLinkage
+                 : !Shared                  ? GlobalValue::ExternalLinkage
+                 : Origin->isInterposable() ? GlobalValue::WeakAnyLinkage
+                                            : GlobalValue::WeakODRLinkage);
     F.setVisibility(Mine.Recorded ? GlobalValue::HiddenVisibility : GlobalValue::DefaultVisibility);
     F.setDSOLocal(true);
-    F.setComdat(nullptr);
+    // One copy of an inline function is enough, whichever unit's the host linker takes.
+    F.setComdat(Shared && Origin->hasComdat() ? N->getOrInsertComdat(F.getName()) : nullptr);
     F.setSection("");
-    F.setPersonalityFn(nullptr);
     F.setPrefixData(nullptr);
     F.setPrologueData(nullptr);
     F.setPartition("");

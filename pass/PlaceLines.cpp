@@ -17,7 +17,8 @@ public:
     for (Function *F : P.DeclareOnly)
       add(*F, "nxp", P.Choices[F].Reason, "inline definition not used here");
     for (auto &[F, Why] : P.Refused)
-      add(*F, "host", std::string("refused:") + Why.Code, Why.What + ": " + Why.Why);
+      if (!P.Functions.contains(F))
+        add(*F, "host", std::string("refused:") + Why.Code, Why.What + ": " + Why.Why);
     bool Placed = !Text.empty();
     for (auto &[F, Chosen] : P.Choices)
       // A unit with nothing but FLICK_HOST marks stays as it is.
@@ -37,10 +38,9 @@ private:
     std::string Reason = It != P.Choices.end()        ? It->second.Reason
                          : Mine.R == Role::BothInline ? "inline"
                                                       : "leaf";
+    auto Refused = P.Refused.find(const_cast<Function *>(&F));
     std::string Detail =
-        It != P.Choices.end() && It->second.Where == Side::Nxp && Mine.R != Role::Nxp
-            ? "inline function in a comdat"
-            : "";
+        Refused != P.Refused.end() ? Refused->second.What + ": " + Refused->second.Why : "";
     add(F, Mine.R == Role::Nxp ? "nxp" : "both", Reason, Detail);
   }
 

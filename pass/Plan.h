@@ -76,6 +76,8 @@ struct Plan {
   llvm::MapVector<llvm::GlobalValue *, std::string> Exported;
   /// Constants of which each half has its own copy.
   llvm::SetVector<llvm::GlobalVariable *> Copied;
+  /// Definitions that the host half would drop if it did not use them itself, but NxP code does.
+  llvm::SetVector<llvm::GlobalValue *> NeededOnHost;
   /// Thread-locals that NxP code uses.
   llvm::SetVector<llvm::GlobalVariable *> ThreadLocals;
   /// Eight hexadecimal digits that make this unit's internal names unique.

@@ -1,9 +1,9 @@
 #include "References.h"
 #include "Calls.h"
+#include "Unwinding.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
@@ -36,7 +36,13 @@ bool isAnnotation(const Instruction &I) {
 }
 
 bool holdsLabels(const GlobalVariable &V) {
-  return anyConstant(V.getInitializer(), [](const Constant *C) { return isa<BlockAddress>(C); });
+  return labelIn(V.getInitializer());
+}
+
+const BlockAddress *labelIn(const Constant *C) {
+  const BlockAddress *Found = nullptr;
+  anyConstant(C, [&](const Constant *Part) { return (Found = dyn_cast<BlockAddress>(Part)); });
+  return Found;
 }
 
 static bool onlyLoaded(const Value &Pointer) {
@@ -63,8 +69,8 @@ public:
     for (auto &[F, Mine] : P.Functions) {
       if (Mine.Recorded && F->hasLocalLinkage())
         exportSymbol(F);
-      for (Instruction &I : instructions(*F))
-        visit(I);
+      for (Instruction *I : liveInstructions(*F))
+        visit(*I);
     }
   }
 
@@ -84,8 +90,8 @@ private:
       };
       CallPlan Made = planCall(*Call, HasNxpCode);
       ByName = Made.Form == CallForm::Local || Made.Form == CallForm::Named;
-      if (Made.Form == CallForm::Named && Made.Callee->hasLocalLinkage())
-        exportSymbol(Made.Callee);
+      if (Made.Form == CallForm::Named)
+        refer(Made.Callee);
     }
     for (Use &Op : I.operands())
       if (auto *C = dyn_cast<Constant>(Op))
@@ -98,11 +104,8 @@ private:
       return;
     if (auto *V = dyn_cast<GlobalVariable>(C))
       return visitVariable(V);
-    if (auto *G = dyn_cast<GlobalValue>(C)) {
-      if (G->hasLocalLinkage())
-        exportSymbol(G);
-      return;
-    }
+    if (auto *G = dyn_cast<GlobalValue>(C))
+      return refer(G);
     for (Use &Op : C->operands())
       visit(cast<Constant>(Op));
   }
@@ -113,7 +116,7 @@ private:
       return;
     }
     if (!V->hasLocalLinkage())
-      return;
+      return refer(V);
     if (holdsLabels(*V)) {
       P.Copied.insert(V);
       visit(V->getInitializer());
@@ -126,6 +129,21 @@ private:
       P.Copied.insert(V);
     else
       exportSymbol(V);
+  }
+
+  /// NxP code needs V's symbol on the host.
+  void refer(GlobalValue *V) {
+    auto *F = dyn_cast<Function>(V);
+    if (V->hasLocalLinkage())
+      exportSymbol(V);
+    else if (V->hasLinkOnceLinkage() && !(F && isPlacedOnNxp(F)))
+      P.NeededOnHost.insert(V);
+  }
+
+  /// Its gate is assembly, which stays.
+  bool isPlacedOnNxp(Function *F) const {
+    auto It = P.Functions.find(F);
+    return It != P.Functions.end() && It->second.R == Role::Nxp;
   }
 
   void exportSymbol(GlobalValue *V) {

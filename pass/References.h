@@ -3,6 +3,8 @@
 
 #include "Plan.h"
 
+#include "llvm/IR/Constants.h"
+
 namespace flick {
 
 /// A mark on a local variable or a member, which front ends spell as an intrinsic call.
@@ -10,6 +12,9 @@ bool isAnnotation(const llvm::Instruction &I);
 
 /// V's initialiser contains label addresses.
 bool holdsLabels(const llvm::GlobalVariable &V);
+
+/// A label address in C, or null.
+const llvm::BlockAddress *labelIn(const llvm::Constant *C);
 
 /// Every use of V is a load; nothing can have changed its initial value.
 bool isNeverWritten(const llvm::GlobalVariable &V);
