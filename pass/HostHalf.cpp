@@ -157,8 +157,8 @@ private:
                     "\t.quad\t{5}\n"
                     "\t.quad\t{6}\n"
                     "\t.long\t{7}\n\t.long\t0\n\t.quad\t0\n",
-                    Index, FLICK_RT_LAZY, asmSymbol(Nxp), asmSymbol(Entry),
-                    asmSymbol(Twin), stringLabel(Name), stringLabel(Sig.Text), Flags)
+                    Index, FLICK_RT_LAZY, asmSymbol(Nxp), asmSymbol(Entry), asmSymbol(Twin),
+                    stringLabel(Name), stringLabel(Sig.Text), Flags)
                 .str();
   }
 

@@ -35,9 +35,7 @@ bool isAnnotation(const Instruction &I) {
                   Call->getIntrinsicID() == Intrinsic::annotation);
 }
 
-bool holdsLabels(const GlobalVariable &V) {
-  return labelIn(V.getInitializer());
-}
+bool holdsLabels(const GlobalVariable &V) { return labelIn(V.getInitializer()); }
 
 const BlockAddress *labelIn(const Constant *C) {
   const BlockAddress *Found = nullptr;

@@ -53,11 +53,13 @@ public:
       Typed |= Pad.isCatch(I) ? !Clause->isNullValue()
                               : cast<ArrayType>(Clause->getType())->getNumElements() != 0;
     }
-    if (!Typed && endsTheException())
+    bool Ends = endsTheException(); // looks for the place, too
+    if (!Typed && Ends)
       return std::nullopt;
-    return Refusal{"FLK0211", "a catch", "NxP code cannot catch exceptions yet",
-                   "catch in a host function that this one calls, or keep this function on the host",
-                   Begin ? Begin : &Pad};
+    return Refusal{
+        "FLK0211", "a catch", "NxP code cannot catch exceptions yet",
+        "catch in a host function that this one calls, or keep this function on the host",
+        Begin ? Begin : &Pad};
   }
 
 private:
@@ -91,7 +93,8 @@ private:
   /// Whether `unreachable` at Block's end stands behind something that ends the exception.
   bool leadsToEnd(BasicBlock &Block) const {
     if (const Instruction *Last = Block.getTerminator()->getPrevNonDebugInstruction())
-      return passesOn(Last);
+      // C's landing pads for exceptions out of cleanups abort.
+      return passesOn(Last) || (Block.isLandingPad() && calleeName(*Last) == "abort");
     return all_of(predecessors(&Block), [&](BasicBlock *Before) {
       return Live.contains(Before) || passesOn(Before->getTerminator());
     });

@@ -33,12 +33,6 @@ FLICK_NXP float indirect(struct pair (*f)(void)) { return f().x; }
 FLICK_NXP int variadic(int n, ...) { return n; }
 // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0208] a call of '_setjmp'
 FLICK_NXP int twice(void) { return setjmp(buffer); }
-void clean(int *p) { ext(*p); }
-FLICK_NXP int cleanup(void) {
-  // CHECK: refused.c:[[#@LINE-1]]:{{.*}}error: [FLK0211] exception handling in 'cleanup'
-  __attribute__((cleanup(clean))) int x = 1;
-  return ext(x);
-}
 // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] a naked function
 FLICK_NXP __attribute__((naked)) void bare(void) { __asm__("ret"); }
 // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] an x86-64 calling convention

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Golden tests of the compiler pass. Each *.c here says in RUN lines how it is compiled and in CHECK
+# Golden tests of the compiler pass. Each *.c and *.cpp here says in RUN lines how it is compiled and in CHECK
 # lines (FileCheck) what must come out.
-#   tests/pass/run.sh [FILE.c...]       FLICK_PASS=path of flick-pass.so (else built into a temporary)
+#   tests/pass/run.sh [FILE...]       FLICK_PASS=path of flick-pass.so (else built into a temporary)
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -15,8 +15,8 @@ if [ ! -e "$pass" ]; then
 fi
 
 # What RUN lines may use, besides ordinary commands.
-flick() { clang-19 -D__FLICK__=1 -I"$root/include" -fpass-plugin="$pass" -Xclang -load -Xclang "$pass" "$@"; }
-plain() { clang-19 -D__FLICK__=1 -I"$root/include" "$@"; }
+flick() { "$clang" -D__FLICK__=1 -I"$root/include" -fpass-plugin="$pass" -Xclang -load -Xclang "$pass" "$@"; }
+plain() { "$clang" -D__FLICK__=1 -I"$root/include" "$@"; }
 check() { FileCheck-19 --dump-input-context=2 "$@"; }
 not() { if "$@"; then return 1; else return 0; fi; }
 # nxp FAT.o OUT.o: the RV64 object of a fat object
@@ -40,9 +40,10 @@ places() { llvm-objcopy-19 --dump-section=.flick.place=/dev/stdout "$1" /dev/nul
 
 passed=0 failed=0
 cd "$here" || exit 1
-[ $# -gt 0 ] || set -- *.c
+[ $# -gt 0 ] || set -- *.c *.cpp
 for file; do
-  s=$file t=$work/${file%.c} good=1 runs=0
+  s=$file t=$work/${file%.*} good=1 runs=0
+  case $file in *.cpp) clang=clang++-19 ;; *) clang=clang-19 ;; esac
   while IFS= read -r line; do
     runs=$((runs + 1))
     if ! (s=$s t=$t; eval "$line") >"$work/log" 2>&1; then

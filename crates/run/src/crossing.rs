@@ -2,13 +2,14 @@
 //! an activation lives.
 //!
 //! It is assembly so that only frames with plain unwind information stand between host frames:
-//! `longjmp`, `pthread_exit`'s unwinding and exceptions pass over it, Rust code is never in between.
+//! `longjmp` and `pthread_exit`'s unwinding pass over it, Rust code is never in between; exceptions
+//! end there ([`crate::unwinding`]).
 //! The frame: return address, rbp, [`Activation`](crate::activation::Activation) below it.
 //!
 //! On entry r11 is the gate's record and everything else is as at the call of an ordinary function.
 use core::arch::naked_asm;
 
-use crate::{activation, marshal, step};
+use crate::{activation, marshal, step, unwinding};
 
 /// `step`'s answer to the crossing.
 #[repr(u64)]
@@ -45,6 +46,8 @@ macro_rules! crossing {
         unsafe extern "C" fn $name() {
             naked_asm!(
                 ".cfi_startproc",
+                // DW_EH_PE_pcrel | DW_EH_PE_sdata4
+                ".cfi_personality 0x1b, {personality}",
                 "endbr64",
                 "push rbp",
                 ".cfi_def_cfa_offset 16",
@@ -128,6 +131,7 @@ macro_rules! crossing {
                 enter = sym $enter,
                 resume = sym $resume,
                 stack_args = sym marshal::host_stack_args,
+                personality = sym unwinding::personality,
             )
         }
     };

@@ -11,6 +11,11 @@ pub fn exit(code: &str, what: &str, remedy: &str) -> ! {
     unsafe { libc::_exit(STATUS) }
 }
 
+/// The same, and the program ends by itself.
+pub fn error(code: &str, what: &str, remedy: &str) {
+    message("error", code, what, remedy);
+}
+
 /// The same as a note that lets the program go on.
 pub fn warn(code: &str, what: &str, remedy: &str) {
     message("warning", code, what, remedy);

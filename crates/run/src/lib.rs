@@ -27,3 +27,4 @@ pub mod stats;
 mod step;
 mod sync;
 mod thread;
+mod unwinding;

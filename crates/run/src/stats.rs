@@ -21,7 +21,7 @@ use crate::fatal;
 use crate::memory::{Lock, policy, region, stack};
 use crate::modules;
 
-mod symbols;
+pub(crate) mod symbols;
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 static FAULTS: AtomicU64 = AtomicU64::new(0);

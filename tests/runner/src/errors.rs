@@ -24,7 +24,7 @@ pub fn jobs<'a>(setup: &'a Setup, filters: &[String]) -> Result<Vec<Job<'a>>, St
             continue;
         }
         match path.extension().and_then(|e| e.to_str()) {
-            Some("c") => jobs.push(Box::new(move || {
+            Some("c" | "cpp") => jobs.push(Box::new(move || {
                 vec![Verdict::new(
                     format!("errors/{name}"),
                     program(setup, &path, &name),
@@ -51,7 +51,11 @@ fn program(setup: &Setup, path: &Path, name: &str) -> Result<(), String> {
     let d = Directives::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     let (stage, code) = d.fails.clone().ok_or("a FAILS: directive is needed")?;
     let dir = fresh_dir(setup, name)?;
-    let mut argv = Compiler::flick(&setup.flick_cc, Vec::new()).command;
+    let compiler = match path.extension() {
+        Some(e) if e == "cpp" => setup.flick_cc.with_file_name("flick-c++"),
+        _ => setup.flick_cc.clone(),
+    };
+    let mut argv = Compiler::flick(&compiler, Vec::new()).command;
     argv.extend([
         "-I".into(),
         setup.include.display().to_string(),
@@ -118,7 +122,7 @@ fn program(setup: &Setup, path: &Path, name: &str) -> Result<(), String> {
     ))
 }
 
-/// `NAME.c:LINE` of the line that carries the comment `HERE`.
+/// `FILE:LINE` of the line that carries the comment `HERE`.
 fn place_of_error(path: &Path, text: &str) -> Option<String> {
     let line = text.lines().position(|l| l.contains("/* HERE */"))? + 1;
     Some(format!("{}:{line}", path.file_name()?.to_string_lossy()))

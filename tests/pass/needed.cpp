@@ -1,0 +1,16 @@
+// What only NxP code needs of the host half's inline definitions stays there.
+// RUN: flick -O2 -c $s -o $t.o && llvm-readelf-19 -sW $t.o | check $s
+// RUN: links $t.o
+#include <flick.h>
+
+// It throws, so that it stays on the host, and the host half inlines it.
+// CHECK-DAG: FUNC WEAK DEFAULT {{[0-9]+}} _Z7checkedi
+inline int checked(int x) {
+  if (x < 0)
+    throw x;
+  return x;
+}
+// CHECK-DAG: OBJECT WEAK DEFAULT {{[0-9]+}} limits
+inline int limits[4] = {1, 2, 3, 4};
+
+FLICK_NXP int user(int x) { return checked(x) + limits[x & 3]; }
