@@ -5,9 +5,9 @@
 // OUT: 3
 // OUT: caught below
 // OUT: terminate with out
-// SAYS: '_Z6placedi' (
-// SAYS: has called '_Z4hosti'
-// SAYS: keep '_Z6placedi' on the host
+// SAYS: 'placed(int)' (
+// SAYS: has called 'host(int)'
+// SAYS: keep 'placed(int)' on the host
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

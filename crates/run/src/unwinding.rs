@@ -62,6 +62,7 @@ unsafe fn report(act: &Activation) {
     let text = |name| unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
     // SAFETY: as above.
     let gate = text(unsafe { (*act.gate).name });
+    let gate = flick_names::demangled(&gate);
     let caller = modules::describe(act.hart.x[RA]);
     let function = caller.as_ref().map_or(gate, |place| text(place.function));
     let at = caller
@@ -70,9 +71,9 @@ unsafe fn report(act: &Activation) {
             format!(" ({}:{})", text(place.file), place.line)
         });
     let called = symbols::name_all(vec![(act.call.target as usize, 1)]);
-    let called = called
-        .first()
-        .map_or("a host function", |call| &call.function);
+    let called = called.first().map_or("a host function".into(), |call| {
+        flick_names::demangled(&call.function)
+    });
     fatal::error(
         "FLK0506",
         &format!(
@@ -80,6 +81,8 @@ unsafe fn report(act: &Activation) {
              out: NxP functions cannot be unwound yet, the program ends as at an exception that \
              nothing catches"
         ),
-        &format!("keep '{function}' on the host, or catch the exception in host code that it calls"),
+        &format!(
+            "keep '{function}' on the host, or catch the exception in host code that it calls"
+        ),
     );
 }
