@@ -6,6 +6,7 @@ use flick_image::elf::{Machine, machine, read_file};
 use flick_image::{Placements, fat};
 use object::elf;
 use object::read::archive::ArchiveFile;
+use object::read::elf::Dyn;
 use object::{Object, ObjectSymbol, SymbolFlags};
 
 use crate::search::LinkInput;
@@ -32,11 +33,34 @@ pub struct Inputs {
     pub host_defines: BTreeSet<String>,
     /// Placement entries that matched.
     pub matched: Vec<String>,
-    /// Host code calls flick_alloc & co.
+    /// Host code calls flick_alloc & co., or a library of the link has NxP code.
     pub needs_runtime: bool,
 }
 
 const RUNTIME_API: [&str; 3] = ["flick_alloc", "flick_free", "flick_is_nxp_memory"];
+
+/// What a shared library made by Flick has among its needed libraries.
+const RUNTIME: &[u8] = b"libflick.so";
+
+/// Whether a library needs (`DT_NEEDED`) another, by its name or a path to it.
+fn needs(library: &object::File, name: &[u8]) -> bool {
+    let object::File::Elf64(elf) = library else {
+        return false;
+    };
+    let endian = elf.endian();
+    let Ok(Some((entries, strings))) = elf.elf_section_table().dynamic(endian, elf.data()) else {
+        return false;
+    };
+    let Ok(strings) = elf.elf_section_table().strings(endian, elf.data(), strings) else {
+        return false;
+    };
+    entries.iter().any(|entry| {
+        u32::try_from(entry.d_tag(endian)) == Ok(elf::DT_NEEDED)
+            && entry
+                .string(endian, strings)
+                .is_ok_and(|needed| needed == name || needed.ends_with(&[b"/", name].concat()))
+    })
+}
 
 impl Inputs {
     /// Reads them. `asked`: names to look for among host definitions. FLK0105, FLK0302, FLK0303,
@@ -123,7 +147,8 @@ impl Inputs {
             )
         })?;
         if file.kind() != object::ObjectKind::Relocatable {
-            // What a library needs of the runtime it has linked itself.
+            // Such a library brings the runtime, which must come before libc in the program.
+            self.needs_runtime |= needs(&file, RUNTIME);
             return Ok(());
         }
         let records = fat::of_object(&file).map_err(|e| e.at(place))?;

@@ -1,0 +1,3 @@
+#pragma once
+int library_heap(void);
+void *library_block(void);

@@ -1,0 +1,15 @@
+// All NxP code is in a shared library; the program that is linked with it gets the runtime in front of
+// libc, so that NxP malloc is NxP-local and the program's free takes its blocks.
+// ONLY: flick
+// SKIP-MODE: static a static program has no shared library
+// STEP: cc -shared -fPIC library.c -o libalone.so
+// STEP: link main.c -L. -lalone -Wl,-rpath,$ORIGIN
+// OUT: 1
+#include "library.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void) {
+  printf("%d\n", library_heap());
+  free(library_block());
+}
