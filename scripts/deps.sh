@@ -10,6 +10,8 @@ packages=(
   ca-certificates
   # checks and tests: formatting, a second RISC-V, what the kernel and the ELF tools see
   clang-format-19 qemu-user valgrind libc6-dbg strace file
+  # tests/projects: the build systems that flick-cc must fit into unchanged, and a compiler cache
+  make cmake meson ninja-build autoconf automake libtool pkg-config ccache python3
 )
 
 missing=()
@@ -19,7 +21,8 @@ if command -v dpkg-query >/dev/null; then
     [ -n "$status" ] || missing+=("$package")
   done
 else
-  for tool in clang-19 ld.lld-19 llvm-objdump-19 llvm-config-19 g++ ld clang-format-19 qemu-riscv64 valgrind strace file; do
+  for tool in clang-19 ld.lld-19 llvm-objdump-19 llvm-config-19 g++ ld clang-format-19 qemu-riscv64 valgrind strace file \
+    make cmake meson ninja autoconf automake libtoolize pkg-config ccache python3; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   if [ ${#missing[@]} -gt 0 ]; then
