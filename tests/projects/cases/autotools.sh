@@ -2,7 +2,7 @@
 # libtool, `make check`, install with relinking, `make distcheck`.
 . "$FLICK_TEST_PROJECTS/lib.sh"
 copy tally source
-rm source/Makefile source/config.in.h
+rm source/Makefile source/config.template
 (cd source && autoreconf -i) 2>&1 | tail -n 3
 
 build() { # DIR COMPILER

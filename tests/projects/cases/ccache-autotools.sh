@@ -2,7 +2,7 @@
 . "$FLICK_TEST_PROJECTS/ccache.sh"
 source=$here/source
 copy tally "$source"
-rm "$source/Makefile" "$source/config.in.h"
+rm "$source/Makefile" "$source/config.template"
 (cd "$source" && autoreconf -i) >log 2>&1
 mkdir out
 (cd out && CCACHE_DISABLE=1 "$source/configure" --disable-static CC="ccache flick-cc --flick-place=$source/tally.place")
