@@ -83,7 +83,6 @@ check "Examples by gcc and clang" examples_plain
 check "Examples by flick-cc" examples_flick
 check "Installed elsewhere" installed
 check "What the system sees" scripts/check-elf.sh
-check "Projects" tests/projects/run.sh
 check "flick doctor" "$flick" doctor
 
 check "Corpus: runner" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
