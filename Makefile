@@ -25,7 +25,9 @@ help:
 	@echo 'make demo       deps, build, and breadth-first search over the package graph of Debian'
 	@echo 'make test       deps, build, all checks and tests (under 20 minutes on two cores)'
 	@echo 'make test-full  the same with the full product of link modes'
+	@echo 'make real       zlib, bzip2 and lz4 with their hottest functions on the NxP (fetches Debian sources)'
 	@echo 'make bench      what a crossing costs on this machine'
+	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
 	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'
 	@echo 'make clean      remove what was built'
 
@@ -83,6 +85,12 @@ test: deps build
 test-full: deps build
 	@scripts/test.sh --full
 
+real: deps build
+	@tests/real/run.sh
+
+bench-compile: deps build
+	@bench/compile.sh
+
 bench: build
 	@$(BUILD)/bin/flick bench crossing
 
@@ -95,4 +103,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full bench install clean
+.PHONY: help deps build rust pass nxp tree demo test test-full real bench bench-compile install clean

@@ -85,6 +85,8 @@ check "Installed elsewhere" installed
 check "What the system sees" scripts/check-elf.sh
 check "flick doctor" "$flick" doctor
 
+check "Real projects" tests/real/run.sh --quick
+
 check "Corpus: runner" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
 check "Corpus: $matrix" corpus $matrix
 check "Corpus: random placement, 20 seeds" corpus --random 20
