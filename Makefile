@@ -61,6 +61,7 @@ tree: rust pass nxp
 	@install -m 755 $(TARGET)/release/flick $(BUILD)/bin/flick
 	@ln -sfn flick $(BUILD)/bin/flick-cc
 	@ln -sfn flick $(BUILD)/bin/flick-c++
+	@mkdir -p $(LIB)/linker && for name in ld ld.lld; do ln -sfn ../../../bin/flick $(LIB)/linker/$$name; done
 	@install -m 644 include/flick.h $(BUILD)/include/
 	@install -m 755 $(TARGET)/release/libflick.so $(LIB)/libflick.so
 	@llvm-objcopy-19 $(MORE_THAN_MALLOC:%=--weaken-symbol=%) \

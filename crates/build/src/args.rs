@@ -1,472 +1,398 @@
-//! Arguments of `flick cc`: clang's, sorted by who must see them, and Flick's own.
+//! Arguments of `flick cc`: Flick's own options, and the little of clang's that Flick must know. All
+//! of clang's go to clang as they stand.
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::driver::FrontEnd;
+use crate::nxp_options::NxpOptions;
+use crate::options::{REFUSED_LANGUAGES, SEPARATE};
 use crate::placement::Placement;
-use crate::refused;
+use crate::refused::{self, NotWithNxp};
 use crate::{Error, Result};
 
-/// How far the command goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// `-E`, `-M`, `-fsyntax-only`, …: no code is made.
+/// Where clang stops before the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// At objects or assembly.
+    Code,
+    /// At preprocessed text.
     Preprocess,
-    /// `-S`
-    Assembly,
-    /// `-c`
-    Object,
-    Link,
-}
-
-/// What the compiler does with a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// C or C++, preprocessed or not: the pass sees it.
-    C,
-    /// Assembly that is preprocessed first.
-    AssemblyCpp,
-    Assembly,
-    /// A header to be precompiled.
-    Header,
-}
-
-/// An argument with its value, in the order of the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    Source {
-        path: OsString,
-        language: Language,
-    },
-    /// Object, archive, library or linker script.
-    File(OsString),
-    /// `-lNAME`; the name.
-    Library(OsString),
-    /// `-LDIR`; the directory.
-    LibraryDir(OsString),
-    /// `-xLANGUAGE`; changes how the sources behind it are read.
-    Language(OsString),
-    /// Only the linker needs it.
-    Linker(Vec<OsString>),
-    /// Make rules (`-MD` …): the compile of each source only.
-    Depend(Vec<OsString>),
-    Other(Vec<OsString>),
-}
-
-impl Piece {
-    /// As on the command line.
-    pub fn words(&self) -> Vec<OsString> {
-        let joined = |flag: &str, value: &OsStr| {
-            let mut word = OsString::from(flag);
-            word.push(value);
-            vec![word]
-        };
-        match self {
-            Self::Source { path, .. } | Self::File(path) => vec![path.clone()],
-            Self::Library(name) => joined("-l", name),
-            Self::LibraryDir(dir) => joined("-L", dir),
-            Self::Language(name) => joined("-x", name),
-            Self::Linker(words) | Self::Depend(words) | Self::Other(words) => words.clone(),
-        }
-    }
+    /// At anything else that is no code: make rules, macros, the syntax check.
+    Other,
 }
 
 /// A parsed command line.
 #[derive(Debug)]
 pub struct Args {
     pub front: FrontEnd,
-    pub mode: Mode,
-    pub pieces: Vec<Piece>,
+    /// The words for clang, in the user's order. Response files are still in them, unless one held
+    /// an option of Flick's.
+    pub words: Vec<OsString>,
+    /// Sources, objects, libraries and words for the linker.
+    pub inputs: usize,
+    /// Sources, by name.
+    pub sources: Vec<PathBuf>,
     pub output: Option<OsString>,
+    /// Inputs that clang would link.
+    to_link: usize,
+    pub stop: Option<Stop>,
     pub placement: Placement,
+    pub nxp: NxpOptions,
     pub verbose: bool,
     /// `--flick-save-temps=DIR`
     pub save_temps: Option<PathBuf>,
-    /// An option that does not go together with NxP code; known only once there is some.
-    pub not_with_nxp: Option<OsString>,
+    /// Options that do not go together with NxP code; the pass and the link know whether there is some.
+    pub not_with_nxp: NotWithNxp,
+    /// `-###`: show what would be done.
+    pub only_show: bool,
+    /// `-grecord-command-line` and its kin.
+    pub records_command_line: bool,
+    /// `-MJ FILE`
+    pub database: Option<PathBuf>,
+    pub linker: LinkerChoice,
 }
 
-/// clang's options whose value is the next word. From `clang --help-hidden`, version 19.
-const SEPARATE: &[&str] = &[
-    "-A",
-    "-B",
-    "-D",
-    "-F",
-    "-G",
-    "-I",
-    "-MF",
-    "-MJ",
-    "-MQ",
-    "-MT",
-    "-U",
-    "-Xanalyzer",
-    "-Xarch_host",
-    "-Xassembler",
-    "-Xclang",
-    "-Xopenmp-target",
-    "-Xpreprocessor",
-    "-arch",
-    "-aux-info",
-    "-cxx-isystem",
-    "-dependency-dot",
-    "-dependency-file",
-    "-dumpdir",
-    "-gcc-toolchain",
-    "-idirafter",
-    "-imacros",
-    "-imultilib",
-    "-include",
-    "-include-pch",
-    "-iprefix",
-    "-iquote",
-    "-isysroot",
-    "-isystem",
-    "-isystem-after",
-    "-ivfsoverlay",
-    "-iwithprefix",
-    "-iwithprefixbefore",
-    "-iwithsysroot",
-    "-meabi",
-    "-mllvm",
-    "-mthread-model",
-    "-serialize-diagnostics",
-    "--serialize-diagnostics",
-    "-target",
-    "--target",
-    "-working-directory",
-    "--param",
-    "--sysroot",
-    "--config",
-    "--include",
-    "--define-macro",
-    "--undefine-macro",
-    "--include-directory",
-    "--prefix",
-    "--gcc-toolchain",
-    "--std",
-    "--optimize",
-];
-/// The same, for the linker.
-const SEPARATE_LINKER: &[&str] = &["-T", "-Xlinker", "-e", "-rpath", "-u", "-z", "--force-link"];
-const LINKER: &[&str] = &[
-    "-nodefaultlibs",
-    "-no-pie",
-    "-nolibc",
-    "-nopie",
-    "-nostartfiles",
-    "-nostdlib",
-    "-pie",
-    "-r",
-    "-rdynamic",
-    "-s",
-    "-shared",
-    "--shared",
-    "-shared-libgcc",
-    "-static-libgcc",
-    "-static-pie",
-];
-const LINKER_PREFIX: &[&str] = &[
-    "-Wl,",
-    "-fuse-ld=",
-    "--ld-path=",
-    "-T",
-    "-z",
-    "-rtlib=",
-    "--rtlib=",
-];
-const PREPROCESS: &[&str] = &[
-    "-E",
-    "-M",
-    "-MM",
-    "-fsyntax-only",
-    "--analyze",
-    "-verify-pch",
-    "-emit-ast",
-    "--preprocess",
-];
+/// Options that say which linker clang calls.
+#[derive(Debug, Default)]
+pub struct LinkerChoice {
+    /// `-fuse-ld=`
+    pub name: Option<OsString>,
+    /// `--ld-path=`
+    pub path: Option<OsString>,
+    /// `-B`
+    pub prefixes: Vec<PathBuf>,
+    /// A configuration file may say it, too.
+    pub configured: bool,
+}
 
 impl Args {
-    /// FLK0101 for what is not handled, FLK0104 for wrong values of Flick's own options.
-    pub fn parse(front: FrontEnd, words: Vec<OsString>) -> Result<Self> {
+    /// `words`: as given; `expanded`: with the contents of response files. FLK0101 for what is not
+    /// handled, FLK0104 for wrong values of Flick's own options.
+    pub fn parse(front: FrontEnd, words: Vec<OsString>, expanded: Vec<OsString>) -> Result<Self> {
         let mut args = Self {
             front,
-            mode: Mode::Link,
-            pieces: Vec::new(),
+            words: Vec::new(),
+            inputs: 0,
+            to_link: 0,
+            sources: Vec::new(),
             output: None,
+            stop: None,
             placement: Placement::default(),
+            nxp: NxpOptions::default(),
             verbose: false,
             save_temps: None,
-            not_with_nxp: None,
+            not_with_nxp: NotWithNxp::default(),
+            only_show: false,
+            records_command_line: false,
+            database: None,
+            linker: LinkerChoice::default(),
         };
-        let mut forced: Option<OsString> = None;
-        let mut only_inputs = false;
-        let mut words = words.into_iter();
-        while let Some(word) = words.next() {
-            let text = word.to_string_lossy().into_owned();
-            if only_inputs || text == "-" || !text.starts_with('-') {
-                args.input(word, forced.as_deref())?;
-                continue;
-            }
-            if text == "--" {
-                only_inputs = true;
-                continue;
-            }
-            if args.flick_option(&text)? {
-                continue;
-            }
-            refused::check(&text)?;
-            if refused::not_with_nxp(&text) {
-                args.not_with_nxp = Some(word.clone());
-            }
-            let mut value = || {
-                words.next().ok_or_else(|| {
-                    let why = "it needs a value and is the last argument";
-                    Error::new(
-                        104,
-                        "an option has no value",
-                        &text,
-                        why,
-                        "give it its value",
-                    )
-                })
-            };
-            match text.as_str() {
-                "-c" | "--compile" => args.mode = Mode::Object,
-                "-S" | "--assemble" => args.mode = Mode::Assembly,
-                "-o" | "--output" => args.output = Some(value()?),
-                "-x" | "--language" => args.language(value()?, &mut forced)?,
-                "-l" => args.pieces.push(Piece::Library(value()?)),
-                "-L" | "--library-directory" => args.pieces.push(Piece::LibraryDir(value()?)),
-                "-MF" | "-MJ" | "-MQ" | "-MT" => {
-                    let words = vec![word, value()?];
-                    args.pieces.push(Piece::Depend(words));
-                }
-                _ if SEPARATE.contains(&text.as_str()) || text.starts_with("-Xarch_") => {
-                    let value = value()?;
-                    refused::check_value(&text, &value.to_string_lossy())?;
-                    args.pieces.push(Piece::Other(vec![word, value]));
-                }
-                _ if SEPARATE_LINKER.contains(&text.as_str()) => {
-                    let words = vec![word, value()?];
-                    args.pieces.push(Piece::Linker(words));
-                }
-                _ => args.joined(word, &text, &mut forced)?,
-            }
-        }
-        // The deepest stop counts, as in clang.
-        if args
-            .pieces
-            .iter()
-            .any(|p| matches!(p, Piece::Other(w) if is_preprocess(&w[0])))
-        {
-            args.mode = Mode::Preprocess;
+        let count = expanded.len();
+        let mut parser = Parser {
+            args: &mut args,
+            language: None,
+            words: expanded.into_iter(),
+        };
+        parser.run()?;
+        args.nxp.finish()?;
+        if args.words.len() == count {
+            args.words = words;
         }
         Ok(args)
     }
 
-    fn joined(&mut self, word: OsString, text: &str, forced: &mut Option<OsString>) -> Result<()> {
-        let rest = |n: usize| OsStr::from_bytes(&word.as_bytes()[n..]).to_os_string();
-        let piece = if text.starts_with("-o") && !text.starts_with("-objc") {
-            self.output = Some(rest(2));
-            return Ok(());
-        } else if text.starts_with("-x") && text != "-xhip" {
-            return self.language(rest(2), forced);
-        } else if text.starts_with("-l") {
-            Piece::Library(rest(2))
-        } else if text.starts_with("-L") {
-            Piece::LibraryDir(rest(2))
-        } else if matches!(text, "-MD" | "-MMD" | "-MP" | "-MG" | "-MV")
-            || ["-MF", "-MT", "-MQ", "-MJ"]
-                .iter()
-                .any(|flag| text.starts_with(flag))
-        {
-            Piece::Depend(vec![word])
-        } else if LINKER.contains(&text) || LINKER_PREFIX.iter().any(|p| text.starts_with(p)) {
-            Piece::Linker(vec![word])
-        } else {
-            Piece::Other(vec![word])
-        };
-        self.pieces.push(piece);
+    /// Whether the command ends in a link.
+    pub fn links(&self) -> bool {
+        self.stop.is_none() && self.to_link > 0
+    }
+
+    /// The earliest stop counts, as in clang.
+    fn stop_at(&mut self, stop: Stop) {
+        self.stop = self.stop.max(Some(stop));
+    }
+}
+
+struct Parser<'a> {
+    args: &'a mut Args,
+    /// `-x`
+    language: Option<OsString>,
+    words: std::vec::IntoIter<OsString>,
+}
+
+impl Parser<'_> {
+    fn run(&mut self) -> Result<()> {
+        while let Some(word) = self.words.next() {
+            let text = word.to_string_lossy().into_owned();
+            if text == "--" {
+                while let Some(mut word) = self.words.next() {
+                    // Flick's own words come behind, so all are options again.
+                    if word.as_bytes().starts_with(b"-") && word != "-" {
+                        word = Path::new(".").join(word).into();
+                    }
+                    self.input(word)?;
+                }
+            } else if text == "-" || !text.starts_with('-') {
+                self.input(word)?;
+            } else if !self.flick_option(&text)? {
+                self.clang_option(word, &text)?;
+            }
+        }
         Ok(())
     }
 
-    fn flick_option(&mut self, text: &str) -> Result<bool> {
-        let Some(option) = text.strip_prefix("--flick-") else {
-            return Ok(false);
-        };
-        if option == "verbose" {
-            self.verbose = true;
-        } else if let Some(value) = option.strip_prefix("place=") {
-            self.placement.add(value)?;
-        } else if let Some(dir) = option
-            .strip_prefix("save-temps=")
-            .filter(|dir| !dir.is_empty())
-        {
-            self.save_temps = Some(dir.into());
-        } else {
-            return Err(Error::new(
+    /// The next word, as the value of `option`.
+    fn value(&mut self, option: &str) -> Result<OsString> {
+        self.words.next().ok_or_else(|| {
+            let why = "it needs a value and is the last argument";
+            Error::new(
                 104,
-                "an option of Flick's is not known",
-                text,
-                "there is none of this name, or its value is missing",
-                "there are --flick-place=FILE, --flick-place=random:SEED:PERCENT, \
-                 --flick-save-temps=DIR and --flick-verbose",
-            ));
+                "an option has no value",
+                option,
+                why,
+                "give it its value",
+            )
+        })
+    }
+
+    fn flick_option(&mut self, text: &str) -> Result<bool> {
+        let (name, joined) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (text, None),
+        };
+        if !name.starts_with("--flick-") && name != "-Xnxp" && name != "--nxp-march" {
+            return Ok(false);
+        }
+        let mut value = || match &joined {
+            Some(value) => Ok(value.clone()),
+            None => self.value(name).map(|v| v.to_string_lossy().into_owned()),
+        };
+        match name {
+            "--flick-verbose" if joined.is_none() => self.args.verbose = true,
+            "--flick-place" => {
+                let value = value()?;
+                self.args.placement.add(&value)?;
+            }
+            "-Xnxp" => {
+                let value = value()?;
+                self.args.nxp.add(&value)?;
+            }
+            "--nxp-march" => {
+                let value = value()?;
+                self.args.nxp.march(&value)?;
+            }
+            "--flick-save-temps" if joined.as_ref().is_some_and(|dir| !dir.is_empty()) => {
+                self.args.save_temps = joined.map(PathBuf::from);
+            }
+            _ => {
+                return Err(Error::new(
+                    104,
+                    "an option of Flick's is not known",
+                    text,
+                    "there is none of this name, or its value is missing",
+                    "there are --flick-place=FILE, --flick-place=random:SEED:PERCENT, \
+                     --flick-save-temps=DIR, --flick-verbose, -Xnxp=OPTION and --nxp-march=ISA",
+                ));
+            }
         }
         Ok(true)
     }
 
-    fn language(&mut self, name: OsString, forced: &mut Option<OsString>) -> Result<()> {
-        *forced = (name != "none").then(|| name.clone());
-        if let Some(name) = forced {
-            language_of_name(&name.to_string_lossy())?;
+    fn clang_option(&mut self, word: OsString, text: &str) -> Result<()> {
+        let args = &mut *self.args;
+        refused::check(text)?;
+        args.not_with_nxp.see(text);
+        let rest = |n: usize| OsStr::from_bytes(&word.as_bytes()[n..]).to_os_string();
+        match text {
+            "-c" | "--compile" | "-S" | "--assemble" => args.stop_at(Stop::Code),
+            "-E" | "--preprocess" => args.stop_at(Stop::Preprocess),
+            "-M"
+            | "-MM"
+            | "-dM"
+            | "-fsyntax-only"
+            | "--analyze"
+            | "-emit-ast"
+            | "-verify-pch"
+            | "--precompile"
+            | "--dependencies"
+            | "--user-dependencies" => {
+                args.stop_at(Stop::Other);
+            }
+            "-###" => args.only_show = true,
+            "-grecord-command-line"
+            | "-grecord-gcc-switches"
+            | "-frecord-command-line"
+            | "-frecord-gcc-switches" => args.records_command_line = true,
+            _ if text.starts_with("-fuse-ld=") => args.linker.name = Some(rest(9)),
+            _ if text.starts_with("--ld-path=") => args.linker.path = Some(rest(10)),
+            _ if text.starts_with("--config") => args.linker.configured = true,
+            _ if text.starts_with("-Wl,") || (text.starts_with("-l") && text != "-l") => {
+                args.inputs += 1;
+                args.to_link += 1;
+            }
+            _ if text.starts_with("-o") && text != "-o" && !text.starts_with("-objc") => {
+                args.output = Some(rest(2));
+            }
+            _ if text.starts_with("-x") && text != "-x" => self.language = language(rest(2))?,
+            _ if text.starts_with("-B") && text != "-B" => {
+                args.linker.prefixes.push(rest(2).into());
+            }
+            _ if text.starts_with("-MJ") && text != "-MJ" => args.database = Some(rest(3).into()),
+            _ => {}
         }
-        self.pieces.push(Piece::Language(name));
+        self.args.words.push(word);
+        if !SEPARATE.contains(&text) && !text.starts_with("-Xarch_") {
+            return Ok(());
+        }
+        // clang says best what is missing.
+        let Some(value) = self.words.next() else {
+            return Ok(());
+        };
+        refused::check_value(text, &value.to_string_lossy())?;
+        let args = &mut *self.args;
+        match text {
+            "-o" | "--output" => args.output = Some(value.clone()),
+            "-x" | "--language" => self.language = language(value.clone())?,
+            "-B" | "--prefix" => args.linker.prefixes.push(value.clone().into()),
+            "-MJ" => args.database = Some(value.clone().into()),
+            "-l" | "-Xlinker" | "--for-linker" => {
+                args.inputs += 1;
+                args.to_link += 1;
+            }
+            "--config" => args.linker.configured = true,
+            _ => {}
+        }
+        self.args.words.push(value);
         Ok(())
     }
 
-    fn input(&mut self, path: OsString, forced: Option<&OsStr>) -> Result<()> {
-        let language = match forced {
-            Some(name) => Some(language_of_name(&name.to_string_lossy())?),
-            None => language_of_path(Path::new(&path))?,
+    fn input(&mut self, path: OsString) -> Result<()> {
+        let source = match &self.language {
+            Some(_) => true,
+            None => is_source(Path::new(&path))?,
         };
-        self.pieces.push(match language {
-            Some(language) => Piece::Source { path, language },
-            None => Piece::File(path),
-        });
+        let header = match &self.language {
+            Some(language) => language.as_bytes().ends_with(b"header"),
+            None => is_header(Path::new(&path)),
+        };
+        self.args.inputs += 1;
+        self.args.to_link += usize::from(!header);
+        if source {
+            self.args.sources.push(path.clone().into());
+        }
+        self.args.words.push(path);
         Ok(())
     }
-
-    pub fn sources(&self) -> usize {
-        self.pieces
-            .iter()
-            .filter(|p| matches!(p, Piece::Source { .. }))
-            .count()
-    }
-
-    /// Sources, files and libraries.
-    pub fn inputs(&self) -> usize {
-        let input = |p: &&Piece| {
-            matches!(p, Piece::Source { .. } | Piece::File(_) | Piece::Library(_))
-                || matches!(p, Piece::Linker(words) if words[0].as_bytes().starts_with(b"-Wl,-l"))
-        };
-        self.pieces.iter().filter(input).count()
-    }
-
-    /// Whether one of the words is exactly `word`.
-    pub fn has(&self, word: &str) -> bool {
-        self.pieces.iter().any(|piece| match piece {
-            Piece::Linker(words) | Piece::Other(words) | Piece::Depend(words) => words[0] == *word,
-            _ => false,
-        })
-    }
 }
 
-fn is_preprocess(word: &OsStr) -> bool {
-    word.to_str().is_some_and(|word| PREPROCESS.contains(&word))
-}
-
-fn language_of_name(name: &str) -> Result<Language> {
-    match name {
-        "c" | "cpp-output" | "c++" | "c++-cpp-output" => Ok(Language::C),
-        "assembler-with-cpp" => Ok(Language::AssemblyCpp),
-        "assembler" => Ok(Language::Assembly),
-        "c-header" | "c++-header" | "c++-user-header" | "c++-system-header" => Ok(Language::Header),
-        _ => Err(refused::language(&format!("-x {name}"))),
+/// The value of `-x`.
+fn language(name: OsString) -> Result<Option<OsString>> {
+    if name == "none" {
+        return Ok(None);
     }
+    let text = name.to_string_lossy();
+    if REFUSED_LANGUAGES.iter().any(|l| text.starts_with(l)) && !text.starts_with("c++") {
+        return Err(refused::language(&format!("-x {text}")));
+    }
+    Ok(Some(name))
 }
 
-/// `None` for what goes to the linker. By suffix, as clang decides.
-fn language_of_path(path: &Path) -> Result<Option<Language>> {
+/// Whether clang compiles or assembles a file of this name; FLK0101 for languages that Flick does not
+/// follow.
+fn is_source(path: &Path) -> Result<bool> {
     let suffix = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-    Ok(Some(match suffix {
-        "c" | "i" | "cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CPP" | "CC" | "CXX" | "C++"
-        | "ii" => Language::C,
-        "s" => Language::Assembly,
-        "S" | "sx" | "asm" => Language::AssemblyCpp,
-        "h" | "hh" | "hpp" | "hxx" | "h++" | "H" => Language::Header,
-        "cppm" | "ixx" | "m" | "mm" | "M" | "mi" | "mii" | "cu" | "hip" | "cl" | "ll" | "bc"
-        | "f" | "F" | "for" | "FOR" | "f90" | "F90" | "f95" | "F95" | "rs" | "ads" | "adb"
-        | "ifs" => {
+    Ok(match suffix {
+        "c" | "i" | "h" | "cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CPP" | "CC" | "CXX"
+        | "C++" | "ii" | "hh" | "hpp" | "hxx" | "h++" | "H" | "s" | "S" | "sx" | "asm" | "cppm"
+        | "ccm" | "cxxm" | "c++m" | "ixx" | "iih" | "iim" | "pcm" => true,
+        "m" | "mm" | "M" | "mi" | "mii" | "cu" | "cui" | "hip" | "hipi" | "cl" | "clii"
+        | "clcpp" | "ll" | "bc" | "f" | "F" | "for" | "FOR" | "fpp" | "FPP" | "f90" | "F90"
+        | "f95" | "F95" | "f03" | "F03" | "f08" | "F08" | "rs" | "ads" | "adb" | "ifs" | "hlsl" => {
             return Err(refused::language(&path.display().to_string()));
         }
-        _ => return Ok(None),
-    }))
+        _ => path == Path::new("-"),
+    })
+}
+
+fn is_header(path: &Path) -> bool {
+    let suffix = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    ["h", "hh", "hpp", "hxx", "h++", "H", "iih"].contains(&suffix)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Args {
-        Args::parse(
-            FrontEnd::C,
-            line.split_whitespace().map(OsString::from).collect(),
-        )
-        .unwrap()
+    fn try_parse(line: &str) -> Result<Args> {
+        let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
+        Args::parse(FrontEnd::C, words.clone(), words)
     }
-    fn code(line: &str) -> u16 {
-        Args::parse(
-            FrontEnd::C,
-            line.split_whitespace().map(OsString::from).collect(),
-        )
-        .unwrap_err()
-        .code
-        .0
+    fn parse(line: &str) -> Args {
+        try_parse(line).unwrap()
     }
 
     #[test]
     fn values_are_no_inputs() {
         let args = parse("-I inc -D X -U Y -include a.h -MF a.c -isystem s -o out main.c x.o -lm");
-        assert_eq!((args.sources(), args.inputs()), (1, 3));
+        assert_eq!((args.sources.len(), args.inputs), (1, 3));
         assert_eq!(args.output, Some("out".into()));
-        assert_eq!(args.mode, Mode::Link);
-    }
-
-    #[test]
-    fn joined_and_separate_forms() {
         let args = parse("-oout -L dir -Ldir2 -l m -lpthread -xc file -x none a.o -z now");
         assert_eq!(args.output, Some("out".into()));
-        let dirs = args
-            .pieces
-            .iter()
-            .filter(|p| matches!(p, Piece::LibraryDir(_)))
-            .count();
-        assert_eq!((dirs, args.sources(), args.inputs()), (2, 1, 4));
+        assert_eq!((args.sources.len(), args.inputs), (1, 4));
     }
 
     #[test]
-    fn modes() {
-        assert_eq!(parse("-c a.c").mode, Mode::Object);
-        assert_eq!(parse("-S a.c").mode, Mode::Assembly);
-        assert_eq!(parse("-c -E a.c").mode, Mode::Preprocess);
-        assert_eq!(parse("-MMD -c a.c").mode, Mode::Object);
-        assert_eq!(parse("-MM a.c").mode, Mode::Preprocess);
+    fn flicks_options_are_taken_out() {
+        let line = "-O2 -Xnxp -O3 a.c -Xnxp=-march=rv64g --flick-verbose --flick-place random:1:2";
+        let args = parse(line);
+        assert_eq!(args.words, ["-O2", "a.c"]);
+        assert_eq!(args.placement.random, Some("1:2".into()));
+        // A response file without any stays one.
+        let words = vec!["@file".into(), "a.c".into()];
+        let expanded = vec!["-O2".into(), "a.c".into()];
+        let args = Args::parse(FrontEnd::C, words.clone(), expanded).unwrap();
+        assert_eq!(args.words, words);
+    }
+
+    #[test]
+    fn what_stops_early() {
+        assert_eq!(parse("-c a.c").stop, Some(Stop::Code));
+        assert_eq!(parse("-c -E a.c").stop, Some(Stop::Preprocess));
+        assert_eq!(parse("-E -dM a.c").stop, Some(Stop::Other));
+        assert_eq!(parse("-dM -E a.c").stop, Some(Stop::Other));
+        assert_eq!(parse("-MMD a.c").stop, None);
+        assert_eq!(parse("-MM a.c").stop, Some(Stop::Other));
+        let links = ["a.c", "a.o", "-lm", "-x c -", "-xc++-header a -xnone b.o"];
+        assert!(links.iter().all(|line| parse(line).links()));
+        let others = ["a.h", "-c a.c", "-S a.c", "-x c++-header a", "-v", "-E a.c"];
+        assert!(others.iter().all(|line| !parse(line).links()));
+    }
+
+    #[test]
+    fn inputs_behind_two_dashes() {
+        assert_eq!(
+            parse("-c -- -x.c - y.c").words,
+            ["-c", "./-x.c", "-", "y.c"]
+        );
     }
 
     #[test]
     fn refusals() {
-        for line in [
-            "a.m",
-            "-x cuda a",
-            "-flto a.c",
-            "-flto=thin a.c",
-            "-m32 a.c",
-            "--target=aarch64 a.c",
-            "-target riscv64 a.c",
-            "a.bc",
+        for (code, line) in [
+            (101, "a.m"),
+            (101, "-x cuda a"),
+            (101, "-m32 a.c"),
+            (101, "--target=aarch64 a.c"),
+            (101, "-target riscv64 a.c"),
+            (101, "a.bc"),
+            (104, "--flick-place=random:1 a.c"),
+            (104, "--flick-place"),
+            (104, "--flick-plcae=x"),
+            (104, "--flick-save-temps="),
+            (104, "-Xnxp=-g a.c"),
         ] {
-            assert_eq!(code(line), 101, "{line}");
+            assert_eq!(try_parse(line).unwrap_err().code.0, code, "{line}");
         }
-        for line in [
-            "-o",
-            "--flick-place=random:1 a.c",
-            "--flick-plcae=x",
-            "--flick-save-temps=",
-        ] {
-            assert_eq!(code(line), 104, "{line}");
-        }
-        parse("-fno-lto --target=x86_64-linux-gnu -fsanitize=undefined a.c");
+        parse("-flto -fno-lto --target=x86_64-linux-gnu -fsanitize=undefined a.c -x nonsense b");
     }
 }

@@ -1,56 +1,62 @@
 //! The link of a program or library (`docs/formats.md`, "The image link").
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::ExitCode;
 
 use flick_abi::names::{ALLOCATOR_FUNCTIONS, HEAP_FUNCTIONS, STATIC_WRAPS};
 use flick_image::elf::read_file;
 use flick_image::{final_file, write};
 
-use crate::args::{Args, Piece};
+use crate::driver::exit_code;
 use crate::inputs::{FatUnit, Inputs};
+use crate::line::Line;
 use crate::nxp_link::{self, HostRules, NxpLibrary};
 use crate::root::Root;
 use crate::run::{Runner, Step, Stop};
-use crate::search::{link_inputs, linker_words};
+use crate::search::link_inputs;
 use crate::temp::Temp;
 use crate::{Error, refused};
 
-/// A link that `flick cc` was asked for.
-pub struct Link<'a> {
-    pub args: &'a Args,
-    /// For each piece that was a source, what it became.
-    pub objects: Vec<Option<PathBuf>>,
-    pub root: &'a Root,
-    pub runner: Runner,
-    pub temp: &'a Temp,
+/// A link that clang asks Flick for.
+struct Link<'a> {
+    line: &'a Line,
+    root: &'a Root,
+    runner: Runner,
+    temp: &'a Temp,
 }
 
-/// Links. A link without NxP code is clang's own.
-pub fn run(link: &Link) -> Step {
-    let words: Vec<OsString> = link.args.pieces.iter().flat_map(linker_words).collect();
-    let has = |names: &[&str]| {
-        names
-            .iter()
-            .any(|name| link.args.has(name) || words.iter().any(|word| word == name))
+/// Links in the place of the linker, with its words as clang gives them. Prints errors; the exit code
+/// is the linker's.
+pub fn ld(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    exit_code(link(args.into_iter().collect()))
+}
+
+/// A link without NxP code is the linker's own.
+fn link(words: Vec<OsString>) -> Step {
+    let line = Line::parse(words)?;
+    let link = &Link {
+        line: &line,
+        root: &Root::find()?,
+        runner: Runner {
+            verbose: line.verbose,
+        },
+        temp: &Temp::new(line.save_temps.as_deref())?,
     };
-    let clang = link.args.front.tool().require()?;
+    let has = |names: &[&str]| line.has(names);
     if has(&["-r", "--relocatable"]) {
-        return link.runner.run(
-            &clang,
-            &link.command(None, link.args.output.clone(), Mode::Plain),
-        );
+        return link.run(None, Mode::Plain);
     }
-    let shared = has(&["-shared", "--shared"]);
+    let shared = has(&["-shared", "--shared", "-Bshareable"]);
     let static_link = !shared && has(&["-static", "--static", "-static-pie"]);
 
     let library = NxpLibrary::read(link.root.require(link.root.nxp_library())?)?;
-    let files = link_inputs(&link.args.pieces, &link.objects, static_link);
+    let files = link_inputs(&line, static_link);
     let mut asked = library.names();
     asked.extend(HEAP_FUNCTIONS.iter().map(|&name| name.to_owned()));
     asked.insert(USABLE_SIZE.to_owned());
     let inputs = Inputs::read(&files, &asked)?;
-    link.args.placement.check(&inputs.matched)?;
+    line.placement.check(&inputs.matched)?;
     let mode = match (
         inputs.units.is_empty() && !inputs.needs_runtime,
         static_link,
@@ -67,16 +73,15 @@ pub fn run(link: &Link) -> Step {
         Mode::Static { .. } => drop(link.root.require(link.root.runtime_static())?),
         Mode::Dynamic => drop(link.root.require(link.root.runtime_shared())?),
     }
-    let output = link.args.output.clone();
     if inputs.units.is_empty() {
-        return link.runner.run(&clang, &link.command(None, output, mode));
+        return link.run(None, mode);
     }
-    if let Some(option) = &link.args.not_with_nxp {
+    if let Some(option) = &line.refuse {
         let place = &inputs.units[0].place;
-        return Err(refused::with_nxp(&option.to_string_lossy(), place).into());
+        return Err(refused::with_nxp(option, place).into());
     }
     link.root.require(link.root.crt())?;
-    let wrapped = wrapped(&words);
+    let wrapped = wrapped(&line.user);
     if let (true, Some(name)) = (
         static_link,
         STATIC_WRAPS.iter().find(|&&w| wrapped.contains(w)),
@@ -87,17 +92,12 @@ pub fn run(link: &Link) -> Step {
         shared,
         own_heap: own_heap(&wrapped, &inputs.host_defines),
         wrapped,
-        allow_duplicates: has(&["muldefs", "--allow-multiple-definition"])
-            || words.windows(2).any(|w| w[0] == "-z" && w[1] == "muldefs")
-            || link
-                .args
-                .pieces
-                .iter()
-                .any(|p| matches!(p, Piece::Linker(w) if w == &["-z", "muldefs"])),
+        allow_duplicates: has(&["-zmuldefs", "--allow-multiple-definition"])
+            || line.has_z("muldefs"),
         replaced: &inputs.host_defines & &library.names(),
     };
     let kept = if inputs.units.iter().any(|unit| unit.optional) {
-        link.trial(&clang, &inputs.units, mode)?
+        link.trial(&inputs.units, mode)?
     } else {
         inputs.units.iter().collect()
     };
@@ -107,14 +107,13 @@ pub fn run(link: &Link) -> Step {
         } else {
             Mode::Plain
         };
-        return link.runner.run(&clang, &link.command(None, output, mode));
+        return link.run(None, mode);
     }
     let image = nxp_link::image_object(&kept, &library, &rules, link.runner, link.temp)?;
-    link.runner
-        .run(&clang, &link.command(Some(&image), output, mode))
+    link.run(Some(&image), mode)
 }
 
-/// What Flick adds to clang's link.
+/// What Flick adds to the link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Plain,
@@ -130,62 +129,49 @@ enum Mode {
 const USABLE_SIZE: &str = "malloc_usable_size";
 
 impl Link<'_> {
-    /// clang's arguments.
-    fn command(&self, image: Option<&Path>, output: Option<OsString>, mode: Mode) -> Vec<OsString> {
-        let mut words: Vec<OsString> = Vec::new();
-        // The user's compile options are there for the sources, which are objects by now.
-        let quiet = self.args.sources() > 0;
-        words.extend(quiet.then(|| "--start-no-unused-arguments".into()));
+    fn run(&self, image: Option<&Path>, mode: Mode) -> Step {
+        let words = self.command(image, mode);
+        self.runner.run(&self.line.linker, &words)
+    }
+
+    /// The linker's arguments.
+    fn command(&self, image: Option<&Path>, mode: Mode) -> Vec<OsString> {
+        let mut words = self.line.before.clone();
         if mode == Mode::Dynamic {
             // In front of every other library, so that `free` and `sigaction` are found here first,
             // whatever allocator the program brings; these are then called from here.
-            let mut directory = OsString::from("-L");
-            directory.push(self.root.lib());
-            words.extend([
-                "-Wl,--push-state,--no-as-needed,-Bdynamic".into(),
-                directory,
-            ]);
-            words.extend(["-l:libflick.so", "-Wl,--pop-state"].map(Into::into));
-            let mut run_path = OsString::from("-Wl,-rpath,");
-            run_path.push(self.root.lib());
-            words.push(run_path);
+            words.extend(["--push-state", "--no-as-needed", "-Bdynamic"].map(Into::into));
+            words.push(self.root.runtime_shared().into());
+            words.extend(["--pop-state", "-rpath"].map(Into::into));
+            words.push(self.root.lib().into());
         }
-        if image.is_some() {
-            words.push(self.root.crt().into());
+        if let Some(image) = image {
+            words.extend([self.root.crt().into(), image.into()]);
         }
-        words.extend(image.map(Into::into));
-        for (index, piece) in self.args.pieces.iter().enumerate() {
-            match piece {
-                Piece::Source { .. } => words.extend(self.objects[index].iter().map(Into::into)),
-                // An object is an object in every language.
-                Piece::Language(_) if quiet => {}
-                Piece::Depend(_) => {}
-                _ => words.extend(piece.words()),
-            }
-        }
-        words.extend(quiet.then(|| "--end-no-unused-arguments".into()));
+        words.extend(self.line.user.iter().cloned());
         if let Mode::Static { usable_size } = mode {
             for name in STATIC_WRAPS {
                 if usable_size || *name != USABLE_SIZE {
-                    words.push(format!("-Wl,--wrap={name}").into());
+                    words.push(format!("--wrap={name}").into());
                 }
                 // libc's own calls come too late to make the linker look into this archive.
-                words.push(format!("-Wl,-u,__wrap_{name}").into());
+                words.extend(["-u".into(), format!("__wrap_{name}").into()]);
             }
             words.push(self.root.runtime_static().into());
         }
-        words.extend(output.into_iter().flat_map(|output| ["-o".into(), output]));
+        words.extend(self.line.after.iter().cloned());
         words
     }
 
     /// The units that the host linker keeps, in its order.
-    fn trial<'a>(&self, clang: &Path, units: &'a [FatUnit], mode: Mode) -> Step<Vec<&'a FatUnit>> {
+    fn trial<'a>(&self, units: &'a [FatUnit], mode: Mode) -> Step<Vec<&'a FatUnit>> {
         let symbols = nxp_link::trial_symbols(units)?;
         let stand_in = write::trial_object(symbols.iter().map(String::as_str))?;
         let stand_in = self.temp.write("trial.o", &stand_in)?;
         let out = self.temp.file("trial");
-        let words = self.command(Some(&stand_in), Some(out.clone().into()), mode);
-        let result = self.runner.capture(clang, &words)?;
+        let mut words = self.command(Some(&stand_in), mode);
+        words.extend(["-o".into(), out.clone().into()]);
+        let result = self.runner.capture(&self.line.linker, &words)?;
         if !result.status.success() {
             eprint!("{}", String::from_utf8_lossy(&result.stderr));
             return Err(Stop::Exit(crate::run::exit_code(result.status)));

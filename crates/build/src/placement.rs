@@ -53,6 +53,10 @@ impl Placement {
         Ok(())
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.random.is_none()
+    }
+
     /// What the pass understands.
     pub fn pass_options(&self) -> Vec<OsString> {
         let files = self.files.iter().map(|file| format!("-flick-place={file}"));
@@ -60,10 +64,7 @@ impl Placement {
             .random
             .iter()
             .map(|random| format!("-flick-random={random}"));
-        files
-            .chain(random)
-            .flat_map(|o| ["-mllvm".into(), o.into()])
-            .collect()
+        files.chain(random).map(OsString::from).collect()
     }
 
     /// The check of one link. FLK0210 for the first entry that is not among `matched` (`FILE:LINE`,
@@ -156,7 +157,7 @@ mod tests {
     fn values() {
         let mut p = Placement::default();
         p.add("random:7:30").unwrap();
-        assert_eq!(p.pass_options(), ["-mllvm", "-flick-random=7:30"]);
+        assert_eq!(p.pass_options(), ["-flick-random=7:30"]);
         for bad in ["random:", "random:1", "random:x:3", "random:1:101", ""] {
             assert_eq!(p.add(bad).unwrap_err().code.0, 104, "{bad}");
         }

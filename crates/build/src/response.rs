@@ -30,7 +30,8 @@ fn expand_into(args: Vec<OsString>, out: &mut Vec<OsString>, depth: usize) -> Re
     Ok(())
 }
 
-fn split(text: &[u8]) -> Vec<OsString> {
+/// The words of a response file, or of a command line as clang shows it.
+pub fn split(text: &[u8]) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;
     let mut quote = None;

@@ -68,6 +68,12 @@ impl Root {
         self.lib().join("libnxp.a")
     }
 
+    /// Flick under the name of a linker that clang knows; it reads the name.
+    pub fn linker(&self, lld: bool) -> PathBuf {
+        let name = if lld { "ld.lld" } else { "ld" };
+        self.lib().join("linker").join(name)
+    }
+
     /// `file` if it exists, else FLK0102.
     pub(crate) fn require(&self, file: PathBuf) -> Result<PathBuf> {
         if file.is_file() {

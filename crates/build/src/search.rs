@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::args::Piece;
+use crate::line::Line;
 
 /// A file of the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,61 +32,34 @@ const SYSTEM_DIRS: [&str; 6] = [
     "/usr/lib",
 ];
 
-/// Words that the linker itself gets, one by one, among the pieces of a link.
-pub fn linker_words(piece: &Piece) -> Vec<OsString> {
-    let Piece::Linker(words) = piece else {
-        return Vec::new();
-    };
-    if words[0] == "-Xlinker" {
-        return words[1..].to_vec();
-    }
-    match words[0].as_bytes().strip_prefix(b"-Wl,") {
-        Some(list) => list
-            .split(|&byte| byte == b',')
-            .map(|word| OsStr::from_bytes(word).to_os_string())
-            .collect(),
-        None => Vec::new(),
-    }
-}
-
-/// The files of the link. `objects`: what the sources became. What does not exist is left to the
-/// linker to complain about.
-pub fn link_inputs(
-    pieces: &[Piece],
-    objects: &[Option<PathBuf>],
-    static_link: bool,
-) -> Vec<LinkInput> {
+/// The user's files in the link. What does not exist is left to the linker to complain about.
+pub fn link_inputs(line: &Line, static_link: bool) -> Vec<LinkInput> {
+    // -L counts for every -l, wherever it stands.
     let mut dirs: Vec<PathBuf> = Vec::new();
-    for piece in pieces {
-        if let Piece::LibraryDir(dir) = piece {
-            dirs.push(dir.into());
+    let mut words = line.words();
+    while let Some(word) = words.next() {
+        match word.as_bytes() {
+            b"-L" | b"--library-path" => dirs.extend(words.next().map(PathBuf::from)),
+            [b'-', b'L', dir @ ..] => dirs.push(OsStr::from_bytes(dir).into()),
+            _ => {}
         }
-        dirs.extend(linker_words(piece).iter().filter_map(|word| {
-            let dir = word.as_bytes().strip_prefix(b"-L")?;
-            (!dir.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(dir)))
-        }));
     }
-    dirs.extend(
-        std::env::var_os("LIBRARY_PATH")
-            .iter()
-            .flat_map(std::env::split_paths),
-    );
     dirs.extend(SYSTEM_DIRS.map(PathBuf::from));
-
     let mut found = Found {
         dirs,
         archives_only: static_link,
         optional: false,
         inputs: Vec::new(),
     };
-    for (index, piece) in pieces.iter().enumerate() {
-        match piece {
-            Piece::Source { .. } => found.path(objects[index].as_deref()),
-            Piece::File(path) => found.path(Some(Path::new(path))),
-            Piece::Library(name) => found.library(name),
-            _ => linker_words(piece)
-                .iter()
-                .for_each(|word| found.word(word, static_link)),
+    let mut words = line.user.iter();
+    while let Some(word) = words.next() {
+        if word == "-l" || word == "--library" {
+            words
+                .next()
+                .into_iter()
+                .for_each(|name| found.library(name));
+        } else {
+            found.word(word, static_link);
         }
     }
     found.inputs
@@ -115,6 +88,21 @@ impl Found {
             b"-Bdynamic" | b"-dy" | b"-call_shared" => self.archives_only = static_link,
             b"--start-lib" => self.optional = true,
             b"--end-lib" => self.optional = false,
+            [
+                b'-',
+                b'-',
+                b'l',
+                b'i',
+                b'b',
+                b'r',
+                b'a',
+                b'r',
+                b'y',
+                b'=',
+                name @ ..,
+            ] => {
+                self.library(OsStr::from_bytes(name));
+            }
             [b'-', b'l', name @ ..] if !name.is_empty() => self.library(OsStr::from_bytes(name)),
             [b'-', ..] => {}
             _ => self.path(Some(Path::new(word))),
@@ -149,17 +137,28 @@ mod tests {
             std::fs::write(dir.path().join(name), "").unwrap();
         }
         let at = |name: &str| dir.path().join(name);
-        let pieces = [
-            Piece::Library("both".into()),
-            Piece::Linker(vec!["-Wl,-Bstatic,-lboth,--start-lib".into()]),
-            Piece::File(at("x.o").into()),
-            Piece::Linker(vec!["-Wl,--end-lib,-Bdynamic".into()]),
-            Piece::Library("only".into()),
-            Piece::Library(":libonly.a".into()),
-            Piece::File("missing.o".into()),
-            Piece::LibraryDir(dir.path().into()),
+        let x = at("x.o").into_os_string();
+        let mut line = Line {
+            before: vec!["-L".into(), dir.path().into()],
+            user: vec![
+                "-lboth".into(),
+                "-Bstatic".into(),
+                "-lboth".into(),
+                "--start-lib".into(),
+                x,
+            ],
+            ..Line::default()
+        };
+        let rest = [
+            "--end-lib",
+            "-Bdynamic",
+            "-l",
+            "only",
+            "-l:libonly.a",
+            "missing.o",
         ];
-        let found = link_inputs(&pieces, &vec![None; pieces.len()], false);
+        line.user.extend(rest.map(Into::into));
+        let found = link_inputs(&line, false);
         let names: Vec<_> = found
             .iter()
             .map(|i| (i.path.file_name().unwrap().to_str().unwrap(), i.optional))
@@ -174,7 +173,9 @@ mod tests {
                 ("libonly.a", false)
             ]
         );
-        let found = link_inputs(&pieces[..1], &[None], true);
+        line.before.clear();
+        line.user.truncate(1);
+        let found = link_inputs(&line, true);
         assert!(found.is_empty(), "the directory is not named: {found:?}");
     }
 }

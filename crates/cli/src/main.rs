@@ -158,6 +158,9 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os();
     let name = args.next().unwrap_or_default();
     let name = Path::new(&name).file_name().unwrap_or_default();
+    if let Some("ld" | "ld.lld") = name.to_str() {
+        return flick_build::ld(args);
+    }
     let short = name.as_bytes().strip_prefix(b"flick-");
     if let Some(front) = short.map(OsStr::from_bytes).and_then(FrontEnd::of_name) {
         return flick_build::cc(front, args);

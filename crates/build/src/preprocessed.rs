@@ -1,0 +1,65 @@
+//! What a compiler cache must see of Flick in preprocessed text: a placement file is an input of the
+//! compile, and so is the pass. ccache and its like take the files from line markers, or hash the text.
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use flick_image::elf::read_file;
+
+use crate::args::{Args, Stop};
+use crate::root::Root;
+use crate::{Error, Result};
+
+/// Line markers behind the text of `-E`, if there is a placement file. Without one the text is clang's
+/// own. FLK0105.
+pub fn add_markers(args: &Args, root: &Root) -> Result<()> {
+    if args.stop != Some(Stop::Preprocess) || args.placement.is_empty() {
+        return Ok(());
+    }
+    let text = markers(args, root)?;
+    let to = match &args.output {
+        Some(output) if output != "-" => Path::new(output),
+        _ => return print(text.as_bytes()),
+    };
+    let failed = |e: std::io::Error| cannot_write(&to.display().to_string(), &e);
+    let mut file = OpenOptions::new().append(true).open(to).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}
+
+fn markers(args: &Args, root: &Root) -> Result<String> {
+    let mut hash = Xxh3::new();
+    hash.update(&read_file(&root.require(root.pass())?)?);
+    let mut text = String::new();
+    for file in &args.placement.files {
+        let data = read_file(Path::new(file))?;
+        hash.update(&(data.len() as u64).to_le_bytes());
+        hash.update(&data);
+        text.push_str(&format!("# 1 \"{}\"\n", escaped(file)));
+    }
+    text.push_str(&format!("# 1 \"<flick {:016x}>\"\n", hash.digest()));
+    Ok(text)
+}
+
+/// As clang writes names into line markers.
+fn escaped(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+fn print(text: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text).and_then(|()| out.flush());
+    written.map_err(|e| cannot_write("standard output", &e))
+}
+
+fn cannot_write(place: &str, error: &std::io::Error) -> Error {
+    let help = "check that it is writable and that the disk is not full";
+    Error::new(
+        105,
+        "a file cannot be written",
+        place,
+        error.to_string(),
+        help,
+    )
+}
