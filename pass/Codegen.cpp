@@ -27,13 +27,14 @@ namespace flick {
 namespace {
 
 // FLICK_NXP_MARCH, spelt as features; `relax` lets the image link shorten calls.
-constexpr StringLiteral Features = "+64bit,+m,+a,+f,+d,+c,+zicsr,+zifencei,+relax";
+constexpr StringLiteral Features = "+64bit,+m,+a,+f,+d,+zicsr,+zifencei,+relax";
 
 Error failure(const Twine &What) {
   return createStringError("[FLK0103] the RISC-V compile failed: " + What);
 }
 
-Expected<std::unique_ptr<TargetMachine>> makeMachine(OptimizationLevel Level) {
+Expected<std::unique_ptr<TargetMachine>> makeMachine(const NxpOptions &Wanted) {
+  OptimizationLevel Level = Wanted.Level;
   LLVMInitializeRISCVTargetInfo();
   LLVMInitializeRISCVTarget();
   LLVMInitializeRISCVTargetMC();
@@ -51,7 +52,8 @@ Expected<std::unique_ptr<TargetMachine>> makeMachine(OptimizationLevel Level) {
                            : Level == OptimizationLevel::O3 ? CodeGenOptLevel::Aggressive
                                                             : CodeGenOptLevel::Default;
   std::unique_ptr<TargetMachine> Machine(T->createTargetMachine(
-      NxpTriple, "generic-rv64", Features, Options, Reloc::PIC_, CodeModel::Medium, Effort));
+      NxpTriple, "generic-rv64", (Features + (Wanted.Uncompressed ? "" : ",+c")).str(), Options,
+      Reloc::PIC_, CodeModel::Medium, Effort));
   if (!Machine)
     return failure("no target machine");
   return Machine;
@@ -100,8 +102,8 @@ Error checkUndefined(StringRef Object, const StringSet<> &Known) {
 
 } // namespace
 
-Expected<std::string> compileNxp(Module &N, OptimizationLevel Level) {
-  auto Machine = makeMachine(Level);
+Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
+  auto Machine = makeMachine(Options);
   if (!Machine)
     return Machine.takeError();
   N.setDataLayout((*Machine)->createDataLayout());
@@ -116,7 +118,8 @@ Expected<std::string> compileNxp(Module &N, OptimizationLevel Level) {
   for (const GlobalValue &V : N.global_values())
     Known.insert(cName(V));
 
-  optimise(N, **Machine, Level);
+  applyOptions(N, Options);
+  optimise(N, **Machine, Options.Level);
 
   SmallString<0> Object;
   raw_svector_ostream Stream(Object);

@@ -1,6 +1,7 @@
 // The RISC-V half, as a module of its own in the same context.
 #pragma once
 
+#include "NxpOptions.h"
 #include "Plan.h"
 
 #include "llvm/Passes/OptimizationLevel.h"
@@ -33,6 +34,6 @@ void rewriteCalls(llvm::Module &N, const llvm::SetVector<llvm::Function *> &NxpC
 void cleanAttributes(llvm::Module &N);
 
 /// Optimises and compiles to a relocatable RV64 ELF.
-llvm::Expected<std::string> compileNxp(llvm::Module &N, llvm::OptimizationLevel Level);
+llvm::Expected<std::string> compileNxp(llvm::Module &N, const NxpOptions &Options);
 
 } // namespace flick

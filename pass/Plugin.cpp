@@ -54,14 +54,26 @@ private:
     bool Changed = Wanted && resolveAliases(M, Level);
     if (!decideMembers(P))
       return Changed;
+    if (!P.Functions.empty() && !refusedOption().empty()) {
+      const Function &First = *P.Functions.begin()->first;
+      report(First, {"FLK0101", "an option is not handled together with NxP code",
+                     ("this file is compiled with " + refusedOption()).str(),
+                     "compile it without this option, or place nothing of it"});
+      return Changed;
+    }
     std::string Lines = placeLines(P);
     Changed |= !P.NxpData.empty() || !Lines.empty();
     if (!P.Functions.empty() || !P.DeclareOnly.empty()) {
       std::string Object;
       if (!P.Functions.empty()) {
+        Expected<NxpOptions> Nxp = readNxpOptions(Level);
+        if (!Nxp) {
+          report(M, toString(Nxp.takeError()));
+          return Changed;
+        }
         collectReferences(P);
-        std::unique_ptr<Module> N = makeNxpHalf(P, Level);
-        Expected<std::string> Compiled = compileNxp(*N, Level);
+        std::unique_ptr<Module> N = makeNxpHalf(P, Nxp->Level);
+        Expected<std::string> Compiled = compileNxp(*N, *Nxp);
         if (!Compiled) {
           report(M, toString(Compiled.takeError()));
           return true;

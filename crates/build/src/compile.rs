@@ -2,7 +2,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::args::Args;
+use crate::args::{Args, Stop};
 use crate::root::Root;
 use crate::run::Runner;
 use crate::{Result, command_line_record, line, linker_choice};
@@ -56,7 +56,6 @@ pub fn extra_words(args: &Args, root: &Root, clang: &Path, runner: Runner) -> Re
 }
 
 fn source_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
-    let pass = root.require(root.pass())?;
     let mut words: Vec<OsString> = vec!["-D__FLICK__=1".into()];
     // After every directory of the user's: another flick.h of theirs comes first.
     words.extend(["-idirafter".into(), root.include().into()]);
@@ -67,7 +66,16 @@ fn source_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
             .iter()
             .map(|f| format!("-fdepfile-entry={f}").into()),
     );
-    // To the front end only: assembler and linker have other ideas of these options.
+    if matches!(args.stop, None | Some(Stop::Code)) {
+        words.extend(pass_words(args, root)?);
+    }
+    Ok(words)
+}
+
+/// To the front end only: assembler and linker have other ideas of these options.
+fn pass_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
+    let pass = root.require(root.pass())?;
+    let mut words = Vec::new();
     let mut front_end = |word: OsString| words.extend(["-Xclang".into(), word]);
     let mut plugin = OsString::from("-fpass-plugin=");
     plugin.push(&pass);

@@ -30,7 +30,7 @@ fn several_sources() {
     bench.cc_quiet("@words -Werror -lm");
     assert_eq!(bench.run("prog").status.code(), Some(5));
     let output = bench.cc("-c a.s b.s -o one.o");
-    assert!(stderr(&output).contains("[FLK0104]") && stderr(&output).contains("one.o"));
+    assert!(stderr(&output).contains("cannot specify -o when generating multiple output files"));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn questions_go_to_clang() {
     }
     let version = stdout(&bench.cc("--version"));
     assert!(
-        version.starts_with("flick ") && version.ends_with(&clang("--version")),
+        version.starts_with(&clang("--version")) && version.contains("\nflick "),
         "{version}"
     );
 }
@@ -82,7 +82,6 @@ fn failures_are_the_tools_or_coded() {
         ("x.cu", "FLK0101"),
         ("--flick-place=missing.txt a.s", "FLK0105"),
         ("--flick-place=random:1:200 a.s", "FLK0104"),
-        ("-gsplit-dwarf a.s", "FLK0101"),
     ] {
         let text = stderr(&bench.cc(args));
         assert!(

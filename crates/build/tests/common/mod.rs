@@ -32,6 +32,12 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+fn driver() -> PathBuf {
+    // target/<profile>/deps/<this test>; examples are beside deps.
+    let exe = std::env::current_exe().unwrap();
+    exe.parent().unwrap().parent().unwrap().join("examples/cc")
+}
+
 impl Bench {
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -73,6 +79,10 @@ impl Bench {
                 .arg(lib.join("libflick.a"))
                 .arg(lib.join("runtime.o")),
         );
+        std::fs::create_dir(lib.join("linker")).unwrap();
+        for name in ["ld", "ld.lld"] {
+            std::os::unix::fs::symlink(driver(), lib.join("linker").join(name)).unwrap();
+        }
         bench
     }
 
@@ -86,10 +96,7 @@ impl Bench {
     }
 
     pub fn cc_words(&self, args: &[&str]) -> Output {
-        // target/<profile>/deps/<this test>; examples are beside deps.
-        let exe = std::env::current_exe().unwrap();
-        let driver = exe.parent().unwrap().parent().unwrap().join("examples/cc");
-        Command::new(driver)
+        Command::new(driver())
             .args(args)
             .env("FLICK_ROOT", self.dir.path())
             .current_dir(self.dir.path())

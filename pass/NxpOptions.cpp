@@ -1,0 +1,63 @@
+#include "NxpOptions.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/TargetParser/RISCVTargetParser.h"
+
+using namespace llvm;
+
+namespace flick {
+
+static cl::opt<std::string> LevelOption("flick-nxp-level", cl::value_desc("level"),
+                                        cl::desc("Flick: optimisation level of the NxP half"));
+static cl::opt<bool> UncompressedOption("flick-nxp-uncompressed",
+                                        cl::desc("Flick: no compressed NxP instructions"));
+static cl::opt<std::string> TuneOption("flick-nxp-tune", cl::value_desc("cpu"),
+                                       cl::desc("Flick: processor that NxP code is tuned for"));
+static cl::opt<std::string> RefuseOption("flick-refuse", cl::value_desc("option"),
+                                         cl::desc("Flick: an option that excludes NxP code"));
+
+Expected<NxpOptions> readNxpOptions(OptimizationLevel Host) {
+  NxpOptions Out{Host, UncompressedOption, TuneOption};
+  if (!LevelOption.empty())
+    Out.Level = StringSwitch<OptimizationLevel>(LevelOption)
+                    .Case("0", OptimizationLevel::O0)
+                    .Case("1", OptimizationLevel::O1)
+                    .Case("3", OptimizationLevel::O3)
+                    .Case("s", OptimizationLevel::Os)
+                    .Case("z", OptimizationLevel::Oz)
+                    .Default(OptimizationLevel::O2);
+  if (!Out.Tune.empty() && !RISCV::parseTuneCPU(Out.Tune, /*IsRV64=*/true))
+    return createStringError("[FLK0104] -Xnxp=-mtune=" + Out.Tune +
+                             ": no RV64 processor that LLVM knows has this name; `clang-19 "
+                             "--target=riscv64 -mcpu=help --print-supported-cpus` lists them");
+  return Out;
+}
+
+void applyOptions(Module &N, const NxpOptions &Options) {
+  for (Function &F : N) {
+    if (F.isDeclaration())
+      continue;
+    if (!Options.Tune.empty())
+      F.addFnAttr("tune-cpu", Options.Tune);
+    if (LevelOption.empty())
+      continue;
+    // clang marks every function of an -O0 compile so; a user's own noinline goes with it.
+    if (Options.Level != OptimizationLevel::O0 && F.hasFnAttribute(Attribute::OptimizeNone)) {
+      F.removeFnAttr(Attribute::OptimizeNone);
+      F.removeFnAttr(Attribute::NoInline);
+    }
+    F.removeFnAttr(Attribute::OptimizeForSize);
+    F.removeFnAttr(Attribute::MinSize);
+    if (Options.Level == OptimizationLevel::O0)
+      continue;
+    if (Options.Level.getSizeLevel() > 0)
+      F.addFnAttr(Attribute::OptimizeForSize);
+    if (Options.Level.getSizeLevel() > 1)
+      F.addFnAttr(Attribute::MinSize);
+  }
+}
+
+StringRef refusedOption() { return RefuseOption; }
+
+} // namespace flick
