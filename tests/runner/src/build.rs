@@ -4,31 +4,50 @@ use std::path::{Path, PathBuf};
 
 use crate::exec::Invocation;
 use crate::mode::{Link, Linker, Mode, Opt};
-use crate::program::Program;
+use crate::program::{Language, Program};
 
-/// Who compiles.
+/// Who compiles: the C and the C++ driver of one compiler.
 #[derive(Clone, Debug)]
 pub struct Compiler {
-    pub command: Vec<String>,
+    pub cc: String,
+    pub cxx: String,
     /// Understands `--flick-place`.
     pub is_flick: bool,
     pub extra: Vec<String>,
 }
 
 impl Compiler {
-    pub fn plain(command: &str, extra: &[&str]) -> Self {
+    pub fn clang(extra: &[&str]) -> Self {
+        Self::plain("clang-19", "clang++-19", extra)
+    }
+
+    pub fn gcc(extra: &[&str]) -> Self {
+        Self::plain("gcc", "g++", extra)
+    }
+
+    fn plain(cc: &str, cxx: &str, extra: &[&str]) -> Self {
         Self {
-            command: vec![command.into()],
+            cc: cc.into(),
+            cxx: cxx.into(),
             is_flick: false,
             extra: extra.iter().map(|s| (*s).to_owned()).collect(),
         }
     }
 
-    pub fn flick(command: &Path, extra: Vec<String>) -> Self {
+    /// `cc` is `flick-cc`; `flick-c++` is beside it.
+    pub fn flick(cc: &Path, extra: Vec<String>) -> Self {
         Self {
-            command: vec![command.display().to_string()],
+            cc: cc.display().to_string(),
+            cxx: cc.with_file_name("flick-c++").display().to_string(),
             is_flick: true,
             extra,
+        }
+    }
+
+    fn command(&self, language: Language) -> &str {
+        match language {
+            Language::C => &self.cc,
+            Language::Cxx => &self.cxx,
         }
     }
 }
@@ -131,8 +150,9 @@ pub fn build(
 }
 
 /// One step in words:
-/// `link INPUTS…` makes the program; `cc ARGS…` runs the compiler (`-c`, `-shared`, `-o` as given);
-/// `host-cc ARGS…` is a compiler that knows nothing of Flick; anything else is run as it stands.
+/// `link INPUTS…` makes the program; `cc ARGS…` and `c++ ARGS…` run the compiler (`-c`, `-shared`,
+/// `-o` as given); `host-cc ARGS…` and `host-c++ ARGS…` are a compiler that knows nothing of Flick;
+/// anything else is run as it stands.
 fn command(
     program: &Program,
     compiler: &Compiler,
@@ -151,28 +171,34 @@ fn command(
     let d = &program.directives;
     let verb = step[0].as_str();
     let has = |word: &str| step.iter().any(|w| w == word);
-    let mut argv = match verb {
-        "link" | "cc" => compiler.command.clone(),
-        "host-cc" => vec!["clang-19".into()],
+    let host = Compiler::clang(&[]);
+    let (compiler, language) = match verb {
+        "link" => (compiler, program.language),
+        "cc" => (compiler, Language::C),
+        "c++" => (compiler, Language::Cxx),
+        "host-cc" => (&host, Language::C),
+        "host-c++" => (&host, Language::Cxx),
         _ => {
             let mut argv = vec![step[0].clone()];
             argv.extend(located);
             return Ok(argv);
         }
     };
+    let mut argv = vec![compiler.command(language).to_owned()];
     let shared = has("-shared") || has("-fPIC");
     argv.extend(["-I".into(), include.display().to_string()]);
     argv.extend(shape.compile_words(shared));
     argv.extend(d.cflags.iter().cloned());
-    if verb != "host-cc" {
-        argv.extend(compiler.extra.iter().cloned());
-        if compiler.is_flick {
-            argv.extend(
-                d.place
-                    .iter()
-                    .map(|p| format!("--flick-place={}", program.dir.join(p).display())),
-            );
-        }
+    if language == Language::Cxx {
+        argv.extend(d.cxxflags.iter().cloned());
+    }
+    argv.extend(compiler.extra.iter().cloned());
+    if compiler.is_flick {
+        argv.extend(
+            d.place
+                .iter()
+                .map(|p| format!("--flick-place={}", program.dir.join(p).display())),
+        );
     }
     if !has("-c") {
         argv.extend(shape.link_words(has("-shared")));

@@ -119,6 +119,7 @@ pub struct Directives {
     pub env: Vec<(String, String)>,
     pub libs: Vec<String>,
     pub cflags: Vec<String>,
+    pub cxxflags: Vec<String>,
     pub place: Vec<String>,
     pub only_flick: bool,
     pub skip_modes: Vec<SkipMode>,
@@ -145,6 +146,7 @@ impl Default for Directives {
             env: Vec::new(),
             libs: Vec::new(),
             cflags: Vec::new(),
+            cxxflags: Vec::new(),
             place: Vec::new(),
             only_flick: false,
             skip_modes: Vec::new(),
@@ -224,6 +226,7 @@ impl Directives {
             }
             "LIBS" => self.libs.extend(words()),
             "CFLAGS" => self.cflags.extend(words()),
+            "CXXFLAGS" => self.cxxflags.extend(words()),
             "PLACE" => self.place.extend(words()),
             "ONLY" if trimmed == "flick" => self.only_flick = true,
             "SKIP-MODE" => {

@@ -51,17 +51,15 @@ fn program(setup: &Setup, path: &Path, name: &str) -> Result<(), String> {
     let d = Directives::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     let (stage, code) = d.fails.clone().ok_or("a FAILS: directive is needed")?;
     let dir = fresh_dir(setup, name)?;
-    let compiler = match path.extension() {
-        Some(e) if e == "cpp" => setup.flick_cc.with_file_name("flick-c++"),
-        _ => setup.flick_cc.clone(),
-    };
-    let mut argv = Compiler::flick(&compiler, Vec::new()).command;
+    let compiler = Compiler::flick(&setup.flick_cc, Vec::new());
+    let is_c = path.extension().is_some_and(|e| e == "c");
+    let mut argv = vec![if is_c { compiler.cc } else { compiler.cxx }];
     argv.extend([
         "-I".into(),
         setup.include.display().to_string(),
         "-g".into(),
     ]);
-    argv.extend(d.cflags.iter().cloned());
+    argv.extend(d.cflags.iter().chain(&d.cxxflags).cloned());
     let folder = path.parent().unwrap_or(Path::new("."));
     argv.extend(
         d.place
@@ -161,6 +159,7 @@ fn script(setup: &Setup, path: &Path, name: &str) -> Verdict {
         let bin = setup.flick_cc.parent().unwrap_or(Path::new("."));
         for (name, value) in [
             ("FLICK_TEST_CC", &setup.flick_cc),
+            ("FLICK_TEST_CXX", &bin.join("flick-c++")),
             ("FLICK_TEST_FLICK", &bin.join("flick")),
             ("FLICK_TEST_INCLUDE", &setup.include),
             ("FLICK_TEST_ERRORS", &setup.tests.join("errors")),

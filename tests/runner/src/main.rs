@@ -40,9 +40,15 @@ struct Options {
     /// Random placement under this many seeds, marks erased.
     #[arg(long, value_name = "SEEDS")]
     random: Option<u64>,
-    /// Share of functions that random placement asks for.
-    #[arg(long, value_name = "PERCENT", default_value_t = 50)]
-    percent: u64,
+    /// Shares of functions that random placement asks for, which the seeds take turns with; 100,
+    /// for which the seed means nothing, is one build more.
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value = "50",
+        value_delimiter = ','
+    )]
+    percent: Vec<u64>,
     /// The same sources under plain gcc and plain clang, warnings as errors.
     #[arg(long)]
     plain: bool,
@@ -61,10 +67,10 @@ struct Options {
     /// Only programs whose name contains one of these.
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     filter: Vec<String>,
-    /// The driver under test.
+    /// The C driver under test; the C++ driver is beside it.
     #[arg(long, value_name = "PATH", default_value = "build/bin/flick-cc")]
     flick: PathBuf,
-    /// Folder with c/ and errors/.
+    /// Folder with c/, cpp/ and errors/.
     #[arg(long, value_name = "DIR", default_value = "tests")]
     tests: PathBuf,
     /// Folder with flick.h.
@@ -113,7 +119,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         work: absolute(&o.work)?,
         keep: o.keep,
     };
-    let programs = program::discover(&setup.tests.join("c"), &o.filter)?;
+    let programs = program::discover(&setup.tests, &o.filter)?;
     if o.list {
         for p in &programs {
             println!("{:24} {}", p.name, p.directives.about);
@@ -178,7 +184,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     if let Some(seeds) = o.random {
         verdicts.extend(go(
             "random",
-            suite::random(&setup, &oracles, seeds, o.percent, &shares),
+            suite::random(&setup, &oracles, seeds, &o.percent, &shares),
         ));
         verdicts.push(median_verdict(&shares));
     }

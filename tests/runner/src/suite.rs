@@ -49,7 +49,7 @@ impl<'a> Oracles<'a> {
                 .setup
                 .work
                 .join(format!("plain-{}-{}", program.name, opt.word()));
-            let compiler = Compiler::plain("clang-19", &["-w"]);
+            let compiler = Compiler::clang(&["-w"]);
             let shape = Shape {
                 link: Link::Pie,
                 linker: None,
@@ -172,11 +172,15 @@ pub fn plain<'a>(setup: &'a Setup, oracles: &'a Oracles<'a>) -> (Vec<Job<'a>>, V
             continue;
         }
         for opt in Opt::ALL {
-            for cc in ["gcc", "clang-19"] {
+            let strict = &["-Wall", "-Wextra", "-Werror"];
+            let compilers = [
+                ("gcc", Compiler::gcc(strict)),
+                ("clang", Compiler::clang(strict)),
+            ];
+            for (name, compiler) in compilers {
                 jobs.push(Box::new(move || {
-                    let label = format!("{cc}-{}", opt.word());
+                    let label = format!("{name}-{}", opt.word());
                     let dir = setup.work.join(format!("{}-{label}", program.name));
-                    let compiler = Compiler::plain(cc, &["-Wall", "-Wextra", "-Werror"]);
                     let shape = Shape {
                         link: Link::Pie,
                         linker: None,
@@ -186,7 +190,7 @@ pub fn plain<'a>(setup: &'a Setup, oracles: &'a Oracles<'a>) -> (Vec<Job<'a>>, V
                         .and_then(|built| check::plain(program, &built))
                         .and_then(|done| match oracles.get(index, opt)? {
                             Some(oracle) if oracle.stdout != done.stdout => Err(format!(
-                                "{cc} and clang differ:\n{}---\n{}",
+                                "{name} and the oracle differ:\n{}---\n{}",
                                 done.stdout_text(),
                                 oracle.stdout_text()
                             )),
@@ -201,13 +205,21 @@ pub fn plain<'a>(setup: &'a Setup, oracles: &'a Oracles<'a>) -> (Vec<Job<'a>>, V
     (jobs, skipped)
 }
 
-/// Every program without its marks, placed by `random:SEED:PERCENT` for seeds 1 to `seeds`, on one
-/// link mode.
+/// The dice of a run: seeds 1 to `seeds` take turns with the percentages. Where all functions are
+/// asked for the seed means nothing, so that is one throw more.
+fn throws(seeds: u64, percents: &[u64]) -> Vec<(u64, u64)> {
+    let (all, some): (Vec<u64>, Vec<u64>) = percents.iter().partition(|&&p| p >= 100);
+    let mut throws: Vec<(u64, u64)> = (1..=seeds).zip(some.iter().copied().cycle()).collect();
+    throws.extend(all.first().map(|&percent| (0, percent)));
+    throws
+}
+
+/// Every program without its marks, placed by `random:SEED:PERCENT`, on one link mode.
 pub fn random<'a>(
     setup: &'a Setup,
     oracles: &'a Oracles<'a>,
     seeds: u64,
-    percent: u64,
+    percents: &[u64],
     shares: &'a Shares,
 ) -> (Vec<Job<'a>>, Vec<Verdict>) {
     let mut jobs: Vec<Job> = Vec::new();
@@ -223,9 +235,11 @@ pub fn random<'a>(
             skipped.push(Verdict::skipped(program.name.clone(), reason));
             continue;
         }
-        for seed in 1..=seeds {
+        for (seed, percent) in throws(seeds, percents) {
             jobs.push(Box::new(move || {
-                let dir = setup.work.join(format!("{}-seed{seed}", program.name));
+                let dir = setup
+                    .work
+                    .join(format!("{}-seed{seed}-{percent}", program.name));
                 let erase = setup.tests.join("runner/erase_marks.h");
                 let extra = vec![
                     "-include".into(),
@@ -250,11 +264,23 @@ pub fn random<'a>(
                     });
                 clean(setup, &dir, result.is_ok());
                 vec![Verdict::new(
-                    format!("{} seed {seed}", program.name),
+                    format!("{} seed {seed}, {percent} %", program.name),
                     result,
                 )]
             }));
         }
     }
     (jobs, skipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::throws;
+
+    #[test]
+    fn seeds_take_turns_with_percentages() {
+        assert_eq!(throws(3, &[10, 50]), [(1, 10), (2, 50), (3, 10)]);
+        assert_eq!(throws(2, &[10, 100, 50]), [(1, 10), (2, 50), (0, 100)]);
+        assert_eq!(throws(2, &[100]), [(0, 100)]);
+    }
 }

@@ -1,0 +1,4 @@
+#include "shapes.h"
+
+FLICK_NXP Shape::Shape() {}
+FLICK_NXP Shape::~Shape() {}

@@ -1,0 +1,20 @@
+// An exception that nobody catches, thrown on the host below an NxP frame.
+// SKIP-RANDOM: which functions the exception passes is the subject
+// OUT: before
+// ERR: FLK0506
+// EXIT: signal ABRT
+#include <cstdio>
+#include <flick.h>
+
+FLICK_HOST static int fails(int x) {
+  if (x)
+    throw "no one catches this";
+  return 1;
+}
+FLICK_NXP static int middle(int x) { return fails(x) + 1; }
+
+int main() {
+  std::puts("before");
+  std::fflush(stdout);
+  std::printf("%d\n", middle(1));
+}

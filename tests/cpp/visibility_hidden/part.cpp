@@ -1,0 +1,3 @@
+#include "library.h"
+
+FLICK_NXP int hidden(int x) { return x + 100; }
