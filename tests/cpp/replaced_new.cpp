@@ -30,8 +30,11 @@ struct Pooled {
   FLICK_NXP static void *operator new(std::size_t) { return slots() + pooled++; }
   FLICK_NXP static void operator delete(void *) { pooled--; }
 };
+// What is looked at here cannot be left out by the compiler.
+static int *volatile seen;
 FLICK_NXP static int on_nxp() {
   int *a = new int(4);
+  seen = a;
   Pooled *p = new Pooled{5};
   bool inside = p >= Pooled::slots() && p < Pooled::slots() + 16;
   int r = *a + static_cast<int>(p->v) * 10 + inside * 100;
