@@ -18,6 +18,9 @@ refuses FLK0102 clang-19 'apt-get install clang-19' -- env PATH=$PWD/some:/nowhe
 refuses FLK0102 clang-19 -- env PATH=$PWD/some:/nowhere "$cc" main.o part.o -o prog
 with_out ld.lld-19
 refuses FLK0102 ld.lld-19 'apt-get install lld-19' -- env PATH=$PWD/some:/nowhere "$cc" main.o part.o -o prog
+# A link that fails leaves no program, as with clang.
+[ ! -e prog ]
+"$cc" main.o part.o -o prog
 with_out llvm-objdump-19
 refuses FLK0102 llvm-objdump-19 'apt-get install llvm-19' -- env PATH=$PWD/some:/nowhere "$flick" objdump -d prog
 refuses FLK0102 clang-19 -- env PATH= "$cc" -c main.c -o x.o

@@ -1,19 +1,24 @@
 # Options and inputs that are not handled, or have bad values.
 . "$FLICK_TEST_ERRORS/lib.sh"
 two_objects
-for option in -flto -flto=thin -m32 -mx32 --target=riscv64-linux-gnu; do
+for option in -m32 -mx32 --target=riscv64-linux-gnu; do
   refuses FLK0101 "${option%%=*}" -- "$cc" $option -c part.c -o x.o
 done
-for option in -fsanitize=address -fsanitize=thread -pg --coverage -mcmodel=large; do
-  refuses FLK0101 "$option" -- "$cc" $option part.c main.c -o prog
+for option in -flto -flto=thin -fsanitize=memory -fsanitize=thread -mcmodel=large; do
+  refuses FLK0101 "$option" part.c:3 -- "$cc" $option -c part.c -o x.o
+  [ ! -e x.o ] || die "$option: it left an object"
   status 0 "$cc" $option -c main.c -o x.o
+  rm x.o
 done
 refuses FLK0101 --wrap=free -- "$cc" -static -Wl,--wrap=free part.c main.c -o prog
-echo 'int main() {}' >x.cc
-refuses FLK0101 x.cc -- "$cc" x.cc -o prog
-refuses FLK0101 -- "$cc" -x c++ main.c -o prog
+refuses FLK0101 -fsanitize=thread part.o -- "$cc" -fsanitize=thread main.o part.o -o prog
+refuses FLK0101 x.cu -- "$cc" x.cu -o prog
+refuses FLK0101 '-x objective-c' -- "$cc" -x objective-c main.c -o prog
 for value in random: random:1 random:x:50 random:1:101 ''; do
   refuses FLK0104 "--flick-place=$value" -- "$cc" --flick-place="$value" -c main.c -o x.o
 done
 refuses FLK0104 --flick-plaice -- "$cc" --flick-plaice=x -c main.c -o x.o
 refuses FLK0105 no/such.place -- "$cc" --flick-place=no/such.place -c main.c -o x.o
+refuses FLK0104 zba 'rv64 with i, m, a, f, d, c' -- "$cc" --nxp-march=rv64gc_zba -c part.c -o x.o
+refuses FLK0104 -mtune=i486 -- "$cc" -Xnxp=-mtune=i486 -c part.c -o x.o
+refuses FLK0104 -DX -- "$cc" -Xnxp=-DX -c part.c -o x.o
