@@ -58,7 +58,10 @@ tree: rust pass nxp
 	$(call say,Putting $(BUILD) together)
 	@rm -rf $(SHARE)
 	@mkdir -p $(BUILD)/{bin,include,lib/pkgconfig} $(LIB) $(SHARE)/{flick/bench,flick/cmake,flick/examples,doc/flick}
-	@install -m 755 $(TARGET)/release/flick $(BUILD)/bin/flick
+# The command names the pass that belongs to it: to a compiler cache it is the compiler.
+	@sha256sum <$(BUILD)/obj/pass/flick-pass.so >$(BUILD)/obj/pass/hash
+	@llvm-objcopy-19 --add-section=.flick.pass=$(BUILD)/obj/pass/hash $(TARGET)/release/flick $(BUILD)/obj/flick
+	@install -m 755 $(BUILD)/obj/flick $(BUILD)/bin/flick
 	@ln -sfn flick $(BUILD)/bin/flick-cc
 	@ln -sfn flick $(BUILD)/bin/flick-c++
 	@mkdir -p $(LIB)/linker && for name in ld ld.lld; do ln -sfn ../../../bin/flick $(LIB)/linker/$$name; done
