@@ -59,13 +59,11 @@ fn source_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
     let mut words: Vec<OsString> = vec!["-D__FLICK__=1".into()];
     // After every directory of the user's: another flick.h of theirs comes first.
     words.extend(["-idirafter".into(), root.include().into()]);
-    // A rule for make names the placement files, so that a change of one compiles again.
-    words.extend(
-        args.placement
-            .files
-            .iter()
-            .map(|f| format!("-fdepfile-entry={f}").into()),
-    );
+    // A rule for make names the placement files, so that a change of one compiles again. clang's
+    // driver takes the option too, and does not pass it on.
+    for file in &args.placement.files {
+        words.extend(["-Xclang".into(), format!("-fdepfile-entry={file}").into()]);
+    }
     if matches!(args.stop, None | Some(Stop::Code)) {
         words.extend(pass_words(args, root)?);
     }
