@@ -8,3 +8,16 @@ extern void __flick_unregister(const struct module *);
 /* Priorities up to 100 are the implementation's, which Flick is to the program. */
 __attribute__((constructor(50))) static void enter(void) { __flick_register(&__flick_module); }
 __attribute__((destructor(50))) static void leave(void) { __flick_unregister(&__flick_module); }
+
+/* Not a call, and not through the PLT: r11 is the gate's record. */
+__asm__(".pushsection .text\n"
+        ".globl __flick_lazy\n"
+        ".hidden __flick_lazy\n"
+        ".type __flick_lazy, @function\n"
+        "__flick_lazy:\n"
+        ".cfi_startproc\n"
+        "endbr64\n"
+        "jmp *__flick_early@GOTPCREL(%rip)\n"
+        ".cfi_endproc\n"
+        ".size __flick_lazy, .-__flick_lazy\n"
+        ".popsection\n");

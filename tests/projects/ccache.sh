@@ -16,13 +16,7 @@ rounds() {
   local mode one two
   for mode in direct preprocessor depend; do
     echo "--- $mode mode"
-    unset CCACHE_NODIRECT CCACHE_DEPEND
-    case $mode in
-    preprocessor) export CCACHE_NODIRECT=1 ;;
-    depend) export CCACHE_DEPEND=1 ;;
-    esac
-    rm -rf "$CCACHE_DIR"
-    round cold
+    begin $mode
     read -r one two <<<"$(scores)"
     [ "$(hits)" = 0 ] && [ "$(stat_of cache_miss)" = "$units" ] || die "not through ccache: $(ccache -s -v)"
 
@@ -48,20 +42,27 @@ rounds() {
     all_hits
   done
 }
+begin() { # MODE: with an empty cache
+  unset CCACHE_NODIRECT CCACHE_DEPEND
+  case $1 in
+  preprocessor) export CCACHE_NODIRECT=1 ;;
+  depend) export CCACHE_DEPEND=1 ;;
+  esac
+  rm -rf "$CCACHE_DIR"
+  round cold
+}
 # A changed pass is another compiler: nothing that the old one made comes back. The tree is changed as
 # `make build` changes it (Makefile, `tree`).
 another_flick() {
-  local check
+  local check mode
   mkdir other
   cp -a "$flick_root"/{bin,lib,include} other/
   PATH=$here/other/bin:$PATH
   for check in mtime content; do
     export CCACHE_COMPILERCHECK=$check
-    for mode in "" CCACHE_NODIRECT CCACHE_DEPEND; do
-      echo "--- another pass, compiler check $check, ${mode:-direct}"
-      rm -rf "$CCACHE_DIR"
-      [ -z "$mode" ] || export "$mode=1"
-      round cold
+    for mode in direct preprocessor depend; do
+      echo "--- another pass, compiler check $check, $mode mode"
+      begin $mode
       round "the same pass"
       all_hits
       printf ' ' >>other/lib/flick/flick-pass.so
@@ -71,7 +72,6 @@ another_flick() {
       mv new other/bin/flick
       round "another pass"
       [ "$(hits)" = 0 ] || die "objects of the old pass: $(ccache -s -v)"
-      [ -z "$mode" ] || unset "$mode"
     done
   done
 }

@@ -86,7 +86,7 @@ def main():
         ["bash", "-c", "exec 2>&1 </dev/null\n" + "\n".join(script)],
         stdout=subprocess.PIPE, text=True, check=False,
     )
-    results = re.split(f"{MARK}(\\d+)\n", done.stdout.replace(root, "/usr/local").replace(here, "/home/you"))
+    results = re.split(f"{MARK}(\\d+)\n", done.stdout.replace(here, "/home/you").replace(root, "/usr/local"))
     if results.pop():
         sys.exit(f"the shell ended early: {done.stdout[-2000:]}")
     outputs, statuses = iter(results[0::2]), iter(results[1::2])

@@ -30,8 +30,11 @@ pub const TLS_PREFIX: &str = "__flick_tls_";
 /// Hidden; [`crate::layout::Module`] of this executable or shared library.
 pub const MODULE: &str = "__flick_module";
 
-/// Runtime entries (`libflick`).
+/// First target of every gate: flickcrt.o's, which leads to libflick's `__flick_early`. Were it
+/// libflick's own, a link without Flick that meets a library made by Flick would fail over this name
+/// (GNU ld: "DSO missing from command line") before it comes to the guard, which says what to do.
 pub const RT_LAZY: &str = "__flick_lazy";
+/// Runtime entries (`libflick`).
 pub const RT_REGISTER: &str = "__flick_register";
 pub const RT_UNREGISTER: &str = "__flick_unregister";
 /// NxP code jumps here for a call that needs a signature: t1 = signature, t2 = target.

@@ -161,11 +161,11 @@ unsafe extern "C" fn twin_counted() {
     )
 }
 
-/// Where a gate leads before its module is registered (a constructor or resolver that runs before
-/// ours): to the twin, on the host.
+/// Where a gate leads, by way of flickcrt.o's `__flick_lazy`, before its module is registered (a
+/// constructor or resolver that runs before ours): to the twin, on the host.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
-unsafe extern "C" fn __flick_lazy() {
+unsafe extern "C" fn __flick_early() {
     naked_asm!(
         ".cfi_startproc", "endbr64", "lock inc dword ptr [r11 + {early}]", "jmp [r11 + {twin}]",
         ".cfi_endproc",
