@@ -83,6 +83,7 @@ check "Examples by gcc and clang" examples_plain
 check "Examples by flick-cc" examples_flick
 check "Installed elsewhere" installed
 check "What the system sees" scripts/check-elf.sh
+check "Projects" tests/projects/run.sh
 check "flick doctor" "$flick" doctor
 
 check "Real projects" tests/real/run.sh --quick

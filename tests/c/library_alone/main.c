@@ -1,5 +1,6 @@
-// All NxP code is in a shared library; the program that is linked with it gets the runtime in front
-// of libc, so that NxP malloc is NxP-local and the program's free takes its blocks. ONLY: flick
+// All NxP code is in a shared library; the program linked with it has the runtime in front of libc,
+// so that NxP malloc is NxP-local and the program's free takes its blocks.
+// ONLY: flick
 // SKIP-MODE: static a static program has no shared library
 // STEP: cc -shared -fPIC library.c -o libalone.so
 // STEP: link main.c -L. -lalone -Wl,-rpath,$ORIGIN

@@ -26,10 +26,10 @@ sed -i 's/^host tally_checksum/nxp tally_checksum/' tally.place
 sleep 1.1
 touch tally.place
 
-"${flick[@]}" install DESTDIR="$here/stage area" PREFIX=/usr
+"${flick[@]}" install DESTDIR="$here/stage" PREFIX=/usr
 cd "$here"
 rm -rf "the source"
-mv "stage area" elsewhere
+mv stage elsewhere
 run_tally want elsewhere/usr/bin/tally elsewhere/usr/lib/tally
 
 # The whole project's placement was of use, and a missing entry is found.
