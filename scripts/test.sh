@@ -90,7 +90,7 @@ check "Real projects" tests/real/run.sh --quick
 
 check "Corpus: runner" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
 check "Corpus: $matrix" corpus $matrix
-check "Corpus: random placement, 20 seeds" corpus --random 20 --percent 10,50,100
+check "Corpus: random placement, 20 seeds" corpus --random 20
 check "Corpus: plain gcc and clang" corpus --plain
 check "Corpus: bad input" corpus --errors
 check "Corpus: valgrind" corpus --valgrind

@@ -40,12 +40,12 @@ struct Options {
     /// Random placement under this many seeds, marks erased.
     #[arg(long, value_name = "SEEDS")]
     random: Option<u64>,
-    /// Shares of functions that random placement asks for, which the seeds take turns with; 100,
-    /// for which the seed means nothing, is one build more.
+    /// Shares of functions that random placement asks for, which the seeds take turns with. One
+    /// build more asks for all.
     #[arg(
         long,
         value_name = "PERCENT",
-        default_value = "50",
+        default_value = "10,50",
         value_delimiter = ','
     )]
     percent: Vec<u64>,

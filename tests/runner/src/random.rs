@@ -1,4 +1,7 @@
-//! How much of what random placement asked for was really placed.
+//! Random placement: which functions a throw of the dice chooses, and how many of them were really
+//! placed.
+use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -7,6 +10,76 @@ use object::{Object, ObjectSection};
 
 use crate::program::sorted_entries;
 
+/// `--flick-place=random:SEED:PERCENT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dice {
+    pub seed: u64,
+    pub percent: u64,
+}
+
+impl Dice {
+    /// Every function; the seed means nothing then.
+    pub const ALL: Self = Self {
+        seed: 0,
+        percent: 100,
+    };
+
+    /// What it chooses of `names`: a contract of docs/formats.md, which every build is checked
+    /// against.
+    pub fn among(self, names: &BTreeSet<String>) -> BTreeSet<String> {
+        let chosen = |name: &&String| {
+            let text = format!("{name}:{}", self.seed);
+            xxhash_rust::xxh3::xxh3_64(text.as_bytes()) % 100 < self.percent
+        };
+        names.iter().filter(chosen).cloned().collect()
+    }
+}
+
+impl fmt::Display for Dice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seed {}, {} %", self.seed, self.percent)
+    }
+}
+
+/// The placement lines of a built program and of the shared libraries beside it.
+pub fn lines(program: &Path) -> Result<String, String> {
+    let mut files = vec![program.to_owned()];
+    let folder = program.parent().unwrap_or(Path::new("."));
+    files.extend(
+        sorted_entries(folder)?
+            .into_iter()
+            .filter(|p| p.extension().is_some_and(|e| e == "so")),
+    );
+    let mut text = String::new();
+    for file in files {
+        let bytes = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let lines = section_text(&bytes).map_err(|e| format!("{}: {e}", file.display()))?;
+        text.push_str(&lines);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// The functions that the dice chose, placed or not.
+pub fn chosen(lines: &str) -> BTreeSet<String> {
+    asked(lines).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// `v1 unit function placement reason detail file line`, separated by tabs; a function that the
+/// dice chose has reason `random`, or `refused:…` when it had to stay on the host. Its name, and
+/// whether it was placed.
+fn asked(lines: &str) -> impl Iterator<Item = (&str, bool)> {
+    lines.split(['\n', '\0']).filter_map(|line| {
+        let mut fields = line.split('\t').skip(2);
+        let name = fields.next()?;
+        match (fields.next()?, fields.next()?) {
+            ("nxp", "random") => Some((name, true)),
+            ("host", reason) if reason.starts_with("refused:") => Some((name, false)),
+            _ => None,
+        }
+    })
+}
+
 /// One number per build: placed functions / functions that the dice chose.
 #[derive(Default)]
 pub struct Shares {
@@ -14,30 +87,14 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Reads the placement lines of a built program and of the shared libraries beside it. A build
-    /// whose dice chose nothing adds nothing.
-    pub fn add(&self, program: &Path) -> Result<(), String> {
-        let mut files = vec![program.to_owned()];
-        let folder = program.parent().unwrap_or(Path::new("."));
-        files.extend(
-            sorted_entries(folder)?
-                .into_iter()
-                .filter(|p| p.extension().is_some_and(|e| e == "so")),
-        );
-        let mut text = String::new();
-        for file in files {
-            let bytes = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
-            let lines = section_text(&bytes).map_err(|e| format!("{}: {e}", file.display()))?;
-            text.push_str(&lines);
-            text.push('\n');
-        }
-        if let Some(share) = share_of(&text) {
+    /// From the placement lines of a build. One whose dice chose nothing adds nothing.
+    pub fn add(&self, lines: &str) {
+        if let Some(share) = share_of(lines) {
             self.seen
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(share);
         }
-        Ok(())
     }
 
     /// Builds counted, and their median share.
@@ -66,19 +123,12 @@ fn section_text(bytes: &[u8]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&data).into_owned())
 }
 
-/// `v1 unit function placement reason detail file line`, separated by tabs; a function that the
-/// dice chose has reason `random`, or `refused:…` when it had to stay on the host.
-fn share_of(text: &str) -> Option<f64> {
-    let (mut placed, mut refused) = (0u32, 0u32);
-    for line in text.split(['\n', '\0']) {
-        let mut fields = line.split('\t').skip(3);
-        match (fields.next(), fields.next()) {
-            (Some("nxp"), Some("random")) => placed += 1,
-            (Some("host"), Some(reason)) if reason.starts_with("refused:") => refused += 1,
-            _ => {}
-        }
+fn share_of(lines: &str) -> Option<f64> {
+    let (mut placed, mut chosen) = (0u32, 0u32);
+    for (_, was_placed) in asked(lines) {
+        placed += u32::from(was_placed);
+        chosen += 1;
     }
-    let chosen = placed + refused;
     (chosen > 0).then(|| f64::from(placed) / f64::from(chosen))
 }
 
@@ -91,7 +141,18 @@ mod tests {
         let text = "v1\tu\tf\tnxp\trandom\t\ta.c\t1\nv1\tu\tg\thost\trefused:FLK0204\t\ta.c\t2\n\
                     v1\tu\th\tboth\tinline\t\ta.c\t3\n";
         assert_eq!(share_of(text), Some(0.5));
+        assert_eq!(chosen(text), ["f", "g"].map(String::from).into());
         assert_eq!(share_of(""), None);
+    }
+
+    #[test]
+    fn dice_choose_by_name_and_seed() {
+        let names: BTreeSet<String> = (0..1000).map(|i| format!("f{i}")).collect();
+        let half = |seed| Dice { seed, percent: 50 }.among(&names);
+        assert!((400..600).contains(&half(1).len()));
+        assert_ne!(half(1), half(2));
+        assert_eq!(half(1), half(1));
+        assert_eq!(Dice::ALL.among(&names), names);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The jobs of each kind of run over the corpus.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use crate::exec::Finished;
 use crate::mode::{Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Job, Verdict};
 use crate::program::Program;
-use crate::random::Shares;
+use crate::random::{self, Dice, Shares};
 
 /// Where everything is.
 pub struct Setup {
@@ -205,16 +205,17 @@ pub fn plain<'a>(setup: &'a Setup, oracles: &'a Oracles<'a>) -> (Vec<Job<'a>>, V
     (jobs, skipped)
 }
 
-/// The dice of a run: seeds 1 to `seeds` take turns with the percentages. Where all functions are
-/// asked for the seed means nothing, so that is one throw more.
-fn throws(seeds: u64, percents: &[u64]) -> Vec<(u64, u64)> {
-    let (all, some): (Vec<u64>, Vec<u64>) = percents.iter().partition(|&&p| p >= 100);
-    let mut throws: Vec<(u64, u64)> = (1..=seeds).zip(some.iter().copied().cycle()).collect();
-    throws.extend(all.first().map(|&percent| (0, percent)));
-    throws
+/// The dice of a run: seeds 1 to `seeds` take turns with the percentages.
+fn throws(seeds: u64, percents: &[u64]) -> Vec<Dice> {
+    let turns = percents.iter().copied().cycle();
+    (1..=seeds)
+        .zip(turns)
+        .map(|(seed, percent)| Dice { seed, percent })
+        .collect()
 }
 
-/// Every program without its marks, placed by `random:SEED:PERCENT`, on one link mode.
+/// Every program without its marks, placed by `random:SEED:PERCENT`, on one link mode; once more
+/// with all functions asked for.
 pub fn random<'a>(
     setup: &'a Setup,
     oracles: &'a Oracles<'a>,
@@ -235,42 +236,100 @@ pub fn random<'a>(
             skipped.push(Verdict::skipped(program.name.clone(), reason));
             continue;
         }
-        for (seed, percent) in throws(seeds, percents) {
-            jobs.push(Box::new(move || {
-                let dir = setup
-                    .work
-                    .join(format!("{}-seed{seed}-{percent}", program.name));
-                let erase = setup.tests.join("runner/erase_marks.h");
-                let extra = vec![
-                    "-include".into(),
-                    erase.display().to_string(),
-                    format!("--flick-place=random:{seed}:{percent}"),
-                ];
-                let compiler = Compiler::flick(&setup.flick_cc, extra);
-                let shape = Shape {
-                    link: Link::Pie,
-                    linker: Some(Linker::Lld),
-                    opt: Opt::O2,
-                };
-                let how = RunAs {
-                    trigger: Trigger::Gate,
-                    valgrind: false,
-                    marked: false,
-                };
-                let result = build::build(program, &compiler, shape, &setup.include, &dir)
-                    .and_then(|built| {
-                        shares.add(&built.program)?;
-                        check::flick(program, &built, oracles.get(index, Opt::O2)?, how)
-                    });
-                clean(setup, &dir, result.is_ok());
-                vec![Verdict::new(
-                    format!("{} seed {seed}, {percent} %", program.name),
-                    result,
-                )]
-            }));
-        }
+        let throws = throws(seeds, percents);
+        jobs.push(Box::new(move || {
+            random_program(setup, oracles, index, &throws, shares)
+        }));
     }
     (jobs, skipped)
+}
+
+/// The build with all functions placed tells their names, and so what each throw of the dice will
+/// choose: throws that choose the same are the same build, which is made and run once.
+fn random_program(
+    setup: &Setup,
+    oracles: &Oracles,
+    index: usize,
+    throws: &[Dice],
+    shares: &Shares,
+) -> Vec<Verdict> {
+    let program = &oracles.programs[index];
+    let mut names = None;
+    let mut known: BTreeMap<BTreeSet<String>, (Dice, bool)> = BTreeMap::new();
+    let mut verdicts = Vec::new();
+    for &dice in std::iter::once(&Dice::ALL).chain(throws) {
+        let name = format!("{} {dice}", program.name);
+        let expected = names.as_ref().map(|names| dice.among(names));
+        if let Some(&(first, passed)) = expected.as_ref().and_then(|e| known.get(e)) {
+            let result = if passed {
+                Ok(())
+            } else {
+                Err(format!("places the same functions as {first}"))
+            };
+            verdicts.push(Verdict::new(name, result));
+            continue;
+        }
+        let mut chosen = None;
+        let result = one_throw(setup, oracles, index, dice).and_then(|(lines, run)| {
+            shares.add(&lines);
+            let lines = random::chosen(&lines);
+            let mut faults = run.err().into_iter().collect::<Vec<_>>();
+            if let Some(expected) = expected.as_ref().filter(|&e| *e != lines) {
+                faults.push(format!(
+                    "the dice of docs/formats.md choose {expected:?}, the compiler {lines:?}"
+                ));
+            }
+            chosen = Some(lines);
+            if faults.is_empty() {
+                Ok(())
+            } else {
+                Err(faults.join("\n"))
+            }
+        });
+        if let Some(chosen) = chosen {
+            known.insert(chosen.clone(), (dice, result.is_ok()));
+            names.get_or_insert(chosen);
+        }
+        verdicts.push(Verdict::new(name, result));
+    }
+    verdicts
+}
+
+/// Builds and runs a program under one throw: its placement lines, and what its run showed.
+fn one_throw(
+    setup: &Setup,
+    oracles: &Oracles,
+    index: usize,
+    dice: Dice,
+) -> Result<(String, Result<(), String>), String> {
+    let program = &oracles.programs[index];
+    let dir = setup.work.join(format!(
+        "{}-seed{}-{}",
+        program.name, dice.seed, dice.percent
+    ));
+    let erase = setup.tests.join("runner/erase_marks.h");
+    let extra = vec![
+        "-include".into(),
+        erase.display().to_string(),
+        format!("--flick-place=random:{}:{}", dice.seed, dice.percent),
+    ];
+    let compiler = Compiler::flick(&setup.flick_cc, extra);
+    let shape = Shape {
+        link: Link::Pie,
+        linker: Some(Linker::Lld),
+        opt: Opt::O2,
+    };
+    let how = RunAs {
+        trigger: Trigger::Gate,
+        valgrind: false,
+        marked: false,
+    };
+    let built = build::build(program, &compiler, shape, &setup.include, &dir)?;
+    let lines = random::lines(&built.program)?;
+    let oracle = oracles.get(index, Opt::O2)?;
+    let run = check::flick(program, &built, oracle, how);
+    clean(setup, &dir, run.is_ok());
+    Ok((lines, run))
 }
 
 #[cfg(test)]
@@ -279,8 +338,10 @@ mod tests {
 
     #[test]
     fn seeds_take_turns_with_percentages() {
-        assert_eq!(throws(3, &[10, 50]), [(1, 10), (2, 50), (3, 10)]);
-        assert_eq!(throws(2, &[10, 100, 50]), [(1, 10), (2, 50), (0, 100)]);
-        assert_eq!(throws(2, &[100]), [(0, 100)]);
+        let pairs: Vec<(u64, u64)> = throws(3, &[10, 50])
+            .iter()
+            .map(|d| (d.seed, d.percent))
+            .collect();
+        assert_eq!(pairs, [(1, 10), (2, 50), (3, 10)]);
     }
 }
