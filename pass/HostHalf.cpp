@@ -1,4 +1,5 @@
 #include "HostHalf.h"
+#include "Calls.h"
 #include "Signature.h"
 #include "flick_abi.h"
 
@@ -76,7 +77,7 @@ public:
     }
     // Names first: gates and records use them.
     for (auto &[F, Mine] : P.Functions)
-      if (Mine.R == Role::Nxp)
+      if (Mine.R == Role::Nxp && Mine.Recorded)
         gate(F);
     for (auto &[V, Name] : P.Exported)
       if (!Gated.contains(V))
@@ -84,6 +85,12 @@ public:
     for (auto &[F, Mine] : P.Functions)
       if (Mine.R != Role::Nxp && Mine.Recorded)
         recordBoth(F);
+    for (auto &[F, Mine] : P.Functions)
+      if (Mine.R == Role::Nxp && !Mine.Recorded) {
+        std::string Twin = P.twinSymbolOf(*F);
+        makeTwin(*F, Twin);
+        F->setComdat(nullptr);
+      }
     for (GlobalVariable *V : P.ThreadLocals)
       accessor(V);
     if (P.Functions.empty())
@@ -186,15 +193,14 @@ private:
     Gate->setDSOLocal(Static || F->isDSOLocal());
     Gate->setUnnamedAddr(F->getUnnamedAddr());
     replaceAliases(F, Gate);
-    F->replaceUsesWithIf(Gate, [](const Use &U) { return !isa<BlockAddress>(U.getUser()); });
+    F->replaceUsesWithIf(Gate, [&](const Use &U) {
+      return !isa<BlockAddress>(U.getUser()) && !(bindsLocally(*F) && P.isCallByNxp(U));
+    });
     Gated.insert(F);
 
     std::string Section = F->hasSection() ? F->getSection().str() : ".text." + Name;
-    F->setName(Twin);
+    makeTwin(*F, Twin);
     Gate->setName(Symbol);
-    F->setLinkage(GlobalValue::InternalLinkage);
-    F->setVisibility(GlobalValue::DefaultVisibility);
-    F->setDSOLocal(true);
     Kept.push_back(F);
 
     std::string AsmName = asmSymbol(Symbol);
@@ -219,6 +225,13 @@ private:
     }
     Aliases.clear();
     record(FLICK_GATE_NXP, *F, Nxp, Entry, Twin, Name, Index);
+  }
+
+  static void makeTwin(Function &F, const std::string &Name) {
+    F.setName(Name);
+    F.setLinkage(GlobalValue::InternalLinkage);
+    F.setVisibility(GlobalValue::DefaultVisibility);
+    F.setDSOLocal(true);
   }
 
   std::vector<

@@ -161,7 +161,7 @@ private:
   void checkCall(const CallBase &Call) {
     if (Call.hasFnAttr(Attribute::ReturnsTwice)) {
       std::string Name =
-          Call.getCalledFunction() ? cName(*Call.getCalledFunction()).str() : "a function";
+          Call.getCalledFunction() ? shownName(*Call.getCalledFunction()) : "a function";
       add("FLK0208", "a call of '" + Name + "'",
           "it returns twice, and the second time perhaps into a crossing that has ended",
           KeepOnHost, &Call);

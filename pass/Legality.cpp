@@ -146,7 +146,7 @@ private:
   void checkCalls(Function &F, const Members &Now, std::vector<Refusal> &Out) {
     for (const CallBase *Call : callsOf(F)) {
       CallPlan Made = planCall(*Call, [&](const Function *G) { return hasNxpCode(Now, G); });
-      std::string What = Made.Callee ? "a call of '" + cName(*Made.Callee).str() + "'"
+      std::string What = Made.Callee ? "a call of '" + shownName(*Made.Callee) + "'"
                                      : std::string("a call through a pointer");
       if (Made.Form == CallForm::Uncovered)
         Out.push_back({"FLK0206", What, "the crossing does not cover " + Made.Sig.Why,
@@ -195,8 +195,29 @@ private:
     return R.At && R.At->getDebugLoc() ? R.At->getDebugLoc().get() : nullptr;
   }
 
+  /// Nothing but NxP code of this unit can enter F. Every unit that uses it has its own.
+  bool isPrivate(Function &F) const {
+    return F.hasLinkOnceLinkage() && bindsLocally(F) && all_of(F.uses(), [&](const Use &U) {
+             auto *List = dyn_cast<ConstantStruct>(U.getUser());
+             return P.isCallByNxp(U) || isa<BlockAddress>(U.getUser()) ||
+                    (List && isAnnotationRow(*List));
+           });
+  }
+
+  /// A row of `llvm.global.annotations`.
+  static bool isAnnotationRow(const ConstantStruct &Row) {
+    return all_of(Row.users(), [](const User *Rows) {
+      return all_of(Rows->users(), [](const User *Table) {
+        return isa<GlobalVariable>(Table) && Table->getName() == "llvm.global.annotations";
+      });
+    });
+  }
+
   bool finish() {
     bool Good = true;
+    for (auto &[F, Mine] : P.Functions)
+      if (Mine.R == Role::Nxp && isPrivate(*F))
+        Mine.Recorded = false;
     for (auto &[F, Found] : Refused) {
       auto It = P.Choices.find(F);
       if (It == P.Choices.end())
@@ -210,7 +231,7 @@ private:
       for (Refusal &R : Found)
         if (Seen.insert({R.Code, R.What, placeOf(R)}).second) {
           const char *Where = It->second.Where == Side::Both ? "both sides" : "the NxP";
-          R.What += " in '" + cName(*F).str() + "', which is placed on " + Where;
+          R.What += " in '" + shownName(*F) + "', which is placed on " + Where;
           report(*F, R);
         }
     }

@@ -3,6 +3,9 @@
 #include "flick_abi.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -15,11 +18,22 @@ StringRef cName(const GlobalValue &V) { return GlobalValue::dropLLVMManglingEsca
 
 std::string unitHash(const Module &M) {
   // All of it: one source may be compiled twice with different macros, two may have one name.
-  std::string Text;
-  raw_string_ostream Stream(Text);
-  M.print(Stream, nullptr);
-  Stream.flush();
-  return formatv("{0:x-8}", static_cast<uint32_t>(xxh3_64bits(Text))).str();
+  SmallString<0> Bytes;
+  raw_svector_ostream Stream(Bytes);
+  WriteBitcodeToFile(M, Stream);
+  return formatv("{0:x-8}", static_cast<uint32_t>(xxh3_64bits(Bytes))).str();
+}
+
+std::string shownName(const GlobalValue &V) { return demangle(cName(V)); }
+
+bool Plan::isPlacedOnNxp(const Function *F) const {
+  auto It = Functions.find(const_cast<Function *>(F));
+  return It != Functions.end() && It->second.R == Role::Nxp;
+}
+
+bool Plan::isCallByNxp(const Use &U) const {
+  auto *Call = dyn_cast<CallBase>(U.getUser());
+  return Call && Call->isCallee(&U) && isPlacedOnNxp(Call->getFunction());
 }
 
 std::string Plan::symbolOf(const GlobalValue &V) const {

@@ -1,5 +1,6 @@
 #include "Placement.h"
 #include "Diagnostics.h"
+#include "FunctionNames.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -83,7 +84,7 @@ bool refuseLocalMarks(Module &M) {
 }
 
 bool refuseVariable(Plan &P, GlobalVariable *V, const Marks &Mine) {
-  std::string Name = cName(*V).str();
+  std::string Name = shownName(*V);
   if (Mine.sides()) {
     report(P.M, Mine.Place,
            "[FLK0214] " + Mine.sideName() + " marks the variable '" + Name +
@@ -102,7 +103,7 @@ bool refuseVariable(Plan &P, GlobalVariable *V, const Marks &Mine) {
 }
 
 bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
-  std::string Name = cName(*V).str();
+  std::string Name = shownName(*V);
   if (Mine.Data) {
     report(P.M, Mine.Place,
            "[FLK0214] FLICK_NXP_DATA marks the function '" + Name +
@@ -138,8 +139,11 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
 
 void applyEntries(Plan &P, Function &F, const PlacementOptions &Options, bool Marked) {
   const PlacementEntry *Last = nullptr;
+  SmallVector<std::string> Names;
+  if (!Options.Entries.empty())
+    Names = functionNames(cName(F));
   for (const PlacementEntry &Entry : Options.Entries)
-    if (Entry.Pattern.match(cName(F))) {
+    if (Entry.matches(Names)) {
       if (!is_contained(P.MatchedEntries, Entry.At))
         P.MatchedEntries.push_back(Entry.At);
       Last = &Entry;

@@ -1,7 +1,10 @@
 #include "PlacementFile.h"
+#include "FunctionNames.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace llvm;
@@ -15,6 +18,54 @@ static cl::opt<std::string> RandomSpec("flick-random", cl::value_desc("seed:perc
 
 bool RandomPlacement::picks(StringRef Name) const {
   return xxh3_64bits((Name + ":" + Seed).str()) % 100 < Percent;
+}
+
+bool PlacementEntry::matches(ArrayRef<std::string> Names) const {
+  return any_of(Names,
+                [&](const std::string &Name) { return Name == Literal || Pattern.match(Name); });
+}
+
+/// The glob for a pattern, in which what belongs to a C++ name is literal: brackets as in
+/// `operator[]`, `delete[]` and `name[abi:tag]`, and between parentheses or angle brackets the star
+/// of a pointer and the bounds of an array.
+static std::string globOf(StringRef Pattern, bool &Exact) {
+  std::string Out;
+  int Depth = 0;
+  Exact = true;
+  for (size_t I = 0; I < Pattern.size(); ++I) {
+    StringRef Rest = Pattern.substr(I), Before = Pattern.take_front(I);
+    char C = Pattern[I], Last = I == 0 ? 0 : Pattern[I - 1];
+    if (C == '\\' && I + 1 < Pattern.size()) {
+      Out += Rest.substr(0, 2);
+      ++I;
+      continue;
+    }
+    if (!Before.ends_with("operator"))
+      Depth += (C == '(' || C == '<') - (C == ')' || (C == '>' && Last != '-'));
+    bool Pointer = C == '*' && Depth > 0 && (isAlnum(Last) || StringRef("_>*&)").contains(Last));
+    size_t Close = C == '[' ? Rest.find(']') : StringRef::npos;
+    if (Close != StringRef::npos) {
+      StringRef Inside = Rest.slice(1, Close);
+      if (Inside.empty() || Inside.starts_with("abi:") ||
+          (Depth > 0 && all_of(Inside, [](char D) { return isDigit(D); }))) {
+        Out += ("\\[" + Inside + "\\]").str();
+        I += Close;
+        continue;
+      }
+    }
+    if (Pointer)
+      Out += '\\';
+    else if (StringRef("*?[").contains(C))
+      Exact = false;
+    Out += C;
+  }
+  return Out;
+}
+
+/// Only names of C++ have blanks in them.
+static bool mayHaveBlanks(StringRef Pattern) {
+  return Pattern.find_first_of("(<") != StringRef::npos || Pattern.contains("::") ||
+         Pattern.contains("operator ");
 }
 
 static void readLine(StringRef Line, const std::string &At, std::vector<PlacementEntry> &Entries,
@@ -39,13 +90,21 @@ static void readLine(StringRef Line, const std::string &At, std::vector<Placemen
   };
   if (!Where)
     return Complain("unknown placement '" + Word + "'");
-  if (Rest.empty() || Rest.find_first_of(" \t") != StringRef::npos)
+  // `class NAME` and `namespace NAME`: everything in it.
+  StringRef Scope = Rest;
+  bool Whole = Scope.consume_front("class ") || Scope.consume_front("namespace ");
+  if (Whole)
+    Rest = Scope.trim();
+  bool Blanks = Rest.find_first_of(" \t") != StringRef::npos;
+  if (Rest.empty() || (Blanks && !mayHaveBlanks(Rest)))
     return Complain("expected one pattern after '" + Word + "'");
-  Expected<GlobPattern> Pattern = GlobPattern::create(Rest);
+  bool Exact;
+  std::string Literal = squeeze(Rest) + (Whole ? "::*" : "");
+  auto Text = std::make_unique<std::string>(globOf(Literal, Exact));
+  Expected<GlobPattern> Pattern = GlobPattern::create(*Text);
   if (!Pattern)
     return Complain("bad pattern '" + Rest + "': " + toString(Pattern.takeError()));
-  bool Exact = Rest.find_first_of("*?[\\") == StringRef::npos;
-  Entries.push_back({*Where, std::move(*Pattern), Exact, At});
+  Entries.push_back({*Where, std::move(Literal), std::move(Text), std::move(*Pattern), Exact, At});
 }
 
 Expected<PlacementOptions> readPlacementOptions() {
@@ -62,7 +121,6 @@ Expected<PlacementOptions> readPlacementOptions() {
     (*Text)->getBuffer().split(Lines, '\n');
     for (size_t I = 0; I < Lines.size(); ++I)
       readLine(Lines[I], File + ":" + std::to_string(I + 1), Out.Entries, Bad);
-    Out.Texts.push_back(std::move(*Text));
   }
   if (!RandomSpec.empty()) {
     auto [Seed, Percent] = StringRef(RandomSpec).rsplit(':');

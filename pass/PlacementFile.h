@@ -4,7 +4,6 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/GlobPattern.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +15,18 @@ namespace flick {
 
 struct PlacementEntry {
   Side Where;
+  /// As written, without needless blanks.
+  std::string Literal;
+  /// What Pattern refers to.
+  std::unique_ptr<std::string> Text;
   llvm::GlobPattern Pattern;
+  /// It names a function, with whatever overloads and instantiations it has.
   bool Exact;
   /// FILE:LINE
   std::string At;
+
+  /// Names: functionNames().
+  bool matches(llvm::ArrayRef<std::string> Names) const;
 };
 
 struct RandomPlacement {
@@ -29,8 +36,6 @@ struct RandomPlacement {
 };
 
 struct PlacementOptions {
-  /// The files: patterns refer to their text.
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> Texts;
   std::vector<PlacementEntry> Entries;
   std::optional<RandomPlacement> Random;
 };

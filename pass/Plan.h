@@ -48,7 +48,8 @@ enum class Role {
 /// A function of this unit with NxP code.
 struct Member {
   Role R;
-  /// It has a gate record, and its NxP code a name that other units can call.
+  /// It has a gate record, and its NxP code a name that other units can call. An inline function
+  /// that only NxP functions of this unit call needs none.
   bool Recorded;
 };
 
@@ -83,6 +84,11 @@ struct Plan {
   /// Eight hexadecimal digits that make this unit's internal names unique.
   std::string Hash;
 
+  bool isPlacedOnNxp(const llvm::Function *F) const;
+  /// U calls its function in the body of an NxP function, whose NxP code and twin call NxP code and
+  /// twin.
+  bool isCallByNxp(const llvm::Use &U) const;
+
   /// The symbol by which the other half and other units know V.
   std::string symbolOf(const llvm::GlobalValue &V) const;
   std::string nxpSymbolOf(const llvm::Function &F) const;
@@ -95,6 +101,9 @@ llvm::StringRef cName(const llvm::GlobalValue &V);
 
 /// The hash of Plan::Hash.
 std::string unitHash(const llvm::Module &M);
+
+/// V's name for people: as the source has it.
+std::string shownName(const llvm::GlobalValue &V);
 
 /// A symbol as assembly text, quoted where necessary.
 std::string asmSymbol(llvm::StringRef Name);

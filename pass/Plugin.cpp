@@ -7,9 +7,11 @@
 #include "Placement.h"
 #include "References.h"
 
+#include "llvm/IR/PassTimingInfo.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
+#include "llvm/Support/Timer.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace llvm;
@@ -29,6 +31,13 @@ public:
 private:
   OptimizationLevel Level;
 
+  /// A step as `-ftime-report` lists it.
+  template <typename Step> static auto timed(const char *Name, Step Run) {
+    NamedRegionTimer Timer(Name, Name, "flick", "Flick: the split by placement",
+                           TimePassesIsEnabled);
+    return Run();
+  }
+
   /// True if the module was changed.
   bool split(Module &M) {
     Expected<PlacementOptions> Options = readPlacementOptions();
@@ -41,8 +50,7 @@ private:
       return false;
     }
     Plan P(M);
-    P.Hash = unitHash(M);
-    if (!choosePlacement(P, *Options))
+    if (!timed("choose", [&] { return choosePlacement(P, *Options); }))
       return false;
     bool Wanted = any_of(P.Choices, [](auto &C) { return C.second.Where != Side::Host; });
     if (Wanted && Triple(M.getTargetTriple()).getArch() != Triple::x86_64) {
@@ -51,8 +59,10 @@ private:
                     "--target");
       return false;
     }
+    if (Wanted)
+      P.Hash = timed("hash", [&] { return unitHash(M); });
     bool Changed = Wanted && resolveAliases(M, Level);
-    if (!decideMembers(P))
+    if (!timed("decide", [&] { return decideMembers(P); }))
       return Changed;
     if (!P.Functions.empty() && !refusedOption().empty()) {
       const Function &First = *P.Functions.begin()->first;
@@ -71,16 +81,18 @@ private:
           report(M, toString(Nxp.takeError()));
           return Changed;
         }
-        collectReferences(P);
-        std::unique_ptr<Module> N = makeNxpHalf(P, Nxp->Level);
-        Expected<std::string> Compiled = compileNxp(*N, *Nxp);
+        std::unique_ptr<Module> N = timed("NxP half", [&] {
+          collectReferences(P);
+          return makeNxpHalf(P, Nxp->Level);
+        });
+        Expected<std::string> Compiled = timed("NxP compile", [&] { return compileNxp(*N, *Nxp); });
         if (!Compiled) {
           report(M, toString(Compiled.takeError()));
           return true;
         }
         Object = std::move(*Compiled);
       }
-      makeHostHalf(P, Object);
+      timed("host half", [&] { makeHostHalf(P, Object); });
       Changed = true;
     }
     placeData(P);

@@ -134,14 +134,8 @@ private:
     auto *F = dyn_cast<Function>(V);
     if (V->hasLocalLinkage())
       exportSymbol(V);
-    else if (V->hasLinkOnceLinkage() && !(F && isPlacedOnNxp(F)))
+    else if (V->hasLinkOnceLinkage() && !(F && P.isPlacedOnNxp(F))) // a gate stays
       P.NeededOnHost.insert(V);
-  }
-
-  /// Its gate is assembly, which stays.
-  bool isPlacedOnNxp(Function *F) const {
-    auto It = P.Functions.find(F);
-    return It != P.Functions.end() && It->second.R == Role::Nxp;
   }
 
   void exportSymbol(GlobalValue *V) {

@@ -1,6 +1,6 @@
 // A placed function that catches.
 // FAILS: compile FLK0211
-// SAYS: a catch in '_Z4tamei'
+// SAYS: a catch in 'tame(int)'
 #include <flick.h>
 #include <stdexcept>
 

@@ -1,7 +1,7 @@
 // A coroutine that is marked.
 // FAILS: compile FLK0212
 // CFLAGS: -std=c++20
-// SAYS: a coroutine in '_Z4onceRi'
+// SAYS: a coroutine in 'once(int&)'
 #include <coroutine>
 #include <flick.h>
 

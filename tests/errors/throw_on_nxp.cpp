@@ -1,6 +1,6 @@
 // A placed function that throws.
 // FAILS: compile FLK0211
-// SAYS: a throw in '_Z4halfi'
+// SAYS: a throw in 'half(int)'
 #include <flick.h>
 #include <stdexcept>
 

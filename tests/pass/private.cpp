@@ -1,0 +1,16 @@
+// An inline function that only NxP functions of its unit call needs no gate here: it is part of
+// them, on both sides, and not seen by other units, whatever they have. RUN: flick -O0 -c $s -o
+// $t.o && llvm-nm-19 $t.o | check $s && dis $t.o | check $s --check-prefix=NXP RUN: links $t.o
+#include <flick.h>
+
+FLICK_NXP inline int helper(int x) { return x * 3; }
+FLICK_NXP inline int seen(int x) { return x * 5; }
+// CHECK-NOT: {{[WT]}} _Z6helperi
+// CHECK-DAG: t __flick_twin__Z6helperi
+// CHECK-DAG: t __flick_twin__Z4seeni
+// CHECK-DAG: W _Z4seeni
+// CHECK-DAG: T _Z4useri
+// NXP-DAG: <__flick_nxp__Z6helperi>:
+// NXP-DAG: <__flick_nxp__Z4useri>:
+FLICK_NXP int user(int x) { return helper(x) + seen(x); }
+int host_user(int x) { return seen(x); }
