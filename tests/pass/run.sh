@@ -53,6 +53,7 @@ for file; do
       break
     fi
   done < <(sed -n 's|^// RUN: *||p' "$file")
+  [ $runs -gt 0 ] || echo "FAIL $file: it has no RUN line"
   if [ $good = 1 ] && [ $runs -gt 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
 echo "$passed passed, $failed failed"
