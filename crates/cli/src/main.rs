@@ -4,13 +4,14 @@ mod bench;
 mod config;
 mod doctor;
 mod explain;
+mod pages;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use flick_build::{Error, FrontEnd, Objdump};
 use flick_names::Demangle;
 
@@ -66,6 +67,12 @@ enum Command {
     Explain {
         /// For example FLK0103
         code: Option<String>,
+    },
+    /// Write man pages and shell completions
+    #[command(hide = true)]
+    Generate {
+        /// The tree's `share`
+        dir: PathBuf,
     },
 }
 
@@ -215,6 +222,17 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Doctor { probe_nx: true } => return Ok(doctor::probe_nx()),
         Command::Doctor { probe_nx: false } => return Ok(doctor::run()),
         Command::Config(config) => return Ok(config::run(&config.place, config.json)),
+        Command::Generate { dir } => {
+            pages::write(Flick::command(), &dir).map_err(|error| {
+                Error::new(
+                    105,
+                    "a file cannot be written",
+                    dir.display().to_string(),
+                    error.to_string(),
+                    "check that the place exists, is writable and not full",
+                )
+            })?;
+        }
         Command::Explain { code } => print!("{}", explain::explain(code.as_deref())?),
     }
     Ok(ExitCode::SUCCESS)
