@@ -29,6 +29,7 @@ help:
 	@echo 'make bench      what a crossing costs on this machine'
 	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
 	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'
+	@echo 'make deb        a Debian package, in build/deb/'
 	@echo 'make clean      remove what was built'
 
 deps:
@@ -104,8 +105,12 @@ install: build
 	@mkdir -p $(DESTDIR)$(PREFIX)
 	@cd $(BUILD) && cp -a --no-preserve=ownership bin include lib share $(DESTDIR)$(PREFIX)/
 
+deb: build
+	$(call say,Making the Debian package)
+	@packaging/deb.sh $(BUILD) $(BUILD)/deb
+
 clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real bench bench-compile install clean
+.PHONY: help deps build rust pass nxp tree demo test test-full real bench bench-compile install deb clean

@@ -85,8 +85,46 @@ pub struct LineEntry {
     /// Offset of the file name in the module's string table.
     pub file: u32,
     pub line: u32,
+    /// The innermost inlined call that the code belongs to: its index in the module's table plus 1;
+    /// 0: none.
+    pub inlined: u32,
 }
-const _: () = assert!(size_of::<LineEntry>() == 12);
+const _: () = assert!(size_of::<LineEntry>() == 16);
+
+/// A call of an image that the compiler replaced by the body of its function.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct InlinedEntry {
+    /// Offset in the module's string table: the function whose body it is.
+    pub name: u32,
+    /// Offset in the module's string table: where it was called.
+    pub file: u32,
+    /// 0: unknown.
+    pub line: u32,
+    /// The inlined call around this one, as [`LineEntry::inlined`]; smaller than its own.
+    pub parent: u32,
+}
+const _: () = assert!(size_of::<InlinedEntry>() == 16);
+
+/// How to find the caller's frame, from `offset` up to the next row's; sorted.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnwindEntry {
+    pub offset: u32,
+    /// The canonical frame address (the caller's sp) is sp, or with [`UNWIND_BY_FP`] s0, plus this.
+    pub cfa: i32,
+    /// Where the return address is saved, from the canonical frame address; 0: still in ra.
+    pub ra: i16,
+    /// The same for s0.
+    pub fp: i16,
+    /// `UNWIND_*` bits.
+    pub flags: u32,
+}
+const _: () = assert!(size_of::<UnwindEntry>() == 16);
+
+pub const UNWIND_BY_FP: u32 = 1;
+/// Nothing is known here.
+pub const UNWIND_UNKNOWN: u32 = 2;
 
 /// What a program or shared library with an image hands to the runtime: `__flick_module`, hidden,
 /// one per module, made by the image link. A pointer pair is a half-open range.
@@ -115,9 +153,13 @@ pub struct Module {
     pub march: *const c_char,
     /// XXH3-64 of the image before relocation.
     pub image_id: u64,
+    pub inlined: *const InlinedEntry,
+    pub inlined_count: u64,
+    pub unwind: *const UnwindEntry,
+    pub unwind_count: u64,
 }
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
-const _: () = assert!(size_of::<Module>() == 144);
+const _: () = assert!(size_of::<Module>() == 176);
 const _: () = assert!(offset_of!(Module, image) == 16);
 const _: () = assert!(offset_of!(Module, gates) == 96);
 const _: () = assert!(offset_of!(Module, image_id) == 136);

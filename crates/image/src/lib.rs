@@ -4,9 +4,11 @@ pub mod elf;
 pub mod error;
 pub mod fat;
 pub mod final_file;
+pub mod inlined;
 pub mod lines;
 pub mod linked;
 pub mod place;
+pub mod unwind;
 pub mod write;
 
 pub use error::{Code, Error, Result};

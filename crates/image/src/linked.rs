@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use flick_abi::layout::UnwindEntry;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
 use object::{LittleEndian, Object, ObjectSymbol, ObjectSymbolTable, SymbolFlags};
 
-use crate::lines::{self, Line};
 use crate::{Error, Result};
+use crate::{lines, unwind};
 
 const LE: LittleEndian = LittleEndian;
 
@@ -29,8 +30,10 @@ pub struct Linked {
     pub functions: Vec<Function>,
     /// `__flick_nxp_f` and where it is.
     pub entries: BTreeMap<String, u64>,
-    /// Sorted by offset; empty without debug information.
-    pub lines: Vec<Line>,
+    /// Empty without debug information.
+    pub lines: lines::Table,
+    /// Sorted by offset; empty without call frame information.
+    pub unwind: Vec<UnwindEntry>,
 }
 
 /// The 64-bit word at `offset` becomes `target` + `addend`.
@@ -109,6 +112,7 @@ impl Linked {
         linked.relocations = relocations(&elf, file, base, linked.bytes.len() as u64)?;
         linked.symbols(&elf, base);
         linked.lines = lines::read(&elf, base, linked.bytes.len() as u64);
+        linked.unwind = unwind::read(&elf, base, linked.bytes.len() as u64);
         Ok(linked)
     }
 

@@ -2,7 +2,9 @@
 //! (`docs/formats.md`, "The image link").
 use std::collections::HashMap;
 
-use flick_abi::layout::{FuncEntry, Gate, LineEntry, MODULE_MAGIC, Module, Unit};
+use flick_abi::layout::{
+    FuncEntry, Gate, InlinedEntry, LineEntry, MODULE_MAGIC, Module, Unit, UnwindEntry,
+};
 use flick_abi::{ABI_VERSION, NXP_MARCH, names};
 use object::write::{Object, Relocation, SectionId, Symbol, SymbolId, SymbolSection};
 use object::{
@@ -194,11 +196,29 @@ impl Writer {
                 funcs.extend(word.to_le_bytes());
             }
         }
-        let mut lines = Vec::with_capacity(linked.lines.len() * size_of::<LineEntry>());
-        for line in &linked.lines {
-            for word in [line.offset, strings.add(&line.file)?, line.line] {
+        let rows = &linked.lines.rows;
+        let mut lines = Vec::with_capacity(rows.len() * size_of::<LineEntry>());
+        for line in rows {
+            let file = strings.add(&line.file)?;
+            for word in [line.offset, file, line.line, line.inlined] {
                 lines.extend(word.to_le_bytes());
             }
+        }
+        let calls = &linked.lines.inlined;
+        let mut inlined = Vec::with_capacity(calls.len() * size_of::<InlinedEntry>());
+        for call in calls {
+            let (name, file) = (strings.add(&call.name)?, strings.add(&call.file)?);
+            for word in [name, file, call.line, call.parent] {
+                inlined.extend(word.to_le_bytes());
+            }
+        }
+        let mut unwind = Vec::with_capacity(linked.unwind.len() * size_of::<UnwindEntry>());
+        for row in &linked.unwind {
+            unwind.extend(row.offset.to_le_bytes());
+            unwind.extend(row.cfa.to_le_bytes());
+            unwind.extend(row.ra.to_le_bytes());
+            unwind.extend(row.fp.to_le_bytes());
+            unwind.extend(row.flags.to_le_bytes());
         }
 
         let strings_size = strings.bytes.len() as u64;
@@ -208,6 +228,8 @@ impl Writer {
         };
         let funcs = table(self, ".rodata.flick_funcs", 4, funcs);
         let lines = table(self, ".rodata.flick_lines", 4, lines);
+        let inlined = table(self, ".rodata.flick_inlined", 4, inlined);
+        let unwind = table(self, ".rodata.flick_unwind", 4, unwind);
         let strings = table(self, ".rodata.flick_strings", 1, strings.bytes);
 
         let mut record = vec![0; size_of::<Module>()];
@@ -230,7 +252,9 @@ impl Writer {
                 offset_of!(Module, func_count),
                 linked.functions.len() as u64,
             ),
-            (offset_of!(Module, line_count), linked.lines.len() as u64),
+            (offset_of!(Module, line_count), rows.len() as u64),
+            (offset_of!(Module, inlined_count), calls.len() as u64),
+            (offset_of!(Module, unwind_count), linked.unwind.len() as u64),
             (offset_of!(Module, strings_size), strings_size),
             (offset_of!(Module, image_id), xxh3_64(&linked.bytes)),
         ] {
@@ -241,6 +265,8 @@ impl Writer {
             (offset_of!(Module, image), image, 0),
             (offset_of!(Module, funcs), funcs, 0),
             (offset_of!(Module, lines), lines, 0),
+            (offset_of!(Module, inlined), inlined, 0),
+            (offset_of!(Module, unwind), unwind, 0),
             (offset_of!(Module, strings), strings, 0),
             (offset_of!(Module, march), strings, i64::from(march)),
         ];

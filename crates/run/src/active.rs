@@ -59,6 +59,16 @@ impl ActivationStack {
         self.last().map_or(ptr::null_mut(), |entry| entry.act)
     }
 
+    /// The activation `depth` below the innermost, or null.
+    pub fn from_top(&self, depth: usize) -> *mut Activation {
+        let known = self.depth.load(Ordering::Relaxed);
+        if depth >= known {
+            return ptr::null_mut();
+        }
+        // SAFETY: entries below `known` are initialised.
+        unsafe { self.entries.add(known - 1 - depth).read_volatile() }.act
+    }
+
     #[inline]
     pub fn push(&self, act: *mut Activation, entry_sp: u64) {
         let depth = self.depth.load(Ordering::Relaxed);

@@ -9,6 +9,7 @@
 mod activation;
 mod active;
 mod backend;
+mod backtrace;
 pub mod config;
 mod crossing;
 pub mod fatal;

@@ -4,7 +4,10 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flick_abi::layout::{FuncEntry, GATE_BOTH, GATE_NXP, Gate, LineEntry, MODULE_MAGIC, Module};
+use flick_abi::layout::{
+    FuncEntry, GATE_BOTH, GATE_NXP, Gate, InlinedEntry, LineEntry, MODULE_MAGIC, Module,
+    UnwindEntry,
+};
 use flick_abi::{ABI_VERSION, NXP_MARCH};
 use flick_engine::CodeRegion;
 
@@ -229,7 +232,7 @@ unsafe fn gates_of<'a>(module: &Module) -> Vec<&'a Gate> {
         .collect()
 }
 
-fn find<T>(f: impl Fn(&Registered) -> Option<T>) -> Option<T> {
+fn find<T>(mut f: impl FnMut(&Registered) -> Option<T>) -> Option<T> {
     MODULES.read(|modules| modules.iter().find_map(f))
 }
 
@@ -248,6 +251,12 @@ pub fn nxp_code_of(entry: u64) -> Option<u64> {
 /// The gate whose NxP code starts at `address`. Async-signal-safe.
 pub fn gate_of_image(address: u64) -> Option<*const Gate> {
     find(|known| binary(&known.by_image, address))
+}
+
+/// Whether `gate` is one that the host may call. Async-signal-safe.
+pub fn is_gate(gate: *const Gate) -> bool {
+    let ours = |(_, known): &(u64, *const Gate)| ptr::eq(*known, gate);
+    find(|known| known.by_image.iter().any(ours).then_some(())).is_some()
 }
 
 /// The code region with `address`. It stays valid while its module is registered, which the caller
@@ -286,18 +295,20 @@ pub fn for_each_gate(mut f: impl FnMut(&Gate)) {
     });
 }
 
-/// A place in an image for people.
+/// A function at a place in an image, for people.
 #[derive(Clone, Copy)]
 pub struct CodePlace {
     pub function: *const c_char,
-    pub offset: u64,
     /// Null without debug information.
     pub file: *const c_char,
     pub line: u32,
+    /// From the start of a real function; `None` for one that was inlined into the next.
+    pub offset: Option<u64>,
 }
 
-/// Function and line of an image address. Async-signal-safe.
-pub fn describe(address: u64) -> Option<CodePlace> {
+/// Calls `visit` with the functions that the code at `address` belongs to: inlined ones, innermost
+/// first, then the real one. Nothing for an address in no image. Async-signal-safe.
+pub fn describe(address: u64, mut visit: impl FnMut(CodePlace)) {
     find(|known| {
         // SAFETY: a registered module is mapped, its tables are as its record says.
         unsafe {
@@ -308,18 +319,54 @@ pub fn describe(address: u64) -> Option<CodePlace> {
             }
             let funcs: &[FuncEntry] = table(module.funcs, module.func_count);
             let lines: &[LineEntry] = table(module.lines, module.line_count);
+            let inlined: &[InlinedEntry] = table(module.inlined, module.inlined_count);
+            let text = |at: u32| module.strings.wrapping_add(at as usize);
             let func = funcs[..funcs.partition_point(|f| u64::from(f.offset) <= offset)].last()?;
-            let line = lines[..lines.partition_point(|l| u64::from(l.offset) <= offset)]
-                .last()
-                .filter(|row| row.line != 0);
-            Some(CodePlace {
-                function: module.strings.wrapping_add(func.name as usize),
-                offset: offset - u64::from(func.offset),
-                file: line.map_or(ptr::null(), |row| {
-                    module.strings.wrapping_add(row.file as usize)
-                }),
-                line: line.map_or(0, |row| row.line),
-            })
+            let row = lines[..lines.partition_point(|l| u64::from(l.offset) <= offset)].last();
+            let mut place = CodePlace {
+                function: text(func.name),
+                file: ptr::null(),
+                line: 0,
+                offset: None,
+            };
+            let at = |place: &mut CodePlace, file: u32, line: u32| {
+                let known = line != 0;
+                place.file = if known { text(file) } else { ptr::null() };
+                place.line = line;
+            };
+            let mut call = 0;
+            if let Some(row) = row {
+                at(&mut place, row.file, row.line);
+                call = row.inlined as usize;
+            }
+            while let Some(entry) = call.checked_sub(1).and_then(|call| inlined.get(call)) {
+                place.function = text(entry.name);
+                visit(place);
+                at(&mut place, entry.file, entry.line);
+                // Outer calls come first in the table.
+                call = (entry.parent as usize).min(call - 1);
+            }
+            place.function = text(func.name);
+            place.offset = Some(offset - u64::from(func.offset));
+            visit(place);
+            Some(())
+        }
+    });
+}
+
+/// How to leave the frame of the code at `address`. Async-signal-safe.
+pub fn unwind_row(address: u64) -> Option<UnwindEntry> {
+    find(|known| {
+        // SAFETY: a registered module is mapped, its tables are as its record says.
+        unsafe {
+            let module = &*known.module;
+            let offset = address.checked_sub(module.image as u64)?;
+            if offset >= module.image_size {
+                return None;
+            }
+            let rows: &[UnwindEntry] = table(module.unwind, module.unwind_count);
+            let count = rows.partition_point(|row| u64::from(row.offset) <= offset);
+            rows[..count].last().copied()
         }
     })
 }

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use crate::activation::Activation;
+use crate::backtrace::{self, Step};
 use crate::fatal::write_stderr;
 use crate::memory::stack;
 use crate::thread::Thread;
@@ -73,26 +74,32 @@ impl Text {
         self.put(&digits[at..])
     }
 
-    /// `function+0x12 (file.c:34)`, or just the address.
+    /// `0x55… in function+0x12 (file.c:34)`, or just the address. The function is the one that the
+    /// author wrote: an inlined one has no offset.
     fn place(&mut self, address: u64) -> &mut Self {
         self.str("0x").hex(address, 0);
-        if let Some(place) = modules::describe(address) {
-            // SAFETY: names are C strings of the module.
-            unsafe {
-                self.str(" in ")
-                    .c_str(place.function)
-                    .str("+0x")
-                    .hex(place.offset, 0);
-                if !place.file.is_null() {
-                    self.str(" (")
-                        .c_str(place.file)
-                        .str(":")
-                        .decimal(place.line)
-                        .str(")");
-                }
+        let mut innermost = true;
+        modules::describe(address, |place| {
+            if !std::mem::replace(&mut innermost, false) {
+                return;
             }
-        }
+            // SAFETY: names are C strings of the module.
+            unsafe { self.str(" in ").c_str(place.function) };
+            if let Some(offset) = place.offset {
+                self.str("+0x").hex(offset, 0);
+            }
+            if !place.file.is_null() {
+                self.str(" (").source(&place).str(")");
+            }
+        });
         self
+    }
+
+    /// `file.c:34`; the file is known.
+    fn source(&mut self, place: &modules::CodePlace) -> &mut Self {
+        // SAFETY: names are C strings of the module.
+        unsafe { self.c_str(place.file) };
+        self.str(":").decimal(place.line)
     }
 
     fn print(&mut self) {
@@ -197,11 +204,65 @@ fn registers(text: &mut Text, act: &Activation, help: &str) {
             .str(&"     "[..5 - name.len().max(1)])
             .hex(act.hart.x[at], 16);
     }
-    text.str("\n  called through the gate of ");
-    // SAFETY: the gate of a live activation and its name are the module's.
-    unsafe { text.c_str((*act.gate).name) };
-    text.str("\n").str(help);
-    text.print();
+    text.str("\n").print();
+    calls(text, act);
+    text.str(help).print();
+}
+
+/// The NxP's calls, innermost first: `#0 f at a.c:3 (inlined by)`, `#1 g+0x8 at a.c:9`.
+fn calls(text: &mut Text, act: &Activation) {
+    /// An endless recursion has more.
+    const MOST: usize = 24;
+    let thread = Thread::current_or_null();
+    if thread.is_null() {
+        return;
+    }
+    text.str("  NxP calls, innermost first:\n");
+    let mut number = 0;
+    let mut steps = 0;
+    // SAFETY: the thread's own state.
+    backtrace::walk(unsafe { &*thread }, act, MOST, |step| {
+        steps += 1;
+        match step {
+            Step::Frame { pc } => modules::describe(pc, |place| {
+                text.str("  #")
+                    .decimal(number)
+                    .str(if number < 10 { "  " } else { " " });
+                number += 1;
+                // SAFETY: names are C strings of the module.
+                unsafe { text.c_str(place.function) };
+                if let Some(offset) = place.offset {
+                    text.str("+0x").hex(offset, 0);
+                }
+                if !place.file.is_null() {
+                    text.str(" at ").source(&place);
+                }
+                text.str(if place.offset.is_none() {
+                    " (inlined by)\n"
+                } else {
+                    "\n"
+                });
+            }),
+            Step::Host { gate } => {
+                text.str("      called by the host through the gate of ");
+                let mut name = None;
+                // SAFETY: the gate of a live activation is its module's.
+                modules::describe(unsafe { (*gate).image } as u64, |place| {
+                    name = Some(place.function);
+                });
+                // SAFETY: names are C strings of the module.
+                unsafe { text.c_str(name.unwrap_or((*gate).name)) };
+                text.str("\n");
+            }
+            Step::Lost => {
+                text.str("      its caller is not known\n");
+            }
+        }
+        text.print();
+    });
+    if steps == MOST {
+        text.str("      and so on\n").print();
+    }
 }
 
 fn name(signal: c_int) -> &'static str {

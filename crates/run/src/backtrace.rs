@@ -1,0 +1,119 @@
+//! The NxP frames of a thread, innermost first, across its crossings. Async-signal-safe: nothing is
+//! read that was not checked to be the thread's own.
+use flick_abi::layout::{Gate, UNWIND_BY_FP, UNWIND_UNKNOWN};
+
+use crate::activation::Activation;
+use crate::host_stack::Which;
+use crate::thread::Thread;
+use crate::{crossing, modules};
+
+const RA: usize = 1;
+const SP: usize = 2;
+const FP: usize = 8;
+
+/// What a walk comes by.
+pub enum Step {
+    /// A real NxP frame. A caller's `pc` is the call's, one byte before the return address.
+    Frame { pc: u64 },
+    /// The host called these frames through this gate.
+    Host { gate: *const Gate },
+    /// The frames up to the next gate cannot be found.
+    Lost,
+}
+
+/// Calls `visit` with at most `limit` steps. `top` is the innermost activation of `thread`.
+pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnMut(Step)) {
+    let mut left = limit;
+    let mut visit = |step| {
+        left = left.saturating_sub(1);
+        visit(step);
+        left != 0
+    };
+    let mut depth = 0;
+    let mut act = top;
+    loop {
+        if !one(thread, act, depth == 0, &mut visit) || !visit(Step::Host { gate: act.gate }) {
+            return;
+        }
+        depth += 1;
+        let next = thread.active.from_top(depth);
+        // Frames of other stacks may be gone.
+        if next.is_null() || thread.host_stack.which(next as usize) != Which::Own {
+            return;
+        }
+        // SAFETY: on this thread's stack, which is mapped, and deeper frames are alive; any bits are a
+        // valid activation but for `in_host`, which is not read here.
+        act = unsafe { &*next };
+        if !std::ptr::eq(act.thread, thread) || !modules::is_gate(act.gate) {
+            return;
+        }
+    }
+}
+
+/// The frames of one activation. False: `visit` has had enough.
+fn one(
+    thread: &Thread,
+    act: &Activation,
+    innermost: bool,
+    visit: &mut impl FnMut(Step) -> bool,
+) -> bool {
+    let x = &act.hart.x;
+    let (mut sp, mut ra, mut fp) = (x[SP], x[RA], x[FP]);
+    // All but the innermost wait for a host function.
+    let mut pc = if innermost && !act.in_host {
+        act.hart.pc
+    } else {
+        match ra {
+            ra if ra == crossing::return_address() => return true,
+            ra => ra.wrapping_sub(1),
+        }
+    };
+    loop {
+        if !modules::in_image(pc) {
+            // A jump to nowhere: its caller is known by ra.
+            let caller = ra.wrapping_sub(1);
+            if pc == caller || !modules::in_image(caller) {
+                return visit(Step::Lost);
+            }
+            pc = caller;
+            continue;
+        }
+        if !visit(Step::Frame { pc }) {
+            return false;
+        }
+        let Some(row) = modules::unwind_row(pc).filter(|row| row.flags & UNWIND_UNKNOWN == 0)
+        else {
+            return visit(Step::Lost);
+        };
+        let base = if row.flags & UNWIND_BY_FP != 0 {
+            fp
+        } else {
+            sp
+        };
+        let cfa = base.wrapping_add_signed(i64::from(row.cfa));
+        let saved = |at: i16, register: u64| match at {
+            0 => Some(register),
+            at => load(thread, cfa.wrapping_add_signed(i64::from(at))),
+        };
+        let (Some(return_address), Some(saved_fp)) = (saved(row.ra, ra), saved(row.fp, fp)) else {
+            return visit(Step::Lost);
+        };
+        if return_address == crossing::return_address() {
+            return true;
+        }
+        // A frame that saves nothing and takes no stack can only be the innermost.
+        if cfa < sp || (cfa == sp && return_address == pc.wrapping_add(1)) {
+            return visit(Step::Lost);
+        }
+        (sp, fp, ra) = (cfa, saved_fp, return_address);
+        pc = return_address.wrapping_sub(1);
+    }
+}
+
+/// A word of the thread's NxP stack.
+fn load(thread: &Thread, address: u64) -> Option<u64> {
+    let stack = thread.stack_low() as u64..(thread.stack_top as u64).saturating_sub(7);
+    (address.is_multiple_of(8) && stack.contains(&address))
+        // SAFETY: inside the thread's NxP stack, which is mapped; what was never written reads as zero.
+        .then(|| unsafe { (address as *const u64).read_volatile() })
+}
