@@ -67,6 +67,9 @@ tree: rust pass nxp
 	@ln -sfn flick $(BUILD)/bin/flick-c++
 	@mkdir -p $(LIB)/linker && for name in ld ld.lld; do ln -sfn ../../../bin/flick $(LIB)/linker/$$name; done
 	@$(BUILD)/bin/flick generate $(SHARE)
+	@mkdir -p $(SHARE)/flick/gdb
+	@install -m 644 gdb/flick.py $(SHARE)/flick/gdb/flick.py
+	@install -m 644 gdb/flick.py $(LIB)/libflick.so-gdb.py
 	@install -m 644 include/flick.h $(BUILD)/include/
 	@install -m 755 $(TARGET)/release/libflick.so $(LIB)/libflick.so
 	@llvm-objcopy-19 $(MORE_THAN_MALLOC:%=--weaken-symbol=%) \

@@ -9,7 +9,9 @@ packages=(
   # cargo fetches over https
   ca-certificates
   # checks and tests: formatting, a second RISC-V, what the kernel and the ELF tools see
-  clang-format-19 qemu-user valgrind libc6-dbg strace file
+  clang-format-19 qemu-user valgrind libc6-dbg strace file gdb mandoc
+  # make deb
+  dpkg-dev
   # tests/projects: the build systems that flick-cc must fit into unchanged, and a compiler cache
   make cmake meson ninja-build autoconf automake libtool pkg-config ccache python3
   # tests/real: unpacking source packages

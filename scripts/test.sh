@@ -67,6 +67,11 @@ installed() {
   (cd / && env -u FLICK_ROOT "$prefix/opt/flick/bin/flick-cc" "$root/examples/hello/hello.c" -o "$prefix/hello") &&
     [ "$(cd / && env -i FLICK_OFFLOAD=require "$prefix/hello")" = "hello, world" ]
 }
+fresh_system() {
+  local status=0
+  packaging/test-deb.sh "$(packaging/deb.sh "$build" "$build/deb")" || status=$?
+  [ $status = 0 ] || [ $status = 77 ]
+}
 corpus() { "$logs/../flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
 # One compound command, so that bash has read all of it before an edit can reach it.
@@ -85,6 +90,8 @@ check "Installed elsewhere" installed
 check "What the system sees" scripts/check-elf.sh
 check "Projects" tests/projects/run.sh
 check "flick doctor" "$flick" doctor
+check "What the tools say" scripts/check-visible.sh
+check "gdb" scripts/check-gdb.sh
 
 check "Real projects" tests/real/run.sh --quick
 
@@ -94,6 +101,7 @@ check "Corpus: random placement, 20 seeds" corpus --random 20
 check "Corpus: plain gcc and clang" corpus --plain
 check "Corpus: bad input" corpus --errors
 check "Corpus: valgrind" corpus --valgrind
+[ $matrix = --pairwise ] || check "Debian package on a fresh system" fresh_system
 [ $matrix = --pairwise ] || check "Planted faults are caught" tests/planted/run.sh
 
 echo

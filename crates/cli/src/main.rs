@@ -8,11 +8,12 @@ mod pages;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use flick_build::{Error, FrontEnd, Objdump};
+use flick_build::{Error, FrontEnd, Objdump, Root};
 use flick_names::Demangle;
 
 #[derive(Parser)]
@@ -54,6 +55,12 @@ enum Command {
     Bench {
         #[command(subcommand)]
         what: Bench,
+    },
+    /// Start gdb with what it needs to show NxP code (docs/debugging.md)
+    Gdb {
+        /// gdb's own options and arguments, as in `--args ./prog input`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
     },
     /// Check that this machine can build and run Flick programs
     Doctor {
@@ -233,9 +240,30 @@ fn run(command: Command) -> Result<ExitCode, Error> {
                 )
             })?;
         }
+        Command::Gdb { args } => return Err(gdb(&args)),
         Command::Explain { code } => print!("{}", explain::explain(code.as_deref())?),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Becomes gdb with Flick's script; comes back only with an error.
+fn gdb(args: &[OsString]) -> Error {
+    let script = match Root::find() {
+        Ok(root) => root.dir().join("share/flick/gdb/flick.py"),
+        Err(error) => return error,
+    };
+    let error = std::process::Command::new("gdb")
+        .arg("-x")
+        .arg(&script)
+        .args(args)
+        .exec();
+    Error::new(
+        102,
+        "a required tool is missing",
+        "gdb",
+        format!("it cannot be started: {error}"),
+        "sudo apt-get install gdb",
+    )
 }
 
 #[cfg(test)]

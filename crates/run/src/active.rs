@@ -60,7 +60,7 @@ impl ActivationStack {
     }
 
     /// The activation `depth` below the innermost, or null.
-    pub fn from_top(&self, depth: usize) -> *mut Activation {
+    pub fn nth(&self, depth: usize) -> *mut Activation {
         let known = self.depth.load(Ordering::Relaxed);
         if depth >= known {
             return ptr::null_mut();

@@ -36,7 +36,7 @@ pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnM
             return;
         }
         depth += 1;
-        let next = thread.active.from_top(depth);
+        let next = thread.active.nth(depth);
         // Frames of other stacks may be gone.
         if next.is_null() || thread.host_stack.which(next as usize) != Which::Own {
             return;

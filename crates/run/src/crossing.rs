@@ -29,6 +29,20 @@ pub fn cross_address(counted: bool) -> usize {
     }
 }
 
+/// Start and end of each crossing.
+pub fn code() -> [u64; 4] {
+    unsafe extern "C" {
+        static __flick_cross_end: u8;
+        static __flick_cross_counted_end: u8;
+    }
+    [
+        cross as *const () as u64,
+        &raw const __flick_cross_end as u64,
+        cross_counted as *const () as u64,
+        &raw const __flick_cross_counted_end as u64,
+    ]
+}
+
 pub fn return_address() -> u64 {
     activation_end as *const () as u64
 }
@@ -40,7 +54,7 @@ pub fn xcall_address() -> u64 {
 /// One body, two entries: counting is chosen when a module is registered, so that calls that are not
 /// counted do not ask.
 macro_rules! crossing {
-    ($(#[$doc:meta])* $name:ident, $enter:path, $resume:path) => {
+    ($(#[$doc:meta])* $name:ident, $end:literal, $enter:path, $resume:path) => {
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -120,6 +134,9 @@ macro_rules! crossing {
                 "call {resume}",
                 "jmp 2b",
                 ".cfi_endproc",
+                concat!(".globl ", $end),
+                concat!(".hidden ", $end),
+                concat!($end, ":"),
                 size = const activation::SIZE,
                 ints = const activation::INT_ARGS,
                 floats = const activation::FLOAT_ARGS,
@@ -139,11 +156,11 @@ macro_rules! crossing {
 
 crossing!(
     /// Enters the NxP with the gate's record in r11; not callable from Rust.
-    cross, step::enter, step::resume
+    cross, "__flick_cross_end", step::enter, step::resume
 );
 crossing!(
     /// The same, counting.
-    cross_counted, step::enter_counted, step::resume_counted
+    cross_counted, "__flick_cross_counted_end", step::enter_counted, step::resume_counted
 );
 
 pub fn twin_counted_address() -> usize {

@@ -12,6 +12,7 @@ mod backend;
 mod backtrace;
 pub mod config;
 mod crossing;
+mod debugger;
 pub mod fatal;
 mod host_stack;
 pub mod interpose;

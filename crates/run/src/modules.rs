@@ -13,7 +13,7 @@ use flick_engine::CodeRegion;
 
 use crate::config::{self, Offload, Statistics, Trigger};
 use crate::sync::SignalSafeLock;
-use crate::{crossing, fatal, memory, signals, single, stats, thread};
+use crate::{crossing, debugger, fatal, memory, signals, single, stats, thread};
 
 /// A registered module. Lives until its library is closed.
 pub struct Registered {
@@ -75,6 +75,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
             .collect();
         by_image.sort_unstable();
         MODULES.write(|modules| {
+            debugger::add(module);
             modules.push(Registered {
                 module,
                 region,
@@ -117,6 +118,7 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
     }
     memory::remove_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
     let gone = MODULES.write(|modules| {
+        debugger::remove(module);
         let at = modules
             .iter()
             .position(|known| ptr::eq(known.module, module));
@@ -179,6 +181,7 @@ fn place() -> Place {
         // SAFETY: a plain function of the right type, which lives as long as the process.
         unsafe { libc::atexit(exiting) };
         if place == Place::Nxp {
+            debugger::init();
             thread::init();
             signals::init();
             main_text();
@@ -232,7 +235,7 @@ unsafe fn gates_of<'a>(module: &Module) -> Vec<&'a Gate> {
         .collect()
 }
 
-fn find<T>(mut f: impl FnMut(&Registered) -> Option<T>) -> Option<T> {
+fn find<T>(f: impl FnMut(&Registered) -> Option<T>) -> Option<T> {
     MODULES.read(|modules| modules.iter().find_map(f))
 }
 

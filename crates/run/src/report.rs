@@ -280,7 +280,15 @@ unsafe extern "C" {
     static __stop_flick_engine: u8;
 }
 
-/// Whether the host's `pc` is in the engine's loop, which alone touches memory for NxP code.
+/// Start and end of the engine's loop, which alone touches memory for NxP code.
+pub fn engine_code() -> [u64; 2] {
+    [
+        &raw const __start_flick_engine as u64,
+        &raw const __stop_flick_engine as u64,
+    ]
+}
+
 fn in_engine(pc: u64) -> bool {
-    (&raw const __start_flick_engine as u64..&raw const __stop_flick_engine as u64).contains(&pc)
+    let [start, end] = engine_code();
+    (start..end).contains(&pc)
 }

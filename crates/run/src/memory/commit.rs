@@ -17,11 +17,18 @@ pub(super) fn commit(start: usize, size: usize) -> bool {
     // SAFETY: callers own the range, which lies in the region.
     let ok =
         unsafe { libc::mprotect(start as *mut _, size, libc::PROT_READ | libc::PROT_WRITE) == 0 };
-    if !ok {
+    if ok {
+        advise(start, size, libc::MADV_DODUMP);
+    } else {
         FAILED.store(last_errno(), Relaxed);
         FAILURES.fetch_add(1, Relaxed);
     }
     ok
+}
+
+/// Keeps reserved pages out of core files: gdb would write all of them.
+pub(super) fn advise_no_dump(start: usize, size: usize) {
+    advise(start, size, libc::MADV_DONTDUMP);
 }
 
 /// The errno of the last commit that failed, or 0.
@@ -84,7 +91,9 @@ pub(super) fn decommit(start: usize, size: usize) -> bool {
         )
     };
     let ok = at != libc::MAP_FAILED;
-    if !ok {
+    if ok {
+        advise_no_dump(start, size);
+    } else {
         set_errno(errno);
         discard(start, size);
     }

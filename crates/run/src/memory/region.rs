@@ -9,6 +9,7 @@ use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
+use super::commit;
 use super::lock::Lock;
 
 /// Size of the region in bytes; powers of two.
@@ -143,6 +144,7 @@ fn map(size: usize) -> Result<usize, i32> {
             libc::munmap(end as *mut _, start + size + ALIGN - end);
         }
     }
+    commit::advise_no_dump(base, size);
     Ok(base)
 }
 

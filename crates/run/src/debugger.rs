@@ -1,0 +1,111 @@
+//! What a debugger's script (`gdb/`) reads from the memory of a process or of its core file.
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use flick_abi::layout::Module;
+
+use crate::activation::{self, Activation};
+use crate::config::{self, Trigger};
+use crate::{crossing, report};
+
+/// A module in the list. Written under the lock of the modules' table.
+#[repr(C)]
+struct Node {
+    module: *const Module,
+    next: AtomicPtr<Node>,
+}
+
+/// Layout version 1; later fields go to the end.
+#[repr(C)]
+pub struct Debugger {
+    version: AtomicU64,
+    modules: AtomicPtr<Node>,
+    /// 1: NxP functions are entered by a fault (`FLICK_TRIGGER=fault`).
+    trigger: AtomicU64,
+    /// Bytes of a frame of the crossing: it ends where rbp points.
+    activation_size: AtomicU64,
+    /// Offsets in it.
+    gate: AtomicU64,
+    in_host: AtomicU64,
+    pc: AtomicU64,
+    /// To where NxP code returns at the end of an activation.
+    return_address: AtomicU64,
+    /// Code of the two crossings and of the engine: start and end.
+    crossings: [AtomicU64; 4],
+    engine: [AtomicU64; 2],
+}
+
+/// Found by name; never moves.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)]
+pub static __flick_debugger: Debugger = Debugger {
+    version: AtomicU64::new(0),
+    modules: AtomicPtr::new(ptr::null_mut()),
+    trigger: AtomicU64::new(0),
+    activation_size: AtomicU64::new(0),
+    gate: AtomicU64::new(0),
+    in_host: AtomicU64::new(0),
+    pc: AtomicU64::new(0),
+    return_address: AtomicU64::new(0),
+    crossings: [const { AtomicU64::new(0) }; 4],
+    engine: [const { AtomicU64::new(0) }; 2],
+};
+
+/// Call once, before the first module is added.
+pub fn init() {
+    let all = &__flick_debugger;
+    let set = |field: &AtomicU64, value: u64| field.store(value, Ordering::Relaxed);
+    set(
+        &all.trigger,
+        u64::from(config::get().trigger == Trigger::Fault),
+    );
+    set(&all.activation_size, activation::SIZE as u64);
+    set(&all.gate, activation::GATE as u64);
+    set(
+        &all.in_host,
+        std::mem::offset_of!(Activation, in_host) as u64,
+    );
+    set(
+        &all.pc,
+        (std::mem::offset_of!(Activation, hart) + std::mem::offset_of!(flick_engine::Hart, pc))
+            as u64,
+    );
+    set(&all.return_address, crossing::return_address());
+    for (field, value) in all.crossings.iter().zip(crossing::code()) {
+        set(field, value);
+    }
+    for (field, value) in all.engine.iter().zip(report::engine_code()) {
+        set(field, value);
+    }
+    all.version.store(1, Ordering::Release);
+}
+
+/// The caller holds the lock of the modules' table.
+pub fn add(module: *const Module) {
+    let head = &__flick_debugger.modules;
+    let node = Node {
+        module,
+        next: AtomicPtr::new(head.load(Ordering::Relaxed)),
+    };
+    head.store(Box::into_raw(Box::new(node)), Ordering::Release);
+}
+
+/// The caller holds the lock of the modules' table.
+pub fn remove(module: *const Module) {
+    let mut link = &__flick_debugger.modules;
+    loop {
+        let node = link.load(Ordering::Relaxed);
+        if node.is_null() {
+            return;
+        }
+        // SAFETY: nodes in the list are alive; the lock keeps others away.
+        let found = unsafe { &*node };
+        if ptr::eq(found.module, module) {
+            link.store(found.next.load(Ordering::Relaxed), Ordering::Release);
+            // SAFETY: made by `add`, and out of the list.
+            drop(unsafe { Box::from_raw(node) });
+            return;
+        }
+        link = &found.next;
+    }
+}

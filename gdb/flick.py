@@ -1,0 +1,418 @@
+"""gdb for programs with NxP code (docs/debugging.md).
+
+Shows the NxP's functions in backtraces, lets the faults of FLICK_TRIGGER=fault pass, and adds the
+commands `info flick` and `flick-nxp`. Works on live processes and on core files. Everything is read
+from memory: `__flick_debugger` (crates/run/src/debugger.rs) and the tables of each module
+(crates/abi/src/layout.rs).
+"""
+
+import bisect
+import re
+import struct
+
+import gdb
+from gdb.FrameDecorator import FrameDecorator
+
+RA, SP, FP = 1, 2, 8
+UNWIND_BY_FP, UNWIND_UNKNOWN = 1, 2
+REGISTERS = (
+    "zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 "
+    "s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
+).split()
+LONGEST_BACKTRACE = 10000
+MOST_RUNTIME_FRAMES = 32
+MAGIC = b"FLKMOD1\0"
+
+
+def read(address, size):
+    """Bytes of the process, or None."""
+    try:
+        return gdb.selected_inferior().read_memory(address, size).tobytes()
+    except (gdb.MemoryError, OverflowError):
+        return None
+
+
+def word(address):
+    data = read(address, 8)
+    return struct.unpack("<Q", data)[0] if data else None
+
+
+class Module:
+    """The tables of one module's image."""
+
+    LAYOUT = struct.Struct("<8s2I20Q")
+
+    def __init__(self, address):
+        fields = self.LAYOUT.unpack(read(address, self.LAYOUT.size))
+        if fields[0] != MAGIC:
+            raise ValueError("not a module record")
+        (self.image, self.image_size, _, _) = fields[3:7]
+        (funcs, func_count, lines, line_count, self.strings, self.strings_size) = fields[7:13]
+        (inlined, inlined_count, unwind, unwind_count) = fields[19:23]
+        self.functions = self.table(funcs, func_count, "<IIII")
+        self.lines = self.table(lines, line_count, "<IIII")
+        self.inlined = self.table(inlined, inlined_count, "<IIII")
+        self.unwind = self.table(unwind, unwind_count, "<IihhI")
+        self.text = read(self.strings, self.strings_size) or b""
+        self.starts = {
+            id(table): [row[0] for row in table]
+            for table in (self.functions, self.lines, self.unwind)
+        }
+
+    @staticmethod
+    def table(address, count, layout):
+        row = struct.Struct(layout)
+        data = read(address, row.size * count) if count else b""
+        return list(row.iter_unpack(data or b""))
+
+    def string(self, at):
+        end = self.text.find(b"\0", at)
+        return self.text[at:end].decode("utf-8", "replace")
+
+    def row(self, table, offset):
+        """The last row that starts at or below `offset`."""
+        at = bisect.bisect_right(self.starts[id(table)], offset)
+        return table[at - 1] if at else None
+
+    def describe(self, pc):
+        """(function, file, line, inlined) of the code at `pc`, innermost first."""
+        offset = pc - self.image
+        function = self.row(self.functions, offset)
+        row = self.row(self.lines, offset)
+        file, line, call = (row[1], row[2], row[3]) if row else (0, 0, 0)
+        places = []
+        while 0 < call <= len(self.inlined):
+            name, at_file, at_line, parent = self.inlined[call - 1]
+            places.append((self.string(name), self.string(file), line, True))
+            file, line = at_file, at_line
+            call = min(parent, call - 1)
+        name = self.string(function[2]) if function else "??"
+        places.append((name, self.string(file), line, False))
+        return places
+
+
+class Runtime:
+    """`__flick_debugger` of a process."""
+
+    LAYOUT = struct.Struct("<14Q")
+    cache = {}
+
+    @classmethod
+    def find(cls):
+        """None where the process has no Flick runtime, or it has not started."""
+        try:
+            # The frame may be of another language, which has another syntax.
+            command = "with language c -- output/d (unsigned long)&__flick_debugger"
+            # A warning about the language may come first.
+            address = int(re.findall(r"^\d+", gdb.execute(command, to_string=True), re.M)[-1])
+        except (gdb.error, IndexError):
+            return None
+        data = read(address, cls.LAYOUT.size)
+        if data is None:
+            return None
+        fields = cls.LAYOUT.unpack(data)
+        return cls(fields) if fields[0] == 1 else None
+
+    def __init__(self, fields):
+        (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
+        self.fault = trigger == 1
+        self.crossings = [fields[8:10], fields[10:12]]
+        self.engine = fields[12:14]
+        self.modules = []
+        node = head
+        while node and len(self.modules) < 1000:
+            record, node = word(node), word(node + 8)
+            if not record:
+                break
+            module = self.module(record)
+            if module:
+                self.modules.append(module)
+
+    def module(self, record):
+        # A library may be unloaded and another loaded in its place: its identity is in the key.
+        key = (record, read(record, Module.LAYOUT.size))
+        if key[1] is None:
+            return None
+        if key not in self.cache:
+            if len(self.cache) > 100:
+                self.cache.clear()
+            try:
+                self.cache[key] = Module(record)
+            except (ValueError, TypeError, struct.error):
+                return None
+        return self.cache[key]
+
+    def module_of(self, address):
+        for module in self.modules:
+            if module.image <= address < module.image + module.image_size:
+                return module
+        return None
+
+    def is_crossing(self, pc):
+        return any(start <= pc < end for start, end in self.crossings)
+
+    def activation(self, frame):
+        """Of a frame of the crossing."""
+        return Activation(self, int(frame.read_register("rbp")) % 2**64 - self.size)
+
+
+class Activation:
+    """One call from the host: the registers of the NxP."""
+
+    def __init__(self, runtime, address):
+        self.runtime = runtime
+        self.address = address
+        data = read(address, 32 * 8)
+        self.x = struct.unpack("<32Q", data) if data else (0,) * 32
+        self.pc = word(address + runtime.pc) or 0
+        in_host = read(address + runtime.in_host, 1)
+        self.in_host = in_host == b"\1"
+
+    def gate_name(self):
+        gate = word(self.address + self.runtime.gate)
+        image = word(gate + 8) if gate else None
+        module = self.runtime.module_of(image or 0)
+        return module.describe(image)[-1][0] if module else "?"
+
+    def frames(self):
+        """Program counters of the NxP's frames, innermost first; those of callers are in the call."""
+        sp, ra, fp = self.x[SP], self.x[RA], self.x[FP]
+        runtime = self.runtime
+        if self.in_host:
+            if ra == runtime.sentinel:
+                return
+            pc = ra - 1
+        else:
+            pc = self.pc
+        for _ in range(LONGEST_BACKTRACE):
+            module = runtime.module_of(pc)
+            if module is None:
+                if pc == ra - 1 or runtime.module_of(ra - 1) is None:
+                    return
+                pc = ra - 1
+                continue
+            yield pc
+            row = module.row(module.unwind, pc - module.image)
+            if row is None or row[4] & UNWIND_UNKNOWN:
+                return
+            _, cfa, saved_ra, saved_fp, flags = row
+            cfa += fp if flags & UNWIND_BY_FP else sp
+            next_ra = word(cfa + saved_ra) if saved_ra else ra
+            next_fp = word(cfa + saved_fp) if saved_fp else fp
+            if next_ra is None or next_fp is None or next_ra == runtime.sentinel:
+                return
+            if cfa < sp or (cfa == sp and next_ra == pc + 1):
+                return
+            sp, fp, ra, pc = cfa, next_fp, next_ra, next_ra - 1
+
+
+class NxpFrame(FrameDecorator):
+    """A function of the NxP, at the host frame of its crossing."""
+
+    def __init__(self, base, pc, place):
+        super().__init__(base)
+        self.pc = pc
+        self.name, self.file, self.source_line, self.inlined = place
+
+    def function(self):
+        return self.name + (" [NxP, inlined]" if self.inlined else " [NxP]")
+
+    def address(self):
+        return self.pc
+
+    def filename(self):
+        return self.file or None
+
+    def line(self):
+        return self.source_line or None
+
+    def frame_args(self):
+        return None
+
+    def frame_locals(self):
+        return None
+
+    def elided(self):
+        return None
+
+
+class FrameFilter:
+    """Puts the NxP's functions where their crossing is; leaves the runtime's own frames out."""
+
+    def __init__(self):
+        self.name = "flick"
+        self.priority = 50
+        self.enabled = True
+        gdb.frame_filters[self.name] = self
+
+    def filter(self, frames):
+        runtime = Runtime.find()
+        return frames if runtime is None else self.shown(runtime, frames)
+
+    def shown(self, runtime, frames):
+        # Frames that are the runtime's if an activation that runs on the NxP is next.
+        held = []
+        for decorated in frames:
+            frame = decorated.inferior_frame()
+            if not runtime.is_crossing(frame.pc()):
+                held.append(decorated)
+                # A signal handler is not the runtime's, and neither are many frames.
+                if frame.type() == gdb.SIGTRAMP_FRAME or len(held) > MOST_RUNTIME_FRAMES:
+                    yield from held
+                    held = []
+                continue
+            activation = runtime.activation(frame)
+            places = [
+                (pc, place)
+                for pc in activation.frames()
+                for place in runtime.module_of(pc).describe(pc)
+            ]
+            if activation.in_host or not places:
+                yield from held
+            held = []
+            for pc, place in places:
+                yield NxpFrame(decorated, pc, place)
+            if not places:
+                # A crossing that has just begun or is about to end.
+                yield decorated
+        yield from held
+
+
+class RealFault(gdb.Function):
+    """$_flick_real_fault(): 0 for a fault that only migrates the thread, else 1."""
+
+    def __init__(self):
+        super().__init__("_flick_real_fault")
+
+    def invoke(self):
+        runtime = Runtime.find()
+        if runtime is None:
+            return 1
+        pc = gdb.newest_frame().pc()
+        module = runtime.module_of(pc)
+        if module is None:
+            return 1
+        # Only the first instruction of a function is an entry; a jump elsewhere is the program's own.
+        starts = module.starts[id(module.functions)]
+        at = bisect.bisect_left(starts, pc - module.image)
+        return 0 if at < len(starts) and starts[at] == pc - module.image else 1
+
+
+class Migration:
+    """With FLICK_TRIGGER=fault, lets the SIGSEGVs that migrate pass and stops at the others."""
+
+    installed = False
+
+    @classmethod
+    def wanted(cls):
+        runtime = Runtime.find()
+        if runtime is not None:
+            return runtime.fault
+        setting = gdb.execute("show environment FLICK_TRIGGER", to_string=True)
+        return setting.strip().endswith("= fault")
+
+    @classmethod
+    def install(cls, *_):
+        if cls.installed or not cls.wanted():
+            return
+        cls.installed = True
+        gdb.execute("handle SIGSEGV nostop noprint pass", to_string=True)
+        gdb.execute("catch signal SIGSEGV", to_string=True)
+        number = int(gdb.parse_and_eval("$bpnum"))
+        gdb.execute("condition %d $_flick_real_fault()" % number, to_string=True)
+
+
+class InfoFlick(gdb.Command):
+    """Say what Flick does in this process: its modules, and the crossings of this thread."""
+
+    def __init__(self):
+        super().__init__("info flick", gdb.COMMAND_STATUS)
+
+    def invoke(self, _argument, _from_tty):
+        runtime = Runtime.find()
+        if runtime is None:
+            raise gdb.GdbError("No Flick runtime here, or it has not started, or offload is off.")
+        print("trigger: %s" % ("fault" if runtime.fault else "gate"))
+        for module in runtime.modules:
+            end = module.image + module.image_size
+            owner = gdb.execute("info symbol %d" % module.image, to_string=True).strip()
+            print(
+                "image 0x%x-0x%x: %d functions%s"
+                % (module.image, end, len(module.functions), source_of(owner))
+            )
+        activations = crossings(runtime)
+        print("crossings of this thread: %d" % len(activations))
+        for number, activation in enumerate(activations):
+            where = "in a host function" if activation.in_host else "in NxP code"
+            print("  %d: gate of %s, %s" % (number, activation.gate_name(), where))
+
+
+def source_of(owner):
+    # `__flick_guard in section .data.rel.ro of /path/libx.so`; a program's own is not named.
+    parts = owner.rsplit(" of ", 1)
+    return " in " + parts[1] if len(parts) == 2 else ""
+
+
+def crossings(runtime):
+    """Activations of the selected thread, innermost first."""
+    found = []
+    try:
+        frame = gdb.newest_frame()
+    except gdb.error:
+        return found
+    while frame is not None and len(found) < 1000:
+        try:
+            if runtime.is_crossing(frame.pc()):
+                found.append(runtime.activation(frame))
+            frame = frame.older()
+        except gdb.error:
+            break
+    return found
+
+
+class NxpCommand(gdb.Command):
+    """Look at the NxP's side of this thread."""
+
+    def __init__(self):
+        super().__init__("flick-nxp", gdb.COMMAND_DATA, prefix=True)
+
+
+class NxpRegisters(gdb.Command):
+    """flick-nxp registers [N]: the NxP's registers in crossing N of this thread (0: the innermost)."""
+
+    def __init__(self):
+        super().__init__("flick-nxp registers", gdb.COMMAND_DATA)
+
+    def invoke(self, argument, _from_tty):
+        runtime = Runtime.find()
+        activations = crossings(runtime) if runtime else []
+        number = int(gdb.parse_and_eval(argument)) if argument.strip() else 0
+        if not 0 <= number < len(activations):
+            raise gdb.GdbError("This thread has %d crossings." % len(activations))
+        activation = activations[number]
+        module = runtime.module_of(activation.pc)
+        place = ""
+        if module:
+            name, file, line, _ = module.describe(activation.pc)[0]
+            place = "  <%s>%s" % (name, " at %s:%d" % (file, line) if line else "")
+        print("%-4s 0x%016x%s" % ("pc", activation.pc, place))
+        for name, value in zip(REGISTERS, activation.x):
+            print("%-4s 0x%016x  %d" % (name, value, value - 2**64 if value >> 63 else value))
+
+
+def main():
+    if "flick" in gdb.frame_filters:
+        return
+    FrameFilter()
+    RealFault()
+    InfoFlick()
+    NxpCommand()
+    NxpRegisters()
+    # The environment of the program is settled when its files are loaded.
+    gdb.events.new_objfile.connect(Migration.install)
+    gdb.events.stop.connect(Migration.install)
+    gdb.events.new_thread.connect(Migration.install)
+    Migration.install()
+
+
+main()

@@ -1,0 +1,101 @@
+#!/bin/bash
+# docs/debugging.md, as gdb does it: live, after a crash, in a core file, dynamic and static.
+# Needs a built tree. Prints `ok` or `FAIL` for each check.
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+command -v gdb >/dev/null || { echo "skipped: there is no gdb"; echo "0 passed, 0 failed"; exit 0; }
+gdb -batch -ex 'python print(1)' 2>/dev/null | grep -qx 1 || { echo "skipped: this gdb has no Python"; echo "0 passed, 0 failed"; exit 0; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# A core file is not of the size of the reserved address space.
+ulimit -f 1000000
+cp "$root/tests/c/report_frames.c" crash.c
+cat >fine.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+static long total;
+FLICK_HOST __attribute__((noinline)) void stop_here(long x) { total += x; }
+static inline void twice(long x) { stop_here(x); stop_here(x); }
+FLICK_NXP __attribute__((noinline)) long work(long x) { twice(x); return x + 1; }
+FLICK_NXP __attribute__((noinline)) long outer(long x) { long a = work(x); return a + 1; }
+int main(void) {
+  for (long i = 0; i < 3; i++) total += outer(i);
+  printf("total %ld\n", total);
+  return 0;
+}
+END
+for kind in dynamic static; do
+  [ $kind = static ] && option=-static || option=
+  "$flick_cc" -O1 -g $option crash.c -o crash-$kind && "$flick_cc" -O1 -g $option fine.c -o fine-$kind || exit 1
+done
+if ! gdb -nx -batch -ex run ./fine-dynamic 2>&1 | grep -q 'exited normally'; then
+  echo "skipped: gdb cannot start a program here (ptrace)"
+  echo "0 passed, 0 failed"
+  exit 0
+fi
+passed=0 failed=0
+result() { # NAME STATUS
+  if [ "$2" = 0 ]; then
+    passed=$((passed + 1))
+    echo "ok   $1"
+  else
+    failed=$((failed + 1))
+    echo "FAIL $1"
+    sed 's/^/     /' log
+  fi
+}
+# gdb's output has lines that match the patterns, in this order.
+in_order() { # PATTERN...
+  awk 'BEGIN { for (i = 1; i < ARGC; i++) want[i] = ARGV[i]; n = ARGC - 1; ARGC = 1; at = 1 }
+    at <= n && $0 ~ want[at] { at++ }
+    END { if (at <= n) print "no match, in this order, for: " want[at]; exit at <= n }' "$@" <log >why ||
+    { cat why >>log; return 1; }
+}
+with_script() { # PROGRAM GDB-OPTIONS...
+  local program=$1
+  shift
+  timeout 120 "$flick" gdb -nx -batch "$@" "$program" >log 2>&1
+}
+callers=('[#]0 .*stop_here' 'twice \[NxP, inlined\].*fine.c:5' 'work \[NxP\].*fine.c:6' \
+  'outer \[NxP\].*fine.c:7' 'main .*fine.c:9')
+crashed=('next_of \[NxP, inlined\].*crash.c:26' 'second_of \[NxP, inlined\].*crash.c:27' 'walk \[NxP\].*crash.c:29' \
+  ' host .*crash.c:30' 'middle \[NxP\].*crash.c:31' 'outer \[NxP\].*crash.c:33' 'main ')
+
+for kind in dynamic static; do
+  for trigger in gate fault; do
+    export FLICK_TRIGGER=$trigger
+    with_script ./fine-$kind -ex 'break stop_here' -ex run -ex bt -ex 'info flick' -ex 'flick-nxp registers'
+    in_order "${callers[@]}" "trigger: $trigger" 'functions' 'gate of outer, in a host function' '^ra +0x' '^sp '
+    result "backtrace in a host function ($kind, $trigger)" $?
+
+    with_script ./fine-$kind -ex run
+    in_order 'exited normally' && ! grep -q SIGSEGV log
+    result "nothing stops a program that migrates ($kind, $trigger)" $?
+
+    with_script ./crash-$kind -ex run -ex bt -ex 'generate-core-file core' -ex kill
+    in_order 'SIGSEGV' "${crashed[@]}"
+    result "a fault in NxP code stops ($kind, $trigger)" $?
+
+    [ "$(stat -c %s core)" -lt 200000000 ]
+    result "a core file is made and small ($kind, $trigger)" $?
+    if [ -s core ]; then
+      timeout 120 "$flick" gdb -nx -batch -ex bt -ex 'info flick' ./crash-$kind core >log 2>&1
+      in_order "${crashed[@]}" 'gate of walk, in NxP code'
+      result "core file ($kind, $trigger)" $?
+      rm -f core
+    fi
+  done
+done
+unset FLICK_TRIGGER
+# Found by gdb itself beside the library, where the user trusts the directory.
+timeout 120 gdb -nx -batch -iex "add-auto-load-safe-path $build/lib/flick" -ex 'break stop_here' -ex run -ex bt \
+  ./fine-dynamic >log 2>&1
+in_order "${callers[@]}"
+result "the script is loaded with the library" $?
+strip --strip-all -o stripped fine-dynamic
+timeout 120 "$flick" gdb -nx -batch -ex 'break write' -ex run -ex 'info flick' ./stripped >log 2>&1
+in_order 'image 0x.*functions'
+result "a stripped program" $?
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,167 @@
+#!/bin/bash
+# What the tools say of a program: reasons in `flick stat`, names of C++, `flick config`, man pages and
+# completions, the Debian package. Needs a built tree. Prints `ok` or `FAIL` for each check.
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+check() { # NAME COMMAND...
+  local name=$1
+  shift
+  if "$@" >"$work/log" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok   $name"
+  else
+    failed=$((failed + 1))
+    echo "FAIL $name"
+    tail -n 40 "$work/log" | sed 's/^/     /'
+  fi
+}
+# Every one of the patterns (basic regular expressions) is in the file.
+has() { # FILE PATTERN...
+  local file=$1 pattern status=0
+  shift
+  for pattern in "$@"; do
+    grep -q -- "$pattern" "$file" || { echo "no match for: $pattern"; status=1; }
+  done
+  [ $status = 0 ] || cat "$file"
+  return $status
+}
+
+cd "$work" || exit 1
+cat >a.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+static inline long square(long x) { return x * x; }
+FLICK_HOST long kept(long x) { return x + 1; }
+FLICK_NXP long work(long x) { return square(x) + kept(x); }
+FLICK_NXP long idle(long x) { return x - 1; }
+FLICK_NXP long early(long x) { return x * 3; }
+long refused(long x) {
+  __asm__("nop");
+  return x;
+}
+static void first(void) {
+  volatile long v = early(2);
+  (void)v;
+}
+__attribute__((section(".preinit_array"), used)) static void (*before)(void) = first;
+int main(int count, char **v) {
+  long sum = 0;
+  for (int i = 0; i < 5; i++) sum += work(i);
+  if (count > 5) idle(3);
+  printf("%ld %ld\n", sum, refused(2));
+  (void)v;
+  return 0;
+}
+END
+printf 'nxp ref*\nnxp nothing*\n' >place.txt
+"$flick_cc" -O1 -g a.c --flick-place=place.txt -c -o a.o && "$flick_cc" a.o -o a || exit 1
+cat >b.cpp <<'END'
+#include <cstdio>
+#include <flick.h>
+namespace shape {
+struct box {
+  long w, h;
+  long area() const;
+};
+FLICK_NXP long box::area() const { return w * h; }
+}  // namespace shape
+FLICK_HOST __attribute__((noinline)) void say(long n) { std::printf("%ld\n", n); }
+FLICK_NXP __attribute__((noinline)) void tell(const shape::box &b) { say(b.area()); }
+int main() {
+  shape::box b{6, 7};
+  tell(b);
+  return b.area() != 42;
+}
+END
+"$build/bin/flick-c++" -O1 -g b.cpp -o b || exit 1
+
+reasons() {
+  "$flick" stat -o report ./a && has report '5  work  *on nxp' \
+    'kept  on host, a: marked in the source (a.c:4)' \
+    'early  on host, a: called before Flick.s constructor ran' \
+    'refused  *on host: cannot be placed \[FLK0202\]: inline assembly.*(a.c:8)' \
+    'idle  *on nxp: never called from the host' 'square  *on both sides' \
+    'place.txt:2: nxp nothing'
+}
+switched_off() {
+  FLICK_OFFLOAD=off "$flick" stat -o report ./a &&
+    has report '5  work  *on host, a: FLICK_OFFLOAD=off, set where flick stat was started' &&
+    "$flick" stat -o report env FLICK_OFFLOAD=off ./a &&
+    has report 'FLICK_OFFLOAD=off, set by the program that started it' ' 0  crossings'
+}
+without_flick() {
+  clang-19 -I"$root/include" a.c -o plain && "$flick" stat -o report ./plain &&
+    has report 'no record of crossings: it has no NxP code: it was built without flick'
+}
+demangled() {
+  "$flick" stat -o report ./b && has report 'shape::box::area() const  *on nxp' 'say(long)  *on host' &&
+    "$flick" place --explain b >table && has table '^shape::box::area() const ' &&
+    "$flick" objdump -d b >code && has code '<shape::box::area() const>:' '<say(long) on the host>'
+}
+mangled_on_request() {
+  "$flick" stat --no-demangle -o report ./b && has report '_ZNK5shape3box4areaEv  *on nxp' &&
+    "$flick" place --explain --no-demangle b >table && has table '^_ZNK5shape3box4areaEv ' &&
+    "$flick" objdump -d --no-demangle b >code && has code '<_ZNK5shape3box4areaEv>:'
+}
+record_keeps_symbols() {
+  FLICK_STATS=$work/record ./b >/dev/null && has record '^call host-to-nxp 1 _ZNK5shape3box4areaEv'
+}
+config() {
+  env -u FLICK_OFFLOAD "$flick" config >out && has out 'FLICK_OFFLOAD  *auto  *(default)' 'clang-19 .*found in PATH' &&
+    FLICK_TRIGGER=fault "$flick" config --json >out && has out '"value": "fault"'
+}
+config_refuses() {
+  ! FLICK_OFFLOAD=maybe "$flick" config >out && has out '\[FLK0404\] FLICK_OFFLOAD=maybe' &&
+    ! FLICK_TRIGER=gate "$flick" config >out && has out 'FLICK_TRIGER is no variable of Flick'
+}
+man_pages() {
+  local page status=0
+  for page in "$build"/share/man/man1/*.1; do
+    if command -v mandoc >/dev/null; then
+      # It has no date on purpose.
+      mandoc -Tlint -Wwarning "$page" | grep -v 'missing date' && status=1
+    elif command -v groff >/dev/null; then
+      [ -z "$(groff -man -Tutf8 -ww -z "$page" 2>&1)" ] || status=1
+    fi
+  done
+  [ -s "$build/share/man/man1/flick.1" ] && [ -s "$build/share/man/man1/flick-c++.1" ] && return $status
+}
+completions() {
+  bash -n "$build/share/bash-completion/completions/flick" &&
+    bash -c '. "$1"; COMP_WORDS=(flick st); COMP_CWORD=1; _flick flick st flick; [ "${COMPREPLY[*]}" = stat ]' \
+      - "$build/share/bash-completion/completions/flick" &&
+    { ! command -v zsh >/dev/null || zsh -n "$build/share/zsh/vendor-completions/_flick"; } &&
+    { ! command -v fish >/dev/null || fish -n "$build/share/fish/vendor_completions.d/flick.fish"; }
+}
+package() {
+  local deb
+  deb=$("$root/packaging/deb.sh" "$build" "$work/deb") && dpkg-deb -c "$deb" >list && dpkg-deb -f "$deb" >control &&
+    has list ' ./usr/bin/flick$' ' ./usr/bin/flick-cc -> flick$' ' ./usr/lib/flick/libflick.so$' \
+      ' ./usr/share/man/man1/flick-cc.1.gz$' ' ./usr/share/doc/flick/copyright$' \
+      ' ./usr/share/gdb/auto-load/usr/lib/flick/libflick.so-gdb.py$' &&
+    has control '^Version: ' 'clang-19, lld-19, binutils, libc6-dev' || return 1
+  # Errors only: what is a warning changes with lintian's version.
+  ! command -v lintian >/dev/null || lintian --allow-root --fail-on error "$deb" || lintian --fail-on error "$deb"
+}
+
+check "flick stat says why" reasons
+check "flick stat says who switched offload off" switched_off
+check "flick stat of a program without flick" without_flick
+check "C++ names as in the source" demangled
+check "--no-demangle" mangled_on_request
+check "records keep the linker's names" record_keeps_symbols
+check "flick config" config
+check "flick config refuses" config_refuses
+check "man pages" man_pages
+check "completions" completions
+if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
+  check "Debian package" package
+else
+  echo "skipped: Debian package (no dpkg-dev)"
+fi
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
