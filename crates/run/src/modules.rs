@@ -357,6 +357,15 @@ pub fn describe(address: u64, mut visit: impl FnMut(CodePlace)) {
     });
 }
 
+/// The first of [`describe`]: the function that the author wrote there.
+pub fn innermost(address: u64) -> Option<CodePlace> {
+    let mut first = None;
+    describe(address, |place| {
+        first.get_or_insert(place);
+    });
+    first
+}
+
 /// How to leave the frame of the code at `address`. Async-signal-safe.
 pub fn unwind_row(address: u64) -> Option<UnwindEntry> {
     find(|known| {

@@ -78,11 +78,7 @@ impl Text {
     /// author wrote: an inlined one has no offset.
     fn place(&mut self, address: u64) -> &mut Self {
         self.str("0x").hex(address, 0);
-        let mut innermost = true;
-        modules::describe(address, |place| {
-            if !std::mem::replace(&mut innermost, false) {
-                return;
-            }
+        if let Some(place) = modules::innermost(address) {
             // SAFETY: names are C strings of the module.
             unsafe { self.str(" in ").c_str(place.function) };
             if let Some(offset) = place.offset {
@@ -91,7 +87,7 @@ impl Text {
             if !place.file.is_null() {
                 self.str(" (").source(&place).str(")");
             }
-        });
+        }
         self
     }
 

@@ -63,7 +63,7 @@ unsafe fn report(act: &Activation) {
     // SAFETY: as above.
     let gate = text(unsafe { (*act.gate).name });
     let gate = flick_names::demangled(&gate);
-    let caller = modules::describe(act.hart.x[RA]);
+    let caller = modules::innermost(act.hart.x[RA]);
     let function = caller.as_ref().map_or(gate, |place| text(place.function));
     let at = caller
         .filter(|place| !place.file.is_null())
