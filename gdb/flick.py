@@ -301,21 +301,26 @@ class RealFault(gdb.Function):
 class Migration:
     """With FLICK_TRIGGER=fault, lets the SIGSEGVs that migrate pass and stops at the others."""
 
-    installed = False
+    decided = False
 
     @classmethod
-    def wanted(cls):
-        runtime = Runtime.find()
-        if runtime is not None:
-            return runtime.fault
+    def at_load(cls):
         setting = gdb.execute("show environment FLICK_TRIGGER", to_string=True)
-        return setting.strip().endswith("= fault")
+        if setting.strip().endswith("= fault"):
+            cls.install()
 
     @classmethod
-    def install(cls, *_):
-        if cls.installed or not cls.wanted():
-            return
-        cls.installed = True
+    def at_stop(cls, _event):
+        """For a process that was started elsewhere, or an environment that was set later."""
+        runtime = None if cls.decided else Runtime.find()
+        if runtime is not None:
+            cls.decided = True
+            if runtime.fault:
+                cls.install()
+
+    @classmethod
+    def install(cls):
+        cls.decided = True
         gdb.execute("handle SIGSEGV nostop noprint pass", to_string=True)
         gdb.execute("catch signal SIGSEGV", to_string=True)
         number = int(gdb.parse_and_eval("$bpnum"))
@@ -408,11 +413,9 @@ def main():
     InfoFlick()
     NxpCommand()
     NxpRegisters()
-    # The environment of the program is settled when its files are loaded.
-    gdb.events.new_objfile.connect(Migration.install)
-    gdb.events.stop.connect(Migration.install)
-    gdb.events.new_thread.connect(Migration.install)
-    Migration.install()
+    # Not at other events: while a program starts, gdb cannot evaluate anything.
+    gdb.events.stop.connect(Migration.at_stop)
+    Migration.at_load()
 
 
 main()

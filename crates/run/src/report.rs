@@ -201,14 +201,14 @@ fn registers(text: &mut Text, act: &Activation, help: &str) {
             .hex(act.hart.x[at], 16);
     }
     text.str("\n").print();
-    calls(text, act);
+    // An endless recursion says the same again and again.
+    let most = if help == OVERFLOW { 6 } else { 24 };
+    calls(text, act, most);
     text.str(help).print();
 }
 
 /// The NxP's calls, innermost first: `#0 f at a.c:3 (inlined by)`, `#1 g+0x8 at a.c:9`.
-fn calls(text: &mut Text, act: &Activation) {
-    /// An endless recursion has more.
-    const MOST: usize = 24;
+fn calls(text: &mut Text, act: &Activation, most: usize) {
     let thread = Thread::current_or_null();
     if thread.is_null() {
         return;
@@ -217,7 +217,7 @@ fn calls(text: &mut Text, act: &Activation) {
     let mut number = 0;
     let mut steps = 0;
     // SAFETY: the thread's own state.
-    backtrace::walk(unsafe { &*thread }, act, MOST, |step| {
+    backtrace::walk(unsafe { &*thread }, act, most, |step| {
         steps += 1;
         match step {
             Step::Frame { pc } => modules::describe(pc, |place| {
@@ -256,7 +256,7 @@ fn calls(text: &mut Text, act: &Activation) {
         }
         text.print();
     });
-    if steps == MOST {
+    if steps == most {
         text.str("      and so on\n").print();
     }
 }
