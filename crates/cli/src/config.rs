@@ -11,7 +11,7 @@ use flick_build::{Root, TOOLS, Tool};
 use serde_json::json;
 
 /// Variables of Flick that no part of [`flick_abi::settings`] describes.
-const OTHER_VARIABLES: [&str; 2] = ["FLICK_ROOT", "FLICK_SAVE_DIR"];
+const OTHER_VARIABLES: [&str; 1] = ["FLICK_ROOT"];
 
 /// One line of the answer.
 #[derive(Debug, PartialEq, Eq)]
