@@ -54,8 +54,8 @@ static std::string take(char *Text) {
   return Out;
 }
 
-/// The symbol behind a thunk, or Symbol (Itanium C++ ABI, 5.1.4.3).
-static std::string throughThunk(StringRef Symbol) {
+// Itanium C++ ABI, 5.1.4.3.
+std::string throughThunk(StringRef Symbol) {
   auto SkipOffset = [](StringRef &Rest) {
     // h <offset> _, or v <offset> _ <offset> _; an offset may begin with n.
     bool Virtual = Rest.consume_front("v");

@@ -157,6 +157,21 @@ void applyEntries(Plan &P, Function &F, const PlacementOptions &Options, bool Ma
     P.Choices[&F] = {Side::Nxp, "random", false};
 }
 
+/// A thunk goes where its function goes, so that calls through it need not cross twice.
+void placeThunks(Plan &P) {
+  for (Function &F : P.M) {
+    std::string Target = throughThunk(cName(F));
+    if (F.isDeclaration() || Target == cName(F) || P.Choices.contains(&F))
+      continue;
+    auto It = P.Choices.find(P.M.getFunction(Target));
+    if (It != P.Choices.end() && It->second.Reason == "mark") {
+      Choice Chosen = It->second;
+      Chosen.Firm = false;
+      P.Choices[&F] = Chosen;
+    }
+  }
+}
+
 } // namespace
 
 bool choosePlacement(Plan &P, const PlacementOptions &Options) {
@@ -172,6 +187,7 @@ bool choosePlacement(Plan &P, const PlacementOptions &Options) {
       Good = false;
     }
   }
+  placeThunks(P);
   for (Function &F : P.M) {
     if (F.isDeclaration() || cName(F).starts_with("__flick_"))
       continue;

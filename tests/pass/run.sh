@@ -15,6 +15,7 @@ if [ ! -e "$pass" ]; then
 fi
 
 # What RUN lines may use, besides ordinary commands.
+inc=-I$root/include
 flick() { "$clang" -D__FLICK__=1 -I"$root/include" -fpass-plugin="$pass" -Xclang -load -Xclang "$pass" "$@"; }
 plain() { "$clang" -D__FLICK__=1 -I"$root/include" "$@"; }
 check() { FileCheck-19 --dump-input-context=2 "$@"; }

@@ -62,6 +62,46 @@ fn needs(library: &object::File, name: &[u8]) -> bool {
     })
 }
 
+/// Gets an object's contents, its place and whether it is optional.
+pub type Visit<'a> = &'a mut dyn FnMut(&[u8], &str, bool) -> Result<()>;
+
+/// Visits the file, or each member of the archive, whose place is `archive(member)`.
+pub fn each_object(input: &LinkInput, visit: Visit) -> Result<()> {
+    let data = read_file(&input.path)?;
+    let place = input.path.display().to_string();
+    if data.starts_with(b"!<arch>\n") || data.starts_with(b"!<thin>\n") {
+        return each_member(&input.path, &data, visit)
+            .map_err(|e| if e.place.is_empty() { e.at(place) } else { e });
+    }
+    visit(&data, &place, input.optional)
+}
+
+fn each_member(path: &Path, data: &[u8], visit: Visit) -> Result<()> {
+    let broken = |e: object::Error| {
+        let help = "build the archive again";
+        Error::new(
+            302,
+            "an archive is truncated or corrupted",
+            "",
+            e.to_string(),
+            help,
+        )
+    };
+    let archive = ArchiveFile::parse(data).map_err(broken)?;
+    for member in archive.members() {
+        let member = member.map_err(broken)?;
+        let name = String::from_utf8_lossy(member.name()).into_owned();
+        let place = format!("{}({name})", path.display());
+        if archive.is_thin() {
+            let file = path.parent().unwrap_or(Path::new("")).join(&name);
+            visit(&read_file(&file)?, &place, true)?;
+        } else {
+            visit(member.data(data).map_err(broken)?, &place, true)?;
+        }
+    }
+    Ok(())
+}
+
 impl Inputs {
     /// Reads them. `asked`: names to look for among host definitions. FLK0105, FLK0302, FLK0303,
     /// FLK0304.
@@ -73,46 +113,11 @@ impl Inputs {
             } else {
                 asked
             };
-            all.file(&input.path, input.optional, asked)?;
+            each_object(input, &mut |data, place, optional| {
+                all.object(data, place, optional, asked)
+            })?;
         }
         Ok(all)
-    }
-
-    fn file(&mut self, path: &Path, optional: bool, asked: &BTreeSet<String>) -> Result<()> {
-        let data = read_file(path)?;
-        let place = path.display().to_string();
-        if data.starts_with(b"!<arch>\n") || data.starts_with(b"!<thin>\n") {
-            return self
-                .archive(path, &data, asked)
-                .map_err(|e| if e.place.is_empty() { e.at(place) } else { e });
-        }
-        self.object(&data, &place, optional, asked)
-    }
-
-    fn archive(&mut self, path: &Path, data: &[u8], asked: &BTreeSet<String>) -> Result<()> {
-        let broken = |e: object::Error| {
-            let help = "build the archive again";
-            Error::new(
-                302,
-                "an archive is truncated or corrupted",
-                "",
-                e.to_string(),
-                help,
-            )
-        };
-        let archive = ArchiveFile::parse(data).map_err(broken)?;
-        for member in archive.members() {
-            let member = member.map_err(broken)?;
-            let name = String::from_utf8_lossy(member.name()).into_owned();
-            let place = format!("{}({name})", path.display());
-            if archive.is_thin() {
-                let file = path.parent().unwrap_or(Path::new("")).join(&name);
-                self.object(&read_file(&file)?, &place, true, asked)?;
-            } else {
-                self.object(member.data(data).map_err(broken)?, &place, true, asked)?;
-            }
-        }
-        Ok(())
     }
 
     fn object(

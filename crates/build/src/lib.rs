@@ -24,6 +24,7 @@ mod response;
 mod run;
 mod search;
 mod temp;
+mod ungated;
 
 pub use driver::{FrontEnd, cc};
 pub use explain::place_explain;

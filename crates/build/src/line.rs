@@ -120,6 +120,24 @@ impl Line {
             .any(|word| names.iter().any(|name| word == name))
     }
 
+    /// The file that the linker writes, if its line names it.
+    pub fn output(&self) -> Option<&OsStr> {
+        let mut words = self.words();
+        let mut found = None;
+        while let Some(word) = words.next() {
+            match word.as_bytes() {
+                b"-o" | b"--output" => found = words.next().map(OsString::as_os_str),
+                [b'-', b'o', name @ ..] => found = Some(OsStr::from_bytes(name)),
+                name => {
+                    if let Some(name) = name.strip_prefix(b"--output=") {
+                        found = Some(OsStr::from_bytes(name));
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// Whether `-z NAME` is among the words.
     pub fn has_z(&self, name: &str) -> bool {
         let words: Vec<_> = self.words().collect();

@@ -16,7 +16,7 @@ use crate::root::Root;
 use crate::run::{Runner, Step, Stop};
 use crate::search::link_inputs;
 use crate::temp::Temp;
-use crate::{Error, refused};
+use crate::{Error, refused, ungated};
 
 /// A link that clang asks Flick for.
 struct Link<'a> {
@@ -110,7 +110,11 @@ fn link(words: Vec<OsString>) -> Step {
         return link.run(None, mode);
     }
     let image = nxp_link::image_object(&kept, &library, &rules, link.runner, link.temp)?;
-    link.run(Some(&image), mode)
+    link.run(Some(&image), mode)?;
+    if let Some(warning) = ungated::check(&line, &files)? {
+        eprintln!("{}", warning.as_warning());
+    }
+    Ok(())
 }
 
 /// What Flick adds to the link.

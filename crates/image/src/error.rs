@@ -40,6 +40,12 @@ impl Error {
         }
     }
 
+    /// The message of something that does not keep the tool from its work.
+    pub fn as_warning(&self) -> String {
+        self.to_string()
+            .replacen("flick: error:", "flick: warning:", 1)
+    }
+
     /// The same error, found in `place`.
     #[must_use]
     pub fn at(mut self, place: impl fmt::Display) -> Self {

@@ -1,0 +1,96 @@
+//! After the link: inline functions that are placed in one unit and not in another. The host linker
+//! keeps one of the two; if that is the one without a gate, host code never migrates there, though
+//! the program is right.
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use flick_abi::names::TWIN_PREFIX;
+use flick_image::Placements;
+use flick_image::elf::read_file;
+use flick_names::demangled;
+use object::{Object, ObjectSymbol};
+
+use crate::inputs::each_object;
+use crate::line::Line;
+use crate::search::LinkInput;
+use crate::{Error, Result};
+
+/// The FLK0309 that the output deserves. What strips the output of its local symbols hides it.
+pub fn check(line: &Line, files: &[LinkInput]) -> Result<Option<Error>> {
+    let stripped = ["-s", "--strip-all", "-x", "--discard-all"];
+    let Some(output) = line.output().filter(|_| !line.has(&stripped)) else {
+        return Ok(None);
+    };
+    let ungated = of_output(Path::new(output))?;
+    let Some((name, placed)) = ungated.iter().next() else {
+        return Ok(None);
+    };
+    let mut kept = None;
+    for input in files.iter().filter(|input| !input.of_system()) {
+        each_object(input, &mut |data, place, _| {
+            if kept.is_none() && defines_host_only(data, name)? {
+                kept = Some(place.to_owned());
+            }
+            Ok(())
+        })?;
+    }
+    let others = match ungated.len() - 1 {
+        0 => String::new(),
+        1 => " (and one more function)".to_owned(),
+        n => format!(" (and {n} more functions)"),
+    };
+    let name = demangled(name);
+    Ok(Some(Error::new(
+        309,
+        "an inline function is placed on the NxP in one unit and not in another",
+        kept.unwrap_or_default(),
+        format!(
+            "the linker has kept the other unit's '{name}', so that host code does not migrate there; \
+             {placed} places it{others}"
+        ),
+        "compile every unit that uses it with flick, the same marks and the same placement files",
+    )))
+}
+
+/// Functions that have a definition and no twin, though a unit of the output places them on the NxP;
+/// with the unit.
+fn of_output(path: &Path) -> Result<BTreeMap<String, String>> {
+    let data = read_file(path)?;
+    // A linker that makes something else speaks for itself.
+    let Ok(file) = object::File::parse(&*data) else {
+        return Ok(BTreeMap::new());
+    };
+    let mut placed: BTreeMap<String, String> = Placements::of_file(&file)?
+        .functions
+        .into_iter()
+        .filter(|row| row.placement == "nxp")
+        .map(|row| (row.function, row.unit))
+        .collect();
+    let mut defined = BTreeSet::new();
+    for symbol in file.symbols().filter(|symbol| symbol.is_definition()) {
+        let Ok(name) = symbol.name() else { continue };
+        match name.strip_prefix(TWIN_PREFIX) {
+            Some(function) => drop(placed.remove(flick_names::plain(function))),
+            None if placed.contains_key(name) => drop(defined.insert(name.to_owned())),
+            None => {}
+        }
+    }
+    placed.retain(|name, _| defined.contains(name));
+    Ok(placed)
+}
+
+/// Whether an object has `name` as host code alone.
+fn defines_host_only(data: &[u8], name: &str) -> Result<bool> {
+    let Ok(file) = object::File::parse(data) else {
+        return Ok(false);
+    };
+    let defines = file.kind() == object::ObjectKind::Relocatable
+        && file
+            .symbols()
+            .any(|symbol| symbol.is_definition() && symbol.name() == Ok(name));
+    Ok(defines
+        && !Placements::of_file(&file)?
+            .functions
+            .iter()
+            .any(|row| row.placement == "nxp" && row.function == name))
+}

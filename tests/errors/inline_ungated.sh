@@ -1,0 +1,38 @@
+# An inline function that is placed in one unit and not in another: the link says so where the kept
+# definition is the one without a gate, and only there.
+. "$FLICK_TEST_ERRORS/lib.sh"
+cxx=$FLICK_TEST_CXX
+cat >part.h <<'CXX'
+#include <flick.h>
+namespace ns {
+template <class T> struct Stack {
+  FLICK_NXP __attribute__((noinline)) T push(T x) { return x + 1; }
+};
+} // namespace ns
+int other(int x);
+CXX
+cat >main.cpp <<'CXX'
+#include "part.h"
+#include <cstdio>
+int main() { return printf("%d %d\n", ns::Stack<int>().push(1), other(2)) == 0; }
+CXX
+cat >other.cpp <<'CXX'
+#include "part.h"
+int other(int x) { return ns::Stack<int>().push(x); }
+CXX
+"$cxx" -c main.cpp -o main.o
+"$cxx" -c other.cpp -o gated.o
+clang++-19 -c other.cpp -o plain.o
+ar rcs libplain.a plain.o
+for linker in bfd lld; do
+  status 0 "$cxx" -fuse-ld=$linker plain.o main.o -o prog
+  has err 'flick: warning: [FLK0309]' 'plain.o' "'ns::Stack<int>::push(int)'" 'main.cpp places it' 'help:'
+  [ "$(./prog)" = "2 3" ] || die "not the output"
+  status 0 "$cxx" -fuse-ld=$linker -Wl,--whole-archive libplain.a -Wl,--no-whole-archive main.o -o prog
+  has err 'libplain.a(plain.o)'
+  status 0 "$cxx" -fuse-ld=$linker main.o plain.o -o prog
+  [ ! -s err ] || die "$(cat err)"
+  status 0 "$cxx" -fuse-ld=$linker gated.o main.o -o prog
+  [ ! -s err ] || die "$(cat err)"
+  [ "$(./prog)" = "2 3" ] || die "not the output"
+done

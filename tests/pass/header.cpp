@@ -1,0 +1,19 @@
+// flick.h under every standard of C++, with flick and without.
+// RUN: for v in 98 11 14 17 20; do flick -std=c++$v @header.warn $s || exit; done
+// RUN: for v in 98 11 14 17 20; do $clang $inc -std=c++$v @header.warn $s || exit; done
+// RUN: for v in 98 11 14 17 20; do g++ $inc -std=c++$v @header.warn $s || exit; done
+#include <flick.h>
+
+struct Holder {
+  FLICK_NXP int member(int x) { return x; }
+  FLICK_BOTH Holder() {}
+  FLICK_HOST static int host();
+};
+FLICK_NXP_DATA int table[4];
+int use() {
+  Holder h;
+  void *p = flick_alloc(FLICK_MEM_NXP, sizeof table);
+  int near = flick_is_nxp_memory(p);
+  flick_free(p);
+  return near + h.member(1);
+}
