@@ -1,5 +1,7 @@
 /* Start-up code of every program and shared library with an image: tells the runtime about its
  * module before its own constructors run, and after its destructors. */
+#include "note.h"
+
 struct module;
 extern const struct module __flick_module __attribute__((visibility("hidden")));
 extern void __flick_register(const struct module *);

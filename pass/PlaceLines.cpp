@@ -26,6 +26,8 @@ public:
         add(*F, "host", Chosen.Reason, "");
     for (const std::string &At : P.MatchedEntries)
       row({"v1", P.M.getSourceFileName(), "-", "match", At});
+    for (auto &[F, Mark] : P.Expected)
+      add(*F, "expect", Mark, "");
     return Text;
   }
 

@@ -132,6 +132,8 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
     return false;
   }
   P.Places[F] = Mine.Place;
+  if (F->isDeclaration() && !Mine.Host)
+    P.Expected.push_back({F, Mine.sideName().str()});
   if (!F->isDeclaration())
     P.Choices[F] = {Mine.Nxp ? Side::Nxp : Mine.Both ? Side::Both : Side::Host, "mark", true};
   return true;

@@ -1,5 +1,6 @@
 #include "PlacementFile.h"
 #include "FunctionNames.h"
+#include "flick_abi.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -15,6 +16,9 @@ static cl::list<std::string> PlaceFiles("flick-place", cl::value_desc("file"),
                                         cl::desc("Flick: a placement file"));
 static cl::opt<std::string> RandomSpec("flick-random", cl::value_desc("seed:percent"),
                                        cl::desc("Flick: place functions at random"));
+
+static cl::opt<unsigned> AbiVersion("flick-abi", cl::value_desc("number"),
+                                    cl::desc("Flick: the driver's version of object files"));
 
 bool RandomPlacement::picks(StringRef Name) const {
   return xxh3_64bits((Name + ":" + Seed).str()) % 100 < Percent;
@@ -110,6 +114,15 @@ static void readLine(StringRef Line, const std::string &At, std::vector<Placemen
 Expected<PlacementOptions> readPlacementOptions() {
   PlacementOptions Out;
   std::string Bad;
+  if (AbiVersion.getNumOccurrences() && AbiVersion != FLICK_ABI_VERSION) {
+    auto Text = [](unsigned V) {
+      return std::to_string(V >> 16) + "." + std::to_string(V & 0xffff);
+    };
+    Bad +=
+        "[FLK0303] one of Flick's own files is of another version: flick-pass.so: its format is " +
+        Text(FLICK_ABI_VERSION) + ", this flick makes " + Text(AbiVersion) +
+        "; install Flick again: all of its files together, into an empty place\n";
+  }
   for (const std::string &File : PlaceFiles) {
     ErrorOr<std::unique_ptr<MemoryBuffer>> Text = MemoryBuffer::getFile(File, /*IsText=*/true);
     if (!Text) {

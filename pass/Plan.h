@@ -61,6 +61,8 @@ struct Plan {
   llvm::Module &M;
   llvm::MapVector<llvm::Function *, Choice> Choices;
   llvm::DenseMap<const llvm::GlobalValue *, SourcePlace> Places;
+  /// Declarations marked FLICK_NXP or FLICK_BOTH, with the mark: another unit should place them.
+  std::vector<std::pair<const llvm::Function *, std::string>> Expected;
   llvm::MapVector<llvm::GlobalVariable *, SourcePlace> NxpData;
   /// FILE:LINE of the placement-file entries that match a function here.
   std::vector<std::string> MatchedEntries;

@@ -3,5 +3,9 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     // Threads keep its thread-exit hook and the program its signal handlers: it is never unloaded.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
-    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libflick.so");
+    // Programs ask for the major version that they were linked with.
+    let major = flick_abi::ABI_VERSION.major();
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libflick.so.{major}");
+    // The engine asks where its own section is; nobody else needs to.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-z,start-stop-visibility=hidden");
 }

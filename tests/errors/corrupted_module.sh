@@ -16,4 +16,4 @@ status 125 ./bad
 has err '[FLK0308]'
 cp prog bad && flip bad $((offset + 8))
 status 125 ./bad
-has err '[FLK0401]'
+has err '[FLK0401]' ./bad

@@ -10,7 +10,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         "// Made from crates/abi by `cargo run -p flick-abi --example c-header`."
     )?;
     writeln!(out, "#pragma once\n")?;
-    writeln!(out, "#define FLICK_ABI_VERSION {ABI_VERSION}")?;
+    writeln!(out, "#define FLICK_ABI_VERSION {}", ABI_VERSION.bits())?;
     writeln!(out, "#define FLICK_NXP_MARCH \"{NXP_MARCH}\"")?;
     writeln!(out, "#define FLICK_FAT_MAGIC \"FLKNXP1\"")?;
     writeln!(
@@ -31,6 +31,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("SEC_UNITS", names::SEC_UNITS),
         ("SEC_GATES", names::SEC_GATES),
         ("SEC_NXP_DATA", names::SEC_NXP_DATA),
+        ("SEC_NOTE", names::SEC_NOTE),
         ("LINK_GUARD", names::LINK_GUARD),
         ("NXP_PREFIX", names::NXP_PREFIX),
         ("CALL_PREFIX", names::CALL_PREFIX),

@@ -1,4 +1,5 @@
 //! Binary records. All fields are little-endian; pointers are 64-bit and relocated by the linker.
+use crate::Version;
 use core::ffi::{c_char, c_void};
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
@@ -10,7 +11,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 #[derive(Clone, Copy, Debug)]
 pub struct FatHeader {
     pub magic: [u8; 8],
-    pub abi_version: u32,
+    pub abi_version: Version,
     pub header_size: u32,
     pub payload_size: u64,
     /// XXH3-64 of the payload. It is the record's checksum and the name of the unit.
@@ -131,7 +132,7 @@ pub const UNWIND_UNKNOWN: u32 = 2;
 #[repr(C)]
 pub struct Module {
     pub magic: [u8; 8],
-    pub abi_version: u32,
+    pub abi_version: Version,
     /// `size_of::<Module>()` when it was made.
     pub size: u32,
     pub image: *const u8,
@@ -159,7 +160,10 @@ pub struct Module {
     pub unwind_count: u64,
 }
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
-const _: () = assert!(size_of::<Module>() == 176);
+/// `Module::size` of the first minor version. Later ones add fields behind; a runtime reads no field
+/// that a module's size does not cover.
+pub const MODULE_SIZE_AT_LEAST: usize = 176;
+const _: () = assert!(size_of::<Module>() >= MODULE_SIZE_AT_LEAST);
 const _: () = assert!(offset_of!(Module, image) == 16);
 const _: () = assert!(offset_of!(Module, gates) == 96);
 const _: () = assert!(offset_of!(Module, image_id) == 136);

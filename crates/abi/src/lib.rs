@@ -8,10 +8,13 @@ pub mod layout;
 pub mod names;
 pub mod settings;
 pub mod signature;
+pub mod version;
 
-/// Version of everything in this crate. Objects, images and runtime with different versions do not
-/// mix: the link step and `__flick_register` refuse them.
-pub const ABI_VERSION: u32 = 1;
+pub use version::{Note, Version};
+
+/// Version of everything in this crate. What does not go together is refused by the link step and by
+/// `__flick_register` (`docs/formats.md`, "Versions", says what a change of it is).
+pub const ABI_VERSION: Version = Version::new(1, 0);
 
 /// The RISC-V ISA string that NxP code is compiled for.
 pub const NXP_MARCH: &str = "rv64imafdc_zicsr_zifencei";

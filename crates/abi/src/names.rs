@@ -12,6 +12,8 @@ pub const SEC_UNITS: &str = "flick_units";
 pub const SEC_GATES: &str = "flick_gates";
 /// `FLICK_NXP_DATA` variables (allocated, writable, page-aligned).
 pub const SEC_NXP_DATA: &str = "flick_nxp_data";
+/// [`crate::version::Note`], allocated: of which version a file is.
+pub const SEC_NOTE: &str = ".note.flick";
 /// The image in the final file: page-aligned, relocated, then read-only (RELRO); never executable.
 pub const SEC_IMAGE: &str = ".data.rel.ro.flick_image";
 

@@ -2,6 +2,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use flick_abi::ABI_VERSION;
+
 use crate::args::{Args, Stop};
 use crate::root::Root;
 use crate::run::Runner;
@@ -84,10 +86,13 @@ fn pass_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
     let refused = args.not_with_nxp.at_compile();
     let refused = refused.map(|option| format!("-flick-refuse={option}").into());
     let placement = args.placement.pass_options();
+    // A pass of another version says so.
+    let version = OsString::from(format!("-flick-abi={}", ABI_VERSION.bits()));
     for option in placement
         .into_iter()
         .chain(args.nxp.pass_options())
         .chain(refused)
+        .chain([version])
     {
         front_end("-mllvm".into());
         front_end(option);

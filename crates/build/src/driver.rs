@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 use crate::args::Args;
-use crate::root::{CLANG, CLANGXX, Root, Tool};
+use crate::root::{self, CLANG, CLANGXX, Root, Tool};
 use crate::run::{Runner, Step, Stop};
 use crate::{compile, database, preprocessed, response};
 
@@ -74,7 +74,10 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
     if let Some(file) = args.database.as_deref().filter(|file| file.is_file()) {
         database::clean(file, &extra)?;
     }
-    result?;
+    result.map_err(|stop| match root::other_clang(&clang, runner) {
+        Some(error) if !args.sources.is_empty() => error.into(),
+        _ => stop,
+    })?;
     preprocessed::add_markers(&args, &root)?;
     Ok(())
 }

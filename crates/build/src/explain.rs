@@ -1,12 +1,12 @@
 //! `flick place --explain`.
 use std::path::Path;
 
-use flick_image::Placements;
 use flick_image::elf::{parse_host, read_file};
 use flick_image::place::{Placed, Reason};
+use flick_image::{Placements, final_file};
 use flick_names::Demangle;
 
-use crate::{Error, Result};
+use crate::{Error, Result, expected};
 
 /// A table of where each selected function of a program, library or object is and why; text that
 /// ends in a newline. FLK0105, FLK0304, FLK0307, FLK0308.
@@ -14,7 +14,26 @@ pub fn place_explain(path: &Path, demangle: Demangle) -> Result<String> {
     let place = path.display();
     let data = read_file(path)?;
     let file = parse_host(&data).map_err(|e| e.at(&place))?;
-    let found = Placements::of_file(&file).map_err(|e| e.at(&place))?;
+    final_file::check_version(&file).map_err(|e| e.at(&place))?;
+    let mut found = Placements::of_file(&file).map_err(|e| e.at(&place))?;
+    for mut declared in found.expected {
+        if found
+            .functions
+            .iter()
+            .all(|f| f.function != declared.function)
+        {
+            let mark = expected::mark(&declared);
+            declared.reason =
+                Reason::Other(format!("{mark} marks this declaration, and no definition"));
+            declared.placement = "host".into();
+            found.functions.push(declared);
+        }
+    }
+    if found.functions.is_empty() && final_file::is_stripped(&file) {
+        let (why, help) = final_file::STRIPPED;
+        let what = "no placement in this file";
+        return Err(Error::new(307, what, place.to_string(), why, help));
+    }
     if found.functions.is_empty() {
         return Err(Error::new(
             307,

@@ -1,8 +1,9 @@
 //! What the inputs of a link carry: NxP code, placement lines, names that matter to the image.
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use flick_image::elf::{Machine, machine, read_file};
+use flick_image::place::Placed;
 use flick_image::{Placements, fat};
 use object::elf;
 use object::read::archive::ArchiveFile;
@@ -31,6 +32,11 @@ pub struct Inputs {
     pub units: Vec<FatUnit>,
     /// Those of `asked` that host code of this link defines.
     pub host_defines: BTreeSet<String>,
+    /// Where, for the first definition of each.
+    pub definers: BTreeMap<String, String>,
+    /// Names of functions with NxP code or a choice for it, and marked declarations.
+    pub placed: BTreeSet<String>,
+    pub expected: Vec<Placed>,
     /// Placement entries that matched.
     pub matched: Vec<String>,
     /// Host code calls flick_alloc & co., or a library of the link has NxP code.
@@ -157,8 +163,11 @@ impl Inputs {
             return Ok(());
         }
         let records = fat::of_object(&file).map_err(|e| e.at(place))?;
-        self.matched
-            .extend(Placements::of_file(&file).map_err(|e| e.at(place))?.matched);
+        let places = Placements::of_file(&file).map_err(|e| e.at(place))?;
+        self.matched.extend(places.matched);
+        self.expected.extend(places.expected);
+        self.placed
+            .extend(places.functions.into_iter().map(|f| f.function));
         let mut bound = BTreeSet::new();
         for symbol in file.symbols().filter(|s| s.is_global()) {
             let Ok(name) = symbol.name() else { continue };
@@ -168,6 +177,9 @@ impl Inputs {
             }
             if asked.contains(name) {
                 self.host_defines.insert(name.into());
+                self.definers
+                    .entry(name.into())
+                    .or_insert_with(|| place.into());
             }
             let visible = match symbol.flags() {
                 SymbolFlags::Elf { st_other, .. } => st_other & 3 == elf::STV_DEFAULT,

@@ -8,6 +8,7 @@ mod command_line_record;
 mod compile;
 mod database;
 mod driver;
+mod expected;
 mod explain;
 mod inputs;
 mod line;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+use flick_abi::ABI_VERSION;
 use flick_abi::names::{ALLOCATOR_FUNCTIONS, HEAP_FUNCTIONS, STATIC_WRAPS};
 use flick_image::elf::read_file;
 use flick_image::{final_file, write};
@@ -16,7 +17,7 @@ use crate::root::Root;
 use crate::run::{Runner, Step, Stop};
 use crate::search::link_inputs;
 use crate::temp::Temp;
-use crate::{Error, refused, ungated};
+use crate::{Error, expected, refused, ungated};
 
 /// A link that clang asks Flick for.
 struct Link<'a> {
@@ -56,6 +57,9 @@ fn link(words: Vec<OsString>) -> Step {
     asked.extend(HEAP_FUNCTIONS.iter().map(|&name| name.to_owned()));
     asked.insert(USABLE_SIZE.to_owned());
     let inputs = Inputs::read(&files, &asked)?;
+    for warning in expected::unmet(&inputs, &files)? {
+        eprintln!("{}", warning.as_warning());
+    }
     line.placement.check(&inputs.matched)?;
     let mode = match (
         inputs.units.is_empty() && !inputs.needs_runtime,
@@ -71,7 +75,11 @@ fn link(words: Vec<OsString>) -> Step {
     match mode {
         Mode::Plain => {}
         Mode::Static { .. } => drop(link.root.require(link.root.runtime_static())?),
-        Mode::Dynamic => drop(link.root.require(link.root.runtime_shared())?),
+        Mode::Dynamic => {
+            let runtime = link.root.runtime_shared();
+            link.root
+                .require_version(runtime, |runtime| runtime.reads(ABI_VERSION))?;
+        }
     }
     if inputs.units.is_empty() {
         return link.run(None, mode);
@@ -80,7 +88,8 @@ fn link(words: Vec<OsString>) -> Step {
         let place = &inputs.units[0].place;
         return Err(refused::with_nxp(option, place).into());
     }
-    link.root.require(link.root.crt())?;
+    let crt = link.root.crt();
+    link.root.require_version(crt, |crt| crt == ABI_VERSION)?;
     let wrapped = wrapped(&line.user);
     if let (true, Some(name)) = (
         static_link,

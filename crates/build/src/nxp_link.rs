@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use flick_abi::ABI_VERSION;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, RT_HEAP_PREFIX};
 use flick_image::elf::read_file;
 use flick_image::linked::{ADDRESS_PREFIX, Target, plain_name};
-use flick_image::{Linked, write};
+use flick_image::{Linked, final_file, write};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
 
 use crate::inputs::FatUnit;
 use crate::payload::Payload;
-use crate::root::LLD;
+use crate::root::{self, LLD};
 use crate::run::Runner;
 use crate::temp::Temp;
 use crate::{Error, Result};
@@ -56,6 +57,7 @@ impl NxpLibrary {
         let data = read_file(&path)?;
         let archive = ArchiveFile::parse(&*data).map_err(broken)?;
         let mut members = Vec::new();
+        let mut version = None;
         for member in archive.members() {
             let bytes = member.and_then(|m| m.data(&*data)).map_err(broken)?;
             let file = object::File::parse(bytes).map_err(broken)?;
@@ -67,8 +69,10 @@ impl NxpLibrary {
                 .filter(|name| !name.starts_with(CALL_PREFIX))
                 .map(str::to_owned)
                 .collect();
+            version = version.or_else(|| final_file::version(&file));
             members.push((bytes.to_vec(), names));
         }
+        root::check_own(&path, version, |version| version == ABI_VERSION)?;
         Ok(Self { path, members })
     }
 

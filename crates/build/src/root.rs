@@ -2,6 +2,11 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use flick_abi::{ABI_VERSION, Version};
+use flick_image::elf::read_file;
+use flick_image::final_file;
+
+use crate::run::Runner;
 use crate::{Error, Result};
 
 /// The installed tree (`docs/formats.md`, "Installed tree").
@@ -74,6 +79,22 @@ impl Root {
         self.lib().join("linker").join(name)
     }
 
+    /// `file` if it exists and its note says a version that `fits`, else FLK0102 or FLK0303: a tree
+    /// that was put together from two.
+    pub(crate) fn require_version(
+        &self,
+        file: PathBuf,
+        fits: impl Fn(Version) -> bool,
+    ) -> Result<PathBuf> {
+        let file = self.require(file)?;
+        let data = read_file(&file)?;
+        let version = object::File::parse(&*data)
+            .ok()
+            .and_then(|f| final_file::version(&f));
+        check_own(&file, version, fits)?;
+        Ok(file)
+    }
+
     /// `file` if it exists, else FLK0102.
     pub(crate) fn require(&self, file: PathBuf) -> Result<PathBuf> {
         if file.is_file() {
@@ -87,6 +108,25 @@ impl Root {
             "run `make` (or `make install PREFIX=…`) in Flick's source tree again",
         ))
     }
+}
+
+/// FLK0303 where `version` of Flick's own `file` does not fit.
+pub(crate) fn check_own(
+    file: &Path,
+    version: Option<Version>,
+    fits: impl Fn(Version) -> bool,
+) -> Result<()> {
+    if version.is_some_and(&fits) {
+        return Ok(());
+    }
+    let found = version.map_or("none".into(), |version| version.to_string());
+    Err(Error::new(
+        303,
+        "one of Flick's own files is of another version",
+        file.display().to_string(),
+        format!("its format is {found}, this flick makes {ABI_VERSION}"),
+        "install Flick again: all of its files together, into an empty place",
+    ))
 }
 
 /// A program that Flick runs.
@@ -147,6 +187,30 @@ impl Tool {
             )
         })
     }
+}
+
+/// LLVM's major version that the pass is built for: a plugin fits one only.
+const LLVM: &str = "19";
+
+/// FLK0102 if a clang that failed is of another major version than the pass.
+pub(crate) fn other_clang(clang: &Path, runner: Runner) -> Option<Error> {
+    let output = runner.capture(clang, &["--version".into()]).ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let version = text.split_once("clang version ")?.1;
+    let version = version.split_whitespace().next()?;
+    if version.split('.').next() == Some(LLVM) {
+        return None;
+    }
+    Some(Error::new(
+        102,
+        "a required tool is of another version",
+        clang.display().to_string(),
+        format!("it is clang {version}, and Flick's pass is a plugin for clang {LLVM}"),
+        format!(
+            "sudo apt-get install {}; see which one comes first in PATH",
+            CLANG.package
+        ),
+    ))
 }
 
 /// One thing that `flick doctor` checks.

@@ -2,6 +2,8 @@
 //! that every message has (`docs/formats.md`, "Errors").
 use std::fmt;
 
+use flick_abi::{ABI_VERSION, Version};
+
 /// Number of an error page, `FLKnnnn`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code(pub u16);
@@ -44,6 +46,23 @@ impl Error {
     pub fn as_warning(&self) -> String {
         self.to_string()
             .replacen("flick: error:", "flick: warning:", 1)
+    }
+
+    /// FLK0303: `what` was made by another version, `found`, than this command, and cannot be used
+    /// together with it.
+    pub fn other_version(what: &str, found: Version) -> Self {
+        let newer = found > ABI_VERSION;
+        Self::new(
+            303,
+            "made by another version of Flick",
+            "",
+            format!("{what} has format {found}, this flick reads {ABI_VERSION}"),
+            if newer {
+                "use the newer Flick for this, too; or build it again with this one"
+            } else {
+                "build it again with this flick"
+            },
+        )
     }
 
     /// The same error, found in `place`.

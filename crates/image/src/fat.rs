@@ -1,7 +1,7 @@
 //! NxP objects in fat objects: the records of section `.flick.nxp`
 //! ([`flick_abi::layout::FatHeader`]).
 use flick_abi::layout::{FAT_MAGIC, FatHeader};
-use flick_abi::{ABI_VERSION, names};
+use flick_abi::{ABI_VERSION, Version, names};
 use object::{Object, ObjectSection, elf};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -46,15 +46,9 @@ fn record(section: &[u8], at: usize) -> Result<(Record<'_>, usize)> {
     if header[..8] != FAT_MAGIC {
         return Err(corrupted("a header does not start with its magic number"));
     }
-    let version = u32_at(8);
-    if version != ABI_VERSION {
-        return Err(Error::new(
-            303,
-            "objects of different Flick versions",
-            "",
-            format!("this object has format {version}, this flick makes and reads {ABI_VERSION}"),
-            "compile it again with this flick",
-        ));
+    let version = Version::from_bits(u32_at(8));
+    if !ABI_VERSION.reads(version) {
+        return Err(Error::other_version("this object", version));
     }
     let (header_size, payload_size, unit_id) = (u32_at(12), u64_at(16), u64_at(24));
     let payload = usize::try_from(header_size)
@@ -95,7 +89,7 @@ fn corrupted(why: &str) -> Error {
 pub fn encode(payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER + payload.len());
     bytes.extend_from_slice(&FAT_MAGIC);
-    bytes.extend_from_slice(&ABI_VERSION.to_le_bytes());
+    bytes.extend_from_slice(&ABI_VERSION.bits().to_le_bytes());
     bytes.extend_from_slice(&(HEADER as u32).to_le_bytes());
     bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
     bytes.extend_from_slice(&xxh3_64(payload).to_le_bytes());

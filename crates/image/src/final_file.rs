@@ -1,5 +1,5 @@
 //! What a finished program or library says about its NxP code.
-use flick_abi::names;
+use flick_abi::{ABI_VERSION, Note, Version, names};
 use object::read::elf::ElfFile64;
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, elf};
 
@@ -24,12 +24,15 @@ impl<'a> FinalFile<'a> {
     /// corrupted.
     pub fn parse(file: &'a [u8]) -> Result<Self> {
         let host = parse_host(file)?;
+        check_version(&host)?;
         let section = host.section_by_name(names::SEC_ELF).ok_or_else(|| {
             let (why, help) = if host.section_by_name(names::SEC_NXP).is_some() {
                 (
                     "it is a fat object, not linked yet",
                     "link it with `flick cc`",
                 )
+            } else if is_stripped(&host) {
+                STRIPPED
             } else {
                 (
                     "nothing in it was placed on the NxP",
@@ -56,6 +59,33 @@ impl<'a> FinalFile<'a> {
             placements: Placements::of_file(&host)?,
         })
     }
+}
+
+/// FLK0303 where another version of Flick linked `host`.
+pub fn check_version(host: &object::File) -> Result<()> {
+    match version(host) {
+        Some(version) if !ABI_VERSION.reads(version) => {
+            Err(Error::other_version("this file", version))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Of which version an ELF file says that it is.
+pub fn version(file: &object::File) -> Option<Version> {
+    Note::find(file.section_by_name(names::SEC_NOTE)?.data().ok()?)
+}
+
+/// Why the tools cannot look into a program that has NxP code all the same, and what helps.
+pub const STRIPPED: (&str, &str) = (
+    "it has NxP code; what tools need of it was stripped (llvm-strip removes .flick.elf and .flick.place)",
+    "look at the file from before; strip with GNU strip, or with llvm-strip --strip-debug",
+);
+
+/// Whether a linked file with an image lacks the sections that the loader does not need.
+pub fn is_stripped(host: &object::File) -> bool {
+    let has = |name| host.section_by_name(name).is_some();
+    has(names::SEC_GATES) && has(names::SEC_NOTE) && !has(names::SEC_ELF)
 }
 
 /// Units that a linked host file contains, in link order (section `flick_units`).

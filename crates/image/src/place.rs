@@ -92,10 +92,28 @@ pub fn is_project(text: &str) -> bool {
     lines(text).any(|(_, line)| line == PROJECT)
 }
 
+/// How a line begins: `v` and the format's number.
+fn is_version(field: &str) -> bool {
+    let number = field.strip_prefix('v');
+    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) && field != "v1")
+}
+
+fn other_version(version: &str) -> Error {
+    Error::new(
+        303,
+        "made by another version of Flick",
+        "",
+        format!("its placement lines are {version}, this flick reads v1"),
+        "use the Flick that made it, or build it again with this one",
+    )
+}
+
 /// All that a file's section says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placements {
     pub functions: Vec<Placed>,
+    /// Declarations that are marked; the mark is the reason.
+    pub expected: Vec<Placed>,
     /// Placement-file entries that matched something, as `FILE:LINE`.
     pub matched: Vec<String>,
 }
@@ -123,7 +141,12 @@ impl Placements {
                     file,
                     number,
                 ] => {
-                    all.functions.push(Placed {
+                    let list = if placement == "expect" {
+                        &mut all.expected
+                    } else {
+                        &mut all.functions
+                    };
+                    list.push(Placed {
                         unit: unit.into(),
                         function: function.into(),
                         placement: placement.into(),
@@ -133,6 +156,7 @@ impl Placements {
                         line: number.parse().map_err(|_| corrupted(&line))?,
                     });
                 }
+                [version, ..] if is_version(version) => return Err(other_version(version)),
                 _ => return Err(corrupted(&line)),
             }
         }

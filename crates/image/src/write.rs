@@ -236,7 +236,10 @@ impl Writer {
         let mut put = |at: usize, bytes: &[u8]| record[at..at + bytes.len()].copy_from_slice(bytes);
         use std::mem::offset_of;
         put(offset_of!(Module, magic), &MODULE_MAGIC);
-        put(offset_of!(Module, abi_version), &ABI_VERSION.to_le_bytes());
+        put(
+            offset_of!(Module, abi_version),
+            &ABI_VERSION.bits().to_le_bytes(),
+        );
         put(
             offset_of!(Module, size),
             &(size_of::<Module>() as u32).to_le_bytes(),

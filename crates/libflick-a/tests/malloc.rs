@@ -32,7 +32,10 @@ fn blocks_of_the_nxp_heap() {
         let output = Command::new("clang-19")
             .args(["-static", "-g", "-O1", "-pthread"])
             .arg(format!("-fuse-ld={linker}"))
-            .arg(format!("-DFLICK_ABI_VERSION={}", flick_abi::ABI_VERSION))
+            .arg(format!(
+                "-DFLICK_ABI_VERSION={}",
+                flick_abi::ABI_VERSION.bits()
+            ))
             .arg(format!("-DFLICK_NXP_MARCH=\"{}\"", flick_abi::NXP_MARCH))
             .arg(tests.join("malloc.c"))
             .args(STATIC_WRAPS.iter().map(|name| format!("-Wl,--wrap={name}")))

@@ -1,36 +1,13 @@
 //! `libflick.so` in C programs: who frees and resizes which block.
 use std::ffi::OsStr;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+
+mod library;
 
 struct Build {
     dir: tempfile::TempDir,
-}
-
-/// The directory of the library, built now: cargo builds no such library for a package's own tests.
-fn library_dir() -> &'static Path {
-    static DIR: OnceLock<PathBuf> = OnceLock::new();
-    DIR.get_or_init(|| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "-p", env!("CARGO_PKG_NAME")]);
-        cargo.args([
-            "--profile",
-            if cfg!(debug_assertions) {
-                "dev"
-            } else {
-                "release"
-            },
-        ]);
-        assert!(cargo.status().unwrap().success());
-        // target/<profile>/deps/<test>
-        std::env::current_exe()
-            .unwrap()
-            .ancestors()
-            .nth(2)
-            .unwrap()
-            .to_owned()
-    })
 }
 
 fn source(name: &str) -> PathBuf {
@@ -41,9 +18,12 @@ fn source(name: &str) -> PathBuf {
 
 impl Build {
     fn new() -> Self {
-        Self {
-            dir: tempfile::tempdir().unwrap(),
-        }
+        let dir = tempfile::tempdir().unwrap();
+        // The name in programs. Not beside the library: cargo's library path leads there, for every
+        // program that tests run.
+        let soname = format!("libflick.so.{}", flick_abi::ABI_VERSION.major());
+        symlink(library::dir().join("libflick.so"), dir.path().join(soname)).unwrap();
+        Self { dir }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -53,18 +33,21 @@ impl Build {
     /// Compiles one file of this directory; with `flick`, linked with libflick.so.
     fn cc(&self, file: &str, out: &str, flick: bool, options: &[&str]) -> PathBuf {
         let path = self.path(out);
-        let library = library_dir();
+        let library = library::dir();
         let mut cc = Command::new("cc");
         cc.args(["-g", "-O1", "-Wall"])
             .args(options)
             .arg(source(file))
             .arg("-o")
             .arg(&path);
-        cc.arg(format!("-DFLICK_ABI_VERSION={}", flick_abi::ABI_VERSION));
+        cc.arg(format!(
+            "-DFLICK_ABI_VERSION={}",
+            flick_abi::ABI_VERSION.bits()
+        ));
         cc.arg(format!("-DFLICK_NXP_MARCH=\"{}\"", flick_abi::NXP_MARCH));
         if flick {
             cc.arg("-L").arg(library).arg("-lflick");
-            cc.arg(format!("-Wl,-rpath,{}", library.display()));
+            cc.arg(format!("-Wl,-rpath,{}", self.dir.path().display()));
         }
         let output = cc.args(["-lpthread", "-ldl"]).output().unwrap();
         assert!(
@@ -152,7 +135,7 @@ fn an_allocator_behind_libflick_keeps_its_blocks() {
     let program = build.path("program");
     // The order of the command line is that of symbol lookup: libflick, then the allocator.
     let object = build.cc("malloc.c", "malloc.o", false, &["-c"]);
-    let dir = library_dir();
+    let dir = library::dir();
     let output = Command::new("cc")
         .arg(object)
         .arg("-o")

@@ -24,7 +24,7 @@ mod raise;
 mod report;
 mod shims;
 pub mod signals;
-mod single;
+pub mod single;
 pub mod stats;
 mod step;
 mod sync;

@@ -1,12 +1,13 @@
 //! The programs and libraries with images in this process: registered by `flickcrt.o`'s constructor.
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    FuncEntry, GATE_BOTH, GATE_NXP, Gate, InlinedEntry, LineEntry, MODULE_MAGIC, Module,
-    UnwindEntry,
+    FuncEntry, GATE_BOTH, GATE_NXP, Gate, InlinedEntry, LineEntry, MODULE_MAGIC,
+    MODULE_SIZE_AT_LEAST, Module, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, NXP_MARCH};
 use flick_engine::CodeRegion;
@@ -194,32 +195,60 @@ fn validate(module: &Module) {
     if module.magic != MODULE_MAGIC {
         fatal::exit(
             "FLK0308",
-            "a module's image record is corrupted",
+            &format!(
+                "the image is corrupted: {}: its record does not begin as it should",
+                file_of(ptr::from_ref(module).cast()),
+            ),
             "build the program again with flick cc",
+        );
+    }
+    let version = module.abi_version;
+    if !ABI_VERSION.reads(version) || (module.size as usize) < MODULE_SIZE_AT_LEAST {
+        let runtime = file_of(validate as *const c_void);
+        let help = if version > ABI_VERSION {
+            "run it with the libflick that belongs to it: look for an older one in LD_LIBRARY_PATH or \
+             LD_PRELOAD, else install the newer Flick; or link it again with the older flick cc"
+        } else {
+            "link it again with the flick cc that belongs to this libflick"
+        };
+        fatal::exit(
+            "FLK0401",
+            &format!(
+                "a program or library and the runtime are of different versions: {}: it was linked \
+                 by Flick with format {version}, the runtime {runtime} has {ABI_VERSION}",
+                file_of(ptr::from_ref(module).cast()),
+            ),
+            help,
         );
     }
     // SAFETY: `march` is a C string of the module.
     let march = unsafe { CStr::from_ptr(module.march) };
-    if module.abi_version != ABI_VERSION || module.size as usize != size_of::<Module>() {
-        fatal::exit(
-            "FLK0401",
-            &format!(
-                "a module was linked by Flick ABI {}, the runtime is ABI {ABI_VERSION}",
-                module.abi_version
-            ),
-            "link the program or library again with the flick cc that belongs to this libflick",
-        );
-    }
     if march.to_bytes() != NXP_MARCH.as_bytes() {
         fatal::exit(
             "FLK0401",
             &format!(
-                "a module's NxP code is for {}, the engine runs {NXP_MARCH}",
+                "NxP code for another instruction set: {}: it is for {}, the engine runs {NXP_MARCH}",
+                file_of(ptr::from_ref(module).cast()),
                 march.to_string_lossy()
             ),
             "build its NxP code for the engine's instruction set",
         );
     }
+}
+
+/// The program or library that `address` is in.
+fn file_of(address: *const c_void) -> String {
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: dladdr only reads the loader's tables and fills the record; its name is a C string.
+    unsafe {
+        if libc::dladdr(address, info.as_mut_ptr()) != 0 && !info.assume_init().dli_fname.is_null()
+        {
+            return CStr::from_ptr(info.assume_init().dli_fname)
+                .to_string_lossy()
+                .into_owned();
+        }
+    }
+    "this program".into()
 }
 
 /// The module's gate records without the empty ones.

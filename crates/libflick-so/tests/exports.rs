@@ -1,0 +1,35 @@
+//! What `libflick.so` offers to the linker: the ABI of programs with NxP code, and the functions of libc
+//! that it stands in front of. An entry that goes away breaks programs that were built earlier
+//! (`docs/formats.md`, "Versions").
+use std::collections::BTreeSet;
+
+use flick_abi::names::{
+    HEAP_FUNCTIONS, RT_HEAP_PREFIX, RT_LAZY, RT_REGISTER, RT_UNREGISTER, RT_XCALL, STATIC_WRAPS,
+};
+use object::{Object, ObjectSymbol};
+
+mod library;
+
+#[test]
+fn exports() {
+    let data = std::fs::read(library::dir().join("libflick.so")).unwrap();
+    let file = object::File::parse(&*data).unwrap();
+    let exported: BTreeSet<String> = file
+        .dynamic_symbols()
+        .filter(|symbol| symbol.is_definition() && symbol.is_global())
+        .map(|symbol| symbol.name().unwrap().to_owned())
+        .collect();
+    let api = ["flick_alloc", "flick_free", "flick_is_nxp_memory"];
+    let entries = [RT_LAZY, RT_REGISTER, RT_UNREGISTER, RT_XCALL];
+    let heap = HEAP_FUNCTIONS
+        .iter()
+        .map(|name| format!("{RT_HEAP_PREFIX}{name}"));
+    let mut expected: BTreeSet<String> = heap.collect();
+    expected.extend(
+        api.iter()
+            .chain(&entries)
+            .chain(STATIC_WRAPS)
+            .map(|&name| name.to_owned()),
+    );
+    assert_eq!(exported, expected);
+}

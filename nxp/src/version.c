@@ -1,0 +1,2 @@
+/* For the driver: the version of this library. No link takes this member. */
+#include "../note.h"
