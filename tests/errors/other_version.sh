@@ -132,3 +132,11 @@ refuses FLK0405 'statically linked program' 'without -static' -- ./both
 clang-19 -static host.c -o plain-static 2>/dev/null
 status 0 ./plain-static
 has out 'went on'
+
+# A library for a runtime of another major version.
+cp good.so libpart.so
+sed -i 's/libflick\.so\.1/libflick.so.2/' libpart.so
+readelf -d libpart.so | grep -q 'NEEDED.*libflick.so.2' || die "not changed"
+refuses FLK0303 libpart.so libflick.so.2 libflick.so.1 -- "$cc" main.o -L. -lpart -o prog2
+status 127 ./links
+has err libflick.so.2

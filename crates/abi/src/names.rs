@@ -32,6 +32,16 @@ pub const TLS_PREFIX: &str = "__flick_tls_";
 /// Hidden; [`crate::layout::Module`] of this executable or shared library.
 pub const MODULE: &str = "__flick_module";
 
+/// Name of the shared runtime in the programs that need it: with the major version of
+/// [`crate::ABI_VERSION`].
+pub const RUNTIME_SONAME: &str = "libflick.so.1";
+
+/// Whether a file of this name is a shared runtime, of whatever version.
+pub fn is_runtime(file: &str) -> bool {
+    file.strip_prefix("libflick.so")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// First target of every gate: flickcrt.o's, which leads to libflick's `__flick_early`. Were it
 /// libflick's own, a link without Flick that meets a library made by Flick would fail over this name
 /// (GNU ld: "DSO missing from command line") before it comes to the guard, which says what to do.
@@ -123,3 +133,14 @@ pub const NXP_LIBRARY: &[&str] = &[
     "memset",
     "strlen",
 ];
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_soname_has_the_major_version() {
+        let major = crate::ABI_VERSION.major();
+        assert_eq!(super::RUNTIME_SONAME, format!("libflick.so.{major}"));
+        assert!(super::is_runtime("libflick.so") && super::is_runtime(super::RUNTIME_SONAME));
+        assert!(!super::is_runtime("libflick.so_") && !super::is_runtime("libflick.a"));
+    }
+}

@@ -2,12 +2,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use flick_abi::names::{RUNTIME_SONAME, is_runtime};
 use flick_image::elf::{Machine, machine, read_file};
 use flick_image::place::Placed;
 use flick_image::{Placements, fat};
 use object::elf;
 use object::read::archive::ArchiveFile;
-use object::read::elf::Dyn;
 use object::{Object, ObjectSymbol, SymbolFlags};
 
 use crate::search::LinkInput;
@@ -45,27 +45,27 @@ pub struct Inputs {
 
 const RUNTIME_API: [&str; 3] = ["flick_alloc", "flick_free", "flick_is_nxp_memory"];
 
-/// What a shared library made by Flick has among its needed libraries.
-const RUNTIME: &[u8] = b"libflick.so";
-
-/// Whether a library needs (`DT_NEEDED`) another, by its name or a path to it.
-fn needs(library: &object::File, name: &[u8]) -> bool {
+/// What `libflick.so` is called in what a shared library needs (`DT_NEEDED`): a library made by Flick.
+fn runtime_of(library: &object::File) -> Option<String> {
     let object::File::Elf64(elf) = library else {
-        return false;
+        return None;
     };
     let endian = elf.endian();
-    let Ok(Some((entries, strings))) = elf.elf_section_table().dynamic(endian, elf.data()) else {
-        return false;
-    };
-    let Ok(strings) = elf.elf_section_table().strings(endian, elf.data(), strings) else {
-        return false;
-    };
-    entries.iter().any(|entry| {
-        u32::try_from(entry.d_tag(endian)) == Ok(elf::DT_NEEDED)
-            && entry
-                .string(endian, strings)
-                .is_ok_and(|needed| needed == name || needed.ends_with(&[b"/", name].concat()))
-    })
+    let sections = elf.elf_section_table();
+    let (entries, strings) = sections.dynamic(endian, elf.data()).ok()??;
+    let strings = sections.strings(endian, elf.data(), strings).ok()?;
+    entries
+        .iter()
+        .filter(|entry| entry.d_tag.get(endian) == u64::from(elf::DT_NEEDED))
+        .filter_map(|entry| {
+            strings
+                .get(u32::try_from(entry.d_val.get(endian)).ok()?)
+                .ok()
+        })
+        .filter_map(|needed| String::from_utf8(needed.to_vec()).ok())
+        // By its name or a path to it.
+        .map(|needed| needed.rsplit('/').next().unwrap_or_default().to_owned())
+        .find(|needed| is_runtime(needed))
 }
 
 /// Gets an object's contents, its place and whether it is optional.
@@ -159,7 +159,21 @@ impl Inputs {
         })?;
         if file.kind() != object::ObjectKind::Relocatable {
             // Such a library brings the runtime, which must come before libc in the program.
-            self.needs_runtime |= needs(&file, RUNTIME);
+            match runtime_of(&file) {
+                None => {}
+                Some(name) if name == RUNTIME_SONAME => self.needs_runtime = true,
+                Some(name) => {
+                    return Err(Error::new(
+                        303,
+                        "made by another version of Flick",
+                        place,
+                        format!(
+                            "this library runs on {name}, what is linked here on {RUNTIME_SONAME}, and a process has one"
+                        ),
+                        "build the library again with this flick",
+                    ));
+                }
+            }
             return Ok(());
         }
         let records = fat::of_object(&file).map_err(|e| e.at(place))?;

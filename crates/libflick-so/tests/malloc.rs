@@ -4,6 +4,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use flick_abi::names::RUNTIME_SONAME;
+
 mod library;
 
 struct Build {
@@ -21,8 +23,11 @@ impl Build {
         let dir = tempfile::tempdir().unwrap();
         // The name in programs. Not beside the library: cargo's library path leads there, for every
         // program that tests run.
-        let soname = format!("libflick.so.{}", flick_abi::ABI_VERSION.major());
-        symlink(library::dir().join("libflick.so"), dir.path().join(soname)).unwrap();
+        symlink(
+            library::dir().join("libflick.so"),
+            dir.path().join(RUNTIME_SONAME),
+        )
+        .unwrap();
         Self { dir }
     }
 

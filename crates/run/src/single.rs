@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flick_abi::Note;
+use flick_abi::names::is_runtime;
 
 use crate::fatal;
 
@@ -81,10 +82,4 @@ fn program_has_image() -> bool {
                 Note::find(std::slice::from_raw_parts(notes, header.p_memsz as usize)).is_some()
             })
     }
-}
-
-/// `libflick.so`, or with the major version behind it.
-fn is_runtime(file: &str) -> bool {
-    file.strip_prefix("libflick.so")
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
