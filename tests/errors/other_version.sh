@@ -84,7 +84,7 @@ done
 changed() { # FILE COMMAND...
   local file=$1
   shift
-  rm -rf tree && mkdir -p tree/bin && cp -r "$tree/lib" "$tree/include" tree/ && cp "$flick" tree/bin/flick-cc
+  rm -rf tree && mkdir -p tree/bin && cp -r "$tree/lib" "$tree/include" tree/ && cp "$flick" tree/bin/flick && ln -s flick tree/bin/flick-cc
   "$@"
   refuses FLK0303 "$file" 'install Flick again' -- tree/bin/flick-cc main.o part.o -o other
 }
