@@ -47,6 +47,7 @@ pub fn is_runtime(file: &str) -> bool {
 /// (GNU ld: "DSO missing from command line") before it comes to the guard, which says what to do.
 pub const RT_LAZY: &str = "__flick_lazy";
 /// Runtime entries (`libflick`).
+pub const RT_EARLY: &str = "__flick_early";
 pub const RT_REGISTER: &str = "__flick_register";
 pub const RT_UNREGISTER: &str = "__flick_unregister";
 /// NxP code jumps here for a call that needs a signature: t1 = signature, t2 = target.
