@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::driver::FrontEnd;
 use crate::nxp_options::NxpOptions;
 use crate::options::{REFUSED_LANGUAGES, SEPARATE};
 use crate::placement::Placement;
@@ -25,7 +24,6 @@ pub enum Stop {
 /// A parsed command line.
 #[derive(Debug)]
 pub struct Args {
-    pub front: FrontEnd,
     /// The words for clang, in the user's order. Response files are still in them, unless one held
     /// an option of Flick's.
     pub words: Vec<OsString>,
@@ -69,9 +67,8 @@ pub struct LinkerChoice {
 impl Args {
     /// `words`: as given; `expanded`: with the contents of response files. FLK0101 for what is not
     /// handled, FLK0104 for wrong values of Flick's own options.
-    pub fn parse(front: FrontEnd, words: Vec<OsString>, expanded: Vec<OsString>) -> Result<Self> {
+    pub fn parse(words: Vec<OsString>, expanded: Vec<OsString>) -> Result<Self> {
         let mut args = Self {
-            front,
             words: Vec::new(),
             inputs: 0,
             to_link: 0,
@@ -325,7 +322,7 @@ mod tests {
 
     fn try_parse(line: &str) -> Result<Args> {
         let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-        Args::parse(FrontEnd::C, words.clone(), words)
+        Args::parse(words.clone(), words)
     }
     fn parse(line: &str) -> Args {
         try_parse(line).unwrap()
@@ -350,7 +347,7 @@ mod tests {
         // A response file without any stays one.
         let words = vec!["@file".into(), "a.c".into()];
         let expanded = vec!["-O2".into(), "a.c".into()];
-        let args = Args::parse(FrontEnd::C, words.clone(), expanded).unwrap();
+        let args = Args::parse(words.clone(), expanded).unwrap();
         assert_eq!(args.words, words);
     }
 

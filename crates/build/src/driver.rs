@@ -55,7 +55,7 @@ pub fn exit_code(result: Step) -> ExitCode {
 
 fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
     let expanded = response::expand(words.clone())?;
-    let args = Args::parse(front, words, expanded)?;
+    let args = Args::parse(words, expanded)?;
     let runner = Runner {
         verbose: args.verbose,
     };

@@ -20,6 +20,10 @@ static struct {
   const void *gates, *gates_end, *nxp_data, *nxp_data_end;
   const char *march;
   uint64_t image_id;
+  const void *inlined;
+  uint64_t inlined_count;
+  const void *unwind;
+  uint64_t unwind_count;
 } module = {
     .magic = "FLKMOD1",
     .abi_version = FLICK_ABI_VERSION,
