@@ -69,12 +69,12 @@ tree: rust pass nxp
 	@$(BUILD)/bin/flick generate $(SHARE)
 	@mkdir -p $(SHARE)/flick/gdb
 	@install -m 644 gdb/flick.py $(SHARE)/flick/gdb/flick.py
-	@install -m 644 gdb/flick.py $(LIB)/libflick.so-gdb.py
 	@install -m 644 include/flick.h $(BUILD)/include/
 	@soname=$$(readelf -d $(TARGET)/release/libflick.so | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p') && \
 	  rm -f $(LIB)/libflick.so* && \
 	  install -m 755 $(TARGET)/release/libflick.so $(LIB)/$$soname && \
-	  ln -s $$soname $(LIB)/libflick.so
+	  ln -s $$soname $(LIB)/libflick.so && \
+	  install -m 644 gdb/flick.py $(LIB)/$$soname-gdb.py
 	@llvm-objcopy-19 $(MORE_THAN_MALLOC:%=--weaken-symbol=%) \
 	  $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/

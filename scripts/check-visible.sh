@@ -140,9 +140,9 @@ completions() {
 package() {
   local deb
   deb=$("$root/packaging/deb.sh" "$build" "$work/deb") && dpkg-deb -c "$deb" >list && dpkg-deb -f "$deb" >control &&
-    has list ' ./usr/bin/flick$' ' ./usr/bin/flick-cc -> flick$' ' ./usr/lib/flick/libflick.so$' \
+    has list ' ./usr/bin/flick$' ' ./usr/bin/flick-cc -> flick$' ' ./usr/lib/flick/libflick.so.1$' \
       ' ./usr/share/man/man1/flick-cc.1.gz$' ' ./usr/share/doc/flick/copyright$' \
-      ' ./usr/share/gdb/auto-load/usr/lib/flick/libflick.so-gdb.py$' &&
+      ' ./usr/share/gdb/auto-load/usr/lib/flick/libflick.so.1-gdb.py$' &&
     has control '^Version: ' 'clang-19, lld-19, binutils, libc6-dev' || return 1
   # Errors only: what is a warning changes with lintian's version.
   ! command -v lintian >/dev/null || lintian --allow-root --fail-on error "$deb" || lintian --fail-on error "$deb"
