@@ -17,6 +17,8 @@ build out "flick-cc --flick-place=$here/source/tally.place"
 # `tally` is libtool's wrapper, which runs .libs/tally (or lt-tally, linked again) in the build tree.
 same want $(tally_functions '(lt-)?tally' 'libtally.so[.0-9]*') -- \
   out/tally "$projects/tally/sample.txt" out/.libs/length.so out/.libs/vowels.so
+make -s -C out distcheck \
+  DISTCHECK_CONFIGURE_FLAGS="CC='flick-cc --flick-place=$here/source/tally.place'" >log 2>&1 || die "$(tail log)"
 make -C out install DESTDIR="$here/stage" 2>&1 | tee log
 grep -q 'warning: relinking' log || die "libtool linked nothing again"
 make -C out install-strip DESTDIR="$here/stripped" >/dev/null
