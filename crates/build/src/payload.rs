@@ -11,6 +11,28 @@ use crate::{Error, Result};
 
 const LE: LittleEndian = LittleEndian;
 
+/// Names that ld.lld defines where no input does, with addresses in its output. NxP code means the
+/// host's: the host linker's symbol, or a variable of the program that happens to have the name.
+const LINKER_DEFINED: [&str; 17] = [
+    "_DYNAMIC",
+    "__bss_start",
+    "__dso_handle",
+    "__ehdr_start",
+    "__executable_start",
+    "__fini_array_end",
+    "__fini_array_start",
+    "__init_array_end",
+    "__init_array_start",
+    "__preinit_array_end",
+    "__preinit_array_start",
+    "_edata",
+    "_end",
+    "_etext",
+    "edata",
+    "end",
+    "etext",
+];
+
 /// What the link needs to know about an NxP object.
 #[derive(Debug, Default)]
 pub struct Payload {
@@ -73,8 +95,8 @@ impl Payload {
                 let other = table_at + index.0 * size_of::<elf::Sym64<LittleEndian>>() + 5;
                 payload.bytes[other] &= !3;
             }
-            if undefined && both.contains(name) {
-                address_taken.insert(index.0 as u32, name.to_owned());
+            if undefined && (both.contains(name) || LINKER_DEFINED.contains(&name)) {
+                address_taken.insert(index.0 as u32, (name.to_owned(), symbol.st_info()));
             }
         }
         let addresses = address_relocations(&elf, bytes, &address_taken)?;
@@ -85,19 +107,20 @@ impl Payload {
     }
 }
 
-/// An address of a function that both sides have: where the relocation is in the file, its type, the
-/// function.
+/// An address that is the host's although this link knows the name: where the relocation is in the
+/// file, its type, the name, and binding and type of its symbol.
 struct AddressUse {
     at: usize,
     kind: u32,
     name: String,
+    info: u8,
 }
 
 /// Relocations against `symbols` that are no calls.
 fn address_relocations(
     elf: &ElfFile64<LittleEndian>,
     file: &[u8],
-    symbols: &BTreeMap<u32, String>,
+    symbols: &BTreeMap<u32, (String, u8)>,
 ) -> Result<Vec<AddressUse>> {
     let mut uses = Vec::new();
     if symbols.is_empty() {
@@ -113,12 +136,13 @@ fn address_relocations(
                 kind,
                 elf::R_RISCV_CALL | elf::R_RISCV_CALL_PLT | elf::R_RISCV_JAL
             );
-            if let (false, Some(name)) = (call, symbols.get(&symbol)) {
+            if let (false, Some((name, info))) = (call, symbols.get(&symbol)) {
                 let at = section.sh_offset(LE) as usize + i * size_of_val(rela);
                 uses.push(AddressUse {
                     at,
                     kind,
                     name: name.clone(),
+                    info: *info,
                 });
             }
         }
@@ -126,7 +150,7 @@ fn address_relocations(
     Ok(uses)
 }
 
-/// Gives the uses a symbol of their own, which stands for the host's function. The symbol and string
+/// Gives the uses a symbol of their own, which stands for the host's. The symbol and string
 /// tables move to the end of the file.
 fn rename(
     file: &mut Vec<u8>,
@@ -141,11 +165,17 @@ fn rename(
     let mut symbol_bytes = table.data(LE, original).map_err(corrupted)?.to_vec();
     let mut string_bytes = strings.data(LE, original).map_err(corrupted)?.to_vec();
     let mut new: BTreeMap<&str, u64> = BTreeMap::new();
-    for AddressUse { at, kind, name } in uses {
+    for AddressUse {
+        at,
+        kind,
+        name,
+        info,
+    } in uses
+    {
         let index = *new.entry(name).or_insert_with(|| {
             let symbol = elf::Sym64 {
                 st_name: U32::new(LE, string_bytes.len() as u32),
-                st_info: elf::STB_GLOBAL << 4,
+                st_info: *info,
                 st_other: elf::STV_DEFAULT,
                 st_shndx: U16::new(LE, elf::SHN_UNDEF),
                 st_value: U64::new(LE, 0),
@@ -161,8 +191,8 @@ fn rename(
             symbol_bytes.extend_from_slice(object::pod::bytes_of(&symbol));
             index as u64
         });
-        let info = index << 32 | u64::from(*kind);
-        file[at + 8..at + 16].copy_from_slice(&info.to_le_bytes());
+        let r_info = index << 32 | u64::from(*kind);
+        file[at + 8..at + 16].copy_from_slice(&r_info.to_le_bytes());
     }
     let headers = parsed.elf_header().e_shoff(LE) as usize;
     let header_size = size_of_val(table);
