@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ ${#parts[@]} -gt 0 ] || parts=(c c++ link)
-work=$build/bench/compile
+work=$build/bench/compile-$(IFS=-; echo "${parts[*]}")
 rm -rf "$work"
 mkdir -p "$work"
 unset "${!FLICK_@}"
@@ -69,7 +69,9 @@ compile_units() { # LANGUAGE
   if [ "$language" = c ]; then plain=clang-19 flick=$flick_cc; else plain=clang++-19 flick=$flick_cxx; fi
   mapfile -t lines < <(grep "^$language " "$work/units")
   : >"$log"
-  for ((round = 0; round <= rounds; round++)); do
+  awk '{ print $2 }' <(printf '%s\n' "${lines[@]}") | xargs cat >"$work/sources" # into the file cache
+  "$flick" -w -c "$work/empty.c" -o "$work/empty.o" "--flick-place=$work/all.place"
+  for ((round = 1; round <= rounds; round++)); do
     for ((at = 0; at < ${#lines[@]}; at++)); do
       read -r -a line <<<"${lines[at]}"
       file=("${line[@]:1}" $options -w -c)
@@ -81,22 +83,20 @@ compile_units() { # LANGUAGE
           nomatch) set -- "$flick" "--flick-place=$work/nomatch.place" ;;
           all) set -- "$flick" "--flick-place=$work/all.place" ;;
         esac
-        # Round 0 warms the file cache.
-        clock "$([ $round = 0 ] && echo "$work/warm" || echo "$log")" "$round $variant" \
-          "$@" "${file[@]}" -o "$work/$language-$variant.o"
+        clock "$log" "$round $variant" "$@" "${file[@]}" -o "$work/$language-$variant.o"
       done
       for variant in unmarked nomatch; do
-        if [ $round = 0 ] && ! cmp -s "$work/$language-clang.o" "$work/$language-$variant.o"; then
+        if [ $round = 1 ] && ! cmp -s "$work/$language-clang.o" "$work/$language-$variant.o"; then
           echo "not clang's object ($variant): ${line[1]}" >&2
         fi
       done
-      if [ $round = 0 ]; then
+      if [ $round = 1 ]; then
         "$build/bin/flick" place --explain "$work/$language-all.o" 2>/dev/null | sed -n '$p' >>"$work/$language.placed" || true
       fi
     done
   done
   echo
-  echo "$language, ${#lines[@]} units, $(awk '{ print $2 }' <(printf '%s\n' "${lines[@]}") | xargs cat | wc -l) lines, $options, $rounds rounds;" \
+  echo "$language, ${#lines[@]} units, $(wc -l <"$work/sources") lines, $options, $rounds rounds;" \
     "with \`nxp *\`: $(awk '{ nxp += $1; both += $5; host += $9 } END {
       print nxp " functions on the NxP, " both " on both sides, " host " refused" }' "$work/$language.placed")"
   echo
@@ -119,20 +119,28 @@ ratios() { # LOG VARIANT COLUMN BASE
     END { for (r in n) print n[r] / (b == 1 ? 1 : d[r]) }' "$1"
 }
 
-# The program of the link: Lua's interpreter with everything else whole in it, all of it on the NxP.
+# The program of the link: Lua's interpreter with the other C projects and zstd whole in it, all of it
+# on the NxP.
 link_program() {
-  local line round linker form name file objects=() i log=$work/link.times way ways=(clang flick)
-  local lua zlib
+  local line round linker form name file objects=() main='' i log=$work/link.times way ways=(clang flick)
+  local zstd file
   mkdir -p "$work/clang" "$work/flick"
   while read -r -a line; do
     case ${line[1]} in
       */luac.c | */programs/lz4cli.c | */test/*.c | */bzip2.c | */bzip2recover.c) continue ;;
     esac
-    name=$(basename "${line[1]}" .c).o
+    name=${line[1]#"$build"/real/packages/src/}
+    name=$(tr / - <<<"${name%.c}").o
     clang-19 -O2 -w -c "${line[@]:1}" -o "$work/clang/$name"
     "$flick_cc" "--flick-place=$work/all.place" -O2 -w -c "${line[@]:1}" -o "$work/flick/$name"
-    [ "$name" = lua.o ] || objects+=("$name")
-  done < <(grep "^c " "$work/units")
+    if [[ ${line[1]} = */lua.c ]]; then main=$name; else objects+=("$name"); fi
+  done < <(
+    grep "^c " "$work/units"
+    zstd=$(sources libzstd)
+    for file in "$zstd"/lib/{common,compress}/*.c; do
+      echo "c $file -DZSTD_DISABLE_ASM -DXXH_NAMESPACE=ZSTD_ -I$zstd/lib"
+    done
+  )
   for way in "${ways[@]}"; do (cd "$work/$way" && rm -f all.a && ar rcs all.a "${objects[@]}"); done
   : >"$log"
   for ((round = 0; round <= 2 * rounds; round++)); do
@@ -143,7 +151,7 @@ link_program() {
           way=${ways[(i + round) % 2]}
           cd "$work/$way"
           clock "$([ $round = 0 ] && echo "$work/warm" || echo "$log")" "$round $way-$linker-$form" \
-            "$([ $way = clang ] && echo clang-19 || echo "$flick_cc")" "-fuse-ld=$linker" lua.o "$@" -o prog -lm -ldl
+            "$([ $way = clang ] && echo clang-19 || echo "$flick_cc")" "-fuse-ld=$linker" "$main" "$@" -o prog -lm -ldl
           cd "$root"
         done
       done
@@ -177,7 +185,10 @@ differences() { # LOG LINK COLUMN
     END { for (r in d) print d[r] }' "$1"
 }
 
+# One compound command, so that bash has read all of it before an edit can reach it.
+{
 echo 'nxp *' >"$work/all.place"
+echo 'int empty;' >"$work/empty.c"
 printf 'project\nnxp no_such_function_anywhere\n' >"$work/nomatch.place"
 units >"$work/units"
 echo "$(date -u +%F), $("$build/bin/flick" --version), $(clang-19 --version | head -n 1)," \
@@ -189,3 +200,5 @@ for part in "${parts[@]}"; do
     *) compile_units "$part" ;;
   esac
 done
+exit 0
+}
