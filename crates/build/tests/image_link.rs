@@ -8,7 +8,7 @@ use flick_abi::names::{CALL_PREFIX, NXP_LIBRARY};
 
 const WANT: &str = "\
 address 1
-module 0 of 1: FLKMOD1 v1
+module 0 of 1: FLKMOD1 1.0
 aligned 1, start r--p, end r--p
 function placed
 line tests/fixtures/nxp.c:10
@@ -123,7 +123,7 @@ fn shared_library_and_program_each_have_a_module() {
             );
             let dynamic = dynamic_section(&bench, "libunit.so");
             assert!(
-                !dynamic.contains("TEXTREL") && dynamic.contains("[libflick.so]"),
+                !dynamic.contains("TEXTREL") && dynamic.contains("[libflick.so.1]"),
                 "{dynamic}"
             );
         }

@@ -203,12 +203,15 @@ mod tests {
 
     #[test]
     fn refuses_garbage() {
-        for bad in ["v2\ta\n", "v1\ta.c\tf\tnxp\tmark\t\ta.c\tseven\n", "hello"] {
-            assert_eq!(
-                Placements::parse(bad.as_bytes()).unwrap_err().code.0,
-                308,
-                "{bad}"
-            );
+        for (bad, code) in [
+            ("v2\ta\n", 303),
+            ("v1\ta.c\tf\tnxp\tmark\t\ta.c\tseven\n", 308),
+            ("v1\ta\n", 308),
+            ("version\ta\n", 308),
+            ("hello", 308),
+        ] {
+            let error = Placements::parse(bad.as_bytes()).unwrap_err();
+            assert_eq!(error.code.0, code, "{bad}");
         }
     }
 }

@@ -149,7 +149,7 @@ fn an_allocator_behind_libflick_keeps_its_blocks() {
         .arg(dir)
         .arg("-lflick")
         .arg(&allocator)
-        .arg(format!("-Wl,-rpath,{}", dir.display()))
+        .arg(format!("-Wl,-rpath,{}", build.dir.path().display()))
         .output()
         .unwrap();
     assert!(

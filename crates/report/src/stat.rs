@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
-use flick_events::{HostInstructions, Offload, Summary, View};
+use flick_events::{HostInstructions, Offload, ParseError, Summary, View};
 use flick_image::Error;
 use flick_names::Demangle;
 
@@ -120,11 +120,25 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     })
 }
 
+fn other_version(version: &str) -> Error {
+    let own = flick_events::record::VERSION;
+    Error::new(
+        303,
+        "made by another version of Flick",
+        "the record of the run",
+        format!("the program's runtime writes format {version}, this flick reads {own}"),
+        "use the flick that belongs to the program's libflick",
+    )
+}
+
 /// The report: a summary of each child process that left a record, then of the program itself.
 fn report(records: &str, run: &Run<'_>) -> String {
     let mut text = String::new();
     let summaries = flick_events::parse(records).unwrap_or_else(|error| {
-        let _ = writeln!(text, "\n The record of the run is damaged: {error}");
+        let _ = match error {
+            ParseError::Version(_, version) => writeln!(text, "\n{}", other_version(&version)),
+            error => writeln!(text, "\n The record of the run is damaged: {error}"),
+        };
         Vec::new()
     });
     let (own, others): (Vec<Summary>, Vec<Summary>) = summaries
@@ -320,6 +334,15 @@ mod tests {
         assert!(
             left.contains("built without flick") && left.contains("./child"),
             "{left}"
+        );
+    }
+
+    #[test]
+    fn a_record_of_another_version_is_refused() {
+        let text = report("flick-stats 2\nend\n", &after(0));
+        assert!(
+            text.contains("[FLK0303]") && text.contains("writes format 2"),
+            "{text}"
         );
     }
 

@@ -1,7 +1,10 @@
 //! A Flick tree with a stand-in runtime, and hand-made fat objects: the image link is tested without
 //! the pass and without an engine.
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use flick_abi::names::RUNTIME_SONAME;
 
 pub struct Bench {
     pub dir: tempfile::TempDir,
@@ -67,11 +70,16 @@ impl Bench {
                 .arg(fixture("runtime.c"));
             clang
         };
+        let note = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../nxp/note.h");
         quiet(
             clang()
-                .args(["-shared", "-fPIC", "-Wl,-soname,libflick.so", "-o"])
-                .arg(lib.join("libflick.so")),
+                .arg("-include")
+                .arg(note)
+                .args(["-shared", "-fPIC", "-o"])
+                .arg(lib.join(RUNTIME_SONAME))
+                .arg(format!("-Wl,-soname,{RUNTIME_SONAME}")),
         );
+        symlink(RUNTIME_SONAME, lib.join("libflick.so")).unwrap();
         quiet(clang().args(["-c", "-o"]).arg(lib.join("runtime.o")));
         quiet(
             Command::new("llvm-ar-19")
@@ -81,7 +89,7 @@ impl Bench {
         );
         std::fs::create_dir(lib.join("linker")).unwrap();
         for name in ["ld", "ld.lld"] {
-            std::os::unix::fs::symlink(driver(), lib.join("linker").join(name)).unwrap();
+            symlink(driver(), lib.join("linker").join(name)).unwrap();
         }
         bench
     }
