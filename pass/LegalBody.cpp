@@ -191,7 +191,7 @@ private:
   }
 
   void checkInstruction(const Instruction &I) {
-    if (isAnnotation(I))
+    if (isForHostOnly(I))
       return;
     checkType(I.getType(), &I);
     for (const Use &Op : I.operands()) {

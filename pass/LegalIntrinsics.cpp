@@ -70,26 +70,12 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
   if (Base.starts_with("llvm.eh."))
     return Refusal{"FLK0211", "exception handling", "NxP code cannot catch or throw yet",
                    "keep this function on the host", &Call};
-  for (StringRef Prefix : {"llvm.coro.",
-                           "llvm.gc",
-                           "llvm.local",
-                           "llvm.instrprof.",
-                           "llvm.type.",
-                           "llvm.xray.",
-                           "llvm.call.preallocated.",
-                           "llvm.experimental.gc.",
-                           "llvm.experimental.stackmap",
-                           "llvm.experimental.patchpoint.",
-                           "llvm.experimental.deoptimize",
-                           "llvm.vp.",
-                           "llvm.swift.",
-                           "llvm.asan.",
-                           "llvm.hwasan.",
-                           "llvm.memcpy.element.",
-                           "llvm.memmove.element.",
-                           "llvm.memset.element.",
-                           "llvm.pseudoprobe",
-                           "llvm.matrix."})
+  for (StringRef Prefix :
+       {"llvm.coro.", "llvm.gc", "llvm.local", "llvm.type.", "llvm.xray.",
+        "llvm.call.preallocated.", "llvm.experimental.gc.", "llvm.experimental.stackmap",
+        "llvm.experimental.patchpoint.", "llvm.experimental.deoptimize", "llvm.vp.", "llvm.swift.",
+        "llvm.asan.", "llvm.hwasan.", "llvm.memcpy.element.", "llvm.memmove.element.",
+        "llvm.memset.element.", "llvm.pseudoprobe", "llvm.matrix."})
     if (Base.starts_with(Prefix))
       return other(Call, "the intrinsic " + Name, "it has no form for the NxP");
   return std::nullopt;

@@ -1,6 +1,7 @@
 // What means something else on RV64, or would need a library that only the host has.
 #include "Legality.h"
 #include "NxpHalf.h"
+#include "References.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
@@ -114,6 +115,10 @@ private:
     auto *I = dyn_cast<IntrinsicInst>(&Call);
     if (!I)
       return;
+    if (isCounter(*I)) {
+      I->eraseFromParent();
+      return;
+    }
     IRBuilder<> B(I);
     switch (I->getIntrinsicID()) {
     case Intrinsic::var_annotation:

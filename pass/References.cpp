@@ -28,11 +28,15 @@ template <typename Predicate> static bool anyConstant(const Constant *C, Predica
   return false;
 }
 
-bool isAnnotation(const Instruction &I) {
+bool isForHostOnly(const Instruction &I) {
   const auto *Call = dyn_cast<IntrinsicInst>(&I);
   return Call && (Call->getIntrinsicID() == Intrinsic::var_annotation ||
                   Call->getIntrinsicID() == Intrinsic::ptr_annotation ||
-                  Call->getIntrinsicID() == Intrinsic::annotation);
+                  Call->getIntrinsicID() == Intrinsic::annotation || isCounter(*Call));
+}
+
+bool isCounter(const IntrinsicInst &I) {
+  return Intrinsic::getBaseName(I.getIntrinsicID()).starts_with("llvm.instrprof.");
 }
 
 bool holdsLabels(const GlobalVariable &V) { return labelIn(V.getInitializer()); }
@@ -77,8 +81,7 @@ private:
   SmallPtrSet<Constant *, 32> Seen;
 
   void visit(Instruction &I) {
-    // Marks on local variables; the NxP half drops them.
-    if (isAnnotation(I) || isa<DbgInfoIntrinsic>(I))
+    if (isForHostOnly(I) || isa<DbgInfoIntrinsic>(I))
       return;
     auto *Call = dyn_cast<CallBase>(&I);
     bool ByName = Call && Call->isInlineAsm();

@@ -4,11 +4,14 @@
 #include "Plan.h"
 
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace flick {
 
-/// A mark on a local variable or a member, which front ends spell as an intrinsic call.
-bool isAnnotation(const llvm::Instruction &I);
+/// What the NxP half drops: a mark on a local variable or a member, which front ends spell as an
+/// intrinsic call, and a profile's counter, which counts what the host runs.
+bool isForHostOnly(const llvm::Instruction &I);
+bool isCounter(const llvm::IntrinsicInst &I);
 
 /// V's initialiser contains label addresses.
 bool holdsLabels(const llvm::GlobalVariable &V);

@@ -1,0 +1,12 @@
+// Profile counters that the front end writes count the host's copies; NxP code has none.
+// RUN: flick -O1 @counters.flags -S -emit-llvm $s -o - | check $s
+// RUN: flick -O1 @counters.flags -c $s -o $t.o && dis $t.o | check $s --check-prefix=NXP
+// RUN: links $t.o
+// RUN: flick -O0 @counters.flags -fcoverage-mcdc -c $s -o $t.o && links $t.o
+#include <flick.h>
+
+// CHECK: define internal {{.*}} @__flick_twin__Z6placedii
+// CHECK: @__profc__Z6placedii
+// NXP: <__flick_nxp__Z6placedii>:
+// NXP-NOT: prof
+FLICK_NXP int placed(int x, int y) { return (x > 1 && y > 2) || x < y ? x + 1 : y; }
