@@ -22,7 +22,7 @@ check() { FileCheck-19 --dump-input-context=2 "$@"; }
 not() { if "$@"; then return 1; else return 0; fi; }
 # nxp FAT.o OUT.o: the RV64 object of a fat object
 nxp() {
-  llvm-objcopy-19 --dump-section=.flick.nxp="$work/raw" "$1" /dev/null && dd if="$work/raw" of="$2" bs=32 skip=1 status=none
+  llvm-objcopy-19 --dump-section=.flick.nxp="$work/raw" "$1" "$work/copy.o" && dd if="$work/raw" of="$2" bs=32 skip=1 status=none
 }
 # dis FAT.o: RV64 disassembly with relocations
 dis() { nxp "$1" "$work/dis.o" && llvm-objdump-19 -dr --no-show-raw-insn "$work/dis.o"; }
@@ -37,7 +37,8 @@ links() {
   ld.lld-19 -shared -Bsymbolic -z now --fatal-warnings "${objects[@]}" -o "$work/link.so"
 }
 # places FAT.o: the placement lines
-places() { llvm-objcopy-19 --dump-section=.flick.place=/dev/stdout "$1" /dev/null; }
+# (not by way of /dev/stdout: where root runs this, llvm-objcopy may replace the link by a file)
+places() { llvm-objcopy-19 --dump-section=.flick.place="$work/places" "$1" "$work/copy.o" && cat "$work/places"; }
 
 passed=0 failed=0
 cd "$here" || exit 1
