@@ -177,7 +177,7 @@ void placeThunks(Plan &P) {
 } // namespace
 
 bool choosePlacement(Plan &P, const PlacementOptions &Options) {
-  P.CopyLeaves = !Options.Random;
+  P.CopyLeaves = Options.CopyLeaves;
   bool Good = refuseLocalMarks(P.M);
   for (auto &[V, Mine] : readMarks(P.M)) {
     if (auto *Var = dyn_cast<GlobalVariable>(V)) {

@@ -19,6 +19,8 @@ static cl::opt<std::string> RandomSpec("flick-random", cl::value_desc("seed:perc
 
 static cl::opt<unsigned> AbiVersion("flick-abi", cl::value_desc("number"),
                                     cl::desc("Flick: the driver's version of object files"));
+static cl::opt<bool> NoLeaves("flick-no-leaves",
+                              cl::desc("Flick: no copies of small functions for the NxP"));
 
 bool RandomPlacement::picks(StringRef Name) const {
   return xxh3_64bits((Name + ":" + Seed).str()) % 100 < Percent;
@@ -143,6 +145,7 @@ Expected<PlacementOptions> readPlacementOptions() {
              ": expected SEED:PERCENT with a percentage of 0 to 100\n";
     Out.Random = R;
   }
+  Out.CopyLeaves = !Out.Random && !NoLeaves;
   if (!Bad.empty())
     return createStringError(StringRef(Bad).rtrim());
   return Out;

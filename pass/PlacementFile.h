@@ -38,6 +38,9 @@ struct RandomPlacement {
 struct PlacementOptions {
   std::vector<PlacementEntry> Entries;
   std::optional<RandomPlacement> Random;
+  /// Small leaf functions may be copied. Not under random placement, which wants crossings, nor
+  /// where only host code is instrumented.
+  bool CopyLeaves = true;
 };
 
 /// What `-flick-place=` and `-flick-random=` say. The error lists every bad line, one a line.

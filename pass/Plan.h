@@ -66,7 +66,7 @@ struct Plan {
   llvm::MapVector<llvm::GlobalVariable *, SourcePlace> NxpData;
   /// FILE:LINE of the placement-file entries that match a function here.
   std::vector<std::string> MatchedEntries;
-  /// Small leaf functions may be copied; off under random placement, which wants crossings.
+  /// Small leaf functions may be copied.
   bool CopyLeaves = true;
 
   Members Functions;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::nxp_options::NxpOptions;
-use crate::options::{REFUSED_LANGUAGES, SEPARATE};
+use crate::options::{REFUSED_LANGUAGES, SEPARATE, instruments_host};
 use crate::placement::Placement;
 use crate::refused::{self, NotWithNxp};
 use crate::{Error, Result};
@@ -42,6 +42,8 @@ pub struct Args {
     pub save_temps: Option<PathBuf>,
     /// Options that do not go together with NxP code; the pass and the link know whether there is some.
     pub not_with_nxp: NotWithNxp,
+    /// clang instruments host code.
+    pub instruments_host: bool,
     /// `-###`: show what would be done.
     pub only_show: bool,
     /// `-grecord-command-line` and its kin.
@@ -80,6 +82,7 @@ impl Args {
             verbose: false,
             save_temps: None,
             not_with_nxp: NotWithNxp::default(),
+            instruments_host: false,
             only_show: false,
             records_command_line: false,
             database: None,
@@ -199,6 +202,7 @@ impl Parser<'_> {
         let args = &mut *self.args;
         refused::check(text)?;
         args.not_with_nxp.see(text);
+        args.instruments_host |= instruments_host(text);
         let rest = |n: usize| OsStr::from_bytes(&word.as_bytes()[n..]).to_os_string();
         match text {
             "-c" | "--compile" | "-S" | "--assemble" => args.stop_at(Stop::Code),

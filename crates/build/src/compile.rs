@@ -85,6 +85,8 @@ fn pass_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
     front_end(pass.into());
     let refused = args.not_with_nxp.at_compile();
     let refused = refused.map(|option| format!("-flick-refuse={option}").into());
+    let no_leaves = args.instruments_host.then(|| "-flick-no-leaves".into());
+    let refused = refused.into_iter().chain(no_leaves);
     let placement = args.placement.pass_options();
     // A pass of another version says so.
     let version = OsString::from(format!("-flick-abi={}", ABI_VERSION.bits()));

@@ -124,6 +124,31 @@ pub const REFUSED_LANGUAGES: &[&str] = &[
     "api-information",
 ];
 
+/// Whether the option makes clang instrument host code, so that functions which nobody placed are
+/// expected to run there.
+pub fn instruments_host(option: &str) -> bool {
+    const EXACT: [&str; 8] = [
+        "--coverage",
+        "-coverage",
+        "-fprofile-arcs",
+        "-ftest-coverage",
+        "-fcoverage-mapping",
+        "-pg",
+        "-finstrument-functions",
+        "-finstrument-functions-after-inlining",
+    ];
+    let sanitizers = option.strip_prefix("-fsanitize=").unwrap_or_default();
+    EXACT.contains(&option)
+        || sanitizers.split(',').any(|name| name == "address")
+        || [
+            "-fprofile-generate",
+            "-fprofile-instr-generate",
+            "-fcs-profile-generate",
+        ]
+        .iter()
+        .any(|prefix| option.starts_with(prefix))
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;
