@@ -53,7 +53,7 @@ MapVector<GlobalValue *, Marks> readMarks(Module &M) {
     Marks &Mine = Out[V];
     Mine.add(Text);
     if (Mine.Place.Line == 0 && getConstantStringInfo(Row->getOperand(2), File))
-      Mine.Place = {File.str(),
+      Mine.Place = {originalName(File),
                     static_cast<unsigned>(cast<ConstantInt>(Row->getOperand(3))->getZExtValue())};
   }
   return Out;
@@ -74,7 +74,7 @@ bool refuseLocalMarks(Module &M) {
         getConstantStringInfo(Call->getArgOperand(2), File);
         auto *Line = dyn_cast<ConstantInt>(Call->getArgOperand(3));
         report(
-            M, {File.str(), Line ? static_cast<unsigned>(Line->getZExtValue()) : 0},
+            M, {originalName(File), Line ? static_cast<unsigned>(Line->getZExtValue()) : 0},
             "[FLK0214] a Flick mark on a local variable or a structure member: only functions and "
             "variables with static storage have a placement; mark one of those, or allocate with "
             "flick_alloc(FLICK_MEM_NXP, ...)");

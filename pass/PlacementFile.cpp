@@ -22,6 +22,19 @@ static cl::opt<unsigned> AbiVersion("flick-abi", cl::value_desc("number"),
 static cl::opt<bool> NoLeaves("flick-no-leaves",
                               cl::desc("Flick: no copies of small functions for the NxP"));
 
+static cl::opt<std::string> RootOption("flick-root", cl::value_desc("dir"),
+                                       cl::desc("Flick: copies of absolute files, for a replay"));
+
+std::string originalName(StringRef Name) {
+  if (!RootOption.empty())
+    Name.consume_front(RootOption);
+  return Name.str();
+}
+
+static std::string copyOf(const std::string &File) {
+  return StringRef(File).starts_with("/") ? RootOption + File : File;
+}
+
 bool RandomPlacement::picks(StringRef Name) const {
   return xxh3_64bits((Name + ":" + Seed).str()) % 100 < Percent;
 }
@@ -126,7 +139,8 @@ Expected<PlacementOptions> readPlacementOptions() {
         "; install Flick again: all of its files together, into an empty place\n";
   }
   for (const std::string &File : PlaceFiles) {
-    ErrorOr<std::unique_ptr<MemoryBuffer>> Text = MemoryBuffer::getFile(File, /*IsText=*/true);
+    ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+        MemoryBuffer::getFile(copyOf(File), /*IsText=*/true);
     if (!Text) {
       Bad += "[FLK0105] " + File +
              ": the placement file cannot be read: " + Text.getError().message() + "\n";

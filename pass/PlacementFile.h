@@ -46,4 +46,7 @@ struct PlacementOptions {
 /// What `-flick-place=` and `-flick-random=` say. The error lists every bad line, one a line.
 llvm::Expected<PlacementOptions> readPlacementOptions();
 
+/// The name that a source had before it was copied for a replay (`-flick-root=`).
+std::string originalName(llvm::StringRef Name);
+
 } // namespace flick

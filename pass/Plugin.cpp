@@ -1,5 +1,6 @@
 // Flick's LLVM pass: splits a unit by placement (docs/formats.md, "The pass").
 #include "Aliases.h"
+#include "CommandLine.h"
 #include "Diagnostics.h"
 #include "HostHalf.h"
 #include "Legality.h"
@@ -25,6 +26,7 @@ public:
   static bool isRequired() { return true; }
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    restoreCommandLine(M);
     return split(M) ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
 
@@ -49,6 +51,7 @@ private:
         report(M, Line);
       return false;
     }
+    M.setSourceFileName(originalName(M.getSourceFileName()));
     Plan P(M);
     if (!timed("choose", [&] { return choosePlacement(P, *Options); }))
       return false;

@@ -27,6 +27,10 @@ pub struct Args {
     /// The words for clang, in the user's order. Response files are still in them, unless one held
     /// an option of Flick's.
     pub words: Vec<OsString>,
+    /// The same, with the contents of response files.
+    pub expanded: Vec<OsString>,
+    /// Flick's words, too.
+    pub all: Vec<OsString>,
     /// Sources, objects, libraries and words for the linker.
     pub inputs: usize,
     /// Sources, by name.
@@ -72,6 +76,8 @@ impl Args {
     pub fn parse(words: Vec<OsString>, expanded: Vec<OsString>) -> Result<Self> {
         let mut args = Self {
             words: Vec::new(),
+            expanded: Vec::new(),
+            all: expanded.clone(),
             inputs: 0,
             to_link: 0,
             sources: Vec::new(),
@@ -96,6 +102,7 @@ impl Args {
         };
         parser.run()?;
         args.nxp.finish()?;
+        args.expanded = args.words.clone();
         if args.words.len() == count {
             args.words = words;
         }
@@ -181,6 +188,8 @@ impl Parser<'_> {
                 let value = value()?;
                 self.args.nxp.march(&value)?;
             }
+            "--flick-replay" => self.args.placement.replay.dir = value()?.into(),
+            "--flick-replay-from" => self.args.placement.replay.from = value()?.into(),
             "--flick-save-temps" if joined.as_ref().is_some_and(|dir| !dir.is_empty()) => {
                 self.args.save_temps = joined.map(PathBuf::from);
             }
@@ -277,7 +286,9 @@ impl Parser<'_> {
             None => is_header(Path::new(&path)),
         };
         self.args.inputs += 1;
-        self.args.to_link += usize::from(!header);
+        // clang drops what does not exist, and may have no inputs left.
+        let exists = path == "-" || Path::new(&path).exists();
+        self.args.to_link += usize::from(exists && !header);
         if source {
             self.args.sources.push(path.clone().into());
         }
@@ -363,9 +374,17 @@ mod tests {
         assert_eq!(parse("-dM -E a.c").stop, Some(Stop::Other));
         assert_eq!(parse("-MMD a.c").stop, None);
         assert_eq!(parse("-MM a.c").stop, Some(Stop::Other));
-        let links = ["a.c", "a.o", "-lm", "-x c -", "-xc++-header a -xnone b.o"];
+        let links = ["Cargo.toml", "-lm", "-x c -", "-xc++-header a -xnone src"];
         assert!(links.iter().all(|line| parse(line).links()));
-        let others = ["a.h", "-c a.c", "-S a.c", "-x c++-header a", "-v", "-E a.c"];
+        let others = [
+            "a.h",
+            "-c a.c",
+            "-S a.c",
+            "-x c++-header a",
+            "-v",
+            "-E a.c",
+            "nothere",
+        ];
         assert!(others.iter().all(|line| !parse(line).links()));
     }
 

@@ -50,6 +50,9 @@ pub fn extra_words(args: &Args, root: &Root, clang: &Path, runner: Runner) -> Re
     }
     if !args.sources.is_empty() {
         extra.after.extend(source_words(args, root)?);
+        if args.placement.replay.is_on() {
+            extra.after.extend(args.placement.replay.words(&args.words));
+        }
         extra
             .after
             .extend(command_line_record::words(args, clang, runner)?);
@@ -86,7 +89,10 @@ fn pass_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
     let refused = args.not_with_nxp.at_compile();
     let refused = refused.map(|option| format!("-flick-refuse={option}").into());
     let no_leaves = args.instruments_host.then(|| "-flick-no-leaves".into());
-    let refused = refused.into_iter().chain(no_leaves);
+    let replay = &args.placement.replay;
+    let root = format!("-flick-root={}", replay.tree().display());
+    let root = replay.is_on().then(|| root.into());
+    let refused = refused.into_iter().chain(no_leaves).chain(root);
     let placement = args.placement.pass_options();
     // A pass of another version says so.
     let version = OsString::from(format!("-flick-abi={}", ABI_VERSION.bits()));

@@ -1,12 +1,16 @@
 //! `flick cc`: one run of clang with the user's command line and Flick's words beside it. clang
 //! compiles with the pass, and calls Flick for the link (`link.rs`).
 use std::ffi::{OsStr, OsString};
-use std::process::ExitCode;
+use std::io::Write;
+use std::path::Path;
+use std::process::{ExitCode, Stdio};
 
 use crate::args::Args;
+use crate::replay::Replay;
+use crate::reproduction::Reproduction;
 use crate::root::{self, CLANG, CLANGXX, Root, Tool};
-use crate::run::{Runner, Step, Stop};
-use crate::{compile, database, preprocessed, response};
+use crate::run::{Runner, Step, Stop, success};
+use crate::{compile, crash, database, preprocessed, response};
 
 /// Which of clang's drivers the command stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +31,13 @@ impl FrontEnd {
         }
     }
 
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::C => "flick-cc",
+            Self::Cxx => "flick-c++",
+        }
+    }
+
     pub fn tool(self) -> Tool {
         match self {
             Self::C => CLANG,
@@ -38,7 +49,7 @@ impl FrontEnd {
 /// Compiles and links as clang would with these arguments (without the program's name). Prints
 /// errors; exit codes are clang's.
 pub fn cc(front: FrontEnd, args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    exit_code(drive(front, args.into_iter().collect()))
+    crash::guarded(|| exit_code(drive(front, args.into_iter().collect())))
 }
 
 /// Prints the error that is left.
@@ -70,7 +81,12 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
     }
     let root = Root::find()?;
     let extra = compile::extra_words(&args, &root, &clang, runner)?;
-    let result = runner.run(&clang, &extra.around(&args.words));
+    let words = extra.around(&args.words);
+    let result = if args.placement.replay.is_on() {
+        replayed(&args.placement.replay, &clang, &words, runner)
+    } else {
+        compiled(&args, &root, &clang, &words, runner)
+    };
     if let Some(file) = args.database.as_deref().filter(|file| file.is_file()) {
         database::clean(file, &extra)?;
     }
@@ -80,4 +96,59 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
     })?;
     preprocessed::add_markers(&args, &root)?;
     Ok(())
+}
+
+/// Runs clang; saves the command if the user wants that, and if it crashes.
+fn compiled(args: &Args, root: &Root, clang: &Path, words: &[OsString], runner: Runner) -> Step {
+    let save_dir = std::env::var_os("FLICK_SAVE_DIR").filter(|dir| !dir.is_empty());
+    let new = |dir: &Path| Reproduction::create(args, root, clang, dir);
+    let saved = save_dir.map(|dir| new(Path::new(&dir))).transpose()?;
+    let stdin = saved
+        .as_ref()
+        .map(Reproduction::take_stdin)
+        .transpose()?
+        .flatten();
+    let reports = crash::reports(&args.words);
+    let result = runner.run_set(clang, words, |command| {
+        command.envs(reports.as_ref().map(|dir| (crash::REPORTS, dir)));
+        if let Some(stdin) = stdin {
+            command.stdin(stdin);
+        }
+    });
+    let code = match &result {
+        Err(Stop::Exit(code)) => *code,
+        _ => 0,
+    };
+    if let Some(saved) = &saved {
+        saved.save(&format!("exit status {code}"))?;
+    }
+    if code != 0 && crash::happened(reports.as_deref(), code) {
+        let saved = match saved {
+            Some(saved) => saved,
+            None => {
+                let saved = new(&reports.clone().unwrap_or_else(std::env::temp_dir))?;
+                saved.save(&format!("exit status {code}"))?;
+                saved
+            }
+        };
+        eprintln!("{}", crash::explain(&saved, runner)?);
+    } else if let Some(empty) = reports.filter(|_| code != 0) {
+        let _ = std::fs::remove_dir(empty);
+    }
+    result
+}
+
+/// Runs clang on saved files, and shows what it prints with the names that they had.
+fn replayed(replay: &Replay, clang: &Path, words: &[OsString], runner: Runner) -> Step {
+    let output = runner.capture_set(clang, words, |command| {
+        command.stdin(Stdio::inherit());
+    })?;
+    for (text, mut stream) in [
+        (output.stdout, Box::new(std::io::stdout()) as Box<dyn Write>),
+        (output.stderr, Box::new(std::io::stderr())),
+    ] {
+        // Nobody may be listening any more.
+        let _ = stream.write_all(&replay.restore(&text));
+    }
+    success(output.status)
 }

@@ -11,6 +11,7 @@ use crate::root::Root;
 use crate::{Error, Result, response};
 
 const BEGIN: &str = "--flick-linker=";
+const REPLAY: &str = "--flick-replay=";
 const PLACE: &str = "--flick-place=";
 const SAVE_TEMPS: &str = "--flick-save-temps=";
 const REFUSE: &str = "--flick-refuse=";
@@ -28,6 +29,8 @@ pub fn words(args: &Args, root: &Root, linker: &Path) -> Result<Extra> {
         word
     };
     let mut begin = vec![word(BEGIN, linker.as_os_str())];
+    let replay = &args.placement.replay;
+    begin.extend(replay.is_on().then(|| word(REPLAY, replay.dir.as_os_str())));
     begin.extend(args.placement.files.iter().map(|f| word(PLACE, f.as_ref())));
     begin.extend(
         args.save_temps
@@ -79,6 +82,8 @@ impl Line {
             if let Some(linker) = value(BEGIN) {
                 line.linker = linker.into();
                 part = Part::User;
+            } else if let Some(dir) = value(REPLAY) {
+                line.placement.replay.dir = dir.into();
             } else if let Some(file) = value(PLACE) {
                 line.placement.add(&file.to_string_lossy())?;
             } else if let Some(dir) = value(SAVE_TEMPS) {

@@ -9,6 +9,7 @@ use flick_abi::names::{ALLOCATOR_FUNCTIONS, HEAP_FUNCTIONS, STATIC_WRAPS};
 use flick_image::elf::read_file;
 use flick_image::{final_file, write};
 
+use crate::crash;
 use crate::driver::exit_code;
 use crate::inputs::{FatUnit, Inputs};
 use crate::line::Line;
@@ -30,7 +31,7 @@ struct Link<'a> {
 /// Links in the place of the linker, with its words as clang gives them. Prints errors; the exit code
 /// is the linker's.
 pub fn ld(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    exit_code(link(args.into_iter().collect()))
+    crash::guarded(|| exit_code(link(args.into_iter().collect())))
 }
 
 /// A link without NxP code is the linker's own.

@@ -7,6 +7,7 @@ use flick_image::Placements;
 use flick_image::elf::{parse_host, read_file};
 use flick_image::place::{PROJECT, entries, is_project};
 
+use crate::replay::Replay;
 use crate::{Error, Result};
 
 /// `--flick-place=`, in order.
@@ -15,6 +16,8 @@ pub struct Placement {
     pub files: Vec<String>,
     /// `SEED:PERCENT`
     pub random: Option<String>,
+    /// Where the files are, if not under their names.
+    pub replay: Replay,
 }
 
 impl Placement {
@@ -45,7 +48,7 @@ impl Placement {
                 "--flick-place=FILE or --flick-place=random:SEED:PERCENT",
             ));
         }
-        read_file(Path::new(value)).map_err(|error| Error {
+        read_file(&self.replay.file(Path::new(value))).map_err(|error| Error {
             what: "a placement file cannot be read".into(),
             ..error
         })?;
@@ -71,7 +74,7 @@ impl Placement {
     /// as the pass writes them), except in files for a whole project: other links have the rest.
     pub fn check(&self, matched: &[String]) -> Result<()> {
         for file in &self.files {
-            let text = read_text(file)?;
+            let text = read_text(&self.replay.file(Path::new(file)))?;
             if is_project(&text) {
                 continue;
             }
@@ -86,8 +89,8 @@ impl Placement {
     }
 }
 
-fn read_text(file: &str) -> Result<String> {
-    Ok(String::from_utf8_lossy(&read_file(Path::new(file))?).into_owned())
+fn read_text(file: &Path) -> Result<String> {
+    Ok(String::from_utf8_lossy(&read_file(file)?).into_owned())
 }
 
 fn check_entries(file: &str, text: &str, matched: &[String], what: &str) -> Result<()> {
@@ -122,8 +125,8 @@ pub fn place_check(file: &Path, outputs: &[PathBuf]) -> Result<()> {
         let elf = parse_host(&data).map_err(|e| e.at(&place))?;
         matched.extend(Placements::of_file(&elf).map_err(|e| e.at(&place))?.matched);
     }
+    let text = read_text(file)?;
     let file = file.to_string_lossy();
-    let text = read_text(&file)?;
     check_entries(
         &file,
         &text,
@@ -178,7 +181,7 @@ mod tests {
         assert_eq!((error.code.0, error.place), (210, format!("{file}:4")));
         std::fs::write(&file, "project # of several programs\nnxp a*\nhost b\n").unwrap();
         p.check(&[]).unwrap();
-        let text = read_text(&file).unwrap();
+        let text = read_text(Path::new(&file)).unwrap();
         let error = check_entries(&file, &text, &matched[..1], "function").unwrap_err();
         assert_eq!((error.code.0, error.place), (210, format!("{file}:3")));
     }

@@ -33,7 +33,7 @@ fn markers(args: &Args, root: &Root) -> Result<String> {
     hash.update(&read_file(&root.require(root.pass())?)?);
     let mut text = String::new();
     for file in &args.placement.files {
-        let data = read_file(Path::new(file))?;
+        let data = read_file(&args.placement.replay.file(Path::new(file)))?;
         hash.update(&(data.len() as u64).to_le_bytes());
         hash.update(&data);
         text.push_str(&format!("# 1 \"{}\"\n", escaped(file)));

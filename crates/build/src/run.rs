@@ -32,22 +32,31 @@ pub struct Runner {
 impl Runner {
     /// Runs `tool` with the caller's standard streams; its failure is the caller's.
     pub fn run(&self, tool: &Path, args: &[OsString]) -> Step {
-        let status = self
-            .command(tool, args)
-            .status()
-            .map_err(|e| cannot_start(tool, &e))?;
-        if status.success() {
-            Ok(())
-        } else {
-            Err(Stop::Exit(exit_code(status)))
-        }
+        self.run_set(tool, args, |_| {})
+    }
+
+    /// The same, with other settings.
+    pub fn run_set(&self, tool: &Path, args: &[OsString], set: impl FnOnce(&mut Command)) -> Step {
+        let mut command = self.command(tool, args);
+        set(&mut command);
+        success(command.status().map_err(|e| cannot_start(tool, &e))?)
     }
 
     /// Runs `tool` and keeps what it prints.
     pub fn capture(&self, tool: &Path, args: &[OsString]) -> Result<Output> {
-        self.command(tool, args)
-            .output()
-            .map_err(|e| cannot_start(tool, &e))
+        self.capture_set(tool, args, |_| {})
+    }
+
+    /// The same, with other settings.
+    pub fn capture_set(
+        &self,
+        tool: &Path,
+        args: &[OsString],
+        set: impl FnOnce(&mut Command),
+    ) -> Result<Output> {
+        let mut command = self.command(tool, args);
+        set(&mut command);
+        command.output().map_err(|e| cannot_start(tool, &e))
     }
 
     fn command(&self, tool: &Path, args: &[OsString]) -> Command {
@@ -61,6 +70,15 @@ impl Runner {
         let mut command = Command::new(tool);
         command.args(args);
         command
+    }
+}
+
+/// A tool's failure, which it has explained itself.
+pub fn success(status: ExitStatus) -> Step {
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Stop::Exit(exit_code(status)))
     }
 }
 

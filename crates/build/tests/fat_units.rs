@@ -1,0 +1,221 @@
+//! Compiles that place something: the options of the NxP half, reproducible output, what build tools
+//! and compiler caches are told. Needs the built tree.
+#[allow(dead_code)]
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use common::tree::{Bed, flick};
+use common::{stderr, stdout};
+
+const PART: &str = "\
+#include <flick.h>
+static int bias = 3;
+FLICK_NXP int part(const int *v, int n) {
+  int sum = bias;
+  for (int i = 0; i < n; i++)
+    sum += v[i];
+  return sum;
+}
+";
+const MAIN: &str = "\
+int part(const int *v, int n);
+int main(void) { int v[] = {1, 2, 3}; return part(v, 3) - 9; }
+";
+
+fn bed() -> Bed {
+    Bed::new(&[
+        ("part.c", PART),
+        ("main.c", MAIN),
+        ("all.place", "nxp part\n"),
+        ("two words.place", "host main\n"),
+    ])
+}
+
+/// The NxP code of the program made with these words.
+fn code(bed: &Bed, words: &str) -> String {
+    bed.good("flick-cc", &format!("part.c main.c -o prog {words}"));
+    let run = Command::new(bed.path("prog"))
+        .env("FLICK_OFFLOAD", "require")
+        .status()
+        .unwrap();
+    assert!(run.success(), "{words}");
+    let text = stdout(&bed.good("flick", "objdump -d prog"));
+    let part = text.split("<part>:").nth(1).expect(&text);
+    part.split("\n\n").next().unwrap().to_owned()
+}
+
+#[test]
+fn options_of_the_nxp_half() {
+    let bed = bed();
+    let length = |words: &str| code(&bed, words).lines().count();
+    let (o0, o2) = (length("-O0"), length("-O2"));
+    assert!(o0 > o2 + 5, "{o0} {o2}");
+    assert_eq!(length("-O0 -Xnxp=-O2"), o2);
+    assert!(length("-O2 -Xnxp -O0") > o2 + 5);
+    // Compressed instructions have four digits.
+    let compressed = |words: &str| {
+        let text = code(&bed, words);
+        let bytes = |line: &str| line.split_whitespace().nth(1).map(str::len);
+        text.lines()
+            .any(|line| line.contains(": ") && bytes(line) == Some(4))
+    };
+    assert!(compressed("-O2 --nxp-march=rv64gc"));
+    assert!(
+        !compressed("-O2 --nxp-march=rv64g"),
+        "{}",
+        code(&bed, "-O2 --nxp-march=rv64g")
+    );
+    code(
+        &bed,
+        "-O2 -Xnxp -mtune=sifive-7-series -Xnxp=-mabi=lp64d -Xnxp=-mllvm=-riscv-use-aa=0",
+    );
+    // The host half is the same.
+    let host = |words: &str| {
+        bed.good("flick-cc", &format!("-O2 -c main.c {words}"));
+        std::fs::read(bed.path("main.o")).unwrap()
+    };
+    assert_eq!(host(""), host("-Xnxp=-O0 --nxp-march=rv64g"));
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let make = |bed: &Bed| {
+        let map = format!("-ffile-prefix-map={}=.", bed.dir.path().display());
+        bed.good("flick-cc", &format!("-g -O2 {map} -c part.c"));
+        bed.good(
+            "flick-cc",
+            &format!("-g -O2 {map} part.c main.c -o prog --flick-place=all.place"),
+        );
+        bed.good(
+            "flick-cc",
+            &format!("-g -O2 {map} -shared -fPIC part.c -fuse-ld=lld -o part.so"),
+        );
+        ["part.o", "prog", "part.so"].map(|name| std::fs::read(bed.path(name)).unwrap())
+    };
+    let (one, other) = (bed(), bed());
+    let first = make(&one);
+    assert!(first == make(&one), "the same directory");
+    assert!(first == make(&other), "another directory");
+    for data in first {
+        let text = String::from_utf8_lossy(&data);
+        assert!(!text.contains("/tmp/"), "a temporary name");
+    }
+}
+
+#[test]
+fn rules_for_make_name_the_placement_files() {
+    let bed = bed();
+    let place = "--flick-place=all.place";
+    for words in [
+        "-MD -c main.c",
+        "-MMD -MP -MF main.d -c main.c",
+        "-MM -MF main.d main.c",
+    ] {
+        bed.good("flick-cc", &format!("{words} {place}"));
+        let text = std::fs::read_to_string(bed.path("main.d")).unwrap();
+        assert!(
+            text.contains("main.c") && text.contains("all.place"),
+            "{words}: {text}"
+        );
+        std::fs::remove_file(bed.path("main.d")).unwrap();
+    }
+    bed.good("flick-cc", &format!("-MD part.c main.c -o prog {place}"));
+    for name in ["prog-part.d", "prog-main.d", "part.d", "main.d", "prog.d"] {
+        if let Ok(text) = std::fs::read_to_string(bed.path(name)) {
+            assert!(text.contains("all.place"), "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn preprocessed_text_tells_caches_of_the_placement() {
+    let mut bed = bed();
+    let text = |bed: &Bed, words: &str| {
+        let output = bed.command(flick("flick-cc"), words).output().unwrap();
+        assert!(
+            output.status.success() && stderr(&output).is_empty(),
+            "{}",
+            stderr(&output)
+        );
+        stdout(&output)
+    };
+    let plain = text(&bed, "-E main.c");
+    let first = text(&bed, "-E main.c --flick-place=all.place");
+    let marker = first
+        .strip_prefix(&plain)
+        .expect("clang's text comes first");
+    let lines: Vec<&str> = marker.lines().collect();
+    assert_eq!(lines[0], "# 1 \"all.place\"");
+    assert!(
+        lines[1].starts_with("# 1 \"<flick ") && lines.len() == 2,
+        "{marker}"
+    );
+    assert_eq!(
+        first,
+        text(&bed, "-E --flick-place all.place main.c"),
+        "it is the same again"
+    );
+    text(&bed, "-E main.c --flick-place=all.place -o main.i");
+    assert_eq!(first, std::fs::read_to_string(bed.path("main.i")).unwrap());
+    // Preprocessed text compiles.
+    bed.good("flick-cc", "-c main.i --flick-place=all.place");
+    bed.add("all.place", "nxp part\n# more\n");
+    assert_ne!(first, text(&bed, "-E main.c --flick-place=all.place"));
+    // Other questions are answered as they are.
+    assert!(!text(&bed, "-M main.c --flick-place=all.place").contains("# 1"));
+    assert!(!text(&bed, "-dM -E main.c --flick-place=all.place").contains("# 1"));
+}
+
+#[test]
+fn compile_commands_are_for_any_clang() {
+    let bed = bed();
+    bed.good(
+        "flick-cc",
+        "-c part.c -O2 -Xclang -O1 --flick-place=all.place -MJ part.json",
+    );
+    let text = std::fs::read_to_string(bed.path("part.json")).unwrap();
+    for part in [
+        "\"file\": \"part.c\"",
+        "\"-O2\"",
+        "\"-Xclang\", \"-O1\"",
+        "__FLICK__=1",
+        "-idirafter",
+    ] {
+        assert!(text.contains(part), "no {part}: {text}");
+    }
+    for part in ["flick-place", "flick-pass", "-load", "-Xlinker", "depfile"] {
+        assert!(!text.contains(part), "{part}: {text}");
+    }
+    // It is JSON, and its arguments are a command of clang's.
+    let database = format!("[{}]", text.trim_end().trim_end_matches(','));
+    std::fs::write(bed.path("compile_commands.json"), database).unwrap();
+    if Path::new("/usr/lib/llvm-19/bin/clang-check").exists() {
+        let mut check = bed.command("/usr/lib/llvm-19/bin/clang-check", "-p . part.c");
+        assert!(check.status().unwrap().success());
+    }
+}
+
+#[test]
+fn side_files_of_programs_with_nxp_code() {
+    let bed = bed();
+    bed.good(
+        "flick-cc",
+        "-save-temps=obj -g -gsplit-dwarf part.c main.c -o sub",
+    );
+    bed.good("flick-cc", "-ftime-trace part.c main.c -o prog");
+    for name in ["part.i", "part.s", "part.o"] {
+        assert!(
+            bed.path(name).is_file() || bed.path(&format!("sub-{name}")).is_file(),
+            "{name}"
+        );
+    }
+    for name in ["sub", "prog"] {
+        let run = Command::new(bed.path(name))
+            .env("FLICK_OFFLOAD", "require")
+            .status()
+            .unwrap();
+        assert!(run.success(), "{name}");
+    }
+}

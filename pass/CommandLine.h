@@ -1,0 +1,12 @@
+// The records that -grecord-command-line and -frecord-command-line leave.
+#pragma once
+
+#include "llvm/IR/Module.h"
+
+namespace flick {
+
+/// Puts the user's command line (`-flick-command-line=`) in the place of the one that clang was
+/// given. True if there was one.
+bool restoreCommandLine(llvm::Module &M);
+
+} // namespace flick
