@@ -85,7 +85,7 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
     let result = if args.placement.replay.is_on() {
         replayed(&args.placement.replay, &clang, &words, runner)
     } else {
-        compiled(&args, &root, &clang, &words, runner)
+        compiled(front, &args, &root, &words, runner)
     };
     if let Some(file) = args.database.as_deref().filter(|file| file.is_file()) {
         database::clean(file, &extra)?;
@@ -99,9 +99,10 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
 }
 
 /// Runs clang; saves the command if the user wants that, and if it crashes.
-fn compiled(args: &Args, root: &Root, clang: &Path, words: &[OsString], runner: Runner) -> Step {
+fn compiled(front: FrontEnd, args: &Args, root: &Root, words: &[OsString], runner: Runner) -> Step {
+    let clang = &front.tool().require()?;
     let save_dir = std::env::var_os("FLICK_SAVE_DIR").filter(|dir| !dir.is_empty());
-    let new = |dir: &Path| Reproduction::create(args, root, clang, dir);
+    let new = |dir: &Path| Reproduction::create(front, args, root, clang, dir);
     let saved = save_dir.map(|dir| new(Path::new(&dir))).transpose()?;
     let stdin = saved
         .as_ref()

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::args::Args;
+use crate::driver::FrontEnd;
 use crate::root::Root;
 use crate::run::Runner;
 use crate::{Error, Result};
@@ -45,6 +46,7 @@ const OUTPUTS: [&str; 8] = [
 
 /// A command as it is being saved.
 pub struct Reproduction<'a> {
+    pub front: FrontEnd,
     pub args: &'a Args,
     pub root: &'a Root,
     pub clang: &'a Path,
@@ -53,7 +55,13 @@ pub struct Reproduction<'a> {
 
 impl<'a> Reproduction<'a> {
     /// A new directory under `parent`, named after the first source or the output. FLK0105.
-    pub fn create(args: &'a Args, root: &'a Root, clang: &'a Path, parent: &Path) -> Result<Self> {
+    pub fn create(
+        front: FrontEnd,
+        args: &'a Args,
+        root: &'a Root,
+        clang: &'a Path,
+        parent: &Path,
+    ) -> Result<Self> {
         let output = args.output.as_ref().map(PathBuf::from);
         let named = args.sources.first().cloned().or(output).unwrap_or_default();
         let stem = named.file_stem().unwrap_or_default().to_string_lossy();
@@ -70,6 +78,7 @@ impl<'a> Reproduction<'a> {
             .unwrap_or_else(|| unreachable!("numbers do not end"))?;
         let dir = fs::canonicalize(&dir).map_err(|e| failed(&dir, &e))?;
         Ok(Self {
+            front,
             args,
             root,
             clang,
@@ -103,7 +112,7 @@ impl<'a> Reproduction<'a> {
         self.preprocess()?;
         self.write("overlay.yaml", &overlay(&files))?;
         self.write("README", &self.description(&here, outcome))?;
-        let program = self.root.dir().join("bin").join(self.args.front.program());
+        let program = self.root.dir().join("bin").join(self.front.program());
         let replay = "--flick-replay=\"$here\" --flick-replay-from=\"$from\"";
         self.write_script("run.sh", &program, replay, &here, &words)?;
         let overlay = "-ivfsoverlay \"$here\"/overlay.yaml -Qunused-arguments";
@@ -243,7 +252,7 @@ impl<'a> Reproduction<'a> {
         let _ = writeln!(
             text,
             "command:   {} {}",
-            self.args.front.program(),
+            self.front.program(),
             words.join(" ")
         );
         let _ = writeln!(text, "directory: {}", here.display());

@@ -1,12 +1,11 @@
 //! Where nothing is placed, a command does what clang does with the same words: exit code, output,
 //! diagnostics and every file, byte for byte. Needs the built tree.
-#[allow(dead_code)]
-mod common;
+mod tree;
 
 use std::io::Write;
 use std::process::Stdio;
 
-use common::tree::{Bed, flick};
+use tree::{Bed, flick};
 
 const PART: &str = "\
 #include \"part.h\"
@@ -277,17 +276,16 @@ fn environment() {
     bed.add("cpath/part_of_path.h", "int from_path;\n");
     bed.add("path.c", "#include <part_of_path.h>\n");
     bed.add("own.cfg", "-DLIMIT=3 -O2\n");
-    bed.same("cc", "-c path.c", |c| drop(c.env("CPATH", "cpath")));
-    bed.same("cc", "-c path.c", |c| {
-        drop(c.env("C_INCLUDE_PATH", "cpath"))
-    });
-    bed.same("cc", "-c main.c -g", |c| {
-        drop(c.env("CCC_OVERRIDE_OPTIONS", "# +-O3 x-g"))
-    });
-    let linker = "+-fuse-ld=lld";
-    bed.same("cc", "main.c part.c", |c| {
-        drop(c.env("CCC_OVERRIDE_OPTIONS", linker))
-    });
+    for (words, name, value) in [
+        ("-c path.c", "CPATH", "cpath"),
+        ("-c path.c", "C_INCLUDE_PATH", "cpath"),
+        ("-c main.c -g", "CCC_OVERRIDE_OPTIONS", "# +-O3 x-g"),
+        ("main.c part.c", "CCC_OVERRIDE_OPTIONS", "+-fuse-ld=lld"),
+    ] {
+        bed.same("cc", words, |command| {
+            command.env(name, value);
+        });
+    }
     bed.same("cc", "--config=./own.cfg -c part.c -w", |_| {});
     bed.same("cc", "--config ./own.cfg part.c main.c -w", |_| {});
     bed.same("cc", "-working-directory sub -c deep.c -g", |_| {});

@@ -1,12 +1,13 @@
 //! Crashes are told from errors of the user's, and every command can be saved and repeated elsewhere.
 #[allow(dead_code)]
 mod common;
+mod tree;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::tree::{Bed, flick};
-use common::{Bench, quiet, stderr, stdout};
+use common::{Bench, quiet};
+use tree::{Bed, flick, stderr, stdout};
 
 /// The directory that the message names.
 fn named(text: &str) -> PathBuf {

@@ -1,13 +1,11 @@
 //! Compiles that place something: the options of the NxP half, reproducible output, what build tools
 //! and compiler caches are told. Needs the built tree.
-#[allow(dead_code)]
-mod common;
+mod tree;
 
 use std::path::Path;
 use std::process::Command;
 
-use common::tree::{Bed, flick};
-use common::{stderr, stdout};
+use tree::{Bed, flick, stderr, stdout};
 
 const PART: &str = "\
 #include <flick.h>

@@ -1,12 +1,10 @@
 //! Sanitizers, coverage and profiles beside NxP code: the host half is instrumented, the NxP half has
 //! UBSan's checks and no more. Needs the built tree.
-#[allow(dead_code)]
-mod common;
+mod tree;
 
 use std::process::{Command, Output};
 
-use common::tree::Bed;
-use common::{stderr, stdout};
+use tree::{Bed, stderr, stdout};
 
 const WORK: &str = "\
 #include <flick.h>

@@ -1,10 +1,16 @@
 //! The built tree, and clang beside it: what a command leaves must be the same.
+#![allow(dead_code)] // no test uses all of it
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use super::{stderr, stdout};
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
 
 /// `flick-cc` and `flick-c++` of the tree that `make` builds, with the pass.
 pub fn flick(name: &str) -> PathBuf {
