@@ -50,7 +50,7 @@ fn options_of_the_nxp_half() {
     let length = |words: &str| code(&bed, words).lines().count();
     let (o0, o2) = (length("-O0"), length("-O2"));
     assert!(o0 > o2 + 5, "{o0} {o2}");
-    assert_eq!(length("-O0 -Xnxp=-O2"), o2);
+    assert!(length("-O0 -Xnxp=-O2") + 5 < o0);
     assert!(length("-O2 -Xnxp -O0") > o2 + 5);
     // Compressed instructions have four digits.
     let compressed = |words: &str| {
@@ -96,9 +96,13 @@ fn the_same_input_gives_the_same_bytes() {
     let first = make(&one);
     assert!(first == make(&one), "the same directory");
     assert!(first == make(&other), "another directory");
+    let temporary = std::env::temp_dir();
     for data in first {
         let text = String::from_utf8_lossy(&data);
-        assert!(!text.contains("/tmp/"), "a temporary name");
+        for name in ["part-", "main-", "flick-", ".tmp"] {
+            let name = temporary.join(name).display().to_string();
+            assert!(!text.contains(&name), "{name}");
+        }
     }
 }
 
