@@ -82,14 +82,28 @@ fn a_crash_of_the_pass_is_flicks() {
         "{text}"
     );
     removes(&named(&text));
-    // The user's errors are not bugs.
-    std::fs::write(bench.path("bad.c"), "int f(void) { return x; }\n").unwrap();
-    for line in ["-c bad.c", "-c nothere.c", "-nonsense good.c"] {
-        let text = stderr(&bench.cc(line));
-        assert!(
-            text.contains("error:") && !text.contains("FLK0106"),
-            "{text}"
-        );
+}
+
+#[test]
+fn errors_of_the_user_are_not_bugs() {
+    let bed = Bed::new(&[
+        ("bad.c", "int f(void) { return x; }\n"),
+        ("good.c", "int main(void) { return f(); }\nint f(void);\n"),
+        (
+            "placed.c",
+            "#include <flick.h>\nFLICK_NXP void f(void) { __asm__(\"nop\"); }\n",
+        ),
+    ]);
+    for line in [
+        "-c bad.c",
+        "-c nothere.c",
+        "-nonsense good.c",
+        "-Wno-everything -std=c89 good.c",
+        "-c placed.c",
+    ] {
+        let text = stderr(&bed.command(flick("flick-cc"), line).output().unwrap());
+        let good = text.contains("error:") && !text.contains("FLK0106");
+        assert!(good, "{line}: {text}");
     }
 }
 

@@ -11,7 +11,9 @@ use flick_build::{Root, TOOLS, Tool};
 use serde_json::json;
 
 /// Variables of Flick that no part of [`flick_abi::settings`] describes.
-const OTHER_VARIABLES: [&str; 1] = ["FLICK_ROOT"];
+const OTHER_VARIABLES: [&str; 2] = ["FLICK_ROOT", SAVE_DIR];
+/// Where `flick-cc` leaves reproductions of its commands (`docs/driver.md`).
+const SAVE_DIR: &str = "FLICK_SAVE_DIR";
 
 /// One line of the answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -137,6 +139,10 @@ fn flick() -> Vec<Setting> {
                 error.help,
             )
         }
+    });
+    all.push(match env::var_os(SAVE_DIR).filter(|dir| !dir.is_empty()) {
+        None => Setting::new(SAVE_DIR, "off", "default"),
+        Some(dir) => Setting::new(SAVE_DIR, dir.to_string_lossy(), "environment"),
     });
     all
 }
