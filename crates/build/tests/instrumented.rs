@@ -108,7 +108,10 @@ fn undefined_behaviour_is_found_on_both_sides() {
 fn leaks_of_nxp_code_are_reported() {
     let mut bed = bed();
     // Several: what is left of a pointer on a stack may hide the last one.
-    let leaks = WORK.replace("  free(sums);\n", "  for (int i = 0; i < 9; i++)\n    work(4, i);\n");
+    let leaks = WORK.replace(
+        "  free(sums);\n",
+        "  for (int i = 0; i < 9; i++)\n    work(4, i);\n",
+    );
     bed.add("leak.c", &leaks);
     bed.good("flick-cc", "-g -fsanitize=address leak.c -o prog");
     let text = stderr(&run(&bed, &[], &[("ASAN_OPTIONS", "detect_leaks=1")]));
