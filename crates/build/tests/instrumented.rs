@@ -87,7 +87,7 @@ fn undefined_behaviour_is_found_on_both_sides() {
         crosses(&bed);
         let text = stderr(&run(&bed, &["40"], &[]));
         assert!(
-            text.contains("work.c:16:14: runtime error: shift exponent 40"),
+            text.contains("work.c:16:16: runtime error: shift exponent 40"),
             "{text}"
         );
     }
