@@ -230,9 +230,14 @@ pub fn heading(mistake: &Mistake) -> String {
 
 /// Text with its two headings run in: the page has many sections.
 pub fn run_in(text: &str) -> String {
-    text.replace("## Why\n\n", "**Why.** ")
-        .replace("## What to do\n\n", "**What to do.** ")
-        .replace("**What to do.** ```", "**What to do.**\n```")
+    let run_in = text
+        .replace("## Why\n\n", "**Why.** ")
+        .replace("## What to do\n\n", "**What to do.** ");
+    // A block of its own follows.
+    match run_in.strip_suffix("**What to do.** ") {
+        Some(before) => format!("{before}**What to do.**\n\n"),
+        None => run_in,
+    }
 }
 
 pub fn group_heading(group: usize) -> String {
