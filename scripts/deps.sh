@@ -8,8 +8,8 @@ packages=(
   clang-19 lld-19 llvm-19 llvm-19-dev g++ gcc libc6-dev binutils
   # cargo fetches over https
   ca-certificates
-  # checks and tests: formatting, a second RISC-V, what the kernel and the ELF tools see
-  clang-format-19 qemu-user valgrind libc6-dbg strace file gdb mandoc
+  # checks and tests: sanitizers, formatting, a second RISC-V, what the kernel and the ELF tools see
+  libclang-rt-19-dev clang-format-19 qemu-user valgrind libc6-dbg strace file gdb mandoc
   # make deb
   dpkg-dev
   # tests/projects: the build systems that flick-cc must fit into unchanged, and a compiler cache

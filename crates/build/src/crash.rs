@@ -3,12 +3,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use crate::compile::QUIET;
 use crate::reproduction::Reproduction;
 use crate::run::Runner;
 use crate::{Error, Result};
 
-/// clang puts its own report about a crash there.
-pub const REPORTS: &str = "CLANG_CRASH_DIAGNOSTICS_DIR";
+/// A directory for clang's temporary files, and for its own report about a crash.
+const REPORTS: &str = "CLANG_CRASH_DIAGNOSTICS_DIR";
 
 /// A directory for reports of crashes, unless the user has one.
 pub fn reports(words: &[OsString]) -> Option<PathBuf> {
@@ -20,13 +21,21 @@ pub fn reports(words: &[OsString]) -> Option<PathBuf> {
     Some(std::env::temp_dir().join(name))
 }
 
+/// Words that make clang put its own report about a crash there, and nothing else.
+pub fn reports_words(dir: &Path) -> [OsString; 3] {
+    let mut word = OsString::from("-fcrash-diagnostics-dir=");
+    word.push(dir);
+    let [start, end] = QUIET;
+    [start.into(), word, end.into()]
+}
+
 /// Whether a failing command crashed: clang left a report, or died of its own fault.
 pub fn happened(reports: Option<&Path>, code: u8) -> bool {
     // ILL, ABRT, BUS, FPE, SEGV; KILL and the like come from outside.
     reports.is_some_and(has_files) || [132, 134, 135, 136, 139].contains(&code)
 }
 
-/// clang makes the directory at other failures, too.
+/// The directory may be there and empty.
 fn has_files(reports: &Path) -> bool {
     std::fs::read_dir(reports).is_ok_and(|mut entries| entries.next().is_some())
 }

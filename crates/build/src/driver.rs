@@ -110,8 +110,9 @@ fn compiled(front: FrontEnd, args: &Args, root: &Root, words: &[OsString], runne
         .transpose()?
         .flatten();
     let reports = crash::reports(&args.words);
-    let result = runner.run_set(clang, words, |command| {
-        command.envs(reports.as_ref().map(|dir| (crash::REPORTS, dir)));
+    let mut words = words.to_vec();
+    words.extend(reports.iter().flat_map(|dir| crash::reports_words(dir)));
+    let result = runner.run_set(clang, &words, |command| {
         if let Some(stdin) = stdin {
             command.stdin(stdin);
         }
@@ -133,8 +134,6 @@ fn compiled(front: FrontEnd, args: &Args, root: &Root, words: &[OsString], runne
             }
         };
         eprintln!("{}", crash::explain(&saved, runner)?);
-    } else if let Some(empty) = reports.filter(|_| code != 0) {
-        let _ = std::fs::remove_dir(empty);
     }
     result
 }
