@@ -1,9 +1,10 @@
 #include "HostHalf.h"
 #include "Calls.h"
+#include "PinnedNames.h"
+#include "Placement.h"
 #include "Signature.h"
 #include "flick_abi.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/IRBuilder.h"
@@ -38,39 +39,12 @@ void placeData(Plan &P) {
 
 namespace {
 
-/// Symbols of existing assembly and of `__attribute__((used))` keep their names.
-class PinnedNames {
-public:
-  explicit PinnedNames(Module &M) : AsmText(M.getModuleInlineAsm()) {
-    SmallVector<GlobalValue *, 8> Found;
-    collectUsedGlobalVariables(M, Found, /*CompilerUsed=*/false);
-    collectUsedGlobalVariables(M, Found, /*CompilerUsed=*/true);
-    Used.insert(Found.begin(), Found.end());
-  }
-
-  bool contains(const GlobalValue &V) const {
-    if (Used.contains(&V))
-      return true;
-    StringRef Name = cName(V), Asm = AsmText;
-    auto Continues = [](char C) { return isAlnum(C) || C == '_' || C == '.' || C == '$'; };
-    for (size_t At = Asm.find(Name); !Name.empty() && At != StringRef::npos;
-         At = Asm.find(Name, At + 1))
-      if ((At == 0 || !Continues(Asm[At - 1])) &&
-          (At + Name.size() == Asm.size() || !Continues(Asm[At + Name.size()])))
-        return true;
-    return false;
-  }
-
-private:
-  std::string AsmText;
-  SmallPtrSet<const GlobalValue *, 8> Used;
-};
-
 class HostHalf {
 public:
   explicit HostHalf(Plan &P) : P(P), M(P.M), Pinned(M) {}
 
   void run(StringRef Object) {
+    dropMarks(M);
     for (Function *F : P.DeclareOnly) {
       F->deleteBody();
       F->setLinkage(GlobalValue::ExternalLinkage);

@@ -3,6 +3,7 @@
 #include "Legality.h"
 #include "Calls.h"
 #include "Diagnostics.h"
+#include "PinnedNames.h"
 #include "Unwinding.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -39,7 +40,7 @@ bool isSmallLeaf(const Function &F) {
 
 class Decider {
 public:
-  explicit Decider(Plan &P) : P(P) {}
+  explicit Decider(Plan &P) : P(P), Pinned(P.M) {}
 
   bool run() {
     seed();
@@ -51,6 +52,7 @@ public:
 
 private:
   Plan &P;
+  PinnedNames Pinned;
   Members Roots;
   /// Chosen, and no root: copied like inline functions that nobody chose.
   DenseSet<const Function *> OnlyCopied;
@@ -195,9 +197,12 @@ private:
     return R.At && R.At->getDebugLoc() ? R.At->getDebugLoc().get() : nullptr;
   }
 
-  /// Nothing but NxP code of this unit can enter F. Every unit that uses it has its own.
+  /// Nothing but NxP code of this unit can enter F: it is static, or every unit that uses it has
+  /// its own. So either half may inline and drop it.
   bool isPrivate(Function &F) const {
-    return F.hasLinkOnceLinkage() && bindsLocally(F) && all_of(F.uses(), [&](const Use &U) {
+    if (!F.hasLocalLinkage() && !F.hasLinkOnceLinkage())
+      return false;
+    return bindsLocally(F) && !Pinned.contains(F) && all_of(F.uses(), [&](const Use &U) {
              auto *List = dyn_cast<ConstantStruct>(U.getUser());
              return P.isCallByNxp(U) || isa<BlockAddress>(U.getUser()) ||
                     (List && isAnnotationRow(*List));

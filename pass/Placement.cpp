@@ -35,9 +35,11 @@ struct Marks {
   }
 };
 
+constexpr StringLiteral Annotations = "llvm.global.annotations";
+
 MapVector<GlobalValue *, Marks> readMarks(Module &M) {
   MapVector<GlobalValue *, Marks> Out;
-  auto *Table = M.getNamedGlobal("llvm.global.annotations");
+  auto *Table = M.getNamedGlobal(Annotations);
   auto *Rows = Table ? dyn_cast<ConstantArray>(Table->getInitializer()) : nullptr;
   if (!Rows)
     return Out;
@@ -175,6 +177,34 @@ void placeThunks(Plan &P) {
 }
 
 } // namespace
+
+void dropMarks(Module &M) {
+  auto *Table = M.getNamedGlobal(Annotations);
+  auto *Rows = Table ? dyn_cast<ConstantArray>(Table->getInitializer()) : nullptr;
+  if (!Rows)
+    return;
+  SmallVector<Constant *> Others;
+  for (Value *Row : Rows->operands()) {
+    StringRef Text;
+    if (!getConstantStringInfo(cast<ConstantStruct>(Row)->getOperand(1), Text) ||
+        !Marks().add(Text))
+      Others.push_back(cast<Constant>(Row));
+  }
+  if (Others.size() == Rows->getNumOperands())
+    return;
+  if (!Others.empty()) {
+    auto *Type = ArrayType::get(Rows->getType()->getElementType(), Others.size());
+    auto *Left = new GlobalVariable(M, Type, Table->isConstant(), Table->getLinkage(),
+                                    ConstantArray::get(Type, Others), "", Table,
+                                    Table->getThreadLocalMode(), Table->getAddressSpace());
+    Left->copyAttributesFrom(Table);
+    Left->takeName(Table);
+  }
+  Table->eraseFromParent();
+  Rows->destroyConstant();
+  for (GlobalObject &Marked : M.global_objects())
+    Marked.removeDeadConstantUsers();
+}
 
 bool choosePlacement(Plan &P, const PlacementOptions &Options) {
   P.CopyLeaves = Options.CopyLeaves;

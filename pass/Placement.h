@@ -10,4 +10,7 @@ namespace flick {
 /// reported.
 bool choosePlacement(Plan &P, const PlacementOptions &Options);
 
+/// Removes Flick's marks from the annotations, which would keep marked functions that nothing uses.
+void dropMarks(llvm::Module &M);
+
 } // namespace flick

@@ -36,3 +36,19 @@ for linker in bfd lld; do
   [ ! -s err ] || die "$(cat err)"
   [ "$(./prog)" = "2 3" ] || die "not the output"
 done
+
+# A static function that only NxP functions call leaves no trace; another unit's of that name is
+# another function.
+cat >one.c <<'C'
+#include <flick.h>
+FLICK_NXP static inline int helper(int x) { return x + 1; }
+FLICK_NXP int one(int x) { return helper(x); }
+C
+cat >two.c <<'C'
+int one(int x);
+__attribute__((noinline)) static int helper(int x) { return x + 2; }
+int main(void) { return one(1) + helper(1) - 5; }
+C
+status 0 "$cc" -O2 one.c two.c -o prog
+[ ! -s err ] || die "$(cat err)"
+status 0 ./prog

@@ -22,19 +22,24 @@ pub fn check(line: &Line, files: &[LinkInput]) -> Result<Option<Error>> {
         return Ok(None);
     };
     let ungated = of_output(Path::new(output))?;
-    let Some((name, placed)) = ungated.iter().next() else {
+    if ungated.is_empty() {
         return Ok(None);
-    };
-    let mut kept = None;
+    }
+    // Where each is host code alone; a static function of that name is another function.
+    let mut kept = BTreeMap::new();
     for input in files.iter().filter(|input| !input.of_system()) {
         each_object(input, &mut |data, place, _| {
-            if kept.is_none() && defines_host_only(data, name)? {
-                kept = Some(place.to_owned());
+            for name in host_only(data, &ungated)? {
+                kept.entry(name).or_insert_with(|| place.to_owned());
             }
             Ok(())
         })?;
     }
-    let others = match ungated.len() - 1 {
+    let Some((name, place)) = kept.first_key_value() else {
+        return Ok(None);
+    };
+    let placed = &ungated[name];
+    let others = match kept.len() - 1 {
         0 => String::new(),
         1 => " (and one more function)".to_owned(),
         n => format!(" (and {n} more functions)"),
@@ -43,7 +48,7 @@ pub fn check(line: &Line, files: &[LinkInput]) -> Result<Option<Error>> {
     Ok(Some(Error::new(
         309,
         "an inline function is placed on the NxP in one unit and not in another",
-        kept.unwrap_or_default(),
+        place.as_str(),
         format!(
             "the linker has kept the other unit's '{name}', so that host code does not migrate there; \
              {placed} places it{others}"
@@ -79,18 +84,27 @@ fn of_output(path: &Path) -> Result<BTreeMap<String, String>> {
     Ok(placed)
 }
 
-/// Whether an object has `name` as host code alone.
-fn defines_host_only(data: &[u8], name: &str) -> Result<bool> {
+/// Those of `names` that an object has in a form that others may replace, and as host code alone.
+fn host_only(data: &[u8], names: &BTreeMap<String, String>) -> Result<BTreeSet<String>> {
     let Ok(file) = object::File::parse(data) else {
-        return Ok(false);
+        return Ok(BTreeSet::new());
     };
-    let defines = file.kind() == object::ObjectKind::Relocatable
-        && file
-            .symbols()
-            .any(|symbol| symbol.is_definition() && symbol.name() == Ok(name));
-    Ok(defines
-        && !Placements::of_file(&file)?
-            .functions
-            .iter()
-            .any(|row| row.placement == "nxp" && row.function == name))
+    if file.kind() != object::ObjectKind::Relocatable {
+        return Ok(BTreeSet::new());
+    }
+    let mut found: BTreeSet<String> = file
+        .symbols()
+        .filter(|symbol| symbol.is_definition() && symbol.is_weak())
+        .filter_map(|symbol| symbol.name().ok())
+        .filter(|name| names.contains_key(*name))
+        .map(str::to_owned)
+        .collect();
+    if !found.is_empty() {
+        for row in Placements::of_file(&file)?.functions {
+            if row.placement == "nxp" {
+                found.remove(&row.function);
+            }
+        }
+    }
+    Ok(found)
 }
