@@ -26,8 +26,11 @@ void LLVMInitializeRISCVAsmParser();
 namespace flick {
 namespace {
 
-// FLICK_NXP_MARCH, spelt as features; `relax` lets the image link shorten calls.
-constexpr StringLiteral Features = "+64bit,+m,+a,+f,+d,+zicsr,+zifencei,+relax";
+// FLICK_NXP_MARCH, spelt as features; `relax` lets the image link shorten calls. Code written for
+// x86-64 accesses memory at any alignment, so the NxP must; to load bytes instead is slow to run
+// and to compile.
+constexpr StringLiteral Features =
+    "+64bit,+m,+a,+f,+d,+zicsr,+zifencei,+relax,+unaligned-scalar-mem";
 
 Error failure(const Twine &What) {
   return createStringError("[FLK0103] the RISC-V compile failed: " + What);
