@@ -48,7 +48,7 @@ pub struct Args {
     pub not_with_nxp: NotWithNxp,
     /// clang instruments host code.
     pub instruments_host: bool,
-    /// `-###`: show what would be done.
+    /// `-###` and its kin: show what would be done.
     pub only_show: bool,
     /// `-grecord-command-line` and its kin.
     pub records_command_line: bool,
@@ -228,7 +228,7 @@ impl Parser<'_> {
             | "--user-dependencies" => {
                 args.stop_at(Stop::Other);
             }
-            "-###" => args.only_show = true,
+            "-###" | "-ccc-print-phases" | "-ccc-print-bindings" => args.only_show = true,
             "-grecord-command-line"
             | "-grecord-gcc-switches"
             | "-frecord-command-line"

@@ -10,7 +10,7 @@ use crate::run::Runner;
 use crate::{Result, command_line_record, line, linker_choice};
 
 /// Between these, clang does not complain about options that nothing needs.
-pub const QUIET: [&str; 2] = ["--start-no-unused-arguments", "--end-no-unused-arguments"];
+const QUIET: [&str; 2] = ["--start-no-unused-arguments", "--end-no-unused-arguments"];
 
 /// Flick's words, which stand before and behind the user's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use crate::compile::QUIET;
 use crate::reproduction::Reproduction;
 use crate::run::Runner;
 use crate::{Error, Result};
@@ -21,12 +20,11 @@ pub fn reports(words: &[OsString]) -> Option<PathBuf> {
     Some(std::env::temp_dir().join(name))
 }
 
-/// Words that make clang put its own report about a crash there, and nothing else.
-pub fn reports_words(dir: &Path) -> [OsString; 3] {
+/// Makes clang put its own report about a crash there, and nothing else.
+pub fn reports_word(dir: &Path) -> OsString {
     let mut word = OsString::from("-fcrash-diagnostics-dir=");
     word.push(dir);
-    let [start, end] = QUIET;
-    [start.into(), word, end.into()]
+    word
 }
 
 /// Whether a failing command crashed: clang left a report, or died of its own fault.

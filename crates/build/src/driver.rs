@@ -80,12 +80,16 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
         return Ok(());
     }
     let root = Root::find()?;
-    let extra = compile::extra_words(&args, &root, &clang, runner)?;
+    let mut extra = compile::extra_words(&args, &root, &clang, runner)?;
+    let reports = crash::reports(&args.words);
+    extra
+        .after
+        .extend(reports.as_deref().map(crash::reports_word));
     let words = extra.around(&args.words);
     let result = if args.placement.replay.is_on() {
         replayed(&args.placement.replay, &clang, &words, runner)
     } else {
-        compiled(front, &args, &root, &words, runner)
+        compiled(front, &args, &root, &words, reports.as_deref(), runner)
     };
     if let Some(file) = args.database.as_deref().filter(|file| file.is_file()) {
         database::clean(file, &extra)?;
@@ -99,7 +103,14 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
 }
 
 /// Runs clang; saves the command if the user wants that, and if it crashes.
-fn compiled(front: FrontEnd, args: &Args, root: &Root, words: &[OsString], runner: Runner) -> Step {
+fn compiled(
+    front: FrontEnd,
+    args: &Args,
+    root: &Root,
+    words: &[OsString],
+    reports: Option<&Path>,
+    runner: Runner,
+) -> Step {
     let clang = &front.tool().require()?;
     let save_dir = std::env::var_os("FLICK_SAVE_DIR").filter(|dir| !dir.is_empty());
     let new = |dir: &Path| Reproduction::create(front, args, root, clang, dir);
@@ -109,10 +120,7 @@ fn compiled(front: FrontEnd, args: &Args, root: &Root, words: &[OsString], runne
         .map(Reproduction::take_stdin)
         .transpose()?
         .flatten();
-    let reports = crash::reports(&args.words);
-    let mut words = words.to_vec();
-    words.extend(reports.iter().flat_map(|dir| crash::reports_words(dir)));
-    let result = runner.run_set(clang, &words, |command| {
+    let result = runner.run_set(clang, words, |command| {
         if let Some(stdin) = stdin {
             command.stdin(stdin);
         }
@@ -124,11 +132,11 @@ fn compiled(front: FrontEnd, args: &Args, root: &Root, words: &[OsString], runne
     if let Some(saved) = &saved {
         saved.save(&format!("exit status {code}"))?;
     }
-    if code != 0 && crash::happened(reports.as_deref(), code) {
+    if code != 0 && crash::happened(reports, code) {
         let saved = match saved {
             Some(saved) => saved,
             None => {
-                let saved = new(&reports.clone().unwrap_or_else(std::env::temp_dir))?;
+                let saved = new(&reports.map_or_else(std::env::temp_dir, Path::to_owned))?;
                 saved.save(&format!("exit status {code}"))?;
                 saved
             }

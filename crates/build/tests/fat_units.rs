@@ -186,7 +186,14 @@ fn compile_commands_are_for_any_clang() {
     ] {
         assert!(text.contains(part), "no {part}: {text}");
     }
-    for part in ["flick-place", "flick-pass", "-load", "-Xlinker", "depfile"] {
+    for part in [
+        "flick-place",
+        "flick-pass",
+        "-load",
+        "-Xlinker",
+        "depfile",
+        "crash",
+    ] {
         assert!(!text.contains(part), "{part}: {text}");
     }
     // It is JSON, and its arguments are a command of clang's.

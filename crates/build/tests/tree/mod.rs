@@ -109,8 +109,14 @@ impl Bed {
         }
     }
 
-    /// Runs both with the same words; the first difference fails. What they did.
-    pub fn same(&self, front: &str, words: &str, set: impl Fn(&mut Command)) -> Outcome {
+    /// Runs both with the same words; a difference fails.
+    pub fn same(&self, front: &str, words: &str, set: impl Fn(&mut Command)) {
+        let found = self.differences(front, words, set);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+
+    /// Runs both with the same words; what differs.
+    pub fn differences(&self, front: &str, words: &str, set: impl Fn(&mut Command)) -> Vec<String> {
         let run = |program: &Path| {
             let mut command = self.command(program, words);
             set(&mut command);
@@ -122,16 +128,36 @@ impl Bed {
         };
         let want = run(Path::new(clang));
         let have = run(&flick(name));
-        let names = |outcome: &Outcome| outcome.files.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(have.stderr, want.stderr, "{front} {words}: standard error");
-        assert_eq!(have.code, want.code, "{front} {words}: exit code");
-        assert_eq!(have.stdout, want.stdout, "{front} {words}: standard output");
-        assert_eq!(names(&have), names(&want), "{front} {words}: files");
+        let mut found = Vec::new();
+        let mut compare = |what: &str, have: &str, want: &str| {
+            if have != want {
+                found.push(format!(
+                    "{front} {words}: {what}\n  is {have}\n  clang's {want}"
+                ));
+            }
+        };
+        let code = |outcome: &Outcome| format!("{:?}", outcome.code);
+        let names = |outcome: &Outcome| format!("{:?}", outcome.files.keys());
+        compare("standard error", &have.stderr, &want.stderr);
+        compare("exit code", &code(&have), &code(&want));
+        compare("standard output", &have.stdout, &want.stdout);
+        compare("files", &names(&have), &names(&want));
         for (name, data) in &want.files {
-            let same = have.files[name] == *data;
-            assert!(same, "{front} {words}: {} differs", name.display());
+            let text = |data: &[u8]| String::from_utf8_lossy(data).into_owned();
+            match have.files.get(name) {
+                Some(other) if other != data && text(other).contains('\0') => {
+                    found.push(format!("{front} {words}: {} differs", name.display()));
+                }
+                Some(other) if other != data => found.push(format!(
+                    "{front} {words}: {}\n  is {}\n  clang's {}",
+                    name.display(),
+                    text(other),
+                    text(data)
+                )),
+                _ => {}
+            }
         }
-        have
+        found
     }
 
     /// A Flick command that must succeed; its output.
