@@ -3,6 +3,7 @@
 #include "Legality.h"
 #include "Calls.h"
 #include "Diagnostics.h"
+#include "Leaves.h"
 #include "PinnedNames.h"
 #include "Unwinding.h"
 
@@ -18,24 +19,9 @@ using namespace llvm;
 namespace flick {
 namespace {
 
-constexpr unsigned LeafInstructions = 40;
-
 bool isInline(const Function &F) {
   return F.hasAvailableExternallyLinkage() || F.hasLinkOnceLinkage() || F.hasComdat() ||
          F.hasFnAttribute(Attribute::InlineHint) || F.hasFnAttribute(Attribute::AlwaysInline);
-}
-
-bool isSmallLeaf(const Function &F) {
-  unsigned Count = 0;
-  for (const Instruction &I : instructions(F)) {
-    if (isa<DbgInfoIntrinsic>(I) || I.isLifetimeStartOrEnd())
-      continue;
-    if (const auto *Call = dyn_cast<CallBase>(&I); Call && isRealCall(*Call))
-      return false;
-    if (++Count > LeafInstructions)
-      return false;
-  }
-  return true;
 }
 
 class Decider {
@@ -59,6 +45,8 @@ private:
   DenseMap<const Function *, std::vector<Refusal>> Bodies;
   DenseMap<const Function *, std::vector<CallBase *>> Calls;
   MapVector<Function *, std::vector<Refusal>> Refused;
+  /// Empty if none may be copied.
+  DenseSet<const Function *> Leaves;
 
   void seed() {
     for (auto &[F, Chosen] : P.Choices) {
@@ -86,12 +74,26 @@ private:
 
   /// The role in which F may be copied for NxP code that calls it, though it is no root.
   std::optional<Role> copyRole(Function *F) const {
-    if (F->isDeclaration() || !bindsLocally(*F) || cName(*F).starts_with("__flick_") ||
-        Refused.contains(F) || (P.Choices.contains(F) && !OnlyCopied.contains(F)))
+    if (!mayBeCopied(*F))
       return std::nullopt;
     if (isInline(*F))
       return Role::BothInline;
-    return P.CopyLeaves && isSmallLeaf(*F) ? std::optional(Role::BothLeaf) : std::nullopt;
+    return Leaves.contains(F) && isSmall(*F) ? std::optional(Role::BothLeaf) : std::nullopt;
+  }
+
+  bool mayBeCopied(const Function &F) const {
+    return !F.isDeclaration() && bindsLocally(F) && !cName(F).starts_with("__flick_") &&
+           !Refused.contains(const_cast<Function *>(&F)) &&
+           (!P.Choices.contains(const_cast<Function *>(&F)) || OnlyCopied.contains(&F));
+  }
+
+  void findLeaves() {
+    Leaves = leavesOf(P.M, [&](Function &F) {
+      auto Root = Roots.find(&F);
+      if (Root != Roots.end())
+        return Root->second.R == Role::BothMarked && bindsLocally(F) && !Refused.contains(&F);
+      return mayBeCopied(F) && (isInline(F) || isSmall(F));
+    });
   }
 
   /// Copies need a record where other code can hold their address or call them by name.
@@ -107,6 +109,8 @@ private:
   }
 
   Members close() {
+    if (P.CopyLeaves)
+      findLeaves();
     Members Now;
     std::vector<Function *> Work;
     for (auto &[F, Mine] : Roots)
