@@ -167,8 +167,12 @@ private:
     Gate->setDSOLocal(Static || F->isDSOLocal());
     Gate->setUnnamedAddr(F->getUnnamedAddr());
     replaceAliases(F, Gate);
+    // Twins call twins, but not one that the linker drops in favour of another unit's.
+    bool TwinIsLinked =
+        !F->hasComdat() || F->getComdat()->getSelectionKind() == Comdat::NoDeduplicate;
     F->replaceUsesWithIf(Gate, [&](const Use &U) {
-      return !isa<BlockAddress>(U.getUser()) && !(bindsLocally(*F) && P.isCallByNxp(U));
+      return !isa<BlockAddress>(U.getUser()) &&
+             !(TwinIsLinked && bindsLocally(*F) && P.isCallByNxp(U));
     });
     Gated.insert(F);
 
