@@ -161,7 +161,8 @@ pub fn image_object(
             words.push(format!("--defsym={CALL_PREFIX}{name}={NXP_PREFIX}{plain}").into());
         }
     }
-    let output = runner.capture(&lld, &words)?;
+    // By a file: there is a word for every function that is called.
+    let output = runner.capture_from(&lld, &words, &temp.file("image.words"))?;
     let messages = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(does_not_link(&messages, &names));

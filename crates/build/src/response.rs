@@ -1,6 +1,6 @@
 //! Response files (`@FILE`), with the quoting rules of clang and GNU tools: white space separates,
 //! single and double quotes group, a backslash takes the next character as it is.
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use crate::Result;
@@ -15,10 +15,7 @@ pub fn expand(args: Vec<OsString>) -> Result<Vec<OsString>> {
 
 fn expand_into(args: Vec<OsString>, out: &mut Vec<OsString>, depth: usize) -> Result<()> {
     for arg in args {
-        let file = arg
-            .as_bytes()
-            .strip_prefix(b"@")
-            .map(std::ffi::OsStr::from_bytes);
+        let file = arg.as_bytes().strip_prefix(b"@").map(OsStr::from_bytes);
         match file.map(std::path::Path::new) {
             Some(file) if depth < 16 && file.is_file() => {
                 let text = flick_image::elf::read_file(file)?;
@@ -54,8 +51,40 @@ pub fn split(text: &[u8]) -> Vec<OsString> {
     words
 }
 
+/// A response file of these words, one a line. LLVM's readers drop words without characters.
+pub fn text<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> Vec<u8> {
+    let mut text = Vec::new();
+    for word in words {
+        for &byte in word.as_bytes() {
+            if byte.is_ascii_whitespace() || b"\\'\"".contains(&byte) {
+                text.push(b'\\');
+            }
+            text.push(byte);
+        }
+        text.push(b'\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
+    #[test]
+    fn written_words_are_read_again() {
+        let words = [
+            "-o",
+            "a b",
+            r"it's",
+            "\"q\"",
+            r"back\slash",
+            "line\nend",
+            "@x",
+        ];
+        let text = super::text(words.map(OsStr::new));
+        assert_eq!(super::split(&text), words);
+    }
+
     #[test]
     fn quoting() {
         let words = super::split(b"-c a.c\n'b c.c' -DX=\\\"q\\\" \"d'e\" ''");

@@ -4,7 +4,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output};
 
-use crate::{Error, Result};
+use crate::temp::{Temp, write};
+use crate::{Error, Result, response};
 
 /// What ends a command early.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl Runner {
 
     /// The same, with other settings.
     pub fn run_set(&self, tool: &Path, args: &[OsString], set: impl FnOnce(&mut Command)) -> Step {
-        let mut command = self.command(tool, args);
+        let (mut command, _file) = self.command(tool, args)?;
         set(&mut command);
         success(command.status().map_err(|e| cannot_start(tool, &e))?)
     }
@@ -54,12 +55,37 @@ impl Runner {
         args: &[OsString],
         set: impl FnOnce(&mut Command),
     ) -> Result<Output> {
-        let mut command = self.command(tool, args);
+        let (mut command, _file) = self.command(tool, args)?;
         set(&mut command);
         command.output().map_err(|e| cannot_start(tool, &e))
     }
 
-    fn command(&self, tool: &Path, args: &[OsString]) -> Command {
+    /// The same, with all of `args` in the response file `file`.
+    pub fn capture_from(&self, tool: &Path, args: &[OsString], file: &Path) -> Result<Output> {
+        self.show(tool, args);
+        write(file, &response::text(args.iter().map(AsRef::as_ref)))?;
+        let mut command = Command::new(tool);
+        command.arg(from_file(file));
+        command.output().map_err(|e| cannot_start(tool, &e))
+    }
+
+    /// The command, and a response file that must live as long as it runs: as clang does, for words
+    /// that are too many for the system.
+    fn command(&self, tool: &Path, args: &[OsString]) -> Result<(Command, Option<Temp>)> {
+        self.show(tool, args);
+        let mut command = Command::new(tool);
+        let bytes: usize = args.iter().map(|arg| arg.len() + 1).sum();
+        if bytes <= COMMAND_LINE_BYTES || args.iter().any(|arg| arg.is_empty()) {
+            command.args(args);
+            return Ok((command, None));
+        }
+        let temp = Temp::new(None)?;
+        let text = response::text(args.iter().map(AsRef::as_ref));
+        command.arg(from_file(&temp.write("words", &text)?));
+        Ok((command, Some(temp)))
+    }
+
+    fn show(&self, tool: &Path, args: &[OsString]) {
         if self.verbose {
             eprint!("flick: {}", tool.display());
             for arg in args {
@@ -67,10 +93,17 @@ impl Runner {
             }
             eprintln!();
         }
-        let mut command = Command::new(tool);
-        command.args(args);
-        command
     }
+}
+
+/// clang's own bound (half of what POSIX suggests to `xargs`), so that what came to Flick as words of
+/// a command line leaves it so.
+const COMMAND_LINE_BYTES: usize = 64 << 10;
+
+fn from_file(file: &Path) -> OsString {
+    let mut word = OsString::from("@");
+    word.push(file);
+    word
 }
 
 /// A tool's failure, which it has explained itself.
@@ -112,11 +145,30 @@ fn cannot_start(tool: &Path, error: &std::io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn shown_commands_can_be_pasted() {
-        assert_eq!(super::quoted("-O2"), "-O2");
-        assert_eq!(super::quoted("-DX=\"a b\""), "'-DX=\"a b\"'");
-        assert_eq!(super::quoted("it's"), r"'it'\''s'");
-        assert_eq!(super::quoted(""), "''");
+        assert_eq!(quoted("-O2"), "-O2");
+        assert_eq!(quoted("-DX=\"a b\""), "'-DX=\"a b\"'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn words_that_are_too_many_go_through_a_file() {
+        let runner = Runner::default();
+        let arguments = |count| -> Vec<String> {
+            let words = vec![OsString::from("-Wl,--defsym=a=b c"); count];
+            let (command, _file) = runner.command(Path::new("ld"), &words).unwrap();
+            let given = command.get_args();
+            given.map(|word| word.to_string_lossy().into()).collect()
+        };
+        assert_eq!(arguments(2), ["-Wl,--defsym=a=b c"; 2]);
+        let many = arguments(100_000);
+        let [one] = &many[..] else {
+            panic!("{} words", many.len())
+        };
+        assert!(one.starts_with('@'), "{one}");
     }
 }

@@ -48,15 +48,20 @@ impl Temp {
     /// Writes it; FLK0105.
     pub fn write(&self, name: &str, data: &[u8]) -> Result<PathBuf> {
         let path = self.file(name);
-        std::fs::write(&path, data).map_err(|e| {
-            Error::new(
-                105,
-                "a file cannot be written",
-                path.display().to_string(),
-                e.to_string(),
-                "check that the disk is not full",
-            )
-        })?;
+        write(&path, data)?;
         Ok(path)
     }
+}
+
+/// Writes a file; FLK0105.
+pub fn write(path: &Path, data: &[u8]) -> Result<()> {
+    std::fs::write(path, data).map_err(|e| {
+        Error::new(
+            105,
+            "a file cannot be written",
+            path.display().to_string(),
+            e.to_string(),
+            "check that the disk is not full",
+        )
+    })
 }

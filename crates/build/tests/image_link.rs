@@ -1,10 +1,12 @@
 //! The image link with unmodified host linkers, in every link mode.
 mod common;
 
+use std::fmt::Write as _;
 use std::process::Command;
 
 use common::{Bench, fixture, stderr, stdout};
-use flick_abi::names::{CALL_PREFIX, NXP_LIBRARY};
+use flick_abi::names::{CALL_PREFIX, NXP_LIBRARY, NXP_PREFIX};
+use object::{Object, ObjectSymbol};
 
 const WANT: &str = "\
 address 1
@@ -167,6 +169,55 @@ fn archives_bring_only_what_the_host_link_takes() {
             text.contains("function unused") && text.contains("function placed"),
             "{text}"
         );
+    }
+}
+
+/// More than the 2 MiB of words that Linux takes on a command line.
+#[test]
+fn thousands_of_functions_and_words() {
+    let bench = Bench::new();
+    let names: Vec<String> = (0..2000)
+        .map(|n| format!("f{n}_{}", "x".repeat(700)))
+        .collect();
+    let more = |file: &str, text: String| {
+        std::fs::write(bench.path(file), text).unwrap();
+        format!("MORE=\"{}\"", bench.path(file).display())
+    };
+    let define = |name: &String| format!("int {NXP_PREFIX}{name}(void) {{ return 0; }}\n");
+    let define = more("define.c", names.iter().map(define).collect());
+    let calls: String = names
+        .iter()
+        .map(|name| {
+            let call = format!("{CALL_PREFIX}{name}");
+            format!("int {call}(void);\nint of_{name}(void) {{ return {call}(); }}\n")
+        })
+        .collect();
+    let call = more("call.c", calls);
+    bench.fat("unit", "placed", &bench.payload(&[&define]), &[]);
+    let payload = bench.payload(&["NAME=__flick_nxp_caller", &call]);
+    bench.fat("caller", "caller", &payload, &[]);
+    bench.host("main", &fixture("main.c"), &["-fPIE"]);
+    let mut words = "main.o unit.o caller.o -o prog\n".to_owned();
+    for name in &names {
+        writeln!(words, "-L{}/{name}{name}", bench.dir.path().display()).unwrap();
+    }
+    std::fs::write(bench.path("words"), &words).unwrap();
+    std::fs::write(bench.path("with-ours"), words + "--flick-save-temps=saved").unwrap();
+    for linker in ["bfd", "lld"] {
+        for file in ["words", "with-ours"] {
+            bench.cc_quiet(&format!("@{file} -fuse-ld={linker}"));
+            let text = stdout(&bench.run("prog"));
+            assert!(text.contains("function caller"), "{linker}: {text}");
+        }
+        let image = std::fs::read(bench.path("saved/image.elf")).unwrap();
+        let image = object::File::parse(&*image).unwrap();
+        let outside: Vec<_> = image
+            .dynamic_symbols()
+            .filter(|symbol| symbol.is_undefined())
+            .filter_map(|symbol| symbol.name().ok())
+            .filter_map(|name| name.strip_prefix(CALL_PREFIX))
+            .collect();
+        assert_eq!(outside, ["host_function"]);
     }
 }
 
