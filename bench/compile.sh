@@ -122,7 +122,7 @@ ratios() { # LOG VARIANT COLUMN BASE
 # The program of the link: Lua's interpreter with the other C projects and zstd whole in it, all of it
 # on the NxP.
 link_program() {
-  local line round linker form name file objects=() main='' i log=$work/link.times way ways=(clang flick)
+  local line round linker form name file objects=() needed=() main='' i log=$work/link.times way ways=(clang flick)
   local zstd file
   mkdir -p "$work/clang" "$work/flick"
   while read -r -a line; do
@@ -137,16 +137,20 @@ link_program() {
   done < <(
     grep "^c " "$work/units"
     zstd=$(sources libzstd)
-    for file in "$zstd"/lib/{common,compress}/*.c; do
-      echo "c $file -DZSTD_DISABLE_ASM -DXXH_NAMESPACE=ZSTD_ -I$zstd/lib"
+    for file in "$zstd"/lib/{common,compress,decompress,dictBuilder,legacy}/*.c; do
+      echo "c $file -DZSTD_DISABLE_ASM -DZSTD_LEGACY_SUPPORT=1 -DXXH_NAMESPACE=ZSTD_ -I$zstd/lib"
     done
   )
   for way in "${ways[@]}"; do (cd "$work/$way" && rm -f all.a && ar rcs all.a "${objects[@]}"); done
+  # The archive's members are taken because something is asked of each.
+  for name in "${objects[@]}"; do
+    needed+=("-Wl,-u,$(llvm-nm-19 -jg --defined-only "$work/clang/$name" | head -n 1)")
+  done
   : >"$log"
   for ((round = 0; round <= 2 * rounds; round++)); do
     for linker in bfd lld; do
       for form in objects archive; do
-        if [ $form = objects ]; then set -- "${objects[@]}"; else set -- -Wl,--whole-archive all.a -Wl,--no-whole-archive; fi
+        if [ $form = objects ]; then set -- "${objects[@]}"; else set -- "${needed[@]}" all.a; fi
         for i in 0 1; do
           way=${ways[(i + round) % 2]}
           cd "$work/$way"

@@ -76,13 +76,13 @@ pub fn each_object(input: &LinkInput, visit: Visit) -> Result<()> {
     let data = read_file(&input.path)?;
     let place = input.path.display().to_string();
     if data.starts_with(b"!<arch>\n") || data.starts_with(b"!<thin>\n") {
-        return each_member(&input.path, &data, visit)
+        return each_member(&input.path, &data, !input.whole, visit)
             .map_err(|e| if e.place.is_empty() { e.at(place) } else { e });
     }
     visit(&data, &place, input.optional)
 }
 
-fn each_member(path: &Path, data: &[u8], visit: Visit) -> Result<()> {
+fn each_member(path: &Path, data: &[u8], optional: bool, visit: Visit) -> Result<()> {
     let broken = |e: object::Error| {
         let help = "build the archive again";
         Error::new(
@@ -100,9 +100,9 @@ fn each_member(path: &Path, data: &[u8], visit: Visit) -> Result<()> {
         let place = format!("{}({name})", path.display());
         if archive.is_thin() {
             let file = path.parent().unwrap_or(Path::new("")).join(&name);
-            visit(&read_file(&file)?, &place, true)?;
+            visit(&read_file(&file)?, &place, optional)?;
         } else {
-            visit(member.data(data).map_err(broken)?, &place, true)?;
+            visit(member.data(data).map_err(broken)?, &place, optional)?;
         }
     }
     Ok(())

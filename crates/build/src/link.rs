@@ -184,6 +184,8 @@ impl Link<'_> {
         let stand_in = self.temp.write("trial.o", &stand_in)?;
         let out = self.temp.file("trial");
         let mut words = self.command(Some(&stand_in), mode);
+        // What has no say in which members are taken need not be made.
+        words.extend(["--strip-debug", "--build-id=none"].map(Into::into));
         words.extend(["-o".into(), out.clone().into()]);
         let result = self.runner.capture(&self.line.linker, &words)?;
         if !result.status.success() {

@@ -12,6 +12,8 @@ pub struct LinkInput {
     pub path: PathBuf,
     /// Between `--start-lib` and `--end-lib`: an object that is taken only if needed.
     pub optional: bool,
+    /// Under `--whole-archive`: an archive whose members are all taken.
+    pub whole: bool,
 }
 
 impl LinkInput {
@@ -47,7 +49,11 @@ pub fn link_inputs(line: &Line, static_link: bool) -> Vec<LinkInput> {
     dirs.extend(SYSTEM_DIRS.map(PathBuf::from));
     let mut found = Found {
         dirs,
-        archives_only: static_link,
+        state: State {
+            archives_only: static_link,
+            whole: false,
+        },
+        pushed: Vec::new(),
         optional: false,
         inputs: Vec::new(),
     };
@@ -65,9 +71,17 @@ pub fn link_inputs(line: &Line, static_link: bool) -> Vec<LinkInput> {
     found.inputs
 }
 
+/// What `--push-state` saves.
+#[derive(Clone, Copy)]
+struct State {
+    archives_only: bool,
+    whole: bool,
+}
+
 struct Found {
     dirs: Vec<PathBuf>,
-    archives_only: bool,
+    state: State,
+    pushed: Vec<State>,
     optional: bool,
     inputs: Vec<LinkInput>,
 }
@@ -78,14 +92,25 @@ impl Found {
             self.inputs.push(LinkInput {
                 path: path.into(),
                 optional: self.optional,
+                whole: self.state.whole,
             });
         }
     }
 
     fn word(&mut self, word: &OsStr, static_link: bool) {
         match word.as_bytes() {
-            b"-Bstatic" | b"-dn" | b"-non_shared" | b"-static" => self.archives_only = true,
-            b"-Bdynamic" | b"-dy" | b"-call_shared" => self.archives_only = static_link,
+            b"-Bstatic" | b"-dn" | b"-non_shared" | b"-static" => {
+                self.state.archives_only = true;
+            }
+            b"-Bdynamic" | b"-dy" | b"-call_shared" => {
+                self.state.archives_only = static_link;
+            }
+            b"--whole-archive" | b"-whole-archive" => self.state.whole = true,
+            b"--no-whole-archive" | b"-no-whole-archive" => self.state.whole = false,
+            b"--push-state" | b"-push-state" => self.pushed.push(self.state),
+            b"--pop-state" | b"-pop-state" => {
+                self.state = self.pushed.pop().unwrap_or(self.state);
+            }
             b"--start-lib" => self.optional = true,
             b"--end-lib" => self.optional = false,
             [
@@ -119,7 +144,7 @@ impl Found {
         };
         let hit = self.dirs.iter().find_map(|dir| match exact {
             Some(exact) => Some(dir.join(exact)).filter(|file| file.is_file()),
-            None if self.archives_only => file(dir, ".a"),
+            None if self.state.archives_only => file(dir, ".a"),
             None => file(dir, ".so").or_else(|| file(dir, ".a")),
         });
         self.path(hit.as_deref());
@@ -161,17 +186,32 @@ mod tests {
         let found = link_inputs(&line, false);
         let names: Vec<_> = found
             .iter()
-            .map(|i| (i.path.file_name().unwrap().to_str().unwrap(), i.optional))
+            .map(|i| {
+                let name = i.path.file_name().unwrap().to_str().unwrap();
+                (name, i.optional, i.whole)
+            })
             .collect();
         assert_eq!(
             names,
             [
-                ("libboth.so", false),
-                ("libboth.a", false),
-                ("x.o", true),
-                ("libonly.a", false),
-                ("libonly.a", false)
+                ("libboth.so", false, false),
+                ("libboth.a", false, false),
+                ("x.o", true, false),
+                ("libonly.a", false, false),
+                ("libonly.a", false, false)
             ]
+        );
+        let states = "--push-state -Bstatic --whole-archive -lboth --pop-state -lboth \
+                      -whole-archive -lonly -no-whole-archive -lonly --pop-state -lonly";
+        line.user = states.split_whitespace().map(Into::into).collect();
+        let whole: Vec<_> = link_inputs(&line, false)
+            .into_iter()
+            .map(|i| (i.path.extension().unwrap() == "so", i.whole))
+            .collect();
+        let plain = (false, false);
+        assert_eq!(
+            whole,
+            [(false, true), (true, false), (false, true), plain, plain]
         );
         line.before.clear();
         line.user.truncate(1);
