@@ -8,8 +8,12 @@ extern void __flick_register(const struct module *);
 extern void __flick_unregister(const struct module *);
 
 /* Priorities up to 100 are the implementation's, which Flick is to the program. */
-__attribute__((constructor(50))) static void enter(void) { __flick_register(&__flick_module); }
-__attribute__((destructor(50))) static void leave(void) { __flick_unregister(&__flick_module); }
+__attribute__((constructor(50))) static void __flick_enter(void) {
+  __flick_register(&__flick_module);
+}
+__attribute__((destructor(50))) static void __flick_leave(void) {
+  __flick_unregister(&__flick_module);
+}
 
 /* Not a call, and not through the PLT: r11 is the gate's record. */
 __asm__(".pushsection .text\n"

@@ -51,6 +51,9 @@ public:
 
   std::vector<Refusal> run() {
     checkFunction();
+    // What it consists of need not be refused one by one.
+    if (F.isPresplitCoroutine())
+      return std::move(Out);
     std::vector<Instruction *> Live = liveInstructions(F);
     checkUnwinding(F, Live, Out);
     for (const Instruction *I : Live)

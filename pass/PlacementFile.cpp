@@ -7,6 +7,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
+#include <algorithm>
 
 using namespace llvm;
 
@@ -87,6 +88,59 @@ static bool mayHaveBlanks(StringRef Pattern) {
          Pattern.contains("operator ");
 }
 
+/// The word among `Known` that `Word` is a slip of, if any: another case, a mark's name,
+/// punctuation behind it, letters in another order, one wrong letter (two in a long word).
+static StringRef meant(StringRef Word, ArrayRef<StringRef> Known) {
+  std::string Lower = Word.rtrim(":=,;").lower();
+  StringRef Plain = Lower;
+  Plain.consume_front("flick_");
+  StringRef Best;
+  unsigned Least = Plain.size() > 4 ? 3 : 2;
+  for (StringRef Each : Known) {
+    if (Plain.size() == Each.size() &&
+        std::is_permutation(Plain.begin(), Plain.end(), Each.begin()))
+      return Each;
+    if (unsigned Edits = Plain.edit_distance(Each); Edits < Least) {
+      Best = Each;
+      Least = Edits;
+    }
+  }
+  return Best;
+}
+
+static std::string question(const Twine &Line) { return ("did you mean '" + Line + "'? ").str(); }
+
+/// What a line may have meant whose first word is no placement.
+static std::string suggestLine(StringRef Line, StringRef Word, StringRef Rest) {
+  static constexpr StringRef Sides[] = {"nxp", "host", "both"};
+  if (Rest.empty() && meant(Word, {"project"}) == "project")
+    return question("project");
+  if (StringRef Side = meant(Word, Sides); !Side.empty() && !Rest.empty())
+    return question(Side + " " + Rest);
+  // `sum nxp`, `sum: nxp`: one name, and the side behind it.
+  if (StringRef Side = meant(Rest, Sides); !Side.empty())
+    return question(Side + " " + Word.rtrim(":=,"));
+  // A bare name, `class NAME`, `int f(int)`.
+  if (Rest.empty() || Word == "class" || Word == "namespace" || Rest.contains('('))
+    return question("nxp " + Line);
+  return "";
+}
+
+/// What the text behind a side may have meant that is no pattern.
+static std::string suggestPattern(StringRef Side, StringRef Rest) {
+  if (Rest.empty())
+    return "";
+  auto [First, Name] = Rest.split(Rest.contains('\t') ? '\t' : ' ');
+  Name = Name.trim();
+  StringRef Keyword =
+      First == "struct" || First == "union" ? "class" : meant(First, {"class", "namespace"});
+  if (!Keyword.empty() && !Name.contains(' '))
+    return question(Side + " " + Keyword + " " + Name);
+  if (First == "=" || First == ":")
+    return question(Side + " " + Name);
+  return "each name has a line of its own; ";
+}
+
 static void readLine(StringRef Line, const std::string &At, std::vector<PlacementEntry> &Entries,
                      std::string &Bad) {
   Line = Line.split('#').first.trim();
@@ -102,13 +156,13 @@ static void readLine(StringRef Line, const std::string &At, std::vector<Placemen
                    .Case("host", Side::Host)
                    .Case("both", Side::Both)
                    .Default(std::nullopt);
-  auto Complain = [&](const Twine &Why) {
-    Bad +=
-        ("[FLK0209] " + At + ": " + Why + "; a line reads 'nxp|host|both PATTERN' or 'project'\n")
-            .str();
+  auto Complain = [&](const Twine &Why, const std::string &Suggestion) {
+    Bad += ("[FLK0209] " + At + ": " + Why + "; " + Suggestion +
+            "a line reads 'nxp|host|both PATTERN' or 'project'\n")
+               .str();
   };
   if (!Where)
-    return Complain("unknown placement '" + Word + "'");
+    return Complain("unknown placement '" + Word + "'", suggestLine(Line, Word, Rest));
   // `class NAME` and `namespace NAME`: everything in it.
   StringRef Scope = Rest;
   bool Whole = Scope.consume_front("class ") || Scope.consume_front("namespace ");
@@ -116,13 +170,13 @@ static void readLine(StringRef Line, const std::string &At, std::vector<Placemen
     Rest = Scope.trim();
   bool Blanks = Rest.find_first_of(" \t") != StringRef::npos;
   if (Rest.empty() || (Blanks && !mayHaveBlanks(Rest)))
-    return Complain("expected one pattern after '" + Word + "'");
+    return Complain("expected one pattern after '" + Word + "'", suggestPattern(Word, Rest));
   bool Exact;
   std::string Literal = squeeze(Rest) + (Whole ? "::*" : "");
   auto Text = std::make_unique<std::string>(globOf(Literal, Exact));
   Expected<GlobPattern> Pattern = GlobPattern::create(*Text);
   if (!Pattern)
-    return Complain("bad pattern '" + Rest + "': " + toString(Pattern.takeError()));
+    return Complain("bad pattern '" + Rest + "': " + toString(Pattern.takeError()), "");
   Entries.push_back({*Where, std::move(Literal), std::move(Text), std::move(*Pattern), Exact, At});
 }
 

@@ -28,6 +28,16 @@ for linker in bfd lld; do
   status 0 "$cxx" -fuse-ld=$linker plain.o main.o -o prog
   has err 'flick: warning: [FLK0309]' 'plain.o' "'ns::Stack<int>::push(int)'" 'main.cpp places it' 'help:'
   [ "$(./prog)" = "2 3" ] || die "not the output"
+  # The same where the output has no symbols.
+  for strip in -s -Wl,-x -Wl,--strip-all; do
+    status 0 "$cxx" -fuse-ld=$linker $strip plain.o main.o -o stripped
+    has err 'flick: warning: [FLK0309]' 'plain.o' "'ns::Stack<int>::push(int)'"
+    [ "$(wc -l <err)" = 2 ] || die "$(cat err)"
+    [ "$(./stripped)" = "2 3" ] || die "not the output"
+    status 0 "$cxx" -fuse-ld=$linker $strip main.o plain.o -o stripped
+    [ ! -s err ] || die "$(cat err)"
+  done
+  ! nm stripped 2>nm.err | grep push || die "not stripped"
   status 0 "$cxx" -fuse-ld=$linker -Wl,--whole-archive libplain.a -Wl,--no-whole-archive main.o -o prog
   has err 'libplain.a(plain.o)'
   status 0 "$cxx" -fuse-ld=$linker main.o plain.o -o prog

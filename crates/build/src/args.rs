@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use flick_names::nearest;
+
 use crate::nxp_options::NxpOptions;
 use crate::options::{REFUSED_LANGUAGES, SEPARATE, instruments_host};
 use crate::placement::Placement;
@@ -167,7 +169,9 @@ impl Parser<'_> {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (text, None),
         };
-        if !name.starts_with("--flick-") && name != "-Xnxp" && name != "--nxp-march" {
+        // clang has no option that begins so, with one dash or two.
+        let flicks = name.trim_start_matches('-').starts_with("flick");
+        if !flicks && name != "-Xnxp" && name != "--nxp-march" {
             return Ok(false);
         }
         let mut value = || match &joined {
@@ -194,13 +198,18 @@ impl Parser<'_> {
                 self.args.save_temps = joined.map(PathBuf::from);
             }
             _ => {
+                let word = name.trim_start_matches('-').trim_start_matches("flick");
+                let meant = nearest(word.trim_start_matches(['-', '_']), OPTIONS)
+                    .map_or(String::new(), |o| format!("did you mean '--flick-{o}'? "));
                 return Err(Error::new(
                     104,
                     "an option of Flick's is not known",
                     text,
                     "there is none of this name, or its value is missing",
-                    "there are --flick-place=FILE, --flick-place=random:SEED:PERCENT, \
-                     --flick-save-temps=DIR, --flick-verbose, -Xnxp=OPTION and --nxp-march=ISA",
+                    format!(
+                        "{meant}there are --flick-place=FILE, --flick-place=random:SEED:PERCENT, \
+                         --flick-save-temps=DIR, --flick-verbose, -Xnxp=OPTION and --nxp-march=ISA"
+                    ),
                 ));
             }
         }
@@ -296,6 +305,9 @@ impl Parser<'_> {
         Ok(())
     }
 }
+
+/// Those that a misspelt `--flick-…` may have meant.
+const OPTIONS: [&str; 3] = ["place", "save-temps", "verbose"];
 
 /// The value of `-x`.
 fn language(name: OsString) -> Result<Option<OsString>> {
@@ -408,11 +420,21 @@ mod tests {
             (104, "--flick-place=random:1 a.c"),
             (104, "--flick-place"),
             (104, "--flick-plcae=x"),
+            (104, "-flick-place=x"),
+            (104, "--flick_place=x"),
             (104, "--flick-save-temps="),
             (104, "-Xnxp=-g a.c"),
         ] {
             assert_eq!(try_parse(line).unwrap_err().code.0, code, "{line}");
         }
+        let help = |line| try_parse(line).unwrap_err().help;
+        for line in ["--flick-plcae=x", "-flick-place=x", "--flick_place"] {
+            assert!(
+                help(line).starts_with("did you mean '--flick-place'? "),
+                "{line}"
+            );
+        }
+        assert!(help("--flick-fast").starts_with("there are"));
         parse("-flto -fno-lto --target=x86_64-linux-gnu -fsanitize=undefined a.c -x nonsense b");
     }
 }

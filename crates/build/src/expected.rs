@@ -2,6 +2,7 @@
 use std::collections::BTreeSet;
 
 use flick_image::place::{Placed, Reason};
+use flick_names::demangled;
 
 use crate::inputs::Inputs;
 use crate::search::LinkInput;
@@ -36,7 +37,10 @@ fn warning(expected: &Placed, definer: &str) -> Error {
     let mark = mark(expected);
     Error::new(
         215,
-        format!("'{function}' is marked {mark} and runs on the host"),
+        format!(
+            "'{}' is marked {mark} and runs on the host",
+            demangled(function)
+        ),
         format!("{file}:{line}"),
         format!(
             "only a declaration has the mark; {definer} defines the function, and was compiled without"

@@ -40,7 +40,8 @@ pub fn place_explain(path: &Path, demangle: Demangle) -> Result<String> {
             "no NxP code in this file",
             place.to_string(),
             "no function was marked, or chosen by a placement file",
-            "mark functions with FLICK_NXP (flick.h), or compile with --flick-place=FILE",
+            "mark functions with FLICK_NXP (flick.h; a mark on a class, or on the function that another \
+             one overrides, marks nothing), or compile with --flick-place=FILE",
         ));
     }
     Ok(table(found.functions, demangle))

@@ -8,7 +8,7 @@ use flick_image::place::Placed;
 use flick_image::{Placements, fat};
 use object::elf;
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSymbol, SymbolFlags};
+use object::{Object, ObjectSymbol, SymbolFlags, SymbolKind};
 
 use crate::search::LinkInput;
 use crate::{Error, Result};
@@ -66,6 +66,25 @@ fn runtime_of(library: &object::File) -> Option<String> {
         // By its name or a path to it.
         .map(|needed| needed.rsplit('/').next().unwrap_or_default().to_owned())
         .find(|needed| is_runtime(needed))
+}
+
+/// Whether a linker takes the file for a linker script: it is text.
+pub fn is_script(path: &Path) -> bool {
+    read_file(path).is_ok_and(|data| std::str::from_utf8(&data).is_ok())
+}
+
+/// The file; of a compiler's temporary object the name of its source.
+pub fn shown_place(file: &object::File, place: &str) -> String {
+    let source = || {
+        let mut symbols = file.symbols();
+        let symbol = symbols.find(|symbol| symbol.kind() == SymbolKind::File)?;
+        symbol.name().ok().map(str::to_owned)
+    };
+    if Path::new(place).starts_with(std::env::temp_dir()) {
+        source().unwrap_or_else(|| place.to_owned())
+    } else {
+        place.to_owned()
+    }
 }
 
 /// Gets an object's contents, its place and whether it is optional.
@@ -193,7 +212,7 @@ impl Inputs {
                 self.host_defines.insert(name.into());
                 self.definers
                     .entry(name.into())
-                    .or_insert_with(|| place.into());
+                    .or_insert_with(|| shown_place(&file, place));
             }
             let visible = match symbol.flags() {
                 SymbolFlags::Elf { st_other, .. } => st_other & 3 == elf::STV_DEFAULT,

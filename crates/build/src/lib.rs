@@ -11,6 +11,7 @@ mod database;
 mod driver;
 mod expected;
 mod explain;
+mod failed_link;
 mod inputs;
 mod line;
 mod link;
@@ -27,6 +28,7 @@ mod reproduction;
 mod response;
 mod run;
 mod search;
+mod suggestion;
 mod temp;
 mod ungated;
 

@@ -1,7 +1,7 @@
 //! The link of a program or library (`docs/formats.md`, "The image link").
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use flick_abi::ABI_VERSION;
@@ -11,14 +11,14 @@ use flick_image::{final_file, write};
 
 use crate::crash;
 use crate::driver::exit_code;
-use crate::inputs::{FatUnit, Inputs};
+use crate::inputs::{self, FatUnit, Inputs};
 use crate::line::Line;
 use crate::nxp_link::{self, HostRules, NxpLibrary};
 use crate::root::Root;
 use crate::run::{Runner, Step, Stop};
-use crate::search::link_inputs;
+use crate::search::{LinkInput, link_inputs};
 use crate::temp::Temp;
-use crate::{Error, expected, refused, ungated};
+use crate::{Error, expected, failed_link, refused, suggestion, ungated};
 
 /// A link that clang asks Flick for.
 struct Link<'a> {
@@ -61,7 +61,8 @@ fn link(words: Vec<OsString>) -> Step {
     for warning in expected::unmet(&inputs, &files)? {
         eprintln!("{}", warning.as_warning());
     }
-    line.placement.check(&inputs.matched)?;
+    line.placement
+        .check(&inputs.matched, || suggestion::of_inputs(&files))?;
     let mode = match (
         inputs.units.is_empty() && !inputs.needs_runtime,
         static_link,
@@ -83,7 +84,13 @@ fn link(words: Vec<OsString>) -> Step {
         }
     }
     if inputs.units.is_empty() {
-        return link.run(None, mode);
+        // NxP code that a linker script names is not seen here.
+        let flicks = |file: &LinkInput| !file.of_system() && inputs::is_script(&file.path);
+        let flicks = !inputs.expected.is_empty() || files.iter().any(flicks);
+        return link.run(None, mode).map_err(|stop| {
+            let files = if flicks { &files[..] } else { &[] };
+            link.explained(stop, files, &link.command(None, mode))
+        });
     }
     if let Some(option) = &line.refuse {
         let place = &inputs.units[0].place;
@@ -107,7 +114,7 @@ fn link(words: Vec<OsString>) -> Step {
         replaced: &inputs.host_defines & &library.names(),
     };
     let kept = if inputs.units.iter().any(|unit| unit.optional) {
-        link.trial(&inputs.units, mode)?
+        link.trial(&inputs.units, mode, &files)?
     } else {
         inputs.units.iter().collect()
     };
@@ -120,8 +127,10 @@ fn link(words: Vec<OsString>) -> Step {
         return link.run(None, mode);
     }
     let image = nxp_link::image_object(&kept, &library, &rules, link.runner, link.temp)?;
-    link.run(Some(&image), mode)?;
-    if let Some(warning) = ungated::check(&line, &files)? {
+    link.run(Some(&image), mode)
+        .map_err(|stop| link.explained(stop, &files, &link.command(Some(&image), mode)))?;
+    let unstripped = |keep: &dyn Fn(&OsString) -> bool| link.again(&image, mode, keep);
+    if let Some(warning) = ungated::check(&line, &files, unstripped)? {
         eprintln!("{}", warning.as_warning());
     }
     Ok(())
@@ -177,8 +186,36 @@ impl Link<'_> {
         words
     }
 
+    /// Links once more, with those words that `keep` takes, into a temporary file.
+    fn again(&self, image: &Path, mode: Mode, keep: &dyn Fn(&OsString) -> bool) -> Step<PathBuf> {
+        let out = self.temp.file("unstripped");
+        let mut words = self.command(Some(image), mode);
+        words.retain(keep);
+        words.extend(["-o".into(), out.clone().into()]);
+        self.runner.run(&self.line.linker, &words)?;
+        Ok(out)
+    }
+
+    /// Prints what Flick knows about a link that the linker has refused.
+    fn explained(&self, stop: Stop, files: &[LinkInput], words: &[OsString]) -> Stop {
+        // Not where the linker was killed; and what cannot be explained is not a second error.
+        if let (Stop::Exit(1), false) = (&stop, files.is_empty())
+            && let Ok(notes) = failed_link::notes(self.line, files, words, self.temp)
+        {
+            for note in notes {
+                eprintln!("{}", note.as_note());
+            }
+        }
+        stop
+    }
+
     /// The units that the host linker keeps, in its order.
-    fn trial<'a>(&self, units: &'a [FatUnit], mode: Mode) -> Step<Vec<&'a FatUnit>> {
+    fn trial<'a>(
+        &self,
+        units: &'a [FatUnit],
+        mode: Mode,
+        files: &[LinkInput],
+    ) -> Step<Vec<&'a FatUnit>> {
         let symbols = nxp_link::trial_symbols(units)?;
         let stand_in = write::trial_object(symbols.iter().map(String::as_str))?;
         let stand_in = self.temp.write("trial.o", &stand_in)?;
@@ -190,7 +227,8 @@ impl Link<'_> {
         let result = self.runner.capture(&self.line.linker, &words)?;
         if !result.status.success() {
             eprint!("{}", String::from_utf8_lossy(&result.stderr));
-            return Err(Stop::Exit(crate::run::exit_code(result.status)));
+            let stop = Stop::Exit(crate::run::exit_code(result.status));
+            return Err(self.explained(stop, files, &words));
         }
         let data = read_file(&out)?;
         let file = object::File::parse(&*data).map_err(|e| not_understood(&e.to_string()))?;

@@ -9,6 +9,7 @@ use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, RT_HEAP_PREFIX};
 use flick_image::elf::read_file;
 use flick_image::linked::{ADDRESS_PREFIX, Target, plain_name};
 use flick_image::{Linked, final_file, write};
+use flick_names::demangled_text;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
 
@@ -192,6 +193,7 @@ fn does_not_link(messages: &str, files: &BTreeMap<String, String>) -> Error {
     let text = text
         .replace("ld.lld-19: error: ", "")
         .replace("ld.lld: error: ", "");
+    let text = demangled_text(&text);
     let text: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
@@ -203,7 +205,7 @@ fn does_not_link(messages: &str, files: &BTreeMap<String, String>) -> Error {
     let (what, help) = if first.contains("duplicate symbol") {
         (
             "the NxP code does not link",
-            "define the function once, or make it static",
+            "define the function once; in a header make it inline or static",
         )
     } else {
         (

@@ -8,6 +8,7 @@ use flick_image::elf::{parse_host, read_file};
 use flick_image::place::{PROJECT, entries, is_project};
 
 use crate::replay::Replay;
+use crate::suggestion::{Finding, Functions};
 use crate::{Error, Result};
 
 /// `--flick-place=`, in order.
@@ -72,18 +73,19 @@ impl Placement {
 
     /// The check of one link. FLK0210 for the first entry that is not among `matched` (`FILE:LINE`,
     /// as the pass writes them), except in files for a whole project: other links have the rest.
-    pub fn check(&self, matched: &[String]) -> Result<()> {
+    /// `functions`: what the entry may have meant.
+    pub fn check(
+        &self,
+        matched: &[String],
+        functions: impl Fn() -> Result<Functions>,
+    ) -> Result<()> {
         for file in &self.files {
             let text = read_text(&self.replay.file(Path::new(file)))?;
             if is_project(&text) {
                 continue;
             }
-            check_entries(
-                file,
-                &text,
-                matched,
-                "function compiled with this file in this link",
-            )?;
+            let what = "function compiled with this file in this link";
+            check_entries(file, &text, matched, what, &functions)?;
         }
         Ok(())
     }
@@ -93,25 +95,67 @@ fn read_text(file: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&read_file(file)?).into_owned())
 }
 
-fn check_entries(file: &str, text: &str, matched: &[String], what: &str) -> Result<()> {
+fn check_entries(
+    file: &str,
+    text: &str,
+    matched: &[String],
+    what: &str,
+    functions: impl Fn() -> Result<Functions>,
+) -> Result<()> {
     let known: HashSet<(PathBuf, usize)> =
         matched.iter().filter_map(|entry| position(entry)).collect();
-    let mut entries = entries(text);
-    let Some((number, entry)) =
-        entries.find(|&(number, _)| !known.contains(&(canonical(file), number)))
-    else {
+    let mut unmatched =
+        entries(text).filter(|&(number, _)| !known.contains(&(canonical(file), number)));
+    let Some((number, entry)) = unmatched.next() else {
         return Ok(());
     };
+    let no_function = format!("`{entry}` is the name of no {what}");
+    let (mut why, help) = match functions()?.find(entry) {
+        Finding::Near(names) => (
+            no_function,
+            format!(
+                "did you mean '{}'? `flick explain FLK0210` says how names are spelt",
+                names.join("' or '")
+            ),
+        ),
+        Finding::NotCompiledWith(place) => (
+            format!(
+                "`{entry}` is right, but {place}, which has the function, was compiled without this entry"
+            ),
+            format!(
+                "give --flick-place={file} to that compile, too, and compile again when the file has \
+                 changed (in a Makefile, let the object depend on it)"
+            ),
+        ),
+        Finding::OnlyCalled(place) => (
+            format!(
+                "`{entry}`: {place} uses this function, and flick cc has not compiled it; code that is \
+                 compiled already cannot be placed"
+            ),
+            "place the functions that call it or that it calls back, or compile its source with \
+             flick cc and this file"
+                .to_owned(),
+        ),
+        Finding::Nothing => (
+            no_function,
+            format!(
+                "correct the name (`nm -C` of an object shows them); when objects are compiled apart, \
+                 give --flick-place there too; a file for several programs says `{PROJECT}` in a line \
+                 of its own"
+            ),
+        ),
+    };
+    match unmatched.count() {
+        0 => {}
+        1 => why.push_str(" (one more entry matches nothing either)"),
+        n => why.push_str(&format!(" ({n} more entries match nothing either)")),
+    }
     Err(Error::new(
         210,
         "a placement entry matches nothing",
         format!("{file}:{number}"),
-        format!("`{entry}` is the name of no {what}"),
-        format!(
-            "correct the name; static functions have their plain names; when objects are compiled \
-             apart, give --flick-place there too; a file for several programs says `{PROJECT}` in a \
-             line of its own"
-        ),
+        why,
+        help,
     ))
 }
 
@@ -125,6 +169,14 @@ pub fn place_check(file: &Path, outputs: &[PathBuf]) -> Result<()> {
         let elf = parse_host(&data).map_err(|e| e.at(&place))?;
         matched.extend(Placements::of_file(&elf).map_err(|e| e.at(&place))?.matched);
     }
+    let functions = || {
+        let mut functions = Functions::default();
+        for output in outputs {
+            let data = read_file(output)?;
+            functions.add(&parse_host(&data)?, &output.display().to_string());
+        }
+        Ok(functions)
+    };
     let text = read_text(file)?;
     let file = file.to_string_lossy();
     check_entries(
@@ -132,6 +184,7 @@ pub fn place_check(file: &Path, outputs: &[PathBuf]) -> Result<()> {
         &text,
         &matched,
         "function that was compiled with this file into them",
+        functions,
     )
 }
 
@@ -176,13 +229,14 @@ mod tests {
         let mut p = Placement::default();
         p.add(&file).unwrap();
         let matched = [format!("{file}:2"), format!("{file}:4")];
-        p.check(&matched).unwrap();
-        let error = p.check(&matched[..1]).unwrap_err();
+        let none = || Ok(Functions::default());
+        p.check(&matched, none).unwrap();
+        let error = p.check(&matched[..1], none).unwrap_err();
         assert_eq!((error.code.0, error.place), (210, format!("{file}:4")));
         std::fs::write(&file, "project # of several programs\nnxp a*\nhost b\n").unwrap();
-        p.check(&[]).unwrap();
+        p.check(&[], none).unwrap();
         let text = read_text(Path::new(&file)).unwrap();
-        let error = check_entries(&file, &text, &matched[..1], "function").unwrap_err();
+        let error = check_entries(&file, &text, &matched[..1], "function", none).unwrap_err();
         assert_eq!((error.code.0, error.place), (210, format!("{file}:3")));
     }
 }

@@ -2,26 +2,45 @@
 //! keeps one of the two; if that is the one without a gate, host code never migrates there, though
 //! the program is right.
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use flick_abi::names::TWIN_PREFIX;
 use flick_image::Placements;
 use flick_image::elf::read_file;
+use flick_image::place::Placed;
 use flick_names::demangled;
 use object::{Object, ObjectSymbol};
 
 use crate::inputs::each_object;
 use crate::line::Line;
+use crate::run::Step;
 use crate::search::LinkInput;
 use crate::{Error, Result};
 
-/// The FLK0309 that the output deserves. What strips the output of its local symbols hides it.
-pub fn check(line: &Line, files: &[LinkInput]) -> Result<Option<Error>> {
-    let stripped = ["-s", "--strip-all", "-x", "--discard-all"];
-    let Some(output) = line.output().filter(|_| !line.has(&stripped)) else {
+/// Words that make the linker drop the symbols by which this is seen.
+const STRIPS: [&str; 4] = ["-s", "--strip-all", "-x", "--discard-all"];
+
+/// The FLK0309 that the output deserves. `unstripped` links again with the words that it gets, and
+/// says where the output is.
+pub fn check(
+    line: &Line,
+    files: &[LinkInput],
+    unstripped: impl FnOnce(&dyn Fn(&OsString) -> bool) -> Step<PathBuf>,
+) -> Step<Option<Error>> {
+    let output = if !line.has(&STRIPS) {
+        line.output().map(PathBuf::from)
+    } else if is_possible(files)? {
+        Some(unstripped(&|word| {
+            !STRIPS.iter().any(|strip| word == strip)
+        })?)
+    } else {
+        None
+    };
+    let Some(output) = output else {
         return Ok(None);
     };
-    let ungated = of_output(Path::new(output))?;
+    let ungated = of_output(&output)?;
     if ungated.is_empty() {
         return Ok(None);
     }
@@ -57,6 +76,34 @@ pub fn check(line: &Line, files: &[LinkInput]) -> Result<Option<Error>> {
     )))
 }
 
+/// Whether a function that one object places on the NxP is host code in another one.
+fn is_possible(files: &[LinkInput]) -> Result<bool> {
+    let (mut placed, mut host) = (BTreeSet::new(), BTreeSet::new());
+    for input in files.iter().filter(|input| !input.of_system()) {
+        each_object(input, &mut |data, _, _| {
+            let Ok(file) = object::File::parse(data) else {
+                return Ok(());
+            };
+            if file.kind() != object::ObjectKind::Relocatable {
+                return Ok(());
+            }
+            let here: BTreeSet<String> = placed_in(&file)?.map(|row| row.function).collect();
+            let weak = file.symbols().filter(|s| s.is_weak() && s.is_definition());
+            let weak = weak.filter_map(|s| s.name().ok().map(str::to_owned));
+            host.extend(weak.filter(|name| !here.contains(name)));
+            placed.extend(here);
+            Ok(())
+        })?;
+    }
+    Ok(!placed.is_disjoint(&host))
+}
+
+/// Rows of functions that a file's units place on the NxP.
+fn placed_in(file: &object::File) -> Result<impl Iterator<Item = Placed> + use<>> {
+    let rows = Placements::of_file(file)?.functions.into_iter();
+    Ok(rows.filter(|row| row.placement == "nxp"))
+}
+
 /// Functions that have a definition and no twin, though a unit of the output places them on the NxP;
 /// with the unit.
 fn of_output(path: &Path) -> Result<BTreeMap<String, String>> {
@@ -65,10 +112,7 @@ fn of_output(path: &Path) -> Result<BTreeMap<String, String>> {
     let Ok(file) = object::File::parse(&*data) else {
         return Ok(BTreeMap::new());
     };
-    let mut placed: BTreeMap<String, String> = Placements::of_file(&file)?
-        .functions
-        .into_iter()
-        .filter(|row| row.placement == "nxp")
+    let mut placed: BTreeMap<String, String> = placed_in(&file)?
         .map(|row| (row.function, row.unit))
         .collect();
     let mut defined = BTreeSet::new();
@@ -100,10 +144,8 @@ fn host_only(data: &[u8], names: &BTreeMap<String, String>) -> Result<BTreeSet<S
         .map(str::to_owned)
         .collect();
     if !found.is_empty() {
-        for row in Placements::of_file(&file)?.functions {
-            if row.placement == "nxp" {
-                found.remove(&row.function);
-            }
+        for row in placed_in(&file)? {
+            found.remove(&row.function);
         }
     }
     Ok(found)

@@ -12,6 +12,8 @@ use serde_json::json;
 
 /// Variables of Flick that no part of [`flick_abi::settings`] describes.
 const OTHER_VARIABLES: [&str; 2] = ["FLICK_ROOT", SAVE_DIR];
+/// How all of them begin.
+const PREFIX: &str = "FLICK_";
 /// Where `flick-cc` leaves reproductions of its commands (`docs/driver.md`).
 const SAVE_DIR: &str = "FLICK_SAVE_DIR";
 
@@ -168,7 +170,7 @@ fn run_time(variable: impl Fn(&OsStr) -> Option<std::ffi::OsString>) -> Vec<Sett
             None => setting.bad(
                 404,
                 format!("{name}={shown} is not understood ({})", choice.meaning),
-                format!("use one of: {}", choice.values.join(", ")),
+                flick_names::use_one_of(&shown, choice.values),
             ),
         });
     }
@@ -212,9 +214,13 @@ fn strangers(variables: impl Iterator<Item = (String, String)>) -> Vec<Setting> 
         .chain(OTHER_VARIABLES.map(String::from))
         .collect();
     let mut found: Vec<Setting> = variables
-        .filter(|(name, _)| name.starts_with("FLICK_") && !known.contains(name))
+        .filter(|(name, _)| name.starts_with(PREFIX) && !known.contains(name))
         .map(|(name, value)| {
-            let help = format!("Flick reads {}", known.join(", "));
+            let word = |name: &str| name.trim_start_matches(PREFIX).to_owned();
+            let words: Vec<String> = known.iter().map(|name| word(name)).collect();
+            let meant = flick_names::nearest(&word(&name), words.iter().map(String::as_str));
+            let meant = meant.map_or(String::new(), |w| format!("did you mean '{PREFIX}{w}'? "));
+            let help = format!("{meant}Flick reads {}", known.join(", "));
             let what = format!("{name} is no variable of Flick's, and has no effect");
             Setting::new(name, value, "environment").bad(404, what, help)
         })
@@ -409,7 +415,8 @@ mod tests {
         let pair = |name: &str| (name.to_owned(), "1".to_owned());
         let found = strangers(["FLICK_STAT", "FLICK_STATS", "HOME"].map(pair).into_iter());
         assert_eq!(found.len(), 1);
-        assert!(found[0].problem.as_ref().unwrap().2.contains("FLICK_STATS"));
+        let help = &found[0].problem.as_ref().unwrap().2;
+        assert!(help.starts_with("did you mean 'FLICK_STATS'? "), "{help}");
     }
 
     #[test]

@@ -48,6 +48,12 @@ impl Error {
             .replacen("flick: error:", "flick: warning:", 1)
     }
 
+    /// What Flick knows about an error that another tool has reported.
+    pub fn as_note(&self) -> String {
+        self.to_string()
+            .replacen("flick: error:", "flick: note:", 1)
+    }
+
     /// FLK0303: `what` was made by another version, `found`, than this command, and cannot be used
     /// together with it.
     pub fn other_version(what: &str, found: Version) -> Self {

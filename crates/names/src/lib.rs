@@ -2,6 +2,12 @@
 //! for people goes through here.
 use std::borrow::Cow;
 
+use cpp_demangle::{DemangleOptions, Symbol};
+
+mod nearest;
+
+pub use nearest::{did_you_mean, distance, nearest, use_one_of};
+
 /// Whether C++ names are shown as in the source (`--no-demangle` of binutils' tools asks for the
 /// linker's).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,12 +48,38 @@ pub fn demangled(symbol: &str) -> Cow<'_, str> {
     if !symbol.starts_with("_Z") {
         return Cow::Borrowed(symbol);
     }
-    let name = cpp_demangle::Symbol::new(symbol.as_bytes())
-        .ok()
-        .and_then(|name| name.demangle().ok());
-    match name {
+    match demangled_with(symbol, DemangleOptions::new()) {
         Some(name) => Cow::Owned(name),
         None => Cow::Borrowed(symbol),
+    }
+}
+
+fn demangled_with(symbol: &str, options: DemangleOptions) -> Option<String> {
+    let symbol = Symbol::new(symbol.as_bytes()).ok()?;
+    symbol.demangle_with_options(&options).ok()
+}
+
+/// A C++ function's name as a placement file may have it: with parameters, and without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionName {
+    /// `ns::Stack<int>::push(int)`
+    pub full: String,
+    /// `ns::Stack<int>::push`
+    pub qualified: String,
+}
+
+/// Of a symbol of the Itanium C++ ABI; of a C function's its name twice.
+pub fn function_name(symbol: &str) -> FunctionName {
+    let plain = || symbol.to_owned();
+    let cxx = symbol.starts_with("_Z");
+    let with = |options: DemangleOptions| {
+        let name = cxx.then(|| demangled_with(symbol, options)).flatten();
+        name.unwrap_or_else(plain)
+    };
+    let options = DemangleOptions::new().no_return_type();
+    FunctionName {
+        full: with(options),
+        qualified: with(options.no_params()),
     }
 }
 
@@ -98,6 +130,20 @@ mod tests {
         ] {
             assert_eq!(demangled(symbol), name, "{symbol}");
             assert_eq!(Demangle::No.apply(symbol), symbol);
+        }
+    }
+
+    #[test]
+    fn parts_of_functions() {
+        for (symbol, full, qualified) in [
+            ("sum", "sum", "sum"),
+            ("_ZNK6Square4areaEv", "Square::area() const", "Square::area"),
+            ("_Z5twiceIiET_S0_", "twice<int>(int)", "twice<int>"),
+            ("_ZN6SquareC1Ed", "Square::Square(double)", "Square::Square"),
+            ("_ZlsR1AS_", "operator<<(A&, A)", "operator<<"),
+        ] {
+            let name = function_name(symbol);
+            assert_eq!((&*name.full, &*name.qualified), (full, qualified));
         }
     }
 

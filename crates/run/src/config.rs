@@ -77,7 +77,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     let choose = |choice: settings::Choice| -> usize {
         let value = variable(choice.variable).unwrap_or_default();
         choice.parse(&value).unwrap_or_else(|| {
-            let help = format!("use one of: {}", choice.values.join(", "));
+            let help = flick_names::use_one_of(&String::from_utf8_lossy(&value), choice.values);
             refuse(choice.variable, &value, &help)
         })
     };
