@@ -24,6 +24,13 @@ CXX
 "$cxx" -c other.cpp -o gated.o
 clang++-19 -c other.cpp -o plain.o
 ar rcs libplain.a plain.o
+cat >warns.c <<'C'
+int puts(const char *);
+__attribute__((section(".gnu.warning.puts"), used)) static const char warning[] = "puts is here";
+void warns(void);
+void warns(void) { puts("x"); }
+C
+clang-19 -c warns.c
 for linker in bfd lld; do
   status 0 "$cxx" -fuse-ld=$linker plain.o main.o -o prog
   has err 'flick: warning: [FLK0309]' 'plain.o' "'ns::Stack<int>::push(int)'" 'main.cpp places it' 'help:'
@@ -37,6 +44,11 @@ for linker in bfd lld; do
     status 0 "$cxx" -fuse-ld=$linker $strip main.o plain.o -o stripped
     [ ! -s err ] || die "$(cat err)"
   done
+  # The linker speaks once.
+  status 0 "$cxx" -fuse-ld=$linker plain.o main.o warns.o -o prog
+  cp err once
+  status 0 "$cxx" -fuse-ld=$linker -s plain.o main.o warns.o -o stripped
+  cmp err once || die "$(cat err)"
   ! nm stripped 2>nm.err | grep push || die "not stripped"
   status 0 "$cxx" -fuse-ld=$linker -Wl,--whole-archive libplain.a -Wl,--no-whole-archive main.o -o prog
   has err 'libplain.a(plain.o)'

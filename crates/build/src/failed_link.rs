@@ -10,7 +10,7 @@ use flick_names::{demangled, function_name, plain};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SymbolKind};
 
 use crate::inputs::{each_object, is_script, shown_place};
-use crate::line::Line;
+use crate::line::{self, Line};
 use crate::run::Runner;
 use crate::search::LinkInput;
 use crate::temp::Temp;
@@ -27,9 +27,8 @@ pub fn notes(
     words: &[OsString],
     temp: &Temp,
 ) -> Result<Vec<Error>> {
-    let mut words = words.to_vec();
-    words.extend(["--no-demangle".into(), "-o".into()]);
-    words.push(temp.file("failed").into());
+    let mut words = line::for_another(words, &temp.file("failed"));
+    words.push("--no-demangle".into());
     let output = Runner::default().capture_set(&line.linker, &words, |command| {
         command.env("LC_ALL", "C");
     })?;

@@ -152,6 +152,35 @@ impl Line {
     }
 }
 
+/// Words of a linker for a second link, whose output is `out`: the files that the first one wrote beside
+/// its output stay as they are.
+pub fn for_another(words: &[OsString], out: &Path) -> Vec<OsString> {
+    const FILES: [&str; 5] = [
+        "Map",
+        "dependency-file",
+        "reproduce",
+        "print-archive-stats",
+        "why-extract",
+    ];
+    let mut all = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let name = text.strip_prefix("--").or_else(|| text.strip_prefix('-'));
+        let name = name.unwrap_or_default();
+        if FILES.contains(&name) {
+            words.next();
+        } else if !name
+            .split_once('=')
+            .is_some_and(|(n, _)| FILES.contains(&n))
+        {
+            all.push(word.clone());
+        }
+    }
+    all.extend(["-o".into(), out.into()]);
+    all
+}
+
 enum Part {
     Before,
     User,
@@ -161,6 +190,15 @@ enum Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_link_leaves_the_files_of_the_first() {
+        let words = |text: &str| text.split_whitespace().map(OsString::from).collect();
+        let first: Vec<OsString> =
+            words("-o p a.o -Map=p.map -Map m --dependency-file=p.d --as-needed -lx");
+        let want: Vec<OsString> = words("-o p a.o --as-needed -lx -o q");
+        assert_eq!(for_another(&first, Path::new("q")), want);
+    }
 
     #[test]
     fn parts() {

@@ -12,13 +12,13 @@ use flick_image::{final_file, write};
 use crate::crash;
 use crate::driver::exit_code;
 use crate::inputs::{self, FatUnit, Inputs};
-use crate::line::Line;
+use crate::line::{self, Line};
 use crate::nxp_link::{self, HostRules, NxpLibrary};
 use crate::root::Root;
 use crate::run::{Runner, Step, Stop};
 use crate::search::{LinkInput, link_inputs};
 use crate::temp::Temp;
-use crate::{Error, expected, failed_link, refused, suggestion, ungated};
+use crate::{Error, Result, expected, failed_link, refused, suggestion, ungated};
 
 /// A link that clang asks Flick for.
 struct Link<'a> {
@@ -186,14 +186,20 @@ impl Link<'_> {
         words
     }
 
-    /// Links once more, with those words that `keep` takes, into a temporary file.
-    fn again(&self, image: &Path, mode: Mode, keep: &dyn Fn(&OsString) -> bool) -> Step<PathBuf> {
+    /// Links once more, with those words that `keep` takes, into a temporary file; without a word:
+    /// the linker has said it all the first time.
+    fn again(
+        &self,
+        image: &Path,
+        mode: Mode,
+        keep: &dyn Fn(&OsString) -> bool,
+    ) -> Result<Option<PathBuf>> {
         let out = self.temp.file("unstripped");
         let mut words = self.command(Some(image), mode);
         words.retain(keep);
-        words.extend(["-o".into(), out.clone().into()]);
-        self.runner.run(&self.line.linker, &words)?;
-        Ok(out)
+        let words = line::for_another(&words, &out);
+        let linked = self.runner.capture(&self.line.linker, &words)?;
+        Ok(linked.status.success().then_some(out))
     }
 
     /// Prints what Flick knows about a link that the linker has refused.

@@ -14,7 +14,6 @@ use object::{Object, ObjectSymbol};
 
 use crate::inputs::each_object;
 use crate::line::Line;
-use crate::run::Step;
 use crate::search::LinkInput;
 use crate::{Error, Result};
 
@@ -26,14 +25,12 @@ const STRIPS: [&str; 4] = ["-s", "--strip-all", "-x", "--discard-all"];
 pub fn check(
     line: &Line,
     files: &[LinkInput],
-    unstripped: impl FnOnce(&dyn Fn(&OsString) -> bool) -> Step<PathBuf>,
-) -> Step<Option<Error>> {
+    unstripped: impl FnOnce(&dyn Fn(&OsString) -> bool) -> Result<Option<PathBuf>>,
+) -> Result<Option<Error>> {
     let output = if !line.has(&STRIPS) {
         line.output().map(PathBuf::from)
     } else if is_possible(files)? {
-        Some(unstripped(&|word| {
-            !STRIPS.iter().any(|strip| word == strip)
-        })?)
+        unstripped(&|word| !STRIPS.iter().any(|strip| word == strip))?
     } else {
         None
     };
