@@ -6,6 +6,8 @@
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 cd "$root"
+# A `make` that a test runs is no part of the one that runs the tests.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 cargo=${CARGO:-cargo}
 logs=$build/test/logs
 mkdir -p "$logs"
@@ -13,6 +15,10 @@ passed=0 failed=0 broken=()
 matrix=--pairwise
 [ "${1:-}" = --full ] && matrix=--full
 began=$SECONDS
+
+# Processor time of what has ended, in seconds; the argument is what `times` wrote, which speaks of the
+# shell that calls it.
+cpu_seconds() { awk -F '[ ms]+' 'NR == 2 { printf "%d", 60 * ($1 + $3) + $2 + $4 }' "$1"; }
 
 # Runs a check, shows it while it runs, counts it. What counts: the lines of cargo's tests
 # (`test result: ok. 5 passed; 0 failed; …`) and of ours (`5 passed, 0 failed`); else the check is
@@ -22,7 +28,9 @@ check() { # NAME COMMAND...
   shift
   log=$logs/$(tr -cs 'a-z0-9\n' - <<<"${name,,}").log
   say "$name"
-  local start=$SECONDS
+  local start=$SECONDS cpu
+  times >"$logs/times"
+  cpu=$(cpu_seconds "$logs/times")
   "$@" 2>&1 | tee "$log"
   status=${PIPESTATUS[0]}
   read -r good bad < <(awk '
@@ -34,7 +42,9 @@ check() { # NAME COMMAND...
   if [ $status = 0 ] && [ "$good" = 0 ] && [ "$bad" = 0 ]; then good=1; fi
   passed=$((passed + good)) failed=$((failed + bad))
   if [ "$bad" != 0 ]; then broken+=("$name ($log)"); fi
-  echo "    $name: $good passed, $bad failed, $((SECONDS - start)) s"
+  times >"$logs/times"
+  cpu=$(($(cpu_seconds "$logs/times") - cpu))
+  echo "    $name: $good passed, $bad failed, $((SECONDS - start)) s, $cpu s of processor time"
 }
 
 # Not the units of tests/pass: their expectations stand in long comments beside the code.
@@ -96,11 +106,8 @@ check "gdb" scripts/check-gdb.sh
 check "Real projects" tests/real/run.sh --quick
 
 check "Corpus: runner" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
-check "Corpus: $matrix" corpus $matrix
-check "Corpus: random placement, 20 seeds" corpus --random 20
-check "Corpus: plain gcc and clang" corpus --plain
-check "Corpus: bad input" corpus --errors
-check "Corpus: valgrind" corpus --valgrind
+# In one command: they share the runs of the programs that plain clang builds.
+check "Corpus" corpus $matrix --random 20 --plain --valgrind --errors
 [ $matrix = --pairwise ] || check "Debian package on a fresh system" fresh_system
 [ $matrix = --pairwise ] || check "Planted faults are caught" tests/planted/run.sh
 

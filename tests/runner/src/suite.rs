@@ -21,6 +21,9 @@ pub struct Setup {
     pub keep: bool,
 }
 
+/// What a compiler that knows nothing of Flick must not complain about.
+const STRICT: [&str; 3] = ["-Wall", "-Wextra", "-Werror"];
+
 /// Plain clang's output of each program at each level, made when first asked for.
 pub struct Oracles<'a> {
     setup: &'a Setup,
@@ -49,7 +52,7 @@ impl<'a> Oracles<'a> {
                 .setup
                 .work
                 .join(format!("plain-{}-{}", program.name, opt.word()));
-            let compiler = Compiler::clang(&["-w"]);
+            let compiler = Compiler::clang(&STRICT);
             let shape = Shape {
                 link: Link::Pie,
                 linker: None,
@@ -172,37 +175,50 @@ pub fn plain<'a>(setup: &'a Setup, oracles: &'a Oracles<'a>) -> (Vec<Job<'a>>, V
             continue;
         }
         for opt in Opt::ALL {
-            let strict = &["-Wall", "-Wextra", "-Werror"];
-            let compilers = [
-                ("gcc", Compiler::gcc(strict)),
-                ("clang", Compiler::clang(strict)),
-            ];
-            for (name, compiler) in compilers {
-                jobs.push(Box::new(move || {
-                    let label = format!("{name}-{}", opt.word());
-                    let dir = setup.work.join(format!("{}-{label}", program.name));
-                    let shape = Shape {
-                        link: Link::Pie,
-                        linker: None,
-                        opt,
-                    };
-                    let result = build::build(program, &compiler, shape, &setup.include, &dir)
-                        .and_then(|built| check::plain(program, &built))
-                        .and_then(|done| match oracles.get(index, opt)? {
-                            Some(oracle) if oracle.stdout != done.stdout => Err(format!(
-                                "{name} and the oracle differ:\n{}---\n{}",
-                                done.stdout_text(),
-                                oracle.stdout_text()
-                            )),
-                            _ => Ok(()),
-                        });
-                    clean(setup, &dir, result.is_ok());
-                    vec![Verdict::new(format!("{} {label}", program.name), result)]
-                }));
-            }
+            jobs.push(Box::new(move || {
+                let verdict = |compiler: &str, result| {
+                    Verdict::new(
+                        format!("{} {compiler}-{}", program.name, opt.word()),
+                        result,
+                    )
+                };
+                let clang = oracles.get(index, opt);
+                let gcc = plain_gcc(setup, program, opt, clang.as_ref().ok().copied().flatten());
+                vec![verdict("clang", clang.map(|_| ())), verdict("gcc", gcc)]
+            }));
         }
     }
     (jobs, skipped)
+}
+
+fn plain_gcc(
+    setup: &Setup,
+    program: &Program,
+    opt: Opt,
+    oracle: Option<&Finished>,
+) -> Result<(), String> {
+    let dir = setup
+        .work
+        .join(format!("{}-gcc-{}", program.name, opt.word()));
+    let shape = Shape {
+        link: Link::Pie,
+        linker: None,
+        opt,
+    };
+    let compiler = Compiler::gcc(&STRICT);
+    let built = build::build(program, &compiler, shape, &setup.include, &dir)?;
+    let done = check::plain(program, &built)?;
+    match oracle {
+        Some(oracle) if oracle.stdout != done.stdout => Err(format!(
+            "gcc and clang differ:\n{}---\n{}",
+            done.stdout_text(),
+            oracle.stdout_text()
+        )),
+        _ => {
+            clean(setup, &dir, true);
+            Ok(())
+        }
+    }
 }
 
 /// The dice of a run: seeds 1 to `seeds` take turns with the percentages.
