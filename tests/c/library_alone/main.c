@@ -2,6 +2,7 @@
 // so that NxP malloc is NxP-local and the program's free takes its blocks.
 // ONLY: flick
 // SKIP-MODE: static a static program has no shared library
+// SKIP-VALGRIND: memcheck replaces malloc
 // STEP: cc -shared -fPIC library.c -o libalone.so
 // STEP: link main.c -L. -lalone -Wl,-rpath,$ORIGIN
 // OUT: 1
