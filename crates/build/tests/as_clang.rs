@@ -150,6 +150,7 @@ fn links() {
             "-shared part.c main.c -o libboth.so -Wl,--version-script=script.map -fPIC",
             "main.o.txt part.c -o prog",
             "main.c -o prog",
+            "-fuse-ld=gold -O1 main.c part.c",
             "-fuse-ld=nonesuch main.c part.c",
             "missing.o main.c",
             "main.c part.c -lnonesuch -o prog",

@@ -227,3 +227,31 @@ fn side_files_of_programs_with_nxp_code() {
         assert!(run.success(), "{name}");
     }
 }
+
+#[test]
+fn any_linker_of_the_system() {
+    let bed = bed();
+    // binutils and lld, which Flick needs, have the first three.
+    for (linker, always) in [
+        ("bfd", true),
+        ("gold", true),
+        ("lld", true),
+        ("mold", false),
+    ] {
+        let found = Command::new(format!("ld.{linker}")).arg("-v").output();
+        if found.is_err() && !always {
+            continue;
+        }
+        for mode in ["-pie -fPIE", "-no-pie -fno-pie", "-static"] {
+            bed.good(
+                "flick-cc",
+                &format!("-fuse-ld={linker} {mode} -O1 part.c main.c -o prog"),
+            );
+            let run = Command::new(bed.path("prog"))
+                .env("FLICK_OFFLOAD", "require")
+                .status()
+                .unwrap();
+            assert!(run.success(), "{linker} {mode}");
+        }
+    }
+}
