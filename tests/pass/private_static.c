@@ -4,7 +4,12 @@
 // RUN: dis $t.o | check $s --check-prefix=NXP && links $t.o
 // RUN: places $t.o | check $s --check-prefix=PLACE
 // RUN: flick -O0 -c $s -o $t.o && links $t.o && llvm-nm-19 $t.o | check $s --check-prefix=O0
+// RUN: flick -O1 -S -emit-llvm $s -o - | check $s --check-prefix=IR
 #include <flick.h>
+
+// The marks are gone, other annotations stay.
+// IR: @llvm.global.annotations = appending global [1 x { ptr, ptr, ptr, i32, ptr }] [{ ptr, ptr, ptr, i32, ptr } { ptr @host_user,
+__attribute__((annotate("mine"))) int host_user(int x);
 
 // CHECK-NOT: forced
 // CHECK-NOT: _inlined
