@@ -59,7 +59,7 @@ impl Placed {
             Reason::Glob(entry) => format!("matches the pattern at {entry}"),
             Reason::Random => "chosen by --flick-place=random".into(),
             Reason::Inline => "inline, and NxP code calls it".into(),
-            Reason::Leaf => "small, calls nothing, and NxP code calls it".into(),
+            Reason::Leaf => "small, calls nothing on the host, and NxP code calls it".into(),
             Reason::Refused(code) => format!("cannot be placed [{code}]"),
             Reason::Other(text) => text.clone(),
         };

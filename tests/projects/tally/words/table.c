@@ -30,7 +30,11 @@ static unsigned hash_of(const char *text, int length) {
   unsigned hash = TALLY_SEED;
   for (int i = 0; i < length; i++)
     hash = tally_mix(hash, text[i]);
-  return hash;
+  /* The last bytes shall reach all bits. */
+  hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+  hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+  hash = (hash ^ hash >> 15) * 0x27d4eb2fu;
+  return hash ^ hash >> 16;
 }
 
 void table_add(struct table *table, const char *text, int length) {
