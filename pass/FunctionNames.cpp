@@ -48,6 +48,27 @@ static std::string plainContext(StringRef Name) {
   return Out;
 }
 
+/// Without the modules that entities are attached to: `area@shape:part(int)`.
+static std::string withoutModules(StringRef Name) {
+  std::string Out;
+  while (!Name.empty()) {
+    size_t At = Name.find('@');
+    Out += Name.substr(0, At);
+    if (At == StringRef::npos)
+      break;
+    auto Part = [](StringRef &Rest) {
+      Rest = Rest.drop_while([](char C) { return isNamePart(C) || C == '.'; });
+    };
+    Name = Name.substr(At + 1);
+    Part(Name);
+    if (Name.starts_with(":") && !Name.starts_with("::")) {
+      Name = Name.drop_front();
+      Part(Name);
+    }
+  }
+  return Out;
+}
+
 static std::string take(char *Text) {
   std::string Out = Text ? Text : "";
   std::free(Text);
@@ -84,9 +105,9 @@ SmallVector<std::string> functionNames(StringRef Symbol) {
   if (!Symbol.starts_with("_Z"))
     return Out;
   auto Add = [&](StringRef Name) {
-    std::string Squeezed = squeeze(Name);
-    if (!is_contained(Out, Squeezed))
-      Out.push_back(std::move(Squeezed));
+    for (std::string Each : {squeeze(Name), withoutModules(squeeze(Name))})
+      if (!is_contained(Out, Each))
+        Out.push_back(std::move(Each));
   };
   ItaniumPartialDemangler Parts;
   std::string Target = throughThunk(Symbol); // the parts refer to it

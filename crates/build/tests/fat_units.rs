@@ -255,3 +255,52 @@ fn any_linker_of_the_system() {
         }
     }
 }
+
+#[test]
+fn modules() {
+    let bed = Bed::new(&[
+        (
+            "shape.cppm",
+            "export module shape;\n\
+             export int area(int a, int b) { return a * b; }\n\
+             export struct Square { int n; int area() const { return n * n; } };\n\
+             export template <class T> T twice(T x) { return x + x; }\n",
+        ),
+        (
+            "main.cpp",
+            "import shape;\n\
+             int both(int x) { return twice(area(x, 2)); }\n\
+             int main() { return area(3, 4) + Square{5}.area() + both(3) - 49; }\n",
+        ),
+        ("some.place", "nxp area\nnxp Square::area\nnxp both\n"),
+    ]);
+    let words = "-std=c++20 --flick-place=some.place";
+    for ways in [
+        // Interface and object apart, and both at once.
+        [
+            "--precompile shape.cppm -o shape.pcm",
+            "-c shape.pcm -o shape.o",
+        ],
+        [
+            "-c shape.cppm -fmodule-output=shape.pcm -o shape.o",
+            "--version",
+        ],
+    ] {
+        for way in ways {
+            bed.good("flick-c++", &format!("{words} {way}"));
+        }
+        bed.good(
+            "flick-c++",
+            &format!("{words} -fprebuilt-module-path=. main.cpp shape.o -o prog"),
+        );
+        let output = Command::new(bed.path("prog"))
+            .env("FLICK_OFFLOAD", "require")
+            .env("FLICK_STATS", "1")
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        for name in ["area(int, int) ", "Square::area() const ", "both(int) "] {
+            assert!(stderr(&output).contains(name), "{}", stderr(&output));
+        }
+    }
+}

@@ -55,8 +55,41 @@ pub fn demangled(symbol: &str) -> Cow<'_, str> {
 }
 
 fn demangled_with(symbol: &str, options: DemangleOptions) -> Option<String> {
-    let symbol = Symbol::new(symbol.as_bytes()).ok()?;
-    symbol.demangle_with_options(&options).ok()
+    let parsed = Symbol::new(symbol.to_owned())
+        .or_else(|error| Symbol::new(without_modules(symbol).ok_or(error)?));
+    parsed.ok()?.demangle_with_options(&options).ok()
+}
+
+/// A symbol of an entity of a C++20 module, as if it were of none: `cpp_demangle` does not know
+/// `W5shape`, the attachment to module `shape`. None where that would count the substitutions (`S0_`)
+/// another way.
+fn without_modules(symbol: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = symbol;
+    let mut in_module = false;
+    while let Some(first) = rest.chars().next() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        if digits > 0 {
+            let end = digits + rest[..digits].parse::<usize>().ok()?;
+            let name = rest.get(..end)?;
+            if !std::mem::take(&mut in_module) {
+                out.push_str(name);
+            }
+            rest = &rest[end..];
+        } else if let Some(after) = rest.strip_prefix('W') {
+            in_module = true;
+            rest = after.strip_prefix('P').unwrap_or(after);
+        } else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    let counted = |(at, _): (usize, &str)| {
+        let after = out[at + 1..]
+            .trim_start_matches(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
+        after.starts_with('_')
+    };
+    (out.len() < symbol.len() && !out.match_indices('S').any(counted)).then_some(out)
 }
 
 /// A C++ function's name as a placement file may have it: with parameters, and without.
@@ -127,6 +160,13 @@ mod tests {
             ("main", "main"),
             ("_Z", "_Z"),
             ("_Znonsense", "_Znonsense"),
+            ("_ZW5shape4areaii", "area(int, int)"),
+            ("_ZNKW5shapeWP5round6Circle4areaEv", "Circle::area() const"),
+            // Is S_ the module, or Square?
+            (
+                "_ZNKW5shape6Square4sameERKS_",
+                "_ZNKW5shape6Square4sameERKS_",
+            ),
         ] {
             assert_eq!(demangled(symbol), name, "{symbol}");
             assert_eq!(Demangle::No.apply(symbol), symbol);
