@@ -12,6 +12,7 @@ import struct
 
 import gdb
 from gdb.FrameDecorator import FrameDecorator
+from gdb.unwinder import Unwinder, register_unwinder
 
 RA, SP, FP = 1, 2, 8
 UNWIND_BY_FP, UNWIND_UNKNOWN = 1, 2
@@ -148,8 +149,12 @@ class Runtime:
                 return module
         return None
 
+    def crossing_at(self, pc):
+        """Where the crossing with the code at `pc` starts, or None."""
+        return next((start for start, end in self.crossings if start <= pc < end), None)
+
     def is_crossing(self, pc):
-        return any(start <= pc < end for start, end in self.crossings)
+        return self.crossing_at(pc) is not None
 
     def activation(self, frame):
         """Of a frame of the crossing."""
@@ -276,6 +281,52 @@ class FrameFilter:
                 # A crossing that has just begun or is about to end.
                 yield decorated
         yield from held
+
+
+class FrameId:
+    """What gdb knows a frame by."""
+
+    def __init__(self, sp, pc):
+        self.sp, self.pc = sp, pc
+
+
+class CrossingUnwinder(Unwinder):
+    """From a crossing that waits for the host to the gate's caller.
+
+    Its unwind information leads through the NxP's frames. gdb takes a stack that goes to other memory
+    and back for a corrupted one; so it passes them, and FrameFilter shows them.
+    """
+
+    KEPT = ("rbx", "r12", "r13", "r14", "r15")
+    # What stands behind a crossing's call of the host: lea -SIZE(%rbp),%rsp.
+    CALLED = b"\x48\x8d\xa5"
+
+    def __init__(self):
+        super().__init__("flick")
+        self.busy = False
+
+    def __call__(self, frame):
+        pc = int(frame.read_register("rip")) % 2**64
+        if self.busy or read(pc, len(self.CALLED)) != self.CALLED:
+            return None
+        # To look for the runtime's data may ask for frames.
+        self.busy = True
+        try:
+            runtime = Runtime.find()
+        finally:
+            self.busy = False
+        start = runtime.crossing_at(pc) if runtime else None
+        rbp = int(frame.read_register("rbp")) % 2**64
+        saved = read(rbp, 16)
+        if start is None or saved is None:
+            return None
+        caller_rbp, caller_pc = struct.unpack("<2Q", saved)
+        found = frame.create_unwind_info(FrameId(gdb.Value(rbp + 16), gdb.Value(start)))
+        for name, value in (("rip", caller_pc), ("rsp", rbp + 16), ("rbp", caller_rbp)):
+            found.add_saved_register(name, gdb.Value(value))
+        for name in self.KEPT:
+            found.add_saved_register(name, frame.read_register(name))
+        return found
 
 
 class RealFault(gdb.Function):
@@ -409,6 +460,7 @@ def main():
     if "flick" in gdb.frame_filters:
         return
     FrameFilter()
+    register_unwinder(None, CrossingUnwinder(), replace=True)
     RealFault()
     InfoFlick()
     NxpCommand()

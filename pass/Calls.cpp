@@ -16,6 +16,18 @@ bool bindsLocally(const Function &F) {
   return F.hasAvailableExternallyLinkage() || !F.isInterposable();
 }
 
+std::optional<SetjmpCall> setjmpOf(const CallBase &Call) {
+  const Function *F = Call.getCalledFunction();
+  if (!F || !F->isDeclaration() || !F->getReturnType()->isIntegerTy(32))
+    return std::nullopt;
+  StringRef Name = cName(*F);
+  if (Call.arg_size() == 1 && (Name == "_setjmp" || Name == "setjmp"))
+    return SetjmpCall{Name == "setjmp"};
+  if (Call.arg_size() == 2 && (Name == "__sigsetjmp" || Name == "sigsetjmp"))
+    return SetjmpCall{std::nullopt};
+  return std::nullopt;
+}
+
 bool isHeapFunction(StringRef Name) {
   return StringSwitch<bool>(Name)
       .Cases("malloc", "calloc", "realloc", "free", "aligned_alloc", "memalign", true)

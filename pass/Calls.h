@@ -5,6 +5,7 @@
 #include "Signature.h"
 
 #include "llvm/IR/InstrTypes.h"
+#include <optional>
 
 namespace flick {
 
@@ -36,6 +37,13 @@ bool isRealCall(const llvm::CallBase &Call);
 
 /// Direct calls of F enter its NxP code here; false where the linker may choose another definition.
 bool bindsLocally(const llvm::Function &F);
+
+/// The form of the C library's `setjmp` that Call calls: whether it saves the signal mask is an
+/// argument, or is told by the name.
+struct SetjmpCall {
+  std::optional<bool> SavesMask;
+};
+std::optional<SetjmpCall> setjmpOf(const llvm::CallBase &Call);
 
 /// The allocator of NxP-local memory has a function of this name.
 bool isHeapFunction(llvm::StringRef Name);

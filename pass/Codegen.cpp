@@ -7,6 +7,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ELF.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -103,6 +104,43 @@ Error checkUndefined(StringRef Object, const StringSet<> &Known) {
   return Error::success();
 }
 
+/// Exception tables lead to types and to the personality routine by way of words that the code
+/// generator puts into writable data, for a linker with copy relocations. They are constants.
+constexpr StringLiteral RelocatedData = ".data.rel.ro";
+
+bool handlesExceptions(const Module &N) {
+  return any_of(N, [](const Function &F) { return F.hasPersonalityFn(); });
+}
+
+/// Nothing else of NxP code is in `.data`: variables have their home on the host.
+Error makeTablesConstant(MutableArrayRef<char> Bytes) {
+  using ELF = object::ELF64LE;
+  auto File = object::ELFFile<ELF>::create(StringRef(Bytes.data(), Bytes.size()));
+  if (!File)
+    return File.takeError();
+  auto Sections = File->sections();
+  if (!Sections)
+    return Sections.takeError();
+  std::optional<uint32_t> Name;
+  SmallVector<const ELF::Shdr *> Tables;
+  for (const ELF::Shdr &Section : *Sections) {
+    auto Its = File->getSectionName(Section);
+    if (!Its)
+      return Its.takeError();
+    if (*Its == RelocatedData)
+      Name = Section.sh_name;
+    else if (*Its == ".data" || Its->starts_with(".data.DW.ref."))
+      Tables.push_back(&Section);
+  }
+  for (const ELF::Shdr *Section : Tables) {
+    if (!Name)
+      return failure("it has writable data");
+    auto *Mine = Bytes.data() + (reinterpret_cast<const char *>(Section) - Bytes.data());
+    reinterpret_cast<ELF::Shdr *>(Mine)->sh_name = *Name;
+  }
+  return Error::success();
+}
+
 } // namespace
 
 Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
@@ -116,11 +154,15 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
     return failure("the NxP half is not valid: " + BrokenStream.str());
 
   StringSet<> Known;
-  for (StringRef Name : {FLICK_RT_XCALL, FLICK_NXP_LIBRARY})
+  // Landing pads that go on unwinding: a host function whose registers agree.
+  for (StringRef Name : {"_Unwind_Resume", FLICK_RT_XCALL, FLICK_NXP_LIBRARY})
     Known.insert(Name);
   for (const GlobalValue &V : N.global_values())
     Known.insert(cName(V));
 
+  bool Handles = handlesExceptions(N);
+  if (Handles)
+    N.appendModuleInlineAsm(("\t.section\t" + RelocatedData + ",\"aw\",@progbits\n").str());
   applyOptions(N, Options);
   optimise(N, **Machine, Options.Level);
 
@@ -134,6 +176,9 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
   Passes.run(N);
   if (Error E = checkUndefined(Object, Known))
     return E;
+  if (Handles)
+    if (Error E = makeTablesConstant(Object))
+      return E;
   return std::string(Object);
 }
 

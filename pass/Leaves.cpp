@@ -1,6 +1,5 @@
 #include "Leaves.h"
 #include "Calls.h"
-#include "Unwinding.h"
 #include "flick_abi.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -26,8 +25,8 @@ bool isSmall(const Function &F) {
 static std::optional<SetVector<Function *>> calleesOf(Function &F) {
   static const StringSet<> Library{FLICK_NXP_LIBRARY};
   SetVector<Function *> Out;
-  for (Instruction *I : liveInstructions(F)) {
-    auto *Call = dyn_cast<CallBase>(I);
+  for (Instruction &I : instructions(F)) {
+    auto *Call = dyn_cast<CallBase>(&I);
     if (!Call || !isRealCall(*Call))
       continue;
     auto *Callee = dyn_cast<Function>(Call->getCalledOperand()->stripPointerCasts());

@@ -2,7 +2,6 @@
 #include "Calls.h"
 #include "Legality.h"
 #include "References.h"
-#include "Unwinding.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/CallingConv.h"
@@ -10,6 +9,7 @@
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
@@ -54,10 +54,8 @@ public:
     // What it consists of need not be refused one by one.
     if (F.isPresplitCoroutine())
       return std::move(Out);
-    std::vector<Instruction *> Live = liveInstructions(F);
-    checkUnwinding(F, Live, Out);
-    for (const Instruction *I : Live)
-      checkInstruction(*I);
+    for (const Instruction &I : instructions(F))
+      checkInstruction(I);
     return std::move(Out);
   }
 
@@ -162,7 +160,7 @@ private:
   }
 
   void checkCall(const CallBase &Call) {
-    if (Call.hasFnAttr(Attribute::ReturnsTwice)) {
+    if (Call.hasFnAttr(Attribute::ReturnsTwice) && !setjmpOf(Call)) {
       std::string Name =
           Call.getCalledFunction() ? shownName(*Call.getCalledFunction()) : "a function";
       add("FLK0208", "a call of '" + Name + "'",
@@ -196,6 +194,8 @@ private:
   void checkInstruction(const Instruction &I) {
     if (isForHostOnly(I))
       return;
+    if (I.isEHPad() && !isa<LandingPadInst>(I))
+      add("FLK0211", "exception handling", "its form is not that of Linux", KeepOnHost, &I);
     checkType(I.getType(), &I);
     for (const Use &Op : I.operands()) {
       if (isa<MetadataAsValue>(Op) || isa<BasicBlock>(Op) || isa<InlineAsm>(Op))

@@ -67,8 +67,9 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
     break;
   }
   StringRef Base = Intrinsic::getBaseName(Id);
-  if (Base.starts_with("llvm.eh."))
-    return Refusal{"FLK0211", "exception handling", "NxP code cannot catch or throw yet",
+  if (Base.starts_with("llvm.eh.") && Id != Intrinsic::eh_typeid_for)
+    return Refusal{"FLK0211", "the intrinsic " + Name,
+                   "it handles exceptions in another form than that of Linux",
                    "keep this function on the host", &Call};
   for (StringRef Prefix :
        {"llvm.coro.", "llvm.gc", "llvm.local", "llvm.type.", "llvm.xray.",

@@ -5,7 +5,6 @@
 #include "Diagnostics.h"
 #include "Leaves.h"
 #include "PinnedNames.h"
-#include "Unwinding.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/GlobalAlias.h"
@@ -138,8 +137,8 @@ private:
   const std::vector<CallBase *> &callsOf(Function &F) {
     auto [It, New] = Calls.try_emplace(&F);
     if (New)
-      for (Instruction *I : liveInstructions(F))
-        if (auto *Call = dyn_cast<CallBase>(I); Call && isRealCall(*Call))
+      for (Instruction &I : instructions(F))
+        if (auto *Call = dyn_cast<CallBase>(&I); Call && isRealCall(*Call))
           It->second.push_back(Call);
     return It->second;
   }

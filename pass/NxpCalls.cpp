@@ -21,12 +21,12 @@ public:
       : N(N), NxpCode(NxpCode), SymbolOf(SymbolOf) {}
 
   void run() {
-    SmallVector<CallInst *> Calls;
+    SmallVector<CallBase *> Calls;
     for (Function *F : NxpCode)
       for (Instruction &I : instructions(*F))
-        if (auto *Call = dyn_cast<CallInst>(&I); Call && isRealCall(*Call))
+        if (auto *Call = dyn_cast<CallBase>(&I); Call && isRealCall(*Call))
           Calls.push_back(Call);
-    for (CallInst *Call : Calls)
+    for (CallBase *Call : Calls)
       rewrite(Call);
     N.setModuleInlineAsm(StubText);
   }
@@ -38,7 +38,7 @@ private:
   StringMap<Function *> Stubs;
   std::string StubText;
 
-  void rewrite(CallInst *Call) {
+  void rewrite(CallBase *Call) {
     CallPlan Made = planCall(
         *Call, [&](const Function *F) { return NxpCode.contains(const_cast<Function *>(F)); });
     if (Call->getCallingConv() == CallingConv::X86_64_SysV)
@@ -66,7 +66,7 @@ private:
     Call->removeRetAttr(Attribute::ZExt);
   }
 
-  Function *named(GlobalValue &Callee, const CallInst &Call) {
+  Function *named(GlobalValue &Callee, const CallBase &Call) {
     auto *F = dyn_cast<Function>(&Callee);
     std::string Symbol = SymbolOf(Callee);
     if (Symbol.empty()) // made by a lowering, not cloned
@@ -87,15 +87,24 @@ private:
     return Out;
   }
 
-  CallInst *throughStub(CallInst *Call, const CallPlan &Made) {
+  CallBase *throughStub(CallBase *Call, const CallPlan &Made) {
     LLVMContext &Ctx = N.getContext();
     FunctionType *Old = Call->getFunctionType();
     SmallVector<Type *> Types{PointerType::get(Ctx, 0)};
     append_range(Types, Old->params());
     SmallVector<Value *> Arguments{Call->getCalledOperand()};
     append_range(Arguments, Call->args());
-    auto *New = CallInst::Create(FunctionType::get(Old->getReturnType(), Types, Old->isVarArg()),
-                                 stub(Made.Sig.Text), Arguments, "", Call->getIterator());
+    auto *Typed = FunctionType::get(Old->getReturnType(), Types, Old->isVarArg());
+    Function *Stub = stub(Made.Sig.Text);
+    CallBase *New;
+    if (auto *Invoke = dyn_cast<InvokeInst>(Call)) {
+      New = InvokeInst::Create(Typed, Stub, Invoke->getNormalDest(), Invoke->getUnwindDest(),
+                               Arguments, "", Call->getIterator());
+    } else {
+      auto *Plain = CallInst::Create(Typed, Stub, Arguments, "", Call->getIterator());
+      Plain->setTailCallKind(cast<CallInst>(Call)->getTailCallKind());
+      New = Plain;
+    }
 
     // A direct callee's own attributes count, too; the stub has none.
     AttributeList Mine = Call->getAttributes(), Theirs;
@@ -111,7 +120,6 @@ private:
                                           Merge(Theirs.getRetAttrs(), Mine.getRetAttrs()),
                                           Parameters));
     New->setCallingConv(CallingConv::C);
-    New->setTailCallKind(Call->getTailCallKind());
     New->copyMetadata(*Call);
     if (isa<FPMathOperator>(New))
       New->copyFastMathFlags(Call);

@@ -1,7 +1,6 @@
 #include "NxpHalf.h"
 #include "Aliases.h"
 #include "References.h"
-#include "Unwinding.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -34,10 +33,8 @@ public:
     replaceIFuncs();
     rememberSymbols(Map);
     cleanModule();
-    for (Function *F : NxpCode) {
-      dropUnwinding(*F);
+    for (Function *F : NxpCode)
       lowerBody(*F);
-    }
     lowerThreadLocals(
         *N, [&](GlobalVariable &V) { return P.accessorOf(*originOf<GlobalVariable>(V)); });
     rewriteCalls(*N, NxpCode, [&](const GlobalValue &V) { return Symbols.lookup(&V); });

@@ -1,7 +1,9 @@
 // What means something else on RV64, or would need a library that only the host has.
+#include "Calls.h"
 #include "Legality.h"
 #include "NxpHalf.h"
 #include "References.h"
+#include "flick_abi.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
@@ -11,6 +13,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -86,6 +89,11 @@ public:
   explicit Lowering(Function &F) : F(F), M(*F.getParent()), Fused(hostFuses()) {}
 
   void run() {
+    // What becomes of inline assembly, which is empty here, cannot unwind.
+    for (BasicBlock &Block : F)
+      if (auto *Invoke = dyn_cast<InvokeInst>(Block.getTerminator());
+          Invoke && (Invoke->isInlineAsm() || setjmpOf(*Invoke)))
+        changeToCall(Invoke);
     for (Instruction &I : make_early_inc_range(instructions(F))) {
       if (isa<FPMathOperator>(I) && !Fused)
         I.setHasAllowContract(false);
@@ -112,6 +120,8 @@ private:
   void lowerCall(CallInst &Call) {
     if (Call.isInlineAsm())
       return lowerAsm(Call);
+    if (auto Setjmp = setjmpOf(Call))
+      return lowerSetjmp(Call, *Setjmp);
     auto *I = dyn_cast<IntrinsicInst>(&Call);
     if (!I)
       return;
@@ -220,6 +230,24 @@ private:
         PoisonValue::get(Result),
         callLibrary(B, "frexp", Fraction, {I.getArgOperand(0), Slot}, false), 0);
     replace(I, B.CreateInsertValue(Out, B.CreateLoad(Exponent, Slot), 1));
+  }
+
+  /// The function keeps what the second return needs in its own frame.
+  void lowerSetjmp(CallInst &Call, const SetjmpCall &Form) {
+    IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
+    Value *Target =
+        Entry.CreateAlloca(ArrayType::get(Entry.getInt64Ty(), FLICK_JUMP_TARGET_SIZE / 8));
+    IRBuilder<> B(&Call);
+    auto *Pointer = B.getPtrTy();
+    FunctionCallee Callee = M.getOrInsertFunction(
+        FLICK_RT_SETJMP, FunctionType::get(B.getInt32Ty(), {Pointer, B.getInt32Ty(), Pointer},
+                                           /*isVarArg=*/false));
+    cast<Function>(Callee.getCallee())->addFnAttr(Attribute::ReturnsTwice);
+    Value *Mask = Form.SavesMask ? B.getInt32(*Form.SavesMask) : Call.getArgOperand(1);
+    CallInst *Out = B.CreateCall(Callee, {Call.getArgOperand(0), Mask, Target});
+    Out->addFnAttr(Attribute::ReturnsTwice);
+    Out->setDoesNotThrow();
+    replace(Call, Out);
   }
 
   void lowerAsm(CallInst &Call) {

@@ -1,9 +1,9 @@
 #include "References.h"
 #include "Calls.h"
-#include "Unwinding.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
@@ -71,8 +71,10 @@ public:
     for (auto &[F, Mine] : P.Functions) {
       if (Mine.Recorded && F->hasLocalLinkage())
         exportSymbol(F);
-      for (Instruction *I : liveInstructions(*F))
-        visit(*I);
+      for (Instruction &I : instructions(*F))
+        visit(I);
+      if (F->hasPersonalityFn())
+        visit(F->getPersonalityFn());
     }
   }
 

@@ -1,10 +1,11 @@
 // Made from crates/abi by `cargo run -p flick-abi --example c-header`.
 #pragma once
 
-#define FLICK_ABI_VERSION 65536
+#define FLICK_ABI_VERSION 65537
 #define FLICK_NXP_MARCH "rv64imafdc_zicsr_zifencei"
 #define FLICK_FAT_MAGIC "FLKNXP1"
 #define FLICK_FAT_HEADER_SIZE 32
+#define FLICK_JUMP_TARGET_SIZE 224
 #define FLICK_GATE_NXP 1
 #define FLICK_GATE_BOTH 2
 #define FLICK_GATE_PLAIN 4
@@ -21,40 +22,12 @@
 #define FLICK_TLS_PREFIX "__flick_tls_"
 #define FLICK_RT_LAZY "__flick_lazy"
 #define FLICK_RT_XCALL "__flick_xcall"
+#define FLICK_RT_SETJMP "__flick_setjmp"
 #define FLICK_RT_HEAP_PREFIX "__flick_heap_"
-#define FLICK_NXP_LIBRARY \
-  "__ashlti3", \
-  "__ashrti3", \
-  "__bswapdi2", \
-  "__bswapsi2", \
-  "__clzdi2", \
-  "__clzti2", \
-  "__ctzdi2", \
-  "__ctzti2", \
-  "__divmodti4", \
-  "__divti3", \
-  "__fixdfti", \
-  "__fixsfti", \
-  "__fixunsdfti", \
-  "__fixunssfti", \
-  "__floattidf", \
-  "__floattisf", \
-  "__floatuntidf", \
-  "__floatuntisf", \
-  "__lshrti3", \
-  "__modti3", \
-  "__muloti4", \
-  "__multi3", \
-  "__popcountdi2", \
-  "__popcountti2", \
-  "__powidf2", \
-  "__powisf2", \
-  "__udivmodti4", \
-  "__udivti3", \
-  "__umodti3", \
-  "bcmp", \
-  "memcmp", \
-  "memcpy", \
-  "memmove", \
-  "memset", \
-  "strlen"
+#define FLICK_NXP_LIBRARY                                                                          \
+  "__ashlti3", "__ashrti3", "__bswapdi2", "__bswapsi2", "__clzdi2", "__clzti2", "__ctzdi2",        \
+      "__ctzti2", "__divmodti4", "__divti3", "__fixdfti", "__fixsfti", "__fixunsdfti",             \
+      "__fixunssfti", "__floattidf", "__floattisf", "__floatuntidf", "__floatuntisf", "__lshrti3", \
+      "__modti3", "__muloti4", "__multi3", "__popcountdi2", "__popcountti2", "__powidf2",          \
+      "__powisf2", "__udivmodti4", "__udivti3", "__umodti3", "bcmp", "memcmp", "memcpy",           \
+      "memmove", "memset", "strlen"

@@ -1,6 +1,5 @@
 // Exceptions thrown and caught on the host with NxP frames further up the stack, thrown again and
 // nested, with destructors of host frames between.
-// SKIP-RANDOM: which functions the exceptions pass is the subject
 #include <cstdio>
 #include <flick.h>
 #include <stdexcept>

@@ -1,7 +1,6 @@
 // An exception that nobody catches, thrown on the host below an NxP frame.
-// SKIP-RANDOM: which functions the exception passes is the subject
 // OUT: before
-// ERR: FLK0506
+// STDERR: same
 // EXIT: signal ABRT
 #include <cstdio>
 #include <flick.h>

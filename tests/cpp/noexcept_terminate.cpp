@@ -1,10 +1,8 @@
 // A host exception reaches a noexcept function on the NxP: the program's terminate handler runs,
 // natively and here.
-// SKIP-RANDOM: which functions the exception passes is the subject
 // CROSSINGS: unrecorded ends by _Exit
 // OUT: before
 // OUT: handler
-// ERR: FLK0506
 // EXIT: 3
 #include <cstdio>
 #include <cstdlib>

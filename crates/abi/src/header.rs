@@ -18,6 +18,11 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         "#define FLICK_FAT_HEADER_SIZE {}",
         size_of::<layout::FatHeader>()
     )?;
+    writeln!(
+        out,
+        "#define FLICK_JUMP_TARGET_SIZE {}",
+        size_of::<layout::JumpTarget>()
+    )?;
     for (name, value) in [
         ("GATE_NXP", layout::GATE_NXP),
         ("GATE_BOTH", layout::GATE_BOTH),
@@ -39,6 +44,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("TLS_PREFIX", names::TLS_PREFIX),
         ("RT_LAZY", names::RT_LAZY),
         ("RT_XCALL", names::RT_XCALL),
+        ("RT_SETJMP", names::RT_SETJMP),
         ("RT_HEAP_PREFIX", names::RT_HEAP_PREFIX),
     ] {
         writeln!(out, "#define FLICK_{name} \"{value}\"")?;

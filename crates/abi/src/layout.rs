@@ -74,7 +74,9 @@ pub struct FuncEntry {
     /// Offset in the module's string table; the name in the source (prefixes removed, C++ names
     /// demangled), for people.
     pub name: u32,
-    pub reserved: u32,
+    /// Offset in the image of the word that holds the address of its personality routine (host code);
+    /// 0: it has none.
+    pub personality: u32,
 }
 const _: () = assert!(size_of::<FuncEntry>() == 16);
 
@@ -118,7 +120,8 @@ pub struct UnwindEntry {
     pub ra: i16,
     /// The same for s0.
     pub fp: i16,
-    /// `UNWIND_*` bits.
+    /// `UNWIND_*` bits; from [`UNWIND_SAVED_SHIFT`] on, the row's place in the module's table of
+    /// [`SavedRegisters`].
     pub flags: u32,
 }
 const _: () = assert!(size_of::<UnwindEntry>() == 16);
@@ -126,6 +129,39 @@ const _: () = assert!(size_of::<UnwindEntry>() == 16);
 pub const UNWIND_BY_FP: u32 = 1;
 /// Nothing is known here.
 pub const UNWIND_UNKNOWN: u32 = 2;
+pub const UNWIND_SAVED_SHIFT: u32 = 8;
+
+/// Where a frame keeps its caller's registers, from the canonical frame address; 0: in the register
+/// itself. A module's table begins with one that has saved nothing.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SavedRegisters {
+    /// s0 to s11.
+    pub s: [i16; 12],
+    /// fs0 to fs11.
+    pub fs: [i16; 12],
+}
+const _: () = assert!(size_of::<SavedRegisters>() == 48);
+
+/// Numbers of the registers that RV64 functions keep for their callers (RISC-V psABI), in the order of
+/// [`SavedRegisters`]; the same for both register files.
+pub const SAVED_NUMBERS: [u8; 12] = [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
+
+/// What NxP code keeps of itself for the second return of `setjmp`: in the frame of the function that
+/// calls it, for as long as a `longjmp` may go there.
+#[repr(C)]
+pub struct JumpTarget {
+    /// The host's rbx, which the `jmp_buf` holds the address of this record in place of.
+    pub rbx: u64,
+    /// Where the crossing takes the second return.
+    pub resume: u64,
+    pub ra: u64,
+    pub sp: u64,
+    /// [`SAVED_NUMBERS`] of both register files.
+    pub s: [u64; 12],
+    pub fs: [u64; 12],
+}
+const _: () = assert!(size_of::<JumpTarget>() == 8 * 28);
 
 /// What a program or shared library with an image hands to the runtime: `__flick_module`, hidden,
 /// one per module, made by the image link. A pointer pair is a half-open range.
@@ -158,6 +194,9 @@ pub struct Module {
     pub inlined_count: u64,
     pub unwind: *const UnwindEntry,
     pub unwind_count: u64,
+    /// Since version 1.1.
+    pub saved: *const SavedRegisters,
+    pub saved_count: u64,
 }
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
 /// `Module::size` of the first minor version. Later ones add fields behind; a runtime reads no field

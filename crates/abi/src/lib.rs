@@ -14,7 +14,7 @@ pub use version::{Note, Version};
 
 /// Version of everything in this crate. What does not go together is refused by the link step and by
 /// `__flick_register` (`docs/formats.md`, "Versions", says what a change of it is).
-pub const ABI_VERSION: Version = Version::new(1, 0);
+pub const ABI_VERSION: Version = Version::new(1, 1);
 
 /// The RISC-V ISA string that NxP code is compiled for.
 pub const NXP_MARCH: &str = "rv64imafdc_zicsr_zifencei";

@@ -52,6 +52,11 @@ pub const RT_REGISTER: &str = "__flick_register";
 pub const RT_UNREGISTER: &str = "__flick_unregister";
 /// NxP code jumps here for a call that needs a signature: t1 = signature, t2 = target.
 pub const RT_XCALL: &str = "__flick_xcall";
+/// Personality routine of the host's unwind information for NxP frames; since version 1.1.
+pub const RT_PERSONALITY: &str = "__flick_personality";
+/// What `setjmp` & co. in NxP code call, `int (jmp_buf, int save_mask, JumpTarget *)`
+/// ([`crate::layout::JumpTarget`]); since version 1.1.
+pub const RT_SETJMP: &str = "__flick_setjmp";
 /// What `malloc` & co. in NxP code call: `__flick_malloc`, …; see `docs/formats.md`.
 pub const RT_HEAP_PREFIX: &str = "__flick_heap_";
 

@@ -4,6 +4,7 @@ pub mod elf;
 pub mod error;
 pub mod fat;
 pub mod final_file;
+pub mod host_frames;
 pub mod inlined;
 pub mod lines;
 pub mod linked;

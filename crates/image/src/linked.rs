@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use flick_abi::layout::UnwindEntry;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
@@ -32,8 +31,8 @@ pub struct Linked {
     pub entries: BTreeMap<String, u64>,
     /// Empty without debug information.
     pub lines: lines::Table,
-    /// Sorted by offset; empty without call frame information.
-    pub unwind: Vec<UnwindEntry>,
+    /// Empty without call frame information.
+    pub unwind: unwind::Table,
 }
 
 /// The 64-bit word at `offset` becomes `target` + `addend`.

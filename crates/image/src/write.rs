@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use flick_abi::layout::{
-    FuncEntry, Gate, InlinedEntry, LineEntry, MODULE_MAGIC, Module, Unit, UnwindEntry,
+    FuncEntry, Gate, InlinedEntry, LineEntry, MODULE_MAGIC, Module, SavedRegisters, Unit,
+    UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, NXP_MARCH, names};
 use object::write::{Object, Relocation, SectionId, Symbol, SymbolId, SymbolSection};
@@ -13,7 +14,9 @@ use object::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::host_frames::{self, Base};
 use crate::linked::{Linked, Target};
+use crate::unwind::Frame;
 use crate::{Error, Result};
 
 const PAGE: u64 = 4096;
@@ -30,6 +33,7 @@ pub fn image_object(linked: &Linked, file: &[u8]) -> Result<Vec<u8>> {
     }
     out.define(names::LINK_GUARD, image, 0, SymbolKind::Unknown);
     out.module(linked, image_symbol)?;
+    out.host_frames(&linked.unwind.frames, image_symbol)?;
     // An empty record makes sure that the bounds of these sections exist.
     out.section(names::SEC_GATES, RETAINED, 8, vec![0; size_of::<Gate>()]);
     out.section(names::SEC_UNITS, RETAINED, 8, vec![0; size_of::<Unit>()]);
@@ -143,9 +147,18 @@ impl Writer {
         symbol: SymbolId,
         addend: i64,
     ) -> Result<()> {
-        let flags = RelocationFlags::Elf {
-            r_type: elf::R_X86_64_64,
-        };
+        self.relocate_as(elf::R_X86_64_64, section, offset, symbol, addend)
+    }
+
+    fn relocate_as(
+        &mut self,
+        r_type: u32,
+        section: SectionId,
+        offset: u64,
+        symbol: SymbolId,
+        addend: i64,
+    ) -> Result<()> {
+        let flags = RelocationFlags::Elf { r_type };
         self.object
             .add_relocation(
                 section,
@@ -179,19 +192,64 @@ impl Writer {
         Ok(())
     }
 
+    /// The host's unwind information for the image's functions, in what the host linker makes its own
+    /// table of.
+    fn host_frames(&mut self, frames: &[Frame], image: SymbolId) -> Result<()> {
+        if frames.is_empty() {
+            return Ok(());
+        }
+        let (bytes, fields) = host_frames::section(frames).map_err(|e| {
+            let help = "place less";
+            let what = "NxP code needs what the image cannot hold";
+            Error::new(306, what, "", format!("unwind information: {e}"), help)
+        })?;
+        let word = self.section(
+            ".data.rel.ro.flick_personality",
+            WRITABLE,
+            8,
+            vec![0; size_of::<u64>()],
+        );
+        // Weak: a runtime too old to have it comes to its own refusal.
+        let personality = self.undefined(names::RT_PERSONALITY, true, elf::STV_DEFAULT);
+        self.relocate(word, 0, personality, 0)?;
+        let word = self.object.section_symbol(word);
+        let section = self.section(".eh_frame", READ_ONLY, 8, bytes);
+        for field in fields {
+            let symbol = match field.base {
+                Base::Image => image,
+                Base::Personality => word,
+            };
+            self.relocate_as(
+                elf::R_X86_64_PC32,
+                section,
+                field.offset,
+                symbol,
+                field.addend,
+            )?;
+        }
+        Ok(())
+    }
+
     /// `__flick_module` and the tables it points to. Field offsets are those of [`Module`].
     fn module(&mut self, linked: &Linked, image: SymbolId) -> Result<()> {
         let mut strings = Strings::default();
         let march = strings.add(NXP_MARCH)?;
+        let personalities: HashMap<u32, u32> = linked
+            .unwind
+            .frames
+            .iter()
+            .filter_map(|frame| Some((frame.start, frame.personality?)))
+            .collect();
         let mut funcs = Vec::with_capacity(linked.functions.len() * size_of::<FuncEntry>());
         for function in &linked.functions {
             // Demangled here: who prints it may be in a signal handler.
             let name = strings.add(&flick_names::demangled(&function.name))?;
+            let offset = offset32(function.offset)?;
             for word in [
-                offset32(function.offset)?,
+                offset,
                 offset32(function.size)?,
                 name,
-                0,
+                personalities.get(&offset).copied().unwrap_or(0),
             ] {
                 funcs.extend(word.to_le_bytes());
             }
@@ -212,13 +270,19 @@ impl Writer {
                 inlined.extend(word.to_le_bytes());
             }
         }
-        let mut unwind = Vec::with_capacity(linked.unwind.len() * size_of::<UnwindEntry>());
-        for row in &linked.unwind {
+        let mut unwind = Vec::with_capacity(linked.unwind.rows.len() * size_of::<UnwindEntry>());
+        for row in &linked.unwind.rows {
             unwind.extend(row.offset.to_le_bytes());
             unwind.extend(row.cfa.to_le_bytes());
             unwind.extend(row.ra.to_le_bytes());
             unwind.extend(row.fp.to_le_bytes());
             unwind.extend(row.flags.to_le_bytes());
+        }
+        let mut saved = Vec::with_capacity(linked.unwind.saved.len() * size_of::<SavedRegisters>());
+        for registers in &linked.unwind.saved {
+            for at in registers.s.iter().chain(&registers.fs) {
+                saved.extend(at.to_le_bytes());
+            }
         }
 
         let strings_size = strings.bytes.len() as u64;
@@ -230,6 +294,7 @@ impl Writer {
         let lines = table(self, ".rodata.flick_lines", 4, lines);
         let inlined = table(self, ".rodata.flick_inlined", 4, inlined);
         let unwind = table(self, ".rodata.flick_unwind", 4, unwind);
+        let saved = table(self, ".rodata.flick_saved", 2, saved);
         let strings = table(self, ".rodata.flick_strings", 1, strings.bytes);
 
         let mut record = vec![0; size_of::<Module>()];
@@ -257,7 +322,14 @@ impl Writer {
             ),
             (offset_of!(Module, line_count), rows.len() as u64),
             (offset_of!(Module, inlined_count), calls.len() as u64),
-            (offset_of!(Module, unwind_count), linked.unwind.len() as u64),
+            (
+                offset_of!(Module, unwind_count),
+                linked.unwind.rows.len() as u64,
+            ),
+            (
+                offset_of!(Module, saved_count),
+                linked.unwind.saved.len() as u64,
+            ),
             (offset_of!(Module, strings_size), strings_size),
             (offset_of!(Module, image_id), xxh3_64(&linked.bytes)),
         ] {
@@ -270,6 +342,7 @@ impl Writer {
             (offset_of!(Module, lines), lines, 0),
             (offset_of!(Module, inlined), inlined, 0),
             (offset_of!(Module, unwind), unwind, 0),
+            (offset_of!(Module, saved), saved, 0),
             (offset_of!(Module, strings), strings, 0),
             (offset_of!(Module, march), strings, i64::from(march)),
         ];

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use flick_abi::names::{
-    HEAP_FUNCTIONS, RT_EARLY, RT_HEAP_PREFIX, RT_REGISTER, RT_UNREGISTER, RT_XCALL, STATIC_WRAPS,
+    HEAP_FUNCTIONS, RT_EARLY, RT_HEAP_PREFIX, RT_PERSONALITY, RT_REGISTER, RT_SETJMP, RT_UNREGISTER,
+    RT_XCALL, STATIC_WRAPS,
 };
 use object::{Object, ObjectSymbol};
 
@@ -20,7 +21,14 @@ fn exports() {
         .map(|symbol| symbol.name().unwrap().to_owned())
         .collect();
     let api = ["flick_alloc", "flick_free", "flick_is_nxp_memory"];
-    let entries = [RT_EARLY, RT_REGISTER, RT_UNREGISTER, RT_XCALL];
+    let entries = [
+        RT_EARLY,
+        RT_PERSONALITY,
+        RT_REGISTER,
+        RT_SETJMP,
+        RT_UNREGISTER,
+        RT_XCALL,
+    ];
     let heap = HEAP_FUNCTIONS
         .iter()
         .map(|name| format!("{RT_HEAP_PREFIX}{name}"));

@@ -29,6 +29,16 @@ pub struct Activation {
     pub in_host: bool,
     /// Where the caller wants the result's memory (`sret`); also the host's result register then.
     pub sret: u64,
+    /// Set when an unwinder is about to go on in NxP code.
+    pub landing: Landing,
+}
+
+/// Where NxP code goes on after unwinding: a landing pad, and the stack pointer of its frame.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Landing {
+    pub pc: u64,
+    pub sp: u64,
 }
 
 #[repr(C)]
@@ -70,5 +80,18 @@ pub const FLOAT_ARGS: usize = offset_of!(Activation, float_args);
 pub const RESULTS: usize = offset_of!(Activation, results);
 pub const CALL_TARGET: usize = offset_of!(Activation, call) + offset_of!(HostCall, target);
 pub const CALL_STACK_SIZE: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_size);
+/// Where the unwinder finds the innermost NxP frame, from the frame pointer of the crossing.
+pub const NXP_RA: [u8; 2] = from_frame_pointer(1);
+pub const NXP_SP: [u8; 2] = from_frame_pointer(2);
+pub const NXP_FP: [u8; 2] = from_frame_pointer(8);
 pub const CALL_VECTORS: usize =
     offset_of!(Activation, call) + offset_of!(HostCall, vector_registers);
+
+/// Distance of register `x[number]` from the crossing's rbp, as a signed LEB128 number (DWARF 5, 7.6)
+/// of two bytes.
+const fn from_frame_pointer(number: usize) -> [u8; 2] {
+    let at = offset_of!(Activation, hart) + offset_of!(Hart, x) + 8 * number;
+    let distance = at as i32 - SIZE as i32;
+    assert!(distance >= -(1 << 13) && distance < 1 << 13);
+    [(distance & 0x7f) as u8 | 0x80, (distance >> 7 & 0x7f) as u8]
+}

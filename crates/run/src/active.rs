@@ -128,7 +128,9 @@ pub unsafe fn stack_pointer_for(thread: *mut Thread, act: *mut Activation) -> u6
                 (*thread).active.pop();
                 continue;
             }
-            return sp & !15;
+            // Unwinders tell frames by their stack pointers: the frame that has called the host must
+            // not look like the end of this activation.
+            return (sp & !15) - 16;
         }
     }
 }
@@ -170,6 +172,23 @@ pub unsafe fn drop_above(thread: *mut Thread, act: *mut Activation) {
                     "keep functions that switch stacks, and their callers, on the host",
                 );
             }
+            (*thread).active.pop();
+        }
+    }
+}
+
+/// An unwinder passes `act`: drops it and the activations that it leaves.
+pub fn left_by_unwinding(act: *mut Activation) {
+    let thread = Thread::current_or_null();
+    if thread.is_null() {
+        return;
+    }
+    // SAFETY: the thread's own state; frames are not read.
+    unsafe {
+        let known = |depth| (*thread).active.nth(depth);
+        let mut all = (0..).map(known).take_while(|known| !known.is_null());
+        if all.any(|known| known == act) {
+            drop_above(thread, act);
             (*thread).active.pop();
         }
     }

@@ -1,10 +1,13 @@
 //! The crossing itself: the paper's migration handler (section IV.B, listing 1) as the frame in which
 //! an activation lives.
 //!
-//! It is assembly so that only frames with plain unwind information stand between host frames:
-//! `longjmp` and `pthread_exit`'s unwinding pass over it, Rust code is never in between; exceptions
-//! end there ([`crate::unwinding`]).
-//! The frame: return address, rbp, [`Activation`](crate::activation::Activation) below it.
+//! It is assembly so that no Rust frame ever stands between the program's own: `longjmp` and unwinders
+//! pass over it. The frame: return address, rbp, [`Activation`](crate::activation::Activation) below it.
+//!
+//! Unwind information tells the host's unwinder the truth ([`crate::unwinding`]): who made the host call
+//! is the innermost NxP frame, by the registers in the activation; NxP frames are described in the
+//! program's own `.eh_frame`; the outermost one returns to [`activation_end`], whose caller is the
+//! gate's.
 //!
 //! On entry r11 is the gate's record and everything else is as at the call of an ordinary function.
 use core::arch::naked_asm;
@@ -29,12 +32,19 @@ pub fn cross_address(counted: bool) -> usize {
     }
 }
 
+unsafe extern "C" {
+    static __flick_cross_end: u8;
+    static __flick_cross_counted_end: u8;
+    static __flick_cross_called: u8;
+    static __flick_cross_counted_called: u8;
+    static __flick_cross_landing: u8;
+    static __flick_cross_counted_landing: u8;
+    static __flick_cross_again: u8;
+    static __flick_cross_counted_again: u8;
+}
+
 /// Start and end of each crossing.
 pub fn code() -> [u64; 4] {
-    unsafe extern "C" {
-        static __flick_cross_end: u8;
-        static __flick_cross_counted_end: u8;
-    }
     [
         cross as *const () as u64,
         &raw const __flick_cross_end as u64,
@@ -44,7 +54,33 @@ pub fn code() -> [u64; 4] {
 }
 
 pub fn return_address() -> u64 {
-    activation_end as *const () as u64
+    const NOP: u64 = 1;
+    activation_end as *const () as u64 + NOP
+}
+
+/// Whether a crossing's frame at `pc` waits for the host function that NxP code called.
+pub fn is_host_call(pc: u64) -> bool {
+    pc == &raw const __flick_cross_called as u64
+        || pc == &raw const __flick_cross_counted_called as u64
+}
+
+/// Where an unwinder must go on for a landing pad in NxP code, with the activation's rbp and what the
+/// landing pad gets in rax and rdx.
+pub fn landing_address(counted: bool) -> u64 {
+    if counted {
+        &raw const __flick_cross_counted_landing as u64
+    } else {
+        &raw const __flick_cross_landing as u64
+    }
+}
+
+/// Where `__flick_setjmp` goes on when it returns again.
+pub fn again_address(counted: bool) -> u64 {
+    if counted {
+        &raw const __flick_cross_counted_again as u64
+    } else {
+        &raw const __flick_cross_again as u64
+    }
 }
 
 pub fn xcall_address() -> u64 {
@@ -54,7 +90,10 @@ pub fn xcall_address() -> u64 {
 /// One body, two entries: counting is chosen when a module is registered, so that calls that are not
 /// counted do not ask.
 macro_rules! crossing {
-    ($(#[$doc:meta])* $name:ident, $end:literal, $enter:path, $resume:path) => {
+    (
+        $(#[$doc:meta])* $name:ident, $symbol:literal, $enter:path, $resume:path, $land:path,
+        $again:path
+    ) => {
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -124,7 +163,19 @@ macro_rules! crossing {
                 "movsd xmm6, [rbp - {size} + {floats} + 48]",
                 "movsd xmm7, [rbp - {size} + {floats} + 56]",
                 "mov rax, [rbp - {size} + {vectors}]",
+                ".cfi_remember_state",
+                // The caller's frame is the innermost NxP frame. DW_CFA_def_cfa_expression: its sp,
+                // DW_OP_breg6 (rbp), DW_OP_deref; DW_CFA_expression: where rip (16) and what stands
+                // for s0, rcx (2), are.
+                ".cfi_escape 0x0f, 4, 0x76, {sp0}, {sp1}, 0x06",
+                ".cfi_escape 0x10, 16, 3, 0x76, {ra0}, {ra1}",
+                ".cfi_escape 0x10, 2, 3, 0x76, {fp0}, {fp1}",
+                ".cfi_same_value rbp",
                 "call [rbp - {size} + {target}]",
+                ".cfi_restore_state",
+                concat!(".globl ", $symbol, "_called"),
+                concat!(".hidden ", $symbol, "_called"),
+                concat!($symbol, "_called:"),
                 "lea rsp, [rbp - {size}]",
                 "mov [rsp + {results}], rax",
                 "mov [rsp + {results} + 8], rdx",
@@ -133,10 +184,27 @@ macro_rules! crossing {
                 "mov rdi, rsp",
                 "call {resume}",
                 "jmp 2b",
+                // From an unwinder; rsp is somewhere on the NxP stack.
+                concat!(".globl ", $symbol, "_landing"),
+                concat!(".hidden ", $symbol, "_landing"),
+                concat!($symbol, "_landing:"),
+                "endbr64",
+                "lea rsp, [rbp - {size}]",
+                "mov [rsp + {results}], rax",
+                "mov [rsp + {results} + 8], rdx",
+                "mov rdi, rsp",
+                "call {land}",
+                "jmp 2b",
+                // From `__flick_setjmp`, when it returns again: rdi is rsp, the activation.
+                concat!(".globl ", $symbol, "_again"),
+                concat!(".hidden ", $symbol, "_again"),
+                concat!($symbol, "_again:"),
+                "call {again}",
+                "jmp 2b",
                 ".cfi_endproc",
-                concat!(".globl ", $end),
-                concat!(".hidden ", $end),
-                concat!($end, ":"),
+                concat!(".globl ", $symbol, "_end"),
+                concat!(".hidden ", $symbol, "_end"),
+                concat!($symbol, "_end:"),
                 size = const activation::SIZE,
                 ints = const activation::INT_ARGS,
                 floats = const activation::FLOAT_ARGS,
@@ -147,8 +215,16 @@ macro_rules! crossing {
                 target = const activation::CALL_TARGET,
                 enter = sym $enter,
                 resume = sym $resume,
+                land = sym $land,
+                again = sym $again,
+                sp0 = const activation::NXP_SP[0],
+                sp1 = const activation::NXP_SP[1],
+                ra0 = const activation::NXP_RA[0],
+                ra1 = const activation::NXP_RA[1],
+                fp0 = const activation::NXP_FP[0],
+                fp1 = const activation::NXP_FP[1],
                 stack_args = sym marshal::host_stack_args,
-                personality = sym unwinding::personality,
+                personality = sym unwinding::at_crossing,
             )
         }
     };
@@ -156,11 +232,12 @@ macro_rules! crossing {
 
 crossing!(
     /// Enters the NxP with the gate's record in r11; not callable from Rust.
-    cross, "__flick_cross_end", step::enter, step::resume
+    cross, "__flick_cross", step::enter, step::resume, step::land, step::again
 );
 crossing!(
     /// The same, counting.
-    cross_counted, "__flick_cross_counted_end", step::enter_counted, step::resume_counted
+    cross_counted, "__flick_cross_counted", step::enter_counted, step::resume_counted,
+    step::land_counted, step::again_counted
 );
 
 pub fn twin_counted_address() -> usize {
@@ -192,10 +269,20 @@ unsafe extern "C" fn __flick_early() {
 }
 
 /// The address that NxP code returns to at the end of an activation. Only an address: a host thread
-/// that runs it has jumped wildly.
+/// that runs it has jumped wildly. To an unwinder it is a frame between the outermost NxP frame and the
+/// gate's caller; an unwinder looks one byte before a return address.
 #[unsafe(naked)]
 unsafe extern "C" fn activation_end() {
-    naked_asm!(".cfi_startproc", "ud2", ".cfi_endproc")
+    naked_asm!(
+        ".cfi_startproc",
+        ".cfi_personality 0x1b, {personality}",
+        ".cfi_def_cfa rbp, 16",
+        ".cfi_offset rbp, -16",
+        "nop",
+        "ud2",
+        ".cfi_endproc",
+        personality = sym unwinding::at_end,
+    )
 }
 
 /// The address that NxP code jumps to for a call that needs a signature. Only an address.

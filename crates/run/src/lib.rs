@@ -22,6 +22,7 @@ pub mod memory;
 pub mod modules;
 mod raise;
 mod report;
+mod returns_twice;
 mod shims;
 pub mod signals;
 pub mod single;

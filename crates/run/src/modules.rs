@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::layout::{
     FuncEntry, GATE_BOTH, GATE_NXP, Gate, InlinedEntry, LineEntry, MODULE_MAGIC,
-    MODULE_SIZE_AT_LEAST, Module, UnwindEntry,
+    MODULE_SIZE_AT_LEAST, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, NXP_MARCH};
 use flick_engine::CodeRegion;
@@ -410,6 +410,46 @@ pub fn unwind_row(address: u64) -> Option<UnwindEntry> {
             rows[..count].last().copied()
         }
     })
+}
+
+/// Where the frame that `row` describes keeps its caller's registers; `address` is in the same image.
+/// Async-signal-safe.
+pub fn saved_registers(address: u64, row: &UnwindEntry) -> Option<SavedRegisters> {
+    find(|known| {
+        // SAFETY: a registered module is mapped, its tables are as its record says.
+        unsafe {
+            let module = &*known.module;
+            let offset = address.checked_sub(module.image as u64)?;
+            let has_table = module.size as usize >= size_of::<Module>();
+            if offset >= module.image_size || !has_table {
+                return None;
+            }
+            let saved: &[SavedRegisters] = table(module.saved, module.saved_count);
+            saved
+                .get((row.flags >> UNWIND_SAVED_SHIFT) as usize)
+                .copied()
+        }
+    })
+}
+
+/// The personality routine of the function with the code at `address`: the one that the host's copy of
+/// it has. Async-signal-safe.
+pub fn personality(address: u64) -> Option<*const c_void> {
+    find(|known| {
+        // SAFETY: as above; the word is the image's, relocated and aligned.
+        unsafe {
+            let module = &*known.module;
+            let offset = address.checked_sub(module.image as u64)?;
+            if offset >= module.image_size {
+                return None;
+            }
+            let funcs: &[FuncEntry] = table(module.funcs, module.func_count);
+            let func = funcs[..funcs.partition_point(|f| u64::from(f.offset) <= offset)].last()?;
+            let word = module.image.wrapping_add(func.personality as usize);
+            (func.personality != 0).then(|| word.cast::<*const c_void>().read())
+        }
+    })
+    .filter(|routine| !routine.is_null())
 }
 
 /// # Safety

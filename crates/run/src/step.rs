@@ -1,8 +1,9 @@
 //! One step of a crossing: run NxP code until it returns or needs the host (paper section IV.B,
 //! listings 1 and 2).
+use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 
-use flick_abi::layout::GATE_PLAIN;
+use flick_abi::layout::{GATE_PLAIN, JumpTarget};
 use flick_engine::Exit;
 
 use crate::activation::Activation;
@@ -10,7 +11,7 @@ use crate::backend::{Backend, Inline, InlineCounted};
 use crate::crossing::{self, Next};
 use crate::lookup::Target;
 use crate::thread::Thread;
-use crate::{active, marshal, raise, stats};
+use crate::{active, marshal, raise, returns_twice, stats, unwinding};
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -38,6 +39,57 @@ pub(crate) unsafe extern "C" fn resume(act: *mut Activation) -> Next {
 pub(crate) unsafe extern "C" fn resume_counted(act: *mut Activation) -> Next {
     // SAFETY: the crossing passes its own frame.
     unsafe { host_returned(act, &InlineCounted, true) }
+}
+
+/// A landing pad of NxP code: `landing` is set, `results` has what it gets.
+pub(crate) unsafe extern "C" fn land(act: *mut Activation) -> Next {
+    // SAFETY: the crossing passes its own frame, to which an unwinder has come.
+    unsafe { go_on(act, |act| unwinding::leave_frames(act), &Inline, false) }
+}
+
+pub(crate) unsafe extern "C" fn land_counted(act: *mut Activation) -> Next {
+    // SAFETY: as for `land`.
+    unsafe {
+        go_on(
+            act,
+            |act| unwinding::leave_frames(act),
+            &InlineCounted,
+            true,
+        )
+    }
+}
+
+/// The second return of `setjmp`.
+pub(crate) unsafe extern "C" fn again(
+    act: *mut Activation,
+    to: *const JumpTarget,
+    value: c_int,
+) -> Next {
+    // SAFETY: `__flick_setjmp` passes what it has kept of a function that is alive.
+    unsafe {
+        go_on(
+            act,
+            |act| returns_twice::restore(act, &*to, value),
+            &Inline,
+            false,
+        )
+    }
+}
+
+pub(crate) unsafe extern "C" fn again_counted(
+    act: *mut Activation,
+    to: *const JumpTarget,
+    value: c_int,
+) -> Next {
+    // SAFETY: as for `again`.
+    unsafe {
+        go_on(
+            act,
+            |act| returns_twice::restore(act, &*to, value),
+            &InlineCounted,
+            true,
+        )
+    }
 }
 
 /// Makes `act` the thread's innermost activation and runs the gate's function.
@@ -92,6 +144,30 @@ unsafe fn host_returned(act: *mut Activation, backend: &impl Backend, counted: b
         (*act).hart.frm = (*thread).frm;
         marshal::returned(&mut *act);
         (*act).hart.pc = (*act).hart.x[RA];
+        go(act, backend, counted)
+    }
+}
+
+/// An unwinder or `longjmp` has left the host call and more; NxP code goes on where `restore` says.
+///
+/// # Safety
+/// `act` is the frame of a crossing; `restore` makes its registers those of NxP code that is alive.
+#[cold]
+unsafe fn go_on(
+    act: *mut Activation,
+    restore: impl FnOnce(&mut Activation),
+    backend: &impl Backend,
+    counted: bool,
+) -> Next {
+    // SAFETY: by contract.
+    unsafe {
+        let thread = (*act).thread;
+        if (*thread).active.top() != act {
+            active::drop_above(thread, act);
+        }
+        (*act).in_host = false;
+        (*act).hart.frm = (*thread).frm;
+        restore(&mut *act);
         go(act, backend, counted)
     }
 }

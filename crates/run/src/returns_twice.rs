@@ -1,0 +1,104 @@
+//! `setjmp` in NxP code.
+//!
+//! A `jmp_buf` has no room for the NxP's registers, and what it brings back is the host: the crossing
+//! whose NxP code called `setjmp`. So the compiler gives the calling function a [`JumpTarget`] in its own
+//! frame, which lives exactly as long as one may jump there, and the host's `jmp_buf` carries the way to
+//! it in the place of rbx.
+use std::arch::naked_asm;
+use std::ffi::{c_int, c_void};
+use std::mem::offset_of;
+
+use flick_abi::layout::{JumpTarget, SAVED_NUMBERS};
+
+use crate::activation::{self, Activation};
+use crate::{crossing, stats};
+
+const RA: usize = 1;
+const SP: usize = 2;
+const A0: usize = 10;
+
+unsafe extern "C" {
+    fn __sigsetjmp(buffer: *mut c_void, save_mask: c_int) -> c_int;
+}
+
+/// `sigsetjmp(buffer, save_mask)` for NxP code, with what it keeps in `target`. Called by a crossing,
+/// whose frame rbp points to.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub unsafe extern "C" fn __flick_setjmp(
+    buffer: *mut c_void,
+    save_mask: c_int,
+    target: *mut JumpTarget,
+) -> c_int {
+    naked_asm!(
+        ".cfi_startproc",
+        "endbr64",
+        "push rbx",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbx, -16",
+        "mov [rdx + {rbx}], rbx",
+        "mov rbx, rdx",
+        "push rdi",
+        ".cfi_def_cfa_offset 24",
+        "push rsi",
+        ".cfi_def_cfa_offset 32",
+        "lea rdi, [rbp - {size}]",
+        "mov rsi, rbx",
+        "call {keep}",
+        "pop rsi",
+        ".cfi_def_cfa_offset 24",
+        "pop rdi",
+        ".cfi_def_cfa_offset 16",
+        "call {sigsetjmp}",
+        "test eax, eax",
+        "jne 2f",
+        ".cfi_remember_state",
+        "pop rbx",
+        ".cfi_def_cfa_offset 8",
+        "ret",
+        ".cfi_restore_state",
+        // Again: this frame is long gone. No value of `longjmp` is zero.
+        ".cfi_undefined rip",
+        "2:",
+        "mov rsi, rbx",
+        "mov rbx, [rsi + {rbx}]",
+        "mov edx, eax",
+        "lea rsp, [rbp - {size}]",
+        "mov rdi, rsp",
+        "jmp [rsi + {resume}]",
+        ".cfi_endproc",
+        rbx = const offset_of!(JumpTarget, rbx),
+        resume = const offset_of!(JumpTarget, resume),
+        size = const activation::SIZE,
+        keep = sym keep,
+        sigsetjmp = sym __sigsetjmp,
+    )
+}
+
+/// All but `rbx`.
+unsafe extern "C" fn keep(act: *const Activation, target: *mut JumpTarget) {
+    // SAFETY: the crossing's activation; the record is the calling function's.
+    unsafe {
+        let hart = &(*act).hart;
+        (*target).resume = crossing::again_address(stats::enabled());
+        (*target).ra = hart.x[RA];
+        (*target).sp = hart.x[SP];
+        for (i, number) in SAVED_NUMBERS.into_iter().map(usize::from).enumerate() {
+            (*target).s[i] = hart.x[number];
+            (*target).fs[i] = hart.f[number];
+        }
+    }
+}
+
+/// Makes `act.hart` what it is when `setjmp` returns with `value`.
+pub fn restore(act: &mut Activation, target: &JumpTarget, value: c_int) {
+    let hart = &mut act.hart;
+    hart.x[RA] = target.ra;
+    hart.x[SP] = target.sp;
+    for (i, number) in SAVED_NUMBERS.into_iter().map(usize::from).enumerate() {
+        hart.x[number] = target.s[i];
+        hart.f[number] = target.fs[i];
+    }
+    hart.x[A0] = i64::from(value) as u64;
+    hart.pc = target.ra;
+}
