@@ -64,7 +64,7 @@ FLICK_NXP static long catches(int x, double a, long b) {
   } catch (Base &base) {
     r = 300 + base.n;
   } catch (const char *p) {
-    r = p == text ? 400 : -1;
+    r = std::strcmp(p, text) ? -1 : 400;
   } catch (Hidden h) {
     r = 500 + h.v;
   } catch (...) {

@@ -1,5 +1,6 @@
 // Forced unwinding runs the cleanups of NxP frames: pthread_exit from NxP code and from the host
-// below it, cancellation in a host call, _Unwind_ForcedUnwind to a frame of one's choice. EXIT: 3
+// below it, cancellation in a host call, _Unwind_ForcedUnwind to the end of the stack.
+// EXIT: 3
 // CROSSINGS: unrecorded ends by _exit
 // LIBS: -pthread
 #include <cstdio>

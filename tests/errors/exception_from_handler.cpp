@@ -1,6 +1,10 @@
 // An exception leaves a signal handler that interrupted NxP code: the frames there cannot be
-// unwound, and the program's terminate handler runs with nothing unwound. FAILS: run FLK0506 EXIT:
-// 7 OUT: terminate with 5 SAYS: in a call of 'spin(int volatile*)' SAYS: catch it in the handler
+// unwound, and the program's terminate handler runs with nothing unwound.
+// FAILS: run FLK0506
+// EXIT: 7
+// OUT: terminate with 5
+// SAYS: in a call of 'spin(int volatile*)'
+// SAYS: catch it in the handler
 // CFLAGS: -fnon-call-exceptions
 #include <csignal>
 #include <cstdio>

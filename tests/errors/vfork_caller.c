@@ -1,5 +1,7 @@
 // A function that returns twice, called from NxP code: in the parent it would find a crossing that
-// the child has gone through. FAILS: compile FLK0208 SAYS: 'start'
+// the child has gone through.
+// FAILS: compile FLK0208
+// SAYS: 'start'
 #include <flick.h>
 #include <unistd.h>
 

@@ -2,20 +2,17 @@
 // RUN: not flick -O1 -fexceptions -Wno-everything -c $s -o $t.o 2>$t.err; check $s <$t.err
 // RUN: test ! -e $t.o
 // RUN: plain -O1 -fexceptions -Wno-everything -c $s -o $t.o
-#include <emmintrin.h>
 #include <flick.h>
+#include <emmintrin.h>
 #include <unistd.h>
 
 typedef float v4 __attribute__((vector_size(16)));
-struct pair {
-  float x, y;
-};
+struct pair { float x, y; };
 struct pair get_pair(void);
 int ext(int);
 
 FLICK_NXP int assembly(int x) {
-  // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0202] inline assembly in 'assembly', which is
-  // placed on the NxP
+  // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0202] inline assembly in 'assembly', which is placed on the NxP
   __asm__ volatile("nop");
   return x;
 }
@@ -47,12 +44,8 @@ FLICK_NXP int segment(char *__seg_gs *p) { return p != 0; }
 FLICK_NXP float half(_Float16 x) { return x; }
 // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] a read of the time-stamp counter
 FLICK_NXP long ticks(void) { return __builtin_readcyclecounter(); }
-// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0202] inline assembly in 'sides', which is placed
-// on both sides
-FLICK_BOTH int sides(int x) {
-  __asm__("nop");
-  return x;
-}
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0202] inline assembly in 'sides', which is placed on both sides
+FLICK_BOTH int sides(int x) { __asm__("nop"); return x; }
 // CHECK: refused.c:[[#@LINE+2]]:{{.*}}error: [FLK0206] a call of 'resume' in a musttail return
 float resume(float);
 FLICK_NXP float tail(float x) { __attribute__((musttail)) return resume(x); }

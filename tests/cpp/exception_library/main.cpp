@@ -1,7 +1,9 @@
 // A program and a library with NxP code each, and one in C between them: types thrown in one are
-// caught in the other, templates and base classes too. STEP: c++ -shared lib.cpp -o libexc.so STEP:
-// cc -fexceptions -c middle.c -o middle.o STEP: link main.cpp middle.o -L. -lexc -Wl,-rpath,$ORIGIN
-// SKIP-MODE: static a static program has no shared libraries
+// caught in the other, templates and base classes too.
+// STEP: c++ -shared lib.cpp -o libexc.so
+// STEP: cc -fexceptions -c middle.c -o middle.o
+// STEP: link main.cpp middle.o -L. -lexc -Wl,-rpath,$ORIGIN
+// SKIP-MODE: static a static program has no shared library
 #include "error.h"
 #include <cstdio>
 
