@@ -165,14 +165,25 @@ mod tests {
             let mut bad = section.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
             let result = records(&bad);
-            let version = (8..12).any(|i| bit / 8 == i || bit / 8 == 192 + i);
+            let version_at = [8, 192 + 8]
+                .into_iter()
+                .find(|at| (*at..at + 4).contains(&(bit / 8)));
+            let version = version_at.map(|at| {
+                let word = bad[at..at + 4].try_into().unwrap();
+                Version::from_bits(u32::from_le_bytes(word))
+            });
+            // An earlier minor version can be read.
+            if version.is_some_and(|version| ABI_VERSION.reads(version)) {
+                assert_eq!(result.unwrap().len(), good);
+                continue;
+            }
             // A header may be longer than today's, so a record may move into what follows it; what
             // it then covers has another checksum. Nothing may pass unnoticed.
             let error = result
                 .map(|found| assert_eq!(found.len(), good))
                 .expect_err("noticed");
             assert!(
-                error.code.0 == if version { 303 } else { 302 },
+                error.code.0 == if version.is_some() { 303 } else { 302 },
                 "bit {bit} of byte {}: {error}",
                 bit / 8
             );
