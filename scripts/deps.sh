@@ -14,6 +14,8 @@ packages=(
   dpkg-dev
   # tests/projects: the build systems that flick-cc must fit into unchanged, and a compiler cache
   make cmake meson ninja-build autoconf automake libtool pkg-config ccache python3
+  # flick torture: programs of another generator
+  csmith libcsmith-dev
   # tests/real: unpacking source packages
   bzip2 xz-utils
 )
@@ -26,7 +28,7 @@ if command -v dpkg-query >/dev/null; then
   done
 else
   for tool in clang-19 ld.lld-19 llvm-objdump-19 llvm-config-19 g++ ld clang-format-19 qemu-riscv64 valgrind strace file \
-    make cmake meson ninja autoconf automake libtoolize pkg-config ccache python3 bzip2 xz; do
+    make cmake meson ninja autoconf automake libtoolize pkg-config ccache python3 csmith bzip2 xz; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   if [ ${#missing[@]} -gt 0 ]; then

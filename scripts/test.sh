@@ -102,6 +102,7 @@ check "Projects" tests/projects/run.sh
 check "flick doctor" "$flick" doctor
 check "What the tools say" scripts/check-visible.sh
 check "gdb" scripts/check-gdb.sh
+check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
 
 check "Real projects" tests/real/run.sh --quick
 

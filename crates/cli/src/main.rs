@@ -5,6 +5,7 @@ mod config;
 mod doctor;
 mod explain;
 mod pages;
+mod torture;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -56,6 +57,8 @@ enum Command {
         #[command(subcommand)]
         what: Bench,
     },
+    /// Build random programs, or yours with random placements, both ways and compare what they do
+    Torture(torture::Torture),
     /// Start gdb with what it needs to show NxP code (docs/debugging.md)
     Gdb {
         /// gdb's own options and arguments, as in `--args ./prog input`
@@ -226,6 +229,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Bench {
             what: Bench::Crossing(options),
         } => bench::crossing(&options)?,
+        Command::Torture(options) => return torture::run(&options),
         Command::Doctor { probe_nx: true } => return Ok(doctor::probe_nx()),
         Command::Doctor { probe_nx: false } => return Ok(doctor::run()),
         Command::Config(config) => return Ok(config::run(&config.place, config.json)),

@@ -5,18 +5,20 @@ use std::path::Path;
 
 /// Each part and the parts that it may use. build, run and report are siblings: they meet in image
 /// and events only. The two library forms of the runtime are shells over run.
-const PARTS: [(&str, &[&str]); 11] = [
+const PARTS: [(&str, &[&str]); 12] = [
     (
         "flick-cli",
         &[
             "flick-build",
             "flick-report",
+            "flick-torture",
             "flick-image",
             "flick-events",
             "flick-abi",
             "flick-names",
         ],
     ),
+    ("flick-torture", &["flick-image", "flick-events", "flick-abi"]),
     ("flick-so", &["flick-run", "flick-events", "flick-abi"]),
     ("flick-a", &["flick-run", "flick-events", "flick-abi"]),
     ("flick-build", &["flick-image", "flick-abi", "flick-names"]),

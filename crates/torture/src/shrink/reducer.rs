@@ -1,0 +1,105 @@
+//! Programs of csmith are made smaller by the reducers that know C: cvise or creduce, where one is
+//! installed.
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use wait_timeout::ChildExt;
+
+use crate::check::{Case, FLICK, PLAIN, Workshop};
+use crate::exec::quote;
+use crate::source::Source;
+
+/// The case with a smaller program, if a reducer is there and finds one in time.
+pub fn reduce_csmith(
+    workshop: &Workshop,
+    case: &Case,
+    limit: Duration,
+    fails: &mut dyn FnMut(&Case) -> bool,
+) -> io::Result<Option<Case>> {
+    let Some(tool) = ["cvise", "creduce"].into_iter().find(|tool| {
+        let mut command = Command::new(tool);
+        let asked = command
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        asked.status().is_ok_and(|status| status.success())
+    }) else {
+        return Ok(None);
+    };
+    let dir = tempfile::Builder::new().prefix("flick-reduce").tempdir()?;
+    for file in case.source.files() {
+        fs::write(dir.path().join(file.name), file.text)?;
+    }
+    let script = dir.path().join("interesting.sh");
+    fs::write(&script, interesting(workshop, case))?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+    let mut child = Command::new(tool)
+        .arg(&script)
+        .arg("prog.c")
+        .current_dir(dir.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    if child.wait_timeout(limit)?.is_none() {
+        // What it has kept so far is in the file.
+        child.kill()?;
+        child.wait()?;
+    }
+    let smaller = Case {
+        source: Source::Csmith(fs::read_to_string(dir.path().join("prog.c"))?),
+        ..case.clone()
+    };
+    Ok((smaller.source != case.source && fails(&smaller)).then_some(smaller))
+}
+
+/// Succeeds where `prog.c` is still without undefined behaviour that sanitizers and warnings see, and
+/// the builds still differ.
+fn interesting(workshop: &Workshop, case: &Case) -> String {
+    let command = |words: &[String]| {
+        let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+        words.join(" ") + " || exit 1\n"
+    };
+    let mut text = String::from("#!/bin/sh\nmkdir -p plain flick\n");
+    if let Some(file) = case.placement.file() {
+        text += &format!("printf %s {} >place.txt\n", quote(&file));
+    }
+    let plain = case
+        .source
+        .commands(&workshop.plain, &case.options, None, "", PLAIN);
+    for words in &plain {
+        let mut strict = words.clone();
+        strict.retain(|word| word != "-w" && word != "-static");
+        strict.extend(
+            [
+                "-Werror=uninitialized",
+                "-Werror=return-type",
+                "-Werror=implicit-function-declaration",
+                "-fsanitize=address,undefined",
+                "-fno-sanitize-recover=all",
+            ]
+            .map(String::from),
+        );
+        text += &command(&strict);
+        text += "timeout 10 plain/prog >/dev/null 2>&1 || exit 1\n";
+        text += &command(words);
+    }
+    let place = Some(&case.placement);
+    for words in case
+        .source
+        .commands(&workshop.flick, &case.options, place, "", FLICK)
+    {
+        text += &command(&words);
+    }
+    text += &format!(
+        "timeout 5 plain/prog >plain.out 2>/dev/null; plain=$?\n\
+         [ $plain != 124 ] || exit 1\n\
+         FLICK_TRIGGER={} FLICK_OFFLOAD=require timeout 30 flick/prog >flick.out 2>/dev/null; flick=$?\n\
+         [ $plain != $flick ] || ! cmp -s plain.out flick.out\n",
+        case.manner.trigger
+    );
+    text
+}

@@ -1,0 +1,183 @@
+//! Where a program comes from, and the commands that build it.
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::emit::{self, SourceFile};
+use crate::options::Options;
+use crate::placement::Placement;
+use crate::program::{Function, Language, Program};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// From the own generator.
+    Own(Box<Program>),
+    Csmith(String),
+    User(User),
+}
+
+/// The program of a user: built and run in the folder where the command was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// Sources and words of the compiler.
+    pub words: Vec<String>,
+    pub language: Language,
+    pub arguments: Vec<String>,
+    pub stdin: Option<PathBuf>,
+    pub dir: PathBuf,
+}
+
+/// The compilers of one side.
+#[derive(Clone, Debug)]
+pub struct Compilers {
+    pub c: String,
+    pub cxx: String,
+}
+
+impl Compilers {
+    fn of(&self, language: Language) -> &str {
+        match language {
+            Language::C => &self.c,
+            Language::Cxx => &self.cxx,
+        }
+    }
+}
+
+/// What csmith's programs include.
+const CSMITH_INCLUDE: &str = "/usr/include/csmith";
+
+/// One that csmith makes of a seed; `None` where it fails.
+pub fn csmith(seed: u64) -> Option<String> {
+    let output = Command::new("csmith")
+        .args(["--seed", &seed.to_string()])
+        // Small ones: more of them, and quicker to make smaller.
+        .args([
+            "--max-funcs",
+            "6",
+            "--max-block-depth",
+            "3",
+            "--max-expr-complexity",
+            "6",
+        ])
+        .output()
+        .ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+pub fn has_csmith() -> bool {
+    Command::new("csmith")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+impl Source {
+    pub fn language(&self) -> Language {
+        match self {
+            Self::Own(program) => program.language,
+            Self::Csmith(_) => Language::C,
+            Self::User(user) => user.language,
+        }
+    }
+
+    /// For reports.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Own(program) if program.language == Language::Cxx => "own C++",
+            Self::Own(_) => "own C",
+            Self::Csmith(_) => "csmith",
+            Self::User(_) => "yours",
+        }
+    }
+
+    /// The files to write; a user's are there already.
+    pub fn files(&self) -> Vec<SourceFile> {
+        match self {
+            Self::Own(program) => emit::sources(program),
+            Self::Csmith(text) => vec![SourceFile {
+                name: "prog.c".into(),
+                text: text.clone(),
+            }],
+            Self::User(_) => Vec::new(),
+        }
+    }
+
+    /// The functions that a placement file may name.
+    pub fn function_names(&self) -> Vec<String> {
+        match self {
+            Self::Own(program) => {
+                let own = program.functions.iter().map(Function::placement_name);
+                own.chain(["main".into()]).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The commands that make `SIDE/prog` in `dir` (empty, or with a slash at its end), where the
+    /// placement file is too.
+    pub fn commands(
+        &self,
+        compilers: &Compilers,
+        options: &Options,
+        placement: Option<&Placement>,
+        dir: &str,
+        side: &str,
+    ) -> Vec<Vec<String>> {
+        let compiler = compilers.of(self.language()).to_owned();
+        let place = placement.map(|placement| placement.word(dir));
+        let out = format!("{dir}{side}");
+        let program = format!("{out}/prog");
+        let line = |parts: &[&[String]], output: &str| -> Vec<String> {
+            let mut words = vec![compiler.clone()];
+            words.extend(parts.iter().flat_map(|part| part.iter().cloned()));
+            words.extend(place.clone());
+            words.extend(["-o".into(), output.into()]);
+            words
+        };
+        let mut words = match self {
+            Self::User(user) => return vec![line(&[&user.words], &program)],
+            Self::Own(_) => vec!["-w".to_owned()],
+            Self::Csmith(_) => vec!["-w".into(), format!("-I{CSMITH_INCLUDE}")],
+        };
+        if self.language() == Language::Cxx {
+            words.push("-std=c++17".into());
+        }
+        let units: Vec<String> = self
+            .files()
+            .into_iter()
+            .map(|file| file.name)
+            .filter(|name| !name.ends_with(".h"))
+            .collect();
+        let (compile, link) = (options.compile_words(), options.link_words());
+        if !options.shared || units.len() < 2 {
+            return vec![line(&[&compile, &words, &units, &link], &program)];
+        }
+        // The library calls functions of the program, too.
+        let with_library = [
+            "-rdynamic".to_owned(),
+            format!("-L{out}"),
+            "-ltorture".into(),
+            "-Wl,-rpath,$ORIGIN".into(),
+        ];
+        vec![
+            line(
+                &[&options.library_words(), &words, &units[1..]],
+                &format!("{out}/libtorture.so"),
+            ),
+            line(
+                &[&compile, &words, &units[..1], &link, &with_library],
+                &program,
+            ),
+        ]
+    }
+
+    /// The folder where the commands are given, `dir` for a program of ours.
+    pub fn folder<'a>(&'a self, dir: &'a Path) -> &'a Path {
+        match self {
+            Self::User(user) => &user.dir,
+            _ => dir,
+        }
+    }
+}
