@@ -311,8 +311,8 @@ fn prefix(source: &Source, dir: &Path) -> String {
 fn differ(expected: &Behaviour, got: &Finished) -> Option<Difference> {
     let fault = if got.status == Status::TimedOut {
         Fault::TimedOut
-    } else if (got.status != expected.status && got.stdout == expected.stdout)
-        || (matches!(got.status, Status::Signal(_)) && got.status != expected.status)
+    } else if got.status != expected.status
+        && (got.stdout == expected.stdout || matches!(got.status, Status::Signal(_)))
     {
         Fault::Status(got.status)
     } else if got.stdout != expected.stdout {

@@ -18,7 +18,10 @@ const PARTS: [(&str, &[&str]); 12] = [
             "flick-names",
         ],
     ),
-    ("flick-torture", &["flick-image", "flick-events", "flick-abi"]),
+    (
+        "flick-torture",
+        &["flick-image", "flick-events", "flick-abi"],
+    ),
     ("flick-so", &["flick-run", "flick-events", "flick-abi"]),
     ("flick-a", &["flick-run", "flick-events", "flick-abi"]),
     ("flick-build", &["flick-image", "flick-abi", "flick-names"]),
