@@ -35,6 +35,20 @@ bool isHeapFunction(StringRef Name) {
       .Default(false);
 }
 
+/// The call writes what does not match F's named parameters where the host has it.
+static void checkVariadic(const CallBase &Call, const Function &F, CallPlan &Plan) {
+  Plan.Sig = signatureOf(Call);
+  bool Named = Call.arg_size() >= F.arg_size() && all_of(F.args(), [&](const Argument &A) {
+                 return Call.getArgOperand(A.getArgNo())->getType() == A.getType();
+               });
+  if (Plan.Sig.covered() && !Named) {
+    Plan.Sig.Text.clear();
+    Plan.Sig.Why = "arguments that are not those of the definition";
+  }
+  if (!Plan.Sig.covered())
+    Plan.Form = CallForm::Uncovered;
+}
+
 CallPlan planCall(const CallBase &Call, function_ref<bool(const Function *)> HasNxpCode) {
   CallPlan Plan;
   auto *Target = Call.getCalledOperand()->stripPointerCasts();
@@ -43,6 +57,8 @@ CallPlan planCall(const CallBase &Call, function_ref<bool(const Function *)> Has
   if (auto *F = dyn_cast<Function>(Target))
     if (HasNxpCode(F) && bindsLocally(*F)) {
       Plan.Form = CallForm::Local;
+      if (F->isVarArg())
+        checkVariadic(Call, *F, Plan);
       return Plan;
     }
   Plan.Sig = signatureOf(Call);

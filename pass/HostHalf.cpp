@@ -128,6 +128,8 @@ private:
     Signature Sig = signatureOf(F);
     if (Sig.PlainDefinition)
       Flags |= FLICK_GATE_PLAIN;
+    if (F.isVarArg())
+      Flags |= FLICK_GATE_VARIADIC;
     Text += section(FLICK_SEC_GATES, "awR", F);
     Text += formatv("\t.p2align\t3\n"
                     ".Lflick_record{0}:\n"

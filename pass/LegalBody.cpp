@@ -28,9 +28,8 @@ std::optional<Refusal> checkType(Type *T) {
                    "use double, or " + std::string(KeepOnHost)};
   if (T->isX86_MMXTy() || T->isX86_AMXTy())
     return Refusal{"FLK0203", "an MMX or AMX value", "only x86-64 has it", KeepOnHost};
-  bool Bad = T->isHalfTy() || T->isBFloatTy() || T->isFP128Ty() || T->isPPC_FP128Ty() ||
-             T->isTokenTy() || T->isTargetExtTy() || isa<ScalableVectorType>(T) ||
-             (T->isPointerTy() && T->getPointerAddressSpace() != 0);
+  bool Bad = T->isFP128Ty() || T->isPPC_FP128Ty() || T->isTokenTy() || T->isTargetExtTy() ||
+             isa<ScalableVectorType>(T) || (T->isPointerTy() && T->getPointerAddressSpace() != 0);
   if (Bad) {
     std::string Spelled;
     raw_string_ostream(Spelled) << *T;
@@ -81,9 +80,6 @@ private:
   }
 
   void checkFunction() {
-    if (F.isVarArg())
-      add("FLK0207", "a variadic definition", "its arguments cannot cross to the NxP",
-          "pass a va_list, or keep it on the host");
     if (F.getCallingConv() != CallingConv::C && F.getCallingConv() != CallingConv::X86_64_SysV &&
         F.getCallingConv() != CallingConv::Fast)
       add("FLK0212", "an x86-64 calling convention", "the NxP has no such convention");

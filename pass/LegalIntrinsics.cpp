@@ -17,6 +17,10 @@ static Refusal other(const CallBase &Call, std::string What, std::string Why) {
   return {"FLK0212", std::move(What), std::move(Why), "keep this function on the host", &Call};
 }
 
+static bool isHalfPrecision(const Type *T) {
+  return T->getScalarType()->isHalfTy() || T->getScalarType()->isBFloatTy();
+}
+
 std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   Intrinsic::ID Id = Callee->getIntrinsicID();
@@ -38,9 +42,6 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
   case Intrinsic::readcyclecounter:
   case Intrinsic::readsteadycounter:
     return other(Call, "a read of the time-stamp counter", "the NxP's counter is another clock");
-  case Intrinsic::vastart:
-    // Only in variadic definitions, which are refused as such (FLK0207).
-    return std::nullopt;
   case Intrinsic::thread_pointer:
   case Intrinsic::read_register:
   case Intrinsic::read_volatile_register:
@@ -66,6 +67,12 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
   default:
     break;
   }
+  if (isa<ConstrainedFPIntrinsic>(Call) &&
+      (isHalfPrecision(Call.getType()) ||
+       any_of(Call.args(), [](const Use &Op) { return isHalfPrecision(Op->getType()); })))
+    return other(
+        Call, "the intrinsic " + Name,
+        "half precision has no form on the NxP where the floating-point environment counts");
   StringRef Base = Intrinsic::getBaseName(Id);
   if (Base.starts_with("llvm.eh.") && Id != Intrinsic::eh_typeid_for)
     return Refusal{"FLK0211", "the intrinsic " + Name,
@@ -131,7 +138,7 @@ std::optional<std::string> nxpConstraints(const CallBase &Call) {
         Operand = Results ? Results->getElementType(Result++) : Call.getType();
       else
         Operand = Call.getArgOperand(Argument++)->getType();
-      if (Operand->isAggregateType() || Operand->isVectorTy())
+      if (Operand->isAggregateType() || Operand->isVectorTy() || isHalfPrecision(Operand))
         return std::nullopt;
       Text = Info.Type == InlineAsm::isOutput ? (Info.isEarlyClobber ? "=&" : "=") : "";
       if (Info.isIndirect)

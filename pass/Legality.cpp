@@ -157,11 +157,21 @@ private:
         Out.push_back({"FLK0206", What, "the crossing does not cover " + Made.Sig.Why,
                        "pass it through memory, or keep this function on the host", Call});
       // RV64 makes tail calls whose arguments are all in registers.
-      else if (Call->isMustTailCall() && !signatureOf(*Call).PlainCall)
+      else if (Call->isMustTailCall() && !isTailOnNxp(*Call, Made))
         Out.push_back({"FLK0206", What + " in a musttail return",
                        "its arguments need this function's frame",
                        "drop musttail, or keep this function on the host", Call});
     }
+  }
+
+  static bool isTailOnNxp(const CallBase &Call, const CallPlan &Made) {
+    const FunctionType &T = *Call.getFunctionType();
+    // A thunk hands on the list that it got.
+    if (Made.Form == CallForm::Local && T.isVarArg() && cast<Function>(Made.Callee)->isVarArg())
+      return true;
+    bool Same = all_of(T.params(), [](Type *P) { return nxpTypesOf(P)[0] == P; });
+    return Same && signatureOf(Call).PlainCall &&
+           (T.getReturnType()->isVoidTy() || nxpTypesOf(T.getReturnType())[0] == T.getReturnType());
   }
 
   /// One round; true if it refused nothing.

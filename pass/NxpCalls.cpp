@@ -111,14 +111,15 @@ private:
     if (auto *F = dyn_cast_or_null<Function>(Made.Callee); F && F->getFunctionType() == Old)
       Theirs = F->getAttributes();
     auto Merge = [&](AttributeSet A, AttributeSet B) { return A.addAttributes(Ctx, B); };
+    AttributeSet Fn = Merge(Theirs.getFnAttrs(), Mine.getFnAttrs())
+                          .removeAttribute(Ctx, Attribute::AllocSize); // it counts parameters
     AttrBuilder Nest(Ctx);
     Nest.addAttribute(Attribute::Nest);
     SmallVector<AttributeSet> Parameters{AttributeSet::get(Ctx, Nest)};
     for (unsigned I = 0; I < Call->arg_size(); ++I)
       Parameters.push_back(Merge(Theirs.getParamAttrs(I), Mine.getParamAttrs(I)));
-    New->setAttributes(AttributeList::get(Ctx, Merge(Theirs.getFnAttrs(), Mine.getFnAttrs()),
-                                          Merge(Theirs.getRetAttrs(), Mine.getRetAttrs()),
-                                          Parameters));
+    New->setAttributes(
+        AttributeList::get(Ctx, Fn, Merge(Theirs.getRetAttrs(), Mine.getRetAttrs()), Parameters));
     New->setCallingConv(CallingConv::C);
     New->copyMetadata(*Call);
     if (isa<FPMathOperator>(New))

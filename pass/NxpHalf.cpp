@@ -46,6 +46,7 @@ public:
     for (auto &[V, Symbol] : Renamed)
       V->setName(Symbol);
     removeUnused();
+    adoptConvention(*N);
     cleanAttributes(*N);
     return std::move(N);
   }

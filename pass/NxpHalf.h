@@ -30,6 +30,10 @@ void lowerThreadLocals(llvm::Module &N,
 void rewriteCalls(llvm::Module &N, const llvm::SetVector<llvm::Function *> &NxpCode,
                   llvm::function_ref<std::string(const llvm::GlobalValue &)> SymbolOf);
 
+/// Gives functions and calls types by which RV64's convention suits the crossing; lowers
+/// `va_start`.
+void adoptConvention(llvm::Module &N);
+
 /// Removes the attributes of x86-64 and adds none of RISC-V: the target machine has them.
 void cleanAttributes(llvm::Module &N);
 

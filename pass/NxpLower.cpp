@@ -185,8 +185,18 @@ private:
                             {Make(Intrinsic::experimental_constrained_fmul, {X, Y}), Z}));
   }
 
-  CallInst *callLibrary(IRBuilder<> &B, StringRef Base, Type *Result, ArrayRef<Value *> Operands,
-                        bool Pure) {
+  Value *callLibrary(IRBuilder<> &B, StringRef Base, Type *Result, ArrayRef<Value *> Operands,
+                     bool Pure) {
+    // The library has none for half precision; `float` has twice the digits and two more.
+    Type *Half = Operands[0]->getType();
+    if (Half->isHalfTy() || Half->isBFloatTy()) {
+      SmallVector<Value *> Wider;
+      for (Value *V : Operands)
+        Wider.push_back(V->getType() == Half ? B.CreateFPExt(V, B.getFloatTy()) : V);
+      bool Same = Result == Half;
+      Value *Out = callLibrary(B, Base, Same ? B.getFloatTy() : Result, Wider, Pure);
+      return Same ? B.CreateFPTrunc(Out, Half) : Out;
+    }
     SmallVector<Type *> Types;
     for (Value *V : Operands)
       Types.push_back(V->getType());

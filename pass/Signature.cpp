@@ -16,20 +16,24 @@ std::string spell(Type *T) {
   return Text;
 }
 
-/// One argument or result part, or 0 if the crossing cannot carry it.
-char classOf(Type *T) {
-  if (auto *I = dyn_cast<IntegerType>(T)) {
-    unsigned Bits = I->getBitWidth();
-    return Bits == 1    ? 'b'
-           : Bits <= 8  ? 'c'
-           : Bits <= 16 ? 's'
-           : Bits <= 32 ? 'i'
-           : Bits <= 64 ? 'l'
-                        : 0;
+/// The class of a vector that x86-64 has in one vector register.
+char classOfVector(FixedVectorType *T) {
+  Type *Element = T->getElementType();
+  bool Floating =
+      Element->isHalfTy() || Element->isBFloatTy() || Element->isFloatTy() || Element->isDoubleTy();
+  unsigned Bits = Element->getPrimitiveSizeInBits();
+  if (!Floating && !(Element->isIntegerTy() && Bits >= 8 && Bits <= 64 && isPowerOf2_32(Bits)))
+    return 0;
+  switch (Bits * PowerOf2Ceil(T->getNumElements())) {
+  case 32:
+    return Floating ? 'g' : 0;
+  case 64:
+    return 'e';
+  case 128:
+    return 'V';
+  default:
+    return 0;
   }
-  if (T->isPointerTy())
-    return T->getPointerAddressSpace() == 0 ? 'p' : 0;
-  return T->isFloatTy() ? 'f' : T->isDoubleTy() ? 'd' : 0;
 }
 
 /// Attributes as the code generator sees them at a definition or a call.
@@ -43,33 +47,21 @@ struct Shape {
   const DataLayout &Layout;
 };
 
+/// A `float` register of the NxP has it, which must be NaN-boxed.
+bool isBoxed(char Class) { return Class == 'f' || Class == 'g'; }
+
 Signature describe(const Shape &S) {
   Signature Out;
-  bool FloatResult = false, FloatArgument = false, InMemory = false, Sret = false;
-  std::string Text = "1";
+  bool FloatArgument = false, InMemory = false, Sret = false;
   Type *Ret = S.Type->getReturnType();
-  if (Ret->isVoidTy()) {
-    Text += 'v';
-  } else if (char C = classOf(Ret)) {
-    Text += C;
-    FloatResult = C == 'f';
-  } else {
-    auto *Parts = dyn_cast<StructType>(Ret);
-    bool Covered = Parts && (Parts->getNumElements() == 1 || Parts->getNumElements() == 2);
-    std::string Inner;
-    if (Covered)
-      for (Type *Part : Parts->elements()) {
-        char P = classOf(Part);
-        Covered = Covered && P;
-        FloatResult |= P == 'f';
-        Inner += P;
-      }
-    if (!Covered) {
-      Out.Why = "a result of type " + spell(Ret);
-      return Out;
-    }
-    Text += '{' + Inner + '}';
+  std::string Result = classesOfResult(Ret);
+  if (Result.empty()) {
+    Out.Why = "a result of type " + spell(Ret);
+    return Out;
   }
+  bool FloatResult = any_of(Result, isBoxed);
+  bool Vector = Result == "V";
+  std::string Text = "1" + (Result.size() == 1 ? Result : '{' + Result + '}');
 
   Text += '(';
   unsigned Ints = 0, Floats = 0;
@@ -114,14 +106,18 @@ Signature describe(const Shape &S) {
       return Out;
     }
     Text += C;
-    FloatArgument |= C == 'f';
-    ++(C == 'f' || C == 'd' ? Floats : Ints);
+    FloatArgument |= isBoxed(C);
+    Vector |= C == 'V';
+    if (StringRef("fdgeV").contains(C))
+      ++Floats;
+    else
+      Ints += C == 'x' ? 2 : 1;
   }
   if (S.Type->isVarArg() && S.Count == S.Type->getNumParams())
     Text += '.';
   Text += ')';
 
-  bool InRegisters = Ints <= 6 && Floats <= 8 && !InMemory && !S.Type->isVarArg();
+  bool InRegisters = Ints <= 6 && Floats <= 8 && !InMemory && !Vector && !S.Type->isVarArg();
   Out.Text = std::move(Text);
   Out.PlainDefinition = InRegisters && !FloatArgument && !Sret;
   Out.PlainCall = InRegisters && !FloatResult;
@@ -129,6 +125,64 @@ Signature describe(const Shape &S) {
 }
 
 } // namespace
+
+std::string classesOfResult(Type *T) {
+  if (T->isVoidTy())
+    return "v";
+  if (char C = classOf(T))
+    return C == 'x' ? "ll" : std::string(1, C);
+  auto *Parts = dyn_cast<StructType>(T);
+  if (!Parts || Parts->getNumElements() < 1 || Parts->getNumElements() > 2)
+    return "";
+  std::string Out;
+  for (Type *Part : Parts->elements()) {
+    char C = classOf(Part);
+    if (!C || C == 'x' || C == 'V')
+      return "";
+    Out += C;
+  }
+  return Out;
+}
+
+char classOf(Type *T) {
+  if (auto *I = dyn_cast<IntegerType>(T)) {
+    unsigned Bits = I->getBitWidth();
+    return Bits == 1     ? 'b'
+           : Bits <= 8   ? 'c'
+           : Bits <= 16  ? 's'
+           : Bits <= 32  ? 'i'
+           : Bits <= 64  ? 'l'
+           : Bits == 128 ? 'x'
+                         : 0;
+  }
+  if (T->isPointerTy())
+    return T->getPointerAddressSpace() == 0 ? 'p' : 0;
+  if (auto *Vector = dyn_cast<FixedVectorType>(T))
+    return Vector->getNumElements() == 1 ? classOf(Vector->getElementType())
+                                         : classOfVector(Vector);
+  if (T->isFloatTy() || T->isHalfTy() || T->isBFloatTy())
+    return 'f';
+  return T->isDoubleTy() ? 'd' : 0;
+}
+
+SmallVector<Type *, 2> nxpTypesOf(Type *T) {
+  LLVMContext &Ctx = T->getContext();
+  auto *Vector = dyn_cast<FixedVectorType>(T);
+  switch (classOf(T)) {
+  case 0:
+    return {T};
+  case 'x':
+  case 'V':
+    return {Type::getInt64Ty(Ctx), Type::getInt64Ty(Ctx)};
+  case 'e':
+    return {Type::getDoubleTy(Ctx)};
+  case 'f':
+  case 'g':
+    return {Type::getFloatTy(Ctx)};
+  default:
+    return {Vector ? Vector->getElementType() : T};
+  }
+}
 
 Signature signatureOf(const Function &F) {
   return describe({F.getFunctionType(), static_cast<unsigned>(F.arg_size()),

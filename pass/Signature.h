@@ -7,6 +7,16 @@
 
 namespace flick {
 
+/// The class of an argument or of a part of a result; 0 if the crossing cannot carry it.
+char classOf(llvm::Type *T);
+
+/// The classes of a result's parts, `v` for none; empty if the crossing cannot carry it.
+std::string classesOfResult(llvm::Type *T);
+
+/// What carries a T in the NxP half, as argument or part of a result: types that both conventions,
+/// and the marshaller, have a place for. T itself in most cases.
+llvm::SmallVector<llvm::Type *, 2> nxpTypesOf(llvm::Type *T);
+
 struct Signature {
   /// The text; empty if the crossing does not cover it.
   std::string Text;

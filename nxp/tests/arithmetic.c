@@ -99,6 +99,28 @@ static void floats(u128 a) {
   show_double(__builtin_powif(f / 0x1p64f + 1.25f, exponent));
 }
 
+/* Numbers about the range of half precision, ties and specials among them. */
+static void halves(unsigned i) {
+  static const uint64_t ends[] = {0, 1ull << 63, 0x7ff0000000000000, 0xfff0000000000000, 1};
+  union {
+    uint64_t bits;
+    double value;
+  } u = {ends[i % 5]};
+  if (i >= 5) {
+    uint64_t r = random64();
+    u.bits = r >> 12 | (1023 - 28 + r % 48) << 52 | r << 63;
+    if (i % 3 == 0)
+      u.bits &= ~0ull << (52 - 5 - i % 8);
+  }
+  union {
+    _Float16 value;
+    uint16_t bits;
+  } wide = {(_Float16)u.value}, narrow = {(_Float16)(float)u.value};
+  show(wide.bits);
+  show(narrow.bits);
+  show_double(wide.value);
+}
+
 int main(void) {
   for (unsigned i = 0; i < 11 * 11; i++)
     for (unsigned j = 0; j < 11 * 11; j += 1 + i % 7)
@@ -110,6 +132,7 @@ int main(void) {
       u128 a = operand(i);
       set_rounding(mode);
       floats(a);
+      halves(i);
       set_rounding(0);
     }
   return 0;

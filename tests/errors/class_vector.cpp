@@ -1,11 +1,12 @@
-// A class of two floats by value, which x86-64 passes as a vector.
+// A class around an AVX register by value.
 // FAILS: compile FLK0205
 // SAYS: length
+// CXXFLAGS: -mavx
 #include <flick.h>
 
-struct Point {
-  float x, y;
+struct Octet {
+  float v __attribute__((vector_size(32)));
 };
-FLICK_NXP float length(Point p) { return p.x + p.y; } /* HERE */
+FLICK_NXP float length(Octet p) { return p.v[0] + p.v[7]; } /* HERE */
 
-int main() { return length({1, 2}) != 3; }
+int main() { return length(Octet{}) != 0; }

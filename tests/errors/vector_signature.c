@@ -1,16 +1,18 @@
-// A vector in the signature of a placed function is not covered by the crossing yet.
+// A vector of 32 bytes in the signature of a placed function: it is in an AVX register on x86-64.
 // FAILS: compile FLK0205
 // SAYS: 'add'
+// SAYS: <8 x int>
+// CFLAGS: -mavx2
 #include <flick.h>
 
-typedef int four __attribute__((vector_size(16)));
+typedef int eight __attribute__((vector_size(32)));
 
-FLICK_NXP four add(four a, four b) /* HERE */
+FLICK_NXP eight add(eight a, eight b) /* HERE */
 {
   return a + b;
 }
 
 int main(void) {
-  four a = {0};
+  eight a = {0};
   return add(a, a)[0];
 }

@@ -1,16 +1,17 @@
-// A call in the body passes what the crossing does not cover yet.
+// A call in the body passes what the crossing does not cover.
 // FAILS: compile FLK0206
 // SAYS: 'first'
 // SAYS: 'twice'
+// CFLAGS: -mavx
 #include <flick.h>
 
-typedef int four __attribute__((vector_size(16)));
+typedef int eight __attribute__((vector_size(32)));
 
-__attribute__((noinline)) FLICK_HOST int first(four v) { return v[0]; }
+__attribute__((noinline)) FLICK_HOST int first(eight v) { return v[0]; }
 
-FLICK_NXP int twice(const four *v) { return first(*v + *v); /* HERE */ }
+FLICK_NXP int twice(const eight *v) { return first(*v + *v); /* HERE */ }
 
 int main(void) {
-  four v = {0};
+  eight v = {0};
   return twice(&v);
 }

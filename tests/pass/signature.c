@@ -8,6 +8,9 @@ struct two { long a; double b; };
 struct floats3 { float a; long b; };
 struct big { long a[3]; };
 struct over { int a[8] __attribute__((aligned(32))); };
+struct point { float x, y; };
+typedef int four __attribute__((vector_size(16)));
+typedef __int128 wide;
 
 // CHECK: .quad __flick_twin_ints
 // CHECK-NEXT: .quad
@@ -54,6 +57,36 @@ FLICK_NXP int aligned(struct over x) { return x.a[1]; }
 // CHECK-NEXT: .quad [[NOTHING:.Lflick_string[0-9]+]]
 // CHECK-NEXT: .long 5
 FLICK_NXP void nothing(void) {}
+// CHECK: .quad __flick_twin_pairs
+// CHECK-NEXT: .quad
+// CHECK-NEXT: .quad [[PAIRS:.Lflick_string[0-9]+]]
+// CHECK-NEXT: .long 5
+FLICK_NXP struct point pairs(struct point x, double y) { x.y += y; return x; }
+// CHECK: .quad __flick_twin_vectors
+// CHECK-NEXT: .quad
+// CHECK-NEXT: .quad [[VECTORS:.Lflick_string[0-9]+]]
+// CHECK-NEXT: .long 1
+FLICK_NXP four vectors(four x, struct point y) { return x + (int)y.x; }
+// CHECK: .quad __flick_twin_halves
+// CHECK-NEXT: .quad
+// CHECK-NEXT: .quad [[HALVES:.Lflick_string[0-9]+]]
+// CHECK-NEXT: .long 1
+FLICK_NXP _Float16 halves(_Float16 _Complex x, _Float16 y) { return __real__ x + y; }
+// CHECK: .quad __flick_twin_wides
+// CHECK-NEXT: .quad
+// CHECK-NEXT: .quad [[WIDES:.Lflick_string[0-9]+]]
+// CHECK-NEXT: .long 5
+FLICK_NXP wide wides(wide x, wide y) { return x - y; }
+// CHECK: .quad __flick_twin_late
+// CHECK-NEXT: .quad
+// CHECK-NEXT: .quad [[LATE:.Lflick_string[0-9]+]]
+// CHECK-NEXT: .long 1
+FLICK_NXP long late(wide x, wide y, int k, wide z) { return (long)(x + y + z) + k; }
+// CHECK: .quad __flick_twin_dots
+// CHECK-NEXT: .quad
+// CHECK-NEXT: .quad [[DOTS:.Lflick_string[0-9]+]]
+// CHECK-NEXT: .long 9
+FLICK_NXP int dots(int n, ...) { return n; }
 
 // CHECK: .section .rodata.str1.1,"aMS",@progbits,1
 // CHECK: [[INTS]]:
@@ -74,3 +107,15 @@ FLICK_NXP void nothing(void) {}
 // CHECK-NEXT: .ascii "1i(B32a32)"
 // CHECK: [[NOTHING]]:
 // CHECK-NEXT: .ascii "1v()"
+// CHECK: [[PAIRS]]:
+// CHECK-NEXT: .ascii "1e(ed)"
+// CHECK: [[VECTORS]]:
+// CHECK-NEXT: .ascii "1V(Ve)"
+// CHECK: [[HALVES]]:
+// CHECK-NEXT: .ascii "1f(gf)"
+// CHECK: [[WIDES]]:
+// CHECK-NEXT: .ascii "1{ll}(llll)"
+// CHECK: [[LATE]]:
+// CHECK-NEXT: .ascii "1l(llllix)"
+// CHECK: [[DOTS]]:
+// CHECK-NEXT: .ascii "1i(i.)"

@@ -27,6 +27,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("GATE_NXP", layout::GATE_NXP),
         ("GATE_BOTH", layout::GATE_BOTH),
         ("GATE_PLAIN", layout::GATE_PLAIN),
+        ("GATE_VARIADIC", layout::GATE_VARIADIC),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }

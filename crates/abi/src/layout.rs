@@ -64,6 +64,9 @@ pub const GATE_BOTH: u32 = 2;
 /// Both calling conventions pass this signature in the same registers in the same order: at most six
 /// integer and eight `double` arguments, no `float`, nothing on the stack.
 pub const GATE_PLAIN: u32 = 4;
+/// A variadic definition. Its NxP code expects in t2 a `va_list` of the host's layout (psABI 3.5.7),
+/// past the named arguments; so NxP code that does not know it as such calls it by way of the host.
+pub const GATE_VARIADIC: u32 = 8;
 
 /// A function of an image, sorted by `offset`. Covers every function symbol of the linked image.
 #[repr(C)]

@@ -4,14 +4,19 @@
 //!
 //! - version: `1`
 //! - ret: `v`, a class, or `{` two classes `}` (returned in two registers)
-//! - args: classes; a `.` separates the named arguments of a variadic call from the others
-//! - class: `b` i1, `c` i8, `s` i16, `i` i32, `l` i64, `p` pointer, `f` float, `d` double,
+//! - args: classes; a `.` separates the named arguments of a variadic function from the others, of
+//!   which a definition has none
+//! - class: `b` i1, `c` i8, `s` i16, `i` i32, `l` i64, `p` pointer, `f` float (and half, bfloat: the
+//!   low bits of one), `d` double, `x` i128, `g` `e` `V` vector of 4, 8, 16 bytes,
 //!   `S` pointer to the result's memory (sret; always the first argument),
 //!   `B<size>a<align>` `byval` memory: decimal bytes, e.g. `B24a8`
 //!
 //! Classes are those of the LLVM IR that the host front end made (architecture decision 2), so
-//! structs passed in registers have already become their parts. Host: System V x86-64 psABI 3.2.3.
-//! NxP: RISC-V psABI, lp64d.
+//! structs passed in registers have already become their parts. Host: System V x86-64 psABI 3.2.3, and
+//! where that and clang 19 differ, clang: an `x` for which two registers are not free goes to
+//! memory and leaves none to the arguments behind it; any vector has 16 bytes of the stack.
+//! NxP: RISC-V psABI, lp64d, of what the pass makes of the classes: `x` and `V` are two `l`, `e` is
+//! a `d`, `g` an `f`.
 
 pub const SIGNATURE_VERSION: u8 = b'1';
 
@@ -22,6 +27,12 @@ pub enum Class {
     Int,
     F32,
     F64,
+    /// 128-bit integer.
+    Int128,
+    /// Vector of 4, 8 or 16 bytes, in a vector register of the host.
+    Vector {
+        size: u32,
+    },
     /// Pointer to the result's memory; the host callee also returns it.
     Sret,
     /// Passed in memory on the host, by reference on the NxP.
@@ -29,6 +40,13 @@ pub enum Class {
         size: u32,
         align: u32,
     },
+}
+
+impl Class {
+    /// A `float` register of the NxP holds it, NaN-boxed.
+    pub const fn is_boxed(self) -> bool {
+        matches!(self, Self::F32 | Self::Vector { size: 4 })
+    }
 }
 
 /// A parsed position in a signature.
@@ -128,6 +146,10 @@ fn class(bytes: &[u8], at: usize) -> Result<(Class, usize), Malformed> {
         b'b' | b'c' | b's' | b'i' | b'l' | b'p' => Class::Int,
         b'f' => Class::F32,
         b'd' => Class::F64,
+        b'x' => Class::Int128,
+        b'g' => Class::Vector { size: 4 },
+        b'e' => Class::Vector { size: 8 },
+        b'V' => Class::Vector { size: 16 },
         b'S' => Class::Sret,
         b'B' => {
             let (size, at) = number(bytes, at + 1)?;
@@ -168,7 +190,7 @@ mod tests {
 
     #[test]
     fn reads_every_class() {
-        let s = Signature::parse(b"1{ld}(Spil.dB24a8)").unwrap();
+        let s = Signature::parse(b"1{ld}(Spil.dB24a8xgeV)").unwrap();
         assert_eq!(s.ret, [Some(Class::Int), Some(Class::F64)]);
         let mut args = s.args();
         let mut items = Vec::new();
@@ -189,6 +211,10 @@ mod tests {
                 Item::Variadic,
                 Item::Arg(F64),
                 Item::Arg(ByVal { size: 24, align: 8 }),
+                Item::Arg(Int128),
+                Item::Arg(Vector { size: 4 }),
+                Item::Arg(Vector { size: 8 }),
+                Item::Arg(Vector { size: 16 }),
             ]
         );
     }

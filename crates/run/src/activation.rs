@@ -20,15 +20,17 @@ pub struct Activation {
     /// Host registers, in the order of the System V calling convention: the arguments of the call
     /// that made this activation, later those of the host call that is due.
     pub int_args: [u64; 6],
-    pub float_args: [u64; 8],
-    /// rax, rdx, xmm0, xmm1 (low halves): results, in either direction.
+    /// Both halves of each vector register.
+    pub float_args: [[u64; 2]; 8],
+    /// rax, rdx, xmm0, xmm1: results, in either direction.
     pub results: Results,
     /// The host call that is due.
     pub call: HostCall,
     /// Whether the thread is in host code called by this activation, or in NxP code.
     pub in_host: bool,
-    /// Where the caller wants the result's memory (`sret`); also the host's result register then.
-    pub sret: u64,
+    /// What a result is that is not in the registers as they stand: [`VECTOR_RESULT`], or the address
+    /// of its memory (`sret`), which the host's first result register then holds. Else 0.
+    pub result: u64,
     /// Set when an unwinder is about to go on in NxP code.
     pub landing: Landing,
 }
@@ -41,19 +43,24 @@ pub struct Landing {
     pub sp: u64,
 }
 
+/// The result's halves in a0 and a1 go to xmm0.
+pub const VECTOR_RESULT: u64 = 1;
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Results {
     pub int: [u64; 2],
-    pub float: [u64; 2],
+    pub float: [[u64; 2]; 2],
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct HostCall {
     pub target: u64,
-    /// Bytes of stack arguments; a multiple of 16, zero for most calls.
+    /// Bytes of stack arguments, a multiple of 16, and what the stack pointer is aligned with. As
+    /// [`Next::CallHostInFull`](crate::crossing::Next) wants them.
     pub stack_size: u64,
+    pub stack_mask: u64,
     /// For `al`: an upper bound of the vector registers used, 0 to 8.
     pub vector_registers: u64,
     /// Signature of the call, or null.
@@ -84,6 +91,7 @@ pub const CALL_STACK_SIZE: usize = offset_of!(Activation, call) + offset_of!(Hos
 pub const NXP_RA: [u8; 2] = from_frame_pointer(1);
 pub const NXP_SP: [u8; 2] = from_frame_pointer(2);
 pub const NXP_FP: [u8; 2] = from_frame_pointer(8);
+pub const CALL_STACK_MASK: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_mask);
 pub const CALL_VECTORS: usize =
     offset_of!(Activation, call) + offset_of!(HostCall, vector_registers);
 

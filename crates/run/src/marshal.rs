@@ -1,17 +1,22 @@
 //! Arguments and results between the host's calling convention (System V x86-64 psABI 3.2.3) and the
 //! NxP's (RISC-V psABI, lp64d), by signature where the two differ.
 //!
-//! Without a signature registers move in order: six integer registers to a0–a5 and eight
-//! floating-point registers to fa0–fa7, or back. Where a signature is given, nothing else is copied.
+//! Without a signature registers move in order: six integer registers to a0–a5 and the low halves of
+//! eight vector registers to fa0–fa7, or back. Where a signature is given, nothing else is copied.
 use flick_abi::signature::{Class, Item, Malformed, Signature};
 
-use crate::activation::Activation;
+use crate::activation::{Activation, VECTOR_RESULT};
 use crate::fatal;
 
+const SP: usize = 2;
+const T2: usize = 7;
 const A0: usize = 10;
 const FA0: usize = 10;
 const HOST_INTS: usize = 6;
 const HOST_FLOATS: usize = 8;
+/// Words of a `va_list`'s register save area, and of itself (System V psABI 3.5.7).
+const SAVE_AREA: usize = HOST_INTS + 2 * HOST_FLOATS;
+const VA_LIST: usize = 3;
 const NXP_INTS: usize = 8;
 const NXP_FLOATS: usize = 8;
 
@@ -52,17 +57,28 @@ fn expect<T>(result: Result<T, Malformed>) -> T {
 #[inline]
 pub fn enter_plain(act: &mut Activation) {
     act.hart.x[A0..A0 + HOST_INTS].copy_from_slice(&act.int_args);
-    act.hart.f[FA0..FA0 + HOST_FLOATS].copy_from_slice(&act.float_args);
-    act.sret = 0;
+    for (to, from) in act.hart.f[FA0..].iter_mut().zip(&act.float_args) {
+        *to = from[0];
+    }
+    act.result = 0;
 }
 
-/// Results of such a function, and of any other: a0, a1, fa0, fa1 are rax, rdx, xmm0, xmm1.
+/// Results: a0, a1, fa0, fa1 are rax, rdx, xmm0, xmm1. True if all of xmm0 counts.
 #[inline]
-pub fn leave(act: &mut Activation) {
+pub fn leave(act: &mut Activation) -> bool {
     act.results.int = [act.hart.x[A0], act.hart.x[A0 + 1]];
-    act.results.float = [act.hart.f[FA0], act.hart.f[FA0 + 1]];
-    if act.sret != 0 {
-        act.results.int[0] = act.sret;
+    act.results.float[0][0] = act.hart.f[FA0];
+    act.results.float[1][0] = act.hart.f[FA0 + 1];
+    match act.result {
+        0 => false,
+        VECTOR_RESULT => {
+            act.results.float[0] = act.results.int;
+            true
+        }
+        memory => {
+            act.results.int[0] = memory;
+            false
+        }
     }
 }
 
@@ -81,7 +97,7 @@ pub unsafe fn stack_size(act: &mut Activation, signature: *const u8) -> u64 {
 /// # Safety
 /// `signature` is a C string; the activation was made by a host call that matches it.
 pub unsafe fn enter_by_signature(act: &mut Activation, signature: *const u8) {
-    let stack = act.hart.x[2] as *mut u64;
+    let stack = act.hart.x[SP] as *mut u64;
     // SAFETY: by contract.
     enter_walk(act, unsafe { parse(signature) }, Some(stack));
 }
@@ -89,67 +105,116 @@ pub unsafe fn enter_by_signature(act: &mut Activation, signature: *const u8) {
 /// Assigns every argument; writes the NxP's stack words only if `stack` is given. Returns their
 /// number.
 fn enter_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u64>) -> usize {
-    let host_stack = act.host_stack_args();
-    let (mut ints, mut floats, mut host_bytes) = (0, 0, 0_usize);
+    let mut from = HostSource {
+        ints: 0,
+        floats: 0,
+        stack: act.host_stack_args().cast(),
+        bytes: 0,
+    };
     let mut to = NxpArguments {
         ints: 0,
         floats: 0,
         stack,
         words: 0,
     };
-    act.sret = 0;
+    act.result = match signature.ret[0] {
+        Some(Class::Vector { size: 16 }) => VECTOR_RESULT,
+        _ => 0,
+    };
     let mut args = signature.args();
     loop {
         let class = match expect(args.next_item()) {
             Item::End => return to.words,
-            // The pass refuses variadic definitions.
-            Item::Variadic => malformed(b"(variadic definition)"),
+            Item::Variadic => {
+                to.va_list(act, &from);
+                continue;
+            }
             Item::Arg(class) => class,
         };
-        let mut next_word = || {
-            // SAFETY: the signature says that the caller passed this word on its stack.
-            let word = unsafe { host_stack.byte_add(host_bytes).read() };
-            host_bytes += 8;
-            word
-        };
         match class {
-            Class::Int | Class::Sret => {
-                let value = if ints < HOST_INTS {
-                    act.int_args[ints]
-                } else {
-                    next_word()
-                };
-                ints += 1;
-                if class == Class::Sret {
-                    act.sret = value;
-                }
+            Class::Int => {
+                let value = from.int(act);
                 to.int(act, value);
             }
-            Class::F32 | Class::F64 => {
-                let value = if floats < HOST_FLOATS {
-                    act.float_args[floats]
-                } else {
-                    next_word()
+            Class::Sret => {
+                act.result = from.int(act);
+                to.int(act, act.result);
+            }
+            Class::Int128 | Class::Vector { size: 16 } => {
+                let halves = match class {
+                    Class::Int128 => from.int128(act),
+                    _ => from.vector(act),
                 };
-                floats += 1;
-                to.float(
-                    act,
-                    if class == Class::F32 {
-                        boxed(value)
-                    } else {
-                        value
-                    },
-                );
+                to.int(act, halves[0]);
+                to.int(act, halves[1]);
+            }
+            Class::F32 | Class::F64 | Class::Vector { .. } => {
+                let value = match class {
+                    Class::Vector { .. } => from.vector(act)[0],
+                    _ => from.float(act),
+                };
+                to.float(act, if class.is_boxed() { boxed(value) } else { value });
             }
             Class::ByVal { size, align } => {
-                let align = (align as usize).max(8);
-                // Aligned as an address: the caller aligned its stack for it.
-                let base = host_stack as usize;
-                let start = (base + host_bytes).next_multiple_of(align);
-                host_bytes = start - base + (size as usize).next_multiple_of(8);
+                let start = from.memory(size as usize, align as usize);
                 to.int(act, start as u64);
             }
         }
+    }
+}
+
+/// Next argument of the host: in registers that the crossing saved, or in its caller's frame.
+struct HostSource {
+    ints: usize,
+    floats: usize,
+    stack: *const u8,
+    bytes: usize,
+}
+
+impl HostSource {
+    fn int(&mut self, act: &Activation) -> u64 {
+        if self.ints == HOST_INTS {
+            return self.words::<1>(8)[0];
+        }
+        self.ints += 1;
+        act.int_args[self.ints - 1]
+    }
+
+    fn int128(&mut self, act: &Activation) -> [u64; 2] {
+        if self.ints + 2 > HOST_INTS {
+            self.ints = HOST_INTS;
+            return self.words(16);
+        }
+        [self.int(act), self.int(act)]
+    }
+
+    fn float(&mut self, act: &Activation) -> u64 {
+        if self.floats == HOST_FLOATS {
+            return self.words::<1>(8)[0];
+        }
+        self.floats += 1;
+        act.float_args[self.floats - 1][0]
+    }
+
+    fn vector(&mut self, act: &Activation) -> [u64; 2] {
+        if self.floats == HOST_FLOATS {
+            return self.words(16);
+        }
+        self.floats += 1;
+        act.float_args[self.floats - 1]
+    }
+
+    fn words<const N: usize>(&mut self, align: usize) -> [u64; N] {
+        // SAFETY: the signature says that the caller passed these words on its stack.
+        unsafe { self.memory(8 * N, align).cast::<[u64; N]>().read() }
+    }
+
+    fn memory(&mut self, size: usize, align: usize) -> *const u8 {
+        // Aligned as an address: the caller aligned its stack for it.
+        let base = self.stack as usize;
+        let start = (base + self.bytes).next_multiple_of(align.max(8));
+        self.bytes = start - base + size.next_multiple_of(8);
+        start as *const u8
     }
 }
 
@@ -184,6 +249,31 @@ impl NxpArguments {
             self.int(act, value);
         }
     }
+
+    /// In t2 a `va_list` of what is left of the host's arguments, as the host's `va_start` makes it.
+    /// The registers are copied: the activation's own place for them is used by each host call.
+    fn va_list(&mut self, act: &mut Activation, left: &HostSource) {
+        let at = self.words.next_multiple_of(2); // the host loads 16 bytes at a time from there
+        self.words = at + SAVE_AREA + VA_LIST;
+        let Some(stack) = self.stack else {
+            return;
+        };
+        let gp_offset = 8 * left.ints;
+        let fp_offset = 8 * HOST_INTS + 16 * left.floats;
+        // SAFETY: `enter_by_signature` made room for these words on the NxP stack.
+        unsafe {
+            let area = stack.add(at);
+            area.copy_from_nonoverlapping(act.int_args.as_ptr(), HOST_INTS);
+            let floats = act.float_args.as_flattened();
+            area.add(HOST_INTS)
+                .copy_from_nonoverlapping(floats.as_ptr(), floats.len());
+            let list = area.add(SAVE_AREA);
+            list.write((gp_offset | fp_offset << 32) as u64);
+            list.add(1).write(left.stack as u64 + left.bytes as u64);
+            list.add(2).write(area as u64);
+            act.hart.x[T2] = list as u64;
+        }
+    }
 }
 
 // ---- NxP → host ---------------------------------------------------------------------------------
@@ -193,32 +283,29 @@ impl NxpArguments {
 pub fn call_plain(act: &mut Activation, target: u64) {
     act.int_args
         .copy_from_slice(&act.hart.x[A0..A0 + HOST_INTS]);
-    act.float_args
-        .copy_from_slice(&act.hart.f[FA0..FA0 + HOST_FLOATS]);
+    for (to, from) in act.float_args.iter_mut().zip(&act.hart.f[FA0..]) {
+        to[0] = *from;
+    }
     act.call.target = target;
-    act.call.stack_size = 0;
     act.call.vector_registers = HOST_FLOATS as u64;
     act.call.signature = std::ptr::null();
 }
 
-/// Prepares the call of host function `target` by signature.
+/// Prepares the call of host function `target` by signature. True if it needs stack arguments or
+/// whole vector registers.
 ///
 /// # Safety
 /// `signature` is a C string; the NxP code called by it.
-pub unsafe fn call_by_signature(act: &mut Activation, target: u64, signature: *const u8) {
+pub unsafe fn call_by_signature(act: &mut Activation, target: u64, signature: *const u8) -> bool {
     // SAFETY: by contract.
     let parsed = unsafe { parse(signature) };
-    let mut to = HostArguments {
-        ints: 0,
-        floats: 0,
-        stack: None,
-        bytes: 0,
-    };
-    call_walk(act, parsed, &mut to);
+    let to = call_walk(act, parsed, None);
     act.call.target = target;
     act.call.stack_size = (to.bytes as u64).next_multiple_of(16);
+    act.call.stack_mask = (to.align as u64).wrapping_neg();
     act.call.vector_registers = to.floats as u64;
     act.call.signature = signature;
+    to.bytes != 0 || to.whole
 }
 
 /// Second half of a call with stack arguments: called by the crossing when it has made room.
@@ -228,13 +315,7 @@ pub(crate) unsafe extern "C" fn host_stack_args(act: *mut Activation, stack: *mu
     unsafe {
         let act = &mut *act;
         let parsed = parse(act.call.signature);
-        let mut to = HostArguments {
-            ints: 0,
-            floats: 0,
-            stack: Some(stack),
-            bytes: 0,
-        };
-        call_walk(act, parsed, &mut to);
+        call_walk(act, parsed, Some(stack));
     }
 }
 
@@ -243,70 +324,110 @@ pub(crate) unsafe extern "C" fn host_stack_args(act: *mut Activation, stack: *mu
 pub fn returned(act: &mut Activation) {
     act.hart.x[A0] = act.results.int[0];
     act.hart.x[A0 + 1] = act.results.int[1];
-    act.hart.f[FA0] = act.results.float[0];
-    act.hart.f[FA0 + 1] = act.results.float[1];
+    act.hart.f[FA0] = act.results.float[0][0];
+    act.hart.f[FA0 + 1] = act.results.float[1][0];
     if !act.call.signature.is_null() {
         // SAFETY: `call_by_signature` stored it.
         let signature = unsafe { parse(act.call.signature) };
         let mut at = FA0;
         for class in signature.ret.into_iter().flatten() {
             match class {
-                Class::F32 => {
-                    act.hart.f[at] = boxed(act.hart.f[at]);
+                Class::Vector { size: 16 } => {
+                    act.hart.x[A0..A0 + 2].copy_from_slice(&act.results.float[0]);
+                }
+                Class::F32 | Class::F64 | Class::Vector { .. } => {
+                    if class.is_boxed() {
+                        act.hart.f[at] = boxed(act.hart.f[at]);
+                    }
                     at += 1;
                 }
-                Class::F64 => at += 1,
                 _ => {}
             }
         }
     }
 }
 
-fn call_walk(act: &mut Activation, signature: Signature, to: &mut HostArguments) {
-    let nxp_stack = act.hart.x[2] as *const u64;
-    let (mut ints, mut floats, mut words) = (0, 0, 0);
-    let mut variadic = false;
+/// Assigns every argument; writes the host's stack words only if `stack` is given.
+fn call_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u8>) -> HostArguments {
+    let mut from = NxpSource {
+        ints: 0,
+        floats: 0,
+        stack: act.hart.x[SP] as *const u64,
+        variadic: false,
+    };
+    let mut to = HostArguments {
+        ints: 0,
+        floats: 0,
+        stack,
+        bytes: 0,
+        align: 16,
+        whole: false,
+    };
     let mut args = signature.args();
     loop {
         let class = match expect(args.next_item()) {
-            Item::End => return,
+            Item::End => return to,
             Item::Variadic => {
-                variadic = true;
+                from.variadic = true;
                 continue;
             }
             Item::Arg(class) => class,
         };
-        let mut next_int = |act: &Activation| {
-            if ints < NXP_INTS {
-                ints += 1;
-                act.hart.x[A0 + ints - 1]
-            } else {
-                // SAFETY: the signature says that NxP code passed this word on its stack.
-                let word = unsafe { nxp_stack.add(words).read() };
-                words += 1;
-                word
-            }
-        };
         match class {
             Class::Int | Class::Sret => {
-                let value = next_int(act);
+                let value = from.int(act);
                 to.int(act, value);
             }
+            Class::Int128 => {
+                let halves = [from.int(act), from.int(act)];
+                to.int128(act, halves);
+            }
+            Class::Vector { size: 16 } => {
+                let halves = [from.int(act), from.int(act)];
+                to.vector(act, halves);
+                to.whole = true;
+            }
+            Class::Vector { .. } => {
+                let value = from.float(act);
+                to.vector(act, [value, 0]);
+            }
             Class::F32 | Class::F64 => {
-                // Variadic arguments follow the integer convention.
-                let value = if !variadic && floats < NXP_FLOATS {
-                    floats += 1;
-                    act.hart.f[FA0 + floats - 1]
-                } else {
-                    next_int(act)
-                };
+                let value = from.float(act);
                 to.float(act, value);
             }
             Class::ByVal { size, align } => {
-                let from = next_int(act);
-                to.memory(from as *const u8, size as usize, align as usize);
+                let value = from.int(act);
+                to.memory(value as *const u8, size as usize, align as usize);
             }
         }
+    }
+}
+
+/// Next argument of the NxP.
+struct NxpSource {
+    ints: usize,
+    floats: usize,
+    stack: *const u64,
+    variadic: bool,
+}
+
+impl NxpSource {
+    fn int(&mut self, act: &Activation) -> u64 {
+        self.ints += 1;
+        if self.ints <= NXP_INTS {
+            return act.hart.x[A0 + self.ints - 1];
+        }
+        // SAFETY: the signature says that NxP code passed this word on its stack.
+        unsafe { self.stack.add(self.ints - 1 - NXP_INTS).read() }
+    }
+
+    fn float(&mut self, act: &Activation) -> u64 {
+        // Variadic arguments follow the integer convention.
+        if self.variadic || self.floats == NXP_FLOATS {
+            return self.int(act);
+        }
+        self.floats += 1;
+        act.hart.f[FA0 + self.floats - 1]
     }
 }
 
@@ -316,6 +437,10 @@ struct HostArguments {
     floats: usize,
     stack: Option<*mut u8>,
     bytes: usize,
+    /// What the stack arguments must be aligned to.
+    align: usize,
+    /// An argument needs all of a vector register.
+    whole: bool,
 }
 
 impl HostArguments {
@@ -324,26 +449,45 @@ impl HostArguments {
             act.int_args[self.ints] = value;
             self.ints += 1;
         } else {
-            self.word(value);
+            self.words([value]);
+        }
+    }
+
+    fn int128(&mut self, act: &mut Activation, halves: [u64; 2]) {
+        if self.ints + 2 > HOST_INTS {
+            self.ints = HOST_INTS;
+            self.words(halves);
+        } else {
+            self.int(act, halves[0]);
+            self.int(act, halves[1]);
         }
     }
 
     fn float(&mut self, act: &mut Activation, value: u64) {
         if self.floats < HOST_FLOATS {
-            act.float_args[self.floats] = value;
+            act.float_args[self.floats][0] = value;
             self.floats += 1;
         } else {
-            self.word(value);
+            self.words([value]);
         }
     }
 
-    fn word(&mut self, value: u64) {
-        self.memory((&raw const value).cast(), 8, 8);
+    fn vector(&mut self, act: &mut Activation, halves: [u64; 2]) {
+        if self.floats < HOST_FLOATS {
+            act.float_args[self.floats] = halves;
+            self.floats += 1;
+        } else {
+            self.words(halves);
+        }
+    }
+
+    fn words<const N: usize>(&mut self, words: [u64; N]) {
+        self.memory(words.as_ptr().cast(), 8 * N, 8 * N);
     }
 
     fn memory(&mut self, from: *const u8, size: usize, align: usize) {
-        // The crossing aligns the area to 64 bytes.
-        let start = self.bytes.next_multiple_of(align.clamp(8, 64));
+        self.align = self.align.max(align);
+        let start = self.bytes.next_multiple_of(align.max(8));
         if let Some(stack) = self.stack {
             // SAFETY: the crossing made room for all of `call.stack_size`; `from` is what NxP code
             // passed by value.

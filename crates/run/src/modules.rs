@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    FuncEntry, GATE_BOTH, GATE_NXP, Gate, InlinedEntry, LineEntry, MODULE_MAGIC,
+    FuncEntry, GATE_BOTH, GATE_NXP, GATE_VARIADIC, Gate, InlinedEntry, LineEntry, MODULE_MAGIC,
     MODULE_SIZE_AT_LEAST, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, NXP_MARCH};
@@ -66,6 +66,8 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         let region = Box::new(unsafe { CodeRegion::new(text as u64, module.text_size) });
         let mut by_entry: Vec<_> = gates
             .iter()
+            // NxP code calls these by way of the host, which makes their `va_list`.
+            .filter(|gate| gate.flags & GATE_VARIADIC == 0)
             .map(|gate| (gate.entry as u64, gate.image as u64))
             .collect();
         by_entry.sort_unstable();

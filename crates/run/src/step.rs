@@ -223,16 +223,21 @@ unsafe fn call_host(act: *mut Activation, target: u64, pc: u64, counted: bool) -
         if counted {
             stats::host_call(target as usize);
         }
-        if pc == target {
+        let in_full = if pc == target {
             marshal::call_plain(&mut *act, target);
+            false
         } else {
             let signature = (*act).hart.x[T1] as *const u8;
-            marshal::call_by_signature(&mut *act, target, signature);
-        }
+            marshal::call_by_signature(&mut *act, target, signature)
+        };
         (*(*act).thread).frm = (*act).hart.frm;
         (*act).in_host = true;
+        if in_full {
+            Next::CallHostInFull
+        } else {
+            Next::CallHost
+        }
     }
-    Next::CallHost
 }
 
 /// # Safety
@@ -243,8 +248,12 @@ unsafe fn finish(act: *mut Activation) -> Next {
     unsafe {
         let thread = (*act).thread;
         (*thread).frm = (*act).hart.frm;
-        marshal::leave(&mut *act);
+        let vector = marshal::leave(&mut *act);
         (*thread).active.pop();
+        if vector {
+            Next::ReturnVector
+        } else {
+            Next::Return
+        }
     }
-    Next::Return
 }
