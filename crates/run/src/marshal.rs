@@ -137,8 +137,9 @@ fn enter_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u64
                 to.int(act, value);
             }
             Class::Sret => {
-                act.result = from.int(act);
-                to.int(act, act.result);
+                let memory = from.int(act);
+                act.result = memory;
+                to.int(act, memory);
             }
             Class::Int128 | Class::Vector { size: 16 } => {
                 let halves = match class {
@@ -153,7 +154,14 @@ fn enter_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u64
                     Class::Vector { .. } => from.vector(act)[0],
                     _ => from.float(act),
                 };
-                to.float(act, if class.is_boxed() { boxed(value) } else { value });
+                to.float(
+                    act,
+                    if class.is_boxed() {
+                        boxed(value)
+                    } else {
+                        value
+                    },
+                );
             }
             Class::ByVal { size, align } => {
                 let start = from.memory(size as usize, align as usize);
@@ -496,3 +504,6 @@ impl HostArguments {
         self.bytes = (start + size).next_multiple_of(8);
     }
 }
+
+#[cfg(test)]
+mod tests;
