@@ -1,7 +1,7 @@
 // A vector of 32 bytes in the signature of a placed function: it is in an AVX register on x86-64.
 // FAILS: compile FLK0205
 // SAYS: 'add'
-// SAYS: <8 x int>
+// SAYS: <8 x i32>
 // CFLAGS: -mavx2
 #include <flick.h>
 

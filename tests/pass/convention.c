@@ -28,7 +28,7 @@ FLICK_NXP float second(struct point p) { return p.y; }
 // CHECK-DAG: ld {{.*}}, 0x8(t2)
 // CHECK-DAG: ld {{.*}}, 0x0(t2)
 // CHECK: __flick_call_out
-FLICK_NXP int start(int n, ...) {
+FLICK_NXP __attribute__((noinline)) int start(int n, ...) {
   va_list list;
   va_start(list, n);
   n = out(&list);
