@@ -25,11 +25,44 @@
 #define FLICK_RT_XCALL "__flick_xcall"
 #define FLICK_RT_SETJMP "__flick_setjmp"
 #define FLICK_RT_HEAP_PREFIX "__flick_heap_"
-#define FLICK_NXP_LIBRARY                                                                          \
-  "__ashlti3", "__ashrti3", "__bswapdi2", "__bswapsi2", "__clzdi2", "__clzti2", "__ctzdi2",        \
-      "__ctzti2", "__divmodti4", "__divti3", "__extendhfsf2", "__fixdfti", "__fixsfti",            \
-      "__fixunsdfti", "__fixunssfti", "__floattidf", "__floattisf", "__floatuntidf",               \
-      "__floatuntisf", "__lshrti3", "__modti3", "__muloti4", "__multi3", "__popcountdi2",          \
-      "__popcountti2", "__powidf2", "__powisf2", "__truncdfbf2", "__truncdfhf2", "__truncsfbf2",   \
-      "__truncsfhf2", "__udivmodti4", "__udivti3", "__umodti3", "bcmp", "memcmp", "memcpy",        \
-      "memmove", "memset", "strlen"
+#define FLICK_NXP_LIBRARY \
+  "__ashlti3", \
+  "__ashrti3", \
+  "__bswapdi2", \
+  "__bswapsi2", \
+  "__clzdi2", \
+  "__clzti2", \
+  "__ctzdi2", \
+  "__ctzti2", \
+  "__divmodti4", \
+  "__divti3", \
+  "__extendhfsf2", \
+  "__fixdfti", \
+  "__fixsfti", \
+  "__fixunsdfti", \
+  "__fixunssfti", \
+  "__floattidf", \
+  "__floattisf", \
+  "__floatuntidf", \
+  "__floatuntisf", \
+  "__lshrti3", \
+  "__modti3", \
+  "__muloti4", \
+  "__multi3", \
+  "__popcountdi2", \
+  "__popcountti2", \
+  "__powidf2", \
+  "__powisf2", \
+  "__truncdfbf2", \
+  "__truncdfhf2", \
+  "__truncsfbf2", \
+  "__truncsfhf2", \
+  "__udivmodti4", \
+  "__udivti3", \
+  "__umodti3", \
+  "bcmp", \
+  "memcmp", \
+  "memcpy", \
+  "memmove", \
+  "memset", \
+  "strlen"
