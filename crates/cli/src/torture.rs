@@ -101,15 +101,21 @@ impl ValueEnum for Part {
 
 pub fn run(options: &Torture) -> Result<ExitCode, Error> {
     let settings = settings(options)?;
-    let (totals, text) = flick_torture::run(&settings).map_err(|error| {
-        Error::new(
+    let (totals, text) = flick_torture::run(&settings).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidInput => Error::new(
+            103,
+            "the program cannot be tried",
+            options.program.join(" "),
+            error.to_string(),
+            "it must build with plain clang, end, and do the same in every run",
+        ),
+        _ => Error::new(
             105,
             "the session cannot go on",
             std::env::temp_dir().display().to_string(),
             error.to_string(),
-            "see that TMPDIR is writable, not full and not mounted noexec, and that your own program \
-             builds with plain clang and does the same in every run",
-        )
+            "set TMPDIR to a directory that is writable, not full and not mounted noexec",
+        ),
     })?;
     print!("{text}");
     Ok(match totals.differences {
@@ -127,6 +133,8 @@ fn settings(options: &Torture) -> Result<Settings, Error> {
         }
     };
     let user = user(options)?;
+    let include = flick.parent().map(|bin| bin.with_file_name("include"));
+    let include = include.filter(|dir| dir.join("flick.h").is_file());
     let generator = match options.generator {
         Which::Own => Generator::Own,
         Which::Csmith if !has_csmith() => return Err(no_csmith()),
@@ -167,10 +175,12 @@ fn settings(options: &Torture) -> Result<Settings, Error> {
             flick: Compilers {
                 c: word(&absolute(&flick)?),
                 cxx: word(&absolute(&flick_cxx)?),
+                words: Vec::new(),
             },
             plain: Compilers {
                 c: word(&CLANG.require()?),
                 cxx: word(&CLANGXX.require()?),
+                words: include.map_or_else(Vec::new, |dir| vec!["-I".into(), word(&dir)]),
             },
             build_limit: Duration::from_secs(300),
             run_limit: options.limit,

@@ -38,6 +38,7 @@ fn repeat(case: &Case, workshop: &Workshop, folder: &Path) -> String {
     let flick = Compilers {
         c: "flick-cc".into(),
         cxx: "flick-c++".into(),
+        words: Vec::new(),
     };
     // A user's program is built where the user was.
     let (cd, dir) = match &case.source {

@@ -53,7 +53,8 @@ pub struct Settings {
 /// Set by the first interrupt from the terminal; the second ends the process.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Runs the session. Results are printed as they come; the totals are returned.
+/// Runs the session. Failures are printed as they come; the totals and their text are returned. An error
+/// of the kind `InvalidInput` says why a user's program is of no use.
 pub fn run(settings: &Settings) -> io::Result<(Totals, String)> {
     stop_at_interrupt();
     let begin = Instant::now();
@@ -176,7 +177,7 @@ fn known(user: &User, settings: &Settings) -> io::Result<Reference> {
     settings
         .workshop
         .reference(&source, &Options::PLAIN, dir.path())?
-        .map_err(io::Error::other)
+        .map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
 }
 
 /// Everything that is tried with one seed; reports of failures. `known`: what the program does, if

@@ -31,6 +31,8 @@ pub struct User {
 pub struct Compilers {
     pub c: String,
     pub cxx: String,
+    /// Before a user's words: where `flick.h` is, for a compiler that does not know.
+    pub words: Vec<String>,
 }
 
 impl Compilers {
@@ -137,7 +139,7 @@ impl Source {
             words
         };
         let mut words = match self {
-            Self::User(user) => return vec![line(&[&user.words], &program)],
+            Self::User(user) => return vec![line(&[&compilers.words, &user.words], &program)],
             Self::Own(_) => vec!["-w".to_owned()],
             Self::Csmith(_) => vec!["-w".into(), format!("-I{CSMITH_INCLUDE}")],
         };

@@ -75,10 +75,12 @@ fn session(dir: &Path, seed: u64, count: u64) -> (Totals, String) {
             flick: Compilers {
                 c: compiler("flick-cc"),
                 cxx: compiler("flick-c++"),
+                words: Vec::new(),
             },
             plain: Compilers {
                 c: compiler("clang"),
                 cxx: compiler("clang++"),
+                words: Vec::new(),
             },
             build_limit: Duration::from_secs(120),
             run_limit: Duration::from_secs(60),
