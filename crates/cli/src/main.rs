@@ -58,7 +58,7 @@ enum Command {
         what: Bench,
     },
     /// Build random programs, or yours with random placements, both ways and compare what they do
-    Torture(torture::Torture),
+    Torture(Box<torture::Torture>),
     /// Start gdb with what it needs to show NxP code (docs/debugging.md)
     Gdb {
         /// gdb's own options and arguments, as in `--args ./prog input`
