@@ -27,9 +27,9 @@ status() {
   "$@" >out 2>err || got=$?
   [ $got = "$want" ] || die "exit status $got, not $want: $*" $'\n'"$(cat out err)"
 }
-# refuses CODE [TEXT...] -- COMMAND...: it fails by itself, with this code and these texts.
+# refuses CODE [TEXT...] -- COMMAND...: it fails by itself, with this code and these texts; says so.
 refuses() {
-  local texts=("[$1]") got=0
+  local texts=("[$1]") code=$1 got=0
   shift
   while [ "$1" != -- ]; do
     texts+=("$1")
@@ -41,6 +41,7 @@ refuses() {
   [ $got -lt 126 ] || die "died with status $got: $*" $'\n'"$(cat out err)"
   has err "${texts[@]}"
   ! grep -F -e 'panicked at' -e 'Stack dump' err || die "a tool crashed: $*"
+  echo "refused: [$code]"
 }
 # section FILE NAME: its offset and size in the file, in decimal.
 section() {

@@ -46,13 +46,13 @@ pub fn plain(program: &Program, built: &Built) -> Result<Finished, String> {
     Ok(done)
 }
 
-/// Runs a Flick build and checks output, exit status and statistics.
+/// Runs a Flick build and checks output, exit status and statistics. Its standard output.
 pub fn flick(
     program: &Program,
     built: &Built,
     oracle: Option<&Finished>,
     how: RunAs,
-) -> Result<(), String> {
+) -> Result<String, String> {
     let d = &program.directives;
     let mut run = invocation(program, built);
     let stats = run.cwd.join(STATS_FILE);
@@ -110,7 +110,8 @@ pub fn flick(
         }
     }
     check_stats(d, &stats, how, &mut faults);
-    finish(faults, built, &run, &done)
+    finish(faults, built, &run, &done)?;
+    Ok(done.stdout_text())
 }
 
 fn compare_with_comment(d: &Directives, done: &Finished, faults: &mut Vec<String>) {

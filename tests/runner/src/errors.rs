@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::build::Compiler;
 use crate::directives::{Directives, Exit, Stage};
 use crate::exec::{Finished, Invocation};
-use crate::pool::{Job, Verdict};
+use crate::pool::{Job, Kind, Verdict};
 use crate::program::sorted_entries;
 use crate::suite::Setup;
 
@@ -25,10 +25,12 @@ pub fn jobs<'a>(setup: &'a Setup, filters: &[String]) -> Result<Vec<Job<'a>>, St
         }
         match path.extension().and_then(|e| e.to_str()) {
             Some("c" | "cpp") => jobs.push(Box::new(move || {
-                vec![Verdict::new(
-                    format!("errors/{name}"),
-                    program(setup, &path, &name),
-                )]
+                let label = format!("errors/{name}");
+                vec![match program(setup, &path, &name) {
+                    Ok((Stage::Run, text)) => Verdict::of(label, Kind::Reported, Ok(text)),
+                    Ok((_, text)) => Verdict::of(label, Kind::Refused, Ok(text)),
+                    Err(report) => Verdict::new(label, Err(report)),
+                }]
             })),
             Some("sh") if name != "lib" => {
                 jobs.push(Box::new(move || vec![script(setup, &path, &name)]));
@@ -46,7 +48,8 @@ fn fresh_dir(setup: &Setup, name: &str) -> Result<PathBuf, String> {
     Ok(dir)
 }
 
-fn program(setup: &Setup, path: &Path, name: &str) -> Result<(), String> {
+/// Where it failed, and with what message.
+fn program(setup: &Setup, path: &Path, name: &str) -> Result<(Stage, String), String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let d = Directives::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     let (stage, code) = d.fails.clone().ok_or("a FAILS: directive is needed")?;
@@ -110,7 +113,7 @@ fn program(setup: &Setup, path: &Path, name: &str) -> Result<(), String> {
     );
     if faults.is_empty() {
         let _ = fs::remove_dir_all(&dir);
-        return Ok(());
+        return Ok((stage, done.stderr_text()));
     }
     Err(format!(
         "{}\n{commands}\n--- stdout\n{}--- stderr\n{}",
@@ -151,7 +154,7 @@ fn check_message(
 
 fn script(setup: &Setup, path: &Path, name: &str) -> Verdict {
     let label = format!("errors/{name}");
-    let run = || -> Result<Result<(), String>, String> {
+    let run = || -> Result<Result<String, String>, String> {
         let dir = fresh_dir(setup, name)?;
         let argv = ["bash", "-eu"].map(String::from).to_vec();
         let mut run = Invocation::new(argv, &dir);
@@ -169,7 +172,7 @@ fn script(setup: &Setup, path: &Path, name: &str) -> Verdict {
         let done = run.run("script").map_err(|e| e.to_string())?;
         if done.succeeded() {
             let _ = fs::remove_dir_all(&dir);
-            return Ok(Ok(()));
+            return Ok(Ok(done.stdout_text()));
         }
         if done.exit == Some(Exit::Code(SKIP)) {
             return Ok(Err(done
@@ -188,7 +191,15 @@ fn script(setup: &Setup, path: &Path, name: &str) -> Verdict {
         ))
     };
     match run() {
-        Ok(Ok(())) => Verdict::new(label, Ok(())),
+        Ok(Ok(text)) => {
+            // `refuses` of lib.sh says so.
+            let kind = if text.contains("refused: [") {
+                Kind::Refused
+            } else {
+                Kind::Works
+            };
+            Verdict::of(label, kind, Ok(text))
+        }
         Ok(Err(reason)) => Verdict::skipped(label, &reason),
         Err(report) => Verdict::new(label, Err(report)),
     }

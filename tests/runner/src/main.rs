@@ -14,7 +14,9 @@ mod program;
 mod random;
 mod stats;
 mod suite;
+mod transparency;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -61,6 +63,9 @@ struct Options {
     /// Make docs/mistakes.md again from what the tools print.
     #[arg(long)]
     mistakes_page: bool,
+    /// Make docs/transparency.md again from what its tests show in one mode.
+    #[arg(long)]
+    transparency_page: bool,
     /// With --pairwise or --full: only modes with all of these words (gate, no-pie, lld, O2, ...).
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     mode: Vec<String>,
@@ -79,6 +84,9 @@ struct Options {
     /// The page of mistakes.
     #[arg(long, value_name = "FILE", default_value = "docs/mistakes.md")]
     page: PathBuf,
+    /// The page of what works; docs/limits.md is beside it.
+    #[arg(long, value_name = "FILE", default_value = "docs/transparency.md")]
+    transparency: PathBuf,
     /// Where programs are built; those that fail stay there.
     #[arg(long, value_name = "DIR", default_value = "build/test/corpus")]
     work: PathBuf,
@@ -95,6 +103,14 @@ struct Options {
     #[arg(long)]
     list: bool,
 }
+
+/// The mode of `--quick`.
+const QUICK: Mode = Mode {
+    trigger: Trigger::Gate,
+    link: Link::Pie,
+    linker: Linker::Lld,
+    opt: Opt::O2,
+};
 
 fn main() -> ExitCode {
     exec::forbid_core_files();
@@ -132,6 +148,9 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         std::fs::write(&o.page, text).map_err(|e| format!("{}: {e}", o.page.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
+    if o.transparency_page {
+        return make_transparency_page(o, &setup, programs);
+    }
     let others = o.pairwise || o.full || o.quick || o.valgrind || o.errors || o.random.is_some();
     let pairwise = o.pairwise || !(others || o.plain);
     if (others || pairwise) && !setup.flick_cc.exists() {
@@ -140,21 +159,10 @@ fn run(o: &Options) -> Result<ExitCode, String> {
             o.flick.display()
         ));
     }
-    let threads = match o.jobs {
-        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
-        n => n,
-    };
+    let threads = threads(o);
     let oracles = Oracles::new(&setup, &programs);
     let shares = random::Shares::default();
-    let quick = |all: &[Mode]| {
-        let mode = Mode {
-            trigger: Trigger::Gate,
-            link: Link::Pie,
-            linker: Linker::Lld,
-            opt: Opt::O2,
-        };
-        all.iter().copied().filter(|&m| m == mode).collect()
-    };
+    let quick = |all: &[Mode]| all.iter().copied().filter(|&m| m == QUICK).collect();
     if let Some(bad) = o.mode.iter().find(|w| !Mode::is_word(w)) {
         return Err(format!("--mode: unknown word '{bad}'"));
     }
@@ -202,7 +210,55 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         ));
         verdicts.extend(go("errors", (jobs, Vec::new())));
     }
+    if o.filter.is_empty() && o.mode.is_empty() && o.errors && (pairwise || o.full) {
+        let points = transparency::read(&setup.tests)?;
+        let page = std::fs::read_to_string(&o.transparency).unwrap_or_default();
+        let limits = limits(o)?;
+        verdicts.extend(transparency::verdicts(&points, &verdicts, &limits, &page));
+    }
     Ok(close(&verdicts, o.show))
+}
+
+/// What the tests of its rows show in one mode; they must show the same in all others.
+fn make_transparency_page(
+    o: &Options,
+    setup: &Setup,
+    mut programs: Vec<program::Program>,
+) -> Result<ExitCode, String> {
+    let points = transparency::read(&setup.tests)?;
+    let names: BTreeSet<&str> = transparency::tests(&points).collect();
+    programs.retain(|p| names.contains(p.name.as_str()));
+    let oracles = Oracles::new(setup, &programs);
+    let one_of = |all: &[Mode]| {
+        let quick = all.iter().copied().find(|&m| m == QUICK);
+        quick.or(all.first().copied()).into_iter().collect()
+    };
+    let (mut jobs, mut verdicts) = suite::linked(setup, &oracles, one_of, false);
+    let errors: Vec<String> = names
+        .iter()
+        .filter_map(|n| Some(n.strip_prefix("errors/")?.to_owned()))
+        .collect();
+    jobs.extend(errors::jobs(setup, &errors)?);
+    verdicts.extend(pool::run(&jobs, threads(o), "transparency"));
+    let made = transparency::page(&points, &verdicts, &limits(o)?);
+    let written = made.and_then(|text| {
+        std::fs::write(&o.transparency, text)
+            .map_err(|e| format!("{}: {e}", o.transparency.display()))
+    });
+    verdicts.push(Verdict::new("transparency: the page".into(), written));
+    Ok(close(&verdicts, o.show))
+}
+
+fn limits(o: &Options) -> Result<String, String> {
+    let path = o.transparency.with_file_name("limits.md");
+    std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn threads(o: &Options) -> usize {
+    match o.jobs {
+        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+        n => n,
+    }
 }
 
 /// Random placement proves little if most of what it chose had to stay on the host.

@@ -11,10 +11,29 @@ pub enum Outcome {
     Skipped(String),
 }
 
+/// What a test that passed has shown, for docs/transparency.md.
+pub struct Shown {
+    pub kind: Kind,
+    /// What the program or the tool printed.
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A program that crossed, and did what its native build does.
+    Works,
+    /// A compile or link that failed with a code.
+    Refused,
+    /// A run that ended with a code.
+    Reported,
+}
+
 /// One result of a job; a job that builds once and runs twice has two.
 pub struct Verdict {
+    /// The test, and behind a blank the way in which it ran.
     pub name: String,
     pub outcome: Outcome,
+    pub shown: Option<Shown>,
 }
 
 impl Verdict {
@@ -23,14 +42,35 @@ impl Verdict {
             Ok(()) => Outcome::Passed,
             Err(report) => Outcome::Failed(report),
         };
-        Self { name, outcome }
+        Self {
+            name,
+            outcome,
+            shown: None,
+        }
+    }
+
+    /// The verdict of a test that prints something, or fails with a report.
+    pub fn of(name: String, kind: Kind, result: Result<String, String>) -> Self {
+        match result {
+            Ok(text) => Self {
+                shown: Some(Shown { kind, text }),
+                ..Self::new(name, Ok(()))
+            },
+            Err(report) => Self::new(name, Err(report)),
+        }
     }
 
     pub fn skipped(name: String, reason: &str) -> Self {
         Self {
             name,
             outcome: Outcome::Skipped(reason.into()),
+            shown: None,
         }
+    }
+
+    /// The test that this is a verdict on.
+    pub fn test(&self) -> &str {
+        self.name.split(' ').next().unwrap_or_default()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::build::{self, Compiler, Shape};
 use crate::check::{self, RunAs};
 use crate::exec::Finished;
 use crate::mode::{Link, Linker, Mode, Opt, Trigger};
-use crate::pool::{Job, Verdict};
+use crate::pool::{Job, Kind, Verdict};
 use crate::program::Program;
 use crate::random::{self, Dice, Shares};
 
@@ -155,7 +155,7 @@ fn one_shape(
             Err(e) => Err(e.clone()),
         };
         all_passed &= result.is_ok();
-        verdicts.push(Verdict::new(name(trigger), result));
+        verdicts.push(Verdict::of(name(trigger), Kind::Works, result));
     }
     clean(setup, &dir, all_passed);
     verdicts
@@ -276,42 +276,36 @@ fn random_program(
 ) -> Vec<Verdict> {
     let program = &oracles.programs[index];
     let mut names = None;
-    let mut known: BTreeMap<BTreeSet<String>, (Dice, bool)> = BTreeMap::new();
+    let mut known: BTreeMap<BTreeSet<String>, (Dice, Option<String>)> = BTreeMap::new();
     let mut verdicts = Vec::new();
     for &dice in std::iter::once(&Dice::ALL).chain(throws) {
         let name = format!("{} {dice}", program.name);
         let expected = names.as_ref().map(|names| dice.among(names));
-        if let Some(&(first, passed)) = expected.as_ref().and_then(|e| known.get(e)) {
-            let result = if passed {
-                Ok(())
-            } else {
-                Err(format!("places the same functions as {first}"))
-            };
-            verdicts.push(Verdict::new(name, result));
+        if let Some((first, output)) = expected.as_ref().and_then(|e| known.get(e)) {
+            let again = || format!("places the same functions as {first}");
+            let result = output.clone().ok_or_else(again);
+            verdicts.push(Verdict::of(name, Kind::Works, result));
             continue;
         }
         let mut chosen = None;
         let result = one_throw(setup, oracles, index, dice).and_then(|(lines, run)| {
             shares.add(&lines);
             let lines = random::chosen(&lines);
-            let mut faults = run.err().into_iter().collect::<Vec<_>>();
-            if let Some(expected) = expected.as_ref().filter(|&e| *e != lines) {
-                faults.push(format!(
-                    "the dice of docs/formats.md choose {expected:?}, the compiler {lines:?}"
-                ));
-            }
+            let other = expected.as_ref().filter(|&e| *e != lines).map(|expected| {
+                format!("the dice of docs/formats.md choose {expected:?}, the compiler {lines:?}")
+            });
             chosen = Some(lines);
-            if faults.is_empty() {
-                Ok(())
-            } else {
-                Err(faults.join("\n"))
+            match (run, other) {
+                (run, None) => run,
+                (Ok(_), Some(other)) => Err(other),
+                (Err(run), Some(other)) => Err(format!("{run}\n{other}")),
             }
         });
         if let Some(chosen) = chosen {
-            known.insert(chosen.clone(), (dice, result.is_ok()));
+            known.insert(chosen.clone(), (dice, result.clone().ok()));
             names.get_or_insert(chosen);
         }
-        verdicts.push(Verdict::new(name, result));
+        verdicts.push(Verdict::of(name, Kind::Works, result));
     }
     verdicts
 }
@@ -322,7 +316,7 @@ fn one_throw(
     oracles: &Oracles,
     index: usize,
     dice: Dice,
-) -> Result<(String, Result<(), String>), String> {
+) -> Result<(String, Result<String, String>), String> {
     let program = &oracles.programs[index];
     let dir = setup.work.join(format!(
         "{}-seed{}-{}",
