@@ -13,9 +13,9 @@ static cl::opt<std::string> CommandLineOption("flick-command-line", cl::value_de
 /// Operand of DICompileUnit that holds the flags.
 constexpr unsigned FlagsOperand = 2;
 
-bool restoreCommandLine(Module &M) {
+void restoreCommandLine(Module &M) {
   if (CommandLineOption.empty())
-    return false;
+    return;
   LLVMContext &Ctx = M.getContext();
   auto *Words = MDString::get(Ctx, CommandLineOption);
   if (NamedMDNode *Record = M.getNamedMetadata("llvm.commandline")) {
@@ -25,7 +25,6 @@ bool restoreCommandLine(Module &M) {
   for (DICompileUnit *Unit : M.debug_compile_units())
     if (MDString *Flags = Unit->getRawFlags(); Flags && Flags == Unit->getOperand(FlagsOperand))
       Unit->replaceOperandWith(FlagsOperand, Words);
-  return true;
 }
 
 } // namespace flick

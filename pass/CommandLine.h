@@ -6,7 +6,7 @@
 namespace flick {
 
 /// Puts the user's command line (`-flick-command-line=`) in the place of the one that clang was
-/// given. True if there was one.
-bool restoreCommandLine(llvm::Module &M);
+/// given.
+void restoreCommandLine(llvm::Module &M);
 
 } // namespace flick

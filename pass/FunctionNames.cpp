@@ -105,9 +105,14 @@ SmallVector<std::string> functionNames(StringRef Symbol) {
   if (!Symbol.starts_with("_Z"))
     return Out;
   auto Add = [&](StringRef Name) {
-    for (std::string Each : {squeeze(Name), withoutModules(squeeze(Name))})
+    auto AddOne = [&](std::string Each) {
       if (!is_contained(Out, Each))
         Out.push_back(std::move(Each));
+    };
+    std::string Squeezed = squeeze(Name);
+    AddOne(Squeezed);
+    if (StringRef(Squeezed).contains('@'))
+      AddOne(withoutModules(Squeezed));
   };
   ItaniumPartialDemangler Parts;
   std::string Target = throughThunk(Symbol); // the parts refer to it

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use flick_names::nearest;
+use flick_names::did_you_mean;
 
 use crate::nxp_options::NxpOptions;
 use crate::options::{REFUSED_LANGUAGES, SEPARATE, instruments_host};
@@ -199,8 +199,8 @@ impl Parser<'_> {
             }
             _ => {
                 let word = name.trim_start_matches('-').trim_start_matches("flick");
-                let meant = nearest(word.trim_start_matches(['-', '_']), OPTIONS)
-                    .map_or(String::new(), |o| format!("did you mean '--flick-{o}'? "));
+                let word = word.trim_start_matches(['-', '_']);
+                let meant = did_you_mean(word, "--flick-", OPTIONS);
                 return Err(Error::new(
                     104,
                     "an option of Flick's is not known",

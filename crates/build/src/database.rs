@@ -4,7 +4,8 @@ use std::path::Path;
 use flick_image::elf::read_file;
 
 use crate::compile::Extra;
-use crate::{Error, Result};
+use crate::preprocessed::escaped;
+use crate::{Result, temp};
 
 /// Takes the words of Flick's pass out of the entries: clangd and its like parse them with a clang of
 /// their own, which has no use for the pass. The macro and the directory of `flick.h` stay.
@@ -27,14 +28,11 @@ pub fn clean(file: &Path, extra: &Extra) -> Result<()> {
     if clean == text {
         return Ok(());
     }
-    std::fs::write(file, clean).map_err(|e| {
-        let help = "check that it is writable and that the disk is not full";
-        let place = file.display().to_string();
-        Error::new(105, "a file cannot be written", place, e.to_string(), help)
-    })
+    std::fs::write(file, clean)
+        .map_err(|e| temp::cannot_write(file.display().to_string(), &e, temp::OUTPUT_HELP))
 }
 
 /// As in clang's JSON.
 fn quoted(word: &str) -> String {
-    format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", escaped(word))
 }

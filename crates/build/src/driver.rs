@@ -89,7 +89,15 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
     let result = if args.placement.replay.is_on() {
         replayed(&args.placement.replay, &clang, &words, runner)
     } else {
-        compiled(front, &args, &root, &words, reports.as_deref(), runner)
+        compiled(
+            front,
+            &args,
+            &root,
+            &clang,
+            &words,
+            reports.as_deref(),
+            runner,
+        )
     };
     if let Some(file) = args.database.as_deref().filter(|file| file.is_file()) {
         database::clean(file, &extra)?;
@@ -107,11 +115,11 @@ fn compiled(
     front: FrontEnd,
     args: &Args,
     root: &Root,
+    clang: &Path,
     words: &[OsString],
     reports: Option<&Path>,
     runner: Runner,
 ) -> Step {
-    let clang = &front.tool().require()?;
     let save_dir = std::env::var_os("FLICK_SAVE_DIR").filter(|dir| !dir.is_empty());
     let new = |dir: &Path| Reproduction::create(front, args, root, clang, dir);
     let saved = save_dir.map(|dir| new(Path::new(&dir))).transpose()?;

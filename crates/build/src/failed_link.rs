@@ -9,7 +9,7 @@ use flick_image::{Placements, fat};
 use flick_names::{demangled, function_name, plain};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SymbolKind};
 
-use crate::inputs::{each_object, is_script, shown_place};
+use crate::inputs::{each_own_object, is_script, shown_place};
 use crate::line::{self, Line};
 use crate::run::Runner;
 use crate::search::LinkInput;
@@ -107,17 +107,7 @@ impl Facts {
         let mut own = files.iter().filter(|input| !input.of_system());
         let script = own.find(|input| is_script(&input.path));
         facts.script = script.map(|input| input.path.display().to_string());
-        for input in files.iter().filter(|input| !input.of_system()) {
-            each_object(
-                input,
-                &mut |data, place, _| match object::File::parse(data) {
-                    Ok(file) if file.kind() == object::ObjectKind::Relocatable => {
-                        facts.object(&file, place, complaints)
-                    }
-                    _ => Ok(()),
-                },
-            )?;
-        }
+        each_own_object(files, |file, place| facts.object(file, place, complaints))?;
         Ok(facts)
     }
 
@@ -217,14 +207,12 @@ impl Facts {
             .find(|row| row.function == symbol && row.placement != "host")?;
         let name = demangled(symbol);
         let place = self.position(symbol, &placed.unit);
-        let own: Vec<&String> = self.definers.get(symbol)?.iter().collect();
-        let files: Vec<&str> = own.iter().map(|file| file.as_str()).collect();
+        let files = self.definers.get(symbol)?.join(", ");
         Some(note(
             format!("'{name}' is defined twice"),
             place,
             format!(
-                "this definition is placed on the NxP; these files define the function: {}",
-                files.join(", ")
+                "this definition is placed on the NxP; these files define the function: {files}"
             ),
             "keep one: a function has one definition for both sides, and Flick makes the copy for the \
              host itself",

@@ -127,6 +127,23 @@ fn each_member(path: &Path, data: &[u8], optional: bool, visit: Visit) -> Result
     Ok(())
 }
 
+/// Visits the relocatable objects among the user's own inputs, with their places.
+pub fn each_own_object(
+    inputs: &[LinkInput],
+    mut visit: impl FnMut(&object::File, &str) -> Result<()>,
+) -> Result<()> {
+    for input in inputs.iter().filter(|input| !input.of_system()) {
+        each_object(
+            input,
+            &mut |data, place, _| match object::File::parse(data) {
+                Ok(file) if file.kind() == object::ObjectKind::Relocatable => visit(&file, place),
+                _ => Ok(()),
+            },
+        )?;
+    }
+    Ok(())
+}
+
 impl Inputs {
     /// Reads them. `asked`: names to look for among host definitions. FLK0105, FLK0302, FLK0303,
     /// FLK0304.

@@ -84,10 +84,10 @@ fn link(words: Vec<OsString>) -> Step {
         }
     }
     if inputs.units.is_empty() {
-        // NxP code that a linker script names is not seen here.
-        let flicks = |file: &LinkInput| !file.of_system() && inputs::is_script(&file.path);
-        let flicks = !inputs.expected.is_empty() || files.iter().any(flicks);
         return link.run(None, mode).map_err(|stop| {
+            // NxP code that a linker script names is not seen here.
+            let script = |file: &LinkInput| !file.of_system() && inputs::is_script(&file.path);
+            let flicks = !inputs.expected.is_empty() || files.iter().any(script);
             let files = if flicks { &files[..] } else { &[] };
             link.explained(stop, files, &link.command(None, mode))
         });

@@ -8,9 +8,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use flick_image::elf::read_file;
 
+use crate::Result;
 use crate::args::{Args, Stop};
 use crate::root::Root;
-use crate::{Error, Result};
+use crate::temp::{self, OUTPUT_HELP as HELP};
 
 /// Line markers behind the text of `-E`, if there is a placement file. Without one the text is clang's
 /// own. FLK0105.
@@ -23,7 +24,7 @@ pub fn add_markers(args: &Args, root: &Root) -> Result<()> {
         Some(output) if output != "-" => Path::new(output),
         _ => return print(text.as_bytes()),
     };
-    let failed = |e: std::io::Error| cannot_write(&to.display().to_string(), &e);
+    let failed = |e: std::io::Error| temp::cannot_write(to.display().to_string(), &e, HELP);
     let mut file = OpenOptions::new().append(true).open(to).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)
 }
@@ -42,24 +43,13 @@ fn markers(args: &Args, root: &Root) -> Result<String> {
     Ok(text)
 }
 
-/// As clang writes names into line markers.
-fn escaped(name: &str) -> String {
+/// As clang writes names into line markers and JSON.
+pub fn escaped(name: &str) -> String {
     name.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 fn print(text: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text).and_then(|()| out.flush());
-    written.map_err(|e| cannot_write("standard output", &e))
-}
-
-fn cannot_write(place: &str, error: &std::io::Error) -> Error {
-    let help = "check that it is writable and that the disk is not full";
-    Error::new(
-        105,
-        "a file cannot be written",
-        place,
-        error.to_string(),
-        help,
-    )
+    written.map_err(|e| temp::cannot_write("standard output", &e, HELP))
 }

@@ -10,8 +10,9 @@ use std::process::{Command, Stdio};
 
 use crate::args::Args;
 use crate::driver::FrontEnd;
+use crate::preprocessed::escaped;
 use crate::root::Root;
-use crate::run::Runner;
+use crate::run::{Runner, quoted};
 use crate::{Error, Result};
 
 /// Environment that clang, the linker or Flick read.
@@ -448,9 +449,8 @@ fn rule_files(text: &[u8]) -> BTreeSet<PathBuf> {
 
 /// For clang's virtual file system: each file under its old name.
 fn overlay(files: &BTreeSet<PathBuf>) -> String {
-    let json = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let entry = |file: &PathBuf| {
-        let name = json(&file.to_string_lossy());
+        let name = escaped(&file.to_string_lossy());
         format!(
             "{{\"type\": \"file\", \"name\": \"{name}\", \"external-contents\": \"tree{name}\"}}"
         )
@@ -475,10 +475,6 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
             .set_modified(time)
     };
     copied().map_err(|e| failed(to, &e))
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 fn quoted_part(text: &str) -> String {

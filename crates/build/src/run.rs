@@ -63,9 +63,8 @@ impl Runner {
     /// The same, with all of `args` in the response file `file`.
     pub fn capture_from(&self, tool: &Path, args: &[OsString], file: &Path) -> Result<Output> {
         self.show(tool, args);
-        write(file, &response::text(args.iter().map(AsRef::as_ref)))?;
         let mut command = Command::new(tool);
-        command.arg(from_file(file));
+        command.arg(in_file(args, file)?);
         command.output().map_err(|e| cannot_start(tool, &e))
     }
 
@@ -80,8 +79,7 @@ impl Runner {
             return Ok((command, None));
         }
         let temp = Temp::new(None)?;
-        let text = response::text(args.iter().map(AsRef::as_ref));
-        command.arg(from_file(&temp.write("words", &text)?));
+        command.arg(in_file(args, &temp.file("words"))?);
         Ok((command, Some(temp)))
     }
 
@@ -100,10 +98,12 @@ impl Runner {
 /// a command line leaves it so.
 const COMMAND_LINE_BYTES: usize = 64 << 10;
 
-fn from_file(file: &Path) -> OsString {
+/// Writes a response file; the word that stands for it. FLK0105.
+fn in_file(args: &[OsString], file: &Path) -> Result<OsString> {
+    write(file, &response::text(args.iter().map(AsRef::as_ref)))?;
     let mut word = OsString::from("@");
     word.push(file);
-    word
+    Ok(word)
 }
 
 /// A tool's failure, which it has explained itself.
@@ -115,7 +115,8 @@ pub fn success(status: ExitStatus) -> Step {
     }
 }
 
-fn quoted(arg: &str) -> String {
+/// For a shell.
+pub(crate) fn quoted(arg: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./,:@%".contains(c);
     if !arg.is_empty() && arg.chars().all(plain) {
         arg.into()

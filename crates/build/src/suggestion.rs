@@ -2,11 +2,11 @@
 //! (`pass/PlacementFile.cpp`); here are the names that it could have matched.
 use std::collections::{BTreeMap, BTreeSet};
 
-use flick_names::{distance, function_name, plain};
+use flick_names::{FunctionName, distance, function_name, plain};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use crate::Result;
-use crate::inputs::{each_object, shown_place};
+use crate::inputs::{each_own_object, shown_place};
 use crate::search::LinkInput;
 
 /// Functions of a link or of finished files, by the linker's names.
@@ -57,6 +57,12 @@ impl Functions {
         let (side, pattern) = text.split_once([' ', '\t']).unwrap_or(("", text));
         let pattern = pattern.trim();
         let wanted = Wanted::parse(pattern);
+        let whole = squeezed(pattern);
+        let exact = |symbol: &String, name: &FunctionName| {
+            [symbol, &name.full, &name.qualified]
+                .iter()
+                .any(|s| squeezed(s) == whole)
+        };
         let mut best: Option<(Rank, BTreeSet<String>)> = None;
         let mut offer = |rank: Rank, name: String| match &mut best {
             Some((have, names)) if *have == rank => drop(names.insert(name)),
@@ -65,8 +71,7 @@ impl Functions {
         };
         for (symbol, place) in &self.defined {
             let name = function_name(symbol);
-            let spellings = [symbol, &name.full, &name.qualified];
-            if spellings.iter().any(|s| squeezed(s) == squeezed(pattern)) {
+            if exact(symbol, &name) {
                 return Finding::NotCompiledWith(place.clone());
             }
             // A lambda's name is spelt otherwise by each demangler.
@@ -89,7 +94,6 @@ impl Functions {
                 }
             }
         }
-        let exact = |name: &String| squeezed(name) == squeezed(pattern);
         match best {
             Some((_, names)) => Finding::Near(
                 names
@@ -98,10 +102,11 @@ impl Functions {
                     .map(|name| format!("{side} {name}").trim().to_owned())
                     .collect(),
             ),
-            None => match self.called.iter().find(|(symbol, _)| {
-                let name = function_name(symbol);
-                [symbol, &name.full, &name.qualified].into_iter().any(exact)
-            }) {
+            None => match self
+                .called
+                .iter()
+                .find(|(symbol, _)| exact(symbol, &function_name(symbol)))
+            {
                 Some((_, place)) => Finding::OnlyCalled(place.clone()),
                 None => Finding::Nothing,
             },
@@ -112,16 +117,10 @@ impl Functions {
 /// Those of a link's own objects.
 pub fn of_inputs(files: &[LinkInput]) -> Result<Functions> {
     let mut functions = Functions::default();
-    for input in files.iter().filter(|input| !input.of_system()) {
-        each_object(input, &mut |data, place, _| {
-            if let Ok(file) = object::File::parse(data)
-                && file.kind() == object::ObjectKind::Relocatable
-            {
-                functions.add(&file, &shown_place(&file, place));
-            }
-            Ok(())
-        })?;
-    }
+    each_own_object(files, |file, place| {
+        functions.add(file, &shown_place(file, place));
+        Ok(())
+    })?;
     Ok(functions)
 }
 

@@ -14,14 +14,13 @@ impl Temp {
     /// FLK0105 where it cannot be made.
     pub fn new(keep: Option<&Path>) -> Result<Self> {
         let failed = |place: &Path, e: std::io::Error| {
-            let help = "check that it is writable and that the disk is not full";
             let place = place.display().to_string();
             Error::new(
                 105,
                 "a temporary directory cannot be made",
                 place,
                 e.to_string(),
-                help,
+                OUTPUT_HELP,
             )
         };
         if let Some(dir) = keep {
@@ -56,12 +55,23 @@ impl Temp {
 /// Writes a file; FLK0105.
 pub fn write(path: &Path, data: &[u8]) -> Result<()> {
     std::fs::write(path, data).map_err(|e| {
-        Error::new(
-            105,
-            "a file cannot be written",
+        cannot_write(
             path.display().to_string(),
-            e.to_string(),
+            &e,
             "check that the disk is not full",
         )
     })
+}
+
+/// What helps with a file that the user has named.
+pub const OUTPUT_HELP: &str = "check that it is writable and that the disk is not full";
+
+pub fn cannot_write(place: impl Into<String>, error: &std::io::Error, help: &str) -> Error {
+    Error::new(
+        105,
+        "a file cannot be written",
+        place,
+        error.to_string(),
+        help,
+    )
 }

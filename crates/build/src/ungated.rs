@@ -12,7 +12,7 @@ use flick_image::place::Placed;
 use flick_names::demangled;
 use object::{Object, ObjectSymbol};
 
-use crate::inputs::each_object;
+use crate::inputs::each_own_object;
 use crate::line::Line;
 use crate::search::LinkInput;
 use crate::{Error, Result};
@@ -43,14 +43,12 @@ pub fn check(
     }
     // Where each is host code alone; a static function of that name is another function.
     let mut kept = BTreeMap::new();
-    for input in files.iter().filter(|input| !input.of_system()) {
-        each_object(input, &mut |data, place, _| {
-            for name in host_only(data, &ungated)? {
-                kept.entry(name).or_insert_with(|| place.to_owned());
-            }
-            Ok(())
-        })?;
-    }
+    each_own_object(files, |file, place| {
+        for name in host_only(file, &ungated)? {
+            kept.entry(name).or_insert_with(|| place.to_owned());
+        }
+        Ok(())
+    })?;
     let Some((name, place)) = kept.first_key_value() else {
         return Ok(None);
     };
@@ -76,22 +74,14 @@ pub fn check(
 /// Whether a function that one object places on the NxP is host code in another one.
 fn is_possible(files: &[LinkInput]) -> Result<bool> {
     let (mut placed, mut host) = (BTreeSet::new(), BTreeSet::new());
-    for input in files.iter().filter(|input| !input.of_system()) {
-        each_object(input, &mut |data, _, _| {
-            let Ok(file) = object::File::parse(data) else {
-                return Ok(());
-            };
-            if file.kind() != object::ObjectKind::Relocatable {
-                return Ok(());
-            }
-            let here: BTreeSet<String> = placed_in(&file)?.map(|row| row.function).collect();
-            let weak = file.symbols().filter(|s| s.is_weak() && s.is_definition());
-            let weak = weak.filter_map(|s| s.name().ok().map(str::to_owned));
-            host.extend(weak.filter(|name| !here.contains(name)));
-            placed.extend(here);
-            Ok(())
-        })?;
-    }
+    each_own_object(files, |file, _| {
+        let here: BTreeSet<String> = placed_in(file)?.map(|row| row.function).collect();
+        let weak = file.symbols().filter(|s| s.is_weak() && s.is_definition());
+        let weak = weak.filter_map(|s| s.name().ok().map(str::to_owned));
+        host.extend(weak.filter(|name| !here.contains(name)));
+        placed.extend(here);
+        Ok(())
+    })?;
     Ok(!placed.is_disjoint(&host))
 }
 
@@ -126,13 +116,7 @@ fn of_output(path: &Path) -> Result<BTreeMap<String, String>> {
 }
 
 /// Those of `names` that an object has in a form that others may replace, and as host code alone.
-fn host_only(data: &[u8], names: &BTreeMap<String, String>) -> Result<BTreeSet<String>> {
-    let Ok(file) = object::File::parse(data) else {
-        return Ok(BTreeSet::new());
-    };
-    if file.kind() != object::ObjectKind::Relocatable {
-        return Ok(BTreeSet::new());
-    }
+fn host_only(file: &object::File, names: &BTreeMap<String, String>) -> Result<BTreeSet<String>> {
     let mut found: BTreeSet<String> = file
         .symbols()
         .filter(|symbol| symbol.is_definition() && symbol.is_weak())
@@ -141,7 +125,7 @@ fn host_only(data: &[u8], names: &BTreeMap<String, String>) -> Result<BTreeSet<S
         .map(str::to_owned)
         .collect();
     if !found.is_empty() {
-        for row in placed_in(&file)? {
+        for row in placed_in(file)? {
             found.remove(&row.function);
         }
     }

@@ -218,8 +218,8 @@ fn strangers(variables: impl Iterator<Item = (String, String)>) -> Vec<Setting> 
         .map(|(name, value)| {
             let word = |name: &str| name.trim_start_matches(PREFIX).to_owned();
             let words: Vec<String> = known.iter().map(|name| word(name)).collect();
-            let meant = flick_names::nearest(&word(&name), words.iter().map(String::as_str));
-            let meant = meant.map_or(String::new(), |w| format!("did you mean '{PREFIX}{w}'? "));
+            let names = words.iter().map(String::as_str);
+            let meant = flick_names::did_you_mean(&word(&name), PREFIX, names);
             let help = format!("{meant}Flick reads {}", known.join(", "));
             let what = format!("{name} is no variable of Flick's, and has no effect");
             Setting::new(name, value, "environment").bad(404, what, help)

@@ -17,14 +17,21 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     found.min_by_key(|&(edits, _)| edits).map(|(_, name)| name)
 }
 
-/// `did you mean 'NAME'? `, or nothing: to stand before a list of what there is.
-pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(word, names).map_or(String::new(), |name| format!("did you mean '{name}'? "))
+/// `did you mean 'NAME'? `, or nothing: to stand before a list of what there is. `prefix`: what all
+/// the names begin with, and `word` and `names` leave out.
+pub fn did_you_mean<'a>(
+    word: &str,
+    prefix: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> String {
+    nearest(word, names).map_or(String::new(), |name| {
+        format!("did you mean '{prefix}{name}'? ")
+    })
 }
 
 /// The help for a bad value of a setting that takes one of some words.
 pub fn use_one_of(word: &str, values: &[&str]) -> String {
-    let meant = did_you_mean(word, values.iter().copied());
+    let meant = did_you_mean(word, "", values.iter().copied());
     format!("{meant}use one of: {}", values.join(", "))
 }
 
@@ -40,8 +47,8 @@ mod tests {
         assert_eq!(nearest("of", names), Some("off"));
         assert_eq!(nearest("yes", names), None);
         assert_eq!(nearest("", names), None);
-        assert_eq!(did_you_mean("of", names), "did you mean 'off'? ");
-        assert_eq!(did_you_mean("never", names), "");
+        assert_eq!(did_you_mean("of", "", names), "did you mean 'off'? ");
+        assert_eq!(did_you_mean("never", "", names), "");
         assert_eq!(
             use_one_of("of", &names),
             "did you mean 'off'? use one of: auto, require, off"

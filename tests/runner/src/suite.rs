@@ -48,26 +48,35 @@ impl<'a> Oracles<'a> {
         }
         let slot = &self.done[index][Opt::ALL.iter().position(|&o| o == opt).unwrap_or(0)];
         let result = slot.get_or_init(|| {
-            let dir = self
-                .setup
-                .work
-                .join(format!("plain-{}-{}", program.name, opt.word()));
-            let compiler = Compiler::clang(&STRICT);
-            let shape = Shape {
-                link: Link::Pie,
-                linker: None,
-                opt,
-            };
-            let built = build::build(program, &compiler, shape, &self.setup.include, &dir)?;
-            let done = check::plain(program, &built)?;
-            clean(self.setup, &dir, true);
-            Ok(done)
+            plain_run(self.setup, program, &Compiler::clang(&STRICT), "clang", opt)
         });
         result
             .as_ref()
             .map(Some)
             .map_err(|e| format!("plain clang: {e}"))
     }
+}
+
+/// Builds a program with a compiler that knows nothing of Flick, and runs it.
+fn plain_run(
+    setup: &Setup,
+    program: &Program,
+    compiler: &Compiler,
+    name: &str,
+    opt: Opt,
+) -> Result<Finished, String> {
+    let dir = setup
+        .work
+        .join(format!("{}-{name}-{}", program.name, opt.word()));
+    let shape = Shape {
+        link: Link::Pie,
+        linker: None,
+        opt,
+    };
+    let built = build::build(program, compiler, shape, &setup.include, &dir)?;
+    let done = check::plain(program, &built)?;
+    clean(setup, &dir, true);
+    Ok(done)
 }
 
 fn clean(setup: &Setup, dir: &PathBuf, passed: bool) {
@@ -183,13 +192,8 @@ pub fn plain<'a>(setup: &'a Setup, oracles: &'a Oracles<'a>) -> (Vec<Job<'a>>, V
                     )
                 };
                 let clang = oracles.get(index, opt);
-                let mut verdicts = vec![verdict("clang", clang.clone().map(|_| ()))];
-                // gcc sees at this level what it warns of.
-                if opt == Opt::O2 {
-                    let gcc = plain_gcc(setup, program, opt, clang.ok().flatten());
-                    verdicts.push(verdict("gcc", gcc));
-                }
-                verdicts
+                let gcc = plain_gcc(setup, program, opt, clang.as_ref().ok().copied().flatten());
+                vec![verdict("clang", clang.map(|_| ())), verdict("gcc", gcc)]
             }));
         }
     }
@@ -202,27 +206,14 @@ fn plain_gcc(
     opt: Opt,
     oracle: Option<&Finished>,
 ) -> Result<(), String> {
-    let dir = setup
-        .work
-        .join(format!("{}-gcc-{}", program.name, opt.word()));
-    let shape = Shape {
-        link: Link::Pie,
-        linker: None,
-        opt,
-    };
-    let compiler = Compiler::gcc(&STRICT);
-    let built = build::build(program, &compiler, shape, &setup.include, &dir)?;
-    let done = check::plain(program, &built)?;
+    let done = plain_run(setup, program, &Compiler::gcc(&STRICT), "gcc", opt)?;
     match oracle {
         Some(oracle) if oracle.stdout != done.stdout => Err(format!(
             "gcc and clang differ:\n{}---\n{}",
             done.stdout_text(),
             oracle.stdout_text()
         )),
-        _ => {
-            clean(setup, &dir, true);
-            Ok(())
-        }
+        _ => Ok(()),
     }
 }
 
