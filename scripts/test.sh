@@ -110,6 +110,7 @@ check "Corpus: runner" sh -c "'$cargo' build -q --release -p flick-tests && cp '
 # In one command: they share the runs of the programs that plain clang builds.
 check "Corpus" corpus $matrix --random 20 --plain --valgrind --errors
 [ $matrix = --pairwise ] || check "Debian package on a fresh system" fresh_system
+[ $matrix = --pairwise ] || check "Runtime with AddressSanitizer" tests/asan/run.sh
 [ $matrix = --pairwise ] || check "Planted faults are caught" tests/planted/run.sh
 
 echo

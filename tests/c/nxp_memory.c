@@ -4,6 +4,7 @@
 // OUT: 1 1 1 1
 // OUT: 0 0 0 0
 // SKIP-VALGRIND: the heap is memcheck's there
+// SKIP-ASAN: the heap is the sanitizer's there
 #include <flick.h>
 #include <stdio.h>
 #include <stdlib.h>

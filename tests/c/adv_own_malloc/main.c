@@ -1,6 +1,7 @@
 // A program with an allocator of its own, without the rarer functions: NxP code gets its blocks
 // from there, as the program's free expects.
 // SKIP-VALGRIND: memcheck replaces the program's own malloc
+// SKIP-ASAN: the heap is the sanitizer's there
 // OUT: 3 of 3
 #include "flick.h"
 #include <stdio.h>

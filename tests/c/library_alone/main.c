@@ -3,6 +3,7 @@
 // ONLY: flick
 // SKIP-MODE: static a static program has no shared library
 // SKIP-VALGRIND: memcheck replaces malloc
+// SKIP-ASAN: the heap is the sanitizer's there
 // STEP: cc -shared -fPIC library.c -o libalone.so
 // STEP: link main.c -L. -lalone -Wl,-rpath,$ORIGIN
 // OUT: 1

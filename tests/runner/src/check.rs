@@ -1,6 +1,6 @@
 //! Runs a built program and compares it with what it says of itself and with plain clang's build.
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::build::Built;
 use crate::directives::{Counter, Crossings, Directives, Exit};
@@ -9,11 +9,25 @@ use crate::mode::Trigger;
 use crate::program::Program;
 use crate::stats::Stats;
 
+/// What watches a Flick build's memory accesses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Watch {
+    Nothing,
+    Valgrind,
+    /// A runtime and engine built with AddressSanitizer.
+    Asan {
+        /// Folder of that `libflick.so`.
+        runtime: PathBuf,
+        /// The sanitizer's own library.
+        sanitizer: PathBuf,
+    },
+}
+
 /// How to run a Flick build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunAs {
+#[derive(Clone, Copy, Debug)]
+pub struct RunAs<'a> {
     pub trigger: Trigger,
-    pub valgrind: bool,
+    pub watch: &'a Watch,
     /// The program's marks are in force, so that its crossings can be checked.
     pub marked: bool,
 }
@@ -66,21 +80,7 @@ pub fn flick(
             run.env.push((name.into(), value));
         }
     }
-    if how.valgrind {
-        // Freeing libc's memory at the end would flush what `_exit` must not.
-        let tool = [
-            "valgrind",
-            "-q",
-            "--leak-check=no",
-            "--error-limit=no",
-            "--run-libc-freeres=no",
-        ];
-        let mut argv: Vec<String> = tool.iter().map(|s| (*s).to_owned()).collect();
-        argv.push(format!("--error-exitcode={MEMCHECK_FAILED}"));
-        argv.append(&mut run.argv);
-        run.argv = argv;
-        run.timeout = run.timeout.max(30) * 8;
-    }
+    watched(&mut run, how.watch);
     let done = run
         .run("flick")
         .map_err(|e| format!("cannot run the Flick build: {e}"))?;
@@ -112,6 +112,41 @@ pub fn flick(
     check_stats(d, &stats, how, &mut faults);
     finish(faults, built, &run, &done)?;
     Ok(done.stdout_text())
+}
+
+fn watched(run: &mut Invocation, watch: &Watch) {
+    match watch {
+        Watch::Nothing => {}
+        Watch::Valgrind => {
+            // Freeing libc's memory at the end would flush what `_exit` must not.
+            let tool = [
+                "valgrind",
+                "-q",
+                "--leak-check=no",
+                "--error-limit=no",
+                "--run-libc-freeres=no",
+            ];
+            let mut argv: Vec<String> = tool.iter().map(|s| (*s).to_owned()).collect();
+            argv.push(format!("--error-exitcode={MEMCHECK_FAILED}"));
+            argv.append(&mut run.argv);
+            run.argv = argv;
+            run.timeout = run.timeout.max(30) * 8;
+        }
+        Watch::Asan { runtime, sanitizer } => {
+            // The program's signals are its own business; what it allocates and never frees is, too.
+            let options = "detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:\
+                           handle_sigill=0:handle_abort=0:use_sigaltstack=0:allocator_may_return_null=1";
+            run.env.push(("ASAN_OPTIONS".into(), options.into()));
+            for (name, first) in [("LD_LIBRARY_PATH", runtime), ("LD_PRELOAD", sanitizer)] {
+                let first = first.display().to_string();
+                match run.env.iter_mut().find(|(k, _)| k == name) {
+                    Some((_, value)) => *value = format!("{first}:{value}"),
+                    None => run.env.push((name.into(), first)),
+                }
+            }
+            run.timeout = run.timeout.max(30) * 4;
+        }
+    }
 }
 
 fn compare_with_comment(d: &Directives, done: &Finished, faults: &mut Vec<String>) {

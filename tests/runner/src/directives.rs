@@ -125,6 +125,7 @@ pub struct Directives {
     pub skip_modes: Vec<SkipMode>,
     pub skip_random: Option<String>,
     pub skip_valgrind: Option<String>,
+    pub skip_asan: Option<String>,
     pub timeout: u64,
     pub steps: Vec<Vec<String>>,
     /// Error tests: stage, code, texts the message must contain.
@@ -152,6 +153,7 @@ impl Default for Directives {
             skip_modes: Vec::new(),
             skip_random: None,
             skip_valgrind: None,
+            skip_asan: None,
             timeout: 30,
             steps: Vec::new(),
             fails: None,
@@ -244,6 +246,7 @@ impl Directives {
             }
             "SKIP-RANDOM" if !trimmed.is_empty() => self.skip_random = Some(trimmed.into()),
             "SKIP-VALGRIND" if !trimmed.is_empty() => self.skip_valgrind = Some(trimmed.into()),
+            "SKIP-ASAN" if !trimmed.is_empty() => self.skip_asan = Some(trimmed.into()),
             "TIMEOUT" => self.timeout = trimmed.parse().map_err(|_| "seconds are needed")?,
             "STEP" => self.steps.push(words()),
             "FAILS" => {

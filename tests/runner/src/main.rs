@@ -22,6 +22,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::check::Watch;
 use crate::mode::{Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Outcome, Verdict};
 use crate::suite::{Oracles, Setup};
@@ -57,6 +58,13 @@ struct Options {
     /// Under valgrind's memcheck, with gates.
     #[arg(long)]
     valgrind: bool,
+    /// With both triggers on a runtime that is built with AddressSanitizer; the folder of that
+    /// libflick.so.
+    #[arg(long, value_name = "DIR", requires = "sanitizer")]
+    asan: Option<PathBuf>,
+    /// With --asan: the sanitizer's library (libclang_rt.asan-x86_64.so).
+    #[arg(long, value_name = "FILE")]
+    sanitizer: Option<PathBuf>,
     /// Bad input, and the mistakes of docs/mistakes.md.
     #[arg(long)]
     errors: bool,
@@ -151,7 +159,13 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     if o.transparency_page {
         return make_transparency_page(o, &setup, programs);
     }
-    let others = o.pairwise || o.full || o.quick || o.valgrind || o.errors || o.random.is_some();
+    let others = o.pairwise
+        || o.full
+        || o.quick
+        || o.valgrind
+        || o.errors
+        || o.random.is_some()
+        || o.asan.is_some();
     let pairwise = o.pairwise || !(others || o.plain);
     if (others || pairwise) && !setup.flick_cc.exists() {
         return Err(format!(
@@ -178,16 +192,27 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         verdicts.extend(go("plain", suite::plain(&setup, &oracles)));
     }
     if o.quick {
-        verdicts.extend(go("quick", suite::linked(&setup, &oracles, quick, false)));
+        verdicts.extend(go(
+            "quick",
+            suite::linked(&setup, &oracles, quick, &Watch::Nothing),
+        ));
     }
     if pairwise {
         verdicts.extend(go(
             "pairwise",
-            suite::linked(&setup, &oracles, |all| Mode::pairwise(&among(all)), false),
+            suite::linked(
+                &setup,
+                &oracles,
+                |all| Mode::pairwise(&among(all)),
+                &Watch::Nothing,
+            ),
         ));
     }
     if o.full {
-        verdicts.extend(go("full", suite::linked(&setup, &oracles, among, false)));
+        verdicts.extend(go(
+            "full",
+            suite::linked(&setup, &oracles, among, &Watch::Nothing),
+        ));
     }
     if let Some(seeds) = o.random {
         verdicts.extend(go(
@@ -197,7 +222,30 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         verdicts.push(median_verdict(&shares));
     }
     if o.valgrind {
-        verdicts.extend(go("valgrind", suite::linked(&setup, &oracles, quick, true)));
+        verdicts.extend(go(
+            "valgrind",
+            suite::linked(&setup, &oracles, quick, &Watch::Valgrind),
+        ));
+    }
+    let asan = match (&o.asan, &o.sanitizer) {
+        (Some(runtime), Some(sanitizer)) => Some(Watch::Asan {
+            runtime: absolute(runtime)?,
+            sanitizer: absolute(sanitizer)?,
+        }),
+        _ => None,
+    };
+    if let Some(asan) = &asan {
+        // Both triggers on the build of QUICK.
+        let both = |all: &[Mode]| {
+            let shape = |m: &&Mode| {
+                Mode {
+                    trigger: QUICK.trigger,
+                    ..**m
+                } == QUICK
+            };
+            all.iter().filter(shape).copied().collect()
+        };
+        verdicts.extend(go("asan", suite::linked(&setup, &oracles, both, asan)));
     }
     if o.errors {
         let page = std::fs::read_to_string(&o.page).unwrap_or_default();
@@ -233,7 +281,7 @@ fn make_transparency_page(
         let quick = all.iter().copied().find(|&m| m == QUICK);
         quick.or(all.first().copied()).into_iter().collect()
     };
-    let (mut jobs, mut verdicts) = suite::linked(setup, &oracles, one_of, false);
+    let (mut jobs, mut verdicts) = suite::linked(setup, &oracles, one_of, &Watch::Nothing);
     let errors: Vec<String> = names
         .iter()
         .filter_map(|n| Some(n.strip_prefix("errors/")?.to_owned()))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::build::{self, Compiler, Shape};
-use crate::check::{self, RunAs};
+use crate::check::{self, RunAs, Watch};
 use crate::exec::Finished;
 use crate::mode::{Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Job, Kind, Verdict};
@@ -91,13 +91,18 @@ pub fn linked<'a>(
     setup: &'a Setup,
     oracles: &'a Oracles<'a>,
     choose: impl Fn(&[Mode]) -> Vec<Mode>,
-    valgrind: bool,
+    watch: &'a Watch,
 ) -> (Vec<Job<'a>>, Vec<Verdict>) {
     let mut jobs: Vec<Job> = Vec::new();
     let mut skipped: BTreeMap<String, String> = BTreeMap::new();
     for (index, program) in oracles.programs.iter().enumerate() {
         let d = &program.directives;
-        if let (true, Some(reason)) = (valgrind, &d.skip_valgrind) {
+        let barred = match watch {
+            Watch::Nothing => None,
+            Watch::Valgrind => d.skip_valgrind.as_ref(),
+            Watch::Asan { .. } => d.skip_asan.as_ref(),
+        };
+        if let Some(reason) = barred {
             skipped.insert(program.name.clone(), reason.clone());
             continue;
         }
@@ -124,7 +129,7 @@ pub fn linked<'a>(
         }
         for (shape, triggers) in shapes {
             jobs.push(Box::new(move || {
-                one_shape(setup, oracles, index, shape, &triggers, valgrind)
+                one_shape(setup, oracles, index, shape, &triggers, watch)
             }));
         }
     }
@@ -141,7 +146,7 @@ fn one_shape(
     index: usize,
     shape: Shape,
     triggers: &[Trigger],
-    valgrind: bool,
+    watch: &Watch,
 ) -> Vec<Verdict> {
     let program = &oracles.programs[index];
     let linker = shape.linker.map_or("default", Linker::word);
@@ -156,7 +161,7 @@ fn one_shape(
     for trigger in triggers {
         let how = RunAs {
             trigger: *trigger,
-            valgrind,
+            watch,
             marked: true,
         };
         let result = match &built {
@@ -327,7 +332,7 @@ fn one_throw(
     };
     let how = RunAs {
         trigger: Trigger::Gate,
-        valgrind: false,
+        watch: &Watch::Nothing,
         marked: false,
     };
     let built = build::build(program, &compiler, shape, &setup.include, &dir)?;
