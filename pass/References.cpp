@@ -47,19 +47,18 @@ const BlockAddress *labelIn(const Constant *C) {
   return Found;
 }
 
-static bool onlyLoaded(const Value &Pointer) {
-  for (const User *U : Pointer.users()) {
-    if (isa<GEPOperator>(U)) {
-      if (!onlyLoaded(*U))
-        return false;
-    } else if (!isa<LoadInst>(U)) {
-      return false;
-    }
-  }
-  return true;
+/// Loads, and copies out of it: nobody gets its address to see.
+static bool onlyRead(const Value &Pointer) {
+  return all_of(Pointer.uses(), [](const Use &U) {
+    const User *By = U.getUser();
+    if (isa<GEPOperator>(By))
+      return onlyRead(*By);
+    auto *Copy = dyn_cast<MemTransferInst>(By);
+    return isa<LoadInst>(By) || (Copy && &U == &Copy->getRawSourceUse());
+  });
 }
 
-bool isNeverWritten(const GlobalVariable &V) { return V.isConstant() || onlyLoaded(V); }
+bool isNeverWritten(const GlobalVariable &V) { return V.isConstant() || onlyRead(V); }
 
 namespace {
 
@@ -126,8 +125,9 @@ private:
       return;
     }
     auto Refers = [](const Constant *C) { return isa<GlobalValue>(C); };
-    // Nobody can tell two copies apart, and the copy needs no relocation.
-    if (V->isConstant() && V->hasGlobalUnnamedAddr() && !V->hasSection() &&
+    // Nobody can tell two copies apart, and the copy needs no relocation. Two copies of a string literal
+    // can be told apart, by comparing their addresses.
+    if (V->isConstant() && V->hasGlobalUnnamedAddr() && !V->hasSection() && onlyRead(*V) &&
         !anyConstant(V->getInitializer(), Refers))
       P.Copied.insert(V);
     else
