@@ -13,17 +13,15 @@ using namespace llvm;
 
 namespace flick {
 
-static bool mayBeReplaced(const GlobalValue &V, OptimizationLevel Level) {
-  // Unoptimised native code goes through the symbol, which another module may define.
-  return V.isInterposable() || (Level == OptimizationLevel::O0 && !V.isDSOLocal());
-}
+/// Native code goes through the symbol then, which another module may define.
+static bool mayBeReplaced(const GlobalValue &V) { return V.isInterposable() || !V.isDSOLocal(); }
 
 /// The alias and all it leads to by way of are this unit's, whatever is linked.
-static bool isSettled(const GlobalAlias &A, OptimizationLevel Level) {
+static bool isSettled(const GlobalAlias &A) {
   const GlobalValue *V = &A;
   SmallPtrSet<const GlobalValue *, 4> Seen;
   while (Seen.insert(V).second) {
-    if (mayBeReplaced(*V, Level))
+    if (mayBeReplaced(*V))
       return false;
     const auto *Next = dyn_cast<GlobalAlias>(V);
     if (!Next)
@@ -43,10 +41,10 @@ static bool isKeepList(const User &U) {
   });
 }
 
-bool resolveAliases(Module &M, OptimizationLevel Level) {
+bool resolveAliases(Module &M) {
   bool Changed = false;
   for (GlobalAlias &A : M.aliases()) {
-    if (!isSettled(A, Level))
+    if (!isSettled(A))
       continue;
     A.replaceUsesWithIf(A.getAliasee(), [&](const Use &U) {
       if (isa<ConstantArray>(U.getUser()) && isKeepList(*U.getUser()))

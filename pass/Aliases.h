@@ -3,13 +3,12 @@
 #pragma once
 
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/OptimizationLevel.h"
 
 namespace flick {
 
 /// Replaces aliases that the linker cannot replace by what they stand for; the aliases stay as
 /// symbols. True if there was one.
-bool resolveAliases(llvm::Module &M, llvm::OptimizationLevel Level);
+bool resolveAliases(llvm::Module &M);
 
 /// Hides from LLVM what `V`, a declaration in the place of an alias, is: it may be at any address.
 /// Direct calls keep their callee.

@@ -1,5 +1,6 @@
 // Flick's LLVM pass: splits a unit by placement (docs/formats.md, "The pass").
 #include "Aliases.h"
+#include "CallerModule.h"
 #include "CommandLine.h"
 #include "Diagnostics.h"
 #include "HostHalf.h"
@@ -64,7 +65,7 @@ private:
     }
     if (Wanted)
       P.Hash = timed("hash", [&] { return unitHash(M); });
-    bool Changed = Wanted && resolveAliases(M, Level);
+    bool Changed = Wanted && resolveAliases(M);
     if (!timed("decide", [&] { return decideMembers(P); }))
       return Changed;
     if (!P.Functions.empty() && !refusedOption().empty()) {
@@ -85,6 +86,7 @@ private:
           return Changed;
         }
         std::unique_ptr<Module> N = timed("NxP half", [&] {
+          callFromModule(P);
           collectReferences(P);
           return makeNxpHalf(P, Nxp->Level);
         });

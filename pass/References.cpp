@@ -125,8 +125,8 @@ private:
       return;
     }
     auto Refers = [](const Constant *C) { return isa<GlobalValue>(C); };
-    // Nobody can tell two copies apart, and the copy needs no relocation. Two copies of a string literal
-    // can be told apart, by comparing their addresses.
+    // Nobody can tell two copies apart, and the copy needs no relocation. Two copies of a string
+    // literal can be told apart, by comparing their addresses.
     if (V->isConstant() && V->hasGlobalUnnamedAddr() && !V->hasSection() && onlyRead(*V) &&
         !anyConstant(V->getInitializer(), Refers))
       P.Copied.insert(V);
