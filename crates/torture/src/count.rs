@@ -8,7 +8,7 @@ use crate::generate::Feature;
 use crate::program::{Id, Kind, Program};
 
 /// Those of the features that a call by name shows.
-pub const COUNTED: [Feature; 7] = [
+pub const COUNTED: [Feature; 9] = [
     Feature::Varargs,
     Feature::StructByValue,
     Feature::Throw,
@@ -16,6 +16,8 @@ pub const COUNTED: [Feature; 7] = [
     Feature::Thread,
     Feature::Callback,
     Feature::Virtual,
+    Feature::Signal,
+    Feature::Fork,
 ];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +48,10 @@ impl Crossings {
                     *calls.entry(function.id).or_default() += call.count;
                 } else if name == "pthread_create" {
                     crossings.count(Feature::Thread, call.count);
+                } else if name == "fork" {
+                    crossings.count(Feature::Fork, call.count);
+                } else if matches!(name, "on_raised" | "on_fault" | "on_tick" | "raise") {
+                    crossings.count(Feature::Signal, call.count);
                 } else if name.starts_with("make_S") || name.starts_with("fold_S") {
                     crossings.count(Feature::StructByValue, call.count);
                 } else if matches!(name, "snprintf" | "vsnprintf" | "__snprintf_chk") {
@@ -62,7 +68,7 @@ impl Crossings {
                 Kind::Variadic { .. } | Kind::List { .. } | Kind::Print => Feature::Varargs,
                 Kind::Compare { .. } | Kind::Callback => Feature::Callback,
                 Kind::Thread { .. } => Feature::Thread,
-                Kind::Virtual => Feature::Virtual,
+                Kind::Virtual { .. } => Feature::Virtual,
                 Kind::Plain { .. } if function.name.starts_with("sv") => Feature::StructByValue,
                 // Every call on the way to a jump is left by the jump. What crossed more often than
                 // any other on the way is what jumps at least passed over.

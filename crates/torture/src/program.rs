@@ -22,6 +22,18 @@ pub struct Program {
     pub ending: Ending,
     /// Translation units.
     pub units: usize,
+    pub surroundings: Surroundings,
+}
+
+/// What goes on around the functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// A timer's signal comes every now and then; its handler keeps to itself.
+    pub timer: bool,
+    /// A function is registered with `atexit`.
+    pub at_exit: bool,
+    /// Handlers of the first thread run on a stack of their own.
+    pub signal_stack: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +76,11 @@ pub enum Kind {
     /// Calls `setjmp`, then `next`, which does not return.
     SetJump { next: Option<Id>, mask: bool },
     /// Calls `next`, or `longjmp`. Never returns.
-    Jump { next: Option<Id>, mask: bool },
+    Jump {
+        next: Option<Id>,
+        mask: bool,
+        through: Through,
+    },
     /// Calls `next` in a `try` with these clauses and a last one for everything.
     Try {
         next: Option<Id>,
@@ -76,10 +92,32 @@ pub enum Kind {
         what: Thrown,
         guard: bool,
         rethrow: bool,
+        through: Through,
     },
     /// A start routine; it ends by a return or by `pthread_exit`.
     Thread { exit: bool },
-    /// A C++ class with one virtual function.
+    /// A C++ class with virtual functions.
+    Virtual { base: Base },
+}
+
+/// How a function of a chain calls the next one: what is between them is passed over as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Through {
+    Name,
+    Pointer,
+    /// Of a comparator, called by `qsort`.
+    Sort,
+    Search,
+    /// Of a signal's handler.
+    Signal,
+}
+
+/// Where the class of a virtual function has its interface: what `this` and a covariant result are
+/// adjusted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    First,
+    Second,
     Virtual,
 }
 
@@ -145,8 +183,30 @@ pub enum Statement {
     Spawn {
         start: Id,
         threads: usize,
+        /// `std::thread`
+        standard: bool,
         value: Expression,
     },
+    /// A signal whose handler calls the callback.
+    Raise {
+        callback: Id,
+        value: Expression,
+        to: usize,
+    },
+    /// A child that calls the callback and exits with what comes of it.
+    Fork {
+        callback: Id,
+        value: Expression,
+        to: usize,
+    },
+    /// A `std::function` of a lambda that calls the callback.
+    Lambda {
+        callback: Id,
+        value: Expression,
+        to: usize,
+    },
+    /// Memory that a handler of SIGSEGV makes accessible.
+    Guarded(Expression, usize),
     ThreadLocal(usize, Expression),
     Atomic(usize, AtomicOperation, Expression),
     /// Under a mutex.
@@ -182,7 +242,7 @@ pub enum Letter {
 
 impl Letter {
     /// What is left of a type behind an ellipsis.
-    pub const SCALARS: [(char, Scalar); 7] = [
+    pub const SCALARS: [(char, Scalar); 9] = [
         ('i', Scalar::I32),
         ('u', Scalar::U32),
         ('l', Scalar::I64),
@@ -190,6 +250,8 @@ impl Letter {
         ('p', Scalar::Pointer),
         ('x', Scalar::LongDouble),
         ('w', Scalar::I128),
+        ('v', Scalar::IntVector),
+        ('c', Scalar::ComplexDouble),
     ];
     /// Aggregates that have a letter.
     pub const AGGREGATES: usize = 26;
@@ -283,7 +345,7 @@ impl Kind {
             Self::Try { .. } => "ts",
             Self::Throw { .. } => "tm",
             Self::Thread { .. } => "th",
-            Self::Virtual => "vt",
+            Self::Virtual { .. } => "vt",
         }
     }
 
@@ -315,8 +377,25 @@ impl Function {
     /// How a placement file names it, in either language.
     pub fn placement_name(&self) -> String {
         match self.kind {
-            Kind::Virtual => format!("{}::run", self.name),
+            Kind::Virtual { .. } => format!("{}::*", self.name),
             _ => self.name.clone(),
+        }
+    }
+
+    /// The function between this one and the next of its chain, where there is one.
+    pub fn helper(&self) -> Option<String> {
+        match self.kind {
+            Kind::Jump {
+                next: Some(_),
+                through,
+                ..
+            }
+            | Kind::Throw {
+                next: Some(_),
+                through,
+                ..
+            } if through != Through::Name => Some(format!("{}h", self.name)),
+            _ => None,
         }
     }
 }
@@ -376,7 +455,10 @@ impl Statement {
             Self::Apply {
                 apply, callback, ..
             } => apply.iter().copied().chain([*callback]).collect(),
-            Self::Hook(callback) => vec![*callback],
+            Self::Hook(callback)
+            | Self::Raise { callback, .. }
+            | Self::Fork { callback, .. }
+            | Self::Lambda { callback, .. } => vec![*callback],
             Self::Spawn { start, .. } => vec![*start],
             _ => Vec::new(),
         }
@@ -396,6 +478,10 @@ impl Statement {
             | Self::Sort { seed: value, .. }
             | Self::Apply { value, .. }
             | Self::Invoke { value, .. }
+            | Self::Raise { value, .. }
+            | Self::Fork { value, .. }
+            | Self::Lambda { value, .. }
+            | Self::Guarded(value, _)
             | Self::Spawn { value, .. } => vec![value],
             Self::Call { arguments, .. } => arguments.iter_mut().collect(),
             Self::CallVariadic { arguments, .. } => {

@@ -16,6 +16,7 @@ use crate::generate::{self, Features};
 use crate::keep::keep;
 use crate::options::Options;
 use crate::placement::Placement;
+use crate::program::Program;
 use crate::source::{Source, User, csmith};
 use crate::totals::Totals;
 
@@ -229,8 +230,8 @@ fn case(
         chosen: Vec::new(),
     };
     if settings.sanitize
-        && let Source::Own(_) = source
-        && let Some(difference) = sanitized(workshop, &source, &options, dir)?
+        && let Source::Own(program) = &source
+        && let Some(difference) = sanitized(workshop, program, &options, dir)?
     {
         let failure = plainly(difference);
         totals.differences += 1;
@@ -351,10 +352,18 @@ fn own(seed: u64, settings: &Settings) -> Source {
 /// What sanitizers say of the plain build.
 fn sanitized(
     workshop: &Workshop,
-    source: &Source,
+    program: &Program,
     options: &Options,
     dir: &Path,
 ) -> io::Result<Option<Difference>> {
+    // AddressSanitizer's own part of a `longjmp` must not be interrupted by another one, and it knows
+    // one stack.
+    let mut calm = program.clone();
+    calm.surroundings.timer = false;
+    calm.surroundings.signal_stack = false;
+    let source = &Source::Own(Box::new(calm));
+    let dir = &dir.join("sanitized");
+    workshop.write(source, dir)?;
     let options = Options {
         level: options.level,
         ..Options::PLAIN

@@ -111,7 +111,14 @@ impl Source {
         match self {
             Self::Own(program) => {
                 let own = program.functions.iter().map(Function::placement_name);
-                own.chain(["main".into()]).collect()
+                let helpers = program.functions.iter().filter_map(Function::helper);
+                let classes = ["Widget::*", "Left::*", "Right::*", "Tracked::*", "Base::*"];
+                let classes = classes.map(String::from).into_iter();
+                own.chain(helpers)
+                    .chain(emit::names(program))
+                    .chain(classes.filter(|_| program.language == Language::Cxx))
+                    .chain(["main".into()])
+                    .collect()
             }
             _ => Vec::new(),
         }

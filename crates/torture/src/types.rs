@@ -27,10 +27,20 @@ pub enum Scalar {
     IntVector,
     /// Two `float`, 8 bytes.
     FloatVector,
+    /// Two `double`, 16 bytes.
+    DoubleVector,
+    /// Two `short`, 4 bytes.
+    ShortVector,
+    /// `_Float16`
+    Half,
+    /// C++: a pointer to a data member.
+    MemberData,
+    /// C++: a pointer to a member function, of a class with two bases.
+    MemberFunction,
 }
 
 impl Scalar {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 24] = [
         Self::Bool,
         Self::I8,
         Self::U8,
@@ -50,7 +60,17 @@ impl Scalar {
         Self::Pointer,
         Self::IntVector,
         Self::FloatVector,
+        Self::DoubleVector,
+        Self::ShortVector,
+        Self::Half,
+        Self::MemberData,
+        Self::MemberFunction,
     ];
+
+    /// Whether it is there in C++ only.
+    pub fn is_member(self) -> bool {
+        matches!(self, Self::MemberData | Self::MemberFunction)
+    }
 
     pub fn name(self) -> &'static str {
         match self {
@@ -73,6 +93,11 @@ impl Scalar {
             Self::Pointer => "ptr",
             Self::IntVector => "v16",
             Self::FloatVector => "v8",
+            Self::DoubleVector => "v2d",
+            Self::ShortVector => "v4",
+            Self::Half => "f16",
+            Self::MemberData => "mdp",
+            Self::MemberFunction => "mfp",
         }
     }
 

@@ -1,9 +1,9 @@
 //! Functions, by kind: each has its own frame around the statements of its body.
 use std::fmt::Write as _;
 
-use super::Used;
 use super::statement::{self, declare_locals, fold};
-use crate::program::{Function, Kind, Language, Letter, Program, Thrown};
+use super::{Used, signals};
+use crate::program::{Base, Function, Kind, Language, Letter, Program, Through, Thrown};
 use crate::types::{Scalar, Type};
 
 /// Calls are this deep at most.
@@ -11,8 +11,19 @@ const DEPTH: usize = 12;
 
 pub fn declaration(program: &Program, function: &Function) -> String {
     let name = &function.name;
-    if function.kind == Kind::Virtual {
-        return format!("struct {name} : Runner {{\n  u64 run(ctx *c, u64 x) override;\n}}");
+    if let Kind::Virtual { base } = function.kind {
+        let (bases, own) = match base {
+            Base::First => ("Runner", ""),
+            Base::Second => ("Padding, Runner", ""),
+            Base::Virtual => ("Padding, virtual Runner", ""),
+        };
+        let own = match base {
+            Base::First => own.to_owned(),
+            _ => format!("  {name} *self() override;\n"),
+        };
+        return format!(
+            "struct {name} : {bases} {{\n  u64 state = 5;\n  u64 run(ctx *c, u64 x) override;\n{own}}}"
+        );
     }
     format!(
         "{}{}",
@@ -48,7 +59,7 @@ fn signature(function: &Function, name: &str) -> String {
         Kind::Jump { .. } => format!("void {name}(ctx *c, jmp_buf *where, u64 x)"),
         Kind::Throw { .. } => format!("void {name}(ctx *c, u64 x)"),
         Kind::Thread { .. } => format!("void *{name}(void *argument)"),
-        Kind::Callback | Kind::SetJump { .. } | Kind::Try { .. } | Kind::Virtual => {
+        Kind::Callback | Kind::SetJump { .. } | Kind::Try { .. } | Kind::Virtual { .. } => {
             format!("u64 {name}(ctx *c, u64 x)")
         }
     }
@@ -57,7 +68,7 @@ fn signature(function: &Function, name: &str) -> String {
 pub fn definition(program: &Program, function: &Function, used: &Used) -> String {
     let name = &function.name;
     let head = match function.kind {
-        Kind::Virtual => signature(function, &format!("{name}::run")),
+        Kind::Virtual { .. } => signature(function, &format!("{name}::run")),
         _ => format!(
             "{}{}",
             linkage(program, function),
@@ -75,6 +86,20 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
     let next = |arguments: &str| {
         let next = program.function(function.kind.next()?)?;
         Some(format!("{}({arguments});", next.name))
+    };
+    // The call of the next function of a chain, or of what is between.
+    let through = |before: &str, arguments: &str| {
+        let (Kind::Jump { through, .. } | Kind::Throw { through, .. }) = function.kind else {
+            return None;
+        };
+        let Some(helper) = function.helper() else {
+            return next(arguments);
+        };
+        next(arguments)?;
+        let x = arguments
+            .rsplit_once(", M")
+            .map_or("x".into(), |(_, x)| format!("M{x}"));
+        Some(format!("{before} {}", call_helper(through, &helper, &x)))
     };
     let enter = |otherwise: &str| {
         format!(
@@ -132,7 +157,11 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
                  return (l->index > r->index) - (l->index < r->index);\n"
             )
         }
-        Kind::Callback | Kind::Virtual => format!(
+        Kind::Virtual { .. } => format!(
+            "{}{locals}{body}  state = MIX(state, x);\n  c->depth--;\n  return MIX(x, c->sum);\n",
+            enter("x")
+        ),
+        Kind::Callback => format!(
             "{}{locals}{body}  c->depth--;\n  return MIX(x, c->sum);\n",
             enter("x")
         ),
@@ -158,7 +187,7 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
         }
         Kind::Jump { mask, .. } => {
             let function = if *mask { "siglongjmp" } else { "longjmp" };
-            let leave = next("c, where, MIX(x, 3)").unwrap_or_else(|| {
+            let leave = through("c->where = where;", "c, where, MIX(x, 3)").unwrap_or_else(|| {
                 format!("c->code = (int)(x & 31);\n  {function}(*where, 1 + (int)(x & 3));")
             });
             format!("{locals}{body}  {leave}\n")
@@ -184,7 +213,7 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
             } else {
                 ""
             };
-            let leave = next("c, MIX(x, 1)").unwrap_or_else(|| thrown(*what).into());
+            let leave = through("", "c, MIX(x, 1)").unwrap_or_else(|| thrown(*what).into());
             let leave = if *rethrow {
                 format!(
                     "  try {{\n    {leave}\n  }} catch (const Base &e) {{\n    \
@@ -205,7 +234,58 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
             format!("  ctx *c = (ctx *)argument;\n{locals}{body}  {end}\n")
         }
     };
-    format!("{head} {{\n{inner}}}\n")
+    let mut text = helper(program, function).unwrap_or_default();
+    let _ = writeln!(text, "{head} {{\n{inner}}}");
+    if let Kind::Virtual { base } = function.kind
+        && base != Base::First
+    {
+        let _ = writeln!(
+            text,
+            "{name} *{name}::self() {{\n  state ^= 9;\n  return this;\n}}"
+        );
+    }
+    text
+}
+
+/// What stands between a function of a chain and the next one.
+fn helper(program: &Program, function: &Function) -> Option<String> {
+    let name = function.helper()?;
+    let next = &program.function(function.kind.next()?)?.name;
+    let (through, jumps) = match function.kind {
+        Kind::Jump { through, .. } => (through, true),
+        Kind::Throw { through, .. } => (through, false),
+        _ => return None,
+    };
+    let place = |c: &str| match jumps {
+        true => format!("{c}, (jmp_buf *){c}->where"),
+        false => c.to_owned(),
+    };
+    Some(match through {
+        Through::Sort | Through::Search => format!(
+            "static int {name}(const void *left, const void *right) {{\n  \
+             const item *l = (const item *)left;\n  (void)right;\n  {next}({}, l->key);\n  return 0;\n}}\n",
+            place("l->c")
+        ),
+        _ => format!(
+            "static u64 {name}(ctx *c, u64 x) {{\n  {next}({}, x);\n  return x;\n}}\n",
+            place("c")
+        ),
+    })
+}
+
+/// The call that leads to the helper; `x` is what it gets.
+fn call_helper(through: Through, helper: &str, x: &str) -> String {
+    let items = format!("item t[2] = {{{{{x}, 0, c}}, {{{x}, 1, c}}}};");
+    match through {
+        Through::Sort => format!("{{ {items} qsort(t, 2, sizeof t[0], {helper}); }}"),
+        Through::Search => {
+            format!("{{ {items} c->code += bsearch(&t[0], t, 2, sizeof t[0], {helper}) != 0; }}")
+        }
+        Through::Signal => signals::raise_only(helper, x),
+        Through::Name | Through::Pointer => {
+            format!("{{ hook *volatile f = {helper}; f(c, {x}); }}")
+        }
+    }
 }
 
 /// The parameters as integers.

@@ -1,15 +1,19 @@
 //! Writes a program down as C or C++.
 mod function;
 mod prelude;
+mod signals;
 mod statement;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::program::{
-    ATOMICS, Conversion, Ending, GLOBALS, Kind, Language, Letter, Program, Statement, THREAD_LOCALS,
+    ATOMICS, Conversion, Ending, GLOBALS, Kind, Language, Letter, Program, Statement,
+    THREAD_LOCALS, Through,
 };
 use crate::types::{Scalar, Type};
+
+pub use signals::names;
 
 /// A source file: its name and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +36,21 @@ pub struct Used {
     pub thread_locals: bool,
     pub atomics: bool,
     pub locked: bool,
+    /// A signal whose handler calls something.
+    pub signals: bool,
+    pub guarded: bool,
+    pub timer: bool,
+    pub fork: bool,
+    pub functional: bool,
+    pub standard_threads: bool,
 }
 
 impl Used {
     fn of(program: &Program) -> Self {
-        let mut used = Self::default();
+        let mut used = Self {
+            timer: program.surroundings.timer,
+            ..Self::default()
+        };
         for function in &program.functions {
             match &function.kind {
                 Kind::Plain { parameters, result } => {
@@ -46,7 +60,24 @@ impl Used {
                 }
                 Kind::Compare { .. } => used.sort = true,
                 Kind::Try { .. } | Kind::Throw { .. } => used.exceptions = true,
-                Kind::Virtual => used.classes = true,
+                Kind::Virtual { .. } => used.classes = true,
+                _ => {}
+            }
+            match &function.kind {
+                Kind::Jump {
+                    next: Some(_),
+                    through,
+                    ..
+                }
+                | Kind::Throw {
+                    next: Some(_),
+                    through,
+                    ..
+                } => match through {
+                    Through::Sort | Through::Search => used.sort = true,
+                    Through::Signal => used.signals = true,
+                    Through::Name | Through::Pointer => {}
+                },
                 _ => {}
             }
         }
@@ -77,6 +108,11 @@ impl Used {
                 }
             }
             Statement::Sort { .. } => used.sort = true,
+            Statement::Raise { .. } => used.signals = true,
+            Statement::Fork { .. } => used.fork = true,
+            Statement::Lambda { .. } => used.functional = true,
+            Statement::Guarded(..) => used.guarded = true,
+            Statement::Spawn { standard, .. } => used.standard_threads |= standard,
             Statement::Global(..) => used.globals = true,
             Statement::ThreadLocal(..) => used.thread_locals = true,
             Statement::Atomic(..) => used.atomics = true,
@@ -98,6 +134,7 @@ pub fn sources(program: &Program) -> Vec<SourceFile> {
     shared.push_str(&declarations(program, &used));
     let mut units = vec![String::new(); program.units];
     units[0].push_str(&variables(&used));
+    units[0].push_str(&signals::functions(program, &used));
     for function in &program.functions {
         let unit = function.unit.min(program.units - 1);
         units[unit].push_str(&function::definition(program, function, &used));
@@ -169,6 +206,9 @@ fn variables(used: &Used) -> String {
     if used.tracked {
         text.push_str("u64 alive;\n");
     }
+    if used.scalars.iter().any(|scalar| scalar.is_member()) {
+        text.push_str("Widget widget;\n");
+    }
     text
 }
 
@@ -185,6 +225,7 @@ fn main(program: &Program, used: &Used) -> String {
         let _ = writeln!(body, "  printf(\"{k} %016llx\\n\", c->sum);");
     }
     text.push_str(&statement::declare_locals(&body));
+    text.push_str(&signals::install(program, used));
     text.push_str(&body);
     for (name, count, is_used) in [
         ("globals", GLOBALS, used.globals),
@@ -211,6 +252,7 @@ fn main(program: &Program, used: &Used) -> String {
 mod tests {
     use super::*;
     use crate::generate::{self, Features};
+    use crate::program::Surroundings;
 
     #[test]
     fn same_seed_same_text() {
@@ -229,6 +271,7 @@ mod tests {
             main: Vec::new(),
             ending: Ending::Return,
             units: 1,
+            surroundings: Surroundings::default(),
         };
         let text = &sources(&program)[0].text;
         for absent in ["item", "globals", "f64", "lock", "Guard"] {

@@ -2,7 +2,7 @@
 //! (`types.rs`), the context, and in C++ the classes.
 use std::fmt::Write as _;
 
-use super::Used;
+use super::{Used, signals};
 use crate::program::{Language, Program};
 use crate::types::{Aggregate, Field, Scalar, Type};
 
@@ -12,11 +12,12 @@ typedef long long i64;
 #define MIX(h, v) (((u64)(h) ^ (u64)(v)) * 0x9e3779b97f4a7c15u + 0x7f4a7c15u)
 typedef struct ctx ctx;
 typedef u64 hook(ctx *, u64);
-/* A thread's own: checksum, what limits the calls, what a jump brought, a stored callback. */
+/* A thread's own: checksum, what limits the calls, what a jump brought, a stored callback, where a jump leads. */
 struct ctx {
   u64 sum;
   int fuel, depth, slot, code;
   hook *stored;
+  void *where;
 };
 ";
 
@@ -61,7 +62,31 @@ struct Tracked {
 const RUNNER: &str = r"
 struct Runner {
   virtual u64 run(ctx *c, u64 x) = 0;
+  virtual Runner *self() { return this; }
 };
+struct Padding {
+  u64 padding = 7;
+  virtual u64 pad(u64 x) { return MIX(x, padding); }
+};
+";
+
+/// What pointers to members point to.
+const WIDGET: &str = r"
+struct Left {
+  u64 l = 11;
+  virtual u64 left(u64 x) { return MIX(l, x); }
+};
+struct Right {
+  u64 r = 22;
+  virtual u64 right(u64 x) { return MIX(r, x); }
+  u64 fixed(u64 x) { return MIX(x, r); }
+};
+struct Widget : Left, Right {
+  u64 w = 33;
+  u64 right(u64 x) override { return MIX(w, x) ^ r; }
+  u64 own(u64 x) { return MIX(x, l) + w; }
+};
+extern Widget widget;
 ";
 
 /// The definitions, in an order in which each finds what it needs.
@@ -73,14 +98,32 @@ pub fn text(program: &Program, used: &Used) -> String {
     ] {
         let _ = writeln!(text, "#include <{header}.h>");
     }
+    for (header, is_used) in [
+        ("functional", used.functional),
+        ("signal.h", used.signals || used.guarded || used.timer),
+        ("sys/mman.h", used.guarded),
+        ("sys/time.h", used.timer),
+        ("sys/wait.h", used.fork),
+        ("thread", used.standard_threads),
+    ] {
+        if is_used {
+            let _ = writeln!(text, "#include <{header}>");
+        }
+    }
     if !cxx {
         text.push_str("#include <stdbool.h>\n");
     }
     text.push_str(COMMON);
+    if used.scalars.iter().any(|scalar| scalar.is_member()) {
+        text.push_str(WIDGET);
+    }
     for scalar in Scalar::ALL {
         if used.scalars.contains(&scalar) {
             text.push_str(of_scalar(scalar));
         }
+    }
+    if used.signals {
+        text.push_str(signals::RAISED);
     }
     if used.sort {
         text.push_str(ITEM);
@@ -178,6 +221,32 @@ fn of_scalar(scalar: Scalar) -> &'static str {
             "typedef float v8 __attribute__((vector_size(8)));\n",
             "#define make_v8(x) ((v8){(float)((x) & 0xfff), (float)(((x) >> 12) & 0xfff)})\n",
             "#define fold_v8(v) ((u64)(i64)(v)[0] * 41 + (u64)(i64)(v)[1])\n"
+        ),
+        Scalar::DoubleVector => concat!(
+            "typedef double v2d __attribute__((vector_size(16)));\n",
+            "#define make_v2d(x) ((v2d){(double)((x) & 0xffff), (double)(((x) >> 16) & 0xffff)})\n",
+            "#define fold_v2d(v) ((u64)(i64)(v)[0] * 43 + (u64)(i64)(v)[1])\n"
+        ),
+        Scalar::ShortVector => concat!(
+            "typedef short v4 __attribute__((vector_size(4)));\n",
+            "#define make_v4(x) ((v4){(short)(x), (short)((x) >> 16)})\n",
+            "#define fold_v4(v) ((u64)(v)[0] * 47 + (u64)(v)[1])\n"
+        ),
+        Scalar::Half => concat!(
+            "typedef _Float16 f16;\n",
+            "#define make_f16(x) ((f16)(int)((x) & 0x3ff))\n",
+            "#define fold_f16(v) ((u64)(i64)(float)(v))\n"
+        ),
+        Scalar::MemberData => concat!(
+            "typedef u64 Widget::*mdp;\n",
+            "#define make_mdp(x) ((x) % 3 == 0 ? &Widget::w : (x) % 3 == 1 ? (mdp)&Left::l : (mdp)&Right::r)\n",
+            "#define fold_mdp(v) (widget.*(v))\n"
+        ),
+        Scalar::MemberFunction => concat!(
+            "typedef u64 (Widget::*mfp)(u64);\n",
+            "#define make_mfp(x) ((x) % 4 == 0 ? &Widget::own : (x) % 4 == 1 ? (mfp)&Left::left : \\\n",
+            "  (x) % 4 == 2 ? (mfp)&Right::right : (mfp)&Right::fixed)\n",
+            "#define fold_mfp(v) ((widget.*(v))(3))\n"
         ),
     }
 }

@@ -7,6 +7,8 @@ use crate::program::{
 };
 use crate::types::Type;
 
+use super::signals;
+
 /// A function's parameters as integers.
 pub type Parameters = [String];
 
@@ -154,8 +156,9 @@ pub fn write(
             let function = program.function(*callee).map(|function| &function.kind);
             let callee = name(*callee);
             match function {
-                Some(Kind::Virtual) => format!(
-                    "{{ {callee} object; Runner *volatile runner = &object; n{to} = runner->run(c, {}); }}",
+                Some(Kind::Virtual { .. }) => format!(
+                    "{{ {callee} object; Runner *volatile runner = &object; \
+                     n{to} = MIX(runner->self()->run(c, {}), object.state); }}",
                     value(e)
                 ),
                 _ => format!("n{to} = {callee}(c, {});", value(e)),
@@ -164,16 +167,58 @@ pub fn write(
         Statement::Spawn {
             start,
             threads,
+            standard,
             value: e,
+        } => {
+            let start = name(*start);
+            let (ty, create, join) = if *standard {
+                (
+                    "std::thread",
+                    format!("id[i] = std::thread([&t, i] {{ {start}(&t[i]); }});"),
+                    "id[i].join();",
+                )
+            } else {
+                (
+                    "pthread_t",
+                    format!("if (pthread_create(&id[i], 0, {start}, &t[i])) abort();"),
+                    "pthread_join(id[i], 0);",
+                )
+            };
+            format!(
+                "if (c->slot == 0) {{ u64 seed = {}; ctx t[{threads}]; {ty} id[{threads}]; \
+                 for (int i = 0; i < {threads}; i++) {{ memset(&t[i], 0, sizeof t[i]); t[i].fuel = 20; \
+                 t[i].slot = i + 1; t[i].sum = seed + i; {create} }} \
+                 for (int i = 0; i < {threads}; i++) {{ {join} c->sum = MIX(c->sum, t[i].sum); }} }}",
+                value(e)
+            )
+        }
+        Statement::Raise {
+            callback,
+            value: e,
+            to,
+        } => signals::raise(&name(*callback), &value(e), *to),
+        Statement::Guarded(e, to) => signals::guarded(&value(e), *to),
+        // One level of processes only, and none of a thread's.
+        Statement::Fork {
+            callback,
+            value: e,
+            to,
         } => format!(
-            "if (c->slot == 0) {{ u64 seed = {}; ctx t[{threads}]; pthread_t id[{threads}]; \
-             for (int i = 0; i < {threads}; i++) {{ memset(&t[i], 0, sizeof t[i]); t[i].fuel = 20; \
-             t[i].slot = i + 1; t[i].sum = seed + i; \
-             if (pthread_create(&id[i], 0, {}, &t[i])) abort(); }} \
-             for (int i = 0; i < {threads}; i++) {{ pthread_join(id[i], 0); \
-             c->sum = MIX(c->sum, t[i].sum); }} }}",
+            "if (c->slot == 0) {{ fflush(stdout); pid_t child = fork(); if (child < 0) abort(); \
+             if (child == 0) {{ c->slot = 1; _exit((int)({}(c, {}) & 63)); }} \
+             int how = 0; if (waitpid(child, &how, 0) != child) abort(); n{to} = (u64)how; }}",
+            name(*callback),
+            value(e)
+        ),
+        Statement::Lambda {
+            callback,
+            value: e,
+            to,
+        } => format!(
+            "{{ u64 k = {}; std::function<u64(u64)> f = [=](u64 y) {{ return MIX({}(c, y + k), k); }}; \
+             n{to} = f(k >> 3); }}",
             value(e),
-            name(*start)
+            name(*callback)
         ),
         Statement::ThreadLocal(k, e) => format!(
             "locals[{k}] = MIX(locals[{k}], {}); c->sum = MIX(c->sum, locals[{k}]);",

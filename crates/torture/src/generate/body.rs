@@ -5,6 +5,7 @@ use crate::program::{
     ATOMICS, AtomicOperation, Conversion, Expression, GLOBALS, Id, Kind, LOCALS, Letter, Operator,
     Program, STATES, Statement, THREAD_LOCALS, Via,
 };
+use crate::types::Scalar;
 
 pub fn add(program: &mut Program, features: &Features, draw: &mut Draw) {
     let heads: Vec<Id> = program
@@ -81,7 +82,7 @@ impl Here<'_> {
             return self.call(callee, draw);
         }
         let value = self.expression(draw);
-        match draw.below(12) {
+        match draw.below(13) {
             0 | 1 => Statement::Mix(value),
             2 => Statement::Set(to, value),
             3 | 4 if depth < 2 => {
@@ -111,6 +112,7 @@ impl Here<'_> {
                 arguments: self.conversions(draw),
                 to,
             },
+            11 if self.features.has(Feature::Signal) => Statement::Guarded(value, to),
             _ => Statement::Global(draw.below(GLOBALS), value),
         }
     }
@@ -148,11 +150,26 @@ impl Here<'_> {
                 seed: self.expression(draw),
                 to,
             },
-            Kind::Callback => match draw.below(4) {
-                0 => Statement::Hook(callee),
-                1 => Statement::RunHook(self.expression(draw), to),
+            Kind::Callback => match draw.below(10) {
+                0 | 1 => Statement::Hook(callee),
+                2 | 3 => Statement::RunHook(self.expression(draw), to),
+                4 | 5 if self.features.has(Feature::Signal) => Statement::Raise {
+                    callback: callee,
+                    value: self.expression(draw),
+                    to,
+                },
+                6 if self.features.has(Feature::Lambda) => Statement::Lambda {
+                    callback: callee,
+                    value: self.expression(draw),
+                    to,
+                },
+                7 if self.features.has(Feature::Fork) => Statement::Fork {
+                    callback: callee,
+                    value: self.expression(draw),
+                    to,
+                },
                 way => Statement::Apply {
-                    apply: (way == 2).then(|| self.apply()).flatten(),
+                    apply: (way % 2 == 0).then(|| self.apply()).flatten(),
                     callback: callee,
                     value: self.expression(draw),
                     to,
@@ -164,9 +181,11 @@ impl Here<'_> {
                 value: self.expression(draw),
                 to,
             },
-            Kind::Thread { .. } => Statement::Spawn {
+            Kind::Thread { exit } => Statement::Spawn {
                 start: callee,
                 threads: draw.range(1, 3),
+                // `pthread_exit` would pass through the library's own clean-up.
+                standard: !exit && self.features.has(Feature::Lambda) && draw.chance(50),
                 value: self.expression(draw),
             },
             _ => Statement::Invoke {
@@ -196,18 +215,22 @@ impl Here<'_> {
         let aggregates: Vec<usize> = (0..self.program.aggregates.len().min(Letter::AGGREGATES))
             .filter(|&k| self.program.aggregates[k].can_be_variadic(&self.program.aggregates))
             .collect();
-        (0..draw.range(0, 14))
+        let mut arguments: Vec<_> = (0..draw.range(0, 14))
             .map(|_| {
                 let letter = match draw.below(20) {
                     0..=2 if !aggregates.is_empty() => Letter::Aggregate(draw.pick(&aggregates)),
                     3 | 4 => Letter::Text,
                     // `long double` and `__int128` less often: a call with them may be refused.
-                    5 => Letter::Scalar(draw.pick(&Letter::SCALARS[5..]).1),
+                    5 | 6 => Letter::Scalar(draw.pick(&Letter::SCALARS[5..]).1),
                     _ => Letter::Scalar(draw.pick(&Letter::SCALARS[..5]).1),
                 };
                 (letter, self.expression(draw))
             })
-            .collect()
+            .collect();
+        // First, where they fill pairs of registers: clang 19 leaves one register out if it is the only
+        // one that is left, and its `va_arg` then takes the next integer from there.
+        arguments.sort_by_key(|(letter, _)| *letter != Letter::Scalar(Scalar::I128));
+        arguments
     }
 
     fn conversions(&self, draw: &mut Draw) -> Vec<(Conversion, Expression)> {

@@ -1,7 +1,7 @@
 //! Which functions a program has, and what their signatures are.
 use super::{Feature, Features, types};
 use crate::draw::Draw;
-use crate::program::{Function, Kind, Language, Program, Thrown};
+use crate::program::{Base, Function, Kind, Language, Program, Through, Thrown};
 use crate::types::{Scalar, Type};
 
 pub fn add(program: &mut Program, features: &Features, draw: &mut Draw) {
@@ -23,7 +23,7 @@ pub fn add(program: &mut Program, features: &Features, draw: &mut Draw) {
     }
     if features.has(Feature::Longjmp) {
         for _ in 0..draw.range(1, 2) {
-            jumps(program, draw);
+            jumps(program, features, draw);
         }
     }
     if features.has(Feature::Throw) {
@@ -37,20 +37,22 @@ pub fn add(program: &mut Program, features: &Features, draw: &mut Draw) {
     }
     if features.has(Feature::Virtual) {
         for _ in 0..draw.range(1, 2) {
-            push(program, Kind::Virtual, draw);
+            let base = draw.weighted(&[(30, Base::First), (45, Base::Second), (25, Base::Virtual)]);
+            push(program, Kind::Virtual { base }, draw);
         }
     }
 }
 
 fn push(program: &mut Program, kind: Kind, draw: &mut Draw) -> usize {
     let id = program.functions.len();
-    let is_static = program.units == 1 && kind != Kind::Virtual && draw.chance(30);
+    let is_class = matches!(kind, Kind::Virtual { .. });
+    let is_static = program.units == 1 && !is_class && draw.chance(30);
     program.functions.push(Function {
         id,
         name: format!("{}{id}", kind.tag()),
         unit: draw.below(program.units),
         is_static,
-        c_linkage: kind != Kind::Virtual && draw.chance(25),
+        c_linkage: !is_class && draw.chance(25),
         kind,
         body: Vec::new(),
     });
@@ -85,7 +87,7 @@ fn ty(program: &Program, features: &Features, draw: &mut Draw) -> Type {
     }
     Type::Scalar(match draw.chance(20) {
         true => Scalar::U64,
-        false => types::scalar(draw),
+        false => types::scalar(program.language, draw),
     })
 }
 
@@ -104,13 +106,31 @@ fn varargs(program: &mut Program, draw: &mut Draw) {
 }
 
 /// A chain, from the jump back to `setjmp`.
-fn jumps(program: &mut Program, draw: &mut Draw) {
+fn jumps(program: &mut Program, features: &Features, draw: &mut Draw) {
     let mask = draw.chance(30);
     let mut next = None;
     for _ in 0..draw.range(1, 4) {
-        next = Some(push(program, Kind::Jump { next, mask }, draw));
+        let through = match through(draw) {
+            Through::Sort if features.has(Feature::Signal) && draw.chance(40) => Through::Signal,
+            other => other,
+        };
+        let kind = Kind::Jump {
+            next,
+            mask,
+            through,
+        };
+        next = Some(push(program, kind, draw));
     }
     push(program, Kind::SetJump { next, mask }, draw);
+}
+
+fn through(draw: &mut Draw) -> Through {
+    draw.weighted(&[
+        (55, Through::Name),
+        (10, Through::Pointer),
+        (25, Through::Sort),
+        (10, Through::Search),
+    ])
 }
 
 /// A chain, from the `throw` back to the `try`.
@@ -123,6 +143,7 @@ fn throws(program: &mut Program, draw: &mut Draw) {
             what: draw.pick(&all),
             guard: draw.chance(60),
             rethrow: next.is_some() && draw.chance(25),
+            through: through(draw),
         };
         next = Some(push(program, kind, draw));
     }

@@ -5,7 +5,7 @@ mod functions;
 mod types;
 
 use crate::draw::Draw;
-use crate::program::{Ending, Kind, Language, Program, Statement};
+use crate::program::{Ending, Kind, Language, Program, Statement, Surroundings};
 
 /// What a program may be made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,10 +19,13 @@ pub enum Feature {
     Virtual,
     ThreadLocal,
     Atomic,
+    Signal,
+    Fork,
+    Lambda,
 }
 
 impl Feature {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Varargs,
         Self::StructByValue,
         Self::Throw,
@@ -32,6 +35,9 @@ impl Feature {
         Self::Virtual,
         Self::ThreadLocal,
         Self::Atomic,
+        Self::Signal,
+        Self::Fork,
+        Self::Lambda,
     ];
 
     pub fn name(self) -> &'static str {
@@ -45,6 +51,9 @@ impl Feature {
             Self::Virtual => "virtual",
             Self::ThreadLocal => "tls",
             Self::Atomic => "atomic",
+            Self::Signal => "signal",
+            Self::Fork => "fork",
+            Self::Lambda => "lambda",
         }
     }
 }
@@ -86,7 +95,7 @@ pub fn program(seed: u64, allowed: &Features) -> Program {
         features.clone_from(&allowed.0);
     }
     if language == Language::C {
-        features.retain(|f| !matches!(f, Feature::Throw | Feature::Virtual));
+        features.retain(|f| !matches!(f, Feature::Throw | Feature::Virtual | Feature::Lambda));
     }
     let features = Features(features);
     let mut program = Program {
@@ -96,6 +105,11 @@ pub fn program(seed: u64, allowed: &Features) -> Program {
         main: Vec::new(),
         ending: draw.weighted(&[(80, Ending::Return), (17, Ending::Exit), (3, Ending::Abort)]),
         units: draw.weighted(&[(60, 1), (25, 2), (15, 3)]),
+        surroundings: Surroundings {
+            timer: features.has(Feature::Signal) && draw.chance(50),
+            signal_stack: draw.chance(50),
+            at_exit: features.has(Feature::Callback) && draw.chance(30),
+        },
     };
     if features.has(Feature::StructByValue) {
         types::add(&mut program, &mut draw);

@@ -1,7 +1,7 @@
 //! Structs and unions: sizes from empty to far beyond what registers hold, members of every class,
 //! arrays, bit-fields, packed and overaligned ones.
 use crate::draw::Draw;
-use crate::program::Program;
+use crate::program::{Language, Program};
 use crate::types::{Aggregate, Field, Scalar, Type};
 
 pub fn add(program: &mut Program, draw: &mut Draw) {
@@ -16,6 +16,7 @@ fn aggregate(program: &Program, draw: &mut Draw) -> Aggregate {
     let count = draw.weighted(&[(3, 0), (25, 1), (30, 2), (20, 3), (12, 4), (6, 6), (4, 11)]);
     // Members of one kind make the classes that mixtures hide: two floats, three bytes, …
     let uniform = draw.chance(30).then(|| draw.pick(&Scalar::ALL));
+    let uniform = uniform.filter(|scalar| known(*scalar, program.language));
     let fields: Vec<Field> = (0..count).map(|_| field(program, uniform, draw)).collect();
     let union_of = (!fields.is_empty() && draw.chance(20)).then(|| draw.below(fields.len()));
     Aggregate {
@@ -35,7 +36,7 @@ fn field(program: &Program, uniform: Option<Scalar>, draw: &mut Draw) -> Field {
             bits: None,
         };
     }
-    let scalar = uniform.unwrap_or_else(|| scalar(draw));
+    let scalar = uniform.unwrap_or_else(|| scalar(program.language, draw));
     let bits = match scalar.bits() {
         Some(width) if draw.chance(15) => Some(draw.range(1, width)),
         _ => None,
@@ -49,9 +50,9 @@ fn field(program: &Program, uniform: Option<Scalar>, draw: &mut Draw) -> Field {
 }
 
 /// Those that Flick refuses are rarer, so that they do not keep most functions on the host.
-pub fn scalar(draw: &mut Draw) -> Scalar {
+pub fn scalar(language: Language, draw: &mut Draw) -> Scalar {
     use Scalar as S;
-    draw.weighted(&[
+    let drawn = draw.weighted(&[
         (4, S::Bool),
         (6, S::I8),
         (6, S::U8),
@@ -71,5 +72,19 @@ pub fn scalar(draw: &mut Draw) -> Scalar {
         (6, S::Pointer),
         (1, S::IntVector),
         (2, S::FloatVector),
-    ])
+        (2, S::DoubleVector),
+        (1, S::ShortVector),
+        (3, S::Half),
+        (2, S::MemberData),
+        (3, S::MemberFunction),
+    ]);
+    if known(drawn, language) {
+        drawn
+    } else {
+        S::U64
+    }
+}
+
+fn known(scalar: Scalar, language: Language) -> bool {
+    language == Language::Cxx || !scalar.is_member()
 }

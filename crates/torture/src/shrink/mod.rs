@@ -214,7 +214,9 @@ mod tests {
     fn a_planted_fault_comes_out_small() {
         for (planted, most) in [
             ("va_arg(list, f64)", 2),
-            ("qsort(", 1),
+            ("qsort(", 2),
+            ("raise(SIGUSR1)", 2),
+            ("std::function", 1),
             ("siglongjmp(", 2),
             ("throw Derived(x)", 2),
             ("pthread_exit(", 1),

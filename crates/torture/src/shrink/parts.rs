@@ -1,6 +1,6 @@
 //! Single changes of a program, by position.
 use super::Step;
-use crate::program::{Expression, Id, Kind, Program, Statement};
+use crate::program::{Base, Expression, Id, Kind, Program, Statement, Through};
 use crate::types::{Scalar, Type};
 
 const U64: Type = Type::Scalar(Scalar::U64);
@@ -279,7 +279,7 @@ pub fn plainer_aggregate(program: &Program, at: usize) -> Step<Program> {
 
 /// What is special about a function of its kind, one thing at a time.
 pub fn plainer_function(program: &Program, at: usize) -> Step<Program> {
-    const CHANGES: usize = 4;
+    const CHANGES: usize = 5;
     let Some(function) = program.functions.get(at / CHANGES) else {
         return Step::End;
     };
@@ -296,6 +296,8 @@ pub fn plainer_function(program: &Program, at: usize) -> Step<Program> {
         (Kind::Throw { guard, .. }, 2) => *guard = false,
         (Kind::Throw { rethrow, .. }, 3) => *rethrow = false,
         (Kind::Thread { exit }, 2) => *exit = false,
+        (Kind::Virtual { base }, 2) => *base = Base::First,
+        (Kind::Jump { through, .. } | Kind::Throw { through, .. }, 4) => *through = Through::Name,
         _ => return Step::Same,
     }
     if simpler == *function {

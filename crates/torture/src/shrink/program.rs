@@ -121,7 +121,12 @@ fn plainer_statement(program: &Program, at: usize) -> Step<Program> {
                 *apply = None;
                 *to = 0;
             }
-            Statement::Spawn { threads, .. } => *threads = 1,
+            Statement::Spawn {
+                threads, standard, ..
+            } => {
+                *threads = 1;
+                *standard = false;
+            }
             Statement::Loop(count, _) => *count = 2,
             Statement::Heap(count, _, to) => {
                 *count = 1;
@@ -130,6 +135,10 @@ fn plainer_statement(program: &Program, at: usize) -> Step<Program> {
             Statement::CallVariadic { to, .. }
             | Statement::Print { to, .. }
             | Statement::Invoke { to, .. }
+            | Statement::Raise { to, .. }
+            | Statement::Fork { to, .. }
+            | Statement::Lambda { to, .. }
+            | Statement::Guarded(_, to)
             | Statement::RunHook(_, to)
             | Statement::Set(to, _) => *to = 0,
             _ => {}
@@ -165,6 +174,9 @@ fn plainer_whole(program: &Program, at: usize) -> Step<Program> {
             .iter_mut()
             .for_each(|f| f.unit = f.unit.min(1)),
         3 => simpler.units = simpler.units.min(2),
+        4 => simpler.surroundings.timer = false,
+        5 => simpler.surroundings.at_exit = false,
+        6 => simpler.surroundings.signal_stack = false,
         _ => return Step::End,
     }
     if simpler == *program {
