@@ -8,10 +8,10 @@ use flick_abi::settings;
 use flick_events::Summary;
 use flick_image::place::{Placed, Placements, Reason};
 
-use crate::exec::{Finished, Run, Status};
 use crate::options::Options;
 use crate::placement::{self, Placement};
 use crate::source::{Compilers, Source};
+use flick_exec::{Finished, Run, Status};
 
 /// What builds and runs, and for how long it may.
 #[derive(Clone, Debug)]
@@ -102,6 +102,9 @@ const LIMITS: [&str; 2] = ["FLK0504", "FLK0506"];
 
 const CSMITH_LIMIT: Duration = Duration::from_millis(500);
 
+/// What the output's files are named after.
+const OUTPUT: &str = "torture";
+
 /// Sub-folders of a case's folder, one for each build.
 pub const PLAIN: &str = "plain";
 pub const FLICK: &str = "flick";
@@ -129,7 +132,7 @@ impl Workshop {
         if let Some(failed) = self.build_all(&commands, source, dir)? {
             return Ok(Err(format!(
                 "plain clang does not build it: {}",
-                first_lines(&failed.stderr)
+                first_lines(&failed.stderr_text())
             )));
         }
         let limit = match source {
@@ -173,7 +176,7 @@ impl Workshop {
             FLICK,
         );
         if let Some(failed) = self.build_all(&commands, source, dir)? {
-            let code = code_of(&failed.stderr);
+            let code = code_of(&failed.stderr_text());
             if failed.status != Status::TimedOut && code.as_deref().is_some_and(is_refusal) {
                 return Ok(Build::Refused(code.unwrap_or_default()));
             }
@@ -181,7 +184,8 @@ impl Workshop {
                 fault: Fault::Build(code),
                 text: format!(
                     "flick-cc does not build it ({}):\n{}",
-                    failed.status, failed.stderr
+                    failed.status,
+                    failed.stderr_text()
                 ),
             }));
         }
@@ -205,19 +209,19 @@ impl Workshop {
     ) -> io::Result<Compared> {
         let record = dir.join("record");
         let mut env = vec![
-            ("FLICK_TRIGGER", manner.trigger.to_owned()),
-            ("FLICK_OFFLOAD", "require".to_owned()),
+            ("FLICK_TRIGGER".to_owned(), manner.trigger.to_owned()),
+            ("FLICK_OFFLOAD".to_owned(), "require".to_owned()),
         ];
         if settings::ENGINE.values.len() > 1 {
-            env.push(("FLICK_ENGINE", manner.engine.to_owned()));
+            env.push(("FLICK_ENGINE".to_owned(), manner.engine.to_owned()));
         }
         if manner.counted {
-            env.push(("FLICK_STATS", record.display().to_string()));
+            env.push(("FLICK_STATS".to_owned(), record.display().to_string()));
         }
         let finished = self.run(source, dir, FLICK, &env, self.run_limit)?;
         let mut difference = differ(&reference.behaviour, &finished);
         let limit = match source {
-            Source::User(_) => code_of(&finished.stderr),
+            Source::User(_) => code_of(&finished.stderr_text()),
             _ => None,
         }
         .filter(|code| LIMITS.contains(&code.as_str()));
@@ -265,6 +269,7 @@ impl Workshop {
                 argv,
                 cwd: source.folder(dir),
                 scratch: dir,
+                tag: OUTPUT,
                 env: &[],
                 stdin: None,
                 limit: self.build_limit,
@@ -282,7 +287,7 @@ impl Workshop {
         source: &Source,
         dir: &Path,
         side: &str,
-        env: &[(&str, String)],
+        env: &[(String, String)],
         limit: Duration,
     ) -> io::Result<Finished> {
         let program: PathBuf = dir.join(side).join("prog");
@@ -296,6 +301,7 @@ impl Workshop {
             argv: &argv,
             cwd: source.folder(dir),
             scratch: dir,
+            tag: OUTPUT,
             env,
             stdin,
             limit,
@@ -327,7 +333,7 @@ fn differ(expected: &Behaviour, got: &Finished) -> Option<Difference> {
     let mut text = format!("plain: {}; flick: {}\n", expected.status, got.status);
     text += &first_difference(&expected.stdout, &got.stdout);
     if !got.stderr.is_empty() {
-        text += &format!("standard error of flick's build:\n{}", got.stderr);
+        text += &format!("standard error of flick's build:\n{}", got.stderr_text());
     }
     Some(Difference { fault, text })
 }
@@ -407,7 +413,7 @@ mod tests {
         Finished {
             status,
             stdout: stdout.into(),
-            stderr: String::new(),
+            stderr: Vec::new(),
         }
     }
 

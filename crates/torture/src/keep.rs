@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::check::{Case, FLICK, PLAIN, Workshop};
-use crate::exec::quote;
 use crate::placement;
 use crate::source::{Compilers, Source};
+use flick_exec::quote;
 
 /// Writes the folder `DIR/NAME` and returns its path.
 pub fn keep(

@@ -6,7 +6,6 @@ mod check;
 mod count;
 mod draw;
 mod emit;
-mod exec;
 mod failure;
 mod generate;
 mod keep;

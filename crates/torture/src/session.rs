@@ -10,7 +10,6 @@ use flick_abi::settings::{ENGINE, TRIGGER};
 use crate::check::{Build, Built, Case, Difference, Fault, Manner, Reference, Workshop};
 use crate::count::Crossings;
 use crate::draw::Draw;
-use crate::exec::Status;
 use crate::failure::{Failure, describe, entries, report};
 use crate::generate::{self, Features};
 use crate::keep::keep;
@@ -19,6 +18,7 @@ use crate::placement::Placement;
 use crate::program::Program;
 use crate::source::{Source, User, csmith};
 use crate::totals::Totals;
+use flick_exec::Status;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generator {
@@ -386,11 +386,12 @@ fn sanitized(
         })
     };
     if let Some(failed) = workshop.build_all(&commands, source, dir)? {
-        return Ok(told(failed.stderr));
+        return Ok(told(failed.stderr_text()));
     }
-    let env = [("ASAN_OPTIONS", "detect_leaks=0".to_owned())];
+    let env = [("ASAN_OPTIONS".to_owned(), "detect_leaks=0".to_owned())];
     let run = workshop.run(source, dir, "plain", &env, workshop.run_limit)?;
-    let bad = run.stderr.contains("runtime error") || run.stderr.contains("Sanitizer");
+    let said = run.stderr_text();
+    let bad = said.contains("runtime error") || said.contains("Sanitizer");
     let ends = matches!(run.status, Status::Code(_) | Status::Signal(libc::SIGABRT));
-    Ok((bad || !ends).then(|| told(run.stderr)).flatten())
+    Ok((bad || !ends).then(|| told(said)).flatten())
 }

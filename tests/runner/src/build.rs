@@ -136,7 +136,7 @@ pub fn build(
         if !done.succeeded() {
             return Err(format!(
                 "build failed ({})\n{}\n{}{}",
-                done.how(),
+                done.status,
                 commands.join("\n"),
                 done.stdout_text(),
                 done.stderr_text()

@@ -3,11 +3,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::build::Built;
-use crate::directives::{Counter, Crossings, Directives, Exit};
-use crate::exec::{Finished, Invocation};
+use crate::directives::{Counter, Crossings, Directives};
+use crate::exec::Invocation;
 use crate::mode::Trigger;
 use crate::program::Program;
 use crate::stats::Stats;
+use flick_exec::{Finished, Status};
 
 /// What watches a Flick build's memory accesses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,8 +100,8 @@ pub fn flick(
                 oracle.stdout_text()
             ));
         }
-        if done.exit != oracle.exit {
-            faults.push(format!("plain clang's build: {}", oracle.how()));
+        if done.status != oracle.status {
+            faults.push(format!("plain clang's build: {}", oracle.status));
         }
         if d.same_stderr && done.stderr != oracle.stderr {
             faults.push(format!(
@@ -150,8 +151,8 @@ fn watched(run: &mut Invocation, watch: &Watch) {
 }
 
 fn compare_with_comment(d: &Directives, done: &Finished, faults: &mut Vec<String>) {
-    if done.exit != Some(d.exit) {
-        faults.push(format!("{}, its comment expects {}", done.how(), d.exit));
+    if done.status != d.exit {
+        faults.push(format!("{}, its comment expects {}", done.status, d.exit));
     }
     if let Some(out) = &d.out
         && done.stdout_text() != *out
@@ -165,7 +166,7 @@ fn check_stats(d: &Directives, path: &Path, how: RunAs, faults: &mut Vec<String>
         return;
     };
     // A signal's default action ends the process before anything can be written.
-    if matches!(d.exit, Exit::Signal(_)) {
+    if matches!(d.exit, Status::Signal(_)) {
         return;
     }
     // Dice may place nothing; then there is no runtime in the program.

@@ -2,23 +2,9 @@
 //! `tests/README.md` lists the keys.
 use std::fmt;
 
+use flick_exec::Status;
+
 use crate::mode::Mode;
-
-/// How a program ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    Code(i32),
-    Signal(i32),
-}
-
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Exit::Code(n) => write!(f, "exit {n}"),
-            Exit::Signal(n) => write!(f, "signal {n}"),
-        }
-    }
-}
 
 const SIGNALS: [(&str, i32); 8] = [
     ("SEGV", libc::SIGSEGV),
@@ -31,21 +17,20 @@ const SIGNALS: [(&str, i32); 8] = [
     ("TERM", libc::SIGTERM),
 ];
 
-impl Exit {
-    fn parse(text: &str) -> Result<Self, String> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        match words[..] {
-            ["signal", name] => SIGNALS
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map(|&(_, n)| Exit::Signal(n))
-                .ok_or_else(|| format!("unknown signal '{name}'")),
-            [code] => code
-                .parse()
-                .map(Exit::Code)
-                .map_err(|_| format!("bad exit '{text}'")),
-            _ => Err(format!("bad exit '{text}'")),
-        }
+/// How a program ends.
+fn exit(text: &str) -> Result<Status, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words[..] {
+        ["signal", name] => SIGNALS
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, n)| Status::Signal(n))
+            .ok_or_else(|| format!("unknown signal '{name}'")),
+        [code] => code
+            .parse()
+            .map(Status::Code)
+            .map_err(|_| format!("bad exit '{text}'")),
+        _ => Err(format!("bad exit '{text}'")),
     }
 }
 
@@ -112,7 +97,7 @@ pub struct Directives {
     /// Texts that standard error of the Flick build must contain.
     pub err: Vec<String>,
     pub same_stderr: bool,
-    pub exit: Exit,
+    pub exit: Status,
     pub crossings: Crossings,
     pub stdin: String,
     pub args: Vec<String>,
@@ -140,7 +125,7 @@ impl Default for Directives {
             out: None,
             err: Vec::new(),
             same_stderr: false,
-            exit: Exit::Code(0),
+            exit: Status::Code(0),
             crossings: Crossings::Counted(Vec::new()),
             stdin: String::new(),
             args: Vec::new(),
@@ -213,7 +198,7 @@ impl Directives {
             }
             "ERR" => self.err.push(trimmed.into()),
             "STDERR" if trimmed == "same" => self.same_stderr = true,
-            "EXIT" => self.exit = Exit::parse(trimmed)?,
+            "EXIT" => self.exit = exit(trimmed)?,
             "CROSSINGS" => self.crossings = parse_crossings(trimmed)?,
             "STDIN" => {
                 self.stdin.push_str(value);
@@ -322,7 +307,7 @@ mod tests {
         .unwrap();
         assert_eq!(d.about, "Calls a function.");
         assert_eq!(d.out.as_deref(), Some("1  2\n\n"));
-        assert_eq!(d.exit, Exit::Signal(libc::SIGSEGV));
+        assert_eq!(d.exit, Status::Signal(libc::SIGSEGV));
         let Crossings::Counted(bounds) = &d.crossings else {
             panic!()
         };

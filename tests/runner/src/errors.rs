@@ -3,11 +3,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::build::Compiler;
-use crate::directives::{Directives, Exit, Stage};
-use crate::exec::{Finished, Invocation};
+use crate::directives::{Directives, Stage};
+use crate::exec::Invocation;
 use crate::pool::{Job, Kind, Verdict};
 use crate::program::sorted_entries;
 use crate::suite::Setup;
+use flick_exec::{Finished, Status};
 
 /// What a script exits with when the machine cannot show what it tests; its last line says why.
 const SKIP: i32 = 77;
@@ -93,16 +94,16 @@ fn program(setup: &Setup, path: &Path, name: &str) -> Result<(Stage, String), St
         run.timeout = d.timeout;
         commands = format!("{commands}\n{}", run.shell());
         done = run.run("run").map_err(|e| e.to_string())?;
-        if done.exit != Some(d.exit) {
-            faults.push(format!("{}, {} expected", done.how(), d.exit));
+        if done.status != d.exit {
+            faults.push(format!("{}, {} expected", done.status, d.exit));
         }
         if let Some(out) = &d.out
             && done.stdout_text() != *out
         {
             faults.push(format!("stdout is not what its comment expects:\n{out}"));
         }
-    } else if !matches!(done.exit, Some(Exit::Code(n)) if n != 0) {
-        faults.push(format!("the build: {}, a refusal expected", done.how()));
+    } else if !matches!(done.status, Status::Code(n) if n != 0) {
+        faults.push(format!("the build: {}, a refusal expected", done.status));
     }
     check_message(
         &done,
@@ -174,7 +175,7 @@ fn script(setup: &Setup, path: &Path, name: &str) -> Verdict {
             let _ = fs::remove_dir_all(&dir);
             return Ok(Ok(done.stdout_text()));
         }
-        if done.exit == Some(Exit::Code(SKIP)) {
+        if done.status == Status::Code(SKIP) {
             return Ok(Err(done
                 .stdout_text()
                 .lines()
@@ -184,7 +185,7 @@ fn script(setup: &Setup, path: &Path, name: &str) -> Verdict {
         }
         Err(format!(
             "{}\n{}\n{}{}",
-            done.how(),
+            done.status,
             run.shell(),
             done.stdout_text(),
             done.stderr_text()

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use crate::exec::{Finished, Invocation};
+use crate::exec::Invocation;
 use crate::mistake_text::{self as text, Block, Mistake};
 use crate::normal::Normal;
 use crate::pool::{Job, Verdict};
 use crate::program::sorted_entries;
 use crate::suite::Setup;
+use flick_exec::Finished;
 
 /// How many mistakes must have place, reason and next step in the message itself.
 const AT_LEAST: usize = 30;
@@ -168,7 +169,7 @@ fn section(setup: &Setup, mistake: &Mistake) -> Result<String, String> {
                     if finished.succeeded() == must_fail {
                         return Err(format!(
                             "$ {line}\n{output}--- {}, {} expected",
-                            finished.how(),
+                            finished.status,
                             if must_fail { "a failure" } else { "status 0" }
                         ));
                     }

@@ -1,9 +1,9 @@
 //! Output of tools without what differs from run to run and from machine to machine.
 use std::path::Path;
 
-use crate::directives::Exit;
-use crate::exec::Finished;
 use crate::suite::Setup;
+use flick_exec::Finished;
+use flick_exec::Status;
 
 pub struct Normal {
     /// Text and what stands for it, longest first.
@@ -49,7 +49,7 @@ impl Normal {
             }
             out.push('\n');
         }
-        if let Some(Exit::Signal(signal)) = finished.exit {
+        if let Status::Signal(signal) = finished.status {
             out.push_str(&format!("(signal {signal})\n"));
         }
         out

@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 
 use crate::build::{self, Compiler, Shape};
 use crate::check::{self, RunAs, Watch};
-use crate::exec::Finished;
 use crate::mode::{Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Job, Kind, Verdict};
 use crate::program::Program;
 use crate::random::{self, Dice, Shares};
+use flick_exec::Finished;
 
 /// Where everything is.
 pub struct Setup {

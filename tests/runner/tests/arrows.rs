@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Each part and the parts that it may use. build, run and report are siblings: they meet in image
 /// and events only. The two library forms of the runtime are shells over run.
-const PARTS: [(&str, &[&str]); 12] = [
+const PARTS: [(&str, &[&str]); 13] = [
     (
         "flick-cli",
         &[
@@ -20,7 +20,7 @@ const PARTS: [(&str, &[&str]); 12] = [
     ),
     (
         "flick-torture",
-        &["flick-image", "flick-events", "flick-abi"],
+        &["flick-image", "flick-events", "flick-abi", "flick-exec"],
     ),
     ("flick-so", &["flick-run", "flick-events", "flick-abi"]),
     ("flick-a", &["flick-run", "flick-events", "flick-abi"]),
@@ -38,6 +38,7 @@ const PARTS: [(&str, &[&str]); 12] = [
     ("flick-events", &["flick-abi", "flick-names"]),
     ("flick-abi", &[]),
     ("flick-names", &[]),
+    ("flick-exec", &[]),
 ];
 
 /// What is wrong with the parts in the folders of `dir`, one line each.

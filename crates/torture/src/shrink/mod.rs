@@ -216,7 +216,7 @@ mod tests {
             ("va_arg(list, f64)", 2),
             ("qsort(", 2),
             ("raise(SIGUSR1)", 2),
-            ("std::function", 1),
+            ("std::function", 2),
             ("siglongjmp(", 2),
             ("throw Derived(x)", 2),
             ("pthread_exit(", 1),

@@ -6,10 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use wait_timeout::ChildExt;
+use flick_exec::{Run, quote};
 
 use crate::check::{Case, FLICK, PLAIN, Workshop};
-use crate::exec::quote;
 use crate::source::Source;
 
 /// The case with a smaller program, if a reducer is there and finds one in time.
@@ -36,19 +35,17 @@ pub fn reduce_csmith(
     let script = dir.path().join("interesting.sh");
     fs::write(&script, interesting(workshop, case))?;
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
-    let mut child = Command::new(tool)
-        .arg(&script)
-        .arg("prog.c")
-        .current_dir(dir.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
-    if child.wait_timeout(limit)?.is_none() {
-        // What it has kept so far is in the file.
-        child.kill()?;
-        child.wait()?;
+    // Where the time is over: what it has kept so far is in the file.
+    Run {
+        argv: &[tool.into(), script.display().to_string(), "prog.c".into()],
+        cwd: dir.path(),
+        scratch: dir.path(),
+        tag: "reducer",
+        env: &[],
+        stdin: None,
+        limit,
     }
+    .finish()?;
     let smaller = Case {
         source: Source::Csmith(fs::read_to_string(dir.path().join("prog.c"))?),
         ..case.clone()

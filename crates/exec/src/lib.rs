@@ -1,9 +1,9 @@
-//! Runs a command with a time limit and keeps what it printed.
+//! Runs a command with a time limit and keeps what it printed: for what compares programs.
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -30,25 +30,29 @@ impl fmt::Display for Status {
 pub struct Finished {
     pub status: Status,
     pub stdout: Vec<u8>,
-    pub stderr: String,
+    pub stderr: Vec<u8>,
 }
 
 pub struct Run<'a> {
     pub argv: &'a [String],
     pub cwd: &'a Path,
-    /// An empty folder or one that may be written to: output goes through files there, so that a
-    /// child that outlives the program cannot hold us up.
+    /// Output goes through `TAG.out` and `TAG.err` in this folder, so that a child that outlives the
+    /// program cannot hold us up.
     pub scratch: &'a Path,
-    pub env: &'a [(&'a str, String)],
+    pub tag: &'a str,
+    pub env: &'a [(String, String)],
     pub stdin: Option<&'a Path>,
     pub limit: Duration,
 }
 
 impl Run<'_> {
     /// In a process group of its own, without the variables named `FLICK_*` that we have.
+    ///
+    /// # Errors
+    /// Those of starting the command and of the files.
     pub fn finish(&self) -> io::Result<Finished> {
-        let out: PathBuf = self.scratch.join("torture.out");
-        let err: PathBuf = self.scratch.join("torture.err");
+        let out = self.scratch.join(format!("{}.out", self.tag));
+        let err = self.scratch.join(format!("{}.err", self.tag));
         let mut command = Command::new(&self.argv[0]);
         command.args(&self.argv[1..]).current_dir(self.cwd);
         for (name, _) in std::env::vars_os() {
@@ -72,14 +76,31 @@ impl Run<'_> {
             unsafe { libc::killpg(group, libc::SIGKILL) };
             child.wait()?;
         }
-        Ok(Finished {
+        let finished = Finished {
             status: status.map_or(Status::TimedOut, |status| match status.signal() {
                 Some(signal) => Status::Signal(signal),
                 None => Status::Code(status.code().unwrap_or(-1)),
             }),
             stdout: fs::read(&out)?,
-            stderr: String::from_utf8_lossy(&fs::read(&err)?).into_owned(),
-        })
+            stderr: fs::read(&err)?,
+        };
+        fs::remove_file(out)?;
+        fs::remove_file(err)?;
+        Ok(finished)
+    }
+}
+
+impl Finished {
+    pub fn succeeded(&self) -> bool {
+        self.status == Status::Code(0)
+    }
+
+    pub fn stdout_text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    pub fn stderr_text(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
     }
 }
 
@@ -99,12 +120,15 @@ mod tests {
 
     fn sh(script: &str, limit: u64) -> Finished {
         let dir = tempfile::tempdir().unwrap();
+        let input = dir.path().join("in");
+        fs::write(&input, "typed\n").unwrap();
         Run {
             argv: &["sh".into(), "-c".into(), script.into()],
             cwd: dir.path(),
             scratch: dir.path(),
-            env: &[("GIVEN", "value".into())],
-            stdin: None,
+            tag: "t",
+            env: &[("GIVEN".into(), "value".into())],
+            stdin: Some(&input),
             limit: Duration::from_secs(limit),
         }
         .finish()
@@ -113,15 +137,23 @@ mod tests {
 
     #[test]
     fn keeps_output_and_status() {
-        let finished = sh("echo $GIVEN; echo err >&2; exit 3", 10);
+        let finished = sh("cat; echo $GIVEN; echo err >&2; exit 3", 10);
         assert_eq!(finished.status, Status::Code(3));
-        assert_eq!(finished.stdout, b"value\n");
-        assert_eq!(finished.stderr, "err\n");
+        assert_eq!(finished.stdout_text(), "typed\nvalue\n");
+        assert_eq!(finished.stderr_text(), "err\n");
         assert_eq!(sh("kill -9 $$", 10).status, Status::Signal(9));
+        assert!(sh("true", 10).succeeded());
     }
 
     #[test]
     fn ends_what_runs_too_long() {
         assert_eq!(sh("sleep 30 & sleep 30", 1).status, Status::TimedOut);
+    }
+
+    #[test]
+    fn quotes_for_a_shell() {
+        assert_eq!(quote("a b'c"), "'a b'\\''c'");
+        assert_eq!(quote("-O2"), "-O2");
+        assert_eq!(quote(""), "''");
     }
 }
