@@ -82,6 +82,7 @@ fresh_system() {
   packaging/test-deb.sh "$(packaging/deb.sh "$build" "$build/deb")" || status=$?
   [ $status = 0 ] || [ $status = 77 ]
 }
+loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom "$cargo" test -q -p flick-sync --release --test loom; }
 corpus() { "$logs/../flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
 # One compound command, so that bash has read all of it before an edit can reach it.
@@ -91,6 +92,7 @@ check "Format: C and C++" format_c
 check "Shell scripts parse" format_sh
 check "Lint: clippy" "$cargo" clippy -q --workspace --all-targets -- -D warnings
 check "Rust tests" "$cargo" test --workspace --no-fail-fast
+check "Interleavings of threads (loom)" loom
 check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
 check "Compiler pass" tests/pass/run.sh
 check "Graph files" scripts/check-graphs.sh

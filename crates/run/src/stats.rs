@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use flick_abi::layout::{GATE_NXP, Gate};
 use flick_events::{Calls, Cause, Heap, Offload, Summary, Trigger, View};
+use flick_sync::Tally;
 
 use crate::config::{self, Statistics};
 use crate::fatal;
@@ -60,42 +61,13 @@ pub fn heap_shrank(size: usize) {
     HEAP_LIVE.fetch_sub(size, Relaxed);
 }
 
-/// Calls of one host function; `target` 0: unused.
-struct Target {
-    target: AtomicUsize,
-    count: AtomicU64,
-}
-
-/// An open hash table; what does not fit is counted together.
+/// Calls by host function.
+static HOST_CALLS: Tally<TARGETS> = Tally::new();
 const TARGETS: usize = 1 << 14;
-static HOST_CALLS: [Target; TARGETS] = [const {
-    Target {
-        target: AtomicUsize::new(0),
-        count: AtomicU64::new(0),
-    }
-}; TARGETS];
-static OTHER_HOST_CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// A call from NxP code to the host function at `target`.
 pub fn host_call(target: usize) {
-    const PROBES: usize = 64;
-    // Fibonacci hashing; the upper bits are the mixed ones.
-    let hash = target.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - TARGETS.ilog2());
-    for i in 0..PROBES {
-        let entry = &HOST_CALLS[(hash + i) % TARGETS];
-        let known = entry.target.load(Relaxed);
-        let ours = known == target
-            || known == 0
-                && match entry.target.compare_exchange(0, target, Relaxed, Relaxed) {
-                    Ok(_) => true,
-                    Err(other) => other == target,
-                };
-        if ours {
-            entry.count.fetch_add(1, Relaxed);
-            return;
-        }
-    }
-    OTHER_HOST_CALLS.fetch_add(1, Relaxed);
+    HOST_CALLS.add(target);
 }
 
 /// What is known at start-up, and calls of functions whose module has been unloaded.
@@ -174,12 +146,10 @@ pub fn set_engine(engine: &'static str, backend: &'static str) {
 
 /// The child of a fork counts its own calls, not its parent's.
 extern "C" fn forked() {
-    for counter in [&FAULTS, &INSTRUCTIONS, &OTHER_HOST_CALLS] {
+    for counter in [&FAULTS, &INSTRUCTIONS] {
         counter.store(0, Relaxed);
     }
-    HOST_CALLS
-        .iter()
-        .for_each(|entry| entry.count.store(0, Relaxed));
+    HOST_CALLS.reset();
     HEAP_PEAK.store(HEAP_LIVE.load(Relaxed), Relaxed);
     let reset = |gate: &Gate| {
         gate.calls.store(0, Relaxed);
@@ -235,12 +205,7 @@ pub fn absorb(gates: &[&Gate]) {
         run.gone_on_host.extend(early);
         run.gone_files.push(module.path());
     });
-    let targets: Vec<(usize, u64)> = HOST_CALLS
-        .iter()
-        .filter(|entry| module.contains(entry.target.load(Relaxed)))
-        .map(|entry| (entry.target.load(Relaxed), entry.count.swap(0, Relaxed)))
-        .collect();
-    let gone = symbols::name_all(targets);
+    let gone = symbols::name_all(HOST_CALLS.take(|target| module.contains(target)).collect());
     with_run(|run| run.gone_nxp_to_host.extend(gone));
 }
 
@@ -272,12 +237,8 @@ pub fn summary() -> Summary {
         on_host.extend(early(gate));
     });
     let mut files: Vec<String> = symbols::paths();
-    let targets: Vec<(usize, u64)> = HOST_CALLS
-        .iter()
-        .map(|entry| (entry.target.load(Relaxed), entry.count.load(Relaxed)))
-        .collect();
-    let mut nxp_to_host = symbols::name_all(targets);
-    let other = OTHER_HOST_CALLS.load(Relaxed);
+    let mut nxp_to_host = symbols::name_all(HOST_CALLS.counts().collect());
+    let other = HOST_CALLS.others();
     if other != 0 {
         let function = "(functions beyond those counted apart)".into();
         nxp_to_host.push(Calls {

@@ -1,69 +1,31 @@
-//! A readers-writer spin lock for tables that signal handlers read: a reader may interrupt a reader of
-//! its own thread, and a writer keeps signals out while it writes.
-use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU32, Ordering};
+//! Locks beside signal handlers.
+use flick_sync::RwSpinLock;
 
-const WRITER: u32 = 1 << 31;
-
-pub struct SignalSafeLock<T> {
-    /// Number of readers, or [`WRITER`].
-    state: AtomicU32,
-    value: UnsafeCell<T>,
-}
-
-// SAFETY: readers get `&T` only while no writer holds the lock, a writer gets `&mut T` alone.
-unsafe impl<T: Send + Sync> Sync for SignalSafeLock<T> {}
+/// For tables that signal handlers read: a reader may interrupt a reader of its own thread, and a writer
+/// keeps signals out while it writes.
+pub struct SignalSafeLock<T>(RwSpinLock<T>);
 
 impl<T> SignalSafeLock<T> {
     pub const fn new(value: T) -> Self {
-        Self {
-            state: AtomicU32::new(0),
-            value: UnsafeCell::new(value),
-        }
+        Self(RwSpinLock::new(value))
     }
 
     pub fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
-        loop {
-            let now = self.state.load(Ordering::Relaxed);
-            if now & WRITER == 0
-                && self
-                    .state
-                    .compare_exchange_weak(now, now + 1, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok()
-            {
-                break;
-            }
-            std::thread::yield_now();
-        }
-        // SAFETY: the count of readers keeps writers out.
-        let result = f(unsafe { &*self.value.get() });
-        self.state.fetch_sub(1, Ordering::Release);
-        result
+        self.0.read(f)
     }
 
     pub fn write<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        let blocked = BlockedSignals::new();
-        self.lock();
-        // SAFETY: state is WRITER, so nobody else is inside.
-        let result = f(unsafe { &mut *self.value.get() });
-        self.unlock();
-        drop(blocked);
-        result
+        let _blocked = BlockedSignals::new();
+        self.0.write(f)
     }
 
     /// Keeps everybody out: around `fork`, so that the child finds the lock free.
     pub fn lock(&self) {
-        while self
-            .state
-            .compare_exchange_weak(0, WRITER, Ordering::Acquire, Ordering::Relaxed)
-            .is_err()
-        {
-            std::thread::yield_now();
-        }
+        self.0.lock();
     }
 
     pub fn unlock(&self) {
-        self.state.store(0, Ordering::Release);
+        self.0.unlock();
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Each part and the parts that it may use. build, run and report are siblings: they meet in image
 /// and events only. The two library forms of the runtime are shells over run.
-const PARTS: [(&str, &[&str]); 13] = [
+const PARTS: [(&str, &[&str]); 14] = [
     (
         "flick-cli",
         &[
@@ -27,7 +27,13 @@ const PARTS: [(&str, &[&str]); 13] = [
     ("flick-build", &["flick-image", "flick-abi", "flick-names"]),
     (
         "flick-run",
-        &["flick-engine", "flick-events", "flick-abi", "flick-names"],
+        &[
+            "flick-engine",
+            "flick-events",
+            "flick-abi",
+            "flick-names",
+            "flick-sync",
+        ],
     ),
     (
         "flick-report",
@@ -39,6 +45,7 @@ const PARTS: [(&str, &[&str]); 13] = [
     ("flick-abi", &[]),
     ("flick-names", &[]),
     ("flick-exec", &[]),
+    ("flick-sync", &[]),
 ];
 
 /// What is wrong with the parts in the folders of `dir`, one line each.

@@ -1,10 +1,10 @@
 //! A lock that survives `fork` and is not left behind by a signal handler.
 use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
 use std::sync::Once;
 
 use super::gate;
 use crate::stats;
+use crate::sync::BlockedSignals;
 
 /// A mutex. While it is held all signals are blocked in the thread, so that a handler that needs a
 /// stack never waits for the code it interrupted.
@@ -19,11 +19,10 @@ impl Lock {
     }
 
     pub(crate) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
-        let mask = block_signals();
+        let _blocked = BlockedSignals::new();
         self.lock();
         let result = f();
         self.unlock();
-        restore_signals(&mask);
         result
     }
 
@@ -38,23 +37,6 @@ impl Lock {
     }
 }
 
-fn block_signals() -> libc::sigset_t {
-    let mut all = MaybeUninit::uninit();
-    let mut old = MaybeUninit::uninit();
-    // SAFETY: sigfillset writes `all`, pthread_sigmask reads it and writes `old`; neither can fail
-    // with these arguments.
-    unsafe {
-        libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), old.as_mut_ptr());
-        old.assume_init()
-    }
-}
-
-fn restore_signals(mask: &libc::sigset_t) {
-    // SAFETY: `mask` came from `block_signals`.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
-}
-
 /// Every lock of this module and the statistics', in the order in which one may be taken under another. `fork` takes
 /// them and releases them on both sides, so that the child never finds one held by a thread that it
 /// does not have.
@@ -65,18 +47,18 @@ static ALL: [&Lock; 4] = [
     &super::region::BOUNDARY,
 ];
 
-/// The signal mask of the thread that forks.
-struct Mask(UnsafeCell<MaybeUninit<libc::sigset_t>>);
+/// Of the thread that forks.
+struct Mask(UnsafeCell<Option<BlockedSignals>>);
 // SAFETY: accessed only with all of ALL held.
 unsafe impl Sync for Mask {}
-static MASK: Mask = Mask(UnsafeCell::new(MaybeUninit::uninit()));
+static MASK: Mask = Mask(UnsafeCell::new(None));
 
 extern "C" fn before_fork() {
-    let mask = block_signals();
+    let blocked = BlockedSignals::new();
     gate::close();
     ALL.iter().for_each(|lock| lock.lock());
     // SAFETY: all locks are held.
-    unsafe { (*MASK.0.get()).write(mask) };
+    unsafe { *MASK.0.get() = Some(blocked) };
 }
 
 extern "C" fn after_fork_in_parent() {
@@ -88,11 +70,11 @@ extern "C" fn after_fork_in_child() {
 }
 
 fn after_fork(child: bool) {
-    // SAFETY: all locks are held, and `before_fork` wrote the mask.
-    let mask = unsafe { (*MASK.0.get()).assume_init() };
+    // SAFETY: all locks are held.
+    let blocked = unsafe { (*MASK.0.get()).take() };
     ALL.iter().rev().for_each(|lock| lock.unlock());
     gate::reopen(child);
-    restore_signals(&mask);
+    drop(blocked);
 }
 
 pub(super) fn install_fork_handlers() {

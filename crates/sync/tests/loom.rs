@@ -1,0 +1,163 @@
+//! The interleavings of a few threads, as loom enumerates them.
+#![cfg(loom)]
+use flick_sync::{Entrance, RangeList, RwSpinLock, Tally};
+use loom::cell::Cell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+#[test]
+fn readers_see_whole_writes_and_may_nest() {
+    loom::model(|| {
+        let lock = Arc::new(RwSpinLock::new((0, 0)));
+        let writer = {
+            let lock = lock.clone();
+            thread::spawn(move || {
+                lock.write(|pair| pair.0 += 1);
+                lock.write(|pair| pair.1 += 1);
+            })
+        };
+        lock.read(|pair| assert!(pair.0 >= pair.1));
+        lock.read(|outer| lock.read(|inner| assert_eq!(outer, inner)));
+        writer.join().unwrap();
+        assert_eq!(lock.read(|pair| *pair), (1, 1));
+    });
+}
+
+#[test]
+fn two_writers_exclude_each_other() {
+    loom::model(|| {
+        let lock = Arc::new(RwSpinLock::new(0));
+        let other = {
+            let lock = lock.clone();
+            thread::spawn(move || lock.write(|n| *n += 1))
+        };
+        lock.write(|n| *n += 1);
+        other.join().unwrap();
+        assert_eq!(lock.read(|n| *n), 2);
+    });
+}
+
+#[test]
+fn a_lock_held_around_a_fork_keeps_readers_out() {
+    loom::model(|| {
+        let lock = Arc::new(RwSpinLock::new(Cell::new(0)));
+        let reader = {
+            let lock = lock.clone();
+            thread::spawn(move || {
+                lock.read(|n| n.set(n.get() + 1));
+            })
+        };
+        lock.lock();
+        lock.unlock();
+        reader.join().unwrap();
+        assert_eq!(lock.read(Cell::get), 1);
+    });
+}
+
+/// Who closes the entrance finds nobody inside, and who was kept out gets in.
+#[test]
+fn nobody_is_inside_a_closed_entrance() {
+    loom::model(|| {
+        let entrance = Arc::new(Entrance::<2>::new());
+        let inside = Arc::new(AtomicUsize::new(0));
+        let visitor = {
+            let (entrance, inside) = (entrance.clone(), inside.clone());
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    entrance.enter(2);
+                    inside.fetch_add(1, Ordering::Relaxed);
+                    inside.fetch_sub(1, Ordering::Relaxed);
+                    entrance.leave(2);
+                }
+            })
+        };
+        entrance.close(1, || false);
+        assert_eq!(inside.load(Ordering::Relaxed), 0);
+        // What the closer itself does inside.
+        entrance.enter(1);
+        entrance.leave(1);
+        entrance.reopen(false);
+        visitor.join().unwrap();
+        entrance.close(1, || panic!("somebody is still inside"));
+    });
+}
+
+#[test]
+fn two_threads_close_one_after_the_other() {
+    loom::model(|| {
+        let entrance = Arc::new(Entrance::<1>::new());
+        let forks = Arc::new(AtomicUsize::new(0));
+        let close = |number, entrance: &Entrance<1>, forks: &AtomicUsize| {
+            entrance.close(number, || false);
+            assert_eq!(forks.fetch_add(1, Ordering::Relaxed), 0);
+            forks.fetch_sub(1, Ordering::Relaxed);
+            entrance.reopen(false);
+        };
+        let other = {
+            let (entrance, forks) = (entrance.clone(), forks.clone());
+            thread::spawn(move || close(2, &entrance, &forks))
+        };
+        close(1, &entrance, &forks);
+        other.join().unwrap();
+    });
+}
+
+/// A node that changes hands is never read as the start of one range with the size of another.
+#[test]
+fn a_reader_sees_one_range_or_the_other() {
+    loom::model(|| {
+        let list = Arc::new(RangeList::new());
+        list.add(0x1000, 0x3000);
+        let writer = {
+            let list = list.clone();
+            thread::spawn(move || {
+                list.remove(0x1000, 0x3000);
+                list.add(0x8000, 0x9000);
+            })
+        };
+        // Behind the new range, and within the old one's size of its start.
+        assert!(!list.contains(0x9800));
+        writer.join().unwrap();
+        assert!(list.contains(0x8800) && !list.contains(0x1800));
+        assert_eq!(list.capacity(), 1);
+    });
+}
+
+#[test]
+fn a_new_range_is_read_whole() {
+    loom::model(|| {
+        let list = Arc::new(RangeList::new());
+        let writer = {
+            let list = list.clone();
+            thread::spawn(move || list.add(0x1000, 0x2000))
+        };
+        assert!(!list.contains(0x2000));
+        assert!(!list.contains(0x800));
+        writer.join().unwrap();
+        assert!(list.contains(0x1000));
+    });
+}
+
+#[test]
+fn every_count_is_counted_once() {
+    loom::model(|| {
+        let tally = Arc::new(Tally::<2>::new());
+        let threads: Vec<_> = [[16, 32], [32, 48]]
+            .map(|keys| {
+                let tally = tally.clone();
+                thread::spawn(move || keys.iter().for_each(|&key| tally.add(key)))
+            })
+            .into_iter()
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        let mut counts: Vec<(usize, u64)> = tally.counts().collect();
+        counts.sort_unstable();
+        let all: u64 = counts.iter().map(|&(_, count)| count).sum();
+        assert_eq!(all + tally.others(), 4);
+        counts.dedup_by_key(|&mut (key, _)| key);
+        assert_eq!(counts.len(), 2);
+    });
+}
