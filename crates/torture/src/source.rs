@@ -49,7 +49,10 @@ const CSMITH_INCLUDE: &str = "/usr/include/csmith";
 
 /// One that csmith makes of a seed; `None` where it fails.
 pub fn csmith(seed: u64) -> Option<String> {
+    // It leaves a `platform.info` where it runs.
+    let dir = tempfile::tempdir().ok()?;
     let output = Command::new("csmith")
+        .current_dir(dir.path())
         .args(["--seed", &seed.to_string()])
         // Small ones: more of them, and quicker to make smaller.
         .args([
