@@ -13,6 +13,8 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
 . "$here/projects.sh"
+out=$build/real
+. "$here/lib.sh"
 
 quick='' place='' cflags='' chosen=()
 while [ $# -gt 0 ]; do
@@ -28,30 +30,8 @@ done
 [ ${#chosen[@]} -gt 0 ] && projects=("${chosen[@]}")
 case $place in '' | random:*) ;; *) place=$(realpath "$place") || exit 2 ;; esac
 
-out=$build/real
 export CC=$flick_cc FLICK_OFFLOAD=require
 unset FLICK_STATS
-passed=0 failed=0
-
-# A step of a project, in its directory; the log is shown if it fails.
-step() { # PROJECT WHAT COMMAND...
-  local name=$1-$2 start=$SECONDS
-  shift 2
-  if ("$@") >"$out/$name.log" 2>&1; then
-    passed=$((passed + 1))
-    echo "    ok   $name ($((SECONDS - start)) s)"
-  else
-    failed=$((failed + 1))
-    echo "    FAIL $name: the last lines of $out/$name.log:"
-    tail -n 15 "$out/$name.log" | sed 's/^/         /'
-    return 1
-  fi
-}
-
-programs() { # every program and library with an image
-  find . -type f \( -perm -100 -o -name '*.so*' \) -exec sh -c \
-    'for f; do if readelf -SW "$f" 2>/dev/null | grep -qF .flick.elf; then echo "$f"; fi; done' sh {} +
-}
 # Names in the explained tables of the finished files that stand on SIDE.
 placed_on() { # SIDE
   awk -v side="$1" '$2 == side { print $1 }' explained | sort -u
@@ -59,10 +39,9 @@ placed_on() { # SIDE
 # Every name of the placement file is on the NxP, wherever it is at all.
 all_placed() { # PLACEMENT-FILE
   local files entry wrong=0
-  mapfile -t files < <(programs)
-  [ ${#files[@]} -gt 0 ] || { echo "no file has NxP code" && return 1; }
-  for file in "${files[@]}"; do "$flick" place --explain "$file" || return 1; done >explained
+  explain || return 1
   case $1 in random:*) return 0 ;; esac
+  mapfile -t files < <(programs)
   "$flick" place --check "$1" "${files[@]}" || return 1
   for entry in $(awk '$1 == "nxp" { print $2 }' "$1"); do
     if ! awk -v f="$entry" '$1 == f { seen = 1; if ($2 != "nxp") bad = 1 } END { exit bad || !seen }' explained; then
@@ -72,9 +51,6 @@ all_placed() { # PLACEMENT-FILE
   done
   return $wrong
 }
-
-sum() { awk -v key="$1" '$1 == key { n += $2 } END { printf "%.0f", n }' "$2"; }
-crossings() { awk -v way="$1" '$1 == "call" && $2 == way { n += $3 } END { printf "%.0f", n }' "$2"; }
 
 # The work under callgrind with everything on the host; prints the host's share of instructions.
 count_host() { # PROJECT
