@@ -26,6 +26,8 @@ help:
 	@echo 'make test       deps, build, all checks and tests (under 25 minutes on two cores)'
 	@echo 'make test-full  the same with the full product of link modes'
 	@echo 'make real       zlib, bzip2 and lz4 with their hottest functions on the NxP (fetches Debian sources)'
+	@echo 'make realworld  SQLite, Lua, zstd, ... and C++ programs with 10, 50 and 100 % of their functions on the NxP'
+	@echo '                (fetches crates and Debian sources; some 15 minutes on two cores)'
 	@echo 'make bench      what a crossing costs on this machine'
 	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
 	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'
@@ -100,6 +102,9 @@ test-full: deps build
 real: deps build
 	@tests/real/run.sh
 
+realworld: deps build
+	@tests/real/world.sh
+
 bench-compile: deps build
 	@bench/compile.sh
 
@@ -119,4 +124,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real bench bench-compile install deb clean
+.PHONY: help deps build rust pass nxp tree demo test test-full real realworld bench bench-compile install deb clean

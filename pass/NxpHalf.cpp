@@ -3,7 +3,7 @@
 #include "References.h"
 
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InstrTypes.h"
@@ -159,8 +159,9 @@ private:
         Gone.push_back(&Md);
     for (NamedMDNode *Md : Gone)
       N->eraseNamedMetadata(Md);
-    for (DICompileUnit *Cu : N->debug_compile_units())
-      Cu->replaceGlobalVariables(nullptr);
+    // Lines and inlined calls are all that reports and debuggers read of NxP code. LLVM 19's DWARF
+    // writer crashes at variables and labels of some scopes that inlining leaves without code.
+    stripNonLineTableDebugInfo(*N);
     // The flags are a target's; keep what describes the source and the debug information.
     for (const char *Key : {"wchar_size", "Dwarf Version", "Debug Info Version", "uwtable",
                             "frame-pointer", "MaxTLSAlign", "SemanticInterposition"}) {
