@@ -15,39 +15,9 @@ while [ $# -gt 0 ]; do
   *) only=$1 && shift ;;
   esac
 done
-tree=$work/tree
-mkdir -p "$tree"
+mkdir -p "$work"
 work=$(cd "$work" && pwd)
-tree=$work/tree
-log=$work/log
-: >"$log"
-
-# The tree as it stands, uncommitted changes included. What differs gets a new time stamp, so that
-# cargo and make see it.
-copy() {
-  local file
-  (cd "$root" && git ls-files -co --exclude-standard) | while read -r file; do
-    [ -f "$root/$file" ] || continue
-    cmp -s "$root/$file" "$tree/$file" && continue
-    mkdir -p "$tree/$(dirname "$file")"
-    rm -f "$tree/$file"
-    cp "$root/$file" "$tree/$file"
-  done
-  # A file that is gone from the sources must not live on in the copy.
-  (cd "$tree" && find . -type f -printf '%P\n') | while read -r file; do
-    [ -f "$root/$file" ] || rm "$tree/$file"
-  done
-}
-
-# Without link-time optimisation, which takes most of the time of a build and changes no behaviour.
-build() {
-  CARGO_TARGET_DIR=$work/target CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
-    FLICK_ROOT=$work/build make -s -C "$tree" BUILD="$work/build" build >>"$log" 2>&1
-}
-corpus() {
-  "$work/target/release/flick-test" --flick "$work/build/bin/flick-cc" --tests "$root/tests" \
-    --include "$root/include" --work "$work/corpus" --show 3 "$@"
-}
+. "$here/tree.sh"
 
 # change FILE OLD NEW: replaces the only occurrence of OLD; fails if there is not exactly one.
 change() {
@@ -95,7 +65,7 @@ try() {
     corpus ${tests[n]} >"$out" 2>/dev/null || status=$?
     cat "$out" >>"$log"
     if [ $status = 1 ] && grep -q '^FAILED' "$out"; then
-      verdict "$n" caught "$(sed -n 's/^FAILED \([^ ]*\).*/\1/p' "$out" | sort -u | head -n 3 | paste -sd ' ')"
+      verdict "$n" caught "$(caught_by "$out")"
     else
       verdict "$n" MISSED "$(tail -n 1 "$out")"
     fi
@@ -103,11 +73,7 @@ try() {
   cp "$root/${file[n]}" "$tree/${file[n]}"
 }
 
-echo "Building the tree as it is in $work"
-copy
-build || { tail -n 30 "$log" && echo "0 passed, 1 failed" && exit 1; }
-(cd "$tree" && CARGO_TARGET_DIR=$work/target CARGO_PROFILE_RELEASE_LTO=off \
-  CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "${CARGO:-cargo}" build -q --release -p flick-tests) >>"$log" 2>&1
+prepare || { echo "0 passed, 1 failed" && exit 1; }
 
 chosen=()
 for ((n = 0; n < count; n++)); do
