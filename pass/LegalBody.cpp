@@ -21,8 +21,8 @@ namespace flick {
 
 static constexpr const char *KeepOnHost = "keep this function on the host";
 
-std::optional<Refusal> checkType(Type *T) {
-  if (T->isX86_FP80Ty())
+static std::optional<Refusal> checkType(Type *T, bool Value) {
+  if (T->isX86_FP80Ty() && Value)
     return Refusal{"FLK0204", "a value of type long double",
                    "its 80-bit format exists only on x86-64",
                    "use double, or " + std::string(KeepOnHost)};
@@ -37,10 +37,12 @@ std::optional<Refusal> checkType(Type *T) {
                    KeepOnHost};
   }
   for (Type *Part : T->subtypes())
-    if (auto R = checkType(Part))
+    if (auto R = checkType(Part, Value))
       return R;
   return std::nullopt;
 }
+
+std::optional<Refusal> checkType(Type *T) { return checkType(T, true); }
 
 namespace {
 
@@ -63,6 +65,7 @@ private:
   const DataLayout &Layout;
   std::vector<Refusal> Out;
   SmallPtrSet<Type *, 16> Seen;
+  SmallPtrSet<Type *, 16> SeenObjects;
   SmallPtrSet<const Constant *, 16> SeenConstants;
 
   void add(const char *Code, std::string What, std::string Why, std::string Help = KeepOnHost,
@@ -74,6 +77,17 @@ private:
     if (!Seen.insert(T).second)
       return;
     if (auto R = flick::checkType(T)) {
+      R->At = At;
+      Out.push_back(*R);
+    }
+  }
+
+  /// What lies in memory: nothing computes with its members here, and where they are both sides
+  /// know, long double (16 bytes, aligned so) included.
+  void checkObject(Type *T, const Instruction *At) {
+    if (!SeenObjects.insert(T).second)
+      return;
+    if (auto R = flick::checkType(T, !T->isAggregateType())) {
       R->At = At;
       Out.push_back(*R);
     }
@@ -142,7 +156,7 @@ private:
     if (isa<GlobalValue>(C))
       return;
     if (const auto *Gep = dyn_cast<GEPOperator>(C))
-      checkType(Gep->getSourceElementType(), At);
+      checkObject(Gep->getSourceElementType(), At);
     for (const Use &Op : C->operands())
       if (const auto *Inner = dyn_cast<Constant>(Op))
         checkConstant(Inner, At);
@@ -201,9 +215,9 @@ private:
         checkConstant(C, &I);
     }
     if (const auto *Gep = dyn_cast<GetElementPtrInst>(&I))
-      checkType(Gep->getSourceElementType(), &I);
+      checkObject(Gep->getSourceElementType(), &I);
     else if (const auto *Slot = dyn_cast<AllocaInst>(&I))
-      checkType(Slot->getAllocatedType(), &I);
+      checkObject(Slot->getAllocatedType(), &I);
     else if (const auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isAtomic())
       checkAtomic(I, Load->getType(), Load->getAlign());
     else if (const auto *Store = dyn_cast<StoreInst>(&I); Store && Store->isAtomic())
