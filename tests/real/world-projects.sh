@@ -120,9 +120,10 @@ build_sqlite() {
 check_sqlite() { rm -f work.db* && ./sqlite "$world"/sqlite/*.sql; }
 
 build_ninja() { cp -R "$SRC"/. . && ./configure.py && ninja -j1 ninja ninja_test; }
+# The graph names its nodes by their addresses.
 check_ninja() {
-  ./ninja_test | tail -n 1 && ./ninja -t targets all && ./ninja -t graph && ./ninja -t compdb >compdb && rm -r build/*.o &&
-    ./ninja -n -v | sed 's/ -c .*//' && ./ninja -t clean
+  ./ninja_test | tail -n 1 && ./ninja -t targets all && ./ninja -t graph | sed 's/"0x[0-9a-f]*"//g' &&
+    ./ninja -t compdb >compdb && touch src/util.h && ./ninja -n && ./ninja -n -t clean
 }
 
 build_pugixml() { cp -R "$SRC"/. . && make CXX="$CXX" CXXFLAGS="$CFLAGS -std=c++11" BUILD=built; }
