@@ -46,11 +46,11 @@ source_of() { # PROJECT
   case " ${debian[*]} " in
     *" $1 "*) "$root/scripts/debian-source.sh" "$build/real/packages" "$(package_of "$1")" ;;
     *)
-      if [ ! "$out/crates/.lock" -nt "$world/Cargo.lock" ]; then
+      if [ ! "$out/crates/.complete" -nt "$world/Cargo.lock" ]; then
         rm -rf "$out/crates"
         "${CARGO:-cargo}" vendor -q --locked --versioned-dirs --manifest-path "$world/Cargo.toml" "$out/crates" \
           >"$out/crates.log" 2>&1 || { tail "$out/crates.log" >&2 && return 1; }
-        touch "$out/crates/.lock"
+        touch "$out/crates/.complete"
       fi
       found=("$out/crates/$(crate_of "$1")"-[0-9]*)
       [ -d "${found[0]}" ] && echo "${found[0]}"
