@@ -18,11 +18,11 @@ pub struct Activation {
     /// The gate that was called.
     pub gate: *const Gate,
     /// Host registers, in the order of the System V calling convention: the arguments of the call
-    /// that made this activation, later those of the host call that is due.
+    /// that made this activation, later those of the host call that is due, if it has a signature.
     pub int_args: [u64; 6],
     /// Both halves of each vector register.
     pub float_args: [[u64; 2]; 8],
-    /// rax, rdx, xmm0, xmm1: results, in either direction.
+    /// rax, rdx, xmm0, xmm1: results of a host call.
     pub results: Results,
     /// The host call that is due.
     pub call: HostCall,
@@ -84,6 +84,9 @@ pub const SIZE: usize = size_of::<Activation>();
 pub const GATE: usize = offset_of!(Activation, gate);
 pub const INT_ARGS: usize = offset_of!(Activation, int_args);
 pub const FLOAT_ARGS: usize = offset_of!(Activation, float_args);
+/// The NxP's first argument and result registers.
+pub const A0: usize = offset_of!(Activation, hart) + offset_of!(Hart, x) + 8 * 10;
+pub const FA0: usize = offset_of!(Activation, hart) + offset_of!(Hart, f) + 8 * 10;
 pub const RESULTS: usize = offset_of!(Activation, results);
 pub const CALL_TARGET: usize = offset_of!(Activation, call) + offset_of!(HostCall, target);
 pub const CALL_STACK_SIZE: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_size);

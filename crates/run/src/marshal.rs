@@ -2,10 +2,11 @@
 //! NxP's (RISC-V psABI, lp64d), by signature where the two differ.
 //!
 //! Without a signature registers move in order: six integer registers to a0–a5 and the low halves of
-//! eight vector registers to fa0–fa7, or back. Where a signature is given, nothing else is copied.
+//! eight vector registers to fa0–fa7, or back. The crossing does that itself.
 use flick_abi::signature::{Class, Item, Malformed, Signature};
 
 use crate::activation::{Activation, VECTOR_RESULT};
+use crate::crossing::Next;
 use crate::fatal;
 
 const SP: usize = 2;
@@ -53,31 +54,15 @@ fn expect<T>(result: Result<T, Malformed>) -> T {
 
 // ---- host → NxP ---------------------------------------------------------------------------------
 
-/// Arguments of a function whose registers agree.
+/// Results: a0, a1, fa0, fa1 are rax, rdx, xmm0, xmm1; or all of xmm0 is a0 and a1.
 #[inline]
-pub fn enter_plain(act: &mut Activation) {
-    act.hart.x[A0..A0 + HOST_INTS].copy_from_slice(&act.int_args);
-    for (to, from) in act.hart.f[FA0..].iter_mut().zip(&act.float_args) {
-        *to = from[0];
-    }
-    act.result = 0;
-}
-
-/// Results: a0, a1, fa0, fa1 are rax, rdx, xmm0, xmm1. True if all of xmm0 counts.
-#[inline]
-pub fn leave(act: &mut Activation) -> bool {
-    act.results.int = [act.hart.x[A0], act.hart.x[A0 + 1]];
-    act.results.float[0][0] = act.hart.f[FA0];
-    act.results.float[1][0] = act.hart.f[FA0 + 1];
+pub fn leave(act: &mut Activation) -> Next {
     match act.result {
-        0 => false,
-        VECTOR_RESULT => {
-            act.results.float[0] = act.results.int;
-            true
-        }
+        0 => Next::Return,
+        VECTOR_RESULT => Next::ReturnVector,
         memory => {
-            act.results.int[0] = memory;
-            false
+            act.hart.x[A0] = memory;
+            Next::Return
         }
     }
 }
@@ -289,22 +274,16 @@ impl NxpArguments {
 /// Prepares the call of host function `target` whose registers agree.
 #[inline]
 pub fn call_plain(act: &mut Activation, target: u64) {
-    act.int_args
-        .copy_from_slice(&act.hart.x[A0..A0 + HOST_INTS]);
-    for (to, from) in act.float_args.iter_mut().zip(&act.hart.f[FA0..]) {
-        to[0] = *from;
-    }
     act.call.target = target;
     act.call.vector_registers = HOST_FLOATS as u64;
     act.call.signature = std::ptr::null();
 }
 
-/// Prepares the call of host function `target` by signature. True if it needs stack arguments or
-/// whole vector registers.
+/// Prepares the call of host function `target` by signature.
 ///
 /// # Safety
 /// `signature` is a C string; the NxP code called by it.
-pub unsafe fn call_by_signature(act: &mut Activation, target: u64, signature: *const u8) -> bool {
+pub unsafe fn call_by_signature(act: &mut Activation, target: u64, signature: *const u8) -> Next {
     // SAFETY: by contract.
     let parsed = unsafe { parse(signature) };
     let to = call_walk(act, parsed, None);
@@ -313,7 +292,11 @@ pub unsafe fn call_by_signature(act: &mut Activation, target: u64, signature: *c
     act.call.stack_mask = (to.align as u64).wrapping_neg();
     act.call.vector_registers = to.floats as u64;
     act.call.signature = signature;
-    to.bytes != 0 || to.whole
+    if to.bytes != 0 || to.whole {
+        Next::CallHostInFull
+    } else {
+        Next::CallHost
+    }
 }
 
 /// Second half of a call with stack arguments: called by the crossing when it has made room.
@@ -327,13 +310,10 @@ pub(crate) unsafe extern "C" fn host_stack_args(act: *mut Activation, stack: *mu
     }
 }
 
-/// Result of a host call into the registers of the NxP.
+/// Result of a host call into the registers of the NxP, where the signature says that a0, a1, fa0, fa1
+/// are not rax, rdx, xmm0, xmm1.
 #[inline]
 pub fn returned(act: &mut Activation) {
-    act.hart.x[A0] = act.results.int[0];
-    act.hart.x[A0 + 1] = act.results.int[1];
-    act.hart.f[FA0] = act.results.float[0][0];
-    act.hart.f[FA0 + 1] = act.results.float[1][0];
     if !act.call.signature.is_null() {
         // SAFETY: `call_by_signature` stored it.
         let signature = unsafe { parse(act.call.signature) };

@@ -120,7 +120,7 @@ unsafe fn start(act: *mut Activation, backend: &impl Backend, counted: bool) -> 
         // From here on handlers that cross stay below the new stack pointer.
         (*thread).active.push(act, entry_sp);
         if plain {
-            marshal::enter_plain(&mut *act);
+            (*act).result = 0;
         } else {
             marshal::enter_by_signature(&mut *act, gate.signature.cast());
         }
@@ -223,20 +223,16 @@ unsafe fn call_host(act: *mut Activation, target: u64, pc: u64, counted: bool) -
         if counted {
             stats::host_call(target as usize);
         }
-        let in_full = if pc == target {
+        let next = if pc == target {
             marshal::call_plain(&mut *act, target);
-            false
+            Next::CallPlain
         } else {
             let signature = (*act).hart.x[T1] as *const u8;
             marshal::call_by_signature(&mut *act, target, signature)
         };
         (*(*act).thread).frm = (*act).hart.frm;
         (*act).in_host = true;
-        if in_full {
-            Next::CallHostInFull
-        } else {
-            Next::CallHost
-        }
+        next
     }
 }
 
@@ -248,12 +244,8 @@ unsafe fn finish(act: *mut Activation) -> Next {
     unsafe {
         let thread = (*act).thread;
         (*thread).frm = (*act).hart.frm;
-        let vector = marshal::leave(&mut *act);
+        let next = marshal::leave(&mut *act);
         (*thread).active.pop();
-        if vector {
-            Next::ReturnVector
-        } else {
-            Next::Return
-        }
+        next
     }
 }
