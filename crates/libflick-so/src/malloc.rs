@@ -84,8 +84,9 @@ unsafe extern "C" fn realloc_any(ptr: *mut c_void, size: usize) -> *mut c_void {
 
 unsafe extern "C" fn reallocarray_any(ptr: *mut c_void, count: usize, size: usize) -> *mut c_void {
     match count.checked_mul(size) {
-        // SAFETY: the caller's live block or NULL.
-        Some(size) => unsafe { realloc_any(ptr, size) },
+        // The process's `realloc`, as the C library's does: a preloaded allocator may have that and
+        // not this. SAFETY: the caller's live block or NULL.
+        Some(size) => unsafe { libc::realloc(ptr, size) },
         None => {
             // SAFETY: the C library's errno of this thread.
             unsafe { *libc::__errno_location() = libc::ENOMEM as c_int };

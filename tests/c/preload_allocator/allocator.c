@@ -1,4 +1,5 @@
-// Blocks of two sizes from one static pool, so that a block of another allocator is told at once.
+// Blocks of two sizes from static pools, so that a block of another allocator is told at once. As
+// some allocators do, it leaves reallocarray to the C library, which calls realloc.
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -66,7 +67,6 @@ void *realloc(void *p, size_t size) {
   }
   return q;
 }
-void *reallocarray(void *p, size_t n, size_t size) { return realloc(p, n * size); }
 void *aligned_alloc(size_t alignment, size_t size) { return take(alignment > 64 ? LARGE : size); }
 void *memalign(size_t alignment, size_t size);
 void *memalign(size_t alignment, size_t size) { return aligned_alloc(alignment, size); }

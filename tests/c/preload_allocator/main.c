@@ -29,14 +29,14 @@ FLICK_NXP static char *make_nxp(int i) {
 FLICK_HOST static char *make_host(int i) { return memset(strdup("a string of some length"), i, 1); }
 FLICK_NXP static void drop_nxp(char *p, int i) {
   wrong += p[0] != (char)i;
-  p = realloc(p, 3000);
+  p = i % 4 < 2 ? realloc(p, 3000) : reallocarray(p, 30, 100);
   foreign += !owns(p);
   wrong += p[0] != (char)i || malloc_usable_size(p) < 3000;
   free(p);
 }
 FLICK_HOST static void drop_host(char *p, int i) {
   wrong += p[0] != (char)i;
-  p = realloc(p, 4000);
+  p = reallocarray(p, 40, 100);
   foreign += !owns(p);
   wrong += p[0] != (char)i;
   free(p);
