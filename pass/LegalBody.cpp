@@ -178,7 +178,7 @@ private:
           KeepOnHost, &Call);
     }
     if (Call.isInlineAsm()) {
-      if (!nxpConstraints(Call))
+      if (!nxpAssembly(Call))
         add("FLK0202", "inline assembly", "the NxP does not run x86-64 instructions",
             "move it into a FLICK_HOST function, or " + std::string(KeepOnHost), &Call);
       return;

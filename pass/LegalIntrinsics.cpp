@@ -8,6 +8,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 using namespace llvm;
 
@@ -15,6 +16,19 @@ namespace flick {
 
 static Refusal other(const CallBase &Call, std::string What, std::string Why) {
   return {"FLK0212", std::move(What), std::move(Why), "keep this function on the host", &Call};
+}
+
+std::optional<Ordering> nxpOrdering(Intrinsic::ID Id) {
+  switch (Id) {
+  case Intrinsic::x86_sse2_pause:
+    return Ordering::Pause;
+  case Intrinsic::x86_sse_sfence:
+  case Intrinsic::x86_sse2_lfence:
+  case Intrinsic::x86_sse2_mfence:
+    return Ordering::Fence;
+  default:
+    return std::nullopt;
+  }
 }
 
 static bool isHalfPrecision(const Type *T) {
@@ -25,6 +39,8 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   Intrinsic::ID Id = Callee->getIntrinsicID();
   std::string Name = "'" + Callee->getName().str() + "'";
+  if (nxpOrdering(Id))
+    return std::nullopt;
   if (Function::isTargetIntrinsic(Id))
     return Refusal{"FLK0203", "the intrinsic " + Name, "only x86-64 has it",
                    "use portable C, or keep this function on the host", &Call};
@@ -89,7 +105,8 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
   return std::nullopt;
 }
 
-/// An operand that any register or memory can hold means the same on RV64.
+/// An operand that any register or memory can hold means the same on RV64, if no instruction uses
+/// it.
 static std::optional<std::string> constraintCode(StringRef Code, Type *Operand) {
   bool Float = Operand && (Operand->isFloatTy() || Operand->isDoubleTy());
   if (Code.starts_with("{")) // a register of x86-64; an empty template cannot tell which it was
@@ -116,9 +133,48 @@ static std::optional<std::string> constraintCode(StringRef Code, Type *Operand) 
   }
 }
 
-std::optional<std::string> nxpConstraints(const CallBase &Call) {
+/// What the instructions of a template do together; none if any is not known here. The strongest
+/// counts: a fence is also a pause.
+static std::optional<Ordering> orderingOf(StringRef Template) {
+  SmallVector<StringRef> Lines, Words;
+  Template.split(Lines, '\n');
+  Ordering Does = Ordering::None;
+  for (StringRef Line : Lines)
+    Line.split('#').first.split(Words, ';');
+  bool Repeat = false, Lock = false;
+  for (StringRef Word : Words) {
+    Word = Word.trim();
+    // Prefixes stand before their instruction or in a statement of their own.
+    Repeat |= Word.consume_front("rep") && (Word.empty() || isSpace(Word[0]));
+    Lock |= Word.consume_front("lock") && (Word.empty() || isSpace(Word[0]));
+    Word = Word.trim();
+    if (Word.empty())
+      continue;
+    // What programs for older processors have in the place of mfence: a locked addition of zero, or
+    // disjunction with it, to a word at the stack pointer.
+    SmallString<32> Dense;
+    for (char C : Word)
+      if (!isSpace(C))
+        Dense += C;
+    bool AddsNothing = StringSwitch<bool>(Dense.substr(0, 7))
+                           .Cases("addl$$0", "addq$$0", "orl$$0,", "orq$$0,", true)
+                           .Default(false) &&
+                       Dense.str().ends_with("(%rsp)");
+    if (Lock ? AddsNothing : Word == "mfence" || Word == "lfence" || Word == "sfence")
+      Does = Ordering::Fence;
+    else if (!Lock && (Word == "pause" || (Repeat && Word == "nop")))
+      Does = Does == Ordering::Fence ? Does : Ordering::Pause;
+    else if (Lock || Repeat || Word != "nop")
+      return std::nullopt;
+    Repeat = Lock = false;
+  }
+  return Repeat || Lock ? std::nullopt : std::optional(Does);
+}
+
+std::optional<NxpAssembly> nxpAssembly(const CallBase &Call) {
   const auto *Asm = cast<InlineAsm>(Call.getCalledOperand());
-  if (!StringRef(Asm->getAsmString()).trim().empty() || isa<CallBrInst>(Call))
+  std::optional<Ordering> Does = orderingOf(Asm->getAsmString());
+  if (!Does || isa<CallBrInst>(Call))
     return std::nullopt;
   std::string Out;
   unsigned Argument = 0, Result = 0;
@@ -161,7 +217,7 @@ std::optional<std::string> nxpConstraints(const CallBase &Call) {
     }
     Out += (Out.empty() ? "" : ",") + Text;
   }
-  return Out;
+  return NxpAssembly{*Does, Out};
 }
 
 } // namespace flick

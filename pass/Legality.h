@@ -4,6 +4,7 @@
 #include "Plan.h"
 
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Intrinsics.h"
 #include <optional>
 
 namespace flick {
@@ -17,8 +18,18 @@ std::optional<Refusal> checkIntrinsic(const llvm::CallBase &Call);
 /// The refusal of a type, if values of it cannot live on the NxP.
 std::optional<Refusal> checkType(llvm::Type *T);
 
-/// The constraint string that empty inline assembly gets on RV64; none if it has no such form.
-std::optional<std::string> nxpConstraints(const llvm::CallBase &Call);
+/// What a statement of x86-64 that orders or delays, and computes nothing, is on RV64.
+enum class Ordering { None, Pause, Fence };
+
+/// Inline assembly whose instructions have an RV64 form.
+struct NxpAssembly {
+  Ordering Does;
+  std::string Constraints;
+};
+std::optional<NxpAssembly> nxpAssembly(const llvm::CallBase &Call);
+
+/// The same for an intrinsic.
+std::optional<Ordering> nxpOrdering(llvm::Intrinsic::ID Id);
 
 /// From Choices: Functions, Refused and DeclareOnly. Reports the refusals of firm choices; false if
 /// there are any.

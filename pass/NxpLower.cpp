@@ -130,6 +130,11 @@ private:
       return;
     }
     IRBuilder<> B(I);
+    if (auto Does = nxpOrdering(I->getIntrinsicID())) {
+      order(IRBuilder<>(I), *Does);
+      I->eraseFromParent();
+      return;
+    }
     switch (I->getIntrinsicID()) {
     case Intrinsic::var_annotation:
     case Intrinsic::vaend:
@@ -260,9 +265,20 @@ private:
     replace(Call, Out);
   }
 
+  /// Zihintpause's `pause` is a hint in the place of a fence, and known to every assembler by its
+  /// bits.
+  void order(IRBuilder<> B, Ordering Does) {
+    if (Does == Ordering::Fence)
+      B.CreateFence(AtomicOrdering::SequentiallyConsistent);
+    else if (Does == Ordering::Pause)
+      B.CreateCall(InlineAsm::get(FunctionType::get(B.getVoidTy(), false), ".4byte 0x0100000f", "",
+                                  /*hasSideEffects=*/true));
+  }
+
   void lowerAsm(CallInst &Call) {
     auto *Old = cast<InlineAsm>(Call.getCalledOperand());
-    std::string Constraints = nxpConstraints(Call).value_or("");
+    auto [Does, Constraints] = nxpAssembly(Call).value_or(NxpAssembly{Ordering::None, ""});
+    order(IRBuilder<>(&Call), Does);
     Call.setCalledOperand(InlineAsm::get(Old->getFunctionType(), "", Constraints,
                                          Old->hasSideEffects(), /*isAlignStack=*/false));
   }

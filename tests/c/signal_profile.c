@@ -2,6 +2,7 @@
 // timer with a value, one for a thread of its own (SIGEV_THREAD) whose function is NxP code, one
 // for a given thread. The computation is undisturbed, and each handler interrupts it several times.
 // OUT: 1 1 1 1 1 1
+// SKIP-MODE: fault the threads of SIGEV_THREAD block SIGSEGV
 // LIBS: -pthread -lrt
 // SKIP-VALGRIND: the loop runs until timer signals arrive, which valgrind delays
 #define _GNU_SOURCE

@@ -76,5 +76,7 @@ int main(void) {
   n = read_some(text, sizeof text);
   printf("interrupted %zd %d %d\n", n, errno == EINTR, alarms >= 1);
   int word = 0, s = slept(), c = clock_slept(), p = polled(), f = waited_futex(&word);
-  printf("sleep %d %d poll %d futex %d wait %d\n", s, c, p, f, waited_semaphore());
+  int w = waited_semaphore();
+  every(0);
+  printf("sleep %d %d poll %d futex %d wait %d\n", s, c, p, f, w);
 }
