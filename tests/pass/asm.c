@@ -1,6 +1,8 @@
-// Empty inline assembly is a barrier on both sides and loses its x86-64 clobbers.
+// Empty inline assembly is a barrier on both sides and loses its x86-64 clobbers; that which only pauses or
+// orders memory becomes RV64's.
 // RUN: for o in 0 2; do flick -O$o -c $s -o $t.o && links $t.o || exit 1; done
-// RUN: places $t.o | grep -c mark | grep -x 4
+// RUN: places $t.o | grep -c mark | grep -x 6
+// RUN: dis $t.o | check $s
 #include <flick.h>
 
 FLICK_NXP int barrier(int *p) {
@@ -18,3 +20,18 @@ FLICK_NXP double floating(double x, float *y) {
   return x;
 }
 FLICK_NXP void escape(void *p, long n) { __asm__ volatile("" : : "g"(p), "rm"(n), "a"(n) : "memory"); }
+// CHECK-LABEL: <__flick_nxp_relax>:
+// CHECK: fence w, 0
+// CHECK-NOT: fence
+// CHECK: ret
+FLICK_NXP void relax(void) { __asm__ volatile("rep; nop # and no more\n\tnop" ::: "memory"); }
+// CHECK-LABEL: <__flick_nxp_order>:
+// CHECK: fence rw, rw
+// CHECK: sw
+// CHECK: fence rw, rw
+// CHECK: ret
+FLICK_NXP void order(int *p) {
+  __asm__ volatile("mfence" ::: "memory");
+  *p = 1;
+  __asm__ volatile("lock; addl $0,0(%%rsp)" ::: "memory", "cc");
+}

@@ -12,11 +12,11 @@ int ext(int);
 
 FLICK_NXP int assembly(int x) {
   // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0202] inline assembly in 'assembly', which is placed on the NxP
-  __asm__ volatile("nop");
+  __asm__ volatile("hlt");
   return x;
 }
-// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0203] {{.*}}llvm.x86.sse2.pause
-FLICK_NXP void intrinsic(void) { _mm_pause(); }
+// CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0203] {{.*}}llvm.x86.sse2.clflush
+FLICK_NXP void intrinsic(void) { _mm_clflush(&ext); }
 // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0204] a value of type long double in 'extended'
 FLICK_NXP double extended(long double x) { return x; }
 // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0204]
@@ -42,7 +42,7 @@ FLICK_NXP float quad(__float128 x) { return (float)x; }
 // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0212] a read of the time-stamp counter
 FLICK_NXP long ticks(void) { return __builtin_readcyclecounter(); }
 // CHECK: refused.c:[[#@LINE+1]]:{{.*}}error: [FLK0202] inline assembly in 'sides', which is placed on both sides
-FLICK_BOTH int sides(int x) { __asm__("nop"); return x; }
+FLICK_BOTH int sides(int x) { __asm__("hlt"); return x; }
 // CHECK: refused.c:[[#@LINE+2]]:{{.*}}error: [FLK0206] a call of 'resume' in a musttail return
 float resume(float);
 FLICK_NXP float tail(float x) { __attribute__((musttail)) return resume(x); }

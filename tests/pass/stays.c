@@ -16,7 +16,7 @@ int stops(int);
 int goes(int x) { return stops(x) + 1; }
 // CHECK-DAG: v1|stays.c|stops|host|refused:FLK0202|inline assembly: the NxP does not run x86-64 instructions|stays.c|
 // ERROR: stays.c:[[#@LINE+1]]:{{.*}}error: [FLK0202] inline assembly in 'stops'
-int stops(int x) { __asm__ volatile("nop"); return x; }
+int stops(int x) { __asm__ volatile("hlt"); return x; }
 // CHECK-DAG: v1|stays.c|make|host|refused:FLK0205|a result of type <8 x float>: the crossing does not cover it|stays.c|
 __attribute__((noinline)) pair make(float x) { return (pair){x, x}; }
 // CHECK-DAG: v1|stays.c|caller|host|refused:FLK0206|a call of 'make': the crossing does not cover a result of type <8 x float>|stays.c|

@@ -21,6 +21,7 @@ mod marshal;
 pub mod memory;
 pub mod modules;
 mod raise;
+mod registers;
 mod report;
 mod returns_twice;
 mod shims;

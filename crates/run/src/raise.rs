@@ -47,8 +47,13 @@ const ILLEGAL_SIZE: i64 = 2;
 
 /// Whether a signal stands for an illegal NxP instruction.
 pub fn is_illegal(signal: c_int, context: &libc::ucontext_t) -> bool {
-    let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
-    signal == libc::SIGILL && pc == illegal as *const () as usize
+    let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
+    signal == libc::SIGILL && is_illegal_at(pc)
+}
+
+/// Whether the host's instruction at `pc` stands for an illegal one of NxP code.
+pub fn is_illegal_at(pc: u64) -> bool {
+    pc == illegal as *const () as u64
 }
 
 /// Makes the record speak of the NxP instruction at `pc`.

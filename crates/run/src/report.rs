@@ -284,7 +284,8 @@ pub fn engine_code() -> [u64; 2] {
     ]
 }
 
-fn in_engine(pc: u64) -> bool {
+/// Whether a thread at `pc` executes NxP code.
+pub fn in_engine(pc: u64) -> bool {
     let [start, end] = engine_code();
     (start..end).contains(&pc)
 }

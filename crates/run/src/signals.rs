@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::config::{self, Trigger};
 use crate::thread::Thread;
-use crate::{crossing, modules, raise, report, stats};
+use crate::{crossing, modules, raise, registers, report, stats};
 
 /// The signals whose dispositions we keep.
 const OURS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL];
@@ -213,7 +213,7 @@ unsafe extern "C" fn restorer() {
     naked_asm!("mov rax, {number}", "syscall", number = const libc::SYS_rt_sigreturn)
 }
 
-unsafe extern "C" fn handler_entry(
+unsafe extern "C-unwind" fn handler_entry(
     signal: c_int,
     info: *mut libc::siginfo_t,
     context: *mut c_void,
@@ -293,9 +293,14 @@ unsafe fn deliver(
             user.handler.store(libc::SIG_DFL, Ordering::Release);
             install(at);
         }
-        let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+        let handler: extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
             std::mem::transmute(handler);
+        let before = (*context).uc_mcontext.gregs;
         handler(signal, info, context.cast());
+        let pc = before[libc::REG_RIP as usize] as u64;
+        if report::in_engine(pc) || raise::is_illegal_at(pc) {
+            registers::check(&before, &(*context).uc_mcontext.gregs);
+        }
     }
     true
 }
