@@ -3,6 +3,7 @@
 #include "CallerModule.h"
 #include "CommandLine.h"
 #include "Diagnostics.h"
+#include "HostCheck.h"
 #include "HostHalf.h"
 #include "Legality.h"
 #include "NxpHalf.h"
@@ -119,6 +120,10 @@ extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetP
             Builder.registerPipelineStartEPCallback(
                 [](ModulePassManager &Passes, OptimizationLevel Level) {
                   Passes.addPass(flick::SplitPass(Level));
+                });
+            Builder.registerOptimizerLastEPCallback(
+                [](ModulePassManager &Passes, OptimizationLevel) {
+                  Passes.addPass(flick::HostCheckPass());
                 });
           }};
 }

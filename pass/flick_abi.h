@@ -24,6 +24,7 @@
 #define FLICK_RT_LAZY "__flick_lazy"
 #define FLICK_RT_XCALL "__flick_xcall"
 #define FLICK_RT_SETJMP "__flick_setjmp"
+#define FLICK_RT_CHECK "__flick_check"
 #define FLICK_RT_HEAP_PREFIX "__flick_heap_"
 #define FLICK_NXP_LIBRARY \
   "__ashlti3", \

@@ -46,6 +46,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("RT_LAZY", names::RT_LAZY),
         ("RT_XCALL", names::RT_XCALL),
         ("RT_SETJMP", names::RT_SETJMP),
+        ("RT_CHECK", names::RT_CHECK),
         ("RT_HEAP_PREFIX", names::RT_HEAP_PREFIX),
     ] {
         writeln!(out, "#define FLICK_{name} \"{value}\"")?;

@@ -54,6 +54,9 @@ pub const RT_UNREGISTER: &str = "__flick_unregister";
 pub const RT_XCALL: &str = "__flick_xcall";
 /// Personality routine of the host's unwind information for NxP frames; since version 1.1.
 pub const RT_PERSONALITY: &str = "__flick_personality";
+/// What host code compiled with `--flick-check=device` calls before each access to memory,
+/// `void (const void *, uint64_t size, uint32_t kind, const char *place)`; since version 1.1.
+pub const RT_CHECK: &str = "__flick_check";
 /// What `setjmp` & co. in NxP code call, `int (jmp_buf, int save_mask, JumpTarget *)`
 /// ([`crate::layout::JumpTarget`]); since version 1.1.
 pub const RT_SETJMP: &str = "__flick_setjmp";

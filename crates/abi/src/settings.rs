@@ -26,7 +26,12 @@ pub const ENGINE: Choice = Choice {
     values: &["interp"],
     meaning: "what executes NxP code",
 };
-pub const CHOICES: [Choice; 3] = [OFFLOAD, TRIGGER, ENGINE];
+pub const CHECK: Choice = Choice {
+    variable: c"FLICK_CHECK",
+    values: &["off", "device"],
+    meaning: "whether what no device gives is reported",
+};
+pub const CHOICES: [Choice; 4] = [OFFLOAD, TRIGGER, ENGINE, CHECK];
 
 impl Choice {
     /// Which of the values `text` is; `None` for a bad one.

@@ -46,6 +46,8 @@ pub struct Args {
     pub verbose: bool,
     /// `--flick-save-temps=DIR`
     pub save_temps: Option<PathBuf>,
+    /// `--flick-check=device`: host code tells of its accesses
+    pub check_device: bool,
     /// Options that do not go together with NxP code; the pass and the link know whether there is some.
     pub not_with_nxp: NotWithNxp,
     /// clang instruments host code.
@@ -89,6 +91,7 @@ impl Args {
             nxp: NxpOptions::default(),
             verbose: false,
             save_temps: None,
+            check_device: false,
             not_with_nxp: NotWithNxp::default(),
             instruments_host: false,
             only_show: false,
@@ -194,6 +197,18 @@ impl Parser<'_> {
             }
             "--flick-replay" => self.args.placement.replay.dir = value()?.into(),
             "--flick-replay-from" => self.args.placement.replay.from = value()?.into(),
+            "--flick-check" => {
+                if value()? != "device" {
+                    return Err(Error::new(
+                        104,
+                        "an option of Flick's has a bad value",
+                        text,
+                        "there is no such check",
+                        "use --flick-check=device",
+                    ));
+                }
+                self.args.check_device = true;
+            }
             "--flick-save-temps" if joined.as_ref().is_some_and(|dir| !dir.is_empty()) => {
                 self.args.save_temps = joined.map(PathBuf::from);
             }
@@ -208,7 +223,8 @@ impl Parser<'_> {
                     "there is none of this name, or its value is missing",
                     format!(
                         "{meant}there are --flick-place=FILE, --flick-place=random:SEED:PERCENT, \
-                         --flick-save-temps=DIR, --flick-verbose, -Xnxp=OPTION and --nxp-march=ISA"
+                         --flick-check=device, --flick-save-temps=DIR, --flick-verbose, -Xnxp=OPTION \
+                         and --nxp-march=ISA"
                     ),
                 ));
             }
@@ -307,7 +323,7 @@ impl Parser<'_> {
 }
 
 /// Those that a misspelt `--flick-…` may have meant.
-const OPTIONS: [&str; 3] = ["place", "save-temps", "verbose"];
+const OPTIONS: [&str; 4] = ["check", "place", "save-temps", "verbose"];
 
 /// The value of `-x`.
 fn language(name: OsString) -> Result<Option<OsString>> {
@@ -423,6 +439,8 @@ mod tests {
             (104, "-flick-place=x"),
             (104, "--flick_place=x"),
             (104, "--flick-save-temps="),
+            (104, "--flick-check=nothing a.c"),
+            (104, "--flick-check"),
             (104, "-Xnxp=-g a.c"),
         ] {
             assert_eq!(try_parse(line).unwrap_err().code.0, code, "{line}");

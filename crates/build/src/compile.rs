@@ -88,11 +88,16 @@ fn pass_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
     front_end(pass.into());
     let refused = args.not_with_nxp.at_compile();
     let refused = refused.map(|option| format!("-flick-refuse={option}").into());
+    let check = args.check_device.then(|| "-flick-check-device".into());
     let no_leaves = args.instruments_host.then(|| "-flick-no-leaves".into());
     let replay = &args.placement.replay;
     let root = format!("-flick-root={}", replay.tree().display());
     let root = replay.is_on().then(|| root.into());
-    let refused = refused.into_iter().chain(no_leaves).chain(root);
+    let refused = refused
+        .into_iter()
+        .chain(no_leaves)
+        .chain(check)
+        .chain(root);
     let placement = args.placement.pass_options();
     // A pass of another version says so.
     let version = OsString::from(format!("-flick-abi={}", ABI_VERSION.bits()));

@@ -2,7 +2,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use flick_abi::names::{RUNTIME_SONAME, is_runtime};
+use flick_abi::names::{RT_CHECK, RUNTIME_SONAME, is_runtime};
 use flick_image::elf::{Machine, machine, read_file};
 use flick_image::place::Placed;
 use flick_image::{Placements, fat};
@@ -43,7 +43,7 @@ pub struct Inputs {
     pub needs_runtime: bool,
 }
 
-const RUNTIME_API: [&str; 3] = ["flick_alloc", "flick_free", "flick_is_nxp_memory"];
+const RUNTIME_API: [&str; 4] = ["flick_alloc", "flick_free", "flick_is_nxp_memory", RT_CHECK];
 
 /// What `libflick.so` is called in what a shared library needs (`DT_NEEDED`): a library made by Flick.
 fn runtime_of(library: &object::File) -> Option<String> {

@@ -11,6 +11,14 @@ pub trait Observer {
         true
     }
 
+    /// The instruction at `pc` is about to be executed.
+    #[inline(always)]
+    fn at(&mut self, _pc: u64) {}
+
+    /// The accesses that follow, of the same instruction, are atomic (A extension).
+    #[inline(always)]
+    fn atomic(&mut self) {}
+
     /// The instruction at `pc` has completed. Not called for one that exits, except a jump that leaves.
     #[inline(always)]
     fn retired(&mut self, _pc: u64, _insn: Insn) {}

@@ -93,6 +93,7 @@ pub fn run<M: Memory, O: Observer>(
         if !observer.proceed() {
             exit!(Exit::Budget);
         }
+        observer.at(pc);
 
         // Writes an integer register that the decoder has not shown to differ from x0.
         macro_rules! set {
@@ -167,6 +168,7 @@ pub fn run<M: Memory, O: Observer>(
             ($len:literal, $cause:expr) => {{
                 let addr = x!(insn.rs1());
                 set_pc!(pc);
+                observer.atomic();
                 if addr % $len != 0 {
                     return Exit::Trap(Trap {
                         cause: $cause,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use flick_abi::names::{
-    HEAP_FUNCTIONS, RT_EARLY, RT_HEAP_PREFIX, RT_PERSONALITY, RT_REGISTER, RT_SETJMP,
+    HEAP_FUNCTIONS, RT_CHECK, RT_EARLY, RT_HEAP_PREFIX, RT_PERSONALITY, RT_REGISTER, RT_SETJMP,
     RT_UNREGISTER, RT_XCALL, STATIC_WRAPS,
 };
 use object::{Object, ObjectSymbol};
@@ -22,6 +22,7 @@ fn exports() {
         .collect();
     let api = ["flick_alloc", "flick_free", "flick_is_nxp_memory"];
     let entries = [
+        RT_CHECK,
         RT_EARLY,
         RT_PERSONALITY,
         RT_REGISTER,

@@ -1,4 +1,5 @@
 //! Where NxP code runs.
+use crate::device_check::{self, Watcher};
 use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver};
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
@@ -22,12 +23,19 @@ impl Backend for Inline {
     }
 }
 
-/// The same with instructions counted, for statistics.
+/// The same with instructions counted, for statistics, or accesses watched.
 pub struct InlineCounted;
 
 impl Backend for InlineCounted {
     #[inline]
     fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64) {
+        if device_check::enabled() {
+            let mut watcher = Watcher::begin();
+            let exit = flick_engine::run(hart, &MEMORY, code, &mut watcher);
+            let count = watcher.count;
+            watcher.end();
+            return (exit, count);
+        }
         let mut counter = InstructionCounter::default();
         let exit = flick_engine::run(hart, &MEMORY, code, &mut counter);
         (exit, counter.count)

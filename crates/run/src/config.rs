@@ -37,6 +37,8 @@ pub struct Config {
     pub offload: Offload,
     pub trigger: Trigger,
     pub statistics: Statistics,
+    /// Whether accesses are compared with what a device gives.
+    pub check_device: bool,
 }
 
 /// The process's configuration.
@@ -84,6 +86,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     let offload = [Offload::Auto, Offload::Require, Offload::Off][choose(settings::OFFLOAD)];
     let trigger = [Trigger::Gate, Trigger::Fault][choose(settings::TRIGGER)];
     choose(settings::ENGINE);
+    let check_device = choose(settings::CHECK) == 1;
     let value = variable(settings::STATISTICS).unwrap_or_default();
     let statistics = match settings::Statistics::parse(&value) {
         Some(settings::Statistics::Off) => Statistics::Off,
@@ -97,6 +100,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         offload,
         trigger,
         statistics,
+        check_device,
     }
 }
 
@@ -125,9 +129,11 @@ mod tests {
             ("FLICK_TRIGGER", "fault"),
             ("FLICK_STATS", "./record"),
             ("FLICK_ENGINE", "interp"),
+            ("FLICK_CHECK", "device"),
         ]);
         assert_eq!(set.offload, Offload::Require);
         assert_eq!(set.trigger, Trigger::Fault);
+        assert!(set.check_device && !plain.check_device);
         assert_eq!(set.statistics, Statistics::File("./record".into()));
         assert_eq!(with(&[("FLICK_STATS", "1")]).statistics, Statistics::Stderr);
         assert_eq!(with(&[("FLICK_OFFLOAD", "")]).offload, Offload::Auto);

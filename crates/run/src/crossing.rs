@@ -12,7 +12,7 @@
 //! On entry r11 is the gate's record and everything else is as at the call of an ordinary function.
 use core::arch::naked_asm;
 
-use crate::{activation, marshal, step, unwinding};
+use crate::{activation, device_check, marshal, stats, step, unwinding};
 
 /// `step`'s answer to the crossing.
 #[repr(u64)]
@@ -28,6 +28,11 @@ pub enum Next {
     CallHostInFull = 3,
     /// The NxP function has returned: xmm0 is a0 and a1.
     ReturnVector = 4,
+}
+
+/// Whether NxP code is entered by the counted crossing: something is counted, or watched.
+pub fn counted() -> bool {
+    stats::enabled() || device_check::enabled()
 }
 
 pub fn cross_address(counted: bool) -> usize {

@@ -13,6 +13,7 @@ mod backtrace;
 pub mod config;
 mod crossing;
 mod debugger;
+pub mod device_check;
 pub mod fatal;
 mod host_stack;
 pub mod interpose;

@@ -14,7 +14,7 @@ use flick_engine::CodeRegion;
 
 use crate::config::{self, Offload, Statistics, Trigger};
 use crate::sync::SignalSafeLock;
-use crate::{crossing, debugger, fatal, memory, signals, single, stats, thread};
+use crate::{crossing, debugger, device_check, fatal, memory, signals, single, stats, thread};
 
 /// A registered module. Lives until its library is closed.
 pub struct Registered {
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         Place::Host if stats::enabled() => crossing::twin_counted_address() as *const _,
         Place::Host => gate.twin,
         Place::Nxp if config::get().trigger == Trigger::Fault => gate.image,
-        Place::Nxp => crossing::cross_address(stats::enabled()) as *const _,
+        Place::Nxp => crossing::cross_address(crossing::counted()) as *const _,
     };
     if place == Place::Nxp {
         memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
@@ -177,6 +177,9 @@ fn place() -> Place {
                 }
             }
         };
+        if config.check_device && place == Place::Nxp {
+            device_check::init();
+        }
         if config.statistics != Statistics::Off {
             stats::init(config.statistics.clone());
             stats::set_engine("interp", "inline");

@@ -11,7 +11,7 @@ use std::mem::offset_of;
 use flick_abi::layout::{JumpTarget, SAVED_NUMBERS};
 
 use crate::activation::{self, Activation};
-use crate::{crossing, stats};
+use crate::crossing;
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -80,7 +80,7 @@ unsafe extern "C" fn keep(act: *const Activation, target: *mut JumpTarget) {
     // SAFETY: the crossing's activation; the record is the calling function's.
     unsafe {
         let hart = &(*act).hart;
-        (*target).resume = crossing::again_address(stats::enabled());
+        (*target).resume = crossing::again_address(crossing::counted());
         (*target).ra = hart.x[RA];
         (*target).sp = hart.x[SP];
         for (i, number) in SAVED_NUMBERS.into_iter().map(usize::from).enumerate() {

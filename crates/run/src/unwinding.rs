@@ -15,7 +15,6 @@ use std::ffi::{c_int, c_void};
 use flick_abi::layout::{SAVED_NUMBERS, SavedRegisters, UNWIND_BY_FP, UNWIND_UNKNOWN, UnwindEntry};
 
 use crate::activation::{self, Activation, Landing};
-use crate::stats;
 use crate::{active, crossing, fatal, modules};
 
 const SEARCH_PHASE: c_int = 1;
@@ -130,7 +129,7 @@ pub unsafe extern "C" fn __flick_personality(
                 pc: _Unwind_GetIP(context) as u64,
                 sp: _Unwind_GetCFA(context) as u64,
             };
-            let landing = crossing::landing_address(stats::enabled());
+            let landing = crossing::landing_address(crossing::counted());
             _Unwind_SetIP(context, landing as usize);
         }
         next

@@ -1,0 +1,15 @@
+// What -flick-check-device adds to host code: it tells the runtime of its accesses to memory.
+#pragma once
+
+#include "llvm/IR/PassManager.h"
+
+namespace flick {
+
+/// Runs behind the optimiser, so that what it removes is not told. Does nothing without the option.
+class HostCheckPass : public llvm::PassInfoMixin<HostCheckPass> {
+public:
+  static bool isRequired() { return true; }
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
+};
+
+} // namespace flick
