@@ -1,8 +1,12 @@
-// Limits of memory. What Flick only reserves is not charged (under vm.overcommit_memory=2 it would
-// count), NxP code's malloc fails with ENOMEM where the limit of writable memory is reached and
-// goes on when some is free again, and a thread can cross under a limit that leaves it little. OUT:
-// charged 1 OUT: nxp 1 1 1 OUT: host 1 1 1 OUT: thread 40 LIBS: -pthread SKIP-VALGRIND: valgrind's
-// own memory counts
+// Limits of memory. What Flick only reserves is not charged (vm.overcommit_memory=2 would count
+// it), NxP code's malloc fails with ENOMEM where the limit of writable memory is reached and goes
+// on when some is free again, and a thread can cross under a limit that leaves it little.
+// OUT: charged 1
+// OUT: host 1 1 1
+// OUT: nxp 1 1 1
+// OUT: thread 40
+// LIBS: -pthread
+// SKIP-VALGRIND: valgrind's own memory counts
 #include <errno.h>
 #include <flick.h>
 #include <pthread.h>

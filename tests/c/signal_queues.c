@@ -1,8 +1,11 @@
 // Signals taken without a handler by NxP code: queued real-time signals in their order with values
 // and senders, sigwaitinfo, sigtimedwait, signalfd, one directed to a thread; and a handler that
-// sees the same records. OUT: order 35:1 35:2 36:3 self 1 1 1 OUT: none 1 descriptor 34 5 OUT:
-// directed 1 handler 1 9 LIBS: -pthread SKIP-VALGRIND: valgrind 3.19 loses the value that sigqueue
-// sends
+// sees the same records.
+// OUT: order 35:1 35:2 36:3 self 1 1 1
+// OUT: none 1 descriptor 34 5
+// OUT: directed 1 handler 1 9
+// LIBS: -pthread
+// SKIP-VALGRIND: valgrind 3.19 loses the value that sigqueue sends
 #define _GNU_SOURCE
 #include <errno.h>
 #include <flick.h>

@@ -1,5 +1,5 @@
-// A SIGSEGV handler that steps over the faulting instruction by changing the context's registers, as
-// some do on the host: under NxP code they are the engine's.
+// A SIGSEGV handler that steps over the faulting instruction by changing the context's registers,
+// as some do on the host: under NxP code they are the engine's.
 // FAILS: run FLK0507
 // EXIT: 125
 // SAYS: a signal handler has changed rip

@@ -213,7 +213,7 @@ unsafe extern "C" fn restorer() {
     naked_asm!("mov rax, {number}", "syscall", number = const libc::SYS_rt_sigreturn)
 }
 
-unsafe extern "C-unwind" fn handler_entry(
+unsafe extern "C" fn handler_entry(
     signal: c_int,
     info: *mut libc::siginfo_t,
     context: *mut c_void,
@@ -293,7 +293,7 @@ unsafe fn deliver(
             user.handler.store(libc::SIG_DFL, Ordering::Release);
             install(at);
         }
-        let handler: extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+        let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
             std::mem::transmute(handler);
         let before = (*context).uc_mcontext.gregs;
         handler(signal, info, context.cast());
