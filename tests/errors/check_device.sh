@@ -64,10 +64,11 @@ static void *host(void *what) {
   if (is_one_of(name, "flag sharing counter")) {
     while (!s.nxp_inside)
       sched_yield();
-    if (!strcmp(name, "sharing"))
-      *(volatile int *)&s.yours = 1;
-    else if (!strcmp(name, "counter"))
-      atomic_fetch_add(&s.counter, 1);
+    for (int i = 0; i < 100; i++, sched_yield())
+      if (!strcmp(name, "sharing"))
+        *(volatile int *)&s.yours = i;
+      else if (!strcmp(name, "counter"))
+        atomic_fetch_add(&s.counter, 1);
     s.done = 1;
   } else if (!strcmp(name, "locks")) {
     for (int i = 0; i < 300; i++) {

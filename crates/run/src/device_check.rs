@@ -121,7 +121,7 @@ static TABLE: [Line; LINES] = [const {
 impl Line {
     /// Calls `f` with the record of line `number`, unless another is at it for long.
     fn with(number: u64, f: impl FnOnce(&mut Record)) {
-        const PATIENCE: usize = 1 << 12;
+        const PATIENCE: usize = 1 << 10;
         let hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - LINES.ilog2());
         let line = &TABLE[hash as usize];
         for _ in 0..PATIENCE {
@@ -139,7 +139,7 @@ impl Line {
                 line.busy.store(0, Release);
                 return;
             }
-            std::hint::spin_loop();
+            std::thread::yield_now();
         }
     }
 }

@@ -184,7 +184,7 @@ fn install(at: usize) {
         Some(KernelAction {
             handler: handler_entry as *const () as usize,
             flags,
-            restorer: restorer as *const () as usize,
+            restorer: restorer_address(),
             mask,
         }),
     );
@@ -206,11 +206,17 @@ fn kernel_action(signal: c_int, new: Option<KernelAction>) -> Option<KernelActio
     (result == 0).then_some(old)
 }
 
-/// Returns from a signal handler. Without unwind information and with just these instructions:
-/// unwinders know a signal frame by them.
+/// Behind its first byte, this returns from a signal handler. Without unwind information and with just
+/// these instructions: unwinders know a signal frame by them. They look first for a function in front of
+/// the return address, and must find none there: hence that byte.
 #[unsafe(naked)]
 unsafe extern "C" fn restorer() {
-    naked_asm!("mov rax, {number}", "syscall", number = const libc::SYS_rt_sigreturn)
+    naked_asm!("nop", "mov rax, {number}", "syscall", number = const libc::SYS_rt_sigreturn)
+}
+
+fn restorer_address() -> usize {
+    const NOP: usize = 1;
+    restorer as *const () as usize + NOP
 }
 
 unsafe extern "C" fn handler_entry(
