@@ -1,6 +1,7 @@
 // A SIGSEGV handler throws for a fault of host code, in a program that has crossed: as natively,
 // the exception is caught where the host function was called, by NxP code too.
 // CXXFLAGS: -fnon-call-exceptions
+// SKIP-RANDOM: what leaves NxP code that faulted is refused (FLK0506)
 // SKIP-VALGRIND: memcheck reports the access that is the subject
 // OUT: host 5 nxp 6
 #include <csignal>
