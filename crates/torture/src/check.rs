@@ -100,7 +100,8 @@ pub enum Build {
 /// exception out of a signal handler. Generated programs do neither.
 const LIMITS: [&str; 2] = ["FLK0504", "FLK0506"];
 
-const CSMITH_LIMIT: Duration = Duration::from_millis(500);
+/// Of processor time: the interpreter takes some hundred times as much, in nine runs.
+const CSMITH_LIMIT: Duration = Duration::from_millis(30);
 
 /// What the output's files are named after.
 const OUTPUT: &str = "torture";
@@ -135,12 +136,13 @@ impl Workshop {
                 first_lines(&failed.stderr_text())
             )));
         }
-        let limit = match source {
-            // Some of its programs never end, and an interpreter takes its time.
-            Source::Csmith(_) => self.plain_limit.min(CSMITH_LIMIT),
-            _ => self.plain_limit,
+        // Some of csmith's never end, and an interpreter takes its time.
+        let processor_limit = match source {
+            Source::Csmith(_) => Some(CSMITH_LIMIT),
+            _ => None,
         };
-        let first = self.run(source, dir, PLAIN, &[], limit)?;
+        let first =
+            self.run_within(source, dir, PLAIN, &[], (self.plain_limit, processor_limit))?;
         if first.status == Status::TimedOut {
             return Ok(Err("it runs too long".into()));
         }
@@ -155,6 +157,31 @@ impl Workshop {
             ));
         }
         Ok(Ok(Reference { behaviour }))
+    }
+
+    /// Whether plain clang's build without optimisation does the same.
+    pub fn same_unoptimised(
+        &self,
+        source: &Source,
+        options: &Options,
+        reference: &Reference,
+        dir: &Path,
+    ) -> io::Result<bool> {
+        let options = Options {
+            level: "O0",
+            ..options.clone()
+        };
+        let commands = source.commands(&self.plain, &options, None, &prefix(source, dir), PLAIN);
+        if self.build_all(&commands, source, dir)?.is_some() {
+            return Ok(false);
+        }
+        let limits = (self.plain_limit, Some(CSMITH_LIMIT * 100));
+        let run = self.run_within(source, dir, PLAIN, &[], limits)?;
+        Ok((run.stdout, run.status)
+            == (
+                reference.behaviour.stdout.clone(),
+                reference.behaviour.status,
+            ))
     }
 
     /// Flick's build with this placement.
@@ -273,6 +300,7 @@ impl Workshop {
                 env: &[],
                 stdin: None,
                 limit: self.build_limit,
+                processor_limit: None,
             }
             .finish()?;
             if finished.status != Status::Code(0) {
@@ -290,6 +318,18 @@ impl Workshop {
         env: &[(String, String)],
         limit: Duration,
     ) -> io::Result<Finished> {
+        self.run_within(source, dir, side, env, (limit, None))
+    }
+
+    /// With limits of time and of processor time.
+    fn run_within(
+        &self,
+        source: &Source,
+        dir: &Path,
+        side: &str,
+        env: &[(String, String)],
+        (limit, processor_limit): (Duration, Option<Duration>),
+    ) -> io::Result<Finished> {
         let program: PathBuf = dir.join(side).join("prog");
         let mut argv = vec![program.display().to_string()];
         let mut stdin = None;
@@ -305,6 +345,7 @@ impl Workshop {
             env,
             stdin,
             limit,
+            processor_limit,
         }
         .finish()
     }

@@ -15,6 +15,7 @@ mod program;
 mod session;
 mod shrink;
 mod source;
+mod statement;
 mod totals;
 mod types;
 

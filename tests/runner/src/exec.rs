@@ -58,6 +58,7 @@ impl Invocation {
             env: &self.env,
             stdin: Some(&input),
             limit: Duration::from_secs(self.timeout),
+            processor_limit: None,
         }
         .finish()?;
         fs::remove_file(input)?;

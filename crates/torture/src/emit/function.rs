@@ -3,7 +3,8 @@ use std::fmt::Write as _;
 
 use super::statement::{self, declare_locals, fold};
 use super::{Used, signals};
-use crate::program::{Base, Function, Kind, Language, Letter, Program, Through, Thrown};
+use crate::program::{Base, Function, Kind, Language, Program, Rethrow, Through, Thrown};
+use crate::statement::Letter;
 use crate::types::{Scalar, Type};
 
 /// Calls are this deep at most.
@@ -52,7 +53,10 @@ fn signature(function: &Function, name: &str) -> String {
             format!("{} {name}({list})", result.name())
         }
         Kind::Variadic { .. } => format!("u64 {name}(ctx *c, const char *letters, ...)"),
-        Kind::List { .. } => format!("u64 {name}(ctx *c, const char *letters, va_list list)"),
+        Kind::List { pointer, .. } => {
+            let star = if *pointer { "*" } else { "" };
+            format!("u64 {name}(ctx *c, const char *letters, va_list {star}list)")
+        }
         Kind::Print => format!("u64 {name}(ctx *c, const char *format, ...)"),
         Kind::Compare { .. } => format!("int {name}(const void *left, const void *right)"),
         Kind::Apply { .. } => format!("u64 {name}(ctx *c, hook *f, u64 x)"),
@@ -116,7 +120,14 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
             )
         }
         Kind::Variadic { .. } => {
-            let taken = match next("c, letters, list") {
+            let passed = match function.kind.next().and_then(|id| program.function(id)) {
+                Some(Function {
+                    kind: Kind::List { pointer: true, .. },
+                    ..
+                }) => "c, letters, &list",
+                _ => "c, letters, list",
+            };
+            let taken = match next(passed) {
                 Some(call) => format!("  h = {call}\n"),
                 None => walk("list", used),
             };
@@ -126,10 +137,11 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
                 enter("2")
             )
         }
-        Kind::List { copy } => {
+        Kind::List { copy, pointer } => {
+            let list = if *pointer { "*list" } else { "list" };
             let twice = if *copy {
                 format!(
-                    "  va_list again;\n  va_copy(again, list);\n{}  va_end(again);\n",
+                    "  va_list again;\n  va_copy(again, {list});\n{}  va_end(again);\n",
                     walk("again", used)
                 )
             } else {
@@ -138,7 +150,7 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
             format!(
                 "{}{locals}{body}  u64 h = 5;\n{twice}{}  c->depth--;\n  return h;\n",
                 enter("2"),
-                walk("list", used)
+                walk(list, used)
             )
         }
         Kind::Print => format!(
@@ -214,14 +226,18 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
                 ""
             };
             let leave = through("", "c, MIX(x, 1)").unwrap_or_else(|| thrown(*what).into());
-            let leave = if *rethrow {
-                format!(
+            let leave = match rethrow {
+                Some(Rethrow::Same) => format!(
                     "  try {{\n    {leave}\n  }} catch (const Base &e) {{\n    \
                      c->sum = MIX(c->sum, e.read() + 5);\n    throw;\n  }} catch (int e) {{\n    \
                      throw Derived(e);\n  }}\n"
-                )
-            } else {
-                format!("  {leave}\n")
+                ),
+                Some(Rethrow::Pointer) => format!(
+                    "  std::exception_ptr held;\n  try {{\n    {leave}\n  }} catch (...) {{\n    \
+                     held = std::current_exception();\n  }}\n  c->sum = MIX(c->sum, 4);\n  \
+                     std::rethrow_exception(held);\n"
+                ),
+                None => format!("  {leave}\n"),
             };
             format!("{guard}{locals}{body}{leave}")
         }

@@ -7,10 +7,8 @@ mod statement;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::program::{
-    ATOMICS, Conversion, Ending, GLOBALS, Kind, Language, Letter, Program, Statement,
-    THREAD_LOCALS, Through,
-};
+use crate::program::{Ending, Kind, Language, Program, Through};
+use crate::statement::{ATOMICS, Conversion, GLOBALS, Letter, Statement, THREAD_LOCALS};
 use crate::types::{Scalar, Type};
 
 pub use signals::names;
@@ -43,6 +41,8 @@ pub struct Used {
     pub fork: bool,
     pub functional: bool,
     pub standard_threads: bool,
+    pub errno: bool,
+    pub witness: bool,
 }
 
 impl Used {
@@ -112,6 +112,8 @@ impl Used {
             Statement::Fork { .. } => used.fork = true,
             Statement::Lambda { .. } => used.functional = true,
             Statement::Guarded(..) => used.guarded = true,
+            Statement::Errno(..) => used.errno = true,
+            Statement::Witness(_) => used.witness = true,
             Statement::Spawn { standard, .. } => used.standard_threads |= standard,
             Statement::Global(..) => used.globals = true,
             Statement::ThreadLocal(..) => used.thread_locals = true,
@@ -209,6 +211,9 @@ fn variables(used: &Used) -> String {
     if used.scalars.iter().any(|scalar| scalar.is_member()) {
         text.push_str("Widget widget;\n");
     }
+    if used.witness {
+        text.push_str("u64 witnessed;\nthread_local Witness witness;\n");
+    }
     text
 }
 
@@ -239,6 +244,9 @@ fn main(program: &Program, used: &Used) -> String {
     }
     if used.tracked {
         text.push_str("  printf(\"alive %llu\\n\", alive);\n");
+    }
+    if used.witness {
+        text.push_str("  printf(\"witnessed %llx\\n\", witnessed);\n");
     }
     text.push_str(match program.ending {
         Ending::Return => "  return (int)(c->sum & 63);\n}\n",

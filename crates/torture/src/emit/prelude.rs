@@ -70,6 +70,21 @@ struct Padding {
 };
 ";
 
+/// A thread's object: its destructor runs before the thread is joined.
+const WITNESS: &str = r"
+extern u64 witnessed;
+struct Witness {
+  u64 value = 1;
+  ~Witness() { __atomic_fetch_add(&witnessed, value, __ATOMIC_RELAXED); }
+};
+extern thread_local Witness witness;
+";
+
+const ERRNO: &str = r"
+void set_errno(ctx *c, int value);
+u64 read_errno(ctx *c);
+";
+
 /// What pointers to members point to.
 const WIDGET: &str = r"
 struct Left {
@@ -99,6 +114,8 @@ pub fn text(program: &Program, used: &Used) -> String {
         let _ = writeln!(text, "#include <{header}.h>");
     }
     for (header, is_used) in [
+        ("errno.h", used.errno),
+        ("exception", cxx && used.exceptions),
         ("functional", used.functional),
         ("signal.h", used.signals || used.guarded || used.timer),
         ("sys/mman.h", used.guarded),
@@ -124,6 +141,11 @@ pub fn text(program: &Program, used: &Used) -> String {
     }
     if used.signals {
         text.push_str(signals::RAISED);
+    }
+    for (part, is_used) in [(WITNESS, used.witness), (ERRNO, used.errno)] {
+        if is_used {
+            text.push_str(part);
+        }
     }
     if used.sort {
         text.push_str(ITEM);

@@ -1,5 +1,5 @@
 //! Signals: raised ones whose handler calls something, a timer's, faults that a handler puts right; and
-//! what is called at the end of the process.
+//! what is called at the end of the process, and `errno`.
 use std::fmt::Write as _;
 
 use super::Used;
@@ -51,6 +51,18 @@ void on_fault(int number, siginfo_t *info, void *context) {
 }
 ";
 
+const OF_ERRNO: &str = r"
+void set_errno(ctx *c, int value) {
+  c->sum = MIX(c->sum, value);
+  errno = value;
+}
+u64 read_errno(ctx *c) {
+  int value = errno;
+  c->sum = MIX(c->sum, value);
+  return (u64)value;
+}
+";
+
 /// Prints what does not depend on where the functions ran.
 const AT_EXIT: &str = "void at_exit(void) { printf(\"exit %d\\n\", at_exit != 0); }\n";
 
@@ -63,6 +75,8 @@ pub fn names(program: &Program) -> Vec<String> {
         ("tick_leaf", used.timer),
         ("on_fault", used.guarded),
         ("at_exit", program.surroundings.at_exit),
+        ("set_errno", used.errno),
+        ("read_errno", used.errno),
     ]
     .into_iter()
     .filter(|(_, is_used)| *is_used)
@@ -77,6 +91,7 @@ pub fn functions(program: &Program, used: &Used) -> String {
         (ON_TICK, used.timer),
         (ON_FAULT, used.guarded),
         (AT_EXIT, program.surroundings.at_exit),
+        (OF_ERRNO, used.errno),
     ] {
         if is_used {
             text.push_str(function);

@@ -1,9 +1,9 @@
 //! Statements and expressions.
 use std::fmt::Write as _;
 
-use crate::program::{
-    AtomicOperation, Conversion, Expression, Kind, LOCALS, Letter, Operator, Program, Statement,
-    Via,
+use crate::program::{Kind, Program};
+use crate::statement::{
+    AtomicOperation, Conversion, Expression, LOCALS, Letter, Operator, Statement, Via,
 };
 use crate::types::Type;
 
@@ -83,18 +83,26 @@ pub fn write(
         } => call(program, *callee, *via, arguments, *to, parameters),
         Statement::CallVariadic {
             callee,
+            via,
             arguments,
             to,
         } => {
+            let callee = name(*callee);
+            let ty = "(ctx *, const char *, ...)";
+            let (before, called) = match via {
+                Via::Name => (String::new(), callee.as_str()),
+                Via::Pointer => (format!("u64 (*volatile f){ty} = {callee}; "), "f"),
+                Via::Table => (format!("static u64 (*f){ty} = {callee}; "), "f"),
+            };
             let letters: String = arguments
                 .iter()
                 .map(|(letter, _)| letter.letter())
                 .collect();
-            let mut line = format!("n{to} = {}(c, \"{letters}\"", name(*callee));
+            let mut line = format!("{{ {before}n{to} = {called}(c, \"{letters}\"");
             for (letter, e) in arguments {
                 let _ = write!(line, ", {}", variadic(*letter, &value(e)));
             }
-            line + ");"
+            line + "); }"
         }
         Statement::Print {
             callee,
@@ -150,6 +158,7 @@ pub fn write(
         }
         Statement::Invoke {
             callee,
+            pointer,
             value: e,
             to,
         } => {
@@ -158,9 +167,23 @@ pub fn write(
             match function {
                 Some(Kind::Virtual { .. }) => format!(
                     "{{ {callee} object; Runner *volatile runner = &object; \
-                     n{to} = MIX(runner->self()->run(c, {}), object.state); }}",
+                     {}(c, {}), object.state); }}",
+                    if *pointer {
+                        format!(
+                            "u64 (Runner::*volatile m)(ctx *, u64) = &Runner::run; \
+                             n{to} = MIX((runner->self()->*m)"
+                        )
+                    } else {
+                        format!("n{to} = MIX(runner->self()->run")
+                    },
                     value(e)
                 ),
+                _ if *pointer => {
+                    format!(
+                        "{{ hook *volatile f = {callee}; n{to} = f(c, {}); }}",
+                        value(e)
+                    )
+                }
                 _ => format!("n{to} = {callee}(c, {});", value(e)),
             }
         }
@@ -198,6 +221,26 @@ pub fn write(
             to,
         } => signals::raise(&name(*callback), &value(e), *to),
         Statement::Guarded(e, to) => signals::guarded(&value(e), *to),
+        Statement::Errno(e, to) => format!(
+            "set_errno(c, (int)(({}) & 127)); n{to} = read_errno(c) * 256 + (u64)errno;",
+            value(e)
+        ),
+        Statement::Stack(e, to) => format!(
+            "{{ u64 k = {}; unsigned char *m = (unsigned char *)__builtin_alloca((k & 1023) + 64); \
+             memset(m, (int)(k & 255), 64); n{to} = MIX(m[0], m[63]); }}",
+            value(e)
+        ),
+        Statement::Dispatch(e, to) => format!(
+            "{{ __label__ l0, l1, l2; static void *const t[] = {{&&l0, &&l1, &&l2}}; \
+             goto *t[({}) % 3]; l0: n{to} += 7; l1: n{to} *= 3; l2: n{to} ^= 5; }}",
+            value(e)
+        ),
+        // Of the first thread's: which one comes there first is open.
+        Statement::Static(e, to) => format!(
+            "if (c->slot == 0) {{ static const u64 first = MIX({}, 6); n{to} = first; }}",
+            value(e)
+        ),
+        Statement::Witness(e) => format!("witness.value += ({}) & 255;", value(e)),
         // One level of processes only, and none of a thread's.
         Statement::Fork {
             callback,

@@ -1,9 +1,10 @@
 //! Statements. Every function that can be called by a statement is called from `main` at least once.
 use super::{Body, Feature, Features, is_head};
 use crate::draw::Draw;
-use crate::program::{
-    ATOMICS, AtomicOperation, Conversion, Expression, GLOBALS, Id, Kind, LOCALS, Letter, Operator,
-    Program, STATES, Statement, THREAD_LOCALS, Via,
+use crate::program::{Id, Kind, Language, Program};
+use crate::statement::{
+    ATOMICS, AtomicOperation, Conversion, Expression, GLOBALS, LOCALS, Letter, Operator, STATES,
+    Statement, THREAD_LOCALS, Via,
 };
 use crate::types::Scalar;
 
@@ -82,7 +83,8 @@ impl Here<'_> {
             return self.call(callee, draw);
         }
         let value = self.expression(draw);
-        match draw.below(13) {
+        let cxx = self.program.language == Language::Cxx;
+        match draw.below(18) {
             0 | 1 => Statement::Mix(value),
             2 => Statement::Set(to, value),
             3 | 4 if depth < 2 => {
@@ -113,6 +115,11 @@ impl Here<'_> {
                 to,
             },
             11 if self.features.has(Feature::Signal) => Statement::Guarded(value, to),
+            12 => Statement::Errno(value, to),
+            13 => Statement::Stack(value, to),
+            14 => Statement::Dispatch(value, to),
+            15 if cxx => Statement::Static(value, to),
+            16 if cxx && self.features.has(Feature::ThreadLocal) => Statement::Witness(value),
             _ => Statement::Global(draw.below(GLOBALS), value),
         }
     }
@@ -135,6 +142,7 @@ impl Here<'_> {
             },
             Kind::Variadic { .. } => Statement::CallVariadic {
                 callee,
+                via: draw.weighted(&[(65, Via::Name), (25, Via::Pointer), (10, Via::Table)]),
                 arguments: self.variadic(draw),
                 to,
             },
@@ -190,6 +198,7 @@ impl Here<'_> {
             },
             _ => Statement::Invoke {
                 callee,
+                pointer: draw.chance(30),
                 value: self.expression(draw),
                 to,
             },

@@ -1,7 +1,7 @@
 //! Which functions a program has, and what their signatures are.
 use super::{Feature, Features, types};
 use crate::draw::Draw;
-use crate::program::{Base, Function, Kind, Language, Program, Through, Thrown};
+use crate::program::{Base, Function, Kind, Language, Program, Rethrow, Through, Thrown};
 use crate::types::{Scalar, Type};
 
 pub fn add(program: &mut Program, features: &Features, draw: &mut Draw) {
@@ -96,7 +96,8 @@ fn varargs(program: &mut Program, draw: &mut Draw) {
     push(program, Kind::Variadic { forward: None }, draw);
     if draw.chance(70) {
         let copy = draw.chance(40);
-        let list = push(program, Kind::List { copy }, draw);
+        let pointer = draw.chance(40);
+        let list = push(program, Kind::List { copy, pointer }, draw);
         let forward = Some(list);
         push(program, Kind::Variadic { forward }, draw);
     }
@@ -142,7 +143,8 @@ fn throws(program: &mut Program, draw: &mut Draw) {
             next,
             what: draw.pick(&all),
             guard: draw.chance(60),
-            rethrow: next.is_some() && draw.chance(25),
+            rethrow: (next.is_some() && draw.chance(35))
+                .then(|| draw.pick(&[Rethrow::Same, Rethrow::Pointer])),
             through: through(draw),
         };
         next = Some(push(program, kind, draw));

@@ -5,7 +5,8 @@ mod functions;
 mod types;
 
 use crate::draw::Draw;
-use crate::program::{Ending, Kind, Language, Program, Statement, Surroundings};
+use crate::program::{Ending, Kind, Language, Program, Surroundings};
+use crate::statement::Statement;
 
 /// What a program may be made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,7 @@
 //! Single changes of a program, by position.
 use super::Step;
-use crate::program::{Base, Expression, Id, Kind, Program, Statement, Through};
+use crate::program::{Base, Id, Kind, Program, Through};
+use crate::statement::{Expression, Statement};
 use crate::types::{Scalar, Type};
 
 const U64: Type = Type::Scalar(Scalar::U64);
@@ -289,12 +290,13 @@ pub fn plainer_function(program: &Program, at: usize) -> Step<Program> {
         (_, 0) => simpler.is_static = false,
         (_, 1) => simpler.c_linkage = false,
         (Kind::Variadic { forward }, 2) => *forward = None,
-        (Kind::List { copy }, 2) => *copy = false,
+        (Kind::List { copy, .. }, 2) => *copy = false,
+        (Kind::List { pointer, .. }, 3) => *pointer = false,
         (Kind::Compare { descending }, 2) => *descending = false,
         (Kind::Apply { times }, 2) => *times = 1,
         (Kind::Try { clauses, .. }, 2) => clauses.clear(),
         (Kind::Throw { guard, .. }, 2) => *guard = false,
-        (Kind::Throw { rethrow, .. }, 3) => *rethrow = false,
+        (Kind::Throw { rethrow, .. }, 3) => *rethrow = None,
         (Kind::Thread { exit }, 2) => *exit = false,
         (Kind::Virtual { base }, 2) => *base = Base::First,
         (Kind::Jump { through, .. } | Kind::Throw { through, .. }, 4) => *through = Through::Name,

@@ -5,7 +5,8 @@ use super::parts::{
     plainer_function, plainer_type,
 };
 use super::{Step, sweep};
-use crate::program::{Ending, Expression, Program, Statement, Via};
+use crate::program::{Ending, Program};
+use crate::statement::{Expression, Statement, Via};
 
 /// Whether anything could be taken away.
 pub fn shrink(program: &mut Program, fails: &mut dyn FnMut(&Program) -> bool) -> bool {
@@ -106,7 +107,7 @@ fn plainer_statement(program: &Program, at: usize) -> Step<Program> {
     edit_statement(program, at, |body, k| {
         let before = body[k].clone();
         match &mut body[k] {
-            Statement::Call { via, to, .. } => {
+            Statement::Call { via, to, .. } | Statement::CallVariadic { via, to, .. } => {
                 *via = Via::Name;
                 *to = 0;
             }
@@ -132,13 +133,19 @@ fn plainer_statement(program: &Program, at: usize) -> Step<Program> {
                 *count = 1;
                 *to = 0;
             }
-            Statement::CallVariadic { to, .. }
-            | Statement::Print { to, .. }
-            | Statement::Invoke { to, .. }
+            Statement::Invoke { pointer, to, .. } => {
+                *pointer = false;
+                *to = 0;
+            }
+            Statement::Print { to, .. }
             | Statement::Raise { to, .. }
             | Statement::Fork { to, .. }
             | Statement::Lambda { to, .. }
             | Statement::Guarded(_, to)
+            | Statement::Errno(_, to)
+            | Statement::Stack(_, to)
+            | Statement::Dispatch(_, to)
+            | Statement::Static(_, to)
             | Statement::RunHook(_, to)
             | Statement::Set(to, _) => *to = 0,
             _ => {}

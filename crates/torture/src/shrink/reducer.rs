@@ -44,6 +44,7 @@ pub fn reduce_csmith(
         env: &[],
         stdin: None,
         limit,
+        processor_limit: None,
     }
     .finish()?;
     let smaller = Case {
