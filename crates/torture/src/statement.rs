@@ -86,7 +86,7 @@ pub enum Statement {
     Errno(Expression, usize),
     /// Of a size that is known at run time.
     Stack(Expression, usize),
-    /// A jump through a table of labels.
+    /// C: a jump through a table of labels.
     Dispatch(Expression, usize),
     /// C++: a variable that is initialised when control first comes there.
     Static(Expression, usize),

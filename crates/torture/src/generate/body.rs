@@ -117,7 +117,8 @@ impl Here<'_> {
             11 if self.features.has(Feature::Signal) => Statement::Guarded(value, to),
             12 => Statement::Errno(value, to),
             13 => Statement::Stack(value, to),
-            14 => Statement::Dispatch(value, to),
+            // C++ forbids such jumps past what has a destructor, of any other table's labels too.
+            14 if !cxx => Statement::Dispatch(value, to),
             15 if cxx => Statement::Static(value, to),
             16 if cxx && self.features.has(Feature::ThreadLocal) => Statement::Witness(value),
             _ => Statement::Global(draw.below(GLOBALS), value),
