@@ -214,6 +214,9 @@ macro_rules! crossing {
                 concat!(".hidden ", $symbol, "_landing"),
                 concat!($symbol, "_landing:"),
                 "endbr64",
+                // To memcheck, the unwinder's `ret` has freed the word below it; to NxP code it is free
+                // for use.
+                "push rax",
                 "lea rsp, [rbp - {size}]",
                 "mov [rsp + {results}], rax",
                 "mov [rsp + {results} + 8], rdx",

@@ -1,11 +1,11 @@
 //! The signal and jump functions of libc that a program's calls reach here first: dynamic programs by
 //! symbol lookup (`libflick.so` exports them), static ones by `--wrap`. [`signals`] decides; everything that
 //! is not ours goes on to libc.
-use std::arch::asm;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use crate::{active, signals};
+use crate::cleanup_push::RAISED;
+use crate::{active, jump_buffer, signals};
 
 pub type SigAction =
     unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
@@ -114,17 +114,8 @@ pub unsafe fn waiting_mask(set: *const libc::sigset_t) -> Option<libc::sigset_t>
 /// # Safety
 /// `buffer` was filled by `setjmp` of the GNU C library for x86-64.
 pub unsafe fn longjmp(buffer: *const c_void) {
-    const STACK_POINTER: usize = 6;
-    // SAFETY: by contract. The C library stores the stack pointer mangled: xor with the guard at
-    // fs:0x30, then rotated left by 17 (its sysdeps/x86_64, PTR_MANGLE).
-    unsafe {
-        let mut target = buffer.cast::<usize>().add(STACK_POINTER).read();
-        asm!(
-            "ror {target}, 17",
-            "xor {target}, qword ptr fs:[0x30]",
-            target = inout(reg) target,
-            options(nostack, readonly),
-        );
-        active::left_by_jump(target);
-    }
+    // SAFETY: by contract.
+    let target = unsafe { jump_buffer::stack_pointer(buffer) };
+    // One of NxP code does not leave its own activation; one of the host's has none so near.
+    active::left_by_jump(target - RAISED - 1);
 }

@@ -11,7 +11,8 @@ use std::mem::offset_of;
 use flick_abi::layout::{JumpTarget, SAVED_NUMBERS};
 
 use crate::activation::{self, Activation};
-use crate::crossing;
+use crate::cleanup_push::RAISED;
+use crate::{crossing, jump_buffer};
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -38,26 +39,31 @@ pub unsafe extern "C" fn __flick_setjmp(
         ".cfi_offset rbx, -16",
         "mov [rdx + {rbx}], rbx",
         "mov rbx, rdx",
-        "push rdi",
-        ".cfi_def_cfa_offset 24",
         "push rsi",
+        ".cfi_def_cfa_offset 24",
+        "push rdi",
         ".cfi_def_cfa_offset 32",
         "lea rdi, [rbp - {size}]",
         "mov rsi, rbx",
         "call {keep}",
-        "pop rsi",
-        ".cfi_def_cfa_offset 24",
-        "pop rdi",
-        ".cfi_def_cfa_offset 16",
+        "mov rdi, [rsp]",
+        "mov rsi, [rsp + 8]",
         "call {sigsetjmp}",
         "test eax, eax",
         "jne 2f",
         ".cfi_remember_state",
+        "mov rdi, [rsp]",
+        "lea rsi, [rbp - {size} + {raised}]",
+        "call {set_stack_pointer}",
+        "xor eax, eax",
+        "add rsp, 16",
+        ".cfi_def_cfa_offset 16",
         "pop rbx",
         ".cfi_def_cfa_offset 8",
         "ret",
         ".cfi_restore_state",
-        // Again: this frame is long gone. No value of `longjmp` is zero.
+        // Again: this frame is long gone, and the stack pointer is in the activation, or on the NxP's
+        // stack ([`crate::cleanup_push`]). No value of `longjmp` is zero.
         ".cfi_undefined rip",
         "2:",
         "mov rsi, rbx",
@@ -71,6 +77,8 @@ pub unsafe extern "C" fn __flick_setjmp(
         resume = const offset_of!(JumpTarget, resume),
         size = const activation::SIZE,
         keep = sym keep,
+        raised = const RAISED,
+        set_stack_pointer = sym set_stack_pointer,
         sigsetjmp = sym __sigsetjmp,
     )
 }
@@ -88,6 +96,11 @@ unsafe extern "C" fn keep(act: *const Activation, target: *mut JumpTarget) {
             (*target).fs[i] = hart.f[number];
         }
     }
+}
+
+unsafe extern "C" fn set_stack_pointer(buffer: *mut c_void, value: usize) {
+    // SAFETY: `__sigsetjmp` has filled the buffer.
+    unsafe { jump_buffer::set_stack_pointer(buffer, value) }
 }
 
 /// Makes `act.hart` what it is when `setjmp` returns with `value`.

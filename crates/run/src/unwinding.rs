@@ -15,7 +15,7 @@ use std::ffi::{c_int, c_void};
 use flick_abi::layout::{SAVED_NUMBERS, SavedRegisters, UNWIND_BY_FP, UNWIND_UNKNOWN, UnwindEntry};
 
 use crate::activation::{self, Activation, Landing};
-use crate::{active, crossing, fatal, modules};
+use crate::{active, cleanup_push, crossing, fatal, modules};
 
 const SEARCH_PHASE: c_int = 1;
 const FORCE_UNWIND: c_int = 8;
@@ -62,15 +62,18 @@ pub(crate) unsafe extern "C" fn at_crossing(
     _version: c_int,
     actions: c_int,
     _class: u64,
-    _exception: *mut c_void,
+    exception: *mut c_void,
     context: *mut c_void,
 ) -> c_int {
     // SAFETY: by contract; the activation is alive.
     unsafe {
+        let act = activation_of(context);
         if crossing::is_host_call(_Unwind_GetIP(context) as u64) {
+            if actions & FORCE_UNWIND != 0 {
+                cleanup_push::to_nxp(exception, act);
+            }
             return CONTINUE_UNWIND;
         }
-        let act = activation_of(context);
         if actions & FORCE_UNWIND != 0 {
             active::left_by_unwinding(act);
             return CONTINUE_UNWIND;
@@ -125,10 +128,14 @@ pub unsafe extern "C" fn __flick_personality(
         let routine: Personality = std::mem::transmute(routine);
         let next = routine(version, actions, class, exception, context);
         if next == INSTALL_CONTEXT {
-            (*activation_of(context)).landing = Landing {
+            let act = activation_of(context);
+            (*act).landing = Landing {
                 pc: _Unwind_GetIP(context) as u64,
                 sp: _Unwind_GetCFA(context) as u64,
             };
+            if actions & FORCE_UNWIND != 0 {
+                cleanup_push::to_host(exception, act);
+            }
             let landing = crossing::landing_address(crossing::counted());
             _Unwind_SetIP(context, landing as usize);
         }
