@@ -43,12 +43,12 @@ static unsigned long hash(const void *value, size_t size) {
     unsigned char c[N];                                                                            \
   } bytes##N;                                                                                      \
   BY_VALUE(bytes##N)
-#define SIZES(EACH)                                                                                \
-  EACH(1)                                                                                          \
-  EACH(2)                                                                                          \
-  EACH(3) EACH(4) EACH(5) EACH(6) EACH(7) EACH(8) EACH(9) EACH(10) EACH(11) EACH(12) EACH(13)      \
-      EACH(14) EACH(15) EACH(16) EACH(17) EACH(23) EACH(24) EACH(25) EACH(31) EACH(32) EACH(33)    \
-          EACH(40) EACH(47) EACH(48) EACH(56) EACH(63) EACH(64)
+// clang-format off
+#define SIZES(EACH) \
+  EACH(1) EACH(2) EACH(3) EACH(4) EACH(5) EACH(6) EACH(7) EACH(8) EACH(9) EACH(10) EACH(11) EACH(12) \
+  EACH(13) EACH(14) EACH(15) EACH(16) EACH(17) EACH(23) EACH(24) EACH(25) EACH(31) EACH(32) EACH(33) EACH(40) \
+  EACH(47) EACH(48) EACH(56) EACH(63) EACH(64)
+// clang-format on
 SIZES(SIZE)
 
 typedef struct __attribute__((packed)) {

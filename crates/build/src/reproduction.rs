@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::args::Args;
@@ -14,6 +14,10 @@ use crate::preprocessed::escaped;
 use crate::root::Root;
 use crate::run::{Runner, quoted};
 use crate::{Error, Result};
+
+mod words;
+
+use words::{OUTPUTS, absolute, rule_files, value_starts, without_outputs};
 
 /// Environment that clang, the linker or Flick read.
 const VARIABLES: [&str; 14] = [
@@ -31,18 +35,6 @@ const VARIABLES: [&str; 14] = [
     "SOURCE_DATE_EPOCH",
     "SUNPRO_DEPENDENCIES",
     "ZERO_AR_DATE",
-];
-
-/// Options whose values are files to be written.
-const OUTPUTS: [&str; 8] = [
-    "-o",
-    "--output",
-    "-MF",
-    "-MJ",
-    "-dumpdir",
-    "-dependency-file",
-    "-serialize-diagnostics",
-    "--serialize-diagnostics",
 ];
 
 /// A command as it is being saved.
@@ -351,100 +343,10 @@ impl<'a> Reproduction<'a> {
     }
 }
 
-/// Where in a word a file's name may begin.
-fn value_starts(word: &[u8]) -> Vec<usize> {
-    let mut starts = Vec::new();
-    if !word.starts_with(b"-") {
-        starts.push(0);
-    } else if word.len() > 2 && matches!(word[1], b'o' | b'L' | b'T' | b'B') {
-        starts.push(2);
-    }
-    let cut = |&(_, &byte): &(usize, &u8)| byte == b'=' || byte == b',';
-    starts.extend(word.iter().enumerate().filter(cut).map(|(at, _)| at + 1));
-    starts
-}
-
 fn of_system(file: &Path) -> bool {
     ["/usr", "/lib", "/lib64", "/dev", "/proc"]
         .iter()
         .any(|dir| file.starts_with(dir))
-}
-
-/// Without `.` and `..`.
-fn absolute(here: &Path, file: &Path) -> PathBuf {
-    let mut path = PathBuf::new();
-    for part in here.join(file).components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(path.pop()),
-            part => path.push(part),
-        }
-    }
-    path
-}
-
-/// The words without what asks for files or for another stage.
-fn without_outputs(words: &[OsString]) -> Vec<OsString> {
-    let mut kept = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy();
-        if OUTPUTS.contains(&&*text) || ["-MT", "-MQ"].contains(&&*text) {
-            words.next();
-        } else if matches!(
-            &*text,
-            "-c" | "--compile" | "-S" | "--assemble" | "-E" | "-v" | "-fsyntax-only" | "--analyze"
-        ) || (text.starts_with("-o") && !text.starts_with("-objc"))
-            || [
-                "-M",
-                "-save-temps",
-                "--save-temps",
-                "-ftime-trace",
-                "-emit-",
-            ]
-            .iter()
-            .any(|prefix| text.starts_with(prefix))
-        {
-            continue;
-        } else {
-            kept.push(word.clone());
-        }
-    }
-    kept
-}
-
-/// Prerequisites of make rules as clang writes them.
-fn rule_files(text: &[u8]) -> BTreeSet<PathBuf> {
-    let mut files = BTreeSet::new();
-    let mut word = Vec::new();
-    let mut target = true;
-    let mut bytes = text.iter().copied().peekable();
-    while let Some(byte) = bytes.next() {
-        match (byte, bytes.peek()) {
-            (b'\\', Some(b'\n')) => drop(bytes.next()),
-            (b'\\', Some(&next @ (b' ' | b'#' | b'\\'))) => {
-                word.push(next);
-                bytes.next();
-            }
-            (b'$', Some(b'$')) => {
-                word.push(b'$');
-                bytes.next();
-            }
-            (b':', Some(b' ' | b'\\' | b'\n')) if target => {
-                target = false;
-                word.clear();
-            }
-            (b' ' | b'\n', _) => {
-                if !word.is_empty() && !target {
-                    files.insert(PathBuf::from(OsString::from_vec(std::mem::take(&mut word))));
-                }
-                word.clear();
-                target |= byte == b'\n';
-            }
-            _ => word.push(byte),
-        }
-    }
-    files
 }
 
 /// For clang's virtual file system: each file under its old name.
@@ -493,38 +395,4 @@ fn failed(place: &Path, error: &std::io::Error) -> Error {
         error.to_string(),
         "check that FLICK_SAVE_DIR names a directory that can be written",
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn make_rules() {
-        let rules = b"a.o: a.c b\\ c.h \\\n  /x/d$$.h\nb.o: b.c\n";
-        let files: Vec<_> = rule_files(rules).into_iter().collect();
-        assert_eq!(files, ["/x/d$.h", "a.c", "b c.h", "b.c"].map(PathBuf::from));
-    }
-
-    #[test]
-    fn names_in_words() {
-        let at = |word: &str| value_starts(word.as_bytes());
-        assert_eq!(at("a.o"), [0]);
-        assert_eq!(at("-L/x"), [2]);
-        assert_eq!(at("-Wl,--version-script=x.map"), [4, 21]);
-        assert_eq!(at("-O2"), [0; 0]);
-        assert_eq!(
-            absolute(Path::new("/a/b"), Path::new("../c/./d")),
-            Path::new("/a/c/d")
-        );
-    }
-
-    #[test]
-    fn words_without_outputs() {
-        let words: Vec<OsString> = "-c a.c -o x -MD -MF d -O2 -ox -MTt"
-            .split(' ')
-            .map(Into::into)
-            .collect();
-        assert_eq!(without_outputs(&words), ["a.c", "-O2"]);
-    }
 }

@@ -91,7 +91,7 @@ fn errors_of_the_user_are_not_bugs() {
         ("good.c", "int main(void) { return f(); }\nint f(void);\n"),
         (
             "placed.c",
-            "#include <flick.h>\nFLICK_NXP void f(void) { __asm__(\"nop\"); }\n",
+            "#include <flick.h>\nFLICK_NXP void f(void) { __asm__(\"cpuid\"); }\n",
         ),
     ]);
     for line in [
