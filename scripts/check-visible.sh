@@ -40,7 +40,7 @@ FLICK_NXP long work(long x) { return square(x) + kept(x); }
 FLICK_NXP long idle(long x) { return x - 1; }
 FLICK_NXP long early(long x) { return x * 3; }
 long refused(long x) {
-  __asm__("nop");
+  __asm__("cpuid");
   return x;
 }
 static void first(void) {
