@@ -22,7 +22,7 @@ pub struct Activation {
     pub int_args: [u64; 6],
     /// Both halves of each vector register.
     pub float_args: [[u64; 2]; 8],
-    /// rax, rdx, xmm0, xmm1: results of a host call.
+    /// What is more than the NxP's registers hold.
     pub results: Results,
     /// The host call that is due.
     pub call: HostCall,
@@ -49,8 +49,10 @@ pub const VECTOR_RESULT: u64 = 1;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Results {
+    /// rax and rdx, where an unwinder goes on.
     pub int: [u64; 2],
-    pub float: [[u64; 2]; 2],
+    /// xmm0, of a host call with a signature.
+    pub vector: [u64; 2],
 }
 
 #[repr(C)]
@@ -95,6 +97,7 @@ pub const NXP_RA: [u8; 2] = from_frame_pointer(1);
 pub const NXP_SP: [u8; 2] = from_frame_pointer(2);
 pub const NXP_FP: [u8; 2] = from_frame_pointer(8);
 pub const CALL_STACK_MASK: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_mask);
+pub const CALL_SIGNATURE: usize = offset_of!(Activation, call) + offset_of!(HostCall, signature);
 pub const CALL_VECTORS: usize =
     offset_of!(Activation, call) + offset_of!(HostCall, vector_registers);
 

@@ -12,6 +12,8 @@
 //! On entry r11 is the gate's record and everything else is as at the call of an ordinary function.
 use core::arch::naked_asm;
 
+use flick_abi::layout::{GATE_PLAIN, Gate};
+
 use crate::{activation, device_check, marshal, stats, step, unwinding};
 
 /// `step`'s answer to the crossing.
@@ -119,22 +121,10 @@ macro_rules! crossing {
                 "mov rbp, rsp",
                 ".cfi_def_cfa_register rbp",
                 "sub rsp, {size}",
-                "mov [rsp + {ints}], rdi",
-                "mov [rsp + {ints} + 8], rsi",
-                "mov [rsp + {ints} + 16], rdx",
-                "mov [rsp + {ints} + 24], rcx",
-                "mov [rsp + {ints} + 32], r8",
-                "mov [rsp + {ints} + 40], r9",
-                "movups [rsp + {floats}], xmm0",
-                "movups [rsp + {floats} + 16], xmm1",
-                "movups [rsp + {floats} + 32], xmm2",
-                "movups [rsp + {floats} + 48], xmm3",
-                "movups [rsp + {floats} + 64], xmm4",
-                "movups [rsp + {floats} + 80], xmm5",
-                "movups [rsp + {floats} + 96], xmm6",
-                "movups [rsp + {floats} + 112], xmm7",
-                // Where registers agree, nothing has to be moved any more; no load reads wider than
-                // what was stored, which would wait until the store is done.
+                // Each register is stored once: a crossing is as fast as its stores are. No load reads
+                // wider than what was stored, which would wait until the store is done.
+                "test byte ptr [r11 + {flags}], {plain}",
+                "je 25f",
                 "mov [rsp + {a0}], rdi",
                 "mov [rsp + {a0} + 8], rsi",
                 "mov [rsp + {a0} + 16], rdx",
@@ -149,6 +139,7 @@ macro_rules! crossing {
                 "movsd [rsp + {fa0} + 40], xmm5",
                 "movsd [rsp + {fa0} + 48], xmm6",
                 "movsd [rsp + {fa0} + 56], xmm7",
+                "22:",
                 "mov [rsp + {gate}], r11",
                 "mov rdi, rsp",
                 "call {enter}",
@@ -198,17 +189,37 @@ macro_rules! crossing {
                 concat!(".hidden ", $symbol, "_called"),
                 concat!($symbol, "_called:"),
                 "lea rsp, [rbp - {size}]",
-                "mov [rsp + {results}], rax",
-                "mov [rsp + {results} + 8], rdx",
-                "movups [rsp + {results} + 16], xmm0",
-                "movups [rsp + {results} + 32], xmm1",
                 "mov [rsp + {a0}], rax",
                 "mov [rsp + {a0} + 8], rdx",
                 "movsd [rsp + {fa0}], xmm0",
                 "movsd [rsp + {fa0} + 8], xmm1",
+                "cmp qword ptr [rsp + {signature}], 0",
+                "jne 9f",
                 "mov rdi, rsp",
                 "call {resume}",
                 "jmp 2b",
+                "9:",
+                "movups [rsp + {results} + 16], xmm0",
+                "mov rdi, rsp",
+                "call {resume}",
+                "jmp 2b",
+                // Arguments by signature.
+                "25:",
+                "mov [rsp + {ints}], rdi",
+                "mov [rsp + {ints} + 8], rsi",
+                "mov [rsp + {ints} + 16], rdx",
+                "mov [rsp + {ints} + 24], rcx",
+                "mov [rsp + {ints} + 32], r8",
+                "mov [rsp + {ints} + 40], r9",
+                "movups [rsp + {floats}], xmm0",
+                "movups [rsp + {floats} + 16], xmm1",
+                "movups [rsp + {floats} + 32], xmm2",
+                "movups [rsp + {floats} + 48], xmm3",
+                "movups [rsp + {floats} + 64], xmm4",
+                "movups [rsp + {floats} + 80], xmm5",
+                "movups [rsp + {floats} + 96], xmm6",
+                "movups [rsp + {floats} + 112], xmm7",
+                "jmp 22b",
                 // From an unwinder; rsp is somewhere on the NxP stack.
                 concat!(".globl ", $symbol, "_landing"),
                 concat!(".hidden ", $symbol, "_landing"),
@@ -279,6 +290,9 @@ macro_rules! crossing {
                 ints = const activation::INT_ARGS,
                 floats = const activation::FLOAT_ARGS,
                 gate = const activation::GATE,
+                flags = const core::mem::offset_of!(Gate, flags),
+                plain = const GATE_PLAIN,
+                signature = const activation::CALL_SIGNATURE,
                 results = const activation::RESULTS,
                 a0 = const activation::A0,
                 fa0 = const activation::FA0,
@@ -326,8 +340,8 @@ unsafe extern "C" fn twin_counted() {
     naked_asm!(
         ".cfi_startproc", "endbr64", "lock inc qword ptr [r11 + {calls}]", "jmp [r11 + {twin}]",
         ".cfi_endproc",
-        calls = const core::mem::offset_of!(flick_abi::layout::Gate, calls),
-        twin = const core::mem::offset_of!(flick_abi::layout::Gate, twin),
+        calls = const core::mem::offset_of!(Gate, calls),
+        twin = const core::mem::offset_of!(Gate, twin),
     )
 }
 
@@ -339,8 +353,8 @@ unsafe extern "C" fn __flick_early() {
     naked_asm!(
         ".cfi_startproc", "endbr64", "lock inc dword ptr [r11 + {early}]", "jmp [r11 + {twin}]",
         ".cfi_endproc",
-        early = const core::mem::offset_of!(flick_abi::layout::Gate, early_calls),
-        twin = const core::mem::offset_of!(flick_abi::layout::Gate, twin),
+        early = const core::mem::offset_of!(Gate, early_calls),
+        twin = const core::mem::offset_of!(Gate, twin),
     )
 }
 

@@ -321,7 +321,7 @@ pub fn returned(act: &mut Activation) {
         for class in signature.ret.into_iter().flatten() {
             match class {
                 Class::Vector { size: 16 } => {
-                    act.hart.x[A0..A0 + 2].copy_from_slice(&act.results.float[0]);
+                    act.hart.x[A0..A0 + 2].copy_from_slice(&act.results.vector);
                 }
                 Class::F32 | Class::F64 | Class::Vector { .. } => {
                     if class.is_boxed() {
