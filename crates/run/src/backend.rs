@@ -8,6 +8,9 @@ const MEMORY: Identity = unsafe { Identity::new() };
 /// Runs a hart until it needs the host. Later backends (a simulated device, PCIe) exchange descriptors
 /// instead; a crossing to them goes through the same [`crate::step`].
 pub trait Backend {
+    /// Whether what runs on it is counted: calls and instructions.
+    const COUNTED: bool;
+
     /// Runs from `hart.pc`, inside `code`, until the hart leaves it or cannot go on.
     /// Returns why, and the number of instructions retired if it counts them, else 0.
     fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64);
@@ -17,6 +20,8 @@ pub trait Backend {
 pub struct Inline;
 
 impl Backend for Inline {
+    const COUNTED: bool = false;
+
     #[inline]
     fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64) {
         (flick_engine::run(hart, &MEMORY, code, &mut NoObserver), 0)
@@ -27,6 +32,8 @@ impl Backend for Inline {
 pub struct InlineCounted;
 
 impl Backend for InlineCounted {
+    const COUNTED: bool = true;
+
     #[inline]
     fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64) {
         if device_check::enabled() {

@@ -273,6 +273,27 @@ fn find<T>(f: impl FnMut(&Registered) -> Option<T>) -> Option<T> {
     MODULES.read(|modules| modules.iter().find_map(f))
 }
 
+/// What `f` makes of the module in whose image `address` is, and of the offset there.
+fn find_in_image<T>(address: u64, mut f: impl FnMut(&Module, u64) -> Option<T>) -> Option<T> {
+    find(|known| {
+        // SAFETY: a registered module is mapped.
+        let module = unsafe { &*known.module };
+        let offset = address.checked_sub(module.image as u64)?;
+        if offset >= module.image_size {
+            return None;
+        }
+        f(module, offset)
+    })
+}
+
+/// # Safety
+/// The module's tables are as its record says.
+unsafe fn function_at(module: &Module, offset: u64) -> Option<&FuncEntry> {
+    // SAFETY: by contract.
+    let funcs: &[FuncEntry] = unsafe { table(module.funcs, module.func_count) };
+    funcs[..funcs.partition_point(|f| u64::from(f.offset) <= offset)].last()
+}
+
 fn binary<V: Copy>(sorted: &[(u64, V)], key: u64) -> Option<V> {
     sorted
         .binary_search_by_key(&key, |(k, _)| *k)
@@ -309,15 +330,7 @@ pub fn region_of(address: u64) -> Option<*const CodeRegion> {
 
 /// Whether `address` lies in any module's image. Async-signal-safe.
 pub fn in_image(address: u64) -> bool {
-    find(|known| {
-        // SAFETY: a registered module is mapped.
-        let module = unsafe { &*known.module };
-        let start = module.image as u64;
-        (start..start + module.image_size)
-            .contains(&address)
-            .then_some(())
-    })
-    .is_some()
+    find_in_image(address, |_, _| Some(())).is_some()
 }
 
 /// Calls `f` with every gate record of the registered modules.
@@ -346,19 +359,13 @@ pub struct CodePlace {
 /// Calls `visit` with the functions that the code at `address` belongs to: inlined ones, innermost
 /// first, then the real one. Nothing for an address in no image. Async-signal-safe.
 pub fn describe(address: u64, mut visit: impl FnMut(CodePlace)) {
-    find(|known| {
-        // SAFETY: a registered module is mapped, its tables are as its record says.
+    find_in_image(address, |module, offset| {
+        // SAFETY: a registered module's tables are as its record says.
         unsafe {
-            let module = &*known.module;
-            let offset = address.checked_sub(module.image as u64)?;
-            if offset >= module.image_size {
-                return None;
-            }
-            let funcs: &[FuncEntry] = table(module.funcs, module.func_count);
+            let func = function_at(module, offset)?;
             let lines: &[LineEntry] = table(module.lines, module.line_count);
             let inlined: &[InlinedEntry] = table(module.inlined, module.inlined_count);
             let text = |at: u32| module.strings.wrapping_add(at as usize);
-            let func = funcs[..funcs.partition_point(|f| u64::from(f.offset) <= offset)].last()?;
             let row = lines[..lines.partition_point(|l| u64::from(l.offset) <= offset)].last();
             let mut place = CodePlace {
                 function: text(func.name),
@@ -402,14 +409,9 @@ pub fn innermost(address: u64) -> Option<CodePlace> {
 
 /// How to leave the frame of the code at `address`. Async-signal-safe.
 pub fn unwind_row(address: u64) -> Option<UnwindEntry> {
-    find(|known| {
-        // SAFETY: a registered module is mapped, its tables are as its record says.
+    find_in_image(address, |module, offset| {
+        // SAFETY: a registered module's tables are as its record says.
         unsafe {
-            let module = &*known.module;
-            let offset = address.checked_sub(module.image as u64)?;
-            if offset >= module.image_size {
-                return None;
-            }
             let rows: &[UnwindEntry] = table(module.unwind, module.unwind_count);
             let count = rows.partition_point(|row| u64::from(row.offset) <= offset);
             rows[..count].last().copied()
@@ -420,15 +422,12 @@ pub fn unwind_row(address: u64) -> Option<UnwindEntry> {
 /// Where the frame that `row` describes keeps its caller's registers; `address` is in the same image.
 /// Async-signal-safe.
 pub fn saved_registers(address: u64, row: &UnwindEntry) -> Option<SavedRegisters> {
-    find(|known| {
-        // SAFETY: a registered module is mapped, its tables are as its record says.
+    find_in_image(address, |module, _| {
+        if (module.size as usize) < size_of::<Module>() {
+            return None;
+        }
+        // SAFETY: a registered module's tables are as its record says.
         unsafe {
-            let module = &*known.module;
-            let offset = address.checked_sub(module.image as u64)?;
-            let has_table = module.size as usize >= size_of::<Module>();
-            if offset >= module.image_size || !has_table {
-                return None;
-            }
             let saved: &[SavedRegisters] = table(module.saved, module.saved_count);
             saved
                 .get((row.flags >> UNWIND_SAVED_SHIFT) as usize)
@@ -440,16 +439,10 @@ pub fn saved_registers(address: u64, row: &UnwindEntry) -> Option<SavedRegisters
 /// The personality routine of the function with the code at `address`: the one that the host's copy of
 /// it has. Async-signal-safe.
 pub fn personality(address: u64) -> Option<*const c_void> {
-    find(|known| {
+    find_in_image(address, |module, offset| {
         // SAFETY: as above; the word is the image's, relocated and aligned.
         unsafe {
-            let module = &*known.module;
-            let offset = address.checked_sub(module.image as u64)?;
-            if offset >= module.image_size {
-                return None;
-            }
-            let funcs: &[FuncEntry] = table(module.funcs, module.func_count);
-            let func = funcs[..funcs.partition_point(|f| u64::from(f.offset) <= offset)].last()?;
+            let func = function_at(module, offset)?;
             let word = module.image.wrapping_add(func.personality as usize);
             (func.personality != 0).then(|| word.cast::<*const c_void>().read())
         }

@@ -20,43 +20,36 @@ const T2: usize = 7;
 
 pub(crate) unsafe extern "C" fn enter(act: *mut Activation) -> Next {
     // SAFETY: the crossing passes its own frame.
-    unsafe { start(act, &Inline, false) }
+    unsafe { start(act, &Inline) }
 }
 
 pub(crate) unsafe extern "C" fn enter_counted(act: *mut Activation) -> Next {
     // SAFETY: the crossing passes its own frame, its gate is alive.
     unsafe {
         (*(*act).gate).calls.fetch_add(1, Ordering::Relaxed);
-        start(act, &InlineCounted, true)
+        start(act, &InlineCounted)
     }
 }
 
 pub(crate) unsafe extern "C" fn resume(act: *mut Activation) -> Next {
     // SAFETY: the crossing passes its own frame.
-    unsafe { host_returned(act, &Inline, false) }
+    unsafe { host_returned(act, &Inline) }
 }
 
 pub(crate) unsafe extern "C" fn resume_counted(act: *mut Activation) -> Next {
     // SAFETY: the crossing passes its own frame.
-    unsafe { host_returned(act, &InlineCounted, true) }
+    unsafe { host_returned(act, &InlineCounted) }
 }
 
 /// A landing pad of NxP code: `landing` is set, `results` has what it gets.
 pub(crate) unsafe extern "C" fn land(act: *mut Activation) -> Next {
     // SAFETY: the crossing passes its own frame, to which an unwinder has come.
-    unsafe { go_on(act, |act| unwinding::leave_frames(act), &Inline, false) }
+    unsafe { go_on(act, |act| unwinding::leave_frames(act), &Inline) }
 }
 
 pub(crate) unsafe extern "C" fn land_counted(act: *mut Activation) -> Next {
     // SAFETY: as for `land`.
-    unsafe {
-        go_on(
-            act,
-            |act| unwinding::leave_frames(act),
-            &InlineCounted,
-            true,
-        )
-    }
+    unsafe { go_on(act, |act| unwinding::leave_frames(act), &InlineCounted) }
 }
 
 /// The second return of `setjmp`.
@@ -66,14 +59,7 @@ pub(crate) unsafe extern "C" fn again(
     value: c_int,
 ) -> Next {
     // SAFETY: `__flick_setjmp` passes what it has kept of a function that is alive.
-    unsafe {
-        go_on(
-            act,
-            |act| returns_twice::restore(act, &*to, value),
-            &Inline,
-            false,
-        )
-    }
+    unsafe { go_on(act, |act| returns_twice::restore(act, &*to, value), &Inline) }
 }
 
 pub(crate) unsafe extern "C" fn again_counted(
@@ -87,7 +73,6 @@ pub(crate) unsafe extern "C" fn again_counted(
             act,
             |act| returns_twice::restore(act, &*to, value),
             &InlineCounted,
-            true,
         )
     }
 }
@@ -97,7 +82,7 @@ pub(crate) unsafe extern "C" fn again_counted(
 /// # Safety
 /// `act` is the frame of a crossing with gate and arguments stored; everything else is garbage.
 #[inline]
-unsafe fn start(act: *mut Activation, backend: &impl Backend, counted: bool) -> Next {
+unsafe fn start(act: *mut Activation, backend: &impl Backend) -> Next {
     let thread = Thread::current();
     // SAFETY: `thread` is this thread's own; `act` by contract. Fields of `act` are written before
     // they are read.
@@ -124,7 +109,7 @@ unsafe fn start(act: *mut Activation, backend: &impl Backend, counted: bool) -> 
         } else {
             marshal::enter_by_signature(&mut *act, gate.signature.cast());
         }
-        go(act, backend, counted)
+        go(act, backend)
     }
 }
 
@@ -133,7 +118,7 @@ unsafe fn start(act: *mut Activation, backend: &impl Backend, counted: bool) -> 
 /// # Safety
 /// `act` is the frame of a crossing whose host call is done.
 #[inline]
-unsafe fn host_returned(act: *mut Activation, backend: &impl Backend, counted: bool) -> Next {
+unsafe fn host_returned(act: *mut Activation, backend: &impl Backend) -> Next {
     // SAFETY: by contract.
     unsafe {
         let thread = (*act).thread;
@@ -144,7 +129,7 @@ unsafe fn host_returned(act: *mut Activation, backend: &impl Backend, counted: b
         (*act).hart.frm = (*thread).frm;
         marshal::returned(&mut *act);
         (*act).hart.pc = (*act).hart.x[RA];
-        go(act, backend, counted)
+        go(act, backend)
     }
 }
 
@@ -157,7 +142,6 @@ unsafe fn go_on(
     act: *mut Activation,
     restore: impl FnOnce(&mut Activation),
     backend: &impl Backend,
-    counted: bool,
 ) -> Next {
     // SAFETY: by contract.
     unsafe {
@@ -168,7 +152,7 @@ unsafe fn go_on(
         (*act).in_host = false;
         (*act).hart.frm = (*thread).frm;
         restore(&mut *act);
-        go(act, backend, counted)
+        go(act, backend)
     }
 }
 
@@ -177,7 +161,7 @@ unsafe fn go_on(
 /// # Safety
 /// `act` is the thread's innermost activation, ready to run.
 #[inline]
-unsafe fn go(act: *mut Activation, backend: &impl Backend, counted: bool) -> Next {
+unsafe fn go<B: Backend>(act: *mut Activation, backend: &B) -> Next {
     // SAFETY: by contract; regions live while their code runs.
     unsafe {
         let thread = (*act).thread;
@@ -197,10 +181,10 @@ unsafe fn go(act: *mut Activation, backend: &impl Backend, counted: bool) -> Nex
                     if region.is_null() {
                         // Its library was closed under the running code: the fetch faults as it
                         // would natively.
-                        return call_host(act, target, pc, counted);
+                        return call_host(act, target, pc, B::COUNTED);
                     }
                     let (exit, instructions) = backend.run(&mut (*act).hart, &*region);
-                    if counted {
+                    if B::COUNTED {
                         stats::instructions(instructions);
                     }
                     match exit {
@@ -208,7 +192,7 @@ unsafe fn go(act: *mut Activation, backend: &impl Backend, counted: bool) -> Nex
                         stop => raise::raise_for(act, stop),
                     }
                 }
-                Target::Host => return call_host(act, target, pc, counted),
+                Target::Host => return call_host(act, target, pc, B::COUNTED),
             }
         }
     }

@@ -180,6 +180,14 @@ impl Kind {
         }
     }
 
+    /// How it calls the next one of its chain, where there is one.
+    pub fn through(&self) -> Option<Through> {
+        let (Self::Jump { next, through, .. } | Self::Throw { next, through, .. }) = self else {
+            return None;
+        };
+        next.map(|_| *through)
+    }
+
     pub fn next_mut(&mut self) -> Option<&mut Option<Id>> {
         match self {
             Self::SetJump { next, .. }
@@ -203,19 +211,8 @@ impl Function {
 
     /// The function between this one and the next of its chain, where there is one.
     pub fn helper(&self) -> Option<String> {
-        match self.kind {
-            Kind::Jump {
-                next: Some(_),
-                through,
-                ..
-            }
-            | Kind::Throw {
-                next: Some(_),
-                through,
-                ..
-            } if through != Through::Name => Some(format!("{}h", self.name)),
-            _ => None,
-        }
+        let through = self.kind.through()?;
+        (through != Through::Name).then(|| format!("{}h", self.name))
     }
 }
 

@@ -93,12 +93,10 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
     };
     // The call of the next function of a chain, or of what is between.
     let through = |before: &str, arguments: &str| {
-        let (Kind::Jump { through, .. } | Kind::Throw { through, .. }) = function.kind else {
-            return None;
-        };
         let Some(helper) = function.helper() else {
             return next(arguments);
         };
+        let through = function.kind.through()?;
         next(arguments)?;
         let x = arguments
             .rsplit_once(", M")
@@ -267,16 +265,11 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
 fn helper(program: &Program, function: &Function) -> Option<String> {
     let name = function.helper()?;
     let next = &program.function(function.kind.next()?)?.name;
-    let (through, jumps) = match function.kind {
-        Kind::Jump { through, .. } => (through, true),
-        Kind::Throw { through, .. } => (through, false),
-        _ => return None,
+    let place = |c: &str| match function.kind {
+        Kind::Jump { .. } => format!("{c}, (jmp_buf *){c}->where"),
+        _ => c.to_owned(),
     };
-    let place = |c: &str| match jumps {
-        true => format!("{c}, (jmp_buf *){c}->where"),
-        false => c.to_owned(),
-    };
-    Some(match through {
+    Some(match function.kind.through()? {
         Through::Sort | Through::Search => format!(
             "static int {name}(const void *left, const void *right) {{\n  \
              const item *l = (const item *)left;\n  (void)right;\n  {next}({}, l->key);\n  return 0;\n}}\n",

@@ -63,22 +63,10 @@ impl Used {
                 Kind::Virtual { .. } => used.classes = true,
                 _ => {}
             }
-            match &function.kind {
-                Kind::Jump {
-                    next: Some(_),
-                    through,
-                    ..
-                }
-                | Kind::Throw {
-                    next: Some(_),
-                    through,
-                    ..
-                } => match through {
-                    Through::Sort | Through::Search => used.sort = true,
-                    Through::Signal => used.signals = true,
-                    Through::Name | Through::Pointer => {}
-                },
-                _ => {}
+            match function.kind.through() {
+                Some(Through::Sort | Through::Search) => used.sort = true,
+                Some(Through::Signal) => used.signals = true,
+                Some(Through::Name | Through::Pointer) | None => {}
             }
         }
         program.each_statement(&mut |statement| match statement {
