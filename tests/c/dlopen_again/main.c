@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <flick.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -54,6 +55,9 @@ int main(void) {
   long count = 0;
   pthread_t t;
   pthread_create(&t, NULL, busy, &count);
+  // It has its NxP stack, which is a mapping.
+  while (!*(volatile long *)&count)
+    sched_yield();
   for (int i = 0; i < 20; i++)
     both(i);
   int m = mappings(), f = dup(0);
