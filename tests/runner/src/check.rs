@@ -14,7 +14,10 @@ use flick_exec::{Finished, Status};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watch {
     Nothing,
-    Valgrind,
+    Valgrind {
+        /// Reports that are no fault of the program.
+        suppressions: PathBuf,
+    },
     /// A runtime and engine built with AddressSanitizer.
     Asan {
         /// Folder of that `libflick.so`.
@@ -118,7 +121,7 @@ pub fn flick(
 fn watched(run: &mut Invocation, watch: &Watch) {
     match watch {
         Watch::Nothing => {}
-        Watch::Valgrind => {
+        Watch::Valgrind { suppressions } => {
             // Freeing libc's memory at the end would flush what `_exit` must not.
             let tool = [
                 "valgrind",
@@ -129,6 +132,7 @@ fn watched(run: &mut Invocation, watch: &Watch) {
             ];
             let mut argv: Vec<String> = tool.iter().map(|s| (*s).to_owned()).collect();
             argv.push(format!("--error-exitcode={MEMCHECK_FAILED}"));
+            argv.push(format!("--suppressions={}", suppressions.display()));
             argv.append(&mut run.argv);
             run.argv = argv;
             run.timeout = run.timeout.max(30) * 8;

@@ -222,9 +222,12 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         verdicts.push(median_verdict(&shares));
     }
     if o.valgrind {
+        let memcheck = Watch::Valgrind {
+            suppressions: setup.tests.join("memcheck.supp"),
+        };
         verdicts.extend(go(
             "valgrind",
-            suite::linked(&setup, &oracles, quick, &Watch::Valgrind),
+            suite::linked(&setup, &oracles, quick, &memcheck),
         ));
     }
     let asan = match (&o.asan, &o.sanitizer) {

@@ -99,7 +99,7 @@ pub fn linked<'a>(
         let d = &program.directives;
         let barred = match watch {
             Watch::Nothing => None,
-            Watch::Valgrind => d.skip_valgrind.as_ref(),
+            Watch::Valgrind { .. } => d.skip_valgrind.as_ref(),
             Watch::Asan { .. } => d.skip_asan.as_ref(),
         };
         if let Some(reason) = barred {
