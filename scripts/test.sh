@@ -53,7 +53,7 @@ c_sources() {
     ! -name flick_abi.h ! -path 'tests/pass/*' ! -path '*/target/*' -print0
 }
 format_c() { c_sources | xargs -0 clang-format-19 --dry-run -Werror; }
-format_sh() { local script; for script in scripts/*.sh tests/*/*.sh .ci/run; do bash -n "$script" || return 1; done; }
+format_sh() { local script; for script in {bench,packaging,scripts,tests/*}/*.sh .ci/run; do bash -n "$script" || return 1; done; }
 examples_plain() {
   local compiler
   for compiler in gcc clang-19; do
