@@ -15,6 +15,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
 
 use flick_engine::Observer;
+use flick_sync::{Tally, spread};
 
 use crate::fatal;
 use crate::modules;
@@ -53,8 +54,7 @@ fn this_thread() -> usize {
         // A thread that has not crossed has no stays.
         return THREADS;
     }
-    (thread.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - THREADS.ilog2())) % (THREADS - 1)
-        + 1
+    spread(thread as u64) % (THREADS - 1) + 1
 }
 
 /// The last access of its kind to a line.
@@ -122,8 +122,7 @@ impl Line {
     /// Calls `f` with the record of line `number`, unless another is at it for long.
     fn with(number: u64, f: impl FnOnce(&mut Record)) {
         const PATIENCE: usize = 1 << 10;
-        let hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - LINES.ilog2());
-        let line = &TABLE[hash as usize];
+        let line = &TABLE[spread(number) % LINES];
         for _ in 0..PATIENCE {
             if line.busy.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
                 // SAFETY: `busy` keeps everybody else out.
@@ -294,24 +293,15 @@ pub unsafe extern "C" fn __flick_check(address: u64, size: u64, kind: u32, place
 /// Whether any host code told of an access.
 static INSTRUMENTED: AtomicBool = AtomicBool::new(false);
 
-/// Pairs of places that have been reported, and how many.
-const PAIRS: usize = 1 << 10;
-static SEEN: [AtomicU64; PAIRS] = [const { AtomicU64::new(0) }; PAIRS];
+/// Pairs of places, by a hash of both, and how many have been reported.
+static SEEN: Tally<1024> = Tally::new();
 static REPORTED: AtomicUsize = AtomicUsize::new(0);
 const MOST: usize = 20;
 
 /// Whether this pair of places is new.
 fn is_new(nxp: &Access, host: &Access) -> bool {
-    let pair = (nxp.place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ host.place as u64 | 1;
-    for i in 0..PAIRS as u64 {
-        let entry = &SEEN[(pair.wrapping_add(i) % PAIRS as u64) as usize];
-        match entry.compare_exchange(0, pair, Relaxed, Relaxed) {
-            Ok(_) => return true,
-            Err(known) if known == pair => return false,
-            Err(_) => {}
-        }
-    }
-    false
+    let pair = spread(nxp.place as u64) << 32 | spread(host.place as u64) | 1;
+    SEEN.add(pair) == Some(0)
 }
 
 #[cold]

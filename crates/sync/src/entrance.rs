@@ -1,5 +1,6 @@
 //! An entrance that can be closed: many threads are inside at a time, until one of them wants
 //! everybody out.
+use crate::hash::spread;
 use crate::platform::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use crate::platform::{between_seq_cst, yield_now};
 
@@ -33,9 +34,8 @@ impl<const SHARDS: usize> Entrance<SHARDS> {
     }
 
     fn shard_of(&self, thread: usize) -> &AtomicI32 {
-        // Thread descriptors are far apart at equal offsets; Fibonacci hashing spreads them.
-        let hash = thread.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        &self.inside[hash % SHARDS].0
+        // Thread descriptors are far apart at equal offsets.
+        &self.inside[spread(thread as u64) % SHARDS].0
     }
 
     /// Goes inside; waits while another thread has closed the entrance.

@@ -5,12 +5,14 @@
 //! reorderings that the memory model allows (`tests/loom.rs`). Nothing here knows what it is used for,
 //! nor calls the system, so that this says all about it.
 mod entrance;
+mod hash;
 mod platform;
 mod ranges;
 mod spin;
 mod tally;
 
 pub use entrance::Entrance;
+pub use hash::spread;
 pub use ranges::RangeList;
 pub use spin::RwSpinLock;
 pub use tally::Tally;

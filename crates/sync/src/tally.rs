@@ -1,4 +1,5 @@
 //! Counts by key, from many threads and signal handlers.
+use crate::hash::spread;
 use crate::platform::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Key 0: unused.
@@ -41,10 +42,10 @@ impl<const N: usize> Tally<N> {
         }
     }
 
-    /// One more of `key`, which is not 0. Async-signal-safe.
-    pub fn add(&self, key: usize) {
-        // Fibonacci hashing; the upper bits are the mixed ones.
-        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    /// One more of `key`, which is not 0: how many there were, or `None` if it did not fit.
+    /// Async-signal-safe.
+    pub fn add(&self, key: usize) -> Option<u64> {
+        let hash = spread(key as u64);
         for probe in 0..PROBES.min(N) {
             let entry = &self.entries[(hash + probe) % N];
             let known = entry.key.load(Relaxed);
@@ -55,11 +56,11 @@ impl<const N: usize> Tally<N> {
                         Err(other) => other == key,
                     };
             if ours {
-                entry.count.fetch_add(1, Relaxed);
-                return;
+                return Some(entry.count.fetch_add(1, Relaxed));
             }
         }
         self.others.fetch_add(1, Relaxed);
+        None
     }
 
     /// Key and count of those that were counted by key.

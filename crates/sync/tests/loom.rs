@@ -143,18 +143,24 @@ fn every_count_is_counted_once() {
         let threads: Vec<_> = [[16, 32], [32, 48]]
             .map(|keys| {
                 let tally = tally.clone();
-                thread::spawn(move || keys.iter().for_each(|&key| tally.add(key)))
+                thread::spawn(move || {
+                    keys.iter()
+                        .filter(|&&key| tally.add(key) == Some(0))
+                        .count()
+                })
             })
             .into_iter()
             .collect();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        let firsts: usize = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum();
         let mut counts: Vec<(usize, u64)> = tally.counts().collect();
         counts.sort_unstable();
         let all: u64 = counts.iter().map(|&(_, count)| count).sum();
         assert_eq!(all + tally.others(), 4);
         counts.dedup_by_key(|&mut (key, _)| key);
         assert_eq!(counts.len(), 2);
+        assert_eq!(firsts, 2);
     });
 }
