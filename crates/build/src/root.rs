@@ -3,8 +3,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use flick_abi::{ABI_VERSION, Version};
-use flick_image::elf::read_file;
+use flick_image::elf::open_file;
 use flick_image::final_file;
+use object::ReadCache;
 
 use crate::run::Runner;
 use crate::{Error, Result};
@@ -87,8 +88,9 @@ impl Root {
         fits: impl Fn(Version) -> bool,
     ) -> Result<PathBuf> {
         let file = self.require(file)?;
-        let data = read_file(&file)?;
-        let version = object::File::parse(&*data)
+        // Of the runtime's megabytes of code and debug information, only what leads to the note.
+        let data = ReadCache::new(open_file(&file)?);
+        let version = object::File::parse(&data)
             .ok()
             .and_then(|f| final_file::version(&f));
         check_own(&file, version, fits)?;

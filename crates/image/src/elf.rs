@@ -49,13 +49,20 @@ pub fn parse_host(file: &[u8]) -> Result<object::File<'_>> {
 
 /// Reads a file; FLK0105.
 pub fn read_file(path: &std::path::Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|e| {
-        Error::new(
-            105,
-            "a file cannot be read",
-            path.display().to_string(),
-            e.to_string(),
-            "check the path and its permissions",
-        )
-    })
+    std::fs::read(path).map_err(|e| cannot_read(path, &e))
+}
+
+/// Opens a file of which a part is wanted; FLK0105.
+pub fn open_file(path: &std::path::Path) -> Result<std::fs::File> {
+    std::fs::File::open(path).map_err(|e| cannot_read(path, &e))
+}
+
+fn cannot_read(path: &std::path::Path, error: &std::io::Error) -> Error {
+    Error::new(
+        105,
+        "a file cannot be read",
+        path.display().to_string(),
+        error.to_string(),
+        "check the path and its permissions",
+    )
 }

@@ -1,7 +1,7 @@
 //! What a finished program or library says about its NxP code.
 use flick_abi::{ABI_VERSION, Note, Version, names};
 use object::read::elf::ElfFile64;
-use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, elf};
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, ReadRef, elf};
 
 use crate::elf::{Machine, machine, parse_host};
 use crate::place::Placements;
@@ -72,7 +72,7 @@ pub fn check_version(host: &object::File) -> Result<()> {
 }
 
 /// Of which version an ELF file says that it is.
-pub fn version(file: &object::File) -> Option<Version> {
+pub fn version<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> Option<Version> {
     Note::find(file.section_by_name(names::SEC_NOTE)?.data().ok()?)
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::exec::Invocation;
 use crate::mode::{Link, Linker, Mode, Opt};
 use crate::program::{Language, Program};
+use crate::suite::Setup;
 
 /// Who compiles: the C and the C++ driver of one compiler.
 #[derive(Clone, Debug)]
@@ -120,16 +121,18 @@ pub fn build(
     program: &Program,
     compiler: &Compiler,
     shape: Shape,
-    include: &Path,
+    setup: &Setup,
     dir: &Path,
 ) -> Result<Built, String> {
     let _ = fs::remove_dir_all(dir);
     fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut commands = Vec::new();
     for (number, step) in program.steps().iter().enumerate() {
-        let argv = command(program, compiler, shape, include, step)?;
-        let invocation = Invocation::new(argv, dir);
+        let argv = command(program, compiler, shape, &setup.include, step)?;
+        let mut invocation = Invocation::new(argv, dir);
+        // A person repeats it with the tools as they are.
         commands.push(invocation.shell());
+        invocation.env.extend(setup.warm_path());
         let done = invocation
             .run(&format!("step{number}"))
             .map_err(|e| format!("cannot run {}: {e}", invocation.argv[0]))?;

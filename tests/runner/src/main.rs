@@ -15,6 +15,7 @@ mod random;
 mod stats;
 mod suite;
 mod transparency;
+mod warm;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ use crate::check::Watch;
 use crate::mode::{Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Outcome, Verdict};
 use crate::suite::{Oracles, Setup};
+use crate::warm::Warm;
 
 /// Without a kind of run: `--pairwise`. Several kinds run one after another.
 #[derive(Parser)]
@@ -104,6 +106,9 @@ struct Options {
     /// Jobs at a time; 0: one per core.
     #[arg(long, short, default_value_t = 0)]
     jobs: usize,
+    /// Start clang and lld anew for every command, not from processes that have loaded them.
+    #[arg(long)]
+    cold: bool,
     /// Failures to print in full.
     #[arg(long, default_value_t = 10)]
     show: usize,
@@ -136,12 +141,13 @@ fn absolute(path: &Path) -> Result<PathBuf, String> {
 }
 
 fn run(o: &Options) -> Result<ExitCode, String> {
-    let setup = Setup {
+    let mut setup = Setup {
         flick_cc: absolute(&o.flick)?,
         include: absolute(&o.include)?,
         tests: absolute(&o.tests)?,
         work: absolute(&o.work)?,
         keep: o.keep,
+        warm: None,
     };
     let programs = program::discover(&setup.tests, &o.filter)?;
     if o.list {
@@ -155,6 +161,12 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         let text = mistakes::page(&setup, &mistakes::read(&setup, &[])?)?;
         std::fs::write(&o.page, text).map_err(|e| format!("{}: {e}", o.page.display()))?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if !o.cold && !programs.is_empty() {
+        match Warm::start(&setup.tests.join("runner/warm")) {
+            Ok(warm) => setup.warm = Some(warm),
+            Err(why) => eprintln!("every command starts its tools anew: {why}"),
+        }
     }
     if o.transparency_page {
         return make_transparency_page(o, &setup, programs);

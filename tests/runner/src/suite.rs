@@ -10,6 +10,7 @@ use crate::mode::{Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Job, Kind, Verdict};
 use crate::program::Program;
 use crate::random::{self, Dice, Shares};
+use crate::warm::Warm;
 use flick_exec::Finished;
 
 /// Where everything is.
@@ -19,6 +20,16 @@ pub struct Setup {
     pub tests: PathBuf,
     pub work: PathBuf,
     pub keep: bool,
+    /// Tools that builds use in the place of those in `PATH`.
+    pub warm: Option<Warm>,
+}
+
+impl Setup {
+    /// The environment of builds.
+    pub fn warm_path(&self) -> Option<(String, String)> {
+        let path = self.warm.as_ref()?.path();
+        Some(("PATH".into(), path.to_string_lossy().into_owned()))
+    }
 }
 
 /// What a compiler that knows nothing of Flick must not complain about.
@@ -73,7 +84,7 @@ fn plain_run(
         linker: None,
         opt,
     };
-    let built = build::build(program, compiler, shape, &setup.include, &dir)?;
+    let built = build::build(program, compiler, shape, setup, &dir)?;
     let done = check::plain(program, &built)?;
     clean(setup, &dir, true);
     Ok(done)
@@ -154,7 +165,7 @@ fn one_shape(
     let dir = setup.work.join(format!("{}-{suffix}", program.name));
     let name = |t: &Trigger| format!("{} {}-{suffix}", program.name, t.word());
     let compiler = Compiler::flick(&setup.flick_cc, Vec::new());
-    let built = build::build(program, &compiler, shape, &setup.include, &dir)
+    let built = build::build(program, &compiler, shape, setup, &dir)
         .and_then(|built| Ok((built, oracles.get(index, shape.opt)?)));
     let mut verdicts = Vec::new();
     let mut all_passed = true;
@@ -335,7 +346,7 @@ fn one_throw(
         watch: &Watch::Nothing,
         marked: false,
     };
-    let built = build::build(program, &compiler, shape, &setup.include, &dir)?;
+    let built = build::build(program, &compiler, shape, setup, &dir)?;
     let lines = random::lines(&built.program)?;
     let oracle = oracles.get(index, Opt::O2)?;
     let run = check::flick(program, &built, oracle, how);
