@@ -86,7 +86,7 @@ tree: rust pass nxp
 	@for file in FlickConfig FlickConfigVersion; do \
 	  sed 's/@VERSION@/$(VERSION)/' cmake/$$file.cmake.in >$(SHARE)/flick/cmake/$$file.cmake || exit 1; done
 	@sed 's/@VERSION@/$(VERSION)/' cmake/flick.pc.in >$(BUILD)/lib/pkgconfig/flick.pc
-	@install -m 644 bench/*.c $(SHARE)/flick/bench/
+	@cp -R bench/*.c bench/engine $(SHARE)/flick/bench
 	@cp -R examples/. tests/projects/tally $(SHARE)/flick/examples
 	@cp -R README.md LICENSE-APACHE LICENSE-MIT docs/. $(SHARE)/doc/flick
 

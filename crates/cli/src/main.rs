@@ -55,7 +55,7 @@ enum Command {
     /// Measure what crossings cost on this machine
     Bench {
         #[command(subcommand)]
-        what: Bench,
+        what: bench::Bench,
     },
     /// Build random programs, or yours with random placements, both ways and compare what they do
     Torture(Box<torture::Torture>),
@@ -161,12 +161,6 @@ struct Stat {
     command: Vec<OsString>,
 }
 
-#[derive(Subcommand)]
-enum Bench {
-    /// Null calls host-NxP-host and NxP-host-NxP beside a call, a signal and a system call
-    Crossing(bench::Crossing),
-}
-
 fn main() -> ExitCode {
     // A reader that has seen enough (`flick objdump -d prog | head`) ends us as it ends any filter.
     // SAFETY: no other thread runs yet, and the default disposition has no handler to be wrong.
@@ -226,9 +220,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             };
             return flick_report::stat::run(&stat.command, &options);
         }
-        Command::Bench {
-            what: Bench::Crossing(options),
-        } => bench::crossing(&options)?,
+        Command::Bench { what } => bench::run(&what)?,
         Command::Torture(options) => return torture::run(&options),
         Command::Doctor { probe_nx: true } => return Ok(doctor::probe_nx()),
         Command::Doctor { probe_nx: false } => return Ok(doctor::run()),

@@ -176,6 +176,40 @@ fn wrong_use_is_exit_status_two() {
 }
 
 #[test]
+fn kernels_compute_the_same_under_every_engine() {
+    let output = flick(&[
+        "bench",
+        "engine",
+        "--csv",
+        "--rounds=1",
+        "--runs=1",
+        "nbody",
+        "indirect",
+    ]);
+    let table = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .skip(1)
+        .map(|l| l.split(',').collect())
+        .collect();
+    for kernel in ["nbody", "indirect"] {
+        let of: Vec<_> = rows.iter().filter(|row| row[0] == kernel).collect();
+        let engines: Vec<&str> = of.iter().map(|row| row[1]).collect();
+        for engine in ["native", "vectorised", "NxP"] {
+            assert!(engines.contains(&engine), "{table}");
+        }
+        assert!(of.iter().all(|row| row[5] == of[0][5]), "{table}");
+    }
+    let unknown = flick(&["bench", "engine", "nothing"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(
+        text(&unknown.stderr).contains("the kernels are bfs, bytecode, "),
+        "{unknown:?}"
+    );
+}
+
+#[test]
 fn no_execute_probe_dies_of_a_fault() {
     assert_eq!(
         flick(&["doctor", "--probe-nx"]).status.signal(),

@@ -1,6 +1,8 @@
 //! The table of `flick bench crossing`, from what bench/crossing.c prints.
 use std::fmt::Write as _;
 
+use crate::quantile;
+
 /// One kind of call, in nanoseconds: the median over the rounds and the quartiles around it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -60,7 +62,7 @@ impl Run {
             .zip(&mut columns)
             .map(|(kind, values)| {
                 values.sort_by(f64::total_cmp);
-                let at = |share: f64| quantile(values, share);
+                let at = |share: f64| quantile::of_sorted(values, share);
                 Row {
                     kind,
                     median: at(0.5),
@@ -80,14 +82,6 @@ impl Run {
             rows,
         })
     }
-}
-
-/// Linear interpolation between the two nearest of the sorted values.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let (below, rest) = (place.floor() as usize, place.fract());
-    let above = (below + 1).min(sorted.len() - 1);
-    sorted[below] + (sorted[above] - sorted[below]) * rest
 }
 
 /// The table for people; Markdown, so that it can be kept as it is.

@@ -1,0 +1,57 @@
+//! `flick bench crossing`: builds share/flick/bench/crossing.c with `flick cc`, runs it under each
+//! trigger and prints the table.
+use std::process::Command;
+
+use clap::Args;
+use flick_build::{Error, Root};
+use flick_report::crossing::{self, Run};
+
+use super::{finish, flick, machine, scratch, unreadable};
+
+#[derive(Args)]
+pub struct Options {
+    /// Calls in a round
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    calls: u64,
+    /// Rounds; the table has their medians
+    #[arg(long, default_value_t = 31, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+    /// Print comma-separated values
+    #[arg(long)]
+    csv: bool,
+}
+
+pub fn run(options: &Options) -> Result<(), Error> {
+    let source = Root::find()?.dir().join("share/flick/bench/crossing.c");
+    let dir = scratch()?;
+    let program = dir.path().join("crossing");
+
+    let mut build = Command::new(flick()?);
+    build
+        .args(["cc", "-O2"])
+        .arg(&source)
+        .arg("-o")
+        .arg(&program);
+    finish(&mut build)?;
+
+    let mut runs = Vec::new();
+    for trigger in ["gate", "fault"] {
+        let mut run = Command::new(&program);
+        run.args([options.calls.to_string(), options.rounds.to_string()])
+            .env("FLICK_TRIGGER", trigger)
+            // Nothing but crossings may be measured, and nothing may be counted meanwhile.
+            .env("FLICK_OFFLOAD", "require")
+            .env_remove("FLICK_STATS");
+        let output = finish(&mut run)?;
+        let run = Run::parse(trigger, &String::from_utf8_lossy(&output.stdout))
+            .map_err(|why| unreadable(&source, why))?;
+        runs.push(run);
+    }
+    if options.csv {
+        print!("{}", crossing::csv(options.calls, &runs));
+    } else {
+        println!("{}\n", machine());
+        print!("{}", crossing::table(options.calls, &runs));
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! `flick bench`: builds the programs of share/flick/bench, runs them and prints their tables.
+pub mod crossing;
+pub mod engine;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use clap::Subcommand;
+use flick_build::Error;
+use tempfile::TempDir;
+
+#[derive(Subcommand)]
+pub enum Bench {
+    /// Null calls host-NxP-host and NxP-host-NxP beside a call, a signal and a system call
+    Crossing(crossing::Options),
+    /// Kernels on the NxP beside the same as host code and under other engines of RV64 code
+    Engine(engine::Options),
+}
+
+pub fn run(what: &Bench) -> Result<(), Error> {
+    match what {
+        Bench::Crossing(options) => crossing::run(options),
+        Bench::Engine(options) => engine::run(options),
+    }
+}
+
+/// Where programs are built; removed at the end.
+fn scratch() -> Result<TempDir, Error> {
+    tempfile::Builder::new()
+        .prefix("flick-bench")
+        .tempdir()
+        .map_err(|e| file_error("a directory cannot be made", &std::env::temp_dir(), &e))
+}
+
+/// This program.
+fn flick() -> Result<PathBuf, Error> {
+    std::env::current_exe()
+        .map_err(|e| file_error("a file cannot be read", Path::new("/proc/self/exe"), &e))
+}
+
+fn unreadable(source: &Path, why: String) -> Error {
+    Error::new(
+        105,
+        "the benchmark's output cannot be read",
+        source.display().to_string(),
+        why,
+        "reinstall Flick: `make` in its source tree",
+    )
+}
+
+/// What a figure needs beside it to be of use later.
+fn machine() -> String {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let processors = read("/proc/cpuinfo");
+    let model = processors
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("unknown processor", |(_, model)| model);
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    format!(
+        "flick {}, {model}, {cores} cores, Linux {}",
+        env!("CARGO_PKG_VERSION"),
+        read("/proc/sys/kernel/osrelease").trim(),
+    )
+}
+
+/// Runs a command to its end; what it says goes with the error.
+fn finish(command: &mut Command) -> Result<Output, Error> {
+    let name = Path::new(command.get_program()).to_path_buf();
+    let output = command
+        .output()
+        .map_err(|e| file_error("a program cannot be started", &name, &e))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(Error::new(
+        103,
+        "a program that Flick calls failed",
+        name.display().to_string(),
+        format!("{}\n{}", output.status, said.trim()),
+        "flick doctor",
+    ))
+}
+
+fn file_error(what: &str, place: &Path, error: &io::Error) -> Error {
+    Error::new(
+        105,
+        what,
+        place.display().to_string(),
+        error.to_string(),
+        "set TMPDIR to a directory that is writable and not mounted noexec",
+    )
+}

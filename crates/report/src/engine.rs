@@ -1,0 +1,203 @@
+//! The table of `flick bench engine`, from what bench/engine/main.c prints.
+use std::fmt::Write as _;
+
+use crate::quantile;
+
+/// What all runs of one kernel under one engine gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Nanoseconds of each run.
+    pub times: Vec<f64>,
+    pub checksum: u64,
+}
+
+impl Cell {
+    /// Reads lines `NANOSECONDS CHECKSUM`. The error says what is wrong with them.
+    pub fn parse(output: &str) -> Result<Self, String> {
+        let mut cell: Option<Self> = None;
+        for line in output.lines() {
+            let read = line
+                .split_once(' ')
+                .and_then(|(time, sum)| Some((time.parse().ok()?, sum.parse().ok()?)));
+            let (time, checksum): (f64, u64) =
+                read.ok_or_else(|| format!("{line:?} is not a time and a checksum"))?;
+            let known = cell.get_or_insert(Self {
+                times: Vec::new(),
+                checksum,
+            });
+            if known.checksum != checksum {
+                return Err("its runs have different checksums".into());
+            }
+            known.times.push(time);
+        }
+        cell.ok_or_else(|| "it has no runs".into())
+    }
+
+    /// One more process's runs of the same kernel.
+    pub fn join(&mut self, more: Self) -> Result<(), String> {
+        if self.checksum != more.checksum {
+            return Err("its runs have different checksums".into());
+        }
+        self.times.extend(more.times);
+        Ok(())
+    }
+
+    pub fn median(&self) -> f64 {
+        quantile::median(&self.times)
+    }
+}
+
+/// One kernel under every engine, in the table's order; the first engine is what the others are
+/// compared with. `None`: that engine does not run it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub kernel: String,
+    pub cells: Vec<Option<Cell>>,
+}
+
+impl Row {
+    /// The engines that have not computed what the first one has.
+    pub fn wrong(&self) -> impl Iterator<Item = usize> {
+        let sum = |cell: &Option<Cell>| cell.as_ref().map(|c| c.checksum);
+        let right = self.cells.first().and_then(sum);
+        let others = self.cells.iter().enumerate();
+        others.filter_map(move |(i, cell)| sum(cell).is_some_and(|s| Some(s) != right).then_some(i))
+    }
+
+    /// Time of an engine over that of the first.
+    fn ratio(&self, engine: usize) -> Option<f64> {
+        let first = self.cells.first()?.as_ref()?;
+        Some(self.cells[engine].as_ref()?.median() / first.median())
+    }
+}
+
+/// The mean of the logarithms of what there is, as a ratio.
+fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = ratios.fold((0.0, 0), |(sum, count), ratio| {
+        (sum + ratio.ln(), count + 1)
+    });
+    (count > 0).then(|| (sum / f64::from(count)).exp())
+}
+
+/// The table for people; Markdown, so that it can be kept as it is. Times are milliseconds of the first
+/// engine; the other columns are times over that.
+pub fn table(engines: &[String], rows: &[Row]) -> String {
+    let ratio = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+    let mut lines = vec![vec!["kernel".to_owned(), format!("{} ms", engines[0])]];
+    lines[0].extend(engines[1..].iter().map(|name| format!("{name} x")));
+    for row in rows {
+        let time = row.cells[0]
+            .as_ref()
+            .map_or("-".into(), |cell| format!("{:.2}", cell.median() / 1e6));
+        let mut line = vec![row.kernel.clone(), time];
+        line.extend((1..engines.len()).map(|engine| ratio(row.ratio(engine))));
+        lines.push(line);
+    }
+    let mut mean = vec!["geometric mean".to_owned(), String::new()];
+    mean.extend((1..engines.len()).map(|engine| {
+        ratio(geometric_mean(
+            rows.iter().filter_map(|row| row.ratio(engine)),
+        ))
+    }));
+    lines.push(mean);
+
+    let widths: Vec<usize> = (0..lines[0].len())
+        .map(|column| {
+            lines
+                .iter()
+                .map(|line| line[column].len())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    let mut text = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        for (column, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            let _ = if column == 0 {
+                write!(text, "| {cell:<width$} ")
+            } else {
+                write!(text, "| {cell:>width$} ")
+            };
+        }
+        text.push_str("|\n");
+        if number == 0 {
+            for (column, width) in widths.iter().enumerate() {
+                let end = if column == 0 { '-' } else { ':' };
+                let _ = write!(text, "|{:-<1$}{end}", "", width + 1);
+            }
+            text.push_str("|\n");
+        }
+    }
+    text
+}
+
+/// The same, a line for each kernel and engine, for programs.
+pub fn csv(engines: &[String], rows: &[Row]) -> String {
+    let mut text = String::from("kernel,engine,runs,median_ns,ratio,checksum\n");
+    for row in rows {
+        for (number, (engine, cell)) in engines.iter().zip(&row.cells).enumerate() {
+            if let Some(cell) = cell {
+                let _ = writeln!(
+                    text,
+                    "{},{engine},{},{:.0},{:.3},{}",
+                    row.kernel,
+                    cell.times.len(),
+                    cell.median(),
+                    row.ratio(number).unwrap_or(f64::NAN),
+                    cell.checksum
+                );
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(kernel: &str, outputs: [&str; 2]) -> Row {
+        Row {
+            kernel: kernel.into(),
+            cells: outputs.map(|output| Cell::parse(output).ok()).into(),
+        }
+    }
+
+    #[test]
+    fn medians_ratios_and_their_mean() {
+        let rows = [
+            row("sort", ["1000000 7\n3000000 7\n2000000 7\n", "4000000 7\n"]),
+            row("bfs", ["1000000 8\n", "8000000 8\n"]),
+            row("mix", ["1000000 8\n", ""]),
+        ];
+        let engines = ["native".to_owned(), "NxP".to_owned()];
+        assert_eq!(
+            table(&engines, &rows),
+            "| kernel         | native ms | NxP x |\n\
+             |----------------|----------:|------:|\n\
+             | sort           |      2.00 |  2.00 |\n\
+             | bfs            |      1.00 |  8.00 |\n\
+             | mix            |      1.00 |     - |\n\
+             | geometric mean |           |  4.00 |\n"
+        );
+        assert!(csv(&engines, &rows).contains("bfs,NxP,1,8000000,8.000,8\n"));
+    }
+
+    #[test]
+    fn other_checksums_are_noticed() {
+        assert_eq!(row("sort", ["1 7\n", "1 7\n"]).wrong().count(), 0);
+        assert_eq!(
+            row("sort", ["1 7\n", "1 8\n"]).wrong().collect::<Vec<_>>(),
+            [1]
+        );
+        let mut cell = Cell::parse("1 7\n").unwrap();
+        assert!(cell.join(Cell::parse("1 8\n").unwrap()).is_err());
+    }
+
+    #[test]
+    fn output_of_another_program_is_refused() {
+        for bad in ["", "hello\n", "1\n", "1 x\n", "1 2\n1 3\n"] {
+            assert!(Cell::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}
