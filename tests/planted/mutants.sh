@@ -5,8 +5,9 @@
 #
 #   mutants.sh [--seed N] [--count N] [--work DIR] [PART...]
 #
-# PART: marshaller, unwinder, signals (all three). --count 24: so many of all parts together. A seed draws the
-# same mutations from the same source.
+# PART: marshaller, unwinder, signals (all three). --count 24: so many that build, of all parts together; what does
+# not build is shown and does not count. A seed draws the same mutations from the same source. DIR
+# (build/mutants) is kept, so that a second run builds less.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -34,7 +35,7 @@ files() { # PART
   esac
 }
 # The programs that are about the part, which catch most; what they let pass must pass all the others, too.
-programs() { # PART
+subjects() { # PART
   case $1 in
   marshaller) echo abi_,variadic,class_shapes,point_,args,int_results,many_,va_list,sret ;;
   unwinder) echo exception,longjmp,setjmp,cleanup,noexcept,backtrace,pthread_ ;;
@@ -48,62 +49,128 @@ if ! [ -x "$tool" ]; then
   CARGO_TARGET_DIR=$work/tools/target "${CARGO:-cargo}" install -q --locked --root "$work/tools" \
     "cargo-mutants@$version" || exit 1
 fi
-prepare || { echo "0 passed, 1 failed" && exit 1; }
 
-# More than asked for: some do not build.
+# Both triggers on one build. A mutation of the runtime does not change what the compiler makes: the
+# programs are built once and run again on each runtime. The image's tables are in the programs, those of
+# plain clang excepted.
+mode=pie,lld,O2
+suite() { # ARGUMENTS...
+  corpus --full --mode $mode --again "$@" >"$work/out" 2>"$work/err"
+}
+broken() {
+  cat "$work/out" "$work/err" >>"$log"
+  echo "The tests fail without a mutation: $(tail -n 1 "$work/out"), see $log"
+  echo "0 passed, 1 failed"
+  exit 1
+}
+prepare || { echo "0 passed, 1 failed" && exit 1; }
+echo "Building the corpus"
+rm -rf "$programs" "$work/programs"
+suite || broken
+suite || broken
+cp -a "$programs" "$work/programs"
+# Programs as they are without a mutation, or with `none` to be built.
+fresh() { # [none]
+  rm -rf "$programs"
+  cp -a "$work/programs" "$programs"
+  [ $# = 0 ] || rm -rf "$programs"/*-"${mode//,/-}"
+}
+
+# Writes the chosen mutations, twice as many as are wanted: some do not build. cargo-mutants leaves out unsafe
+# functions, which most of these are: it reads the files with the word turned into a comment.
 draw() { # PART NUMBER
   local file arguments=()
-  for file in $(files "$1"); do arguments+=(--file "$file"); done
+  for file in $(files "$1"); do
+    arguments+=(--file "$file")
+    sed -i -E 's#unsafe ((extern "C" )?fn )#/****/ \1#' "$tree/$file"
+  done
   (cd "$tree" && "$tool" mutants --list --json --diff "${arguments[@]}") >"$work/list"
+  for file in $(files "$1"); do cp "$root/$file" "$tree/$file"; done
   rm -rf "$work/drawn" && mkdir "$work/drawn"
-  python3 - "$work/list" "$work/drawn" "$seed" "$2" "$here/survivors.txt" <<'PYTHON'
+  python3 - "$work/list" "$work/drawn" "$seed" "$2" "$here/survivors.txt" "$root" <<'PYTHON'
 import json, random, re, sys
-path, out, seed, count, survivors = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5]
-mutants = json.load(open(path))
-known = {line.split("|")[0].strip() for line in open(survivors) if line.strip() and line[0] != "#"}
-name = lambda m: re.sub(r":\d+:\d+", "", m["name"]).strip()
-mutants = [m for m in mutants if name(m) not in known]
-mutants = random.Random(seed).sample(mutants, min(2 * count, len(mutants)))
+path, out, seed, count, survivors, root = sys.argv[1:]
+known = {line.split(" | ")[0].strip() for line in open(survivors) if line.strip() and line[0] != "#"}
+text = {}
+def name(m):
+    lines = text.setdefault(m["file"], open(f"{root}/{m['file']}").read().split("\n"))
+    line = lines[m["span"]["start"]["line"] - 1].strip()
+    return re.sub(r":\d+:\d+", "", m["name"]) + f" @ {line}"
+mutants = [m for m in json.load(open(path)) if name(m) not in known]
+mutants = random.Random(int(seed)).sample(mutants, min(2 * int(count), len(mutants)))
 for number, m in enumerate(mutants):
     with open(f"{out}/{number:03}", "w") as f:
-        f.write(f"{m['file']}\n{m['name']}\n{m['diff']}")
+        f.write(f"{m['file']}\n{m['name']}\n{name(m)}\n{m['diff'].replace('/****/', 'unsafe')}")
 PYTHON
 }
 
-passed=0 failed=0
-row() { printf '%-8s %-11s %-100s %s\n' "$@"; }
+# Only what the mutation reaches: the runtime, or the whole with the compiler driver.
+make_mutant() { # FILE
+  case $1 in
+  crates/image/*) build ;;
+  *)
+    in_tree "${CARGO:-cargo}" build -q --release -p flick-so &&
+      install -m 755 "$work/target/release/libflick.so" "$work/build/lib/flick/$soname"
+    ;;
+  esac
+}
+soname=$(basename "$(readlink -f "$work/build/lib/flick/libflick.so")")
 
-# The first tests that fail are enough.
-try() { # PART MUTANT-FILE
-  local file name status=0
-  file=$(sed -n 1p "$2") name=$(sed -n 2p "$2")
-  echo "== $name" >>"$log"
-  if ! sed 1,2d "$2" | patch -s "$tree/$file" >>"$log" 2>&1 || ! build; then
-    cp "$root/$file" "$tree/$file"
-    return 1
-  fi
-  for tests in "--quick --filter $(programs "$1")" unit "--quick"; do
-    if [ "$tests" = unit ]; then
-      in_tree "${CARGO:-cargo}" test -q --release -p flick-run -p flick-abi -p flick-image || status=$?
-      [ $status = 0 ] || { row caught "$1" "$name" 'unit tests' && break; }
-    else
-      # shellcheck disable=SC2086  # the arguments are words
-      corpus $tests >"$work/out" 2>/dev/null || status=$?
-      cat "$work/out" >>"$log"
-      [ $status = 0 ] || { row caught "$1" "$name" "$(caught_by "$work/out")" && break; }
-    fi
-  done
-  if [ $status = 0 ]; then
-    row SURVIVED "$1" "$name" ''
-    sed 1,2d "$2"
-    failed=$((failed + 1))
-  else
-    passed=$((passed + 1))
-  fi
-  cp "$root/$file" "$tree/$file"
+unit_tests() { # FILE
+  local crate=${1#crates/}
+  crate=flick-${crate%%/*}
+  in_tree timeout 300 "${CARGO:-cargo}" test -q --release -p "${crate/libflick-so/so}"
 }
 
-row RESULT PART MUTATION 'BY (up to three programs)'
+# What of the tests fails, the likeliest first; fails itself if all pass. What does not end fails, too.
+caught() { # PART FILE
+  local stage status
+  case $2 in
+  crates/image/*) fresh none ;;
+  *) fresh ;;
+  esac
+  for stage in part all unit errors; do
+    status=0
+    case $stage in
+    part) suite --stop --filter "$(subjects "$1")" || status=$? ;;
+    all) suite --stop || status=$? ;;
+    errors) corpus --errors --stop >"$work/out" 2>"$work/err" || status=$? ;;
+    unit) unit_tests "$2" || { echo "unit tests" && return 0; } ;;
+    esac
+    [ $status = 0 ] && continue
+    cat "$work/out" >>"$log"
+    case $status in
+    1) caught_by "$work/out" ;;
+    124) echo "does not end" ;;
+    *) echo "flick-test: exit status $status" ;;
+    esac
+    return 0
+  done
+  return 1
+}
+
+passed=0 failed=0
+row() { printf '%-9s %-11s %-78s %s\n' "$@"; }
+
+try() { # PART MUTANT-FILE
+  local file name by result=0
+  file=$(sed -n 1p "$2") name=$(sed -n 2p "$2")
+  echo "== $name" >>"$log"
+  if ! sed 1,3d "$2" | patch -s "$tree/$file" >>"$log" 2>&1 || ! make_mutant "$file"; then
+    row "no build" "$1" "${name#crates/}" ''
+    result=1
+  elif by=$(caught "$1" "$file"); then
+    row caught "$1" "${name#crates/}" "$by"
+    passed=$((passed + 1))
+  else
+    row SURVIVED "$1" "${name#crates/}" "$(sed -n 3p "$2")"
+    failed=$((failed + 1))
+  fi
+  cp "$root/$file" "$tree/$file"
+  return $result
+}
+
+row RESULT PART MUTATION 'BY (the first that failed)'
 for part in "${parts[@]}"; do
   wanted=$((count / ${#parts[@]}))
   draw "$part" "$wanted"
@@ -111,6 +178,7 @@ for part in "${parts[@]}"; do
     [ $wanted -gt 0 ] || break
     if try "$part" "$mutant"; then wanted=$((wanted - 1)); fi
   done
+  [ $wanted = 0 ] || { echo "$part: too few of those drawn build" && failed=$((failed + 1)); }
 done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed -gt 0 ]

@@ -29,10 +29,11 @@ in_tree() {
 }
 build() { in_tree make -s BUILD="$work/build" build; }
 
-# No test may take long: what never ends fails, too.
+# No test may take long: what never ends fails, too. `programs` is where they are built.
+programs=$work/corpus
 corpus() {
   timeout 600 "$work/target/release/flick-test" --flick "$work/build/bin/flick-cc" --tests "$root/tests" \
-    --include "$root/include" --work "$work/corpus" --show 3 "$@"
+    --include "$root/include" --work "$programs" --show 3 "$@"
 }
 
 # Builds the copy, and the runner of the tests; shows the end of the log if it cannot.

@@ -167,15 +167,48 @@ mod tests {
         )
     }
 
-    #[test]
-    fn a_function_with_a_landing_pad() {
-        let row = |offset, cfa, ra, fp, flags| UnwindEntry {
+    /// As a linker that puts the section and the image at 0.
+    fn place_at_zero(bytes: &mut [u8], fields: &[Field]) {
+        for field in fields {
+            let at = field.offset as usize;
+            let value = (field.addend - field.offset as i64) as i32;
+            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    fn row(offset: u32, cfa: i32, ra: i16, fp: i16, flags: u32) -> UnwindEntry {
+        UnwindEntry {
             offset,
             cfa,
             ra,
             fp,
             flags,
+        }
+    }
+
+    /// Rows of hand-written assembly.
+    #[test]
+    fn what_x86_64_rows_cannot_say_ends_the_stack() {
+        let frame = Frame {
+            size: 0x100,
+            rows: vec![
+                row(0x00, -16, -8, -16, 0),
+                row(0x10, 32, -12, -16, 0),
+                row(0x20, 32, -8, -12, 0),
+                row(0x30, 32, -8, -16, 0),
+            ],
+            ..Frame::default()
         };
+        let (mut bytes, fields) = section(&[frame]).unwrap();
+        place_at_zero(&mut bytes, &fields);
+        for pc in [0x00, 0x10, 0x20] {
+            assert!(rules(&bytes, pc).contains(" Undefined "), "{pc:#x}");
+        }
+        assert!(rules(&bytes, 0x30).contains(" Offset(-8) "));
+    }
+
+    #[test]
+    fn a_function_with_a_landing_pad() {
         let frame = Frame {
             start: 0x1000,
             size: 0x100,
@@ -198,12 +231,7 @@ mod tests {
         let image: Vec<_> = of(Base::Image).map(|f| f.addend).collect();
         assert_eq!(image, [0x1000, 0x2000, 0x1100]);
         assert_eq!(of(Base::Personality).count(), 1);
-        // As a linker that puts the section and the image at 0 would.
-        for field in &fields {
-            let at = field.offset as usize;
-            let value = (field.addend - field.offset as i64) as i32;
-            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
-        }
+        place_at_zero(&mut bytes, &fields);
         let cfa =
             |register, offset| gimli::CfaRule::<usize>::RegisterAndOffset { register, offset };
         assert_eq!(

@@ -116,7 +116,8 @@ pub struct Built {
     pub commands: Vec<String>,
 }
 
-/// Builds `program` in `dir`, which it empties first. The error is a report for a person.
+/// Builds `program` in `dir`, which it empties first, or takes what is there. The error is a report for a
+/// person.
 pub fn build(
     program: &Program,
     compiler: &Compiler,
@@ -124,9 +125,16 @@ pub fn build(
     setup: &Setup,
     dir: &Path,
 ) -> Result<Built, String> {
+    let mut commands = Vec::new();
+    let there = dir.join("prog");
+    if setup.again && there.exists() {
+        return Ok(Built {
+            program: there,
+            commands,
+        });
+    }
     let _ = fs::remove_dir_all(dir);
     fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
-    let mut commands = Vec::new();
     for (number, step) in program.steps().iter().enumerate() {
         let argv = command(program, compiler, shape, &setup.include, step)?;
         let mut invocation = Invocation::new(argv, dir);
@@ -147,7 +155,7 @@ pub fn build(
         }
     }
     Ok(Built {
-        program: dir.join("prog"),
+        program: there,
         commands,
     })
 }

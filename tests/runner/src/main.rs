@@ -103,6 +103,12 @@ struct Options {
     /// Keep everything that is built.
     #[arg(long)]
     keep: bool,
+    /// Run what an earlier run with --keep has built, in the same folder and mode.
+    #[arg(long)]
+    again: bool,
+    /// Begin no program after one that failed.
+    #[arg(long)]
+    stop: bool,
     /// Jobs at a time; 0: one per core.
     #[arg(long, short, default_value_t = 0)]
     jobs: usize,
@@ -146,7 +152,8 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         include: absolute(&o.include)?,
         tests: absolute(&o.tests)?,
         work: absolute(&o.work)?,
-        keep: o.keep,
+        keep: o.keep || o.again,
+        again: o.again,
         warm: None,
     };
     let programs = program::discover(&setup.tests, &o.filter)?;
@@ -196,7 +203,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     let among = |all: &[Mode]| -> Vec<Mode> { all.iter().copied().filter(wanted).collect() };
     let mut verdicts: Vec<Verdict> = Vec::new();
     let go = |title: &str, (jobs, skipped): (Vec<pool::Job>, Vec<Verdict>)| {
-        let mut verdicts = pool::run(&jobs, threads, title);
+        let mut verdicts = pool::run(&jobs, threads, o.stop, title);
         verdicts.extend(skipped);
         verdicts
     };
@@ -302,7 +309,7 @@ fn make_transparency_page(
         .filter_map(|n| Some(n.strip_prefix("errors/")?.to_owned()))
         .collect();
     jobs.extend(errors::jobs(setup, &errors)?);
-    verdicts.extend(pool::run(&jobs, threads(o), "transparency"));
+    verdicts.extend(pool::run(&jobs, threads(o), false, "transparency"));
     let made = transparency::page(&points, &verdicts, &limits(o)?);
     let written = made.and_then(|text| {
         std::fs::write(&o.transparency, text)

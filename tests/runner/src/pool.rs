@@ -76,8 +76,9 @@ impl Verdict {
 
 pub type Job<'a> = Box<dyn Fn() -> Vec<Verdict> + Send + Sync + 'a>;
 
-/// Runs all of `jobs` on `threads` threads; verdicts come in the order of the jobs.
-pub fn run(jobs: &[Job], threads: usize, title: &str) -> Vec<Verdict> {
+/// Runs all of `jobs` on `threads` threads, with `stop` only up to the first failure; verdicts come in
+/// the order of the jobs.
+pub fn run(jobs: &[Job], threads: usize, stop: bool, title: &str) -> Vec<Verdict> {
     let next = AtomicUsize::new(0);
     let slots: Vec<Mutex<Vec<Verdict>>> = jobs.iter().map(|_| Mutex::new(Vec::new())).collect();
     let progress = Mutex::new(Progress::new(title, jobs.len()));
@@ -88,7 +89,9 @@ pub fn run(jobs: &[Job], threads: usize, title: &str) -> Vec<Verdict> {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(index) else { break };
                     let verdicts = job();
-                    lock(&progress).advance(&verdicts);
+                    if lock(&progress).advance(&verdicts) && stop {
+                        next.store(jobs.len(), Ordering::Relaxed);
+                    }
                     *lock(&slots[index]) = verdicts;
                 }
             });
@@ -129,7 +132,8 @@ impl Progress {
         }
     }
 
-    fn advance(&mut self, verdicts: &[Verdict]) {
+    /// Whether anything has failed.
+    fn advance(&mut self, verdicts: &[Verdict]) -> bool {
         self.done += 1;
         for v in verdicts {
             if let Outcome::Failed(_) = v.outcome {
@@ -140,6 +144,7 @@ impl Progress {
         if self.shown.elapsed() >= pause {
             self.show();
         }
+        self.failed > 0
     }
 
     fn show(&mut self) {
@@ -178,9 +183,10 @@ mod tests {
                 })
             })
             .collect();
-        let verdicts = run(&jobs, 4, "test");
+        let verdicts = run(&jobs, 4, false, "test");
         let names: Vec<String> = verdicts.iter().map(|v| v.name.clone()).collect();
         assert_eq!(names, (0..50).map(|n| n.to_string()).collect::<Vec<_>>());
         assert!(matches!(&verdicts[7].outcome, Outcome::Failed(why) if why == "seven"));
+        assert_eq!(run(&jobs, 1, true, "test").len(), 8);
     }
 }

@@ -20,6 +20,8 @@ pub struct Setup {
     pub tests: PathBuf,
     pub work: PathBuf,
     pub keep: bool,
+    /// What is there is run, and only what is missing is built.
+    pub again: bool,
     /// Tools that builds use in the place of those in `PATH`.
     pub warm: Option<Warm>,
 }
