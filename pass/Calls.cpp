@@ -49,13 +49,20 @@ static void checkVariadic(const CallBase &Call, const Function &F, CallPlan &Pla
     Plan.Form = CallForm::Uncovered;
 }
 
+/// Arguments behind dots for a function that has none: on the host they are where it looks for
+/// them, on the NxP floating ones are not.
+static bool hasDotsForNone(const CallBase &Call, const Function &F) {
+  const FunctionType &T = *Call.getFunctionType();
+  return T.isVarArg() && Call.arg_size() > T.getNumParams() && !F.isVarArg();
+}
+
 CallPlan planCall(const CallBase &Call, function_ref<bool(const Function *)> HasNxpCode) {
   CallPlan Plan;
   auto *Target = Call.getCalledOperand()->stripPointerCasts();
   if (isa<Function>(Target) || isa<GlobalAlias>(Target) || isa<GlobalIFunc>(Target))
     Plan.Callee = cast<GlobalValue>(Target);
   if (auto *F = dyn_cast<Function>(Target))
-    if (HasNxpCode(F) && bindsLocally(*F)) {
+    if (HasNxpCode(F) && bindsLocally(*F) && !hasDotsForNone(Call, *F)) {
       Plan.Form = CallForm::Local;
       if (F->isVarArg())
         checkVariadic(Call, *F, Plan);

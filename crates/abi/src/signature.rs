@@ -107,6 +107,13 @@ impl<'a> Signature<'a> {
         })
     }
 
+    /// Of a call: there are arguments behind the dots. A call without a prototype has the dots alone.
+    pub fn has_variadic_arguments(&self) -> bool {
+        // No class is spelled with a dot.
+        let dots = self.bytes.iter().position(|&byte| byte == b'.');
+        dots.is_some_and(|at| at >= self.args && self.bytes.get(at + 1) != Some(&b')'))
+    }
+
     /// The arguments, in order.
     pub fn args(&self) -> Args<'a> {
         Args {
@@ -217,6 +224,14 @@ mod tests {
                 Item::Arg(Vector { size: 16 }),
             ]
         );
+    }
+
+    #[test]
+    fn tells_variadic_arguments() {
+        for (text, has) in [("1i(p.id)", true), ("1i(p.)", false), ("1v(pi)", false)] {
+            let signature = Signature::parse(text.as_bytes()).unwrap();
+            assert_eq!(signature.has_variadic_arguments(), has, "{text}");
+        }
     }
 
     #[test]

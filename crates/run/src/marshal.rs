@@ -36,6 +36,15 @@ unsafe fn parse<'a>(text: *const u8) -> Signature<'a> {
     Signature::parse(bytes).unwrap_or_else(|_| malformed(bytes))
 }
 
+/// The call hands over arguments behind dots.
+///
+/// # Safety
+/// `signature` is a stub's.
+pub unsafe fn has_variadic_arguments(signature: *const u8) -> bool {
+    // SAFETY: by contract.
+    unsafe { parse(signature) }.has_variadic_arguments()
+}
+
 #[cold]
 fn malformed(bytes: &[u8]) -> ! {
     fatal::exit(

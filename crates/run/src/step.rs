@@ -175,6 +175,13 @@ unsafe fn go<B: Backend>(act: *mut Activation, backend: &B) -> Next {
                 pc
             };
             match (*thread).targets.resolve(target) {
+                // Only the host has variadic arguments where a function without dots looks for them.
+                Target::Nxp(_)
+                    if pc == crossing::xcall_address()
+                        && marshal::has_variadic_arguments((*act).hart.x[T1] as *const u8) =>
+                {
+                    return call_host(act, target, pc, B::COUNTED);
+                }
                 Target::Nxp(address) => {
                     (*act).hart.pc = address;
                     let region = (*thread).targets.region(address);
