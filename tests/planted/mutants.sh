@@ -82,18 +82,19 @@ draw() { # PART NUMBER
   local file arguments=()
   for file in $(files "$1"); do
     arguments+=(--file "$file")
+    cp "$tree/$file" "$work/${file//\//:}"
     sed -i -E 's#unsafe ((extern "C" )?fn )#/****/ \1#' "$tree/$file"
   done
   (cd "$tree" && "$tool" mutants --list --json --diff "${arguments[@]}") >"$work/list"
-  for file in $(files "$1"); do cp "$root/$file" "$tree/$file"; done
+  for file in $(files "$1"); do mv "$work/${file//\//:}" "$tree/$file"; done
   rm -rf "$work/drawn" && mkdir "$work/drawn"
-  python3 - "$work/list" "$work/drawn" "$seed" "$2" "$here/survivors.txt" "$root" <<'PYTHON'
+  python3 - "$work/list" "$work/drawn" "$seed" "$2" "$here/survivors.txt" "$tree" <<'PYTHON'
 import json, random, re, sys
-path, out, seed, count, survivors, root = sys.argv[1:]
+path, out, seed, count, survivors, tree = sys.argv[1:]
 known = {line.split(" | ")[0].strip() for line in open(survivors) if line.strip() and line[0] != "#"}
 text = {}
 def name(m):
-    lines = text.setdefault(m["file"], open(f"{root}/{m['file']}").read().split("\n"))
+    lines = text.setdefault(m["file"], open(f"{tree}/{m['file']}").read().split("\n"))
     line = lines[m["span"]["start"]["line"] - 1].strip()
     return re.sub(r":\d+:\d+", "", m["name"]) + f" @ {line}"
 mutants = [m for m in json.load(open(path)) if name(m) not in known]
@@ -155,6 +156,7 @@ row() { printf '%-9s %-11s %-78s %s\n' "$@"; }
 try() { # PART MUTANT-FILE
   local file name by result=0
   file=$(sed -n 1p "$2") name=$(sed -n 2p "$2")
+  cp "$tree/$file" "$work/original"
   echo "== $name" >>"$log"
   if ! sed 1,3d "$2" | patch -s "$tree/$file" >>"$log" 2>&1 || ! make_mutant "$file"; then
     row "no build" "$1" "${name#crates/}" ''
@@ -166,7 +168,7 @@ try() { # PART MUTANT-FILE
     row SURVIVED "$1" "${name#crates/}" "$(sed -n 3p "$2")"
     failed=$((failed + 1))
   fi
-  cp "$root/$file" "$tree/$file"
+  cp "$work/original" "$tree/$file"
   return $result
 }
 
