@@ -83,7 +83,9 @@ fresh_system() {
   [ $status = 0 ] || [ $status = 77 ]
 }
 loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom "$cargo" test -q -p flick-sync --release --test loom; }
-corpus() { "$logs/../flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
+# What compiles much: with clang and lld started once (tests/README.md).
+warm() { "$build/test/flick-test" --warm "$@"; }
+corpus() { "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
 # One compound command, so that bash has read all of it before an edit can reach it.
 {
@@ -91,24 +93,24 @@ check "Format: Rust" "$cargo" fmt --all --check
 check "Format: C and C++" format_c
 check "Shell scripts parse" format_sh
 check "Lint: clippy" "$cargo" clippy -q --workspace --all-targets -- -D warnings
-check "Rust tests" "$cargo" test --workspace --no-fail-fast
+check "Runner of the corpus" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
+check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
 check "Interleavings of threads (loom)" loom
 check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
-check "Compiler pass" tests/pass/run.sh
+check "Compiler pass" warm tests/pass/run.sh
 check "Graph files" scripts/check-graphs.sh
 check "Examples by gcc and clang" examples_plain
 check "Examples by flick-cc" examples_flick
 check "Installed elsewhere" installed
 check "What the system sees" scripts/check-elf.sh
-check "Projects" tests/projects/run.sh
+check "Projects" warm tests/projects/run.sh
 check "flick doctor" "$flick" doctor
-check "What the tools say" scripts/check-visible.sh
+check "What the tools say" warm scripts/check-visible.sh
 check "gdb" scripts/check-gdb.sh
 check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
 
-check "Real projects" tests/real/run.sh --quick
+check "Real projects" warm tests/real/run.sh --quick
 
-check "Corpus: runner" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
 # In one command: they share the runs of the programs that plain clang builds.
 check "Corpus" corpus $matrix --random 20 --plain --valgrind --errors
 [ $matrix = --pairwise ] || check "Debian package on a fresh system" fresh_system

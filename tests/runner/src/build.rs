@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::exec::Invocation;
 use crate::mode::{Link, Linker, Mode, Opt};
 use crate::program::{Language, Program};
+use crate::random::Dice;
+use crate::recording::Recording;
 use crate::suite::Setup;
 
 /// Who compiles: the C and the C++ driver of one compiler.
@@ -125,39 +127,96 @@ pub fn build(
     setup: &Setup,
     dir: &Path,
 ) -> Result<Built, String> {
-    let mut commands = Vec::new();
     let there = dir.join("prog");
     if setup.again && there.exists() {
         return Ok(Built {
             program: there,
-            commands,
+            commands: Vec::new(),
         });
     }
+    let carry_out = |_, step: Invocation, _| finished(step, setup);
+    build_by(program, compiler, shape, setup, dir, carry_out)
+}
+
+/// The same, with what builds it again: the IR of its units, in `ir`.
+pub fn record(
+    program: &Program,
+    compiler: &Compiler,
+    shape: Shape,
+    setup: &Setup,
+    dir: &Path,
+    ir: &Path,
+) -> Result<(Built, Recording), String> {
+    empty(ir)?;
+    let mut recording = Recording::default();
+    let carry_out = |_, mut step: Invocation, by_flick: bool| {
+        if !by_flick {
+            recording.skip();
+            return finished(step, setup);
+        }
+        recording.listen(&mut step);
+        finished(step.clone(), setup)?;
+        recording.add(&step, ir, setup.warm_path().as_ref())
+    };
+    let built = build_by(program, compiler, shape, setup, dir, carry_out)?;
+    Ok((built, recording))
+}
+
+/// Builds it from a recording under another throw; `compiler` is the one that would.
+pub fn repeat(
+    program: &Program,
+    compiler: &Compiler,
+    shape: Shape,
+    setup: &Setup,
+    dir: &Path,
+    (recording, dice): (&Recording, Dice),
+) -> Result<Built, String> {
+    let tools = setup.warm_path();
+    let carry_out = |number, step: Invocation, _| {
+        if recording.repeat(number, dice, dir, tools.as_ref())? {
+            Ok(())
+        } else {
+            finished(step, setup)
+        }
+    };
+    build_by(program, compiler, shape, setup, dir, carry_out)
+}
+
+fn empty(dir: &Path) -> Result<(), String> {
     let _ = fs::remove_dir_all(dir);
-    fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))
+}
+
+/// `carry_out` gets a step's number, the step, and whether it is a command of `compiler`, which is
+/// Flick's.
+fn build_by(
+    program: &Program,
+    compiler: &Compiler,
+    shape: Shape,
+    setup: &Setup,
+    dir: &Path,
+    mut carry_out: impl FnMut(usize, Invocation, bool) -> Result<(), String>,
+) -> Result<Built, String> {
+    empty(dir)?;
+    let mut commands = Vec::new();
     for (number, step) in program.steps().iter().enumerate() {
         let argv = command(program, compiler, shape, &setup.include, step)?;
-        let mut invocation = Invocation::new(argv, dir);
-        // A person repeats it with the tools as they are.
+        let by_flick = compiler.is_flick && [&compiler.cc, &compiler.cxx].contains(&&argv[0]);
+        let invocation = Invocation::new(argv, dir);
         commands.push(invocation.shell());
-        invocation.env.extend(setup.warm_path());
-        let done = invocation
-            .run(&format!("step{number}"))
-            .map_err(|e| format!("cannot run {}: {e}", invocation.argv[0]))?;
-        if !done.succeeded() {
-            return Err(format!(
-                "build failed ({})\n{}\n{}{}",
-                done.status,
-                commands.join("\n"),
-                done.stdout_text(),
-                done.stderr_text()
-            ));
-        }
+        carry_out(number, invocation, by_flick)
+            .map_err(|e| format!("build failed\n{}\n{e}", commands.join("\n")))?;
     }
     Ok(Built {
-        program: there,
+        program: dir.join("prog"),
         commands,
     })
+}
+
+/// Runs a step with the tools of builds; a person repeats it with the tools as they are.
+fn finished(mut step: Invocation, setup: &Setup) -> Result<(), String> {
+    step.env.extend(setup.warm_path());
+    step.succeed("step")
 }
 
 /// One step in words:

@@ -64,6 +64,18 @@ impl Invocation {
         fs::remove_file(input)?;
         Ok(finished)
     }
+
+    /// Runs it; what it printed is its error.
+    pub fn succeed(&self, tag: &str) -> Result<(), String> {
+        let done = self
+            .run(tag)
+            .map_err(|e| format!("cannot run {}: {e}", self.argv[0]))?;
+        if done.succeeded() {
+            return Ok(());
+        }
+        let (out, err) = (done.stdout_text(), done.stderr_text());
+        Err(format!("{}\n{out}{err}", done.status))
+    }
 }
 
 /// No core files from the programs that are meant to crash.

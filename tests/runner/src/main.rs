@@ -12,6 +12,7 @@ mod normal;
 mod pool;
 mod program;
 mod random;
+mod recording;
 mod stats;
 mod suite;
 mod transparency;
@@ -115,6 +116,9 @@ struct Options {
     /// Start clang and lld anew for every command, not from processes that have loaded them.
     #[arg(long)]
     cold: bool,
+    /// Run a command, to its end of the line, that finds clang and lld so in PATH; no tests.
+    #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
+    warm: Vec<String>,
     /// Failures to print in full.
     #[arg(long, default_value_t = 10)]
     show: usize,
@@ -122,6 +126,9 @@ struct Options {
     #[arg(long)]
     list: bool,
 }
+
+/// Where under the tests the sources of [`Warm`] are.
+const WARM: &str = "runner/warm";
 
 /// The mode of `--quick`.
 const QUICK: Mode = Mode {
@@ -156,6 +163,9 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         again: o.again,
         warm: None,
     };
+    if let [command, words @ ..] = &o.warm[..] {
+        return Warm::start(&setup.tests.join(WARM))?.run(command, words);
+    }
     let programs = program::discover(&setup.tests, &o.filter)?;
     if o.list {
         for p in &programs {
@@ -169,8 +179,8 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         std::fs::write(&o.page, text).map_err(|e| format!("{}: {e}", o.page.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    if !o.cold && !programs.is_empty() {
-        match Warm::start(&setup.tests.join("runner/warm")) {
+    if !(o.cold || o.again || programs.is_empty()) {
+        match Warm::start(&setup.tests.join(WARM)) {
             Ok(warm) => setup.warm = Some(warm),
             Err(why) => eprintln!("every command starts its tools anew: {why}"),
         }

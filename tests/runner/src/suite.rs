@@ -1,7 +1,7 @@
 //! The jobs of each kind of run over the corpus.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::build::{self, Compiler, Shape};
@@ -10,6 +10,7 @@ use crate::mode::{Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Job, Kind, Verdict};
 use crate::program::Program;
 use crate::random::{self, Dice, Shares};
+use crate::recording::Recording;
 use crate::warm::Warm;
 use flick_exec::Finished;
 
@@ -285,6 +286,8 @@ fn random_program(
 ) -> Vec<Verdict> {
     let program = &oracles.programs[index];
     let mut names = None;
+    let ir = setup.work.join(format!("{}-ir", program.name));
+    let mut recording = None;
     let mut known: BTreeMap<BTreeSet<String>, (Dice, Option<String>)> = BTreeMap::new();
     let mut verdicts = Vec::new();
     for &dice in std::iter::once(&Dice::ALL).chain(throws) {
@@ -297,34 +300,41 @@ fn random_program(
             continue;
         }
         let mut chosen = None;
-        let result = one_throw(setup, oracles, index, dice).and_then(|(lines, run)| {
-            shares.add(&lines);
-            let lines = random::chosen(&lines);
-            let other = expected.as_ref().filter(|&e| *e != lines).map(|expected| {
-                format!("the dice of docs/formats.md choose {expected:?}, the compiler {lines:?}")
+        let result =
+            one_throw(setup, oracles, index, dice, &ir, &mut recording).and_then(|(lines, run)| {
+                shares.add(&lines);
+                let lines = random::chosen(&lines);
+                let other = expected.as_ref().filter(|&e| *e != lines).map(|expected| {
+                    format!(
+                        "the dice of docs/formats.md choose {expected:?}, the compiler {lines:?}"
+                    )
+                });
+                chosen = Some(lines);
+                match (run, other) {
+                    (run, None) => run,
+                    (Ok(_), Some(other)) => Err(other),
+                    (Err(run), Some(other)) => Err(format!("{run}\n{other}")),
+                }
             });
-            chosen = Some(lines);
-            match (run, other) {
-                (run, None) => run,
-                (Ok(_), Some(other)) => Err(other),
-                (Err(run), Some(other)) => Err(format!("{run}\n{other}")),
-            }
-        });
         if let Some(chosen) = chosen {
             known.insert(chosen.clone(), (dice, result.clone().ok()));
             names.get_or_insert(chosen);
         }
         verdicts.push(Verdict::of(name, Kind::Works, result));
     }
+    clean(setup, &ir, true);
     verdicts
 }
 
-/// Builds and runs a program under one throw: its placement lines, and what its run showed.
+/// Builds and runs a program under one throw: its placement lines, and what its run showed. The first
+/// build is recorded, and repeated from then on.
 fn one_throw(
     setup: &Setup,
     oracles: &Oracles,
     index: usize,
     dice: Dice,
+    ir: &Path,
+    recording: &mut Option<Recording>,
 ) -> Result<(String, Result<String, String>), String> {
     let program = &oracles.programs[index];
     let dir = setup.work.join(format!(
@@ -348,7 +358,17 @@ fn one_throw(
         watch: &Watch::Nothing,
         marked: false,
     };
-    let built = build::build(program, &compiler, shape, setup, &dir)?;
+    let built = match recording {
+        _ if setup.again => build::build(program, &compiler, shape, setup, &dir)?,
+        Some(recording) => {
+            build::repeat(program, &compiler, shape, setup, &dir, (recording, dice))?
+        }
+        None => {
+            let (built, made) = build::record(program, &compiler, shape, setup, &dir, ir)?;
+            *recording = Some(made);
+            built
+        }
+    };
     let lines = random::lines(&built.program)?;
     let oracle = oracles.get(index, Opt::O2)?;
     let run = check::flick(program, &built, oracle, how);

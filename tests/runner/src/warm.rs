@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::{env, fs};
 
 /// The names that each tool is called by; the first is the one that its server is started by.
@@ -48,6 +48,17 @@ impl Warm {
         new.push(":");
         new.push(old);
         new
+    }
+
+    /// Runs a command with the warm tools, which ends as it ends.
+    pub fn run(&self, command: &str, words: &[String]) -> Result<ExitCode, String> {
+        let status = Command::new(command)
+            .args(words)
+            .env("PATH", self.path())
+            .status()
+            .map_err(|e| format!("{command}: {e}"))?;
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
     }
 
     fn compile(
