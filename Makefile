@@ -23,7 +23,7 @@ help:
 	@echo 'make            build into build/'
 	@echo 'make deps       install the Debian packages that are missing (apt-get; sudo when not root)'
 	@echo 'make demo       deps, build, and breadth-first search over the package graph of Debian'
-	@echo 'make test       deps, build, all checks and tests (under 25 minutes on two cores)'
+	@echo 'make test       deps, build, all checks and tests (under 30 minutes on two cores)'
 	@echo 'make test-full  the same with the full product of link modes'
 	@echo 'make real       zlib, bzip2 and lz4 with their hottest functions on the NxP (fetches Debian sources)'
 	@echo 'make realworld  SQLite, Lua, zstd, ... and C++ programs with 10, 50 and 100 % of their functions on the NxP'

@@ -82,7 +82,7 @@ fresh_system() {
   packaging/test-deb.sh "$(packaging/deb.sh "$build" "$build/deb")" || status=$?
   [ $status = 0 ] || [ $status = 77 ]
 }
-loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom "$cargo" test -q -p flick-sync --release --test loom; }
+loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom "$cargo" test -q -p flick-sync --test loom; }
 # What compiles much: with clang and lld started once (tests/README.md).
 warm() { "$build/test/flick-test" --warm "$@"; }
 corpus() { "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }

@@ -76,9 +76,10 @@ fn program(setup: &Setup, path: &Path, name: &str) -> Result<(Stage, String), St
         Stage::Link | Stage::Run => argv.extend(["-o", "prog"].map(String::from)),
     }
     argv.extend(d.libs.iter().cloned());
-    let compile = Invocation::new(argv, &dir);
-    let mut done = compile.run("build").map_err(|e| e.to_string())?;
+    let mut compile = Invocation::new(argv, &dir);
     let mut commands = compile.shell();
+    compile.env.extend(setup.warm_path());
+    let mut done = compile.run("build").map_err(|e| e.to_string())?;
     let mut faults = Vec::new();
     if stage == Stage::Run {
         if !done.succeeded() {
@@ -170,6 +171,8 @@ fn script(setup: &Setup, path: &Path, name: &str) -> Verdict {
         ] {
             run.env.push((name.into(), value.display().to_string()));
         }
+        let shown = run.shell();
+        run.env.extend(setup.warm_path());
         let done = run.run("script").map_err(|e| e.to_string())?;
         if done.succeeded() {
             let _ = fs::remove_dir_all(&dir);
@@ -186,7 +189,7 @@ fn script(setup: &Setup, path: &Path, name: &str) -> Verdict {
         Err(format!(
             "{}\n{}\n{}{}",
             done.status,
-            run.shell(),
+            shown,
             done.stdout_text(),
             done.stderr_text()
         ))

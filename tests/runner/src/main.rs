@@ -116,7 +116,8 @@ struct Options {
     /// Start clang and lld anew for every command, not from processes that have loaded them.
     #[arg(long)]
     cold: bool,
-    /// Run a command, to its end of the line, that finds clang and lld so in PATH; no tests.
+    /// No tests: run this command, the rest of the line, with clang and lld started once for all that it
+    /// runs.
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
     warm: Vec<String>,
     /// Failures to print in full.
@@ -179,7 +180,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         std::fs::write(&o.page, text).map_err(|e| format!("{}: {e}", o.page.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    if !(o.cold || o.again || programs.is_empty()) {
+    if !(o.cold || o.again) {
         match Warm::start(&setup.tests.join(WARM)) {
             Ok(warm) => setup.warm = Some(warm),
             Err(why) => eprintln!("every command starts its tools anew: {why}"),

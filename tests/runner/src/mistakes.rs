@@ -203,7 +203,10 @@ fn run(setup: &Setup, dir: &Path, line: &str) -> Result<Finished, String> {
     ];
     let mut run = Invocation::new(argv, dir);
     let bin = setup.flick_cc.parent().unwrap_or(Path::new("."));
-    let path = std::env::var("PATH").unwrap_or_default();
+    let path = match setup.warm_path() {
+        Some((_, path)) => path,
+        None => std::env::var("PATH").unwrap_or_default(),
+    };
     for (name, value) in [
         ("PATH", format!("{}:{path}", bin.display())),
         ("LC_ALL", "C".into()),
