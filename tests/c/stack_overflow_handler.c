@@ -5,7 +5,6 @@
 // OUT: 1 1
 // OUT: 1000
 // SKIP-VALGRIND: memcheck reports the overflow that is the subject
-// SKIP-RANDOM: with handler and main on the NxP it ends as docs/limits.md says (FLK0504)
 #define _GNU_SOURCE
 #include <flick.h>
 #include <setjmp.h>

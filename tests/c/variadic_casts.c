@@ -1,6 +1,7 @@
 // Calls through types that differ from the function's in the dots alone, as old code has them:
 // natively each finds its arguments. From either side, to functions of either side and of the C
-// library, in the unit and through pointers. CROSSINGS: host-to-nxp>=5 nxp-to-host>=5
+// library, in the unit and through pointers.
+// CROSSINGS: host-to-nxp>=5 nxp-to-host>=5
 #include <flick.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -125,6 +125,14 @@ pub unsafe fn stack_pointer_for(thread: *mut Thread, act: *mut Activation) -> u6
             // that any pointer there will do.
             let sp = (*last.act).hart.x[SP];
             if sp > last.entry_sp || sp <= (*thread).stack_low() as u64 {
+                if (*thread).spare_with(sp).is_some() && sp <= last.entry_sp {
+                    return (sp & !15) - 16;
+                }
+                if (*thread).has_overflown(sp)
+                    && let Some(top) = (*thread).spare_top()
+                {
+                    return top;
+                }
                 (*thread).active.pop();
                 continue;
             }

@@ -110,10 +110,14 @@ fn one(
     }
 }
 
-/// A word of the thread's NxP stack.
+/// A word of the thread's NxP stack, or of that for handlers of its overflow.
 fn load(thread: &Thread, address: u64) -> Option<u64> {
-    let stack = thread.stack_low() as u64..(thread.stack_top as u64).saturating_sub(7);
+    let (low, top) = match thread.spare_with(address) {
+        Some(spare) => (spare.lo, spare.hi),
+        None => (thread.stack_low(), thread.stack_top),
+    };
+    let stack = low as u64..(top as u64).saturating_sub(7);
     (address.is_multiple_of(8) && stack.contains(&address))
-        // SAFETY: inside the thread's NxP stack, which is mapped; what was never written reads as zero.
+        // SAFETY: inside a stack of the thread's, which is mapped; what was never written reads as zero.
         .then(|| unsafe { (address as *const u64).read_volatile() })
 }

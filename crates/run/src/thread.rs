@@ -16,6 +16,8 @@ pub struct Thread {
     pub active: ActivationStack,
     /// This thread's stack in NxP-local memory.
     stack: Stack,
+    /// Where handlers run after an overflow of `stack`, from the first one on.
+    spare: Option<Stack>,
     /// Where the stack starts; above it is this record.
     pub stack_top: usize,
     pub host_stack: HostStack,
@@ -59,6 +61,29 @@ impl Thread {
     #[inline]
     pub fn stack_low(&self) -> usize {
         self.stack.lo
+    }
+
+    /// `sp` lies in the guard of the NxP stack: what called has overflown it.
+    #[cold]
+    pub fn has_overflown(&self, sp: u64) -> bool {
+        stack::guard_of(sp as usize).is_some_and(|(low, _)| low == self.stack.lo)
+    }
+
+    /// The spare stack, if `sp` is a stack pointer there.
+    pub fn spare_with(&self, sp: u64) -> Option<&Stack> {
+        let has = |spare: &&Stack| (spare.lo as u64 + 1..=spare.hi as u64).contains(&sp);
+        self.spare.as_ref().filter(has)
+    }
+
+    /// Where a handler starts after an overflow of the NxP stack, whose frames stay as they are; `None`
+    /// if there is no room for such a stack. Async-signal-safe.
+    #[cold]
+    pub fn spare_top(&mut self) -> Option<u64> {
+        if self.spare.is_none() {
+            let _blocked = BlockedSignals::new();
+            self.spare = stack::acquire_spare();
+        }
+        self.spare.as_ref().map(|spare| spare.hi as u64)
     }
 }
 
@@ -105,6 +130,7 @@ fn create() -> *mut Thread {
         thread.write(Thread {
             active: ActivationStack::new(entries.cast(), table),
             stack,
+            spare: None,
             stack_top,
             host_stack,
             frm: 0,
@@ -145,6 +171,10 @@ unsafe extern "C" fn destroy(thread: *mut c_void) {
     // SAFETY: `thread` is what `create` made; no activation can be live any more.
     unsafe {
         *slot().cast::<*mut Thread>() = ptr::null_mut();
-        stack::release(thread.cast::<Thread>().read().stack);
+        let Thread { stack, spare, .. } = thread.cast::<Thread>().read();
+        if let Some(spare) = spare {
+            stack::release(spare);
+        }
+        stack::release(stack);
     }
 }

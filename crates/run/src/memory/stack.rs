@@ -72,9 +72,21 @@ impl Slot {
     }
 }
 
-/// A stack of at least `size` bytes (rounded up to pages), its content zero or what an earlier thread
-/// left; `None` if the region or the machine's memory is exhausted.
+/// A thread's stack of at least `size` bytes (rounded up to pages), its content zero or what an
+/// earlier thread left; `None` if the region or the machine's memory is exhausted.
 pub fn acquire(size: usize) -> Option<Stack> {
+    let stack = take(size)?;
+    THREADS.fetch_add(1, Relaxed);
+    Some(stack)
+}
+
+/// A second stack of a thread, for the handlers of an overflow of its first.
+pub fn acquire_spare() -> Option<Stack> {
+    const SPARE: usize = 256 << 10;
+    take(SPARE)
+}
+
+fn take(size: usize) -> Option<Stack> {
     let size = size.max(1).checked_next_multiple_of(page_size())?;
     let need = size.checked_add(guard_size())?;
     BOUNDARY.with(|| {
@@ -97,7 +109,6 @@ pub fn acquire(size: usize) -> Option<Stack> {
         let in_use = IN_USE.load(Relaxed) + size;
         IN_USE.store(in_use, Relaxed);
         PEAK.fetch_max(in_use, Relaxed);
-        THREADS.fetch_add(1, Relaxed);
         Some(Stack { lo, hi, slot: i })
     })
 }
