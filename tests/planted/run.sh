@@ -56,6 +56,7 @@ verdict() { # N RESULT DETAIL
 try() {
   local n=$1 out=$work/out status=0
   echo "== ${fault[n]}" >>"$log"
+  cp "$tree/${file[n]}" "$work/original"
   if ! change "$tree/${file[n]}" "${old[n]}" "${new[n]}"; then
     verdict "$n" MISSED "its line is not, or not once, in ${file[n]}"
   elif ! build; then
@@ -70,7 +71,7 @@ try() {
       verdict "$n" MISSED "$(tail -n 1 "$out")"
     fi
   fi
-  cp "$root/${file[n]}" "$tree/${file[n]}"
+  cp "$work/original" "$tree/${file[n]}"
 }
 
 prepare || { echo "0 passed, 1 failed" && exit 1; }

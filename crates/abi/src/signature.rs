@@ -239,7 +239,20 @@ mod tests {
         for bad in ["", "2v()", "1v", "1z()", "1{lll}()", "1v(", "1{l"] {
             assert!(Signature::parse(bad.as_bytes()).is_err(), "{bad}");
         }
-        for bad in ["1v(q)", "1v(B)", "1v(B8)", "1v(B8a3)", "1v(B99999999999a8)"] {
+        let mut largest = Signature::parse(b"1v(B8a4096)").unwrap().args();
+        let (size, align) = (8, 4096);
+        assert_eq!(
+            largest.next_item(),
+            Ok(Item::Arg(Class::ByVal { size, align }))
+        );
+        for bad in [
+            "1v(q)",
+            "1v(B)",
+            "1v(B8)",
+            "1v(B8a3)",
+            "1v(B8a8192)",
+            "1v(B99999999999a8)",
+        ] {
             let mut args = Signature::parse(bad.as_bytes()).unwrap().args();
             assert_eq!(args.next_item(), Err(Malformed), "{bad}");
         }
