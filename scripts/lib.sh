@@ -4,6 +4,8 @@ build=$root/build
 flick=$build/bin/flick
 flick_cc=$build/bin/flick-cc
 
+# A `make` that a script runs is no part of the one that runs the script.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
 
 say() { printf '\033[1m==> %s\033[0m\n' "$*"; }

@@ -6,8 +6,6 @@
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 cd "$root"
-# A `make` that a test runs is no part of the one that runs the tests.
-unset MAKEFLAGS MFLAGS MAKELEVEL
 cargo=${CARGO:-cargo}
 logs=$build/test/logs
 mkdir -p "$logs"
