@@ -165,7 +165,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         warm: None,
     };
     if let [command, words @ ..] = &o.warm[..] {
-        return Warm::start(&setup.tests.join(WARM))?.run(command, words);
+        return warm::run(warm(&setup).as_ref(), command, words);
     }
     let programs = program::discover(&setup.tests, &o.filter)?;
     if o.list {
@@ -181,10 +181,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     if !(o.cold || o.again) {
-        match Warm::start(&setup.tests.join(WARM)) {
-            Ok(warm) => setup.warm = Some(warm),
-            Err(why) => eprintln!("every command starts its tools anew: {why}"),
-        }
+        setup.warm = warm(&setup);
     }
     if o.transparency_page {
         return make_transparency_page(o, &setup, programs);
@@ -298,6 +295,13 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         verdicts.extend(transparency::verdicts(&points, &verdicts, &limits, &page));
     }
     Ok(close(&verdicts, o.show))
+}
+
+/// Says why where it cannot be; then it only takes longer.
+fn warm(setup: &Setup) -> Option<Warm> {
+    Warm::start(&setup.tests.join(WARM))
+        .inspect_err(|why| eprintln!("every command starts its tools anew: {why}"))
+        .ok()
 }
 
 /// What the tests of its rows show in one mode; they must show the same in all others.

@@ -11,6 +11,17 @@ use std::{env, fs};
 /// The names that each tool is called by; the first is the one that its server is started by.
 const TOOLS: [&[&str]; 2] = [&["clang-19", "clang++-19"], &["ld.lld-19", "ld.lld"]];
 
+/// Runs a command, with the warm tools if there are any, and ends as it ends.
+pub fn run(warm: Option<&Warm>, command: &str, words: &[String]) -> Result<ExitCode, String> {
+    let status = Command::new(command)
+        .args(words)
+        .envs(warm.map(|warm| ("PATH", warm.path())))
+        .status()
+        .map_err(|e| format!("{command}: {e}"))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
 /// Servers that end with the value.
 pub struct Warm {
     dir: tempfile::TempDir,
@@ -36,6 +47,7 @@ impl Warm {
         fs::create_dir(&cold).map_err(|e| format!("{}: {e}", cold.display()))?;
         for names in TOOLS {
             warm.serve(names, &server, &client, &cold)
+                .and_then(|()| warm.works(names[0]))
                 .map_err(|e| format!("{}: {e}", names[0]))?;
         }
         Ok(warm)
@@ -48,17 +60,6 @@ impl Warm {
         new.push(":");
         new.push(old);
         new
-    }
-
-    /// Runs a command with the warm tools, which ends as it ends.
-    pub fn run(&self, command: &str, words: &[String]) -> Result<ExitCode, String> {
-        let status = Command::new(command)
-            .args(words)
-            .env("PATH", self.path())
-            .status()
-            .map_err(|e| format!("{command}: {e}"))?;
-        let code = status.code().and_then(|code| u8::try_from(code).ok());
-        Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
     }
 
     fn compile(
@@ -111,6 +112,17 @@ impl Warm {
             .spawn()?;
         self.servers.push(child);
         Ok(())
+    }
+
+    /// A folder that nothing may be started from would show here.
+    fn works(&self, name: &str) -> std::io::Result<()> {
+        let mut client = Command::new(self.dir.path().join(name));
+        let done = client.arg("--version").output()?;
+        if done.status.success() {
+            Ok(())
+        } else {
+            Err(std::io::Error::other(done.status.to_string()))
+        }
     }
 }
 
