@@ -164,15 +164,15 @@ fn place() -> Place {
         let place = if config.offload == Offload::Off {
             Place::Host
         } else {
-            match memory::init() {
+            match able() {
                 Ok(()) => Place::Nxp,
-                Err(error) if config.offload == Offload::Require => fatal::exit(
+                Err((why, help)) if config.offload == Offload::Require => fatal::exit(
                     "FLK0403",
-                    &format!("FLICK_OFFLOAD=require, but NxP code cannot run: [FLK0402] {error}"),
-                    "give the program more address space (ulimit -v), or run with FLICK_OFFLOAD=auto",
+                    &format!("FLICK_OFFLOAD=require, but NxP code cannot run: {why}"),
+                    &format!("{help}, or run with FLICK_OFFLOAD=auto"),
                 ),
-                Err(error) => {
-                    stats::set_fallback(&format!("[FLK0402] {error}"));
+                Err((why, _)) => {
+                    stats::set_fallback(&why);
                     Place::Host
                 }
             }
@@ -193,6 +193,20 @@ fn place() -> Place {
             main_text();
         }
         place
+    })
+}
+
+/// Whether NxP code can run here; if not, why, and what would help.
+fn able() -> Result<(), (String, &'static str)> {
+    if single::in_own_namespace() {
+        return Err((
+            "the library was loaded into a namespace of its own (dlmopen)".into(),
+            "load the library by dlopen",
+        ));
+    }
+    memory::init().map_err(|error| {
+        let help = "give the program more address space (ulimit -v)";
+        (format!("[FLK0402] {error}"), help)
     })
 }
 

@@ -44,6 +44,38 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, found: *mu
     0
 }
 
+/// Whether this runtime came into a namespace of its own, by `dlmopen`: the loader then gives it a C
+/// library of its own, too, whose keys of thread-specific data are those of the program's for other things.
+pub fn in_own_namespace() -> bool {
+    // SAFETY: plain query.
+    let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+    let mut state = Namespace {
+        program,
+        seen: 0,
+        has_program: false,
+    };
+    // SAFETY: `look` has the callback's type and gets the state.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut state).cast()) };
+    // A library that a static program has loaded is told of no module.
+    state.seen != 0 && !state.has_program
+}
+
+struct Namespace {
+    program: usize,
+    seen: usize,
+    has_program: bool,
+}
+
+unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, state: *mut c_void) -> c_int {
+    // SAFETY: dl_iterate_phdr passes a valid record, `in_own_namespace` its state.
+    unsafe {
+        let state = &mut *state.cast::<Namespace>();
+        state.seen += 1;
+        state.has_program |= (*info).dlpi_phdr as usize == state.program;
+    }
+    0
+}
+
 /// Set by `libflick.so`, and not by `libflick.a`.
 pub static SHARED: AtomicBool = AtomicBool::new(false);
 
