@@ -45,7 +45,7 @@ rust:
 
 pass:
 	$(call say,Building the compiler pass)
-	$(MAKE) -C pass OUT=$(BUILD)/obj/pass/flick-pass.so OBJ=$(BUILD)/obj/pass/objects
+	$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) -C pass OUT=$(BUILD)/obj/pass/flick-pass.so OBJ=$(BUILD)/obj/pass/objects
 
 nxp:
 	$(call say,Building the library of the RISC-V side)

@@ -203,7 +203,8 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     let threads = threads(o);
     let oracles = Oracles::new(&setup, &programs);
     let shares = random::Shares::default();
-    let quick = |all: &[Mode]| all.iter().copied().filter(|&m| m == QUICK).collect();
+    let quick =
+        |all: &[Mode]| -> Vec<Mode> { all.iter().copied().filter(|&m| m == QUICK).collect() };
     if let Some(bad) = o.mode.iter().find(|w| !Mode::is_word(w)) {
         return Err(format!("--mode: unknown word '{bad}'"));
     }
@@ -218,27 +219,43 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     if o.plain {
         verdicts.extend(go("plain", suite::plain(&setup, &oracles)));
     }
-    if o.quick {
+    let every_pair = |all: &[Mode]| Mode::pairwise(&among(all));
+    // Both triggers on the build of QUICK.
+    let both = |all: &[Mode]| -> Vec<Mode> {
+        let shape = |m: &&Mode| {
+            Mode {
+                trigger: QUICK.trigger,
+                ..**m
+            } == QUICK
+        };
+        all.iter().filter(shape).copied().collect()
+    };
+    let memcheck = Watch::Valgrind {
+        suppressions: setup.tests.join("memcheck.supp"),
+    };
+    let asan = match (&o.asan, &o.sanitizer) {
+        (Some(runtime), Some(sanitizer)) => Watch::Asan {
+            runtime: absolute(runtime)?,
+            sanitizer: absolute(sanitizer)?,
+        },
+        _ => Watch::Nothing,
+    };
+    let kinds: [(bool, &str, &Watch, suite::Choose); 5] = [
+        (o.quick, "quick", &Watch::Nothing, &quick),
+        (pairwise, "pairwise", &Watch::Nothing, &every_pair),
+        (o.full, "full", &Watch::Nothing, &among),
+        (o.valgrind, "valgrind", &memcheck, &quick),
+        (o.asan.is_some(), "asan", &asan, &both),
+    ];
+    let (titles, kinds): (Vec<&str>, Vec<_>) = kinds
+        .into_iter()
+        .filter(|(asked, ..)| *asked)
+        .map(|(_, title, watch, choose)| (title, (watch, choose)))
+        .unzip();
+    if !kinds.is_empty() {
         verdicts.extend(go(
-            "quick",
-            suite::linked(&setup, &oracles, quick, &Watch::Nothing),
-        ));
-    }
-    if pairwise {
-        verdicts.extend(go(
-            "pairwise",
-            suite::linked(
-                &setup,
-                &oracles,
-                |all| Mode::pairwise(&among(all)),
-                &Watch::Nothing,
-            ),
-        ));
-    }
-    if o.full {
-        verdicts.extend(go(
-            "full",
-            suite::linked(&setup, &oracles, among, &Watch::Nothing),
+            &titles.join(" and "),
+            suite::linked(&setup, &oracles, &kinds),
         ));
     }
     if let Some(seeds) = o.random {
@@ -247,35 +264,6 @@ fn run(o: &Options) -> Result<ExitCode, String> {
             suite::random(&setup, &oracles, seeds, &o.percent, &shares),
         ));
         verdicts.push(median_verdict(&shares));
-    }
-    if o.valgrind {
-        let memcheck = Watch::Valgrind {
-            suppressions: setup.tests.join("memcheck.supp"),
-        };
-        verdicts.extend(go(
-            "valgrind",
-            suite::linked(&setup, &oracles, quick, &memcheck),
-        ));
-    }
-    let asan = match (&o.asan, &o.sanitizer) {
-        (Some(runtime), Some(sanitizer)) => Some(Watch::Asan {
-            runtime: absolute(runtime)?,
-            sanitizer: absolute(sanitizer)?,
-        }),
-        _ => None,
-    };
-    if let Some(asan) = &asan {
-        // Both triggers on the build of QUICK.
-        let both = |all: &[Mode]| {
-            let shape = |m: &&Mode| {
-                Mode {
-                    trigger: QUICK.trigger,
-                    ..**m
-                } == QUICK
-            };
-            all.iter().filter(shape).copied().collect()
-        };
-        verdicts.extend(go("asan", suite::linked(&setup, &oracles, both, asan)));
     }
     if o.errors {
         let page = std::fs::read_to_string(&o.page).unwrap_or_default();
@@ -318,7 +306,7 @@ fn make_transparency_page(
         let quick = all.iter().copied().find(|&m| m == QUICK);
         quick.or(all.first().copied()).into_iter().collect()
     };
-    let (mut jobs, mut verdicts) = suite::linked(setup, &oracles, one_of, &Watch::Nothing);
+    let (mut jobs, mut verdicts) = suite::linked(setup, &oracles, &[(&Watch::Nothing, &one_of)]);
     let errors: Vec<String> = names
         .iter()
         .filter_map(|n| Some(n.strip_prefix("errors/")?.to_owned()))

@@ -100,50 +100,56 @@ fn clean(setup: &Setup, dir: &PathBuf, passed: bool) {
     }
 }
 
-/// Every program in each of the modes that `choose` takes from those it can run in.
+/// Chooses modes among those that a program can run in.
+pub type Choose<'a> = &'a dyn Fn(&[Mode]) -> Vec<Mode>;
+
+/// Every program in each of the modes that are chosen for each kind of run; one build serves all runs
+/// that it can.
 pub fn linked<'a>(
     setup: &'a Setup,
     oracles: &'a Oracles<'a>,
-    choose: impl Fn(&[Mode]) -> Vec<Mode>,
-    watch: &'a Watch,
+    kinds: &[(&'a Watch, Choose)],
 ) -> (Vec<Job<'a>>, Vec<Verdict>) {
     let mut jobs: Vec<Job> = Vec::new();
     let mut skipped: BTreeMap<String, String> = BTreeMap::new();
     for (index, program) in oracles.programs.iter().enumerate() {
         let d = &program.directives;
-        let barred = match watch {
-            Watch::Nothing => None,
-            Watch::Valgrind { .. } => d.skip_valgrind.as_ref(),
-            Watch::Asan { .. } => d.skip_asan.as_ref(),
-        };
-        if let Some(reason) = barred {
-            skipped.insert(program.name.clone(), reason.clone());
-            continue;
-        }
-        let (barred, allowed): (Vec<Mode>, Vec<Mode>) =
-            Mode::all().into_iter().partition(|&m| d.skips(m).is_some());
-        if let Some(reason) = barred.first().and_then(|&m| d.skips(m)) {
-            let words: Vec<&str> = d
-                .skip_modes
-                .iter()
-                .flat_map(|s| s.words.iter().map(String::as_str))
-                .collect();
-            skipped.insert(
-                format!("{} {}", program.name, words.join(",")),
-                reason.into(),
-            );
-        }
-        let mut shapes: Vec<(Shape, Vec<Trigger>)> = Vec::new();
-        for mode in choose(&allowed) {
-            let shape = Shape::from(mode);
-            match shapes.iter_mut().find(|(s, _)| *s == shape) {
-                Some((_, triggers)) => triggers.push(mode.trigger),
-                None => shapes.push((shape, vec![mode.trigger])),
+        let mut shapes: Vec<(Shape, Vec<Run>)> = Vec::new();
+        for (watch, choose) in kinds {
+            let barred = match watch {
+                Watch::Nothing => None,
+                Watch::Valgrind { .. } => d.skip_valgrind.as_ref(),
+                Watch::Asan { .. } => d.skip_asan.as_ref(),
+            };
+            if let Some(reason) = barred {
+                skipped.insert(program.name.clone(), reason.clone());
+                continue;
+            }
+            let (barred, allowed): (Vec<Mode>, Vec<Mode>) =
+                Mode::all().into_iter().partition(|&m| d.skips(m).is_some());
+            if let Some(reason) = barred.first().and_then(|&m| d.skips(m)) {
+                let words: Vec<&str> = d
+                    .skip_modes
+                    .iter()
+                    .flat_map(|s| s.words.iter().map(String::as_str))
+                    .collect();
+                skipped.insert(
+                    format!("{} {}", program.name, words.join(",")),
+                    reason.into(),
+                );
+            }
+            for mode in choose(&allowed) {
+                let shape = Shape::from(mode);
+                let run = (mode.trigger, *watch);
+                match shapes.iter_mut().find(|(s, _)| *s == shape) {
+                    Some((_, runs)) => runs.push(run),
+                    None => shapes.push((shape, vec![run])),
+                }
             }
         }
-        for (shape, triggers) in shapes {
+        for (shape, runs) in shapes {
             jobs.push(Box::new(move || {
-                one_shape(setup, oracles, index, shape, &triggers, watch)
+                one_shape(setup, oracles, index, shape, &runs)
             }));
         }
     }
@@ -154,25 +160,25 @@ pub fn linked<'a>(
     (jobs, skipped)
 }
 
+type Run<'a> = (Trigger, &'a Watch);
+
 fn one_shape(
     setup: &Setup,
     oracles: &Oracles,
     index: usize,
     shape: Shape,
-    triggers: &[Trigger],
-    watch: &Watch,
+    runs: &[Run],
 ) -> Vec<Verdict> {
     let program = &oracles.programs[index];
     let linker = shape.linker.map_or("default", Linker::word);
     let suffix = format!("{}-{linker}-{}", shape.link.word(), shape.opt.word());
     let dir = setup.work.join(format!("{}-{suffix}", program.name));
-    let name = |t: &Trigger| format!("{} {}-{suffix}", program.name, t.word());
     let compiler = Compiler::flick(&setup.flick_cc, Vec::new());
     let built = build::build(program, &compiler, shape, setup, &dir)
         .and_then(|built| Ok((built, oracles.get(index, shape.opt)?)));
     let mut verdicts = Vec::new();
     let mut all_passed = true;
-    for trigger in triggers {
+    for (trigger, watch) in runs {
         let how = RunAs {
             trigger: *trigger,
             watch,
@@ -183,7 +189,13 @@ fn one_shape(
             Err(e) => Err(e.clone()),
         };
         all_passed &= result.is_ok();
-        verdicts.push(Verdict::of(name(trigger), Kind::Works, result));
+        let watched = match watch {
+            Watch::Nothing => "",
+            Watch::Valgrind { .. } => " valgrind",
+            Watch::Asan { .. } => " asan",
+        };
+        let name = format!("{} {}-{suffix}{watched}", program.name, trigger.word());
+        verdicts.push(Verdict::of(name, Kind::Works, result));
     }
     clean(setup, &dir, all_passed);
     verdicts
