@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use flick_engine::CodeRegion;
 
-use crate::modules;
+use crate::{modules, returns_twice};
 
 /// Meaning of a jump target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,10 +162,16 @@ fn classify(target: u64) -> (Target, bool) {
     // That may not be bound yet; and what looks like one may be a function of the program that ends
     // in a call through a variable. So neither answer lasts.
     match modules::plt_slot(target) {
-        None => (Target::Host, true),
-        Some(leads_to) => (
-            modules::nxp_code_of(leads_to).map_or(Target::Host, Target::Nxp),
-            false,
-        ),
+        None => {
+            returns_twice::refuse(target);
+            (Target::Host, true)
+        }
+        Some(leads_to) => {
+            returns_twice::refuse(leads_to);
+            (
+                modules::nxp_code_of(leads_to).map_or(Target::Host, Target::Nxp),
+                false,
+            )
+        }
     }
 }

@@ -12,7 +12,7 @@ use flick_abi::layout::{JumpTarget, SAVED_NUMBERS};
 
 use crate::activation::{self, Activation};
 use crate::cleanup_push::RAISED;
-use crate::{crossing, jump_buffer};
+use crate::{crossing, fatal, jump_buffer};
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -20,6 +20,23 @@ const A0: usize = 10;
 
 unsafe extern "C" {
     fn __sigsetjmp(buffer: *mut c_void, save_mask: c_int) -> c_int;
+    fn vfork() -> libc::pid_t;
+    fn getcontext(context: *mut c_void) -> c_int;
+}
+
+/// Ends the program if `target`, which NxP code is about to call through a pointer, would return a
+/// second time to a crossing that has gone on. The compiler refuses the calls that it sees.
+pub fn refuse(target: u64) {
+    let name = match target {
+        _ if target == vfork as *const () as u64 => "vfork",
+        _ if target == getcontext as *const () as u64 => "getcontext",
+        _ => return,
+    };
+    fatal::exit(
+        "FLK0208",
+        &format!("NxP code calls {name} through a pointer, which returns twice"),
+        "call fork or posix_spawn instead of vfork; call the other in a host function",
+    );
 }
 
 /// `sigsetjmp(buffer, save_mask)` for NxP code, with what it keeps in `target`. Called by a crossing,
