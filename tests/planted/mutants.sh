@@ -95,7 +95,7 @@ draw() { # PART NUMBER
   python3 - "$work/list" "$work/drawn" "$seed" "$2" "$here/survivors.txt" "$tree" <<'PYTHON'
 import json, random, re, sys
 path, out, seed, count, survivors, tree = sys.argv[1:]
-known = {line.split(" | ")[0].strip() for line in open(survivors) if line.strip() and line[0] != "#"}
+known = {line.rsplit(" | ", 1)[0].strip() for line in open(survivors) if line.strip() and line[0] != "#"}
 text = {}
 def name(m):
     lines = text.setdefault(m["file"], open(f"{tree}/{m['file']}").read().split("\n"))
