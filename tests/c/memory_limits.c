@@ -8,6 +8,7 @@
 // LIBS: -pthread
 // SKIP-VALGRIND: valgrind's own memory counts
 // SKIP-RANDOM: what one heap leaves to the other is counted, and the heaps go with the placement
+// SKIP-ASAN: what the sanitizer maps is beyond the limits
 #include <errno.h>
 #include <flick.h>
 #include <pthread.h>

@@ -4,6 +4,7 @@
 // LIBS: -pthread
 // SKIP-MODE: fault,no-pie,O0 the number is the subject, and ten thousand threads take a while
 // SKIP-VALGRIND: ten thousand threads take long there
+// SKIP-ASAN: mappings and pages are the sanitizer's, too
 #include <dirent.h>
 #include <flick.h>
 #include <pthread.h>

@@ -17,6 +17,7 @@
 // EXIT: 5
 // SKIP-VALGRIND: memcheck ends the program where operator new fails
 // CROSSINGS: unrecorded ends by quick_exit
+// SKIP-ASAN: the heap is the sanitizer's there
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>

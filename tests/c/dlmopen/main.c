@@ -6,6 +6,7 @@
 // SKIP-VALGRIND: valgrind 3.19 knows one namespace
 // STEP: cc -shared -fPIC plugin.c -o plugin.so
 // STEP: link main.c -ldl -lpthread
+// SKIP-ASAN: the sanitizer is not in the other namespace
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <flick.h>

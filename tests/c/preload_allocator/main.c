@@ -7,6 +7,7 @@
 // LIBS: -ldl -lpthread
 // OUT: allocator there, blocks right 1, its own 1, left 0
 // SKIP-VALGRIND: valgrind replaces the allocator
+// SKIP-ASAN: the heap is the sanitizer's there
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <flick.h>
