@@ -125,13 +125,8 @@ pub unsafe fn stack_pointer_for(thread: *mut Thread, act: *mut Activation) -> u6
             // that any pointer there will do.
             let sp = (*last.act).hart.x[SP];
             if sp > last.entry_sp || sp <= (*thread).stack_low() as u64 {
-                if (*thread).spare_with(sp).is_some() && sp <= last.entry_sp {
-                    return (sp & !15) - 16;
-                }
-                if (*thread).has_overflown(sp)
-                    && let Some(top) = (*thread).spare_top()
-                {
-                    return top;
+                if let Some(sp) = after_overflow(&mut *thread, sp, last.entry_sp) {
+                    return sp;
                 }
                 (*thread).active.pop();
                 continue;
@@ -141,6 +136,19 @@ pub unsafe fn stack_pointer_for(thread: *mut Thread, act: *mut Activation) -> u6
             return (sp & !15) - 16;
         }
     }
+}
+
+/// Where the NxP stack starts for a handler of an overflow: below what runs on the spare stack already, or
+/// there. `None`: `sp`, of the activation that was entered at `entry_sp`, tells of none.
+#[cold]
+fn after_overflow(thread: &mut Thread, sp: u64, entry_sp: u64) -> Option<u64> {
+    if thread.spare_with(sp).is_some() && sp <= entry_sp {
+        return Some((sp & !15) - 16);
+    }
+    if thread.has_overflown(sp) {
+        return thread.spare_top();
+    }
+    None
 }
 
 /// `longjmp` is about to go on with stack pointer `target`: drops the activations it leaves.

@@ -1,5 +1,6 @@
 //! Where NxP code runs.
 use crate::device_check::{self, Watcher};
+use crate::stats;
 use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver};
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
@@ -11,9 +12,10 @@ pub trait Backend {
     /// Whether what runs on it is counted: calls and instructions.
     const COUNTED: bool;
 
-    /// Runs from `hart.pc`, inside `code`, until the hart leaves it or cannot go on.
-    /// Returns why, and the number of instructions retired if it counts them, else 0.
-    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64);
+    /// Runs from `hart.pc`, inside `code`, until the hart leaves it or cannot go on, and says why.
+    /// Tells the statistics what it counts. The answer is nothing but the engine's: to copy it would
+    /// make each crossing wait for the store of its tag.
+    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> Exit;
 }
 
 /// The engine in the calling thread.
@@ -23,8 +25,8 @@ impl Backend for Inline {
     const COUNTED: bool = false;
 
     #[inline]
-    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64) {
-        (flick_engine::run(hart, &MEMORY, code, &mut NoObserver), 0)
+    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> Exit {
+        flick_engine::run(hart, &MEMORY, code, &mut NoObserver)
     }
 }
 
@@ -35,16 +37,17 @@ impl Backend for InlineCounted {
     const COUNTED: bool = true;
 
     #[inline]
-    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> (Exit, u64) {
+    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> Exit {
         if device_check::enabled() {
             let mut watcher = Watcher::begin();
             let exit = flick_engine::run(hart, &MEMORY, code, &mut watcher);
-            let count = watcher.count;
+            stats::instructions(watcher.count);
             watcher.end();
-            return (exit, count);
+            return exit;
         }
         let mut counter = InstructionCounter::default();
         let exit = flick_engine::run(hart, &MEMORY, code, &mut counter);
-        (exit, counter.count)
+        stats::instructions(counter.count);
+        exit
     }
 }

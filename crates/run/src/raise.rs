@@ -17,10 +17,10 @@ use crate::{report, signals};
 /// # Safety
 /// `act` is the calling thread's innermost activation.
 #[cold]
-pub unsafe fn raise_for(act: *mut Activation, stop: Exit) {
+pub unsafe fn raise_for(act: *mut Activation, stop: &Exit) {
     // SAFETY: by contract.
     unsafe {
-        match stop {
+        match *stop {
             Exit::Ebreak => {
                 if signals::ends_process(libc::SIGTRAP) {
                     report::stopped(&*act, libc::SIGTRAP);

@@ -165,7 +165,7 @@ unsafe fn go<B: Backend>(act: *mut Activation, backend: &B) -> Next {
     // SAFETY: by contract; regions live while their code runs.
     unsafe {
         let thread = (*act).thread;
-        loop {
+        let (target, pc) = loop {
             let pc = (*act).hart.pc;
             let target = if pc == crossing::return_address() {
                 return finish(act);
@@ -174,35 +174,36 @@ unsafe fn go<B: Backend>(act: *mut Activation, backend: &B) -> Next {
             } else {
                 pc
             };
-            match (*thread).targets.resolve(target) {
-                // Only the host has variadic arguments where a function without dots looks for them.
-                Target::Nxp(_)
-                    if pc == crossing::xcall_address()
-                        && marshal::has_variadic_arguments((*act).hart.x[T1] as *const u8) =>
-                {
-                    return call_host(act, target, pc, B::COUNTED);
-                }
-                Target::Nxp(address) => {
-                    (*act).hart.pc = address;
-                    let region = (*thread).targets.region(address);
-                    if region.is_null() {
-                        // Its library was closed under the running code: the fetch faults as it
-                        // would natively.
-                        return call_host(act, target, pc, B::COUNTED);
-                    }
-                    let (exit, instructions) = backend.run(&mut (*act).hart, &*region);
-                    if B::COUNTED {
-                        stats::instructions(instructions);
-                    }
-                    match exit {
-                        Exit::Leave => {}
-                        stop => raise::raise_for(act, stop),
-                    }
-                }
-                Target::Host => return call_host(act, target, pc, B::COUNTED),
+            let Target::Nxp(address) = (*thread).targets.resolve(target) else {
+                break (target, pc);
+            };
+            if pc != target && has_variadic_arguments(act) {
+                // Only the host has them where a function without dots looks for them.
+                break (target, pc);
             }
-        }
+            (*act).hart.pc = address;
+            let region = (*thread).targets.region(address);
+            if region.is_null() {
+                // Its library was closed under the running code: the fetch faults as it would natively.
+                break (target, pc);
+            }
+            let exit = backend.run(&mut (*act).hart, &*region);
+            if !matches!(exit, Exit::Leave) {
+                raise::raise_for(act, &exit);
+            }
+        };
+        call_host(act, target, pc, B::COUNTED)
     }
+}
+
+/// Out of the way of calls that need no signature.
+///
+/// # Safety
+/// As [`go`]; NxP code has jumped to `__flick_xcall`.
+#[cold]
+unsafe fn has_variadic_arguments(act: *const Activation) -> bool {
+    // SAFETY: by contract; t1 is the stub's signature.
+    unsafe { marshal::has_variadic_arguments((*act).hart.x[T1] as *const u8) }
 }
 
 /// # Safety
