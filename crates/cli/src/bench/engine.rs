@@ -133,13 +133,31 @@ impl Sources {
         self.dir.join(name)
     }
 
-    fn compile(&self, compiler: Command, options: &[&str]) -> Command {
-        let mut compiler = compiler;
+    fn compile(&self, mut compiler: Command, options: &[&str]) -> Command {
         compiler
             .args(EVERYWHERE)
             .args(options)
             .arg(format!("--embed-dir={}", self.graph.display()));
         compiler
+    }
+
+    /// Links `kernels`, sources or objects, with their driver and `system`, `hosted.c` or `bare.c`.
+    fn link(
+        &self,
+        compiler: Command,
+        options: &[&str],
+        kernels: &[PathBuf],
+        system: &str,
+        program: &Path,
+    ) -> Result<(), Error> {
+        finish(
+            self.compile(compiler, options)
+                .args(kernels)
+                .args(["main.c", system].map(|name| self.file(name)))
+                .arg("-o")
+                .arg(program),
+        )?;
+        Ok(())
     }
 }
 
@@ -160,14 +178,7 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
         if name == "x86-64-v3" && !v3 {
             continue;
         }
-        finish(
-            sources
-                .compile(clang(), options)
-                .args(&kernels)
-                .args(["main.c", "hosted.c"].map(|name| sources.file(name)))
-                .arg("-o")
-                .arg(&program),
-        )?;
+        sources.link(clang(), options, &kernels, "hosted.c", &program)?;
         engines.push(Engine {
             name: name.into(),
             command: vec![program],
@@ -176,7 +187,8 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
 
     // The driver stays on the host; each call of a kernel crosses once.
     let place = dir.join("all.nxp");
-    std::fs::write(&place, "nxp *\n").map_err(|e| file_error("cannot write", &place, &e))?;
+    std::fs::write(&place, "nxp *\n")
+        .map_err(|e| file_error("a file cannot be written", &place, &e))?;
     let mut objects = Vec::new();
     let flick = flick()?;
     let cc = || {
@@ -198,14 +210,7 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
         objects.push(object);
     }
     let program = dir.join("nxp");
-    finish(
-        sources
-            .compile(cc(), &SCALAR)
-            .args(&objects)
-            .args(["main.c", "hosted.c"].map(|name| sources.file(name)))
-            .arg("-o")
-            .arg(&program),
-    )?;
+    sources.link(cc(), &SCALAR, &objects, "hosted.c", &program)?;
     engines.push(Engine {
         name: "NxP".into(),
         command: vec![program],
@@ -219,14 +224,7 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
     all.extend(options.peer.iter().cloned());
     if !all.is_empty() {
         let program = dir.join("rv64");
-        finish(
-            sources
-                .compile(clang(), &RV64)
-                .args(&kernels)
-                .args(["main.c", "bare.c"].map(|name| sources.file(name)))
-                .arg("-o")
-                .arg(&program),
-        )?;
+        sources.link(clang(), &RV64, &kernels, "bare.c", &program)?;
         for peer in all {
             let mut command: Vec<PathBuf> = peer.command.iter().map(Into::into).collect();
             command.push(program.clone());
