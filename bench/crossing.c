@@ -1,39 +1,99 @@
 /* What a crossing costs, after the Flick paper (ISCA 2020), section V.A: null calls from the host
- * to the NxP and from the NxP to the host, beside a direct call, a signal round trip and a system
- * call in the same run. `flick bench crossing` builds this, runs it and makes the table.
+ * to the NxP and from the NxP to the host, by name and through a pointer, and nests of them, beside
+ * direct calls, signals and a system call in the same run. `flick bench crossing` builds this, runs
+ * it and makes the table.
  *
- *   crossing CALLS ROUNDS
+ *   crossing CALLS ROUNDS gate|fault
  *
  * prints a line of column names, then a line per round: nanoseconds per call, separated by commas.
- * The kinds alternate within a round, so that a change of clock frequency meets them all. */
+ * The kinds alternate within a round, so that a change of clock frequency meets them all. With
+ * `fault` it measures what that trigger is for, the call that faults, and a bare signal that
+ * does no more than send the thread elsewhere. */
 #define _GNU_SOURCE
 #include <flick.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
-/* The empty statement keeps the optimiser from removing calls of an empty function. */
+/* The empty statement keeps the optimiser from removing calls of an empty function, and from making
+ * a jump of the last call of another. */
 #define NULL_BODY __asm__ volatile("")
+#define SEPARATE __attribute__((noinline))
 
-FLICK_HOST __attribute__((noinline)) void null_on_host(void) { NULL_BODY; }
-FLICK_NXP __attribute__((noinline)) void null_on_nxp(void) { NULL_BODY; }
+typedef void null_function(void);
+
+FLICK_HOST SEPARATE void null_on_host(void) { NULL_BODY; }
+FLICK_NXP SEPARATE void null_on_nxp(void) { NULL_BODY; }
+
+/* What the compiler cannot know, so that a call through it is one through a pointer. */
+static inline null_function *hidden(null_function *function) {
+  __asm__("" : "+r"(function));
+  return function;
+}
 
 /* The calls to the host are made by a loop on the NxP; the same loop without them is subtracted.
  * The paper nests one call in a call to the NxP and subtracts that: the same quantity, but here a
  * small difference of two large times, above all where the outer call takes a fault. */
-FLICK_NXP __attribute__((noinline)) void loop_with_calls(long calls) {
+FLICK_NXP SEPARATE void loop_with_calls(long calls) {
   for (long call = 0; call < calls; call++)
     null_on_host();
 }
-FLICK_NXP __attribute__((noinline)) void loop_alone(long calls) {
+FLICK_NXP SEPARATE void loop_through(null_function *function, long calls) {
+  for (long call = 0; call < calls; call++)
+    function();
+}
+FLICK_NXP SEPARATE void loop_alone(long calls) {
   for (long call = 0; call < calls; call++)
     NULL_BODY;
 }
 
+/* Re-entry: each level goes to the host and from there to the NxP again. */
+FLICK_HOST void level_on_host(long further);
+FLICK_NXP SEPARATE void level_on_nxp(long further) {
+  if (further > 0)
+    level_on_host(further);
+  NULL_BODY;
+}
+FLICK_HOST SEPARATE void level_on_host(long further) {
+  level_on_nxp(further - 1);
+  NULL_BODY;
+}
+enum { LEVELS = 8 };
+
 static void on_signal(int number) { (void)number; }
+
+/* A handler that sends the thread on to another function, as a fault in an image does: the least
+ * that a migration by fault can cost. The system call itself is made, and Flick's handler put back
+ * after, since libflick stands in front of `sigaction`. */
+struct kernel_action {
+  void (*handler)(int, siginfo_t *, void *);
+  unsigned long flags;
+  void (*restorer)(void);
+  unsigned long mask;
+};
+enum { KERNEL_RESTORER = 0x04000000 };
+
+void return_from_signal(void);
+__asm__(".pushsection .text\n"
+        "return_from_signal:\n"
+        "  mov $15, %eax\n" /* rt_sigreturn */
+        "  syscall\n"
+        ".popsection\n");
+
+static void on_fault(int number, siginfo_t *info, void *context) {
+  (void)number, (void)info;
+  ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] = (greg_t)null_on_host;
+}
+
+static int exchange_action(const struct kernel_action *new, struct kernel_action *old) {
+  return (int)syscall(SYS_rt_sigaction, SIGSEGV, new, old, sizeof new->mask);
+}
 
 static double now(void) {
   struct timespec t;
@@ -50,33 +110,68 @@ static double now(void) {
   } while (0)
 #define MEASURE(into, statement) MEASURE_ONCE(into, for (long i = 0; i < calls; i++) statement)
 
+static void by_gate(long calls) {
+  null_function *to_host = hidden(null_on_host), *to_nxp = hidden(null_on_nxp);
+  double direct, pointer, outer, outer_pointer, inner, inner_pointer, alone, none, one, many;
+  MEASURE(direct, null_on_host());
+  MEASURE(pointer, to_host());
+  MEASURE(outer, null_on_nxp());
+  MEASURE(outer_pointer, to_nxp());
+  MEASURE_ONCE(inner, loop_with_calls(calls));
+  MEASURE_ONCE(inner_pointer, loop_through(to_host, calls));
+  MEASURE_ONCE(alone, loop_alone(calls));
+  MEASURE(none, level_on_nxp(0));
+  MEASURE(one, level_on_nxp(1));
+  MEASURE(many, level_on_nxp(1 + LEVELS));
+  printf("%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", direct, pointer, outer, outer_pointer,
+         inner - alone, inner_pointer - alone, one - none, (many - one) / LEVELS);
+}
+
+static void by_fault(long calls, null_function *nowhere) {
+  double direct, outer, redirected;
+  struct kernel_action bare = {on_fault, SA_SIGINFO | KERNEL_RESTORER, return_from_signal, 0}, old;
+  MEASURE(direct, null_on_host());
+  MEASURE(outer, null_on_nxp());
+  if (exchange_action(&bare, &old) != 0)
+    exit(1);
+  MEASURE(redirected, nowhere());
+  if (exchange_action(&old, NULL) != 0)
+    exit(1);
+  printf("%.3f,%.3f,%.3f", direct, outer, redirected);
+}
+
 FLICK_HOST int main(int argc, char **argv) {
   long calls = argc > 1 ? atol(argv[1]) : 10000;
   long rounds = argc > 2 ? atol(argv[2]) : 31;
+  int fault = argc > 3 && strcmp(argv[3], "fault") == 0;
   if (calls < 1 || rounds < 1) {
-    fprintf(stderr, "usage: crossing CALLS ROUNDS\n");
+    fprintf(stderr, "usage: crossing CALLS ROUNDS gate|fault\n");
     return 2;
   }
   struct sigaction action = {.sa_handler = on_signal};
   pid_t process = getpid();
   pid_t thread = (pid_t)syscall(SYS_gettid);
-  if (sigaction(SIGUSR1, &action, NULL) != 0) {
-    perror("sigaction");
+  void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (sigaction(SIGUSR1, &action, NULL) != 0 || page == MAP_FAILED) {
+    perror("crossing");
     return 1;
   }
 
-  null_on_nxp(); /* the first call makes the NxP stack */
-  puts("direct,host_nxp_host,nxp_host_nxp,signal,getpid");
+  level_on_nxp(1 + LEVELS); /* makes the NxP stack, and what an engine makes of code */
+  if (fault)
+    puts("direct,host_nxp_host,redirect,signal,getpid");
+  else
+    puts("direct,direct_pointer,host_nxp_host,host_nxp_host_pointer,nxp_host_nxp,"
+         "nxp_host_nxp_pointer,reentry_first,reentry_further,signal,getpid");
   for (long round = 0; round < rounds; round++) {
-    double direct, outer, with_calls, alone, signal_trip, system_call;
-    MEASURE(direct, null_on_host());
-    MEASURE(outer, null_on_nxp());
-    MEASURE_ONCE(with_calls, loop_with_calls(calls));
-    MEASURE_ONCE(alone, loop_alone(calls));
+    double signal_trip, system_call;
+    if (fault)
+      by_fault(calls, (null_function *)page);
+    else
+      by_gate(calls);
     MEASURE(signal_trip, syscall(SYS_tgkill, process, thread, SIGUSR1));
     MEASURE(system_call, syscall(SYS_getpid));
-    printf("%.3f,%.3f,%.3f,%.3f,%.3f\n", direct, outer, with_calls - alone, signal_trip,
-           system_call);
+    printf(",%.3f,%.3f\n", signal_trip, system_call);
   }
   return 0;
 }

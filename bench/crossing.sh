@@ -24,26 +24,34 @@ measured() {
   for ((round = 1; round <= rounds; round++)); do
     echo "round $round of $rounds" >&2
     for tree in 0 1; do
-      "${trees[tree]}/bin/flick" bench crossing | sed "s/^/$tree /"
+      "${trees[tree]}/bin/flick" bench crossing --csv | sed "s/^/$tree,/"
     done
   done
 }
 
+# Columns go by their names, and rows by the trigger, the engine and the call, so that a tree may have
+# more of them than the other.
 measured | python3 -c '
 import collections, statistics, sys
-figures, trigger = collections.defaultdict(list), ""
+figures, head = collections.defaultdict(list), {}
 for line in sys.stdin:
-    tree, text = line.split(" ", 1)
-    if text.startswith("FLICK_TRIGGER="):
-        trigger = text.split(":")[0].split("=")[1]
-    cells = [cell.strip() for cell in text.split("|")]
-    if len(cells) == 6 and "NxP" in cells[1]:
-        figures[trigger, cells[1], int(tree)].append((float(cells[2]), float(cells[4])))
+    tree, *cells = line.strip().split(",")
+    if cells[0] == "trigger":
+        head[tree] = cells
+        continue
+    row = dict(zip(head[tree], cells))
+    call = row["call"].replace("-", "_").lower()
+    if "nxp" in call or "reentry" in call:
+        key = row["trigger"], row.get("engine", "interp"), call
+        figures[key, int(tree)].append((float(row["median_ns"]), float(row["ratio"])))
 print("| crossing | before ns | after ns | before, x direct | after, x direct | after / before |")
 print("|---|--:|--:|--:|--:|--:|")
-for trigger, call in dict.fromkeys(key[:2] for key in figures):
+for key in dict.fromkeys(key for key, _ in figures):
+    if not all((key, tree) in figures for tree in (0, 1)):
+        continue
     before, after = (
-        [statistics.median(column) for column in zip(*figures[trigger, call, tree])] for tree in (0, 1))
-    print(f"| {call}, by {trigger} | {before[0]:.1f} | {after[0]:.1f} | {before[1]:.1f} | {after[1]:.1f} "
-          f"| {after[1] / before[1]:.2f} |")
+        [statistics.median(column) for column in zip(*figures[key, tree])] for tree in (0, 1))
+    trigger, engine, call = key
+    print(f"| {call}, by {trigger}, {engine} | {before[0]:.1f} | {after[0]:.1f} | {before[1]:.1f} | {after[1]:.1f} "
+          f"| {after[0] / before[0]:.2f} |")
 '

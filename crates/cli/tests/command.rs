@@ -6,6 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use flick_abi::settings::ENGINE;
+
 const FLICK: &str = env!("CARGO_BIN_EXE_flick");
 
 fn flick(args: &[&str]) -> Output {
@@ -196,8 +198,8 @@ fn kernels_compute_the_same_under_every_engine() {
     for kernel in ["nbody", "indirect"] {
         let of: Vec<_> = rows.iter().filter(|row| row[0] == kernel).collect();
         let engines: Vec<&str> = of.iter().map(|row| row[1]).collect();
-        for engine in ["native", "vectorised", "NxP"] {
-            assert!(engines.contains(&engine), "{table}");
+        for engine in ["native", "vectorised"].iter().chain(ENGINE.values) {
+            assert!(engines.contains(engine), "{table}");
         }
         assert!(of.iter().all(|row| row[5] == of[0][5]), "{table}");
     }
@@ -207,6 +209,29 @@ fn kernels_compute_the_same_under_every_engine() {
         text(&unknown.stderr).contains("the kernels are bfs, bytecode, "),
         "{unknown:?}"
     );
+}
+
+#[test]
+fn crossings_of_every_kind_are_measured() {
+    let output = flick(&["bench", "crossing", "--csv", "--calls=20", "--rounds=3"]);
+    let table = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for engine in ENGINE.values {
+        for (trigger, call) in [
+            ("gate", "host_nxp_host"),
+            ("gate", "host_nxp_host_pointer"),
+            ("gate", "nxp_host_nxp"),
+            ("gate", "nxp_host_nxp_pointer"),
+            ("gate", "reentry_first"),
+            ("gate", "reentry_further"),
+            ("fault", "host_nxp_host"),
+            ("fault", "redirect"),
+        ] {
+            let begin = format!("{trigger},{engine},{call},20,3,");
+            let line = table.lines().find(|line| line.starts_with(&begin));
+            assert!(line.is_some(), "{begin} is not in\n{table}");
+        }
+    }
 }
 
 #[test]

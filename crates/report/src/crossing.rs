@@ -1,38 +1,92 @@
-//! The table of `flick bench crossing`, from what bench/crossing.c prints.
+//! The tables of `flick bench crossing`, from what bench/crossing.c prints.
 use std::fmt::Write as _;
 
+use crate::bar::{self, Bar};
+use crate::markdown;
 use crate::quantile;
 
-/// One kind of call, in nanoseconds: the median over the rounds and the quartiles around it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    pub kind: &'static str,
-    pub median: f64,
-    pub lower: f64,
-    pub upper: f64,
-    /// Median over that of a direct call in the same run.
-    pub ratio: f64,
+/// A column of the program's output, and its row in the table.
+struct Kind {
+    column: &'static str,
+    name: &'static str,
 }
 
-/// What a run under one trigger gave.
+const DIRECT: &str = "direct";
+const KINDS: [Kind; 11] = [
+    kind(DIRECT, "direct call"),
+    kind("direct_pointer", "direct call, by pointer"),
+    kind("host_nxp_host", "host-NxP-host"),
+    kind("host_nxp_host_pointer", "host-NxP-host, by pointer"),
+    kind("nxp_host_nxp", "NxP-host-NxP"),
+    kind("nxp_host_nxp_pointer", "NxP-host-NxP, by pointer"),
+    kind("reentry_first", "re-entry, first level"),
+    kind("reentry_further", "re-entry, each further level"),
+    kind("redirect", "signal that redirects"),
+    kind("signal", "signal round trip"),
+    kind("getpid", "getpid"),
+];
+
+const fn kind(column: &'static str, name: &'static str) -> Kind {
+    Kind { column, name }
+}
+
+/// What the crossings are to stay under: trigger, figure, what it is compared with.
+const BARS: [(&str, &str, &str, Bar); 6] = [
+    ("gate", "host_nxp_host", DIRECT, Bar::AtMost(3.5)),
+    ("gate", "nxp_host_nxp", DIRECT, Bar::AtMost(3.5)),
+    (
+        "gate",
+        "host_nxp_host_pointer",
+        "host_nxp_host",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "nxp_host_nxp_pointer",
+        "nxp_host_nxp",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "reentry_further",
+        "reentry_first",
+        Bar::AtMost(1.05),
+    ),
+    ("fault", "host_nxp_host", "redirect", Bar::AtMost(1.2)),
+];
+
+/// What a run under one trigger with one engine gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// `gate` or `fault`.
     pub trigger: String,
-    pub rounds: usize,
-    pub rows: Vec<Row>,
+    pub engine: String,
+    /// Nanoseconds per call of each round, by column of the program's output.
+    columns: Vec<(String, Vec<f64>)>,
 }
 
-const COLUMNS: &str = "direct,host_nxp_host,nxp_host_nxp,signal,getpid";
+/// Nanoseconds per call, and the ratio to a direct call: medians over the rounds, with quartiles of
+/// the first.
+struct Figures {
+    median: f64,
+    lower: f64,
+    upper: f64,
+    ratio: f64,
+}
 
 impl Run {
     /// Reads the program's output. The error says what is wrong with it.
-    pub fn parse(trigger: &str, output: &str) -> Result<Self, String> {
+    pub fn parse(trigger: &str, engine: &str, output: &str) -> Result<Self, String> {
         let mut lines = output.lines();
-        if lines.next() != Some(COLUMNS) {
-            return Err(format!("its first line is not {COLUMNS:?}"));
+        let header = lines.next().unwrap_or_default();
+        let known = |name: &str| KINDS.iter().any(|kind| kind.column == name);
+        let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
+        for name in header.split(',') {
+            if !known(name) || columns.iter().any(|(before, _)| before == name) {
+                return Err(format!("its first line has the column {name:?}"));
+            }
+            columns.push((name.to_owned(), Vec::new()));
         }
-        let mut columns: [Vec<f64>; 5] = Default::default();
         for line in lines {
             let values: Vec<f64> = line
                 .split(',')
@@ -42,82 +96,144 @@ impl Run {
             if values.len() != columns.len() {
                 return Err(format!("{line:?} has not {} columns", columns.len()));
             }
-            for (column, value) in columns.iter_mut().zip(values) {
+            for ((_, column), value) in columns.iter_mut().zip(values) {
                 column.push(value);
             }
         }
-        let rounds = columns[0].len();
-        if rounds == 0 {
-            return Err("it has no rounds".into());
-        }
-        let kinds = [
-            "direct call",
-            "host-NxP-host",
-            "NxP-host-NxP",
-            "signal round trip",
-            "getpid",
-        ];
-        let mut rows: Vec<Row> = kinds
-            .into_iter()
-            .zip(&mut columns)
-            .map(|(kind, values)| {
-                values.sort_by(f64::total_cmp);
-                let at = |share: f64| quantile::of_sorted(values, share);
-                Row {
-                    kind,
-                    median: at(0.5),
-                    lower: at(0.25),
-                    upper: at(0.75),
-                    ratio: 0.0,
-                }
-            })
-            .collect();
-        let direct = rows[0].median;
-        for row in &mut rows {
-            row.ratio = row.median / direct;
-        }
-        Ok(Self {
+        let run = Self {
             trigger: trigger.to_owned(),
-            rounds,
-            rows,
+            engine: engine.to_owned(),
+            columns,
+        };
+        match run.column(DIRECT) {
+            Some([_, ..]) => Ok(run),
+            Some([]) => Err("it has no rounds".into()),
+            None => Err(format!("it has no column {DIRECT:?}")),
+        }
+    }
+
+    fn column(&self, name: &str) -> Option<&[f64]> {
+        let found = self.columns.iter().find(|(column, _)| column == name);
+        found.map(|(_, values)| values.as_slice())
+    }
+
+    fn rounds(&self) -> usize {
+        self.columns.first().map_or(0, |(_, values)| values.len())
+    }
+
+    /// The median over the rounds of one kind's time over another's in the same round.
+    fn ratio(&self, of: &str, to: &str) -> Option<f64> {
+        let pairs = self.column(of)?.iter().zip(self.column(to)?);
+        let ratios: Vec<f64> = pairs.map(|(of, to)| of / to).collect();
+        Some(quantile::median(&ratios))
+    }
+
+    fn figures(&self, column: &str) -> Option<Figures> {
+        let mut sorted = self.column(column)?.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        Some(Figures {
+            median: quantile::of_sorted(&sorted, 0.5),
+            lower: quantile::of_sorted(&sorted, 0.25),
+            upper: quantile::of_sorted(&sorted, 0.75),
+            ratio: self.ratio(column, DIRECT)?,
         })
     }
 }
 
-/// The table for people; Markdown, so that it can be kept as it is.
+/// The tables for people; Markdown, so that they can be kept as they are: one for each trigger, with
+/// the engines beside each other, and one of what is to be reached.
 pub fn table(calls: u64, runs: &[Run]) -> String {
     let mut text = String::new();
-    for run in runs {
+    let mut triggers: Vec<&str> = runs.iter().map(|run| run.trigger.as_str()).collect();
+    triggers.dedup();
+    for trigger in triggers {
+        let runs: Vec<&Run> = runs.iter().filter(|run| run.trigger == trigger).collect();
         let _ = writeln!(
             text,
-            "FLICK_TRIGGER={}: {calls} calls a round, median of {} rounds\n",
-            run.trigger, run.rounds
+            "FLICK_TRIGGER={trigger}: {calls} calls a round, medians of {} rounds\n",
+            runs[0].rounds()
         );
-        text.push_str("| call              | ns per call | quartiles ns        | x direct |\n");
-        text.push_str("|-------------------|------------:|--------------------:|---------:|\n");
-        for row in &run.rows {
-            let quartiles = format!("{:.1} - {:.1}", row.lower, row.upper);
-            let _ = writeln!(
-                text,
-                "| {:<17} | {:>11.1} | {quartiles:>19} | {:>8.1} |",
-                row.kind, row.median, row.ratio
-            );
+        let mut head = vec!["call".to_owned()];
+        for run in &runs {
+            let engine = &run.engine;
+            head.extend([
+                format!("{engine}, ns"),
+                "quartiles".into(),
+                "x direct".into(),
+            ]);
         }
+        let mut lines = vec![head];
+        for kind in &KINDS {
+            let figures: Vec<_> = runs.iter().map(|run| run.figures(kind.column)).collect();
+            if figures.iter().all(Option::is_none) {
+                continue;
+            }
+            let mut line = vec![kind.name.to_owned()];
+            for figures in figures {
+                line.extend(figures.map_or(["-"; 3].map(str::to_owned), |f| {
+                    [
+                        format!("{:.1}", f.median),
+                        format!("{:.1} - {:.1}", f.lower, f.upper),
+                        format!("{:.1}", f.ratio),
+                    ]
+                }));
+            }
+            lines.push(line);
+        }
+        text.push_str(&markdown::table(&lines));
         text.push('\n');
     }
+    text.push_str(&bars(runs));
     text
+}
+
+fn bars(runs: &[Run]) -> String {
+    let name = |column: &str| {
+        let kind = KINDS.iter().find(|kind| kind.column == column);
+        kind.map_or("", |kind| kind.name)
+    };
+    let mut engines: Vec<&str> = Vec::new();
+    for run in runs {
+        if !engines.contains(&run.engine.as_str()) {
+            engines.push(&run.engine);
+        }
+    }
+    let rows = BARS.iter().filter_map(|(trigger, of, to, bar)| {
+        let ratio = |engine: &&str| {
+            let run = |run: &&Run| run.trigger == *trigger && run.engine == **engine;
+            runs.iter().find(run)?.ratio(of, to)
+        };
+        let by_fault = if *trigger == "fault" { " by fault" } else { "" };
+        let values: Vec<_> = engines.iter().map(ratio).collect();
+        values.iter().any(Option::is_some).then(|| bar::Row {
+            name: format!("{}{by_fault} / {}", name(of), name(to)),
+            values,
+            bar: *bar,
+        })
+    });
+    bar::table(&engines, rows)
 }
 
 /// The same, a line for each row, for programs.
 pub fn csv(calls: u64, runs: &[Run]) -> String {
-    let mut text = String::from("trigger,call,calls,rounds,median_ns,lower_ns,upper_ns,ratio\n");
+    let mut text =
+        String::from("trigger,engine,call,calls,rounds,median_ns,lower_ns,upper_ns,ratio\n");
     for run in runs {
-        for row in &run.rows {
-            let _ = writeln!(
-                text,
-                "{},{},{calls},{},{:.3},{:.3},{:.3},{:.3}",
-                run.trigger, row.kind, run.rounds, row.median, row.lower, row.upper, row.ratio
-            );
+        for kind in &KINDS {
+            if let Some(f) = run.figures(kind.column) {
+                let _ = writeln!(
+                    text,
+                    "{},{},{},{calls},{},{:.3},{:.3},{:.3},{:.3}",
+                    run.trigger,
+                    run.engine,
+                    kind.column,
+                    run.rounds(),
+                    f.median,
+                    f.lower,
+                    f.upper,
+                    f.ratio
+                );
+            }
         }
     }
     text
@@ -127,25 +243,24 @@ pub fn csv(calls: u64, runs: &[Run]) -> String {
 mod tests {
     use super::*;
 
-    const OUTPUT: &str = "direct,host_nxp_host,nxp_host_nxp,signal,getpid\n\
-                          2,20,30,1000,100\n1,10,20,900,90\n3,30,70,5000,110\n";
+    const OUTPUT: &str = "direct,host_nxp_host,nxp_host_nxp,reentry_first,reentry_further\n\
+                          2,20,30,100,150\n1,10,20,90,90\n3,36,70,60,120\n";
+
+    fn run(engine: &str) -> Run {
+        Run::parse("gate", engine, OUTPUT).unwrap()
+    }
 
     #[test]
-    fn medians_and_ratios() {
-        let run = Run::parse("gate", OUTPUT).unwrap();
-        assert_eq!(run.rounds, 3);
-        let got: Vec<(f64, f64)> = run.rows.iter().map(|r| (r.median, r.ratio)).collect();
-        assert_eq!(
-            got,
-            [
-                (2.0, 1.0),
-                (20.0, 10.0),
-                (30.0, 15.0),
-                (1000.0, 500.0),
-                (100.0, 50.0)
-            ]
-        );
-        assert_eq!((run.rows[0].lower, run.rows[0].upper), (1.5, 2.5));
+    fn medians_of_times_and_of_the_ratios_in_a_round() {
+        let run = run("interp");
+        let got = |column| run.figures(column).map(|f| (f.median, f.ratio));
+        assert_eq!(got("direct"), Some((2.0, 1.0)));
+        assert_eq!(got("host_nxp_host"), Some((20.0, 10.0)));
+        assert_eq!(got("nxp_host_nxp"), Some((30.0, 20.0)));
+        assert_eq!(got("getpid"), None);
+        let direct = run.figures("direct").unwrap();
+        assert_eq!((direct.lower, direct.upper), (1.5, 2.5));
+        assert_eq!(run.ratio("reentry_further", "reentry_first"), Some(1.5));
     }
 
     #[test]
@@ -153,22 +268,41 @@ mod tests {
         for bad in [
             "",
             "hello\n",
-            COLUMNS,
-            &format!("{COLUMNS}\n1,2,3\n"),
-            &format!("{COLUMNS}\n1,2,3,4,x\n"),
+            "direct,getpid",
+            "getpid\n1\n",
+            "direct,direct\n1,1\n",
+            "direct,getpid\n1,2,3\n",
+            "direct,getpid\n1,x\n",
         ] {
-            assert!(Run::parse("gate", bad).is_err(), "{bad:?}");
+            assert!(Run::parse("gate", "interp", bad).is_err(), "{bad:?}");
         }
     }
 
     #[test]
-    fn table_and_csv_name_every_row() {
-        let runs = [Run::parse("fault", OUTPUT).unwrap()];
-        let (table, csv) = (table(10_000, &runs), csv(10_000, &runs));
-        assert!(table.contains("FLICK_TRIGGER=fault: 10000 calls a round, median of 3 rounds"));
+    fn engines_stand_beside_each_other() {
+        let runs = [run("interp"), run("other")];
+        let text = table(10_000, &runs);
+        for line in [
+            "FLICK_TRIGGER=gate: 10000 calls a round, medians of 3 rounds\n",
+            "| call                         | interp, ns |     quartiles | x direct | other, ns |     quartiles | x direct |\n",
+            "| NxP-host-NxP                 |       30.0 |   25.0 - 50.0 |     20.0 |      30.0 |   25.0 - 50.0 |     20.0 |\n",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert!(!text.contains("getpid"), "{text}");
+        let csv = csv(10_000, &runs);
         assert!(
-            table.contains("| NxP-host-NxP      |        30.0 |         25.0 - 50.0 |     15.0 |")
+            csv.contains("gate,other,host_nxp_host,10000,3,20.000,15.000,28.000,10.000\n"),
+            "{csv}"
         );
-        assert!(csv.contains("fault,host-NxP-host,10000,3,20.000,15.000,25.000,10.000\n"));
+    }
+
+    #[test]
+    fn bars_are_held_or_missed() {
+        let text = bars(&[run("interp")]);
+        let missed =
+            "| re-entry, each further level / re-entry, first level |  **1.50** | ≤ 1.05 |\n";
+        assert!(text.contains(missed), "{text}");
+        assert!(!text.contains("by fault"), "not measured: {text}");
     }
 }

@@ -1,6 +1,7 @@
 //! The table of `flick bench engine`, from what bench/engine/main.c prints.
 use std::fmt::Write as _;
 
+use crate::markdown::{self, figure};
 use crate::quantile;
 
 /// What all runs of one kernel under one engine gave.
@@ -82,14 +83,12 @@ fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
 /// The table for people; Markdown, so that it can be kept as it is. Times are milliseconds of the first
 /// engine; the other columns are times over that.
 pub fn table(engines: &[String], rows: &[Row]) -> String {
-    let ratio = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+    let ratio = |value| figure(value, 2);
     let mut lines = vec![vec!["kernel".to_owned(), format!("{} ms", engines[0])]];
     lines[0].extend(engines[1..].iter().map(|name| format!("{name} x")));
     for row in rows {
-        let time = row.cells[0]
-            .as_ref()
-            .map_or("-".into(), |cell| format!("{:.2}", cell.median() / 1e6));
-        let mut line = vec![row.kernel.clone(), time];
+        let time = row.cells[0].as_ref().map(|cell| cell.median() / 1e6);
+        let mut line = vec![row.kernel.clone(), figure(time, 2)];
         line.extend((1..engines.len()).map(|engine| ratio(row.ratio(engine))));
         lines.push(line);
     }
@@ -101,34 +100,7 @@ pub fn table(engines: &[String], rows: &[Row]) -> String {
     }));
     lines.push(mean);
 
-    let widths: Vec<usize> = (0..lines[0].len())
-        .map(|column| {
-            lines
-                .iter()
-                .map(|line| line[column].len())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    let mut text = String::new();
-    for (number, line) in lines.iter().enumerate() {
-        for (column, (cell, width)) in line.iter().zip(&widths).enumerate() {
-            let _ = if column == 0 {
-                write!(text, "| {cell:<width$} ")
-            } else {
-                write!(text, "| {cell:>width$} ")
-            };
-        }
-        text.push_str("|\n");
-        if number == 0 {
-            for (column, width) in widths.iter().enumerate() {
-                let end = if column == 0 { '-' } else { ':' };
-                let _ = write!(text, "|{:-<1$}{end}", "", width + 1);
-            }
-            text.push_str("|\n");
-        }
-    }
-    text
+    markdown::table(&lines)
 }
 
 /// The same, a line for each kernel and engine, for programs.

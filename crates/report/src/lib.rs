@@ -3,6 +3,8 @@ pub mod crossing;
 pub mod engine;
 pub mod stat;
 
+mod bar;
 mod counter;
+mod markdown;
 mod quantile;
 mod reasons;

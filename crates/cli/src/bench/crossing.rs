@@ -3,10 +3,11 @@
 use std::process::Command;
 
 use clap::Args;
+use flick_abi::settings::{ENGINE, TRIGGER};
 use flick_build::{Error, Root};
 use flick_report::crossing::{self, Run};
 
-use super::{finish, flick, machine, scratch, unreadable};
+use super::{Engines, finish, flick, machine, measured, scratch, unreadable, variable};
 
 #[derive(Args)]
 pub struct Options {
@@ -16,6 +17,8 @@ pub struct Options {
     /// Rounds; the table has their medians
     #[arg(long, default_value_t = 31, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
+    #[command(flatten)]
+    engines: Engines,
     /// Print comma-separated values
     #[arg(long)]
     csv: bool,
@@ -34,18 +37,19 @@ pub fn run(options: &Options) -> Result<(), Error> {
         .arg(&program);
     finish(&mut build)?;
 
+    let (calls, rounds) = (options.calls.to_string(), options.rounds.to_string());
     let mut runs = Vec::new();
-    for trigger in ["gate", "fault"] {
-        let mut run = Command::new(&program);
-        run.args([options.calls.to_string(), options.rounds.to_string()])
-            .env("FLICK_TRIGGER", trigger)
-            // Nothing but crossings may be measured, and nothing may be counted meanwhile.
-            .env("FLICK_OFFLOAD", "require")
-            .env_remove("FLICK_STATS");
-        let output = finish(&mut run)?;
-        let run = Run::parse(trigger, &String::from_utf8_lossy(&output.stdout))
-            .map_err(|why| unreadable(&source, why))?;
-        runs.push(run);
+    for trigger in TRIGGER.values {
+        for engine in options.engines.names() {
+            let mut run = measured(&program);
+            run.args([&calls, &rounds, *trigger])
+                .env(variable(TRIGGER.variable), trigger)
+                .env(variable(ENGINE.variable), engine);
+            let output = finish(&mut run)?;
+            let run = Run::parse(trigger, engine, &String::from_utf8_lossy(&output.stdout))
+                .map_err(|why| unreadable(&source, why))?;
+            runs.push(run);
+        }
     }
     if options.csv {
         print!("{}", crossing::csv(options.calls, &runs));

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
+use flick_abi::settings::ENGINE;
 use flick_build::root::CLANG;
 use flick_build::{Error, Root, Tool};
 use flick_report::engine::{self, Cell, Row};
 
-use super::{file_error, finish, flick, machine, scratch, unreadable};
+use super::{Engines, file_error, finish, flick, machine, measured, scratch, unreadable, variable};
 
 #[derive(Args)]
 pub struct Options {
@@ -24,6 +25,8 @@ pub struct Options {
     /// arguments (repeatable). qemu-riscv64 is taken where it is installed
     #[arg(long, value_name = "NAME=COMMAND", value_parser = peer)]
     peer: Vec<Peer>,
+    #[command(flatten)]
+    engines: Engines,
     /// Print comma-separated values
     #[arg(long)]
     csv: bool,
@@ -81,6 +84,8 @@ const RV64: [&str; 8] = [
 struct Engine {
     name: String,
     command: Vec<PathBuf>,
+    /// `FLICK_ENGINE`, where the kernels are on the NxP.
+    nxp: Option<String>,
 }
 
 struct Sources {
@@ -182,6 +187,7 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
         engines.push(Engine {
             name: name.into(),
             command: vec![program],
+            nxp: None,
         });
     }
 
@@ -211,10 +217,13 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
     }
     let program = dir.join("nxp");
     sources.link(cc(), &SCALAR, &objects, "hosted.c", &program)?;
-    engines.push(Engine {
-        name: "NxP".into(),
-        command: vec![program],
-    });
+    for name in options.engines.names() {
+        engines.push(Engine {
+            name: name.into(),
+            command: vec![program.clone()],
+            nxp: Some(name.into()),
+        });
+    }
 
     let mut all = Vec::new();
     all.extend(QEMU.locate().map(|path| Peer {
@@ -231,6 +240,7 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
             engines.push(Engine {
                 name: peer.name,
                 command,
+                nxp: None,
             });
         }
     }
@@ -239,13 +249,11 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
 
 impl Engine {
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.command[0]);
-        command
-            .args(&self.command[1..])
-            // Nothing may be counted meanwhile.
-            .env_remove("FLICK_STATS")
-            .env_remove("FLICK_CHECK")
-            .env("FLICK_OFFLOAD", "require");
+        let mut command = measured(&self.command[0]);
+        command.args(&self.command[1..]);
+        if let Some(engine) = &self.nxp {
+            command.env(variable(ENGINE.variable), engine);
+        }
         command
     }
 

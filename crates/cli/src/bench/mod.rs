@@ -2,17 +2,21 @@
 pub mod crossing;
 pub mod engine;
 
+use std::ffi::{CStr, OsStr};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use clap::Subcommand;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+use flick_abi::settings::{CHOICES, ENGINE, OFFLOAD, STATISTICS};
 use flick_build::Error;
 use tempfile::TempDir;
 
 #[derive(Subcommand)]
 pub enum Bench {
-    /// Null calls host-NxP-host and NxP-host-NxP beside a call, a signal and a system call
+    /// Null calls host-NxP-host and NxP-host-NxP, by name, by pointer and nested, beside a call and a signal
     Crossing(crossing::Options),
     /// Kernels on the NxP beside the same as host code and under other engines of RV64 code
     Engine(engine::Options),
@@ -47,6 +51,38 @@ fn unreadable(source: &Path, why: String) -> Error {
         why,
         "reinstall Flick: `make` in its source tree",
     )
+}
+
+/// What executes NxP code: every engine that there is, unless some are named.
+#[derive(Args)]
+struct Engines {
+    /// Only these engines of NxP code (FLICK_ENGINE); all of them otherwise
+    #[arg(long = "engine", value_name = "ENGINE", value_delimiter = ',',
+          value_parser = PossibleValuesParser::new(ENGINE.values))]
+    chosen: Vec<String>,
+}
+
+impl Engines {
+    fn names(&self) -> Vec<&str> {
+        let chosen = |name: &&str| self.chosen.is_empty() || self.chosen.iter().any(|c| c == name);
+        ENGINE.values.iter().copied().filter(chosen).collect()
+    }
+}
+
+/// A program that is measured: nothing may be counted meanwhile, and NxP code runs on the NxP.
+fn measured(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for set in CHOICES {
+        command.env_remove(variable(set.variable));
+    }
+    command
+        .env_remove(variable(STATISTICS))
+        .env(variable(OFFLOAD.variable), "require");
+    command
+}
+
+fn variable(name: &CStr) -> &OsStr {
+    OsStr::from_bytes(name.to_bytes())
 }
 
 /// What a figure needs beside it to be of use later.
