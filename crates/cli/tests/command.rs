@@ -235,6 +235,41 @@ fn crossings_of_every_kind_are_measured() {
 }
 
 #[test]
+fn scaling_and_start_up_are_measured() {
+    let output = flick(&[
+        "bench",
+        "scale",
+        "--csv",
+        "--rounds=3",
+        "--milliseconds=1",
+        "--image=16",
+    ]);
+    let table = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let mut wanted = vec!["plain,startup,3,".to_owned()];
+    for engine in ENGINE.values {
+        wanted.push(format!("{engine},startup,3,"));
+        if std::thread::available_parallelism().is_ok_and(|n| n.get() > 1) {
+            wanted.push(format!("{engine},host_nxp_host,3,"));
+            wanted.push(format!("{engine},nxp_host_nxp,3,"));
+        }
+    }
+    for begin in wanted {
+        assert!(
+            table.lines().any(|line| line.starts_with(&begin)),
+            "{begin} is not in\n{table}"
+        );
+    }
+    let code = table
+        .lines()
+        .find_map(|line| line.strip_prefix("plain,startup,3,"));
+    let code: u64 = code
+        .and_then(|rest| rest.split(',').next()?.parse().ok())
+        .expect("a size");
+    assert!(code >= 16 << 10, "{table}");
+}
+
+#[test]
 fn no_execute_probe_dies_of_a_fault() {
     assert_eq!(
         flick(&["doctor", "--probe-nx"]).status.signal(),

@@ -1,7 +1,7 @@
 //! What a finished program or library says about its NxP code.
 use flick_abi::{ABI_VERSION, Note, Version, names};
 use object::read::elf::ElfFile64;
-use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, ReadRef, elf};
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, ReadRef, SectionKind, elf};
 
 use crate::elf::{Machine, machine, parse_host};
 use crate::place::Placements;
@@ -58,6 +58,13 @@ impl<'a> FinalFile<'a> {
             units,
             placements: Placements::of_file(&host)?,
         })
+    }
+
+    /// Bytes of RV64 instructions.
+    pub fn code_size(&self) -> Result<u64> {
+        let elf = ElfFile64::<LittleEndian>::parse(self.nxp_elf).map_err(|e| corrupted(&e))?;
+        let code = elf.sections().filter(|s| s.kind() == SectionKind::Text);
+        Ok(code.map(|section| section.size()).sum())
     }
 }
 

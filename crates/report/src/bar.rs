@@ -4,6 +4,7 @@ use crate::markdown::{self, figure};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bar {
     AtMost(f64),
+    AtLeast(f64),
 }
 
 pub struct Row {
@@ -39,12 +40,14 @@ impl Bar {
         let shown = (value * 100.0).round() / 100.0;
         match self {
             Self::AtMost(most) => shown <= most,
+            Self::AtLeast(least) => shown >= least,
         }
     }
 
     fn text(self) -> String {
         match self {
             Self::AtMost(most) => format!("≤ {most}"),
+            Self::AtLeast(least) => format!("≥ {least}"),
         }
     }
 }
@@ -60,13 +63,20 @@ mod tests {
             values: vec![Some(value), None],
             bar,
         };
-        let rows = [row(3.501, Bar::AtMost(3.5)), row(3.51, Bar::AtMost(3.5))];
+        let rows = [
+            row(3.501, Bar::AtMost(3.5)),
+            row(3.51, Bar::AtMost(3.5)),
+            row(0.95, Bar::AtLeast(0.95)),
+            row(0.94, Bar::AtLeast(0.95)),
+        ];
         assert_eq!(
             table(&["x", "y"], rows.into_iter()),
-            "| figure |        x | y |   bar |\n\
-             |--------|---------:|--:|------:|\n\
-             | a      |     3.50 | - | ≤ 3.5 |\n\
-             | a      | **3.51** | - | ≤ 3.5 |\n"
+            "| figure |        x | y |    bar |\n\
+             |--------|---------:|--:|-------:|\n\
+             | a      |     3.50 | - |  ≤ 3.5 |\n\
+             | a      | **3.51** | - |  ≤ 3.5 |\n\
+             | a      |     0.95 | - | ≥ 0.95 |\n\
+             | a      | **0.94** | - | ≥ 0.95 |\n"
         );
     }
 }

@@ -1,6 +1,7 @@
 //! From what a run did to what people read: `flick stat` and the tables of `flick bench`.
 pub mod crossing;
 pub mod engine;
+pub mod scale;
 pub mod stat;
 
 mod bar;

@@ -1,7 +1,6 @@
 //! `flick bench engine`: builds the kernels of share/flick/bench/engine for the host, for the NxP and as
 //! a program of RV64 Linux without a C library, which other engines run, and compares their times.
 use std::ffi::OsStr;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,7 +10,9 @@ use flick_build::root::CLANG;
 use flick_build::{Error, Root, Tool};
 use flick_report::engine::{self, Cell, Row};
 
-use super::{Engines, file_error, finish, flick, machine, measured, scratch, unreadable, variable};
+use super::{
+    Engines, file_error, finish, flick, machine, measured, say, scratch, unreadable, variable,
+};
 
 #[derive(Args)]
 pub struct Options {
@@ -266,11 +267,6 @@ impl Engine {
 pub fn run(options: &Options) -> Result<(), Error> {
     let sources = Sources::find()?;
     let dir = scratch()?;
-    let say = |text: &str| {
-        if std::io::stderr().is_terminal() {
-            eprintln!("{text}");
-        }
-    };
     say("building the kernels");
     let engines = build(&sources, dir.path(), options)?;
 

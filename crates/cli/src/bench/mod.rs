@@ -1,9 +1,11 @@
 //! `flick bench`: builds the programs of share/flick/bench, runs them and prints their tables.
 pub mod crossing;
 pub mod engine;
+mod large;
+pub mod scale;
 
 use std::ffi::{CStr, OsStr};
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -20,12 +22,22 @@ pub enum Bench {
     Crossing(crossing::Options),
     /// Kernels on the NxP beside the same as host code and under other engines of RV64 code
     Engine(engine::Options),
+    /// Two threads that cross beside one, and start-up with a large image
+    Scale(scale::Options),
 }
 
 pub fn run(what: &Bench) -> Result<(), Error> {
     match what {
         Bench::Crossing(options) => crossing::run(options),
         Bench::Engine(options) => engine::run(options),
+        Bench::Scale(options) => scale::run(options),
+    }
+}
+
+/// What goes on, for somebody who waits.
+fn say(text: &str) {
+    if io::stderr().is_terminal() {
+        eprintln!("{text}");
     }
 }
 
