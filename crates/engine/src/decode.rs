@@ -1,4 +1,5 @@
-//! Instruction decoder (ISA manual, chapter "RV32/64G Instruction Set Listings").
+//! Instruction decoder (ISA manual, chapter "RV32/64G Instruction Set Listings"; chapters "B" for Zba,
+//! Zbb and Zbs and "Zicond" for theirs).
 
 use crate::compressed;
 use crate::op::{Insn, Op};
@@ -110,7 +111,12 @@ fn decode32(w: u32, len: u32) -> Option<Insn> {
                 (1, 0) => i(Op::Slli, shamt),
                 (5, 0) => i(Op::Srli, shamt),
                 (5, 0x10) => i(Op::Srai, shamt),
-                _ => None,
+                (1, 0x0a) => i(Op::Bseti, shamt),
+                (1, 0x12) => i(Op::Bclri, shamt),
+                (1, 0x1a) => i(Op::Binvi, shamt),
+                (5, 0x12) => i(Op::Bexti, shamt),
+                (5, 0x18) => i(Op::Rori, shamt),
+                (funct3, _) => unary(funct3, w >> 20).and_then(|op| i(op, 0)),
             })
         }
         0x1b => {
@@ -120,6 +126,15 @@ fn decode32(w: u32, len: u32) -> Option<Insn> {
                 (1, 0) => i(Op::Slliw, shamt),
                 (5, 0) => i(Op::Srliw, shamt),
                 (5, 0x20) => i(Op::Sraiw, shamt),
+                (5, 0x30) => i(Op::Roriw, shamt),
+                // Six bits of shift amount.
+                (1, 4 | 5) => i(Op::SlliUw, (w >> 20 & 63) as i32),
+                (1, _) => match w >> 20 {
+                    0x600 => i(Op::Clzw, 0),
+                    0x601 => i(Op::Ctzw, 0),
+                    0x602 => i(Op::Cpopw, 0),
+                    _ => None,
+                },
                 _ => None,
             })
         }
@@ -142,6 +157,24 @@ fn decode32(w: u32, len: u32) -> Option<Insn> {
             (1, 5) => r(Op::Divu),
             (1, 6) => r(Op::Rem),
             (1, 7) => r(Op::Remu),
+            (0x10, 2) => r(Op::Sh1add),
+            (0x10, 4) => r(Op::Sh2add),
+            (0x10, 6) => r(Op::Sh3add),
+            (0x20, 4) => r(Op::Xnor),
+            (0x20, 6) => r(Op::Orn),
+            (0x20, 7) => r(Op::Andn),
+            (5, 4) => r(Op::Min),
+            (5, 5) => r(Op::Minu),
+            (5, 6) => r(Op::Max),
+            (5, 7) => r(Op::Maxu),
+            (0x30, 1) => r(Op::Rol),
+            (0x30, 5) => r(Op::Ror),
+            (0x14, 1) => r(Op::Bset),
+            (0x24, 1) => r(Op::Bclr),
+            (0x24, 5) => r(Op::Bext),
+            (0x34, 1) => r(Op::Binv),
+            (7, 5) => r(Op::CzeroEqz),
+            (7, 7) => r(Op::CzeroNez),
             _ => None,
         }),
         0x3b => computes(match (funct7(w), funct3(w)) {
@@ -155,6 +188,13 @@ fn decode32(w: u32, len: u32) -> Option<Insn> {
             (1, 5) => r(Op::Divuw),
             (1, 6) => r(Op::Remw),
             (1, 7) => r(Op::Remuw),
+            (4, 0) => r(Op::AddUw),
+            (4, 4) if rs2(w) == 0 => r(Op::ZextH),
+            (0x10, 2) => r(Op::Sh1addUw),
+            (0x10, 4) => r(Op::Sh2addUw),
+            (0x10, 6) => r(Op::Sh3addUw),
+            (0x30, 1) => r(Op::Rolw),
+            (0x30, 5) => r(Op::Rorw),
             _ => None,
         }),
         0x0f => misc_mem(w).map(|op| Insn::new(op, len, 0, 0, 0, 0)),
@@ -182,7 +222,21 @@ fn decode32(w: u32, len: u32) -> Option<Insn> {
     }
 }
 
-/// FENCE and FENCE.I. Reserved forms of FENCE are to be executed as ordinary ones.
+/// Instructions of opcode OP-IMM with one operand, which bits 31:20 tell apart.
+fn unary(funct3: u32, funct12: u32) -> Option<Op> {
+    match (funct3, funct12) {
+        (1, 0x600) => Some(Op::Clz),
+        (1, 0x601) => Some(Op::Ctz),
+        (1, 0x602) => Some(Op::Cpop),
+        (1, 0x604) => Some(Op::SextB),
+        (1, 0x605) => Some(Op::SextH),
+        (5, 0x287) => Some(Op::OrcB),
+        (5, 0x6b8) => Some(Op::Rev8),
+        _ => None,
+    }
+}
+
+/// FENCE and FENCE.I. Reserved forms are to be executed as ordinary ones.
 fn misc_mem(w: u32) -> Option<Op> {
     const PAUSE: u32 = 0x0100_000f;
     match funct3(w) {
@@ -199,7 +253,7 @@ fn misc_mem(w: u32) -> Option<Op> {
                 Op::Nop
             })
         }
-        1 => Some(Op::Nop),
+        1 => Some(Op::FenceI),
         _ => None,
     }
 }
@@ -357,7 +411,6 @@ mod tests {
             0x0000_0013,
             0x0000_0033,
             0x0000_003b, // computations into x0
-            0x0000_100f, // fence.i
             0x8330_000f, // fence.tso
             0x0001,      // c.nop
             0x4001,      // c.li x0
@@ -370,5 +423,9 @@ mod tests {
         }
         assert_eq!(decode(0x0330_000f).op(), Op::Fence);
         assert_eq!(decode(0x0100_000f).op(), Op::Pause);
+        // With every reserved field set.
+        for bits in [0x0000_100f, 0xffff_9f8f] {
+            assert_eq!(decode(bits).op(), Op::FenceI, "{bits:#x}");
+        }
     }
 }

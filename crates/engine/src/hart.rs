@@ -51,7 +51,7 @@ pub enum Exit {
     Ecall,
     /// `ebreak` or `c.ebreak`; the next instruction is at `pc + 4` or `pc + 2`.
     Ebreak,
-    /// Not an instruction of RV64GC, an unknown CSR, or a reserved rounding mode.
+    /// Not an instruction of the engine's, an unknown CSR, or a reserved rounding mode.
     Illegal {
         /// The 16 or 32 bits of it.
         bits: u32,

@@ -1,8 +1,8 @@
-//! RV64GC execution: decoder, interpreter, and the traits behind which a translator, a bus with
-//! translation and a timing observer fit. It knows nothing of Flick.
+//! Execution of RV64GC with Zba, Zbb, Zbs and Zicond: decoder, interpreter, and the traits behind
+//! which a translator, a bus with translation and a timing observer fit. It knows nothing of Flick.
 //!
 //! Source of the semantics: *The RISC-V Instruction Set Manual, Volume I* (20240411): RV64I, M, A, F,
-//! D, C, Zicsr, Zifencei, Zicntr.
+//! D, C, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbs (chapter "B"), Zicond.
 //!
 //! - [`Hart`] is plain data and may live anywhere, also on a stack; [`run()`] keeps nothing that needs
 //!   dropping, so a signal handler may leave it with `longjmp` and may enter it again with another

@@ -1,7 +1,7 @@
 //! Decoded instructions.
 
-/// What the interpreter dispatches on: one variant per instruction of RV64GC. Compressed
-/// instructions have been expanded, hints are `Nop`.
+/// What the interpreter dispatches on: one variant per instruction of RV64GC, Zba, Zbb, Zbs
+/// and Zicond. Compressed instructions have been expanded, hints are `Nop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[rustfmt::skip]
@@ -17,10 +17,15 @@ pub enum Op {
     Addi, Slti, Sltiu, Xori, Ori, Andi, Slli, Srli, Srai,
     Add, Sub, Sll, Slt, Sltu, Xor, Srl, Sra, Or, And,
     Addiw, Slliw, Srliw, Sraiw, Addw, Subw, Sllw, Srlw, Sraw,
-    Fence, Pause, Ecall, Ebreak,
+    Fence, FenceI, Pause, Ecall, Ebreak,
     Csrrw, Csrrs, Csrrc, Csrrwi, Csrrsi, Csrrci,
     Mul, Mulh, Mulhsu, Mulhu, Div, Divu, Rem, Remu,
     Mulw, Divw, Divuw, Remw, Remuw,
+    AddUw, Sh1add, Sh2add, Sh3add, Sh1addUw, Sh2addUw, Sh3addUw, SlliUw,
+    Andn, Orn, Xnor, Clz, Clzw, Ctz, Ctzw, Cpop, Cpopw, Max, Maxu, Min, Minu, SextB, SextH, ZextH,
+    Rol, Rolw, Ror, Rori, Roriw, Rorw, OrcB, Rev8,
+    Bclr, Bclri, Bext, Bexti, Binv, Binvi, Bset, Bseti,
+    CzeroEqz, CzeroNez,
     LrW, ScW, AmoswapW, AmoaddW, AmoxorW, AmoandW, AmoorW, AmominW, AmomaxW, AmominuW, AmomaxuW,
     LrD, ScD, AmoswapD, AmoaddD, AmoxorD, AmoandD, AmoorD, AmominD, AmomaxD, AmominuD, AmomaxuD,
     Flw, Fsw, Fld, Fsd,
@@ -36,7 +41,7 @@ pub enum Op {
 /// The last variant; [`Insn::op`] relies on it.
 const LAST: Op = Op::FcvtDS;
 
-/// A decoded instruction in 8 bytes; 0 is [`Op::Undecoded`].
+/// A decoded instruction in 8 bytes; a low byte of 0 is [`Op::Undecoded`], whatever is above it.
 ///
 /// Bits 0..8 op, 8..13 rd, 13..16 length in bytes, 16..21 rs1, 24..29 rs2, 32..64 immediate. In the
 /// immediate: the CSR number; for rounded floating-point instructions rm in bits 0..3 and rs3 in
@@ -57,7 +62,7 @@ impl Insn {
     }
 
     /// # Safety
-    /// `word` is 0 or comes from [`Self::word`].
+    /// `word` comes from [`Self::word`], or its low byte is 0.
     #[inline(always)]
     pub(crate) unsafe fn from_word(word: u64) -> Self {
         Self(word)

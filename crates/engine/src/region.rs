@@ -1,7 +1,7 @@
 //! Guest code and its decode cache.
 
 use core::ptr;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering, fence};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
 use crate::decode::{decode, illegal};
@@ -11,7 +11,8 @@ use crate::op::{Insn, Op};
 /// reached. Threads share it; several may fill a slot, with the same value. The cache is zero pages
 /// until then (for a region of more than about 32 KiB the allocator maps it).
 ///
-/// The code must not change: `fence.i` does nothing.
+/// The code may change. A hart executes the new instructions at the latest after a `fence.i` of its
+/// own (ISA manual, chapter "Zifencei"), which empties the slots of all harts.
 pub struct CodeRegion {
     base: u64,
     /// Bytes, even.
@@ -19,10 +20,23 @@ pub struct CodeRegion {
     /// Where the code is in this process; `base` when guest addresses are host addresses.
     bytes: *const u8,
     /// `len / 2 + 1` slots; the last holds [`Op::End`].
+    ///
+    /// An empty one has [`Op::Undecoded`] in its low byte and the number of the `fence.i` that emptied
+    /// it above. It is filled by exchange with the very word that was found before the code was read:
+    /// a thread that read the code before another hart changed it does not fill what that hart's
+    /// `fence.i` has emptied meanwhile.
     slots: *mut AtomicU64,
+    /// For each [`PAGE`] slots: has one been about to be filled? The others need no emptying.
+    used: Box<[AtomicU8]>,
+    /// Calls of [`Self::forget`]. Not in the region itself, whose base and length would then not be
+    /// constant to the compiler, and the interpreter would load them again after each guest store.
+    forgotten: Box<AtomicU64>,
 }
 
-// SAFETY: the code is read only, the slots are atomics, and any thread may free the cache.
+/// Slots in a memory page.
+const PAGE: usize = 4096 / size_of::<AtomicU64>();
+
+// SAFETY: code and slots are read and written as atomics, and any thread may free the cache.
 unsafe impl Send for CodeRegion {}
 // SAFETY: as above.
 unsafe impl Sync for CodeRegion {}
@@ -31,7 +45,8 @@ impl CodeRegion {
     /// Code at guest addresses `base..base + len` that are host addresses too.
     ///
     /// # Safety
-    /// The range is readable and unchanging as long as the region lives; `base` is even.
+    /// The range is readable as long as the region lives, and changed by nothing but guest stores and
+    /// atomic ones; `base` is even.
     pub unsafe fn new(base: u64, len: u64) -> Self {
         // SAFETY: by the caller.
         unsafe { Self::mapped(base, ptr::with_exposed_provenance(base as usize), len) }
@@ -40,8 +55,8 @@ impl CodeRegion {
     /// Code at guest addresses `base..base + len`, whose bytes are at `bytes`.
     ///
     /// # Safety
-    /// `bytes..bytes + len` is readable and unchanging as long as the region lives; `base` is even
-    /// and `base + len` does not wrap around.
+    /// `bytes..bytes + len` is readable as long as the region lives, and changed by nothing but guest
+    /// stores and atomic ones; `base` and `bytes` are even, and `base + len` does not wrap around.
     pub unsafe fn mapped(base: u64, bytes: *const u8, len: u64) -> Self {
         let len = len & !1;
         let layout = Self::layout(len);
@@ -52,17 +67,21 @@ impl CodeRegion {
         }
         let end = Insn::new(Op::End, 2, 0, 0, 0, 0);
         // SAFETY: the last slot of the allocation; nobody else has it yet.
-        unsafe { (*slots.add((len / 2) as usize)).store(end.word(), Ordering::Relaxed) };
+        unsafe { (*slots.add(slots_of(len))).store(end.word(), Ordering::Relaxed) };
         Self {
             base,
             len,
             bytes,
             slots,
+            used: (0..slots_of(len).div_ceil(PAGE))
+                .map(|_| AtomicU8::new(0))
+                .collect(),
+            forgotten: Box::new(AtomicU64::new(0)),
         }
     }
 
     fn layout(len: u64) -> Layout {
-        match Layout::array::<AtomicU64>((len / 2 + 1) as usize) {
+        match Layout::array::<AtomicU64>(slots_of(len) + 1) {
             Ok(layout) => layout,
             // A region of 2^60 bytes cannot exist in an address space of 2^57.
             Err(_) => handle_alloc_error(Layout::new::<AtomicU64>()),
@@ -102,9 +121,11 @@ impl CodeRegion {
     pub(crate) fn bits(&self, pc: u64) -> u32 {
         let offset = pc.wrapping_sub(self.base);
         debug_assert!(offset < self.len);
-        // SAFETY: `len` is even, so two bytes are readable at any even offset below it.
-        let half = |at: u64| unsafe {
-            u32::from(self.bytes.add(at as usize).cast::<u16>().read_unaligned())
+        let half = |at: u64| {
+            // SAFETY: `len` is even, so two bytes are readable at any even offset below it. Guest stores
+            // may change them meanwhile; halves of an instruction are fetched one by one.
+            let parcel = unsafe { &*self.bytes.add(at as usize).cast::<AtomicU16>() };
+            u32::from(parcel.load(Ordering::Relaxed))
         };
         let low = half(offset);
         if low & 3 == 3 && offset + 2 < self.len {
@@ -118,22 +139,115 @@ impl CodeRegion {
     #[cold]
     #[inline(never)]
     pub(crate) fn fill(&self, pc: u64) {
+        let empty = self.empty(pc);
+        // Else it has been filled meanwhile, or emptied, and the caller comes again.
+        if empty as u8 == Op::Undecoded as u8 {
+            self.exchange(pc, empty, self.decode(pc));
+        }
+    }
+
+    /// What is in the slot of `pc`, about to be filled.
+    fn empty(&self, pc: u64) -> u64 {
+        // A `forget` at the same time sees the mark, or the code is read as it is after the fence there.
+        // That also holds for a mark that another thread has made: x86-64 has one order of stores.
+        let used = &self.used[self.index(pc) / PAGE];
+        if used.load(Ordering::Acquire) == 0 {
+            used.store(1, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+        }
+        self.slot(self.index(pc)).load(Ordering::Acquire)
+    }
+
+    fn decode(&self, pc: u64) -> Insn {
         let bits = self.bits(pc);
         let truncated = bits & 3 == 3 && pc.wrapping_sub(self.base) + 2 >= self.len;
-        let insn = if truncated {
+        if truncated {
             illegal(bits)
         } else {
             decode(bits)
-        };
-        // SAFETY: the index is below `len / 2` because `pc` is in the region.
-        let slot = unsafe { &*self.slots.add((pc.wrapping_sub(self.base) / 2) as usize) };
-        slot.store(insn.word(), Ordering::Relaxed);
+        }
     }
+
+    /// Fills the slot of `pc` if it holds `empty`. Did it?
+    fn exchange(&self, pc: u64, empty: u64, insn: Insn) -> bool {
+        let slot = self.slot(self.index(pc));
+        let done = slot.compare_exchange(empty, insn.word(), Ordering::Relaxed, Ordering::Relaxed);
+        done.is_ok()
+    }
+
+    fn index(&self, pc: u64) -> usize {
+        slots_of(pc.wrapping_sub(self.base))
+    }
+
+    fn slot(&self, index: usize) -> &AtomicU64 {
+        assert!(index < slots_of(self.len));
+        // SAFETY: one of the slots.
+        unsafe { &*self.slots.add(index) }
+    }
+
+    /// Empties the cache, so that what the calling thread fetches from now on is what it, or whoever it
+    /// has synchronised with, has stored before. Takes time in proportion to the code that was ever
+    /// executed. Never waits: a signal handler may come here from [`Self::fill`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn forget(&self) {
+        let number = self.forgotten.fetch_add(1, Ordering::Relaxed) + 1;
+        // What the guest has stored comes before; see `fill`.
+        fence(Ordering::SeqCst);
+        let empty = Op::Undecoded as u64 | number << 8;
+        for (page, used) in self.used.iter().enumerate() {
+            if used.load(Ordering::SeqCst) == 0 {
+                continue;
+            }
+            for index in page * PAGE..slots_of(self.len).min((page + 1) * PAGE) {
+                self.slot(index).store(empty, Ordering::Release);
+            }
+        }
+    }
+}
+
+/// Slots of so many bytes of code.
+fn slots_of(len: u64) -> usize {
+    (len / 2) as usize
 }
 
 impl Drop for CodeRegion {
     fn drop(&mut self) {
         // SAFETY: allocated in `mapped` with this layout.
         unsafe { dealloc(self.slots.cast(), Self::layout(self.len)) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// addi a0, x0, value
+    fn li_a0(value: u64) -> u64 {
+        0x513 | value << 20
+    }
+
+    #[test]
+    fn what_was_read_before_a_change_is_not_kept_after_it() {
+        let code = AtomicU64::new(li_a0(1));
+        let pc = code.as_ptr().expose_provenance() as u64;
+        // SAFETY: the code outlives the region; only atomic stores change it.
+        let region = unsafe { CodeRegion::new(pc, 8) };
+        // One thread is between reading and filling while another changes the code; twice, since the
+        // second time the slot is not as it was made.
+        for value in 1..3 {
+            let empty = region.empty(pc);
+            let old = region.decode(pc);
+            code.store(li_a0(value + 1), Ordering::Relaxed);
+            region.forget();
+            assert!(!region.exchange(pc, empty, old));
+            assert_eq!(region.empty(pc) as u8, Op::Undecoded as u8);
+        }
+        region.fill(pc);
+        assert_eq!(region.empty(pc), region.decode(pc).word());
+        assert_eq!(region.decode(pc).imm(), 3);
+        // Filling what another thread has filled changes nothing.
+        region.fill(pc);
+        assert_eq!(region.empty(pc), region.decode(pc).word());
     }
 }

@@ -132,6 +132,12 @@ pub fn run<M: Memory, O: Observer>(
                 x!(insn.rd() => $value);
             }};
         }
+        macro_rules! r {
+            (|$a:ident| $value:expr) => {{
+                let $a = x!(insn.rs1());
+                x!(insn.rd() => $value);
+            }};
+        }
         macro_rules! rrr {
             (|$a:ident, $b:ident| $value:expr) => {{
                 let ($a, $b) = (x!(insn.rs1()), x!(insn.rs2()));
@@ -383,7 +389,51 @@ pub fn run<M: Memory, O: Observer>(
             Op::Remw => rrr!(|a, b| int::remw(a as i32, b as i32) as u64),
             Op::Remuw => rrr!(|a, b| int::remuw(a as u32, b as u32) as i32 as u64),
 
+            Op::AddUw => rrr!(|a, b| b.wrapping_add(u64::from(a as u32))),
+            Op::Sh1add => rrr!(|a, b| b.wrapping_add(a << 1)),
+            Op::Sh2add => rrr!(|a, b| b.wrapping_add(a << 2)),
+            Op::Sh3add => rrr!(|a, b| b.wrapping_add(a << 3)),
+            Op::Sh1addUw => rrr!(|a, b| b.wrapping_add(u64::from(a as u32) << 1)),
+            Op::Sh2addUw => rrr!(|a, b| b.wrapping_add(u64::from(a as u32) << 2)),
+            Op::Sh3addUw => rrr!(|a, b| b.wrapping_add(u64::from(a as u32) << 3)),
+            Op::SlliUw => rri!(|a, i| u64::from(a as u32) << (i & 63)),
+            Op::Andn => rrr!(|a, b| a & !b),
+            Op::Orn => rrr!(|a, b| a | !b),
+            Op::Xnor => rrr!(|a, b| !(a ^ b)),
+            Op::Clz => r!(|a| u64::from(a.leading_zeros())),
+            Op::Clzw => r!(|a| u64::from((a as u32).leading_zeros())),
+            Op::Ctz => r!(|a| u64::from(a.trailing_zeros())),
+            Op::Ctzw => r!(|a| u64::from((a as u32).trailing_zeros())),
+            Op::Cpop => r!(|a| u64::from(a.count_ones())),
+            Op::Cpopw => r!(|a| u64::from((a as u32).count_ones())),
+            Op::Max => rrr!(|a, b| (a as i64).max(b as i64) as u64),
+            Op::Maxu => rrr!(|a, b| a.max(b)),
+            Op::Min => rrr!(|a, b| (a as i64).min(b as i64) as u64),
+            Op::Minu => rrr!(|a, b| a.min(b)),
+            Op::SextB => r!(|a| a as i8 as u64),
+            Op::SextH => r!(|a| a as i16 as u64),
+            Op::ZextH => r!(|a| u64::from(a as u16)),
+            Op::Rol => rrr!(|a, b| a.rotate_left(b as u32 & 63)),
+            Op::Rolw => rrr!(|a, b| (a as u32).rotate_left(b as u32 & 31) as i32 as u64),
+            Op::Ror => rrr!(|a, b| a.rotate_right(b as u32 & 63)),
+            Op::Rori => rri!(|a, i| a.rotate_right(i as u32 & 63)),
+            Op::Roriw => rri!(|a, i| (a as u32).rotate_right(i as u32 & 31) as i32 as u64),
+            Op::Rorw => rrr!(|a, b| (a as u32).rotate_right(b as u32 & 31) as i32 as u64),
+            Op::OrcB => r!(|a| int::orc_b(a)),
+            Op::Rev8 => r!(|a| a.swap_bytes()),
+            Op::Bclr => rrr!(|a, b| a & !(1 << (b & 63))),
+            Op::Bclri => rri!(|a, i| a & !(1 << (i & 63))),
+            Op::Bext => rrr!(|a, b| a >> (b & 63) & 1),
+            Op::Bexti => rri!(|a, i| a >> (i & 63) & 1),
+            Op::Binv => rrr!(|a, b| a ^ 1 << (b & 63)),
+            Op::Binvi => rri!(|a, i| a ^ 1 << (i & 63)),
+            Op::Bset => rrr!(|a, b| a | 1 << (b & 63)),
+            Op::Bseti => rri!(|a, i| a | 1 << (i & 63)),
+            Op::CzeroEqz => rrr!(|a, b| int::czero_eqz(a, b)),
+            Op::CzeroNez => rrr!(|a, b| int::czero_nez(a, b)),
+
             Op::Fence => mem.fence(),
+            Op::FenceI => code.forget(),
             Op::Pause => core::hint::spin_loop(),
             Op::Ecall => exit!(Exit::Ecall),
             Op::Ebreak => exit!(Exit::Ebreak),

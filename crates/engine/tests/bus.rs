@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 
 use flick_engine::{
-    AmoOp, Cause, CodeRegion, Exit, Hart, InstructionBudget, InstructionCounter, Memory, Observer,
-    Trap, run,
+    AmoOp, Cause, CodeRegion, Exit, Hart, InstructionBudget, InstructionCounter, Memory,
+    NoObserver, Observer, Trap, run,
 };
 
 const BASE: u64 = 0x8000_0000;
@@ -190,6 +190,30 @@ fn a_budget_stops_and_execution_goes_on() {
     }
     // 33 instructions, the last of which leaves.
     assert_eq!((stops, hart.x[12]), (10, 5));
+}
+
+#[test]
+fn code_in_the_ram_is_changed_by_the_guest() {
+    // sw a1, 8(a0); fence.i; illegal; ret: what is stored is addi a2, a2, 5.
+    const CODE: [u32; 4] = [0x00b5_2423, 0x0000_100f, 0, 0x0000_8067];
+    let bus = Bus::new(16);
+    for (at, word) in (BASE..).step_by(4).zip(CODE) {
+        bus.store32(at, word).unwrap();
+    }
+    let bytes = bus.ram.borrow().as_ptr();
+    assert!(bytes.addr().is_multiple_of(2));
+    // SAFETY: the bus outlives the region; nothing but the guest changes it.
+    let code = unsafe { CodeRegion::mapped(BASE, bytes, 16) };
+    let mut hart = Hart::ZERO;
+    hart.pc = BASE + 8;
+    let mut nothing = NoObserver;
+    let exit = run(&mut hart, &bus, &code, &mut nothing);
+    assert_eq!(exit, Exit::Illegal { bits: 0 });
+    hart.pc = BASE;
+    hart.x[10] = BASE;
+    hart.x[11] = 0x0056_0613;
+    assert_eq!(run(&mut hart, &bus, &code, &mut nothing), Exit::Leave);
+    assert_eq!(hart.x[12], 5);
 }
 
 /// Records what it is told.

@@ -108,6 +108,7 @@ pub fn make(rng: &mut Rng, op: &Opcode) -> Body {
             let shamt = rng.below(1 << bits) as i32;
             code.word(asm::i(op.base, regs.any(rng), regs.any(rng), shamt));
         }
+        Form::Unary => code.word(asm::i(op.base, regs.any(rng), regs.any(rng), 0)),
         Form::U => code.word(op.base | regs.any(rng) << 7 | (rng.signed(20) as u32) << 12),
         Form::Load(size) | Form::FLoad(size) | Form::Store(size) | Form::FStore(size) => {
             let base = regs.nonzero(rng);
@@ -399,7 +400,7 @@ fn transfer(
 fn illegal(rng: &mut Rng) -> u32 {
     let any = rng.next() as u32;
     let (regs, fmt) = (any & 0x01ff_8f80, rng.below(2) as u32 * 0x0200_0000);
-    match rng.below(16) {
+    match rng.below(20) {
         0 => 0,
         1 => u32::MAX,
         // Reserved static rounding modes.
@@ -425,6 +426,39 @@ fn illegal(rng: &mut Rng) -> u32 {
         13 => rng.pick(&[0x2001, 0x4002, 0x6002, 0x8002, 0x6101, 0x6081]),
         // Compressed: quadrant 0 funct3 4, the two reserved word operations.
         14 => rng.pick(&[0x8000, 0x9c41, 0x9c61]) | any & 0x039c,
+        // Neighbours of Zba, Zbb and Zbs: carry-less products, packing, shifts of ones.
+        15 => {
+            any & 0x01ff_8f80
+                | rng.pick(&[
+                    0x0a00_1033,
+                    0x0a00_2033,
+                    0x0a00_3033,
+                    0x0800_4033,
+                    0x0800_7033,
+                    0x2000_1033,
+                    0x2000_5033,
+                ])
+        }
+        // zext.h with a second operand.
+        16 => 0x0810_403b | any & 0x01ef_8f80,
+        // Unary operations and permutations of bits that are not in Zbb.
+        17 => {
+            any & 0x000f_8f80
+                | rng.pick(&[
+                    0x6030_1013,
+                    0x6060_1013,
+                    0x6100_1013,
+                    0x6030_101b,
+                    0x6040_101b,
+                    0x2860_5013,
+                    0x2880_5013,
+                    0x6980_5013,
+                    0x6b90_5013,
+                    0x0880_501b,
+                ])
+        }
+        // Immediate shifts of 32 bits with a sixth bit of amount.
+        18 => 0x6200_501b | any & 0x01ff_8f80,
         // fsqrt with a second operand, fmv with a rounding mode.
         _ => rng.pick(&[0x5810_0053, 0x5a30_0053, 0xe000_2053, 0xf000_1053]) | any & 0x000f_8f80,
     }
@@ -466,6 +500,7 @@ fn sequence(rng: &mut Rng, regs: &mut Registers, needs: &mut Vec<(u32, Need)>, c
             Form::R => code.word(asm::r(op.base, rd, rs1, rs2)),
             Form::I => code.word(asm::i(op.base, rd, rs1, rng.signed(12))),
             Form::Shift(bits) => code.word(asm::i(op.base, rd, rs1, rng.below(1 << bits) as i32)),
+            Form::Unary => code.word(asm::i(op.base, rd, rs1, 0)),
             Form::U => code.word(op.base | rd << 7 | (rng.signed(20) as u32) << 12),
             Form::Load(_) => code.word(asm::i(op.base, rd, pointer, offset)),
             Form::FLoad(_) => code.word(asm::i(op.base, fd, pointer, offset)),

@@ -126,9 +126,9 @@ pub fn qemu(program: &Program, name: &str) -> Result<Vec<u8>, String> {
 }
 
 fn capture(path: &std::path::Path) -> Result<(Vec<u8>, std::process::ExitStatus), std::io::Error> {
-    // Without the extensions that newer versions switch on by default, reserved encodings are.
+    // Without the extensions that newer versions switch on by default, whose encodings are reserved.
     let mut child = Command::new("qemu-riscv64")
-        .args(["-cpu", "rv64,zba=false,zbb=false,zbc=false,zbs=false"])
+        .args(["-cpu", "rv64,zba=true,zbb=true,zbc=false,zbs=true"])
         .arg(path)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
