@@ -185,6 +185,7 @@ fn kernels_compute_the_same_under_every_engine() {
         "--csv",
         "--rounds=1",
         "--runs=1",
+        "--peer=broken=/bin/false",
         "nbody",
         "indirect",
     ]);
@@ -202,7 +203,12 @@ fn kernels_compute_the_same_under_every_engine() {
             assert!(engines.contains(engine), "{table}");
         }
         assert!(of.iter().all(|row| row[5] == of[0][5]), "{table}");
+        assert!(!engines.contains(&"broken"), "{table}");
     }
+    assert!(
+        text(&output.stderr).contains("flick: warning: [FLK0103]"),
+        "{output:?}"
+    );
     let unknown = flick(&["bench", "engine", "nothing"]);
     assert_eq!(unknown.status.code(), Some(1));
     assert!(
@@ -213,7 +219,18 @@ fn kernels_compute_the_same_under_every_engine() {
 
 #[test]
 fn crossings_of_every_kind_are_measured() {
-    let output = flick(&["bench", "crossing", "--csv", "--calls=20", "--rounds=3"]);
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let peer = dir.path().join("peer.sh");
+    std::fs::write(&peer, "echo direct,host_nxp_host; echo $1,$2").expect("a script");
+    let peer = format!("--peer=fixed=sh {}", peer.display());
+    let output = flick(&[
+        "bench",
+        "crossing",
+        "--csv",
+        "--calls=20",
+        "--rounds=3",
+        &peer,
+    ]);
     let table = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     for engine in ENGINE.values {
@@ -232,6 +249,8 @@ fn crossings_of_every_kind_are_measured() {
             assert!(line.is_some(), "{begin} is not in\n{table}");
         }
     }
+    let peer = "gate,fixed,host_nxp_host,20,1,3.000,3.000,3.000,0.150\n";
+    assert!(table.contains(peer), "{table}");
 }
 
 #[test]

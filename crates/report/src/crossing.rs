@@ -141,13 +141,14 @@ impl Run {
 }
 
 /// The tables for people; Markdown, so that they can be kept as they are: one for each trigger, with
-/// the engines beside each other, and one of what is to be reached.
-pub fn table(calls: u64, runs: &[Run]) -> String {
+/// the engines and then their peers beside each other, and one of what the engines are to reach.
+pub fn table(calls: u64, runs: &[Run], peers: &[Run]) -> String {
     let mut text = String::new();
     let mut triggers: Vec<&str> = runs.iter().map(|run| run.trigger.as_str()).collect();
     triggers.dedup();
     for trigger in triggers {
-        let runs: Vec<&Run> = runs.iter().filter(|run| run.trigger == trigger).collect();
+        let all = runs.iter().chain(peers);
+        let runs: Vec<&Run> = all.filter(|run| run.trigger == trigger).collect();
         let _ = writeln!(
             text,
             "FLICK_TRIGGER={trigger}: {calls} calls a round, medians of {} rounds\n",
@@ -215,10 +216,10 @@ fn bars(runs: &[Run]) -> String {
 }
 
 /// The same, a line for each row, for programs.
-pub fn csv(calls: u64, runs: &[Run]) -> String {
+pub fn csv(calls: u64, runs: &[Run], peers: &[Run]) -> String {
     let mut text =
         String::from("trigger,engine,call,calls,rounds,median_ns,lower_ns,upper_ns,ratio\n");
-    for run in runs {
+    for run in runs.iter().chain(peers) {
         for kind in &KINDS {
             if let Some(f) = run.figures(kind.column) {
                 let _ = writeln!(
@@ -281,16 +282,20 @@ mod tests {
     #[test]
     fn engines_stand_beside_each_other() {
         let runs = [run("interp"), run("other")];
-        let text = table(10_000, &runs);
+        let text = table(10_000, &runs, &[run("peer")]);
         for line in [
             "FLICK_TRIGGER=gate: 10000 calls a round, medians of 3 rounds\n",
-            "| call                         | interp, ns |     quartiles | x direct | other, ns |     quartiles | x direct |\n",
-            "| NxP-host-NxP                 |       30.0 |   25.0 - 50.0 |     20.0 |      30.0 |   25.0 - 50.0 |     20.0 |\n",
+            "| call                         | interp, ns |     quartiles | x direct | other, ns |     quartiles | x direct | peer, ns |",
+            "| NxP-host-NxP                 |       30.0 |   25.0 - 50.0 |     20.0 |      30.0 |   25.0 - 50.0 |     20.0 |     30.0 |",
         ] {
             assert!(text.contains(line), "{text}");
         }
         assert!(!text.contains("getpid"), "{text}");
-        let csv = csv(10_000, &runs);
+        assert!(
+            text.contains("|    interp |     other |    bar |\n"),
+            "no peer: {text}"
+        );
+        let csv = csv(10_000, &runs, &[]);
         assert!(
             csv.contains("gate,other,host_nxp_host,10000,3,20.000,15.000,28.000,10.000\n"),
             "{csv}"

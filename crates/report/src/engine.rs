@@ -65,10 +65,11 @@ impl Row {
         others.filter_map(move |(i, cell)| sum(cell).is_some_and(|s| Some(s) != right).then_some(i))
     }
 
-    /// Time of an engine over that of the first.
+    /// Time of an engine over that of the first, for the same result.
     fn ratio(&self, engine: usize) -> Option<f64> {
         let first = self.cells.first()?.as_ref()?;
-        Some(self.cells[engine].as_ref()?.median() / first.median())
+        let cell = self.cells[engine].as_ref()?;
+        (cell.checksum == first.checksum).then(|| cell.median() / first.median())
     }
 }
 
@@ -81,7 +82,7 @@ fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// The table for people; Markdown, so that it can be kept as it is. Times are milliseconds of the first
-/// engine; the other columns are times over that.
+/// engine; the other columns are times over that. `wrong`: another checksum; `-`: not run.
 pub fn table(engines: &[String], rows: &[Row]) -> String {
     let ratio = |value| figure(value, 2);
     let mut lines = vec![vec!["kernel".to_owned(), format!("{} ms", engines[0])]];
@@ -89,7 +90,14 @@ pub fn table(engines: &[String], rows: &[Row]) -> String {
     for row in rows {
         let time = row.cells[0].as_ref().map(|cell| cell.median() / 1e6);
         let mut line = vec![row.kernel.clone(), figure(time, 2)];
-        line.extend((1..engines.len()).map(|engine| ratio(row.ratio(engine))));
+        let wrong: Vec<usize> = row.wrong().collect();
+        line.extend((1..engines.len()).map(|engine| {
+            if wrong.contains(&engine) {
+                "wrong".into()
+            } else {
+                ratio(row.ratio(engine))
+            }
+        }));
         lines.push(line);
     }
     let mut mean = vec!["geometric mean".to_owned(), String::new()];
@@ -141,6 +149,7 @@ mod tests {
             row("sort", ["1000000 7\n3000000 7\n2000000 7\n", "4000000 7\n"]),
             row("bfs", ["1000000 8\n", "8000000 8\n"]),
             row("mix", ["1000000 8\n", ""]),
+            row("crc32", ["1000000 8\n", "1000000 9\n"]),
         ];
         let engines = ["native".to_owned(), "NxP".to_owned()];
         assert_eq!(
@@ -150,6 +159,7 @@ mod tests {
              | sort           |      2.00 |  2.00 |\n\
              | bfs            |      1.00 |  8.00 |\n\
              | mix            |      1.00 |     - |\n\
+             | crc32          |      1.00 | wrong |\n\
              | geometric mean |           |  4.00 |\n"
         );
         assert!(csv(&engines, &rows).contains("bfs,NxP,1,8000000,8.000,8\n"));

@@ -1,5 +1,6 @@
 //! `flick bench crossing`: builds share/flick/bench/crossing.c with `flick cc`, runs it under each
 //! trigger and prints the table.
+use std::path::Path;
 use std::process::Command;
 
 use clap::Args;
@@ -7,7 +8,7 @@ use flick_abi::settings::{ENGINE, TRIGGER};
 use flick_build::{Error, Root};
 use flick_report::crossing::{self, Run};
 
-use super::{Engines, finish, flick, machine, measured, scratch, unreadable, variable};
+use super::{Engines, Peer, finish, flick, machine, measured, scratch, unreadable, variable};
 
 #[derive(Args)]
 pub struct Options {
@@ -19,6 +20,10 @@ pub struct Options {
     rounds: u64,
     #[command(flatten)]
     engines: Engines,
+    /// What calls RV64 code otherwise: COMMAND, words apart, is followed by CALLS and ROUNDS, and prints
+    /// what share/flick/bench/crossing.c does (repeatable)
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = Peer::parse)]
+    peer: Vec<Peer>,
     /// Print comma-separated values
     #[arg(long)]
     csv: bool,
@@ -51,11 +56,23 @@ pub fn run(options: &Options) -> Result<(), Error> {
             runs.push(run);
         }
     }
+    let mut peers = Vec::new();
+    for Peer { name, command } in &options.peer {
+        let mut run = Command::new(&command[0]);
+        let output = finish(run.args(&command[1..]).args([&calls, &rounds]))?;
+        let run = Run::parse(
+            TRIGGER.values[0],
+            name,
+            &String::from_utf8_lossy(&output.stdout),
+        )
+        .map_err(|why| unreadable(Path::new(&command[0]), why))?;
+        peers.push(run);
+    }
     if options.csv {
-        print!("{}", crossing::csv(options.calls, &runs));
+        print!("{}", crossing::csv(options.calls, &runs, &peers));
     } else {
         println!("{}\n", machine());
-        print!("{}", crossing::table(options.calls, &runs));
+        print!("{}", crossing::table(options.calls, &runs, &peers));
     }
     Ok(())
 }

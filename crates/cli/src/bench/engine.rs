@@ -11,7 +11,7 @@ use flick_build::{Error, Root, Tool};
 use flick_report::engine::{self, Cell, Row};
 
 use super::{
-    Engines, file_error, finish, flick, machine, measured, say, scratch, unreadable, variable,
+    Engines, Peer, file_error, finish, flick, machine, measured, say, scratch, unreadable, variable,
 };
 
 #[derive(Args)]
@@ -24,7 +24,7 @@ pub struct Options {
     runs: u32,
     /// Another engine of RV64 Linux programs: COMMAND, words apart, is followed by the program and its
     /// arguments (repeatable). qemu-riscv64 is taken where it is installed
-    #[arg(long, value_name = "NAME=COMMAND", value_parser = peer)]
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = Peer::parse)]
     peer: Vec<Peer>,
     #[command(flatten)]
     engines: Engines,
@@ -34,24 +34,6 @@ pub struct Options {
     /// Only these kernels
     #[arg(value_name = "KERNEL")]
     kernels: Vec<String>,
-}
-
-#[derive(Clone)]
-struct Peer {
-    name: String,
-    command: Vec<String>,
-}
-
-fn peer(text: &str) -> Result<Peer, String> {
-    let (name, command) = text.split_once('=').ok_or("NAME=COMMAND is wanted")?;
-    let command: Vec<String> = command.split_whitespace().map(Into::into).collect();
-    if name.is_empty() || command.is_empty() {
-        return Err("NAME=COMMAND is wanted".into());
-    }
-    Ok(Peer {
-        name: name.into(),
-        command,
-    })
 }
 
 const QEMU: Tool = Tool {
@@ -81,12 +63,21 @@ const RV64: [&str; 8] = [
     "-fuse-ld=lld",
 ];
 
+#[derive(PartialEq)]
+enum Kind {
+    /// The kernels are host code.
+    Host,
+    /// They are on the NxP; `FLICK_ENGINE`.
+    Nxp(String),
+    /// Another engine of RV64 code. It need not run every kernel.
+    Peer,
+}
+
 /// An engine, and how it is started; a kernel's name and the number of runs follow.
 struct Engine {
     name: String,
     command: Vec<PathBuf>,
-    /// `FLICK_ENGINE`, where the kernels are on the NxP.
-    nxp: Option<String>,
+    kind: Kind,
 }
 
 struct Sources {
@@ -188,7 +179,7 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
         engines.push(Engine {
             name: name.into(),
             command: vec![program],
-            nxp: None,
+            kind: Kind::Host,
         });
     }
 
@@ -222,7 +213,7 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
         engines.push(Engine {
             name: name.into(),
             command: vec![program.clone()],
-            nxp: Some(name.into()),
+            kind: Kind::Nxp(name.into()),
         });
     }
 
@@ -241,7 +232,7 @@ fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>
             engines.push(Engine {
                 name: peer.name,
                 command,
-                nxp: None,
+                kind: Kind::Peer,
             });
         }
     }
@@ -252,7 +243,7 @@ impl Engine {
     fn command(&self) -> Command {
         let mut command = measured(&self.command[0]);
         command.args(&self.command[1..]);
-        if let Some(engine) = &self.nxp {
+        if let Kind::Nxp(engine) = &self.kind {
             command.env(variable(ENGINE.variable), engine);
         }
         command
@@ -261,6 +252,17 @@ impl Engine {
     fn output(&self, arguments: &[&str]) -> Result<String, Error> {
         let output = finish(self.command().args(arguments))?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// One more process of a kernel.
+    fn run(&self, kernel: &str, runs: &str, before: Option<Cell>) -> Result<Cell, Error> {
+        let output = self.output(&[kernel, runs])?;
+        let wrong = |why| unreadable(&self.command[0], why);
+        let new = Cell::parse(&output).map_err(wrong)?;
+        match before {
+            Some(mut cell) => cell.join(new).map(|()| cell).map_err(wrong),
+            None => Ok(new),
+        }
     }
 }
 
@@ -275,13 +277,12 @@ pub fn run(options: &Options) -> Result<(), Error> {
     for kernel in known.lines() {
         say(kernel);
         let row = measure(kernel, &engines, options)?;
-        if let Some(wrong) = row.wrong().next() {
+        let own = |&wrong: &usize| engines[wrong].kind != Kind::Peer;
+        if let Some(wrong) = row.wrong().find(own) {
+            let (wrong, right) = (&engines[wrong].name, &engines[0].name);
             return Err(unreadable(
                 &sources.file(&format!("{kernel}.c")),
-                format!(
-                    "{} computes another checksum than {}",
-                    engines[wrong].name, engines[0].name
-                ),
+                format!("{wrong} computes another checksum than {right}"),
             ));
         }
         rows.push(row);
@@ -303,15 +304,23 @@ pub fn run(options: &Options) -> Result<(), Error> {
 /// Engines take turns, so that other work on the machine meets all alike.
 fn measure(kernel: &str, engines: &[Engine], options: &Options) -> Result<Row, Error> {
     let mut cells: Vec<Option<Cell>> = vec![None; engines.len()];
+    let mut failed = vec![false; engines.len()];
     let runs = options.runs.to_string();
     for _ in 0..options.rounds {
-        for (engine, cell) in engines.iter().zip(&mut cells) {
-            let output = engine.output(&[kernel, &runs])?;
-            let wrong = |why| unreadable(&engine.command[0], why);
-            let new = Cell::parse(&output).map_err(wrong)?;
-            match cell {
-                Some(cell) => cell.join(new).map_err(wrong)?,
-                None => *cell = Some(new),
+        for (number, engine) in engines.iter().enumerate() {
+            if failed[number] {
+                continue;
+            }
+            match engine.run(kernel, &runs, cells[number].take()) {
+                Ok(cell) => cells[number] = Some(cell),
+                Err(error) if engine.kind == Kind::Peer => {
+                    eprintln!(
+                        "{}",
+                        error.at(format!("{}, {kernel}", engine.name)).as_warning()
+                    );
+                    failed[number] = true;
+                }
+                Err(error) => return Err(error),
             }
         }
     }

@@ -81,6 +81,27 @@ impl Engines {
     }
 }
 
+/// An engine that is none of Flick's, and the words of its command.
+#[derive(Clone)]
+struct Peer {
+    name: String,
+    command: Vec<String>,
+}
+
+impl Peer {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (name, command) = text.split_once('=').ok_or("NAME=COMMAND is wanted")?;
+        let command: Vec<String> = command.split_whitespace().map(Into::into).collect();
+        if name.is_empty() || command.is_empty() {
+            return Err("NAME=COMMAND is wanted".into());
+        }
+        Ok(Self {
+            name: name.into(),
+            command,
+        })
+    }
+}
+
 /// A program that is measured: nothing may be counted meanwhile, and NxP code runs on the NxP.
 fn measured(program: &Path) -> Command {
     let mut command = Command::new(program);

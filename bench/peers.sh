@@ -1,0 +1,36 @@
+#!/bin/bash
+# Builds the engines of RV64 code that `flick bench` can be compared with and that Debian does not have, and
+# prints the options to pass. Pinned: cargo fetches their sources at the versions and checksums of
+# peers/Cargo.lock.
+#
+#   bench/peers.sh
+#
+# libriscv (BSD-3-Clause): in its fastest mode, which translates through clang to a shared library,
+# when a program is first run (a second for the kernels, half a minute for a program with a C library), and
+# interpreted. qemu-riscv64 (GPL-2) is Debian's, and `flick bench` finds it by itself. Everything is left in
+# build/bench/peers; no part of Flick is linked with it.
+set -euo pipefail
+[ $# = 0 ] || { sed -n '2,/^set/s/^# \?//p' "$0" >&2 && exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../scripts/lib.sh"
+out=$build/bench/peers
+mkdir -p "$out"
+
+if [ ! "$out/crates/.complete" -nt "$here/peers/Cargo.lock" ]; then
+  say "Fetching sources"
+  rm -rf "$out/crates"
+  "${CARGO:-cargo}" vendor -q --locked --versioned-dirs --manifest-path "$here/peers/Cargo.toml" "$out/crates" >"$out/config"
+  touch "$out/crates/.complete"
+fi
+libriscv=("$out"/crates/libriscv_sys-[0-9]*/libriscv-c)
+say "Building $(basename "$(dirname "${libriscv[0]}")") (a minute)"
+cmake -S "$here/peers" -B "$out" -DLIBRISCV="${libriscv[0]}" -DCMAKE_CXX_COMPILER=clang++-19 -DPEER_CC=clang-19 >"$out/log"
+cmake --build "$out" --parallel "$(nproc)" >>"$out/log" 2>&1 || { tail -n 20 "$out/log" >&2 && exit 1; }
+clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -O2 -ffreestanding -nostdlib -static -fuse-ld=lld \
+  "$here/peers/guest.c" "$here/engine/bare.c" -o "$out/guest"
+
+cat <<END
+
+flick bench engine --peer libriscv='$out/libriscv-run' --peer libriscv-interp='$out/libriscv-run --interpret'
+flick bench crossing --peer libriscv='$out/libriscv-crossing $out/guest' --peer libriscv-interp='$out/libriscv-crossing --interpret $out/guest'
+END
