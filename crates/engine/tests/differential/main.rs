@@ -4,12 +4,22 @@
 //!
 //! Deterministic. `FLICK_SEED=n` chooses another sequence, `FLICK_OPCODE=name` only one opcode.
 
+#[path = "../common/asm.rs"]
 mod asm;
+#[path = "../common/elf.rs"]
+mod elf;
+#[path = "../common/mapping.rs"]
+mod mapping;
+#[path = "../common/opcodes.rs"]
+mod opcodes;
+#[path = "../common/qemu.rs"]
+mod qemu;
+#[path = "../common/values.rs"]
+mod values;
+
 mod body;
 mod execute;
-mod opcodes;
 mod program;
-mod values;
 
 use std::process::ExitCode;
 

@@ -6,6 +6,7 @@
 
 use crate::asm::{Code, addi, branch, fld, fsd, jal, jr, ld, r, s, sd};
 use crate::body::{self, Body, Need};
+use crate::elf::{Segment, executable};
 use crate::opcodes::{Form, Opcode};
 use crate::values::{self, Rng};
 
@@ -348,44 +349,18 @@ fn finish(code: &mut Code, table: u64, output: u64, end: u64) {
 
 /// The program as a static ELF executable.
 pub fn elf(program: &Program) -> Vec<u8> {
-    const HEADERS: usize = 0x1000;
-    let data_offset = (HEADERS + program.code.len()).next_multiple_of(0x1000);
-    let mut file = Vec::with_capacity(data_offset + program.data.len());
-    file.extend(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
-    let half = |file: &mut Vec<u8>, v: u16| file.extend(v.to_le_bytes());
-    let word = |file: &mut Vec<u8>, v: u32| file.extend(v.to_le_bytes());
-    let long = |file: &mut Vec<u8>, v: u64| file.extend(v.to_le_bytes());
-    half(&mut file, 2); // ET_EXEC
-    half(&mut file, 243); // EM_RISCV
-    word(&mut file, 1);
-    long(&mut file, CODE);
-    long(&mut file, 64); // program headers
-    long(&mut file, 0);
-    word(&mut file, 5); // RVC, double-float ABI
-    for v in [64, 56, 2, 64, 0, 0] {
-        half(&mut file, v);
-    }
-    let segments = [
-        (5, HEADERS, CODE, program.code.len()),
-        (6, data_offset, DATA, program.data.len()),
-    ];
-    for (flags, offset, address, size) in segments {
-        word(&mut file, 1); // PT_LOAD
-        word(&mut file, flags);
-        for v in [
-            offset as u64,
-            address,
-            address,
-            size as u64,
-            size as u64,
-            0x1000,
-        ] {
-            long(&mut file, v);
-        }
-    }
-    file.resize(HEADERS, 0);
-    file.extend(&program.code);
-    file.resize(data_offset, 0);
-    file.extend(&program.data);
-    file
+    executable(&[
+        Segment {
+            address: CODE,
+            flags: 5,
+            bytes: &program.code,
+            size: program.code.len() as u64,
+        },
+        Segment {
+            address: DATA,
+            flags: 6,
+            bytes: &program.data,
+            size: program.data.len() as u64,
+        },
+    ])
 }

@@ -1,10 +1,10 @@
 //! Statements: straight code, memory accesses, structured and unstructured control flow, calls.
 
-use crate::asm::{addi, i, r};
-use crate::code::{Flow, Kind, Label, RA, SAVED, Target, x};
+use crate::asm::{self, addi, i, r, s};
+use crate::code::{Code, Flow, Kind, Label, RA, ROOM, SAVED, Target, f, x};
 use crate::function::{CLOBBERED, Function, is_saved};
-use crate::insn;
-use crate::program::{DATA_MIDDLE, POINTERS, PROTECTED, PROTECTED_PAGES};
+use crate::insn::{self, Registers};
+use crate::program::{DATA_MIDDLE, POINTERS, PROTECTED, PROTECTED_PAGES, ROOMS};
 use crate::values::Rng;
 
 /// `lui` with the middle of the data area.
@@ -46,7 +46,8 @@ impl Function<'_> {
             76..81 if depth < 2 => self.switch(depth),
             81..85 if depth < 1 => self.tangle(depth),
             85..87 if depth > 0 => self.early_exit(),
-            87..99 if !self.leaf => self.call(),
+            87..98 if !self.leaf => self.call(),
+            98 if !self.leaf => self.make_code(),
             99 if depth > 0 => self.leave_here(),
             _ => self.straight(),
         }
@@ -497,5 +498,79 @@ impl Function<'_> {
         let mut holds_f: Vec<u32> = (10..10 + rf).collect();
         holds_f.extend(self.set.to_f.iter().filter(|&&n| is_saved(n)));
         self.define(holds_x, holds_f);
+    }
+
+    /// Writes a small function, tells the hart, and calls it.
+    fn make_code(&mut self) {
+        let class = self.rng.below(self.plan.classes.len() as u64) as usize;
+        let words = self.made(class);
+        let [value, part, room] = self.temporary;
+        let to = Target::Room(self.rng.below(ROOMS));
+        self.code
+            .line(Kind::Address { rd: room, to }, 0, x(room), Flow::Next);
+        for (n, &word) in words.iter().enumerate() {
+            self.code.constant(value, word as i32);
+            if n == 0 {
+                // addi with an immediate that only the run knows.
+                let from = self.set.any_x(&mut self.rng);
+                self.code.insn(i(0x1013, part, from, 20), x(from), x(part));
+                self.code
+                    .insn(r(0x6033, value, value, part), x(value) | x(part), x(value));
+            }
+            self.code
+                .insn(s(0x2023, room, value, 4 * n as i32), x(room) | x(value), 0);
+        }
+        self.code.insn(0x100f, 0, 0); // fence.i
+        self.arguments(class);
+        let reads = SAVED | self.plan.arguments(class) | x(room);
+        let bits = i(0x67, RA, room, 0);
+        self.code
+            .line(Kind::Bits(bits), reads, CLOBBERED, Flow::Next);
+        self.after_call(class);
+    }
+
+    /// The words of a function without frame; the first is an `addi` with no immediate yet.
+    fn made(&mut self, class: usize) -> Vec<u32> {
+        let class = &self.plan.classes[class];
+        let mut code = Code::default();
+        let rng = &mut self.rng;
+        // The destination counts as an argument from here on.
+        let first = 10 + rng.below(4) as u32;
+        code.insn(addi(first, 0, 0), 0, x(first));
+        let mut set = Registers {
+            from_x: (10..10 + class.x).chain([0, first]).collect(),
+            to_x: vec![10, 11, first],
+            from_f: vec![10, 11],
+            to_f: vec![10, 11],
+        };
+        for n in 10..12 {
+            let from = set.any_x(rng);
+            code.insn(r(0xf200_0053, n, from, 0), x(from), f(n));
+        }
+        for n in 10..12 {
+            let (a, b) = (set.any_x(rng), set.any_x(rng));
+            code.insn(r(0x33, n, a, b), x(a) | x(b), x(n));
+            set.from_x.push(n);
+        }
+        for _ in 0..rng.below(5) {
+            insn::compute(rng, &mut code, &set);
+        }
+        let mut halves = asm::Code::default();
+        for line in &code.lines {
+            if let Kind::Bits(bits) = line.kind {
+                halves.insn(bits);
+            }
+        }
+        if halves.0.len() % 2 == 0 && rng.chance(50) {
+            halves.word(asm::jr(RA));
+        } else {
+            halves.half(0x8082);
+        }
+        halves.0.resize(halves.0.len().next_multiple_of(2), 1);
+        assert!(halves.len() as u64 <= ROOM);
+        let words = halves.0.chunks(2);
+        words
+            .map(|w| u32::from(w[0]) | u32::from(w[1]) << 16)
+            .collect()
     }
 }

@@ -14,6 +14,9 @@ pub fn f(n: u32) -> Regs {
     1 << (32 + n)
 }
 
+/// Bytes of a room for code made at run time.
+pub const ROOM: u64 = 64;
+
 pub const RA: u32 = 1;
 pub const SP: u32 = 2;
 /// sp, gp, tp: live everywhere.
@@ -34,6 +37,8 @@ pub enum Target {
     Middle(usize),
     /// A jump table of the same function.
     Table(usize),
+    /// Room for code made at run time.
+    Room(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +91,8 @@ pub struct Layout {
     pub middles: Vec<u64>,
     /// Of each function.
     pub tables: Vec<Vec<u64>>,
+    /// The first room.
+    pub rooms: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -224,6 +231,7 @@ impl Code {
                     Target::Function(n) => layout.functions[n],
                     Target::Middle(n) => layout.middles[n],
                     Target::Table(n) => layout.tables[number][n],
+                    Target::Room(n) => layout.rooms + n * ROOM,
                 };
                 target.wrapping_sub(at) as i64
             };

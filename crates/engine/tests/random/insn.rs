@@ -66,7 +66,7 @@ pub fn compute(rng: &mut Rng, code: &mut Code, set: &Registers) {
     // Integer arithmetic is most of real code, but a small part of the table.
     let integer = rng.chance(55);
     let op = opcode(rng, |form| match form {
-        Form::R | Form::I | Form::Shift(_) | Form::U | Form::C { .. } => true,
+        Form::R | Form::I | Form::Shift(_) | Form::Unary | Form::U | Form::C { .. } => true,
         Form::Fff { .. } | Form::Ff { .. } | Form::Ffff | Form::Xff => !integer,
         Form::Xf { .. } | Form::Fx { .. } => !integer,
         Form::Fence => !integer,
@@ -94,6 +94,10 @@ fn one(rng: &mut Rng, code: &mut Code, set: &Registers, op: &Opcode) {
             let (rd, a) = (set.rd(rng), set.any_x(rng));
             let amount = rng.below(1 << bits) as i32;
             integer(code, asm::i(op.base, rd, a, amount), x(a), rd);
+        }
+        Form::Unary => {
+            let (rd, a) = (set.rd(rng), set.any_x(rng));
+            integer(code, asm::i(op.base, rd, a, 0), x(a), rd);
         }
         Form::U => {
             let rd = set.rd(rng);

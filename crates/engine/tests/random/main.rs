@@ -5,27 +5,30 @@
 //! Deterministic. `FLICK_PROGRAMS=n` makes so many programs, `FLICK_SEED=n` begins at another one: a
 //! program is repeated with its seed and `FLICK_PROGRAMS=1`. `FLICK_PROGRAMS=3000` is the long run.
 
-#[path = "../differential/asm.rs"]
+#[path = "../common/asm.rs"]
 mod asm;
+#[path = "../common/elf.rs"]
+mod elf;
+#[path = "../common/mapping.rs"]
+mod mapping;
 // The other test chooses operands by more of what the table says.
 #[allow(dead_code)]
-#[path = "../differential/opcodes.rs"]
+#[path = "../common/opcodes.rs"]
 mod opcodes;
-#[path = "../differential/values.rs"]
+#[path = "../common/qemu.rs"]
+mod qemu;
+#[path = "../common/values.rs"]
 mod values;
 
 mod body;
 mod code;
 mod compare;
 mod driver;
-mod elf;
 mod engine;
 mod function;
 mod host;
 mod insn;
-mod mapping;
 mod program;
-mod qemu;
 mod shrink;
 
 use std::collections::HashSet;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::code::{Code, Layout, Regs, Target};
+use crate::code::{Code, Layout, ROOM, Regs, Target};
 use crate::driver;
 use crate::function;
 use crate::values::{self, Rng};
@@ -89,6 +89,8 @@ pub struct Plan {
     pointers: Vec<Vec<Target>>,
 }
 
+/// Rooms for code made at run time.
+pub const ROOMS: u64 = 8;
 /// Pointers of a class.
 const COUNT: usize = 8;
 
@@ -264,12 +266,13 @@ pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
     }
 }
 
-/// Places for functions and, behind them, tables; the ranges of the functions; the end.
+/// Places for functions and, behind them, tables and rooms; the ranges of the functions; the end.
 fn lay_out(codes: &[Code], rng: &mut Rng) -> (Layout, Vec<Range<u64>>, u64) {
     let mut layout = Layout {
         functions: Vec::new(),
         middles: Vec::new(),
         tables: Vec::new(),
+        rooms: 0,
     };
     let mut ranges = Vec::new();
     let mut at = CODE;
@@ -298,7 +301,9 @@ fn lay_out(codes: &[Code], rng: &mut Rng) -> (Layout, Vec<Range<u64>>, u64) {
         let tables = tables.collect();
         layout.tables.push(tables);
     }
-    (layout, ranges, at)
+    layout.rooms = at.next_multiple_of(ROOM);
+    let end = layout.rooms + ROOMS * ROOM;
+    (layout, ranges, end)
 }
 
 pub fn put(bytes: &mut [u8], at: u64, value: u64) {
@@ -340,7 +345,7 @@ fn data(rng: &mut Rng, plan: &Plan, layout: &Layout) -> (Vec<u8>, Vec<Class>) {
             let target = match *pointer {
                 Target::Function(n) => layout.functions[n],
                 Target::Middle(n) => layout.middles[n],
-                Target::Table(_) => unreachable!("entries are of functions"),
+                Target::Table(_) | Target::Room(_) => unreachable!("entries are of functions"),
             };
             let at = POINTERS + plan.pointers(class).0 as u64 + 8 * k as u64;
             put(&mut data, at - DATA, target);
