@@ -16,15 +16,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$build/bench/peers
 mkdir -p "$out"
 
-if [ ! "$out/crates/.complete" -nt "$here/peers/Cargo.lock" ]; then
-  say "Fetching sources"
-  rm -rf "$out/crates"
-  "${CARGO:-cargo}" vendor -q --locked --versioned-dirs --manifest-path "$here/peers/Cargo.toml" "$out/crates" >"$out/config"
-  touch "$out/crates/.complete"
-fi
-libriscv=("$out"/crates/libriscv_sys-[0-9]*/libriscv-c)
-say "Building $(basename "$(dirname "${libriscv[0]}")") (a minute)"
-cmake -S "$here/peers" -B "$out" -DLIBRISCV="${libriscv[0]}" -DCMAKE_CXX_COMPILER=clang++-19 -DPEER_CC=clang-19 >"$out/log"
+say "libriscv (a minute)"
+libriscv=$("$root/scripts/crate-source.sh" "$out/crates" "$here/peers/Cargo.toml" libriscv_sys)/libriscv-c
+cmake -S "$here/peers" -B "$out" -DLIBRISCV="$libriscv" -DCMAKE_CXX_COMPILER=clang++-19 -DPEER_CC=clang-19 >"$out/log"
 cmake --build "$out" --parallel "$(nproc)" >>"$out/log" 2>&1 || { tail -n 20 "$out/log" >&2 && exit 1; }
 clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -O2 -ffreestanding -nostdlib -static -fuse-ld=lld \
   "$here/peers/guest.c" "$here/engine/bare.c" -o "$out/guest"

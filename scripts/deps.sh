@@ -16,6 +16,8 @@ packages=(
   make cmake meson ninja-build autoconf automake libtool pkg-config ccache python3
   # flick torture: programs of another generator
   csmith libcsmith-dev
+  # bench/real.sh: the same programs for qemu-riscv64
+  libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross
   # tests/real: unpacking source packages
   bzip2 xz-utils
 )

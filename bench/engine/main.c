@@ -3,36 +3,8 @@
  *   engine               names of the kernels
  *   engine KERNEL RUNS   runs it once, then RUNS times: a line `NANOSECONDS CHECKSUM` for each
  */
-#include "kernel.h"
+#include "list.h"
 #include "platform.h"
-
-/* Only some of them may be linked. */
-__attribute__((weak)) extern kernel_function integer, recursion, indirect, chase_cache,
-    chase_memory, crc32, sort, sha256, matrix, nbody, bfs, bytecode, strings, hashing, mix;
-
-typedef struct {
-  const char *name;
-  kernel_function *run;
-  uint64_t work; /* for some ten milliseconds on a host */
-} kernel;
-
-static const kernel kernels[] = {
-    {"integer", integer, 10000},
-    {"recursion", recursion, 40},
-    {"indirect", indirect, 600000},
-    {"chase_cache", chase_cache, 4000000},
-    {"chase_memory", chase_memory, 60000},
-    {"crc32", crc32, 800},
-    {"sort", sort, 10},
-    {"sha256", sha256, 20000},
-    {"matrix", matrix, 12},
-    {"nbody", nbody, 70000},
-    {"bfs", bfs, 3000},
-    {"bytecode", bytecode, 40},
-    {"strings", strings, 250},
-    {"hashing", hashing, 50},
-    {"mix", mix, 150},
-};
 
 static int same(const char *a, const char *b) {
   while (*a && *a == *b)
@@ -60,8 +32,7 @@ int main(int argc, char **argv) {
   uint64_t runs = 0;
   for (const char *s = argc > 2 ? argv[2] : ""; *s >= '0' && *s <= '9'; s++)
     runs = runs * 10 + (uint64_t)(*s - '0');
-  for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-    const kernel *k = &kernels[i];
+  for (const kernel *k = kernels; k->name; k++) {
     if (!k->run)
       continue;
     if (argc < 2) {

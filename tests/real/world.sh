@@ -42,19 +42,9 @@ unset FLICK_STATS
 
 # The source of a project, fetched if it is not here yet.
 source_of() { # PROJECT
-  local found
   case " ${debian[*]} " in
     *" $1 "*) "$root/scripts/debian-source.sh" "$build/real/packages" "$(package_of "$1")" ;;
-    *)
-      if [ ! "$out/crates/.complete" -nt "$world/Cargo.lock" ]; then
-        rm -rf "$out/crates"
-        "${CARGO:-cargo}" vendor -q --locked --versioned-dirs --manifest-path "$world/Cargo.toml" "$out/crates" \
-          >"$out/crates.log" 2>&1 || { tail "$out/crates.log" >&2 && return 1; }
-        touch "$out/crates/.complete"
-      fi
-      found=("$out/crates/$(crate_of "$1")"-[0-9]*)
-      [ -d "${found[0]}" ] && echo "${found[0]}"
-      ;;
+    *) "$root/scripts/crate-source.sh" "$out/crates" "$world/Cargo.toml" "$(crate_of "$1")" ;;
   esac
 }
 

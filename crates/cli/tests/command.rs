@@ -1,6 +1,7 @@
 //! The `flick` command as a user meets it, where no built tree is needed.
+use std::fs::Permissions;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -214,6 +215,34 @@ fn kernels_compute_the_same_under_every_engine() {
     assert!(
         text(&unknown.stderr).contains("the kernels are bfs, bytecode, "),
         "{unknown:?}"
+    );
+}
+
+#[test]
+fn programs_built_elsewhere_are_compared() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let write = |name: &str, line: &str| {
+        let path = dir.path().join(name);
+        let script = format!("#!/bin/sh\n[ $# = 0 ] && echo one && exit\necho {line}\n");
+        std::fs::write(&path, script).expect("a script");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("a mode");
+    };
+    let programs = format!("--programs={}", dir.path().display());
+    let table = || flick(&["bench", "engine", "--csv", "--rounds=1", &programs]);
+    write("native", "100 7");
+    write("nxp", "300 7");
+    write("rv64", "200 7");
+    let output = table();
+    let engine = ENGINE.values[0];
+    let line = format!("one,{engine},1,300,3.000,7\n");
+    assert!(text(&output.stdout).contains(&line), "{output:?}");
+    assert!(!text(&output.stdout).contains("vectorised"), "{output:?}");
+    write("nxp", "300 8");
+    let output = table();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        text(&output.stderr).contains("computes another checksum than native"),
+        "{output:?}"
     );
 }
 

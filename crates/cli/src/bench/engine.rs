@@ -1,18 +1,14 @@
-//! `flick bench engine`: builds the kernels of share/flick/bench/engine for the host, for the NxP and as
-//! a program of RV64 Linux without a C library, which other engines run, and compares their times.
-use std::ffi::OsStr;
+//! `flick bench engine`: kernels on the NxP, as host code and under other engines of RV64 code.
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
 use flick_abi::settings::ENGINE;
-use flick_build::root::CLANG;
-use flick_build::{Error, Root, Tool};
+use flick_build::{Error, Tool};
 use flick_report::engine::{self, Cell, Row};
 
-use super::{
-    Engines, Peer, file_error, finish, flick, machine, measured, say, scratch, unreadable, variable,
-};
+use super::kernels::{self, NATIVE, NXP, RV64, V3, VECTORISED};
+use super::{Engines, Peer, finish, machine, measured, say, scratch, unreadable, variable};
 
 #[derive(Args)]
 pub struct Options {
@@ -28,6 +24,11 @@ pub struct Options {
     peer: Vec<Peer>,
     #[command(flatten)]
     engines: Engines,
+    /// Measure the programs of this directory instead of Flick's own kernels: `native`, `vectorised`,
+    /// `x86-64-v3`, `nxp`, `rv64`, as far as they are there. Without arguments each prints the names of its
+    /// kernels; with a name and N, N lines `NANOSECONDS CHECKSUM`
+    #[arg(long, value_name = "DIRECTORY")]
+    programs: Option<PathBuf>,
     /// Print comma-separated values
     #[arg(long)]
     csv: bool,
@@ -41,27 +42,6 @@ const QEMU: Tool = Tool {
     package: "qemu-user",
     purpose: "an engine to compare with",
 };
-
-/// For every compiler. Contraction is the compiler's choice where it is not forbidden, and differs by
-/// machine; so does what a call of `sqrt` does to errno.
-const EVERYWHERE: [&str; 5] = [
-    "-O2",
-    "-std=c11",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-Wno-c23-extensions",
-];
-const SCALAR: [&str; 2] = ["-fno-vectorize", "-fno-slp-vectorize"];
-const RV64: [&str; 8] = [
-    "--target=riscv64-unknown-elf",
-    "-march=rv64gc",
-    "-mabi=lp64d",
-    "-ffreestanding",
-    "-fno-builtin",
-    "-nostdlib",
-    "-static",
-    "-fuse-ld=lld",
-];
 
 #[derive(PartialEq)]
 enum Kind {
@@ -78,165 +58,6 @@ struct Engine {
     name: String,
     command: Vec<PathBuf>,
     kind: Kind,
-}
-
-struct Sources {
-    dir: PathBuf,
-    graph: PathBuf,
-}
-
-impl Sources {
-    fn find() -> Result<Self, Error> {
-        let share = Root::find()?.dir().join("share/flick");
-        Ok(Self {
-            dir: share.join("bench/engine"),
-            graph: share.join("examples/data"),
-        })
-    }
-
-    /// The files of the kernels of these names; no names: of all.
-    fn kernels(&self, names: &[String]) -> Result<Vec<PathBuf>, Error> {
-        let failed = |e| file_error("a directory cannot be read", &self.dir, &e);
-        let mut files = Vec::new();
-        for entry in self.dir.read_dir().map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            let drivers = ["main", "hosted", "bare"].map(OsStr::new);
-            if path.extension() == Some(OsStr::new("c"))
-                && !path.file_stem().is_some_and(|stem| drivers.contains(&stem))
-            {
-                files.push(path);
-            }
-        }
-        files.sort();
-        let stem = |file: &PathBuf| {
-            let stem = file.file_stem().unwrap_or_default();
-            stem.to_string_lossy().into_owned()
-        };
-        if let Some(name) = names.iter().find(|n| !files.iter().any(|f| stem(f) == **n)) {
-            let known: Vec<String> = files.iter().map(stem).collect();
-            return Err(Error::new(
-                104,
-                "there is no such kernel",
-                name.clone(),
-                format!("the kernels are {}", known.join(", ")),
-                "flick bench engine, without a name, for all",
-            ));
-        }
-        files.retain(|f| names.is_empty() || names.iter().any(|n| stem(f) == **n));
-        Ok(files)
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.dir.join(name)
-    }
-
-    fn compile(&self, mut compiler: Command, options: &[&str]) -> Command {
-        compiler
-            .args(EVERYWHERE)
-            .args(options)
-            .arg(format!("--embed-dir={}", self.graph.display()));
-        compiler
-    }
-
-    /// Links `kernels`, sources or objects, with their driver and `system`, `hosted.c` or `bare.c`.
-    fn link(
-        &self,
-        compiler: Command,
-        options: &[&str],
-        kernels: &[PathBuf],
-        system: &str,
-        program: &Path,
-    ) -> Result<(), Error> {
-        finish(
-            self.compile(compiler, options)
-                .args(kernels)
-                .args(["main.c", system].map(|name| self.file(name)))
-                .arg("-o")
-                .arg(program),
-        )?;
-        Ok(())
-    }
-}
-
-/// Builds everything in `dir`.
-fn build(sources: &Sources, dir: &Path, options: &Options) -> Result<Vec<Engine>, Error> {
-    let kernels = sources.kernels(&options.kernels)?;
-    let clang = || Command::new(CLANG.name);
-    let mut engines = Vec::new();
-
-    let hosts: [(&str, &[&str]); 3] = [
-        ("native", &SCALAR),
-        ("vectorised", &[]),
-        ("x86-64-v3", &["-march=x86-64-v3"]),
-    ];
-    let v3 = std::arch::is_x86_feature_detected!("avx2");
-    for (name, options) in hosts {
-        let program = dir.join(name);
-        if name == "x86-64-v3" && !v3 {
-            continue;
-        }
-        sources.link(clang(), options, &kernels, "hosted.c", &program)?;
-        engines.push(Engine {
-            name: name.into(),
-            command: vec![program],
-            kind: Kind::Host,
-        });
-    }
-
-    // The driver stays on the host; each call of a kernel crosses once.
-    let place = dir.join("all.nxp");
-    std::fs::write(&place, "nxp *\n")
-        .map_err(|e| file_error("a file cannot be written", &place, &e))?;
-    let mut objects = Vec::new();
-    let flick = flick()?;
-    let cc = || {
-        let mut cc = Command::new(&flick);
-        cc.arg("cc");
-        cc
-    };
-    for (number, kernel) in kernels.iter().enumerate() {
-        let object = dir.join(format!("{number}.o"));
-        finish(
-            sources
-                .compile(cc(), &SCALAR)
-                .arg(format!("--flick-place={}", place.display()))
-                .arg("-c")
-                .arg(kernel)
-                .arg("-o")
-                .arg(&object),
-        )?;
-        objects.push(object);
-    }
-    let program = dir.join("nxp");
-    sources.link(cc(), &SCALAR, &objects, "hosted.c", &program)?;
-    for name in options.engines.names() {
-        engines.push(Engine {
-            name: name.into(),
-            command: vec![program.clone()],
-            kind: Kind::Nxp(name.into()),
-        });
-    }
-
-    let mut all = Vec::new();
-    all.extend(QEMU.locate().map(|path| Peer {
-        name: "qemu-user".into(),
-        command: vec![path.display().to_string()],
-    }));
-    all.extend(options.peer.iter().cloned());
-    if !all.is_empty() {
-        let program = dir.join("rv64");
-        sources.link(clang(), &RV64, &kernels, "bare.c", &program)?;
-        for peer in all {
-            let mut command: Vec<PathBuf> = peer.command.iter().map(Into::into).collect();
-            command.push(program.clone());
-            engines.push(Engine {
-                name: peer.name,
-                command,
-                kind: Kind::Peer,
-            });
-        }
-    }
-    Ok(engines)
 }
 
 impl Engine {
@@ -266,23 +87,92 @@ impl Engine {
     }
 }
 
+/// FLK0104 if one of `names` is no kernel.
+pub fn unknown(names: &[String], known: &[String]) -> Result<(), Error> {
+    match names.iter().find(|name| !known.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::new(
+            104,
+            "there is no such kernel",
+            name.clone(),
+            format!("the kernels are {}", known.join(", ")),
+            "flick bench engine, without a name, for all",
+        )),
+    }
+}
+
+/// Those that run programs of `dir`, which [`NATIVE`] is one of.
+fn engines(dir: &Path, peers: Vec<Peer>, options: &Options) -> Vec<Engine> {
+    let program = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
+    let mut engines = vec![Engine {
+        name: NATIVE.into(),
+        command: vec![dir.join(NATIVE)],
+        kind: Kind::Host,
+    }];
+    let mut add = |name: &str, command, kind| {
+        engines.push(Engine {
+            name: name.into(),
+            command,
+            kind,
+        });
+    };
+    for name in [VECTORISED, V3] {
+        let runs = name != V3 || std::arch::is_x86_feature_detected!("avx2");
+        if let Some(path) = program(name).filter(|_| runs) {
+            add(name, vec![path], Kind::Host);
+        }
+    }
+    if let Some(path) = program(NXP) {
+        for name in options.engines.names() {
+            add(name, vec![path.clone()], Kind::Nxp(name.into()));
+        }
+    }
+    if let Some(path) = program(RV64) {
+        for peer in peers {
+            let mut command: Vec<PathBuf> = peer.command.iter().map(Into::into).collect();
+            command.push(path.clone());
+            add(&peer.name, command, Kind::Peer);
+        }
+    }
+    engines
+}
+
 pub fn run(options: &Options) -> Result<(), Error> {
-    let sources = Sources::find()?;
-    let dir = scratch()?;
-    say("building the kernels");
-    let engines = build(&sources, dir.path(), options)?;
+    let mut peers: Vec<Peer> = Vec::new();
+    peers.extend(QEMU.locate().map(|path| Peer {
+        name: "qemu-user".into(),
+        command: vec![path.display().to_string()],
+    }));
+    peers.extend(options.peer.iter().cloned());
+    let built;
+    let dir = match &options.programs {
+        Some(dir) => dir,
+        None => {
+            built = scratch()?;
+            say("building the kernels");
+            kernels::build(built.path(), &options.kernels, !peers.is_empty())?;
+            built.path()
+        }
+    };
+    let engines = engines(dir, peers, options);
 
     let known = engines[0].output(&[])?;
+    let mut kernels: Vec<String> = known.lines().map(Into::into).collect();
+    unknown(&options.kernels, &kernels)?;
+    kernels.retain(|kernel| options.kernels.is_empty() || options.kernels.contains(kernel));
     let mut rows = Vec::new();
-    for kernel in known.lines() {
+    for kernel in &kernels {
         say(kernel);
         let row = measure(kernel, &engines, options)?;
         let own = |&wrong: &usize| engines[wrong].kind != Kind::Peer;
         if let Some(wrong) = row.wrong().find(own) {
-            let (wrong, right) = (&engines[wrong].name, &engines[0].name);
+            let (wrong, right) = (&engines[wrong], &engines[0].name);
             return Err(unreadable(
-                &sources.file(&format!("{kernel}.c")),
-                format!("{wrong} computes another checksum than {right}"),
+                &wrong.command[0],
+                format!(
+                    "{kernel}: {} computes another checksum than {right}",
+                    wrong.name
+                ),
             ));
         }
         rows.push(row);

@@ -1,6 +1,7 @@
 //! `flick bench`: builds the programs of share/flick/bench, runs them and prints their tables.
 pub mod crossing;
 pub mod engine;
+mod kernels;
 mod large;
 pub mod scale;
 
