@@ -223,19 +223,21 @@ impl Function<'_> {
         let value = self.set.any_x(&mut self.rng);
         let masked = self.temporary[0];
         let imm = self.rng.below(32) as u32;
-        let (bits, reads) = match self.rng.below(9) {
+        let (bits, reads) = match self.rng.below(11) {
             // Reads.
             0 => (i(0x2073, rd, 0, 1 + self.rng.below(3) as i32), 0),
             // fsrmi
             1 | 2 => (i(0x5073, rd, imm % 5, 2), 0),
-            // fsflags, csrs, csrc, fsflagsi
+            // fsflags, csrs, csrc; fsflagsi, csrsi, csrci
             3 => (i(0x1073, rd, value, 1), x(value)),
             4 => (i(0x2073, rd, value, 1), x(value)),
             5 => (i(0x3073, rd, value, 1 + self.rng.below(3) as i32), x(value)),
             6 => (i(0x5073, rd, imm, 1), 0),
+            7 => (i(0x6073, rd, imm, 1), 0),
+            8 => (i(0x7073, rd, imm, 1 + self.rng.below(3) as i32), 0),
             // fsrm and fscsr with a value whose mode is one of four.
             n => {
-                let (mask, csr) = if n == 7 { (3, 2) } else { (0x7f, 3) };
+                let (mask, csr) = if n == 9 { (3, 2) } else { (0x7f, 3) };
                 self.code
                     .insn(i(0x7013, masked, value, mask), x(value), x(masked));
                 (i(0x1073, rd, masked, csr), x(masked))
@@ -538,6 +540,7 @@ impl Function<'_> {
         let first = 10 + rng.below(4) as u32;
         code.insn(addi(first, 0, 0), 0, x(first));
         let mut set = Registers {
+            beyond_qemu: self.set.beyond_qemu,
             from_x: (10..10 + class.x).chain([0, first]).collect(),
             to_x: vec![10, 11, first],
             from_f: vec![10, 11],

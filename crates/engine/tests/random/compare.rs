@@ -70,7 +70,7 @@ pub fn by_qemu(program: &Program) -> Result<Outcome, String> {
         data,
         protected,
         faults: rest.to_vec(),
-        instructions: None,
+        census: None,
     })
 }
 
@@ -151,7 +151,7 @@ fn faults(program: &Program, a: &[u8], b: &[u8]) -> Option<String> {
                 "fault {n} at {pc:#x} is of {address:#x} and {other:#x}"
             ));
         }
-        let Some(live) = program.live.get(&pc) else {
+        let Some((live, _)) = program.live.get(&pc) else {
             return Some(format!("fault {n} at {pc:#x}, which is no instruction"));
         };
         let live = live | ALWAYS;

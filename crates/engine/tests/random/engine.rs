@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, run};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, Insn, NoObserver, Observer, run};
 
 /// One engine, made for one program.
 pub trait Engine {
@@ -15,8 +15,14 @@ pub trait Engine {
     /// fault is not one of guest code.
     fn state_at_fault(&self, context: &libc::ucontext_t, hart: &Hart) -> Option<Hart>;
 
-    /// Instructions executed so far, if it counts.
-    fn instructions(&self) -> Option<u64> {
+    /// Registers that are dead at a fault may be overwritten in the hart: it is what the engine goes
+    /// on with.
+    fn forgets(&self) -> bool {
+        false
+    }
+
+    /// How often each operation was executed, if it counts.
+    fn census(&self) -> Option<&[u64; 256]> {
         None
     }
 }
@@ -25,16 +31,37 @@ pub type Make = fn(&CodeRegion, &[Range<u64>]) -> Box<dyn Engine>;
 
 /// All engines, in the order in which they are compared: each with the one before, the first with
 /// qemu.
-pub const ENGINES: &[Make] = &[Interpreter::boxed];
+pub const ENGINES: &[Make] = &[Interpreter::plain, Interpreter::forgetful];
+
+/// Counts by operation.
+struct Census([u64; 256]);
+
+impl Observer for Census {
+    #[inline(always)]
+    fn retired(&mut self, _: u64, insn: Insn) {
+        self.0[insn.op() as usize] += 1;
+    }
+}
 
 struct Interpreter {
-    counter: InstructionCounter,
+    census: Census,
+    forgets: bool,
 }
 
 impl Interpreter {
-    fn boxed(_: &CodeRegion, _: &[Range<u64>]) -> Box<dyn Engine> {
-        let counter = InstructionCounter::default();
-        Box::new(Self { counter })
+    fn plain(_: &CodeRegion, _: &[Range<u64>]) -> Box<dyn Engine> {
+        Box::new(Self {
+            census: Census([0; 256]),
+            forgets: false,
+        })
+    }
+
+    /// Shows that the generator knows what is live: the others are asked for no more than that.
+    fn forgetful(_: &CodeRegion, _: &[Range<u64>]) -> Box<dyn Engine> {
+        Box::new(Self {
+            census: Census([0; 256]),
+            forgets: true,
+        })
     }
 }
 
@@ -45,13 +72,21 @@ unsafe extern "C" {
 
 impl Engine for Interpreter {
     fn name(&self) -> &'static str {
-        "interp"
+        if self.forgets {
+            "interp, forgetful"
+        } else {
+            "interp"
+        }
     }
 
     fn run(&mut self, hart: &mut Hart, code: &CodeRegion) -> Exit {
         // SAFETY: the generated code stays in the program's mappings.
         let memory = unsafe { Identity::new() };
-        run(hart, &memory, code, &mut self.counter)
+        if self.forgets {
+            run(hart, &memory, code, &mut NoObserver)
+        } else {
+            run(hart, &memory, code, &mut self.census)
+        }
     }
 
     fn state_at_fault(&self, context: &libc::ucontext_t, hart: &Hart) -> Option<Hart> {
@@ -61,7 +96,11 @@ impl Engine for Interpreter {
         section.contains(&rip).then_some(*hart)
     }
 
-    fn instructions(&self) -> Option<u64> {
-        Some(self.counter.count)
+    fn forgets(&self) -> bool {
+        self.forgets
+    }
+
+    fn census(&self) -> Option<&[u64; 256]> {
+        (!self.forgets).then_some(&self.census.0)
     }
 }

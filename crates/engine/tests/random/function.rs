@@ -188,6 +188,7 @@ impl Function<'_> {
             .collect();
         let count = 3 + rng.below(6);
         self.set.to_f = (0..count).map(|_| take(rng, &mut floats)).collect();
+        self.set.beyond_qemu = self.plan.beyond_qemu;
         self.set.from_f = self.set.to_f.clone();
         self.set.from_x = self.set.to_x.clone();
         self.set.from_x.extend([0, SP, 3, 4]);

@@ -8,6 +8,7 @@ use core::ptr::{self, null_mut};
 use flick_engine::fp::{self, env};
 use flick_engine::{CodeRegion, Exit, Hart};
 
+use crate::code::{ALWAYS, f, x};
 use crate::driver::RETURN;
 use crate::engine::{Engine, Make};
 use crate::mapping::Mapping;
@@ -20,6 +21,7 @@ use crate::program::{
 /// What the handler needs. There is one thread.
 struct Current {
     engine: *const dyn Engine,
+    program: *const Program,
     hart: *mut Hart,
     /// Stack pointer at which `enter` can be left; null while no guest runs.
     out: *mut c_void,
@@ -123,8 +125,29 @@ unsafe extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, context: *mut
             registers[libc::REG_RIP as usize] = leave as *const () as i64;
         } else {
             protect(page, 4096, libc::PROT_READ | libc::PROT_WRITE);
+            if (*current.engine).forgets() {
+                forget(&*current.program, &mut *current.hart);
+            }
         }
     }
+}
+
+/// Overwrites what the generator takes for dead.
+fn forget(program: &Program, hart: &mut Hart) {
+    let live = program
+        .live
+        .get(&hart.pc)
+        .map_or(!0, |(_, maybe)| maybe | ALWAYS);
+    for n in 0..32_u32 {
+        let garbage = 0xdead_0000_0000_dead ^ u64::from(n) << 16;
+        if live & x(n) == 0 {
+            hart.x[n as usize] = garbage;
+        }
+        if live & f(n) == 0 {
+            hart.f[n as usize] = garbage;
+        }
+    }
+    hart.x[0] = 0;
 }
 
 /// # Safety
@@ -186,7 +209,8 @@ pub struct Outcome {
     pub protected: Vec<u8>,
     /// The log's entries.
     pub faults: Vec<u8>,
-    pub instructions: Option<u64>,
+    /// How often each operation was executed.
+    pub census: Option<[u64; 256]>,
 }
 
 /// All calls of the program with an engine made for it.
@@ -201,7 +225,7 @@ pub fn execute(program: &Program, make: Make) -> Result<(&'static str, Outcome),
     let region = unsafe { CodeRegion::new(CODE, size) };
     let mut engine = make(&region, &program.functions);
     for n in 0..program.calls.len() as u64 {
-        one(&mut *engine, &region, RECORDS + n * RECORD)
+        one(program, &mut *engine, &region, RECORDS + n * RECORD)
             .map_err(|e| format!("{}: call {n}: {e}", engine.name()))?;
     }
     // SAFETY: the whole mapping becomes accessible.
@@ -220,13 +244,14 @@ pub fn execute(program: &Program, make: Make) -> Result<(&'static str, Outcome),
         data: part(DATA_AREA.start, DATA_AREA.end),
         protected: guarded.bytes()[..(PROTECTED_DATA.end - PROTECTED) as usize].to_vec(),
         faults: part(ENTRIES, ENTRIES + faults * ENTRY_SIZE),
-        instructions: engine.instructions(),
+        census: engine.census().copied(),
     };
     drop(code);
     Ok((engine.name(), outcome))
 }
 
 fn one(
+    program: &Program,
     engine: &mut (dyn Engine + 'static),
     region: &CodeRegion,
     record: u64,
@@ -249,6 +274,7 @@ fn one(
     let hart_at: *mut Hart = &mut hart;
     let mut current = Current {
         engine: ptr::from_ref(&*engine),
+        program,
         hart: hart_at,
         out: null_mut(),
         leave_in: read(LEAVE),

@@ -85,6 +85,7 @@ pub struct Spec {
 pub struct Plan {
     pub classes: Vec<Class>,
     pub functions: Vec<Spec>,
+    pub beyond_qemu: bool,
     /// What the pointers of each class lead to.
     pointers: Vec<Vec<Target>>,
 }
@@ -95,7 +96,7 @@ pub const ROOMS: u64 = 8;
 const COUNT: usize = 8;
 
 impl Plan {
-    fn new(rng: &mut Rng) -> Self {
+    fn new(rng: &mut Rng, beyond_qemu: bool) -> Self {
         let mut classes: Vec<Class> = (0..2 + rng.below(3))
             .map(|_| Class {
                 x: rng.below(9) as u32,
@@ -136,6 +137,7 @@ impl Plan {
         let mut plan = Self {
             classes,
             functions,
+            beyond_qemu,
             pointers: Vec::new(),
         };
         plan.pointers = (0..plan.classes.len())
@@ -200,18 +202,21 @@ pub struct Program {
     pub data: Vec<u8>,
     pub protected: Vec<u8>,
     pub functions: Vec<Range<u64>>,
-    /// Registers that are live before each instruction.
-    pub live: HashMap<u64, Regs>,
+    /// Registers that are live before each instruction for certain, and that may be.
+    pub live: HashMap<u64, (Regs, Regs)>,
     /// The class of what each record calls.
     pub calls: Vec<Class>,
     /// All statements, by their seeds.
     pub seeds: Vec<u64>,
+    /// Debian's qemu-riscv64 has all of its instructions.
+    pub qemu: bool,
 }
 
 /// The program of a seed, without the statements in `skip`.
 pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
     let mut rng = Rng(seed);
-    let plan = Plan::new(&mut rng);
+    let qemu = seed % 4 != 0;
+    let plan = Plan::new(&mut rng, !qemu);
     let mut seeds = Vec::new();
     let codes: Vec<Code> = (0..plan.functions.len())
         .map(|n| {
@@ -229,7 +234,10 @@ pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
         code.resize((layout.functions[n] - DRIVER) as usize, 0);
         code.extend(part.encode(n, &layout).iter().flat_map(|h| h.to_le_bytes()));
         for (offset, regs) in part.offsets().iter().zip(part.live()) {
-            live.insert(layout.functions[n] + offset, regs);
+            // What is called by t0 does not know its callers' registers.
+            let known = matches!(plan.functions[n].role, Role::Leaf | Role::Calls);
+            let maybe = if known { regs } else { !0 };
+            live.insert(layout.functions[n] + offset, (regs, maybe));
         }
     }
     code.resize((end - DRIVER) as usize, 0);
@@ -263,6 +271,7 @@ pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
         live,
         calls,
         seeds,
+        qemu,
     }
 }
 
@@ -348,7 +357,8 @@ fn data(rng: &mut Rng, plan: &Plan, layout: &Layout) -> (Vec<u8>, Vec<Class>) {
                 Target::Table(_) | Target::Room(_) => unreachable!("entries are of functions"),
             };
             let at = POINTERS + plan.pointers(class).0 as u64 + 8 * k as u64;
-            put(&mut data, at - DATA, target);
+            // jalr clears bit 0.
+            put(&mut data, at - DATA, target | u64::from(rng.chance(10)));
         }
     }
     let mut calls = Vec::new();

@@ -19,7 +19,7 @@ fn shrink(seed: u64, program: &Program) -> (HashSet<u64>, Program) {
             let mut more = skip.clone();
             more.extend(&best.seeds[at..end]);
             let smaller = program::build(seed, &more);
-            if check(&smaller, &mut Totals::default()).is_some() {
+            if check(&smaller, &mut Totals::zero()).is_some() {
                 (skip, best) = (more, smaller);
             } else {
                 at = end;
@@ -33,7 +33,7 @@ fn shrink(seed: u64, program: &Program) -> (HashSet<u64>, Program) {
 /// Writes the executable and its disassembly, as it is and shrunk, and says where.
 pub fn report(seed: u64, program: &Program) -> Result<(), String> {
     let (skip, small) = shrink(seed, program);
-    if let Some(difference) = check(&small, &mut Totals::default()) {
+    if let Some(difference) = check(&small, &mut Totals::zero()) {
         println!(
             "  without {} statements, {} left: {difference}",
             skip.len(),
