@@ -46,8 +46,8 @@ impl Function<'_> {
             76..81 if depth < 2 => self.switch(depth),
             81..85 if depth < 1 => self.tangle(depth),
             85..87 if depth > 0 => self.early_exit(),
-            87..98 if !self.leaf => self.call(),
-            98 if !self.leaf => self.make_code(),
+            87..97 if !self.leaf => self.call(),
+            97..99 if !self.leaf => self.make_code(),
             99 if depth > 0 => self.leave_here(),
             _ => self.straight(),
         }
@@ -502,14 +502,29 @@ impl Function<'_> {
         self.define(holds_x, holds_f);
     }
 
-    /// Writes a small function, tells the hart, and calls it.
+    /// Writes a small function, tells the hart, and calls it; most often another one in the same
+    /// place after it.
     fn make_code(&mut self) {
-        let class = self.rng.below(self.plan.classes.len() as u64) as usize;
+        let room = self.rng.below(ROOMS);
+        for _ in 0..1 + self.rng.below(3) {
+            let class = self.rng.below(self.plan.classes.len() as u64) as usize;
+            self.write_code(class, room);
+            self.arguments(class);
+            let held = self.temporary[2];
+            let reads = SAVED | self.plan.arguments(class) | x(held);
+            let bits = i(0x67, RA, held, 0);
+            self.code
+                .line(Kind::Bits(bits), reads, CLOBBERED, Flow::Next);
+            self.after_call(class);
+        }
+    }
+
+    fn write_code(&mut self, class: usize, room: u64) {
         let words = self.made(class);
-        let [value, part, room] = self.temporary;
-        let to = Target::Room(self.rng.below(ROOMS));
+        let [value, part, held] = self.temporary;
+        let to = Target::Room(room);
         self.code
-            .line(Kind::Address { rd: room, to }, 0, x(room), Flow::Next);
+            .line(Kind::Address { rd: held, to }, 0, x(held), Flow::Next);
         for (n, &word) in words.iter().enumerate() {
             self.code.constant(value, word as i32);
             if n == 0 {
@@ -520,15 +535,9 @@ impl Function<'_> {
                     .insn(r(0x6033, value, value, part), x(value) | x(part), x(value));
             }
             self.code
-                .insn(s(0x2023, room, value, 4 * n as i32), x(room) | x(value), 0);
+                .insn(s(0x2023, held, value, 4 * n as i32), x(held) | x(value), 0);
         }
         self.code.insn(0x100f, 0, 0); // fence.i
-        self.arguments(class);
-        let reads = SAVED | self.plan.arguments(class) | x(room);
-        let bits = i(0x67, RA, room, 0);
-        self.code
-            .line(Kind::Bits(bits), reads, CLOBBERED, Flow::Next);
-        self.after_call(class);
     }
 
     /// The words of a function without frame; the first is an `addi` with no immediate yet.

@@ -36,6 +36,17 @@ impl Registers {
         }
     }
 
+    /// Two sources, now and then one twice: results of comparisons hang on it.
+    fn two_x(&self, rng: &mut Rng) -> (u32, u32) {
+        let (a, b) = (self.any_x(rng), self.any_x(rng));
+        (a, if rng.chance(12) { a } else { b })
+    }
+
+    fn two_f(&self, rng: &mut Rng) -> (u32, u32) {
+        let (a, b) = (self.any_f(rng), self.any_f(rng));
+        (a, if rng.chance(12) { a } else { b })
+    }
+
     fn contains(&self, reads: Regs, writes: Regs) -> bool {
         let mut readable = 1;
         self.from_x.iter().for_each(|&n| readable |= x(n));
@@ -93,7 +104,7 @@ fn one(rng: &mut Rng, code: &mut Code, set: &Registers, op: &Opcode) {
     let rounding = |rng: &mut Rng, has: bool| if has { rng.pick(&ROUNDING) << 12 } else { 0 };
     match op.form {
         Form::R => {
-            let (rd, a, b) = (set.rd(rng), set.any_x(rng), set.any_x(rng));
+            let (rd, (a, b)) = (set.rd(rng), set.two_x(rng));
             integer(code, asm::r(op.base, rd, a, b), x(a) | x(b), rd);
         }
         Form::I => {
@@ -119,7 +130,7 @@ fn one(rng: &mut Rng, code: &mut Code, set: &Registers, op: &Opcode) {
             );
         }
         Form::Fff { rm } => {
-            let (rd, a, b) = (rng.pick(&set.to_f), set.any_f(rng), set.any_f(rng));
+            let (rd, (a, b)) = (rng.pick(&set.to_f), set.two_f(rng));
             let bits = asm::r(op.base, rd, a, b) | rounding(rng, rm);
             code.insn(bits, f(a) | f(b), f(rd));
         }
@@ -134,7 +145,7 @@ fn one(rng: &mut Rng, code: &mut Code, set: &Registers, op: &Opcode) {
             code.insn(bits, f(a) | f(b) | f(c), f(rd));
         }
         Form::Xff => {
-            let (rd, a, b) = (set.rd(rng), set.any_f(rng), set.any_f(rng));
+            let (rd, (a, b)) = (set.rd(rng), set.two_f(rng));
             code.insn(asm::r(op.base, rd, a, b), f(a) | f(b), x(rd));
         }
         Form::Xf { rm } => {

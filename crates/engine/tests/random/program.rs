@@ -91,7 +91,7 @@ pub struct Plan {
 }
 
 /// Rooms for code made at run time.
-pub const ROOMS: u64 = 8;
+pub const ROOMS: u64 = 4;
 /// Pointers of a class.
 const COUNT: usize = 8;
 
