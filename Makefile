@@ -28,6 +28,7 @@ help:
 	@echo 'make real       zlib, bzip2 and lz4 with their hottest functions on the NxP (fetches Debian sources)'
 	@echo 'make realworld  SQLite, Lua, zstd, ... and C++ programs with 10, 50 and 100 % of their functions on the NxP'
 	@echo '                (fetches crates and Debian sources; some 15 minutes on two cores)'
+	@echo 'make random     thousands of random RV64 programs on every engine and on qemu-riscv64 (minutes)'
 	@echo 'make bench      what a crossing costs on this machine'
 	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
 	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'
@@ -105,6 +106,9 @@ real: deps build
 realworld: deps build
 	@tests/real/world.sh
 
+random:
+	@FLICK_PROGRAMS=$${FLICK_PROGRAMS:-4000} cargo test -q -p flick-engine --test random
+
 bench-compile: deps build
 	@bench/compile.sh
 
@@ -124,4 +128,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real realworld bench bench-compile install deb clean
+.PHONY: help deps build rust pass nxp tree demo test test-full real realworld random bench bench-compile install deb clean

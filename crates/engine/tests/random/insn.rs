@@ -42,8 +42,28 @@ impl Registers {
         (a, if rng.chance(12) { a } else { b })
     }
 
-    fn two_f(&self, rng: &mut Rng) -> (u32, u32) {
-        let (a, b) = (self.any_f(rng), self.any_f(rng));
+    /// A floating-point register among some, most often one of those for a precision: odd numbers
+    /// are for singles. What is no boxed single is a NaN to operations on singles.
+    fn of(&self, rng: &mut Rng, from: &[u32], single: bool) -> u32 {
+        let fits = |n: &u32| (n & 1 == 1) == single;
+        let some: Vec<u32> = from.iter().copied().filter(fits).collect();
+        if some.is_empty() || rng.chance(10) {
+            rng.pick(from)
+        } else {
+            rng.pick(&some)
+        }
+    }
+
+    fn fd(&self, rng: &mut Rng, single: bool) -> u32 {
+        self.of(rng, &self.to_f, single)
+    }
+
+    fn one_f(&self, rng: &mut Rng, single: bool) -> u32 {
+        self.of(rng, &self.from_f, single)
+    }
+
+    fn two_f(&self, rng: &mut Rng, single: bool) -> (u32, u32) {
+        let (a, b) = (self.one_f(rng, single), self.one_f(rng, single));
         (a, if rng.chance(12) { a } else { b })
     }
 
@@ -85,7 +105,7 @@ pub fn compute(rng: &mut Rng, code: &mut Code, set: &Registers) {
         return code.insn(rng.pick(&[0x0100_000f, 0x8330_000f]), 0, 0);
     }
     // Integer arithmetic is most of real code, but a small part of the table.
-    let integer = rng.chance(55);
+    let integer = rng.chance(45);
     let op = opcode(rng, |form| match form {
         Form::R | Form::I | Form::Shift(_) | Form::Unary | Form::U | Form::C { .. } => true,
         Form::Fff { .. } | Form::Ff { .. } | Form::Ffff | Form::Xff => !integer,
@@ -101,6 +121,10 @@ fn one(rng: &mut Rng, code: &mut Code, set: &Registers, op: &Opcode) {
     let integer = |code: &mut Code, bits: u32, reads: Regs, rd: u32| {
         code.insn(bits, if rd == 0 { 0 } else { reads }, x(rd));
     };
+    // The precision of the operands is in the encoding, that of what fcvt.s.d and fcvt.d.s read is
+    // the other one.
+    let single = op.base & 0x0200_0000 == 0;
+    let of_source = single != matches!(op.base, 0x4010_0053 | 0x4200_0053);
     let rounding = |rng: &mut Rng, has: bool| if has { rng.pick(&ROUNDING) << 12 } else { 0 };
     match op.form {
         Form::R => {
@@ -130,30 +154,30 @@ fn one(rng: &mut Rng, code: &mut Code, set: &Registers, op: &Opcode) {
             );
         }
         Form::Fff { rm } => {
-            let (rd, (a, b)) = (rng.pick(&set.to_f), set.two_f(rng));
+            let (rd, (a, b)) = (set.fd(rng, single), set.two_f(rng, single));
             let bits = asm::r(op.base, rd, a, b) | rounding(rng, rm);
             code.insn(bits, f(a) | f(b), f(rd));
         }
         Form::Ff { rm } => {
-            let (rd, a) = (rng.pick(&set.to_f), set.any_f(rng));
+            let (rd, a) = (set.fd(rng, single), set.one_f(rng, of_source));
             code.insn(asm::r(op.base, rd, a, 0) | rounding(rng, rm), f(a), f(rd));
         }
         Form::Ffff => {
-            let (rd, a) = (rng.pick(&set.to_f), set.any_f(rng));
-            let (b, c) = (set.any_f(rng), set.any_f(rng));
+            let (rd, a) = (set.fd(rng, single), set.one_f(rng, single));
+            let (b, c) = set.two_f(rng, single);
             let bits = asm::r(op.base, rd, a, b) | c << 27 | rounding(rng, true);
             code.insn(bits, f(a) | f(b) | f(c), f(rd));
         }
         Form::Xff => {
-            let (rd, (a, b)) = (set.rd(rng), set.two_f(rng));
+            let (rd, (a, b)) = (set.rd(rng), set.two_f(rng, single));
             code.insn(asm::r(op.base, rd, a, b), f(a) | f(b), x(rd));
         }
         Form::Xf { rm } => {
-            let (rd, a) = (set.rd(rng), set.any_f(rng));
+            let (rd, a) = (set.rd(rng), set.one_f(rng, single));
             code.insn(asm::r(op.base, rd, a, 0) | rounding(rng, rm), f(a), x(rd));
         }
         Form::Fx { rm } => {
-            let (rd, a) = (rng.pick(&set.to_f), set.any_x(rng));
+            let (rd, a) = (set.fd(rng, single), set.any_x(rng));
             code.insn(asm::r(op.base, rd, a, 0) | rounding(rng, rm), x(a), f(rd));
         }
         Form::Fence => code.insn(op.base | (rng.next() as u32 & 0xff) << 20, 0, 0),
@@ -221,7 +245,7 @@ pub fn access(rng: &mut Rng, code: &mut Code, set: &Registers, base: u32, offset
             code.insn(asm::i(op.base, rd, base, offset), x(base), x(rd));
         }
         Form::FLoad(_) => {
-            let rd = rng.pick(&set.to_f);
+            let rd = set.fd(rng, matches!(op.form, Form::FLoad(4)));
             code.insn(asm::i(op.base, rd, base, offset), x(base), f(rd));
         }
         Form::Store(_) => {

@@ -21,13 +21,16 @@ mod qemu;
 mod values;
 
 mod body;
+mod calls;
 mod code;
 mod compare;
 mod driver;
 mod engine;
+mod frame;
 mod function;
 mod host;
 mod insn;
+mod memory;
 mod program;
 mod shrink;
 

@@ -215,7 +215,7 @@ pub struct Program {
 /// The program of a seed, without the statements in `skip`.
 pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
     let mut rng = Rng(seed);
-    let qemu = seed % 4 != 0;
+    let qemu = !seed.is_multiple_of(4);
     let plan = Plan::new(&mut rng, !qemu);
     let mut seeds = Vec::new();
     let codes: Vec<Code> = (0..plan.functions.len())
