@@ -27,11 +27,10 @@ void LLVMInitializeRISCVAsmParser();
 namespace flick {
 namespace {
 
-// FLICK_NXP_MARCH, spelt as features; `relax` lets the image link shorten calls. Code written for
-// x86-64 accesses memory at any alignment, so the NxP must; to load bytes instead is slow to run
-// and to compile.
-constexpr StringLiteral Features =
-    "+64bit,+m,+a,+f,+d,+zicsr,+zifencei,+relax,+unaligned-scalar-mem";
+// Beside the instruction set. `relax` lets the image link shorten calls. Code written for x86-64
+// accesses memory at any alignment, so the NxP must; to load bytes instead is slow to run and to
+// compile.
+constexpr StringLiteral MoreFeatures = ",+64bit,+relax,+unaligned-scalar-mem";
 
 Error failure(const Twine &What) {
   return createStringError("[FLK0103] the RISC-V compile failed: " + What);
@@ -55,9 +54,9 @@ Expected<std::unique_ptr<TargetMachine>> makeMachine(const NxpOptions &Wanted) {
                            : Level == OptimizationLevel::O1 ? CodeGenOptLevel::Less
                            : Level == OptimizationLevel::O3 ? CodeGenOptLevel::Aggressive
                                                             : CodeGenOptLevel::Default;
-  std::unique_ptr<TargetMachine> Machine(T->createTargetMachine(
-      NxpTriple, "generic-rv64", (Features + (Wanted.Uncompressed ? "" : ",+c")).str(), Options,
-      Reloc::PIC_, CodeModel::Medium, Effort));
+  std::unique_ptr<TargetMachine> Machine(
+      T->createTargetMachine(NxpTriple, "generic-rv64", Wanted.Features + MoreFeatures.str(),
+                             Options, Reloc::PIC_, CodeModel::Medium, Effort));
   if (!Machine)
     return failure("no target machine");
   return Machine;

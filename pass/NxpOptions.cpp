@@ -1,7 +1,10 @@
 #include "NxpOptions.h"
+#include "flick_abi.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/TargetParser/RISCVISAInfo.h"
 #include "llvm/TargetParser/RISCVTargetParser.h"
 
 using namespace llvm;
@@ -10,15 +13,20 @@ namespace flick {
 
 static cl::opt<std::string> LevelOption("flick-nxp-level", cl::value_desc("level"),
                                         cl::desc("Flick: optimisation level of the NxP half"));
-static cl::opt<bool> UncompressedOption("flick-nxp-uncompressed",
-                                        cl::desc("Flick: no compressed NxP instructions"));
+static cl::opt<std::string> MarchOption("flick-nxp-march", cl::value_desc("isa"),
+                                        cl::init(FLICK_NXP_MARCH),
+                                        cl::desc("Flick: instruction set of NxP code"));
 static cl::opt<std::string> TuneOption("flick-nxp-tune", cl::value_desc("cpu"),
                                        cl::desc("Flick: processor that NxP code is tuned for"));
 static cl::opt<std::string> RefuseOption("flick-refuse", cl::value_desc("option"),
                                          cl::desc("Flick: an option that excludes NxP code"));
 
 Expected<NxpOptions> readNxpOptions(OptimizationLevel Host) {
-  NxpOptions Out{Host, UncompressedOption, TuneOption};
+  auto Isa = RISCVISAInfo::parseArchString(MarchOption, /*EnableExperimentalExtension=*/false);
+  if (!Isa)
+    return createStringError("[FLK0104] -Xnxp=-march=" + MarchOption + ": " +
+                             toString(Isa.takeError()));
+  NxpOptions Out{Host, join((*Isa)->toFeatures(), ","), TuneOption};
   if (!LevelOption.empty())
     Out.Level = StringSwitch<OptimizationLevel>(LevelOption)
                     .Case("0", OptimizationLevel::O0)

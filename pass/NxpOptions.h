@@ -10,8 +10,8 @@ namespace flick {
 
 struct NxpOptions {
   llvm::OptimizationLevel Level;
-  /// Without compressed instructions.
-  bool Uncompressed;
+  /// The instruction set, in LLVM's features.
+  std::string Features;
   /// A processor to schedule for, or nothing.
   std::string Tune;
 };

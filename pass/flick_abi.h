@@ -1,8 +1,8 @@
 // Made from crates/abi by `cargo run -p flick-abi --example c-header`.
 #pragma once
 
-#define FLICK_ABI_VERSION 65537
-#define FLICK_NXP_MARCH "rv64imafdc_zicsr_zifencei"
+#define FLICK_ABI_VERSION 65538
+#define FLICK_NXP_MARCH "rv64imafdc_zicsr_zifencei_zba_zbb_zbs"
 #define FLICK_FAT_MAGIC "FLKNXP1"
 #define FLICK_FAT_HEADER_SIZE 32
 #define FLICK_JUMP_TARGET_SIZE 224

@@ -26,6 +26,6 @@ for option in --flick-plaice -flick-place --flick_place; do
   refuses FLK0104 $option "did you mean '--flick-place'?" -- "$cc" $option=x -c main.c -o x.o
 done
 refuses FLK0105 no/such.place -- "$cc" --flick-place=no/such.place -c main.c -o x.o
-refuses FLK0104 zba 'rv64 with i, m, a, f, d, c' -- "$cc" --nxp-march=rv64gc_zba -c part.c -o x.o
+refuses FLK0104 zbc 'rv64 with i, m, a, f, d, c' -- "$cc" --nxp-march=rv64gc_zba_zbc -c part.c -o x.o
 refuses FLK0104 -mtune=i486 -- "$cc" -Xnxp=-mtune=i486 -c part.c -o x.o
 refuses FLK0104 -DX -- "$cc" -Xnxp=-DX -c part.c -o x.o

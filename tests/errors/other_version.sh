@@ -11,7 +11,7 @@ older='\0\0\0\0' newer='\11\0\1\0' next='\0\0\2\0'
 for version in "$older:0.0:build it again" "$newer:1.9:newer Flick" "$next:2.0:newer Flick"; do
   IFS=: read -r bytes text help <<<"$version"
   cp part.o bad.o && put bad.o $((offset + 8)) "$bytes"
-  refuses FLK0303 bad.o "$text" 'reads 1.1' "$help" -- "$cc" main.o bad.o -o prog
+  refuses FLK0303 bad.o "$text" 'reads 1.2' "$help" -- "$cc" main.o bad.o -o prog
   rm -f libbad.a && ar rcs libbad.a bad.o
   refuses FLK0303 'libbad.a(bad.o)' "$text" -- "$cc" main.o libbad.a -o prog
   [ ! -e prog ] || die "a program was left behind"
@@ -54,7 +54,7 @@ for version in "$older:0.0:link it again" "$newer:1.9:newer Flick" "$next:2.0:ne
   IFS=: read -r bytes text help <<<"$version"
   cp prog bad && put bad "$(module_version bad)" "$bytes"
   status 125 ./bad
-  has err '[FLK0401]' ./bad "format $text" 'libflick.so.1 has 1.1' "$help"
+  has err '[FLK0401]' ./bad "format $text" 'libflick.so.1 has 1.2' "$help"
   [ ! -s out ] || die "main ran"
   cp good.so libpart.so && put libpart.so "$(module_version libpart.so)" "$bytes"
   status 125 ./loads
@@ -67,6 +67,20 @@ status 0 ./links
 has out 42
 status 0 ./loads
 has out 'went on'
+
+# Code for other instructions: what the engine has is enough.
+"$cc" --nxp-march=rv64gc -c part.c -o gc.o
+"$cc" --nxp-march=rv64gc_zicond -c part.c -o zicond.o
+for set in gc:rv64imafdc_zicsr_zifencei zicond:rv64imafdc_zicond_zicsr_zifencei part:rv64imafdc_zicsr_zifencei_zba_zbb_zbs; do
+  "$cc" main.o "${set%%:*}.o" -o bad
+  grep -qaF "${set#*:}" bad || die "$set: not in the program"
+  status 0 ./bad
+  has out 42
+done
+sed -i 's/_zbs/_zbc/' bad
+status 125 ./bad
+has err '[FLK0401]' ./bad rv64imafdc_zicsr_zifencei_zba_zbb_zbc 'rv64 with i, m, a, f, d, c, zicond'
+[ ! -s out ] || die "main ran"
 
 # Programs ask for the major version that they were linked with, and find no other.
 readelf -d prog | grep -q 'NEEDED.*\[libflick.so.1\]' || die "the program does not ask for libflick.so.1"

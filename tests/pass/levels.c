@@ -6,7 +6,7 @@
 // RUN: nxp $t.o $t.n && llvm-readelf-19 -hAW $t.n | check $s
 // CHECK: Machine: RISC-V
 // CHECK: Flags: 0x5, RVC, double-float ABI
-// CHECK: Value: rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_zicsr2p0_zifencei2p0
+// CHECK: Value: rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_zicsr2p0_zifencei2p0_zmmul1p0_zba1p0_zbb1p0_zbs1p0
 #include <flick.h>
 #include <stdio.h>
 #include <string.h>

@@ -15,6 +15,5 @@ FLICK_NXP long word(int x) { return x; }
 // CHECK: andi {{.*}}, 0xff
 FLICK_NXP long called(long x) { return ext((signed char)x); }
 // CHECK-LABEL: <__flick_nxp_returned>:
-// CHECK: slli
-// CHECK: srai
+// CHECK: sext.b
 FLICK_NXP signed char returned(long x) { return (signed char)x; }

@@ -5,16 +5,15 @@
 
 pub mod header;
 pub mod layout;
+pub mod march;
 pub mod names;
 pub mod settings;
 pub mod signature;
 pub mod version;
 
+pub use march::NXP_MARCH;
 pub use version::{Note, Version};
 
 /// Version of everything in this crate. What does not go together is refused by the link step and by
 /// `__flick_register` (`docs/formats.md`, "Versions", says what a change of it is).
-pub const ABI_VERSION: Version = Version::new(1, 1);
-
-/// The RISC-V ISA string that NxP code is compiled for.
-pub const NXP_MARCH: &str = "rv64imafdc_zicsr_zifencei";
+pub const ABI_VERSION: Version = Version::new(1, 2);

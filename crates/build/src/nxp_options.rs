@@ -1,7 +1,7 @@
 //! `-Xnxp` and `--nxp-march`: how the NxP half of a unit is compiled.
 use std::ffi::OsString;
 
-use flick_abi::NXP_MARCH;
+use flick_abi::march;
 
 use crate::{Error, Result};
 
@@ -10,8 +10,8 @@ use crate::{Error, Result};
 pub struct NxpOptions {
     /// `0`, `1`, `2`, `3`, `s` or `z`
     level: Option<String>,
-    /// Without the extension C (compressed instructions).
-    uncompressed: bool,
+    /// An ISA string.
+    march: Option<String>,
     tune: Option<String>,
     /// `-riscv-…`, options of LLVM's code generator.
     generator: Vec<String>,
@@ -59,17 +59,18 @@ impl NxpOptions {
 
     /// The value of `--nxp-march`.
     pub fn march(&mut self, isa: &str) -> Result<()> {
-        let parsed = Isa::parse(isa).ok_or_else(|| {
+        let lower = isa.to_ascii_lowercase();
+        let mut named = Vec::new();
+        march::extensions(&lower, |name| named.push(name)).ok_or_else(|| {
             bad(
                 &format!("-march={isa}"),
                 "an ISA is spelt rv64, one-letter extensions, then _name for each other extension",
             )
         })?;
-        let unknown: Vec<&str> = parsed
-            .0
+        let unknown: Vec<&str> = named
             .iter()
-            .map(String::as_str)
-            .filter(|e| !known().iter().any(|k| k == e))
+            .copied()
+            .filter(|name| !march::executes(name))
             .collect();
         if !unknown.is_empty() {
             return Err(bad(
@@ -77,13 +78,13 @@ impl NxpOptions {
                 &format!(
                     "the engine does not execute {}; it has rv64 with {}",
                     unknown.join(", "),
-                    known().join(", ")
+                    march::EXTENSIONS.join(", ")
                 ),
             ));
         }
         let missing: Vec<&str> = ["i", "m", "a", "f", "d"]
             .into_iter()
-            .filter(|e| !parsed.0.iter().any(|have| have == e))
+            .filter(|name| !named.contains(name))
             .collect();
         if !missing.is_empty() {
             return Err(bad(
@@ -94,7 +95,9 @@ impl NxpOptions {
                 ),
             ));
         }
-        self.uncompressed = !parsed.0.iter().any(|e| e == "c");
+        let mut plain = String::new();
+        march::write_plain(&lower, &mut plain);
+        self.march = Some(plain);
         Ok(())
     }
 
@@ -121,48 +124,12 @@ impl NxpOptions {
     /// What the pass understands.
     pub fn pass_options(&self) -> Vec<OsString> {
         let level = self.level.iter().map(|l| format!("-flick-nxp-level={l}"));
-        let plain = self.uncompressed.then(|| "-flick-nxp-uncompressed".into());
+        let march = self.march.iter().map(|m| format!("-flick-nxp-march={m}"));
         let tune = self.tune.iter().map(|t| format!("-flick-nxp-tune={t}"));
         let generator = self.generator.iter().cloned();
-        let all = level.chain(plain).chain(tune).chain(generator);
+        let all = level.chain(march).chain(tune).chain(generator);
         all.map(OsString::from).collect()
     }
-}
-
-/// Extensions by lower-case name.
-struct Isa(Vec<String>);
-
-impl Isa {
-    /// Letters, then names behind underscores; `g` is `imafd_zicsr_zifencei` (unprivileged ISA manual,
-    /// "ISA Extension Naming Conventions"). Version numbers are not taken.
-    fn parse(isa: &str) -> Option<Self> {
-        let isa = isa.to_ascii_lowercase();
-        let mut parts = isa.strip_prefix("rv64")?.split('_');
-        let letters = parts.next()?;
-        let mut all = Vec::new();
-        // A long name may follow the letters without an underscore.
-        let long = letters.find(['z', 's', 'x']).unwrap_or(letters.len());
-        for letter in letters[..long].chars() {
-            match letter {
-                'g' => all.extend(["i", "m", "a", "f", "d", "zicsr", "zifencei"].map(String::from)),
-                'a'..='y' => all.push(letter.into()),
-                _ => return None,
-            }
-        }
-        let names = [&letters[long..]].into_iter().filter(|n| !n.is_empty());
-        for name in names.chain(parts) {
-            if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric()) {
-                return None;
-            }
-            all.push(name.into());
-        }
-        (!all.is_empty()).then_some(Self(all))
-    }
-}
-
-/// Extensions of the engine.
-fn known() -> Vec<String> {
-    Isa::parse(NXP_MARCH).map(|isa| isa.0).unwrap_or_default()
 }
 
 fn bad(option: &str, why: &str) -> Error {
@@ -182,24 +149,26 @@ mod tests {
     #[test]
     fn isa_spellings() {
         let mut options = NxpOptions::default();
-        for isa in [
-            "rv64gc",
-            "rv64imafdc",
-            "RV64IMAFDC_Zicsr_Zifencei",
-            NXP_MARCH,
+        for (isa, passed) in [
+            ("rv64gc", "rv64imafdc_zicsr_zifencei"),
+            ("rv64imafdc", "rv64imafdc"),
+            ("RV64IMAFDC_Zicsr_Zifencei", "rv64imafdc_zicsr_zifencei"),
+            ("rv64imafdzicsr", "rv64imafd_zicsr"),
+            (
+                "rv64gc_zbs_zicond_zbb",
+                "rv64imafdc_zicond_zicsr_zifencei_zbb_zbs",
+            ),
+            ("rv64g2p0_b", "rv64imafd_zicsr_zifencei_zba_zbb_zbs"),
+            (march::NXP_MARCH, march::NXP_MARCH),
         ] {
             options.march(isa).unwrap();
-            assert!(!options.uncompressed, "{isa}");
-        }
-        for isa in ["rv64g", "rv64imafd", "rv64imafd_zicsr", "rv64imafdzicsr"] {
-            options.march(isa).unwrap();
-            assert!(options.uncompressed, "{isa}");
+            assert_eq!(options.march.as_deref(), Some(passed), "{isa}");
         }
         for (isa, why) in [
             ("rv64gcv", "does not execute v;"),
             (
-                "rv64gc_zba_zbb",
-                "does not execute zba, zbb; it has rv64 with i, m, a, f, d, c",
+                "rv64gc_zbb_zbc_zfh",
+                "does not execute zbc, zfh; it has rv64 with i, m, a, f, d, c, zicond",
             ),
             ("rv64imac", "need f, d"),
             ("rv64i", "need m, a, f, d"),
@@ -221,6 +190,7 @@ mod tests {
         for word in [
             "-O",
             "-mtune=sifive-u74",
+            "-march=rv64gc",
             "-mllvm",
             "-riscv-disable-frm-insert-opt",
         ] {
@@ -230,6 +200,7 @@ mod tests {
         options.finish().unwrap();
         let want = [
             "-flick-nxp-level=1",
+            "-flick-nxp-march=rv64imafdc_zicsr_zifencei",
             "-flick-nxp-tune=sifive-u74",
             "-riscv-disable-frm-insert-opt",
             "-riscv-use-aa=0",

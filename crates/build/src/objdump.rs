@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use flick_abi::NXP_MARCH;
+use flick_abi::march;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
 use flick_image::elf::read_file;
 use flick_image::{FinalFile, linked};
@@ -80,12 +80,8 @@ pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
 }
 
 fn mattr() -> String {
-    let letters = NXP_MARCH
-        .trim_start_matches("rv64i")
-        .split('_')
-        .next()
-        .unwrap_or_default();
-    let features: Vec<String> = letters.chars().map(|letter| format!("+{letter}")).collect();
+    let features = march::EXTENSIONS.iter().filter(|name| **name != "i");
+    let features: Vec<String> = features.map(|name| format!("+{name}")).collect();
     format!("--mattr={}", features.join(","))
 }
 
@@ -192,6 +188,7 @@ mod tests {
             "10: jal 0x30 <puts on the host>\n"
         );
         assert_eq!(plain("<.flick.xyz> 1"), "<.flick.xyz> 1");
-        assert_eq!(super::mattr(), "--mattr=+m,+a,+f,+d,+c");
+        let features = "+m,+a,+f,+d,+c,+zicond,+zicsr,+zifencei,+zba,+zbb,+zbs";
+        assert_eq!(super::mattr(), format!("--mattr={features}"));
     }
 }

@@ -10,13 +10,13 @@ use object::{Object, ObjectSymbol};
 
 const WANT: &str = "\
 address 1
-module 0 of 1: FLKMOD1 1.1
+module 0 of 1: FLKMOD1 1.2
 aligned 1, start r--p, end r--p
 function placed
 line tests/fixtures/nxp.c:10
 gate placed -> placed, lazy 1
 host memcpy 0
-host function 1, host variable 1, march rv64imafdc_zicsr_zifencei, data 0
+host function 1, host variable 1, march rv64imafdc_zicsr_zifencei_zba_zbb_zbs, data 0
 ";
 
 /// Lines of the table are many; one is enough.
@@ -69,6 +69,32 @@ fn every_link_mode() {
             }
         }
     }
+}
+
+#[test]
+fn the_instruction_set_is_that_of_all_units() {
+    let bench = Bench::new();
+    bench.host("main", &fixture("main.c"), &["-fPIE"]);
+    let march = |sets: [&str; 2]| {
+        let [placed, other] = sets;
+        bench.fat("unit", "placed", &bench.payload_for(placed, &[]), &[]);
+        let other = bench.payload_for(other, &["NAME=__flick_nxp_other"]);
+        bench.fat("other", "other", &other, &["DATA"]);
+        bench.cc_quiet("main.o unit.o other.o -o prog");
+        let text = stdout(&bench.run("prog"));
+        let march = text.lines().find_map(|line| line.split("march ").nth(1));
+        march.unwrap().replace(", data 1", "")
+    };
+    assert_eq!(march(["rv64gc", "rv64gc"]), "rv64imafdc_zicsr_zifencei");
+    assert_eq!(
+        march(["rv64g_zba", "rv64gc_zbs_zicond"]),
+        "rv64imafdc_zicond_zicsr_zifencei_zba_zbs"
+    );
+    // What no engine has yet is refused where the program starts.
+    assert_eq!(
+        march(["rv64gcv", "rv64gc"]).split("_zve").next(),
+        Some("rv64imafdc_zicsr_zifencei_v")
+    );
 }
 
 #[test]

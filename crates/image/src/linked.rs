@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
+use flick_abi::{NXP_MARCH, march};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
 use object::{LittleEndian, Object, ObjectSymbol, ObjectSymbolTable, SymbolFlags};
@@ -33,6 +34,8 @@ pub struct Linked {
     pub lines: lines::Table,
     /// Empty without call frame information.
     pub unwind: unwind::Table,
+    /// What the code was compiled for, all units together.
+    pub march: String,
 }
 
 /// The 64-bit word at `offset` becomes `target` + `addend`.
@@ -112,6 +115,7 @@ impl Linked {
         linked.symbols(&elf, base);
         linked.lines = lines::read(&elf, base, linked.bytes.len() as u64);
         linked.unwind = unwind::read(&elf, base, linked.bytes.len() as u64);
+        linked.march = march(&elf).unwrap_or_else(|| NXP_MARCH.into());
         Ok(linked)
     }
 
@@ -230,6 +234,39 @@ fn check_sections(elf: &ElfFile64<LittleEndian>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The ISA string that the linker has made of those of all objects: their attribute `Tag_RISCV_arch`
+/// (RISC-V ELF psABI, chapter "Attributes").
+fn march(elf: &ElfFile64<LittleEndian>) -> Option<String> {
+    /// Odd tags have strings, even ones numbers.
+    const ARCH: u64 = 5;
+    let table = elf.elf_section_table();
+    let (_, section) = table.section_by_name(LE, b".riscv.attributes")?;
+    let attributes = section.attributes(LE, elf.data()).ok()?;
+    let mut vendors = attributes.subsections().ok()?;
+    while let Some(vendor) = vendors.next().ok()? {
+        let mut scopes = vendor.subsubsections();
+        while let Some(scope) = scopes.next().ok()? {
+            let mut values = scope.attributes();
+            while let Some(tag) = values.read_tag().ok()? {
+                if tag == ARCH {
+                    let mut plain = String::new();
+                    march::write_plain(
+                        str::from_utf8(values.read_string().ok()?).ok()?,
+                        &mut plain,
+                    )?;
+                    return Some(plain);
+                }
+                if tag % 2 == 0 {
+                    values.read_integer().ok()?;
+                } else {
+                    values.read_string().ok()?;
+                }
+            }
+        }
+    }
+    None
 }
 
 fn relocations(

@@ -6,7 +6,7 @@ use flick_abi::layout::{
     FuncEntry, Gate, InlinedEntry, LineEntry, MODULE_MAGIC, Module, SavedRegisters, Unit,
     UnwindEntry,
 };
-use flick_abi::{ABI_VERSION, NXP_MARCH, names};
+use flick_abi::{ABI_VERSION, names};
 use object::write::{Object, Relocation, SectionId, Symbol, SymbolId, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, FileFlags, RelocationFlags, SectionFlags, SectionKind,
@@ -233,7 +233,7 @@ impl Writer {
     /// `__flick_module` and the tables it points to. Field offsets are those of [`Module`].
     fn module(&mut self, linked: &Linked, image: SymbolId) -> Result<()> {
         let mut strings = Strings::default();
-        let march = strings.add(NXP_MARCH)?;
+        let march = strings.add(&linked.march)?;
         let personalities: HashMap<u32, u32> = linked
             .unwind
             .frames

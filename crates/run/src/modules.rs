@@ -9,7 +9,7 @@ use flick_abi::layout::{
     FuncEntry, GATE_BOTH, GATE_NXP, GATE_VARIADIC, Gate, InlinedEntry, LineEntry, MODULE_MAGIC,
     MODULE_SIZE_AT_LEAST, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
-use flick_abi::{ABI_VERSION, NXP_MARCH};
+use flick_abi::{ABI_VERSION, march};
 use flick_engine::CodeRegion;
 
 use crate::config::{self, Offload, Statistics, Trigger};
@@ -241,16 +241,18 @@ fn validate(module: &Module) {
         );
     }
     // SAFETY: `march` is a C string of the module.
-    let march = unsafe { CStr::from_ptr(module.march) };
-    if march.to_bytes() != NXP_MARCH.as_bytes() {
+    let isa = unsafe { CStr::from_ptr(module.march) };
+    if !isa.to_str().is_ok_and(march::runs) {
         fatal::exit(
             "FLK0401",
             &format!(
-                "NxP code for another instruction set: {}: it is for {}, the engine runs {NXP_MARCH}",
+                "NxP code for another instruction set: {}: it is for {}, the engine executes \
+                 rv64 with {}",
                 file_of(ptr::from_ref(module).cast()),
-                march.to_string_lossy()
+                isa.to_string_lossy(),
+                march::EXTENSIONS.join(", "),
             ),
-            "build its NxP code for the engine's instruction set",
+            "compile it again with flick cc, with --nxp-march= of these or without",
         );
     }
 }

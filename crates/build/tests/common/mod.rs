@@ -132,6 +132,11 @@ impl Bench {
 
     /// An RV64 object from nxp.c.
     pub fn payload(&self, defines: &[&str]) -> Vec<u8> {
+        self.payload_for(flick_abi::NXP_MARCH, defines)
+    }
+
+    /// The same, compiled for the instruction set `march`.
+    pub fn payload_for(&self, march: &str, defines: &[&str]) -> Vec<u8> {
         let object = self.path("payload.o");
         quiet(
             Command::new("clang-19")
@@ -141,7 +146,7 @@ impl Bench {
                     "-fPIC",
                     "-O1",
                 ])
-                .arg(format!("-march={}", flick_abi::NXP_MARCH))
+                .arg(format!("-march={march}"))
                 .args(["-g", "-fno-builtin", "-nostdinc"])
                 .args(defines.iter().map(|d| format!("-D{d}")))
                 .args(["-c", "-o"])

@@ -1,0 +1,189 @@
+//! ISA strings (unprivileged ISA manual, "ISA Extension Naming Conventions"): what NxP code is compiled
+//! for, what the engine executes, and what a string names.
+
+use core::fmt::Write;
+
+/// What NxP code is compiled for where the user says nothing else.
+pub const NXP_MARCH: &str = "rv64imafdc_zicsr_zifencei_zba_zbb_zbs";
+
+/// The engine's extensions, in the order in which an ISA string has them. Zicond is not in
+/// [`NXP_MARCH`]: LLVM 19 makes three instructions of a choice, which no branch predictor misses, and
+/// then computes both sides, where it makes a branch otherwise.
+pub const EXTENSIONS: [&str; 12] = [
+    "i", "m", "a", "f", "d", "c", "zicond", "zicsr", "zifencei", "zba", "zbb", "zbs",
+];
+
+/// Parts of [`EXTENSIONS`] that have names, too; compilers add them to the names of the whole.
+const PARTS: [&str; 5] = ["zmmul", "zaamo", "zalrsc", "zca", "zcd"];
+
+/// Calls `each` with the lower-case name of each extension that `isa` names; version numbers are left
+/// out, `g` and `b` are what they stand for. `None` where it is no ISA string of RV64.
+pub fn extensions<'a>(isa: &'a str, mut each: impl FnMut(&'a str)) -> Option<()> {
+    let mut parts = isa.strip_prefix("rv64")?.split('_');
+    let first = parts.next()?;
+    // A long name may follow the letters without an underscore.
+    let long = first.find(['z', 's', 'x']).unwrap_or(first.len());
+    let (mut letters, long) = first.split_at(long);
+    if letters.is_empty() {
+        return None;
+    }
+    while let Some(letter) = letters.chars().next() {
+        match letter {
+            'g' => ["i", "m", "a", "f", "d", "zicsr", "zifencei"]
+                .into_iter()
+                .for_each(&mut each),
+            'b' => ["zba", "zbb", "zbs"].into_iter().for_each(&mut each),
+            'a'..='y' => each(&letters[..1]),
+            _ => return None,
+        }
+        letters = without_version(&letters[1..]);
+    }
+    for part in [long].into_iter().filter(|n| !n.is_empty()).chain(parts) {
+        let digit = |b: u8| b.is_ascii_digit();
+        // A version, 2 or 2p0, is behind the name.
+        let mut name = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        if let Some(before) = name.strip_suffix('p')
+            && before.bytes().next_back().is_some_and(digit)
+        {
+            name = before.trim_end_matches(|c: char| c.is_ascii_digit());
+        }
+        let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+        match name.len() {
+            0 => return None,
+            1 if name == "b" => ["zba", "zbb", "zbs"].into_iter().for_each(&mut each),
+            _ if name.bytes().all(known) => each(name),
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// `letters` from behind a version number, as in the `2p1m2` of `i2p1m2`.
+fn without_version(letters: &str) -> &str {
+    let digits =
+        |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let major = digits(letters);
+    let rest = &letters[major..];
+    match rest.strip_prefix('p') {
+        Some(minor) if major > 0 && digits(minor) > 0 => &minor[digits(minor)..],
+        _ => rest,
+    }
+}
+
+/// Does the engine execute code of this extension?
+pub fn executes(extension: &str) -> bool {
+    EXTENSIONS.contains(&extension) || PARTS.contains(&extension)
+}
+
+/// Does the engine execute code compiled for `isa`?
+pub fn runs(isa: &str) -> bool {
+    let mut all = true;
+    extensions(isa, |extension| all &= executes(extension)).is_some() && all
+}
+
+/// Writes `isa` in the one spelling that Flick uses: in order, without version numbers and without the
+/// names of parts; what the engine does not execute comes last. `None` where it is no ISA string.
+pub fn write_plain(isa: &str, out: &mut impl Write) -> Option<()> {
+    let named = |wanted: &str| {
+        let mut found = false;
+        extensions(isa, |name| found |= name == wanted).is_some() && found
+    };
+    out.write_str("rv64").ok()?;
+    for name in EXTENSIONS.into_iter().filter(|name| named(name)) {
+        let between = if name.len() > 1 { "_" } else { "" };
+        write!(out, "{between}{name}").ok()?;
+    }
+    let mut result = Ok(());
+    extensions(isa, |name| {
+        if !executes(name) {
+            result = result.and_then(|()| write!(out, "_{name}"));
+        }
+    })?;
+    result.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(isa: &str) -> Option<Vec<&str>> {
+        let mut all = Vec::new();
+        extensions(isa, |name| all.push(name))?;
+        Some(all)
+    }
+
+    #[test]
+    fn spellings() {
+        let want = |text: &'static str| Some(text.split(' ').collect::<Vec<_>>());
+        for (isa, names) in [
+            ("rv64imac", want("i m a c")),
+            ("rv64gc", want("i m a f d zicsr zifencei c")),
+            ("rv64imafd_zicsr", want("i m a f d zicsr")),
+            ("rv64imafdzicsr_zba", want("i m a f d zicsr zba")),
+            ("rv64ib", want("i zba zbb zbs")),
+            ("rv64i2p1_m2p0_zicsr2p0_zmmul1p0", want("i m zicsr zmmul")),
+            ("rv64i2p1m2a_zba1", want("i m a zba")),
+            ("rv64i2_b1p0_zvl128b1p0", want("i zba zbb zbs zvl128b")),
+        ] {
+            assert_eq!(named(isa), names, "{isa}");
+        }
+        for isa in [
+            "",
+            "rv64",
+            "rv32gc",
+            "native",
+            "rv64gc_",
+            "rv64gc__zba",
+            "rv64gc_zb+",
+            "rv64_zba",
+            "rv64GC",
+        ] {
+            assert_eq!(named(isa), None, "{isa}");
+        }
+    }
+
+    #[test]
+    fn one_spelling() {
+        for (isa, plain) in [
+            ("rv64gc", "rv64imafdc_zicsr_zifencei"),
+            (
+                "rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_zicond1p0_zicsr2p0_zmmul1p0_zba1p0",
+                "rv64imafdc_zicond_zicsr_zba",
+            ),
+            ("rv64imbv_zfh_zicsr", "rv64im_zicsr_zba_zbb_zbs_v_zfh"),
+            (NXP_MARCH, NXP_MARCH),
+        ] {
+            let mut text = String::new();
+            assert_eq!(write_plain(isa, &mut text), Some(()), "{isa}");
+            assert_eq!(text, plain);
+        }
+        assert_eq!(write_plain("rv32i", &mut String::new()), None);
+    }
+
+    #[test]
+    fn what_the_engine_runs() {
+        for isa in [
+            NXP_MARCH,
+            // Of Flick 1.0, and as tools write it.
+            "rv64imafdc_zicsr_zifencei",
+            "rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_zicsr2p0_zifencei2p0_zmmul1p0",
+            "rv64gcb_zicond",
+            "rv64imac",
+        ] {
+            assert!(runs(isa), "{isa}");
+        }
+        for isa in ["rv64gcv", "rv64gc_zbc", "rv64gc_zicond_zfh", "rv32imac", ""] {
+            assert!(!runs(isa), "{isa}");
+        }
+    }
+
+    #[test]
+    fn the_default_is_a_part_in_order() {
+        let mut rest = EXTENSIONS.iter();
+        let names = named(NXP_MARCH).unwrap();
+        assert!(
+            names.iter().all(|name| rest.any(|known| known == name)),
+            "{names:?}"
+        );
+    }
+}
