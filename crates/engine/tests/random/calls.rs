@@ -4,7 +4,7 @@ use crate::asm::{self, addi, i, r, s};
 use crate::code::{Code, Flow, Kind, RA, ROOM, SAVED, Target, f, x};
 use crate::function::{CLOBBERED, Function, is_saved};
 use crate::insn::{self, Registers};
-use crate::program::{POINTERS, ROOMS};
+use crate::program::{POINTERS, PROTECTED, PROTECTED_PAGES, ROOMS};
 
 impl Function<'_> {
     /// Loads a function pointer of a class.
@@ -132,6 +132,13 @@ impl Function<'_> {
             let (a, b) = (set.any_x(rng), set.any_x(rng));
             code.insn(r(0x33, n, a, b), x(a) | x(b), x(n));
             set.from_x.push(n);
+        }
+        if rng.chance(40) {
+            // t1 is the address of a page.
+            let page = PROTECTED + (rng.below(PROTECTED_PAGES) << 12);
+            code.insn(0x37 | 6 << 7 | page as u32, 0, x(6));
+            let at = rng.below(2040) as i32;
+            insn::access(rng, &mut code, &set, 6, at);
         }
         for _ in 0..rng.below(5) {
             insn::compute(rng, &mut code, &set);

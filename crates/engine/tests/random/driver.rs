@@ -5,7 +5,7 @@ use crate::asm::{Code, addi, branch, fld, fsd, i, jal, jr, ld, r, sd};
 use crate::program::{
     DATA_AREA, DRIVER, ENTRIES, ENTRY, ENTRY_ADDRESS, ENTRY_FCSR, ENTRY_SIZE, F, FCSR, FUEL,
     FUEL_GIVEN, LEAVE, LEFT, LOG, MOST_FAULTS, OUT_F, OUT_FCSR, OUT_X, PROTECTED, PROTECTED_DATA,
-    PROTECTED_SIZE, RECORD, RECORDS, SIGNAL_STACK, SIGNAL_STACK_SIZE, STATE,
+    PROTECTED_SIZE, READABLE, RECORD, RECORDS, SIGNAL_STACK, SIGNAL_STACK_SIZE, STATE,
 };
 
 /// Variables in `STATE`: record, end of the records, faults until one is left, struct for system
@@ -45,9 +45,9 @@ fn go(code: &mut Code, address: u64) {
     code.word(jal(0, to));
 }
 
-fn protect(code: &mut Code, access: i32) {
-    code.li(10, PROTECTED);
-    code.li(11, PROTECTED_SIZE);
+fn protect(code: &mut Code, start: u64, size: u64, access: i32) {
+    code.li(10, start);
+    code.li(11, size);
     code.word(addi(12, 0, access));
     system(code, MPROTECT);
 }
@@ -83,7 +83,8 @@ pub fn code() -> Vec<u8> {
     // bne over the jump
     c.word(branch(0x1063, 6, 7, 8));
     go(c, DONE);
-    protect(c, 0);
+    protect(c, PROTECTED, PROTECTED_SIZE, 0);
+    protect(c, READABLE.start, READABLE.end - READABLE.start, 1);
     c.li(5, STATE);
     c.word(ld(6, 5, 0));
     c.word(ld(7, 6, LEAVE as i32));
@@ -133,7 +134,7 @@ pub fn code() -> Vec<u8> {
     go(c, NEXT);
 
     pad(c, DONE);
-    protect(c, 3);
+    protect(c, PROTECTED, PROTECTED_SIZE, 3);
     // The records, data, and the log as far as it goes.
     c.li(11, RECORDS);
     c.li(5, STATE);

@@ -15,8 +15,11 @@ use crate::mapping::Mapping;
 use crate::program::{
     self, CODE, DATA, DATA_AREA, DRIVER, ENTRIES, ENTRY, ENTRY_ADDRESS, ENTRY_F, ENTRY_FCSR,
     ENTRY_SIZE, F, FCSR, FUEL, FUEL_GIVEN, LEAVE, LEFT, LOG, MOST_FAULTS, OUT_F, OUT_FCSR, OUT_X,
-    PROTECTED, PROTECTED_DATA, PROTECTED_SIZE, Program, RECORD, RECORDS,
+    PROTECTED, PROTECTED_DATA, PROTECTED_SIZE, Program, READABLE, RECORD, RECORDS,
 };
+
+/// A call takes milliseconds.
+const SECONDS: u32 = 5;
 
 /// What the handler needs. There is one thread.
 struct Current {
@@ -27,7 +30,15 @@ struct Current {
     out: *mut c_void,
     /// Faults until one is left; 0: none.
     leave_in: u64,
-    trouble: Option<&'static str>,
+    trouble: Option<Trouble>,
+}
+
+#[derive(Clone, Copy)]
+struct Trouble {
+    what: &'static str,
+    signal: c_int,
+    host_pc: i64,
+    address: u64,
 }
 
 static mut CURRENT: *mut Current = null_mut();
@@ -87,49 +98,78 @@ unsafe extern "C" fn leave() {
     )
 }
 
-unsafe extern "C" fn handler(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel's arguments; `CURRENT` is null or points to `execute`'s.
+unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's arguments; `CURRENT` is null or points to `one`'s.
     unsafe {
         let (context, current) = (&mut *context.cast::<libc::ucontext_t>(), CURRENT);
-        let address = (*info).si_addr() as u64;
-        let state = if current.is_null() || (*current).out.is_null() {
-            None
-        } else {
-            (*(*current).engine).state_at_fault(context, &*(*current).hart)
-        };
-        let Some(state) = state else {
-            // Not the guest's: the instruction is executed again, and ends the test.
-            libc::signal(libc::SIGSEGV, libc::SIG_DFL);
+        if current.is_null() || (*current).out.is_null() {
+            // Not the guest's: what raised it is executed again, and ends the test.
+            libc::signal(signal, libc::SIG_DFL);
             return;
-        };
+        }
         let current = &mut *current;
-        let count = (LOG as *const u64).read();
-        if count < MOST_FAULTS {
-            log(count, &state, context, address);
-        }
-        let left = current.leave_in == 1;
-        current.leave_in = current.leave_in.wrapping_sub(1);
-        let page = address & !4095;
-        let inside = (PROTECTED..PROTECTED + PROTECTED_SIZE).contains(&page);
-        if !inside || count >= MOST_FAULTS {
-            current.trouble = Some(if inside {
-                "too many faults"
-            } else {
-                "a fault outside of the protected pages"
-            });
-        }
-        if left || current.trouble.is_some() {
-            *current.hart = state;
+        let address = (*info).si_addr() as u64;
+        let left = match fault(current, signal, context, address) {
+            Ok(left) => left,
+            Err(what) => {
+                current.trouble = Some(Trouble {
+                    what,
+                    signal,
+                    host_pc: context.uc_mcontext.gregs[libc::REG_RIP as usize],
+                    address,
+                });
+                true
+            }
+        };
+        if left {
             let registers = &mut context.uc_mcontext.gregs;
             registers[libc::REG_RSP as usize] = current.out as i64;
             registers[libc::REG_RIP as usize] = leave as *const () as i64;
-        } else {
-            protect(page, 4096, libc::PROT_READ | libc::PROT_WRITE);
-            if (*current.engine).forgets() {
-                forget(&*current.program, &mut *current.hart);
-            }
         }
     }
+}
+
+/// Writes the log and opens the page; is the engine to be left?
+///
+/// # Safety
+/// In the handler, while `current` runs.
+unsafe fn fault(
+    current: &mut Current,
+    signal: c_int,
+    context: &libc::ucontext_t,
+    address: u64,
+) -> Result<bool, &'static str> {
+    match signal {
+        libc::SIGSEGV => {}
+        libc::SIGALRM => return Err("it does not end"),
+        _ => return Err("a signal that no program raises"),
+    }
+    // SAFETY: by the caller; the log is mapped, and the page is one of the program's.
+    unsafe {
+        let state = (*current.engine)
+            .state_at_fault(context, &*current.hart)
+            .ok_or("a fault that is not of guest code")?;
+        let count = (LOG as *const u64).read();
+        if count >= MOST_FAULTS {
+            return Err("too many faults");
+        }
+        log(count, &state, context, address);
+        let page = address & !4095;
+        if !(PROTECTED..PROTECTED + PROTECTED_SIZE).contains(&page) {
+            *current.hart = state;
+            return Err("a fault outside of the protected pages");
+        }
+        current.leave_in = current.leave_in.wrapping_sub(1);
+        if current.leave_in == 0 {
+            *current.hart = state;
+            return Ok(true);
+        }
+        protect(page, 4096, libc::PROT_READ | libc::PROT_WRITE);
+        if (*current.engine).forgets() {
+            forget(&*current.program, &mut *current.hart);
+        }
+    }
+    Ok(false)
 }
 
 /// Overwrites what the generator takes for dead.
@@ -182,7 +222,7 @@ unsafe fn protect(address: u64, len: u64, access: c_int) {
     assert_eq!(done, 0, "mprotect");
 }
 
-/// Installs the handler.
+/// Installs the handler, also for what an engine at fault raises.
 pub fn prepare() {
     const SIZE: usize = 0x20000;
     let stack = Box::leak(Box::new([0_u64; SIZE / 8]));
@@ -197,7 +237,16 @@ pub fn prepare() {
         let mut action: libc::sigaction = core::mem::zeroed();
         action.sa_sigaction = handler as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-        assert_eq!(libc::sigaction(libc::SIGSEGV, &action, null_mut()), 0);
+        for signal in [
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGILL,
+            libc::SIGFPE,
+            libc::SIGTRAP,
+            libc::SIGALRM,
+        ] {
+            assert_eq!(libc::sigaction(signal, &action, null_mut()), 0);
+        }
     }
 }
 
@@ -263,6 +312,11 @@ fn one(
     // SAFETY: nothing uses the pages now; the fuel is in the data segment.
     unsafe {
         protect(PROTECTED, PROTECTED_SIZE, libc::PROT_NONE);
+        protect(
+            READABLE.start,
+            READABLE.end - READABLE.start,
+            libc::PROT_READ,
+        );
         (FUEL as *mut u64).write(read(FUEL_GIVEN));
     }
     let mut hart = Hart::ZERO;
@@ -292,9 +346,11 @@ fn one(
     // nothing here computes in it.
     let fcsr = unsafe {
         CURRENT = &raw mut current;
+        libc::alarm(SECONDS);
         fp::write_fcsr(&mut *hart_at, read(FCSR));
         enter(&raw mut current.out, call, (&raw mut the_call).cast());
         current.out = null_mut();
+        libc::alarm(0);
         let fcsr = fp::read_fcsr(&*hart_at);
         env::set_mxcsr(saved);
         CURRENT = null_mut();
@@ -309,7 +365,10 @@ fn one(
         )
     };
     if let Some(trouble) = trouble {
-        return Err(format!("{trouble} at {:#x}", hart.pc));
+        return Err(format!(
+            "{}: signal {} at {:#x} in the host, address {:#x}; pc in the hart {:#x}",
+            trouble.what, trouble.signal, trouble.host_pc, trouble.address, hart.pc
+        ));
     }
     write(OUT_FCSR, fcsr);
     match exit {

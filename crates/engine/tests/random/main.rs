@@ -119,7 +119,7 @@ fn test() -> Result<(), String> {
     let mut totals = Totals::zero();
     for seed in first..first + count {
         let program = program::build(seed, &HashSet::new());
-        totals.instructions += program.live.len() as u64;
+        totals.instructions += program.instructions;
         if let Some(difference) = check(&program, &mut totals) {
             totals.differ += 1;
             println!("program {seed}: {difference}");

@@ -40,6 +40,8 @@ pub const ENTRY_ADDRESS: u64 = 520;
 pub const PROTECTED: u64 = 0x4000_0000;
 pub const PROTECTED_PAGES: u64 = 16;
 pub const PROTECTED_DATA: Range<u64> = PROTECTED..PROTECTED + PROTECTED_PAGES * 4096;
+/// Of these, the pages that can be read.
+pub const READABLE: Range<u64> = PROTECTED + 10 * 4096..PROTECTED_DATA.end;
 pub const STACK_TOP: u64 = PROTECTED + 0x80000;
 pub const PROTECTED_SIZE: u64 = STACK_TOP - PROTECTED;
 
@@ -202,6 +204,7 @@ pub struct Program {
     pub data: Vec<u8>,
     pub protected: Vec<u8>,
     pub functions: Vec<Range<u64>>,
+    pub instructions: u64,
     /// Registers that are live before each instruction for certain, and that may be.
     pub live: HashMap<u64, (Regs, Regs)>,
     /// The class of what each record calls.
@@ -241,6 +244,9 @@ pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
         }
     }
     code.resize((end - DRIVER) as usize, 0);
+    let instructions = live.len() as u64;
+    // What is made at run time is known to its maker only.
+    live.extend((layout.rooms..end).step_by(2).map(|pc| (pc, (0, !0))));
     for (n, part) in codes.iter().enumerate() {
         let offsets = part.offsets();
         for (table, &at) in part.tables.iter().zip(&layout.tables[n]) {
@@ -268,6 +274,7 @@ pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
         data,
         protected,
         functions,
+        instructions,
         live,
         calls,
         seeds,
