@@ -55,6 +55,9 @@ const BARS: [(&str, &str, &str, Bar); 6] = [
     ("fault", "host_nxp_host", "redirect", Bar::AtMost(1.2)),
 ];
 
+/// What is compared with others' engines.
+const PEERS: (&str, Bar) = ("host_nxp_host", Bar::AtMost(1.0));
+
 /// What a run under one trigger with one engine gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -184,11 +187,11 @@ pub fn table(calls: u64, runs: &[Run], peers: &[Run]) -> String {
         text.push_str(&markdown::table(&lines));
         text.push('\n');
     }
-    text.push_str(&bars(runs));
+    text.push_str(&bars(runs, peers));
     text
 }
 
-fn bars(runs: &[Run]) -> String {
+fn bars(runs: &[Run], peers: &[Run]) -> String {
     let name = |column: &str| {
         let kind = KINDS.iter().find(|kind| kind.column == column);
         kind.map_or("", |kind| kind.name)
@@ -212,7 +215,21 @@ fn bars(runs: &[Run]) -> String {
             bar: *bar,
         })
     });
-    bar::table(&engines, rows)
+    // In direct calls of its own process each, since processes differ.
+    let call = |run: &Run| run.ratio(PEERS.0, DIRECT);
+    let fastest = peers.iter().filter_map(call).reduce(f64::min);
+    let to_peers = fastest.map(|fastest| {
+        let value = |engine: &&str| {
+            let run = |run: &&Run| run.trigger == "gate" && run.engine == **engine;
+            Some(call(runs.iter().find(run)?)? / fastest)
+        };
+        bar::Row {
+            name: format!("{} / that of the fastest peer", name(PEERS.0)),
+            values: engines.iter().map(value).collect(),
+            bar: PEERS.1,
+        }
+    });
+    bar::table(&engines, rows.chain(to_peers))
 }
 
 /// The same, a line for each row, for programs.
@@ -304,9 +321,13 @@ mod tests {
 
     #[test]
     fn bars_are_held_or_missed() {
-        let text = bars(&[run("interp")]);
+        let peer = Run::parse("gate", "peer", "direct,host_nxp_host\n2,10\n").unwrap();
+        let text = bars(&[run("interp")], &[run("slow"), peer]);
         let missed =
             "| re-entry, each further level / re-entry, first level |  **1.50** | ≤ 1.05 |\n";
+        assert!(text.contains(missed), "{text}");
+        let missed =
+            "| host-NxP-host / that of the fastest peer             |  **2.00** |    ≤ 1 |\n";
         assert!(text.contains(missed), "{text}");
         assert!(!text.contains("by fault"), "not measured: {text}");
     }

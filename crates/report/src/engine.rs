@@ -1,6 +1,7 @@
 //! The table of `flick bench engine`, from what bench/engine/main.c prints.
 use std::fmt::Write as _;
 
+use crate::bar::{self, Bar};
 use crate::markdown::{self, figure};
 use crate::quantile;
 
@@ -111,6 +112,72 @@ pub fn table(engines: &[String], rows: &[Row]) -> String {
     markdown::table(&lines)
 }
 
+/// What the rows are of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Set {
+    /// Kernels of bench/engine.
+    Kernels,
+    /// Of whole programs: names are `PROGRAM_WORK`.
+    Programs,
+}
+
+/// The figures that are to be reached, of the engines `own` of NxP code; `peers` are others' engines.
+/// Empty where nothing was measured that has a bar.
+pub fn bars(engines: &[String], own: &[usize], peers: &[usize], rows: &[Row], set: Set) -> String {
+    let figure = |name: &str, bar, value: &dyn Fn(usize) -> Option<f64>| bar::Row {
+        name: name.into(),
+        values: own.iter().map(|&engine| value(engine)).collect(),
+        bar,
+    };
+    let mean = |rows: &mut dyn Iterator<Item = &Row>, engine: usize| {
+        geometric_mean(rows.filter_map(|row| row.ratio(engine)))
+    };
+    let figures = match set {
+        Set::Kernels => {
+            let to_peers = |row: &Row, engine: usize| {
+                let peers = peers.iter().filter_map(|&peer| row.ratio(peer));
+                Some(row.ratio(engine)? / peers.reduce(f64::min)?)
+            };
+            let worst =
+                |of: &dyn Fn(&Row) -> Option<f64>| rows.iter().filter_map(of).reduce(f64::max);
+            vec![
+                figure("geometric mean", Bar::AtMost(1.3), &|engine| {
+                    mean(&mut rows.iter(), engine)
+                }),
+                figure("worst kernel", Bar::AtMost(2.0), &|engine| {
+                    worst(&|row| row.ratio(engine))
+                }),
+                figure(
+                    "worst kernel / its fastest peer",
+                    Bar::AtMost(1.05),
+                    &|engine| worst(&|row| to_peers(row, engine)),
+                ),
+                figure("mix", Bar::AtMost(1.6), &|engine| {
+                    mean(&mut rows.iter().filter(|row| row.kernel == "mix"), engine)
+                }),
+            ]
+        }
+        Set::Programs => {
+            let program = |row: &Row| row.kernel.split('_').next().unwrap_or_default().to_owned();
+            let mut programs: Vec<String> = rows.iter().map(program).collect();
+            programs.dedup();
+            let of = |name: &String| {
+                figure(name, Bar::AtMost(1.6), &|engine| {
+                    mean(&mut rows.iter().filter(|row| program(row) == *name), engine)
+                })
+            };
+            programs.iter().map(of).collect()
+        }
+    };
+    let measured = |row: &bar::Row| row.values.iter().any(Option::is_some);
+    let figures: Vec<bar::Row> = figures.into_iter().filter(measured).collect();
+    if figures.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = own.iter().map(|&engine| engines[engine].as_str()).collect();
+    bar::table(&names, figures.into_iter())
+}
+
 /// The same, a line for each kernel and engine, for programs.
 pub fn csv(engines: &[String], rows: &[Row]) -> String {
     let mut text = String::from("kernel,engine,runs,median_ns,ratio,checksum\n");
@@ -163,6 +230,40 @@ mod tests {
              | geometric mean |           |  4.00 |\n"
         );
         assert!(csv(&engines, &rows).contains("bfs,NxP,1,8000000,8.000,8\n"));
+    }
+
+    #[test]
+    fn figures_with_bars() {
+        let of = |kernel: &str, times: [u32; 4]| Row {
+            kernel: kernel.into(),
+            cells: times
+                .map(|time| Cell::parse(&format!("{time} 7")).ok())
+                .into(),
+        };
+        let engines = ["native", "interp", "qemu", "other"].map(String::from);
+        let rows = [of("mix", [10, 20, 30, 60]), of("sort", [10, 80, 90, 40])];
+        assert_eq!(
+            bars(&engines, &[1], &[2, 3], &rows, Set::Kernels),
+            "| figure                          |   interp |    bar |\n\
+             |---------------------------------|---------:|-------:|\n\
+             | geometric mean                  | **4.00** |  ≤ 1.3 |\n\
+             | worst kernel                    | **8.00** |    ≤ 2 |\n\
+             | worst kernel / its fastest peer | **2.00** | ≤ 1.05 |\n\
+             | mix                             | **2.00** |  ≤ 1.6 |\n"
+        );
+        let rows = [
+            of("lua_a", [10, 10, 1, 1]),
+            of("lua_b", [10, 40, 1, 1]),
+            of("zstd_1", [10, 15, 1, 1]),
+        ];
+        assert_eq!(
+            bars(&engines, &[1], &[2, 3], &rows, Set::Programs),
+            "| figure |   interp |   bar |\n\
+             |--------|---------:|------:|\n\
+             | lua    | **2.00** | ≤ 1.6 |\n\
+             | zstd   |     1.50 | ≤ 1.6 |\n"
+        );
+        assert_eq!(bars(&engines, &[], &[2], &rows, Set::Programs), "");
     }
 
     #[test]

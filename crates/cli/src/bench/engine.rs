@@ -5,7 +5,7 @@ use std::process::Command;
 use clap::Args;
 use flick_abi::settings::ENGINE;
 use flick_build::{Error, Tool};
-use flick_report::engine::{self, Cell, Row};
+use flick_report::engine::{self, Cell, Row, Set};
 
 use super::kernels::{self, NATIVE, NXP, RV64, V3, VECTORISED};
 use super::{Engines, Peer, finish, machine, measured, say, scratch, unreadable, variable};
@@ -177,6 +177,18 @@ pub fn run(options: &Options) -> Result<(), Error> {
         }
         rows.push(row);
     }
+    let all = |kind: &dyn Fn(&Kind) -> bool| -> Vec<usize> {
+        let all = engines.iter().enumerate();
+        all.filter(|(_, engine)| kind(&engine.kind))
+            .map(|(i, _)| i)
+            .collect()
+    };
+    let own = all(&|kind| matches!(kind, Kind::Nxp(_)));
+    let peers = all(&|kind| *kind == Kind::Peer);
+    let set = match options.programs {
+        Some(_) => Set::Programs,
+        None => Set::Kernels,
+    };
     let names: Vec<String> = engines.into_iter().map(|engine| engine.name).collect();
     if options.csv {
         print!("{}", engine::csv(&names, &rows));
@@ -186,7 +198,8 @@ pub fn run(options: &Options) -> Result<(), Error> {
             "{} processes of {} runs each, medians; `x`: time over that of {}\n",
             options.rounds, options.runs, names[0]
         );
-        print!("{}", engine::table(&names, &rows));
+        println!("{}", engine::table(&names, &rows));
+        print!("{}", engine::bars(&names, &own, &peers, &rows, set));
     }
     Ok(())
 }
