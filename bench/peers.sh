@@ -3,21 +3,30 @@
 # prints the options to pass. Pinned: cargo fetches their sources at the versions and checksums of
 # peers/Cargo.lock.
 #
-#   bench/peers.sh
+#   bench/peers.sh [LIBRISCV]
+#
+# LIBRISCV: a checkout of https://github.com/libriscv/libriscv instead of the crate's sources. The crate's version
+# 1.11 computes `mulh` as `mulhu` where it translates, so that the kernel `integer` is wrong and programs with
+# a C library break; commit 22e45c1ab5bdb41c48d06f6eaa4f6134b072c7d9 has that right.
 #
 # libriscv (BSD-3-Clause): in its fastest mode, which translates through clang to a shared library,
-# when a program is first run (a second for the kernels, half a minute for a program with a C library), and
+# when a program is first run (a second for the kernels, minutes for a program with a C library), and
 # interpreted. qemu-riscv64 (GPL-2) is Debian's, and `flick bench` finds it by itself. Everything is left in
 # build/bench/peers; no part of Flick is linked with it.
 set -euo pipefail
-[ $# = 0 ] || { sed -n '2,/^set/s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -le 1 ] || { sed -n '2,/^set/s/^# \?//p' "$0" >&2 && exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../scripts/lib.sh"
 out=$build/bench/peers
 mkdir -p "$out"
 
 say "libriscv (a minute)"
-libriscv=$("$root/scripts/crate-source.sh" "$out/crates" "$here/peers/Cargo.toml" libriscv_sys)/libriscv-c
+if [ $# = 1 ]; then
+  libriscv=$(cd "$1" && pwd) out=$out/checkout
+  mkdir -p "$out"
+else
+  libriscv=$("$root/scripts/crate-source.sh" "$out/crates" "$here/peers/Cargo.toml" libriscv_sys)/libriscv-c
+fi
 cmake -S "$here/peers" -B "$out" -DLIBRISCV="$libriscv" -DCMAKE_CXX_COMPILER=clang++-19 -DPEER_CC=clang-19 >"$out/log"
 cmake --build "$out" --parallel "$(nproc)" >>"$out/log" 2>&1 || { tail -n 20 "$out/log" >&2 && exit 1; }
 clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -O2 -ffreestanding -nostdlib -static -fuse-ld=lld \
