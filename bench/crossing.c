@@ -6,8 +6,9 @@
  *   crossing CALLS ROUNDS gate|fault
  *
  * prints a line of column names, then a line per round: nanoseconds per call, separated by commas.
- * The kinds alternate within a round, so that a change of clock frequency meets them all. With
- * `fault` it measures what that trigger is for, the call that faults, and a bare signal that
+ * The kinds alternate within a round, so that a change of clock frequency meets them all. Of what
+ * takes long fewer calls are made, so that no figure is longer than a slice of the scheduler's.
+ * With `fault` it measures what that trigger is for, the call that faults, and a bare signal that
  * does no more than send the thread elsewhere. */
 #define _GNU_SOURCE
 #include <flick.h>
@@ -101,40 +102,42 @@ static double now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Nanoseconds per call of STATEMENT. */
-#define MEASURE_ONCE(into, statement)                                                              \
+/* Nanoseconds per call of STATEMENT, which is done TIMES times, or makes so many calls itself. */
+#define MEASURE_ONCE(into, times, statement)                                                       \
   do {                                                                                             \
     double begin = now();                                                                          \
     statement;                                                                                     \
-    (into) = (now() - begin) / (double)calls;                                                      \
+    (into) = (now() - begin) / (double)(times);                                                    \
   } while (0)
-#define MEASURE(into, statement) MEASURE_ONCE(into, for (long i = 0; i < calls; i++) statement)
+#define MEASURE(into, times, statement)                                                            \
+  MEASURE_ONCE(into, times, for (long i = 0; i < (times); i++) statement)
 
 static void by_gate(long calls) {
   null_function *to_host = hidden(null_on_host), *to_nxp = hidden(null_on_nxp);
   double direct, pointer, outer, outer_pointer, inner, inner_pointer, alone, none, one, many;
-  MEASURE(direct, null_on_host());
-  MEASURE(pointer, to_host());
-  MEASURE(outer, null_on_nxp());
-  MEASURE(outer_pointer, to_nxp());
-  MEASURE_ONCE(inner, loop_with_calls(calls));
-  MEASURE_ONCE(inner_pointer, loop_through(to_host, calls));
-  MEASURE_ONCE(alone, loop_alone(calls));
-  MEASURE(none, level_on_nxp(0));
-  MEASURE(one, level_on_nxp(1));
-  MEASURE(many, level_on_nxp(1 + LEVELS));
+  long nests = calls / LEVELS + 1;
+  MEASURE(direct, calls, null_on_host());
+  MEASURE(pointer, calls, to_host());
+  MEASURE(outer, calls, null_on_nxp());
+  MEASURE(outer_pointer, calls, to_nxp());
+  MEASURE_ONCE(inner, calls, loop_with_calls(calls));
+  MEASURE_ONCE(inner_pointer, calls, loop_through(to_host, calls));
+  MEASURE_ONCE(alone, calls, loop_alone(calls));
+  MEASURE(none, nests, level_on_nxp(0));
+  MEASURE(one, nests, level_on_nxp(1));
+  MEASURE(many, nests, level_on_nxp(1 + LEVELS));
   printf("%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", direct, pointer, outer, outer_pointer,
          inner - alone, inner_pointer - alone, one - none, (many - one) / LEVELS);
 }
 
-static void by_fault(long calls, null_function *nowhere) {
+static void by_fault(long calls, long slow, null_function *nowhere) {
   double direct, outer, redirected;
   struct kernel_action bare = {on_fault, SA_SIGINFO | KERNEL_RESTORER, return_from_signal, 0}, old;
-  MEASURE(direct, null_on_host());
-  MEASURE(outer, null_on_nxp());
+  MEASURE(direct, calls, null_on_host());
+  MEASURE(outer, slow, null_on_nxp());
   if (exchange_action(&bare, &old) != 0)
     exit(1);
-  MEASURE(redirected, nowhere());
+  MEASURE(redirected, slow, nowhere());
   if (exchange_action(&old, NULL) != 0)
     exit(1);
   printf("%.3f,%.3f,%.3f", direct, outer, redirected);
@@ -148,6 +151,7 @@ FLICK_HOST int main(int argc, char **argv) {
     fprintf(stderr, "usage: crossing CALLS ROUNDS gate|fault\n");
     return 2;
   }
+  long slow = calls / 20 + 1;
   struct sigaction action = {.sa_handler = on_signal};
   pid_t process = getpid();
   pid_t thread = (pid_t)syscall(SYS_gettid);
@@ -166,11 +170,11 @@ FLICK_HOST int main(int argc, char **argv) {
   for (long round = 0; round < rounds; round++) {
     double signal_trip, system_call;
     if (fault)
-      by_fault(calls, (null_function *)page);
+      by_fault(calls, slow, (null_function *)page);
     else
       by_gate(calls);
-    MEASURE(signal_trip, syscall(SYS_tgkill, process, thread, SIGUSR1));
-    MEASURE(system_call, syscall(SYS_getpid));
+    MEASURE(signal_trip, slow, syscall(SYS_tgkill, process, thread, SIGUSR1));
+    MEASURE(system_call, slow, syscall(SYS_getpid));
     printf(",%.3f,%.3f\n", signal_trip, system_call);
   }
   return 0;

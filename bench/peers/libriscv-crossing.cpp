@@ -61,7 +61,7 @@ void measure(const std::string &guest, bool translate, long calls, long rounds) 
   std::puts("direct,host_nxp_host,nxp_host_nxp,reentry_first,reentry_further");
   for (long round = 0; round < rounds; round++) {
     const auto level = [&](Address further) {
-      return each(calls, [&, further] { machine.vmcall(level_on_guest, further); });
+      return each(calls / LEVELS + 1, [&, further] { machine.vmcall(level_on_guest, further); });
     };
     const auto direct = each(calls, [] { null_on_host(); });
     const auto outer = each(calls, [&] { null_on_guest(); });

@@ -154,7 +154,7 @@ pub fn table(calls: u64, runs: &[Run], peers: &[Run]) -> String {
         let runs: Vec<&Run> = all.filter(|run| run.trigger == trigger).collect();
         let _ = writeln!(
             text,
-            "FLICK_TRIGGER={trigger}: {calls} calls a round, medians of {} rounds\n",
+            "FLICK_TRIGGER={trigger}: up to {calls} calls a round, medians of {} rounds\n",
             runs[0].rounds()
         );
         let mut head = vec!["call".to_owned()];
@@ -301,7 +301,7 @@ mod tests {
         let runs = [run("interp"), run("other")];
         let text = table(10_000, &runs, &[run("peer")]);
         for line in [
-            "FLICK_TRIGGER=gate: 10000 calls a round, medians of 3 rounds\n",
+            "FLICK_TRIGGER=gate: up to 10000 calls a round, medians of 3 rounds\n",
             "| call                         | interp, ns |     quartiles | x direct | other, ns |     quartiles | x direct | peer, ns |",
             "| NxP-host-NxP                 |       30.0 |   25.0 - 50.0 |     20.0 |      30.0 |   25.0 - 50.0 |     20.0 |     30.0 |",
         ] {
