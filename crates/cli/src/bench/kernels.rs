@@ -27,10 +27,10 @@ const EVERYWHERE: [&str; 5] = [
     "-Wno-c23-extensions",
 ];
 const SCALAR: [&str; 2] = ["-fno-vectorize", "-fno-slp-vectorize"];
-/// Any alignment of plain loads and stores, as NxP code has it.
+/// The extensions that NxP code uses, and any alignment of plain loads and stores, as it has it.
 const RV64_OPTIONS: [&str; 9] = [
     "--target=riscv64-unknown-elf",
-    "-march=rv64gc",
+    "-march=rv64gc_zba_zbb_zbs",
     "-mabi=lp64d",
     "-mno-strict-align",
     "-ffreestanding",
