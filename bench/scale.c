@@ -100,8 +100,8 @@ static void measure(int which) {
 }
 
 int main(int argc, char **argv) {
-  double milliseconds = argc > 1 ? atof(argv[1]) : 10;
-  long rounds = argc > 2 ? atol(argv[2]) : 31;
+  double milliseconds = argc > 1 ? atof(argv[1]) : 2;
+  long rounds = argc > 2 ? atol(argv[2]) : 101;
   if (!(milliseconds > 0) || rounds < 1) {
     fprintf(stderr, "usage: scale MILLISECONDS ROUNDS\n");
     return 2;

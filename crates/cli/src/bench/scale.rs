@@ -18,11 +18,12 @@ use super::{
 
 #[derive(Args)]
 pub struct Options {
-    /// For each figure of the threads
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    /// For each figure of the threads; less than a slice of the scheduler's, so that the medians are of what
+    /// other work has not interrupted
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     milliseconds: u32,
     /// Rounds; the tables have their medians
-    #[arg(long, default_value_t = 31, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 101, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// RV64 code of the program whose start-up is measured, in KiB, at least
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
