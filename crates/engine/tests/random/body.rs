@@ -11,18 +11,28 @@ const BNEZ: u32 = 0x1063;
 const BLEZ: u32 = 0x5063;
 
 impl Function<'_> {
-    /// Each statement has a seed, so that leaving one out changes no other.
     pub fn statements(&mut self, count: u64, depth: u32) {
         for _ in 0..count {
-            let seed = self.rng.next();
-            if self.skip.contains(&seed) {
-                continue;
-            }
-            self.seeds.push(seed);
-            let outer = core::mem::replace(&mut self.rng, Rng(seed));
-            self.statement(depth);
-            self.rng = outer;
+            self.part(|function| function.statement(depth));
         }
+    }
+
+    /// What can be left out; is it there?
+    pub fn part(&mut self, make: impl FnOnce(&mut Self)) -> bool {
+        let seed = self.rng.next();
+        if self.skip.contains(&seed) {
+            return false;
+        }
+        self.seeds.push(seed);
+        self.apart(seed, make);
+        true
+    }
+
+    /// With random numbers of its own, so that what follows does not hang on how many it takes.
+    pub fn apart(&mut self, seed: u64, make: impl FnOnce(&mut Self)) {
+        let outer = core::mem::replace(&mut self.rng, Rng(seed));
+        make(self);
+        self.rng = outer;
     }
 
     fn statement(&mut self, depth: u32) {

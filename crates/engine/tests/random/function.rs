@@ -28,7 +28,7 @@ pub struct Function<'a> {
     pub plan: &'a Plan,
     pub rng: Rng,
     pub code: Code,
-    /// Statements that are left out, by their seeds, and all seeds.
+    /// Parts that are left out, by their seeds, and all that are not.
     pub skip: &'a HashSet<u64>,
     pub seeds: Vec<u64>,
     pub set: Registers,
@@ -38,6 +38,8 @@ pub struct Function<'a> {
     /// Holds the middle of the data area, once it is set.
     pub data: Option<u32>,
     data_set: bool,
+    /// Registers get constants where nothing else is asked: shrunk programs.
+    plain: bool,
     /// Base register, offset and size of the locals.
     pub locals: Option<(u32, i32, i32)>,
     pub exit: Label,
@@ -69,6 +71,7 @@ pub fn make(plan: &Plan, number: usize, mut rng: Rng, skip: &HashSet<u64>) -> (C
         counters: Vec::new(),
         data: None,
         data_set: false,
+        plain: false,
         locals: None,
         exit,
         leaf,
@@ -225,11 +228,18 @@ impl Function<'_> {
     fn start(&mut self) {
         let (nx, nf, _, _) = self.classes();
         let arguments = (10..10 + nx).collect();
+        self.plain = !self.part(|_| {});
         self.define(arguments, (10..10 + nf).collect());
         if let Some((base, offset, size)) = self.locals {
-            for at in (0..size).step_by(8) {
-                let n = self.set.any_x(&mut self.rng);
-                self.code.insn(sd(n, base, offset + at), x(n) | x(base), 0);
+            let done = self.part(|function| {
+                for at in (0..size).step_by(8) {
+                    let n = function.set.any_x(&mut function.rng);
+                    let bits = sd(n, base, offset + at);
+                    function.code.insn(bits, x(n) | x(base), 0);
+                }
+            });
+            if !done {
+                self.locals = None;
             }
         }
         if let Some(n) = self.data {
@@ -249,6 +259,11 @@ impl Function<'_> {
 
     /// Gives the working registers that hold nothing something, where these do.
     pub fn define(&mut self, holds_x: Vec<u32>, holds_f: Vec<u32>) {
+        let seed = self.rng.next();
+        self.apart(seed, |function| function.define_all(holds_x, holds_f));
+    }
+
+    fn define_all(&mut self, holds_x: Vec<u32>, holds_f: Vec<u32>) {
         let mut have = Registers {
             from_x: holds_x,
             from_f: holds_f,
@@ -271,6 +286,7 @@ impl Function<'_> {
 
     fn define_x(&mut self, n: u32, have: &Registers) {
         match self.rng.below(6) {
+            _ if self.plain => self.code.constant(n, 1),
             0 => {
                 let value = crate::values::integer(&mut self.rng) as i32;
                 self.code.constant(n, value);
@@ -293,6 +309,7 @@ impl Function<'_> {
 
     fn define_f(&mut self, n: u32, have: &Registers) {
         match self.rng.below(4) {
+            _ if self.plain => self.code.insn(r(0xf200_0053, n, 0, 0), 0, f(n)),
             0 if !have.from_f.is_empty() => {
                 let from = have.any_f(&mut self.rng);
                 // fsgnj.d
@@ -346,6 +363,11 @@ impl Function<'_> {
     }
 
     fn fill(&mut self, nx: u32, nf: u32) {
+        let seed = self.rng.next();
+        self.apart(seed, |function| function.fill_all(nx, nf));
+    }
+
+    fn fill_all(&mut self, nx: u32, nf: u32) {
         let mut have = self.set.clone();
         for n in 10..10 + nx {
             self.define_x(n, &have);
@@ -380,7 +402,7 @@ impl Function<'_> {
     /// Results, epilogue, and a return or a tail call.
     pub fn leave(&mut self) {
         if self.rng.chance(60) {
-            self.show();
+            self.part(Self::show);
         }
         let by_call = self.frame.as_ref().is_some_and(|f| f.by_call.is_some());
         let tail = !self.leaf && !by_call && self.rng.chance(25);

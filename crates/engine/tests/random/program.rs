@@ -209,13 +209,13 @@ pub struct Program {
     pub live: HashMap<u64, (Regs, Regs)>,
     /// The class of what each record calls.
     pub calls: Vec<Class>,
-    /// All statements, by their seeds.
+    /// Parts that can be left out, by their seeds.
     pub seeds: Vec<u64>,
     /// Debian's qemu-riscv64 has all of its instructions.
     pub qemu: bool,
 }
 
-/// The program of a seed, without the statements in `skip`.
+/// The program of a seed, without the parts in `skip`.
 pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
     let mut rng = Rng(seed);
     let qemu = !seed.is_multiple_of(4);

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::program::{self, CODE, Program};
 use crate::{Totals, check, compare};
 
-/// Leaves out statements as long as the runs still differ, in any way.
+/// Leaves out parts as long as the runs still differ, in any way.
 fn shrink(seed: u64, program: &Program) -> (HashSet<u64>, Program) {
     let mut skip = HashSet::new();
     let mut best = program::build(seed, &skip);
@@ -35,7 +35,7 @@ pub fn report(seed: u64, program: &Program) -> Result<(), String> {
     let (skip, small) = shrink(seed, program);
     if let Some(difference) = check(&small, &mut Totals::zero()) {
         println!(
-            "  without {} statements, {} left: {difference}",
+            "  without {} parts, {} left: {difference}",
             skip.len(),
             small.seeds.len()
         );
