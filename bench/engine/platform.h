@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A monotonic clock in nanoseconds. */
+/* Processor time of the process in nanoseconds: other work on the machine is not in it. */
 uint64_t now(void);
 /* To the standard output. */
 void put(const char *text, size_t length);

@@ -195,7 +195,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     } else {
         println!("{}\n", machine());
         println!(
-            "{} processes of {} runs each, medians; `x`: time over that of {}\n",
+            "{} processes of {} runs each, medians of processor time; `x`: over that of {}\n",
             options.rounds, options.runs, names[0]
         );
         println!("{}", engine::table(&names, &rows));
