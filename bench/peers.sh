@@ -6,8 +6,8 @@
 #   bench/peers.sh [LIBRISCV]
 #
 # LIBRISCV: a checkout of https://github.com/libriscv/libriscv instead of the crate's sources. The crate's version
-# 1.11 computes `mulh` as `mulhu` where it translates, so that the kernel `integer` is wrong and programs with
-# a C library break; commit 22e45c1ab5bdb41c48d06f6eaa4f6134b072c7d9 has that right.
+# 1.11 computes `mulh` as `mulhu` where it translates, so that the kernel `integer` is wrong, and the programs of
+# bench/real.sh break in their `malloc`; commit 22e45c1ab5bdb41c48d06f6eaa4f6134b072c7d9 has both right.
 #
 # libriscv (BSD-3-Clause): in its fastest mode, which translates through clang to a shared library,
 # when a program is first run (a second for the kernels, minutes for a program with a C library), and
