@@ -14,7 +14,7 @@ import gdb
 from gdb.FrameDecorator import FrameDecorator
 from gdb.unwinder import Unwinder, register_unwinder
 
-RA, SP, FP = 1, 2, 8
+RA, SP, FP, A0 = 1, 2, 8, 10
 UNWIND_BY_FP, UNWIND_UNKNOWN = 1, 2
 REGISTERS = (
     "zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 "
@@ -22,7 +22,14 @@ REGISTERS = (
 ).split()
 LONGEST_BACKTRACE = 10000
 MOST_RUNTIME_FRAMES = 32
+MOST_TRIES = 64
 MAGIC = b"FLKMOD1\0"
+# By number in machine code.
+HOST_REGISTERS = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
+# What keeps its place from a translation's entry on, if anything does: NxP's register, host's.
+HOMES = {RA: "r11", FP: "rbx", 9: "r12", 18: "r13", 19: "r14"}
+# Arguments, at the entry only.
+ARGUMENTS = {A0: "rdi", 11: "rsi", 12: "rdx", 13: "rcx", 14: "r8", 15: "r9"}
 
 
 def read(address, size):
@@ -36,6 +43,10 @@ def read(address, size):
 def word(address):
     data = read(address, 8)
     return struct.unpack("<Q", data)[0] if data else None
+
+
+def register(frame, name):
+    return int(frame.read_register(name)) % 2**64
 
 
 class Module:
@@ -95,7 +106,7 @@ class Module:
 class Runtime:
     """`__flick_debugger` of a process."""
 
-    LAYOUT = struct.Struct("<14Q")
+    LAYOUT = struct.Struct("<20Q")
     cache = {}
 
     @classmethod
@@ -119,6 +130,8 @@ class Runtime:
         self.fault = trigger == 1
         self.crossings = [fields[8:10], fields[10:12]]
         self.engine = fields[12:14]
+        self.code = fields[14:16]
+        (self.states, self.hart_bias, self.host_sp, self.entered_frame) = fields[16:20]
         self.modules = []
         node = head
         while node and len(self.modules) < 1000:
@@ -156,9 +169,97 @@ class Runtime:
     def is_crossing(self, pc):
         return self.crossing_at(pc) is not None
 
-    def activation(self, frame):
-        """Of a frame of the crossing."""
-        return Activation(self, int(frame.read_register("rbp")) % 2**64 - self.size)
+    def is_translated(self, pc):
+        return self.code[0] <= pc < self.code[1]
+
+    def activation(self, frame, translated=None):
+        """Of a frame of the crossing. `translated`: the frame of translated code that it has entered."""
+        activation = Activation(self, register(frame, "rbp") - self.size)
+        if translated is not None and not activation.in_host:
+            activation.find_registers(translated)
+        return activation
+
+    def translation_at(self, pc):
+        """The last translation that starts at or below `pc` as (start, end, guest, table's bytes)."""
+        low, high = 0, min(word(self.states) or 0, 1 << 16)
+        entry = struct.Struct("<5Q")
+        first = self.states + 8
+        while low < high:
+            middle = (low + high) // 2
+            if (word(first + middle * entry.size) or 0) <= pc:
+                low = middle + 1
+            else:
+                high = middle
+        data = read(first + (low - 1) * entry.size, entry.size) if low else None
+        if data is None:
+            return None
+        start, end, guest, table, size = entry.unpack(data)
+        return (start, end, guest, read(table, size) or b"") if start <= pc < end else None
+
+
+class States:
+    """Where a translation has the NxP's registers (crates/engine/src/translate/state.rs)."""
+
+    def __init__(self, table):
+        self.table = table
+        self.at = 0
+
+    def number(self):
+        value = shift = 0
+        while self.at < len(self.table):
+            byte = self.table[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        return value
+
+    def signed(self):
+        value = self.number()
+        return value >> 1 if value % 2 == 0 else -(value >> 1) - 1
+
+    def around(self, offset):
+        """The records at or before `offset` of the code, and after it, as (offset, pc, places), or None."""
+        before = None
+        code, pc = 0, 0
+        while self.at < len(self.table):
+            code += self.number()
+            pc = (pc + self.signed()) % 2**64
+            record = (code, pc, [self.place() for _ in range(self.number())])
+            if code > offset:
+                return before, record
+            before = record
+        return before, None
+
+    def place(self):
+        """(register, sign-extended, constant, scale, operands): see `value`."""
+        head = self.number()
+        kind = head >> 9
+        constant = scale = 0
+        if kind == 3:
+            scale = self.number()
+        if kind:
+            constant = self.signed()
+        count = (1, 0, 1, 2)[kind & 3]
+        operands = [self.number() for _ in range(count)]
+        return head & 63, head & 64 != 0, constant, scale, operands
+
+    @staticmethod
+    def value(place, host):
+        """The contents of an integer register; None: memory cannot be read."""
+        _, extended, value, scale, operands = place
+        for number, operand in enumerate(operands):
+            if operand < 16:
+                contents = host[HOST_REGISTERS[operand]]
+            else:
+                contents = word(host["rsp"] + 8 * (operand - 16))
+            if contents is None:
+                return None
+            value += contents << (scale if number == 1 else 0)
+        if extended:
+            value = (value & 2**32 - 1 ^ 2**31) - 2**31
+        return value % 2**64
 
 
 class Activation:
@@ -168,7 +269,9 @@ class Activation:
         self.runtime = runtime
         self.address = address
         data = read(address, 32 * 8)
-        self.x = struct.unpack("<32Q", data) if data else (0,) * 32
+        self.stored = struct.unpack("<32Q", data) if data else (0,) * 32
+        self.x = self.stored
+        self.exact = self.complete = True
         self.pc = word(address + runtime.pc) or 0
         in_host = read(address + runtime.in_host, 1)
         self.in_host = in_host == b"\1"
@@ -179,12 +282,78 @@ class Activation:
         module = self.runtime.module_of(image or 0)
         return module.describe(image)[-1][0] if module else "?"
 
+    def find_registers(self, frame):
+        """Where translated code was interrupted: what it has in the host's registers.
+
+        The translation's table tells it at each instruction that may fault. Elsewhere the same is tried
+        with the records around, and with the places that registers have at the entry; what the stack's
+        frames agree with is taken.
+        """
+        pc = frame.pc()
+        found = self.runtime.translation_at(pc)
+        if found is None:
+            return
+        start, _, guest, table = found
+        host = {name: register(frame, name) for name in HOST_REGISTERS}
+        before, after = States(table).around(pc - start)
+        self.exact = before is not None and before[0] == pc - start
+        if self.exact:
+            # Registers that nobody reads any more are in no record; while they are saved on the stack,
+            # the unwind information may still want them from the register.
+            self.take(before[1], self.placed(before, host, HOMES))
+            return
+        records = [record for record in (before, after) if record]
+        registers = [self.placed(record, host, HOMES) for record in records]
+        registers.append(self.placed(None, host, {**HOMES, **ARGUMENTS}))
+        pcs = [record[1] for record in records]
+        if before is None:
+            pcs.insert(0, guest)
+        pcs += self.changes(pcs)
+        for x in registers:
+            for at in pcs:
+                self.take(at, x)
+                list(self.frames())
+                if self.complete:
+                    return
+        self.take(pcs[0], registers[0])
+
+    def changes(self, pcs):
+        """Addresses between the least and the greatest of `pcs` where rows of unwind information begin."""
+        module = self.runtime.module_of(pcs[0])
+        if module is None or self.runtime.module_of(pcs[-1]) is not module:
+            return []
+        low, high = min(pcs) - module.image, max(pcs) - module.image
+        starts = module.starts[id(module.unwind)]
+        first, last = bisect.bisect_right(starts, low), bisect.bisect_right(starts, high)
+        return [module.image + start for start in starts[first:last][:MOST_TRIES]]
+
+    def placed(self, record, host, homes):
+        """x0 to x31 as a record says, others as they are at home or in the hart."""
+        x = list(self.stored)
+        for number, name in homes.items():
+            x[number] = host[name]
+        for place in record[2] if record else ():
+            if place[0] < 32:
+                value = States.value(place, host)
+                if value is not None:
+                    x[place[0]] = value
+        x[0], x[SP] = 0, host["r15"]
+        return tuple(x)
+
+    def take(self, pc, x):
+        self.pc, self.x = pc, x
+
     def frames(self):
-        """Program counters of the NxP's frames, innermost first; those of callers are in the call."""
+        """Program counters of the NxP's frames, innermost first; those of callers are in the call.
+
+        Sets `complete` when they lead to the end of the activation.
+        """
+        self.complete = False
         sp, ra, fp = self.x[SP], self.x[RA], self.x[FP]
         runtime = self.runtime
         if self.in_host:
             if ra == runtime.sentinel:
+                self.complete = True
                 return
             pc = ra - 1
         else:
@@ -205,6 +374,7 @@ class Activation:
             next_ra = word(cfa + saved_ra) if saved_ra else ra
             next_fp = word(cfa + saved_fp) if saved_fp else fp
             if next_ra is None or next_fp is None or next_ra == runtime.sentinel:
+                self.complete = next_ra == runtime.sentinel
                 return
             if cfa < sp or (cfa == sp and next_ra == pc + 1):
                 return
@@ -266,7 +436,9 @@ class FrameFilter:
                     yield from held
                     held = []
                 continue
-            activation = runtime.activation(frame)
+            inner = (decorated.inferior_frame() for decorated in held)
+            translated = [frame for frame in inner if runtime.is_translated(frame.pc())]
+            activation = runtime.activation(frame, translated[-1] if translated else None)
             places = [
                 (pc, place)
                 for pc in activation.frames()
@@ -288,6 +460,57 @@ class FrameId:
 
     def __init__(self, sp, pc):
         self.sp, self.pc = sp, pc
+
+
+class TranslatedUnwinder(Unwinder):
+    """From translated code, which has the NxP's frames, to the runtime's function that entered it."""
+
+    # From the frame's end down.
+    SAVED = ("rip", "rbp", "rbx", "r12", "r13", "r14", "r15")
+
+    def __init__(self):
+        super().__init__("flick-translated")
+        self.busy = False
+        # By process: to look for the runtime at each frame would take long.
+        self.runtimes = {}
+        gdb.events.clear_objfiles.connect(lambda _event: self.runtimes.clear())
+
+    def runtime(self, pc):
+        inferior = gdb.selected_inferior()
+        key = (inferior.num, inferior.pid)
+        if key in self.runtimes:
+            return self.runtimes[key]
+        space = gdb.current_progspace()
+        if space.solib_name(pc) or space.find_pc_line(pc).symtab:
+            return None
+        # To look for the runtime's data may ask for frames.
+        self.busy = True
+        try:
+            runtime = Runtime.find()
+        finally:
+            self.busy = False
+        if runtime is not None:
+            self.runtimes[key] = runtime
+        return runtime
+
+    def __call__(self, frame):
+        if self.busy:
+            return None
+        pc = register(frame, "rip")
+        runtime = self.runtime(pc)
+        if runtime is None or not runtime.is_translated(pc):
+            return None
+        hart = register(frame, "rbp") - runtime.hart_bias
+        entered = word(hart + runtime.host_sp)
+        end = (entered or 0) + runtime.entered_frame
+        saved = read(end - 8 * len(self.SAVED), 8 * len(self.SAVED))
+        if entered is None or saved is None:
+            return None
+        found = frame.create_unwind_info(FrameId(gdb.Value(end), gdb.Value(runtime.code[0])))
+        found.add_saved_register("rsp", gdb.Value(end))
+        for name, value in zip(self.SAVED, reversed(struct.unpack("<7Q", saved))):
+            found.add_saved_register(name, gdb.Value(value))
+        return found
 
 
 class CrossingUnwinder(Unwinder):
@@ -416,10 +639,14 @@ def crossings(runtime):
         frame = gdb.newest_frame()
     except gdb.error:
         return found
+    translated = None
     while frame is not None and len(found) < 1000:
         try:
-            if runtime.is_crossing(frame.pc()):
-                found.append(runtime.activation(frame))
+            if runtime.is_translated(frame.pc()):
+                translated = frame
+            elif runtime.is_crossing(frame.pc()):
+                found.append(runtime.activation(frame, translated))
+                translated = None
             frame = frame.older()
         except gdb.error:
             break
@@ -452,6 +679,8 @@ class NxpRegisters(gdb.Command):
             name, file, line, _ = module.describe(activation.pc)[0]
             place = "  <%s>%s" % (name, " at %s:%d" % (file, line) if line else "")
         print("%-4s 0x%016x%s" % ("pc", activation.pc, place))
+        if not activation.exact:
+            print("(between two instructions that may fault: pc is near, registers may be out of date)")
         for name, value in zip(REGISTERS, activation.x):
             print("%-4s 0x%016x  %d" % (name, value, value - 2**64 if value >> 63 else value))
 
@@ -461,6 +690,7 @@ def main():
         return
     FrameFilter()
     register_unwinder(None, CrossingUnwinder(), replace=True)
+    register_unwinder(None, TranslatedUnwinder(), replace=True)
     RealFault()
     InfoFlick()
     NxpCommand()

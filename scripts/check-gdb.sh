@@ -25,10 +25,43 @@ int main(void) {
   return 0;
 }
 END
+# What runs when the timer stops it is NxP code, at any of its instructions.
+cat >busy.c <<'END'
+#include <flick.h>
+#include <sys/time.h>
+FLICK_NXP __attribute__((noinline)) long leaf(long x) { return x * 3 + 1; }
+FLICK_NXP __attribute__((noinline)) long fib(long n) { return n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2); }
+FLICK_NXP __attribute__((noinline)) long outer(long n) { long a = fib(n); return a + 1; }
+int main(void) {
+  long all = outer(5);
+  struct itimerval soon = {{0, 0}, {0, 20000}};
+  setitimer(ITIMER_VIRTUAL, &soon, NULL);
+  for (int i = 0; i < 1000; i++) all += outer(40);
+  return all == 0;
+}
+END
+# Every step is to show the whole way to main, of one frame more or less than the step before.
+cat >busy.py <<'END'
+gdb.execute("handle SIGVTALRM stop nopass", to_string=True)
+gdb.execute("run", to_string=True)
+gdb.execute("handle SIGVTALRM nostop noprint nopass", to_string=True)
+seen, last, broken, leaps = set(), None, 0, 0
+for _ in range(300):
+    gdb.execute("stepi", to_string=True)
+    lines = gdb.execute("bt", to_string=True).splitlines()
+    names = [line.split(" in ", 1)[1].split(" (")[0] for line in lines if " in " in line]
+    nxp = [name for name in names if name.endswith("[NxP]")]
+    broken += nxp[-1:] != ["outer [NxP]"] or names[-1] != "main"
+    leaps += last is not None and abs(len(nxp) - last) > 1
+    last = len(nxp)
+    seen.update(nxp)
+print("seen: %s; %d broken, %d leaps" % (", ".join(sorted(seen)), broken, leaps))
+END
 for kind in dynamic static; do
   [ $kind = static ] && option=-static || option=
   "$flick_cc" -O1 -g $option crash.c -o crash-$kind && "$flick_cc" -O1 -g $option fine.c -o fine-$kind || exit 1
 done
+for level in O0 O2; do "$flick_cc" -$level -g busy.c -o busy-$level || exit 1; done
 if ! gdb -nx -batch -ex run ./fine-dynamic 2>&1 | grep -q 'exited normally'; then
   echo "skipped: gdb cannot start a program here (ptrace)"
   echo "0 passed, 0 failed"
@@ -62,32 +95,37 @@ callers=('[#]0 .*stop_here' 'twice \[NxP, inlined\].*fine.c:5' 'work \[NxP\].*fi
 crashed=('next_of \[NxP, inlined\].*crash.c:26' 'second_of \[NxP, inlined\].*crash.c:27' 'walk \[NxP\].*crash.c:29' \
   ' host .*crash.c:30' 'middle \[NxP\].*crash.c:31' 'outer \[NxP\].*crash.c:33' 'main ')
 
-for kind in dynamic static; do
-  for trigger in gate fault; do
-    export FLICK_TRIGGER=$trigger
-    with_script ./fine-$kind -ex 'break stop_here' -ex run -ex bt -ex 'info flick' -ex 'flick-nxp registers'
-    in_order "${callers[@]}" "trigger: $trigger" 'functions' 'gate of outer, in a host function' '^ra +0x' '^sp '
-    result "backtrace in a host function ($kind, $trigger)" $?
+# Every pair of kind, trigger and engine.
+for way in "dynamic gate translate" "dynamic fault interp" "static gate interp" "static fault translate"; do
+  read -r kind trigger engine <<<"$way"
+  export FLICK_TRIGGER=$trigger FLICK_ENGINE=$engine
+  with_script ./fine-$kind -ex 'break stop_here' -ex run -ex bt -ex 'info flick' -ex 'flick-nxp registers'
+  in_order "${callers[@]}" "trigger: $trigger" 'functions' 'gate of outer, in a host function' '^ra +0x' '^sp '
+  result "backtrace in a host function ($kind, $trigger, $engine)" $?
 
-    with_script ./fine-$kind -ex run
-    in_order 'exited normally' && ! grep -q SIGSEGV log
-    result "nothing stops a program that migrates ($kind, $trigger)" $?
+  with_script ./fine-$kind -ex run
+  in_order 'exited normally' && ! grep -q SIGSEGV log
+  result "nothing stops a program that migrates ($kind, $trigger, $engine)" $?
 
-    with_script ./crash-$kind -ex run -ex bt -ex 'generate-core-file core' -ex kill
-    in_order 'SIGSEGV' "${crashed[@]}"
-    result "a fault in NxP code stops ($kind, $trigger)" $?
+  with_script ./crash-$kind -ex run -ex bt -ex 'generate-core-file core' -ex kill
+  in_order 'SIGSEGV' "${crashed[@]}"
+  result "a fault in NxP code stops ($kind, $trigger, $engine)" $?
 
-    [ -s core ] && [ "$(stat -c %s core)" -lt 200000000 ]
-    result "a core file is made and small ($kind, $trigger)" $?
-    if [ -s core ]; then
-      timeout 120 "$flick" gdb -nx -batch -ex bt -ex 'info flick' ./crash-$kind core >log 2>&1
-      in_order "${crashed[@]}" 'gate of walk, in NxP code'
-      result "core file ($kind, $trigger)" $?
-      rm -f core
-    fi
-  done
+  [ -s core ] && [ "$(stat -c %s core)" -lt 200000000 ]
+  result "a core file is made and small ($kind, $trigger, $engine)" $?
+  if [ -s core ]; then
+    timeout 120 "$flick" gdb -nx -batch -ex bt -ex 'info flick' ./crash-$kind core >log 2>&1
+    in_order "${crashed[@]}" 'gate of walk, in NxP code'
+    result "core file ($kind, $trigger, $engine)" $?
+    rm -f core
+  fi
 done
-unset FLICK_TRIGGER
+unset FLICK_TRIGGER FLICK_ENGINE
+for level in O0 O2; do
+  FLICK_ENGINE=translate with_script ./busy-$level -x busy.py
+  in_order 'seen: fib .NxP., leaf .NxP., outer .NxP.; 0 broken, 0 leaps'
+  result "at any instruction of translated code (-$level)" $?
+done
 # Found by gdb itself beside the library, where the user trusts the directory.
 timeout 120 gdb -nx -batch -iex "add-auto-load-safe-path $build/lib/flick" -ex 'break stop_here' -ex run -ex bt \
   ./fine-dynamic >log 2>&1

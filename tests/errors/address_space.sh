@@ -14,3 +14,9 @@ has stats 'offload off [FLK0402]'
 # With a moderate limit the region is smaller, and everything runs.
 FLICK_OFFLOAD=require status 0 limited 2000000 ./prog
 has out 42
+# So does NxP code, without room for translated code; who asks for that is told.
+FLICK_STATS=$PWD/interpreted FLICK_OFFLOAD=require status 0 limited 800000 ./prog
+has out 42
+has interpreted 'engine interp'
+FLICK_ENGINE=translate status 125 limited 800000 ./prog
+has err '[FLK0406]' 'FLICK_ENGINE'

@@ -23,7 +23,7 @@ pub const TRIGGER: Choice = Choice {
 };
 pub const ENGINE: Choice = Choice {
     variable: c"FLICK_ENGINE",
-    values: &["interp"],
+    values: &["interp", "translate"],
     meaning: "what executes NxP code",
 };
 pub const CHECK: Choice = Choice {
@@ -31,7 +31,12 @@ pub const CHECK: Choice = Choice {
     values: &["off", "device"],
     meaning: "whether what no device gives is reported",
 };
-pub const CHOICES: [Choice; 4] = [OFFLOAD, TRIGGER, ENGINE, CHECK];
+pub const PERF: Choice = Choice {
+    variable: c"FLICK_PERF",
+    values: &["off", "map"],
+    meaning: "whether perf gets names for translated code",
+};
+pub const CHOICES: [Choice; 5] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF];
 
 impl Choice {
     /// Which of the values `text` is; `None` for a bad one.

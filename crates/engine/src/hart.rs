@@ -21,9 +21,15 @@ pub struct Hart {
     /// Rounding modes that MXCSR cannot hold: 4 (to nearest, ties to max magnitude) or the reserved
     /// 5 to 7, valid while MXCSR rounds to nearest; 0: frm is what MXCSR says.
     pub frm: u32,
+    /// Instructions that translated code has retired, if it counts.
+    pub retired: u64,
+    /// The translator's own: the host's stack pointer where translated code was entered, and the address
+    /// below which its calls do not go.
+    pub host_sp: u64,
+    pub host_limit: u64,
 }
 
-const _: () = assert!(size_of::<Hart>() == 65 * 8 + 24);
+const _: () = assert!(size_of::<Hart>() == 65 * 8 + 48);
 
 impl Hart {
     /// All registers zero.
@@ -35,6 +41,9 @@ impl Hart {
         reserved_value: 0,
         reservation_len: 0,
         frm: 0,
+        retired: 0,
+        host_sp: 0,
+        host_limit: 0,
     };
 }
 

@@ -31,6 +31,7 @@ mod observer;
 mod op;
 mod region;
 mod run;
+pub mod translate;
 
 pub use decode::decode;
 pub use hart::{Cause, Exit, Hart, Trap};

@@ -142,7 +142,7 @@ impl CodeRegion {
         let empty = self.empty(pc);
         // Else it has been filled meanwhile, or emptied, and the caller comes again.
         if empty as u8 == Op::Undecoded as u8 {
-            self.exchange(pc, empty, self.decode(pc));
+            self.exchange(pc, empty, self.insn(pc));
         }
     }
 
@@ -158,7 +158,8 @@ impl CodeRegion {
         self.slot(self.index(pc)).load(Ordering::Acquire)
     }
 
-    fn decode(&self, pc: u64) -> Insn {
+    /// The instruction at `pc`, which lies in the region; one that reaches out of it is illegal.
+    pub fn insn(&self, pc: u64) -> Insn {
         let bits = self.bits(pc);
         let truncated = bits & 3 == 3 && pc.wrapping_sub(self.base) + 2 >= self.len;
         if truncated {
@@ -237,17 +238,17 @@ mod tests {
         // second time the slot is not as it was made.
         for value in 1..3 {
             let empty = region.empty(pc);
-            let old = region.decode(pc);
+            let old = region.insn(pc);
             code.store(li_a0(value + 1), Ordering::Relaxed);
             region.forget();
             assert!(!region.exchange(pc, empty, old));
             assert_eq!(region.empty(pc) as u8, Op::Undecoded as u8);
         }
         region.fill(pc);
-        assert_eq!(region.empty(pc), region.decode(pc).word());
-        assert_eq!(region.decode(pc).imm(), 3);
+        assert_eq!(region.empty(pc), region.insn(pc).word());
+        assert_eq!(region.insn(pc).imm(), 3);
         // Filling what another thread has filled changes nothing.
         region.fill(pc);
-        assert_eq!(region.empty(pc), region.decode(pc).word());
+        assert_eq!(region.empty(pc), region.insn(pc).word());
     }
 }

@@ -3,3 +3,6 @@
 
 mod malloc;
 mod signals;
+
+#[global_allocator]
+static ALLOCATOR: flick_run::translation::Allocator = flick_run::translation::Allocator;

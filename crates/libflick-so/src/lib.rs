@@ -11,6 +11,9 @@ mod signals;
 #[unsafe(link_section = ".note.flick")]
 static NOTE: Note = Note::CURRENT;
 
+#[global_allocator]
+static ALLOCATOR: flick_run::translation::Allocator = flick_run::translation::Allocator;
+
 extern "C" fn is_shared() {
     flick_run::single::SHARED.store(true, std::sync::atomic::Ordering::Relaxed);
 }

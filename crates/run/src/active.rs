@@ -9,6 +9,7 @@ use crate::activation::{self, Activation};
 use crate::fatal;
 use crate::host_stack::Which;
 use crate::thread::Thread;
+use crate::translation;
 
 const SP: usize = 2;
 
@@ -154,6 +155,7 @@ fn after_overflow(thread: &mut Thread, sp: u64, entry_sp: u64) -> Option<u64> {
 /// `longjmp` is about to go on with stack pointer `target`: drops the activations it leaves.
 /// Async-signal-safe.
 pub fn left_by_jump(target: usize) {
+    translation::left();
     let thread = Thread::current_or_null();
     if thread.is_null() {
         return;
@@ -195,6 +197,7 @@ pub unsafe fn drop_above(thread: *mut Thread, act: *mut Activation) {
 
 /// An unwinder passes `act`: drops it and the activations that it leaves.
 pub fn left_by_unwinding(act: *mut Activation) {
+    translation::left();
     let thread = Thread::current_or_null();
     if thread.is_null() {
         return;

@@ -1,7 +1,8 @@
 //! Where NxP code runs.
 use crate::device_check::{self, Watcher};
-use crate::stats;
-use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver};
+use crate::thread::Thread;
+use crate::{stats, translation};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver, translate};
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
 const MEMORY: Identity = unsafe { Identity::new() };
@@ -18,6 +19,14 @@ pub trait Backend {
     fn run(&self, hart: &mut Hart, code: &CodeRegion) -> Exit;
 }
 
+fn translated(hart: &mut Hart, code: &CodeRegion) -> Exit {
+    let here = &raw const hart as usize;
+    // SAFETY: whoever runs NxP code has made the thread's state.
+    let limit = unsafe { (*Thread::current_or_null()).host_stack.limit(here) };
+    // SAFETY: translations of a module live as long as its code may run.
+    unsafe { translate::run(hart, &MEMORY, code, translation::entry_for, limit as u64) }
+}
+
 /// The engine in the calling thread.
 pub struct Inline;
 
@@ -26,6 +35,9 @@ impl Backend for Inline {
 
     #[inline]
     fn run(&self, hart: &mut Hart, code: &CodeRegion) -> Exit {
+        if translation::enabled() {
+            return translated(hart, code);
+        }
         flick_engine::run(hart, &MEMORY, code, &mut NoObserver)
     }
 }
@@ -43,6 +55,12 @@ impl Backend for InlineCounted {
             let exit = flick_engine::run(hart, &MEMORY, code, &mut watcher);
             stats::instructions(watcher.count);
             watcher.end();
+            return exit;
+        }
+        if translation::enabled() {
+            hart.retired = 0;
+            let exit = translated(hart, code);
+            stats::instructions(hart.retired);
             return exit;
         }
         let mut counter = InstructionCounter::default();

@@ -25,6 +25,13 @@ pub enum Trigger {
     Fault,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Interpret,
+    /// The translator, or the program does not start.
+    Translate,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statistics {
     Off,
@@ -36,9 +43,12 @@ pub enum Statistics {
 pub struct Config {
     pub offload: Offload,
     pub trigger: Trigger,
+    pub engine: Engine,
     pub statistics: Statistics,
     /// Whether accesses are compared with what a device gives.
     pub check_device: bool,
+    /// Whether perf(1) is told the names of translated code.
+    pub perf_map: bool,
 }
 
 /// The process's configuration.
@@ -85,8 +95,9 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     };
     let offload = [Offload::Auto, Offload::Require, Offload::Off][choose(settings::OFFLOAD)];
     let trigger = [Trigger::Gate, Trigger::Fault][choose(settings::TRIGGER)];
-    choose(settings::ENGINE);
+    let engine = [Engine::Interpret, Engine::Translate][choose(settings::ENGINE)];
     let check_device = choose(settings::CHECK) == 1;
+    let perf_map = choose(settings::PERF) == 1;
     let value = variable(settings::STATISTICS).unwrap_or_default();
     let statistics = match settings::Statistics::parse(&value) {
         Some(settings::Statistics::Off) => Statistics::Off,
@@ -99,8 +110,10 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     Config {
         offload,
         trigger,
+        engine,
         statistics,
         check_device,
+        perf_map,
     }
 }
 
@@ -123,6 +136,7 @@ mod tests {
         let plain = with(&[]);
         assert_eq!(plain.offload, Offload::Auto);
         assert_eq!(plain.trigger, Trigger::Gate);
+        assert_eq!(plain.engine, Engine::Interpret);
         assert_eq!(plain.statistics, Statistics::Off);
         let set = with(&[
             ("FLICK_OFFLOAD", "require"),
@@ -130,12 +144,17 @@ mod tests {
             ("FLICK_STATS", "./record"),
             ("FLICK_ENGINE", "interp"),
             ("FLICK_CHECK", "device"),
+            ("FLICK_PERF", "map"),
         ]);
         assert_eq!(set.offload, Offload::Require);
         assert_eq!(set.trigger, Trigger::Fault);
+        assert_eq!(set.engine, Engine::Interpret);
         assert!(set.check_device && !plain.check_device);
+        assert!(set.perf_map && !plain.perf_map);
         assert_eq!(set.statistics, Statistics::File("./record".into()));
         assert_eq!(with(&[("FLICK_STATS", "1")]).statistics, Statistics::Stderr);
         assert_eq!(with(&[("FLICK_OFFLOAD", "")]).offload, Offload::Auto);
+        let translate = with(&[("FLICK_ENGINE", "translate")]);
+        assert_eq!(translate.engine, Engine::Translate);
     }
 }

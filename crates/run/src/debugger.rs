@@ -1,12 +1,14 @@
 //! What a debugger's script (`gdb/`) reads from the memory of a process or of its core file.
+use std::mem::offset_of;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use flick_abi::layout::Module;
+use flick_engine::{Hart, translate};
 
 use crate::activation::{self, Activation};
 use crate::config::{self, Trigger};
-use crate::{crossing, report};
+use crate::{crossing, report, translation};
 
 /// A module in the list. Written under the lock of the modules' table.
 #[repr(C)]
@@ -33,7 +35,19 @@ pub struct Debugger {
     /// Code of the two crossings and of the engine: start and end.
     crossings: [AtomicU64; 4],
     engine: [AtomicU64; 2],
+    /// Of translated code: start and end; all that follows is 0 if there is none.
+    translated: [AtomicU64; 2],
+    /// [`translate::StateTable`].
+    states: AtomicU64,
+    /// What rbp is there, from the activation on, which begins with the hart.
+    hart_bias: AtomicU64,
+    /// Offset in the activation of the host's stack pointer where translated code was entered, and the
+    /// bytes from there to the end of the frame that entered it.
+    host_sp: AtomicU64,
+    entered_frame: AtomicU64,
 }
+
+const _: () = assert!(offset_of!(Activation, hart) == 0);
 
 /// Found by name; never moves.
 #[unsafe(no_mangle)]
@@ -49,6 +63,11 @@ pub static __flick_debugger: Debugger = Debugger {
     return_address: AtomicU64::new(0),
     crossings: [const { AtomicU64::new(0) }; 4],
     engine: [const { AtomicU64::new(0) }; 2],
+    translated: [const { AtomicU64::new(0) }; 2],
+    states: AtomicU64::new(0),
+    hart_bias: AtomicU64::new(0),
+    host_sp: AtomicU64::new(0),
+    entered_frame: AtomicU64::new(0),
 };
 
 /// Call once, before the first module is added.
@@ -61,21 +80,23 @@ pub fn init() {
     );
     set(&all.activation_size, activation::SIZE as u64);
     set(&all.gate, activation::GATE as u64);
-    set(
-        &all.in_host,
-        std::mem::offset_of!(Activation, in_host) as u64,
-    );
-    set(
-        &all.pc,
-        (std::mem::offset_of!(Activation, hart) + std::mem::offset_of!(flick_engine::Hart, pc))
-            as u64,
-    );
+    set(&all.in_host, offset_of!(Activation, in_host) as u64);
+    set(&all.pc, offset_of!(Hart, pc) as u64);
     set(&all.return_address, crossing::return_address());
     for (field, value) in all.crossings.iter().zip(crossing::code()) {
         set(field, value);
     }
     for (field, value) in all.engine.iter().zip(report::engine_code()) {
         set(field, value);
+    }
+    if translation::enabled() {
+        for (field, value) in all.translated.iter().zip(translation::code()) {
+            set(field, value);
+        }
+        set(&all.states, translation::states());
+        set(&all.hart_bias, translate::HART_BIAS as u64);
+        set(&all.host_sp, offset_of!(Hart, host_sp) as u64);
+        set(&all.entered_frame, translate::FRAME.into());
     }
     all.version.store(1, Ordering::Release);
 }

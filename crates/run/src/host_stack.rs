@@ -85,6 +85,19 @@ impl HostStack {
         }
     }
 
+    /// Down to where calls of translated code may use the stack that has a frame at `here`: handlers and
+    /// libflick's own code need some. Of a stack that is not the thread's own nothing is known.
+    #[inline]
+    pub fn limit(&self, here: usize) -> usize {
+        const RESERVE: usize = 32 << 10;
+        const ELSEWHERE: usize = 3 << 10;
+        if (self.low..self.high).contains(&here) {
+            self.low + RESERVE.min((self.high - self.low) / 4)
+        } else {
+            here - ELSEWHERE
+        }
+    }
+
     /// The stack of a frame of the calling thread.
     pub fn which(&self, frame: usize) -> Which {
         // A signal stack may lie within a frame of the thread's own.

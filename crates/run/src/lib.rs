@@ -34,4 +34,5 @@ pub mod stats;
 mod step;
 mod sync;
 mod thread;
+pub mod translation;
 mod unwinding;

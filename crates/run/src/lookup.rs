@@ -151,7 +151,7 @@ fn index(target: u64) -> usize {
 }
 
 /// The meaning of `target`, and whether it can be remembered.
-fn classify(target: u64) -> (Target, bool) {
+pub fn classify(target: u64) -> (Target, bool) {
     if let Some(nxp) = modules::nxp_code_of(target) {
         return (Target::Nxp(nxp), true);
     }

@@ -1,6 +1,7 @@
 //! The programs and libraries with images in this process: registered by `flickcrt.o`'s constructor.
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,11 +11,13 @@ use flick_abi::layout::{
     MODULE_SIZE_AT_LEAST, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, march};
-use flick_engine::CodeRegion;
+use flick_engine::{CodeRegion, Insn};
 
 use crate::config::{self, Offload, Statistics, Trigger};
 use crate::sync::SignalSafeLock;
-use crate::{crossing, debugger, device_check, fatal, memory, signals, single, stats, thread};
+use crate::{
+    crossing, debugger, device_check, fatal, memory, signals, single, stats, thread, translation,
+};
 
 /// A registered module. Lives until its library is closed.
 pub struct Registered {
@@ -128,6 +131,11 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
         at.map(|at| modules.swap_remove(at))
     });
     GENERATION.fetch_add(1, Ordering::Release);
+    let image = module.image as u64;
+    translation::forget(image, image + module.image_size);
+    for gate in &gates {
+        translation::forget(gate.entry as u64, gate.entry as u64 + 1);
+    }
     drop(gone);
 }
 
@@ -139,11 +147,18 @@ pub extern "C" fn exiting() {
 }
 
 extern "C" fn before_fork() {
+    translation::before_fork();
     MODULES.lock();
 }
 
-extern "C" fn after_fork() {
+extern "C" fn after_fork_in_parent() {
     MODULES.unlock();
+    translation::after_fork_in_parent();
+}
+
+extern "C" fn after_fork_in_child() {
+    MODULES.unlock();
+    translation::after_fork_in_child();
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -160,7 +175,13 @@ fn place() -> Place {
         // Before the other parts register theirs: in the child, handlers run in this order, and
         // those of the statistics read the modules.
         // SAFETY: plain functions of the right types, which live as long as the process.
-        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
+        unsafe {
+            libc::pthread_atfork(
+                Some(before_fork),
+                Some(after_fork_in_parent),
+                Some(after_fork_in_child),
+            )
+        };
         let place = if config.offload == Offload::Off {
             Place::Host
         } else {
@@ -182,7 +203,17 @@ fn place() -> Place {
         }
         if config.statistics != Statistics::Off {
             stats::init(config.statistics.clone());
-            stats::set_engine("interp", "inline");
+        }
+        if place == Place::Nxp && !config.check_device {
+            translation::init();
+        }
+        if config.statistics != Statistics::Off {
+            let engine = if translation::enabled() {
+                "translate"
+            } else {
+                "interp"
+            };
+            stats::set_engine(engine, "inline");
         }
         // SAFETY: a plain function of the right type, which lives as long as the process.
         unsafe { libc::atexit(exiting) };
@@ -347,6 +378,41 @@ pub fn region_of(address: u64) -> Option<*const CodeRegion> {
 /// Whether `address` lies in any module's image. Async-signal-safe.
 pub fn in_image(address: u64) -> bool {
     find_in_image(address, |_, _| Some(())).is_some()
+}
+
+/// The instruction at `address`, if an image has code there.
+pub fn insn_at(address: u64) -> Option<Insn> {
+    find(|known| {
+        let region = &known.region;
+        region.contains(address).then(|| region.insn(address))
+    })
+}
+
+/// The function with the code at `address`.
+pub fn function_range(address: u64) -> Option<Range<u64>> {
+    find_in_image(address, |module, offset| {
+        // SAFETY: a registered module's tables are as its record says.
+        let func = unsafe { function_at(module, offset)? };
+        let start = module.image as u64 + u64::from(func.offset);
+        let range = start..start + u64::from(func.size);
+        range.contains(&address).then_some(range)
+    })
+}
+
+/// `len` bytes (4 or 8) of an image, which do not change once it is registered.
+pub fn constant_at(address: u64, len: u64) -> Option<u64> {
+    find_in_image(address, |module, offset| {
+        if offset.checked_add(len)? > module.image_size {
+            return None;
+        }
+        // SAFETY: inside the image, which is mapped and readable.
+        unsafe {
+            Some(match len {
+                4 => u64::from((address as *const u32).read_unaligned()),
+                _ => (address as *const u64).read_unaligned(),
+            })
+        }
+    })
 }
 
 /// Calls `f` with every gate record of the registered modules.

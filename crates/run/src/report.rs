@@ -7,7 +7,7 @@ use crate::backtrace::{self, Step};
 use crate::fatal::write_stderr;
 use crate::memory::stack;
 use crate::thread::Thread;
-use crate::{modules, raise};
+use crate::{modules, raise, translation};
 
 const RA: usize = 1;
 
@@ -19,20 +19,20 @@ const REGISTERS: [&str; 32] = [
 ];
 
 /// A line buffer without allocation.
-struct Text {
+pub struct Text {
     bytes: [u8; 2048],
     length: usize,
 }
 
 impl Text {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             bytes: [0; 2048],
             length: 0,
         }
     }
 
-    fn put(&mut self, text: &[u8]) -> &mut Self {
+    pub fn put(&mut self, text: &[u8]) -> &mut Self {
         let room = &mut self.bytes[self.length..];
         let n = text.len().min(room.len());
         room[..n].copy_from_slice(&text[..n]);
@@ -40,18 +40,18 @@ impl Text {
         self
     }
 
-    fn str(&mut self, text: &str) -> &mut Self {
+    pub fn str(&mut self, text: &str) -> &mut Self {
         self.put(text.as_bytes())
     }
 
     /// # Safety
     /// `text` is a C string.
-    unsafe fn c_str(&mut self, text: *const c_char) -> &mut Self {
+    pub unsafe fn c_str(&mut self, text: *const c_char) -> &mut Self {
         // SAFETY: by contract.
         self.put(unsafe { CStr::from_ptr(text) }.to_bytes())
     }
 
-    fn hex(&mut self, value: u64, digits: usize) -> &mut Self {
+    pub fn hex(&mut self, value: u64, digits: usize) -> &mut Self {
         let significant = (64 - value.leading_zeros()).div_ceil(4).max(1) as usize;
         for at in (0..significant.max(digits)).rev() {
             let digit = (value >> (at * 4)) as usize & 15;
@@ -98,8 +98,12 @@ impl Text {
         self.str(":").decimal(place.line)
     }
 
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
     fn print(&mut self) {
-        write_stderr(&self.bytes[..self.length]);
+        write_stderr(self.bytes());
         self.length = 0;
     }
 }
@@ -110,12 +114,19 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
     // SAFETY: faults have an address; for others it is not printed.
     let address = unsafe { info.si_addr() } as u64;
     let thread = Thread::current_or_null();
-    // SAFETY: the thread's own state; its top activation is alive if it runs in the engine.
+    // SAFETY: the thread's own state; its top activation is alive if it runs in the engine. Nothing
+    // goes on in translated code once this is said, so its registers may be in the hart.
     let act = unsafe {
-        if thread.is_null() {
-            None
+        let act = thread
+            .as_ref()
+            .and_then(|thread| thread.active.top().as_mut());
+        if let Some(act) = act {
+            if let Some(state) = translation::state_at(context, &act.hart) {
+                act.hart = state;
+            }
+            Some(&*act)
         } else {
-            (*thread).active.top().as_ref()
+            None
         }
     };
     if let (Some(act), true) = (act, raise::is_illegal(signal, context)) {
@@ -287,5 +298,5 @@ pub fn engine_code() -> [u64; 2] {
 /// Whether a thread at `pc` executes NxP code.
 pub fn in_engine(pc: u64) -> bool {
     let [start, end] = engine_code();
-    (start..end).contains(&pc)
+    (start..end).contains(&pc) || translation::is_code(pc)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::build::Built;
 use crate::directives::{Counter, Crossings, Directives};
 use crate::exec::Invocation;
-use crate::mode::Trigger;
+use crate::mode::{Engine, Trigger};
 use crate::program::Program;
 use crate::stats::Stats;
 use flick_exec::{Finished, Status};
@@ -31,6 +31,7 @@ pub enum Watch {
 #[derive(Clone, Copy, Debug)]
 pub struct RunAs<'a> {
     pub trigger: Trigger,
+    pub engine: Engine,
     pub watch: &'a Watch,
     /// The program's marks are in force, so that its crossings can be checked.
     pub marked: bool,
@@ -78,6 +79,7 @@ pub fn flick(
     for (name, value) in [
         ("FLICK_OFFLOAD", "require".to_owned()),
         ("FLICK_TRIGGER", how.trigger.word().to_owned()),
+        ("FLICK_ENGINE", how.engine.word().to_owned()),
         ("FLICK_STATS", stats.display().to_string()),
     ] {
         if !run.env.iter().any(|(k, _)| k == name) {

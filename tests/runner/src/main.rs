@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::check::Watch;
-use crate::mode::{Link, Linker, Mode, Opt, Trigger};
+use crate::mode::{Engine, Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Outcome, Verdict};
 use crate::suite::{Oracles, Setup};
 use crate::warm::Warm;
@@ -34,13 +34,14 @@ use crate::warm::Warm;
 #[derive(Parser)]
 #[command(name = "flick-test", version)]
 struct Options {
-    /// Every pair of {gate, fault} x {PIE, no-PIE, static} x {GNU ld, lld} x {-O0, -O2}.
+    /// Every pair of {gate, fault} x {translate, interp} x {PIE, no-PIE, static} x {GNU ld, lld} x
+    /// {-O0, -O2}.
     #[arg(long)]
     pairwise: bool,
     /// The full product of the same.
     #[arg(long)]
     full: bool,
-    /// One mode only: gate, PIE, lld, -O2.
+    /// One mode only: gate, translate, PIE, lld, -O2.
     #[arg(long)]
     quick: bool,
     /// Random placement under this many seeds, marks erased.
@@ -134,6 +135,7 @@ const WARM: &str = "runner/warm";
 /// The mode of `--quick`.
 const QUICK: Mode = Mode {
     trigger: Trigger::Gate,
+    engine: Engine::Translate,
     link: Link::Pie,
     linker: Linker::Lld,
     opt: Opt::O2,

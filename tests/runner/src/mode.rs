@@ -7,6 +7,13 @@ pub enum Trigger {
     Fault,
 }
 
+/// What executes NxP code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Translate,
+    Interp,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     Pie,
@@ -29,13 +36,24 @@ pub enum Opt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     pub trigger: Trigger,
+    pub engine: Engine,
     pub link: Link,
     pub linker: Linker,
     pub opt: Opt,
 }
 
-const WORDS: [&str; 9] = [
-    "gate", "fault", "pie", "no-pie", "static", "bfd", "lld", "O0", "O2",
+const WORDS: [&str; 11] = [
+    "gate",
+    "fault",
+    "translate",
+    "interp",
+    "pie",
+    "no-pie",
+    "static",
+    "bfd",
+    "lld",
+    "O0",
+    "O2",
 ];
 
 impl Trigger {
@@ -43,6 +61,15 @@ impl Trigger {
         match self {
             Trigger::Gate => "gate",
             Trigger::Fault => "fault",
+        }
+    }
+}
+
+impl Engine {
+    pub fn word(self) -> &'static str {
+        match self {
+            Engine::Translate => "translate",
+            Engine::Interp => "interp",
         }
     }
 }
@@ -78,9 +105,10 @@ impl Opt {
 }
 
 impl Mode {
-    pub fn words(self) -> [&'static str; 4] {
+    pub fn words(self) -> [&'static str; 5] {
         [
             self.trigger.word(),
+            self.engine.word(),
             self.link.word(),
             self.linker.word(),
             self.opt.word(),
@@ -102,12 +130,13 @@ impl Mode {
             for linker in [Linker::Bfd, Linker::Lld] {
                 for opt in Opt::ALL {
                     for trigger in [Trigger::Gate, Trigger::Fault] {
-                        modes.push(Mode {
+                        modes.extend([Engine::Translate, Engine::Interp].map(|engine| Mode {
                             trigger,
+                            engine,
                             link,
                             linker,
                             opt,
-                        });
+                        }));
                     }
                 }
             }
@@ -165,8 +194,8 @@ mod tests {
     }
 
     #[test]
-    fn product_has_24_modes() {
-        assert_eq!(Mode::all().len(), 24);
+    fn product_has_48_modes() {
+        assert_eq!(Mode::all().len(), 48);
     }
 
     #[test]

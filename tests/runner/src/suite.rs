@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::build::{self, Compiler, Shape};
 use crate::check::{self, RunAs, Watch};
-use crate::mode::{Link, Linker, Mode, Opt, Trigger};
+use crate::mode::{Engine, Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Job, Kind, Verdict};
 use crate::program::Program;
 use crate::random::{self, Dice, Shares};
@@ -140,7 +140,7 @@ pub fn linked<'a>(
             }
             for mode in choose(&allowed) {
                 let shape = Shape::from(mode);
-                let run = (mode.trigger, *watch);
+                let run = (mode.trigger, mode.engine, *watch);
                 match shapes.iter_mut().find(|(s, _)| *s == shape) {
                     Some((_, runs)) => runs.push(run),
                     None => shapes.push((shape, vec![run])),
@@ -160,7 +160,7 @@ pub fn linked<'a>(
     (jobs, skipped)
 }
 
-type Run<'a> = (Trigger, &'a Watch);
+type Run<'a> = (Trigger, Engine, &'a Watch);
 
 fn one_shape(
     setup: &Setup,
@@ -178,9 +178,10 @@ fn one_shape(
         .and_then(|built| Ok((built, oracles.get(index, shape.opt)?)));
     let mut verdicts = Vec::new();
     let mut all_passed = true;
-    for (trigger, watch) in runs {
+    for (trigger, engine, watch) in runs {
         let how = RunAs {
             trigger: *trigger,
+            engine: *engine,
             watch,
             marked: true,
         };
@@ -194,7 +195,12 @@ fn one_shape(
             Watch::Valgrind { .. } => " valgrind",
             Watch::Asan { .. } => " asan",
         };
-        let name = format!("{} {}-{suffix}{watched}", program.name, trigger.word());
+        let name = format!(
+            "{} {}-{}-{suffix}{watched}",
+            program.name,
+            trigger.word(),
+            engine.word()
+        );
         verdicts.push(Verdict::of(name, Kind::Works, result));
     }
     clean(setup, &dir, all_passed);
@@ -367,6 +373,7 @@ fn one_throw(
     };
     let how = RunAs {
         trigger: Trigger::Gate,
+        engine: Engine::Translate,
         watch: &Watch::Nothing,
         marked: false,
     };

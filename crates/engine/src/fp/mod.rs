@@ -15,9 +15,12 @@
 
 pub(crate) mod convert;
 pub mod env;
+mod execute;
 pub(crate) mod quiet;
 pub(crate) mod soft;
 pub(crate) mod sse;
+
+pub(crate) use execute::execute;
 
 use crate::hart::Hart;
 use crate::op::Op;
@@ -153,6 +156,16 @@ fn compute(op: Op, a: u64, b: u64, c: u64) -> u64 {
         // The interpreter asks for no other.
         _ => a,
     }
+}
+
+/// The canonical NaN in a register.
+pub(crate) fn canonical() -> u64 {
+    CANONICAL_D
+}
+
+/// The canonical NaN of single precision in a register.
+pub(crate) fn boxed_canonical() -> u64 {
+    boxed(CANONICAL_S)
 }
 
 /// fcsr as the guest sees it: frm in bits 5 to 7, fflags in bits 0 to 4.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::translated::Translated;
 use flick_engine::{CodeRegion, Exit, Hart, Identity, Insn, NoObserver, Observer, run};
 
 /// One engine, made for one program.
@@ -31,7 +32,7 @@ pub type Make = fn(&CodeRegion, &[Range<u64>]) -> Box<dyn Engine>;
 
 /// All engines, in the order in which they are compared: each with the one before, the first with
 /// qemu.
-pub const ENGINES: &[Make] = &[Interpreter::plain, Interpreter::forgetful];
+pub const ENGINES: &[Make] = &[Interpreter::plain, Interpreter::forgetful, Translated::make];
 
 /// Counts by operation.
 struct Census([u64; 256]);
@@ -70,6 +71,12 @@ unsafe extern "C" {
     static __stop_flick_engine: u8;
 }
 
+/// Whether code at `pc` of the host is the interpreter's.
+pub fn interpreted(pc: u64) -> bool {
+    let section = (&raw const __start_flick_engine).addr()..(&raw const __stop_flick_engine).addr();
+    section.contains(&(pc as usize))
+}
+
 impl Engine for Interpreter {
     fn name(&self) -> &'static str {
         if self.forgets {
@@ -90,10 +97,7 @@ impl Engine for Interpreter {
     }
 
     fn state_at_fault(&self, context: &libc::ucontext_t, hart: &Hart) -> Option<Hart> {
-        let rip = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
-        let section =
-            (&raw const __start_flick_engine).addr()..(&raw const __stop_flick_engine).addr();
-        section.contains(&rip).then_some(*hart)
+        interpreted(context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64).then_some(*hart)
     }
 
     fn forgets(&self) -> bool {

@@ -33,6 +33,7 @@ mod insn;
 mod memory;
 mod program;
 mod shrink;
+mod translated;
 
 use std::collections::HashSet;
 use std::process::ExitCode;

@@ -235,12 +235,12 @@ pub(super) fn page_size() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-pub(super) fn last_errno() -> i32 {
+pub(crate) fn last_errno() -> i32 {
     // SAFETY: the C library's errno of this thread.
     unsafe { *libc::__errno_location() }
 }
 
-pub(super) fn set_errno(errno: i32) {
+pub(crate) fn set_errno(errno: i32) {
     // SAFETY: the C library's errno of this thread.
     unsafe { *libc::__errno_location() = errno };
 }

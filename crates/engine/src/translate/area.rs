@@ -1,0 +1,279 @@
+//! Memory for translated code and for the data that it reads.
+//!
+//! Code is mapped twice, from the same shared memory: readable and executable where it runs, writable
+//! somewhere else. No mapping is ever both. In front of the code, in reach of its displacements, are the
+//! targets of jumps through registers and the cells of calls.
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::state::StateTable;
+use super::targets::Targets;
+use super::valgrind;
+
+const PAGE: usize = 4096;
+/// Cells of 8 bytes.
+const CELLS: usize = 1 << 16;
+const CELLS_AT: usize = size_of::<Targets>();
+const STATES_AT: usize = CELLS_AT + 8 * CELLS;
+const DATA: usize = (STATES_AT + size_of::<StateTable>()).next_multiple_of(PAGE);
+
+pub struct Area {
+    /// Start of the reservation: a guard page, the data, the code, a guard page.
+    reserved: usize,
+    size: usize,
+    code: usize,
+    code_size: usize,
+    used: usize,
+    /// The same memory as from `mapped_from` on in the code, writable.
+    writable: usize,
+    mapped_from: usize,
+    cells: usize,
+    cells_used: usize,
+    cells_free: Vec<u64>,
+    /// Code below is another process's too, and stays.
+    floor: usize,
+    /// The memory is another process's too: what it holds is to stay, and a new one is to be used.
+    shared: bool,
+}
+
+// SAFETY: the mappings belong to the value.
+unsafe impl Send for Area {}
+
+fn map(at: usize, size: usize, protection: c_int, flags: c_int, file: c_int) -> io::Result<usize> {
+    // SAFETY: at a place of the kernel's choice, or inside our own reservation.
+    let place = unsafe { libc::mmap(at as *mut c_void, size, protection, flags, file, 0) };
+    if place == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(place as usize)
+}
+
+/// Memory of `size` bytes, mapped executable at `at` and writable at the place returned.
+fn map_twice(at: usize, size: usize) -> io::Result<usize> {
+    let writable = match share_anonymous(at, size) {
+        Ok(writable) => writable,
+        // valgrind cannot map again what is mapped.
+        Err(_) => share_file(at, size)?,
+    };
+    // Core files would have all of it, used or not.
+    for place in [at, writable] {
+        // SAFETY: the mappings just made.
+        unsafe { libc::madvise(place as *mut c_void, size, libc::MADV_DONTDUMP) };
+    }
+    Ok(writable)
+}
+
+/// By memory that has no file of a name: for code in it perf(1) looks up symbols in `/tmp/perf-PID.map`.
+fn share_anonymous(at: usize, size: usize) -> io::Result<usize> {
+    let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    map(at, size, libc::PROT_READ | libc::PROT_EXEC, flags, -1)?;
+    // SAFETY: a second mapping of the same pages (mremap(2), "old_size is zero"), which nobody has yet.
+    unsafe {
+        let writable = libc::mremap(at as *mut c_void, 0, size, libc::MREMAP_MAYMOVE);
+        if writable == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        if libc::mprotect(writable, size, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+            let error = io::Error::last_os_error();
+            libc::munmap(writable, size);
+            return Err(error);
+        }
+        Ok(writable as usize)
+    }
+}
+
+/// By a memory file.
+fn share_file(at: usize, size: usize) -> io::Result<usize> {
+    const MFD_EXEC: u32 = 0x10;
+    // SAFETY: plain system calls; the file is closed when the mappings are made.
+    unsafe {
+        let name = c"flick-code".as_ptr();
+        // Kernels before 6.3 do not know the flag, and need none.
+        let mut file = libc::memfd_create(name, libc::MFD_CLOEXEC | MFD_EXEC);
+        if file < 0 {
+            file = libc::memfd_create(name, libc::MFD_CLOEXEC);
+        }
+        if file < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let mapped = (|| {
+            if libc::ftruncate(file, size as libc::off_t) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let executable = libc::PROT_READ | libc::PROT_EXEC;
+            map(
+                at,
+                size,
+                executable,
+                libc::MAP_SHARED | libc::MAP_FIXED,
+                file,
+            )?;
+            map(
+                0,
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                file,
+            )
+        })();
+        libc::close(file);
+        mapped
+    }
+}
+
+impl Area {
+    /// Room for `code_size` bytes of code.
+    pub fn new(code_size: usize) -> io::Result<Self> {
+        let code_size = code_size.next_multiple_of(PAGE);
+        let size = PAGE + DATA + code_size + PAGE;
+        let none = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let reserved = map(0, size, libc::PROT_NONE, none, -1)?;
+        let mut area = Self {
+            reserved,
+            size,
+            code: reserved + PAGE + DATA,
+            code_size,
+            used: 0,
+            writable: 0,
+            mapped_from: 0,
+            cells: reserved + PAGE + CELLS_AT,
+            cells_used: 0,
+            cells_free: vec![],
+            floor: 0,
+            shared: false,
+        };
+        let data = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        let read_write = libc::PROT_READ | libc::PROT_WRITE;
+        map(reserved + PAGE, DATA, read_write, data, -1)?;
+        area.targets().init();
+        area.writable = map_twice(area.code, code_size)?;
+        Ok(area)
+    }
+
+    /// Start and end of the code.
+    pub fn range(&self) -> (u64, u64) {
+        (self.code as u64, (self.code + self.code_size) as u64)
+    }
+
+    pub fn targets(&self) -> &Targets {
+        // SAFETY: zero pages are a valid table, and the mapping lives as long as the value.
+        unsafe { &*((self.reserved + PAGE) as *const Targets) }
+    }
+
+    pub fn states(&self) -> &StateTable {
+        // SAFETY: as above; its place is aligned as the table before it is.
+        unsafe { &*((self.reserved + PAGE + STATES_AT) as *const StateTable) }
+    }
+
+    /// A new cell, which holds 0; `None`: there is no more.
+    pub fn cell(&mut self) -> Option<u64> {
+        if let Some(cell) = self.cells_free.pop() {
+            return Some(cell);
+        }
+        if self.cells_used == CELLS {
+            return None;
+        }
+        self.cells_used += 1;
+        Some((self.cells + 8 * (self.cells_used - 1)) as u64)
+    }
+
+    /// Takes a cell back that nobody uses any more.
+    pub fn free_cell(&mut self, cell: u64) {
+        // SAFETY: one of ours.
+        unsafe { (*(cell as *const AtomicU64)).store(0, Ordering::Relaxed) };
+        self.cells_free.push(cell);
+    }
+
+    /// Forgets the translations of a range of guest addresses, and returns where they were. What was made
+    /// last can be used again, unless it is still `in_use`.
+    pub fn forget(
+        &mut self,
+        guest: &Range<u64>,
+        in_use: impl Fn(&[Range<u64>]) -> bool,
+    ) -> Vec<Range<u64>> {
+        let gone = self.states().forget(guest);
+        if in_use(&gone) {
+            self.keep();
+        }
+        gone.iter().for_each(valgrind::discard);
+        let (code, next) = (self.code as u64, self.next());
+        let next = self.states().shrink(next, code + self.floor as u64);
+        self.used = (next - code) as usize;
+        gone
+    }
+
+    /// Call before a fork: the child executes what is there.
+    pub fn keep(&mut self) {
+        self.floor = self.used;
+    }
+
+    /// Where the next code begins.
+    pub fn next(&self) -> u64 {
+        (self.code + self.used) as u64
+    }
+
+    /// Appends code; false: it has no room.
+    pub fn append(&mut self, bytes: &[u8]) -> bool {
+        if self.shared && self.leave_shared().is_err() {
+            return false;
+        }
+        if self.code_size - self.used < bytes.len() {
+            return false;
+        }
+        let to = (self.writable + self.used - self.mapped_from) as *mut u8;
+        // SAFETY: inside the writable mapping; nobody executes these bytes yet.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        self.used = (self.used + bytes.len())
+            .next_multiple_of(16)
+            .min(self.code_size);
+        true
+    }
+
+    /// Call in the child of a fork: the memory of the code is the parent's too.
+    pub fn is_shared(&mut self) {
+        self.shared = true;
+    }
+
+    /// What is left of the area gets memory of this process's own.
+    pub fn leave_shared(&mut self) -> io::Result<()> {
+        if !self.shared {
+            return Ok(());
+        }
+        let from = self.used.next_multiple_of(PAGE);
+        if from >= self.code_size {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        let writable = map_twice(self.code + from, self.code_size - from)?;
+        // SAFETY: our own mapping, of which nobody keeps a pointer.
+        unsafe {
+            libc::munmap(
+                self.writable as *mut c_void,
+                self.code_size - self.mapped_from,
+            )
+        };
+        self.writable = writable;
+        self.mapped_from = from;
+        self.used = from;
+        self.floor = from;
+        self.shared = false;
+        Ok(())
+    }
+}
+
+impl Drop for Area {
+    fn drop(&mut self) {
+        // SAFETY: our own mappings, which nobody uses any more.
+        unsafe {
+            if self.writable != 0 {
+                libc::munmap(
+                    self.writable as *mut c_void,
+                    self.code_size - self.mapped_from,
+                );
+            }
+            libc::munmap(self.reserved as *mut c_void, self.size);
+        }
+    }
+}

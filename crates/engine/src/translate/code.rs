@@ -1,0 +1,419 @@
+//! Machine instructions in SSA form, before registers are allocated.
+use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PRegSet, RegClass, VReg};
+
+use super::registers::Reg;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cc {
+    E,
+    Ne,
+    L,
+    Ge,
+    B,
+    Ae,
+}
+
+impl Cc {
+    pub fn negated(self) -> Self {
+        match self {
+            Cc::E => Cc::Ne,
+            Cc::Ne => Cc::E,
+            Cc::L => Cc::Ge,
+            Cc::Ge => Cc::L,
+            Cc::B => Cc::Ae,
+            Cc::Ae => Cc::B,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alu {
+    Add,
+    Sub,
+    And,
+    Or,
+    Xor,
+    Mul,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shift {
+    Left,
+    Right,
+    Arithmetic,
+    /// To the right.
+    Rotate,
+    RotateLeft,
+}
+
+/// One operand to one result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    Sext8,
+    Sext16,
+    Sext32,
+    Zext16,
+    Zext32,
+    /// Byte order of 64 bits.
+    Swap,
+    /// lzcnt, tzcnt, popcnt; of 32 bits if `word`.
+    LeadingZeros {
+        word: bool,
+    },
+    TrailingZeros {
+        word: bool,
+    },
+    Ones {
+        word: bool,
+    },
+}
+
+/// Size of an integer access; loads of less than 64 bits extend by sign or by zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    B { signed: bool },
+    H { signed: bool },
+    W { signed: bool },
+    D,
+}
+
+/// What the address of an access is made of, before the offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Sp,
+    Base,
+    /// base + index << k
+    Index(u8),
+}
+
+impl Form {
+    pub fn operands(self) -> usize {
+        match self {
+            Form::Sp => 0,
+            Form::Base => 1,
+            Form::Index(_) => 2,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arith {
+    Add,
+    Sub,
+    Mul,
+    Div,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    Equal,
+    Less,
+    LessOrEqual,
+}
+
+/// Bits of a floating-point value that an instruction changes without arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    Negate,
+    Clear,
+}
+
+/// Read-modify-write of one memory word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomic {
+    Swap,
+    Add,
+    And,
+    Or,
+    Xor,
+    Min,
+    Max,
+    MinU,
+    MaxU,
+}
+
+/// Why translated code goes back to the caller of [`run`](super::run()).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Reason {
+    /// `hart.pc` is where execution goes on.
+    Continue = 0,
+    /// The same, and the instruction there is one for the interpreter.
+    Interpret = 1,
+}
+
+/// Operands by position: uses first, then definitions; behind them the places of guest registers
+/// ([`Node::state`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Op {
+    /// Defines what the entry finds in registers.
+    Entry,
+    /// A value of no importance.
+    Undef,
+    Const(i64),
+    /// The guest's sp plus an offset.
+    GetSp(i32),
+    SetSp,
+    AddSp(i32),
+    Unary(Unary),
+    /// The flag is `true` for operations on 32 bits, whose upper half is of no importance.
+    Alu(Alu, bool),
+    AluImm(Alu, i32, bool),
+    Shift(Shift, bool),
+    ShiftImm(Shift, u8, bool),
+    /// a & !b
+    AndNot,
+    /// a + (b << k) + offset
+    Lea(u8, i32),
+    Load(Width, i32, Form),
+    Store(Width, i32, Form),
+    /// Of a constant.
+    StoreConst(Width, i32, Form, i32),
+    /// The flag is `true` for single precision.
+    LoadFloat(i32, Form, bool),
+    StoreFloat(i32, Form, bool),
+    /// From and to the hart, at this offset.
+    LoadHart(i32),
+    StoreHart(i32),
+    LoadHartFloat(i32),
+    StoreHartFloat(i32),
+    /// 1 or 0 by a comparison, of 64 bits.
+    Set(Cc, Option<i32>),
+    /// b where the comparison of a and b holds, else a.
+    Other(Cc),
+    /// c where b is 0 (or is not, if the comparison is `Ne`), else a.
+    IfZero(Cc),
+    /// The flag is `true` for comparisons of 32 bits.
+    Branch(Cc, Option<i32>, bool),
+    Jump,
+    MulHigh {
+        signed: bool,
+    },
+    Div {
+        signed: bool,
+        remainder: bool,
+        word: bool,
+    },
+    Arith(Arith, bool),
+    Sqrt(bool),
+    /// A value whose NaNs are the canonical one.
+    Canonical(bool),
+    /// A single-precision value out of a register: what is not boxed is the canonical NaN.
+    Unbox,
+    Sign(Sign, bool),
+    FloatCompare(Compare, bool),
+    /// From an integer of 32 bits if `word`.
+    FromInt {
+        word: bool,
+        single: bool,
+    },
+    /// To an integer towards zero; `slow`: what is out of range is left to the interpreter's function.
+    ToInt {
+        word: bool,
+        single: bool,
+        insn: u64,
+    },
+    /// Between double and single precision.
+    Narrow,
+    Widen,
+    /// The bits of a register of the other file; into a floating-point register boxed if single.
+    BitsToFloat(bool),
+    BitsToInt,
+    /// Of 32 or 64 bits: `Atomic` read-modify-write; old value.
+    Atomic(Atomic, bool),
+    LoadReserved(bool),
+    StoreConditional(bool),
+    Fence,
+    Pause,
+    /// The interpreter's function for a floating-point instruction, by its word.
+    Helper(u64),
+    /// Of a guest function at an address; the guest's return address.
+    Call {
+        target: u64,
+        back: u64,
+        results: u64,
+    },
+    CallIndirect {
+        back: u64,
+        results: u64,
+    },
+    TailCall(u64),
+    TailCallIndirect,
+    /// To the blocks of this function by the guest's address; else a tail call.
+    Table,
+    Return,
+    /// Back to [`run`](super::run()): everything alive goes to the hart. Goes on at this address.
+    Exit(Reason, u64),
+    /// Counts guest instructions.
+    Count(u32),
+}
+
+/// How a guest register follows from operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recipe {
+    Value,
+    Const(i64),
+    /// operand + (operand << k) + offset
+    Sum(u8, i32),
+    /// operand + offset
+    Offset(i32),
+}
+
+impl Recipe {
+    pub fn operands(self) -> usize {
+        match self {
+            Recipe::Value | Recipe::Offset(_) => 1,
+            Recipe::Sum(..) => 2,
+            Recipe::Const(_) => 0,
+        }
+    }
+}
+
+/// What is still to be done to a value before it is the guest's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Finish {
+    pub sext32: bool,
+    /// A NaN is the canonical one (of single precision, boxed: [`Finish::single`]).
+    pub canonical: bool,
+    pub single: bool,
+}
+
+/// Where a guest register is at an instruction. Those that are not named are in the hart, or dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub reg: Reg,
+    pub recipe: Recipe,
+    pub finish: Finish,
+}
+
+pub struct Node {
+    pub op: Op,
+    /// The guest instruction.
+    pub pc: u64,
+    pub operands: Vec<Operand>,
+    pub clobbers: PRegSet,
+    /// The operands of these are the last ones, and may be anywhere.
+    pub state: Vec<Place>,
+}
+
+impl Node {
+    pub fn new(op: Op, pc: u64, operands: Vec<Operand>) -> Self {
+        Self {
+            op,
+            pc,
+            operands,
+            clobbers: PRegSet::empty(),
+            state: vec![],
+        }
+    }
+
+    /// Operands of the instruction itself.
+    pub fn own(&self) -> &[Operand] {
+        let state: usize = self.state.iter().map(|p| p.recipe.operands()).sum();
+        &self.operands[..self.operands.len() - state]
+    }
+
+    pub fn uses(&self) -> impl Iterator<Item = VReg> + '_ {
+        let used = |o: &&Operand| o.kind() == OperandKind::Use;
+        self.operands.iter().filter(used).map(|o| o.vreg())
+    }
+
+    pub fn own_uses(&self) -> impl Iterator<Item = VReg> + '_ {
+        let used = |o: &&Operand| o.kind() == OperandKind::Use;
+        self.own().iter().filter(used).map(|o| o.vreg())
+    }
+
+    pub fn defs(&self) -> impl Iterator<Item = VReg> + '_ {
+        let defined = |o: &&Operand| o.kind() == OperandKind::Def;
+        self.operands.iter().filter(defined).map(|o| o.vreg())
+    }
+
+    /// The `n`th operand's value.
+    pub fn value(&self, n: usize) -> VReg {
+        self.operands[n].vreg()
+    }
+
+    pub fn forget(&mut self) {
+        self.op = Op::Undef;
+        self.operands.clear();
+        self.state.clear();
+    }
+
+    pub fn substitute(&mut self, f: impl Fn(VReg) -> VReg) {
+        for o in &mut self.operands {
+            if o.kind() == OperandKind::Use {
+                *o = Operand::new(f(o.vreg()), o.constraint(), o.kind(), o.pos());
+            }
+        }
+    }
+}
+
+/// A function in SSA form. Block 0 is the entry; it has no parameters and no predecessors.
+#[derive(Default)]
+pub struct Code {
+    pub nodes: Vec<Node>,
+    /// The nodes of each block.
+    pub ranges: Vec<(usize, usize)>,
+    pub succs: Vec<Vec<Block>>,
+    pub preds: Vec<Vec<Block>>,
+    pub params: Vec<Vec<VReg>>,
+    /// Arguments for the parameters of each successor.
+    pub args: Vec<Vec<Vec<VReg>>>,
+    pub vregs: usize,
+    /// Guest addresses of [`Op::Table`]'s successors, in their order.
+    pub table: Vec<u64>,
+    /// Blocks that a jump backwards leads to.
+    pub loops: Vec<bool>,
+}
+
+impl regalloc2::Function for Code {
+    fn num_insts(&self) -> usize {
+        self.nodes.len()
+    }
+    fn num_blocks(&self) -> usize {
+        self.ranges.len()
+    }
+    fn entry_block(&self) -> Block {
+        Block::new(0)
+    }
+    fn block_insns(&self, block: Block) -> InstRange {
+        let (start, end) = self.ranges[block.index()];
+        InstRange::new(Inst::new(start), Inst::new(end))
+    }
+    fn block_succs(&self, block: Block) -> &[Block] {
+        &self.succs[block.index()]
+    }
+    fn block_preds(&self, block: Block) -> &[Block] {
+        &self.preds[block.index()]
+    }
+    fn block_params(&self, block: Block) -> &[VReg] {
+        &self.params[block.index()]
+    }
+    fn is_ret(&self, inst: Inst) -> bool {
+        matches!(
+            self.nodes[inst.index()].op,
+            Op::Return | Op::TailCall(_) | Op::TailCallIndirect | Op::Exit(..)
+        )
+    }
+    fn is_branch(&self, inst: Inst) -> bool {
+        matches!(
+            self.nodes[inst.index()].op,
+            Op::Branch(..) | Op::Jump | Op::Table
+        )
+    }
+    fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {
+        &self.args[block.index()][succ]
+    }
+    fn inst_operands(&self, inst: Inst) -> &[Operand] {
+        &self.nodes[inst.index()].operands
+    }
+    fn inst_clobbers(&self, inst: Inst) -> PRegSet {
+        self.nodes[inst.index()].clobbers
+    }
+    fn num_vregs(&self) -> usize {
+        self.vregs
+    }
+    fn spillslot_size(&self, _: RegClass) -> usize {
+        1
+    }
+}

@@ -1,0 +1,200 @@
+//! Floating point on the SSE unit.
+use super::*;
+use crate::translate::code::{Arith, Compare, Node, Sign};
+
+const SIGN: u64 = 1 << 63;
+const SIGN_SINGLE: u64 = 1 << 31;
+const BOX: u64 = 0xffff_ffff_0000_0000;
+
+impl Emitter<'_> {
+    /// Sets the upper half, whose bits are clear.
+    pub fn boxed(&mut self, register: AsmRegisterXmm) -> Emitted {
+        let ones = self.constant(BOX);
+        self.a.movsd_2(xmm15, ones)?;
+        self.a.orps(register, xmm15)
+    }
+
+    pub fn float(&mut self, node: &Node, operands: &[Allocation]) -> Emitted {
+        let r = |k: usize| number(operands[k]);
+        match node.op {
+            Op::Arith(op, single) => {
+                self.record(node, operands);
+                let (y, d) = (XMM[r(1)], XMM[r(2)]);
+                let a = &mut self.a;
+                match (op, single) {
+                    (Arith::Add, false) => a.addsd(d, y),
+                    (Arith::Sub, false) => a.subsd(d, y),
+                    (Arith::Mul, false) => a.mulsd(d, y),
+                    (Arith::Div, false) => a.divsd(d, y),
+                    (Arith::Add, true) => a.addss(d, y),
+                    (Arith::Sub, true) => a.subss(d, y),
+                    (Arith::Mul, true) => a.mulss(d, y),
+                    (Arith::Div, true) => a.divss(d, y),
+                }
+            }
+            Op::Sqrt(single) => {
+                self.record(node, operands);
+                let d = XMM[r(1)];
+                if single {
+                    self.a.sqrtss(d, d)
+                } else {
+                    self.a.sqrtsd(d, d)
+                }
+            }
+            Op::Canonical(single) => {
+                let register = r(1);
+                let d = XMM[register];
+                if single {
+                    self.a.ucomiss(d, d)?;
+                } else {
+                    self.a.ucomisd(d, d)?;
+                }
+                let mut back = self.a.create_label();
+                let cold = self.cold(Cold::Canonical {
+                    register,
+                    single,
+                    back,
+                });
+                self.a.jp(cold)?;
+                bind(&mut self.a, &mut back)
+            }
+            Op::Unbox => {
+                let (scratch, register) = (r(1), r(2));
+                self.a.movq(R64[scratch], XMM[register])?;
+                self.a.sar(R64[scratch], 32)?;
+                self.a.cmp(R32[scratch], -1)?;
+                let mut back = self.a.create_label();
+                let cold = self.cold(Cold::Canonical {
+                    register,
+                    single: true,
+                    back,
+                });
+                self.a.jne(cold)?;
+                bind(&mut self.a, &mut back)
+            }
+            Op::Sign(sign, single) => {
+                let d = XMM[r(1)];
+                let bits = if single { SIGN_SINGLE } else { SIGN };
+                match sign {
+                    Sign::Negate => {
+                        let mask = self.constant(bits);
+                        self.a.movsd_2(xmm15, mask)?;
+                        self.a.xorps(d, xmm15)
+                    }
+                    Sign::Clear => {
+                        let mask = self.constant(!bits);
+                        self.a.movsd_2(xmm15, mask)?;
+                        self.a.andps(d, xmm15)
+                    }
+                }
+            }
+            Op::FloatCompare(compare, single) => {
+                self.record(node, operands);
+                self.float_compare(compare, single, XMM[r(0)], XMM[r(1)], r(2))
+            }
+            Op::FromInt { word, single } => {
+                let (x, d) = (r(0), XMM[r(1)]);
+                // Not to wait for what the register held; of a single the upper half is set.
+                if single {
+                    self.a.pcmpeqd(d, d)?;
+                } else {
+                    self.a.xorps(d, d)?;
+                }
+                self.record(node, operands);
+                let a = &mut self.a;
+                match (word, single) {
+                    (true, false) => a.cvtsi2sd(d, R32[x]),
+                    (false, false) => a.cvtsi2sd(d, R64[x]),
+                    (true, true) => a.cvtsi2ss(d, R32[x]),
+                    (false, true) => a.cvtsi2ss(d, R64[x]),
+                }
+            }
+            Op::ToInt { word, single, insn } => {
+                self.record(node, operands);
+                let (register, d) = (r(0), r(1));
+                let x = XMM[register];
+                let a = &mut self.a;
+                match (word, single) {
+                    (true, false) => a.cvttsd2si(R32[d], x)?,
+                    (false, false) => a.cvttsd2si(R64[d], x)?,
+                    (true, true) => a.cvttss2si(R32[d], x)?,
+                    (false, true) => a.cvttss2si(R64[d], x)?,
+                }
+                // What is out of range gives the least integer, of which alone 1 cannot be taken.
+                if word {
+                    a.cmp(R32[d], 1)?;
+                } else {
+                    a.cmp(R64[d], 1)?;
+                }
+                let mut back = self.a.create_label();
+                let cold = self.cold(Cold::Convert {
+                    insn,
+                    register,
+                    to: d,
+                    back,
+                });
+                self.a.jo(cold)?;
+                bind(&mut self.a, &mut back)
+            }
+            Op::Narrow => {
+                let (x, d) = (XMM[r(0)], XMM[r(1)]);
+                self.a.pcmpeqd(d, d)?;
+                self.record(node, operands);
+                self.a.cvtsd2ss(d, x)
+            }
+            Op::Widen => {
+                self.record(node, operands);
+                let (x, d) = (XMM[r(0)], XMM[r(1)]);
+                self.a.cvtss2sd(d, x)
+            }
+            Op::BitsToFloat(single) => {
+                let (x, d) = (r(0), XMM[r(1)]);
+                if single {
+                    self.a.movd(d, R32[x])?;
+                    self.boxed(d)
+                } else {
+                    self.a.movq(d, R64[x])
+                }
+            }
+            Op::BitsToInt => self.a.movq(R64[r(1)], XMM[r(0)]),
+            _ => self.a.ud2(),
+        }
+    }
+
+    /// Less and less or equal are signaling, equal is quiet, as are `comis` and `ucomis`. Unordered
+    /// operands look like less.
+    fn float_compare(
+        &mut self,
+        compare: Compare,
+        single: bool,
+        x: AsmRegisterXmm,
+        y: AsmRegisterXmm,
+        d: usize,
+    ) -> Emitted {
+        let a = &mut self.a;
+        match (compare, single) {
+            (Compare::Equal, false) => a.ucomisd(x, y)?,
+            (Compare::Equal, true) => a.ucomiss(x, y)?,
+            (_, false) => a.comisd(y, x)?,
+            (_, true) => a.comiss(y, x)?,
+        }
+        match compare {
+            Compare::Equal => {
+                // Equal and not unordered: ZF and not PF.
+                a.mov(R32[d], 0)?;
+                let mut unordered = a.create_label();
+                a.jp(unordered)?;
+                a.sete(R8[d])?;
+                bind(a, &mut unordered)
+            }
+            Compare::Less => {
+                a.seta(R8[d])?;
+                a.movzx(R32[d], R8[d])
+            }
+            Compare::LessOrEqual => {
+                a.setae(R8[d])?;
+                a.movzx(R32[d], R8[d])
+            }
+        }
+    }
+}

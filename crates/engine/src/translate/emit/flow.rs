@@ -1,0 +1,228 @@
+//! Calls, returns and jumps.
+use super::*;
+use crate::hart::Hart;
+use crate::translate::code::{Cc, Node, Reason};
+use crate::translate::glue;
+use crate::translate::registers::{R10, RAX};
+use crate::translate::targets;
+use std::mem::offset_of;
+
+impl Emitter<'_> {
+    pub fn prologue(&mut self) -> Emitted {
+        if self.calls {
+            let limit = qword_ptr(rbp + Self::hart(offset_of!(Hart, host_limit)));
+            let cold = self.cold(Cold::StackLimit);
+            self.a.cmp(rsp, limit)?;
+            self.a.jb(cold)?;
+        }
+        if self.frame != 0 {
+            self.a.sub(rsp, self.frame)?;
+        }
+        self.a.zero_bytes()
+    }
+
+    fn epilogue(&mut self) -> Emitted {
+        if self.frame != 0 {
+            self.a.add(rsp, self.frame)?;
+        }
+        Ok(())
+    }
+
+    fn jump_if(&mut self, cc: Cc, to: CodeLabel) -> Emitted {
+        let a = &mut self.a;
+        match cc {
+            Cc::E => a.je(to),
+            Cc::Ne => a.jne(to),
+            Cc::L => a.jl(to),
+            Cc::Ge => a.jge(to),
+            Cc::B => a.jb(to),
+            Cc::Ae => a.jae(to),
+        }
+    }
+
+    /// The end of a block.
+    pub fn end(
+        &mut self,
+        node: &Node,
+        operands: &[Allocation],
+        block: usize,
+        next: Option<usize>,
+    ) -> Emitted {
+        let code = self.code;
+        let succ = |n: usize| code.succs[block][n].index();
+        match node.op {
+            Op::Jump => {
+                if Some(succ(0)) == next {
+                    self.a.zero_bytes()
+                } else {
+                    self.a.jmp(self.labels[succ(0)])
+                }
+            }
+            Op::Branch(cc, k, word) => {
+                let y = k.is_none().then(|| number(operands[1]));
+                self.compare(cc, k, number(operands[0]), y, word)?;
+                let (taken, other) = (succ(0), succ(1));
+                if Some(taken) == next {
+                    return self.jump_if(cc.negated(), self.labels[other]);
+                }
+                self.jump_if(cc, self.labels[taken])?;
+                if Some(other) != next {
+                    self.a.jmp(self.labels[other])?;
+                }
+                Ok(())
+            }
+            Op::Return => {
+                self.epilogue()?;
+                self.a.ret()
+            }
+            Op::TailCall(target) => {
+                self.epilogue()?;
+                match (self.surroundings.entry)(target) {
+                    Some(entry) => self.a.jmp(entry),
+                    None => {
+                        let cell = self.cell(target);
+                        self.a
+                            .add_instruction(Self::near(Encoding::Jmp_rm64, cell)?)
+                    }
+                }
+            }
+            Op::TailCallIndirect => {
+                let mut unknown = self.a.create_label();
+                self.look_up(unknown)?;
+                self.epilogue()?;
+                self.a.jmp(qword_ptr(R64[R10] + 8))?;
+                bind(&mut self.a, &mut unknown)?;
+                // It may lead anywhere.
+                self.store_places(&places::of(node, operands))?;
+                self.epilogue()?;
+                self.a.jmp(glue::slow_call as *const () as u64)
+            }
+            Op::Table => self.table(node, operands, block),
+            Op::Exit(reason, pc) => {
+                let places = places::of(node, operands);
+                self.exit(reason, pc, &places)
+            }
+            _ => self.a.ud2(),
+        }
+    }
+
+    fn cell(&mut self, target: u64) -> u64 {
+        let cell = (self.surroundings.cell)(target);
+        let made = |(_, cold): &(CodeLabel, Cold)| matches!(cold, Cold::Lazy { cell: known, .. } if *known == cell);
+        if !self.colds.iter().any(made) {
+            self.cold(Cold::Lazy { target, cell });
+        }
+        cell
+    }
+
+    /// `r10` is the slot of the target in rax, or control goes to `unknown`.
+    fn look_up(&mut self, unknown: CodeLabel) -> Emitted {
+        // No other register is free at a tail call.
+        let table = self.constant(self.surroundings.targets);
+        let a = &mut self.a;
+        a.mov(R32[R10], R32[RAX])?;
+        a.and(R32[R10], targets::MASK as i32)?;
+        a.add(R64[R10], table)?;
+        a.cmp(qword_ptr(R64[R10]), rax)?;
+        a.jne(unknown)
+    }
+
+    pub fn call(&mut self, node: &Node) -> Emitted {
+        match node.op {
+            Op::Call {
+                target,
+                back,
+                results,
+            } => {
+                let address = self.constant(back);
+                self.a.mov(r11, address)?;
+                match (self.surroundings.entry)(target) {
+                    Some(entry) => self.a.call(entry)?,
+                    None if target == self.start => self.a.call(self.entry)?,
+                    None => {
+                        let cell = self.cell(target);
+                        self.a
+                            .add_instruction(Self::near(Encoding::Call_rm64, cell)?)?;
+                    }
+                }
+                self.check_return(back, results)
+            }
+            Op::CallIndirect { back, results } => {
+                let mut came_back = self.a.create_label();
+                let unknown = self.cold(Cold::Unknown {
+                    back_address: back,
+                    back: came_back,
+                });
+                self.look_up(unknown)?;
+                let address = self.constant(back);
+                self.a.mov(r11, address)?;
+                self.a.call(qword_ptr(R64[R10] + 8))?;
+                bind(&mut self.a, &mut came_back)?;
+                self.check_return(back, results)
+            }
+            Op::Helper(insn) => {
+                let word = self.constant(insn);
+                self.a.mov(rcx, word)?;
+                // The instruction, should it raise a signal.
+                let pc = self.constant(node.pc);
+                self.a.mov(rax, pc)?;
+                self.a
+                    .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), rax)?;
+                self.a.call(glue::helper as *const () as u64)
+            }
+            _ => self.a.ud2(),
+        }
+    }
+
+    /// The guest's return address is in r11.
+    fn check_return(&mut self, back: u64, results: u64) -> Emitted {
+        let expected = self.constant(back);
+        let elsewhere = self.cold(Cold::Elsewhere { results });
+        self.a.cmp(r11, expected)?;
+        self.a.jne(elsewhere)
+    }
+
+    /// Where `jr` goes is decided by the address that the guest has computed.
+    fn table(&mut self, node: &Node, operands: &[Allocation], block: usize) -> Emitted {
+        let (target, index, entry) = (
+            R64[number(operands[0])],
+            R64[number(operands[1])],
+            R64[number(operands[2])],
+        );
+        let code = self.code;
+        let targets = &code.table;
+        let (Some(&first), Some(&last)) = (targets.iter().min(), targets.iter().max()) else {
+            return self.a.ud2();
+        };
+        let places = places::of(node, operands);
+        let mut leave = self.a.create_label();
+        let count = (last - first) / 2 + 1;
+        let base = self.constant(first);
+        self.a.mov(index, target)?;
+        self.a.sub(index, base)?;
+        // Rotated by one, odd distances are large.
+        self.a.ror(index, 1u32)?;
+        self.a.cmp(index, count as i32)?;
+        self.a.jae(leave)?;
+        let table = self.a.create_label();
+        self.a.lea(entry, qword_ptr(table))?;
+        self.a.movsxd(index, dword_ptr(entry + index * 4))?;
+        self.a.add(entry, index)?;
+        self.a.jmp(entry)?;
+        bind(&mut self.a, &mut leave)?;
+        let mut entries = vec![None; count as usize];
+        for (n, &at) in targets.iter().enumerate() {
+            entries[((at - first) / 2) as usize] = Some(code.succs[block][n].index());
+        }
+        self.tables.push(Table {
+            table,
+            leave,
+            entries,
+        });
+        self.store_places(&places)?;
+        self.a
+            .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), target)?;
+        self.a.mov(eax, Reason::Continue as u32)?;
+        self.a.jmp(glue::leave as *const () as u64)
+    }
+}

@@ -1,0 +1,340 @@
+//! Machine instructions with registers to bytes.
+mod arithmetic;
+mod cold;
+mod float;
+mod flow;
+mod memory;
+pub mod places;
+
+use std::collections::BTreeMap;
+
+use iced_x86::code_asm::*;
+use iced_x86::{BlockEncoderOptions, Code as Encoding, IcedError, Instruction, MemoryOperand};
+use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass, SpillSlot};
+
+use super::code::{Code, Op};
+use super::registers::HART_BIAS;
+use super::state::Recorder;
+use cold::Cold;
+
+pub type Emitted<T = ()> = Result<T, IcedError>;
+
+const R64: [AsmRegister64; 16] = [
+    rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15,
+];
+const R32: [AsmRegister32; 16] = [
+    eax, ecx, edx, ebx, esp, ebp, esi, edi, r8d, r9d, r10d, r11d, r12d, r13d, r14d, r15d,
+];
+const R16: [AsmRegister16; 16] = [
+    ax, cx, dx, bx, sp, bp, si, di, r8w, r9w, r10w, r11w, r12w, r13w, r14w, r15w,
+];
+const R8: [AsmRegister8; 16] = [
+    al, cl, dl, bl, spl, bpl, sil, dil, r8b, r9b, r10b, r11b, r12b, r13b, r14b, r15b,
+];
+const XMM: [AsmRegisterXmm; 16] = [
+    xmm0, xmm1, xmm2, xmm3, xmm4, xmm5, xmm6, xmm7, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14,
+    xmm15,
+];
+
+/// Addresses that translated code refers to.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// See [`super::targets::Targets`].
+    pub targets: u64,
+    /// The cell with the host address of a guest function.
+    pub cell: &'a dyn Fn(u64) -> u64,
+    /// The host address of a guest function that is translated.
+    pub entry: &'a dyn Fn(u64) -> Option<u64>,
+}
+
+/// One function's translation, not yet at its place.
+pub struct Finished {
+    pub bytes: Vec<u8>,
+    /// Cells that lead to this code until their function is translated, and where.
+    pub cells: Vec<(u64, usize)>,
+    pub states: super::state::States,
+    /// Offset of the first byte behind instructions.
+    pub code_end: usize,
+}
+
+/// A jump table behind the code: distances from its start.
+struct Table {
+    table: CodeLabel,
+    /// Where what is no target of the function leads to.
+    leave: CodeLabel,
+    /// Blocks.
+    entries: Vec<Option<usize>>,
+}
+
+pub struct Emitter<'a> {
+    a: CodeAssembler,
+    code: &'a Code,
+    allocation: &'a Output,
+    surroundings: Surroundings<'a>,
+    /// The guest's address where this code is entered.
+    start: u64,
+    /// Bytes of spilled values and padding.
+    frame: i32,
+    calls: bool,
+    labels: Vec<CodeLabel>,
+    colds: Vec<(CodeLabel, Cold)>,
+    /// Constants of 8 bytes behind the code.
+    pool: BTreeMap<u64, CodeLabel>,
+    cells: Vec<(u64, CodeLabel)>,
+    tables: Vec<Table>,
+    entry: CodeLabel,
+    recorder: Recorder,
+}
+
+impl<'a> Emitter<'a> {
+    /// Translates `code` for address `at`.
+    pub fn run(
+        code: &'a Code,
+        allocation: &'a Output,
+        surroundings: Surroundings<'a>,
+        start: u64,
+        at: u64,
+    ) -> Emitted<Finished> {
+        let calls = code.nodes.iter().any(|node| {
+            matches!(
+                node.op,
+                Op::Call { .. } | Op::CallIndirect { .. } | Op::Helper(_)
+            )
+        });
+        let mut frame = allocation.num_spillslots as i32 * 8;
+        // At an entry rsp is 8 below a multiple of 16.
+        if calls && frame % 16 == 0 {
+            frame += 8;
+        }
+        let mut a = CodeAssembler::new(64)?;
+        let entry = a.create_label();
+        let labels = (0..code.ranges.len()).map(|_| a.create_label()).collect();
+        let emitter = Emitter {
+            a,
+            code,
+            allocation,
+            surroundings,
+            start,
+            frame,
+            calls,
+            labels,
+            colds: vec![],
+            pool: BTreeMap::new(),
+            cells: vec![],
+            tables: vec![],
+            entry,
+            recorder: Recorder::default(),
+        };
+        emitter.function(at)
+    }
+
+    fn function(mut self, at: u64) -> Emitted<Finished> {
+        let mut entry = self.entry;
+        bind(&mut self.a, &mut entry)?;
+        self.prologue()?;
+        let order = self.order();
+        for (n, &block) in order.iter().enumerate() {
+            let next = order.get(n + 1).copied();
+            let mut label = self.labels[block];
+            bind(&mut self.a, &mut label)?;
+            self.labels[block] = label;
+            self.block(block, next)?;
+        }
+        self.emit_colds()?;
+        let mut end = self.a.create_label();
+        bind(&mut self.a, &mut end)?;
+        self.data()?;
+        let options = BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS;
+        let result = self.a.assemble_options(at, options)?;
+        let offset =
+            |label: &CodeLabel| -> Emitted<usize> { Ok((result.label_ip(label)? - at) as usize) };
+        let mut bytes = result.inner.code_buffer.clone();
+        for Table {
+            table,
+            leave,
+            entries,
+        } in &self.tables
+        {
+            let (table, leave) = (offset(table)?, offset(leave)?);
+            for (n, entry) in entries.iter().enumerate() {
+                let to = match entry {
+                    Some(block) => offset(&self.labels[*block])?,
+                    None => leave,
+                };
+                let distance = to as i32 - table as i32;
+                let place = table + 4 * n;
+                bytes[place..place + 4].copy_from_slice(&distance.to_le_bytes());
+            }
+        }
+        let cells = self
+            .cells
+            .iter()
+            .map(|(cell, label)| Ok((*cell, offset(label)?)))
+            .collect::<Emitted<_>>()?;
+        let offsets = &result.inner.new_instruction_offsets;
+        Ok(Finished {
+            bytes,
+            cells,
+            states: self.recorder.finish(|n| offsets[n]),
+            code_end: offset(&end)?,
+        })
+    }
+
+    /// Blocks in the order of the guest's, with those that split an edge behind the block that falls
+    /// through to them.
+    fn order(&self) -> Vec<usize> {
+        let mut order = vec![];
+        let mut placed = vec![false; self.code.ranges.len()];
+        for block in 0..self.code.ranges.len() {
+            if std::mem::replace(&mut placed[block], true) {
+                continue;
+            }
+            order.push(block);
+            if let Some(last) = self.code.succs[block].last() {
+                let last = last.index();
+                let (begin, _) = self.code.ranges[last];
+                let is_edge = self.code.nodes[begin].pc == 0;
+                if is_edge && !std::mem::replace(&mut placed[last], true) {
+                    order.push(last);
+                }
+            }
+        }
+        order
+    }
+
+    fn block(&mut self, block: usize, next: Option<usize>) -> Emitted {
+        let (code, allocation) = (self.code, self.allocation);
+        for item in allocation.block_insts_and_edits(code, Block::new(block)) {
+            match item {
+                InstOrEdit::Edit(Edit::Move { from, to }) => self.copy(*from, *to)?,
+                InstOrEdit::Inst(inst) => {
+                    let node = &code.nodes[inst.index()];
+                    let operands = allocation.inst_allocs(inst);
+                    match node.op {
+                        Op::Jump
+                        | Op::Branch(..)
+                        | Op::Return
+                        | Op::TailCall(_)
+                        | Op::TailCallIndirect
+                        | Op::Table
+                        | Op::Exit(..) => self.end(node, operands, block, next)?,
+                        Op::Call { .. } | Op::CallIndirect { .. } | Op::Helper(_) => {
+                            self.call(node)?;
+                        }
+                        Op::Load(..)
+                        | Op::Store(..)
+                        | Op::StoreConst(..)
+                        | Op::LoadFloat(..)
+                        | Op::StoreFloat(..)
+                        | Op::LoadHart(_)
+                        | Op::StoreHart(_)
+                        | Op::LoadHartFloat(_)
+                        | Op::StoreHartFloat(_)
+                        | Op::Atomic(..)
+                        | Op::LoadReserved(_)
+                        | Op::StoreConditional(_) => self.memory(node, operands)?,
+                        Op::Arith(..)
+                        | Op::Sqrt(_)
+                        | Op::Canonical(_)
+                        | Op::Unbox
+                        | Op::Sign(..)
+                        | Op::FloatCompare(..)
+                        | Op::FromInt { .. }
+                        | Op::ToInt { .. }
+                        | Op::Narrow
+                        | Op::Widen
+                        | Op::BitsToFloat(_)
+                        | Op::BitsToInt => self.float(node, operands)?,
+                        _ => self.arithmetic(&node.op, operands)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn spilled(&self, slot: SpillSlot) -> AsmMemoryOperand {
+        qword_ptr(rsp + 8 * slot.index() as i32)
+    }
+
+    fn copy(&mut self, from: Allocation, to: Allocation) -> Emitted {
+        if from == to {
+            return Ok(());
+        }
+        match (from.as_reg(), to.as_reg(), from.as_stack(), to.as_stack()) {
+            (Some(from), Some(to), ..) if from.class() == RegClass::Int => {
+                self.a.mov(R64[to.hw_enc()], R64[from.hw_enc()])
+            }
+            (Some(from), Some(to), ..) => self.a.movaps(XMM[to.hw_enc()], XMM[from.hw_enc()]),
+            (Some(from), _, _, Some(slot)) => {
+                let slot = self.spilled(slot);
+                match from.class() {
+                    RegClass::Int => self.a.mov(slot, R64[from.hw_enc()]),
+                    _ => self.a.movsd_2(slot, XMM[from.hw_enc()]),
+                }
+            }
+            (_, Some(to), Some(slot), _) => {
+                let slot = self.spilled(slot);
+                match to.class() {
+                    RegClass::Int => self.a.mov(R64[to.hw_enc()], slot),
+                    _ => self.a.movsd_2(XMM[to.hw_enc()], slot),
+                }
+            }
+            // The allocator breaks up moves between slots.
+            _ => self.a.ud2(),
+        }
+    }
+
+    /// A place in the hart.
+    fn hart(offset: usize) -> i32 {
+        offset as i32 - HART_BIAS
+    }
+
+    /// A constant behind the code.
+    fn constant(&mut self, value: u64) -> AsmMemoryOperand {
+        let a = &mut self.a;
+        let label = *self.pool.entry(value).or_insert_with(|| a.create_label());
+        qword_ptr(label)
+    }
+
+    fn cold(&mut self, cold: Cold) -> CodeLabel {
+        let label = self.a.create_label();
+        self.colds.push((label, cold));
+        label
+    }
+
+    /// An instruction with an operand in memory at an address that is near.
+    fn near(encoding: Encoding, address: u64) -> Emitted<Instruction> {
+        let operand =
+            MemoryOperand::with_base_displ_size(iced_x86::Register::RIP, address as i64, 8);
+        Instruction::with1(encoding, operand)
+    }
+
+    /// Constants and tables.
+    fn data(&mut self) -> Emitted {
+        for (value, mut label) in std::mem::take(&mut self.pool) {
+            bind(&mut self.a, &mut label)?;
+            self.a.dq(&[value])?;
+        }
+        for table in &mut self.tables {
+            bind(&mut self.a, &mut table.table)?;
+            self.a.db(&vec![0; 4 * table.entries.len()])?;
+        }
+        Ok(())
+    }
+}
+
+/// Hardware number of the register that the allocator chose.
+fn number(allocation: Allocation) -> usize {
+    match allocation.as_reg() {
+        Some(register) => register.hw_enc(),
+        // Only places of guest registers may be on the stack.
+        None => unreachable!("an operand of an instruction is in a register"),
+    }
+}
+
+/// The next instruction's place has this label. Several labels may have one place.
+fn bind(a: &mut CodeAssembler, label: &mut CodeLabel) -> Emitted {
+    a.set_label(label)?;
+    a.zero_bytes()
+}

@@ -1,0 +1,344 @@
+//! A guest function: its instructions, its blocks, where control goes.
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::Program;
+use super::registers::{RA, Reg, Regs, T0};
+use crate::op::{Insn, Op};
+
+/// What an instruction does to control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Next,
+    Branch(u64),
+    Jump(u64),
+    Call(u64),
+    CallIndirect,
+    TailCall(u64),
+    /// `jr`: a jump table, a tail call, or anything.
+    JumpIndirect,
+    Return,
+    /// Not translated: the interpreter executes it.
+    Interpret,
+}
+
+pub fn flow(pc: u64, insn: Insn, range: &Range<u64>) -> Flow {
+    let target = pc.wrapping_add(insn.imm());
+    match insn.op() {
+        Op::Beq | Op::Bne | Op::Blt | Op::Bge | Op::Bltu | Op::Bgeu => Flow::Branch(target),
+        Op::Jal => match insn.rd() {
+            0 if range.contains(&target) => Flow::Jump(target),
+            0 => Flow::TailCall(target),
+            RA => Flow::Call(target),
+            _ => Flow::Interpret,
+        },
+        Op::Jalr => match (insn.rd(), insn.rs1(), insn.imm()) {
+            (0, RA, 0) => Flow::Return,
+            // Return from what was called with the alternate link register.
+            (0, RA | T0, _) => Flow::Interpret,
+            (0, ..) => Flow::JumpIndirect,
+            (RA, ..) => Flow::CallIndirect,
+            _ => Flow::Interpret,
+        },
+        op if super::lower::is_translated(op) => Flow::Next,
+        _ => Flow::Interpret,
+    }
+}
+
+/// How a block ends. Numbers are blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Without an instruction of its own.
+    Next(usize),
+    Branch {
+        taken: usize,
+        next: usize,
+    },
+    Jump(usize),
+    Return,
+    TailCall(u64),
+    TailCallIndirect,
+    /// To one of these blocks, or anywhere.
+    Table(Vec<usize>),
+    /// The interpreter goes on at this address.
+    Interpret(u64),
+    /// Control leaves the function for this address.
+    Outside(u64),
+}
+
+pub struct Block {
+    pub start: u64,
+    /// The last one is that of the end, if that has one.
+    pub insns: Vec<(u64, Insn)>,
+    pub end: End,
+    pub preds: Vec<usize>,
+    /// Guest registers that are read later.
+    pub live_in: Regs,
+    pub live_out: Regs,
+}
+
+impl Block {
+    pub fn succs(&self) -> Vec<usize> {
+        match &self.end {
+            End::Next(to) | End::Jump(to) => vec![*to],
+            End::Branch { taken, next } => vec![*taken, *next],
+            End::Table(to) => to.clone(),
+            _ => vec![],
+        }
+    }
+}
+
+/// What is reached from one address of a function.
+pub struct Function {
+    /// Where it is entered.
+    pub entry: u64,
+    pub range: Range<u64>,
+    /// The first is the entry's.
+    pub blocks: Vec<Block>,
+}
+
+impl Function {
+    /// `range` is the whole function's and `entry` in it.
+    pub fn new(program: &dyn Program, range: Range<u64>, entry: u64) -> Self {
+        let mut decoder = Decoder {
+            program,
+            range: range.clone(),
+            seen: BTreeMap::new(),
+            leaders: BTreeSet::from([entry]),
+            targets: None,
+        };
+        decoder.reach(entry);
+        let starts = {
+            let mut all: Vec<u64> = vec![entry];
+            all.extend(decoder.leaders.iter().copied().filter(|&at| at != entry));
+            all
+        };
+        let index: BTreeMap<u64, usize> = starts.iter().enumerate().map(|(i, &s)| (s, i)).collect();
+        let targets = decoder.targets.take().unwrap_or_default();
+        let mut blocks: Vec<Block> = starts
+            .iter()
+            .map(|&start| decoder.block(start, &index, &targets))
+            .collect();
+        remove_unreached(&mut blocks);
+        for at in 0..blocks.len() {
+            for to in blocks[at].succs() {
+                blocks[to].preds.push(at);
+            }
+        }
+        Self {
+            entry,
+            range,
+            blocks,
+        }
+    }
+}
+
+/// Drops blocks that nothing leads to: targets of tables through which nothing jumps after all.
+fn remove_unreached(blocks: &mut Vec<Block>) {
+    let mut reached = vec![false; blocks.len()];
+    let mut todo = vec![0];
+    while let Some(at) = todo.pop() {
+        if !std::mem::replace(&mut reached[at], true) {
+            todo.extend(blocks[at].succs());
+        }
+    }
+    let mut number = vec![0; blocks.len()];
+    let mut count = 0;
+    for (at, &reached) in reached.iter().enumerate() {
+        number[at] = count;
+        count += usize::from(reached);
+    }
+    let mut kept = reached.into_iter();
+    blocks.retain(|_| kept.next().unwrap_or(true));
+    for block in blocks {
+        match &mut block.end {
+            End::Next(to) | End::Jump(to) => *to = number[*to],
+            End::Branch { taken, next } => (*taken, *next) = (number[*taken], number[*next]),
+            End::Table(all) => all.iter_mut().for_each(|to| *to = number[*to]),
+            End::Return
+            | End::TailCall(_)
+            | End::TailCallIndirect
+            | End::Interpret(_)
+            | End::Outside(_) => {}
+        }
+    }
+}
+
+struct Decoder<'a> {
+    program: &'a dyn Program,
+    range: Range<u64>,
+    /// Instructions that are reached, by address.
+    seen: BTreeMap<u64, Insn>,
+    leaders: BTreeSet<u64>,
+    /// Where the function's jump tables lead to, once somebody has asked.
+    targets: Option<Vec<u64>>,
+}
+
+impl Decoder<'_> {
+    fn fetch(&self, pc: u64) -> Option<Insn> {
+        let inside = self.range.contains(&pc);
+        inside.then(|| self.program.insn(pc)).flatten()
+    }
+
+    fn reach(&mut self, entry: u64) {
+        let mut todo = vec![entry];
+        while let Some(mut pc) = todo.pop() {
+            while !self.seen.contains_key(&pc) {
+                let Some(insn) = self.fetch(pc) else { break };
+                self.seen.insert(pc, insn);
+                let next = pc + insn.len();
+                match flow(pc, insn, &self.range) {
+                    Flow::Next | Flow::Call(_) | Flow::CallIndirect => {}
+                    Flow::Branch(target) => {
+                        self.leaders.extend([target, next]);
+                        todo.push(target);
+                    }
+                    Flow::Jump(target) => {
+                        self.leaders.insert(target);
+                        todo.push(target);
+                        break;
+                    }
+                    Flow::JumpIndirect => {
+                        if self.targets.is_none() {
+                            let targets = self.tables();
+                            self.leaders.extend(&targets);
+                            todo.extend(&targets);
+                            self.targets = Some(targets);
+                        }
+                        break;
+                    }
+                    Flow::TailCall(_) | Flow::Return | Flow::Interpret => break,
+                }
+                pc = next;
+            }
+        }
+    }
+
+    /// The targets of the function's jump tables: of every table of offsets or addresses that a constant
+    /// of the function leads to. What is no table of this function ends at its first entry, and a target
+    /// too many does no harm: where `jr` goes is decided by the address that the guest computes.
+    fn tables(&self) -> Vec<u64> {
+        let mut all = BTreeSet::new();
+        let mut high: [Option<u64>; 32] = [None; 32];
+        let mut pc = self.range.start;
+        let starts = self.instructions();
+        while let Some(insn) = self.fetch(pc) {
+            let base = match insn.op() {
+                Op::Auipc => Some(pc.wrapping_add(insn.imm())),
+                Op::Addi => high[insn.rs1()].map(|base| base.wrapping_add(insn.imm())),
+                _ => None,
+            };
+            if let (Op::Addi, Some(base)) = (insn.op(), base) {
+                self.table_at(base, &starts, &mut all);
+            }
+            if insn.rd() != 0 {
+                high[insn.rd()] = base;
+            }
+            pc += insn.len();
+        }
+        all.into_iter().collect()
+    }
+
+    fn table_at(&self, base: u64, starts: &BTreeSet<u64>, all: &mut BTreeSet<u64>) {
+        let mut add = |target: u64| {
+            let ours = starts.contains(&target);
+            if ours {
+                all.insert(target);
+            }
+            ours
+        };
+        for n in 0.. {
+            let entry = self.program.constant(base.wrapping_add(4 * n), 4);
+            let Some(offset) = entry else { break };
+            if !add(base.wrapping_add(offset as i32 as u64)) {
+                break;
+            }
+        }
+        for n in 0.. {
+            let Some(target) = self.program.constant(base.wrapping_add(8 * n), 8) else {
+                break;
+            };
+            if !add(target) {
+                break;
+            }
+        }
+    }
+
+    /// Where instructions start, if the function is one sequence of them.
+    fn instructions(&self) -> BTreeSet<u64> {
+        let mut all = BTreeSet::new();
+        let mut pc = self.range.start;
+        while let Some(insn) = self.fetch(pc) {
+            all.insert(pc);
+            pc += insn.len();
+        }
+        all
+    }
+
+    fn block(&self, start: u64, index: &BTreeMap<u64, usize>, targets: &[u64]) -> Block {
+        let mut insns = vec![];
+        let mut pc = start;
+        let end = loop {
+            let Some(&insn) = self.seen.get(&pc) else {
+                break End::Outside(pc);
+            };
+            let flow = flow(pc, insn, &self.range);
+            if flow == Flow::Interpret {
+                break End::Interpret(pc);
+            }
+            insns.push((pc, insn));
+            let next = pc + insn.len();
+            match flow {
+                Flow::Branch(target) => {
+                    break End::Branch {
+                        taken: index[&target],
+                        next: index[&next],
+                    };
+                }
+                Flow::Jump(target) => break End::Jump(index[&target]),
+                Flow::Return => break End::Return,
+                Flow::TailCall(target) => break End::TailCall(target),
+                Flow::JumpIndirect if is_table(&insns, insn.rs1(), targets) => {
+                    break End::Table(targets.iter().map(|target| index[target]).collect());
+                }
+                Flow::JumpIndirect => break End::TailCallIndirect,
+                _ => {}
+            }
+            if let Some(&next) = index.get(&next) {
+                break End::Next(next);
+            }
+            pc = next;
+        };
+        Block {
+            start,
+            insns,
+            end,
+            preds: vec![],
+            live_in: 0,
+            live_out: 0,
+        }
+    }
+}
+
+/// Whether the jump through `reg` at the end of `insns` looks like one by table: its address was added up
+/// or loaded there by an index, where a tail call loads it from a constant's place or an object.
+fn is_table(insns: &[(u64, Insn)], reg: Reg, targets: &[u64]) -> bool {
+    if targets.is_empty() {
+        return false;
+    }
+    let before = &insns[..insns.len() - 1];
+    let writer = before.iter().rev().find(|(_, insn)| insn.rd() == reg);
+    match writer.map(|(_, insn)| insn.op()) {
+        Some(Op::Add | Op::Sh1add | Op::Sh2add) => true,
+        Some(Op::Ld) => {
+            let base = writer.map_or(0, |(_, insn)| insn.rs1());
+            let index = before.iter().rev().skip_while(|(_, i)| i.rd() != reg);
+            index
+                .skip(1)
+                .find(|(_, insn)| insn.rd() == base)
+                .is_some_and(|(_, insn)| matches!(insn.op(), Op::Add | Op::Sh3add))
+        }
+        Some(_) => false,
+        None => true,
+    }
+}

@@ -1,0 +1,195 @@
+//! Calls, returns, jumps and branches.
+use regalloc2::{Operand, VReg};
+
+use super::*;
+use crate::translate::function::{Flow, flow};
+use crate::translate::liveness::Summary;
+use crate::translate::program::Target;
+
+impl Lower<'_> {
+    /// The node that ends a block by an instruction.
+    pub(super) fn end(&mut self, end: &End, at: At) {
+        let pc = at.pc;
+        match end {
+            End::Branch { .. } => self.branch(at),
+            End::Jump(_) => self.push(Op::Jump, pc, vec![]),
+            End::Return => {
+                let mut operands = vec![];
+                let results = self.liveness.own.results & at.defined;
+                self.fixed(results, |reg| Some(result_home(reg)), pc, &mut operands);
+                self.leave(pc, &mut operands);
+                self.push(Op::Return, pc, operands);
+            }
+            End::TailCall(target) => self.tail_call(*target, at),
+            End::TailCallIndirect => {
+                let target = self.jump_target(at);
+                if let Some(Target::Guest(target)) = self.resolved(target) {
+                    return self.tail_call(target, at);
+                }
+                let mut operands = vec![];
+                self.arguments(Summary::UNKNOWN.reads & at.defined, pc, &mut operands);
+                operands.push(Operand::reg_fixed_use(target, host(RAX)));
+                self.leave(pc, &mut operands);
+                // The look-up's own.
+                let scratch = self.fresh(RegClass::Int);
+                operands.push(Operand::reg_fixed_def_at_start(scratch, host(R10)));
+                self.push(Op::TailCallIndirect, pc, operands);
+                let temporaries = TEMPORARIES & at.defined;
+                self.name_state(temporaries, temporaries);
+            }
+            End::Table(to) => {
+                let target = self.jump_target(at);
+                self.code.table = to
+                    .iter()
+                    .map(|&block| self.function.blocks[block].start)
+                    .collect();
+                let (index, entry) = (self.fresh(RegClass::Int), self.fresh(RegClass::Int));
+                let operands = vec![
+                    Operand::reg_use_at_end(target),
+                    Operand::reg_temp(index),
+                    Operand::reg_temp(entry),
+                ];
+                self.push(Op::Table, pc, operands);
+                self.name_state(at.before, at.before);
+            }
+            End::Next(_) | End::Interpret(_) | End::Outside(_) => {}
+        }
+    }
+
+    fn tail_call(&mut self, target: u64, at: At) {
+        let mut operands = vec![];
+        let reads = (self.liveness.summary)(target).reads & at.defined;
+        self.arguments(reads, at.pc, &mut operands);
+        self.leave(at.pc, &mut operands);
+        self.push(Op::TailCall(target), at.pc, operands);
+    }
+
+    fn jump_target(&mut self, at: At) -> VReg {
+        let base = self.get(at.insn.rs1(), at.pc);
+        self.alu_imm(Alu::Add, base, at.insn.imm() as i32, false, at.pc)
+    }
+
+    fn resolved(&self, target: VReg) -> Option<Target> {
+        self.program.resolve(self.known(target)? as u64)
+    }
+
+    /// `jal` and `jalr` with the return address in ra.
+    pub(super) fn call(&mut self, at: At) {
+        let (pc, insn) = (at.pc, at.insn);
+        let back = pc + insn.len();
+        match flow(pc, insn, &self.function.range) {
+            Flow::Call(target) => self.call_direct(target, back, at),
+            _ => {
+                let target = self.jump_target(at);
+                if let Some(Target::Guest(target)) = self.resolved(target) {
+                    return self.call_direct(target, back, at);
+                }
+                let mut operands = vec![];
+                self.arguments(Summary::UNKNOWN.reads & at.defined, pc, &mut operands);
+                operands.push(Operand::reg_fixed_use(target, host(RAX)));
+                let results = RESULTS;
+                self.call_with(Op::CallIndirect { back, results }, at, operands, results);
+            }
+        }
+    }
+
+    fn call_direct(&mut self, target: u64, back: u64, at: At) {
+        let summary = (self.liveness.summary)(target);
+        let mut operands = vec![];
+        self.arguments(summary.reads & at.defined, at.pc, &mut operands);
+        let results = summary.results;
+        let op = Op::Call {
+            target,
+            back,
+            results,
+        };
+        self.call_with(op, at, operands, results);
+    }
+
+    fn call_with(&mut self, op: Op, at: At, mut operands: Vec<Operand>, results: Regs) {
+        self.saved(at.pc, &mut operands);
+        let mut clobbers = call_clobbers();
+        let mut new = vec![];
+        for reg in members(results) {
+            let value = self.fresh(class(reg));
+            operands.push(Operand::reg_fixed_def(value, result_home(reg)));
+            clobbers.remove(result_home(reg));
+            new.push((reg, value));
+        }
+        let mut node = Node::new(op, at.pc, operands);
+        node.clobbers = clobbers;
+        self.code.nodes.push(node);
+        for reg in members(!SAVED & ALL) {
+            self.now[reg] = None;
+        }
+        for (reg, value) in new {
+            self.now[reg] = Some(value);
+        }
+        let back = self.constant((at.pc + at.insn.len()) as i64, at.pc);
+        self.now[RA] = Some(back);
+    }
+
+    /// Guest registers where a function finds them.
+    fn arguments(&mut self, set: Regs, pc: u64, operands: &mut Vec<Operand>) {
+        self.fixed(set, home, pc, operands);
+    }
+
+    fn fixed(
+        &mut self,
+        set: Regs,
+        place: impl Fn(Reg) -> Option<regalloc2::PReg>,
+        pc: u64,
+        operands: &mut Vec<Operand>,
+    ) {
+        for reg in members(set & !FIXED) {
+            let value = self.get(reg, pc);
+            match place(reg) {
+                Some(place) => operands.push(Operand::reg_fixed_use(value, place)),
+                None => self.store_in_hart(reg, value, pc),
+            }
+        }
+    }
+
+    fn store_in_hart(&mut self, reg: Reg, value: VReg, pc: u64) {
+        let op = if is_float(reg) {
+            Op::StoreHartFloat(slot(reg))
+        } else {
+            Op::StoreHart(slot(reg))
+        };
+        self.push_uses(op, pc, &[value]);
+    }
+
+    /// What callees keep, where they keep it.
+    fn saved(&mut self, pc: u64, operands: &mut Vec<Operand>) {
+        self.fixed(SAVED & !FIXED, home, pc, operands);
+    }
+
+    /// What a function gives back, or on: the return address and what it keeps.
+    fn leave(&mut self, pc: u64, operands: &mut Vec<Operand>) {
+        let ra = self.get(RA, pc);
+        operands.push(Operand::reg_fixed_use(ra, host(R11)));
+        self.saved(pc, operands);
+    }
+
+    fn branch(&mut self, at: At) {
+        use Guest::*;
+        let (pc, insn) = (at.pc, at.insn);
+        let cc = match insn.op() {
+            Beq => Cc::E,
+            Bne => Cc::Ne,
+            Blt => Cc::L,
+            Bge => Cc::Ge,
+            Bltu => Cc::B,
+            _ => Cc::Ae,
+        };
+        let (a, b) = (self.get(insn.rs1(), pc), self.get(insn.rs2(), pc));
+        match (self.small(a), self.small(b)) {
+            (_, Some(k)) => self.push_uses(Op::Branch(cc, Some(k), false), pc, &[a]),
+            // Zero against a register: the other way round.
+            (Some(k), None) if matches!(cc, Cc::E | Cc::Ne) => {
+                self.push_uses(Op::Branch(cc, Some(k), false), pc, &[b]);
+            }
+            _ => self.push_uses(Op::Branch(cc, None, false), pc, &[a, b]),
+        }
+    }
+}

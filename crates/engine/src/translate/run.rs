@@ -1,0 +1,95 @@
+//! The loop around translations.
+use super::code::Reason;
+use super::glue::{self, Lookup};
+use crate::hart::{Exit, Hart};
+use crate::memory::Identity;
+use crate::observer::{InstructionCounter, Observer};
+use crate::op::Insn;
+use crate::region::CodeRegion;
+use crate::run as interpret;
+
+/// Interprets until control goes elsewhere, or for some instructions.
+struct Until {
+    /// Instructions.
+    left: u64,
+    /// A jump is the last one.
+    jump: bool,
+    retired: u64,
+}
+
+impl Observer for Until {
+    fn proceed(&mut self) -> bool {
+        self.left != 0
+    }
+
+    fn jump(&mut self, _pc: u64, _target: u64) {
+        if self.jump {
+            self.left = 1;
+        }
+    }
+
+    fn retired(&mut self, _pc: u64, _insn: Insn) {
+        self.left -= 1;
+        self.retired += 1;
+    }
+
+    fn instructions(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Instructions after which a translation is asked for again.
+const MOST_INTERPRETED: u64 = 10_000;
+
+/// Stack that [`enter`](glue::enter) and functions that call nothing need below their caller's.
+const LEAST: u64 = 2048;
+
+/// Executes from `hart.pc` like [`crate::run()`], by translated code where there is some. Translated
+/// code does not use the stack below `stack_limit` for calls, as far as it can help it.
+///
+/// # Safety
+/// Translations that `lookup` gives are alive and of code that is what it was; the guest may do what the
+/// program may.
+pub unsafe fn run(
+    hart: &mut Hart,
+    memory: &Identity,
+    code: &CodeRegion,
+    lookup: Lookup,
+    stack_limit: u64,
+) -> Exit {
+    let here = (&raw const stack_limit) as u64;
+    hart.host_limit = stack_limit.min(here.saturating_sub(LEAST));
+    loop {
+        if !code.contains(hart.pc) {
+            return Exit::Leave;
+        }
+        if hart.frm != 0 {
+            // Translated code takes the rounding mode for the host's.
+            let mut counter = InstructionCounter::default();
+            let exit = interpret(hart, memory, code, &mut counter);
+            hart.retired = hart.retired.wrapping_add(counter.count);
+            return exit;
+        }
+        hart.pc &= !1;
+        // SAFETY: by contract.
+        let entry = unsafe { lookup(hart, hart.pc) };
+        let mut until = Until {
+            left: MOST_INTERPRETED,
+            jump: true,
+            retired: 0,
+        };
+        if entry != 0 {
+            // SAFETY: by contract.
+            let reason = unsafe { glue::enter(hart, entry, lookup) };
+            if reason == Reason::Continue as u64 {
+                continue;
+            }
+            until.left = 1;
+        }
+        let exit = interpret(hart, memory, code, &mut until);
+        hart.retired = hart.retired.wrapping_add(until.retired);
+        if exit != Exit::Budget {
+            return exit;
+        }
+    }
+}

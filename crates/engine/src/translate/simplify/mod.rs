@@ -1,0 +1,121 @@
+//! What makes the SSA form smaller before registers are allocated.
+mod constants;
+mod finish;
+mod nan;
+mod narrow;
+mod params;
+
+use regalloc2::VReg;
+
+use super::code::Code;
+
+pub fn simplify(code: &mut Code) {
+    params::remove_single(code);
+    params::remove_unchanged(code);
+    constants::fold(code);
+    narrow::extensions(code);
+    nan::checks(code);
+    finish::finish(code);
+}
+
+/// Values that stand for others.
+struct Aliases(Vec<u32>);
+
+impl Aliases {
+    fn new(code: &Code) -> Self {
+        Self((0..code.vregs as u32).collect())
+    }
+
+    fn find(&self, mut value: usize) -> usize {
+        while self.0[value] as usize != value {
+            value = self.0[value] as usize;
+        }
+        value
+    }
+
+    fn replace(&mut self, value: usize, by: usize) {
+        self.0[value] = by as u32;
+    }
+
+    fn is_replaced(&self, value: usize) -> bool {
+        self.0[value] as usize != value
+    }
+
+    fn of(&self, value: VReg) -> VReg {
+        VReg::new(self.find(value.vreg()), value.class())
+    }
+
+    fn apply(&self, code: &mut Code) {
+        for node in &mut code.nodes {
+            node.substitute(|value| self.of(value));
+        }
+        for arg in code.args.iter_mut().flatten().flatten() {
+            *arg = self.of(*arg);
+        }
+    }
+}
+
+/// For each block, the ways into it: predecessor and which of its successors.
+fn incoming(code: &Code) -> Vec<Vec<(usize, usize)>> {
+    let mut all = vec![vec![]; code.ranges.len()];
+    for (pred, succs) in code.succs.iter().enumerate() {
+        for (n, succ) in succs.iter().enumerate() {
+            all[succ.index()].push((pred, n));
+        }
+    }
+    all
+}
+
+/// The node that defines each value.
+fn definitions(code: &Code) -> Vec<Option<u32>> {
+    let mut all = vec![None; code.vregs];
+    for (n, node) in code.nodes.iter().enumerate() {
+        for value in node.defs() {
+            all[value.vreg()] = Some(n as u32);
+        }
+    }
+    all
+}
+
+/// A parameter and what it can be.
+struct Phi {
+    param: usize,
+    args: Vec<usize>,
+}
+
+fn phis(code: &Code) -> Vec<Phi> {
+    let incoming = incoming(code);
+    let mut all = vec![];
+    for (block, params) in code.params.iter().enumerate() {
+        for (n, param) in params.iter().enumerate() {
+            let arg = |&(pred, succ): &(usize, usize)| {
+                let args: &Vec<VReg> = &code.args[pred][succ];
+                args[n].vreg()
+            };
+            all.push(Phi {
+                param: param.vreg(),
+                args: incoming[block].iter().map(arg).collect(),
+            });
+        }
+    }
+    all
+}
+
+/// Removes the parameters that `keep` does not want, and their arguments.
+fn retain_params(code: &mut Code, keep: impl Fn(VReg) -> bool) {
+    let incoming = incoming(code);
+    for (block, ways) in incoming.iter().enumerate() {
+        let kept: Vec<bool> = code.params[block].iter().map(|&p| keep(p)).collect();
+        if kept.iter().all(|&k| k) {
+            continue;
+        }
+        let filter = |values: &mut Vec<VReg>| {
+            let mut kept = kept.iter();
+            values.retain(|_| *kept.next().unwrap_or(&true));
+        };
+        filter(&mut code.params[block]);
+        for &(pred, succ) in ways {
+            filter(&mut code.args[pred][succ]);
+        }
+    }
+}

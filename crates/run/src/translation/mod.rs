@@ -1,0 +1,205 @@
+//! The engine's translator in a process: one for all threads and modules.
+//!
+//! Translated code, and the tables that lead to it, are read without a lock. Who finds no translation takes
+//! the lock ([`lock`]) and translates, on a stack of the translator's own with memory of its own: a thread's
+//! first call of a function may be in a handler that interrupted `malloc`, on a small signal stack.
+mod alloc;
+mod lock;
+mod perf;
+mod program;
+mod stack;
+mod unwind;
+
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+use flick_engine::Hart;
+use flick_engine::translate::{HostRegisters, StateTable, Target, Targets, Translator};
+
+use crate::config::{self, Engine};
+use crate::{fatal, lookup, stats};
+use lock::OwnedLock;
+
+pub use alloc::Allocator;
+
+/// Address space for code: translations of some 20 MB of RV64 code.
+const CODE: usize = 64 << 20;
+
+static TRANSLATOR: OwnedLock<Option<Translator>> = OwnedLock::new(None);
+static TARGETS: AtomicPtr<Targets> = AtomicPtr::new(ptr::null_mut());
+static STATES: AtomicPtr<StateTable> = AtomicPtr::new(ptr::null_mut());
+static CODE_RANGE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// Whether NxP code is translated.
+#[inline]
+pub fn enabled() -> bool {
+    !TARGETS.load(Ordering::Relaxed).is_null()
+}
+
+/// Makes the translator, if this process is to have one and can. Call once, before any module's code runs.
+pub fn init() {
+    if config::get().engine == Engine::Interpret {
+        return;
+    }
+    if let Err(why) = make() {
+        fatal::exit(
+            "FLK0406",
+            &format!("FLICK_ENGINE=translate, but NxP code cannot be translated: {why}"),
+            "remove the cause (vm.memfd_noexec, address space, a mount without exec), or run without \
+             FLICK_ENGINE: NxP code is interpreted then",
+        );
+    }
+}
+
+fn make() -> Result<(), String> {
+    let unable = |error: std::io::Error| format!("no memory for translated code: {error}");
+    stack::init().map_err(unable)?;
+    alloc::init().map_err(unable)?;
+    let translator = Translator::new(CODE, stats::enabled()).map_err(unable)?;
+    let (start, end) = translator.range();
+    unwind::register(start, end);
+    perf::init();
+    CODE_RANGE[0].store(start, Ordering::Relaxed);
+    CODE_RANGE[1].store(end, Ordering::Relaxed);
+    TRANSLATOR.with(|place| {
+        let translator = place.insert(translator);
+        STATES.store(
+            ptr::from_ref(translator.states()).cast_mut(),
+            Ordering::Release,
+        );
+        TARGETS.store(
+            ptr::from_ref(translator.targets()).cast_mut(),
+            Ordering::Release,
+        );
+    });
+    Ok(())
+}
+
+/// Start and end of where translated code can be; both 0 if there is none.
+pub fn code() -> [u64; 2] {
+    [0, 1].map(|n| CODE_RANGE[n].load(Ordering::Relaxed))
+}
+
+/// Whether a thread at `pc` executes translated code.
+pub fn is_code(pc: u64) -> bool {
+    let [start, end] = code();
+    (start..end).contains(&pc)
+}
+
+/// Where the table of guest registers is; 0: there is none.
+pub fn states() -> u64 {
+    STATES.load(Ordering::Relaxed) as u64
+}
+
+/// Translated code for a call of `target` (see [`flick_engine::translate::Lookup`]).
+///
+/// # Safety
+/// Called by the engine, which runs `hart`.
+pub unsafe extern "C" fn entry_for(_hart: *mut Hart, target: u64) -> u64 {
+    // SAFETY: the table lives as long as the process.
+    let known = unsafe { (*TARGETS.load(Ordering::Relaxed)).get(target) };
+    known.unwrap_or_else(|| translate(target))
+}
+
+#[cold]
+fn translate(target: u64) -> u64 {
+    let (meaning, lasting) = lookup::classify(target);
+    let entry = TRANSLATOR.try_with(|translator| {
+        let translator = translator.as_mut()?;
+        let lookup::Target::Nxp(address) = meaning else {
+            if lasting {
+                translator.remember_elsewhere(target);
+            }
+            return None;
+        };
+        stack::on_own(|| {
+            alloc::with(|| {
+                let known = translator.usage().translations;
+                let entry = translator.entry(&program::Process, address)?;
+                if translator.usage().translations != known
+                    && let Some((guest, host)) = translator.states().translation_at(entry)
+                {
+                    perf::add(host, guest);
+                }
+                // A gate, or a host copy; the address itself is known by now.
+                if lasting && target != address {
+                    translator.remember(target, entry);
+                }
+                Some(entry)
+            })
+        })
+    });
+    entry.flatten().unwrap_or(0)
+}
+
+/// The registers of NxP code whose translation faulted in a context; `None`: it was not translated code.
+/// Async-signal-safe.
+///
+/// # Safety
+/// The context is that of a signal being handled in the thread that runs `hart`.
+pub unsafe fn state_at(context: &libc::ucontext_t, hart: &Hart) -> Option<Hart> {
+    let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
+    if !is_code(pc) {
+        return None;
+    }
+    let host = HostRegisters::of(context);
+    // SAFETY: the table lives as long as the process; else by contract.
+    unsafe { (*STATES.load(Ordering::Relaxed)).restore(pc, &host, hart) }
+}
+
+/// The image at `start..end` goes away.
+pub fn forget(start: u64, end: u64) {
+    if enabled() {
+        TRANSLATOR.with(|translator| {
+            if let Some(translator) = translator {
+                alloc::with(|| translator.forget(start..end));
+            }
+        });
+    }
+}
+
+/// Whether [`before_fork`] has taken the lock. It has not if a handler forks that interrupted a translation.
+static FORKING: AtomicBool = AtomicBool::new(false);
+
+/// Around `fork`, so that the child finds the lock free.
+pub fn before_fork() {
+    let locked = TRANSLATOR.lock();
+    FORKING.store(locked, Ordering::Relaxed);
+    // SAFETY: just locked.
+    if let (true, Some(translator)) = (locked, unsafe { TRANSLATOR.locked() }) {
+        translator.forking();
+    }
+}
+
+pub fn after_fork_in_parent() {
+    if FORKING.swap(false, Ordering::Relaxed) {
+        TRANSLATOR.unlock();
+    }
+}
+
+pub fn after_fork_in_child() {
+    if FORKING.swap(false, Ordering::Relaxed) {
+        // SAFETY: locked before the fork, by the thread that the child has.
+        if let Some(translator) = unsafe { TRANSLATOR.locked() } {
+            translator.forked();
+        }
+        TRANSLATOR.unlock();
+    }
+}
+
+/// The calling thread leaves, by `longjmp` or by unwinding, what a signal has interrupted.
+pub fn left() {
+    if TRANSLATOR.is_mine() {
+        alloc::left();
+    }
+    TRANSLATOR.left();
+}
+
+/// Jumps to `target` from NxP code, if their meaning lasts.
+fn resolve(target: u64) -> Option<Target> {
+    match lookup::classify(target) {
+        (lookup::Target::Nxp(address), true) => Some(Target::Guest(address)),
+        (lookup::Target::Host, true) => Some(Target::Elsewhere),
+        _ => None,
+    }
+}
