@@ -29,9 +29,13 @@ fn places(target: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Targets {
-    /// Call once, on zeroes: address 0 is no target, but its slot would look as if it were.
+    /// Call once, on zeroes: address 0 is no target, but its slot would look as if it were. It gets a target
+    /// that is looked for elsewhere.
     pub(super) fn init(&self) {
-        self.slots[0].target.store(u64::MAX, Ordering::Relaxed);
+        const OF_ANOTHER_SLOT: u64 = 16;
+        self.slots[0]
+            .target
+            .store(OF_ANOTHER_SLOT, Ordering::Relaxed);
     }
 
     /// What stands for a target in the middle of a function, which translated code must not find by itself:
@@ -70,7 +74,7 @@ impl Targets {
 
     /// Forgets what leads to or from a place that `gone` names.
     pub fn forget(&self, gone: impl Fn(u64) -> bool) {
-        for slot in &self.slots {
+        for slot in &self.slots[1..] {
             let target = slot.target.load(Ordering::Relaxed);
             let named = gone(target) || gone(Self::middle(target));
             if target != 0
@@ -89,9 +93,11 @@ mod tests {
 
     fn empty() -> Box<Targets> {
         // SAFETY: zero is a valid table, and the layout is that of the type.
-        unsafe {
+        let targets: Box<Targets> = unsafe {
             Box::from_raw(std::alloc::alloc_zeroed(std::alloc::Layout::new::<Targets>()).cast())
-        }
+        };
+        targets.init();
+        targets
     }
 
     #[test]
