@@ -29,6 +29,8 @@ help:
 	@echo 'make realworld  SQLite, Lua, zstd, ... and C++ programs with 10, 50 and 100 % of their functions on the NxP'
 	@echo '                (fetches crates and Debian sources; some 15 minutes on two cores)'
 	@echo 'make random     thousands of random RV64 programs on every engine and on qemu-riscv64 (minutes)'
+	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
+	@echo 'make fuzz       libFuzzer on decoder and translator (three minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
 	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
 	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'
@@ -106,8 +108,15 @@ real: deps build
 realworld: deps build
 	@tests/real/world.sh
 
+fuzz: build
+	@fuzz/run.sh
+
 random:
 	@FLICK_PROGRAMS=$${FLICK_PROGRAMS:-4000} cargo test -q -p flick-engine --test random
+
+bless: deps build
+	@FLICK_BLESS=1 cargo test -q -p flick-engine --test golden
+	@FLICK_BLESS=1 tests/counts/run.sh
 
 bench-compile: deps build
 	@bench/compile.sh
@@ -128,4 +137,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real realworld random bench bench-compile install deb clean
+.PHONY: help deps build rust pass nxp tree demo test test-full real realworld fuzz random bless bench bench-compile install deb clean

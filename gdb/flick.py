@@ -106,7 +106,7 @@ class Module:
 class Runtime:
     """`__flick_debugger` of a process."""
 
-    LAYOUT = struct.Struct("<20Q")
+    LAYOUT = struct.Struct("<21Q")
     cache = {}
 
     @classmethod
@@ -123,15 +123,15 @@ class Runtime:
         if data is None:
             return None
         fields = cls.LAYOUT.unpack(data)
-        return cls(fields) if fields[0] == 1 else None
+        return cls(fields) if fields[0] == 2 else None
 
     def __init__(self, fields):
         (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
         self.fault = trigger == 1
-        self.crossings = [fields[8:10], fields[10:12]]
-        self.engine = fields[12:14]
-        self.code = fields[14:16]
-        (self.states, self.hart_bias, self.host_sp, self.entered_frame) = fields[16:20]
+        self.crossings = [fields[8:10], fields[10:12], fields[12:14]]
+        self.engine = fields[14:16]
+        self.code = fields[16:18]
+        (self.states, self.hart_bias, self.host_saved) = fields[18:21]
         self.modules = []
         node = head
         while node and len(self.modules) < 1000:
@@ -462,15 +462,35 @@ class FrameId:
         self.sp, self.pc = sp, pc
 
 
-class TranslatedUnwinder(Unwinder):
-    """From translated code, which has the NxP's frames, to the runtime's function that entered it."""
+class RuntimeUnwinder(Unwinder):
+    """Looks for the runtime, which may ask for frames."""
 
-    # From the frame's end down.
-    SAVED = ("rip", "rbp", "rbx", "r12", "r13", "r14", "r15")
+    def __init__(self, name):
+        super().__init__(name)
+        self.busy = False
+
+    def find_runtime(self):
+        self.busy = True
+        try:
+            return Runtime.find()
+        finally:
+            self.busy = False
+
+
+# What a crossing keeps for its caller, in the order of the runtime's record.
+KEPT = struct.Struct("<5Q")
+KEPT_NAMES = ("rbx", "r12", "r13", "r14", "r15")
+
+
+class TranslatedUnwinder(RuntimeUnwinder):
+    """From translated code, which has the NxP's frames, to the crossing that called it.
+
+    Its stack pointer there is the activation; that its rbp is the hart's is not said, so that the
+    activation is found from rbp in all of a crossing's frames.
+    """
 
     def __init__(self):
         super().__init__("flick-translated")
-        self.busy = False
         # By process: to look for the runtime at each frame would take long.
         self.runtimes = {}
         gdb.events.clear_objfiles.connect(lambda _event: self.runtimes.clear())
@@ -483,12 +503,7 @@ class TranslatedUnwinder(Unwinder):
         space = gdb.current_progspace()
         if space.solib_name(pc) or space.find_pc_line(pc).symtab:
             return None
-        # To look for the runtime's data may ask for frames.
-        self.busy = True
-        try:
-            runtime = Runtime.find()
-        finally:
-            self.busy = False
+        runtime = self.find_runtime()
         if runtime is not None:
             self.runtimes[key] = runtime
         return runtime
@@ -501,54 +516,50 @@ class TranslatedUnwinder(Unwinder):
         if runtime is None or not runtime.is_translated(pc):
             return None
         hart = register(frame, "rbp") - runtime.hart_bias
-        entered = word(hart + runtime.host_sp)
-        end = (entered or 0) + runtime.entered_frame
-        saved = read(end - 8 * len(self.SAVED), 8 * len(self.SAVED))
-        if entered is None or saved is None:
+        back = word(hart - 8)
+        kept = read(hart + runtime.host_saved, KEPT.size)
+        if back is None or kept is None:
             return None
-        found = frame.create_unwind_info(FrameId(gdb.Value(end), gdb.Value(runtime.code[0])))
-        found.add_saved_register("rsp", gdb.Value(end))
-        for name, value in zip(self.SAVED, reversed(struct.unpack("<7Q", saved))):
+        found = frame.create_unwind_info(FrameId(gdb.Value(hart), gdb.Value(runtime.code[0])))
+        for name, value in (("rip", back), ("rsp", hart), ("rbp", hart + runtime.size)):
+            found.add_saved_register(name, gdb.Value(value))
+        for name, value in zip(KEPT_NAMES, KEPT.unpack(kept)):
             found.add_saved_register(name, gdb.Value(value))
         return found
 
 
-class CrossingUnwinder(Unwinder):
+class CrossingUnwinder(RuntimeUnwinder):
     """From a crossing that waits for the host to the gate's caller.
 
     Its unwind information leads through the NxP's frames. gdb takes a stack that goes to other memory
     and back for a corrupted one; so it passes them, and FrameFilter shows them.
     """
 
-    KEPT = ("rbx", "r12", "r13", "r14", "r15")
-    # What stands behind a crossing's call of the host: lea -SIZE(%rbp),%rsp.
-    CALLED = b"\x48\x8d\xa5"
+    # What stands behind a crossing's call of the host: lea -SIZE(%rbp), to %rsp or to %rbp.
+    CALLED = (b"\x48\x8d\xa5", b"\x48\x8d\xad")
 
     def __init__(self):
         super().__init__("flick")
-        self.busy = False
 
     def __call__(self, frame):
         pc = int(frame.read_register("rip")) % 2**64
-        if self.busy or read(pc, len(self.CALLED)) != self.CALLED:
+        if self.busy or read(pc, 3) not in self.CALLED:
             return None
-        # To look for the runtime's data may ask for frames.
-        self.busy = True
-        try:
-            runtime = Runtime.find()
-        finally:
-            self.busy = False
+        runtime = self.find_runtime()
         start = runtime.crossing_at(pc) if runtime else None
         rbp = int(frame.read_register("rbp")) % 2**64
         saved = read(rbp, 16)
         if start is None or saved is None:
             return None
+        kept = read(rbp - runtime.size + runtime.host_saved, KEPT.size)
+        if kept is None:
+            return None
         caller_rbp, caller_pc = struct.unpack("<2Q", saved)
         found = frame.create_unwind_info(FrameId(gdb.Value(rbp + 16), gdb.Value(start)))
         for name, value in (("rip", caller_pc), ("rsp", rbp + 16), ("rbp", caller_rbp)):
             found.add_saved_register(name, gdb.Value(value))
-        for name in self.KEPT:
-            found.add_saved_register(name, frame.read_register(name))
+        for name, value in zip(KEPT_NAMES, KEPT.unpack(kept)):
+            found.add_saved_register(name, gdb.Value(value))
         return found
 
 

@@ -133,6 +133,14 @@ static std::optional<std::string> constraintCode(StringRef Code, Type *Operand) 
   }
 }
 
+/// Whether a statement aligns what follows, as compilers do it in front of loops.
+static bool isAlignment(StringRef Statement) {
+  bool Aligns = Statement.consume_front(".p2align") || Statement.consume_front(".balign") ||
+                Statement.consume_front(".align");
+  return Aligns && !Statement.empty() && isSpace(Statement[0]) &&
+         all_of(Statement, [](char C) { return isSpace(C) || isDigit(C) || C == ','; });
+}
+
 /// What the instructions of a template do together; none if any is not known here. The strongest
 /// counts: a fence is also a pause.
 static std::optional<Ordering> orderingOf(StringRef Template) {
@@ -164,7 +172,7 @@ static std::optional<Ordering> orderingOf(StringRef Template) {
       Does = Ordering::Fence;
     else if (!Lock && (Word == "pause" || (Repeat && Word == "nop")))
       Does = Does == Ordering::Fence ? Does : Ordering::Pause;
-    else if (Lock || Repeat || Word != "nop")
+    else if (Lock || Repeat || (Word != "nop" && !isAlignment(Word)))
       return std::nullopt;
     Repeat = Lock = false;
   }

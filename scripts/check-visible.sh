@@ -107,6 +107,12 @@ mangled_on_request() {
     "$flick" place --explain --no-demangle b >table && has table '^_ZNK5shape3box4areaEv ' &&
     "$flick" objdump -d --no-demangle b >code && has code '<_ZNK5shape3box4areaEv>:'
 }
+translated_code() {
+  FLICK_ENGINE=translate "$flick" stat -o report ./b && has report 'B  translated code  *# [0-9.]* times the .*B of RV64 code used' &&
+    FLICK_ENGINE=interp "$flick" stat -o report ./b && ! has report 'translated code' &&
+    "$flick" objdump --translated '--disassemble=shape::box::area() const' b >code &&
+    has code '<shape::box::area() const>:' '^x86-64: [0-9]* bytes of code' ':	retq$' && ! has code '<main>'
+}
 record_keeps_symbols() {
   FLICK_STATS=$work/record ./b >/dev/null && has record '^call host-to-nxp 1 _ZNK5shape3box4areaEv'
 }
@@ -153,6 +159,7 @@ check "flick stat says who switched offload off" switched_off
 check "flick stat of a program without flick" without_flick
 check "C++ names as in the source" demangled
 check "--no-demangle" mangled_on_request
+check "translated code" translated_code
 check "records keep the linker's names" record_keeps_symbols
 check "flick config" config
 check "flick config refuses" config_refuses

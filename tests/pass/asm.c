@@ -1,7 +1,7 @@
 // Empty inline assembly is a barrier on both sides and loses its x86-64 clobbers; that which only pauses or
 // orders memory becomes RV64's.
 // RUN: for o in 0 2; do flick -O$o -c $s -o $t.o && links $t.o || exit 1; done
-// RUN: places $t.o | grep -c mark | grep -x 6
+// RUN: places $t.o | grep -c mark | grep -x 7
 // RUN: dis $t.o | check $s
 #include <flick.h>
 
@@ -34,4 +34,12 @@ FLICK_NXP void order(int *p) {
   __asm__ volatile("mfence" ::: "memory");
   *p = 1;
   __asm__ volatile("lock; addl $0,0(%%rsp)" ::: "memory", "cc");
+}
+// CHECK-LABEL: <__flick_nxp_aligned>:
+// CHECK-NOT: nop
+// CHECK: ret
+FLICK_NXP int aligned(int x) {
+  __asm__(".p2align 6");
+  __asm__("nop\n\t.balign 16,,8");
+  return x;
 }

@@ -33,8 +33,8 @@ pub const CHECK: Choice = Choice {
 };
 pub const PERF: Choice = Choice {
     variable: c"FLICK_PERF",
-    values: &["off", "map"],
-    meaning: "whether perf gets names for translated code",
+    values: &["off", "map", "jitdump"],
+    meaning: "what perf is told of translated code",
 };
 pub const CHOICES: [Choice; 5] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF];
 

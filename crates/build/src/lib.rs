@@ -30,6 +30,7 @@ mod run;
 mod search;
 mod suggestion;
 mod temp;
+mod translated;
 mod ungated;
 
 pub use driver::{FrontEnd, cc};

@@ -10,9 +10,11 @@ use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
 use flick_image::elf::read_file;
 use flick_image::{FinalFile, linked};
 use flick_names::Demangle;
+use object::{Object, ObjectSymbol, SymbolKind};
 
 use crate::root::OBJDUMP;
 use crate::temp::Temp;
+use crate::translated::{Beside, Translated};
 use crate::{Error, Result};
 
 /// What to show of which file.
@@ -26,10 +28,14 @@ pub struct Objdump {
     pub nxp: bool,
     /// The host's code.
     pub host: bool,
+    /// Under each instruction of the NxP's what the engine's translator makes of it.
+    pub translated: bool,
+    /// This function only.
+    pub function: Option<String>,
     pub demangle: Demangle,
 }
 
-/// Prints code by function on stdout. FLK0102, FLK0103, FLK0105, FLK0304, FLK0307, FLK0308.
+/// Prints code by function on stdout. FLK0102, FLK0103, FLK0104, FLK0105, FLK0304, FLK0307, FLK0308.
 pub fn objdump(options: &Objdump) -> Result<()> {
     objdump_to(options, &mut std::io::stdout().lock())
 }
@@ -40,7 +46,16 @@ pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
     let data = read_file(&options.file)?;
     let file = FinalFile::parse(&data).map_err(|e| e.at(&place))?;
     let tool = OBJDUMP.require()?;
-    if options.nxp {
+    let (mut nxp, mut host) = (None, None);
+    if let Some(function) = &options.function {
+        nxp = Some(symbols_of(file.nxp_elf, function)).filter(|_| options.nxp);
+        host = Some(symbols_of(&data, function)).filter(|_| options.host);
+        if nxp.iter().chain(&host).all(Vec::is_empty) {
+            return Err(unknown_function(function, options, &file, &data));
+        }
+    }
+    let wanted = |symbols: &Option<Vec<String>>| !matches!(symbols, Some(none) if none.is_empty());
+    if options.nxp && wanted(&nxp) {
         let temp = Temp::new(None)?;
         let elf = temp.write("image.elf", file.nxp_elf)?;
         // The tool finds no source lines for addresses that were moved.
@@ -50,31 +65,37 @@ pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
             file.image_address
         }
         .unwrap_or(0);
-        let words = [
+        let mut words = vec![
             OsString::from(format!("--adjust-vma={base:#x}")),
             // Without it everything but RV64I is shown as unknown bytes.
             mattr().into(),
             elf.clone().into(),
         ];
+        words.extend(only(&nxp));
         let exits = linked::exits(file.nxp_elf);
         let exits = exits
             .into_iter()
             .map(|(at, name)| (at.wrapping_add(base), name))
             .collect();
         let title = format!("{place}: NxP code (RV64, {} units)", file.units.len());
-        show(&tool, options, &words, &title, &elf, &exits, out)?;
+        let mut translated = None;
+        if options.translated {
+            translated = Some(Translated::new(file.nxp_elf, base, options.demangle)?);
+        }
+        let plain = |line: &str| demangled(plain(line, &exits), options.demangle);
+        let mut beside = Beside::new(translated);
+        show(&tool, options, &words, &title, &elf, out, |line| {
+            beside.line(line, &plain)
+        })?;
     }
-    if options.host {
+    if options.host && wanted(&host) {
         let title = format!("{place}: host code (x86-64)");
-        show(
-            &tool,
-            options,
-            &[options.file.clone().into()],
-            &title,
-            &options.file,
-            &BTreeMap::new(),
-            out,
-        )?;
+        let mut words = vec![options.file.clone().into()];
+        words.extend(only(&host));
+        let none = BTreeMap::new();
+        show(&tool, options, &words, &title, &options.file, out, |line| {
+            demangled(plain(line, &none), options.demangle)
+        })?;
     }
     Ok(())
 }
@@ -91,8 +112,8 @@ fn show(
     words: &[OsString],
     title: &str,
     file: &Path,
-    exits: &BTreeMap<u64, String>,
     out: &mut impl Write,
+    mut shown: impl FnMut(&str) -> String,
 ) -> Result<()> {
     let failed = |why: String| {
         let help = "run `flick doctor`";
@@ -123,11 +144,12 @@ fn show(
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
         let text = String::from_utf8_lossy(&line);
-        if !text.starts_with(&banner) && !write(&demangled(plain(&text, exits), options.demangle)) {
+        if !text.starts_with(&banner) && !write(&shown(&text)) {
             break;
         }
         line.clear();
     }
+    write(&shown(""));
     drop(lines);
     let status = child.wait().map_err(|e| failed(e.to_string()))?;
     if status.success() || end {
@@ -171,6 +193,61 @@ fn demangled(line: String, demangle: Demangle) -> String {
         Demangle::Yes => flick_names::demangled_text(&line).into_owned(),
         Demangle::No => line,
     }
+}
+
+/// The tool's option for some symbols.
+fn only(symbols: &Option<Vec<String>>) -> Option<OsString> {
+    let symbols = symbols.as_ref()?.join(",");
+    Some(format!("--disassemble-symbols={symbols}").into())
+}
+
+/// Names that a function may be called by: the linker's, the source's.
+fn names_of(symbol: &str) -> [String; 3] {
+    let plain = linked::plain_name(symbol).to_owned();
+    [
+        symbol.to_owned(),
+        flick_names::demangled(&plain).into_owned(),
+        plain,
+    ]
+}
+
+fn functions(elf: &[u8]) -> Vec<String> {
+    let Ok(file) = object::File::parse(elf) else {
+        return vec![];
+    };
+    let code = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::Text);
+    let names = code.filter_map(|symbol| symbol.name().ok().map(str::to_owned));
+    names.collect()
+}
+
+/// The symbols of the functions with this name.
+fn symbols_of(elf: &[u8], name: &str) -> Vec<String> {
+    let mut symbols = functions(elf);
+    symbols.retain(|symbol| names_of(symbol).iter().any(|known| known == name));
+    symbols.sort();
+    symbols.dedup();
+    symbols
+}
+
+fn unknown_function(name: &str, options: &Objdump, file: &FinalFile, data: &[u8]) -> Error {
+    let mut known = vec![];
+    if options.nxp {
+        known.extend(functions(file.nxp_elf));
+    }
+    if options.host {
+        known.extend(functions(data));
+    }
+    let known: Vec<_> = known.iter().flat_map(|symbol| names_of(symbol)).collect();
+    let meant = flick_names::did_you_mean(name, "", known.iter().map(String::as_str));
+    Error::new(
+        104,
+        "a Flick option has a bad value",
+        format!("--disassemble={name}"),
+        format!("{} has no such function", options.file.display()),
+        format!("{meant}`flick objdump -d` shows all"),
+    )
 }
 
 #[cfg(test)]

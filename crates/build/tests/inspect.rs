@@ -68,6 +68,35 @@ fn a_linked_program() {
     ] {
         assert!(both.contains(want), "no {want:?} in {both}");
     }
+    let translated = dump(&Objdump {
+        translated: true,
+        function: Some("placed".into()),
+        ..options.clone()
+    })
+    .unwrap();
+    for want in [
+        "<placed>:\nx86-64: ",
+        "\tret",
+        ":\tretq\n",
+        "            cold ",
+        "<host_function on the host>",
+    ] {
+        assert!(translated.contains(want), "no {want:?} in {translated}");
+    }
+    assert!(
+        !translated.contains("<third>:") && !translated.contains("<engine>"),
+        "{translated}"
+    );
+    let mistyped = dump(&Objdump {
+        function: Some("placd".into()),
+        ..options.clone()
+    });
+    let said = mistyped.unwrap_err();
+    assert_eq!(said.code.0, 104);
+    assert!(
+        said.to_string().contains("did you mean 'placed'?"),
+        "{said}"
+    );
     // Addresses are the program's, and without symbols offsets.
     let at = |text: &str| {
         let line = text

@@ -121,9 +121,16 @@ impl Names {
 
 #[derive(Args)]
 struct ObjdumpArgs {
-    /// Disassemble
-    #[arg(short, long, required_unless_present = "source")]
-    disassemble: bool,
+    /// Disassemble; with a name only this function
+    #[arg(
+        short,
+        long,
+        value_name = "FUNCTION",
+        num_args = 0..=1,
+        require_equals = true,
+        required_unless_present_any = ["source", "translated"]
+    )]
+    disassemble: Option<Option<String>>,
     /// With source lines between the instructions
     #[arg(short = 'S', long)]
     source: bool,
@@ -133,6 +140,9 @@ struct ObjdumpArgs {
     /// Show only the x86-64 code
     #[arg(long)]
     host: bool,
+    /// Under each RV64 instruction the x86-64 code that the translator makes of it (docs/engine.md)
+    #[arg(long, conflicts_with = "host")]
+    translated: bool,
     #[command(flatten)]
     names: Names,
     /// A program, library or object that `flick cc` made
@@ -211,6 +221,8 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             source: args.source,
             host: args.host || args.both,
             nxp: !args.host,
+            translated: args.translated,
+            function: args.disassemble.flatten(),
             demangle: args.names.demangle(),
         })?,
         Command::Stat(stat) => {

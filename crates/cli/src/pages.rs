@@ -9,11 +9,12 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 /// Sections that follow the generated ones, by page.
-const BY_HAND: [(&str, &str); 5] = [
+const BY_HAND: [(&str, &str); 6] = [
     ("flick", include_str!("../man/flick.man")),
     ("flick-stat", include_str!("../man/flick-stat.man")),
     ("flick-config", include_str!("../man/flick-config.man")),
     ("flick-place", include_str!("../man/flick-place.man")),
+    ("flick-objdump", include_str!("../man/flick-objdump.man")),
     ("flick-torture", include_str!("../man/flick-torture.man")),
 ];
 

@@ -210,6 +210,24 @@ fn kernels_compute_the_same_under_every_engine() {
         text(&output.stderr).contains("flick: warning: [FLK0103]"),
         "{output:?}"
     );
+    // Of the engines only the translator makes code.
+    let output = flick(&["bench", "engine", "--rounds=1", "--runs=1", "indirect"]);
+    let shown = text(&output.stdout);
+    let bar = shown
+        .lines()
+        .find(|line| line.starts_with("| translated code / RV64 code"))
+        .unwrap_or_else(|| panic!("{output:?}"));
+    let figures: Vec<&str> = bar.split('|').map(str::trim).collect();
+    let at = |engine| {
+        2 + ENGINE
+            .values
+            .iter()
+            .position(|&name| name == engine)
+            .unwrap()
+    };
+    assert_eq!(figures[at("interp")], "-", "{bar}");
+    let ratio: f64 = figures[at("translate")].trim_matches('*').parse().unwrap();
+    assert!(ratio > 0.5 && ratio < 20.0, "{bar}");
     let unknown = flick(&["bench", "engine", "nothing"]);
     assert_eq!(unknown.status.code(), Some(1));
     assert!(

@@ -20,16 +20,18 @@ pub struct Hart {
     pub reservation_len: u32,
     /// Rounding modes that MXCSR cannot hold: 4 (to nearest, ties to max magnitude) or the reserved
     /// 5 to 7, valid while MXCSR rounds to nearest; 0: frm is what MXCSR says.
-    pub frm: u32,
+    pub frm: u16,
+    /// Of no meaning here: for whoever runs the hart.
+    pub mark: u16,
     /// Instructions that translated code has retired, if it counts.
     pub retired: u64,
-    /// The translator's own: the host's stack pointer where translated code was entered, and the address
-    /// below which its calls do not go.
-    pub host_sp: u64,
+    /// The translator's own: the address on the host's stack below which calls of translated code do not go,
+    /// and what its caller's caller has in rbx and r12 to r15.
     pub host_limit: u64,
+    pub host_saved: [u64; 5],
 }
 
-const _: () = assert!(size_of::<Hart>() == 65 * 8 + 48);
+const _: () = assert!(size_of::<Hart>() == 65 * 8 + 40 + 40);
 
 impl Hart {
     /// All registers zero.
@@ -41,9 +43,10 @@ impl Hart {
         reserved_value: 0,
         reservation_len: 0,
         frm: 0,
+        mark: 0,
         retired: 0,
-        host_sp: 0,
         host_limit: 0,
+        host_saved: [0; 5],
     };
 }
 

@@ -27,15 +27,18 @@ pub mod fp;
 mod hart;
 mod int;
 mod memory;
+mod names;
 mod observer;
 mod op;
 mod region;
 mod run;
 pub mod translate;
+pub mod valgrind;
 
 pub use decode::decode;
 pub use hart::{Cause, Exit, Hart, Trap};
 pub use memory::{AmoOp, Identity, Memory};
+pub use names::{FLOAT_REGISTERS, REGISTERS};
 pub use observer::{InstructionBudget, InstructionCounter, NoObserver, Observer};
 pub use op::{Insn, Op};
 pub use region::CodeRegion;

@@ -20,22 +20,6 @@ pub enum AmoOp {
 }
 
 impl AmoOp {
-    /// What a 32-bit AMO stores for the `old` contents and the operand.
-    #[inline(always)]
-    pub fn apply32(self, old: u32, operand: u32) -> u32 {
-        match self {
-            Self::Swap => operand,
-            Self::Add => old.wrapping_add(operand),
-            Self::Xor => old ^ operand,
-            Self::And => old & operand,
-            Self::Or => old | operand,
-            Self::Min => (old as i32).min(operand as i32) as u32,
-            Self::Max => (old as i32).max(operand as i32) as u32,
-            Self::MinU => old.min(operand),
-            Self::MaxU => old.max(operand),
-        }
-    }
-
     /// What a 64-bit AMO stores for the `old` contents and the operand.
     #[inline(always)]
     pub fn apply64(self, old: u64, operand: u64) -> u64 {
@@ -50,6 +34,13 @@ impl AmoOp {
             Self::MinU => old.min(operand),
             Self::MaxU => old.max(operand),
         }
+    }
+
+    /// The same of a 32-bit AMO: sign extension keeps the order of signed and of unsigned numbers.
+    #[inline(always)]
+    pub fn apply32(self, old: u32, operand: u32) -> u32 {
+        let extended = |value: u32| value as i32 as u64;
+        self.apply64(extended(old), extended(operand)) as u32
     }
 }
 

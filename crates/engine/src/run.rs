@@ -243,7 +243,7 @@ pub fn run<M: Memory, O: Observer>(
             ($op:ident, $a:expr, $b:expr, $c:expr, $plain:expr) => {{
                 set_pc!(pc);
                 // SAFETY: `hart` is valid.
-                let frm = unsafe { (*hart).frm };
+                let frm = u32::from(unsafe { (*hart).frm });
                 if fp::is_plain(frm, insn.rm()) {
                     $plain
                 } else {

@@ -78,6 +78,14 @@ pub struct Summary {
     pub faults: u64,
     /// RV64 instructions retired; 0 where the engine does not count them.
     pub instructions: u64,
+    /// Bytes of RV64 functions that were translated, each once, and of the host code made of them; 0
+    /// where the engine translates nothing.
+    pub translated: u64,
+    pub translation: u64,
+    /// Bytes of tables that say where guest registers are in it.
+    pub translation_tables: u64,
+    /// Entries of functions, and places in them, that were translated.
+    pub translations: u64,
     /// Calls of placed functions that ran on the host.
     pub on_host: Vec<(Cause, Calls)>,
     /// Paths of the program and of the libraries it had loaded.
@@ -107,6 +115,11 @@ impl Summary {
     /// Calls from the NxP to the host; each is one crossing there and one back.
     pub fn nxp_to_host_calls(&self) -> u64 {
         total(&self.nxp_to_host)
+    }
+
+    /// Bytes of host code for each byte of RV64 code that was translated.
+    pub fn translation_ratio(&self) -> Option<f64> {
+        (self.translated > 0).then(|| self.translation as f64 / self.translated as f64)
     }
 
     /// Calls of placed functions that ran on the host.

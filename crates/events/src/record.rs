@@ -100,10 +100,14 @@ impl Summary {
         out
     }
 
-    fn numbers(&self) -> [(&'static str, u64); 10] {
+    fn numbers(&self) -> [(&'static str, u64); 14] {
         [
             ("faults", self.faults),
             ("instructions", self.instructions),
+            ("translated-bytes", self.translated),
+            ("translation-bytes", self.translation),
+            ("translation-table-bytes", self.translation_tables),
+            ("translations", self.translations),
             ("threads", self.threads),
             ("region-bytes", self.region_size),
             ("heap-peak-bytes", self.heap_peak),
@@ -119,6 +123,10 @@ impl Summary {
         Some(match key {
             "faults" => &mut self.faults,
             "instructions" => &mut self.instructions,
+            "translated-bytes" => &mut self.translated,
+            "translation-bytes" => &mut self.translation,
+            "translation-table-bytes" => &mut self.translation_tables,
+            "translations" => &mut self.translations,
             "threads" => &mut self.threads,
             "region-bytes" => &mut self.region_size,
             "heap-peak-bytes" => &mut self.heap_peak,
@@ -298,6 +306,10 @@ mod tests {
             ],
             faults: 1,
             instructions: 2,
+            translated: 11,
+            translation: 12,
+            translation_tables: 13,
+            translations: 14,
             on_host: vec![
                 (
                     Cause::Early,

@@ -106,6 +106,11 @@ impl Display for Text<'_> {
                 table.row("-".into(), "share of NxP instructions", &why);
             }
         }
+        if let Some(ratio) = s.translation_ratio() {
+            let (code, tables) = (bytes(s.translated), bytes(s.translation_tables));
+            let remark = format!("{ratio:.1} times the {code} of RV64 code used; tables {tables}");
+            table.row(bytes(s.translation), "translated code", &remark);
+        }
         table.row(grouped(s.threads), "threads with an NxP stack", "");
         let of_region = format!("of {} reserved", bytes(s.region_size));
         table.row(bytes(s.heap_peak), "peak NxP heap", &of_region);
@@ -238,8 +243,12 @@ mod tests {
         let s = Summary {
             program: "./bfs".into(),
             pid: 7,
-            engine: "interp".into(),
+            engine: "translate".into(),
             backend: "inline".into(),
+            translated: 2 << 10,
+            translation: 7 << 10,
+            translation_tables: 1 << 10,
+            translations: 3,
             host_to_nxp: vec![calls("bfs", "bfs", 10)],
             nxp_to_host: vec![calls("free", "", 1), calls("visit", "bfs", 1_234_567)],
             instructions: 20_000_000,
@@ -256,7 +265,7 @@ mod tests {
 
    offload     on
    trigger     gate
-   engine      interp, backend inline
+   engine      translate, backend inline
    NxP malloc  NxP-local memory
 
             2,469,156  crossings
@@ -264,6 +273,7 @@ mod tests {
             1,234,568  calls NxP -> host
                     0  migration faults
            20,000,000  NxP instructions           # 2,000,000 per call
+             7.00 KiB  translated code            # 3.5 times the 2.00 KiB of RV64 code used; tables 1.00 KiB
                     1  threads with an NxP stack
              3.00 MiB  peak NxP heap              # of 64.0 GiB reserved
              8.00 MiB  peak NxP stacks

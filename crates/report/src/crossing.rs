@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 
 use crate::bar::{self, Bar};
 use crate::markdown;
+use crate::numbers;
 use crate::quantile;
 
 /// A column of the program's output, and its row in the table.
@@ -91,14 +92,7 @@ impl Run {
             columns.push((name.to_owned(), Vec::new()));
         }
         for line in lines {
-            let values: Vec<f64> = line
-                .split(',')
-                .map(str::parse)
-                .collect::<Result<_, _>>()
-                .map_err(|_| format!("{line:?} is not a line of numbers"))?;
-            if values.len() != columns.len() {
-                return Err(format!("{line:?} has not {} columns", columns.len()));
-            }
+            let values = numbers::parse(line, columns.len())?;
             for ((_, column), value) in columns.iter_mut().zip(values) {
                 column.push(value);
             }

@@ -112,6 +112,14 @@ pub fn table(engines: &[String], rows: &[Row]) -> String {
     markdown::table(&lines)
 }
 
+/// Bytes of RV64 code that a process has translated, and of the host code made of it, from its record
+/// (`FLICK_STATS`); both 0 where it translates nothing.
+pub fn translated(record: &str) -> Result<[u64; 2], String> {
+    let records = flick_events::record::parse(record).map_err(|e| e.to_string())?;
+    let sum = |of: fn(&flick_events::Summary) -> u64| records.iter().map(of).sum();
+    Ok([sum(|s| s.translated), sum(|s| s.translation)])
+}
+
 /// What the rows are of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Set {
@@ -121,9 +129,16 @@ pub enum Set {
     Programs,
 }
 
-/// The figures that are to be reached, of the engines `own` of NxP code; `peers` are others' engines.
-/// Empty where nothing was measured that has a bar.
-pub fn bars(engines: &[String], own: &[usize], peers: &[usize], rows: &[Row], set: Set) -> String {
+/// The figures that are to be reached, of the engines `own` of NxP code, `code` of theirs (bytes as
+/// [`translated`] has them); `peers` are others' engines. Empty where nothing was measured that has a bar.
+pub fn bars(
+    engines: &[String],
+    own: &[usize],
+    code: &[[u64; 2]],
+    peers: &[usize],
+    rows: &[Row],
+    set: Set,
+) -> String {
     let figure = |name: &str, bar, value: &dyn Fn(usize) -> Option<f64>| bar::Row {
         name: name.into(),
         values: own.iter().map(|&engine| value(engine)).collect(),
@@ -132,7 +147,7 @@ pub fn bars(engines: &[String], own: &[usize], peers: &[usize], rows: &[Row], se
     let mean = |rows: &mut dyn Iterator<Item = &Row>, engine: usize| {
         geometric_mean(rows.filter_map(|row| row.ratio(engine)))
     };
-    let figures = match set {
+    let mut figures = match set {
         Set::Kernels => {
             let to_peers = |row: &Row, engine: usize| {
                 let peers = peers.iter().filter_map(|&peer| row.ratio(peer));
@@ -169,6 +184,14 @@ pub fn bars(engines: &[String], own: &[usize], peers: &[usize], rows: &[Row], se
             programs.iter().map(of).collect()
         }
     };
+    let of_code = code
+        .iter()
+        .map(|&[guest, host]| (guest > 0).then(|| host as f64 / guest as f64));
+    figures.push(bar::Row {
+        name: "translated code / RV64 code".into(),
+        values: of_code.collect(),
+        bar: Bar::AtMost(6.0),
+    });
     let measured = |row: &bar::Row| row.values.iter().any(Option::is_some);
     let figures: Vec<bar::Row> = figures.into_iter().filter(measured).collect();
     if figures.is_empty() {
@@ -243,13 +266,14 @@ mod tests {
         let engines = ["native", "interp", "qemu", "other"].map(String::from);
         let rows = [of("mix", [10, 20, 30, 60]), of("sort", [10, 80, 90, 40])];
         assert_eq!(
-            bars(&engines, &[1], &[2, 3], &rows, Set::Kernels),
+            bars(&engines, &[1], &[[100, 350]], &[2, 3], &rows, Set::Kernels),
             "| figure                          |   interp |    bar |\n\
              |---------------------------------|---------:|-------:|\n\
              | geometric mean                  | **4.00** |  ≤ 1.3 |\n\
              | worst kernel                    | **8.00** |    ≤ 2 |\n\
              | worst kernel / its fastest peer | **2.00** | ≤ 1.05 |\n\
-             | mix                             | **2.00** |  ≤ 1.6 |\n"
+             | mix                             | **2.00** |  ≤ 1.6 |\n\
+             | translated code / RV64 code     |     3.50 |    ≤ 6 |\n"
         );
         let rows = [
             of("lua_a", [10, 10, 1, 1]),
@@ -257,13 +281,13 @@ mod tests {
             of("zstd_1", [10, 15, 1, 1]),
         ];
         assert_eq!(
-            bars(&engines, &[1], &[2, 3], &rows, Set::Programs),
+            bars(&engines, &[1], &[[0, 0]], &[2, 3], &rows, Set::Programs),
             "| figure |   interp |   bar |\n\
              |--------|---------:|------:|\n\
              | lua    | **2.00** | ≤ 1.6 |\n\
              | zstd   |     1.50 | ≤ 1.6 |\n"
         );
-        assert_eq!(bars(&engines, &[], &[2], &rows, Set::Programs), "");
+        assert_eq!(bars(&engines, &[], &[], &[2], &rows, Set::Programs), "");
     }
 
     #[test]

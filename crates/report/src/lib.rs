@@ -7,5 +7,6 @@ pub mod stat;
 mod bar;
 mod counter;
 mod markdown;
+mod numbers;
 mod quantile;
 mod reasons;

@@ -7,6 +7,7 @@ use flick_image::{Error, FinalFile};
 
 use crate::bar::{self, Bar};
 use crate::markdown;
+use crate::numbers;
 use crate::quantile;
 
 const PLAIN: &str = "plain";
@@ -41,14 +42,7 @@ impl Threads {
         }
         let mut rates: [Vec<[f64; 2]>; KINDS.len()] = Default::default();
         for line in lines {
-            let values: Vec<f64> = line
-                .split(',')
-                .map(str::parse)
-                .collect::<Result<_, _>>()
-                .map_err(|_| format!("{line:?} is not a line of numbers"))?;
-            if values.len() != 2 * KINDS.len() {
-                return Err(format!("{line:?} has not {} columns", 2 * KINDS.len()));
-            }
+            let values = numbers::parse(line, 2 * KINDS.len())?;
             for (kind, pair) in rates.iter_mut().zip(values.chunks_exact(2)) {
                 kind.push([pair[0], pair[1]]);
             }

@@ -7,14 +7,11 @@ use core::mem::{offset_of, size_of};
 use flick_abi::layout::Gate;
 use flick_engine::Hart;
 
-use crate::thread::Thread;
-
 /// Written by assembly (arguments and results) and by [`crate::step`]; never zeroed as a whole.
 #[repr(C, align(16))]
 pub struct Activation {
     /// Registers of the NxP.
     pub hart: Hart,
-    pub thread: *mut Thread,
     /// The gate that was called.
     pub gate: *const Gate,
     /// Host registers, in the order of the System V calling convention: the arguments of the call
@@ -26,9 +23,7 @@ pub struct Activation {
     pub results: Results,
     /// The host call that is due.
     pub call: HostCall,
-    /// Whether the thread is in host code called by this activation, or in NxP code.
-    pub in_host: bool,
-    /// What a result is that is not in the registers as they stand: [`VECTOR_RESULT`], or the address
+    /// Of a call by signature: what a result is that is not in the registers as they stand: [`VECTOR_RESULT`], or the address
     /// of its memory (`sret`), which the host's first result register then holds. Else 0.
     pub result: u64,
     /// Set when an unwinder is about to go on in NxP code.
@@ -70,9 +65,17 @@ pub struct HostCall {
 }
 
 impl Activation {
-    /// Distance from the activation to the first stack argument of the call that made it: the frame,
-    /// the saved frame pointer and the return address.
-    const STACK_ARGS: usize = size_of::<Activation>() + 16;
+    /// Whether the thread is in host code called by this activation, or in NxP code.
+    pub fn in_host(&self) -> bool {
+        self.hart.mark == IN_HOST
+    }
+
+    pub fn set_in_host(&mut self, is: bool) {
+        self.hart.mark = if is { IN_HOST } else { 0 };
+    }
+
+    /// Distance from the activation to the first stack argument of the call that made it.
+    const STACK_ARGS: usize = size_of::<Activation>() + FRAME_HEAD;
 
     /// The host's stack arguments of the call that made this activation.
     pub fn host_stack_args(&self) -> *const u64 {
@@ -82,6 +85,9 @@ impl Activation {
     }
 }
 
+/// Of [`Activation::in_host`], in `hart.mark`.
+pub const IN_HOST: u16 = 1;
+
 pub const SIZE: usize = size_of::<Activation>();
 pub const GATE: usize = offset_of!(Activation, gate);
 pub const INT_ARGS: usize = offset_of!(Activation, int_args);
@@ -89,23 +95,42 @@ pub const FLOAT_ARGS: usize = offset_of!(Activation, float_args);
 /// The NxP's first argument and result registers.
 pub const A0: usize = offset_of!(Activation, hart) + offset_of!(Hart, x) + 8 * 10;
 pub const FA0: usize = offset_of!(Activation, hart) + offset_of!(Hart, f) + 8 * 10;
+/// What the caller of the crossing has in rbx, r12, r13, r14 and r15.
+pub const SAVED: usize = offset_of!(Activation, hart) + offset_of!(Hart, host_saved);
 pub const RESULTS: usize = offset_of!(Activation, results);
 pub const CALL_TARGET: usize = offset_of!(Activation, call) + offset_of!(HostCall, target);
 pub const CALL_STACK_SIZE: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_size);
 /// Where the unwinder finds the innermost NxP frame, from the frame pointer of the crossing.
-pub const NXP_RA: [u8; 2] = from_frame_pointer(1);
-pub const NXP_SP: [u8; 2] = from_frame_pointer(2);
-pub const NXP_FP: [u8; 2] = from_frame_pointer(8);
+pub const NXP_RA: [u8; 2] = from_frame_pointer(register(1));
+pub const NXP_SP: [u8; 2] = from_frame_pointer(register(2));
+pub const NXP_FP: [u8; 2] = from_frame_pointer(register(8));
+
+/// Where the `n`th register of [`SAVED`] is, from the frame pointer of the crossing.
+pub const fn saved_from_frame_pointer(n: usize) -> [u8; 2] {
+    from_frame_pointer(SAVED + 8 * n)
+}
+
+/// Where the `n`th register of [`SAVED`] is, from the end of the crossing's frame (its caller's rsp).
+pub const fn saved_from_end(n: usize) -> i32 {
+    (SAVED + 8 * n) as i32 - (SIZE + FRAME_HEAD) as i32
+}
+
+/// The saved frame pointer and the return address.
+pub const FRAME_HEAD: usize = 16;
 pub const CALL_STACK_MASK: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_mask);
 pub const CALL_SIGNATURE: usize = offset_of!(Activation, call) + offset_of!(HostCall, signature);
 pub const CALL_VECTORS: usize =
     offset_of!(Activation, call) + offset_of!(HostCall, vector_registers);
 
-/// Distance of register `x[number]` from the crossing's rbp, as a signed LEB128 number (DWARF 5, 7.6)
+/// Register `x[number]`.
+const fn register(number: usize) -> usize {
+    offset_of!(Activation, hart) + offset_of!(Hart, x) + 8 * number
+}
+
+/// Distance of what is at `offset` from the crossing's rbp, as a signed LEB128 number (DWARF 5, 7.6)
 /// of two bytes.
-const fn from_frame_pointer(number: usize) -> [u8; 2] {
-    let at = offset_of!(Activation, hart) + offset_of!(Hart, x) + 8 * number;
-    let distance = at as i32 - SIZE as i32;
+const fn from_frame_pointer(offset: usize) -> [u8; 2] {
+    let distance = offset as i32 - SIZE as i32;
     assert!(distance >= -(1 << 13) && distance < 1 << 13);
     [(distance & 0x7f) as u8 | 0x80, (distance >> 7 & 0x7f) as u8]
 }

@@ -3,7 +3,7 @@
 //! reused. What is known of an activation without reading its frame is here.
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicPtr, Ordering, compiler_fence};
 
 use crate::activation::{self, Activation};
 use crate::fatal;
@@ -14,18 +14,22 @@ use crate::translation;
 const SP: usize = 2;
 
 #[derive(Clone, Copy)]
-struct Entry {
-    act: *mut Activation,
+#[repr(C)]
+pub struct Entry {
+    pub act: *mut Activation,
     /// NxP stack pointer when it was entered; it only moves down from there.
-    entry_sp: u64,
+    pub entry_sp: u64,
 }
 
 /// A stack with room for as many activations as the host stack can hold frames of them. Signal
-/// handlers cross at any instruction of these functions; each leaves the depth as it found it.
+/// handlers cross at any instruction of these functions; each leaves it as it found it.
+/// [`crate::straight`] pushes and pops, too.
 pub struct ActivationStack {
-    entries: *mut Entry,
-    capacity: usize,
-    depth: AtomicUsize,
+    /// Below all activations; its `act` is null.
+    pub base: *mut Entry,
+    pub end: *mut Entry,
+    /// The innermost entry that is not known to be dead, or `base`.
+    pub top: AtomicPtr<Entry>,
 }
 
 impl ActivationStack {
@@ -37,57 +41,66 @@ impl ActivationStack {
     /// In `size` bytes at `table`.
     ///
     /// # Safety
-    /// The memory is aligned, readable and writable as long as the value is used.
+    /// The memory is aligned, readable and writable as long as the value is used; there is room for two
+    /// entries.
     pub unsafe fn new(table: *mut c_void, size: usize) -> Self {
+        let base: *mut Entry = table.cast();
+        // SAFETY: by contract.
+        let end = unsafe {
+            base.write(Entry {
+                act: ptr::null_mut(),
+                entry_sp: 0,
+            });
+            base.add(size / size_of::<Entry>())
+        };
         Self {
-            entries: table.cast(),
-            capacity: size / size_of::<Entry>(),
-            depth: AtomicUsize::new(0),
+            base,
+            end,
+            top: AtomicPtr::new(base),
         }
     }
 
-    /// The innermost entry that is not known to be dead.
+    /// The innermost entry that is not known to be dead; without an activation, if there is none.
     #[inline]
-    fn last(&self) -> Option<Entry> {
-        let depth = self.depth.load(Ordering::Relaxed);
-        // SAFETY: entries below `depth` are initialised.
-        (depth != 0).then(|| unsafe { self.entries.add(depth - 1).read_volatile() })
+    fn last(&self) -> Entry {
+        // SAFETY: entries up to `top` are initialised.
+        unsafe { self.top.load(Ordering::Relaxed).read_volatile() }
     }
 
     /// The innermost activation that is not known to be dead, or null.
     #[inline]
     pub fn top(&self) -> *mut Activation {
-        self.last().map_or(ptr::null_mut(), |entry| entry.act)
+        self.last().act
     }
 
     /// The activation `depth` below the innermost, or null.
     pub fn nth(&self, depth: usize) -> *mut Activation {
-        let known = self.depth.load(Ordering::Relaxed);
+        let top = self.top.load(Ordering::Relaxed);
+        let known = (top as usize - self.base as usize) / size_of::<Entry>();
         if depth >= known {
             return ptr::null_mut();
         }
-        // SAFETY: entries below `known` are initialised.
-        unsafe { self.entries.add(known - 1 - depth).read_volatile() }.act
+        // SAFETY: entries up to `top` are initialised.
+        unsafe { top.sub(depth).read_volatile() }.act
     }
 
     #[inline]
     pub fn push(&self, act: *mut Activation, entry_sp: u64) {
-        let depth = self.depth.load(Ordering::Relaxed);
-        if depth == self.capacity {
+        // SAFETY: `top` is below `end`.
+        let slot = unsafe { self.top.load(Ordering::Relaxed).add(1) };
+        if slot == self.end {
             fatal::exit(
                 "FLK0502",
                 "calls between host and NxP are nested too deeply",
                 "look for endless recursion across the boundary",
             );
         }
-        // SAFETY: `depth` is below the capacity.
-        let slot = unsafe { self.entries.add(depth) };
         loop {
-            // SAFETY: as above. A handler before the depth is raised uses the same slot, so look
+            // SAFETY: in the table. A handler before the top is raised uses the same slot, so look
             // again after.
             unsafe { slot.write_volatile(Entry { act, entry_sp }) };
             compiler_fence(Ordering::SeqCst);
-            self.depth.store(depth + 1, Ordering::Relaxed);
+            self.top.store(slot, Ordering::Relaxed);
             compiler_fence(Ordering::SeqCst);
             // SAFETY: as above.
             if unsafe { slot.read_volatile() }.act == act {
@@ -98,8 +111,9 @@ impl ActivationStack {
 
     #[inline]
     pub fn pop(&self) {
-        let depth = self.depth.load(Ordering::Relaxed);
-        self.depth.store(depth - 1, Ordering::Relaxed);
+        // SAFETY: there is an activation, so that `top` is above `base`.
+        let below = unsafe { self.top.load(Ordering::Relaxed).sub(1) };
+        self.top.store(below, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
     }
 }
@@ -114,9 +128,10 @@ pub unsafe fn stack_pointer_for(thread: *mut Thread, act: *mut Activation) -> u6
     // SAFETY: by contract.
     unsafe {
         loop {
-            let Some(last) = (*thread).active.last() else {
+            let last = (*thread).active.last();
+            if last.act.is_null() {
                 return (*thread).stack_top as u64;
-            };
+            }
             if last.act <= act && is_left(&*thread, last.act, act as usize) {
                 (*thread).active.pop();
                 continue;
@@ -162,8 +177,9 @@ pub fn left_by_jump(target: usize) {
     }
     // SAFETY: the thread's own state; frames are not read.
     unsafe {
-        while let Some(last) = (*thread).active.last() {
-            if !is_left(&*thread, last.act, target) {
+        loop {
+            let last = (*thread).active.top();
+            if last.is_null() || !is_left(&*thread, last, target) {
                 return;
             }
             (*thread).active.pop();

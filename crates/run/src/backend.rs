@@ -1,6 +1,5 @@
 //! Where NxP code runs.
 use crate::device_check::{self, Watcher};
-use crate::thread::Thread;
 use crate::{stats, translation};
 use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver, translate};
 
@@ -13,18 +12,19 @@ pub trait Backend {
     /// Whether what runs on it is counted: calls and instructions.
     const COUNTED: bool;
 
-    /// Runs from `hart.pc`, inside `code`, until the hart leaves it or cannot go on, and says why.
-    /// Tells the statistics what it counts. The answer is nothing but the engine's: to copy it would
-    /// make each crossing wait for the store of its tag.
-    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> Exit;
+    /// Runs from `hart.pc`, inside `code`, until the hart leaves it or cannot go on, and says why; or says
+    /// which translated code the crossing is to call. `interpret`: the first instruction is one that
+    /// translated code has left to the interpreter.
+    fn run(&self, hart: &mut Hart, code: &CodeRegion, interpret: bool) -> Result<u64, Exit>;
+
+    /// Tells the statistics of the instructions that `hart.retired` counts.
+    fn count(&self, hart: &mut Hart);
 }
 
-fn translated(hart: &mut Hart, code: &CodeRegion) -> Exit {
-    let here = &raw const hart as usize;
-    // SAFETY: whoever runs NxP code has made the thread's state.
-    let limit = unsafe { (*Thread::current_or_null()).host_stack.limit(here) };
-    // SAFETY: translations of a module live as long as its code may run.
-    unsafe { translate::run(hart, &MEMORY, code, translation::entry_for, limit as u64) }
+#[inline]
+fn translated(hart: &mut Hart, code: &CodeRegion, interpret: bool) -> Result<u64, Exit> {
+    // SAFETY: NxP code is the program's own.
+    unsafe { translate::advance(hart, &MEMORY, code, translation::entry_for, interpret) }
 }
 
 /// The engine in the calling thread.
@@ -34,12 +34,15 @@ impl Backend for Inline {
     const COUNTED: bool = false;
 
     #[inline]
-    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> Exit {
+    fn run(&self, hart: &mut Hart, code: &CodeRegion, interpret: bool) -> Result<u64, Exit> {
         if translation::enabled() {
-            return translated(hart, code);
+            return translated(hart, code, interpret);
         }
-        flick_engine::run(hart, &MEMORY, code, &mut NoObserver)
+        Err(flick_engine::run(hart, &MEMORY, code, &mut NoObserver))
     }
+
+    #[inline]
+    fn count(&self, _hart: &mut Hart) {}
 }
 
 /// The same with instructions counted, for statistics, or accesses watched.
@@ -48,24 +51,24 @@ pub struct InlineCounted;
 impl Backend for InlineCounted {
     const COUNTED: bool = true;
 
-    #[inline]
-    fn run(&self, hart: &mut Hart, code: &CodeRegion) -> Exit {
+    fn run(&self, hart: &mut Hart, code: &CodeRegion, interpret: bool) -> Result<u64, Exit> {
         if device_check::enabled() {
             let mut watcher = Watcher::begin();
             let exit = flick_engine::run(hart, &MEMORY, code, &mut watcher);
-            stats::instructions(watcher.count);
+            hart.retired += watcher.count;
             watcher.end();
-            return exit;
+            return Err(exit);
         }
         if translation::enabled() {
-            hart.retired = 0;
-            let exit = translated(hart, code);
-            stats::instructions(hart.retired);
-            return exit;
+            return translated(hart, code, interpret);
         }
         let mut counter = InstructionCounter::default();
         let exit = flick_engine::run(hart, &MEMORY, code, &mut counter);
-        stats::instructions(counter.count);
-        exit
+        hart.retired += counter.count;
+        Err(exit)
+    }
+
+    fn count(&self, hart: &mut Hart) {
+        stats::instructions(std::mem::take(&mut hart.retired));
     }
 }

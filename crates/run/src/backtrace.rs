@@ -42,9 +42,9 @@ pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnM
             return;
         }
         // SAFETY: on this thread's stack, which is mapped, and deeper frames are alive; any bits are a
-        // valid activation but for `in_host`, which is not read here.
+        // valid activation.
         act = unsafe { &*next };
-        if !std::ptr::eq(act.thread, thread) || !modules::is_gate(act.gate) {
+        if !modules::is_gate(act.gate) {
             return;
         }
     }
@@ -60,7 +60,7 @@ fn one(
     let x = &act.hart.x;
     let (mut sp, mut ra, mut fp) = (x[SP], x[RA], x[FP]);
     // All but the innermost wait for a host function.
-    let mut pc = if innermost && !act.in_host {
+    let mut pc = if innermost && !act.in_host() {
         act.hart.pc
     } else {
         match ra {

@@ -5,13 +5,12 @@
 //! are on another stack than the host frames between them, so no one number is above all frames that
 //! must be unwound first and below all others. It changes instead: for host frames it is just above what
 //! the crossing has called ([`RAISED`]), for the NxP frames behind it the NxP's own.
-use std::arch::asm;
 use std::ffi::c_void;
 
 use flick_abi::layout::JumpTarget;
 
 use crate::activation::Activation;
-use crate::{jump_buffer, memory};
+use crate::{jump_buffer, memory, thread};
 
 /// What the stack pointer in a `jmp_buf` of NxP code is above its activation. Above every frame that
 /// the crossing calls, and so little that the red zone keeps a signal's frame out of the activation
@@ -66,12 +65,7 @@ pub unsafe fn to_host(exception: *mut c_void, act: *const Activation) {
 /// # Safety
 /// `exception` is what an unwinder gives a personality routine in forced unwinding.
 unsafe fn innermost(exception: *mut c_void) -> Option<*mut c_void> {
-    let thread: usize;
-    // SAFETY: the thread's description begins with its own address (System V x86-64 psABI, TLS); the
-    // exception's words are those of every exception.
-    unsafe {
-        asm!("mov {}, qword ptr fs:[0]", out(reg) thread, options(nostack, readonly, pure));
-        let own = (exception as usize).wrapping_sub(thread) < THREAD_DESCRIPTION;
-        own.then(|| exception.cast::<*mut c_void>().add(STOP_ARGUMENT).read())
-    }
+    let own = (exception as usize).wrapping_sub(thread::pointer()) < THREAD_DESCRIPTION;
+    // SAFETY: the words are those of every exception.
+    own.then(|| unsafe { exception.cast::<*mut c_void>().add(STOP_ARGUMENT).read() })
 }

@@ -32,6 +32,16 @@ pub enum Engine {
     Translate,
 }
 
+/// What perf(1) is told of translated code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Perf {
+    Off,
+    /// Names.
+    Map,
+    /// Names, source lines, the code itself.
+    Jitdump,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statistics {
     Off,
@@ -47,8 +57,8 @@ pub struct Config {
     pub statistics: Statistics,
     /// Whether accesses are compared with what a device gives.
     pub check_device: bool,
-    /// Whether perf(1) is told the names of translated code.
-    pub perf_map: bool,
+    /// What perf(1) is told of translated code.
+    pub perf: Perf,
 }
 
 /// The process's configuration.
@@ -97,7 +107,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     let trigger = [Trigger::Gate, Trigger::Fault][choose(settings::TRIGGER)];
     let engine = [Engine::Interpret, Engine::Translate][choose(settings::ENGINE)];
     let check_device = choose(settings::CHECK) == 1;
-    let perf_map = choose(settings::PERF) == 1;
+    let perf = [Perf::Off, Perf::Map, Perf::Jitdump][choose(settings::PERF)];
     let value = variable(settings::STATISTICS).unwrap_or_default();
     let statistics = match settings::Statistics::parse(&value) {
         Some(settings::Statistics::Off) => Statistics::Off,
@@ -113,7 +123,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         engine,
         statistics,
         check_device,
-        perf_map,
+        perf,
     }
 }
 
@@ -150,7 +160,9 @@ mod tests {
         assert_eq!(set.trigger, Trigger::Fault);
         assert_eq!(set.engine, Engine::Interpret);
         assert!(set.check_device && !plain.check_device);
-        assert!(set.perf_map && !plain.perf_map);
+        assert_eq!((set.perf, plain.perf), (Perf::Map, Perf::Off));
+        let dumps = with(&[("FLICK_PERF", "jitdump")]);
+        assert_eq!(dumps.perf, Perf::Jitdump);
         assert_eq!(set.statistics, Statistics::File("./record".into()));
         assert_eq!(with(&[("FLICK_STATS", "1")]).statistics, Statistics::Stderr);
         assert_eq!(with(&[("FLICK_OFFLOAD", "")]).offload, Offload::Auto);

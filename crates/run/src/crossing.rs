@@ -14,7 +14,8 @@ use core::arch::naked_asm;
 
 use flick_abi::layout::{GATE_PLAIN, Gate};
 
-use crate::{activation, device_check, marshal, stats, step, unwinding};
+use crate::{activation, device_check, marshal, stats, step, straight, translation, unwinding};
+use flick_engine::translate;
 
 /// `step`'s answer to the crossing.
 #[repr(u64)]
@@ -30,6 +31,8 @@ pub enum Next {
     CallHostInFull = 3,
     /// The NxP function has returned: xmm0 is a0 and a1.
     ReturnVector = 4,
+    /// Call the translated code at `activation.call.target` with the registers of the hart.
+    Translated = 5,
 }
 
 /// Whether NxP code is entered by the counted crossing: something is counted, or watched.
@@ -37,9 +40,12 @@ pub fn counted() -> bool {
     stats::enabled() || device_check::enabled()
 }
 
-pub fn cross_address(counted: bool) -> usize {
-    if counted {
+/// Where a gate leads whose function runs on the NxP.
+pub fn entrance(gate: &Gate) -> usize {
+    if counted() {
         cross_counted as *const () as usize
+    } else if translation::enabled() && gate.flags & GATE_PLAIN != 0 {
+        straight::entrance()
     } else {
         cross as *const () as usize
     }
@@ -57,24 +63,30 @@ unsafe extern "C" {
 }
 
 /// Start and end of each crossing.
-pub fn code() -> [u64; 4] {
+pub fn code() -> [u64; 6] {
+    let [straight_start, straight_end] = straight::code();
     [
         cross as *const () as u64,
         &raw const __flick_cross_end as u64,
         cross_counted as *const () as u64,
         &raw const __flick_cross_counted_end as u64,
+        straight_start,
+        straight_end,
     ]
 }
 
+/// Bytes of [`activation_end`] in front of the return address.
+pub const END_HEAD: usize = 1;
+
 pub fn return_address() -> u64 {
-    const NOP: u64 = 1;
-    activation_end as *const () as u64 + NOP
+    (activation_end as *const () as usize + END_HEAD) as u64
 }
 
 /// Whether a crossing's frame at `pc` waits for the host function that NxP code called.
 pub fn is_host_call(pc: u64) -> bool {
     pc == &raw const __flick_cross_called as u64
         || pc == &raw const __flick_cross_counted_called as u64
+        || straight::is_host_call(pc)
 }
 
 /// Where an unwinder must go on for a landing pad in NxP code, with the activation's rbp and what the
@@ -100,17 +112,105 @@ pub fn xcall_address() -> u64 {
     __flick_xcall as *const () as u64
 }
 
+/// In a frame whose caller's rbx and r12 to r15 are in the activation.
+macro_rules! saved_here {
+    () => {
+        concat!(
+            ".cfi_offset rbx, {rbx}\n .cfi_offset r12, {r12}\n .cfi_offset r13, {r13}\n",
+            ".cfi_offset r14, {r14}\n .cfi_offset r15, {r15}\n",
+        )
+    };
+}
+
+/// At a call of the host, where rbp is that of a crossing's frame: the caller's frame is the innermost NxP
+/// frame. `DW_CFA_def_cfa_expression`: its sp, `DW_OP_breg6` (rbp), `DW_OP_deref`; `DW_CFA_expression`:
+/// where rip (16) and what stands for s0, rcx (2), are, and what the crossing's caller has in the registers
+/// that it wants back.
+macro_rules! called_by_nxp {
+    () => {
+        concat!(
+            ".cfi_escape 0x0f, 4, 0x76, {sp0}, {sp1}, 0x06\n",
+            ".cfi_escape 0x10, 16, 3, 0x76, {ra0}, {ra1}\n",
+            ".cfi_escape 0x10, 2, 3, 0x76, {fp0}, {fp1}\n",
+            ".cfi_same_value rbp\n",
+            ".cfi_escape 0x10, 3, 3, 0x76, {rbx0}, {rbx1}\n",
+            ".cfi_escape 0x10, 12, 3, 0x76, {r12_0}, {r12_1}\n",
+            ".cfi_escape 0x10, 13, 3, 0x76, {r13_0}, {r13_1}\n",
+            ".cfi_escape 0x10, 14, 3, 0x76, {r14_0}, {r14_1}\n",
+            ".cfi_escape 0x10, 15, 3, 0x76, {r15_0}, {r15_1}\n",
+        )
+    };
+}
+
+/// From the activation at rsp.
+macro_rules! load_saved {
+    () => {
+        concat!(
+            "mov rbx, [rsp + {saved}]\n mov r12, [rsp + {saved} + 8]\n",
+            "mov r13, [rsp + {saved} + 16]\n mov r14, [rsp + {saved} + 24]\n",
+            "mov r15, [rsp + {saved} + 32]\n",
+        )
+    };
+}
+
+macro_rules! store_saved {
+    () => {
+        concat!(
+            "mov [rsp + {saved}], rbx\n mov [rsp + {saved} + 8], r12\n",
+            "mov [rsp + {saved} + 16], r13\n mov [rsp + {saved} + 24], r14\n",
+            "mov [rsp + {saved} + 32], r15\n",
+        )
+    };
+}
+
+pub(crate) use {called_by_nxp, load_saved, saved_here, store_saved};
+
+/// `naked_asm!` with the operands of these macros.
+macro_rules! crossing_asm {
+    ($($all:tt)*) => {
+        core::arch::naked_asm!(
+            $($all)*
+            size = const activation::SIZE,
+            saved = const activation::SAVED,
+            rbx = const activation::saved_from_end(0),
+            r12 = const activation::saved_from_end(1),
+            r13 = const activation::saved_from_end(2),
+            r14 = const activation::saved_from_end(3),
+            r15 = const activation::saved_from_end(4),
+            sp0 = const activation::NXP_SP[0],
+            sp1 = const activation::NXP_SP[1],
+            ra0 = const activation::NXP_RA[0],
+            ra1 = const activation::NXP_RA[1],
+            fp0 = const activation::NXP_FP[0],
+            fp1 = const activation::NXP_FP[1],
+            rbx0 = const activation::saved_from_frame_pointer(0)[0],
+            rbx1 = const activation::saved_from_frame_pointer(0)[1],
+            r12_0 = const activation::saved_from_frame_pointer(1)[0],
+            r12_1 = const activation::saved_from_frame_pointer(1)[1],
+            r13_0 = const activation::saved_from_frame_pointer(2)[0],
+            r13_1 = const activation::saved_from_frame_pointer(2)[1],
+            r14_0 = const activation::saved_from_frame_pointer(3)[0],
+            r14_1 = const activation::saved_from_frame_pointer(3)[1],
+            r15_0 = const activation::saved_from_frame_pointer(4)[0],
+            r15_1 = const activation::saved_from_frame_pointer(4)[1],
+            personality = sym unwinding::at_crossing,
+        )
+    };
+}
+
+pub(crate) use crossing_asm;
+
 /// One body, two entries: counting is chosen when a module is registered, so that calls that are not
 /// counted do not ask.
 macro_rules! crossing {
     (
-        $(#[$doc:meta])* $name:ident, $symbol:literal, $enter:path, $resume:path, $land:path,
+        $(#[$doc:meta])* $name:ident, $symbol:literal, $enter:path, $resume:path, $left:path, $land:path,
         $again:path
     ) => {
         $(#[$doc])*
         #[unsafe(naked)]
-        unsafe extern "C" fn $name() {
-            naked_asm!(
+        pub(crate) unsafe extern "C" fn $name() {
+            crossing_asm!(
                 ".cfi_startproc",
                 // DW_EH_PE_pcrel | DW_EH_PE_sdata4
                 ".cfi_personality 0x1b, {personality}",
@@ -121,6 +221,11 @@ macro_rules! crossing {
                 "mov rbp, rsp",
                 ".cfi_def_cfa_register rbp",
                 "sub rsp, {size}",
+                store_saved!(),
+                saved_here!(),
+                concat!(".globl ", $symbol, "_framed"),
+                concat!(".hidden ", $symbol, "_framed"),
+                concat!($symbol, "_framed:"),
                 // Each register is stored once: a crossing is as fast as its stores are. No load reads
                 // wider than what was stored, which would wait until the store is done.
                 "test byte ptr [r11 + {flags}], {plain}",
@@ -150,6 +255,7 @@ macro_rules! crossing {
                 "mov rdx, [rsp + {a0} + 8]",
                 "movsd xmm0, [rsp + {fa0}]",
                 "movsd xmm1, [rsp + {fa0} + 8]",
+                load_saved!(),
                 ".cfi_remember_state",
                 "leave",
                 ".cfi_def_cfa rsp, 8",
@@ -176,13 +282,7 @@ macro_rules! crossing {
                 "4:",
                 "mov rax, [rbp - {size} + {vectors}]",
                 ".cfi_remember_state",
-                // The caller's frame is the innermost NxP frame. DW_CFA_def_cfa_expression: its sp,
-                // DW_OP_breg6 (rbp), DW_OP_deref; DW_CFA_expression: where rip (16) and what stands
-                // for s0, rcx (2), are.
-                ".cfi_escape 0x0f, 4, 0x76, {sp0}, {sp1}, 0x06",
-                ".cfi_escape 0x10, 16, 3, 0x76, {ra0}, {ra1}",
-                ".cfi_escape 0x10, 2, 3, 0x76, {fp0}, {fp1}",
-                ".cfi_same_value rbp",
+                called_by_nxp!(),
                 "call [rbp - {size} + {target}]",
                 ".cfi_restore_state",
                 concat!(".globl ", $symbol, "_called"),
@@ -278,7 +378,29 @@ macro_rules! crossing {
                 "movups xmm7, [rbp - {size} + {floats} + 112]",
                 "jmp 8b",
                 "7:",
+                "cmp eax, {call_translated}",
+                "jne 10f",
+                "mov r10, [rsp + {target}]",
+                "lea rbp, [rsp + {hart_bias}]",
+                ".cfi_remember_state",
+                ".cfi_def_cfa rsp, {size} + {head}",
+                "call {go_in}",
+                "lea r10, [rip + {left_translated}]",
+                "cmp r11, r10",
+                "jne {returned}",
+                "lea rbp, [rsp + {size}]",
+                ".cfi_restore_state",
+                // From `straight`, where translated code has not returned to the activation's end.
+                concat!(".globl ", $symbol, "_left"),
+                concat!(".hidden ", $symbol, "_left"),
+                concat!($symbol, "_left:"),
+                "mov rdi, rsp",
+                "mov esi, eax",
+                "call {left}",
+                "jmp 2b",
+                "10:",
                 "movups xmm0, [rsp + {a0}]",
+                load_saved!(),
                 "leave",
                 ".cfi_def_cfa rsp, 8",
                 "ret",
@@ -286,7 +408,6 @@ macro_rules! crossing {
                 concat!(".globl ", $symbol, "_end"),
                 concat!(".hidden ", $symbol, "_end"),
                 concat!($symbol, "_end:"),
-                size = const activation::SIZE,
                 ints = const activation::INT_ARGS,
                 floats = const activation::FLOAT_ARGS,
                 gate = const activation::GATE,
@@ -307,14 +428,14 @@ macro_rules! crossing {
                 resume = sym $resume,
                 land = sym $land,
                 again = sym $again,
-                sp0 = const activation::NXP_SP[0],
-                sp1 = const activation::NXP_SP[1],
-                ra0 = const activation::NXP_RA[0],
-                ra1 = const activation::NXP_RA[1],
-                fp0 = const activation::NXP_FP[0],
-                fp1 = const activation::NXP_FP[1],
                 stack_args = sym marshal::host_stack_args,
-                personality = sym unwinding::at_crossing,
+                call_translated = const Next::Translated as u64,
+                hart_bias = const translate::HART_BIAS,
+                head = const activation::FRAME_HEAD,
+                go_in = sym translate::go_in,
+                left_translated = sym translate::leave,
+                returned = sym translate::returned,
+                left = sym $left,
             )
         }
     };
@@ -322,12 +443,12 @@ macro_rules! crossing {
 
 crossing!(
     /// Enters the NxP with the gate's record in r11; not callable from Rust.
-    cross, "__flick_cross", step::enter, step::resume, step::land, step::again
+    cross, "__flick_cross", step::enter, step::resume, step::left, step::land, step::again
 );
 crossing!(
     /// The same, counting.
     cross_counted, "__flick_cross_counted", step::enter_counted, step::resume_counted,
-    step::land_counted, step::again_counted
+    step::left_counted, step::land_counted, step::again_counted
 );
 
 pub fn twin_counted_address() -> usize {
@@ -362,7 +483,7 @@ unsafe extern "C" fn __flick_early() {
 /// that runs it has jumped wildly. To an unwinder it is a frame between the outermost NxP frame and the
 /// gate's caller; an unwinder looks one byte before a return address.
 #[unsafe(naked)]
-unsafe extern "C" fn activation_end() {
+pub(crate) unsafe extern "C" fn activation_end() {
     naked_asm!(
         ".cfi_startproc",
         ".cfi_personality 0x1b, {personality}",

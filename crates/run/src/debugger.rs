@@ -17,7 +17,7 @@ struct Node {
     next: AtomicPtr<Node>,
 }
 
-/// Layout version 1; later fields go to the end.
+/// Layout version 2; later fields go to the end.
 #[repr(C)]
 pub struct Debugger {
     version: AtomicU64,
@@ -32,19 +32,17 @@ pub struct Debugger {
     pc: AtomicU64,
     /// To where NxP code returns at the end of an activation.
     return_address: AtomicU64,
-    /// Code of the two crossings and of the engine: start and end.
-    crossings: [AtomicU64; 4],
+    /// Code of the crossings and of the engine: start and end.
+    crossings: [AtomicU64; 6],
     engine: [AtomicU64; 2],
-    /// Of translated code: start and end; all that follows is 0 if there is none.
+    /// Of translated code: start and end; `states` and `hart_bias` are 0 if there is none.
     translated: [AtomicU64; 2],
     /// [`translate::StateTable`].
     states: AtomicU64,
     /// What rbp is there, from the activation on, which begins with the hart.
     hart_bias: AtomicU64,
-    /// Offset in the activation of the host's stack pointer where translated code was entered, and the
-    /// bytes from there to the end of the frame that entered it.
-    host_sp: AtomicU64,
-    entered_frame: AtomicU64,
+    /// Offset in the activation of what the crossing's caller has in rbx and r12 to r15.
+    host_saved: AtomicU64,
 }
 
 const _: () = assert!(offset_of!(Activation, hart) == 0);
@@ -61,13 +59,12 @@ pub static __flick_debugger: Debugger = Debugger {
     in_host: AtomicU64::new(0),
     pc: AtomicU64::new(0),
     return_address: AtomicU64::new(0),
-    crossings: [const { AtomicU64::new(0) }; 4],
+    crossings: [const { AtomicU64::new(0) }; 6],
     engine: [const { AtomicU64::new(0) }; 2],
     translated: [const { AtomicU64::new(0) }; 2],
     states: AtomicU64::new(0),
     hart_bias: AtomicU64::new(0),
-    host_sp: AtomicU64::new(0),
-    entered_frame: AtomicU64::new(0),
+    host_saved: AtomicU64::new(0),
 };
 
 /// Call once, before the first module is added.
@@ -80,7 +77,7 @@ pub fn init() {
     );
     set(&all.activation_size, activation::SIZE as u64);
     set(&all.gate, activation::GATE as u64);
-    set(&all.in_host, offset_of!(Activation, in_host) as u64);
+    set(&all.in_host, offset_of!(Hart, mark) as u64);
     set(&all.pc, offset_of!(Hart, pc) as u64);
     set(&all.return_address, crossing::return_address());
     for (field, value) in all.crossings.iter().zip(crossing::code()) {
@@ -89,16 +86,15 @@ pub fn init() {
     for (field, value) in all.engine.iter().zip(report::engine_code()) {
         set(field, value);
     }
+    set(&all.host_saved, activation::SAVED as u64);
     if translation::enabled() {
         for (field, value) in all.translated.iter().zip(translation::code()) {
             set(field, value);
         }
         set(&all.states, translation::states());
         set(&all.hart_bias, translate::HART_BIAS as u64);
-        set(&all.host_sp, offset_of!(Hart, host_sp) as u64);
-        set(&all.entered_frame, translate::FRAME.into());
     }
-    all.version.store(1, Ordering::Release);
+    all.version.store(2, Ordering::Release);
 }
 
 /// The caller holds the lock of the modules' table.

@@ -1,7 +1,10 @@
 //! Where the calling thread's host stack is. Async-signal-safe, unlike `pthread_getattr_np`: a
 //! thread's first crossing may be in a handler that interrupted `malloc`, on a small signal stack.
-use std::arch::asm;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flick_engine::translate::LEAST_STACK;
+
+use crate::thread;
 
 /// Which stack an address is on, as far as it can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +21,10 @@ pub enum Which {
 #[derive(Clone, Copy, Debug)]
 pub struct HostStack {
     low: usize,
-    high: usize,
+    pub high: usize,
     main: bool,
+    /// Down to where calls of translated code may use it: handlers and libflick's own code need some.
+    pub limit: usize,
 }
 
 /// Thread pointer of the main thread, or 0 while it is not known.
@@ -29,7 +34,7 @@ static MAIN: AtomicUsize = AtomicUsize::new(0);
 /// be another.
 pub fn init() {
     if is_first_thread() {
-        MAIN.store(thread_pointer(), Ordering::Relaxed);
+        MAIN.store(thread::pointer(), Ordering::Relaxed);
     }
 }
 
@@ -42,7 +47,7 @@ pub fn is_first_thread() -> bool {
 impl HostStack {
     /// The calling thread's.
     pub fn current() -> Self {
-        let pointer = thread_pointer();
+        let pointer = thread::pointer();
         let main = match MAIN.load(Ordering::Relaxed) {
             // The first library with an image was opened by another thread.
             0 => is_first_thread(),
@@ -52,25 +57,24 @@ impl HostStack {
             // SAFETY: libc's pointer to the environment, which the kernel put on the stack.
             let on_stack = unsafe { libc::getauxval(libc::AT_RANDOM) } as usize;
             let high = mapping_of(on_stack).map_or(usize::MAX, |(_, high)| high);
-            return Self {
-                low: main_low(high),
-                high,
-                main: true,
-            };
+            return Self::new(main_low(high), high, true);
         }
         // The C library keeps a thread's block at the upper end of its stack.
         match mapping_of(pointer) {
-            Some((low, _)) => Self {
-                low,
-                high: pointer,
-                main: false,
-            },
+            Some((low, _)) => Self::new(low, pointer, false),
             // No /proc: assume that there is no other stack.
-            None => Self {
-                low: 0,
-                high: usize::MAX,
-                main: false,
-            },
+            None => Self::new(0, usize::MAX, false),
+        }
+    }
+
+    fn new(low: usize, high: usize, main: bool) -> Self {
+        const RESERVE: usize = 32 << 10;
+        let limit = low + RESERVE.min((high - low) / 4);
+        Self {
+            low,
+            high,
+            main,
+            limit,
         }
     }
 
@@ -85,17 +89,21 @@ impl HostStack {
         }
     }
 
-    /// Down to where calls of translated code may use the stack that has a frame at `here`: handlers and
-    /// libflick's own code need some. Of a stack that is not the thread's own nothing is known.
-    #[inline]
-    pub fn limit(&self, here: usize) -> usize {
-        const RESERVE: usize = 32 << 10;
+    /// Down to where calls of translated code may use the stack that has a frame at `here`. Of a stack that
+    /// is not the thread's own nothing is known.
+    pub fn limit_at(&self, here: usize) -> usize {
         const ELSEWHERE: usize = 3 << 10;
         if (self.low..self.high).contains(&here) {
-            self.low + RESERVE.min((self.high - self.low) / 4)
+            self.limit.min(here.saturating_sub(LEAST_STACK))
         } else {
             here - ELSEWHERE
         }
+    }
+
+    /// Whether a frame of the calling thread is on its signal stack; one that lies within the thread's own is
+    /// taken for that.
+    pub fn is_on_signal_stack(&self, frame: usize) -> bool {
+        !(self.low..self.high).contains(&frame) && self.which(frame) == Which::Signal
     }
 
     /// The stack of a frame of the calling thread.
@@ -125,13 +133,6 @@ impl HostStack {
             Which::Other
         }
     }
-}
-
-fn thread_pointer() -> usize {
-    let pointer;
-    // SAFETY: the first word of the thread's block is its own address (x86-64 TLS ABI).
-    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, pure, readonly)) };
-    pointer
 }
 
 /// The main thread's stack grows up to the soft limit, RLIMIT_STACK. `None`: unlimited.

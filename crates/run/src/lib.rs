@@ -32,6 +32,7 @@ pub mod signals;
 pub mod single;
 pub mod stats;
 mod step;
+mod straight;
 mod sync;
 mod thread;
 pub mod translation;

@@ -60,7 +60,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         Place::Host if stats::enabled() => crossing::twin_counted_address() as *const _,
         Place::Host => gate.twin,
         Place::Nxp if config::get().trigger == Trigger::Fault => gate.image,
-        Place::Nxp => crossing::cross_address(crossing::counted()) as *const _,
+        Place::Nxp => crossing::entrance(gate) as *const _,
     };
     if place == Place::Nxp {
         memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
@@ -80,6 +80,8 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
             .map(|gate| (gate.image as u64, ptr::from_ref(*gate)))
             .collect();
         by_image.sort_unstable();
+        // Another library may have been there, whose functions stayed known as the host's.
+        translation::forget(&code_of(module, &gates));
         MODULES.write(|modules| {
             debugger::add(module);
             modules.push(Registered {
@@ -131,11 +133,7 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
         at.map(|at| modules.swap_remove(at))
     });
     GENERATION.fetch_add(1, Ordering::Release);
-    let image = module.image as u64;
-    translation::forget(image, image + module.image_size);
-    for gate in &gates {
-        translation::forget(gate.entry as u64, gate.entry as u64 + 1);
-    }
+    translation::forget(&code_of(module, &gates));
     drop(gone);
 }
 
@@ -314,6 +312,15 @@ unsafe fn gates_of<'a>(module: &Module) -> Vec<&'a Gate> {
     all.iter()
         .filter(|gate| gate.flags & (GATE_NXP | GATE_BOTH) != 0)
         .collect()
+}
+
+/// Where a module has code that NxP code may call: its image, and from its first gate to its last one.
+fn code_of(module: &Module, gates: &[&Gate]) -> [Range<u64>; 2] {
+    let image = module.image as u64;
+    let entries = gates.iter().map(|gate| gate.entry as u64);
+    let first = entries.clone().min().unwrap_or_default();
+    let end = entries.max().map_or(first, |last| last + 1);
+    [image..image + module.image_size, first..end]
 }
 
 fn find<T>(f: impl FnMut(&Registered) -> Option<T>) -> Option<T> {

@@ -2,21 +2,16 @@
 //! Async-signal-safe.
 use std::ffi::{CStr, c_char, c_int};
 
+use flick_engine::REGISTERS;
+
 use crate::activation::Activation;
 use crate::backtrace::{self, Step};
 use crate::fatal::write_stderr;
 use crate::memory::stack;
 use crate::thread::Thread;
-use crate::{modules, raise, translation};
+use crate::{crossing, modules, raise, translation};
 
 const RA: usize = 1;
-
-/// RISC-V psABI names of x0 to x31.
-const REGISTERS: [&str; 32] = [
-    "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
-    "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
-    "t5", "t6",
-];
 
 /// A line buffer without allocation.
 pub struct Text {
@@ -60,7 +55,7 @@ impl Text {
         self
     }
 
-    fn decimal(&mut self, value: u32) -> &mut Self {
+    pub fn decimal(&mut self, value: u32) -> &mut Self {
         let mut digits = [0; 10];
         let (mut at, mut rest) = (digits.len(), value);
         loop {
@@ -121,8 +116,12 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
             .as_ref()
             .and_then(|thread| thread.active.top().as_mut());
         if let Some(act) = act {
-            if let Some(state) = translation::state_at(context, &act.hart) {
+            if let Some(state) = translation::state_at(context) {
                 act.hart = state;
+            } else if let Some(entry) = translation::entered_at(pc) {
+                // Somebody has sent it. Where the function was called is not known.
+                act.hart.pc = entry;
+                act.hart.x[RA] = 0;
             }
             Some(&*act)
         } else {
@@ -140,7 +139,7 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
         return;
     }
     if let Some(act) = act {
-        if !act.in_host && in_engine(pc) {
+        if !act.in_host() && in_engine(pc) {
             text.str("flick: error: [FLK0501] ")
                 .str(name(signal))
                 .str(" in NxP code: access to 0x");
@@ -152,7 +151,7 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
             registers(&mut text, act, FAULT);
             return;
         }
-        if act.in_host && pc == address && act.call.target == pc {
+        if act.in_host() && pc == address && called_by_crossing(context) {
             text.str("flick: error: [FLK0501] ")
                 .str(name(signal))
                 .str(" in NxP code: call of 0x");
@@ -173,6 +172,14 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
             .str("see `flick explain FLK0501`\n");
         text.print();
     }
+}
+
+/// Whether the code at the context's pc was called by NxP code. The pc is no code, so that nothing has been
+/// pushed since.
+fn called_by_crossing(context: &libc::ucontext_t) -> bool {
+    let sp = context.uc_mcontext.gregs[libc::REG_RSP as usize] as *const u64;
+    // SAFETY: the call has just stored its return address there.
+    crossing::is_host_call(unsafe { sp.read() })
 }
 
 /// Before the default action of a signal that NxP code raised by an instruction.

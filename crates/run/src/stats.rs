@@ -20,7 +20,7 @@ use flick_sync::Tally;
 use crate::config::{self, Statistics};
 use crate::fatal;
 use crate::memory::{Lock, policy, region, stack};
-use crate::modules;
+use crate::{modules, translation};
 
 pub(crate) mod symbols;
 
@@ -279,6 +279,7 @@ pub fn summary() -> Summary {
         None => Heap::Host("no NxP-local memory".into()),
     };
     let (user, system) = cpu_times();
+    let translated = translation::usage();
     Summary {
         program: program(),
         pid: std::process::id(),
@@ -294,6 +295,10 @@ pub fn summary() -> Summary {
         nxp_to_host: symbols::merged(nxp_to_host),
         faults: FAULTS.load(Relaxed),
         instructions: INSTRUCTIONS.load(Relaxed),
+        translated: translated.guest,
+        translation: translated.host,
+        translation_tables: translated.tables,
+        translations: translated.translations,
         on_host,
         files,
         threads: stack::acquired() as u64,

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use flick_abi::layout::{GATE_PLAIN, JumpTarget};
 use flick_engine::Exit;
+use flick_engine::translate::Reason;
 
 use crate::activation::Activation;
 use crate::backend::{Backend, Inline, InlineCounted};
@@ -39,6 +40,17 @@ pub(crate) unsafe extern "C" fn resume(act: *mut Activation) -> Next {
 pub(crate) unsafe extern "C" fn resume_counted(act: *mut Activation) -> Next {
     // SAFETY: the crossing passes its own frame.
     unsafe { host_returned(act, &InlineCounted) }
+}
+
+/// Translated code has come back, with all registers in the hart.
+pub(crate) unsafe extern "C" fn left(act: *mut Activation, reason: u64) -> Next {
+    // SAFETY: the crossing passes its own frame.
+    unsafe { go(act, &Inline, reason == Reason::Interpret as u64) }
+}
+
+pub(crate) unsafe extern "C" fn left_counted(act: *mut Activation, reason: u64) -> Next {
+    // SAFETY: the crossing passes its own frame.
+    unsafe { go(act, &InlineCounted, reason == Reason::Interpret as u64) }
 }
 
 /// A landing pad of NxP code: `landing` is set, `results` has what it gets.
@@ -95,21 +107,19 @@ unsafe fn start(act: *mut Activation, backend: &impl Backend) -> Next {
         } else {
             marshal::stack_size(&mut *act, gate.signature.cast())
         };
-        (*act).thread = thread;
-        (*act).in_host = false;
+        (*act).set_in_host(false);
         (*act).hart.pc = gate.image as u64;
         (*act).hart.reservation_len = 0;
-        (*act).hart.frm = (*thread).frm;
+        (*act).hart.frm = (*thread).frm();
+        (*act).hart.retired = 0;
         (*act).hart.x[SP] = entry_sp - room;
         (*act).hart.x[RA] = crossing::return_address();
         // From here on handlers that cross stay below the new stack pointer.
         (*thread).active.push(act, entry_sp);
-        if plain {
-            (*act).result = 0;
-        } else {
+        if !plain {
             marshal::enter_by_signature(&mut *act, gate.signature.cast());
         }
-        go(act, backend)
+        go(act, backend, false)
     }
 }
 
@@ -121,15 +131,29 @@ unsafe fn start(act: *mut Activation, backend: &impl Backend) -> Next {
 unsafe fn host_returned(act: *mut Activation, backend: &impl Backend) -> Next {
     // SAFETY: by contract.
     unsafe {
-        let thread = (*act).thread;
+        let thread = Thread::current_or_null();
         if (*thread).active.top() != act {
             active::drop_above(thread, act);
         }
-        (*act).in_host = false;
-        (*act).hart.frm = (*thread).frm;
+        (*act).set_in_host(false);
+        (*act).hart.frm = (*thread).frm();
         marshal::returned(&mut *act);
         (*act).hart.pc = (*act).hart.x[RA];
-        go(act, backend)
+        go(act, backend, false)
+    }
+}
+
+/// A host function that translated code has called has returned, and `act` is not the newest activation or
+/// the rounding mode is another. Whether the mode is one that translated code cannot have.
+pub(crate) unsafe extern "C" fn back_in_translated(act: *mut Activation) -> bool {
+    // SAFETY: `straight` passes the activation of its caller.
+    unsafe {
+        let thread = Thread::current_or_null();
+        if (*thread).active.top() != act {
+            active::drop_above(thread, act);
+        }
+        (*act).hart.frm = (*thread).frm();
+        (*thread).frm() != 0
     }
 }
 
@@ -145,29 +169,31 @@ unsafe fn go_on(
 ) -> Next {
     // SAFETY: by contract.
     unsafe {
-        let thread = (*act).thread;
+        let thread = Thread::current_or_null();
         if (*thread).active.top() != act {
             active::drop_above(thread, act);
         }
-        (*act).in_host = false;
-        (*act).hart.frm = (*thread).frm;
+        (*act).set_in_host(false);
+        (*act).hart.frm = (*thread).frm();
         restore(&mut *act);
-        go(act, backend)
+        go(act, backend, false)
     }
 }
 
-/// Runs NxP code from `hart.pc`.
+/// Runs NxP code from `hart.pc`, or has the crossing call what is translated of it. `interpret`: as
+/// [`Backend::run`] has it.
 ///
 /// # Safety
 /// `act` is the thread's innermost activation, ready to run.
 #[inline]
-unsafe fn go<B: Backend>(act: *mut Activation, backend: &B) -> Next {
+unsafe fn go<B: Backend>(act: *mut Activation, backend: &B, mut interpret: bool) -> Next {
     // SAFETY: by contract; regions live while their code runs.
     unsafe {
-        let thread = (*act).thread;
+        let thread = Thread::current_or_null();
         let (target, pc) = loop {
             let pc = (*act).hart.pc;
             let target = if pc == crossing::return_address() {
+                backend.count(&mut (*act).hart);
                 return finish(act);
             } else if pc == crossing::xcall_address() {
                 (*act).hart.x[T2]
@@ -187,11 +213,21 @@ unsafe fn go<B: Backend>(act: *mut Activation, backend: &B) -> Next {
                 // Its library was closed under the running code: the fetch faults as it would natively.
                 break (target, pc);
             }
-            let exit = backend.run(&mut (*act).hart, &*region);
-            if !matches!(exit, Exit::Leave) {
-                raise::raise_for(act, &exit);
+            let interpret = std::mem::take(&mut interpret);
+            match backend.run(&mut (*act).hart, &*region, interpret) {
+                Ok(translated) => {
+                    // No other mode is in translated code, and host calls from there do not ask.
+                    (*thread).set_frm(0);
+                    let limit = (*thread).host_stack.limit_at(act as usize);
+                    (*act).hart.host_limit = limit as u64;
+                    (*act).call.target = translated;
+                    return Next::Translated;
+                }
+                Err(Exit::Leave) => {}
+                Err(exit) => raise::raise_for(act, &exit),
             }
         };
+        backend.count(&mut (*act).hart);
         call_host(act, target, pc, B::COUNTED)
     }
 }
@@ -222,8 +258,8 @@ unsafe fn call_host(act: *mut Activation, target: u64, pc: u64, counted: bool) -
             let signature = (*act).hart.x[T1] as *const u8;
             marshal::call_by_signature(&mut *act, target, signature)
         };
-        (*(*act).thread).frm = (*act).hart.frm;
-        (*act).in_host = true;
+        (*Thread::current_or_null()).set_frm((*act).hart.frm);
+        (*act).set_in_host(true);
         next
     }
 }
@@ -234,9 +270,13 @@ unsafe fn call_host(act: *mut Activation, target: u64, pc: u64, counted: bool) -
 unsafe fn finish(act: *mut Activation) -> Next {
     // SAFETY: by contract.
     unsafe {
-        let thread = (*act).thread;
-        (*thread).frm = (*act).hart.frm;
-        let next = marshal::leave(&mut *act);
+        let thread = Thread::current_or_null();
+        (*thread).set_frm((*act).hart.frm);
+        let next = if (*(*act).gate).flags & GATE_PLAIN != 0 {
+            Next::Return
+        } else {
+            marshal::leave(&mut *act)
+        };
         (*thread).active.pop();
         next
     }

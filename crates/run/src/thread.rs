@@ -2,8 +2,11 @@
 use std::arch::asm;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
+use std::mem::offset_of;
 use std::ptr;
 use std::sync::OnceLock;
+
+use flick_engine::translate::LEAST_STACK;
 
 use crate::active::ActivationStack;
 use crate::fatal;
@@ -12,18 +15,20 @@ use crate::lookup::TargetCache;
 use crate::memory::stack::{self, Stack};
 use crate::sync::BlockedSignals;
 
+#[repr(C)]
 pub struct Thread {
+    // What each crossing looks at is near the start.
     pub active: ActivationStack,
-    /// This thread's stack in NxP-local memory.
-    stack: Stack,
-    /// Where handlers run after an overflow of `stack`, from the first one on.
-    spare: Option<Stack>,
+    /// The least stack pointer at which [`crate::straight`] calls translated code; all ones if `frm` is not 0.
+    pub least: usize,
     /// Where the stack starts; above it is this record.
     pub stack_top: usize,
     pub host_stack: HostStack,
-    /// [`flick_engine::Hart::frm`] between activations: the floating-point environment is one per
-    /// thread (architecture decision 6).
-    pub frm: u32,
+    /// This thread's stack in NxP-local memory.
+    stack: Stack,
+    frm: u16,
+    /// Where handlers run after an overflow of `stack`, from the first one on.
+    spare: Option<Stack>,
     pub targets: TargetCache,
 }
 
@@ -57,6 +62,25 @@ std::arch::global_asm!(
 );
 
 impl Thread {
+    pub const FRM: usize = offset_of!(Thread, frm);
+    pub const STACK_LOW: usize = offset_of!(Thread, stack) + offset_of!(Stack, lo);
+
+    /// [`flick_engine::Hart::frm`] between activations: the floating-point environment is one per
+    /// thread (architecture decision 6).
+    pub fn frm(&self) -> u16 {
+        self.frm
+    }
+
+    pub fn set_frm(&mut self, frm: u16) {
+        if self.frm != frm {
+            self.frm = frm;
+            self.least = match frm {
+                0 => self.host_stack.limit + LEAST_STACK,
+                _ => usize::MAX,
+            };
+        }
+    }
+
     /// Lowest address of the NxP stack.
     #[inline]
     pub fn stack_low(&self) -> usize {
@@ -85,6 +109,15 @@ impl Thread {
         }
         self.spare.as_ref().map(|spare| spare.hi as u64)
     }
+}
+
+/// The calling thread's pointer: the address of its block, by which it is known. Async-signal-safe.
+#[inline]
+pub fn pointer() -> usize {
+    let pointer;
+    // SAFETY: the first word of the thread's block is its own address (x86-64 ELF TLS ABI, variant II).
+    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, pure, readonly)) };
+    pointer
 }
 
 #[inline]
@@ -134,6 +167,7 @@ fn create() -> *mut Thread {
             stack_top,
             host_stack,
             frm: 0,
+            least: host_stack.limit + LEAST_STACK,
             targets: TargetCache::new(),
         });
         *slot().cast::<*mut Thread>() = thread;

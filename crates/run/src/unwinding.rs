@@ -43,8 +43,8 @@ unsafe extern "C" {
 type Personality = unsafe extern "C" fn(c_int, c_int, u64, *mut c_void, *mut c_void) -> c_int;
 
 /// # Safety
-/// `context` is that of a crossing's frame, of an NxP frame or of an activation's end: rbp is the
-/// crossing's there.
+/// `context` is that of an NxP frame, of an activation's end, or of a crossing's frame that calls the host:
+/// rbp is the crossing's there.
 unsafe fn activation_of(context: *mut c_void) -> *mut Activation {
     // SAFETY: by contract.
     let rbp = unsafe { _Unwind_GetGR(context, RBP) };
@@ -67,13 +67,14 @@ pub(crate) unsafe extern "C" fn at_crossing(
 ) -> c_int {
     // SAFETY: by contract; the activation is alive.
     unsafe {
-        let act = activation_of(context);
         if crossing::is_host_call(_Unwind_GetIP(context) as u64) {
             if actions & FORCE_UNWIND != 0 {
-                cleanup_push::to_nxp(exception, act);
+                cleanup_push::to_nxp(exception, activation_of(context));
             }
             return CONTINUE_UNWIND;
         }
+        // It calls with the activation as its stack pointer.
+        let act = _Unwind_GetCFA(context) as *mut Activation;
         if actions & FORCE_UNWIND != 0 {
             active::left_by_unwinding(act);
             return CONTINUE_UNWIND;

@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use flick_abi::settings;
 use flick_events::Summary;
 use flick_image::place::{Placed, Placements, Reason};
 
@@ -32,6 +31,25 @@ pub struct Manner {
     pub engine: &'static str,
     /// With statistics: the runtime counts, on paths of its own.
     pub counted: bool,
+}
+
+impl Manner {
+    /// Variables of the run, less that of the statistics.
+    pub fn environment(&self) -> [(&'static str, &'static str); 3] {
+        [
+            ("FLICK_TRIGGER", self.trigger),
+            ("FLICK_OFFLOAD", "require"),
+            ("FLICK_ENGINE", self.engine),
+        ]
+    }
+
+    /// The same for a shell: words in front of a command.
+    pub fn words(&self) -> String {
+        let words = self
+            .environment()
+            .map(|(name, value)| format!("{name}={value}"));
+        words.join(" ")
+    }
 }
 
 /// What a program does, as far as it is compared.
@@ -235,13 +253,10 @@ impl Workshop {
         dir: &Path,
     ) -> io::Result<Compared> {
         let record = dir.join("record");
-        let mut env = vec![
-            ("FLICK_TRIGGER".to_owned(), manner.trigger.to_owned()),
-            ("FLICK_OFFLOAD".to_owned(), "require".to_owned()),
-        ];
-        if settings::ENGINE.values.len() > 1 {
-            env.push(("FLICK_ENGINE".to_owned(), manner.engine.to_owned()));
-        }
+        let mut env = manner
+            .environment()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec();
         if manner.counted {
             env.push(("FLICK_STATS".to_owned(), record.display().to_string()));
         }

@@ -68,13 +68,7 @@ fn repeat(case: &Case, workshop: &Workshop, folder: &Path) -> String {
     };
     add(&workshop.plain, None, PLAIN);
     add(&flick, Some(&case.placement), FLICK);
-    let mut environment = format!(
-        "FLICK_TRIGGER={} FLICK_OFFLOAD=require",
-        case.manner.trigger
-    );
-    if flick_abi::settings::ENGINE.values.len() > 1 {
-        environment += &format!(" FLICK_ENGINE={}", case.manner.engine);
-    }
+    let mut environment = case.manner.words();
     if case.manner.counted {
         let record = folder.join("record");
         environment += &format!(" FLICK_STATS={}", quote(&record.display().to_string()));

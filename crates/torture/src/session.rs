@@ -218,9 +218,9 @@ fn case(
     workshop.write(&source, dir)?;
 
     let mut failures = Vec::new();
-    let manner = |trigger: &'static str, counted: bool| Manner {
+    let manner = |round: usize, trigger: &'static str, counted: bool| Manner {
         trigger,
-        engine: Draw::new(seed, trigger).pick(ENGINE.values),
+        engine: Draw::new(seed, &format!("engine {round} {trigger} {counted}")).pick(ENGINE.values),
         counted,
     };
     let plainly = |difference| Failure {
@@ -228,7 +228,7 @@ fn case(
             source: source.clone(),
             options: options.clone(),
             placement: Placement::List(Vec::new()),
-            manner: manner(TRIGGER.values[0], false),
+            manner: manner(0, TRIGGER.values[0], false),
         },
         difference,
         chosen: Vec::new(),
@@ -283,7 +283,7 @@ fn case(
                 continue;
             }
             Build::Failed(difference) => {
-                let manner = manner(TRIGGER.values[0], false);
+                let manner = manner(round, TRIGGER.values[0], false);
                 failures.push(failing(manner, difference, &Built::default()));
                 continue;
             }
@@ -301,8 +301,8 @@ fn case(
         let counted = Draw::new(seed, &format!("counted {round}")).pick(TRIGGER.values);
         let plain_runs = TRIGGER.values.iter().copied();
         let runs = plain_runs
-            .map(|trigger| manner(trigger, false))
-            .chain([manner(counted, true)]);
+            .map(|trigger| manner(round, trigger, false))
+            .chain([manner(round, counted, true)]);
         for manner in runs {
             totals.combinations += u64::from(!manner.counted);
             let compared = workshop.compare(&source, &manner, &reference, dir)?;

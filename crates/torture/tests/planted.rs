@@ -21,11 +21,14 @@ cp "$here/$made" "$word"
 "#;
 
 /// Programs that say, as those of Flick's compiler do, that something was placed.
-fn make_programs(dir: &Path) {
+fn make_programs(dir: &Path, wrong: &str) {
     fs::write(dir.join("place"), "v1\tu\tmain\tnxp\trandom\t\tprog.c\t1\n").unwrap();
-    for (name, status) in [("same", 0), ("wrong", 1)] {
+    for (name, status) in [("same", "0"), ("wrong", wrong)] {
         let source = dir.join(name).with_extension("c");
-        fs::write(&source, format!("int main(void) {{ return {status}; }}\n")).unwrap();
+        let text = format!(
+            "#include <stdlib.h>\n#include <string.h>\nint main(void) {{ return {status}; }}\n"
+        );
+        fs::write(&source, text).unwrap();
         let compile = Command::new("clang-19")
             .arg(&source)
             .arg("-o")
@@ -93,7 +96,7 @@ fn session(dir: &Path, seed: u64, count: u64) -> (Totals, String) {
 #[test]
 fn a_sound_compiler_shows_no_difference() {
     let dir = tempfile::tempdir().unwrap();
-    make_programs(dir.path());
+    make_programs(dir.path(), "1");
     make_compilers(dir.path(), "nothing is wrong with this one");
     let (totals, text) = session(dir.path(), 1, 3);
     assert_eq!(totals.differences, 0, "{text}");
@@ -106,7 +109,7 @@ fn a_sound_compiler_shows_no_difference() {
 #[test]
 fn a_planted_fault_is_found_and_made_small() {
     let dir = tempfile::tempdir().unwrap();
-    make_programs(dir.path());
+    make_programs(dir.path(), "1");
     make_compilers(dir.path(), "f64 v = va_arg");
     // The first program that has such an argument, whatever the generator makes of the seeds.
     let small = (1..=20)
@@ -129,12 +132,28 @@ fn a_planted_fault_is_found_and_made_small() {
     assert_eq!(calls, 1, "one call is enough:\n{text}");
     assert!(text.lines().count() < 70, "{text}");
 
-    // The script that repeats it says so.
-    let path = format!(
-        "{}:{}",
-        dir.path().display(),
-        std::env::var("PATH").unwrap()
+    repeats(dir.path(), &small);
+}
+
+#[test]
+fn a_fault_of_one_engine_is_found_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    make_programs(
+        dir.path(),
+        "getenv(\"FLICK_ENGINE\") && !strcmp(getenv(\"FLICK_ENGINE\"), \"translate\")",
     );
+    make_compilers(dir.path(), "main");
+    let found = (1..=20).find(|&seed| session(dir.path(), seed, 1).0.differences > 0);
+    let seed = found.expect("one of twenty cases draws the translator");
+    repeats(
+        dir.path(),
+        &dir.path().join(format!("kept/seed-{seed}-small")),
+    );
+}
+
+/// The script that repeats a failure says what it was.
+fn repeats(dir: &Path, small: &Path) {
+    let path = format!("{}:{}", dir.display(), std::env::var("PATH").unwrap());
     let repeated = Command::new(small.join("repeat.sh"))
         .env("PATH", path)
         .output()

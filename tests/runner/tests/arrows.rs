@@ -24,7 +24,10 @@ const PARTS: [(&str, &[&str]); 14] = [
     ),
     ("flick-so", &["flick-run", "flick-events", "flick-abi"]),
     ("flick-a", &["flick-run", "flick-events", "flick-abi"]),
-    ("flick-build", &["flick-image", "flick-abi", "flick-names"]),
+    (
+        "flick-build",
+        &["flick-engine", "flick-image", "flick-abi", "flick-names"],
+    ),
     (
         "flick-run",
         &[

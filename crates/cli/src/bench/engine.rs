@@ -3,12 +3,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use flick_abi::settings::ENGINE;
+use flick_abi::settings::{ENGINE, STATISTICS};
 use flick_build::{Error, Tool};
 use flick_report::engine::{self, Cell, Row, Set};
 
 use super::kernels::{self, NATIVE, NXP, RV64, V3, VECTORISED};
-use super::{Engines, Peer, finish, machine, measured, say, scratch, unreadable, variable};
+use super::{
+    Engines, Peer, file_error, finish, machine, measured, say, scratch, unreadable, variable,
+};
 
 #[derive(Args)]
 pub struct Options {
@@ -73,6 +75,25 @@ impl Engine {
     fn output(&self, arguments: &[&str]) -> Result<String, Error> {
         let output = finish(self.command().args(arguments))?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Bytes of RV64 code and of its translation, of one run of a kernel. The run counts instructions, so
+    /// that its code is somewhat larger.
+    fn translated(&self, kernel: &str) -> Result<[u64; 2], Error> {
+        let dir = scratch()?;
+        let record = dir.path().join("record");
+        let mut command = self.command();
+        finish(
+            command
+                .env(variable(STATISTICS), &record)
+                .args([kernel, "1"]),
+        )?;
+        // A program that ends by `_exit` leaves none.
+        let text = match std::fs::read_to_string(&record) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            read => read.map_err(|e| file_error("a file cannot be read", &record, &e))?,
+        };
+        engine::translated(&text).map_err(|why| unreadable(&self.command[0], why))
     }
 
     /// One more process of a kernel.
@@ -185,6 +206,13 @@ pub fn run(options: &Options) -> Result<(), Error> {
     };
     let own = all(&|kind| matches!(kind, Kind::Nxp(_)));
     let peers = all(&|kind| *kind == Kind::Peer);
+    let mut code = vec![[0; 2]; own.len()];
+    for (sums, &number) in code.iter_mut().zip(&own) {
+        for kernel in kernels.iter().filter(|_| !options.csv) {
+            let bytes = engines[number].translated(kernel)?;
+            sums.iter_mut().zip(bytes).for_each(|(sum, n)| *sum += n);
+        }
+    }
     let set = match options.programs {
         Some(_) => Set::Programs,
         None => Set::Kernels,
@@ -199,7 +227,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
             options.rounds, options.runs, names[0]
         );
         println!("{}", engine::table(&names, &rows));
-        print!("{}", engine::bars(&names, &own, &peers, &rows, set));
+        print!("{}", engine::bars(&names, &own, &code, &peers, &rows, set));
     }
     Ok(())
 }

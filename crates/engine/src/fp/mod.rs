@@ -172,7 +172,7 @@ pub(crate) fn boxed_canonical() -> u64 {
 pub fn read_fcsr(hart: &Hart) -> u64 {
     let m = mxcsr();
     let frm = if m & RC_MASK == RC_NEAREST && hart.frm != 0 {
-        hart.frm
+        u32::from(hart.frm)
     } else {
         env::rc_to_frm(m)
     };
@@ -183,6 +183,6 @@ pub fn read_fcsr(hart: &Hart) -> u64 {
 pub fn write_fcsr(hart: &mut Hart, fcsr: u64) {
     let frm = (fcsr >> 5) as u32 & 7;
     let rc = env::frm_to_rc(frm);
-    hart.frm = if frm >= RMM { frm } else { 0 };
+    hart.frm = if frm >= RMM { frm as u16 } else { 0 };
     set_mxcsr(env::with_fflags(mxcsr(), fcsr as u32 & 31) & !RC_MASK | rc);
 }

@@ -11,14 +11,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::state::StateTable;
 use super::targets::Targets;
-use super::valgrind;
+use crate::valgrind;
 
 const PAGE: usize = 4096;
 /// Cells of 8 bytes.
 const CELLS: usize = 1 << 16;
 const CELLS_AT: usize = size_of::<Targets>();
 const STATES_AT: usize = CELLS_AT + 8 * CELLS;
-const DATA: usize = (STATES_AT + size_of::<StateTable>()).next_multiple_of(PAGE);
+const OWN_AT: usize = (STATES_AT + size_of::<StateTable>()).next_multiple_of(PAGE);
+const DATA: usize = OWN_AT + PAGE;
 
 pub struct Area {
     /// Start of the reservation: a guard page, the data, the code, a guard page.
@@ -33,9 +34,11 @@ pub struct Area {
     cells: usize,
     cells_used: usize,
     cells_free: Vec<u64>,
-    /// Code below is another process's too, and stays.
-    floor: usize,
-    /// The memory is another process's too: what it holds is to stay, and a new one is to be used.
+    /// Code below stays: something leads to it.
+    kept: usize,
+    /// The memory of code below is another process's too.
+    forked: usize,
+    /// What comes next needs a new memory, since this one is another process's too.
     shared: bool,
 }
 
@@ -142,13 +145,20 @@ impl Area {
             cells: reserved + PAGE + CELLS_AT,
             cells_used: 0,
             cells_free: vec![],
-            floor: 0,
+            kept: 0,
+            forked: 0,
             shared: false,
         };
         let data = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         let read_write = libc::PROT_READ | libc::PROT_WRITE;
         map(reserved + PAGE, DATA, read_write, data, -1)?;
         area.targets().init();
+        area.own().store(1, Ordering::Relaxed);
+        // SAFETY: a page of the mapping just made. Without it a child is known by `is_shared` alone.
+        unsafe {
+            let page = (reserved + PAGE + OWN_AT) as *mut c_void;
+            libc::madvise(page, PAGE, libc::MADV_WIPEONFORK);
+        }
         area.writable = map_twice(area.code, code_size)?;
         Ok(area)
     }
@@ -166,6 +176,13 @@ impl Area {
     pub fn states(&self) -> &StateTable {
         // SAFETY: as above; its place is aligned as the table before it is.
         unsafe { &*((self.reserved + PAGE + STATES_AT) as *const StateTable) }
+    }
+
+    /// A word that is 0 in a child of `fork` that nobody has told of it (`_Fork`, clone(2) without
+    /// `CLONE_VM`, a fork in a handler that has interrupted a translation): its page is wiped there.
+    fn own(&self) -> &AtomicU64 {
+        // SAFETY: as above, in a page of its own.
+        unsafe { &*((self.reserved + PAGE + OWN_AT) as *const AtomicU64) }
     }
 
     /// A new cell, which holds 0; `None`: there is no more.
@@ -187,27 +204,29 @@ impl Area {
         self.cells_free.push(cell);
     }
 
-    /// Forgets the translations of a range of guest addresses, and returns where they were. What was made
-    /// last can be used again, unless it is still `in_use`.
+    /// Forgets the translations of guest addresses that are `named`, and returns where they were. What was
+    /// made last can be used again, unless it is still `in_use`.
     pub fn forget(
         &mut self,
-        guest: &Range<u64>,
+        named: impl Fn(u64) -> bool,
         in_use: impl Fn(&[Range<u64>]) -> bool,
     ) -> Vec<Range<u64>> {
-        let gone = self.states().forget(guest);
+        let gone = self.states().forget(named);
         if in_use(&gone) {
-            self.keep();
+            self.kept = self.used;
         }
         gone.iter().for_each(valgrind::discard);
         let (code, next) = (self.code as u64, self.next());
-        let next = self.states().shrink(next, code + self.floor as u64);
+        let next = self.states().shrink(next, code + self.kept as u64);
         self.used = (next - code) as usize;
+        // A child may execute what was there.
+        self.shared |= self.used < self.forked;
         gone
     }
 
     /// Call before a fork: the child executes what is there.
-    pub fn keep(&mut self) {
-        self.floor = self.used;
+    pub fn forking(&mut self) {
+        self.forked = self.used;
     }
 
     /// Where the next code begins.
@@ -215,11 +234,8 @@ impl Area {
         (self.code + self.used) as u64
     }
 
-    /// Appends code; false: it has no room.
+    /// Appends code, to memory of this process's own ([`Area::leave_shared`]); false: it has no room.
     pub fn append(&mut self, bytes: &[u8]) -> bool {
-        if self.shared && self.leave_shared().is_err() {
-            return false;
-        }
         if self.code_size - self.used < bytes.len() {
             return false;
         }
@@ -239,7 +255,7 @@ impl Area {
 
     /// What is left of the area gets memory of this process's own.
     pub fn leave_shared(&mut self) -> io::Result<()> {
-        if !self.shared {
+        if !self.shared && self.own().load(Ordering::Relaxed) != 0 {
             return Ok(());
         }
         let from = self.used.next_multiple_of(PAGE);
@@ -257,8 +273,9 @@ impl Area {
         self.writable = writable;
         self.mapped_from = from;
         self.used = from;
-        self.floor = from;
+        self.forked = from;
         self.shared = false;
+        self.own().store(1, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -275,5 +292,88 @@ impl Drop for Area {
             }
             libc::munmap(self.reserved as *mut c_void, self.size);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::States;
+    use super::*;
+
+    fn add(area: &mut Area, guest: u64, byte: u8) -> u64 {
+        area.leave_shared().unwrap();
+        let at = area.next();
+        assert!(area.append(&[byte; 64]));
+        assert!(area.states().push(at..at + 64, guest, States::default()));
+        at
+    }
+
+    fn first_byte(at: u64) -> u8 {
+        // SAFETY: readable memory of the area.
+        unsafe { *(at as *const u8) }
+    }
+
+    /// What `f` gives in a child that is made without handlers of `fork`.
+    fn in_child(f: impl FnOnce() -> u8) -> u8 {
+        // SAFETY: the child uses memory that it has, and ends.
+        unsafe {
+            let child = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t;
+            assert!(child >= 0);
+            if child == 0 {
+                libc::_exit(f().into());
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            assert!(libc::WIFEXITED(status));
+            libc::WEXITSTATUS(status) as u8
+        }
+    }
+
+    #[test]
+    fn a_child_of_any_kind_has_memory_of_its_own() {
+        let mut area = Area::new(1 << 20).unwrap();
+        let first = add(&mut area, 0x1000, 1);
+        let (next, parents) = (area.next(), area.range());
+        let child = in_child(|| {
+            let second = add(&mut area, 0x2000, 2);
+            assert!(second >= next && second < parents.1);
+            first_byte(first) * 16 + first_byte(second)
+        });
+        assert_eq!(child, 0x12);
+        assert_eq!(first_byte(next), 0, "the child has written to it");
+        assert_eq!(add(&mut area, 0x2000, 3), next);
+    }
+
+    #[test]
+    fn what_a_child_executes_is_given_back_in_other_memory() {
+        let mut area = Area::new(1 << 20).unwrap();
+        add(&mut area, 0x1000, 1);
+        let second = add(&mut area, 0x2000, 2);
+        area.forking();
+        let mut pipe = [0; 2];
+        // SAFETY: descriptors of the test's own.
+        assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
+        // SAFETY: as in `in_child`; it waits for the parent.
+        let child =
+            unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t };
+        if child == 0 {
+            let mut byte = 0_u8;
+            // SAFETY: one byte, and the end of the child.
+            unsafe {
+                libc::read(pipe[0], (&raw mut byte).cast(), 1);
+                libc::_exit(first_byte(second).into());
+            }
+        }
+        area.forget(|guest| guest == 0x2000, |_| false);
+        assert_eq!(area.next(), second);
+        let again = add(&mut area, 0x3000, 3);
+        assert!(again >= second && first_byte(again) == 3);
+        let mut status = 0;
+        // SAFETY: one byte, and the child's status.
+        unsafe {
+            assert_eq!(libc::write(pipe[1], b"x".as_ptr().cast(), 1), 1);
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+        }
+        assert_eq!(libc::WEXITSTATUS(status), 2, "the parent has changed it");
     }
 }

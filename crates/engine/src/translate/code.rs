@@ -2,6 +2,7 @@
 use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PRegSet, RegClass, VReg};
 
 use super::registers::Reg;
+use super::thunk::Callee;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cc {
@@ -142,8 +143,8 @@ pub enum Reason {
     Interpret = 1,
 }
 
-/// Operands by position: uses first, then definitions; behind them the places of guest registers
-/// ([`Node::state`]).
+/// Operands by position: uses first, then definitions; behind them those that keep values for
+/// [`Node::state`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op {
     /// Defines what the entry finds in registers.
@@ -227,9 +228,9 @@ pub enum Op {
     Pause,
     /// The interpreter's function for a floating-point instruction, by its word.
     Helper(u64),
-    /// Of a guest function at an address; the guest's return address.
+    /// The guest's return address.
     Call {
-        target: u64,
+        callee: Callee,
         back: u64,
         results: u64,
     },
@@ -237,7 +238,7 @@ pub enum Op {
         back: u64,
         results: u64,
     },
-    TailCall(u64),
+    TailCall(Callee),
     TailCallIndirect,
     /// To the blocks of this function by the guest's address; else a tail call.
     Table,
@@ -248,23 +249,32 @@ pub enum Op {
     Count(u32),
 }
 
-/// How a guest register follows from operands.
+/// How a guest register follows from values, or from where they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recipe {
-    Value,
+pub enum Recipe<V> {
+    Value(V),
     Const(i64),
-    /// operand + (operand << k) + offset
-    Sum(u8, i32),
-    /// operand + offset
-    Offset(i32),
+    /// a + (b << k) + offset
+    Sum(V, V, u8, i32),
+    Offset(V, i32),
 }
 
-impl Recipe {
-    pub fn operands(self) -> usize {
+impl<V: Copy> Recipe<V> {
+    pub fn values(self) -> impl Iterator<Item = V> {
+        let (a, b) = match self {
+            Recipe::Value(a) | Recipe::Offset(a, _) => (Some(a), None),
+            Recipe::Sum(a, b, ..) => (Some(a), Some(b)),
+            Recipe::Const(_) => (None, None),
+        };
+        a.into_iter().chain(b)
+    }
+
+    pub fn map<W>(self, f: impl Fn(V) -> W) -> Recipe<W> {
         match self {
-            Recipe::Value | Recipe::Offset(_) => 1,
-            Recipe::Sum(..) => 2,
-            Recipe::Const(_) => 0,
+            Recipe::Value(a) => Recipe::Value(f(a)),
+            Recipe::Const(k) => Recipe::Const(k),
+            Recipe::Sum(a, b, k, offset) => Recipe::Sum(f(a), f(b), k, offset),
+            Recipe::Offset(a, offset) => Recipe::Offset(f(a), offset),
         }
     }
 }
@@ -280,9 +290,9 @@ pub struct Finish {
 
 /// Where a guest register is at an instruction. Those that are not named are in the hart, or dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Place<V> {
     pub reg: Reg,
-    pub recipe: Recipe,
+    pub recipe: Recipe<V>,
     pub finish: Finish,
 }
 
@@ -292,8 +302,9 @@ pub struct Node {
     pub pc: u64,
     pub operands: Vec<Operand>,
     pub clobbers: PRegSet,
-    /// The operands of these are the last ones, and may be anywhere.
-    pub state: Vec<Place>,
+    pub state: Vec<Place<VReg>>,
+    /// How many operands, the last ones, only keep values for the state (`simplify/keep.rs`).
+    pub kept: usize,
 }
 
 impl Node {
@@ -304,18 +315,31 @@ impl Node {
             operands,
             clobbers: PRegSet::empty(),
             state: vec![],
+            kept: 0,
         }
+    }
+
+    /// The node of a block that only leads from one to another.
+    pub fn edge() -> Self {
+        Self::new(Op::Jump, 0, vec![])
+    }
+
+    pub fn is_edge(&self) -> bool {
+        self.op == Op::Jump && self.pc == 0
     }
 
     /// Operands of the instruction itself.
     pub fn own(&self) -> &[Operand] {
-        let state: usize = self.state.iter().map(|p| p.recipe.operands()).sum();
-        &self.operands[..self.operands.len() - state]
+        &self.operands[..self.operands.len() - self.kept]
     }
 
+    /// Values that the instruction or its state needs.
     pub fn uses(&self) -> impl Iterator<Item = VReg> + '_ {
-        let used = |o: &&Operand| o.kind() == OperandKind::Use;
-        self.operands.iter().filter(used).map(|o| o.vreg())
+        self.own_uses().chain(self.state_uses())
+    }
+
+    pub fn state_uses(&self) -> impl Iterator<Item = VReg> + '_ {
+        self.state.iter().flat_map(|place| place.recipe.values())
     }
 
     pub fn own_uses(&self) -> impl Iterator<Item = VReg> + '_ {
@@ -339,11 +363,18 @@ impl Node {
         self.state.clear();
     }
 
-    pub fn substitute(&mut self, f: impl Fn(VReg) -> VReg) {
+    pub fn substitute_own(&mut self, f: impl Fn(VReg) -> VReg) {
         for o in &mut self.operands {
             if o.kind() == OperandKind::Use {
                 *o = Operand::new(f(o.vreg()), o.constraint(), o.kind(), o.pos());
             }
+        }
+    }
+
+    pub fn substitute(&mut self, f: impl Fn(VReg) -> VReg) {
+        self.substitute_own(&f);
+        for place in &mut self.state {
+            place.recipe = place.recipe.map(&f);
         }
     }
 }
@@ -360,10 +391,12 @@ pub struct Code {
     /// Arguments for the parameters of each successor.
     pub args: Vec<Vec<Vec<VReg>>>,
     pub vregs: usize,
+    /// The guest registers of values that are parameters, at first; 0: of others.
+    pub owners: Vec<u8>,
     /// Guest addresses of [`Op::Table`]'s successors, in their order.
     pub table: Vec<u64>,
-    /// Blocks that a jump backwards leads to.
-    pub loops: Vec<bool>,
+    /// Values of which the allocator is to tell where they are, by their numbers.
+    pub tracked: Vec<(VReg, Inst, Inst, u32)>,
 }
 
 impl regalloc2::Function for Code {
@@ -412,6 +445,9 @@ impl regalloc2::Function for Code {
     }
     fn num_vregs(&self) -> usize {
         self.vregs
+    }
+    fn debug_value_labels(&self) -> &[(VReg, Inst, Inst, u32)] {
+        &self.tracked
     }
     fn spillslot_size(&self, _: RegClass) -> usize {
         1

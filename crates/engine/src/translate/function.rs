@@ -66,6 +66,32 @@ pub enum End {
     Outside(u64),
 }
 
+impl End {
+    /// Leads control to another block instead of one.
+    fn lead(&mut self, from: usize, to: usize) {
+        let all: &mut [usize] = match self {
+            End::Next(at) | End::Jump(at) => std::slice::from_mut(at),
+            End::Branch { taken, next } => {
+                for at in [taken, next] {
+                    if *at == from {
+                        *at = to;
+                    }
+                }
+                return;
+            }
+            End::Table(all) => all,
+            End::Return
+            | End::TailCall(_)
+            | End::TailCallIndirect
+            | End::Interpret(_)
+            | End::Outside(_) => &mut [],
+        };
+        for at in all.iter_mut().filter(|at| **at == from) {
+            *at = to;
+        }
+    }
+}
+
 pub struct Block {
     pub start: u64,
     /// The last one is that of the end, if that has one.
@@ -125,6 +151,7 @@ impl Function {
                 blocks[to].preds.push(at);
             }
         }
+        split_returns(&mut blocks);
         Self {
             entry,
             range,
@@ -162,6 +189,60 @@ fn remove_unreached(blocks: &mut Vec<Block>) {
             | End::Outside(_) => {}
         }
     }
+}
+
+/// Gives ways to a return on which nothing was called a copy of their own: what the function has saved need
+/// not be loaded again there (`simplify/stack.rs`).
+fn split_returns(blocks: &mut Vec<Block>) {
+    const MOST_INSNS: usize = 20;
+    const MOST_COPIES: usize = 4;
+    let has_called = after_calls(blocks);
+    let mut copies = 0;
+    for at in 0..blocks.len() {
+        let block = &blocks[at];
+        if block.end != End::Return || block.insns.len() > MOST_INSNS || block.preds.len() < 2 {
+            continue;
+        }
+        let ways = |pred| block.preds.iter().filter(|&&other| other == pred).count();
+        let early: Vec<usize> = (block.preds.iter().copied())
+            .filter(|&pred| !has_called[pred] && ways(pred) == 1)
+            .collect();
+        if early.len() == block.preds.len() {
+            continue;
+        }
+        for pred in early {
+            if copies == MOST_COPIES {
+                return;
+            }
+            copies += 1;
+            let copy = blocks.len();
+            let (start, insns) = (blocks[at].start, blocks[at].insns.clone());
+            blocks.push(Block {
+                start,
+                insns,
+                end: End::Return,
+                preds: vec![pred],
+                live_in: 0,
+                live_out: 0,
+            });
+            blocks[at].preds.retain(|&other| other != pred);
+            blocks[pred].end.lead(at, copy);
+        }
+    }
+}
+
+/// Whether a call may have been made where blocks end.
+fn after_calls(blocks: &[Block]) -> Vec<bool> {
+    let is_call = |insn: &Insn| matches!(insn.op(), Op::Jal | Op::Jalr) && insn.rd() != 0;
+    let mut after = vec![false; blocks.len()];
+    let calls = |block: &Block| block.insns.iter().any(|(_, insn)| is_call(insn));
+    let mut todo: Vec<usize> = (0..blocks.len()).filter(|&at| calls(&blocks[at])).collect();
+    while let Some(at) = todo.pop() {
+        if !std::mem::replace(&mut after[at], true) {
+            todo.extend(blocks[at].succs());
+        }
+    }
+    after
 }
 
 struct Decoder<'a> {

@@ -14,24 +14,31 @@ mod emit;
 mod features;
 mod function;
 mod glue;
+mod listing;
 mod liveness;
 mod lower;
+mod moves;
 mod program;
 mod registers;
 mod run;
 mod simplify;
 mod state;
 mod targets;
+mod thunk;
 mod translator;
 mod unwind;
-mod valgrind;
 
-pub use glue::Lookup;
+pub use code::Reason;
+pub use emit::trace::{Part, Span};
+pub use glue::{Lookup, go_in, leave, leave_at_call, returned};
+pub use listing::{Line, Listing};
 pub use liveness::Summary;
 pub use program::{Program, Target};
 pub use registers::HART_BIAS;
-pub use run::run;
+pub use run::{LEAST_STACK, advance, run};
 pub use state::{HostRegisters, StateTable};
-pub use targets::Targets;
-pub use translator::{Translator, Usage};
-pub use unwind::{FRAME, unwind_section};
+pub use targets::{MASK as TARGETS_MASK, Targets};
+pub use translator::{TRACE_ROOM, Translator, Usage};
+pub use unwind::{
+    CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, unwind_section, unwind_section_behind,
+};

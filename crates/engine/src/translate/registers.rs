@@ -61,6 +61,7 @@ pub const RAX: usize = 0;
 pub const RCX: usize = 1;
 pub const RDX: usize = 2;
 pub const RBX: usize = 3;
+pub const RBP: usize = 5;
 pub const RSI: usize = 6;
 pub const RDI: usize = 7;
 pub const R8: usize = 8;
@@ -78,6 +79,9 @@ pub const fn host(number: usize) -> PReg {
 pub const fn host_float(number: usize) -> PReg {
     PReg::new(number, RegClass::Float)
 }
+
+/// Registers that have a home.
+pub const HOMES: Regs = bit(RA) | 0x3f << A0 | 0b11 << 8 | 0b11 << 18 | 0xff << FA0;
 
 /// Where a guest register is at calls and entries; `None`: in the hart.
 pub fn home(reg: Reg) -> Option<PReg> {
@@ -119,6 +123,10 @@ pub fn class(reg: Reg) -> RegClass {
 /// Never allocated: what moves between stack slots and within parallel moves go through.
 pub const FLOAT_SCRATCH: usize = 15;
 
+pub const fn scratch() -> PReg {
+    host_float(FLOAT_SCRATCH)
+}
+
 const CALLER_SAVED: [usize; 9] = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
 const CALLEE_SAVED: [usize; 4] = [RBX, R12, R13, R14];
 
@@ -132,7 +140,7 @@ pub fn environment() -> MachineEnv {
     MachineEnv {
         preferred_regs_by_class: [ints(&CALLER_SAVED), floats, PRegSet::empty()],
         non_preferred_regs_by_class: [ints(&CALLEE_SAVED), PRegSet::empty(), PRegSet::empty()],
-        scratch_by_class: [None, Some(host_float(FLOAT_SCRATCH)), None],
+        scratch_by_class: [None, Some(scratch()), None],
         fixed_stack_slots: vec![],
     }
 }
@@ -148,3 +156,14 @@ pub fn call_clobbers() -> PRegSet {
 
 /// `rbp` minus the hart's address: the integer registers are in reach of one byte of displacement.
 pub const HART_BIAS: i32 = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn homes() {
+        let with_home = (0..64).filter(|&reg| home(reg).is_some());
+        assert_eq!(with_home.map(bit).fold(0, |all, reg| all | reg), HOMES);
+    }
+}

@@ -6,7 +6,7 @@ use crate::memory::Identity;
 use crate::observer::{InstructionCounter, Observer};
 use crate::op::Insn;
 use crate::region::CodeRegion;
-use crate::run as interpret;
+use crate::run as interpreter;
 
 /// Interprets until control goes elsewhere, or for some instructions.
 struct Until {
@@ -41,8 +41,53 @@ impl Observer for Until {
 /// Instructions after which a translation is asked for again.
 const MOST_INTERPRETED: u64 = 10_000;
 
-/// Stack that [`enter`](glue::enter) and functions that call nothing need below their caller's.
-const LEAST: u64 = 2048;
+/// Bytes of stack that a call of translated code needs at least, so that a function that calls nothing runs.
+pub const LEAST_STACK: usize = 2048;
+
+/// Interprets from `hart.pc` until translated code can be called; the first instruction in any case, if
+/// translated code has left it to the interpreter (`interpret`). The host address of what to call, or why
+/// there is nothing to be called.
+///
+/// # Safety
+/// The guest may do what the program may.
+pub unsafe fn advance(
+    hart: &mut Hart,
+    memory: &Identity,
+    code: &CodeRegion,
+    lookup: Lookup,
+    mut interpret: bool,
+) -> Result<u64, Exit> {
+    loop {
+        if !code.contains(hart.pc) {
+            return Err(Exit::Leave);
+        }
+        if hart.frm != 0 {
+            // Translated code takes the rounding mode for the host's.
+            let mut counter = InstructionCounter::default();
+            let exit = interpreter(hart, memory, code, &mut counter);
+            hart.retired = hart.retired.wrapping_add(counter.count);
+            return Err(exit);
+        }
+        hart.pc &= !1;
+        let mut until = Until {
+            left: if interpret { 1 } else { MOST_INTERPRETED },
+            jump: true,
+            retired: 0,
+        };
+        if !std::mem::take(&mut interpret) {
+            // SAFETY: by contract.
+            let entry = unsafe { lookup(hart, hart.pc) };
+            if entry != 0 {
+                return Ok(entry);
+            }
+        }
+        let exit = interpreter(hart, memory, code, &mut until);
+        hart.retired = hart.retired.wrapping_add(until.retired);
+        if exit != Exit::Budget {
+            return Err(exit);
+        }
+    }
+}
 
 /// Executes from `hart.pc` like [`crate::run()`], by translated code where there is some. Translated
 /// code does not use the stack below `stack_limit` for calls, as far as it can help it.
@@ -58,38 +103,17 @@ pub unsafe fn run(
     stack_limit: u64,
 ) -> Exit {
     let here = (&raw const stack_limit) as u64;
-    hart.host_limit = stack_limit.min(here.saturating_sub(LEAST));
+    hart.host_limit = stack_limit.min(here.saturating_sub(LEAST_STACK as u64));
+    let mut interpret = false;
     loop {
-        if !code.contains(hart.pc) {
-            return Exit::Leave;
-        }
-        if hart.frm != 0 {
-            // Translated code takes the rounding mode for the host's.
-            let mut counter = InstructionCounter::default();
-            let exit = interpret(hart, memory, code, &mut counter);
-            hart.retired = hart.retired.wrapping_add(counter.count);
-            return exit;
-        }
-        hart.pc &= !1;
         // SAFETY: by contract.
-        let entry = unsafe { lookup(hart, hart.pc) };
-        let mut until = Until {
-            left: MOST_INTERPRETED,
-            jump: true,
-            retired: 0,
-        };
-        if entry != 0 {
-            // SAFETY: by contract.
-            let reason = unsafe { glue::enter(hart, entry, lookup) };
-            if reason == Reason::Continue as u64 {
-                continue;
+        match unsafe { advance(hart, memory, code, lookup, interpret) } {
+            Ok(entry) => {
+                // SAFETY: by contract.
+                let reason = unsafe { glue::enter(hart, entry) };
+                interpret = reason == Reason::Interpret as u64;
             }
-            until.left = 1;
-        }
-        let exit = interpret(hart, memory, code, &mut until);
-        hart.retired = hart.retired.wrapping_add(until.retired);
-        if exit != Exit::Budget {
-            return exit;
+            Err(exit) => return exit,
         }
     }
 }

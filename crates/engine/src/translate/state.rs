@@ -3,11 +3,13 @@
 //! The table of one translation is a sequence of records in ascending order of host addresses: LEB128
 //! numbers for the distance from the record before, the guest address (from the function's entry, signed),
 //! the count of places, and for each place its register with flags and its operands.
+mod text;
+
 use regalloc2::Allocation;
 
 use super::code::{Finish, Recipe};
 use super::emit::places::At;
-use super::registers::{RA, Reg, home, is_float};
+use super::registers::{HART_BIAS, RA, RBP, Reg, home, is_float};
 use crate::hart::Hart;
 use std::ops::Range;
 use std::ptr;
@@ -31,8 +33,8 @@ const SINGLE: u64 = 1 << 8;
 const KIND: u32 = 9;
 
 impl Recorder {
-    pub fn record(&mut self, instruction: usize, pc: u64, places: &[At]) {
-        self.records.push((instruction, pc, places.to_vec()));
+    pub fn record(&mut self, instruction: usize, pc: u64, places: Vec<At>) {
+        self.records.push((instruction, pc, places));
     }
 
     /// `offset` tells where the code of a machine instruction starts.
@@ -55,9 +57,9 @@ impl Recorder {
 
 fn put_place(bytes: &mut Vec<u8>, place: &At) {
     let kind = match place.recipe {
-        Recipe::Value => 0,
+        Recipe::Value(_) => 0,
         Recipe::Const(_) => 1,
-        Recipe::Offset(_) => 2,
+        Recipe::Offset(..) => 2,
         Recipe::Sum(..) => 3,
     };
     let flag = |is: bool, flag: u64| if is { flag } else { 0 };
@@ -70,16 +72,16 @@ fn put_place(bytes: &mut Vec<u8>, place: &At) {
             | kind << KIND,
     );
     match place.recipe {
-        Recipe::Value => {}
+        Recipe::Value(_) => {}
         Recipe::Const(k) => put_signed(bytes, k),
-        Recipe::Offset(offset) => put_signed(bytes, offset.into()),
-        Recipe::Sum(k, offset) => {
+        Recipe::Offset(_, offset) => put_signed(bytes, offset.into()),
+        Recipe::Sum(_, _, k, offset) => {
             put(bytes, k.into());
             put_signed(bytes, offset.into());
         }
     }
-    for operand in &place.operands {
-        put(bytes, operand_number(*operand));
+    for operand in place.recipe.values() {
+        put(bytes, operand_number(operand));
     }
 }
 
@@ -234,15 +236,15 @@ impl StateTable {
         Some((entry.guest.load(Ordering::Relaxed), host))
     }
 
-    /// Forgets the translations of guest addresses in a range, and returns their host addresses. By who has
-    /// the translator alone.
-    pub(super) fn forget(&self, guest: &Range<u64>) -> Vec<Range<u64>> {
+    /// Forgets the translations of guest addresses that are `named`, and returns their host addresses. By
+    /// who has the translator alone.
+    pub(super) fn forget(&self, named: impl Fn(u64) -> bool) -> Vec<Range<u64>> {
         let count = self.count.load(Ordering::Relaxed).min(ENTRIES);
         let mut gone = vec![];
         for entry in &self.entries[..count] {
             let start = entry.start.load(Ordering::Relaxed);
             let end = entry.end.load(Ordering::Relaxed);
-            if start != end && guest.contains(&entry.guest.load(Ordering::Relaxed)) {
+            if start != end && named(entry.guest.load(Ordering::Relaxed)) {
                 entry.end.store(start, Ordering::Relaxed);
                 gone.push(start..end);
                 let bytes = entry.bytes.load(Ordering::Relaxed);
@@ -273,12 +275,12 @@ impl StateTable {
         next
     }
 
-    /// The guest's registers where code at `pc` was interrupted by a fault of its own: `hart` with those that
+    /// The guest's registers where code at `pc` was interrupted by a fault of its own: its hart with those that
     /// are alive there, sp and pc. `None`: no translated access. Async-signal-safe.
     ///
     /// # Safety
-    /// `host` is what the interrupted code had, and `hart` the hart that it runs.
-    pub unsafe fn restore(&self, pc: u64, host: &HostRegisters, hart: &Hart) -> Option<Hart> {
+    /// `host` is what the interrupted code had.
+    pub unsafe fn restore(&self, pc: u64, host: &HostRegisters) -> Option<Hart> {
         let entry = self.find(pc)?;
         let start = entry.start.load(Ordering::Relaxed);
         // SAFETY: a table that was leaked.
@@ -288,7 +290,8 @@ impl StateTable {
                 entry.len.load(Ordering::Relaxed),
             )
         };
-        let mut state = *hart;
+        // SAFETY: translated code has its hart there.
+        let mut state = unsafe { *((host.int[RBP] - HART_BIAS as u64) as *const Hart) };
         // While a function saves registers nobody reads them any more, so that no record has them; unwind
         // information may still want them.
         for reg in SAVED_FIRST {
@@ -342,11 +345,7 @@ unsafe fn restore(bytes: &[u8], offset: u32, host: &HostRegisters, hart: &mut Ha
 unsafe fn place(reader: &mut Reader, host: &HostRegisters, wanted: bool) -> (usize, u64) {
     let head = reader.get();
     let reg = (head & 63) as usize;
-    let finish = Finish {
-        sext32: head & SEXT32 != 0,
-        canonical: head & CANONICAL != 0,
-        single: head & SINGLE != 0,
-    };
+    let finish = finish_of(head);
     let operand = |reader: &mut Reader| match reader.get() as usize {
         n @ 0..16 if is_float(reg) => host.float[n],
         n @ 0..16 => host.int[n],
@@ -368,6 +367,14 @@ unsafe fn place(reader: &mut Reader, host: &HostRegisters, wanted: bool) -> (usi
         }
     };
     (reg, finished(value, finish))
+}
+
+fn finish_of(head: u64) -> Finish {
+    Finish {
+        sext32: head & SEXT32 != 0,
+        canonical: head & CANONICAL != 0,
+        single: head & SINGLE != 0,
+    }
 }
 
 fn finished(value: u64, finish: Finish) -> u64 {

@@ -11,17 +11,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::area::Area;
 use super::code::Code;
+use super::emit::trace::Span;
 use super::emit::{Emitter, Finished, Surroundings};
 use super::features;
 use super::function::Function;
-use super::glue;
+use super::glue::{self, Lookup};
 use super::liveness::{Liveness, Summary};
 use super::lower::Lower;
+use super::moves;
 use super::program::Program;
 use super::registers::{self, ARGUMENTS, HIDDEN_ARGUMENTS, RESULTS, TEMPORARIES};
 use super::simplify::simplify;
 use super::state::StateTable;
 use super::targets::Targets;
+use super::thunk::{Callee, callee};
 use crate::fp::env::{mxcsr, set_mxcsr};
 
 /// To nearest, nothing unmasked (Intel SDM, volume 1, 11.6.4).
@@ -34,7 +37,10 @@ const MOST_VALUES: usize = 1 << 20;
 /// Bytes of the largest function that is translated.
 const LARGEST: u64 = 1 << 18;
 
-/// Bytes in use.
+/// See [`Translator::trace`].
+pub const TRACE_ROOM: usize = 128;
+
+/// Bytes of what has been made, forgotten since or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Of RV64 functions that were translated, each once.
@@ -48,6 +54,7 @@ pub struct Usage {
 pub struct Translator {
     area: Area,
     count: bool,
+    lookup: Lookup,
     environment: regalloc2::MachineEnv,
     /// Host addresses by guest address; `None`: not to be translated.
     entries: BTreeMap<u64, Option<u64>>,
@@ -57,21 +64,28 @@ pub struct Translator {
     usage: Usage,
     /// Starts of functions that were translated.
     translated: BTreeSet<u64>,
+    trace: bool,
+    /// Of the last translation, if it was asked for.
+    spans: Vec<Span>,
 }
 
 impl Translator {
-    /// With room for `code_size` bytes of code. `count`: code counts instructions in `hart.retired`.
-    pub fn new(code_size: usize, count: bool) -> io::Result<Self> {
+    /// With room for `code_size` bytes of code, which asks `lookup` for what is not known. `count`: code counts
+    /// instructions in `hart.retired`.
+    pub fn new(code_size: usize, count: bool, lookup: Lookup) -> io::Result<Self> {
         features::check()?;
         Ok(Self {
             area: Area::new(code_size)?,
             count,
+            lookup,
             environment: registers::environment(),
             entries: BTreeMap::new(),
             cells: BTreeMap::new(),
             summaries: BTreeMap::new(),
             usage: Usage::default(),
             translated: BTreeSet::new(),
+            trace: false,
+            spans: vec![],
         })
     }
 
@@ -82,6 +96,18 @@ impl Translator {
 
     pub fn usage(&self) -> Usage {
         self.usage
+    }
+
+    /// From now on [`Translator::spans`] are recorded, and [`TRACE_ROOM`] bytes behind each translation's
+    /// instructions are no other's.
+    pub fn trace(&mut self) {
+        self.trace = true;
+    }
+
+    /// Which guest instructions the code of the last translation was made for; empty without
+    /// [`Translator::trace`].
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
     }
 
     /// The host address for a call of `target`, guest code of `program` or an address that it jumps to;
@@ -111,15 +137,17 @@ impl Translator {
         Some(entry)
     }
 
-    /// From here on calls of `target` through registers go to `entry`.
+    /// From here on calls of `target`, which is not guest code, go to `entry`.
     pub fn remember(&mut self, target: u64, entry: u64) {
         self.area.targets().insert(target, entry);
+        if let Some(&cell) = self.cells.get(&target) {
+            cell_at(cell).store(entry, Ordering::Release);
+        }
     }
 
-    /// Calls of this address leave translated code: host functions.
+    /// Calls of this address leave translated code.
     pub fn remember_elsewhere(&mut self, target: u64) {
-        let leave = glue::leave_at_call as *const () as u64;
-        self.area.targets().insert(target, leave);
+        self.remember(target, glue::leave_at_call as *const () as u64);
     }
 
     /// Where guest registers are at faults. It stays where it is.
@@ -133,27 +161,25 @@ impl Translator {
     }
 
     fn translate(&mut self, program: &dyn Program, pc: u64) -> Option<u64> {
-        let range = program.function(pc)?;
-        if range.end - range.start > LARGEST || program.insn(pc).is_none() {
-            return None;
-        }
+        let range = translated_range(program, pc)?;
         let summaries = Summaries {
             program,
             known: RefCell::new(std::mem::take(&mut self.summaries)),
         };
-        let code = lowered(&summaries, range.clone(), pc, self.count);
+        let made = allocated(&summaries, range.clone(), pc, self.count, &self.environment);
         self.summaries = summaries.known.into_inner();
-        if code.vregs >= MOST_VALUES {
-            return None;
-        }
-        let options = regalloc2::RegallocOptions::default();
-        let allocation = regalloc2::run(&code, &self.environment, &options).ok()?;
+        let (code, allocation) = made?;
         self.area.leave_shared().ok()?;
         let at = self.area.next();
-        let finished = self.emit(&code, &allocation, pc, at)?;
+        let mut finished = self.emit(&code, &allocation, pc, at)?;
+        if self.trace {
+            let size = finished.bytes.len().max(finished.code_end + TRACE_ROOM);
+            finished.bytes.resize(size, 0);
+        }
         if !self.area.append(&finished.bytes) {
             return None;
         }
+        self.spans = finished.spans;
         let (tables, bytes) = (finished.states.len(), finished.bytes.len());
         let end = at + finished.code_end as u64;
         if !self.area.states().push(at..end, pc, finished.states) {
@@ -202,42 +228,45 @@ impl Translator {
         let entries = &self.entries;
         let surroundings = Surroundings {
             targets,
+            lookup: self.lookup as usize as u64,
             cell: &cell,
             entry: &|target| entries.get(&target).copied().flatten(),
         };
-        let finished = Emitter::run(code, allocation, surroundings, pc, at).ok()?;
-        (!full.get()).then_some(finished)
+        let finished = Emitter::run(code, allocation, surroundings, pc, at, self.trace).ok()?;
+        (finished.is_exact && !full.get()).then_some(finished)
     }
 
-    /// Forgets everything of guest addresses in a range.
-    pub fn forget(&mut self, range: Range<u64>) {
-        self.entries.retain(|guest, _| !range.contains(guest));
-        self.summaries.retain(|guest, _| !range.contains(guest));
+    /// Forgets everything of addresses in these ranges: guest code that goes, and what other code is to
+    /// stand at.
+    pub fn forget(&mut self, ranges: &[Range<u64>]) {
+        let named = |at: u64| ranges.iter().any(|range| range.contains(&at));
+        self.entries.retain(|&guest, _| !named(guest));
+        self.summaries.retain(|&guest, _| !named(guest));
         let area = &mut self.area;
-        self.cells.retain(|guest, cell| {
-            let gone = range.contains(guest);
+        self.cells.retain(|&guest, cell| {
+            let gone = named(guest);
             if gone {
                 area.free_cell(*cell);
             }
             !gone
         });
-        self.translated.retain(|guest| !range.contains(guest));
+        self.translated.retain(|&guest| !named(guest));
         // A cell that others call through may still lead to what was to translate its function.
         let cells = &self.cells;
-        let gone = self.area.forget(&range, |gone| {
+        let gone = self.area.forget(named, |gone| {
             cells.values().any(|&cell| {
                 let code = cell_at(cell).load(Ordering::Relaxed);
                 gone.iter().any(|gone| gone.contains(&code))
             })
         });
         // What leads out of guest code stays: the loop looks again at where it leads.
-        let within = |at: u64| range.contains(&at) || gone.iter().any(|gone| gone.contains(&at));
+        let within = |at: u64| named(at) || gone.iter().any(|gone| gone.contains(&at));
         self.area.targets().forget(within);
     }
 
     /// Call before a fork.
     pub fn forking(&mut self) {
-        self.area.keep();
+        self.area.forking();
     }
 
     /// Call in the child of a fork.
@@ -249,6 +278,31 @@ impl Translator {
 fn cell_at(address: u64) -> &'static AtomicU64 {
     // SAFETY: a cell of the area, which lives as long as the translator.
     unsafe { &*(address as *const AtomicU64) }
+}
+
+/// The function with the instruction at `pc`, if it is one that is translated.
+pub(super) fn translated_range(program: &dyn Program, pc: u64) -> Option<Range<u64>> {
+    let range = program.function(pc)?;
+    (range.end - range.start <= LARGEST && program.insn(pc).is_some()).then_some(range)
+}
+
+/// Machine instructions for the function in `range`, entered at `pc`, and their registers; `None`: there
+/// are too many.
+pub(super) fn allocated(
+    summaries: &Summaries,
+    range: Range<u64>,
+    pc: u64,
+    count: bool,
+    environment: &regalloc2::MachineEnv,
+) -> Option<(Code, regalloc2::Output)> {
+    let code = lowered(summaries, range, pc, count);
+    if code.vregs >= MOST_VALUES {
+        return None;
+    }
+    let options = regalloc2::RegallocOptions::default();
+    let mut allocation = regalloc2::run(&code, environment, &options).ok()?;
+    moves::drop_redundant(&code, &mut allocation);
+    Some((code, allocation))
 }
 
 fn lowered(summaries: &Summaries, range: Range<u64>, pc: u64, count: bool) -> Code {
@@ -267,9 +321,9 @@ fn lowered(summaries: &Summaries, range: Range<u64>, pc: u64, count: bool) -> Co
 }
 
 /// What functions read. Each is looked into once, so that all its callers agree with it.
-struct Summaries<'a> {
-    program: &'a dyn Program,
-    known: RefCell<BTreeMap<u64, Summary>>,
+pub(super) struct Summaries<'a> {
+    pub program: &'a dyn Program,
+    pub known: RefCell<BTreeMap<u64, Summary>>,
 }
 
 impl Summaries<'_> {
@@ -292,6 +346,11 @@ impl Summaries<'_> {
         let range = self.program.function(pc).filter(|range| range.start == pc);
         let Some(range) = range.filter(|range| range.end - pc <= LARGEST) else {
             // No function's start: more may be handed over than at a call.
+            match callee(self.program, pc) {
+                Callee::Guest(at) if at != pc => return self.of(at, depth),
+                Callee::Elsewhere(_) => return Summary::UNKNOWN,
+                Callee::Guest(_) => {}
+            }
             return Summary {
                 reads: Summary::UNKNOWN.reads | TEMPORARIES,
                 ..Summary::UNKNOWN

@@ -78,7 +78,8 @@ impl Translated {
         // SAFETY: the same code, which outlives the engine.
         let code = unsafe { CodeRegion::new(code.base(), code.len()) };
         *TRANSLATOR.lock().unwrap() = Some(Current {
-            translator: Translator::new(16 << 20, false).expect("memory for translated code"),
+            translator: Translator::new(16 << 20, false, lookup)
+                .expect("memory for translated code"),
             guest: Guest {
                 code,
                 functions: functions.to_vec(),
@@ -110,6 +111,6 @@ impl Engine for Translated {
         }
         let host = HostRegisters::of(context);
         // SAFETY: the context is that of the fault in this thread, which runs `hart`.
-        unsafe { translator.states().restore(pc, &host, hart) }
+        unsafe { translator.states().restore(pc, &host) }
     }
 }

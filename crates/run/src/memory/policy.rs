@@ -13,6 +13,8 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use flick_engine::valgrind;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The heap in NxP-local memory.
@@ -30,7 +32,7 @@ pub fn policy() -> Option<&'static Policy> {
 
 pub(super) fn decide() -> &'static Policy {
     POLICY.get_or_init(|| {
-        if running_on_valgrind() {
+        if valgrind::running() {
             return Policy::Host("under valgrind".into());
         }
         match owner_of_free() {
@@ -109,27 +111,4 @@ fn object_of(addr: *const c_void) -> Option<Object> {
         base: info.dli_fbase as usize,
         name,
     })
-}
-
-/// valgrind's client request RUNNING_ON_VALGRIND (valgrind.h, amd64-linux): a sequence of rotations
-/// that does nothing on a processor.
-fn running_on_valgrind() -> bool {
-    let request: [u64; 6] = [0x1001, 0, 0, 0, 0, 0];
-    let mut answer: u64 = 0;
-    // SAFETY: rdi is rotated by 128 bits in all and so unchanged; `xchg rbx, rbx` does nothing;
-    // valgrind reads `request` and writes rdx.
-    unsafe {
-        std::arch::asm!(
-            "rol rdi, 3",
-            "rol rdi, 13",
-            "rol rdi, 61",
-            "rol rdi, 51",
-            "xchg rbx, rbx",
-            inout("rdi") 0u64 => _,
-            in("rax") request.as_ptr(),
-            inout("rdx") answer,
-            options(nostack),
-        );
-    }
-    answer != 0
 }

@@ -5,8 +5,9 @@ use std::cell::UnsafeCell;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::lock::thread_pointer;
 use dlmalloc::Dlmalloc;
+
+use crate::thread;
 
 /// Address space for it.
 const SIZE: usize = 512 << 20;
@@ -85,7 +86,7 @@ pub fn init() -> io::Result<()> {
 /// Calls `f`, whose allocations by this thread come from the translator's heap. The caller holds the
 /// translator's lock.
 pub fn with<R>(f: impl FnOnce() -> R) -> R {
-    OWNER.store(thread_pointer(), Ordering::Relaxed);
+    OWNER.store(thread::pointer(), Ordering::Relaxed);
     let result = f();
     OWNER.store(0, Ordering::Relaxed);
     result
@@ -101,7 +102,7 @@ pub struct Allocator;
 
 impl Allocator {
     fn is_ours() -> bool {
-        OWNER.load(Ordering::Relaxed) == thread_pointer()
+        OWNER.load(Ordering::Relaxed) == thread::pointer()
     }
 
     fn has(place: *mut u8) -> bool {

@@ -7,6 +7,8 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::thread;
+
 pub struct OwnedLock<T> {
     /// Thread pointer of the owner, [`FREE`] or [`BROKEN`].
     owner: AtomicUsize,
@@ -19,18 +21,6 @@ const BROKEN: usize = 1;
 // SAFETY: the value is the owner's alone.
 unsafe impl<T: Send> Sync for OwnedLock<T> {}
 
-/// Address of the calling thread's block.
-pub fn thread_pointer() -> usize {
-    let pointer;
-    // SAFETY: the first word of the thread's block is its own address (x86-64 TLS ABI).
-    unsafe {
-        std::arch::asm!(
-            "mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, pure, readonly)
-        )
-    };
-    pointer
-}
-
 impl<T> OwnedLock<T> {
     pub const fn new(value: T) -> Self {
         Self {
@@ -42,7 +32,7 @@ impl<T> OwnedLock<T> {
     fn take(&self) -> bool {
         let taken = self.owner.compare_exchange(
             FREE,
-            thread_pointer(),
+            thread::pointer(),
             Ordering::Acquire,
             Ordering::Relaxed,
         );
@@ -51,7 +41,7 @@ impl<T> OwnedLock<T> {
 
     /// Whether the calling thread is the owner: a handler has interrupted it.
     pub fn is_mine(&self) -> bool {
-        self.owner.load(Ordering::Relaxed) == thread_pointer()
+        self.owner.load(Ordering::Relaxed) == thread::pointer()
     }
 
     /// `None`: somebody else has it.

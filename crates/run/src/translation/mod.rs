@@ -10,14 +10,16 @@ mod program;
 mod stack;
 mod unwind;
 
+use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use flick_engine::Hart;
-use flick_engine::translate::{HostRegisters, StateTable, Target, Targets, Translator};
+use flick_engine::translate::{HostRegisters, StateTable, Target, Targets, Translator, Usage};
 
 use crate::config::{self, Engine};
-use crate::{fatal, lookup, stats};
+use crate::thread::Thread;
+use crate::{crossing, fatal, lookup, stats, straight};
 use lock::OwnedLock;
 
 pub use alloc::Allocator;
@@ -26,7 +28,7 @@ pub use alloc::Allocator;
 const CODE: usize = 64 << 20;
 
 static TRANSLATOR: OwnedLock<Option<Translator>> = OwnedLock::new(None);
-static TARGETS: AtomicPtr<Targets> = AtomicPtr::new(ptr::null_mut());
+pub(crate) static TARGETS: AtomicPtr<Targets> = AtomicPtr::new(ptr::null_mut());
 static STATES: AtomicPtr<StateTable> = AtomicPtr::new(ptr::null_mut());
 static CODE_RANGE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
@@ -55,14 +57,14 @@ fn make() -> Result<(), String> {
     let unable = |error: std::io::Error| format!("no memory for translated code: {error}");
     stack::init().map_err(unable)?;
     alloc::init().map_err(unable)?;
-    let translator = Translator::new(CODE, stats::enabled()).map_err(unable)?;
+    let translator = Translator::new(CODE, stats::enabled(), entry_for).map_err(unable)?;
     let (start, end) = translator.range();
     unwind::register(start, end);
-    perf::init();
     CODE_RANGE[0].store(start, Ordering::Relaxed);
     CODE_RANGE[1].store(end, Ordering::Relaxed);
     TRANSLATOR.with(|place| {
         let translator = place.insert(translator);
+        perf::init(translator);
         STATES.store(
             ptr::from_ref(translator.states()).cast_mut(),
             Ordering::Release,
@@ -96,19 +98,58 @@ pub fn states() -> u64 {
 /// # Safety
 /// Called by the engine, which runs `hart`.
 pub unsafe extern "C" fn entry_for(_hart: *mut Hart, target: u64) -> u64 {
+    known(target).unwrap_or_else(|| translate(target))
+}
+
+/// Whether the calling thread handles a signal on a stack for that. Asks the kernel only where the thread is
+/// not on its own stack: a program may have forbidden itself that system call.
+fn on_signal_stack() -> bool {
+    let here = 0_u8;
+    let frame = &raw const here as usize;
+    let thread = Thread::current_or_null();
+    // SAFETY: the thread's own state.
+    !thread.is_null() && unsafe { (*thread).host_stack.is_on_signal_stack(frame) }
+}
+
+/// What translated code finds for a target by itself. [`enabled`] holds.
+fn known(target: u64) -> Option<u64> {
     // SAFETY: the table lives as long as the process.
-    let known = unsafe { (*TARGETS.load(Ordering::Relaxed)).get(target) };
-    known.unwrap_or_else(|| translate(target))
+    unsafe { (*TARGETS.load(Ordering::Relaxed)).get(target) }
+}
+
+/// What translated code calls for host code at `target`; 0: the crossing has to see to it.
+fn host_call(target: u64) -> u64 {
+    if crossing::counted() || target == crossing::xcall_address() {
+        return 0;
+    }
+    straight::host_call()
 }
 
 #[cold]
 fn translate(target: u64) -> u64 {
     let (meaning, lasting) = lookup::classify(target);
+    if !lasting {
+        // It is asked for at every call, so without the lock if need be.
+        match meaning {
+            lookup::Target::Nxp(address) => {
+                if let Some(known) = known(address) {
+                    return known;
+                }
+            }
+            lookup::Target::Host => return host_call(target),
+        }
+    }
+    // Seen from the translator's stack the kernel takes a signal stack for unused: the next handler would
+    // begin at its upper end, over the frames of this one.
+    if on_signal_stack() {
+        return 0;
+    }
     let entry = TRANSLATOR.try_with(|translator| {
         let translator = translator.as_mut()?;
         let lookup::Target::Nxp(address) = meaning else {
-            if lasting {
-                translator.remember_elsewhere(target);
+            match host_call(target) {
+                0 => translator.remember_elsewhere(target),
+                call => translator.remember(target, call),
             }
             return None;
         };
@@ -119,7 +160,7 @@ fn translate(target: u64) -> u64 {
                 if translator.usage().translations != known
                     && let Some((guest, host)) = translator.states().translation_at(entry)
                 {
-                    perf::add(host, guest);
+                    perf::add(translator, host, guest);
                 }
                 // A gate, or a host copy; the address itself is known by now.
                 if lasting && target != address {
@@ -132,30 +173,46 @@ fn translate(target: u64) -> u64 {
     entry.flatten().unwrap_or(0)
 }
 
+/// Where in NxP code the translation begins that has code at `pc`.
+pub fn entered_at(pc: u64) -> Option<u64> {
+    if !is_code(pc) {
+        return None;
+    }
+    // SAFETY: the table lives as long as the process.
+    let states = unsafe { &*STATES.load(Ordering::Relaxed) };
+    states.translation_at(pc).map(|(guest, _)| guest)
+}
+
 /// The registers of NxP code whose translation faulted in a context; `None`: it was not translated code.
 /// Async-signal-safe.
 ///
 /// # Safety
-/// The context is that of a signal being handled in the thread that runs `hart`.
-pub unsafe fn state_at(context: &libc::ucontext_t, hart: &Hart) -> Option<Hart> {
+/// The context is that of a signal being handled in this thread.
+pub unsafe fn state_at(context: &libc::ucontext_t) -> Option<Hart> {
     let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
     if !is_code(pc) {
         return None;
     }
     let host = HostRegisters::of(context);
     // SAFETY: the table lives as long as the process; else by contract.
-    unsafe { (*STATES.load(Ordering::Relaxed)).restore(pc, &host, hart) }
+    unsafe { (*STATES.load(Ordering::Relaxed)).restore(pc, &host) }
 }
 
-/// The image at `start..end` goes away.
-pub fn forget(start: u64, end: u64) {
+/// What is at these addresses goes away, or something else comes there.
+pub fn forget(ranges: &[Range<u64>]) {
     if enabled() {
         TRANSLATOR.with(|translator| {
             if let Some(translator) = translator {
-                alloc::with(|| translator.forget(start..end));
+                alloc::with(|| translator.forget(ranges));
             }
         });
     }
+}
+
+/// What has been translated; nothing if another thread translates now.
+pub fn usage() -> Usage {
+    let usage = TRANSLATOR.try_with(|translator| translator.as_ref().map(Translator::usage));
+    usage.flatten().unwrap_or_default()
 }
 
 /// Whether [`before_fork`] has taken the lock. It has not if a handler forks that interrupted a translation.

@@ -1,79 +1,93 @@
-//! Names of translated code for perf(1): `/tmp/perf-PID.map` (Linux, tools/perf/Documentation,
-//! jit-interface.txt), a line for each translation.
+//! What perf(1) is told of translated code: its names ([`map`]), or its bytes and source lines too
+//! ([`jitdump`]), in a file of the process.
 //!
-//! The file is opened for each line: descriptors are the program's to close, and a child of `fork` has a
-//! file of its own. A line that cannot be written is missing. Async-signal-safe.
+//! The file is opened for each translation: descriptors are the program's to close, and a child of `fork` has
+//! a file of its own. What cannot be written is missing. Async-signal-safe.
+mod jitdump;
+mod map;
+
 use std::ffi::{CStr, c_char, c_int};
 use std::ops::Range;
 
-use crate::config;
+use flick_engine::translate::Translator;
+
+use crate::config::{self, Perf};
 use crate::memory::region::{last_errno, set_errno};
 use crate::modules;
 use crate::report::Text;
 
-/// Drops what an earlier process with this number has left. Call once in each process.
-pub fn init() {
-    if config::get().perf_map {
-        with_path(|path| {
-            // SAFETY: a C string.
-            unsafe { libc::unlink(path.as_ptr()) };
-        });
+/// Call once in a process, before it translates anything.
+pub fn init(translator: &mut Translator) {
+    match config::get().perf {
+        Perf::Off => {}
+        Perf::Map => map::init(),
+        Perf::Jitdump => {
+            translator.trace();
+            jitdump::init();
+        }
     }
 }
 
-/// Tells of a new translation: where it is, and the guest address where it is entered.
-pub fn add(host: Range<u64>, guest: u64) {
-    if !config::get().perf_map {
-        return;
+/// Tells of the translation that was made last: where it is, and the guest address where it is entered.
+pub fn add(translator: &Translator, host: Range<u64>, guest: u64) {
+    // The program may be between a failure and its look at it.
+    let errno = last_errno();
+    match config::get().perf {
+        Perf::Off => {}
+        Perf::Map => map::add(host, guest),
+        Perf::Jitdump => jitdump::add(host, guest, translator.spans()),
     }
-    let mut line = Text::new();
-    line.hex(host.start, 0).str(" ");
-    line.hex(host.end - host.start, 0).str(" ");
+    set_errno(errno);
+}
+
+/// Puts the name of the function, with the offset where it is entered, if that is not 0.
+fn put_name(text: &mut Text, guest: u64) {
     // The last one is the function that all the code is of.
     let mut function = None;
     modules::describe(guest, |place| function = Some(place));
     match function {
         // SAFETY: names are C strings of the module.
         Some(place) => unsafe {
-            line.c_str(place.function);
+            text.c_str(place.function);
             if let Some(offset) = place.offset.filter(|&offset| offset != 0) {
-                line.str("+0x").hex(offset, 0);
+                text.str("+0x").hex(offset, 0);
             }
         },
         None => {
-            line.str("0x").hex(guest, 0);
+            text.str("0x").hex(guest, 0);
         }
     }
-    line.str(" [NxP]\n");
-    with_path(|path| {
-        // The program may be between a failure and its look at it.
-        let errno = last_errno();
-        let flags =
-            libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC | libc::O_NOFOLLOW;
-        // SAFETY: a C string, and a buffer with its length.
-        unsafe {
-            let file = libc::open(path.as_ptr(), flags, 0o600 as c_int);
-            if file >= 0 {
-                libc::write(file, line.bytes().as_ptr().cast(), line.bytes().len());
-                libc::close(file);
-            }
-        }
-        set_errno(errno);
-    });
+    text.str(" [NxP]");
 }
 
-fn with_path(f: impl FnOnce(&CStr)) {
-    // SAFETY: a plain system call.
-    let mut number = unsafe { libc::getpid() }.unsigned_abs();
-    let mut path = *b"/tmp/perf-0000000000.map\0";
-    let digits = 10..20;
-    let mut first = digits.end;
-    while first > digits.start && (number != 0 || first == digits.end) {
-        first -= 1;
-        path[first] = b'0' + (number % 10) as u8;
-        number /= 10;
+/// Appends to a file; true if all was written.
+fn append(path: &CStr, bytes: &[u8]) -> bool {
+    let flags =
+        libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+    // SAFETY: a C string, and a buffer with its length.
+    unsafe {
+        let file = libc::open(path.as_ptr(), flags, 0o600 as c_int);
+        if file < 0 {
+            return false;
+        }
+        let written = libc::write(file, bytes.as_ptr().cast(), bytes.len());
+        libc::close(file);
+        usize::try_from(written) == Ok(bytes.len())
     }
-    path.copy_within(first.., digits.start);
-    // SAFETY: moved down with its end.
-    f(unsafe { CStr::from_ptr(path.as_ptr().cast::<c_char>()) });
+}
+
+/// Drops what an earlier process with this number has left.
+fn remove(path: &CStr) {
+    // SAFETY: a C string.
+    unsafe { libc::unlink(path.as_ptr()) };
+}
+
+/// Calls `f` with a path that has the process's number between its parts.
+fn with_path<R>(before: &str, after: &str, f: impl FnOnce(&CStr) -> R) -> R {
+    // SAFETY: a plain system call.
+    let number = unsafe { libc::getpid() }.unsigned_abs();
+    let mut path = Text::new();
+    path.str(before).decimal(number).str(after).put(b"\0");
+    // SAFETY: it ends in a null.
+    f(unsafe { CStr::from_ptr(path.bytes().as_ptr().cast::<c_char>()) })
 }

@@ -95,9 +95,9 @@ fn interesting(workshop: &Workshop, case: &Case) -> String {
     text += &format!(
         "timeout 5 plain/prog >plain.out 2>/dev/null; plain=$?\n\
          [ $plain != 124 ] || exit 1\n\
-         FLICK_TRIGGER={} FLICK_OFFLOAD=require timeout 30 flick/prog >flick.out 2>/dev/null; flick=$?\n\
+         {} timeout 30 flick/prog >flick.out 2>/dev/null; flick=$?\n\
          [ $plain != $flick ] || ! cmp -s plain.out flick.out\n",
-        case.manner.trigger
+        case.manner.words()
     );
     text
 }

@@ -29,10 +29,8 @@ impl Emitter<'_> {
         let r = |k: usize| number(operands[k]);
         match *op {
             Op::Entry | Op::Undef => Ok(()),
-            Op::Const(0) => {
-                // Leaves the flags alone: no instruction between a comparison and its branch is ours.
-                self.a.xor(R32[r(0)], R32[r(0)])
-            }
+            // Changes the flags, which no operation leaves to another.
+            Op::Const(0) => self.a.xor(R32[r(0)], R32[r(0)]),
             Op::Const(k) => match (u32::try_from(k), i32::try_from(k)) {
                 (Ok(k), _) => self.a.mov(R32[r(0)], k),
                 (_, Ok(k)) => self.a.mov(R64[r(0)], i64::from(k)),

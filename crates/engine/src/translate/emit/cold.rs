@@ -37,8 +37,8 @@ pub enum Cold {
 }
 
 impl Emitter<'_> {
-    pub fn cold_exit(&mut self, reason: Reason, node: &Node, operands: &[Allocation]) -> CodeLabel {
-        let places = places::of(node, operands);
+    pub fn cold_exit(&mut self, reason: Reason, node: &Node) -> CodeLabel {
+        let places = self.places(node);
         self.cold(Cold::Exit {
             reason,
             pc: node.pc,
@@ -48,7 +48,10 @@ impl Emitter<'_> {
 
     pub fn emit_colds(&mut self) -> Emitted {
         // None of them makes another.
-        for (mut label, cold) in std::mem::take(&mut self.colds) {
+        for (n, (mut label, cold)) in std::mem::take(&mut self.colds).into_iter().enumerate() {
+            if let Some(trace) = &mut self.trace {
+                trace.begin_cold(self.a.instructions().len(), n);
+            }
             bind(&mut self.a, &mut label)?;
             match cold {
                 Cold::Canonical {
@@ -72,11 +75,13 @@ impl Emitter<'_> {
                 Cold::Lazy { target, cell } => {
                     self.cells.push((cell, label));
                     self.a.mov(rax, target)?;
+                    self.a.mov(r10, self.surroundings.lookup)?;
                     self.a.jmp(glue::slow_call as *const () as u64)?;
                 }
                 Cold::Unknown { back_address, back } => {
                     let address = self.constant(back_address);
                     self.a.mov(r11, address)?;
+                    self.a.mov(r10, self.surroundings.lookup)?;
                     self.a.call(glue::slow_call as *const () as u64)?;
                     self.a.jmp(back)?;
                 }

@@ -18,7 +18,7 @@ impl Emitter<'_> {
         let r = |k: usize| number(operands[k]);
         match node.op {
             Op::Arith(op, single) => {
-                self.record(node, operands);
+                self.record(node);
                 let (y, d) = (XMM[r(1)], XMM[r(2)]);
                 let a = &mut self.a;
                 match (op, single) {
@@ -33,7 +33,7 @@ impl Emitter<'_> {
                 }
             }
             Op::Sqrt(single) => {
-                self.record(node, operands);
+                self.record(node);
                 let d = XMM[r(1)];
                 if single {
                     self.a.sqrtss(d, d)
@@ -89,7 +89,7 @@ impl Emitter<'_> {
                 }
             }
             Op::FloatCompare(compare, single) => {
-                self.record(node, operands);
+                self.record(node);
                 self.float_compare(compare, single, XMM[r(0)], XMM[r(1)], r(2))
             }
             Op::FromInt { word, single } => {
@@ -100,7 +100,7 @@ impl Emitter<'_> {
                 } else {
                     self.a.xorps(d, d)?;
                 }
-                self.record(node, operands);
+                self.record(node);
                 let a = &mut self.a;
                 match (word, single) {
                     (true, false) => a.cvtsi2sd(d, R32[x]),
@@ -110,7 +110,7 @@ impl Emitter<'_> {
                 }
             }
             Op::ToInt { word, single, insn } => {
-                self.record(node, operands);
+                self.record(node);
                 let (register, d) = (r(0), r(1));
                 let x = XMM[register];
                 let a = &mut self.a;
@@ -139,11 +139,11 @@ impl Emitter<'_> {
             Op::Narrow => {
                 let (x, d) = (XMM[r(0)], XMM[r(1)]);
                 self.a.pcmpeqd(d, d)?;
-                self.record(node, operands);
+                self.record(node);
                 self.a.cvtsd2ss(d, x)
             }
             Op::Widen => {
-                self.record(node, operands);
+                self.record(node);
                 let (x, d) = (XMM[r(0)], XMM[r(1)]);
                 self.a.cvtss2sd(d, x)
             }

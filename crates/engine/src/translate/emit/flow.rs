@@ -5,6 +5,7 @@ use crate::translate::code::{Cc, Node, Reason};
 use crate::translate::glue;
 use crate::translate::registers::{R10, RAX};
 use crate::translate::targets;
+use crate::translate::thunk::Callee;
 use std::mem::offset_of;
 
 impl Emitter<'_> {
@@ -40,6 +41,11 @@ impl Emitter<'_> {
         }
     }
 
+    /// Where control arrives by the `n`th way out of a block.
+    fn succ(&self, block: usize, n: usize) -> usize {
+        self.layout.leads_to(self.code.succs[block][n].index())
+    }
+
     /// The end of a block.
     pub fn end(
         &mut self,
@@ -48,20 +54,19 @@ impl Emitter<'_> {
         block: usize,
         next: Option<usize>,
     ) -> Emitted {
-        let code = self.code;
-        let succ = |n: usize| code.succs[block][n].index();
         match node.op {
             Op::Jump => {
-                if Some(succ(0)) == next {
+                let to = self.succ(block, 0);
+                if Some(to) == next {
                     self.a.zero_bytes()
                 } else {
-                    self.a.jmp(self.labels[succ(0)])
+                    self.a.jmp(self.labels[to])
                 }
             }
             Op::Branch(cc, k, word) => {
                 let y = k.is_none().then(|| number(operands[1]));
                 self.compare(cc, k, number(operands[0]), y, word)?;
-                let (taken, other) = (succ(0), succ(1));
+                let (taken, other) = (self.succ(block, 0), self.succ(block, 1));
                 if Some(taken) == next {
                     return self.jump_if(cc.negated(), self.labels[other]);
                 }
@@ -75,15 +80,11 @@ impl Emitter<'_> {
                 self.epilogue()?;
                 self.a.ret()
             }
-            Op::TailCall(target) => {
+            Op::TailCall(callee) => {
                 self.epilogue()?;
-                match (self.surroundings.entry)(target) {
+                match self.entry(callee) {
                     Some(entry) => self.a.jmp(entry),
-                    None => {
-                        let cell = self.cell(target);
-                        self.a
-                            .add_instruction(Self::near(Encoding::Jmp_rm64, cell)?)
-                    }
+                    None => self.through_cell(Encoding::Jmp_rm64, callee),
                 }
             }
             Op::TailCallIndirect => {
@@ -93,17 +94,36 @@ impl Emitter<'_> {
                 self.a.jmp(qword_ptr(R64[R10] + 8))?;
                 bind(&mut self.a, &mut unknown)?;
                 // It may lead anywhere.
-                self.store_places(&places::of(node, operands))?;
+                let places = self.places(node);
+                self.store_places(&places)?;
                 self.epilogue()?;
+                self.a.mov(r10, self.surroundings.lookup)?;
                 self.a.jmp(glue::slow_call as *const () as u64)
             }
             Op::Table => self.table(node, operands, block),
             Op::Exit(reason, pc) => {
-                let places = places::of(node, operands);
+                let places = self.places(node);
                 self.exit(reason, pc, &places)
             }
             _ => self.a.ud2(),
         }
+    }
+
+    fn entry(&self, callee: Callee) -> Option<u64> {
+        match callee {
+            Callee::Guest(at) => (self.surroundings.entry)(at),
+            Callee::Elsewhere(_) => None,
+        }
+    }
+
+    fn through_cell(&mut self, encoding: Encoding, callee: Callee) -> Emitted {
+        let (Callee::Guest(target) | Callee::Elsewhere(target)) = callee;
+        if matches!(callee, Callee::Elsewhere(_)) {
+            // What calls all of them looks here.
+            self.a.mov(rax, target)?;
+        }
+        let cell = self.cell(target);
+        self.a.add_instruction(Self::near(encoding, cell)?)
     }
 
     fn cell(&mut self, target: u64) -> u64 {
@@ -130,20 +150,16 @@ impl Emitter<'_> {
     pub fn call(&mut self, node: &Node) -> Emitted {
         match node.op {
             Op::Call {
-                target,
+                callee,
                 back,
                 results,
             } => {
                 let address = self.constant(back);
                 self.a.mov(r11, address)?;
-                match (self.surroundings.entry)(target) {
+                match self.entry(callee) {
                     Some(entry) => self.a.call(entry)?,
-                    None if target == self.start => self.a.call(self.entry)?,
-                    None => {
-                        let cell = self.cell(target);
-                        self.a
-                            .add_instruction(Self::near(Encoding::Call_rm64, cell)?)?;
-                    }
+                    None if callee == Callee::Guest(self.start) => self.a.call(self.entry)?,
+                    None => self.through_cell(Encoding::Call_rm64, callee)?,
                 }
                 self.check_return(back, results)
             }
@@ -194,7 +210,7 @@ impl Emitter<'_> {
         let (Some(&first), Some(&last)) = (targets.iter().min(), targets.iter().max()) else {
             return self.a.ud2();
         };
-        let places = places::of(node, operands);
+        let places = self.places(node);
         let mut leave = self.a.create_label();
         let count = (last - first) / 2 + 1;
         let base = self.constant(first);
@@ -212,7 +228,7 @@ impl Emitter<'_> {
         bind(&mut self.a, &mut leave)?;
         let mut entries = vec![None; count as usize];
         for (n, &at) in targets.iter().enumerate() {
-            entries[((at - first) / 2) as usize] = Some(code.succs[block][n].index());
+            entries[((at - first) / 2) as usize] = Some(self.succ(block, n));
         }
         self.tables.push(Table {
             table,

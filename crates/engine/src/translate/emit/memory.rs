@@ -29,7 +29,7 @@ impl Emitter<'_> {
                 self.atomic(node, operands)
             }
             _ => {
-                self.record(node, operands);
+                self.record(node);
                 self.access(node, operands)
             }
         }
@@ -97,14 +97,8 @@ impl Emitter<'_> {
     }
 
     /// A misaligned atomic is the interpreter's: it is a trap.
-    fn check_alignment(
-        &mut self,
-        node: &Node,
-        operands: &[Allocation],
-        at: usize,
-        double: bool,
-    ) -> Emitted {
-        let cold = self.cold_exit(Reason::Interpret, node, operands);
+    fn check_alignment(&mut self, node: &Node, at: usize, double: bool) -> Emitted {
+        let cold = self.cold_exit(Reason::Interpret, node);
         self.a.test(R8[at], if double { 7 } else { 3 })?;
         self.a.jne(cold)
     }
@@ -117,8 +111,8 @@ impl Emitter<'_> {
         match node.op {
             Op::Atomic(operation @ (Atomic::Swap | Atomic::Add), double) => {
                 let (at, d) = (r(1), r(2));
-                self.check_alignment(node, operands, at, double)?;
-                self.record(node, operands);
+                self.check_alignment(node, at, double)?;
+                self.record(node);
                 let a = &mut self.a;
                 match (operation, double) {
                     (Atomic::Swap, true) => a.xchg(qword_ptr(R64[at]), R64[d]),
@@ -129,8 +123,8 @@ impl Emitter<'_> {
             }
             Op::Atomic(operation, double) => {
                 let (operand, at, new) = (r(0), r(1), r(2));
-                self.check_alignment(node, operands, at, double)?;
-                self.record(node, operands);
+                self.check_alignment(node, at, double)?;
+                self.record(node);
                 if double {
                     self.a.mov(rax, qword_ptr(R64[at]))?;
                 } else {
@@ -139,7 +133,7 @@ impl Emitter<'_> {
                 let mut again = self.a.create_label();
                 bind(&mut self.a, &mut again)?;
                 self.combine(operation, double, operand, new)?;
-                self.record(node, operands);
+                self.record(node);
                 if double {
                     self.a.lock().cmpxchg(qword_ptr(R64[at]), R64[new])?;
                 } else {
@@ -149,8 +143,8 @@ impl Emitter<'_> {
             }
             Op::LoadReserved(double) => {
                 let (at, d) = (r(0), r(1));
-                self.check_alignment(node, operands, at, double)?;
-                self.record(node, operands);
+                self.check_alignment(node, at, double)?;
+                self.record(node);
                 if double {
                     self.a.mov(R64[d], qword_ptr(R64[at]))?;
                     self.a.mov(qword_ptr(rbp + reserved), R64[d])?;
@@ -165,14 +159,14 @@ impl Emitter<'_> {
             }
             Op::StoreConditional(double) => {
                 let (at, data, d) = (r(0), r(1), r(3));
-                self.check_alignment(node, operands, at, double)?;
+                self.check_alignment(node, at, double)?;
                 let (mut fail, mut done) = (self.a.create_label(), self.a.create_label());
                 self.a.cmp(len, if double { 8 } else { 4 })?;
                 self.a.jne(fail)?;
                 self.a.cmp(reservation, R64[at])?;
                 self.a.jne(fail)?;
                 self.a.mov(rax, qword_ptr(rbp + reserved))?;
-                self.record(node, operands);
+                self.record(node);
                 if double {
                     self.a.lock().cmpxchg(qword_ptr(R64[at]), R64[data])?;
                 } else {

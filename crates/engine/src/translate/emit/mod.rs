@@ -3,19 +3,24 @@ mod arithmetic;
 mod cold;
 mod float;
 mod flow;
+mod layout;
 mod memory;
 pub mod places;
+pub mod trace;
 
 use std::collections::BTreeMap;
 
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, Code as Encoding, IcedError, Instruction, MemoryOperand};
-use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass, SpillSlot};
+use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, RegClass, SpillSlot};
 
 use super::code::{Code, Op};
 use super::registers::HART_BIAS;
 use super::state::Recorder;
 use cold::Cold;
+use layout::Layout;
+use places::Locations;
+use trace::{Part, Span, Trace};
 
 pub type Emitted<T = ()> = Result<T, IcedError>;
 
@@ -41,6 +46,8 @@ const XMM: [AsmRegisterXmm; 16] = [
 pub struct Surroundings<'a> {
     /// See [`super::targets::Targets`].
     pub targets: u64,
+    /// The [`super::glue::Lookup`].
+    pub lookup: u64,
     /// The cell with the host address of a guest function.
     pub cell: &'a dyn Fn(u64) -> u64,
     /// The host address of a guest function that is translated.
@@ -55,6 +62,10 @@ pub struct Finished {
     pub states: super::state::States,
     /// Offset of the first byte behind instructions.
     pub code_end: usize,
+    /// In ascending order; empty if they were not asked for.
+    pub spans: Vec<Span>,
+    /// Whether all of the state is known.
+    pub is_exact: bool,
 }
 
 /// A jump table behind the code: distances from its start.
@@ -70,6 +81,10 @@ pub struct Emitter<'a> {
     a: CodeAssembler,
     code: &'a Code,
     allocation: &'a Output,
+    layout: Layout,
+    locations: Locations<'a>,
+    /// The instruction that is being emitted.
+    inst: Inst,
     surroundings: Surroundings<'a>,
     /// The guest's address where this code is entered.
     start: u64,
@@ -84,6 +99,9 @@ pub struct Emitter<'a> {
     tables: Vec<Table>,
     entry: CodeLabel,
     recorder: Recorder,
+    trace: Option<Trace>,
+    /// A value of the state is nowhere.
+    lost: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -94,6 +112,7 @@ impl<'a> Emitter<'a> {
         surroundings: Surroundings<'a>,
         start: u64,
         at: u64,
+        trace: bool,
     ) -> Emitted<Finished> {
         let calls = code.nodes.iter().any(|node| {
             matches!(
@@ -113,6 +132,9 @@ impl<'a> Emitter<'a> {
             a,
             code,
             allocation,
+            layout: Layout::new(code, allocation),
+            locations: Locations::new(&allocation.debug_locations, code.vregs),
+            inst: Inst::new(0),
             surroundings,
             start,
             frame,
@@ -124,17 +146,20 @@ impl<'a> Emitter<'a> {
             tables: vec![],
             entry,
             recorder: Recorder::default(),
+            trace: trace.then(Trace::default),
+            lost: false,
         };
         emitter.function(at)
     }
 
     fn function(mut self, at: u64) -> Emitted<Finished> {
         let mut entry = self.entry;
+        self.trace(self.start);
         bind(&mut self.a, &mut entry)?;
         self.prologue()?;
-        let order = self.order();
-        for (n, &block) in order.iter().enumerate() {
-            let next = order.get(n + 1).copied();
+        for n in 0..self.layout.order.len() {
+            let block = self.layout.order[n];
+            let next = self.layout.order.get(n + 1).copied();
             let mut label = self.labels[block];
             bind(&mut self.a, &mut label)?;
             self.labels[block] = label;
@@ -173,43 +198,55 @@ impl<'a> Emitter<'a> {
             .collect::<Emitted<_>>()?;
         let offsets = &result.inner.new_instruction_offsets;
         Ok(Finished {
-            bytes,
             cells,
             states: self.recorder.finish(|n| offsets[n]),
             code_end: offset(&end)?,
+            spans: self
+                .trace
+                .map_or_else(Vec::new, |trace| trace.finish(offsets, bytes.len())),
+            is_exact: !self.lost,
+            bytes,
         })
     }
 
-    /// Blocks in the order of the guest's, with those that split an edge behind the block that falls
-    /// through to them.
-    fn order(&self) -> Vec<usize> {
-        let mut order = vec![];
-        let mut placed = vec![false; self.code.ranges.len()];
-        for block in 0..self.code.ranges.len() {
-            if std::mem::replace(&mut placed[block], true) {
-                continue;
-            }
-            order.push(block);
-            if let Some(last) = self.code.succs[block].last() {
-                let last = last.index();
-                let (begin, _) = self.code.ranges[last];
-                let is_edge = self.code.nodes[begin].pc == 0;
-                if is_edge && !std::mem::replace(&mut placed[last], true) {
-                    order.push(last);
-                }
-            }
+    /// What follows is made for the guest instruction at `pc`; 0: for none of its own.
+    fn trace(&mut self, pc: u64) {
+        if let Some(trace) = &mut self.trace
+            && pc != 0
+        {
+            trace.begin(self.a.instructions().len(), pc, Part::Body);
         }
-        order
+    }
+
+    /// Moves in front of a block's first instruction are that one's; those on an edge are of the jump that
+    /// leads there.
+    fn trace_block(&mut self, block: usize) {
+        if self.trace.is_none() {
+            return;
+        }
+        let code = self.code;
+        let (first, _) = code.ranges[block];
+        let jump = code.preds[block]
+            .first()
+            .map(|from| code.ranges[from.index()].1 - 1);
+        let pc = match (code.nodes[first].pc, jump) {
+            (0, Some(jump)) => code.nodes[jump].pc,
+            (pc, _) => pc,
+        };
+        self.trace(pc);
     }
 
     fn block(&mut self, block: usize, next: Option<usize>) -> Emitted {
         let (code, allocation) = (self.code, self.allocation);
+        self.trace_block(block);
         for item in allocation.block_insts_and_edits(code, Block::new(block)) {
             match item {
                 InstOrEdit::Edit(Edit::Move { from, to }) => self.copy(*from, *to)?,
                 InstOrEdit::Inst(inst) => {
+                    self.inst = inst;
                     let node = &code.nodes[inst.index()];
                     let operands = allocation.inst_allocs(inst);
+                    self.trace(node.pc);
                     match node.op {
                         Op::Jump
                         | Op::Branch(..)
@@ -300,6 +337,9 @@ impl<'a> Emitter<'a> {
     fn cold(&mut self, cold: Cold) -> CodeLabel {
         let label = self.a.create_label();
         self.colds.push((label, cold));
+        if let Some(trace) = &mut self.trace {
+            trace.put_off();
+        }
         label
     }
 
@@ -312,11 +352,18 @@ impl<'a> Emitter<'a> {
 
     /// Constants and tables.
     fn data(&mut self) -> Emitted {
+        let begin = |a: &CodeAssembler, trace: &mut Option<Trace>, part| {
+            if let Some(trace) = trace {
+                trace.begin(a.instructions().len(), self.start, part);
+            }
+        };
+        begin(&self.a, &mut self.trace, Part::Constants);
         for (value, mut label) in std::mem::take(&mut self.pool) {
             bind(&mut self.a, &mut label)?;
             self.a.dq(&[value])?;
         }
         for table in &mut self.tables {
+            begin(&self.a, &mut self.trace, Part::Table);
             bind(&mut self.a, &mut table.table)?;
             self.a.db(&vec![0; 4 * table.entries.len()])?;
         }

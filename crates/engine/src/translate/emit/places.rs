@@ -1,40 +1,68 @@
 //! Where guest registers are at an instruction.
 use super::*;
-use crate::translate::code::{Finish, Node, Recipe};
+use regalloc2::{ProgPoint, VReg};
+
+use crate::translate::code::{Node, Place, Recipe};
 use crate::translate::lower::slot;
-use crate::translate::registers::{Reg, is_float};
+use crate::translate::registers::is_float;
 
 /// A guest register and what it is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct At {
-    pub reg: Reg,
-    pub recipe: Recipe,
-    pub finish: Finish,
-    pub operands: Vec<Allocation>,
+pub type At = Place<Allocation>;
+
+/// Where values are, as the allocator tells.
+pub struct Locations<'a> {
+    all: &'a [(u32, ProgPoint, ProgPoint, Allocation)],
+    /// Where those of each value begin.
+    starts: Vec<u32>,
 }
 
-pub fn of(node: &Node, operands: &[Allocation]) -> Vec<At> {
-    let mut at = node.own().len();
-    node.state
-        .iter()
-        .map(|place| {
-            let count = place.recipe.operands();
-            at += count;
-            At {
-                reg: place.reg,
-                recipe: place.recipe,
-                finish: place.finish,
-                operands: operands[at - count..at].to_vec(),
-            }
-        })
-        .collect()
+impl<'a> Locations<'a> {
+    /// Of `count` values.
+    pub fn new(all: &'a [(u32, ProgPoint, ProgPoint, Allocation)], count: usize) -> Self {
+        let mut starts = vec![0; count + 1];
+        for &(value, ..) in all {
+            starts[value as usize + 1] += 1;
+        }
+        for n in 0..count {
+            starts[n + 1] += starts[n];
+        }
+        Self { all, starts }
+    }
+
+    fn of(&self, value: VReg, at: ProgPoint) -> Option<Allocation> {
+        let value = value.vreg();
+        let known = &self.all[self.starts[value] as usize..self.starts[value + 1] as usize];
+        let after = known.partition_point(|&(_, from, ..)| from <= at);
+        let holds = |&&(_, _, to, _): &&(u32, ProgPoint, ProgPoint, Allocation)| at < to;
+        known[..after].iter().rev().find(holds).map(|found| found.3)
+    }
 }
 
 impl Emitter<'_> {
+    /// Where guest registers are before the instruction.
+    pub fn places(&mut self, node: &Node) -> Vec<At> {
+        let at = ProgPoint::before(self.inst);
+        let mut all = Vec::with_capacity(node.state.len());
+        for place in &node.state {
+            let known = |value| self.locations.of(value, at).unwrap_or(Allocation::none());
+            let recipe = place.recipe.map(known);
+            let lost = recipe.values().any(Allocation::is_none);
+            debug_assert!(!lost, "{:?}", place);
+            self.lost |= lost;
+            all.push(At {
+                reg: place.reg,
+                recipe,
+                finish: place.finish,
+            });
+        }
+        all
+    }
+
     /// Notes where guest registers are if the next instruction faults.
-    pub fn record(&mut self, node: &Node, operands: &[Allocation]) {
+    pub fn record(&mut self, node: &Node) {
         let next = self.a.instructions().len();
-        self.recorder.record(next, node.pc, &of(node, operands));
+        let places = self.places(node);
+        self.recorder.record(next, node.pc, places);
     }
 
     /// Stores guest registers in the hart. Changes no register but those of values that are to be finished.
@@ -51,7 +79,7 @@ impl Emitter<'_> {
     }
 
     fn float_to_hart(&mut self, place: &At, at: i32) -> Emitted {
-        let Some(&operand) = place.operands.first() else {
+        let Recipe::Value(operand) = place.recipe else {
             return self.a.ud2();
         };
         let register = match operand.as_reg() {
@@ -85,37 +113,38 @@ impl Emitter<'_> {
 
     fn int_to_hart(&mut self, place: &At, at: i32) -> Emitted {
         let to = qword_ptr(rbp + at);
-        let plain = place.recipe == Recipe::Value && !place.finish.sext32;
-        if let (true, Some(register)) = (plain, place.operands.first().and_then(|o| o.as_reg())) {
+        if let Recipe::Value(value) = place.recipe
+            && let (Some(register), false) = (value.as_reg(), place.finish.sext32)
+        {
             return self.a.mov(to, R64[register.hw_enc()]);
         }
         // A register for computing that no operand is in; its value waits in xmm15.
         let used = |n: usize| {
-            let is = |o: &Allocation| o.as_reg().is_some_and(|r| r.hw_enc() == n);
-            place.operands.iter().any(is)
+            let is = |o: Allocation| o.as_reg().is_some_and(|r| r.hw_enc() == n);
+            place.recipe.values().any(is)
         };
         let scratch = [0, 1, 2].into_iter().find(|&n| !used(n)).unwrap_or(0);
         let d = R64[scratch];
         self.a.movq(xmm15, d)?;
         match place.recipe {
             Recipe::Const(k) => self.a.mov(d, k)?,
-            Recipe::Value => {
-                self.load(scratch, place.operands[0])?;
+            Recipe::Value(value) => {
+                self.load(scratch, value)?;
                 if place.finish.sext32 {
                     self.a.movsxd(d, R32[scratch])?;
                 }
             }
-            Recipe::Offset(offset) => {
-                self.load(scratch, place.operands[0])?;
+            Recipe::Offset(base, offset) => {
+                self.load(scratch, base)?;
                 self.a.add(d, offset)?;
             }
-            Recipe::Sum(k, offset) => {
-                self.load(scratch, place.operands[1])?;
+            Recipe::Sum(base, index, k, offset) => {
+                self.load(scratch, index)?;
                 self.a.shl(d, u32::from(k))?;
-                match place.operands[0].as_reg() {
+                match base.as_reg() {
                     Some(register) => self.a.add(d, R64[register.hw_enc()])?,
                     None => {
-                        let slot = self.slot_of(place.operands[0]);
+                        let slot = self.slot_of(base);
                         self.a.add(d, slot)?;
                     }
                 }

@@ -5,6 +5,7 @@ use super::*;
 use crate::translate::function::{Flow, flow};
 use crate::translate::liveness::Summary;
 use crate::translate::program::Target;
+use crate::translate::thunk::{Callee, callee};
 
 impl Lower<'_> {
     /// The node that ends a block by an instruction.
@@ -20,11 +21,11 @@ impl Lower<'_> {
                 self.leave(pc, &mut operands);
                 self.push(Op::Return, pc, operands);
             }
-            End::TailCall(target) => self.tail_call(*target, at),
+            End::TailCall(target) => self.tail_call(callee(self.program, *target), at),
             End::TailCallIndirect => {
                 let target = self.jump_target(at);
-                if let Some(Target::Guest(target)) = self.resolved(target) {
-                    return self.tail_call(target, at);
+                if let Some(callee) = self.resolved(target) {
+                    return self.tail_call(callee, at);
                 }
                 let mut operands = vec![];
                 self.arguments(Summary::UNKNOWN.reads & at.defined, pc, &mut operands);
@@ -56,12 +57,12 @@ impl Lower<'_> {
         }
     }
 
-    fn tail_call(&mut self, target: u64, at: At) {
+    fn tail_call(&mut self, callee: Callee, at: At) {
         let mut operands = vec![];
-        let reads = (self.liveness.summary)(target).reads & at.defined;
+        let reads = self.summary(callee).reads & at.defined;
         self.arguments(reads, at.pc, &mut operands);
         self.leave(at.pc, &mut operands);
-        self.push(Op::TailCall(target), at.pc, operands);
+        self.push(Op::TailCall(callee), at.pc, operands);
     }
 
     fn jump_target(&mut self, at: At) -> VReg {
@@ -69,8 +70,19 @@ impl Lower<'_> {
         self.alu_imm(Alu::Add, base, at.insn.imm() as i32, false, at.pc)
     }
 
-    fn resolved(&self, target: VReg) -> Option<Target> {
-        self.program.resolve(self.known(target)? as u64)
+    fn resolved(&self, target: VReg) -> Option<Callee> {
+        let target = self.known(target)? as u64;
+        Some(match self.program.resolve(target)? {
+            Target::Guest(at) => callee(self.program, at),
+            Target::Elsewhere => Callee::Elsewhere(target),
+        })
+    }
+
+    fn summary(&self, callee: Callee) -> Summary {
+        match callee {
+            Callee::Guest(at) => (self.liveness.summary)(at),
+            Callee::Elsewhere(_) => Summary::UNKNOWN,
+        }
     }
 
     /// `jal` and `jalr` with the return address in ra.
@@ -78,11 +90,11 @@ impl Lower<'_> {
         let (pc, insn) = (at.pc, at.insn);
         let back = pc + insn.len();
         match flow(pc, insn, &self.function.range) {
-            Flow::Call(target) => self.call_direct(target, back, at),
+            Flow::Call(target) => self.call_direct(callee(self.program, target), back, at),
             _ => {
                 let target = self.jump_target(at);
-                if let Some(Target::Guest(target)) = self.resolved(target) {
-                    return self.call_direct(target, back, at);
+                if let Some(callee) = self.resolved(target) {
+                    return self.call_direct(callee, back, at);
                 }
                 let mut operands = vec![];
                 self.arguments(Summary::UNKNOWN.reads & at.defined, pc, &mut operands);
@@ -93,13 +105,13 @@ impl Lower<'_> {
         }
     }
 
-    fn call_direct(&mut self, target: u64, back: u64, at: At) {
-        let summary = (self.liveness.summary)(target);
+    fn call_direct(&mut self, callee: Callee, back: u64, at: At) {
+        let summary = self.summary(callee);
         let mut operands = vec![];
         self.arguments(summary.reads & at.defined, at.pc, &mut operands);
         let results = summary.results;
         let op = Op::Call {
-            target,
+            callee,
             back,
             results,
         };
@@ -127,6 +139,13 @@ impl Lower<'_> {
         }
         let back = self.constant((at.pc + at.insn.len()) as i64, at.pc);
         self.now[RA] = Some(back);
+        // What callees keep in the hart is there, whoever has put it there.
+        for reg in members(SAVED & !HOMES & !self.absent) {
+            let is_constant = self.now[reg].is_some_and(|value| self.known(value).is_some());
+            if !is_constant {
+                self.load_from_hart(reg, at.pc);
+            }
+        }
     }
 
     /// Guest registers where a function finds them.
@@ -141,7 +160,7 @@ impl Lower<'_> {
         pc: u64,
         operands: &mut Vec<Operand>,
     ) {
-        for reg in members(set & !FIXED) {
+        for reg in members(set & !self.absent) {
             let value = self.get(reg, pc);
             match place(reg) {
                 Some(place) => operands.push(Operand::reg_fixed_use(value, place)),
@@ -161,7 +180,7 @@ impl Lower<'_> {
 
     /// What callees keep, where they keep it.
     fn saved(&mut self, pc: u64, operands: &mut Vec<Operand>) {
-        self.fixed(SAVED & !FIXED, home, pc, operands);
+        self.fixed(SAVED, home, pc, operands);
     }
 
     /// What a function gives back, or on: the return address and what it keeps.

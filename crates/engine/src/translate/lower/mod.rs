@@ -9,7 +9,7 @@ use regalloc2::{Block, Operand, RegClass, VReg};
 
 use super::code::*;
 use super::function::{End, Function};
-use super::liveness::Liveness;
+use super::liveness::{Liveness, reads_writes};
 use super::program::Program;
 use super::registers::*;
 use crate::hart::Hart;
@@ -34,6 +34,15 @@ pub fn is_translated(op: Guest) -> bool {
     )
 }
 
+/// Registers that instructions of a function read or write.
+fn named(function: &Function) -> Regs {
+    let insns = function.blocks.iter().flat_map(|block| &block.insns);
+    insns.fold(0, |all, &(_, insn)| {
+        let (reads, writes) = reads_writes(insn);
+        all | reads | writes
+    })
+}
+
 fn is_call(insn: Insn) -> bool {
     matches!(insn.op(), Guest::Jal | Guest::Jalr) && insn.rd() != 0
 }
@@ -46,6 +55,15 @@ pub fn slot(reg: Reg) -> i32 {
         std::mem::offset_of!(Hart, x) + 8 * reg
     };
     at as i32
+}
+
+/// The guest register at an offset in the hart.
+pub fn register_at(slot: i32) -> Reg {
+    let floats = std::mem::offset_of!(Hart, f) as i32;
+    match slot - floats {
+        at @ 0..256 => 32 + at as Reg / 8,
+        _ => (slot as usize - std::mem::offset_of!(Hart, x)) / 8,
+    }
 }
 
 pub struct Lower<'a> {
@@ -61,6 +79,9 @@ pub struct Lower<'a> {
     boxed: Vec<bool>,
     /// Where guest registers are now.
     now: [Option<VReg>; 64],
+    /// Registers that are no values here: those that never are, and those without a home that the function
+    /// does not name, which stay in the hart.
+    absent: Regs,
 }
 
 /// What is known around one instruction.
@@ -91,9 +112,11 @@ impl<'a> Lower<'a> {
             definitions: vec![],
             boxed: vec![],
             now: [None; 64],
+            absent: FIXED | SAVED & !named(function) & !HOMES,
         };
         lower.function();
         lower.code.vregs = lower.definitions.len();
+        lower.code.owners.resize(lower.code.vregs, 0);
         lower.code
     }
 
@@ -194,20 +217,16 @@ impl<'a> Lower<'a> {
         self.now[32 + number] = Some(value);
     }
 
-    /// Tells the allocator, at the last node, of the guest registers that are alive there: it says where
-    /// they are, and keeps them.
+    /// Names, at the last node, the guest registers that are alive there.
     fn name_state(&mut self, live: Regs, after: Regs) {
         let Some(at) = self.code.nodes.len().checked_sub(1) else {
             return;
         };
-        for reg in members(live & !FIXED) {
+        for reg in members(live & !self.absent) {
             let Some(value) = self.now[reg] else { continue };
             let dies = after & bit(reg) == 0;
-            let (recipe, values) = self.recipe(value, dies);
-            let node = &mut self.code.nodes[at];
-            node.operands
-                .extend(values.into_iter().map(Operand::any_use));
-            node.state.push(Place {
+            let recipe = self.recipe(value, dies);
+            self.code.nodes[at].state.push(Place {
                 reg,
                 recipe,
                 finish: Finish::default(),
@@ -216,20 +235,16 @@ impl<'a> Lower<'a> {
     }
 
     /// How to have a value without it: what is read for the last time need not be kept for this.
-    fn recipe(&self, value: VReg, dies: bool) -> (Recipe, Vec<VReg>) {
+    fn recipe(&self, value: VReg, dies: bool) -> Recipe<VReg> {
         let Some(node) = self.definition(value) else {
-            return (Recipe::Value, vec![value]);
+            return Recipe::Value(value);
         };
         match node.op {
-            Op::Const(k) => (Recipe::Const(k), vec![]),
-            Op::AluImm(Alu::Add, k, false) if dies => (Recipe::Offset(k), vec![node.value(0)]),
-            Op::Alu(Alu::Add, false) if dies => {
-                (Recipe::Sum(0, 0), vec![node.value(0), node.value(1)])
-            }
-            Op::Lea(k, offset) if dies => {
-                (Recipe::Sum(k, offset), vec![node.value(0), node.value(1)])
-            }
-            _ => (Recipe::Value, vec![value]),
+            Op::Const(k) => Recipe::Const(k),
+            Op::AluImm(Alu::Add, k, false) if dies => Recipe::Offset(node.value(0), k),
+            Op::Alu(Alu::Add, false) if dies => Recipe::Sum(node.value(0), node.value(1), 0, 0),
+            Op::Lea(k, offset) if dies => Recipe::Sum(node.value(0), node.value(1), k, offset),
+            _ => Recipe::Value(value),
         }
     }
 
@@ -237,7 +252,7 @@ impl<'a> Lower<'a> {
         let function = self.function;
         // Machine block 0 is an entry of its own, so that a loop may lead to the function's start. Guest
         // blocks that nobody reaches by a path that is translated have no machine block.
-        let entry_live = function.blocks[0].live_in & !FIXED;
+        let entry_live = function.blocks[0].live_in & !self.absent;
         self.code.ranges.push((0, 0));
         self.code.succs.push(vec![Block::new(1)]);
         self.code.preds.push(vec![]);
@@ -249,16 +264,17 @@ impl<'a> Lower<'a> {
             .map(|reg| self.get(reg, start))
             .collect();
         self.code.args.push(vec![args]);
-        self.code.loops.push(false);
 
         let starts = self.liveness.defined_at_starts(function);
         for (at, block) in function.blocks.iter().enumerate() {
             let begin = self.code.nodes.len();
             self.now = [None; 64];
             let mut params = vec![];
-            for reg in members(block.live_in & !FIXED) {
+            for reg in members(block.live_in & !self.absent) {
                 let value = self.fresh(class(reg));
                 self.now[reg] = Some(value);
+                self.code.owners.resize(value.vreg() + 1, 0);
+                self.code.owners[value.vreg()] = reg as u8;
                 params.push(value);
             }
             self.code.params.push(params);
@@ -277,14 +293,12 @@ impl<'a> Lower<'a> {
             let args = succs
                 .iter()
                 .map(|&to| {
-                    let live = function.blocks[to].live_in & !FIXED;
+                    let live = function.blocks[to].live_in & !self.absent;
                     // All of `live_out` was given a value before the end's node.
                     members(live).filter_map(|reg| self.now[reg]).collect()
                 })
                 .collect();
             self.code.args.push(args);
-            let backwards = |&p: &usize| function.blocks[p].start >= block.start;
-            self.code.loops.push(block.preds.iter().any(backwards));
         }
     }
 
@@ -299,16 +313,20 @@ impl<'a> Lower<'a> {
             }
         }
         self.push(Op::Entry, pc, operands);
-        for reg in members(live).filter(|&reg| home(reg).is_none()) {
-            let op = if is_float(reg) {
-                Op::LoadHartFloat(slot(reg))
-            } else {
-                Op::LoadHart(slot(reg))
-            };
-            let value = self.value(op, pc, &[], class(reg));
-            self.now[reg] = Some(value);
+        for reg in members(live & !HOMES) {
+            self.load_from_hart(reg, pc);
         }
         self.push(Op::Jump, pc, vec![]);
+    }
+
+    fn load_from_hart(&mut self, reg: Reg, pc: u64) {
+        let op = if is_float(reg) {
+            Op::LoadHartFloat(slot(reg))
+        } else {
+            Op::LoadHart(slot(reg))
+        };
+        let value = self.value(op, pc, &[], class(reg));
+        self.now[reg] = Some(value);
     }
 
     fn block(&mut self, at: usize, defined: &[Regs]) {
@@ -359,7 +377,7 @@ impl<'a> Lower<'a> {
 
     /// Every register of the set has a value from here on.
     fn give_values(&mut self, live: Regs, pc: u64) {
-        for reg in members(live & !FIXED) {
+        for reg in members(live & !self.absent) {
             self.get(reg, pc);
         }
     }

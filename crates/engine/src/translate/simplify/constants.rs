@@ -32,17 +32,12 @@ pub fn fold(code: &mut Code) {
             node.op = Op::Branch(cc, Some(k), word);
             node.operands.remove(0);
         }
-        let mut at = node.own().len();
-        let mut places = std::mem::take(&mut node.state);
-        for place in &mut places {
-            if place.recipe == Recipe::Value
-                && let Some(k) = known[node.value(at).vreg()]
+        for place in &mut node.state {
+            if let Recipe::Value(value) = place.recipe
+                && let Some(k) = known[value.vreg()]
             {
                 place.recipe = Recipe::Const(k);
-                node.operands.remove(at);
             }
-            at += place.recipe.operands();
         }
-        node.state = places;
     }
 }

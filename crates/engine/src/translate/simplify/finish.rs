@@ -83,34 +83,62 @@ fn rebuild(code: &mut Code, kept: &[bool]) {
     code.nodes = nodes;
 }
 
+/// An edge's block gets the number behind the block that it leaves: the allocator takes a branch to a lower
+/// number for a loop's.
 fn split_edges(code: &mut Code) {
-    for block in 0..code.ranges.len() {
-        if code.succs[block].len() < 2 {
-            continue;
-        }
-        for n in 0..code.succs[block].len() {
-            let to = code.succs[block][n];
-            if code.preds[to.index()].len() < 2 {
+    let is_split: Vec<Vec<bool>> = code
+        .succs
+        .iter()
+        .map(|succs| {
+            let joins = |to: &Block| succs.len() > 1 && code.preds[to.index()].len() > 1;
+            succs.iter().map(joins).collect()
+        })
+        .collect();
+    let mut number = 0;
+    let numbers: Vec<usize> = is_split
+        .iter()
+        .map(|edges| {
+            let own = number;
+            number += 1 + edges.iter().filter(|&&split| split).count();
+            own
+        })
+        .collect();
+    let renumbered = |block: Block| Block::new(numbers[block.index()]);
+    let old = std::mem::take(code);
+    code.vregs = old.vregs;
+    code.table = old.table;
+    code.preds = vec![vec![]; number];
+    let mut nodes = old.nodes.into_iter();
+    let parts = old.ranges.into_iter().zip(old.succs).zip(old.params);
+    for ((((begin, end), succs), params), (args, edges)) in
+        parts.zip(old.args.into_iter().zip(is_split))
+    {
+        let block = code.ranges.len();
+        let from = code.nodes.len();
+        code.nodes.extend(nodes.by_ref().take(end - begin));
+        code.ranges.push((from, code.nodes.len()));
+        code.params.push(params);
+        code.succs.push(vec![]);
+        code.args.push(vec![]);
+        for ((to, args), split) in succs.into_iter().zip(args).zip(edges) {
+            let to = renumbered(to);
+            if !split {
+                code.succs[block].push(to);
+                code.args[block].push(args);
+                code.preds[to.index()].push(Block::new(block));
                 continue;
             }
             let edge = Block::new(code.ranges.len());
-            let begin = code.nodes.len();
-            code.nodes.push(Node::new(Op::Jump, 0, vec![]));
-            code.ranges.push((begin, code.nodes.len()));
-            code.loops.push(false);
-            code.succs[block][n] = edge;
-            let args = std::mem::take(&mut code.args[block][n]);
-            code.succs.push(vec![to]);
-            code.preds.push(vec![Block::new(block)]);
+            let from = code.nodes.len();
+            code.nodes.push(Node::edge());
+            code.ranges.push((from, code.nodes.len()));
             code.params.push(vec![]);
+            code.succs.push(vec![to]);
             code.args.push(vec![args]);
-            // One of perhaps several equal entries.
-            if let Some(pred) = code.preds[to.index()]
-                .iter_mut()
-                .find(|pred| pred.index() == block)
-            {
-                *pred = edge;
-            }
+            code.succs[block].push(edge);
+            code.args[block].push(vec![]);
+            code.preds[edge.index()].push(Block::new(block));
+            code.preds[to.index()].push(edge);
         }
     }
 }

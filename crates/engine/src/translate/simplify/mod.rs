@@ -1,9 +1,12 @@
 //! What makes the SSA form smaller before registers are allocated.
 mod constants;
 mod finish;
+mod hart;
+mod keep;
 mod nan;
 mod narrow;
 mod params;
+mod stack;
 
 use regalloc2::VReg;
 
@@ -11,11 +14,13 @@ use super::code::Code;
 
 pub fn simplify(code: &mut Code) {
     params::remove_single(code);
-    params::remove_unchanged(code);
+    stack::loads(code);
+    hart::registers(code);
     constants::fold(code);
     narrow::extensions(code);
     nan::checks(code);
     finish::finish(code);
+    keep::values(code);
 }
 
 /// Values that stand for others.

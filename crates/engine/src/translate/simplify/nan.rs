@@ -9,26 +9,33 @@ use crate::translate::code::*;
 pub fn checks(code: &mut Code) {
     let definitions = definitions(code);
     let phis = phis(code);
-    let is_check = |value: usize| {
-        definitions[value].is_some_and(|n| matches!(code.nodes[n as usize].op, Op::Canonical(_)))
+    let of = |value: usize| match definitions[value].map(|n| code.nodes[n as usize].op) {
+        Some(Op::Canonical(single)) => Of::Result(single),
+        _ => Of::Other,
     };
-    // A parameter may hold an unchecked value if all that it can be are results.
-    let mut result: Vec<bool> = (0..code.vregs).map(is_check).collect();
+    // A parameter may hold an unchecked value if all that it can be are results of one precision.
+    let mut kinds: Vec<Of> = (0..code.vregs).map(of).collect();
     for phi in &phis {
-        result[phi.param] = true;
+        kinds[phi.param] = Of::Unknown;
     }
     loop {
         let mut changed = false;
         for phi in &phis {
-            if result[phi.param] && !phi.args.iter().all(|&arg| result[arg]) {
-                result[phi.param] = false;
-                changed = true;
-            }
+            let joined = phi
+                .args
+                .iter()
+                .map(|&arg| kinds[arg])
+                .fold(Of::Unknown, Of::join);
+            changed |= std::mem::replace(&mut kinds[phi.param], joined) != joined;
         }
         if !changed {
             break;
         }
     }
+    let result: Vec<bool> = kinds
+        .iter()
+        .map(|kind| matches!(kind, Of::Result(_)))
+        .collect();
     let mut seen = vec![false; code.vregs];
     let mut args: Vec<&[usize]> = vec![&[]; code.vregs];
     let mut todo = vec![];
@@ -75,19 +82,35 @@ pub fn checks(code: &mut Code) {
         }
     }
     for node in &mut code.nodes {
-        let mut at = node.own().len();
-        let operands = &node.operands;
         for place in &mut node.state {
-            if place.recipe == Recipe::Value
-                && let Some(single) = unchecked[operands[at].vreg().vreg()]
+            if let Recipe::Value(value) = place.recipe
+                && let Some(single) = unchecked[value.vreg()]
             {
                 place.finish.canonical = true;
                 place.finish.single = single;
             }
-            at += place.recipe.operands();
         }
     }
     aliases.apply(code);
+}
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    Unknown,
+    /// Of arithmetic, of single precision or not.
+    Result(bool),
+    Other,
+}
+
+impl Of {
+    fn join(self, with: Self) -> Self {
+        match (self, with) {
+            (Of::Unknown, other) | (other, Of::Unknown) => other,
+            (one, other) if one == other => one,
+            _ => Of::Other,
+        }
+    }
 }
 
 /// Whether a node's result depends on which quiet NaN an operand is.

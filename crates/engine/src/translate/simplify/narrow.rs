@@ -47,13 +47,12 @@ pub fn extensions(code: &mut Code) {
 /// Tells the places of guest registers which values are to be extended there.
 fn note(code: &mut Code, unextended: &[bool]) {
     for node in &mut code.nodes {
-        let mut at = node.own().len();
-        let operands = &node.operands;
         for place in &mut node.state {
-            if place.recipe == Recipe::Value && unextended[operands[at].vreg().vreg()] {
+            if let Recipe::Value(value) = place.recipe
+                && unextended[value.vreg()]
+            {
                 place.finish.sext32 = true;
             }
-            at += place.recipe.operands();
         }
     }
 }
@@ -117,19 +116,18 @@ fn needed(
     }
     let mut todo = vec![];
     for (n, node) in code.nodes.iter().enumerate() {
-        let own = node.own().len();
-        for (k, operand) in node.operands.iter().enumerate() {
-            if operand.kind() != regalloc2::OperandKind::Use {
-                continue;
-            }
-            let wants = if k < own {
-                wants_always(node, k, narrow[n])
-            } else {
-                // Sums are made of whole values; what is its own sign extension can be extended there.
-                is_part_of_sum(node, k - own) || !extended[operand.vreg().vreg()]
-            };
-            if wants {
+        for (k, operand) in node.own().iter().enumerate() {
+            let used = operand.kind() == regalloc2::OperandKind::Use;
+            if used && wants_always(node, k, narrow[n]) {
                 todo.push(operand.vreg().vreg());
+            }
+        }
+        for place in &node.state {
+            match place.recipe {
+                // It can be extended there.
+                Recipe::Value(value) if extended[value.vreg()] => {}
+                // Sums are made of whole values.
+                recipe => todo.extend(recipe.values().map(|value| value.vreg())),
             }
         }
     }
@@ -149,17 +147,6 @@ fn needed(
         }
     }
     needed
-}
-
-fn is_part_of_sum(node: &Node, mut k: usize) -> bool {
-    for place in &node.state {
-        let count = place.recipe.operands();
-        if k < count {
-            return place.recipe != Recipe::Value;
-        }
-        k -= count;
-    }
-    true
 }
 
 /// Whether operand `k` is looked at as a whole for the node's own sake.

@@ -1,0 +1,65 @@
+# Where registers are at accesses: `state` says where the guest's are that are alive.
+  .text
+
+  .globl several_places
+  .type several_places, @function
+several_places:
+  addi a2, a0, 8
+  addw a3, a1, a1
+  sh2add a4, a1, a0
+  li a5, 77
+  ld a6, 0(a0)
+  add a0, a2, a3
+  add a0, a0, a4
+  add a0, a0, a5
+  add a0, a0, a6
+  ret
+  .size several_places, . - several_places
+
+  .globl spilled
+  .type spilled, @function
+spilled:
+  addi sp, sp, -16
+  sd ra, 8(sp)
+  sd s4, 0(sp)
+  mv s4, a1
+  call answer
+  ld a0, 0(s4)
+  add a0, a0, s4
+  ld ra, 8(sp)
+  ld s4, 0(sp)
+  addi sp, sp, 16
+  ret
+  .size spilled, . - spilled
+
+  .globl answer
+  .type answer, @function
+answer:
+  li a0, 42
+  ret
+  .size answer, . - answer
+
+  .globl in_a_loop
+  .type in_a_loop, @function
+in_a_loop:
+  li a2, 0
+1:
+  ld a3, 0(a0)
+  sd a3, 0(a1)
+  addi a0, a0, 8
+  addi a1, a1, 8
+  addi a2, a2, 1
+  bnez a3, 1b
+  mv a0, a2
+  ret
+  .size in_a_loop, . - in_a_loop
+
+  .globl nan_to_be_made_canonical
+  .type nan_to_be_made_canonical, @function
+nan_to_be_made_canonical:
+  fadd.d fa0, fa0, fa1
+  ld a1, 0(a0)
+  fsd fa0, 8(a0)
+  mv a0, a1
+  ret
+  .size nan_to_be_made_canonical, . - nan_to_be_made_canonical

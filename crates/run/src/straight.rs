@@ -1,0 +1,337 @@
+//! Calls between the host and translated code, both ways, that need nothing else: the two entries of
+//! [`crate::crossing`] that hold in registers what it keeps in the activation.
+//!
+//! Both calling conventions have such a call's arguments and results in the same places
+//! ([`flick_engine::translate`]'s registers), so that none is moved. What is not as usual goes the way of
+//! `cross`, whose frame this one is.
+use core::mem::offset_of;
+
+use flick_abi::layout::Gate;
+use flick_engine::{Hart, translate};
+
+use crate::activation::{self, Activation};
+use crate::active::{ActivationStack, Entry};
+use crate::crossing::{
+    self, activation_end, called_by_nxp, crossing_asm, load_saved, saved_here, store_saved,
+};
+use crate::host_stack::HostStack;
+use crate::thread::Thread;
+use crate::{step, translation, unwinding};
+
+unsafe extern "C" {
+    static __flick_straight: u8;
+    static __flick_straight_end: u8;
+    static __flick_straight_host_call: u8;
+    static __flick_straight_calls: u8;
+    static __flick_straight_called: u8;
+}
+
+/// Where gates of plain functions lead.
+pub fn entrance() -> usize {
+    &raw const __flick_straight as usize
+}
+
+/// What translated code calls for the host function whose address is in rax.
+pub fn host_call() -> u64 {
+    &raw const __flick_straight_host_call as u64
+}
+
+/// Whether NxP code has called the host at `pc`, or is about to by this instruction.
+pub fn is_host_call(pc: u64) -> bool {
+    pc == &raw const __flick_straight_called as u64
+        || pc == &raw const __flick_straight_calls as u64
+}
+
+/// Start and end.
+pub fn code() -> [u64; 2] {
+    [entrance() as u64, &raw const __flick_straight_end as u64]
+}
+
+/// Stack that calls in translated code may use before the host is called on it. What is above that is cut
+/// off first, so that host functions find as much as they would without these frames.
+const MOST_STACK: usize = 64 << 10;
+
+const fn hart(offset: usize) -> usize {
+    offset_of!(Activation, hart) + offset
+}
+
+const fn x(number: usize) -> usize {
+    hart(offset_of!(Hart, x) + 8 * number)
+}
+
+const fn active(offset: usize) -> usize {
+    offset_of!(Thread, active) + offset
+}
+
+const fn host_stack(offset: usize) -> usize {
+    offset_of!(Thread, host_stack) + offset
+}
+
+/// As in translated code: rbp is the hart's, and the frame that called translated code is next.
+macro_rules! from_translated {
+    () => {
+        concat!(
+            ".cfi_escape 0x0f, 3, 0x76, {t_cfa0}, {t_cfa1}\n .cfi_offset rip, -8\n",
+            ".cfi_escape 0x10, 3, 3, 0x76, {t_rbx0}, {t_rbx1}\n",
+            ".cfi_escape 0x10, 12, 3, 0x76, {t_r12_0}, {t_r12_1}\n",
+            ".cfi_escape 0x10, 13, 3, 0x76, {t_r13_0}, {t_r13_1}\n",
+            ".cfi_escape 0x10, 14, 3, 0x76, {t_r14_0}, {t_r14_1}\n",
+            ".cfi_escape 0x10, 15, 3, 0x76, {t_r15_0}, {t_r15_1}\n",
+        )
+    };
+}
+
+// One store makes all of these 0.
+const _: () = assert!(offset_of!(Hart, reservation_len).is_multiple_of(8));
+const _: () = assert!(offset_of!(Hart, frm) == offset_of!(Hart, reservation_len) + 4);
+const _: () = assert!(offset_of!(Hart, mark) == offset_of!(Hart, reservation_len) + 6);
+
+/// Enters the NxP with the record of a plain function's gate in r11; not callable from Rust. It begins at a
+/// label in it, since a function's own alignment cannot be asked for.
+#[used]
+static STRAIGHT: unsafe extern "C" fn() = straight;
+
+#[unsafe(naked)]
+unsafe extern "C" fn straight() {
+    crossing_asm!(
+        ".p2align 6",
+        ".globl __flick_straight",
+        ".hidden __flick_straight",
+        "__flick_straight:",
+        ".cfi_startproc",
+        // DW_EH_PE_pcrel | DW_EH_PE_sdata4
+        ".cfi_personality 0x1b, {personality}",
+        "endbr64",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        "sub rsp, {size}",
+        ".cfi_def_cfa rsp, {size} + {head}",
+        store_saved!(),
+        saved_here!(),
+        // rbx: the thread's state.
+        "mov rax, [rip + __flick_thread@GOTTPOFF]",
+        "mov rbx, fs:[rax]",
+        "test rbx, rbx",
+        "je 9f",
+        // r12: the slot of the function's translation.
+        "mov r10, [r11 + {image}]",
+        "mov r12, [rip + {targets}]",
+        "mov eax, r10d",
+        "and eax, {mask}",
+        "add r12, rax",
+        "cmp [r12], r10",
+        "jne 9f",
+        // On the thread's own stack, with room; and the rounding mode is one that MXCSR has.
+        "cmp rsp, [rbx + {least}]",
+        "jb 9f",
+        "cmp rsp, [rbx + {high}]",
+        "ja 9f",
+        // r13: our entry among the activations; r15: the NxP stack's pointer.
+        "mov r13, [rbx + {base}]",
+        "cmp r13, [rbx + {top}]",
+        "jne 7f",
+        "add r13, {entry_size}",
+        "mov r15, [rbx + {stack_top}]",
+        // From here on handlers that cross stay below the new stack pointer.
+        "mov [rsp + {sp}], r15",
+        // `ActivationStack::push`. The first entry's `entry_sp` never changes.
+        "2:",
+        "mov [r13 + {entry_act}], rsp",
+        "mov [rbx + {top}], r13",
+        "cmp [r13 + {entry_act}], rsp",
+        "jne 2b",
+        "3:",
+        "mov rax, [rbx + {limit}]",
+        "mov [rsp + {host_limit}], rax",
+        "mov [rsp + {gate}], r11",
+        "mov qword ptr [rsp + {reservation_and_more}], 0",
+        "lea r11, [rip + {end} + {end_head}]",
+        "lea rbp, [rsp + {bias}]",
+        "call [r12 + 8]",
+        "lea r10, [rip + {end} + {end_head}]",
+        "cmp r11, r10",
+        "jne 8f",
+        "mov rax, [rip + __flick_thread@GOTTPOFF]",
+        "mov rbx, fs:[rax]",
+        // To store what the branch has told, and not what was loaded, lets the next call not wait.
+        "mov r12, [rbx + {base}]",
+        "lea r13, [r12 + {entry_size}]",
+        "cmp [rbx + {top}], r13",
+        "jne 6f",
+        "mov [rbx + {top}], r12",
+        "5:",
+        load_saved!(),
+        "add rsp, {size}",
+        ".cfi_remember_state",
+        ".cfi_def_cfa rsp, {head}",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_restore_state",
+        "6:",
+        "sub qword ptr [rbx + {top}], {entry_size}",
+        "jmp 5b",
+        // Within NxP code that waits for the host, on the same stack (`active::stack_pointer_for`).
+        "7:",
+        "mov r13, [rbx + {top}]",
+        "mov r14, [r13 + {entry_act}]",
+        "cmp r14, rsp",
+        "jbe 9f",
+        "mov r15, [r14 + {sp}]",
+        "cmp r15, [r13 + {entry_sp}]",
+        "ja 9f",
+        "cmp r15, [rbx + {stack_low}]",
+        "jbe 9f",
+        "and r15, -16",
+        "sub r15, 16",
+        "add r13, {entry_size}",
+        "cmp r13, [rbx + {table_end}]",
+        "jae 9f",
+        "mov [rsp + {sp}], r15",
+        "4:",
+        "mov [r13 + {entry_act}], rsp",
+        "mov [r13 + {entry_sp}], r15",
+        "mov [rbx + {top}], r13",
+        "cmp [r13 + {entry_act}], rsp",
+        "jne 4b",
+        "jmp 3b",
+        // Not returned to the activation's end.
+        "8:",
+        "lea r10, [rip + {leave}]",
+        "cmp r11, r10",
+        "jne {returned}",
+        "lea rbp, [rsp + {size}]",
+        "jmp __flick_cross_left",
+        "9:",
+        load_saved!(),
+        "jmp __flick_cross_framed",
+        ".cfi_endproc",
+        //
+        // NxP code calls the host. Entered as translated functions are, by `call` or by `jmp` in the place of a
+        // tail call.
+        ".globl __flick_straight_host_call",
+        ".hidden __flick_straight_host_call",
+        "__flick_straight_host_call:",
+        ".cfi_startproc",
+        from_translated!(),
+        "lea r10, [rsp + {most_stack}]",
+        "cmp r10, rbp",
+        "jb {leave_at_call}",
+        "mov r10, rax",
+        // An upper bound of the vector registers in use, for `al`.
+        "mov eax, 8",
+        // For unwinders, and whoever lets the NxP go on elsewhere.
+        "mov [rbp - {bias} + {ra}], r11",
+        "mov [rbp - {bias} + {s0}], rbx",
+        "mov [rbp - {bias} + {s1}], r12",
+        "mov [rbp - {bias} + {s2}], r13",
+        "mov [rbp - {bias} + {s3}], r14",
+        "sub rsp, 8",
+        "mov byte ptr [rbp - {bias} + {mark}], {in_host}",
+        "lea rbp, [rbp + {size} - {bias}]",
+        ".cfi_endproc",
+        ".cfi_startproc",
+        ".cfi_personality 0x1b, {personality}",
+        called_by_nxp!(),
+        ".globl __flick_straight_calls",
+        ".hidden __flick_straight_calls",
+        "__flick_straight_calls:",
+        "call r10",
+        ".globl __flick_straight_called",
+        ".hidden __flick_straight_called",
+        "__flick_straight_called:",
+        "lea rbp, [rbp - {size} + {bias}]",
+        ".cfi_endproc",
+        ".cfi_startproc",
+        from_translated!(),
+        "mov byte ptr [rbp - {bias} + {mark}], 0",
+        "mov r11, [rip + __flick_thread@GOTTPOFF]",
+        "mov r11, fs:[r11]",
+        "mov rcx, [r11 + {top}]",
+        "lea r10, [rbp - {bias}]",
+        "cmp [rcx + {entry_act}], r10",
+        "jne 5f",
+        "cmp word ptr [r11 + {frm}], 0",
+        "jne 5f",
+        "4:",
+        "mov r11, [rbp - {bias} + {ra}]",
+        "add rsp, 8",
+        "ret",
+        "5:",
+        "mov [rbp - {bias} + {a0}], rax",
+        "mov [rbp - {bias} + {a0} + 8], rdx",
+        "movsd [rbp - {bias} + {fa0}], xmm0",
+        "movsd [rbp - {bias} + {fa0} + 8], xmm1",
+        "mov rdi, r10",
+        "call {back}",
+        "test al, al",
+        "jne 6f",
+        "mov rax, [rbp - {bias} + {a0}]",
+        "mov rdx, [rbp - {bias} + {a0} + 8]",
+        "movsd xmm0, [rbp - {bias} + {fa0}]",
+        "movsd xmm1, [rbp - {bias} + {fa0} + 8]",
+        "jmp 4b",
+        // The interpreter goes on.
+        "6:",
+        "mov r11, [rbp - {bias} + {ra}]",
+        "mov [rbp - {bias} + {pc}], r11",
+        "xor eax, eax",
+        "jmp {leave}",
+        ".cfi_endproc",
+        ".globl __flick_straight_end",
+        ".hidden __flick_straight_end",
+        "__flick_straight_end:",
+        head = const activation::FRAME_HEAD,
+        image = const offset_of!(Gate, image),
+        targets = sym translation::TARGETS,
+        mask = const translate::TARGETS_MASK,
+        frm = const Thread::FRM,
+        least = const offset_of!(Thread, least),
+        high = const host_stack(offset_of!(HostStack, high)),
+        limit = const host_stack(offset_of!(HostStack, limit)),
+        base = const active(offset_of!(ActivationStack, base)),
+        top = const active(offset_of!(ActivationStack, top)),
+        table_end = const active(offset_of!(ActivationStack, end)),
+        entry_act = const offset_of!(Entry, act),
+        entry_sp = const offset_of!(Entry, entry_sp),
+        entry_size = const size_of::<Entry>(),
+        stack_top = const offset_of!(Thread, stack_top),
+        stack_low = const Thread::STACK_LOW,
+        host_limit = const hart(offset_of!(Hart, host_limit)),
+        gate = const activation::GATE,
+        in_host = const activation::IN_HOST,
+        mark = const hart(offset_of!(Hart, mark)),
+        reservation_and_more = const hart(offset_of!(Hart, reservation_len)),
+        pc = const hart(offset_of!(Hart, pc)),
+        ra = const x(1),
+        sp = const x(2),
+        s0 = const x(8),
+        s1 = const x(9),
+        s2 = const x(18),
+        s3 = const x(19),
+        a0 = const activation::A0,
+        fa0 = const activation::FA0,
+        end = sym activation_end,
+        end_head = const crossing::END_HEAD,
+        bias = const translate::HART_BIAS,
+        most_stack = const MOST_STACK,
+        leave = sym translate::leave,
+        leave_at_call = sym translate::leave_at_call,
+        returned = sym translate::returned,
+        back = sym step::back_in_translated,
+        t_cfa0 = const translate::CFA_FROM_RBP[0],
+        t_cfa1 = const translate::CFA_FROM_RBP[1],
+        t_rbx0 = const translate::HOST_SAVED_FROM_RBP[0][0],
+        t_rbx1 = const translate::HOST_SAVED_FROM_RBP[0][1],
+        t_r12_0 = const translate::HOST_SAVED_FROM_RBP[1][0],
+        t_r12_1 = const translate::HOST_SAVED_FROM_RBP[1][1],
+        t_r13_0 = const translate::HOST_SAVED_FROM_RBP[2][0],
+        t_r13_1 = const translate::HOST_SAVED_FROM_RBP[2][1],
+        t_r14_0 = const translate::HOST_SAVED_FROM_RBP[3][0],
+        t_r14_1 = const translate::HOST_SAVED_FROM_RBP[3][1],
+        t_r15_0 = const translate::HOST_SAVED_FROM_RBP[4][0],
+        t_r15_1 = const translate::HOST_SAVED_FROM_RBP[4][1],
+    )
+}

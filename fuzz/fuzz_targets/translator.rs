@@ -1,0 +1,11 @@
+//! Any bytes to the translator.
+#![no_main]
+
+// Nothing is run here.
+#[allow(dead_code)]
+#[path = "../../crates/engine/tests/fuzz/guest.rs"]
+mod guest;
+#[path = "../../crates/engine/tests/fuzz/translator.rs"]
+mod translator;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| translator::translate_all(data));

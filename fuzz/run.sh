@@ -1,0 +1,50 @@
+#!/bin/bash
+# Fuzzes the decoder and the translator: fuzz/run.sh [--seconds N] [TARGET...], of `decoder`, `translator` and
+# `execution` (all, each for N seconds; default 60). Needs a built tree, for seeds; no nightly toolchain.
+# An input that fails is left in build/fuzz/TARGET-…; inputs that tell something are kept in
+# build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
+set -euo pipefail
+. "$(dirname "$0")/../scripts/lib.sh"
+seconds=60
+[ "${1-}" != --seconds ] || { seconds=$2 && shift 2; }
+targets=("$@")
+[ $# -gt 0 ] || targets=(decoder translator execution)
+out=$build/fuzz
+mkdir -p "$out"
+
+# What LLVM makes of the corpus, in pieces, behind the bytes with which an input of each target begins.
+seeds() {
+  local objects=$out/objects source piece
+  mkdir -p "$objects" "$out"/seeds/{decoder,translator,execution}
+  for source in "$root"/tests/c/{abi,atomic,big,call,f,goto,l,m,s,t}*.c; do
+    local program=$objects/$(basename "$source" .c)
+    # Not all of them are one file.
+    "$flick_cc" -O2 --flick-place=random:1:100 --flick-save-temps="$program.d" "$source" -o "$program" -lm -lpthread 2>"$program.log" &&
+      llvm-objcopy-19 -O binary --only-section=.text "$program.d/image.elf" "$program.text" 2>>"$program.log" &&
+      split -b 240 -a 4 "$program.text" "$program.piece-" || continue
+  done
+  for piece in "$objects"/*.piece-*; do
+    local name
+    name=$(basename "$piece")
+    cp "$piece" "$out/seeds/decoder/$name"
+    { printf '\x41\x30\x01' && cat "$piece"; } >"$out/seeds/translator/$name"
+    { printf '\x05\x07\x00\x01\x10\x20\x30\x40\x50\x60\x70' && cat "$piece"; } >"$out/seeds/execution/$name"
+  done
+}
+[ -d "$out/seeds" ] || { say "Making seeds" && seeds; }
+
+say "Building the targets"
+# What cargo-fuzz passes, less the sanitizer.
+RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+  -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1" \
+  CARGO_TARGET_DIR=$CARGO_TARGET_DIR/fuzz cargo build -q --release --target x86_64-unknown-linux-gnu --manifest-path "$root/fuzz/Cargo.toml"
+
+for target in "${targets[@]}"; do
+  say "$target, $seconds s"
+  mkdir -p "$out/corpus/$target"
+  "$CARGO_TARGET_DIR/fuzz/x86_64-unknown-linux-gnu/release/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -max_len=4096 -print_final_stats=1 -artifact_prefix="$out/$target-" "$out/corpus/$target" "$out/seeds/$target" 2>"$out/$target.log" ||
+    { tail -n 40 "$out/$target.log" && exit 1; }
+  grep -E 'DONE|stat::number_of_executed_units' "$out/$target.log"
+done

@@ -1,0 +1,76 @@
+#!/bin/bash
+# Instructions that the host executes for crossings and for translated code, counted by callgrind and held
+# against limits.txt: what a clock on a busy machine does not see, a count does. Needs a built tree. The last
+# line is `N passed, N failed`. With FLICK_BLESS=1 it writes new limits, a few percent above what is counted.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/lib.sh"
+limits=$here/limits.txt
+out=$build/test/counts
+rm -rf "$out" && mkdir -p "$out" && cd "$out" || exit 1
+bless=${FLICK_BLESS:-}
+unset "${!FLICK_@}"
+
+# As `flick bench engine` compiles kernels.
+options=(-O2 -std=c11 -ffp-contract=off -fno-math-errno -fno-vectorize -fno-slp-vectorize -Wno-c23-extensions
+  "--embed-dir=$root/examples/data")
+echo 'nxp *' >all.place
+objects=()
+kernels=(integer recursion indirect chase_cache crc32 sort sha256 matrix nbody bfs bytecode strings hashing mix)
+for kernel in "${kernels[@]}"; do
+  "$flick_cc" "${options[@]}" --flick-place=all.place -c "$root/bench/engine/$kernel.c" -o "$kernel.o" || exit 1
+  objects+=("$kernel.o")
+done
+"$flick_cc" "${options[@]}" "$here/main.c" "${objects[@]}" -o main || exit 1
+
+# valgrind 3.19 does not read clang 19's debug information.
+strip -g main
+export FLICK_OFFLOAD=require
+FLICK_ENGINE=translate valgrind -q --tool=callgrind --instr-atstart=no --combine-dumps=yes \
+  --callgrind-out-file=dumps ./main || exit 1
+
+# NAME CALLS INSTRUCTIONS
+awk '/^desc: Trigger: Client Request: / { name = $5; calls = $6 }
+  /^totals: / && name != "" { print name, calls, $2; name = "" }' dumps >counted
+
+# The NxP's instructions of one run of a kernel more.
+instructions() { # KERNEL TIMES
+  rm -f stats
+  FLICK_ENGINE=interp FLICK_STATS=$PWD/stats ./main "$1" "$2" && awk '$1 == "instructions" { print $2 }' stats
+}
+
+# NAME FIGURE: of a crossing the host's instructions, of a kernel those for one of the NxP's.
+while read -r name calls count; do
+  if [ "$calls" = 0 ]; then
+    calls=$(($(instructions "$name" 2) - $(instructions "$name" 1)))
+    [ "$calls" -gt 0 ] || continue
+  fi
+  awk -v n="$name" -v i="$count" -v c="$calls" 'BEGIN { printf "%s %.3f\n", n, i / c }'
+done <counted >figures
+
+if [ "$bless" = 1 ]; then
+  {
+    sed -n '/^#/p' "$limits"
+    awk '{ printf "%-24s %8.2f\n", $1, $2 * 1.03 + 0.005 }' figures
+  } >new && cp new "$limits"
+fi
+
+awk -v again='FLICK_BLESS=1 tests/counts/run.sh writes new limits' '
+  FNR == NR { if ($1 !~ /^#/ && NF) { limit[$1] = $2; order[++n] = $1 } next }
+  { figure[$1] = $2 }
+  END {
+    printf "    %-24s %10s %10s\n", "host instructions for", "counted", "limit"
+    for (i = 1; i <= n; i++) {
+      name = order[i]
+      good = name in figure && figure[name] <= limit[name]
+      good ? passed++ : failed++
+      better += good && figure[name] < 0.9 * limit[name]
+      counted = name in figure ? sprintf("%.2f", figure[name]) : "-"
+      printf "    %-24s %10s %10s%s\n", name, counted, limit[name], good ? "" : "  FAILED"
+      delete figure[name]
+    }
+    for (name in figure) { printf "    %-24s has no limit  FAILED\n", name; failed++ }
+    if (failed || better) printf "    %d too many, %d at least a tenth better: %s\n", failed, better, again
+    printf "%d passed, %d failed\n", passed, failed
+    exit failed || !passed
+  }' "$limits" figures
