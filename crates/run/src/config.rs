@@ -27,9 +27,11 @@ pub enum Trigger {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    Interpret,
+    /// The translator; the interpreter where that cannot be.
+    TranslateIfPossible,
     /// The translator, or the program does not start.
     Translate,
+    Interpret,
 }
 
 /// What perf(1) is told of translated code.
@@ -105,7 +107,12 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     };
     let offload = [Offload::Auto, Offload::Require, Offload::Off][choose(settings::OFFLOAD)];
     let trigger = [Trigger::Gate, Trigger::Fault][choose(settings::TRIGGER)];
-    let engine = [Engine::Interpret, Engine::Translate][choose(settings::ENGINE)];
+    let engine = match variable(settings::ENGINE.variable) {
+        Some(value) if !value.is_empty() => {
+            [Engine::Translate, Engine::Interpret][choose(settings::ENGINE)]
+        }
+        _ => Engine::TranslateIfPossible,
+    };
     let check_device = choose(settings::CHECK) == 1;
     let perf = [Perf::Off, Perf::Map, Perf::Jitdump][choose(settings::PERF)];
     let value = variable(settings::STATISTICS).unwrap_or_default();
@@ -146,7 +153,7 @@ mod tests {
         let plain = with(&[]);
         assert_eq!(plain.offload, Offload::Auto);
         assert_eq!(plain.trigger, Trigger::Gate);
-        assert_eq!(plain.engine, Engine::Interpret);
+        assert_eq!(plain.engine, Engine::TranslateIfPossible);
         assert_eq!(plain.statistics, Statistics::Off);
         let set = with(&[
             ("FLICK_OFFLOAD", "require"),

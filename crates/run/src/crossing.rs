@@ -387,7 +387,9 @@ macro_rules! crossing {
                 "call {go_in}",
                 "lea r10, [rip + {left_translated}]",
                 "cmp r11, r10",
-                "jne {returned}",
+                "je 27f",
+                "call {returned}",
+                "27:",
                 "lea rbp, [rsp + {size}]",
                 ".cfi_restore_state",
                 // From `straight`, where translated code has not returned to the activation's end.

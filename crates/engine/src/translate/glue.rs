@@ -126,7 +126,9 @@ pub unsafe extern "C" fn enter(hart: *mut Hart, entry: u64) -> u64 {
         "call {go_in}",
         "lea r10, [rip + {leave}]",
         "cmp r11, r10",
-        "jne {returned}",
+        "je 2f",
+        "call {returned}",
+        "2:",
         "mov rbx, [rbp + {saved}]",
         "mov r12, [rbp + {saved} + 8]",
         "mov r13, [rbp + {saved} + 16]",
@@ -157,7 +159,7 @@ pub unsafe extern "C" fn enter(hart: *mut Hart, entry: u64) -> u64 {
 // behind that call, with rbp and rsp as they were, in one of two ways: r11 is the address of [`leave`], all
 // registers are in the hart and eax is the reason; or r11 is the guest's address that was returned to, and
 // results and saved registers are where they are at a guest's return. Who does not wait for that address
-// jumps to [`returned`], and control comes back in the first way.
+// calls [`returned`], and control comes back in the first way.
 
 glue!(
     /// To translated code at the address in r10, with the registers of the hart.

@@ -18,6 +18,7 @@ use super::glue;
 use super::program::Program;
 use super::registers::{self, HART_BIAS};
 use super::state::States;
+use super::thunk::Callee;
 use super::translator::{Summaries, allocated, translated_range};
 use crate::hart::Hart;
 use crate::names::{FLOAT_REGISTERS, REGISTERS};
@@ -35,7 +36,7 @@ pub struct Listing {
     code_end: usize,
     spans: Vec<Span>,
     states: States,
-    /// Guest functions by the cells through which they are called.
+    /// Functions by the cells through which they are called.
     cells: BTreeMap<u64, u64>,
 }
 
@@ -77,10 +78,10 @@ impl Listing {
         let near = glue::leave as *const () as u64;
         let at = near.next_multiple_of(DISTANCE) + DISTANCE;
         let cells = RefCell::new(BTreeMap::new());
-        let cell = |target: u64| {
+        let cell = |callee: Callee| {
             let mut cells = cells.borrow_mut();
             let next = at - CELLS + 8 * cells.len() as u64;
-            *cells.entry(target).or_insert(next)
+            *cells.entry(callee).or_insert(next)
         };
         let surroundings = Surroundings {
             targets: at - TARGETS,
@@ -101,7 +102,7 @@ impl Listing {
             cells: cells
                 .into_inner()
                 .into_iter()
-                .map(|(target, cell)| (cell, target))
+                .map(|(Callee::Guest(target) | Callee::Elsewhere(target), cell)| (cell, target))
                 .collect(),
         })
     }

@@ -37,7 +37,7 @@ pub use program::{Program, Target};
 pub use registers::HART_BIAS;
 pub use run::{LEAST_STACK, advance, run};
 pub use state::{HostRegisters, StateTable};
-pub use targets::{MASK as TARGETS_MASK, Targets};
+pub use targets::{MASK as TARGETS_MASK, SCALE as TARGETS_SCALE, Targets};
 pub use translator::{TRACE_ROOM, Translator, Usage};
 pub use unwind::{
     CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, unwind_section, unwind_section_behind,

@@ -9,10 +9,11 @@ pub struct Slot {
     entry: AtomicU64,
 }
 
-const COUNT: usize = 1 << 13;
-/// These bits of an address are its slot's distance from the start of the table: functions usually
-/// start at multiples of 16.
-pub const MASK: u32 = (COUNT as u32 - 1) << 4;
+const COUNT: usize = 1 << 15;
+/// These bits of an address choose its slot: instructions are at even addresses.
+pub const MASK: u32 = (COUNT as u32 - 1) << 1;
+/// Times what [`MASK`] leaves of an address is the distance of its slot from the start of the table.
+pub const SCALE: u32 = size_of::<Slot>() as u32 / 2;
 /// Slots that a target may be in, from its own on. Translated code looks at the first only.
 const PROBES: usize = 8;
 
@@ -24,7 +25,7 @@ pub struct Targets {
 const _: () = assert!(size_of::<Targets>() == COUNT * 16);
 
 fn places(target: u64) -> impl Iterator<Item = usize> {
-    let first = (target as u32 & MASK) as usize / 16;
+    let first = (target as u32 & MASK) as usize / 2;
     (0..PROBES).map(move |n| (first + n) % COUNT)
 }
 
@@ -32,7 +33,7 @@ impl Targets {
     /// Call once, on zeroes: address 0 is no target, but its slot would look as if it were. It gets a target
     /// that is looked for elsewhere.
     pub(super) fn init(&self) {
-        const OF_ANOTHER_SLOT: u64 = 16;
+        const OF_ANOTHER_SLOT: u64 = 2;
         self.slots[0]
             .target
             .store(OF_ANOTHER_SLOT, Ordering::Relaxed);
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn targets_of_one_slot_and_the_end() {
         let targets = empty();
-        let size = size_of::<Targets>() as u64;
+        let size = 2 * COUNT as u64;
         let last = u64::from(MASK);
         for n in 0..PROBES as u64 {
             targets.insert(last + n * size, 100 + n);

@@ -7,7 +7,7 @@ use crate::op::Op;
 const T1: usize = 6;
 
 /// What a call leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Callee {
     /// Guest code at this address.
     Guest(u64),

@@ -58,8 +58,9 @@ pub struct Translator {
     environment: regalloc2::MachineEnv,
     /// Host addresses by guest address; `None`: not to be translated.
     entries: BTreeMap<u64, Option<u64>>,
-    /// Cells by guest address: what direct calls go through until their function is translated.
-    cells: BTreeMap<u64, u64>,
+    /// What direct calls go through until their function is translated, and always if it is the host's. Cells of
+    /// the latter stay: code that calls through one may outlive what is at its address.
+    cells: BTreeMap<Callee, u64>,
     summaries: BTreeMap<u64, Summary>,
     usage: Usage,
     /// Starts of functions that were translated.
@@ -140,8 +141,10 @@ impl Translator {
     /// From here on calls of `target`, which is not guest code, go to `entry`.
     pub fn remember(&mut self, target: u64, entry: u64) {
         self.area.targets().insert(target, entry);
-        if let Some(&cell) = self.cells.get(&target) {
-            cell_at(cell).store(entry, Ordering::Release);
+        for callee in [Callee::Guest(target), Callee::Elsewhere(target)] {
+            if let Some(&cell) = self.cells.get(&callee) {
+                cell_at(cell).store(entry, Ordering::Release);
+            }
         }
     }
 
@@ -190,7 +193,7 @@ impl Translator {
             let code = at + offset as u64;
             let _ = cell_at(cell).compare_exchange(0, code, Ordering::Release, Ordering::Relaxed);
         }
-        if let Some(&cell) = self.cells.get(&pc) {
+        if let Some(&cell) = self.cells.get(&Callee::Guest(pc)) {
             cell_at(cell).store(at, Ordering::Release);
         }
         if self.translated.insert(range.start) {
@@ -213,16 +216,16 @@ impl Translator {
         let cells = RefCell::new((&mut self.cells, &mut self.area));
         // 0: there is no more room.
         let full = Cell::new(false);
-        let cell = |target: u64| {
+        let cell = |callee: Callee| {
             let (cells, area) = &mut *cells.borrow_mut();
-            if let Some(&known) = cells.get(&target) {
+            if let Some(&known) = cells.get(&callee) {
                 return known;
             }
             let Some(new) = area.cell() else {
                 full.set(true);
                 return targets;
             };
-            cells.insert(target, new);
+            cells.insert(callee, new);
             new
         };
         let entries = &self.entries;
@@ -243,8 +246,8 @@ impl Translator {
         self.entries.retain(|&guest, _| !named(guest));
         self.summaries.retain(|&guest, _| !named(guest));
         let area = &mut self.area;
-        self.cells.retain(|&guest, cell| {
-            let gone = named(guest);
+        self.cells.retain(|callee, cell| {
+            let gone = matches!(*callee, Callee::Guest(at) if named(at));
             if gone {
                 area.free_cell(*cell);
             }

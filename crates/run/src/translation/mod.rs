@@ -40,10 +40,13 @@ pub fn enabled() -> bool {
 
 /// Makes the translator, if this process is to have one and can. Call once, before any module's code runs.
 pub fn init() {
-    if config::get().engine == Engine::Interpret {
+    let engine = config::get().engine;
+    if engine == Engine::Interpret {
         return;
     }
-    if let Err(why) = make() {
+    if let Err(why) = make()
+        && engine == Engine::Translate
+    {
         fatal::exit(
             "FLK0406",
             &format!("FLICK_ENGINE=translate, but NxP code cannot be translated: {why}"),

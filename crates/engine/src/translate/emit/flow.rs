@@ -117,17 +117,17 @@ impl Emitter<'_> {
     }
 
     fn through_cell(&mut self, encoding: Encoding, callee: Callee) -> Emitted {
-        let (Callee::Guest(target) | Callee::Elsewhere(target)) = callee;
-        if matches!(callee, Callee::Elsewhere(_)) {
+        if let Callee::Elsewhere(target) = callee {
             // What calls all of them looks here.
             self.a.mov(rax, target)?;
         }
-        let cell = self.cell(target);
+        let cell = self.cell(callee);
         self.a.add_instruction(Self::near(encoding, cell)?)
     }
 
-    fn cell(&mut self, target: u64) -> u64 {
-        let cell = (self.surroundings.cell)(target);
+    fn cell(&mut self, callee: Callee) -> u64 {
+        let cell = (self.surroundings.cell)(callee);
+        let (Callee::Guest(target) | Callee::Elsewhere(target)) = callee;
         let made = |(_, cold): &(CodeLabel, Cold)| matches!(cold, Cold::Lazy { cell: known, .. } if *known == cell);
         if !self.colds.iter().any(made) {
             self.cold(Cold::Lazy { target, cell });
@@ -142,6 +142,7 @@ impl Emitter<'_> {
         let a = &mut self.a;
         a.mov(R32[R10], R32[RAX])?;
         a.and(R32[R10], targets::MASK as i32)?;
+        a.shl(R64[R10], targets::SCALE.ilog2())?;
         a.add(R64[R10], table)?;
         a.cmp(qword_ptr(R64[R10]), rax)?;
         a.jne(unknown)

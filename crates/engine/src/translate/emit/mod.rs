@@ -17,6 +17,7 @@ use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, RegClass, Spi
 use super::code::{Code, Op};
 use super::registers::HART_BIAS;
 use super::state::Recorder;
+use super::thunk::Callee;
 use cold::Cold;
 use layout::Layout;
 use places::Locations;
@@ -49,7 +50,7 @@ pub struct Surroundings<'a> {
     /// The [`super::glue::Lookup`].
     pub lookup: u64,
     /// The cell with the host address of a guest function.
-    pub cell: &'a dyn Fn(u64) -> u64,
+    pub cell: &'a dyn Fn(Callee) -> u64,
     /// The host address of a guest function that is translated.
     pub entry: &'a dyn Fn(u64) -> Option<u64>,
 }
