@@ -80,10 +80,12 @@ fresh_system() {
   packaging/test-deb.sh "$(packaging/deb.sh "$build" "$build/deb")" || status=$?
   [ $status = 0 ] || [ $status = 77 ]
 }
-loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom "$cargo" test -q -p flick-sync --test loom; }
+# What hangs becomes a failure with a name.
+limited() { timeout --kill-after=30 40m "$@"; }
+loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom limited "$cargo" test -q -p flick-sync --test loom; }
 # What compiles much: with clang and lld started once (tests/README.md).
-warm() { "$build/test/flick-test" --warm "$@"; }
-corpus() { "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
+warm() { limited "$build/test/flick-test" --warm "$@"; }
+corpus() { limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
 # One compound command, so that bash has read all of it before an edit can reach it.
 {

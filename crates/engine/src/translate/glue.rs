@@ -5,6 +5,7 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 use super::registers::HART_BIAS;
+use super::run::LEAST_STACK;
 use super::unwind;
 use crate::fp;
 use crate::hart::Hart;
@@ -21,6 +22,7 @@ const fn f(number: usize) -> i32 {
     (offset_of!(Hart, f) + 8 * number) as i32 - HART_BIAS
 }
 const PC: i32 = offset_of!(Hart, pc) as i32 - HART_BIAS;
+const HOST_LIMIT: i32 = offset_of!(Hart, host_limit) as i32 - HART_BIAS;
 const HOST_SAVED: i32 = offset_of!(Hart, host_saved) as i32 - HART_BIAS;
 
 /// a0 to a5 and fa0 to fa7 to the hart.
@@ -102,6 +104,7 @@ const FRAME: usize = (size_of::<Hart>() + 8).next_multiple_of(16);
 
 /// Calls translated code at `entry` with the registers of the hart. Returns a
 /// [`Reason`](super::code::Reason); all registers are in the hart then. Meanwhile they are in a copy of it.
+/// A function that calls nothing runs whatever `hart.host_limit` says.
 #[unsafe(naked)]
 pub unsafe extern "C" fn enter(hart: *mut Hart, entry: u64) -> u64 {
     naked_asm!(
@@ -123,6 +126,11 @@ pub unsafe extern "C" fn enter(hart: *mut Hart, entry: u64) -> u64 {
         "mov [rbp + {saved} + 16], r13",
         "mov [rbp + {saved} + 24], r14",
         "mov [rbp + {saved} + 32], r15",
+        "lea rax, [rsp - {least}]",
+        "cmp [rbp + {limit}], rax",
+        "jbe 3f",
+        "mov [rbp + {limit}], rax",
+        "3:",
         "call {go_in}",
         "lea r10, [rip + {leave}]",
         "cmp r11, r10",
@@ -148,6 +156,8 @@ pub unsafe extern "C" fn enter(hart: *mut Hart, entry: u64) -> u64 {
         words = const WORDS,
         frame = const FRAME,
         saved = const HOST_SAVED,
+        limit = const HOST_LIMIT,
+        least = const LEAST_STACK,
         go_in = sym go_in,
         leave = sym leave,
         returned = sym returned,

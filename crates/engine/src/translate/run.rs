@@ -102,8 +102,7 @@ pub unsafe fn run(
     lookup: Lookup,
     stack_limit: u64,
 ) -> Exit {
-    let here = (&raw const stack_limit) as u64;
-    hart.host_limit = stack_limit.min(here.saturating_sub(LEAST_STACK as u64));
+    hart.host_limit = stack_limit;
     let mut interpret = false;
     loop {
         // SAFETY: by contract.

@@ -141,10 +141,9 @@ impl Translator {
     /// From here on calls of `target`, which is not guest code, go to `entry`.
     pub fn remember(&mut self, target: u64, entry: u64) {
         self.area.targets().insert(target, entry);
-        for callee in [Callee::Guest(target), Callee::Elsewhere(target)] {
-            if let Some(&cell) = self.cells.get(&callee) {
-                cell_at(cell).store(entry, Ordering::Release);
-            }
+        // Who goes through another cell does not hand over the target.
+        if let Some(&cell) = self.cells.get(&Callee::Elsewhere(target)) {
+            cell_at(cell).store(entry, Ordering::Release);
         }
     }
 
