@@ -8,3 +8,4 @@
 #define FLICK_HOST
 #define FLICK_BOTH
 #define FLICK_NXP_DATA
+#define RANDOM_PLACEMENT

@@ -143,6 +143,13 @@ unsafe fn host_returned(act: *mut Activation, backend: &impl Backend) -> Next {
     }
 }
 
+/// Translated code is about to call the host function at `target`.
+pub(crate) unsafe extern "C" fn count_host_call(act: *mut Activation, target: u64) {
+    // SAFETY: `straight` passes the activation of its caller.
+    unsafe { InlineCounted.count(&mut (*act).hart) };
+    stats::host_call(target as usize);
+}
+
 /// A host function that translated code has called has returned, and `act` is not the newest activation or
 /// the rounding mode is another. Whether the mode is one that translated code cannot have.
 pub(crate) unsafe extern "C" fn back_in_translated(act: *mut Activation) -> bool {
@@ -229,6 +236,24 @@ unsafe fn go<B: Backend>(act: *mut Activation, backend: &B, mut interpret: bool)
         };
         backend.count(&mut (*act).hart);
         call_host(act, target, pc, B::COUNTED)
+    }
+}
+
+/// Where NxP code calls by a signature if that is NxP code, too, which finds its arguments where the caller has
+/// put them.
+///
+/// # Safety
+/// `x` are the registers of NxP code that has jumped to `__flick_xcall` in this thread.
+pub unsafe fn nxp_by_signature(x: &[u64; 32]) -> Option<u64> {
+    // SAFETY: by contract, t1 is the signature.
+    unsafe {
+        let thread = Thread::current_or_null();
+        match (*thread).targets.resolve(x[T2]) {
+            Target::Nxp(address) if !marshal::has_variadic_arguments(x[T1] as *const u8) => {
+                Some(address)
+            }
+            _ => None,
+        }
     }
 }
 

@@ -22,6 +22,7 @@ unsafe extern "C" {
     static __flick_straight: u8;
     static __flick_straight_end: u8;
     static __flick_straight_host_call: u8;
+    static __flick_straight_host_call_counted: u8;
     static __flick_straight_calls: u8;
     static __flick_straight_called: u8;
 }
@@ -33,7 +34,11 @@ pub fn entrance() -> usize {
 
 /// What translated code calls for the host function whose address is in rax.
 pub fn host_call() -> u64 {
-    &raw const __flick_straight_host_call as u64
+    if crossing::counted() {
+        &raw const __flick_straight_host_call_counted as u64
+    } else {
+        &raw const __flick_straight_host_call as u64
+    }
 }
 
 /// Whether NxP code has called the host at `pc`, or is about to by this instruction.
@@ -283,6 +288,51 @@ unsafe extern "C" fn straight() {
         "xor eax, eax",
         "jmp {leave}",
         ".cfi_endproc",
+        // The same where calls and instructions are counted.
+        ".globl __flick_straight_host_call_counted",
+        ".hidden __flick_straight_host_call_counted",
+        "__flick_straight_host_call_counted:",
+        ".cfi_startproc",
+        from_translated!(),
+        "push rax",
+        "push r11",
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        "sub rsp, 72",
+        "movsd [rsp], xmm0",
+        "movsd [rsp + 8], xmm1",
+        "movsd [rsp + 16], xmm2",
+        "movsd [rsp + 24], xmm3",
+        "movsd [rsp + 32], xmm4",
+        "movsd [rsp + 40], xmm5",
+        "movsd [rsp + 48], xmm6",
+        "movsd [rsp + 56], xmm7",
+        "lea rdi, [rbp - {bias}]",
+        "mov rsi, rax",
+        "call {count}",
+        "movsd xmm0, [rsp]",
+        "movsd xmm1, [rsp + 8]",
+        "movsd xmm2, [rsp + 16]",
+        "movsd xmm3, [rsp + 24]",
+        "movsd xmm4, [rsp + 32]",
+        "movsd xmm5, [rsp + 40]",
+        "movsd xmm6, [rsp + 48]",
+        "movsd xmm7, [rsp + 56]",
+        "add rsp, 72",
+        "pop r9",
+        "pop r8",
+        "pop rcx",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "pop r11",
+        "pop rax",
+        "jmp __flick_straight_host_call",
+        ".cfi_endproc",
         ".globl __flick_straight_end",
         ".hidden __flick_straight_end",
         "__flick_straight_end:",
@@ -325,6 +375,7 @@ unsafe extern "C" fn straight() {
         leave_at_call = sym translate::leave_at_call,
         returned = sym translate::returned,
         back = sym step::back_in_translated,
+        count = sym step::count_host_call,
         t_cfa0 = const translate::CFA_FROM_RBP[0],
         t_cfa1 = const translate::CFA_FROM_RBP[1],
         t_rbx0 = const translate::HOST_SAVED_FROM_RBP[0][0],

@@ -19,7 +19,7 @@ use flick_engine::translate::{HostRegisters, StateTable, Target, Targets, Transl
 
 use crate::config::{self, Engine};
 use crate::thread::Thread;
-use crate::{crossing, fatal, lookup, stats, straight};
+use crate::{crossing, fatal, lookup, stats, step, straight};
 use lock::OwnedLock;
 
 pub use alloc::Allocator;
@@ -100,7 +100,22 @@ pub fn states() -> u64 {
 ///
 /// # Safety
 /// Called by the engine, which runs `hart`.
-pub unsafe extern "C" fn entry_for(_hart: *mut Hart, target: u64) -> u64 {
+pub unsafe extern "C" fn entry_for(hart: *mut Hart, target: u64) -> u64 {
+    if target == crossing::xcall_address() {
+        // SAFETY: by contract; NxP code calls by a signature.
+        return match unsafe { step::nxp_by_signature(&(*hart).x) } {
+            Some(address) => {
+                // SAFETY: by contract.
+                unsafe { (*hart).pc = address };
+                entry(address)
+            }
+            None => 0,
+        };
+    }
+    entry(target)
+}
+
+fn entry(target: u64) -> u64 {
     known(target).unwrap_or_else(|| translate(target))
 }
 
@@ -120,14 +135,6 @@ fn known(target: u64) -> Option<u64> {
     unsafe { (*TARGETS.load(Ordering::Relaxed)).get(target) }
 }
 
-/// What translated code calls for host code at `target`; 0: the crossing has to see to it.
-fn host_call(target: u64) -> u64 {
-    if crossing::counted() || target == crossing::xcall_address() {
-        return 0;
-    }
-    straight::host_call()
-}
-
 #[cold]
 fn translate(target: u64) -> u64 {
     let (meaning, lasting) = lookup::classify(target);
@@ -139,7 +146,7 @@ fn translate(target: u64) -> u64 {
                     return known;
                 }
             }
-            lookup::Target::Host => return host_call(target),
+            lookup::Target::Host => return straight::host_call(),
         }
     }
     // Seen from the translator's stack the kernel takes a signal stack for unused: the next handler would
@@ -150,11 +157,9 @@ fn translate(target: u64) -> u64 {
     let entry = TRANSLATOR.try_with(|translator| {
         let translator = translator.as_mut()?;
         let lookup::Target::Nxp(address) = meaning else {
-            match host_call(target) {
-                0 => translator.remember_elsewhere(target),
-                call => translator.remember(target, call),
-            }
-            return None;
+            let call = straight::host_call();
+            translator.remember(target, call);
+            return Some(call);
         };
         stack::on_own(|| {
             alloc::with(|| {
