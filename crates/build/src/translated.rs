@@ -186,6 +186,10 @@ impl Beside {
 }
 
 impl Program for Translated {
+    fn is_compiled(&self) -> bool {
+        true
+    }
+
     fn insn(&self, pc: u64) -> Option<Insn> {
         let offset = self.offset(pc);
         if !self.linked.text.contains(&offset) {

@@ -241,7 +241,7 @@ pub enum Op {
     TailCall(Callee),
     TailCallIndirect,
     /// To the blocks of this function by the guest's address; else a tail call.
-    Table,
+    Table(u32),
     Return,
     /// Back to [`run`](super::run()): everything alive goes to the hart. Goes on at this address.
     Exit(Reason, u64),
@@ -393,8 +393,8 @@ pub struct Code {
     pub vregs: usize,
     /// The guest registers of values that are parameters, at first; 0: of others.
     pub owners: Vec<u8>,
-    /// Guest addresses of [`Op::Table`]'s successors, in their order.
-    pub table: Vec<u64>,
+    /// Guest addresses of the successors of each [`Op::Table`], in their order.
+    pub tables: Vec<Vec<u64>>,
     /// Values of which the allocator is to tell where they are, by their numbers.
     pub tracked: Vec<(VReg, Inst, Inst, u32)>,
 }
@@ -431,7 +431,7 @@ impl regalloc2::Function for Code {
     fn is_branch(&self, inst: Inst) -> bool {
         matches!(
             self.nodes[inst.index()].op,
-            Op::Branch(..) | Op::Jump | Op::Table
+            Op::Branch(..) | Op::Jump | Op::Table(_)
         )
     }
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {

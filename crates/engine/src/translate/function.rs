@@ -3,7 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::Program;
-use super::registers::{RA, Reg, Regs, T0};
+use super::jumps::{Tables, within_frame};
+use super::registers::{RA, Regs, T0};
 use crate::op::{Insn, Op};
 
 /// What an instruction does to control.
@@ -58,8 +59,11 @@ pub enum End {
     Return,
     TailCall(u64),
     TailCallIndirect,
-    /// To one of these blocks, or anywhere.
-    Table(Vec<usize>),
+    /// To one of these blocks, or, unless it is compiled code with a frame (`only`), anywhere.
+    Table {
+        to: Vec<usize>,
+        only: bool,
+    },
     /// The interpreter goes on at this address.
     Interpret(u64),
     /// Control leaves the function for this address.
@@ -79,7 +83,7 @@ impl End {
                 }
                 return;
             }
-            End::Table(all) => all,
+            End::Table { to, .. } => to,
             End::Return
             | End::TailCall(_)
             | End::TailCallIndirect
@@ -108,7 +112,7 @@ impl Block {
         match &self.end {
             End::Next(to) | End::Jump(to) => vec![*to],
             End::Branch { taken, next } => vec![*taken, *next],
-            End::Table(to) => to.clone(),
+            End::Table { to, .. } => to.clone(),
             _ => vec![],
         }
     }
@@ -131,7 +135,7 @@ impl Function {
             range: range.clone(),
             seen: BTreeMap::new(),
             leaders: BTreeSet::from([entry]),
-            targets: None,
+            tables: None,
         };
         decoder.reach(entry);
         let starts = {
@@ -140,10 +144,15 @@ impl Function {
             all
         };
         let index: BTreeMap<u64, usize> = starts.iter().enumerate().map(|(i, &s)| (s, i)).collect();
-        let targets = decoder.targets.take().unwrap_or_default();
+        let tables = decoder.tables.take().unwrap_or_default();
+        let within_frame = if program.is_compiled() && !tables.all.is_empty() {
+            within_frame(program, &range, &tables)
+        } else {
+            BTreeSet::new()
+        };
         let mut blocks: Vec<Block> = starts
             .iter()
-            .map(|&start| decoder.block(start, &index, &targets))
+            .map(|&start| decoder.block(start, &index, &tables, &within_frame))
             .collect();
         remove_unreached(&mut blocks);
         for at in 0..blocks.len() {
@@ -181,7 +190,7 @@ fn remove_unreached(blocks: &mut Vec<Block>) {
         match &mut block.end {
             End::Next(to) | End::Jump(to) => *to = number[*to],
             End::Branch { taken, next } => (*taken, *next) = (number[*taken], number[*next]),
-            End::Table(all) => all.iter_mut().for_each(|to| *to = number[*to]),
+            End::Table { to, .. } => to.iter_mut().for_each(|to| *to = number[*to]),
             End::Return
             | End::TailCall(_)
             | End::TailCallIndirect
@@ -251,8 +260,8 @@ struct Decoder<'a> {
     /// Instructions that are reached, by address.
     seen: BTreeMap<u64, Insn>,
     leaders: BTreeSet<u64>,
-    /// Where the function's jump tables lead to, once somebody has asked.
-    targets: Option<Vec<u64>>,
+    /// The function's jump tables, once somebody has asked.
+    tables: Option<Tables>,
 }
 
 impl Decoder<'_> {
@@ -280,11 +289,11 @@ impl Decoder<'_> {
                         break;
                     }
                     Flow::JumpIndirect => {
-                        if self.targets.is_none() {
-                            let targets = self.tables();
-                            self.leaders.extend(&targets);
-                            todo.extend(&targets);
-                            self.targets = Some(targets);
+                        if self.tables.is_none() {
+                            let tables = Tables::of(self.program, &self.range);
+                            self.leaders.extend(&tables.all);
+                            todo.extend(&tables.all);
+                            self.tables = Some(tables);
                         }
                         break;
                     }
@@ -295,68 +304,13 @@ impl Decoder<'_> {
         }
     }
 
-    /// The targets of the function's jump tables: of every table of offsets or addresses that a constant
-    /// of the function leads to. What is no table of this function ends at its first entry, and a target
-    /// too many does no harm: where `jr` goes is decided by the address that the guest computes.
-    fn tables(&self) -> Vec<u64> {
-        let mut all = BTreeSet::new();
-        let mut high: [Option<u64>; 32] = [None; 32];
-        let mut pc = self.range.start;
-        let starts = self.instructions();
-        while let Some(insn) = self.fetch(pc) {
-            let base = match insn.op() {
-                Op::Auipc => Some(pc.wrapping_add(insn.imm())),
-                Op::Addi => high[insn.rs1()].map(|base| base.wrapping_add(insn.imm())),
-                _ => None,
-            };
-            if let (Op::Addi, Some(base)) = (insn.op(), base) {
-                self.table_at(base, &starts, &mut all);
-            }
-            if insn.rd() != 0 {
-                high[insn.rd()] = base;
-            }
-            pc += insn.len();
-        }
-        all.into_iter().collect()
-    }
-
-    fn table_at(&self, base: u64, starts: &BTreeSet<u64>, all: &mut BTreeSet<u64>) {
-        let mut add = |target: u64| {
-            let ours = starts.contains(&target);
-            if ours {
-                all.insert(target);
-            }
-            ours
-        };
-        for n in 0.. {
-            let entry = self.program.constant(base.wrapping_add(4 * n), 4);
-            let Some(offset) = entry else { break };
-            if !add(base.wrapping_add(offset as i32 as u64)) {
-                break;
-            }
-        }
-        for n in 0.. {
-            let Some(target) = self.program.constant(base.wrapping_add(8 * n), 8) else {
-                break;
-            };
-            if !add(target) {
-                break;
-            }
-        }
-    }
-
-    /// Where instructions start, if the function is one sequence of them.
-    fn instructions(&self) -> BTreeSet<u64> {
-        let mut all = BTreeSet::new();
-        let mut pc = self.range.start;
-        while let Some(insn) = self.fetch(pc) {
-            all.insert(pc);
-            pc += insn.len();
-        }
-        all
-    }
-
-    fn block(&self, start: u64, index: &BTreeMap<u64, usize>, targets: &[u64]) -> Block {
+    fn block(
+        &self,
+        start: u64,
+        index: &BTreeMap<u64, usize>,
+        tables: &Tables,
+        within_frame: &BTreeSet<u64>,
+    ) -> Block {
         let mut insns = vec![];
         let mut pc = start;
         let end = loop {
@@ -379,10 +333,15 @@ impl Decoder<'_> {
                 Flow::Jump(target) => break End::Jump(index[&target]),
                 Flow::Return => break End::Return,
                 Flow::TailCall(target) => break End::TailCall(target),
-                Flow::JumpIndirect if is_table(&insns, insn.rs1(), targets) => {
-                    break End::Table(targets.iter().map(|target| index[target]).collect());
+                Flow::JumpIndirect => {
+                    let Some(targets) = tables.of_jump(&insns, insn.rs1()) else {
+                        break End::TailCallIndirect;
+                    };
+                    break End::Table {
+                        to: targets.iter().map(|target| index[target]).collect(),
+                        only: within_frame.contains(&pc),
+                    };
                 }
-                Flow::JumpIndirect => break End::TailCallIndirect,
                 _ => {}
             }
             if let Some(&next) = index.get(&next) {
@@ -398,28 +357,5 @@ impl Decoder<'_> {
             live_in: 0,
             live_out: 0,
         }
-    }
-}
-
-/// Whether the jump through `reg` at the end of `insns` looks like one by table: its address was added up
-/// or loaded there by an index, where a tail call loads it from a constant's place or an object.
-fn is_table(insns: &[(u64, Insn)], reg: Reg, targets: &[u64]) -> bool {
-    if targets.is_empty() {
-        return false;
-    }
-    let before = &insns[..insns.len() - 1];
-    let writer = before.iter().rev().find(|(_, insn)| insn.rd() == reg);
-    match writer.map(|(_, insn)| insn.op()) {
-        Some(Op::Add | Op::Sh1add | Op::Sh2add) => true,
-        Some(Op::Ld) => {
-            let base = writer.map_or(0, |(_, insn)| insn.rs1());
-            let index = before.iter().rev().skip_while(|(_, i)| i.rd() != reg);
-            index
-                .skip(1)
-                .find(|(_, insn)| insn.rd() == base)
-                .is_some_and(|(_, insn)| matches!(insn.op(), Op::Add | Op::Sh3add))
-        }
-        Some(_) => false,
-        None => true,
     }
 }

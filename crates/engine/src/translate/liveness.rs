@@ -2,6 +2,7 @@
 use std::ops::Range;
 
 use super::function::{Block, End, Flow, Function, flow};
+use super::program::Program;
 use super::registers::*;
 use crate::op::{Insn, Op};
 
@@ -62,32 +63,106 @@ pub fn reads_writes(insn: Insn) -> (Regs, Regs) {
     }
 }
 
+/// Whether a function finds its frame by s0, not sp.
+pub fn has_frame_pointer(program: &dyn Program, range: &Range<u64>) -> bool {
+    let mut pc = range.start;
+    while let Some(insn) = program.insn(pc).filter(|_| range.contains(&pc)) {
+        if insn.op() == Op::Addi && (insn.rd(), insn.rs1()) == (S0, SP) {
+            return true;
+        }
+        pc += insn.len();
+    }
+    false
+}
+
+fn may_fault(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        Lb | Lh
+            | Lw
+            | Ld
+            | Lbu
+            | Lhu
+            | Lwu
+            | Sb
+            | Sh
+            | Sw
+            | Sd
+            | Flw
+            | Fsw
+            | Fld
+            | Fsd
+            | LrW
+            | ScW
+            | AmoswapW
+            | AmoaddW
+            | AmoxorW
+            | AmoandW
+            | AmoorW
+            | AmominW
+            | AmomaxW
+            | AmominuW
+            | AmomaxuW
+            | LrD
+            | ScD
+            | AmoswapD
+            | AmoaddD
+            | AmoxorD
+            | AmoandD
+            | AmoorD
+            | AmominD
+            | AmomaxD
+            | AmominuD
+            | AmomaxuD
+    )
+}
+
 /// The registers that are alive before instructions, within one function.
 pub struct Liveness<'a> {
     pub range: &'a Range<u64>,
     pub own: Summary,
+    /// See [`has_frame_pointer`].
+    pub frame_pointer: bool,
     /// Of functions that are called.
     pub summary: &'a dyn Fn(u64) -> Summary,
 }
 
 impl Liveness<'_> {
-    /// Alive before an instruction, of what is alive `after` it; `defined` are the registers that have a
-    /// value there. What a callee keeps for its caller is in its place at every call.
-    pub fn before(&self, pc: u64, insn: Insn, after: Regs, defined: Regs) -> Regs {
-        match flow(pc, insn, self.range) {
-            Flow::Return => SAVED | bit(RA) | self.own.results & defined,
-            Flow::TailCall(target) => SAVED | bit(RA) | (self.summary)(target).reads & defined,
-            Flow::JumpIndirect => {
-                let all = Summary::UNKNOWN.reads | TEMPORARIES;
-                SAVED | bit(RA) | bit(insn.rs1()) | all & defined
+    /// Alive before a block's `n`th instruction, of what is alive `after` it; `defined` are the registers that
+    /// have a value there. What a callee keeps for its caller is in its place at every call.
+    pub fn before(&self, block: &Block, n: usize, after: Regs, defined: Regs) -> Regs {
+        let (pc, insn) = block.insns[n];
+        // A table's targets have their own; the tail call that it may be has more.
+        let through = match block.end {
+            End::Table { only, .. } if n + 1 == block.insns.len() => {
+                if only {
+                    return after | bit(insn.rs1());
+                }
+                after
             }
-            Flow::Call(target) => SAVED | (self.summary)(target).reads & defined,
-            Flow::CallIndirect => SAVED | bit(insn.rs1()) | Summary::UNKNOWN.reads & defined,
-            _ => {
-                let (reads, writes) = reads_writes(insn);
-                after & !writes | reads
+            _ => 0,
+        };
+        through
+            | match flow(pc, insn, self.range) {
+                Flow::Return => SAVED | bit(RA) | self.own.results & defined,
+                Flow::TailCall(target) => SAVED | bit(RA) | (self.summary)(target).reads & defined,
+                Flow::JumpIndirect => {
+                    let all = Summary::UNKNOWN.reads | TEMPORARIES;
+                    SAVED | bit(RA) | bit(insn.rs1()) | all & defined
+                }
+                Flow::Call(target) => SAVED | (self.summary)(target).reads & defined,
+                Flow::CallIndirect => SAVED | bit(insn.rs1()) | Summary::UNKNOWN.reads & defined,
+                _ => {
+                    let (reads, writes) = reads_writes(insn);
+                    // Unwinders find a frame by its pointer.
+                    let frame = match self.frame_pointer && may_fault(insn.op()) {
+                        true => bit(S0),
+                        false => 0,
+                    };
+                    after & !writes | reads | frame
+                }
             }
-        }
     }
 
     /// Argument registers that have a value after an instruction.
@@ -160,13 +235,8 @@ impl Liveness<'_> {
                 .into_iter()
                 .fold(end, |live, to| live | function.blocks[to].live_in);
             let mut live = out;
-            for (n, &(pc, insn)) in block.insns.iter().enumerate().rev() {
-                // A jump table's blocks have their own; the tail call that it may be has more.
-                let through = match block.end {
-                    End::Table(_) if n + 1 == block.insns.len() => live,
-                    _ => 0,
-                };
-                live = self.before(pc, insn, live, defined[at][n]) | through;
+            for n in (0..block.insns.len()).rev() {
+                live = self.before(block, n, live, defined[at][n]);
             }
             let block = &mut function.blocks[at];
             let changed = block.live_in != live;

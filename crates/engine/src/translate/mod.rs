@@ -14,6 +14,7 @@ mod emit;
 mod features;
 mod function;
 mod glue;
+mod jumps;
 mod listing;
 mod liveness;
 mod lower;

@@ -24,6 +24,12 @@ pub trait Program {
     /// `len` bytes (4 or 8) at `address`, little-endian, if they never change.
     fn constant(&self, address: u64, len: u64) -> Option<u64>;
 
+    /// Whether all functions are a compiler's: a jump through a register that has its address from a table is a
+    /// tail call, or leads to an entry of that table. Translations may forget then what is read nowhere there.
+    fn is_compiled(&self) -> bool {
+        false
+    }
+
     /// What the function at `pc` reads and hands back, if its makers have said.
     fn summary(&self, _pc: u64) -> Option<Summary> {
         None

@@ -16,7 +16,7 @@ use super::emit::{Emitter, Finished, Surroundings};
 use super::features;
 use super::function::Function;
 use super::glue::{self, Lookup};
-use super::liveness::{Liveness, Summary};
+use super::liveness::{Liveness, Summary, has_frame_pointer};
 use super::lower::Lower;
 use super::moves;
 use super::program::Program;
@@ -310,12 +310,13 @@ pub(super) fn allocated(
 fn lowered(summaries: &Summaries, range: Range<u64>, pc: u64, count: bool) -> Code {
     let own = summaries.of(range.start, DEPTH);
     let summary = |target| summaries.of(target, DEPTH);
+    let mut function = Function::new(summaries.program, range.clone(), pc);
     let liveness = Liveness {
         range: &range,
         own,
+        frame_pointer: has_frame_pointer(summaries.program, &range),
         summary: &summary,
     };
-    let mut function = Function::new(summaries.program, range.clone(), pc);
     liveness.compute(&mut function);
     let mut code = Lower::run(summaries.program, &function, &liveness, count);
     simplify(&mut code);
@@ -361,6 +362,7 @@ impl Summaries<'_> {
         // Recursion by way of another function is not followed.
         self.known.borrow_mut().insert(pc, Summary::UNKNOWN);
         let mut function = Function::new(self.program, range.clone(), pc);
+        let frame_pointer = has_frame_pointer(self.program, &range);
         let mut own = Summary {
             reads: 0,
             results: RESULTS,
@@ -376,6 +378,7 @@ impl Summaries<'_> {
             let liveness = Liveness {
                 range: &range,
                 own,
+                frame_pointer,
                 summary: &callee,
             };
             liveness.compute(&mut function);

@@ -21,6 +21,10 @@ impl Program for Process {
         modules::constant_at(address, len)
     }
 
+    fn is_compiled(&self) -> bool {
+        true
+    }
+
     fn resolve(&self, target: u64) -> Option<Target> {
         super::resolve(target)
     }

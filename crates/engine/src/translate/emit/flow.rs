@@ -100,7 +100,7 @@ impl Emitter<'_> {
                 self.a.mov(r10, self.surroundings.lookup)?;
                 self.a.jmp(glue::slow_call as *const () as u64)
             }
-            Op::Table => self.table(node, operands, block),
+            Op::Table(which) => self.table(which, node, operands, block),
             Op::Exit(reason, pc) => {
                 let places = self.places(node);
                 self.exit(reason, pc, &places)
@@ -200,14 +200,14 @@ impl Emitter<'_> {
     }
 
     /// Where `jr` goes is decided by the address that the guest has computed.
-    fn table(&mut self, node: &Node, operands: &[Allocation], block: usize) -> Emitted {
+    fn table(&mut self, which: u32, node: &Node, operands: &[Allocation], block: usize) -> Emitted {
         let (target, index, entry) = (
             R64[number(operands[0])],
             R64[number(operands[1])],
             R64[number(operands[2])],
         );
         let code = self.code;
-        let targets = &code.table;
+        let targets = &code.tables[which as usize];
         let (Some(&first), Some(&last)) = (targets.iter().min(), targets.iter().max()) else {
             return self.a.ud2();
         };

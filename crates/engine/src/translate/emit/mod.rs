@@ -254,7 +254,7 @@ impl<'a> Emitter<'a> {
                         | Op::Return
                         | Op::TailCall(_)
                         | Op::TailCallIndirect
-                        | Op::Table
+                        | Op::Table(_)
                         | Op::Exit(..) => self.end(node, operands, block, next)?,
                         Op::Call { .. } | Op::CallIndirect { .. } | Op::Helper(_) => {
                             self.call(node)?;

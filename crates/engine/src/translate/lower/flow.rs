@@ -38,19 +38,18 @@ impl Lower<'_> {
                 let temporaries = TEMPORARIES & at.defined;
                 self.name_state(temporaries, temporaries);
             }
-            End::Table(to) => {
+            End::Table { to, .. } => {
                 let target = self.jump_target(at);
-                self.code.table = to
-                    .iter()
-                    .map(|&block| self.function.blocks[block].start)
-                    .collect();
+                let starts = to.iter().map(|&block| self.function.blocks[block].start);
+                self.code.tables.push(starts.collect());
+                let table = self.code.tables.len() as u32 - 1;
                 let (index, entry) = (self.fresh(RegClass::Int), self.fresh(RegClass::Int));
                 let operands = vec![
                     Operand::reg_use_at_end(target),
                     Operand::reg_temp(index),
                     Operand::reg_temp(entry),
                 ];
-                self.push(Op::Table, pc, operands);
+                self.push(Op::Table(table), pc, operands);
                 self.name_state(at.before, at.before);
             }
             End::Next(_) | End::Interpret(_) | End::Outside(_) => {}

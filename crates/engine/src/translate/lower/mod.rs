@@ -333,9 +333,9 @@ impl<'a> Lower<'a> {
         let block = &self.function.blocks[at];
         let mut after = vec![0; block.insns.len()];
         let mut live = block.live_out;
-        for (n, &(pc, insn)) in block.insns.iter().enumerate().rev() {
+        for n in (0..block.insns.len()).rev() {
             after[n] = live;
-            live = self.liveness.before(pc, insn, live, defined[n]);
+            live = self.liveness.before(block, n, live, defined[n]);
         }
         let ends_by_itself = matches!(
             block.end,
@@ -353,7 +353,7 @@ impl<'a> Lower<'a> {
             let at = At {
                 pc,
                 insn,
-                before: self.liveness.before(pc, insn, after[n], defined[n]),
+                before: self.liveness.before(block, n, after[n], defined[n]),
                 after: after[n],
                 defined: defined[n],
             };

@@ -106,7 +106,7 @@ fn split_edges(code: &mut Code) {
     let renumbered = |block: Block| Block::new(numbers[block.index()]);
     let old = std::mem::take(code);
     code.vregs = old.vregs;
-    code.table = old.table;
+    code.tables = old.tables;
     code.preds = vec![vec![]; number];
     let mut nodes = old.nodes.into_iter();
     let parts = old.ranges.into_iter().zip(old.succs).zip(old.params);

@@ -1,0 +1,263 @@
+//! Where jumps through registers lead: tables of offsets or addresses that a function has among its constants.
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::function::{Flow, flow};
+use super::liveness::reads_writes;
+use super::program::Program;
+use super::registers::{Reg, SP, bit};
+use crate::op::{Insn, Op};
+
+/// The targets of a function's tables.
+#[derive(Default)]
+pub struct Tables {
+    /// Of all of them.
+    pub all: Vec<u64>,
+    /// By the address of each table.
+    by_base: BTreeMap<u64, Vec<u64>>,
+}
+
+fn fetch(program: &dyn Program, range: &Range<u64>, pc: u64) -> Option<Insn> {
+    range.contains(&pc).then(|| program.insn(pc)).flatten()
+}
+
+impl Tables {
+    /// Every table of offsets or addresses that a constant of the function leads to. What is no table of this
+    /// function ends at its first entry, and a target too many does no harm: where `jr` goes is decided by the
+    /// address that the guest computes.
+    pub fn of(program: &dyn Program, range: &Range<u64>) -> Self {
+        let mut by_base = BTreeMap::new();
+        let mut high: [Option<u64>; 32] = [None; 32];
+        let starts = instructions(program, range);
+        for (&pc, insn) in &starts {
+            let base = match insn.op() {
+                Op::Auipc => Some(pc.wrapping_add(insn.imm())),
+                Op::Addi => high[insn.rs1()].map(|base| base.wrapping_add(insn.imm())),
+                _ => None,
+            };
+            if let (Op::Addi, Some(base)) = (insn.op(), base)
+                && !by_base.contains_key(&base)
+            {
+                let targets = table_at(program, base, &starts);
+                if !targets.is_empty() {
+                    by_base.insert(base, targets);
+                }
+            }
+            if insn.rd() != 0 {
+                high[insn.rd()] = base;
+            }
+        }
+        let all: BTreeSet<u64> = by_base.values().flatten().copied().collect();
+        Self {
+            all: all.into_iter().collect(),
+            by_base,
+        }
+    }
+
+    /// Targets of the jump through `reg` at the end of `insns`, if it looks like one by table: its address was
+    /// added up or loaded there by an index, where a tail call loads it from a constant's place or an object.
+    pub fn of_jump(&self, insns: &[(u64, Insn)], reg: Reg) -> Option<&[u64]> {
+        if self.all.is_empty() {
+            return None;
+        }
+        let before = &insns[..insns.len() - 1];
+        let Some(at) = writer(before, reg) else {
+            return Some(&self.all);
+        };
+        let (insn, before) = (before[at].1, &before[..at]);
+        let bases = match insn.op() {
+            Op::Add | Op::Sh1add | Op::Sh2add => [insn.rs1(), insn.rs2()],
+            Op::Ld => {
+                let index = before[writer(before, insn.rs1())?].1;
+                if !matches!(index.op(), Op::Add | Op::Sh3add) {
+                    return None;
+                }
+                [index.rs1(), index.rs2()]
+            }
+            _ => return None,
+        };
+        let mut tables = bases
+            .into_iter()
+            .filter_map(|base| self.by_base.get(&constant(before, base)?));
+        Some(tables.next().unwrap_or(&self.all))
+    }
+}
+
+fn writer(insns: &[(u64, Insn)], reg: Reg) -> Option<usize> {
+    let writes = |(_, insn): &(u64, Insn)| reads_writes(*insn).1 & bit(reg) != 0;
+    insns.iter().rposition(writes)
+}
+
+/// The address that `auipc` and `addi` leave in a register.
+fn constant(insns: &[(u64, Insn)], reg: Reg) -> Option<u64> {
+    let low = writer(insns, reg)?;
+    let insn = insns[low].1;
+    let (pc, high) = insns[writer(&insns[..low], insn.rs1())?];
+    let is_address = insn.op() == Op::Addi && high.op() == Op::Auipc;
+    is_address.then(|| pc.wrapping_add(high.imm()).wrapping_add(insn.imm()))
+}
+
+fn table_at(program: &dyn Program, base: u64, starts: &BTreeMap<u64, Insn>) -> Vec<u64> {
+    let ours = |target: &u64| starts.contains_key(target);
+    let offsets = (0..).map_while(|n| {
+        let offset = program.constant(base.wrapping_add(4 * n), 4)?;
+        Some(base.wrapping_add(offset as i32 as u64)).filter(ours)
+    });
+    let addresses = (0..).map_while(|n| program.constant(base.wrapping_add(8 * n), 8).filter(ours));
+    let all: BTreeSet<u64> = offsets.chain(addresses).collect();
+    all.into_iter().collect()
+}
+
+/// The instructions, if the function is one sequence of them.
+fn instructions(program: &dyn Program, range: &Range<u64>) -> BTreeMap<u64, Insn> {
+    let mut all = BTreeMap::new();
+    let mut pc = range.start;
+    while let Some(insn) = fetch(program, range, pc) {
+        all.insert(pc, insn);
+        pc += insn.len();
+    }
+    all
+}
+
+/// The jumps through registers that are no tail calls, since the function has its frame there: sp is known
+/// to be lower than at its start (RISC-V psABI: sp is preserved across calls).
+pub fn within_frame(program: &dyn Program, range: &Range<u64>, tables: &Tables) -> BTreeSet<u64> {
+    /// Bytes that sp is above what it was at the start; `None`: not always the same.
+    type Above = Option<i64>;
+    let mut known: BTreeMap<u64, Above> = BTreeMap::new();
+    let mut jumps = BTreeMap::new();
+    let mut todo: Vec<(u64, Above)> = vec![(range.start, Some(0))];
+    while let Some((mut pc, mut above)) = todo.pop() {
+        loop {
+            match known.get(&pc) {
+                Some(&before) if before == above || before.is_none() => break,
+                Some(_) => above = None,
+                None => {}
+            }
+            known.insert(pc, above);
+            let Some(insn) = fetch(program, range, pc) else {
+                break;
+            };
+            let next = pc + insn.len();
+            if reads_writes(insn).1 & bit(SP) != 0 {
+                above = match (insn.op(), insn.rs1()) {
+                    (Op::Addi, SP) => above.map(|above| above.wrapping_add(insn.imm() as i64)),
+                    _ => None,
+                };
+            }
+            match flow(pc, insn, range) {
+                Flow::Next | Flow::Call(_) | Flow::CallIndirect => {}
+                Flow::Branch(target) => todo.push((target, above)),
+                Flow::Jump(target) => {
+                    pc = target;
+                    continue;
+                }
+                Flow::JumpIndirect => {
+                    jumps.insert(pc, above);
+                    todo.extend(tables.all.iter().map(|&target| (target, above)));
+                    break;
+                }
+                // What the interpreter executes goes on behind it.
+                Flow::Interpret => {}
+                Flow::TailCall(_) | Flow::Return => break,
+            }
+            pc = next;
+        }
+    }
+    let lower = |(pc, above): (u64, Above)| above.is_some_and(|above| above < 0).then_some(pc);
+    jumps.into_iter().filter_map(lower).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode;
+
+    const START: u64 = 0x1000;
+    const TABLE: u64 = 0x2000;
+
+    struct Code(Vec<u32>);
+
+    impl Program for Code {
+        fn insn(&self, pc: u64) -> Option<Insn> {
+            let n = pc.checked_sub(START)? / 4;
+            self.0.get(n as usize).map(|&word| decode(word))
+        }
+        fn function(&self, _: u64) -> Option<Range<u64>> {
+            Some(self.range())
+        }
+        fn constant(&self, address: u64, len: u64) -> Option<u64> {
+            // Two targets: the third and the last instruction.
+            let last = START + 4 * (self.0.len() as u64 - 1);
+            let targets = [START + 8, last];
+            let n = address.checked_sub(TABLE)? / 4;
+            let target = targets.get(n as usize).filter(|_| len == 4)?;
+            Some(u64::from(target.wrapping_sub(TABLE) as u32))
+        }
+        fn resolve(&self, _: u64) -> Option<super::super::Target> {
+            None
+        }
+    }
+
+    impl Code {
+        fn range(&self) -> Range<u64> {
+            START..START + 4 * self.0.len() as u64
+        }
+        fn within_frame(&self) -> Vec<u64> {
+            let tables = Tables::of(self, &self.range());
+            assert_eq!(tables.all.len(), 2);
+            within_frame(self, &self.range(), &tables)
+                .into_iter()
+                .collect()
+        }
+    }
+
+    const AUIPC_A1_1: u32 = 0x0000_1597;
+    /// addi a1, a1, -4
+    const ADDI_A1: u32 = 0xffc5_8593;
+    /// addi sp, sp, -16
+    const DOWN: u32 = 0xff01_0113;
+    /// addi sp, sp, 16
+    const UP: u32 = 0x0101_0113;
+    const NOP: u32 = 0x0000_0013;
+    const LW_A0: u32 = 0x0005_2503;
+    /// sh2add a0, a0, a1
+    const INDEX: u32 = 0x20b5_4533;
+    /// add a0, a0, a1
+    const ADD: u32 = 0x00b5_0533;
+    const JR_A0: u32 = 0x0005_0067;
+    const RET: u32 = 0x0000_8067;
+
+    #[test]
+    fn a_jump_with_a_frame_is_no_tail_call() {
+        let jump = |first: u32, before: u32| {
+            Code(vec![
+                first, AUIPC_A1_1, ADDI_A1, INDEX, LW_A0, ADD, before, JR_A0, UP, RET,
+            ])
+        };
+        let at = START + 4 * 7;
+        assert_eq!(jump(DOWN, NOP).within_frame(), [at]);
+        assert!(jump(DOWN, UP).within_frame().is_empty());
+        assert!(jump(NOP, NOP).within_frame().is_empty());
+        // A loop in which sp sinks.
+        let sinks = Code(vec![
+            NOP, AUIPC_A1_1, DOWN, ADDI_A1, INDEX, LW_A0, ADD, JR_A0, RET,
+        ]);
+        assert!(sinks.within_frame().is_empty());
+    }
+
+    #[test]
+    fn each_jump_has_its_own_table() {
+        let code = Code(vec![
+            NOP, AUIPC_A1_1, ADDI_A1, INDEX, LW_A0, ADD, JR_A0, RET,
+        ]);
+        let tables = Tables::of(&code, &code.range());
+        let insns: Vec<(u64, Insn)> = instructions(&code, &code.range()).into_iter().collect();
+        assert_eq!(tables.by_base.keys().copied().collect::<Vec<_>>(), [TABLE]);
+        assert_eq!(constant(&insns[..5], 11), Some(TABLE));
+        assert_eq!(tables.of_jump(&insns[..7], 10), Some(&tables.all[..]));
+        // A tail call through what an object holds.
+        let object = [(START, decode(0x0085_3503)), (START + 4, decode(JR_A0))];
+        assert_eq!(tables.of_jump(&object, 10), None);
+    }
+}
