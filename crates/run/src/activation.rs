@@ -62,6 +62,9 @@ pub struct HostCall {
     pub vector_registers: u64,
     /// Signature of the call, or null.
     pub signature: *const u8,
+    /// The stack pointer of the translated code that calls and waits for the return; 0: the NxP goes on by
+    /// way of [`crate::step`].
+    pub waits: u64,
 }
 
 impl Activation {
@@ -101,9 +104,9 @@ pub const RESULTS: usize = offset_of!(Activation, results);
 pub const CALL_TARGET: usize = offset_of!(Activation, call) + offset_of!(HostCall, target);
 pub const CALL_STACK_SIZE: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_size);
 /// Where the unwinder finds the innermost NxP frame, from the frame pointer of the crossing.
-pub const NXP_RA: [u8; 2] = from_frame_pointer(register(1));
-pub const NXP_SP: [u8; 2] = from_frame_pointer(register(2));
-pub const NXP_FP: [u8; 2] = from_frame_pointer(register(8));
+pub const NXP_RA: [u8; 2] = from_frame_pointer(x(1));
+pub const NXP_SP: [u8; 2] = from_frame_pointer(x(2));
+pub const NXP_FP: [u8; 2] = from_frame_pointer(x(8));
 
 /// Where the `n`th register of [`SAVED`] is, from the frame pointer of the crossing.
 pub const fn saved_from_frame_pointer(n: usize) -> [u8; 2] {
@@ -119,11 +122,12 @@ pub const fn saved_from_end(n: usize) -> i32 {
 pub const FRAME_HEAD: usize = 16;
 pub const CALL_STACK_MASK: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_mask);
 pub const CALL_SIGNATURE: usize = offset_of!(Activation, call) + offset_of!(HostCall, signature);
+pub const CALL_WAITS: usize = offset_of!(Activation, call) + offset_of!(HostCall, waits);
 pub const CALL_VECTORS: usize =
     offset_of!(Activation, call) + offset_of!(HostCall, vector_registers);
 
 /// Register `x[number]`.
-const fn register(number: usize) -> usize {
+pub const fn x(number: usize) -> usize {
     offset_of!(Activation, hart) + offset_of!(Hart, x) + 8 * number
 }
 

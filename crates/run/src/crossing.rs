@@ -33,6 +33,8 @@ pub enum Next {
     ReturnVector = 4,
     /// Call the translated code at `activation.call.target` with the registers of the hart.
     Translated = 5,
+    /// Return to the translated code that has called and waits.
+    Back = 6,
 }
 
 /// Whether NxP code is entered by the counted crossing: something is counted, or watched.
@@ -58,6 +60,8 @@ unsafe extern "C" {
     static __flick_cross_counted_called: u8;
     static __flick_cross_landing: u8;
     static __flick_cross_counted_landing: u8;
+    static __flick_cross_calls: u8;
+    static __flick_cross_counted_calls: u8;
     static __flick_cross_again: u8;
     static __flick_cross_counted_again: u8;
 }
@@ -87,6 +91,15 @@ pub fn is_host_call(pc: u64) -> bool {
     pc == &raw const __flick_cross_called as u64
         || pc == &raw const __flick_cross_counted_called as u64
         || straight::is_host_call(pc)
+}
+
+/// Where a crossing makes the host call that is due, with its [`Next`] in eax.
+pub fn calls_address(counted: bool) -> u64 {
+    if counted {
+        &raw const __flick_cross_counted_calls as u64
+    } else {
+        &raw const __flick_cross_calls as u64
+    }
 }
 
 /// Where an unwinder must go on for a landing pad in NxP code, with the activation's rbp and what the
@@ -142,6 +155,20 @@ macro_rules! called_by_nxp {
     };
 }
 
+/// As in translated code: rbp is the hart's, and the frame that called translated code is next.
+macro_rules! from_translated {
+    () => {
+        concat!(
+            ".cfi_escape 0x0f, 3, 0x76, {t_cfa0}, {t_cfa1}\n .cfi_offset rip, -8\n",
+            ".cfi_escape 0x10, 3, 3, 0x76, {t_rbx0}, {t_rbx1}\n",
+            ".cfi_escape 0x10, 12, 3, 0x76, {t_r12_0}, {t_r12_1}\n",
+            ".cfi_escape 0x10, 13, 3, 0x76, {t_r13_0}, {t_r13_1}\n",
+            ".cfi_escape 0x10, 14, 3, 0x76, {t_r14_0}, {t_r14_1}\n",
+            ".cfi_escape 0x10, 15, 3, 0x76, {t_r15_0}, {t_r15_1}\n",
+        )
+    };
+}
+
 /// From the activation at rsp.
 macro_rules! load_saved {
     () => {
@@ -163,7 +190,7 @@ macro_rules! store_saved {
     };
 }
 
-pub(crate) use {called_by_nxp, load_saved, saved_here, store_saved};
+pub(crate) use {called_by_nxp, from_translated, load_saved, saved_here, store_saved};
 
 /// `naked_asm!` with the operands of these macros.
 macro_rules! crossing_asm {
@@ -194,6 +221,18 @@ macro_rules! crossing_asm {
             r15_0 = const activation::saved_from_frame_pointer(4)[0],
             r15_1 = const activation::saved_from_frame_pointer(4)[1],
             personality = sym unwinding::at_crossing,
+            t_cfa0 = const translate::CFA_FROM_RBP[0],
+            t_cfa1 = const translate::CFA_FROM_RBP[1],
+            t_rbx0 = const translate::HOST_SAVED_FROM_RBP[0][0],
+            t_rbx1 = const translate::HOST_SAVED_FROM_RBP[0][1],
+            t_r12_0 = const translate::HOST_SAVED_FROM_RBP[1][0],
+            t_r12_1 = const translate::HOST_SAVED_FROM_RBP[1][1],
+            t_r13_0 = const translate::HOST_SAVED_FROM_RBP[2][0],
+            t_r13_1 = const translate::HOST_SAVED_FROM_RBP[2][1],
+            t_r14_0 = const translate::HOST_SAVED_FROM_RBP[3][0],
+            t_r14_1 = const translate::HOST_SAVED_FROM_RBP[3][1],
+            t_r15_0 = const translate::HOST_SAVED_FROM_RBP[4][0],
+            t_r15_1 = const translate::HOST_SAVED_FROM_RBP[4][1],
         )
     };
 }
@@ -262,6 +301,9 @@ macro_rules! crossing {
                 "ret",
                 ".cfi_restore_state",
                 // A host call. From here on rsp may be lower than the activation, rbp - size.
+                concat!(".globl ", $symbol, "_calls"),
+                concat!(".hidden ", $symbol, "_calls"),
+                concat!($symbol, "_calls:"),
                 "3:",
                 "cmp eax, {call_plain}",
                 "jne 5f",
@@ -288,21 +330,46 @@ macro_rules! crossing {
                 concat!(".globl ", $symbol, "_called"),
                 concat!(".hidden ", $symbol, "_called"),
                 concat!($symbol, "_called:"),
-                "lea rsp, [rbp - {size}]",
-                "mov [rsp + {a0}], rax",
-                "mov [rsp + {a0} + 8], rdx",
-                "movsd [rsp + {fa0}], xmm0",
-                "movsd [rsp + {fa0} + 8], xmm1",
-                "cmp qword ptr [rsp + {signature}], 0",
+                "lea rdi, [rbp - {size}]",
+                "mov [rdi + {a0}], rax",
+                "mov [rdi + {a0} + 8], rdx",
+                "movsd [rdi + {fa0}], xmm0",
+                "movsd [rdi + {fa0} + 8], xmm1",
+                "mov rsp, rdi",
+                "cmp qword ptr [rdi + {signature}], 0",
                 "jne 9f",
-                "mov rdi, rsp",
+                "28:",
                 "call {resume}",
                 "jmp 2b",
                 "9:",
-                "movups [rsp + {results} + 16], xmm0",
-                "mov rdi, rsp",
+                "movups [rdi + {results} + 16], xmm0",
+                "cmp qword ptr [rdi + {waits}], 0",
+                "je 28b",
+                // Translated code's frames stay.
+                "mov rsp, [rdi + {waits}]",
+                "sub rsp, 8",
                 "call {resume}",
+                "cmp eax, {back}",
+                "je 29f",
+                "lea rsp, [rbp - {size}]",
                 "jmp 2b",
+                "29:",
+                "add rsp, 8",
+                "lea rbp, [rbp - {size} + {hart_bias}]",
+                ".cfi_remember_state",
+                from_translated!(),
+                "mov rax, [rbp - {hart_bias} + {a0}]",
+                "mov rdx, [rbp - {hart_bias} + {a0} + 8]",
+                "movsd xmm0, [rbp - {hart_bias} + {fa0}]",
+                "movsd xmm1, [rbp - {hart_bias} + {fa0} + 8]",
+                "mov r11, [rbp - {hart_bias} + {ra}]",
+                "mov rbx, [rbp - {hart_bias} + {s0}]",
+                "mov r12, [rbp - {hart_bias} + {s1}]",
+                "mov r13, [rbp - {hart_bias} + {s2}]",
+                "mov r14, [rbp - {hart_bias} + {s3}]",
+                "mov r15, [rbp - {hart_bias} + {sp}]",
+                "ret",
+                ".cfi_restore_state",
                 // Arguments by signature.
                 "25:",
                 "mov [rsp + {ints}], rdi",
@@ -362,8 +429,8 @@ macro_rules! crossing {
                 "6:",
                 "cmp eax, {call_in_full}",
                 "jne 7f",
-                "mov rax, [rsp + {stack_mask}]",
-                "sub rsp, [rsp + {stack_size}]",
+                "mov rax, [rbp - {size} + {stack_mask}]",
+                "sub rsp, [rbp - {size} + {stack_size}]",
                 "and rsp, rax",
                 "lea rdi, [rbp - {size}]",
                 "mov rsi, rsp",
@@ -431,6 +498,14 @@ macro_rules! crossing {
                 land = sym $land,
                 again = sym $again,
                 stack_args = sym marshal::host_stack_args,
+                waits = const activation::CALL_WAITS,
+                back = const Next::Back as u64,
+                ra = const activation::x(1),
+                sp = const activation::x(2),
+                s0 = const activation::x(8),
+                s1 = const activation::x(9),
+                s2 = const activation::x(18),
+                s3 = const activation::x(19),
                 call_translated = const Next::Translated as u64,
                 hart_bias = const translate::HART_BIAS,
                 head = const activation::FRAME_HEAD,

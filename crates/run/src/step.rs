@@ -138,6 +138,9 @@ unsafe fn host_returned(act: *mut Activation, backend: &impl Backend) -> Next {
         (*act).set_in_host(false);
         (*act).hart.frm = (*thread).frm();
         marshal::returned(&mut *act);
+        if !(*act).call.signature.is_null() && (*act).call.waits != 0 && (*thread).frm() == 0 {
+            return Next::Back;
+        }
         (*act).hart.pc = (*act).hart.x[RA];
         go(act, backend, false)
     }
@@ -148,6 +151,32 @@ pub(crate) unsafe extern "C" fn count_host_call(act: *mut Activation, target: u6
     // SAFETY: `straight` passes the activation of its caller.
     unsafe { InlineCounted.count(&mut (*act).hart) };
     stats::host_call(target as usize);
+}
+
+/// The [`Next`] of a crossing, and where it goes on with that.
+#[repr(C)]
+pub(crate) struct Way {
+    next: u64,
+    at: u64,
+}
+
+/// Translated code calls the host by a signature and waits for the return at the stack pointer `waits`.
+pub(crate) unsafe extern "C" fn call_by_signature(act: *mut Activation, waits: u64) -> Way {
+    // SAFETY: `straight` passes the activation of its caller, with all that a call hands over in its hart.
+    unsafe {
+        let counted = crossing::counted();
+        if counted {
+            InlineCounted.count(&mut (*act).hart);
+        }
+        let pc = crossing::xcall_address();
+        (*act).hart.pc = pc;
+        let next = call_host(act, (*act).hart.x[T2], pc, counted);
+        (*act).call.waits = waits;
+        Way {
+            next: next as u64,
+            at: crossing::calls_address(counted),
+        }
+    }
 }
 
 /// A host function that translated code has called has returned, and `act` is not the newest activation or
@@ -281,6 +310,7 @@ unsafe fn call_host(act: *mut Activation, target: u64, pc: u64, counted: bool) -
             Next::CallPlain
         } else {
             let signature = (*act).hart.x[T1] as *const u8;
+            (*act).call.waits = 0;
             marshal::call_by_signature(&mut *act, target, signature)
         };
         (*Thread::current_or_null()).set_frm((*act).hart.frm);

@@ -9,10 +9,11 @@ use core::mem::offset_of;
 use flick_abi::layout::Gate;
 use flick_engine::{Hart, translate};
 
-use crate::activation::{self, Activation};
+use crate::activation::{self, Activation, x};
 use crate::active::{ActivationStack, Entry};
 use crate::crossing::{
-    self, activation_end, called_by_nxp, crossing_asm, load_saved, saved_here, store_saved,
+    self, activation_end, called_by_nxp, crossing_asm, from_translated, load_saved, saved_here,
+    store_saved,
 };
 use crate::host_stack::HostStack;
 use crate::thread::Thread;
@@ -24,6 +25,7 @@ unsafe extern "C" {
     static __flick_straight_host_call: u8;
     static __flick_straight_host_call_counted: u8;
     static __flick_straight_calls: u8;
+    static __flick_straight_call_by_signature: u8;
     static __flick_straight_called: u8;
 }
 
@@ -39,6 +41,12 @@ pub fn host_call() -> u64 {
     } else {
         &raw const __flick_straight_host_call as u64
     }
+}
+
+/// What translated code calls for a host function by its signature, with the registers that
+/// `__flick_xcall` wants.
+pub fn call_by_signature() -> u64 {
+    &raw const __flick_straight_call_by_signature as u64
 }
 
 /// Whether NxP code has called the host at `pc`, or is about to by this instruction.
@@ -60,30 +68,12 @@ const fn hart(offset: usize) -> usize {
     offset_of!(Activation, hart) + offset
 }
 
-const fn x(number: usize) -> usize {
-    hart(offset_of!(Hart, x) + 8 * number)
-}
-
 const fn active(offset: usize) -> usize {
     offset_of!(Thread, active) + offset
 }
 
 const fn host_stack(offset: usize) -> usize {
     offset_of!(Thread, host_stack) + offset
-}
-
-/// As in translated code: rbp is the hart's, and the frame that called translated code is next.
-macro_rules! from_translated {
-    () => {
-        concat!(
-            ".cfi_escape 0x0f, 3, 0x76, {t_cfa0}, {t_cfa1}\n .cfi_offset rip, -8\n",
-            ".cfi_escape 0x10, 3, 3, 0x76, {t_rbx0}, {t_rbx1}\n",
-            ".cfi_escape 0x10, 12, 3, 0x76, {t_r12_0}, {t_r12_1}\n",
-            ".cfi_escape 0x10, 13, 3, 0x76, {t_r13_0}, {t_r13_1}\n",
-            ".cfi_escape 0x10, 14, 3, 0x76, {t_r14_0}, {t_r14_1}\n",
-            ".cfi_escape 0x10, 15, 3, 0x76, {t_r15_0}, {t_r15_1}\n",
-        )
-    };
 }
 
 // One store makes all of these 0.
@@ -333,6 +323,33 @@ unsafe extern "C" fn straight() {
         "pop rax",
         "jmp __flick_straight_host_call",
         ".cfi_endproc",
+        // NxP code calls the host by a signature; the arguments are in the hart, too. The crossing makes the call,
+        // below these frames.
+        ".globl __flick_straight_call_by_signature",
+        ".hidden __flick_straight_call_by_signature",
+        "__flick_straight_call_by_signature:",
+        ".cfi_startproc",
+        from_translated!(),
+        "lea r10, [rsp + {most_stack}]",
+        "cmp r10, rbp",
+        "jb {leave_at_call}",
+        "mov [rbp - {bias} + {s0}], rbx",
+        "mov [rbp - {bias} + {s1}], r12",
+        "mov [rbp - {bias} + {s2}], r13",
+        "mov [rbp - {bias} + {s3}], r14",
+        "lea rdi, [rbp - {bias}]",
+        "mov rsi, rsp",
+        "sub rsp, 8",
+        "call {by_signature}",
+        "lea rbp, [rbp + {size} - {bias}]",
+        ".cfi_endproc",
+        ".cfi_startproc",
+        ".cfi_personality 0x1b, {personality}",
+        ".cfi_def_cfa rbp, {head}",
+        ".cfi_offset rbp, -16",
+        saved_here!(),
+        "jmp rdx",
+        ".cfi_endproc",
         ".globl __flick_straight_end",
         ".hidden __flick_straight_end",
         "__flick_straight_end:",
@@ -376,17 +393,6 @@ unsafe extern "C" fn straight() {
         returned = sym translate::returned,
         back = sym step::back_in_translated,
         count = sym step::count_host_call,
-        t_cfa0 = const translate::CFA_FROM_RBP[0],
-        t_cfa1 = const translate::CFA_FROM_RBP[1],
-        t_rbx0 = const translate::HOST_SAVED_FROM_RBP[0][0],
-        t_rbx1 = const translate::HOST_SAVED_FROM_RBP[0][1],
-        t_r12_0 = const translate::HOST_SAVED_FROM_RBP[1][0],
-        t_r12_1 = const translate::HOST_SAVED_FROM_RBP[1][1],
-        t_r13_0 = const translate::HOST_SAVED_FROM_RBP[2][0],
-        t_r13_1 = const translate::HOST_SAVED_FROM_RBP[2][1],
-        t_r14_0 = const translate::HOST_SAVED_FROM_RBP[3][0],
-        t_r14_1 = const translate::HOST_SAVED_FROM_RBP[3][1],
-        t_r15_0 = const translate::HOST_SAVED_FROM_RBP[4][0],
-        t_r15_1 = const translate::HOST_SAVED_FROM_RBP[4][1],
+        by_signature = sym step::call_by_signature,
     )
 }

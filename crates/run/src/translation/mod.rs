@@ -109,7 +109,7 @@ pub unsafe extern "C" fn entry_for(hart: *mut Hart, target: u64) -> u64 {
                 unsafe { (*hart).pc = address };
                 entry(address)
             }
-            None => 0,
+            None => straight::call_by_signature(),
         };
     }
     entry(target)
