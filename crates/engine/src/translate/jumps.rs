@@ -38,7 +38,7 @@ impl Tables {
             if let (Op::Addi, Some(base)) = (insn.op(), base)
                 && !by_base.contains_key(&base)
             {
-                let targets = table_at(program, base, &starts);
+                let targets = table_at(program, base, &starts, range.end);
                 if !targets.is_empty() {
                     by_base.insert(base, targets);
                 }
@@ -97,15 +97,22 @@ fn constant(insns: &[(u64, Insn)], reg: Reg) -> Option<u64> {
     is_address.then(|| pc.wrapping_add(high.imm()).wrapping_add(insn.imm()))
 }
 
-fn table_at(program: &dyn Program, base: u64, starts: &BTreeMap<u64, Insn>) -> Vec<u64> {
-    let ours = |target: &u64| starts.contains_key(target);
+/// Targets of the table at `base`: it is one as long as its entries lead into the function, or nowhere.
+fn table_at(program: &dyn Program, base: u64, starts: &BTreeMap<u64, Insn>, end: u64) -> Vec<u64> {
+    // What is never taken leads to where code that cannot be reached would stand, behind the function.
+    let is_entry = |&target: &u64| starts.contains_key(&target) || target == end;
     let offsets = (0..).map_while(|n| {
         let offset = program.constant(base.wrapping_add(4 * n), 4)?;
-        Some(base.wrapping_add(offset as i32 as u64)).filter(ours)
+        Some(base.wrapping_add(offset as i32 as u64)).filter(is_entry)
     });
-    let addresses = (0..).map_while(|n| program.constant(base.wrapping_add(8 * n), 8).filter(ours));
+    // LLVM gives blocks that are gone the address 1.
+    let addresses = (0..).map_while(|n| {
+        let target = program.constant(base.wrapping_add(8 * n), 8)?;
+        Some(target).filter(|target| is_entry(target) || *target == 1)
+    });
     let all: BTreeSet<u64> = offsets.chain(addresses).collect();
-    all.into_iter().collect()
+    let leads = |target: &u64| starts.contains_key(target);
+    all.into_iter().filter(leads).collect()
 }
 
 /// The instructions, if the function is one sequence of them.
@@ -187,9 +194,9 @@ mod tests {
             Some(self.range())
         }
         fn constant(&self, address: u64, len: u64) -> Option<u64> {
-            // Two targets: the third and the last instruction.
-            let last = START + 4 * (self.0.len() as u64 - 1);
-            let targets = [START + 8, last];
+            // Two targets: the third and the last instruction; between them what is never taken.
+            let end = self.range().end;
+            let targets = [START + 8, end, end - 4];
             let n = address.checked_sub(TABLE)? / 4;
             let target = targets.get(n as usize).filter(|_| len == 4)?;
             Some(u64::from(target.wrapping_sub(TABLE) as u32))
