@@ -130,6 +130,10 @@ fn bytes_at((start, bytes): &(u64, Vec<u8>), at: u64, len: u64) -> Option<u64> {
 }
 
 impl Program for Guest {
+    fn is_compiled(&self) -> bool {
+        true
+    }
+
     fn insn(&self, pc: u64) -> Option<Insn> {
         let low = bytes_at(&self.text, pc, 2)? as u32;
         let bits = if low & 3 == 3 {
