@@ -23,7 +23,7 @@ pub const TRIGGER: Choice = Choice {
 };
 pub const ENGINE: Choice = Choice {
     variable: c"FLICK_ENGINE",
-    values: &["translate", "interp"],
+    values: &["auto", "translate", "interp"],
     meaning: "what executes NxP code",
 };
 pub const CHECK: Choice = Choice {

@@ -24,7 +24,7 @@ pub trait Backend {
 #[inline]
 fn translated(hart: &mut Hart, code: &CodeRegion, interpret: bool) -> Result<u64, Exit> {
     // SAFETY: NxP code is the program's own.
-    unsafe { translate::advance(hart, &MEMORY, code, translation::entry_for, interpret) }
+    unsafe { translate::advance(hart, &MEMORY, code, translation::entry_if_hot, interpret) }
 }
 
 /// The engine in the calling thread.

@@ -27,9 +27,10 @@ pub enum Trigger {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// The translator; the interpreter where that cannot be.
-    TranslateIfPossible,
-    /// The translator, or the program does not start.
+    /// The translator for what runs often, the interpreter for the rest, and for all where nothing can be
+    /// translated.
+    Auto,
+    /// The translator from the first call on, or the program does not start.
     Translate,
     Interpret,
 }
@@ -107,12 +108,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     };
     let offload = [Offload::Auto, Offload::Require, Offload::Off][choose(settings::OFFLOAD)];
     let trigger = [Trigger::Gate, Trigger::Fault][choose(settings::TRIGGER)];
-    let engine = match variable(settings::ENGINE.variable) {
-        Some(value) if !value.is_empty() => {
-            [Engine::Translate, Engine::Interpret][choose(settings::ENGINE)]
-        }
-        _ => Engine::TranslateIfPossible,
-    };
+    let engine = [Engine::Auto, Engine::Translate, Engine::Interpret][choose(settings::ENGINE)];
     let check_device = choose(settings::CHECK) == 1;
     let perf = [Perf::Off, Perf::Map, Perf::Jitdump][choose(settings::PERF)];
     let value = variable(settings::STATISTICS).unwrap_or_default();
@@ -153,7 +149,7 @@ mod tests {
         let plain = with(&[]);
         assert_eq!(plain.offload, Offload::Auto);
         assert_eq!(plain.trigger, Trigger::Gate);
-        assert_eq!(plain.engine, Engine::TranslateIfPossible);
+        assert_eq!(plain.engine, Engine::Auto);
         assert_eq!(plain.statistics, Statistics::Off);
         let set = with(&[
             ("FLICK_OFFLOAD", "require"),

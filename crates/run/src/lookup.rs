@@ -79,11 +79,18 @@ pub struct TargetCache {
 }
 
 impl TargetCache {
-    pub fn new() -> Self {
-        Self {
-            slots: [Slot::EMPTY; SLOTS],
-            generation: AtomicU64::new(0),
-            region: AtomicPtr::new(ptr::null_mut()),
+    /// Makes an empty one in its place: a small signal stack has no room for it.
+    ///
+    /// # Safety
+    /// The place may be written.
+    pub unsafe fn init(place: *mut Self) {
+        // SAFETY: by contract.
+        unsafe {
+            for n in 0..SLOTS {
+                (&raw mut (*place).slots[n]).write(Slot::EMPTY);
+            }
+            (&raw mut (*place).generation).write(AtomicU64::new(0));
+            (&raw mut (*place).region).write(AtomicPtr::new(ptr::null_mut()));
         }
     }
 
@@ -136,12 +143,6 @@ impl TargetCache {
             self.slots[index(target)].write(Slot { target, nxp });
         }
         found
-    }
-}
-
-impl Default for TargetCache {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -160,16 +160,14 @@ fn create() -> *mut Thread {
     // thread's own; the key's destructor runs once per thread that set it.
     unsafe {
         let entries = thread.byte_add(size_of::<Thread>().next_multiple_of(16));
-        thread.write(Thread {
-            active: ActivationStack::new(entries.cast(), table),
-            stack,
-            spare: None,
-            stack_top,
-            host_stack,
-            frm: 0,
-            least: host_stack.limit + LEAST_STACK,
-            targets: TargetCache::new(),
-        });
+        (&raw mut (*thread).active).write(ActivationStack::new(entries.cast(), table));
+        (&raw mut (*thread).stack).write(stack);
+        (&raw mut (*thread).spare).write(None);
+        (&raw mut (*thread).stack_top).write(stack_top);
+        (&raw mut (*thread).least).write(host_stack.limit + LEAST_STACK);
+        (&raw mut (*thread).host_stack).write(host_stack);
+        (&raw mut (*thread).frm).write(0);
+        TargetCache::init(&raw mut (*thread).targets);
         *slot().cast::<*mut Thread>() = thread;
         libc::pthread_setspecific(key(), thread.cast());
     }

@@ -93,6 +93,12 @@ fn flick_once(
     let mut run = invocation(program, built);
     let stats = run.cwd.join(STATS_FILE);
     let _ = fs::remove_file(&stats);
+    // Random placement has the runs in which only what is hot is translated.
+    let engine = if counted || how.marked {
+        how.engine.word().to_owned()
+    } else {
+        String::new()
+    };
     let record = if counted {
         stats.display().to_string()
     } else {
@@ -101,7 +107,7 @@ fn flick_once(
     for (name, value) in [
         ("FLICK_OFFLOAD", "require".to_owned()),
         ("FLICK_TRIGGER", how.trigger.word().to_owned()),
-        ("FLICK_ENGINE", how.engine.word().to_owned()),
+        ("FLICK_ENGINE", engine),
         ("FLICK_STATS", record),
     ] {
         if !run.env.iter().any(|(k, _)| k == name) {

@@ -4,6 +4,7 @@
 //! the lock ([`lock`]) and translates, on a stack of the translator's own with memory of its own: a thread's
 //! first call of a function may be in a handler that interrupted `malloc`, on a small signal stack.
 mod alloc;
+mod heat;
 mod lock;
 mod perf;
 mod program;
@@ -113,6 +114,19 @@ pub unsafe extern "C" fn entry_for(hart: *mut Hart, target: u64) -> u64 {
         };
     }
     entry(target)
+}
+
+/// The same for what the interpreter has arrived at, if it is worth a translation. What translated code calls
+/// always is: to interpret that would cut its callers off.
+///
+/// # Safety
+/// As [`entry_for`].
+pub unsafe extern "C" fn entry_if_hot(_hart: *mut Hart, target: u64) -> u64 {
+    match known(target) {
+        Some(known) => known,
+        None if heat::is_hot(target) => translate(target),
+        None => 0,
+    }
 }
 
 fn entry(target: u64) -> u64 {
