@@ -535,8 +535,8 @@ class CrossingUnwinder(RuntimeUnwinder):
     and back for a corrupted one; so it passes them, and FrameFilter shows them.
     """
 
-    # What stands behind a crossing's call of the host: lea -SIZE(%rbp), to %rsp or to %rbp.
-    CALLED = (b"\x48\x8d\xa5", b"\x48\x8d\xad")
+    # What stands behind a crossing's call of the host: lea -SIZE(%rbp), to %rdi or to %rbp.
+    CALLED = (b"\x48\x8d\xbd", b"\x48\x8d\xad")
 
     def __init__(self):
         super().__init__("flick")
