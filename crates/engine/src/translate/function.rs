@@ -334,12 +334,12 @@ impl Decoder<'_> {
                 Flow::Return => break End::Return,
                 Flow::TailCall(target) => break End::TailCall(target),
                 Flow::JumpIndirect => {
-                    let Some(targets) = tables.of_jump(&insns, insn.rs1()) else {
+                    let Some((targets, complete)) = tables.of_jump(&insns, insn.rs1()) else {
                         break End::TailCallIndirect;
                     };
                     break End::Table {
                         to: targets.iter().map(|target| index[target]).collect(),
-                        only: within_frame.contains(&pc),
+                        only: complete && within_frame.contains(&pc),
                     };
                 }
                 _ => {}

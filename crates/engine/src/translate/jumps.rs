@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::function::{Flow, flow};
 use super::liveness::reads_writes;
 use super::program::Program;
-use super::registers::{Reg, SP, bit};
+use super::registers::{Reg, SAVED, SP, bit};
 use crate::op::{Insn, Op};
 
 /// The targets of a function's tables.
@@ -15,6 +15,8 @@ pub struct Tables {
     pub all: Vec<u64>,
     /// By the address of each table.
     by_base: BTreeMap<u64, Vec<u64>>,
+    /// Addresses that registers which callees keep have in the whole function once they have been set.
+    kept: BTreeMap<Reg, u64>,
 }
 
 fn fetch(program: &dyn Program, range: &Range<u64>, pc: u64) -> Option<Insn> {
@@ -51,18 +53,20 @@ impl Tables {
         Self {
             all: all.into_iter().collect(),
             by_base,
+            kept: kept(&starts),
         }
     }
 
     /// Targets of the jump through `reg` at the end of `insns`, if it looks like one by table: its address was
     /// added up or loaded there by an index, where a tail call loads it from a constant's place or an object.
-    pub fn of_jump(&self, insns: &[(u64, Insn)], reg: Reg) -> Option<&[u64]> {
+    /// And whether they are those of its own table, so that they are all of them.
+    pub fn of_jump(&self, insns: &[(u64, Insn)], reg: Reg) -> Option<(&[u64], bool)> {
         if self.all.is_empty() {
             return None;
         }
         let before = &insns[..insns.len() - 1];
         let Some(at) = writer(before, reg) else {
-            return Some(&self.all);
+            return Some((&self.all, false));
         };
         let (insn, before) = (before[at].1, &before[..at]);
         let bases = match insn.op() {
@@ -76,10 +80,14 @@ impl Tables {
             }
             _ => return None,
         };
+        let base = |reg| match writer(before, reg) {
+            Some(_) => constant(before, reg),
+            None => self.kept.get(&reg).copied(),
+        };
         let mut tables = bases
             .into_iter()
-            .filter_map(|base| self.by_base.get(&constant(before, base)?));
-        Some(tables.next().unwrap_or(&self.all))
+            .filter_map(|reg| self.by_base.get(&base(reg)?));
+        Some(tables.next().map_or((&self.all, false), |own| (own, true)))
     }
 }
 
@@ -97,6 +105,38 @@ fn constant(insns: &[(u64, Insn)], reg: Reg) -> Option<u64> {
     is_address.then(|| pc.wrapping_add(high.imm()).wrapping_add(insn.imm()))
 }
 
+/// The registers that callees keep which are set to one address by `auipc` and `addi`, and otherwise only
+/// restored from where the function has saved them.
+fn kept(starts: &BTreeMap<u64, Insn>) -> BTreeMap<Reg, u64> {
+    let mut saved: BTreeMap<Reg, u64> = BTreeMap::new();
+    let mut set: BTreeMap<Reg, Vec<Option<u64>>> = BTreeMap::new();
+    let mut last: Option<(u64, Insn)> = None;
+    for (&pc, &insn) in starts {
+        let rd = insn.rd();
+        if insn.op() == Op::Sd && insn.rs1() == SP && !set.contains_key(&insn.rs2()) {
+            saved.entry(insn.rs2()).or_insert(insn.imm());
+        } else if rd != 0 && SAVED & reads_writes(insn).1 & bit(rd) != 0 {
+            let all = set.entry(rd).or_default();
+            match (insn.op(), last) {
+                (Op::Ld, _) if insn.rs1() == SP && saved.get(&rd) == Some(&insn.imm()) => {}
+                (Op::Addi, Some((at, high)))
+                    if high.op() == Op::Auipc && (high.rd(), insn.rs1()) == (rd, rd) =>
+                {
+                    all.pop();
+                    all.push(Some(at.wrapping_add(high.imm()).wrapping_add(insn.imm())));
+                }
+                _ => all.push(None),
+            }
+        }
+        last = Some((pc, insn));
+    }
+    let one = |(reg, all): (Reg, Vec<Option<u64>>)| match all[..] {
+        [Some(address)] => Some((reg, address)),
+        _ => None,
+    };
+    set.into_iter().filter_map(one).collect()
+}
+
 /// Targets of the table at `base`: it is one as long as its entries lead into the function, or nowhere.
 fn table_at(program: &dyn Program, base: u64, starts: &BTreeMap<u64, Insn>, end: u64) -> Vec<u64> {
     // What is never taken leads to where code that cannot be reached would stand, behind the function.
@@ -110,7 +150,12 @@ fn table_at(program: &dyn Program, base: u64, starts: &BTreeMap<u64, Insn>, end:
         let target = program.constant(base.wrapping_add(8 * n), 8)?;
         Some(target).filter(|target| is_entry(target) || *target == 1)
     });
-    let all: BTreeSet<u64> = offsets.chain(addresses).collect();
+    // The address may be that of an entry in the middle, for an index with a constant added.
+    let before = (1..).map_while(|n| {
+        let target = program.constant(base.wrapping_sub(8 * n), 8)?;
+        Some(target).filter(|target| is_entry(target) || *target == 1)
+    });
+    let all: BTreeSet<u64> = offsets.chain(addresses).chain(before).collect();
     let leads = |target: &u64| starts.contains_key(target);
     all.into_iter().filter(leads).collect()
 }
@@ -262,7 +307,10 @@ mod tests {
         let insns: Vec<(u64, Insn)> = instructions(&code, &code.range()).into_iter().collect();
         assert_eq!(tables.by_base.keys().copied().collect::<Vec<_>>(), [TABLE]);
         assert_eq!(constant(&insns[..5], 11), Some(TABLE));
-        assert_eq!(tables.of_jump(&insns[..7], 10), Some(&tables.all[..]));
+        assert_eq!(
+            tables.of_jump(&insns[..7], 10),
+            Some((&tables.all[..], true))
+        );
         // A tail call through what an object holds.
         let object = [(START, decode(0x0085_3503)), (START + 4, decode(JR_A0))];
         assert_eq!(tables.of_jump(&object, 10), None);
