@@ -120,9 +120,11 @@ fn kept(starts: &BTreeMap<u64, Insn>) -> BTreeMap<Reg, u64> {
             match (insn.op(), last) {
                 (Op::Ld, _) if insn.rs1() == SP && saved.get(&rd) == Some(&insn.imm()) => {}
                 (Op::Addi, Some((at, high)))
-                    if high.op() == Op::Auipc && (high.rd(), insn.rs1()) == (rd, rd) =>
+                    if high.op() == Op::Auipc && high.rd() == insn.rs1() =>
                 {
-                    all.pop();
+                    if high.rd() == rd {
+                        all.pop();
+                    }
                     all.push(Some(at.wrapping_add(high.imm()).wrapping_add(insn.imm())));
                 }
                 _ => all.push(None),
