@@ -59,7 +59,8 @@ int main(void) {
   // It has its NxP stack, which is a mapping.
   while (!*(volatile long *)&count)
     sched_yield();
-  for (int i = 0; i < 20; i++)
+  // Until all that is hot is translated.
+  for (int i = 0; i < 100; i++)
     both(i);
   int m = mappings(), f = dup(0);
   long p = pages();
