@@ -1,4 +1,5 @@
 // LLVM's own pipeline and code generator for riscv64, in memory.
+#include "Arity.h"
 #include "NxpHalf.h"
 #include "flick_abi.h"
 
@@ -164,6 +165,7 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
     N.appendModuleInlineAsm(("\t.section\t" + RelocatedData + ",\"aw\",@progbits\n").str());
   applyOptions(N, Options);
   optimise(N, **Machine, Options.Level);
+  N.appendModuleInlineAsm(arityRecords(N));
 
   SmallString<0> Object;
   raw_svector_ostream Stream(Object);

@@ -136,7 +136,7 @@ private:
     if (Out)
       return Out;
     unsigned Index = Stubs.size() - 1;
-    std::string Name = "__flick_stub_" + std::to_string(Index);
+    std::string Name = FLICK_STUB_PREFIX + std::to_string(Index);
     Out = Function::Create(FunctionType::get(Type::getVoidTy(N.getContext()), false),
                            GlobalValue::ExternalLinkage, Name, N);
     Out->setDSOLocal(true);

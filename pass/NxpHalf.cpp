@@ -1,6 +1,7 @@
 #include "NxpHalf.h"
 #include "Aliases.h"
 #include "References.h"
+#include "flick_abi.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
@@ -238,7 +239,7 @@ private:
         F.setComdat(nullptr);
         F.setSection("");
         F.clearMetadata();
-        if (!F.getName().starts_with("__flick_stub_"))
+        if (!F.getName().starts_with(FLICK_STUB_PREFIX))
           F.setDSOLocal(false);
       }
   }

@@ -1,7 +1,7 @@
 // Made from crates/abi by `cargo run -p flick-abi --example c-header`.
 #pragma once
 
-#define FLICK_ABI_VERSION 65538
+#define FLICK_ABI_VERSION 65539
 #define FLICK_NXP_MARCH "rv64imafdc_zicsr_zifencei_zba_zbb_zbs"
 #define FLICK_FAT_MAGIC "FLKNXP1"
 #define FLICK_FAT_HEADER_SIZE 32
@@ -10,17 +10,21 @@
 #define FLICK_GATE_BOTH 2
 #define FLICK_GATE_PLAIN 4
 #define FLICK_GATE_VARIADIC 8
+#define FLICK_ARITY_HIDDEN 1
+#define FLICK_ARITY_CALLS_HIDDEN 2
 #define FLICK_SEC_NXP ".flick.nxp"
 #define FLICK_SEC_PLACE ".flick.place"
 #define FLICK_SEC_UNITS "flick_units"
 #define FLICK_SEC_GATES "flick_gates"
 #define FLICK_SEC_NXP_DATA "flick_nxp_data"
+#define FLICK_SEC_ARITY ".flick.arity"
 #define FLICK_SEC_NOTE ".note.flick"
 #define FLICK_LINK_GUARD "flick_object__link_it_with_flick_cc__see_flick_explain_FLK0301"
 #define FLICK_NXP_PREFIX "__flick_nxp_"
 #define FLICK_CALL_PREFIX "__flick_call_"
 #define FLICK_TWIN_PREFIX "__flick_twin_"
 #define FLICK_TLS_PREFIX "__flick_tls_"
+#define FLICK_STUB_PREFIX "__flick_stub_"
 #define FLICK_RT_LAZY "__flick_lazy"
 #define FLICK_RT_XCALL "__flick_xcall"
 #define FLICK_RT_SETJMP "__flick_setjmp"

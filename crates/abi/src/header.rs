@@ -28,6 +28,8 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("GATE_BOTH", layout::GATE_BOTH),
         ("GATE_PLAIN", layout::GATE_PLAIN),
         ("GATE_VARIADIC", layout::GATE_VARIADIC),
+        ("ARITY_HIDDEN", layout::ARITY_HIDDEN.into()),
+        ("ARITY_CALLS_HIDDEN", layout::ARITY_CALLS_HIDDEN.into()),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }
@@ -37,12 +39,14 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("SEC_UNITS", names::SEC_UNITS),
         ("SEC_GATES", names::SEC_GATES),
         ("SEC_NXP_DATA", names::SEC_NXP_DATA),
+        ("SEC_ARITY", names::SEC_ARITY),
         ("SEC_NOTE", names::SEC_NOTE),
         ("LINK_GUARD", names::LINK_GUARD),
         ("NXP_PREFIX", names::NXP_PREFIX),
         ("CALL_PREFIX", names::CALL_PREFIX),
         ("TWIN_PREFIX", names::TWIN_PREFIX),
         ("TLS_PREFIX", names::TLS_PREFIX),
+        ("STUB_PREFIX", names::STUB_PREFIX),
         ("RT_LAZY", names::RT_LAZY),
         ("RT_XCALL", names::RT_XCALL),
         ("RT_SETJMP", names::RT_SETJMP),

@@ -83,6 +83,26 @@ pub struct FuncEntry {
 }
 const _: () = assert!(size_of::<FuncEntry>() == 16);
 
+/// In which registers a function of an image gets its arguments, gives its results back, and hands over what the
+/// functions that it calls get, sorted by `offset`. Functions of which this is not certain have none. Sets:
+/// bits 0 to 7 are a0 to a7, bits 8 to 15 are fa0 to fa7; they may be too large.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arity {
+    pub offset: u32,
+    pub arguments: u16,
+    pub results: u16,
+    /// Of all its calls of functions without a record, together.
+    pub calls: u16,
+    pub flags: u16,
+}
+const _: () = assert!(size_of::<Arity>() == 12);
+
+/// The function reads t2: its static chain, or its `va_list`.
+pub const ARITY_HIDDEN: u16 = 1;
+/// A function without a record that it calls may.
+pub const ARITY_CALLS_HIDDEN: u16 = 2;
+
 /// A line-table row of an image, sorted by `offset`; holds up to the next row. `line` 0: unknown.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -200,6 +220,9 @@ pub struct Module {
     /// Since version 1.1.
     pub saved: *const SavedRegisters,
     pub saved_count: u64,
+    /// Since version 1.3.
+    pub arity: *const Arity,
+    pub arity_count: u64,
 }
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
 /// `Module::size` of the first minor version. Later ones add fields behind; a runtime reads no field

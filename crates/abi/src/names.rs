@@ -12,6 +12,9 @@ pub const SEC_UNITS: &str = "flick_units";
 pub const SEC_GATES: &str = "flick_gates";
 /// `FLICK_NXP_DATA` variables (allocated, writable, page-aligned).
 pub const SEC_NXP_DATA: &str = "flick_nxp_data";
+/// Non-allocated, in NxP objects: records of 16 bytes, the address of a function and the fields of
+/// [`crate::layout::Arity`] behind its offset; since version 1.3.
+pub const SEC_ARITY: &str = ".flick.arity";
 /// [`crate::version::Note`], allocated: of which version a file is.
 pub const SEC_NOTE: &str = ".note.flick";
 /// The image in the final file: page-aligned, relocated, then read-only (RELRO); never executable.
@@ -27,6 +30,8 @@ pub const NXP_PREFIX: &str = "__flick_nxp_";
 pub const CALL_PREFIX: &str = "__flick_call_";
 /// Host copy of a function placed on the NxP: `__flick_twin_f`, local to its unit.
 pub const TWIN_PREFIX: &str = "__flick_twin_";
+/// Code of a unit by which calls with a signature leave it, with a number behind.
+pub const STUB_PREFIX: &str = "__flick_stub_";
 /// Accessor of thread-local `v`: `void *__flick_tls_v(void)`, hidden, host code.
 pub const TLS_PREFIX: &str = "__flick_tls_";
 /// Hidden; [`crate::layout::Module`] of this executable or shared library.

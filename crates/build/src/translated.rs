@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use flick_abi::layout::{ARITY_CALLS_HIDDEN, ARITY_HIDDEN};
 use flick_abi::names::NXP_PREFIX;
-use flick_engine::translate::{Line, Listing, Part, Program, Target};
+use flick_engine::translate::{Line, Listing, Part, Program, Summary, Target};
 use flick_engine::{Insn, decode};
 use flick_image::linked::{self, Linked};
 use flick_names::{Demangle, plain};
@@ -221,6 +222,17 @@ impl Program for Translated {
         let mut word = [0; 8];
         word.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(u64::from_le_bytes(word))
+    }
+
+    fn summary(&self, pc: u64) -> Option<Summary> {
+        let all = &self.linked.arity;
+        let at = all.binary_search_by_key(&self.offset(pc), |f| u64::from(f.offset));
+        let arity = all[at.ok()?];
+        let is = |flag| arity.flags & flag != 0;
+        Some(Summary::declared(
+            [arity.arguments, arity.results, arity.calls],
+            [is(ARITY_HIDDEN), is(ARITY_CALLS_HIDDEN)],
+        ))
     }
 
     fn resolve(&self, target: u64) -> Option<Target> {

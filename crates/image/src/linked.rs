@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
+use flick_abi::layout::Arity;
+use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, SEC_ARITY};
 use flick_abi::{NXP_MARCH, march};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
@@ -30,6 +31,8 @@ pub struct Linked {
     pub functions: Vec<Function>,
     /// `__flick_nxp_f` and where it is.
     pub entries: BTreeMap<String, u64>,
+    /// Sorted by offset, one for each.
+    pub arity: Vec<Arity>,
     /// Empty without debug information.
     pub lines: lines::Table,
     /// Empty without call frame information.
@@ -113,6 +116,7 @@ impl Linked {
         };
         linked.relocations = relocations(&elf, file, base, linked.bytes.len() as u64)?;
         linked.symbols(&elf, base);
+        linked.arity = arity(&elf, file, base, &linked.functions);
         linked.lines = lines::read(&elf, base, linked.bytes.len() as u64);
         linked.unwind = unwind::read(&elf, base, linked.bytes.len() as u64);
         linked.march = march(&elf).unwrap_or_else(|| NXP_MARCH.into());
@@ -155,6 +159,50 @@ impl Linked {
         }
         self.functions = functions.into_values().collect();
     }
+}
+
+/// The records of functions that the linker has kept. What several objects say of one holds together: the
+/// linker takes one definition of a weak function.
+fn arity(
+    elf: &ElfFile64<LittleEndian>,
+    file: &[u8],
+    base: u64,
+    functions: &[Function],
+) -> Vec<Arity> {
+    const RECORD: usize = 16;
+    let table = elf.elf_section_table();
+    let section = table.section_by_name(LE, SEC_ARITY.as_bytes());
+    let Some(data) = section.and_then(|(_, section)| section.data(LE, file).ok()) else {
+        return vec![];
+    };
+    let mut all: BTreeMap<u32, Arity> = BTreeMap::new();
+    for record in data.chunks_exact(RECORD) {
+        let half = |at: usize| u16::from_le_bytes([record[at], record[at + 1]]);
+        let address = (0..8).fold(0, |word, n| word | u64::from(record[n]) << (8 * n));
+        let offset = address.wrapping_sub(base);
+        let is_function = functions
+            .binary_search_by_key(&offset, |f| f.offset)
+            .is_ok();
+        let Some(offset) = u32::try_from(offset).ok().filter(|_| is_function) else {
+            continue;
+        };
+        let new = Arity {
+            offset,
+            arguments: half(8),
+            results: half(10),
+            calls: half(12),
+            flags: half(14),
+        };
+        all.entry(offset)
+            .and_modify(|known| {
+                known.arguments |= new.arguments;
+                known.results |= new.results;
+                known.calls |= new.calls;
+                known.flags |= new.flags;
+            })
+            .or_insert(new);
+    }
+    all.into_values().collect()
 }
 
 fn load(elf: &ElfFile64<LittleEndian>, file: &[u8]) -> Result<(Vec<u8>, Range<u64>, u64)> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use flick_abi::layout::{
-    FuncEntry, Gate, InlinedEntry, LineEntry, MODULE_MAGIC, Module, SavedRegisters, Unit,
+    Arity, FuncEntry, Gate, InlinedEntry, LineEntry, MODULE_MAGIC, Module, SavedRegisters, Unit,
     UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, names};
@@ -284,6 +284,18 @@ impl Writer {
                 saved.extend(at.to_le_bytes());
             }
         }
+        let mut arity = Vec::with_capacity(linked.arity.len() * size_of::<Arity>());
+        for function in &linked.arity {
+            arity.extend(function.offset.to_le_bytes());
+            for half in [
+                function.arguments,
+                function.results,
+                function.calls,
+                function.flags,
+            ] {
+                arity.extend(half.to_le_bytes());
+            }
+        }
 
         let strings_size = strings.bytes.len() as u64;
         let table = |out: &mut Self, name: &str, align, data| {
@@ -295,6 +307,7 @@ impl Writer {
         let inlined = table(self, ".rodata.flick_inlined", 4, inlined);
         let unwind = table(self, ".rodata.flick_unwind", 4, unwind);
         let saved = table(self, ".rodata.flick_saved", 2, saved);
+        let arity = table(self, ".rodata.flick_arity", 4, arity);
         let strings = table(self, ".rodata.flick_strings", 1, strings.bytes);
 
         let mut record = vec![0; size_of::<Module>()];
@@ -330,6 +343,7 @@ impl Writer {
                 offset_of!(Module, saved_count),
                 linked.unwind.saved.len() as u64,
             ),
+            (offset_of!(Module, arity_count), linked.arity.len() as u64),
             (offset_of!(Module, strings_size), strings_size),
             (offset_of!(Module, image_id), xxh3_64(&linked.bytes)),
         ] {
@@ -343,6 +357,7 @@ impl Writer {
             (offset_of!(Module, inlined), inlined, 0),
             (offset_of!(Module, unwind), unwind, 0),
             (offset_of!(Module, saved), saved, 0),
+            (offset_of!(Module, arity), arity, 0),
             (offset_of!(Module, strings), strings, 0),
             (offset_of!(Module, march), strings, i64::from(march)),
         ];

@@ -1,14 +1,14 @@
 //! The programs and libraries with images in this process: registered by `flickcrt.o`'s constructor.
 use std::ffi::{CStr, c_char, c_void};
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
 use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    FuncEntry, GATE_BOTH, GATE_NXP, GATE_VARIADIC, Gate, InlinedEntry, LineEntry, MODULE_MAGIC,
-    MODULE_SIZE_AT_LEAST, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
+    Arity, FuncEntry, GATE_BOTH, GATE_NXP, GATE_VARIADIC, Gate, InlinedEntry, LineEntry,
+    MODULE_MAGIC, MODULE_SIZE_AT_LEAST, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, march};
 use flick_engine::{CodeRegion, Insn};
@@ -406,6 +406,19 @@ pub fn function_range(address: u64) -> Option<Range<u64>> {
     })
 }
 
+/// The record of the function that starts at `address`, if its compiler has made one.
+pub fn arity(address: u64) -> Option<Arity> {
+    find_in_image(address, |module, offset| {
+        if (module.size as usize) < size_of::<Module>() {
+            return None;
+        }
+        // SAFETY: a registered module's tables are as its record says.
+        let all: &[Arity] = unsafe { table(module.arity, module.arity_count) };
+        let at = all.binary_search_by_key(&offset, |f| u64::from(f.offset));
+        at.ok().map(|at| all[at])
+    })
+}
+
 /// `len` bytes (4 or 8) of an image, which do not change once it is registered.
 pub fn constant_at(address: u64, len: u64) -> Option<u64> {
     find_in_image(address, |module, offset| {
@@ -512,7 +525,7 @@ pub fn unwind_row(address: u64) -> Option<UnwindEntry> {
 /// Async-signal-safe.
 pub fn saved_registers(address: u64, row: &UnwindEntry) -> Option<SavedRegisters> {
     find_in_image(address, |module, _| {
-        if (module.size as usize) < size_of::<Module>() {
+        if (module.size as usize) < offset_of!(Module, arity) {
             return None;
         }
         // SAFETY: a registered module's tables are as its record says.

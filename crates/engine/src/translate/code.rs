@@ -240,7 +240,8 @@ pub enum Op {
     },
     TailCall(Callee),
     TailCallIndirect,
-    /// To the blocks of this function by the guest's address; else a tail call.
+    /// To the blocks of this function by the guest's address, or by an index ([`Table`]); else to whoever has
+    /// called [`run`](super::run()).
     Table(u32),
     Return,
     /// Back to [`run`](super::run()): everything alive goes to the hart. Goes on at this address.
@@ -294,6 +295,15 @@ pub struct Place<V> {
     pub reg: Reg,
     pub recipe: Recipe<V>,
     pub finish: Finish,
+}
+
+/// What chooses the successor of a block.
+pub enum Table {
+    /// The guest's address: those of the successors, in their order.
+    Address(Vec<u64>),
+    /// An index: the number of the successor, if it has one. Others are left to the interpreter, from the address
+    /// `from` on.
+    Index { to: Vec<Option<u32>>, from: u64 },
 }
 
 pub struct Node {
@@ -393,8 +403,11 @@ pub struct Code {
     pub vregs: usize,
     /// The guest registers of values that are parameters, at first; 0: of others.
     pub owners: Vec<u8>,
-    /// Guest addresses of the successors of each [`Op::Table`], in their order.
-    pub tables: Vec<Vec<u64>>,
+    /// Of each [`Op::Table`].
+    pub tables: Vec<Table>,
+    /// Blocks in which so much is alive over calls that values which the hart has, too, are loaded where they are
+    /// used.
+    pub crowded: Vec<bool>,
     /// Values of which the allocator is to tell where they are, by their numbers.
     pub tracked: Vec<(VReg, Inst, Inst, u32)>,
 }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::Program;
-use super::jumps::{Tables, within_frame};
+use super::jumps::{Indexed, Tables, within_frame};
 use super::registers::{RA, Regs, T0};
 use crate::op::{Insn, Op};
 
@@ -63,6 +63,8 @@ pub enum End {
     Table {
         to: Vec<usize>,
         only: bool,
+        /// Its targets are starts of blocks.
+        indexed: Option<Indexed>,
     },
     /// The interpreter goes on at this address.
     Interpret(u64),
@@ -334,12 +336,13 @@ impl Decoder<'_> {
                 Flow::Return => break End::Return,
                 Flow::TailCall(target) => break End::TailCall(target),
                 Flow::JumpIndirect => {
-                    let Some((targets, complete)) = tables.of_jump(&insns, insn.rs1()) else {
+                    let Some(jump) = tables.of_jump(self.program, &insns, insn.rs1()) else {
                         break End::TailCallIndirect;
                     };
                     break End::Table {
-                        to: targets.iter().map(|target| index[target]).collect(),
-                        only: complete && within_frame.contains(&pc),
+                        to: jump.targets.iter().map(|target| index[target]).collect(),
+                        only: jump.is_complete && within_frame.contains(&pc),
+                        indexed: jump.indexed,
                     };
                 }
                 _ => {}

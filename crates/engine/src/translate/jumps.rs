@@ -3,10 +3,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::function::{Flow, flow};
-use super::liveness::reads_writes;
+use super::liveness::{may_fault, reads_writes};
 use super::program::Program;
-use super::registers::{Reg, SAVED, SP, bit};
+use super::registers::{Reg, Regs, SAVED, SP, bit};
 use crate::op::{Insn, Op};
+
+/// A jump by a table that never changes: the address follows from the index alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Indexed {
+    /// The instruction of the block that makes the address of the entry, and the register with the index.
+    pub address: usize,
+    pub index: Reg,
+    /// The instruction that loads the entry, and the registers of which only it and the jump have a use.
+    pub load: usize,
+    pub scratch: Regs,
+    /// Where each index leads; 0: nowhere.
+    pub targets: Vec<u64>,
+}
+
+/// Where a jump leads.
+pub struct Jump<'a> {
+    pub targets: &'a [u64],
+    /// Whether these are all: they are those of its own table.
+    pub is_complete: bool,
+    pub indexed: Option<Indexed>,
+}
 
 /// The targets of a function's tables.
 #[derive(Default)]
@@ -17,6 +38,8 @@ pub struct Tables {
     by_base: BTreeMap<u64, Vec<u64>>,
     /// Addresses that registers which callees keep have in the whole function once they have been set.
     kept: BTreeMap<Reg, u64>,
+    /// Of entries that are never taken.
+    end: u64,
 }
 
 fn fetch(program: &dyn Program, range: &Range<u64>, pc: u64) -> Option<Insn> {
@@ -53,26 +76,40 @@ impl Tables {
         Self {
             all: all.into_iter().collect(),
             by_base,
-            kept: kept(&starts),
+            kept: if program.is_compiled() {
+                kept(&starts)
+            } else {
+                BTreeMap::new()
+            },
+            end: range.end,
         }
     }
 
-    /// Targets of the jump through `reg` at the end of `insns`, if it looks like one by table: its address was
-    /// added up or loaded there by an index, where a tail call loads it from a constant's place or an object.
-    /// And whether they are those of its own table, so that they are all of them.
-    pub fn of_jump(&self, insns: &[(u64, Insn)], reg: Reg) -> Option<(&[u64], bool)> {
+    /// The jump through `reg` at the end of `insns`, if it looks like one by table: its address was added up or
+    /// loaded there by an index, where a tail call loads it from a constant's place or an object.
+    pub fn of_jump(
+        &self,
+        program: &dyn Program,
+        insns: &[(u64, Insn)],
+        reg: Reg,
+    ) -> Option<Jump<'_>> {
         if self.all.is_empty() {
             return None;
         }
+        let unknown = Jump {
+            targets: &self.all,
+            is_complete: false,
+            indexed: None,
+        };
         let before = &insns[..insns.len() - 1];
         let Some(at) = writer(before, reg) else {
-            return Some((&self.all, false));
+            return Some(unknown);
         };
-        let (insn, before) = (before[at].1, &before[..at]);
+        let insn = before[at].1;
         let bases = match insn.op() {
             Op::Add | Op::Sh1add | Op::Sh2add => [insn.rs1(), insn.rs2()],
             Op::Ld => {
-                let index = before[writer(before, insn.rs1())?].1;
+                let index = before[writer(&before[..at], insn.rs1())?].1;
                 if !matches!(index.op(), Op::Add | Op::Sh3add) {
                     return None;
                 }
@@ -80,15 +117,101 @@ impl Tables {
             }
             _ => return None,
         };
-        let base = |reg| match writer(before, reg) {
+        let own = |reg| self.by_base.get(&self.base(&before[..at], reg)?);
+        let Some(targets) = bases.into_iter().find_map(own) else {
+            return Some(unknown);
+        };
+        Some(Jump {
+            targets,
+            is_complete: true,
+            indexed: self.indexed(program, insns, at),
+        })
+    }
+
+    /// The address that a register has behind `before`.
+    fn base(&self, before: &[(u64, Insn)], reg: Reg) -> Option<u64> {
+        match writer(before, reg) {
             Some(_) => constant(before, reg),
             None => self.kept.get(&reg).copied(),
-        };
-        let mut tables = bases
-            .into_iter()
-            .filter_map(|reg| self.by_base.get(&base(reg)?));
-        Some(tables.next().map_or((&self.all, false), |own| (own, true)))
+        }
     }
+
+    /// `at` makes the address of the jump at the end of `insns`: it adds a loaded offset to a base, or loads the
+    /// address; `sh2add` or `sh3add` makes the place of what is loaded.
+    fn indexed(&self, program: &dyn Program, insns: &[(u64, Insn)], at: usize) -> Option<Indexed> {
+        /// Indices that are tried.
+        const MOST: u64 = 4096;
+        let before = |n: usize| &insns[..n];
+        let sum = insns[at].1;
+        let (load, added) = if sum.op() == Op::Ld {
+            (at, None)
+        } else if sum.op() == Op::Add {
+            let is_load = |&&reg: &&Reg| {
+                let load = writer(before(at), reg);
+                load.is_some_and(|load| insns[load].1.op() == Op::Lw)
+            };
+            let both = [sum.rs1(), sum.rs2()];
+            let offset = *both.iter().find(is_load)?;
+            let base = if both[0] == offset { both[1] } else { both[0] };
+            (
+                writer(before(at), offset)?,
+                Some(self.base(before(at), base)?),
+            )
+        } else {
+            return None;
+        };
+        let entry = insns[load].1;
+        let address = writer(before(load), entry.rs1())?;
+        let place = insns[address].1;
+        let (size, op) = match added {
+            Some(_) => (4, Op::Sh2add),
+            None => (8, Op::Sh3add),
+        };
+        if place.op() != op {
+            return None;
+        }
+        let first = self
+            .base(before(address), place.rs2())?
+            .wrapping_add(entry.imm());
+        let target = |n: u64| {
+            let word = program.constant(first.wrapping_add(size * n), size)?;
+            let target = match added {
+                Some(base) => base.wrapping_add(word as i32 as u64),
+                None => word,
+            };
+            if self.all.binary_search(&target).is_ok() {
+                Some(target)
+            } else {
+                (target == self.end || target == 1).then_some(0)
+            }
+        };
+        let targets: Vec<u64> = (0..MOST).map_while(target).collect();
+        // What is between may be executed again where an index is none of the table.
+        let scratch = bit(entry.rd()) | bit(insns[at].1.rd());
+        let end = insns.len() - 1;
+        let between = (address + 1..end).filter(|&n| n != load && n != at);
+        let is_free = |n: usize| {
+            let insn = insns[n].1;
+            let (reads, writes) = reads_writes(insn);
+            !changes_memory(insn.op()) && (n < load || (reads | writes) & scratch == 0)
+        };
+        let is_alone = between.into_iter().all(is_free);
+        let is_jump = insns[end].1.imm() == 0;
+        (is_jump && is_alone && !targets.is_empty()).then_some(Indexed {
+            address,
+            index: place.rs1(),
+            load,
+            scratch,
+            targets,
+        })
+    }
+}
+
+/// Whether an instruction may change memory, or order others' changes.
+fn changes_memory(op: Op) -> bool {
+    use Op::*;
+    let is_load = matches!(op, Lb | Lh | Lw | Ld | Lbu | Lhu | Lwu | Flw | Fld);
+    matches!(op, Fence | Jal | Jalr) || may_fault(op) && !is_load
 }
 
 fn writer(insns: &[(u64, Insn)], reg: Reg) -> Option<usize> {
@@ -279,6 +402,8 @@ mod tests {
     const INDEX: u32 = 0x20b5_4533;
     /// add a0, a0, a1
     const ADD: u32 = 0x00b5_0533;
+    /// sd a0, 0(a2)
+    const STORE: u32 = 0x00a6_3023;
     const JR_A0: u32 = 0x0005_0067;
     const RET: u32 = 0x0000_8067;
 
@@ -309,12 +434,35 @@ mod tests {
         let insns: Vec<(u64, Insn)> = instructions(&code, &code.range()).into_iter().collect();
         assert_eq!(tables.by_base.keys().copied().collect::<Vec<_>>(), [TABLE]);
         assert_eq!(constant(&insns[..5], 11), Some(TABLE));
-        assert_eq!(
-            tables.of_jump(&insns[..7], 10),
-            Some((&tables.all[..], true))
-        );
+        let jump = |insns| tables.of_jump(&code, insns, 10);
+        let own = jump(&insns[..7]).unwrap();
+        assert_eq!((own.targets, own.is_complete), (&tables.all[..], true));
+        let indexed = own.indexed.unwrap();
+        // What is never taken has an index, too.
+        assert_eq!(indexed.targets, [START + 8, 0, START + 4 * 7]);
+        assert_eq!((indexed.address, indexed.index, indexed.load), (3, 10, 4));
         // A tail call through what an object holds.
         let object = [(START, decode(0x0085_3503)), (START + 4, decode(JR_A0))];
-        assert_eq!(tables.of_jump(&object, 10), None);
+        assert!(jump(&object).is_none());
+    }
+
+    #[test]
+    fn what_would_be_executed_twice_is_not_jumped_over() {
+        let with = |at: usize, word| {
+            let mut words = vec![AUIPC_A1_1, ADDI_A1, INDEX, LW_A0, ADD, JR_A0, RET];
+            words.insert(at, word);
+            words.insert(0, NOP);
+            let code = Code(words);
+            let insns: Vec<_> = instructions(&code, &code.range()).into_iter().collect();
+            let tables = Tables::of(&code, &code.range());
+            tables
+                .of_jump(&code, &insns[..8], 10)
+                .map(|jump| jump.indexed.is_some())
+        };
+        assert_eq!(with(2, STORE), Some(true), "before the address");
+        assert_eq!(with(3, STORE), Some(false), "behind it");
+        assert_eq!(with(3, NOP), Some(true));
+        // addi a1, a0, 0: another reads what was loaded.
+        assert_eq!(with(4, 0x0005_0593), Some(false));
     }
 }

@@ -13,6 +13,10 @@ pub struct Summary {
     pub reads: Regs,
     /// Among results.
     pub results: Regs,
+    /// Among arguments, what it hands over to functions that have not declared what they read.
+    pub calls: Regs,
+    /// By its makers: nothing else is ever read.
+    pub is_declared: bool,
 }
 
 impl Summary {
@@ -20,7 +24,24 @@ impl Summary {
     pub const UNKNOWN: Self = Self {
         reads: ARGUMENTS | HIDDEN_ARGUMENTS,
         results: RESULTS,
+        calls: ARGUMENTS | HIDDEN_ARGUMENTS,
+        is_declared: false,
     };
+
+    /// From sets of which bits 0 to 7 are a0 to a7 and bits 8 to 15 fa0 to fa7. `chain`, `calls_chain`: with t2 among
+    /// the arguments, and among those of its calls.
+    pub fn declared(
+        [arguments, results, calls]: [u16; 3],
+        [chain, calls_chain]: [bool; 2],
+    ) -> Self {
+        let registers = |set: u16| Regs::from(set & 0xff) << A0 | Regs::from(set >> 8) << FA0;
+        Self {
+            reads: registers(arguments) | if chain { bit(T2) } else { 0 },
+            results: registers(results) & RESULTS,
+            calls: registers(calls) | if calls_chain { HIDDEN_ARGUMENTS } else { 0 },
+            is_declared: true,
+        }
+    }
 }
 
 const fn float(reg: usize) -> Regs {
@@ -75,7 +96,8 @@ pub fn has_frame_pointer(program: &dyn Program, range: &Range<u64>) -> bool {
     false
 }
 
-fn may_fault(op: Op) -> bool {
+/// Whether an instruction accesses memory.
+pub fn may_fault(op: Op) -> bool {
     use Op::*;
     matches!(
         op,
@@ -122,6 +144,8 @@ fn may_fault(op: Op) -> bool {
 pub struct Liveness<'a> {
     pub range: &'a Range<u64>,
     pub own: Summary,
+    /// Among arguments, what may have a value where the function is called.
+    pub given: Regs,
     /// See [`has_frame_pointer`].
     pub frame_pointer: bool,
     /// Of functions that are called.
@@ -146,13 +170,17 @@ impl Liveness<'_> {
         through
             | match flow(pc, insn, self.range) {
                 Flow::Return => SAVED | bit(RA) | self.own.results & defined,
-                Flow::TailCall(target) => SAVED | bit(RA) | (self.summary)(target).reads & defined,
+                Flow::TailCall(target) => {
+                    SAVED | bit(RA) | self.handed_over((self.summary)(target)) & defined
+                }
                 Flow::JumpIndirect => {
-                    let all = Summary::UNKNOWN.reads | TEMPORARIES;
+                    let all = self.handed_over(Summary::UNKNOWN) | TEMPORARIES;
                     SAVED | bit(RA) | bit(insn.rs1()) | all & defined
                 }
-                Flow::Call(target) => SAVED | (self.summary)(target).reads & defined,
-                Flow::CallIndirect => SAVED | bit(insn.rs1()) | Summary::UNKNOWN.reads & defined,
+                Flow::Call(target) => SAVED | self.handed_over((self.summary)(target)) & defined,
+                Flow::CallIndirect => {
+                    SAVED | bit(insn.rs1()) | self.handed_over(Summary::UNKNOWN) & defined
+                }
                 _ => {
                     let (reads, writes) = reads_writes(insn);
                     // Unwinders find a frame by its pointer.
@@ -165,11 +193,21 @@ impl Liveness<'_> {
             }
     }
 
+    /// What a function gets from this one.
+    pub fn handed_over(&self, callee: Summary) -> Regs {
+        if callee.is_declared {
+            callee.reads
+        } else {
+            callee.reads & (self.own.calls | TEMPORARIES)
+        }
+    }
+
     /// Argument registers that have a value after an instruction.
     fn defined_after(&self, pc: u64, insn: Insn, before: Regs) -> Regs {
         match flow(pc, insn, self.range) {
             // Temporaries and arguments are nobody's after a call.
-            Flow::Call(_) | Flow::CallIndirect => SAVED | RESULTS | bit(RA),
+            Flow::Call(target) => SAVED | (self.summary)(target).results | bit(RA),
+            Flow::CallIndirect => SAVED | RESULTS | bit(RA),
             _ => before | reads_writes(insn).1,
         }
     }
@@ -189,7 +227,7 @@ impl Liveness<'_> {
     /// Registers that may have a value at the start of each block.
     pub fn defined_at_starts(&self, function: &Function) -> Vec<Regs> {
         let at_entry = if function.entry == self.range.start {
-            SAVED | bit(RA) | Summary::UNKNOWN.reads
+            SAVED | bit(RA) | self.given
         } else {
             ALL
         };

@@ -20,7 +20,7 @@ use super::liveness::{Liveness, Summary, has_frame_pointer};
 use super::lower::Lower;
 use super::moves;
 use super::program::Program;
-use super::registers::{self, ARGUMENTS, HIDDEN_ARGUMENTS, RESULTS, TEMPORARIES};
+use super::registers::{self, ARGUMENTS, HIDDEN_ARGUMENTS, TEMPORARIES};
 use super::simplify::simplify;
 use super::state::StateTable;
 use super::targets::Targets;
@@ -314,6 +314,7 @@ fn lowered(summaries: &Summaries, range: Range<u64>, pc: u64, count: bool) -> Co
     let liveness = Liveness {
         range: &range,
         own,
+        given: own.reads,
         frame_pointer: has_frame_pointer(summaries.program, &range),
         summary: &summary,
     };
@@ -365,7 +366,7 @@ impl Summaries<'_> {
         let frame_pointer = has_frame_pointer(self.program, &range);
         let mut own = Summary {
             reads: 0,
-            results: RESULTS,
+            ..Summary::UNKNOWN
         };
         loop {
             let callee = |target| {
@@ -378,6 +379,7 @@ impl Summaries<'_> {
             let liveness = Liveness {
                 range: &range,
                 own,
+                given: Summary::UNKNOWN.reads,
                 frame_pointer,
                 summary: &callee,
             };

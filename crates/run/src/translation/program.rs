@@ -1,8 +1,9 @@
 //! The NxP code of the process, as the translator asks for it.
 use std::ops::Range;
 
+use flick_abi::layout::{ARITY_CALLS_HIDDEN, ARITY_HIDDEN};
 use flick_engine::Insn;
-use flick_engine::translate::{Program, Target};
+use flick_engine::translate::{Program, Summary, Target};
 
 use crate::modules;
 
@@ -23,6 +24,16 @@ impl Program for Process {
 
     fn is_compiled(&self) -> bool {
         true
+    }
+
+    fn summary(&self, pc: u64) -> Option<Summary> {
+        modules::arity(pc).map(|arity| {
+            let is = |flag| arity.flags & flag != 0;
+            Summary::declared(
+                [arity.arguments, arity.results, arity.calls],
+                [is(ARITY_HIDDEN), is(ARITY_CALLS_HIDDEN)],
+            )
+        })
     }
 
     fn resolve(&self, target: u64) -> Option<Target> {

@@ -1,7 +1,7 @@
 //! Calls, returns and jumps.
 use super::*;
 use crate::hart::Hart;
-use crate::translate::code::{Cc, Node, Reason};
+use crate::translate::code::{Cc, Node, Reason, Table as CodeTable};
 use crate::translate::glue;
 use crate::translate::registers::{R10, RAX};
 use crate::translate::targets;
@@ -199,46 +199,57 @@ impl Emitter<'_> {
         self.a.jne(elsewhere)
     }
 
-    /// Where `jr` goes is decided by the address that the guest has computed.
+    /// Where `jr` goes is decided by the address that the guest has computed, or the index it computes it from.
     fn table(&mut self, which: u32, node: &Node, operands: &[Allocation], block: usize) -> Emitted {
-        let (target, index, entry) = (
+        let (value, scratch, entry) = (
             R64[number(operands[0])],
             R64[number(operands[1])],
             R64[number(operands[2])],
         );
+        let mut leave = self.a.create_label();
         let code = self.code;
-        let targets = &code.tables[which as usize];
-        let (Some(&first), Some(&last)) = (targets.iter().min(), targets.iter().max()) else {
-            return self.a.ud2();
+        let (entries, index) = match &code.tables[which as usize] {
+            CodeTable::Address(targets) => {
+                let (Some(&first), Some(&last)) = (targets.iter().min(), targets.iter().max())
+                else {
+                    return self.a.ud2();
+                };
+                let base = self.constant(first);
+                self.a.mov(scratch, value)?;
+                self.a.sub(scratch, base)?;
+                // Rotated by one, odd distances are large.
+                self.a.ror(scratch, 1u32)?;
+                let mut entries = vec![None; ((last - first) / 2 + 1) as usize];
+                for (n, &at) in targets.iter().enumerate() {
+                    entries[((at - first) / 2) as usize] = Some(self.succ(block, n));
+                }
+                (entries, scratch)
+            }
+            CodeTable::Index { to, .. } => {
+                let block_of = |n: &Option<u32>| n.map(|n| self.succ(block, n as usize));
+                (to.iter().map(block_of).collect(), value)
+            }
         };
         let places = self.places(node);
-        let mut leave = self.a.create_label();
-        let count = (last - first) / 2 + 1;
-        let base = self.constant(first);
-        self.a.mov(index, target)?;
-        self.a.sub(index, base)?;
-        // Rotated by one, odd distances are large.
-        self.a.ror(index, 1u32)?;
-        self.a.cmp(index, count as i32)?;
+        self.a.cmp(index, entries.len() as i32)?;
         self.a.jae(leave)?;
         let table = self.a.create_label();
         self.a.lea(entry, qword_ptr(table))?;
-        self.a.movsxd(index, dword_ptr(entry + index * 4))?;
-        self.a.add(entry, index)?;
+        self.a.movsxd(scratch, dword_ptr(entry + index * 4))?;
+        self.a.add(entry, scratch)?;
         self.a.jmp(entry)?;
         bind(&mut self.a, &mut leave)?;
-        let mut entries = vec![None; count as usize];
-        for (n, &at) in targets.iter().enumerate() {
-            entries[((at - first) / 2) as usize] = Some(self.succ(block, n));
-        }
         self.tables.push(Table {
             table,
             leave,
             entries,
         });
+        if let CodeTable::Index { from, .. } = code.tables[which as usize] {
+            return self.exit(Reason::Interpret, from, &places);
+        }
         self.store_places(&places)?;
         self.a
-            .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), target)?;
+            .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), value)?;
         self.a.mov(eax, Reason::Continue as u32)?;
         self.a.jmp(glue::leave as *const () as u64)
     }

@@ -28,7 +28,11 @@ impl Lower<'_> {
                     return self.tail_call(callee, at);
                 }
                 let mut operands = vec![];
-                self.arguments(Summary::UNKNOWN.reads & at.defined, pc, &mut operands);
+                self.arguments(
+                    self.liveness.handed_over(Summary::UNKNOWN) & at.defined,
+                    pc,
+                    &mut operands,
+                );
                 operands.push(Operand::reg_fixed_use(target, host(RAX)));
                 self.leave(pc, &mut operands);
                 // The look-up's own.
@@ -39,26 +43,53 @@ impl Lower<'_> {
                 self.name_state(temporaries, temporaries);
             }
             End::Table { to, .. } => {
+                let start = |&block: &usize| self.function.blocks[block].start;
+                let starts: Vec<u64> = to.iter().map(start).collect();
+                if let Some(by_index) = self.by_index.take() {
+                    return self.jump_by_index(by_index, &starts, pc);
+                }
                 let target = self.jump_target(at);
-                let starts = to.iter().map(|&block| self.function.blocks[block].start);
-                self.code.tables.push(starts.collect());
-                let table = self.code.tables.len() as u32 - 1;
-                let (index, entry) = (self.fresh(RegClass::Int), self.fresh(RegClass::Int));
-                let operands = vec![
-                    Operand::reg_use_at_end(target),
-                    Operand::reg_temp(index),
-                    Operand::reg_temp(entry),
-                ];
-                self.push(Op::Table(table), pc, operands);
+                self.jump_by_table(Table::Address(starts), target, pc);
                 self.name_state(at.before, at.before);
             }
             End::Next(_) | End::Interpret(_) | End::Outside(_) => {}
         }
     }
 
+    fn jump_by_table(&mut self, table: Table, value: VReg, pc: u64) {
+        self.code.tables.push(table);
+        let table = self.code.tables.len() as u32 - 1;
+        let (scratch, entry) = (self.fresh(RegClass::Int), self.fresh(RegClass::Int));
+        let operands = vec![
+            Operand::reg_use_at_end(value),
+            Operand::reg_temp(scratch),
+            Operand::reg_temp(entry),
+        ];
+        self.push(Op::Table(table), pc, operands);
+    }
+
+    fn jump_by_index(&mut self, by_index: ByIndex, starts: &[u64], pc: u64) {
+        let ByIndex {
+            targets,
+            from,
+            index,
+            now,
+            live,
+        } = by_index;
+        let successor = |target: &u64| {
+            let at = starts.iter().position(|start| start == target);
+            at.map(|at| at as u32)
+        };
+        let to = targets.iter().map(successor).collect();
+        self.jump_by_table(Table::Index { to, from }, index, pc);
+        let then = std::mem::replace(&mut self.now, now);
+        self.name_state(live, live);
+        self.now = then;
+    }
+
     fn tail_call(&mut self, callee: Callee, at: At) {
         let mut operands = vec![];
-        let reads = self.summary(callee).reads & at.defined;
+        let reads = self.liveness.handed_over(self.summary(callee)) & at.defined;
         self.arguments(reads, at.pc, &mut operands);
         self.leave(at.pc, &mut operands);
         self.push(Op::TailCall(callee), at.pc, operands);
@@ -96,7 +127,11 @@ impl Lower<'_> {
                     return self.call_direct(callee, back, at);
                 }
                 let mut operands = vec![];
-                self.arguments(Summary::UNKNOWN.reads & at.defined, pc, &mut operands);
+                self.arguments(
+                    self.liveness.handed_over(Summary::UNKNOWN) & at.defined,
+                    pc,
+                    &mut operands,
+                );
                 operands.push(Operand::reg_fixed_use(target, host(RAX)));
                 let results = RESULTS;
                 self.call_with(Op::CallIndirect { back, results }, at, operands, results);
@@ -107,7 +142,8 @@ impl Lower<'_> {
     fn call_direct(&mut self, callee: Callee, back: u64, at: At) {
         let summary = self.summary(callee);
         let mut operands = vec![];
-        self.arguments(summary.reads & at.defined, at.pc, &mut operands);
+        let reads = self.liveness.handed_over(summary) & at.defined;
+        self.arguments(reads, at.pc, &mut operands);
         let results = summary.results;
         let op = Op::Call {
             callee,
@@ -168,7 +204,7 @@ impl Lower<'_> {
         }
     }
 
-    fn store_in_hart(&mut self, reg: Reg, value: VReg, pc: u64) {
+    pub(super) fn store_in_hart(&mut self, reg: Reg, value: VReg, pc: u64) {
         let op = if is_float(reg) {
             Op::StoreHartFloat(slot(reg))
         } else {

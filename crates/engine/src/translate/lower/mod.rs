@@ -43,6 +43,32 @@ fn named(function: &Function) -> Regs {
     })
 }
 
+/// Integer registers that the allocator has.
+const MOST_ALIVE: u32 = 13;
+
+/// Blocks of loops in which more guest registers are alive than there are registers, and calls are made.
+fn crowded(function: &Function) -> Vec<bool> {
+    let blocks = &function.blocks;
+    let mut ends = vec![None; blocks.len()];
+    for (at, block) in blocks.iter().enumerate() {
+        for to in block.succs().into_iter().filter(|&to| to <= at) {
+            ends[to] = Some(at);
+        }
+    }
+    let calls: Vec<bool> = (blocks.iter())
+        .map(|block| block.insns.iter().any(|&(_, insn)| is_call(insn)))
+        .collect();
+    let mut crowded = vec![false; blocks.len()];
+    // Outer loops first.
+    for (start, end) in ends.into_iter().enumerate() {
+        let Some(end) = end else { continue };
+        let alive = (blocks[start].live_in & !FIXED & 0xffff_ffff).count_ones();
+        let calls = calls[start..=end].iter().any(|&calls| calls);
+        crowded[start..=end].fill(calls && alive > MOST_ALIVE);
+    }
+    crowded
+}
+
 fn is_call(insn: Insn) -> bool {
     matches!(insn.op(), Guest::Jal | Guest::Jalr) && insn.rd() != 0
 }
@@ -82,6 +108,19 @@ pub struct Lower<'a> {
     /// Registers that are no values here: those that never are, and those without a home that the function
     /// does not name, which stay in the hart.
     absent: Regs,
+    /// Whether what callees keep in the hart goes there at once: there are crowded blocks, where it is read.
+    writes_back: bool,
+    /// Of the jump at the end of this block.
+    by_index: Option<ByIndex>,
+}
+
+/// A jump by the index of a table, and what is where before its index becomes an address.
+struct ByIndex {
+    targets: Vec<u64>,
+    from: u64,
+    index: VReg,
+    now: [Option<VReg>; 64],
+    live: Regs,
 }
 
 /// What is known around one instruction.
@@ -103,6 +142,7 @@ impl<'a> Lower<'a> {
         liveness: &'a Liveness<'a>,
         count: bool,
     ) -> Code {
+        let crowded = crowded(function);
         let mut lower = Self {
             program,
             function,
@@ -113,8 +153,11 @@ impl<'a> Lower<'a> {
             boxed: vec![],
             now: [None; 64],
             absent: FIXED | SAVED & !named(function) & !HOMES,
+            writes_back: crowded.contains(&true),
+            by_index: None,
         };
         lower.function();
+        lower.code.crowded = std::iter::once(false).chain(crowded).collect();
         lower.code.vregs = lower.definitions.len();
         lower.code.owners.resize(lower.code.vregs, 0);
         lower.code
@@ -341,6 +384,13 @@ impl<'a> Lower<'a> {
             block.end,
             End::Next(_) | End::Interpret(_) | End::Outside(_)
         );
+        let indexed = match &block.end {
+            End::Table {
+                indexed: Some(indexed),
+                ..
+            } if block.live_out & indexed.scratch == 0 => Some(indexed),
+            _ => None,
+        };
         for (n, &(pc, insn)) in block.insns.iter().enumerate() {
             let last = n + 1 == block.insns.len();
             if self.count && (n == 0 || is_call(block.insns[n - 1].1)) {
@@ -357,11 +407,28 @@ impl<'a> Lower<'a> {
                 after: after[n],
                 defined: defined[n],
             };
+            match indexed {
+                Some(indexed) if n == indexed.address => {
+                    // What is alive has a value.
+                    self.give_values(at.before, pc);
+                    self.by_index = Some(ByIndex {
+                        targets: indexed.targets.clone(),
+                        from: pc,
+                        index: self.get(indexed.index, pc),
+                        now: self.now,
+                        live: at.before,
+                    });
+                }
+                // It cannot fault, and nobody else reads it.
+                Some(indexed) if n == indexed.load => continue,
+                _ => {}
+            }
             if last && !ends_by_itself {
                 self.give_values(block.live_out, pc);
                 self.end(&block.end, at);
             } else {
                 self.insn(at);
+                self.write_back(at);
             }
         }
         if ends_by_itself {
@@ -371,6 +438,17 @@ impl<'a> Lower<'a> {
                 End::Interpret(to) => self.exit(Reason::Interpret, to, block.live_out),
                 End::Outside(to) => self.exit(Reason::Continue, to, block.live_out),
                 _ => self.push(Op::Jump, pc, vec![]),
+            }
+        }
+    }
+
+    fn write_back(&mut self, at: At) {
+        if !self.writes_back || is_call(at.insn) {
+            return;
+        }
+        for reg in members(reads_writes(at.insn).1 & SAVED & !HOMES & !FIXED) {
+            if let Some(value) = self.now[reg] {
+                self.store_in_hart(reg, value, at.pc);
             }
         }
     }

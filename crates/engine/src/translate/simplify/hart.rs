@@ -254,7 +254,8 @@ fn rewrite(code: &mut Code, flow: &Flow) {
             );
             for value in node.own_uses().collect::<Vec<_>>() {
                 let number = value.vreg();
-                let is_near = |&at: &usize| at == block || flow.depths[block] == 0;
+                let is_near =
+                    |&at: &usize| at == block || flow.depths[block] == 0 || code.crowded[at];
                 if loaded.contains_key(&number) || !defined[number].iter().any(is_near) {
                     continue;
                 }
