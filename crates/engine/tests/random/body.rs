@@ -213,14 +213,21 @@ impl Function<'_> {
             labels: labels.clone(),
             absolute,
         });
-        let shift = if absolute { 3 } else { 2 };
-        self.code
-            .insn(i(0x1013, index, index, shift), x(index), x(index));
         let to = Target::Table(number);
         self.code
             .line(Kind::Address { rd: table, to }, 0, x(table), Flow::Next);
-        self.code
-            .insn(r(0x33, index, index, table), x(index) | x(table), x(index));
+        if self.rng.chance(60) {
+            // sh3add, sh2add
+            let word = if absolute { 0x2000_6033 } else { 0x2000_4033 };
+            self.code
+                .insn(r(word, index, index, table), x(index) | x(table), x(index));
+        } else {
+            let shift = if absolute { 3 } else { 2 };
+            self.code
+                .insn(i(0x1013, index, index, shift), x(index), x(index));
+            self.code
+                .insn(r(0x33, index, index, table), x(index) | x(table), x(index));
+        }
         let width = if absolute { 0x3003 } else { 0x2003 };
         self.code
             .insn(i(width, index, index, 0), x(index), x(index));
