@@ -50,7 +50,7 @@ impl Emitter<'_> {
             Op::Alu(alu, word) => self.alu(alu, word, r(0), r(1), r(2)),
             Op::AluImm(alu, k, word) => self.alu_imm(alu, k, word, r(0), r(1)),
             Op::Shift(shift, word) => self.shift(shift, word, r(0), r(1), r(2)),
-            Op::ShiftImm(shift, n, word) => self.shift_imm(shift, n, word, r(1)),
+            Op::ShiftImm(shift, n, word) => self.shift_imm(shift, n, word, r(0), r(1)),
             Op::AndNot => self.a.andn(R64[r(2)], R64[r(1)], R64[r(0)]),
             Op::Other(cc) => {
                 let (x, y, d) = (r(0), r(1), r(2));
@@ -196,10 +196,13 @@ impl Emitter<'_> {
         }
     }
 
-    fn shift_imm(&mut self, shift: Shift, n: u8, word: bool, d: usize) -> Emitted {
+    /// But for rotations to the right the result has the operand's register.
+    fn shift_imm(&mut self, shift: Shift, n: u8, word: bool, x: usize, d: usize) -> Emitted {
         let n = u32::from(n);
         let a = &mut self.a;
         match (shift, word) {
+            (Shift::Rotate, false) if x != d => a.rorx(R64[d], R64[x], n),
+            (Shift::Rotate, true) if x != d => a.rorx(R32[d], R32[x], n),
             (Shift::Left, false) => a.shl(R64[d], n),
             (Shift::Right, false) => a.shr(R64[d], n),
             (Shift::Arithmetic, false) => a.sar(R64[d], n),

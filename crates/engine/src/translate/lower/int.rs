@@ -96,6 +96,9 @@ impl Lower<'_> {
                 ),
             };
         }
+        if shift == Shift::Rotate {
+            return self.int(Op::ShiftImm(shift, n, word), pc, &[a]);
+        }
         self.tied(Op::ShiftImm(shift, n, word), pc, &[a], RegClass::Int)
     }
 
@@ -183,7 +186,7 @@ impl Lower<'_> {
             Addi if insn.rs1() == SP => self.int(Op::GetSp(small), pc, &[]),
             Addi | Slti | Sltiu | Xori | Ori | Andi | Addiw | Slli | Srli | Srai | Slliw
             | Srliw | Sraiw => self.compute_imm(insn, small, pc),
-            _ => self.compute_registers(insn, pc),
+            _ => self.compute_registers(at),
         };
         self.set(insn.rd(), value, pc);
     }
@@ -213,8 +216,20 @@ impl Lower<'_> {
         }
     }
 
-    fn compute_registers(&mut self, insn: Insn, pc: u64) -> VReg {
+    /// Sign-extends the bits of two sign extensions instead of both, if nobody else reads these.
+    fn bitwise(&mut self, op: Alu, a: VReg, b: VReg, at: At) -> Option<VReg> {
+        let [a, b] = [(at.insn.rs1(), a), (at.insn.rs2(), b)].map(|(reg, value)| {
+            let node = self.definition(value)?;
+            let is_read = at.after & bit(reg) != 0 && reg != at.insn.rd();
+            (node.op == Op::Unary(Unary::Sext32) && !is_read).then(|| node.value(0))
+        });
+        let value = self.tied(Op::Alu(op, true), at.pc, &[a?, b?], RegClass::Int);
+        Some(self.sext32(value, at.pc))
+    }
+
+    fn compute_registers(&mut self, at: At) -> VReg {
         use Guest::*;
+        let (pc, insn) = (at.pc, at.insn);
         let op = insn.op();
         if op == Add && (insn.rs1() == 0 || insn.rs2() == 0) {
             return self.get(insn.rs1().max(insn.rs2()), pc);
@@ -232,6 +247,11 @@ impl Lower<'_> {
             Mulw => Some((Alu::Mul, true)),
             _ => None,
         };
+        if let Some((alu @ (Alu::And | Alu::Or | Alu::Xor), _)) = alu
+            && let Some(value) = self.bitwise(alu, a, b, at)
+        {
+            return value;
+        }
         if let Some((alu, word)) = alu {
             let value = self.alu(alu, a, b, word, pc);
             return self.extended(value, word, pc);
