@@ -51,8 +51,8 @@ pub struct Gate {
     pub flags: u32,
     /// Calls that ran the twin because the module was not registered yet.
     pub early_calls: AtomicU32,
-    /// Calls from the host that crossed here, or ran the twin where offload is off; counted only with
-    /// `FLICK_STATS`.
+    /// With `FLICK_STATS`: calls from the host that crossed here, or ran the twin where offload is off. Otherwise,
+    /// where NxP code is translated: the address of this function's translation, 0 as long as there is none.
     pub calls: AtomicU64,
 }
 const _: () = assert!(size_of::<Gate>() == 64);

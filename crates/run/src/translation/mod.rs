@@ -20,7 +20,7 @@ use flick_engine::translate::{HostRegisters, StateTable, Target, Targets, Transl
 
 use crate::config::{self, Engine};
 use crate::thread::Thread;
-use crate::{crossing, fatal, lookup, stats, step, straight};
+use crate::{crossing, fatal, lookup, modules, stats, step, straight};
 use lock::OwnedLock;
 
 pub use alloc::Allocator;
@@ -179,6 +179,7 @@ fn translate(target: u64) -> u64 {
             alloc::with(|| {
                 let known = translator.usage().translations;
                 let entry = translator.entry(&program::Process, address)?;
+                tell_gate(address, entry);
                 if translator.usage().translations != known
                     && let Some((guest, host)) = translator.states().translation_at(entry)
                 {
@@ -193,6 +194,15 @@ fn translate(target: u64) -> u64 {
         })
     });
     entry.flatten().unwrap_or(0)
+}
+
+/// The gate of the function at `address` leads straight to its translation.
+fn tell_gate(address: u64, entry: u64) {
+    let gate = modules::gate_of_image(address).filter(|_| !crossing::counted());
+    if let Some(gate) = gate {
+        // SAFETY: a gate of a registered module, whose code is about to run.
+        unsafe { (*gate).calls.store(entry, Ordering::Release) };
+    }
 }
 
 /// Where in NxP code the translation begins that has code at `pc`.
