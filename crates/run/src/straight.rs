@@ -145,15 +145,16 @@ unsafe extern "C" fn straight() {
         "lea r10, [rip + {end} + {end_head}]",
         "cmp r11, r10",
         "jne 8f",
-        // rax, rdx, xmm0 and xmm1 are results.
+        // rax, rdx, xmm0 and xmm1 are results. The callee has kept rbx and r13, its s0 and s2, if it keeps to its
+        // convention: what depends on them, up to the next call, is not to wait for the loads that tell.
         "mov rcx, [rip + __flick_thread@GOTTPOFF]",
-        "mov rbx, fs:[rcx]",
-        // To store what the branch has told, and not what was loaded, lets the next call not wait.
-        "mov r12, [rbx + {base}]",
-        "lea r13, [r12 + {entry_size}]",
+        "cmp rbx, fs:[rcx]",
+        "jne 32f",
+        "33:",
         "cmp [rbx + {top}], r13",
         "jne 6f",
-        "mov [rbx + {top}], r12",
+        "sub r13, {entry_size}",
+        "mov [rbx + {top}], r13",
         "5:",
         load_saved!(),
         "add rsp, {size}",
@@ -166,6 +167,9 @@ unsafe extern "C" fn straight() {
         "6:",
         "sub qword ptr [rbx + {top}], {entry_size}",
         "jmp 5b",
+        "32:",
+        "mov rbx, fs:[rcx]",
+        "jmp 33b",
         // Within NxP code that waits for the host, on the same stack (`active::stack_pointer_for`).
         "7:",
         "mov r13, [rbx + {top}]",
