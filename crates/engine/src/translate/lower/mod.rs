@@ -46,7 +46,8 @@ fn named(function: &Function) -> Regs {
 /// Integer registers that the allocator has.
 const MOST_ALIVE: u32 = 13;
 
-/// Blocks of loops in which more guest registers are alive than there are registers, and calls are made.
+/// Blocks of loops in which more guest registers are alive than there are registers, and calls are made: an
+/// interpreter's, say.
 fn crowded(function: &Function) -> Vec<bool> {
     let blocks = &function.blocks;
     let mut ends = vec![None; blocks.len()];

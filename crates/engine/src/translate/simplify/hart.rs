@@ -3,7 +3,8 @@
 //! What is stored there for a call is still there behind it, since callees keep it. So what the hart has
 //! already is not stored again, no place in the state names it, and a value that stands there is loaded
 //! where it is used, and takes no register or slot of the stack in between. In loops only the block that has called
-//! loads so late: others would load again each time, and an interpreter's loop loads much.
+//! loads so late, since others would load again each time; but where more is alive over calls than there are
+//! registers ([`Code::crowded`]), values would be moved from slot to slot around the loop, and all blocks do.
 use std::collections::{BTreeMap, BTreeSet};
 
 use regalloc2::{Operand, VReg};
