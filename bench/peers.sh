@@ -11,7 +11,9 @@
 #
 # libriscv (BSD-3-Clause): in its fastest mode, which translates through clang to a shared library,
 # when a program is first run (a second for the kernels, minutes for a program with a C library), and
-# interpreted. qemu-riscv64 (GPL-2) is Debian's, and `flick bench` finds it by itself. Everything is left in
+# interpreted. ckb-vm (MIT): its interpreter in assembly, which has 4 MiB of memory and no floating point; name the
+# kernels that it can run. rvtime 0.0.8 (Cranelift) takes RV64IMAC with its relocations only, not the program that
+# the others run; Unicorn is qemu's translator. qemu-riscv64 (GPL-2) is Debian's, and `flick bench` finds it by itself. Everything is left in
 # build/bench/peers; no part of Flick is linked with it.
 set -euo pipefail
 [ $# -le 1 ] || { sed -n '2,/^set/s/^# \?//p' "$0" >&2 && exit 2; }
@@ -31,9 +33,13 @@ cmake -S "$here/peers" -B "$out" -DLIBRISCV="$libriscv" -DCMAKE_CXX_COMPILER=cla
 cmake --build "$out" --parallel "$(nproc)" >>"$out/log" 2>&1 || { tail -n 20 "$out/log" >&2 && exit 1; }
 clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -O2 -ffreestanding -nostdlib -static -fuse-ld=lld \
   "$here/peers/guest.c" "$here/engine/bare.c" -o "$out/guest"
+say "ckb-vm (a minute)"
+CARGO_TARGET_DIR=$out/ckb cargo build -q --release --locked --manifest-path "$here/peers/ckb-vm/Cargo.toml"
+cp "$out/ckb/release/ckb-vm-run" "$out/"
 
 cat <<END
 
 flick bench engine --peer libriscv='$out/libriscv-run' --peer libriscv-interp='$out/libriscv-run --interpret'
+flick bench engine --peer ckb-vm='$out/ckb-vm-run' recursion indirect crc32 sort sha256 bytecode strings hashing mix
 flick bench crossing --peer libriscv='$out/libriscv-crossing $out/guest' --peer libriscv-interp='$out/libriscv-crossing --interpret $out/guest'
 END
