@@ -25,12 +25,14 @@ use crate::{modules, translation};
 pub(crate) mod symbols;
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
+static FINISHED: AtomicBool = AtomicBool::new(false);
 static FAULTS: AtomicU64 = AtomicU64::new(0);
 static INSTRUCTIONS: AtomicU64 = AtomicU64::new(0);
 static HEAP_LIVE: AtomicUsize = AtomicUsize::new(0);
 static HEAP_PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the process counts.
+/// Whether the process counts. Once it does, it does so up to its end, since gates hold the counts
+/// ([`Gate::calls`]).
 #[inline]
 pub fn enabled() -> bool {
     ENABLED.load(Relaxed)
@@ -337,7 +339,7 @@ fn cpu_times() -> (u64, u64) {
 
 /// Prints or writes the summary, once; at exit.
 pub extern "C" fn finish() {
-    if !ENABLED.swap(false, Relaxed) {
+    if !enabled() || FINISHED.swap(true, Relaxed) {
         return;
     }
     let summary = summary();
