@@ -13,6 +13,8 @@ use super::state::StateTable;
 use super::targets::Targets;
 use crate::valgrind;
 
+/// Translations begin at one: what their branches cost does not depend on what was made before.
+const LINE: usize = 64;
 const PAGE: usize = 4096;
 /// Cells of 8 bytes.
 const CELLS: usize = 1 << 16;
@@ -243,7 +245,7 @@ impl Area {
         // SAFETY: inside the writable mapping; nobody executes these bytes yet.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         self.used = (self.used + bytes.len())
-            .next_multiple_of(16)
+            .next_multiple_of(LINE)
             .min(self.code_size);
         true
     }
