@@ -302,8 +302,12 @@ pub enum Table {
     /// The guest's address: those of the successors, in their order.
     Address(Vec<u64>),
     /// An index: the number of the successor, if it has one. Others are left to the interpreter, from the address
-    /// `from` on.
-    Index { to: Vec<Option<u32>>, from: u64 },
+    /// `from` on, where so many instructions are that were counted.
+    Index {
+        to: Vec<Option<u32>>,
+        from: u64,
+        counted: u32,
+    },
 }
 
 pub struct Node {

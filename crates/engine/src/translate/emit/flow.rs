@@ -244,7 +244,11 @@ impl Emitter<'_> {
             leave,
             entries,
         });
-        if let CodeTable::Index { from, .. } = code.tables[which as usize] {
+        if let CodeTable::Index { from, counted, .. } = code.tables[which as usize] {
+            if counted != 0 {
+                let counter = qword_ptr(rbp + Self::hart(offset_of!(Hart, retired)));
+                self.a.sub(counter, counted as i32)?;
+            }
             return self.exit(Reason::Interpret, from, &places);
         }
         self.store_places(&places)?;

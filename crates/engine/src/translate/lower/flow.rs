@@ -72,6 +72,7 @@ impl Lower<'_> {
         let ByIndex {
             targets,
             from,
+            counted,
             index,
             now,
             live,
@@ -81,7 +82,7 @@ impl Lower<'_> {
             at.map(|at| at as u32)
         };
         let to = targets.iter().map(successor).collect();
-        self.jump_by_table(Table::Index { to, from }, index, pc);
+        self.jump_by_table(Table::Index { to, from, counted }, index, pc);
         let then = std::mem::replace(&mut self.now, now);
         self.name_state(live, live);
         self.now = then;

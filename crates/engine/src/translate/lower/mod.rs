@@ -119,6 +119,7 @@ pub struct Lower<'a> {
 struct ByIndex {
     targets: Vec<u64>,
     from: u64,
+    counted: u32,
     index: VReg,
     now: [Option<VReg>; 64],
     live: Regs,
@@ -415,6 +416,11 @@ impl<'a> Lower<'a> {
                     self.by_index = Some(ByIndex {
                         targets: indexed.targets.clone(),
                         from: pc,
+                        counted: if self.count {
+                            (block.insns.len() - n) as u32
+                        } else {
+                            0
+                        },
                         index: self.get(indexed.index, pc),
                         now: self.now,
                         live: at.before,
