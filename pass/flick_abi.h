@@ -12,6 +12,8 @@
 #define FLICK_GATE_VARIADIC 8
 #define FLICK_ARITY_HIDDEN 1
 #define FLICK_ARITY_CALLS_HIDDEN 2
+#define FLICK_TIMED_VERSION 1
+#define FLICK_TIMED_MAP_SHIFT 21
 #define FLICK_SEC_NXP ".flick.nxp"
 #define FLICK_SEC_PLACE ".flick.place"
 #define FLICK_SEC_UNITS "flick_units"
@@ -30,6 +32,13 @@
 #define FLICK_RT_SETJMP "__flick_setjmp"
 #define FLICK_RT_CHECK "__flick_check"
 #define FLICK_RT_HEAP_PREFIX "__flick_heap_"
+#define FLICK_TIMED_CLOCK "__flick_timed_clock"
+#define FLICK_TIMED_MAP "__flick_timed_map"
+#define FLICK_TIMED_UNIT "__flick_timed_unit"
+#define FLICK_TIMED_FULL "__flick_timed_full"
+#define FLICK_TIMED_ACCESS "__flick_timed_access"
+#define FLICK_TIMED_MEMORY "__flick_timed_memory"
+#define FLICK_TIMED_LIBRARY "__flick_timed_library"
 #define FLICK_NXP_LIBRARY \
   "__ashlti3", \
   "__ashrti3", \

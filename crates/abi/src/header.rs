@@ -1,7 +1,7 @@
 //! The C view of this crate, for the compiler pass: `pass/flick_abi.h`.
 use core::fmt::{self, Write};
 
-use crate::{ABI_VERSION, NXP_MARCH, layout, names};
+use crate::{ABI_VERSION, NXP_MARCH, layout, names, timed};
 
 /// Writes `pass/flick_abi.h`.
 pub fn c_header(out: &mut impl Write) -> fmt::Result {
@@ -30,6 +30,8 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("GATE_VARIADIC", layout::GATE_VARIADIC),
         ("ARITY_HIDDEN", layout::ARITY_HIDDEN.into()),
         ("ARITY_CALLS_HIDDEN", layout::ARITY_CALLS_HIDDEN.into()),
+        ("TIMED_VERSION", timed::VERSION),
+        ("TIMED_MAP_SHIFT", timed::MAP_SHIFT),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }
@@ -52,6 +54,13 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("RT_SETJMP", names::RT_SETJMP),
         ("RT_CHECK", names::RT_CHECK),
         ("RT_HEAP_PREFIX", names::RT_HEAP_PREFIX),
+        ("TIMED_CLOCK", timed::CLOCK),
+        ("TIMED_MAP", timed::MAP),
+        ("TIMED_UNIT", timed::UNIT),
+        ("TIMED_FULL", timed::FULL),
+        ("TIMED_ACCESS", timed::ACCESS),
+        ("TIMED_MEMORY", timed::MEMORY),
+        ("TIMED_LIBRARY", timed::LIBRARY),
     ] {
         writeln!(out, "#define FLICK_{name} \"{value}\"")?;
     }

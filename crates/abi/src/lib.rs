@@ -9,6 +9,7 @@ pub mod march;
 pub mod names;
 pub mod settings;
 pub mod signature;
+pub mod timed;
 pub mod version;
 
 pub use march::NXP_MARCH;

@@ -1,0 +1,81 @@
+//! What host code compiled with `--flick-timed` and libflick agree on (`docs/timing.md`, "Host code").
+
+/// Version of the records here; a unit of another one is not counted.
+pub const VERSION: u32 = 1;
+
+/// Classes of host operations, as the pass counts them on LLVM IR.
+pub const HOST_CLASSES: usize = 12;
+
+/// A class of host operations: an index into [`Block::counts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum HostClass {
+    /// Integer and address arithmetic, comparisons, selects.
+    Int = 0,
+    Mul = 1,
+    Div = 2,
+    Load = 3,
+    Store = 4,
+    Branch = 5,
+    /// Calls and returns.
+    Call = 6,
+    /// Addition, subtraction, comparison, conversion.
+    Fp = 7,
+    /// Multiplication, fused multiply-add.
+    FpMul = 8,
+    /// Division, square root.
+    FpDiv = 9,
+    /// SIMD arithmetic of any kind.
+    Vector = 10,
+    Atomic = 11,
+}
+
+/// What a basic block executes, by class; counts saturate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Block {
+    pub counts: [u16; HOST_CLASSES],
+}
+
+/// One compiled unit. Registered before the program's own constructors run.
+#[derive(Debug)]
+#[repr(C)]
+pub struct TimedUnit {
+    pub version: u32,
+    /// Length of both arrays.
+    pub blocks: u32,
+    pub classes: *const Block,
+    /// Femtoseconds of each block: 0 until the runtime writes them.
+    pub costs: *mut i64,
+}
+
+/// A callee that may be code without instrumentation.
+#[derive(Debug)]
+#[repr(C)]
+pub struct TimedCallee {
+    /// NUL-terminated; null for a call through a pointer.
+    pub name: *const core::ffi::c_char,
+    /// The runtime's own; 0 at first.
+    pub state: u64,
+}
+
+const _: () = assert!(size_of::<Block>() == 24);
+const _: () = assert!(size_of::<TimedUnit>() == 24);
+const _: () = assert!(size_of::<TimedCallee>() == 16);
+
+/// Thread-local i64 (initial-exec): what the thread has spent, counting up from minus a sampling period.
+pub const CLOCK: &str = "__flick_timed_clock";
+/// `const unsigned char *`: for each 2^[`MAP_SHIFT`] bytes of user address space whether there may be NxP-local memory.
+pub const MAP: &str = "__flick_timed_map";
+/// log2 of the bytes for which [`MAP`] has one byte.
+pub const MAP_SHIFT: u32 = 21;
+/// `void (const TimedUnit *)`.
+pub const UNIT: &str = "__flick_timed_unit";
+/// `void (void)`, keeps all registers but r11 and xmm (preserve_most): the clock has become positive.
+pub const FULL: &str = "__flick_timed_full";
+/// `void (const void *p, u64 size << 1 | is_write)`, preserve_most: an access where the map is not 0.
+pub const ACCESS: &str = "__flick_timed_access";
+/// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
+pub const MEMORY: &str = "__flick_timed_memory";
+/// `void (TimedCallee *, u64 n, const void *target)`: a call that has told of nothing has returned.
+pub const LIBRARY: &str = "__flick_timed_library";
