@@ -26,6 +26,13 @@ extern "C" {
  * for an unknown kind). Release with flick_free or free, on either side. */
 void *flick_alloc(int kind, size_t size);
 void flick_free(void *memory);
+/* Virtual time of the calling thread so far, in picoseconds: as the run is, and with everything on the host. 0; or -1
+ * and zeroes where no platform is named (FLICK_PLATFORM, docs/timing.md). */
+struct flick_prediction {
+  unsigned long long migrating_ps;
+  unsigned long long staying_ps;
+};
+int flick_predict(struct flick_prediction *prediction);
 /* 1 if ADDRESS lies in NxP-local memory (heap, stacks, FLICK_NXP_DATA), else 0. */
 int flick_is_nxp_memory(const void *address);
 
@@ -47,6 +54,14 @@ static inline void *flick_alloc(int kind, size_t size) {
   return malloc(size);
 }
 static inline void flick_free(void *memory) { free(memory); }
+struct flick_prediction {
+  unsigned long long migrating_ps;
+  unsigned long long staying_ps;
+};
+static inline int flick_predict(struct flick_prediction *prediction) {
+  prediction->migrating_ps = prediction->staying_ps = 0;
+  return -1;
+}
 static inline int flick_is_nxp_memory(const void *address) {
   (void)address;
   return 0;

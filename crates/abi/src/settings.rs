@@ -60,6 +60,8 @@ pub enum Statistics<'a> {
     File(&'a [u8]),
 }
 
+/// A platform's name or file: the run is timed (`docs/timing.md`).
+pub const PLATFORM: &CStr = c"FLICK_PLATFORM";
 pub const STATISTICS: &CStr = c"FLICK_STATS";
 pub const STATISTICS_HELP: &str =
     "use 1 for a summary on stderr, or a path with a `/` for a record";

@@ -166,6 +166,9 @@ struct Stat {
     output: Option<PathBuf>,
     #[command(flatten)]
     names: Names,
+    /// Predict the run on this hardware: a shipped platform's name or a TOML file (docs/timing.md)
+    #[arg(long, value_name = "NAME|FILE")]
+    platform: Option<OsString>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
@@ -229,6 +232,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             let options = flick_report::stat::Options {
                 demangle: stat.names.demangle(),
                 output: stat.output,
+                platform: stat.platform,
             };
             return flick_report::stat::run(&stat.command, &options);
         }

@@ -41,6 +41,14 @@ pub enum Op {
 /// The last variant; [`Insn::op`] relies on it.
 const LAST: Op = Op::FcvtDS;
 
+impl Op {
+    /// Every one of them.
+    pub fn all() -> impl Iterator<Item = Op> {
+        // SAFETY: the variants have the numbers from 0 to that of the last.
+        (0..=LAST as u8).map(|number| unsafe { core::mem::transmute::<u8, Op>(number) })
+    }
+}
+
 /// A decoded instruction in 8 bytes; a low byte of 0 is [`Op::Undecoded`], whatever is above it.
 ///
 /// Bits 0..8 op, 8..13 rd, 13..16 length in bytes, 16..21 rs1, 24..29 rs2, 32..64 immediate. In the

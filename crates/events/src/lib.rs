@@ -5,6 +5,9 @@
 mod number;
 pub mod record;
 pub mod render;
+pub mod timed;
+mod timed_record;
+mod timed_render;
 
 pub use record::{ParseError, parse};
 pub use render::{HostInstructions, View};
@@ -104,6 +107,8 @@ pub struct Summary {
     pub elapsed: u64,
     pub user: u64,
     pub system: u64,
+    /// Where a platform was named.
+    pub timed: Option<timed::Timed>,
 }
 
 impl Summary {

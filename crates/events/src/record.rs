@@ -96,6 +96,9 @@ impl Summary {
         for file in &self.files {
             push(&mut out, format_args!("file {}", escape(file)));
         }
+        if let Some(timed) = &self.timed {
+            crate::timed_record::write(timed, &mut out);
+        }
         out.push_str("end\n");
         out
     }
@@ -180,6 +183,10 @@ impl Summary {
                 self.on_host.push((*cause, calls(rest)?));
             }
             "file" => self.files.push(unescape(value)?),
+            key if key.starts_with(crate::timed_record::PREFIX) => {
+                let timed = self.timed.get_or_insert_default();
+                crate::timed_record::take(timed, key, value)?;
+            }
             _ => {
                 if let Some(number) = self.number_mut(key) {
                     *number = value.parse().ok()?;
@@ -237,12 +244,12 @@ pub fn parse(text: &str) -> Result<Vec<Summary>, ParseError> {
     }
 }
 
-fn push(out: &mut String, line: fmt::Arguments<'_>) {
+pub(crate) fn push(out: &mut String, line: fmt::Arguments<'_>) {
     // Formatting into a String cannot fail.
     let _ = writeln!(out, "{line}");
 }
 
-fn escape(value: &str) -> String {
+pub(crate) fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
         match c {
@@ -256,7 +263,7 @@ fn escape(value: &str) -> String {
     out
 }
 
-fn unescape(value: &str) -> Option<String> {
+pub(crate) fn unescape(value: &str) -> Option<String> {
     let mut out = String::with_capacity(value.len());
     let mut chars = value.chars();
     while let Some(c) = chars.next() {
@@ -330,6 +337,7 @@ mod tests {
             elapsed: 9,
             user: 10,
             system: u64::MAX,
+            timed: Some(crate::timed_record::tests::full()),
         }
     }
 

@@ -141,6 +141,15 @@ impl Display for Text<'_> {
             rows.collect(),
         )?;
 
+        if let Some(timed) = &s.timed {
+            let text = crate::timed_render::Text {
+                timed,
+                demangle: self.view.demangle,
+                all: self.view.all,
+            };
+            write!(f, "{text}")?;
+        }
+
         writeln!(f)?;
         for (time, what) in [(s.elapsed, "elapsed"), (s.user, "user"), (s.system, "sys")] {
             let time = format!("{}.{:09}", time / 1_000_000_000, time % 1_000_000_000);

@@ -29,6 +29,8 @@ pub struct Options {
     /// Where the report goes; stderr without it.
     pub output: Option<PathBuf>,
     pub demangle: Demangle,
+    /// The run is timed for this platform, a name or a file.
+    pub platform: Option<OsString>,
 }
 
 /// The run from outside.
@@ -58,11 +60,12 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     // It is inherited by what is started from here on.
     let counter = Counter::instructions();
     let begin = Instant::now();
-    let mut child = match Command::new(program)
-        .args(arguments)
-        .env("FLICK_STATS", &record)
-        .spawn()
-    {
+    let mut child = Command::new(program);
+    child.args(arguments).env("FLICK_STATS", &record);
+    if let Some(platform) = &options.platform {
+        child.env("FLICK_PLATFORM", platform);
+    }
+    let mut child = match child.spawn() {
         Ok(child) => child,
         Err(error) => {
             eprintln!(

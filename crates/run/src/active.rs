@@ -84,6 +84,11 @@ impl ActivationStack {
         unsafe { top.sub(depth).read_volatile() }.act
     }
 
+    /// How many activations there are that are not known to be dead.
+    pub fn depth(&self) -> usize {
+        (self.top.load(Ordering::Relaxed) as usize - self.base as usize) / size_of::<Entry>()
+    }
+
     #[inline]
     pub fn push(&self, act: *mut Activation, entry_sp: u64) {
         // SAFETY: `top` is below `end`.

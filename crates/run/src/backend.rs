@@ -1,6 +1,6 @@
 //! Where NxP code runs.
 use crate::device_check::{self, Watcher};
-use crate::{stats, translation};
+use crate::{stats, timed, translation};
 use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver, translate};
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
@@ -58,6 +58,15 @@ impl Backend for InlineCounted {
             hart.retired += watcher.count;
             watcher.end();
             return Err(exit);
+        }
+        if timed::enabled() {
+            let run = |observer: &mut flick_timing::Timed<'_>| {
+                flick_engine::run(hart, &MEMORY, code, observer)
+            };
+            if let Some((exit, instructions)) = timed::crossing::observe(run) {
+                hart.retired += instructions;
+                return Err(exit);
+            }
         }
         if translation::enabled() {
             return translated(hart, code, interpret);

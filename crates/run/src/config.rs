@@ -62,6 +62,8 @@ pub struct Config {
     pub check_device: bool,
     /// What perf(1) is told of translated code.
     pub perf: Perf,
+    /// The platform in whose time the program runs.
+    pub platform: Option<String>,
 }
 
 /// The process's configuration.
@@ -127,6 +129,9 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         statistics,
         check_device,
         perf,
+        platform: variable(settings::PLATFORM)
+            .filter(|name| !name.is_empty())
+            .map(|name| String::from_utf8_lossy(&name).into_owned()),
     }
 }
 

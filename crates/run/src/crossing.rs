@@ -14,7 +14,9 @@ use core::arch::naked_asm;
 
 use flick_abi::layout::{GATE_PLAIN, Gate};
 
-use crate::{activation, device_check, marshal, stats, step, straight, translation, unwinding};
+use crate::{
+    activation, device_check, marshal, stats, step, straight, timed, translation, unwinding,
+};
 use flick_engine::translate;
 
 /// `step`'s answer to the crossing.
@@ -39,7 +41,7 @@ pub enum Next {
 
 /// Whether NxP code is entered by the counted crossing: something is counted, or watched.
 pub fn counted() -> bool {
-    stats::enabled() || device_check::enabled()
+    stats::enabled() || device_check::enabled() || timed::enabled()
 }
 
 /// Where a gate leads whose function runs on the NxP.

@@ -35,5 +35,6 @@ mod step;
 mod straight;
 mod sync;
 mod thread;
+pub mod timed;
 pub mod translation;
 mod unwinding;

@@ -16,7 +16,8 @@ use flick_engine::{CodeRegion, Insn};
 use crate::config::{self, Offload, Statistics, Trigger};
 use crate::sync::SignalSafeLock;
 use crate::{
-    crossing, debugger, device_check, fatal, memory, signals, single, stats, thread, translation,
+    crossing, debugger, device_check, fatal, memory, signals, single, stats, thread, timed,
+    translation,
 };
 
 /// A registered module. Lives until its library is closed.
@@ -64,6 +65,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     };
     if place == Place::Nxp {
         memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
+        timed::host::add_data(module.nxp_data as usize, module.nxp_data_end as usize);
         let text = module.image.wrapping_add(module.text_offset as usize);
         // SAFETY: the image's text is mapped, readable and unchanged while the module is registered.
         let region = Box::new(unsafe { CodeRegion::new(text as u64, module.text_size) });
@@ -202,7 +204,10 @@ fn place() -> Place {
         if config.statistics != Statistics::Off {
             stats::init(config.statistics.clone());
         }
-        if place == Place::Nxp && !config.check_device {
+        if let Some(platform) = &config.platform {
+            timed::init(platform);
+        }
+        if place == Place::Nxp && !config.check_device && !timed::enabled() {
             translation::init();
         }
         if config.statistics != Statistics::Off {

@@ -20,7 +20,7 @@ use flick_sync::Tally;
 use crate::config::{self, Statistics};
 use crate::fatal;
 use crate::memory::{Lock, policy, region, stack};
-use crate::{modules, translation};
+use crate::{modules, timed, translation};
 
 pub(crate) mod symbols;
 
@@ -311,6 +311,7 @@ pub fn summary() -> Summary {
         elapsed: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
         user,
         system,
+        timed: timed::total::total(),
     }
 }
 

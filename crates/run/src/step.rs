@@ -12,10 +12,11 @@ use crate::backend::{Backend, Inline, InlineCounted};
 use crate::crossing::{self, Next};
 use crate::lookup::Target;
 use crate::thread::Thread;
-use crate::{active, marshal, raise, returns_twice, stats, unwinding};
+use crate::{active, marshal, raise, returns_twice, stats, timed, unwinding};
 
 const RA: usize = 1;
 const SP: usize = 2;
+const A0: usize = 10;
 const T1: usize = 6;
 const T2: usize = 7;
 
@@ -94,7 +95,7 @@ pub(crate) unsafe extern "C" fn again_counted(
 /// # Safety
 /// `act` is the frame of a crossing with gate and arguments stored; everything else is garbage.
 #[inline]
-unsafe fn start(act: *mut Activation, backend: &impl Backend) -> Next {
+unsafe fn start<B: Backend>(act: *mut Activation, backend: &B) -> Next {
     let thread = Thread::current();
     // SAFETY: `thread` is this thread's own; `act` by contract. Fields of `act` are written before
     // they are read.
@@ -119,6 +120,9 @@ unsafe fn start(act: *mut Activation, backend: &impl Backend) -> Next {
         if !plain {
             marshal::enter_by_signature(&mut *act, gate.signature.cast());
         }
+        if B::COUNTED && timed::enabled() {
+            timed::crossing::called(act);
+        }
         go(act, backend, false)
     }
 }
@@ -128,7 +132,7 @@ unsafe fn start(act: *mut Activation, backend: &impl Backend) -> Next {
 /// # Safety
 /// `act` is the frame of a crossing whose host call is done.
 #[inline]
-unsafe fn host_returned(act: *mut Activation, backend: &impl Backend) -> Next {
+unsafe fn host_returned<B: Backend>(act: *mut Activation, backend: &B) -> Next {
     // SAFETY: by contract.
     unsafe {
         let thread = Thread::current_or_null();
@@ -137,6 +141,10 @@ unsafe fn host_returned(act: *mut Activation, backend: &impl Backend) -> Next {
         }
         (*act).set_in_host(false);
         (*act).hart.frm = (*thread).frm();
+        if B::COUNTED && timed::enabled() {
+            let registers = &(*act).hart.x;
+            timed::crossing::host_returns(&registers[A0..A0 + 8]);
+        }
         marshal::returned(&mut *act);
         if !(*act).call.signature.is_null() && (*act).call.waits != 0 && (*thread).frm() == 0 {
             return Next::Back;
@@ -198,10 +206,10 @@ pub(crate) unsafe extern "C" fn back_in_translated(act: *mut Activation) -> bool
 /// # Safety
 /// `act` is the frame of a crossing; `restore` makes its registers those of NxP code that is alive.
 #[cold]
-unsafe fn go_on(
+unsafe fn go_on<B: Backend>(
     act: *mut Activation,
     restore: impl FnOnce(&mut Activation),
-    backend: &impl Backend,
+    backend: &B,
 ) -> Next {
     // SAFETY: by contract.
     unsafe {
@@ -211,6 +219,9 @@ unsafe fn go_on(
         }
         (*act).set_in_host(false);
         (*act).hart.frm = (*thread).frm();
+        if B::COUNTED && timed::enabled() {
+            timed::crossing::came_back();
+        }
         restore(&mut *act);
         go(act, backend, false)
     }
@@ -230,6 +241,9 @@ unsafe fn go<B: Backend>(act: *mut Activation, backend: &B, mut interpret: bool)
             let pc = (*act).hart.pc;
             let target = if pc == crossing::return_address() {
                 backend.count(&mut (*act).hart);
+                if B::COUNTED && timed::enabled() {
+                    timed::crossing::returned();
+                }
                 return finish(act);
             } else if pc == crossing::xcall_address() {
                 (*act).hart.x[T2]
@@ -304,6 +318,9 @@ unsafe fn call_host(act: *mut Activation, target: u64, pc: u64, counted: bool) -
     unsafe {
         if counted {
             stats::host_call(target as usize);
+            if timed::enabled() {
+                timed::crossing::calls_host(target);
+            }
         }
         let next = if pc == target {
             marshal::call_plain(&mut *act, target);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Each part and the parts that it may use. build, run and report are siblings: they meet in image
 /// and events only. The two library forms of the runtime are shells over run.
-const PARTS: [(&str, &[&str]); 14] = [
+const PARTS: [(&str, &[&str]); 15] = [
     (
         "flick-cli",
         &[
@@ -31,6 +31,7 @@ const PARTS: [(&str, &[&str]); 14] = [
     (
         "flick-run",
         &[
+            "flick-timing",
             "flick-engine",
             "flick-events",
             "flick-abi",
@@ -41,6 +42,10 @@ const PARTS: [(&str, &[&str]); 14] = [
     (
         "flick-report",
         &["flick-image", "flick-events", "flick-abi", "flick-names"],
+    ),
+    (
+        "flick-timing",
+        &["flick-engine", "flick-abi", "flick-names"],
     ),
     ("flick-engine", &["flick-abi"]),
     ("flick-image", &["flick-abi", "flick-names"]),

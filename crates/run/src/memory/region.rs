@@ -185,6 +185,13 @@ pub(super) fn in_heap(addr: usize) -> bool {
     addr.wrapping_sub(base) < HEAP_TOP.load(Relaxed).wrapping_sub(base)
 }
 
+/// Base of the region, bytes below the stacks, bytes of all.
+pub fn parts() -> (usize, usize, usize) {
+    let base = BASE.load(Relaxed);
+    let stacks = STACK_BOTTOM.load(Relaxed);
+    (base, stacks.wrapping_sub(base), SIZE.load(Relaxed))
+}
+
 /// Bytes of reserved address space; 0 without a region.
 pub fn size() -> usize {
     SIZE.load(Relaxed)

@@ -100,6 +100,60 @@ pub fn paths() -> Vec<String> {
     files.map(Object::path).collect()
 }
 
+/// Whether a loaded file has `address`.
+pub fn is_loaded(address: usize) -> bool {
+    loaded().iter().any(|object| object.contains(address))
+}
+
+/// A place in host code.
+pub struct Caller {
+    /// Symbol of the function, or `file+0xoffset`.
+    pub function: String,
+    pub path: String,
+    /// In the file's own addresses.
+    pub offset: u64,
+}
+
+/// The function that has made the call that returns to `back`.
+pub fn caller(back: usize) -> Caller {
+    // The call itself, which may be the last instruction of its function.
+    let at = back - 1;
+    let Some(object) = Object::of(at) else {
+        return Caller {
+            function: format!("{back:#x}"),
+            path: String::new(),
+            offset: 0,
+        };
+    };
+    let offset = (at as u64).wrapping_sub(object.bias);
+    let function = function_at(&object, offset)
+        .unwrap_or_else(|| format!("{}+{offset:#x}", object.file_name()));
+    Caller {
+        function,
+        path: object.path(),
+        offset,
+    }
+}
+
+/// The function with the code at `offset` of the file.
+fn function_at(object: &Object, offset: u64) -> Option<String> {
+    let bytes = fs::read(&object.path).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let functions = file
+        .symbols()
+        .chain(file.dynamic_symbols())
+        .filter(|symbol| {
+            symbol.kind() == SymbolKind::Text
+                && symbol.is_definition()
+                && (symbol.address()..symbol.address() + symbol.size().max(1)).contains(&offset)
+        });
+    let names = functions.filter_map(|symbol| {
+        let name = flick_names::plain(symbol.name().ok().filter(|name| !name.is_empty())?);
+        Some((rank(name, symbol.is_local()), name.to_owned()))
+    });
+    names.min().map(|(_, name)| name)
+}
+
 /// Names the targets that were called. A function without a symbol is `file+0xoffset`.
 pub fn name_all(targets: Vec<(usize, u64)>) -> Vec<Calls> {
     let objects = loaded();

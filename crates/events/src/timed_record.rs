@@ -1,0 +1,163 @@
+//! The lines of a record that tell of a timed run (`docs/formats.md`, "Records").
+use crate::record::{escape, push, unescape};
+use crate::timed::{Share, Site, Timed};
+
+pub const PREFIX: &str = "timed-";
+
+/// Writes the lines, the platform's first.
+pub fn write(timed: &Timed, out: &mut String) {
+    push(
+        out,
+        format_args!("timed-platform {}", escape(&timed.platform)),
+    );
+    push(
+        out,
+        format_args!("timed-description {}", escape(&timed.description)),
+    );
+    push(out, format_args!("timed-libc {}", escape(&timed.libc)));
+    for (key, value) in [
+        ("migrating-ps", timed.migrating),
+        ("staying-ps", timed.staying),
+        ("threads", timed.threads),
+        ("host-counted", timed.host_counted.into()),
+        ("host-accesses", timed.host_accesses),
+        ("accesses", timed.accesses),
+    ] {
+        push(out, format_args!("timed-{key} {value}"));
+    }
+    for (world, shares) in [
+        ("migrating", &timed.migrating_shares),
+        ("staying", &timed.staying_shares),
+    ] {
+        for share in shares {
+            let name = escape(&share.name);
+            push(
+                out,
+                format_args!("timed-share {world} {} {name}", share.time),
+            );
+        }
+    }
+    for site in &timed.sites {
+        let numbers = [
+            site.calls,
+            site.migrating,
+            site.staying,
+            site.crossing,
+            site.accesses,
+            site.instructions,
+            site.offset,
+        ]
+        .map(|number| number.to_string())
+        .join(" ");
+        let names = [&site.caller, &site.module, &site.callee].map(|name| escape(name));
+        push(
+            out,
+            format_args!("timed-site {numbers} {}", names.join("\t")),
+        );
+    }
+}
+
+/// Takes one line; `None` if its value is not what the key calls for. Unknown keys are skipped.
+pub fn take(timed: &mut Timed, key: &str, value: &str) -> Option<()> {
+    match key.strip_prefix(PREFIX)? {
+        "platform" => timed.platform = unescape(value)?,
+        "description" => timed.description = unescape(value)?,
+        "libc" => timed.libc = unescape(value)?,
+        "migrating-ps" => timed.migrating = value.parse().ok()?,
+        "staying-ps" => timed.staying = value.parse().ok()?,
+        "threads" => timed.threads = value.parse().ok()?,
+        "host-counted" => timed.host_counted = value.parse::<u64>().ok()? != 0,
+        "host-accesses" => timed.host_accesses = value.parse().ok()?,
+        "accesses" => timed.accesses = value.parse().ok()?,
+        "share" => {
+            let (world, rest) = value.split_once(' ')?;
+            let (time, name) = rest.split_once(' ')?;
+            let share = Share {
+                name: unescape(name)?,
+                time: time.parse().ok()?,
+            };
+            match world {
+                "migrating" => timed.migrating_shares.push(share),
+                "staying" => timed.staying_shares.push(share),
+                _ => return None,
+            }
+        }
+        "site" => timed.sites.push(site(value)?),
+        _ => {}
+    }
+    Some(())
+}
+
+fn site(value: &str) -> Option<Site> {
+    let mut words = value.splitn(8, ' ');
+    let mut number = || words.next()?.parse::<u64>().ok();
+    let mut site = Site {
+        calls: number()?,
+        migrating: number()?,
+        staying: number()?,
+        crossing: number()?,
+        accesses: number()?,
+        instructions: number()?,
+        offset: number()?,
+        ..Site::default()
+    };
+    let mut names = words.next()?.split('\t');
+    let mut name = || unescape(names.next()?);
+    (site.caller, site.module, site.callee) = (name()?, name()?, name()?);
+    names.next().is_none().then_some(site)
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    pub fn full() -> Timed {
+        Timed {
+            platform: "a platform".into(),
+            description: "of\nmany\twords".into(),
+            migrating: 1,
+            staying: u64::MAX,
+            threads: 3,
+            host_counted: true,
+            libc: "glibc 2.36".into(),
+            migrating_shares: vec![Share {
+                name: "crossings: fault".into(),
+                time: 4,
+            }],
+            staying_shares: vec![Share {
+                name: "host code".into(),
+                time: 5,
+            }],
+            host_accesses: 6,
+            accesses: 7,
+            sites: vec![Site {
+                caller: "main".into(),
+                module: "/a b/c\td".into(),
+                offset: 8,
+                callee: "walk(int, long)".into(),
+                calls: 9,
+                migrating: 10,
+                staying: 11,
+                crossing: 12,
+                accesses: 13,
+                instructions: 14,
+            }],
+        }
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let mut timed = Timed::default();
+        for (key, value) in [
+            ("timed-share", "sideways 1 x"),
+            ("timed-share", "migrating x"),
+            ("timed-site", "1 2 3 4 5 6 7 a\tb"),
+            ("timed-site", "1 2 3 4 5 6 a\tb\tc"),
+            ("timed-site", "1 2 3 4 5 6 7 a\tb\tc\td"),
+            ("timed-migrating-ps", "-1"),
+        ] {
+            assert_eq!(take(&mut timed, key, value), None, "{key} {value}");
+        }
+        assert_eq!(take(&mut timed, "timed-of-the-future", "1"), Some(()));
+    }
+}

@@ -1,0 +1,322 @@
+//! What host code that was compiled with `--flick-timed` calls (`flick_abi::timed`).
+use std::arch::naked_asm;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use flick_abi::timed::{MAP_SHIFT, TimedCallee, TimedUnit, VERSION};
+use flick_timing::model::{Access, Cost};
+use flick_timing::platform::Region;
+
+use super::state::{self, State};
+use super::{layout, library, setting};
+use crate::memory;
+
+/// Bytes of the map for all of the user's address space, of 47 bits.
+const MAP_SIZE: usize = 1 << (47 - MAP_SHIFT);
+
+/// Where nothing is NxP-local, all of it is this page-sized piece's own zeroes: before the process is timed, and
+/// where it never is, an index of the map may be anything, so it must be a real map from the start.
+#[unsafe(no_mangle)]
+pub static __flick_timed_map: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+
+/// Makes the map, empty. Before any instrumented code runs, which all of it begins by registering its unit.
+fn make_map() {
+    if !__flick_timed_map.load(Relaxed).is_null() {
+        return;
+    }
+    // SAFETY: a new mapping of zeroes, of which only what is written takes memory.
+    let map = unsafe {
+        libc::mmap(
+            ptr::null_mut(),
+            MAP_SIZE,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if map == libc::MAP_FAILED {
+        crate::fatal::exit(
+            "FLK0402",
+            &format!(
+                "no {} MiB of address space for the map of a timed program",
+                MAP_SIZE >> 20
+            ),
+            "give the program more address space (ulimit -v)",
+        );
+    }
+    __flick_timed_map.store(map.cast(), Relaxed);
+    let data = DATA.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    for &(start, end) in data.iter() {
+        mark(start, end);
+    }
+}
+
+/// `FLICK_NXP_DATA` of all modules that there have been.
+static DATA: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+/// A module with such data has been loaded.
+pub fn add_data(start: usize, end: usize) {
+    if start == end {
+        return;
+    }
+    let mut data = DATA.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    data.push((start, end));
+    if !__flick_timed_map.load(Relaxed).is_null() {
+        mark(start, end);
+    }
+}
+
+pub fn has_data() -> bool {
+    !DATA
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .is_empty()
+}
+
+/// Marks all that is NxP-local.
+pub fn mark_all() {
+    make_map();
+    let (base, _, size) = memory::region::parts();
+    mark(base, base + size);
+}
+
+/// There is, or may be, NxP-local memory from `start` to `end`.
+fn mark(start: usize, end: usize) {
+    let map = __flick_timed_map.load(Relaxed);
+    for granule in start >> MAP_SHIFT..end.div_ceil(1 << MAP_SHIFT).min(MAP_SIZE) {
+        // SAFETY: an index of the map.
+        unsafe { map.add(granule).write_volatile(1) };
+    }
+}
+
+struct Unit(*const TimedUnit);
+// SAFETY: the records of loaded modules; only their costs are written, under the lock.
+unsafe impl Send for Unit {}
+
+static UNITS: Mutex<Vec<Unit>> = Mutex::new(Vec::new());
+
+/// Registers a unit, before the program's own constructors.
+///
+/// # Safety
+/// `unit` is what the pass has made, and stays loaded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_timed_unit(unit: *const TimedUnit) {
+    make_map();
+    let mut units = UNITS
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    units.push(Unit(unit));
+    // SAFETY: by contract.
+    unsafe { price(unit) };
+}
+
+/// Prices the units that were there before the platform.
+pub fn price_units() {
+    let units = UNITS
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    for unit in units.iter() {
+        // SAFETY: a registered unit.
+        unsafe { price(unit.0) };
+    }
+}
+
+/// Whether any code has told of itself.
+pub fn has_units() -> bool {
+    !UNITS
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .is_empty()
+}
+
+/// # Safety
+/// As `__flick_timed_unit`.
+unsafe fn price(unit: *const TimedUnit) {
+    let Some(setting) = setting() else { return };
+    // SAFETY: by contract.
+    unsafe {
+        if (*unit).version != VERSION {
+            return;
+        }
+        for i in 0..(*unit).blocks as usize {
+            let counts = &(*(*unit).classes.add(i)).counts;
+            let costs = &setting.platform.host.costs;
+            let sum: u64 = counts
+                .iter()
+                .zip(costs)
+                .map(|(&n, &cost)| u64::from(n) * cost)
+                .sum();
+            (*unit).costs.add(i).write(sum as i64);
+        }
+    }
+}
+
+/// Registers that `preserve_most` keeps and Rust does not: rax, rcx, rdx, rsi, rdi, r8 to r10.
+macro_rules! preserving {
+    ($(#[$doc:meta])* $name:ident => $function:ident) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Only instrumented code calls it.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            naked_asm!(
+                ".cfi_startproc",
+                "push rax", "push rcx", "push rdx", "push rsi",
+                "push rdi", "push r8", "push r9", "push r10",
+                "sub rsp, 8",
+                ".cfi_def_cfa_offset 80",
+                "cld",
+                "call {function}",
+                "add rsp, 8",
+                "pop r10", "pop r9", "pop r8", "pop rdi",
+                "pop rsi", "pop rdx", "pop rcx", "pop rax",
+                ".cfi_def_cfa_offset 8",
+                "ret",
+                ".cfi_endproc",
+                function = sym $function,
+            )
+        }
+    };
+}
+
+preserving! {
+    /// The clock is no longer negative.
+    __flick_timed_full => full
+}
+preserving! {
+    /// rdi: an address where there may be NxP-local memory; rsi: bytes << 1 | is_write.
+    __flick_timed_access => access
+}
+
+extern "C" fn full() {
+    let clock = state::clock();
+    let state = state::current();
+    // SAFETY: this thread's clock, and state.
+    unsafe {
+        let spent = clock.read();
+        // Far below 0 again; the account keeps what is taken away.
+        let step = spent.saturating_sub(i64::MIN / 2);
+        clock.write(spent - step);
+        if !state.is_null() {
+            (*state).host_base += i128::from(step);
+        }
+    }
+}
+
+extern "C" fn access(address: u64, what: u64) {
+    if !memory::is_local(address as usize) {
+        return;
+    }
+    let state = state::current();
+    if state.is_null() {
+        return;
+    }
+    // SAFETY: this thread's.
+    unsafe { charge(&mut *state, address, what >> 1, what & 1 != 0) };
+}
+
+/// Charges an access of host code to NxP-local memory.
+fn charge(state: &mut State, address: u64, bytes: u64, write: bool) {
+    state.sums.host_accesses += 1;
+    if state.worlds.busy {
+        return;
+    }
+    state.worlds.busy = true;
+    let (region, place) = layout().locate(address, &mut state.worlds.pages);
+    if region != Region::Host {
+        let access = Access {
+            // Of the NxP's stacks the host knows no more than of its other memory.
+            region: Region::Nxp,
+            place,
+            bytes,
+            write,
+        };
+        let Cost { memory, tlb } = state.worlds.host.access(access);
+        state.sums.host_memory += u128::from(memory);
+        state.sums.host_tlb += u128::from(tlb);
+        if region == Region::Nxp {
+            let Cost { memory, tlb } = state.worlds.staying.access(access);
+            state.sums.staying_memory += u128::from(memory);
+            state.sums.staying_tlb += u128::from(tlb);
+        }
+    }
+    state.worlds.busy = false;
+}
+
+/// Bytes that a copy moves at a time, from and to memory that is not cached.
+const WIDTH: u64 = 16;
+
+/// A block of `n` bytes is copied, or filled where `from` is null.
+#[unsafe(no_mangle)]
+pub extern "C" fn __flick_timed_memory(to: *mut c_void, from: *const c_void, n: u64) {
+    let state = state::current();
+    if state.is_null() || n == 0 {
+        return;
+    }
+    // SAFETY: this thread's.
+    let state = unsafe { &mut *state };
+    library::charge_by_name(state, if from.is_null() { "memset" } else { "memcpy" }, n);
+    for (block, write) in [(from as u64, false), (to as u64, true)] {
+        if block == 0 || !memory::is_local(block as usize) {
+            continue;
+        }
+        let mut at = 0;
+        while at < n {
+            charge(state, block + at, WIDTH.min(n - at), write);
+            at += WIDTH;
+        }
+    }
+}
+
+/// A call that has told of nothing has returned.
+///
+/// # Safety
+/// `callee` is the record of the pass's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_timed_library(
+    callee: *mut TimedCallee,
+    n: u64,
+    target: *const c_void,
+) {
+    let state = state::current();
+    if !state.is_null() {
+        // SAFETY: by contract; this thread's state.
+        unsafe { library::charge_call(&mut *state, &mut *callee, n, target as u64) };
+    }
+}
+
+/// `struct flick_prediction` of `flick.h`.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Prediction {
+    pub migrating_ps: u64,
+    pub staying_ps: u64,
+}
+
+/// Virtual time of the calling thread; -1 without a platform.
+///
+/// # Safety
+/// `out` is valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flick_predict(out: *mut Prediction) -> c_int {
+    let state = state::current();
+    let mut prediction = Prediction::default();
+    // SAFETY: this thread's.
+    let known = match unsafe { state.as_ref() } {
+        None => -1,
+        Some(state) => {
+            let picoseconds = |time: u128| u64::try_from(time / 1000).unwrap_or(u64::MAX);
+            prediction.migrating_ps = picoseconds(state.now());
+            prediction.staying_ps = picoseconds(state.now_staying());
+            0
+        }
+    };
+    // SAFETY: by contract.
+    unsafe { out.write(prediction) };
+    known
+}

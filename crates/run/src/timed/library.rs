@@ -1,0 +1,151 @@
+//! Code without instrumentation, charged by name and length (`platforms/library.toml`).
+use std::collections::HashMap;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::{Mutex, OnceLock};
+
+use flick_abi::timed::TimedCallee;
+use flick_timing::platform::Rule;
+
+use super::state::{self, State};
+use super::{Setting, setting};
+use crate::memory::exports;
+use crate::stats;
+
+/// Who runs the code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Host,
+    Nxp,
+}
+
+fn cost(rule: &Rule, n: u64, cycle: f64) -> u128 {
+    let cycles = rule.cycles + rule.each * n as f64;
+    (cycles * cycle).round() as u128 + u128::from(rule.time) * u128::from(n)
+}
+
+/// The length that a rule counts: `n`, or what it points to.
+fn length(rule: &Rule, n: u64) -> u64 {
+    if !rule.timespec {
+        return n;
+    }
+    let request = n as *const libc::timespec;
+    if request.is_null() {
+        return 0;
+    }
+    // SAFETY: the program has just passed it to the function, which reads it.
+    let request = unsafe { request.read_unaligned() };
+    (request.tv_sec as u64)
+        .saturating_mul(1_000_000_000)
+        .saturating_add(request.tv_nsec as u64)
+}
+
+fn charge(state: &mut State, rule: &Rule, n: u64, side: Side) {
+    let Some(setting) = setting() else { return };
+    let n = length(rule, n);
+    let host = cost(rule, n, setting.platform.host.cycle);
+    match side {
+        Side::Host => state.sums.host_library += host,
+        Side::Nxp => state.sums.nxp_library += cost(rule, n, setting.platform.nxp.cycle),
+    }
+    state.sums.staying_library += host;
+}
+
+pub fn charge_by_name(state: &mut State, name: &str, n: u64) {
+    if let Some(setting) = setting() {
+        charge(state, setting.platform.library.rule(name), n, Side::Host);
+    }
+}
+
+/// Host code has called `target`, which has told of nothing. A rule found once is kept in the callee's record.
+pub fn charge_call(state: &mut State, callee: &mut TimedCallee, n: u64, target: u64) {
+    let Some(setting) = setting() else { return };
+    if callee.name.is_null() {
+        charge(state, by_address(setting, target), n, Side::Host);
+        return;
+    }
+    if callee.state == 0 {
+        // SAFETY: the pass's C string.
+        let name = unsafe { CStr::from_ptr(callee.name) }.to_string_lossy();
+        callee.state = ptr::from_ref(setting.platform.library.rule(&name)) as u64;
+    }
+    // SAFETY: a rule of the setting's, which lives as long as the process.
+    let rule = unsafe { &*(callee.state as *const Rule) };
+    charge(state, rule, n, Side::Host);
+}
+
+/// NxP code has called the host function at `target`, which has told of nothing.
+pub fn charge_host_call(state: &mut State, target: u64, registers: &[u64]) {
+    if let Some(setting) = setting() {
+        let rule = by_address(setting, target);
+        let n = rule.argument.and_then(|argument| registers.get(argument));
+        charge(state, rule, n.copied().unwrap_or(0), Side::Host);
+    }
+}
+
+/// The rule for the function at `target`.
+fn by_address(setting: &'static Setting, target: u64) -> &'static Rule {
+    static KNOWN: Mutex<Option<HashMap<u64, &'static Rule>>> = Mutex::new(None);
+    // A signal handler that interrupts this takes the rule for others.
+    let Ok(mut known) = KNOWN.try_lock() else {
+        return &setting.platform.library.other;
+    };
+    known
+        .get_or_insert_default()
+        .entry(target)
+        .or_insert_with(|| {
+            let names = stats::symbols::name_all(vec![(target as usize, 1)]);
+            let name = names.first().map_or("", |calls| calls.function.as_str());
+            setting.platform.library.rule(name)
+        })
+}
+
+/// What NxP code calls without leaving the NxP: the heap, which a device has there. Its name for the rules.
+pub fn local(target: u64) -> Option<&'static str> {
+    static HEAP: OnceLock<[(u64, &str); 7]> = OnceLock::new();
+    let heap = HEAP.get_or_init(|| {
+        [
+            (exports::__flick_heap_malloc as *const () as u64, "malloc"),
+            (exports::__flick_heap_calloc as *const () as u64, "calloc"),
+            (exports::__flick_heap_realloc as *const () as u64, "realloc"),
+            (
+                exports::__flick_heap_reallocarray as *const () as u64,
+                "realloc",
+            ),
+            (exports::__flick_heap_free as *const () as u64, "free"),
+            (
+                exports::__flick_heap_memalign as *const () as u64,
+                "aligned_alloc",
+            ),
+            (exports::flick_alloc as *const () as u64, "malloc"),
+        ]
+    });
+    heap.iter()
+        .find(|(address, _)| *address == target)
+        .map(|(_, name)| *name)
+}
+
+/// NxP code has called what `local` has named.
+pub fn charge_local(state: &mut State, name: &str) {
+    if let Some(setting) = setting() {
+        charge(state, setting.platform.library.rule(name), 0, Side::Nxp);
+    }
+}
+
+/// Has [`state::ended`] called when the thread of `state` ends.
+pub fn at_thread_exit(state: *mut State) {
+    unsafe extern "C" fn end(state: *mut c_void) {
+        // SAFETY: the key's value, which the thread that ends has set.
+        unsafe { state::ended(state.cast()) };
+    }
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: `end` matches the pointers that are set below.
+        (unsafe { libc::pthread_key_create(&mut key, Some(end)) } == 0).then_some(key)
+    });
+    if let Some(key) = key {
+        // SAFETY: a key of ours.
+        unsafe { libc::pthread_setspecific(*key, state.cast()) };
+    }
+}

@@ -1,0 +1,89 @@
+//! A timed run (`FLICK_PLATFORM`): virtual time of a platform, in two worlds at once (`docs/timing.md`).
+//!
+//! NxP code runs in the interpreter under [`flick_timing::Timed`]; host code that was compiled with
+//! `--flick-timed` counts itself ([`host`]); crossings are charged part by part ([`crossing`]). All of it is kept by
+//! thread ([`state`]) and added up at the end ([`total`]).
+pub mod crossing;
+pub mod host;
+mod library;
+mod queue;
+mod sites;
+pub mod state;
+pub mod total;
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use flick_timing::{Costs, Layout, Platform};
+
+use crate::fatal;
+use crate::memory;
+
+static ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the process is timed. Then NxP code runs on the counted paths.
+#[inline]
+pub fn enabled() -> bool {
+    ENABLED.load(Relaxed)
+}
+
+pub struct Setting {
+    pub platform: Platform,
+    pub costs: Costs,
+}
+
+static SETTING: OnceLock<Setting> = OnceLock::new();
+
+/// The platform, where the process is timed.
+pub fn setting() -> Option<&'static Setting> {
+    SETTING.get()
+}
+
+/// Starts to time. Call once, before gates get their targets; ends the process (FLK0111) where the platform cannot be
+/// used.
+pub fn init(name: &str) {
+    let platform = Platform::load(name).unwrap_or_else(|error| {
+        let place = match error.line {
+            0 => error.file,
+            line => format!("{}:{line}", error.file),
+        };
+        fatal::exit(
+            "FLK0111",
+            &format!("the platform cannot be used: {place}: {}", error.what),
+            &error.help,
+        )
+    });
+    let costs = Costs::new(&platform);
+    queue::init(platform.nxp_cores);
+    if SETTING.set(Setting { platform, costs }).is_err() {
+        return;
+    }
+    host::mark_all();
+    host::price_units();
+    ENABLED.store(true, Relaxed);
+    // SAFETY: a plain function that lives as long as the process.
+    unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    // The main thread's, so that what runs before its first crossing is in its account.
+    state::current();
+}
+
+/// The child's prediction is its own.
+extern "C" fn forked() {
+    queue::forget();
+    state::forked();
+}
+
+/// Where NxP-local memory is now.
+pub(crate) fn layout() -> Layout {
+    let (base, heap, size) = memory::region::parts();
+    Layout {
+        base: base as u64,
+        heap: heap as u64,
+        size: size as u64,
+        is_data: host::has_data().then_some(is_data),
+    }
+}
+
+fn is_data(address: u64) -> bool {
+    memory::is_local(address as usize)
+}

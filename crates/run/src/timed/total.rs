@@ -1,0 +1,123 @@
+//! The accounts of all threads, added up for the record.
+use std::collections::HashMap;
+use std::ffi::CStr;
+
+use flick_abi::layout::Gate;
+use flick_events::timed::{Share, Site as Record, Timed};
+use flick_timing::platform::PARTS;
+
+use super::sites::{Key, Site};
+use super::state::{self, Sums};
+use super::{host, setting};
+use crate::stats::symbols;
+
+fn picoseconds(time: u128) -> u64 {
+    u64::try_from(time / 1000).unwrap_or(u64::MAX)
+}
+
+/// What the run has predicted so far; `None` where it is not timed.
+pub fn total() -> Option<Timed> {
+    let setting = setting()?;
+    let mut sums = Sums::default();
+    let mut sites: HashMap<Key, Site> = HashMap::new();
+    let mut timed = Timed {
+        platform: setting.platform.name.clone(),
+        description: setting.platform.description.clone(),
+        host_counted: host::has_units(),
+        libc: libc_version(),
+        ..Timed::default()
+    };
+    let mut host_compute = 0;
+    for state in state::all() {
+        timed.threads += 1;
+        timed.migrating = timed.migrating.max(picoseconds(state.now()));
+        timed.staying = timed.staying.max(picoseconds(state.now_staying()));
+        host_compute += state.host();
+        sums.add(&state.sums);
+        for (key, site) in &state.sites {
+            sites.entry(*key).or_default().add(site);
+        }
+    }
+    let share = |name: &str, time: u128| Share {
+        name: name.to_owned(),
+        time: picoseconds(time),
+    };
+    timed.migrating_shares = vec![
+        share("host code", host_compute),
+        share("host libraries", sums.host_library),
+        share("host accesses to NxP memory", sums.host_memory),
+        share("host TLB", sums.host_tlb),
+        share("NxP instructions", sums.nxp_compute),
+        share("NxP data accesses", sums.nxp_memory),
+        share("NxP instruction fetches", sums.nxp_fetch),
+        share("NxP TLB", sums.nxp_tlb),
+        share("NxP heap", sums.nxp_library),
+    ];
+    for (name, time) in PARTS.into_iter().zip(sums.parts) {
+        timed
+            .migrating_shares
+            .push(share(&format!("crossings: {name}"), time));
+    }
+    timed
+        .migrating_shares
+        .push(share("waiting for an NxP core", sums.waiting));
+    timed.staying_shares = vec![
+        share("host code", host_compute),
+        share("libraries", sums.staying_library),
+        share("the NxP's functions", sums.staying_compute),
+        share("accesses to NxP memory", sums.staying_memory),
+        share("TLB", sums.staying_tlb),
+    ];
+    timed.migrating_shares.retain(|share| share.time > 0);
+    timed.staying_shares.retain(|share| share.time > 0);
+    timed.accesses = sums.accesses;
+    timed.host_accesses = sums.host_accesses;
+    timed.sites = records(sites);
+    Some(timed)
+}
+
+/// With names, the most time first.
+fn records(sites: HashMap<Key, Site>) -> Vec<Record> {
+    let mut all: Vec<Record> = Vec::new();
+    for ((back, gate), site) in sites {
+        let caller = symbols::caller(back);
+        // SAFETY: the record of a gate that was called. Of a library that has been closed it is not read.
+        let callee = unsafe {
+            let gate = gate as *const Gate;
+            match symbols::is_loaded(gate as usize) {
+                true => CStr::from_ptr((*gate).name).to_string_lossy().into_owned(),
+                false => "(of a library that was closed)".to_owned(),
+            }
+        };
+        all.push(Record {
+            caller: caller.function,
+            module: caller.path,
+            offset: caller.offset,
+            callee: flick_names::plain(&callee).to_owned(),
+            calls: site.calls,
+            migrating: picoseconds(site.migrating),
+            staying: picoseconds(site.staying),
+            crossing: picoseconds(site.crossing),
+            accesses: site.accesses,
+            instructions: site.instructions,
+        });
+    }
+    // Not by the order of a table that depends on addresses.
+    all.sort_by(|a, b| {
+        let key = |site: &Record| {
+            (
+                std::cmp::Reverse(site.migrating),
+                site.module.clone(),
+                site.offset,
+            )
+        };
+        key(a).cmp(&key(b)).then_with(|| a.callee.cmp(&b.callee))
+    });
+    all
+}
+
+fn libc_version() -> String {
+    // SAFETY: a C string that lives as long as the library.
+    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+    format!("glibc {}", version.to_string_lossy())
+}

@@ -1,0 +1,64 @@
+//! A set-associative table with least-recently-used replacement: of a cache's lines or a TLB's pages.
+
+/// Entries are numbers of lines or pages. Any set index is in range by construction.
+#[derive(Clone, Debug)]
+pub struct Sets {
+    /// Set after set, most recently used first; 0 is empty, other values are the number + 1.
+    entries: Box<[u64]>,
+    ways: usize,
+    mask: u64,
+}
+
+impl Sets {
+    /// `entries` / `ways` is a power of two.
+    pub fn new(entries: usize, ways: usize) -> Self {
+        Self {
+            entries: vec![0; entries].into_boxed_slice(),
+            ways,
+            mask: (entries / ways) as u64 - 1,
+        }
+    }
+
+    /// Uses `number`, and says whether it was there.
+    #[inline]
+    pub fn touch(&mut self, number: u64) -> bool {
+        let start = (number & self.mask) as usize * self.ways;
+        let set = &mut self.entries[start..start + self.ways];
+        let wanted = number + 1;
+        if set[0] == wanted {
+            return true;
+        }
+        self.touch_others(start, wanted)
+    }
+
+    fn touch_others(&mut self, start: usize, wanted: u64) -> bool {
+        let set = &mut self.entries[start..start + self.ways];
+        let found = set.iter().position(|&entry| entry == wanted);
+        let last = found.unwrap_or(set.len() - 1);
+        set.copy_within(0..last, 1);
+        set[0] = wanted;
+        found.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_recently_used_goes() {
+        let mut sets = Sets::new(4, 2);
+        // Sets of even and of odd numbers.
+        assert!(!sets.touch(0) && !sets.touch(2) && !sets.touch(1));
+        assert!(sets.touch(0) && sets.touch(2) && sets.touch(1));
+        assert!(sets.touch(0));
+        assert!(!sets.touch(4));
+        assert!(sets.touch(0) && !sets.touch(2) && !sets.touch(4));
+    }
+
+    #[test]
+    fn one_entry() {
+        let mut one = Sets::new(1, 1);
+        assert!(!one.touch(7) && one.touch(7) && !one.touch(8) && !one.touch(7));
+    }
+}

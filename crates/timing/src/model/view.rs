@@ -1,0 +1,192 @@
+//! Memory as one core sees it: TLB, caches, memories behind them.
+use super::sets::Sets;
+use crate::platform::{Cache, Core, REGIONS, Region};
+
+/// An access to data.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    pub region: Region,
+    /// As placed: [`super::Pages`], or an offset in its region.
+    pub place: u64,
+    pub bytes: u64,
+    pub write: bool,
+}
+
+/// Femtoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    pub memory: u64,
+    pub tlb: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Level {
+    lines: Sets,
+    shift: u32,
+    hit: u64,
+    holds: [bool; REGIONS.len()],
+}
+
+impl Level {
+    fn new(cache: &Cache) -> Self {
+        Self {
+            lines: Sets::new((cache.size / cache.line) as usize, cache.ways),
+            shift: cache.line.trailing_zeros(),
+            hit: cache.hit,
+            holds: cache.holds,
+        }
+    }
+}
+
+/// The state of a core's caches and TLB.
+#[derive(Clone, Debug)]
+pub struct View {
+    tlb: Option<Sets>,
+    tlb_miss: [u64; REGIONS.len()],
+    page: [u32; REGIONS.len()],
+    levels: Box<[Level]>,
+    /// By region.
+    load: [u64; REGIONS.len()],
+    store: [u64; REGIONS.len()],
+    byte: [u64; REGIONS.len()],
+    cached: [bool; REGIONS.len()],
+    code: Option<Level>,
+    /// As large as `tlb`.
+    code_tlb: Option<Sets>,
+    /// Filling a line of code: from the host's memory, where code is.
+    code_miss: u64,
+}
+
+/// Regions share neither pages nor lines, and the low bits choose the set.
+#[inline]
+fn apart(number: u64, region: usize) -> u64 {
+    number | (region as u64) << 60
+}
+
+impl View {
+    pub fn new(core: &Core) -> Self {
+        let levels: Box<[Level]> = core.caches.iter().map(Level::new).collect();
+        let share = |time: u64| (time as f64 / core.overlap).round() as u64;
+        let host = core.memory[Region::Host as usize];
+        let code = core.icache.as_ref().map(Level::new);
+        let line = code.as_ref().map_or(0, |level| 1_u64 << level.shift);
+        Self {
+            tlb: core
+                .tlb
+                .as_ref()
+                .map(|tlb| Sets::new(tlb.entries, tlb.ways)),
+            tlb_miss: core.tlb.as_ref().map_or([0; REGIONS.len()], |tlb| tlb.miss),
+            page: core.page,
+            cached: std::array::from_fn(|region| levels.iter().any(|level| level.holds[region])),
+            levels,
+            load: core.memory.map(|memory| share(memory.load)),
+            store: core.memory.map(|memory| share(memory.store)),
+            byte: core.memory.map(|memory| memory.byte.round() as u64),
+            code_tlb: core
+                .tlb
+                .as_ref()
+                .map(|tlb| Sets::new(tlb.entries, tlb.ways)),
+            code,
+            code_miss: host.load + (line as f64 * host.byte).round() as u64,
+        }
+    }
+
+    /// Whether every access to `region` costs the same.
+    pub fn is_flat(&self, region: Region) -> bool {
+        self.tlb.is_none() && !self.cached[region as usize]
+    }
+
+    /// Makes an access. One that spans two lines uses both; one that spans two pages is charged the first.
+    #[inline]
+    pub fn access(&mut self, access: Access) -> Cost {
+        let region = access.region as usize;
+        let mut cost = Cost::default();
+        if let Some(tlb) = &mut self.tlb
+            && !tlb.touch(apart(access.place >> self.page[region], region))
+        {
+            cost.tlb = self.tlb_miss[region];
+        }
+        cost.memory = if self.cached[region] {
+            self.cached(access, region)
+        } else {
+            self.beyond(region, access.bytes, access.write)
+        };
+        cost
+    }
+
+    #[inline]
+    fn beyond(&self, region: usize, bytes: u64, write: bool) -> u64 {
+        let time = if write {
+            self.store[region]
+        } else {
+            self.load[region]
+        };
+        time + bytes * self.byte[region]
+    }
+
+    fn cached(&mut self, access: Access, region: usize) -> u64 {
+        let shift = self.levels[0].shift;
+        let last = access.place.wrapping_add(access.bytes.max(1) - 1) >> shift;
+        let mut time = 0;
+        let mut line = access.place >> shift;
+        loop {
+            time += self.line(line << shift, region);
+            if line >= last {
+                return time;
+            }
+            line += 1;
+        }
+    }
+
+    /// A line that no cache has is filled in all of them, for a store as well (write-allocate, write-back; what
+    /// is written back is not charged).
+    #[inline]
+    fn line(&mut self, place: u64, region: usize) -> u64 {
+        let mut line = 0;
+        for level in &mut self.levels {
+            if !level.holds[region] {
+                continue;
+            }
+            if level.lines.touch(apart(place >> level.shift, region)) {
+                return level.hit;
+            }
+            line = 1_u64 << level.shift;
+        }
+        self.beyond(region, line, false)
+    }
+
+    /// Fetches the line of code at `place`; what that costs beyond the instructions.
+    pub fn fetch(&mut self, place: u64) -> Cost {
+        let host = Region::Host as usize;
+        let mut cost = Cost::default();
+        if let Some(tlb) = &mut self.code_tlb
+            && !tlb.touch(place >> self.page[host])
+        {
+            cost.tlb = self.tlb_miss[host];
+        }
+        if let Some(level) = &mut self.code {
+            cost.memory = if level.lines.touch(place >> level.shift) {
+                level.hit
+            } else {
+                self.code_miss
+            };
+        }
+        cost
+    }
+
+    /// log2 of the bytes that one fetch brings; `None` where fetches are free.
+    pub fn fetch_shift(&self) -> Option<u32> {
+        match (&self.code, &self.code_tlb) {
+            (Some(level), _) => Some(level.shift),
+            (None, Some(_)) => Some(self.page[Region::Host as usize]),
+            (None, None) => None,
+        }
+    }
+
+    /// What an access costs where that [`is_flat`](Self::is_flat): for the access, and a byte.
+    pub fn flat(&self, region: Region, write: bool) -> (u64, u64) {
+        let region = region as usize;
+        let time = if write { self.store } else { self.load };
+        (time[region], self.byte[region])
+    }
+}

@@ -1,0 +1,326 @@
+//! The engine's observer of a timed run: charges each instruction and access of NxP code to both worlds.
+use flick_abi::timed::HostClass;
+use flick_engine::{Insn, Observer, Op};
+
+use crate::model::{Access, Cost, Pages, View};
+use crate::platform::{NxpClass, Platform, Region};
+
+/// What an instruction costs in both worlds. Femtoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Both {
+    nxp: u64,
+    host: u64,
+}
+
+/// What costs the same wherever it is: made once, of a platform.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    by_op: [Both; 256],
+    taken: Both,
+}
+
+/// An instruction's class, and the class of the host's operation that does the same.
+fn classes(op: Op) -> (NxpClass, HostClass) {
+    use Op::*;
+    match op {
+        Beq | Bne | Blt | Bge | Bltu | Bgeu => (NxpClass::Branch, HostClass::Branch),
+        Jal | Jalr => (NxpClass::Jump, HostClass::Branch),
+        Lb | Lh | Lw | Ld | Lbu | Lhu | Lwu | Flw | Fld => (NxpClass::Load, HostClass::Load),
+        Sb | Sh | Sw | Sd | Fsw | Fsd => (NxpClass::Store, HostClass::Store),
+        Mul | Mulh | Mulhsu | Mulhu | Mulw => (NxpClass::Mul, HostClass::Mul),
+        Div | Divu | Rem | Remu | Divw | Divuw | Remw | Remuw => (NxpClass::Div, HostClass::Div),
+        AddUw | Sh1add | Sh2add | Sh3add | Sh1addUw | Sh2addUw | Sh3addUw | SlliUw => {
+            (NxpClass::Address, HostClass::Int)
+        }
+        Andn | Orn | Xnor | Clz | Clzw | Ctz | Ctzw | Cpop | Cpopw | Max | Maxu | Min | Minu
+        | SextB | SextH | ZextH | Rol | Rolw | Ror | Rori | Roriw | Rorw | OrcB | Rev8 | Bclr
+        | Bclri | Bext | Bexti | Binv | Binvi | Bset | Bseti | CzeroEqz | CzeroNez => {
+            (NxpClass::Bit, HostClass::Int)
+        }
+        LrW | ScW | AmoswapW | AmoaddW | AmoxorW | AmoandW | AmoorW | AmominW | AmomaxW
+        | AmominuW | AmomaxuW | LrD | ScD | AmoswapD | AmoaddD | AmoxorD | AmoandD | AmoorD
+        | AmominD | AmomaxD | AmominuD | AmomaxuD => (NxpClass::Atomic, HostClass::Atomic),
+        FmulS | FmulD | FmaddS | FmsubS | FnmsubS | FnmaddS | FmaddD | FmsubD | FnmsubD
+        | FnmaddD => (NxpClass::FpMul, HostClass::FpMul),
+        FdivS | FsqrtS | FdivD | FsqrtD => (NxpClass::FpDiv, HostClass::FpDiv),
+        FaddS | FsubS | FsgnjS | FsgnjnS | FsgnjxS | FminS | FmaxS | FeqS | FltS | FleS
+        | FclassS | FcvtWS | FcvtWuS | FcvtLS | FcvtLuS | FcvtSW | FcvtSWu | FcvtSL | FcvtSLu
+        | FmvXW | FmvWX | FaddD | FsubD | FsgnjD | FsgnjnD | FsgnjxD | FminD | FmaxD | FeqD
+        | FltD | FleD | FclassD | FcvtWD | FcvtWuD | FcvtLD | FcvtLuD | FcvtDW | FcvtDWu
+        | FcvtDL | FcvtDLu | FmvXD | FmvDX | FcvtSD | FcvtDS => (NxpClass::Fp, HostClass::Fp),
+        Fence | FenceI | Pause | Ecall | Ebreak | Csrrw | Csrrs | Csrrc | Csrrwi | Csrrsi
+        | Csrrci => (NxpClass::System, HostClass::Int),
+        Undecoded | End | Illegal | Nop | Lui | Auipc | Addi | Slti | Sltiu | Xori | Ori | Andi
+        | Slli | Srli | Srai | Add | Sub | Sll | Slt | Sltu | Xor | Srl | Sra | Or | And
+        | Addiw | Slliw | Srliw | Sraiw | Addw | Subw | Sllw | Srlw | Sraw => {
+            (NxpClass::Int, HostClass::Int)
+        }
+    }
+}
+
+impl Costs {
+    pub fn new(platform: &Platform) -> Self {
+        let mut by_op = [Both::default(); 256];
+        for op in Op::all() {
+            let (nxp, host) = classes(op);
+            by_op[op as usize] = Both {
+                nxp: platform.nxp.costs[nxp as usize],
+                host: platform.host.costs[host as usize],
+            };
+        }
+        Self {
+            by_op,
+            taken: Both {
+                nxp: platform.nxp.taken,
+                host: platform.host.taken,
+            },
+        }
+    }
+}
+
+/// What NxP code has spent. Femtoseconds and counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub instructions: u64,
+    /// Loads and stores of NxP-local memory that is no stack.
+    pub accesses: u64,
+    /// On the NxP: instructions, data, its instruction cache, TLB misses.
+    pub compute: u64,
+    pub memory: u64,
+    pub fetch: u64,
+    pub tlb: u64,
+    /// The same on the host.
+    pub staying_compute: u64,
+    pub staying_memory: u64,
+    pub staying_tlb: u64,
+}
+
+/// The models of one thread, in both worlds.
+pub struct Worlds {
+    /// The NxP's memories, migrating.
+    pub nxp: View,
+    /// The host's, migrating: what its own code does.
+    pub host: View,
+    /// The host's, staying: what all code does.
+    pub staying: View,
+    pub pages: Pages,
+    /// A model is at work: a signal handler that finds it so leaves the models alone.
+    pub busy: bool,
+}
+
+impl Worlds {
+    pub fn new(platform: &Platform) -> Self {
+        Self {
+            nxp: View::new(&platform.nxp),
+            host: View::new(&platform.host),
+            staying: View::new(&platform.host),
+            pages: Pages::default(),
+            busy: false,
+        }
+    }
+}
+
+/// Where NxP-local memory is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    pub base: u64,
+    /// Bytes of heap, from `base` on.
+    pub heap: u64,
+    /// Bytes of the region, whose end has the stacks.
+    pub size: u64,
+    /// Whether an address outside is NxP-local nevertheless (`FLICK_NXP_DATA`).
+    pub is_data: Option<fn(u64) -> bool>,
+}
+
+impl Layout {
+    /// Region of an address, and its place there, which does not depend on where the region is.
+    #[inline]
+    pub fn locate(&self, address: u64, pages: &mut Pages) -> (Region, u64) {
+        /// Beyond all offsets in the region: numbered pages, and stacks, which count from the end.
+        const NUMBERED: u64 = 1 << 44;
+        const STACKS: u64 = 1 << 45;
+        let offset = address.wrapping_sub(self.base);
+        if offset < self.heap {
+            (Region::Nxp, offset)
+        } else if offset < self.size {
+            (Region::Stack, STACKS - (self.size - offset))
+        } else if self.is_data.is_some_and(|is_data| is_data(address)) {
+            (Region::Nxp, NUMBERED + pages.place(address))
+        } else {
+            (Region::Host, NUMBERED + pages.place(address))
+        }
+    }
+}
+
+/// Prices of accesses to a region that cost always the same: `[load, store]`, each of the access and of a byte.
+type Flat = [(u64, u64); 2];
+
+/// Observes one stay on the NxP. What it has counted is in [`Timed::spent`] at the end.
+pub struct Timed<'a> {
+    costs: &'a Costs,
+    worlds: *mut Worlds,
+    layout: Layout,
+    /// The line that the last access used and that costs nothing again; all ones: none.
+    last_line: u64,
+    fetch_shift: u32,
+    fetch_line: u64,
+    /// By region: whether accesses cost always the same on the NxP, and staying.
+    flat: [bool; 3],
+    nxp: [Flat; 3],
+    staying: Flat,
+    pub spent: Spent,
+}
+
+/// log2 of what `last_line` stands for: no cache has shorter lines (`platform::core`).
+const LINE: u32 = 4;
+
+impl<'a> Timed<'a> {
+    /// # Safety
+    /// `worlds` is the calling thread's, and lives as long as the observer.
+    pub unsafe fn new(costs: &'a Costs, worlds: *mut Worlds, layout: Layout) -> Self {
+        // SAFETY: by contract.
+        let (nxp, staying) = unsafe { (&(*worlds).nxp, &(*worlds).staying) };
+        const ALL: [Region; 3] = [Region::Host, Region::Nxp, Region::Stack];
+        let prices = |view: &View, region| [view.flat(region, false), view.flat(region, true)];
+        let fetch_shift = nxp.fetch_shift();
+        let mut flat = ALL.map(|region| nxp.is_flat(region));
+        flat[Region::Nxp as usize] &= staying.is_flat(Region::Nxp) && layout.is_data.is_none();
+        flat[Region::Host as usize] &= layout.is_data.is_none();
+        Self {
+            costs,
+            worlds,
+            layout,
+            last_line: u64::MAX,
+            // No fetch is ever of another line where fetches are free.
+            fetch_shift: fetch_shift.unwrap_or(63),
+            fetch_line: if fetch_shift.is_some() { u64::MAX } else { 0 },
+            flat,
+            nxp: ALL.map(|region| prices(nxp, region)),
+            staying: prices(staying, Region::Nxp),
+            spent: Spent::default(),
+        }
+    }
+
+    #[inline(always)]
+    fn data(&mut self, address: u64, bytes: u64, write: bool) {
+        let offset = address.wrapping_sub(self.layout.base);
+        let region = if offset < self.layout.heap {
+            Region::Nxp
+        } else if offset < self.layout.size {
+            Region::Stack
+        } else {
+            Region::Host
+        };
+        self.spent.accesses += u64::from(region == Region::Nxp);
+        if self.flat[region as usize] {
+            let (time, byte) = self.nxp[region as usize][usize::from(write)];
+            self.spent.memory += time + bytes * byte;
+            if region == Region::Nxp {
+                let (time, byte) = self.staying[usize::from(write)];
+                self.spent.staying_memory += time + bytes * byte;
+            }
+        } else if address >> LINE != self.last_line
+            || address.wrapping_add(bytes - 1) >> LINE != self.last_line
+        {
+            self.model(address, bytes, write);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn model(&mut self, address: u64, bytes: u64, write: bool) {
+        // SAFETY: `worlds` is this thread's. A handler that interrupts this sees `busy` and leaves it alone.
+        let worlds = unsafe {
+            if (*self.worlds).busy {
+                return;
+            }
+            (*self.worlds).busy = true;
+            &mut *self.worlds
+        };
+        let (region, place) = self.layout.locate(address, &mut worlds.pages);
+        let access = Access {
+            region,
+            place,
+            bytes,
+            write,
+        };
+        let cost = worlds.nxp.access(access);
+        self.spent.memory += cost.memory;
+        self.spent.tlb += cost.tlb;
+        let mut staying = Cost::default();
+        if region == Region::Nxp {
+            // Data of modules is outside of the region, where `data` does not look.
+            self.spent.accesses +=
+                u64::from(address.wrapping_sub(self.layout.base) >= self.layout.size);
+            staying = worlds.staying.access(access);
+            self.spent.staying_memory += staying.memory;
+            self.spent.staying_tlb += staying.tlb;
+        }
+        // The same line again is a hit that changes nothing, if it is a hit that costs nothing.
+        self.last_line = if cost == Cost::default() && staying == Cost::default() {
+            address >> LINE
+        } else {
+            u64::MAX
+        };
+        worlds.busy = false;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fetch(&mut self, pc: u64) {
+        self.fetch_line = pc >> self.fetch_shift;
+        // SAFETY: as in `model`.
+        let worlds = unsafe {
+            if (*self.worlds).busy {
+                return;
+            }
+            (*self.worlds).busy = true;
+            &mut *self.worlds
+        };
+        let place = worlds.pages.place(pc);
+        let cost = worlds.nxp.fetch(place);
+        self.spent.fetch += cost.memory;
+        self.spent.tlb += cost.tlb;
+        worlds.busy = false;
+    }
+}
+
+impl Observer for Timed<'_> {
+    #[inline(always)]
+    fn at(&mut self, pc: u64) {
+        if pc >> self.fetch_shift != self.fetch_line {
+            self.fetch(pc);
+        }
+    }
+
+    #[inline(always)]
+    fn retired(&mut self, _pc: u64, insn: Insn) {
+        let both = self.costs.by_op[insn.op() as usize];
+        self.spent.compute += both.nxp;
+        self.spent.staying_compute += both.host;
+        self.spent.instructions += 1;
+    }
+
+    #[inline(always)]
+    fn load(&mut self, address: u64, bytes: u64) {
+        self.data(address, bytes, false);
+    }
+
+    #[inline(always)]
+    fn store(&mut self, address: u64, bytes: u64) {
+        self.data(address, bytes, true);
+    }
+
+    #[inline(always)]
+    fn branch(&mut self, _pc: u64, _target: u64, taken: bool) {
+        if taken {
+            self.spent.compute += self.costs.taken.nxp;
+            self.spent.staying_compute += self.costs.taken.host;
+        }
+    }
+
+    #[inline(always)]
+    fn instructions(&self) -> Option<u64> {
+        Some(self.spent.instructions)
+    }
+}

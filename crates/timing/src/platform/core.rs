@@ -1,0 +1,295 @@
+//! The cores of a platform: instructions, caches, TLB, and the memories as a core sees them.
+use super::quantity::{BANDWIDTH, FREQUENCY, FS_PER_S, SIZE, TIME};
+use super::reader::{Error, Table};
+
+/// What memory an access goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Region {
+    /// Everything that is not one of the others.
+    Host = 0,
+    /// NxP-local memory: `flick_alloc`, `malloc` in NxP code, `FLICK_NXP_DATA`.
+    Nxp = 1,
+    /// The stacks of NxP code.
+    Stack = 2,
+}
+
+/// Names in platform files, by [`Region`].
+pub const REGIONS: [&str; 3] = ["host", "nxp", "stack"];
+
+/// Classes of the host's operations, by [`flick_abi::timed::HostClass`].
+pub const HOST_CLASSES: [&str; flick_abi::timed::HOST_CLASSES] = [
+    "int", "mul", "div", "load", "store", "branch", "call", "fp", "fp-mul", "fp-div", "vector",
+    "atomic",
+];
+
+/// Classes of RV64 instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum NxpClass {
+    /// RV64I's computations, `lui`, `auipc`.
+    Int = 0,
+    Mul = 1,
+    Div = 2,
+    /// Besides what the memory costs.
+    Load = 3,
+    /// Besides what the memory costs.
+    Store = 4,
+    /// A conditional branch that is not taken.
+    Branch = 5,
+    /// `jal`, `jalr`.
+    Jump = 6,
+    /// F and D but for the next two.
+    Fp = 7,
+    FpMul = 8,
+    FpDiv = 9,
+    /// A, besides what the memory costs.
+    Atomic = 10,
+    /// Zba.
+    Address = 11,
+    /// Zbb, Zbs, Zicond.
+    Bit = 12,
+    /// Fences, CSRs.
+    System = 13,
+}
+
+pub const NXP_CLASSES: [&str; 14] = [
+    "int", "mul", "div", "load", "store", "branch", "jump", "fp", "fp-mul", "fp-div", "atomic",
+    "address", "bit", "system",
+];
+
+/// One level of data cache, or the instruction cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cache {
+    /// Bytes.
+    pub size: u64,
+    pub line: u64,
+    pub ways: usize,
+    /// What a hit costs beyond the instruction's own cycles.
+    pub hit: u64,
+    /// By [`Region`].
+    pub holds: [bool; REGIONS.len()],
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tlb {
+    pub entries: usize,
+    pub ways: usize,
+    /// What a miss costs, by [`Region`] of the page.
+    pub miss: [u64; REGIONS.len()],
+}
+
+/// A memory as one kind of core sees it. An access takes `load` or `store`, and its bytes at the bandwidth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// Femtoseconds.
+    pub load: u64,
+    /// Femtoseconds; 0 where stores are posted.
+    pub store: u64,
+    /// Femtoseconds a byte.
+    pub byte: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Core {
+    /// Femtoseconds.
+    pub cycle: f64,
+    /// Femtoseconds by class: [`HOST_CLASSES`] or [`NXP_CLASSES`].
+    pub costs: Vec<u64>,
+    /// What a branch that is taken costs more.
+    pub taken: u64,
+    /// Nearest first.
+    pub caches: Vec<Cache>,
+    pub icache: Option<Cache>,
+    pub tlb: Option<Tlb>,
+    /// By [`Region`]. The host's own memory is part of `load` and `store` there.
+    pub memory: [Memory; REGIONS.len()],
+    /// How many accesses to memory overlap.
+    pub overlap: f64,
+    /// log2 of the page size by [`Region`].
+    pub page: [u32; REGIONS.len()],
+}
+
+/// `[pages]`: log2 of the size by region.
+pub fn pages(root: &mut Table<'_>) -> Result<[u32; REGIONS.len()], Error> {
+    let mut shifts = [12; REGIONS.len()];
+    if let Some(mut table) = root.table_if("pages")? {
+        for (region, key) in REGIONS.into_iter().enumerate() {
+            let size = table.quantity_or(key, &SIZE, 4096.0)? as u64;
+            if !size.is_power_of_two() || !(4096..=1 << 30).contains(&size) {
+                let help = "use a power of two from \"4 KiB\" to \"1 GiB\"";
+                return Err(table.error(key, "no page has this size", help));
+            }
+            shifts[region] = size.trailing_zeros();
+        }
+        table.end()?;
+    }
+    Ok(shifts)
+}
+
+/// Accesses that a walk makes to the tables: x86-64's and Sv48's four levels, less those that a large page
+/// leaves out (Intel SDM volume 3, 4.5; RISC-V privileged manual, 12.5).
+fn levels(shift: u32) -> u64 {
+    match shift {
+        30.. => 2,
+        21.. => 3,
+        _ => 4,
+    }
+}
+
+struct Reader {
+    cycle: f64,
+    page: [u32; REGIONS.len()],
+}
+
+impl Reader {
+    fn new(table: &mut Table<'_>, page: &[u32; REGIONS.len()]) -> Result<Self, Error> {
+        let clock = table.quantity("clock", &FREQUENCY)?;
+        Ok(Self {
+            cycle: FS_PER_S / clock,
+            page: *page,
+        })
+    }
+
+    fn cycles(&self, cycles: f64) -> u64 {
+        (cycles * self.cycle).round() as u64
+    }
+
+    fn costs(
+        &self,
+        table: &mut Table<'_>,
+        classes: &'static [&'static str],
+    ) -> Result<(Vec<u64>, u64), Error> {
+        const RANGE: (f64, f64) = (0.0, 1e6);
+        let mut cycles = table.table("cycles")?;
+        let mut costs = Vec::new();
+        for class in classes {
+            costs.push(self.cycles(cycles.number(class, RANGE)?));
+        }
+        let taken = self.cycles(cycles.number_or("taken", RANGE, 0.0)?);
+        cycles.end()?;
+        Ok((costs, taken))
+    }
+
+    fn cache(&self, mut table: Table<'_>, instructions: bool) -> Result<Cache, Error> {
+        let size = table.quantity("size", &SIZE)? as u64;
+        let line = table.quantity_or("line", &SIZE, 64.0)? as u64;
+        let ways = table.count("ways", (1, 64))?;
+        let hit = self.cycles(table.number_or("hit", (0.0, 1e4), 0.0)?);
+        let mut holds = [false; REGIONS.len()];
+        if !instructions {
+            for region in table.choices("holds", &REGIONS)? {
+                holds[region] = true;
+            }
+        }
+        if !line.is_power_of_two() || !(16..=4096).contains(&line) {
+            let help = "use a power of two from \"16 B\" to \"4096 B\"";
+            return Err(table.error("line", "no cache has lines of this size", help));
+        }
+        if !size.is_multiple_of(line * ways) || !(size / (line * ways)).is_power_of_two() {
+            let why = "size / (line x ways), the number of sets, is no power of two";
+            return Err(table.error("size", why, "change one of the three"));
+        }
+        table.end()?;
+        Ok(Cache {
+            size,
+            line,
+            ways: ways as usize,
+            hit,
+            holds,
+        })
+    }
+
+    fn memory(&self, mut table: Table<'_>) -> Result<Memory, Error> {
+        let load = table.quantity("load", &TIME)?;
+        let store = table.quantity("store", &TIME)?;
+        let byte = if table.has("bandwidth") {
+            FS_PER_S / table.quantity("bandwidth", &BANDWIDTH)?
+        } else {
+            0.0
+        };
+        table.end()?;
+        Ok(Memory {
+            load: load as u64,
+            store: store as u64,
+            byte,
+        })
+    }
+
+    fn tlb(&self, mut table: Table<'_>, memory: &[Memory; REGIONS.len()]) -> Result<Tlb, Error> {
+        let entries = table.count("entries", (1, 1 << 16))? as usize;
+        let ways = table.count_or("ways", (1, 1 << 16), entries as u64)? as usize;
+        if !entries.is_multiple_of(ways) || !(entries / ways).is_power_of_two() {
+            let why = "entries / ways, the number of sets, is no power of two";
+            return Err(table.error("entries", why, "change one of the two"));
+        }
+        let fixed = table.quantity_or("walk", &TIME, 0.0)? as u64;
+        let tables = table.choice_or("tables", &["none", "host", "nxp"], 0)?;
+        table.end()?;
+        let access = match tables {
+            0 => 0,
+            region => memory[region - 1].load,
+        };
+        Ok(Tlb {
+            entries,
+            ways,
+            miss: self.page.map(|shift| fixed + levels(shift) * access),
+        })
+    }
+
+    /// All but `clock` and what is only the NxP's.
+    fn core(
+        &self,
+        table: &mut Table<'_>,
+        classes: &'static [&'static str],
+        own: Region,
+    ) -> Result<Core, Error> {
+        let (costs, taken) = self.costs(table, classes)?;
+        let mut caches = Vec::new();
+        for cache in table.tables("cache")? {
+            caches.push(self.cache(cache, false)?);
+        }
+        let mut memories = table.table("memory")?;
+        let mut memory = [Memory::default(); REGIONS.len()];
+        for (region, key) in REGIONS.into_iter().enumerate() {
+            // The host does not see the NxP's stacks, and its own memory is in its cycles.
+            if own != Region::Host || region == Region::Nxp as usize {
+                memory[region] = self.memory(memories.table(key)?)?;
+            }
+        }
+        memories.end()?;
+        let tlb = match table.table_if("tlb")? {
+            Some(tlb) => Some(self.tlb(tlb, &memory)?),
+            None => None,
+        };
+        let overlap = table.number_or("overlap", (1.0, 64.0), 1.0)?;
+        Ok(Core {
+            cycle: self.cycle,
+            costs,
+            taken,
+            caches,
+            icache: None,
+            tlb,
+            memory,
+            overlap,
+            page: self.page,
+        })
+    }
+}
+
+pub fn host(table: &mut Table<'_>, page: &[u32; REGIONS.len()]) -> Result<Core, Error> {
+    let reader = Reader::new(table, page)?;
+    reader.core(table, &HOST_CLASSES, Region::Host)
+}
+
+pub fn nxp(mut table: Table<'_>, page: &[u32; REGIONS.len()]) -> Result<Core, Error> {
+    let reader = Reader::new(&mut table, page)?;
+    let mut core = reader.core(&mut table, &NXP_CLASSES, Region::Nxp)?;
+    if let Some(cache) = table.table_if("icache")? {
+        core.icache = Some(reader.cache(cache, true)?);
+    }
+    // Words for the reader of the file; what is not in the ISA has its emulation's cycles.
+    table.text("isa")?;
+    table.end()?;
+    Ok(core)
+}

@@ -1,0 +1,70 @@
+//! What a crossing costs, part by part (paper section IV.B).
+use super::quantity::TIME;
+use super::reader::{Error, Table};
+
+/// A part of a crossing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Part {
+    /// The page fault that notices the call.
+    Fault = 0,
+    /// The migration handler of the side that leaves.
+    Handler = 1,
+    /// Packing and unpacking the descriptor.
+    Descriptor = 2,
+    /// The descriptor's way.
+    Link = 3,
+    /// Until the NxP's scheduler looks.
+    Poll = 4,
+    /// Context switches on either side.
+    Switch = 5,
+    /// The interrupt at the host.
+    Interrupt = 6,
+    /// Waking the host's thread.
+    Wake = 7,
+}
+
+/// Names in platform files, by [`Part`].
+pub const PARTS: [&str; 8] = [
+    "fault",
+    "handler",
+    "descriptor",
+    "link",
+    "poll",
+    "switch",
+    "interrupt",
+    "wake",
+];
+
+/// Femtoseconds by [`Part`].
+pub type Parts = [u64; PARTS.len()];
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Crossing {
+    /// The host calls the NxP.
+    pub host_calls_nxp: Parts,
+    /// The NxP returns to the host.
+    pub nxp_returns: Parts,
+    pub nxp_calls_host: Parts,
+    pub host_returns: Parts,
+}
+
+pub fn read(mut table: Table<'_>) -> Result<Crossing, Error> {
+    let crossing = Crossing {
+        host_calls_nxp: parts(table.table("host-calls-nxp")?)?,
+        nxp_returns: parts(table.table("nxp-returns")?)?,
+        nxp_calls_host: parts(table.table("nxp-calls-host")?)?,
+        host_returns: parts(table.table("host-returns")?)?,
+    };
+    table.end()?;
+    Ok(crossing)
+}
+
+fn parts(mut table: Table<'_>) -> Result<Parts, Error> {
+    let mut parts = Parts::default();
+    for (part, key) in PARTS.into_iter().enumerate() {
+        parts[part] = table.quantity_or(key, &TIME, 0.0)? as u64;
+    }
+    table.end()?;
+    Ok(parts)
+}

@@ -1,0 +1,94 @@
+//! What code without instrumentation costs: by name and length (`platforms/library.toml`).
+use std::collections::BTreeMap;
+
+use toml::de::DeTable;
+
+use super::quantity::TIME;
+use super::reader::{Error, Source, Table};
+
+/// What a call costs: cycles of the core it runs on, more for each unit of its length, and time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rule {
+    pub cycles: f64,
+    /// Cycles a unit of length.
+    pub each: f64,
+    /// Femtoseconds a unit of length.
+    pub time: u64,
+    /// The length is a `struct timespec *`, and its nanoseconds are the units.
+    pub timespec: bool,
+    /// Which argument is the length, from 0; for calls from NxP code, which no compiler has told of.
+    pub argument: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Library {
+    rules: BTreeMap<String, Rule>,
+    /// Functions without a rule of their own.
+    pub other: Rule,
+}
+
+impl Library {
+    /// The rules that every platform begins with.
+    pub fn shipped() -> Self {
+        static TEXT: &str = include_str!("../../../../platforms/library.toml");
+        let source = Source {
+            file: "library.toml",
+            text: TEXT,
+        };
+        let mut library = Self {
+            rules: BTreeMap::new(),
+            other: Rule::default(),
+        };
+        // A test reads it; a mistake there leaves the rules before it.
+        if let Ok(document) = DeTable::parse(TEXT) {
+            let _ = library.add(Table::of_document(&source, &document));
+        }
+        library
+    }
+
+    /// Adds rules, which replace those of the same names; `other` is for functions that have none.
+    pub(super) fn add(&mut self, mut table: Table<'_>) -> Result<(), Error> {
+        for (name, table) in table.entries()? {
+            let rule = rule(table)?;
+            if name == "other" {
+                self.other = rule;
+            } else {
+                self.rules.insert(name, rule);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn rule(&self, name: &str) -> &Rule {
+        self.rules.get(name).unwrap_or(&self.other)
+    }
+}
+
+fn rule(mut table: Table<'_>) -> Result<Rule, Error> {
+    let rule = Rule {
+        cycles: table.number_or("cycles", (0.0, 1e9), 0.0)?,
+        each: table.number_or("each", (0.0, 1e6), 0.0)?,
+        time: table.quantity_or("time", &TIME, 0.0)? as u64,
+        timespec: table.choice_or("length", &["number", "timespec"], 0)? == 1,
+        argument: match table.has("argument") {
+            true => Some(table.count("argument", (0, 7))? as usize),
+            false => None,
+        },
+    };
+    table.end()?;
+    Ok(rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_rules_can_be_read() {
+        let library = Library::shipped();
+        assert!(library.rules.len() > 20);
+        assert!(library.other.cycles > 0.0);
+        assert_eq!(library.rule("usleep").time, 1_000_000_000);
+        assert_eq!(library.rule("no such function"), &library.other);
+    }
+}

@@ -1,0 +1,96 @@
+//! Platforms: descriptions of hardware in TOML (`docs/timing.md` is the reference of their keys).
+mod core;
+mod crossing;
+mod library;
+mod quantity;
+mod reader;
+mod shipped;
+
+use std::path::Path;
+
+use toml::de::DeTable;
+
+pub use self::core::{
+    Cache, Core, HOST_CLASSES, Memory, NXP_CLASSES, NxpClass, REGIONS, Region, Tlb,
+};
+pub use crossing::{Crossing, PARTS, Part, Parts};
+pub use library::{Library, Rule};
+pub use reader::Error;
+use reader::{Source, Table};
+pub use shipped::names;
+
+/// Hardware: what a run is a prediction of. Times are femtoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Platform {
+    pub name: String,
+    pub description: String,
+    pub host: Core,
+    pub nxp: Core,
+    /// How many NxP cores serve the program's threads.
+    pub nxp_cores: usize,
+    pub crossing: Crossing,
+    pub library: Library,
+}
+
+impl Platform {
+    /// The shipped platform of this name, or the one in the file of this path; what contains a `/` or ends
+    /// with `.toml` is a path.
+    pub fn load(name: &str) -> Result<Self, Error> {
+        if !name.contains('/') && !name.ends_with(".toml") {
+            let text = shipped::text(name).ok_or_else(|| Error {
+                file: name.to_owned(),
+                line: 0,
+                what: "no platform of this name is shipped with Flick".to_owned(),
+                help: flick_names::use_one_of(name, &shipped::names())
+                    + "; or give the path of a file (./my.toml)",
+            })?;
+            return Self::parse(name, text);
+        }
+        let text = std::fs::read_to_string(Path::new(name)).map_err(|error| Error {
+            file: name.to_owned(),
+            line: 0,
+            what: format!("the platform file cannot be read: {error}"),
+            help: format!(
+                "give a TOML file, or one of: {}",
+                shipped::names().join(", ")
+            ),
+        })?;
+        Self::parse(name, &text)
+    }
+
+    /// `file` is for messages.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
+        let source = Source { file, text };
+        let document = DeTable::parse(text).map_err(|error| {
+            source.error(
+                error.span().unwrap_or(0..0),
+                format!("not TOML: {}", error.message()),
+                "correct it (https://toml.io)",
+            )
+        })?;
+        let mut root = Table::of_document(&source, &document);
+        let name = root.text("name")?;
+        let description = root.text("description")?;
+        let pages = core::pages(&mut root)?;
+        let mut host = root.table("host")?;
+        let mut nxp = root.table("nxp")?;
+        let nxp_cores = nxp.count_or("cores", (1, 4096), 1)? as usize;
+        let nxp = core::nxp(nxp, &pages)?;
+        let host = core::host(&mut host, &pages).and_then(|core| host.end().map(|()| core))?;
+        let crossing = crossing::read(root.table("crossing")?)?;
+        let mut library = Library::shipped();
+        if let Some(table) = root.table_if("library")? {
+            library.add(table)?;
+        }
+        root.end()?;
+        Ok(Self {
+            name,
+            description,
+            host,
+            nxp,
+            nxp_cores,
+            crossing,
+            library,
+        })
+    }
+}

@@ -1,0 +1,363 @@
+//! A TOML document read key by key, with messages that name file, line, key, unit and range.
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::quantity::Dimension;
+
+/// A platform file cannot be used (FLK0111).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {what}")]
+pub struct Error {
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// Key, reason.
+    pub what: String,
+    pub help: String,
+}
+
+/// The text of a file, for positions.
+pub struct Source<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+}
+
+impl Source<'_> {
+    pub fn error(
+        &self,
+        at: Range<usize>,
+        what: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Error {
+        let before = self.text.get(..at.start).unwrap_or(self.text);
+        Error {
+            file: self.file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            what: what.into(),
+            help: help.into(),
+        }
+    }
+}
+
+/// A table of the document. Keys that nobody asked for are mistakes: [`Table::end`] says so.
+pub struct Table<'a> {
+    source: &'a Source<'a>,
+    table: &'a DeTable<'a>,
+    span: Range<usize>,
+    /// The keys that lead here, with dots; empty for the document.
+    path: String,
+    known: BTreeSet<&'static str>,
+}
+
+impl<'a> Table<'a> {
+    pub fn of_document(source: &'a Source<'a>, document: &'a Spanned<DeTable<'a>>) -> Self {
+        Self {
+            source,
+            table: document.get_ref(),
+            span: document.span(),
+            path: String::new(),
+            known: BTreeSet::new(),
+        }
+    }
+
+    fn name(&self, key: &str) -> String {
+        if self.path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.path)
+        }
+    }
+
+    fn get(&mut self, key: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
+        self.known.insert(key);
+        self.table.get(key)
+    }
+
+    fn missing(&self, key: &str, wanted: &str) -> Error {
+        self.source.error(
+            self.span.clone(),
+            format!("`{}` is missing", self.name(key)),
+            format!("add it: {wanted}"),
+        )
+    }
+
+    fn wrong(&self, key: &str, value: &Spanned<DeValue<'_>>, why: &str, wanted: &str) -> Error {
+        self.source.error(
+            value.span(),
+            format!("`{}`: {why}", self.name(key)),
+            format!("use {wanted}"),
+        )
+    }
+
+    /// A mistake in the value of `key` that its reader has found.
+    pub fn error(&self, key: &str, why: &str, help: &str) -> Error {
+        let span = self
+            .table
+            .get(key)
+            .map_or(self.span.clone(), |value| value.span());
+        let what = if key.is_empty() {
+            format!("`{}`: {why}", self.path)
+        } else {
+            format!("`{}`: {why}", self.name(key))
+        };
+        self.source.error(span, what, help)
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    pub fn text(&mut self, key: &'static str) -> Result<String, Error> {
+        let wanted = "a text in quotes";
+        let value = self.get(key).ok_or_else(|| self.missing(key, wanted))?;
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text.to_string()),
+            other => {
+                let why = format!("it is {}", kind(other));
+                Err(self.wrong(key, value, &why, wanted))
+            }
+        }
+    }
+
+    /// In the base unit of `dimension`.
+    pub fn quantity(&mut self, key: &'static str, dimension: &Dimension) -> Result<f64, Error> {
+        let wanted = dimension.to_string();
+        let value = self.get(key).ok_or_else(|| self.missing(key, &wanted))?;
+        let text = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            // A bare 0 needs no unit.
+            DeValue::Integer(number)
+                if number.as_str() == "0" && dimension.parse("0 ns").is_ok() =>
+            {
+                return Ok(0.0);
+            }
+            DeValue::Integer(number) => {
+                let why = format!("{} has no unit", number.as_str());
+                return Err(self.wrong(key, value, &why, &wanted));
+            }
+            DeValue::Float(number) => {
+                let why = format!("{} has no unit", number.as_str());
+                return Err(self.wrong(key, value, &why, &wanted));
+            }
+            other => {
+                let why = format!("it is {}", kind(other));
+                return Err(self.wrong(key, value, &why, &wanted));
+            }
+        };
+        dimension
+            .parse(&text)
+            .map_err(|wrong| self.wrong(key, value, &dimension.explain(wrong, &text), &wanted))
+    }
+
+    pub fn quantity_or(
+        &mut self,
+        key: &'static str,
+        dimension: &Dimension,
+        default: f64,
+    ) -> Result<f64, Error> {
+        self.known.insert(key);
+        if self.has(key) {
+            self.quantity(key, dimension)
+        } else {
+            Ok(default)
+        }
+    }
+
+    /// A number without a unit, in `range`, both ends included.
+    pub fn number(&mut self, key: &'static str, range: (f64, f64)) -> Result<f64, Error> {
+        let wanted = format!("a number from {} to {}", range.0, range.1);
+        let value = self.get(key).ok_or_else(|| self.missing(key, &wanted))?;
+        let number = match value.get_ref() {
+            DeValue::Integer(number) if number.radix() == 10 => {
+                number.as_str().replace('_', "").parse().ok()
+            }
+            DeValue::Float(number) => number.as_str().replace('_', "").parse().ok(),
+            _ => None,
+        };
+        match number {
+            Some(number) if number >= range.0 && number <= range.1 => Ok(number),
+            Some(number) => {
+                let why = format!("{number} is not in the range {} to {}", range.0, range.1);
+                Err(self.wrong(key, value, &why, &wanted))
+            }
+            None => {
+                let why = format!("it is {}", kind(value.get_ref()));
+                Err(self.wrong(key, value, &why, &wanted))
+            }
+        }
+    }
+
+    pub fn number_or(
+        &mut self,
+        key: &'static str,
+        range: (f64, f64),
+        default: f64,
+    ) -> Result<f64, Error> {
+        self.known.insert(key);
+        if self.has(key) {
+            self.number(key, range)
+        } else {
+            Ok(default)
+        }
+    }
+
+    /// A whole number in `range`, both ends included.
+    pub fn count(&mut self, key: &'static str, range: (u64, u64)) -> Result<u64, Error> {
+        let number = self.number(key, (range.0 as f64, range.1 as f64))?;
+        if number.fract() != 0.0 {
+            return Err(self.error(
+                key,
+                &format!("{number} is not a whole number"),
+                &format!("use a whole number from {} to {}", range.0, range.1),
+            ));
+        }
+        Ok(number as u64)
+    }
+
+    pub fn count_or(
+        &mut self,
+        key: &'static str,
+        range: (u64, u64),
+        default: u64,
+    ) -> Result<u64, Error> {
+        self.known.insert(key);
+        if self.has(key) {
+            self.count(key, range)
+        } else {
+            Ok(default)
+        }
+    }
+
+    /// One of some words: its index.
+    pub fn choice_or(
+        &mut self,
+        key: &'static str,
+        words: &[&str],
+        default: usize,
+    ) -> Result<usize, Error> {
+        self.known.insert(key);
+        if !self.has(key) {
+            return Ok(default);
+        }
+        let word = self.text(key)?;
+        words
+            .iter()
+            .position(|known| *known == word)
+            .ok_or_else(|| {
+                self.error(
+                    key,
+                    &format!("\"{word}\" is not known"),
+                    &flick_names::use_one_of(&word, words),
+                )
+            })
+    }
+
+    /// Words of a list: their indices.
+    pub fn choices(&mut self, key: &'static str, words: &[&str]) -> Result<Vec<usize>, Error> {
+        let wanted = format!("a list of {}", words.join(", "));
+        let value = self.get(key).ok_or_else(|| self.missing(key, &wanted))?;
+        let DeValue::Array(list) = value.get_ref() else {
+            let why = format!("it is {}", kind(value.get_ref()));
+            return Err(self.wrong(key, value, &why, &wanted));
+        };
+        let mut found = Vec::new();
+        for item in list.iter() {
+            let word = match item.get_ref() {
+                DeValue::String(word) => word.to_string(),
+                other => kind(other).to_owned(),
+            };
+            let Some(index) = words.iter().position(|known| *known == word) else {
+                let why = format!("\"{word}\" is not known");
+                let help = flick_names::use_one_of(&word, words);
+                return Err(self.source.error(
+                    item.span(),
+                    format!("`{}`: {why}", self.name(key)),
+                    help,
+                ));
+            };
+            found.push(index);
+        }
+        Ok(found)
+    }
+
+    fn sub(&self, key: &str, value: &'a Spanned<DeValue<'a>>) -> Result<Table<'a>, Error> {
+        let DeValue::Table(table) = value.get_ref() else {
+            let why = format!("it is {}", kind(value.get_ref()));
+            return Err(self.wrong(key, value, &why, "a table"));
+        };
+        Ok(Table {
+            source: self.source,
+            table,
+            span: value.span(),
+            path: self.name(key),
+            known: BTreeSet::new(),
+        })
+    }
+
+    pub fn table(&mut self, key: &'static str) -> Result<Table<'a>, Error> {
+        let value = self
+            .get(key)
+            .ok_or_else(|| self.missing(key, &format!("a table [{}]", self.name(key))))?;
+        self.sub(key, value)
+    }
+
+    pub fn table_if(&mut self, key: &'static str) -> Result<Option<Table<'a>>, Error> {
+        match self.get(key) {
+            Some(value) => self.sub(key, value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// `[[key]]`, none or more.
+    pub fn tables(&mut self, key: &'static str) -> Result<Vec<Table<'a>>, Error> {
+        let Some(value) = self.get(key) else {
+            return Ok(Vec::new());
+        };
+        let DeValue::Array(list) = value.get_ref() else {
+            let why = format!("it is {}", kind(value.get_ref()));
+            let wanted = format!("[[{}]]", self.name(key));
+            return Err(self.wrong(key, value, &why, &wanted));
+        };
+        list.iter().map(|item| self.sub(key, item)).collect()
+    }
+
+    /// All keys with their values as tables, for tables whose keys are names.
+    pub fn entries(&mut self) -> Result<Vec<(String, Table<'a>)>, Error> {
+        let mut all = Vec::new();
+        for (key, value) in self.table.iter() {
+            all.push((key.get_ref().to_string(), self.sub(key.get_ref(), value)?));
+        }
+        Ok(all)
+    }
+
+    /// Every key has been asked for.
+    pub fn end(self) -> Result<(), Error> {
+        for (key, _) in self.table.iter() {
+            let word: &str = key.get_ref();
+            if !self.known.contains(word) {
+                let known: Vec<&str> = self.known.iter().copied().collect();
+                return Err(self.source.error(
+                    key.span(),
+                    format!("`{}` is not known", self.name(word)),
+                    flick_names::use_one_of(word, &known),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "a truth value",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
