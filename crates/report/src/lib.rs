@@ -8,5 +8,6 @@ mod bar;
 mod counter;
 mod markdown;
 mod numbers;
+mod places;
 mod quantile;
 mod reasons;

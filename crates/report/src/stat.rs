@@ -13,6 +13,7 @@ use flick_image::Error;
 use flick_names::Demangle;
 
 use crate::counter::Counter;
+use crate::places;
 use crate::reasons::{self, Reasons};
 
 /// Elapsed, user and system time of the program and of the children it waited for.
@@ -160,6 +161,9 @@ fn report(records: &str, run: &Run<'_>) -> String {
             summary.elapsed = nanoseconds(run.times.elapsed);
             summary.user = nanoseconds(run.times.user);
             summary.system = nanoseconds(run.times.system);
+        }
+        if let Some(timed) = &mut summary.timed {
+            places::name(timed);
         }
         let host = last.then_some(&run.host_instructions);
         text += &process(&summary, host, run.demangle);
