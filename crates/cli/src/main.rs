@@ -169,6 +169,9 @@ struct Stat {
     /// Predict the run on this hardware: a shipped platform's name or a TOML file (docs/timing.md)
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<OsString>,
+    /// Run the program a second time, with everything on the host, and compare that with the time without migration
+    #[arg(long, requires = "platform")]
+    verify_baseline: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
@@ -233,6 +236,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
                 demangle: stat.names.demangle(),
                 output: stat.output,
                 platform: stat.platform,
+                verify_baseline: stat.verify_baseline,
             };
             return flick_report::stat::run(&stat.command, &options);
         }

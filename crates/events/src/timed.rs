@@ -1,6 +1,8 @@
 //! What a timed run has predicted. Times are picoseconds of virtual time; *migrating* is the run as it was, on the
 //! platform, *staying* the same with everything on the host.
 
+pub use crate::timed_render::{duration, verdict};
+
 /// A part of the time, and its name for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Share {

@@ -5,6 +5,7 @@ pub mod scale;
 pub mod stat;
 
 mod bar;
+mod baseline;
 mod counter;
 mod markdown;
 mod numbers;

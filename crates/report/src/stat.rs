@@ -12,6 +12,7 @@ use flick_events::{HostInstructions, Offload, ParseError, Summary, View};
 use flick_image::Error;
 use flick_names::Demangle;
 
+use crate::baseline;
 use crate::counter::Counter;
 use crate::places;
 use crate::reasons::{self, Reasons};
@@ -32,6 +33,8 @@ pub struct Options {
     pub demangle: Demangle,
     /// The run is timed for this platform, a name or a file.
     pub platform: Option<OsString>,
+    /// Run the program again, with everything on the host, and compare with the baseline of the first run.
+    pub verify_baseline: bool,
 }
 
 /// The run from outside.
@@ -98,7 +101,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(file_error(&record, &error)),
     };
-    let text = report(
+    let mut text = report(
         &records,
         &Run {
             program: Path::new(program),
@@ -109,6 +112,9 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
             demangle: options.demangle,
         },
     );
+    if options.verify_baseline {
+        text += &baseline::verify(command, options.platform.as_deref(), &records, child.id())?;
+    }
     match &options.output {
         Some(path) => fs::write(path, text).map_err(|e| file_error(path, &e))?,
         None => {
@@ -271,7 +277,7 @@ fn die_of(signal: i32) -> ExitCode {
     ExitCode::from(128u8.saturating_add(signal as u8))
 }
 
-fn file_error(path: &Path, error: &io::Error) -> Error {
+pub(crate) fn file_error(path: &Path, error: &io::Error) -> Error {
     Error::new(
         105,
         "a file cannot be read or written",

@@ -205,6 +205,9 @@ fn place() -> Place {
             stats::init(config.statistics.clone());
         }
         if let Some(platform) = &config.platform {
+            // Data that the program puts into NxP-local memory is there without offload, too: what it costs the host is
+            // the baseline. Where there is none, all of it is the host's.
+            let _ = memory::init();
             timed::init(platform);
         }
         if place == Place::Nxp && !config.check_device && !timed::enabled() {
