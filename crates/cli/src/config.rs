@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use flick_abi::settings::{CHOICES, STATISTICS, STATISTICS_HELP, Statistics};
+use flick_abi::settings::{CHOICES, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics};
 use flick_abi::{ABI_VERSION, NXP_MARCH};
 use flick_build::{Root, TOOLS, Tool};
 use serde_json::json;
@@ -196,6 +196,18 @@ fn run_time(variable: impl Fn(&OsStr) -> Option<std::ffi::OsString>) -> Vec<Sett
             }
         }
     });
+    let name = name_of(PLATFORM);
+    all.push(match get(PLATFORM).filter(|value| !value.is_empty()) {
+        None => Setting::new(name, "none", "default"),
+        Some(value) => {
+            let shown = value.to_string_lossy().into_owned();
+            let setting = Setting::new(&name, &shown, "environment");
+            match flick_timing::Platform::load(&shown) {
+                Ok(_) => setting,
+                Err(error) => setting.bad(111, error.to_string(), error.help),
+            }
+        }
+    });
     all.extend(strangers(env::vars_os().filter_map(|(name, value)| {
         Some((
             name.into_string().ok()?,
@@ -210,7 +222,7 @@ fn strangers(variables: impl Iterator<Item = (String, String)>) -> Vec<Setting> 
     let known: Vec<String> = CHOICES
         .iter()
         .map(|choice| name_of(choice.variable))
-        .chain([name_of(STATISTICS)])
+        .chain([name_of(STATISTICS), name_of(PLATFORM)])
         .chain(OTHER_VARIABLES.map(String::from))
         .collect();
     let mut found: Vec<Setting> = variables

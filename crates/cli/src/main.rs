@@ -232,6 +232,9 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             demangle: args.names.demangle(),
         })?,
         Command::Stat(stat) => {
+            if let Some(platform) = &stat.platform {
+                check_platform(platform)?;
+            }
             let options = flick_report::stat::Options {
                 demangle: stat.names.demangle(),
                 output: stat.output,
@@ -260,6 +263,20 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Explain { code } => print!("{}", explain::explain(code.as_deref())?),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Before the program starts: what is wrong with it is not the program's.
+fn check_platform(name: &OsStr) -> Result<(), Error> {
+    match flick_timing::Platform::load(&name.to_string_lossy()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::new(
+            111,
+            "the platform cannot be used",
+            error.place(),
+            error.what,
+            error.help,
+        )),
+    }
 }
 
 /// Becomes gdb with Flick's script; comes back only with an error.

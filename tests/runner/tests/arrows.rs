@@ -12,6 +12,7 @@ const PARTS: [(&str, &[&str]); 15] = [
             "flick-build",
             "flick-report",
             "flick-torture",
+            "flick-timing",
             "flick-image",
             "flick-events",
             "flick-abi",

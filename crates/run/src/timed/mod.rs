@@ -43,13 +43,9 @@ pub fn setting() -> Option<&'static Setting> {
 /// used.
 pub fn init(name: &str) {
     let platform = Platform::load(name).unwrap_or_else(|error| {
-        let place = match error.line {
-            0 => error.file,
-            line => format!("{}:{line}", error.file),
-        };
         fatal::exit(
             "FLK0111",
-            &format!("the platform cannot be used: {place}: {}", error.what),
+            &format!("the platform cannot be used: {error}"),
             &error.help,
         )
     });

@@ -5,6 +5,8 @@ mod library;
 mod quantity;
 mod reader;
 mod shipped;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 

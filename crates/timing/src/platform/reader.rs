@@ -9,14 +9,24 @@ use super::quantity::Dimension;
 
 /// A platform file cannot be used (FLK0111).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {what}")]
+#[error("{}: {what}", self.place())]
 pub struct Error {
     pub file: String,
-    /// From 1.
+    /// From 1; 0: the file as a whole.
     pub line: usize,
     /// Key, reason.
     pub what: String,
     pub help: String,
+}
+
+impl Error {
+    /// `file:line`.
+    pub fn place(&self) -> String {
+        match self.line {
+            0 => self.file.clone(),
+            line => format!("{}:{line}", self.file),
+        }
+    }
 }
 
 /// The text of a file, for positions.
