@@ -3,7 +3,7 @@
 //! writes, reports read; both print the same text because it lives here. `docs/formats.md` has the
 //! contract.
 
-mod number;
+pub mod number;
 pub mod record;
 pub mod render;
 pub mod trace;

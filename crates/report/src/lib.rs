@@ -1,6 +1,9 @@
-//! From what a run did to what people read: `flick stat` and the tables of `flick bench`.
+//! From what a run did to what people read: `flick stat`, the pages and traces of timed runs, and the
+//! tables of `flick bench`.
 pub mod crossing;
 pub mod engine;
+pub mod page;
+pub mod perfetto;
 pub mod scale;
 pub mod stat;
 
@@ -10,3 +13,6 @@ mod markdown;
 mod numbers;
 mod quantile;
 mod reasons;
+#[cfg(test)]
+mod sample;
+mod timeline;

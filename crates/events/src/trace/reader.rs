@@ -57,7 +57,7 @@ pub struct Process<'a> {
 }
 
 /// What a number stands for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Name {
     pub text: String,
     /// Empty if unknown.
