@@ -4,10 +4,12 @@ pub mod crossing;
 pub mod engine;
 pub mod page;
 pub mod perfetto;
+pub mod record;
 pub mod scale;
 pub mod stat;
 
 mod bar;
+mod child;
 mod counter;
 mod markdown;
 mod numbers;

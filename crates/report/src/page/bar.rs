@@ -8,7 +8,7 @@ use super::overview::Overview;
 use super::text::escape;
 
 /// Classes of the style sheet: a colour for each part, crossings in one family.
-const CROSSING: [&str; 4] = ["x1", "x2", "x3", "x4"];
+const CROSSING: [&str; 8] = ["x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"];
 const OTHER: [&str; 5] = ["o1", "o2", "o3", "o4", "o5"];
 
 pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
@@ -34,17 +34,17 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
             time(part.time),
         );
     }
-    *page += "</div>\n<table class=\"legend\">\n";
+    *page += "</div>\n<ul class=\"legend\">\n";
     for (class, part) in &parts {
         let _ = writeln!(
             page,
-            "<tr><th scope=\"row\"><i class=\"{class}\"></i>{}</th><td>{}</td><td>{:.1} %</td></tr>",
+            "<li><i class=\"{class}\"></i><b>{}</b><span>{}</span><span>{:.1} %</span></li>",
             escape(&part.name),
             time(part.time),
             percent(part.time, whole)
         );
     }
-    *page += "</table>\n</section>\n";
+    *page += "</ul>\n</section>\n";
 }
 
 /// Each part with its colour.

@@ -14,6 +14,9 @@ pub fn time_of(picoseconds: f64) -> String {
         value /= 1000.0;
         unit += 1;
     }
+    if value == 0.0 {
+        return "0 s".into();
+    }
     if unit == 0 && value.fract() == 0.0 {
         return format!("{value:.0} ps");
     }
@@ -22,6 +25,9 @@ pub fn time_of(picoseconds: f64) -> String {
 
 /// Three significant digits, or all before the point.
 pub fn significant(value: f64) -> String {
+    if value >= 999.5 {
+        return flick_events::number::grouped(value.round() as u64);
+    }
     let decimals = match value.abs() {
         v if v < 9.995 => 2,
         v if v < 99.95 => 1,
@@ -32,7 +38,7 @@ pub fn significant(value: f64) -> String {
 
 /// A count that may be an average.
 pub fn count(value: f64) -> String {
-    if value.fract() == 0.0 || value >= 999.5 {
+    if value.fract() == 0.0 {
         flick_events::number::grouped(value.round() as u64)
     } else {
         significant(value)
@@ -55,13 +61,13 @@ mod tests {
     #[test]
     fn times() {
         for (picoseconds, text) in [
-            (0, "0 ps"),
+            (0, "0 s"),
             (999, "999 ps"),
             (1_000, "1.00 ns"),
             (18_301_000, "18.3 µs"),
             (999_499_999, "999 µs"),
             (999_500_000, "1.00 ms"),
-            (u64::MAX, "18446744 s"),
+            (u64::MAX, "18,446,744 s"),
         ] {
             assert_eq!(time(picoseconds), text);
         }

@@ -13,11 +13,16 @@ use super::text::{escape, function, printable};
 /// Stacks, outermost function first, and the femtoseconds spent there.
 type Stacks = BTreeMap<Vec<u32>, u64>;
 
+const WHITE: [f64; 3] = [255.0; 3];
+
 /// A picture: its name, what it shows, and how it is coloured.
 struct Graph {
     title: &'static str,
     about: &'static str,
     palette: BasicPalette,
+    /// What it is mixed with, and how much of that: the text on it is dark, and the two sides have
+    /// the colours of the other pictures.
+    tint: ([f64; 3], f64),
     stacks: Stacks,
 }
 
@@ -54,18 +59,21 @@ fn graphs(process: &Process<'_>) -> [Graph; 3] {
             title: "On the host",
             about: "Time of host cores, by function.",
             palette: BasicPalette::Blue,
+            tint: ([150.0, 230.0, 255.0], 0.5),
             stacks: Stacks::new(),
         },
         Graph {
             title: "On the NxP",
             about: "Time of NxP cores, by function; at the bottom what called them on the host.",
             palette: BasicPalette::Orange,
+            tint: (WHITE, 0.15),
             stacks: Stacks::new(),
         },
         Graph {
             title: "If all stays on the host",
             about: "The same run without migration.",
             palette: BasicPalette::Aqua,
+            tint: (WHITE, 0.1),
             stacks: Stacks::new(),
         },
     ];
@@ -121,7 +129,8 @@ fn draw(graph: &Graph, process: &Process<'_>, demangle: Demangle) -> Option<(Str
     options.frame_height = 18;
     let mut svg = Vec::new();
     flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut svg).ok()?;
-    frames_of(&String::from_utf8(svg).ok()?)
+    let (frames, height) = frames_of(&String::from_utf8(svg).ok()?)?;
+    Some((tinted(&frames, graph.tint), height))
 }
 
 /// A function in a line of stacks, where `;` parts frames and what looks like a number at the end
@@ -165,6 +174,26 @@ fn frames_of(svg: &str) -> Option<(String, u32)> {
     ))
 }
 
+/// The same with its colours mixed with another.
+fn tinted(frames: &str, (tint, share): ([f64; 3], f64)) -> String {
+    const BEFORE: &str = " fill=\"rgb(";
+    let mut out = String::with_capacity(frames.len());
+    let mut pieces = frames.split(BEFORE);
+    out += pieces.next().unwrap_or_default();
+    for piece in pieces {
+        let (colour, rest) = piece.split_once(')').unwrap_or((piece, ""));
+        let mixed = colour.split(',').zip(tint).map(|(part, tint)| {
+            let part: f64 = part.trim().parse().unwrap_or(0.0);
+            format!("{:.0}", part + (tint - part) * share)
+        });
+        out += BEFORE;
+        out += &mixed.collect::<Vec<_>>().join(",");
+        out.push(')');
+        out += rest;
+    }
+    out
+}
+
 fn attribute<'s>(element: &'s str, name: &str) -> Option<&'s str> {
     let (_, rest) = element.split_once(&format!("{name}=\""))?;
     Some(rest.split_once('"')?.0)
@@ -173,6 +202,16 @@ fn attribute<'s>(element: &'s str, name: &str) -> Option<&'s str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours() {
+        let rect = "<rect fill=\"rgb(0,100,255)\"/>";
+        assert_eq!(
+            tinted(rect, (WHITE, 0.5)),
+            "<rect fill=\"rgb(128,178,255)\"/>"
+        );
+        assert_eq!(tinted("none", (WHITE, 0.5)), "none");
+    }
 
     #[test]
     fn names_of_frames() {

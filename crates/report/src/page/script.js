@@ -1,6 +1,7 @@
 "use strict";
 // Zoom and search in the flame graphs. Without this the pictures are whole, and have their titles.
 document.querySelectorAll(".flame").forEach(function (box) {
+  const picture = box.querySelector(".picture");
   const holder = box.querySelector(".frames");
   const details = box.querySelector(".details");
   const whole = box.querySelector("button");
@@ -23,7 +24,7 @@ document.querySelectorAll(".flame").forEach(function (box) {
   let view = { begin: 0, width: total, y: Infinity };
 
   function draw() {
-    const pixels = holder.getBoundingClientRect().width || box.clientWidth;
+    const pixels = picture.getBoundingClientRect().width;
     for (const frame of frames) {
       const begin = Math.max(frame.begin, view.begin);
       const end = Math.min(frame.begin + frame.width, view.begin + view.width);

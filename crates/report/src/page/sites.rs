@@ -17,7 +17,7 @@ pub fn write(page: &mut String, sites: &[Site], demangle: Demangle) {
         <table class=\"sites\">\n<thead><tr><th scope=\"col\">Call</th><th scope=\"col\">Calls</th>\
         <th scope=\"col\">NxP instructions</th><th scope=\"col\">NxP-memory accesses</th>\
         <th scope=\"col\">On the NxP</th><th scope=\"col\">Crossing</th><th scope=\"col\">If it stays</th>\
-        <th scope=\"col\">Stays : migrates</th></tr></thead>\n";
+        <th scope=\"col\">Migrated</th></tr></thead>\n";
     let mut sites: Vec<&Site> = sites.iter().collect();
     sites.sort_by_key(|site| std::cmp::Reverse(migrating(site)));
     for site in sites {
@@ -48,15 +48,12 @@ fn row(page: &mut String, site: &Site, demangle: Demangle) {
     ] {
         let _ = writeln!(page, "<td data-label=\"{label}\">{value}</td>");
     }
-    let ratio = match migrating(site) {
-        0 => String::from("-"),
-        migrating => format!("{}x", significant(site.staying as f64 / migrating as f64)),
-    };
+    let (class, ratio) = ratio(site.staying, migrating(site));
     let longest = migrating(site).max(site.staying);
     let width = |value| percent(value, longest);
     let _ = writeln!(
         page,
-        "<td data-label=\"Stays : migrates\">{ratio}<span class=\"pair\" title=\"all calls: {} if they stay; \
+        "<td data-label=\"Migrated\"><span class=\"{class}\">{ratio}</span><span class=\"pair\" title=\"all calls: {} if they stay; \
          {} on the NxP and {} crossing\"><span class=\"host\" style=\"width:{:.2}%\"></span>\
          <span class=\"both\"><span class=\"nxp\" style=\"width:{:.2}%\"></span>\
          <span class=\"x1\" style=\"width:{:.2}%\"></span></span></span></td></tr>",
@@ -72,4 +69,35 @@ fn row(page: &mut String, site: &Site, demangle: Demangle) {
         "<tr class=\"words\"><td colspan=\"8\">{}</td></tr></tbody>",
         escape(&site.verdict)
     );
+}
+
+/// What migrating makes of the time, and how that is shown.
+fn ratio(staying: u64, migrating: u64) -> (&'static str, String) {
+    let (staying, migrating) = (staying as f64, migrating as f64);
+    match staying / migrating {
+        r if r.is_nan() => ("even", "-".into()),
+        r if r.is_infinite() => ("pays", "free".into()),
+        r if r >= 1.0 => ("pays", format!("{}x faster", significant(r))),
+        0.0 => ("loses", "free if it stays".into()),
+        r => ("loses", format!("{}x slower", significant(1.0 / r))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ratio;
+
+    #[test]
+    fn ratios() {
+        for (staying, migrating, text) in [
+            (0, 0, "-"),
+            (1, 0, "free"),
+            (0, 1, "free if it stays"),
+            (264, 100, "2.64x faster"),
+            (100, 188_000, "1,880x slower"),
+            (u64::MAX, 1, "18,446,744,073,709,551,615x faster"),
+        ] {
+            assert_eq!(ratio(staying, migrating).1, text);
+        }
+    }
 }
