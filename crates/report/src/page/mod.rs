@@ -3,6 +3,7 @@
 //!
 //! All text that comes from the program goes through [`text::escape`].
 mod bar;
+mod counters;
 mod figures;
 mod flame;
 mod head;

@@ -3,14 +3,15 @@ use std::fmt::Write as _;
 
 use flick_events::trace::{Part, Process, Side, Thread};
 
+use super::counters::{self, Counter};
 use super::figures::time;
 use super::text::escape;
 use crate::timeline::{self, Span, Step};
 
 /// Columns of the picture.
-const COLUMNS: usize = 400;
+pub const COLUMNS: usize = 400;
 /// Units of the picture in which a side is as high as it can be.
-const HEIGHT: f64 = 20.0;
+pub const HEIGHT: f64 = 20.0;
 /// Threads that have a picture; more would be a page of their own.
 const MOST_THREADS: usize = 64;
 
@@ -33,6 +34,7 @@ pub struct Overview {
     more: usize,
     /// Picoseconds, of all threads: by side and [`Doing`].
     totals: [[u64; DOING.len()]; 2],
+    counters: Vec<Counter>,
 }
 
 struct Row {
@@ -58,6 +60,7 @@ impl Overview {
             rows: Vec::new(),
             more: process.threads.len().saturating_sub(MOST_THREADS),
             totals: Default::default(),
+            counters: counters::of(process, span),
         };
         for (index, thread) in process.threads.iter().enumerate() {
             let mut row = Row {
@@ -128,6 +131,7 @@ impl Overview {
                 *page += "</svg></div>\n";
             }
         }
+        counters::write(page, &self.counters);
         *page += "<div class=\"lane axis\"><span></span><div>";
         for tick in 0..=4 {
             let at = self.span.begin as f64 + self.duration() as f64 * f64::from(tick) / 4.0;
@@ -189,7 +193,7 @@ fn add(columns: &mut [f64], whole: Span, part: Span) {
 }
 
 /// The path around the sums of `lanes`.
-fn area(lanes: &[Vec<f64>]) -> String {
+pub fn area(lanes: &[Vec<f64>]) -> String {
     let heights: Vec<i64> = (0..COLUMNS)
         .map(|column| {
             let sum: f64 = lanes.iter().map(|lane| lane[column]).sum();
