@@ -108,6 +108,18 @@ fn a_run_becomes_a_page_and_a_trace_for_perfetto() {
 }
 
 #[test]
+fn the_environment_may_name_the_platform() {
+    let dir = place();
+    let output = Command::new(env!("CARGO_BIN_EXE_flick"))
+        .args(["record", "sh", "-c", "test $FLICK_PLATFORM = far"])
+        .current_dir(dir.path())
+        .env("FLICK_PLATFORM", "far")
+        .output()
+        .expect("flick starts");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
 fn record_ends_as_the_program() {
     let dir = place();
     let killed = format!("{APPEND}; kill -TERM $$");

@@ -205,3 +205,95 @@ pub fn name_of(thread: &Thread<'_>) -> String {
         None => format!("thread {}", thread.id),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::trace;
+    use flick_events::trace::{Encoder, Trace};
+
+    /// What the steps of such a thread are, in short.
+    fn steps(events: &dyn Fn(&mut Encoder<'_>) -> bool) -> Vec<String> {
+        let file = trace(&[events]);
+        let trace = Trace::read(&file).unwrap();
+        let mut out = Vec::new();
+        let way = |span: Span, from, to| format!("{}-{} {from:?} {to:?}", span.begin, span.end);
+        walk(&trace.processes[0].threads[0], |step| {
+            out.push(match step {
+                Step::Start { time } => format!("start {time}"),
+                Step::Call { span, callee, .. } => way(span, callee.from, callee.side),
+                Step::Back {
+                    span, callee, back, ..
+                } => format!("{} {back:?}", way(span, callee.side, callee.from)),
+                Step::Wait { span, side, core } => {
+                    format!("{}-{} {side:?} {core}", span.begin, span.end)
+                }
+                Step::Counter { time, value, .. } => format!("{time} = {value}"),
+                Step::End { time } => format!("end {time}"),
+            });
+        });
+        out
+    }
+
+    #[test]
+    fn nothing_begins_before_its_time() {
+        // The runtime says when things happened on its clock; the parts say how long they took.
+        let seen = steps(&|e| {
+            e.enter(10, Side::Nxp, (1, 0), 0, &[(4, 5), (5, 10)])
+                && e.wait(20, 30, 2)
+                && e.counter(21, Scope::Thread, 7, 9)
+                && e.leave(40, How::Return, 0, &[(4, 1)])
+        });
+        assert_eq!(
+            seen,
+            [
+                "10-25 Host Nxp",
+                "25-55 Nxp 2",
+                "55 = 9",
+                "55-56 Nxp Host Return",
+                "end 56"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_child_of_fork_leaves_what_it_has_not_entered() {
+        let seen = steps(&|e| {
+            e.leave(5, How::Return, 3, &[])
+                && e.enter(6, Side::Nxp, (1, 0), 2, &[])
+                && e.leave(7, How::Return, 2, &[])
+                && e.leave(8, How::Jump, 0, &[])
+        });
+        assert_eq!(seen, ["6-6 Host Nxp", "7-7 Nxp Host Return", "end 8"]);
+    }
+
+    #[test]
+    fn a_jump_ends_what_it_goes_past() {
+        let seen = steps(&|e| {
+            e.enter(1, Side::Nxp, (1, 0), 0, &[])
+                && e.enter(2, Side::Host, (1, 0), 1, &[])
+                && e.enter(3, Side::Nxp, (1, 0), 2, &[])
+                && e.leave(4, How::Jump, 1, &[(4, 6)])
+        });
+        assert_eq!(
+            seen,
+            [
+                "1-1 Host Nxp",
+                "2-2 Nxp Host",
+                "3-3 Host Nxp",
+                "4-4 Nxp Host Jump",
+                "4-10 Host Nxp Jump",
+                "10-10 Nxp Host Never",
+                "end 10"
+            ]
+        );
+    }
+
+    #[test]
+    fn times_do_not_overflow() {
+        let most = u64::MAX;
+        let seen = steps(&|e| e.enter(most, Side::Nxp, (1, 0), u32::MAX, &[(4, most), (4, most)]));
+        assert_eq!(seen.len(), 3);
+        assert!(steps(&|e| e.leave(0, How::Return, u32::MAX, &[])).len() == 1);
+    }
+}
