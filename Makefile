@@ -30,7 +30,7 @@ help:
 	@echo '                (fetches crates and Debian sources; some 15 minutes on two cores)'
 	@echo 'make random     thousands of random RV64 programs on every engine and on qemu-riscv64 (minutes)'
 	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
-	@echo 'make fuzz       libFuzzer on decoder and translator (three minutes; fuzz/run.sh --seconds N)'
+	@echo 'make fuzz       libFuzzer on decoder, translator and traces (four minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
 	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
 	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'

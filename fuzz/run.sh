@@ -1,6 +1,6 @@
 #!/bin/bash
-# Fuzzes the decoder and the translator: fuzz/run.sh [--seconds N] [TARGET...], of `decoder`, `translator` and
-# `execution` (all, each for N seconds; default 60). Needs a built tree, for seeds; no nightly toolchain.
+# Fuzzes the decoder, the translator and the reader of traces: fuzz/run.sh [--seconds N] [TARGET...], of `decoder`,
+# `translator`, `execution` and `trace` (all, each for N seconds; default 60). Needs a built tree, for seeds; no nightly toolchain.
 # An input that fails is left in build/fuzz/TARGET-…; inputs that tell something are kept in
 # build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
 set -euo pipefail
@@ -8,7 +8,7 @@ set -euo pipefail
 seconds=60
 [ "${1-}" != --seconds ] || { seconds=$2 && shift 2; }
 targets=("$@")
-[ $# -gt 0 ] || targets=(decoder translator execution)
+[ $# -gt 0 ] || targets=(decoder translator execution trace)
 out=$build/fuzz
 mkdir -p "$out"
 
@@ -42,7 +42,8 @@ RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
 
 for target in "${targets[@]}"; do
   say "$target, $seconds s"
-  mkdir -p "$out/corpus/$target"
+  # Traces need no seeds: the target writes the headers.
+  mkdir -p "$out/corpus/$target" "$out/seeds/$target"
   "$CARGO_TARGET_DIR/fuzz/x86_64-unknown-linux-gnu/release/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -max_len=4096 -print_final_stats=1 -artifact_prefix="$out/$target-" "$out/corpus/$target" "$out/seeds/$target" 2>"$out/$target.log" ||
     { tail -n 40 "$out/$target.log" && exit 1; }

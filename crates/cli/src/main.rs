@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use flick_build::{Error, FrontEnd, Objdump, Root};
 use flick_names::Demangle;
+use flick_report::record;
 
 #[derive(Parser)]
 #[command(
@@ -52,6 +53,10 @@ enum Command {
     Objdump(ObjdumpArgs),
     /// Run a program, then print its crossings and where each function ran
     Stat(Stat),
+    /// Run a program on a platform and keep the trace of its virtual time
+    Record(Record),
+    /// Make a page of what `flick record` kept
+    Report(Report),
     /// Measure what crossings cost on this machine
     Bench {
         #[command(subcommand)]
@@ -177,6 +182,39 @@ struct Stat {
     command: Vec<OsString>,
 }
 
+#[derive(Args)]
+struct Record {
+    /// The trace; an earlier one becomes FILE.old
+    #[arg(short, long, value_name = "FILE", default_value = record::DATA)]
+    output: PathBuf,
+    /// The platform: a name or a file; without it FLICK_PLATFORM says
+    #[arg(long, value_name = "NAME|FILE")]
+    platform: Option<OsString>,
+    /// Write a trace for Perfetto (ui.perfetto.dev), too
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
+    #[command(flatten)]
+    names: Names,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+#[derive(Args)]
+struct Report {
+    /// What `flick record` wrote
+    #[arg(short, long, value_name = "FILE", default_value = record::DATA)]
+    input: PathBuf,
+    /// The page, one HTML file; `-` is stdout
+    #[arg(short, long, value_name = "FILE", default_value = record::PAGE)]
+    output: PathBuf,
+    /// Write a trace for Perfetto (ui.perfetto.dev), too
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
+    #[command(flatten)]
+    names: Names,
+}
+
 fn main() -> ExitCode {
     // A reader that has seen enough (`flick objdump -d prog | head`) ends us as it ends any filter.
     // SAFETY: no other thread runs yet, and the default disposition has no handler to be wrong.
@@ -242,6 +280,20 @@ fn run(command: Command) -> Result<ExitCode, Error> {
                 verify_baseline: stat.verify_baseline,
             };
             return flick_report::stat::run(&stat.command, &options);
+        }
+        Command::Record(record) => {
+            let options = record::Options {
+                demangle: record.names.demangle(),
+                output: record.output,
+                platform: record.platform,
+                perfetto: record.perfetto,
+            };
+            return record::run(&record.command, &options);
+        }
+        Command::Report(report) => {
+            let perfetto = report.perfetto.as_deref();
+            let demangle = report.names.demangle();
+            record::report(&report.input, &report.output, perfetto, demangle)?;
         }
         Command::Bench { what } => bench::run(&what)?,
         Command::Torture(options) => return torture::run(&options),

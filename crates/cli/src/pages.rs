@@ -9,9 +9,11 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 /// Sections that follow the generated ones, by page.
-const BY_HAND: [(&str, &str); 6] = [
+const BY_HAND: [(&str, &str); 8] = [
     ("flick", include_str!("../man/flick.man")),
     ("flick-stat", include_str!("../man/flick-stat.man")),
+    ("flick-record", include_str!("../man/flick-record.man")),
+    ("flick-report", include_str!("../man/flick-report.man")),
     ("flick-config", include_str!("../man/flick-config.man")),
     ("flick-place", include_str!("../man/flick-place.man")),
     ("flick-objdump", include_str!("../man/flick-objdump.man")),

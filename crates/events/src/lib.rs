@@ -1,13 +1,15 @@
 //! What a run did: the [`Summary`] that the runtime collects, its text for people ([`render`]) and
-//! the record that tools read ([`record`]). The runtime writes, reports read; both print the same
-//! text because it lives here. `docs/formats.md` has the contract.
+//! the record that tools read ([`record`]); and what a timed run did when ([`trace`]). The runtime
+//! writes, reports read; both print the same text because it lives here. `docs/formats.md` has the
+//! contract.
 
-mod number;
+pub mod number;
 pub mod record;
 pub mod render;
 pub mod timed;
 mod timed_record;
 mod timed_render;
+pub mod trace;
 
 pub use record::{ParseError, parse};
 pub use render::{HostInstructions, View};

@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// Decimal with a comma between groups of three digits.
-pub(crate) fn grouped(n: u64) -> String {
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {

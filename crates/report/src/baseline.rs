@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use flick_events::timed::{Timed, duration};
 use flick_image::Error;
 
-use crate::stat::file_error;
+use crate::child::file_error;
 
 /// Runs `command` with everything on the host, its output thrown away, and compares. `records`: of the first run, whose
 /// process was `pid`.

@@ -1,14 +1,22 @@
-//! From what a run did to what people read: `flick stat` and the tables of `flick bench`.
+//! From what a run did to what people read: `flick stat`, the pages and traces of timed runs, and the
+//! tables of `flick bench`.
 pub mod crossing;
 pub mod engine;
+pub mod page;
+pub mod perfetto;
+pub mod record;
 pub mod scale;
 pub mod stat;
 
 mod bar;
 mod baseline;
+mod child;
 mod counter;
 mod markdown;
 mod numbers;
 mod places;
 mod quantile;
 mod reasons;
+#[cfg(test)]
+mod sample;
+mod timeline;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
 use flick_events::{HostInstructions, Offload, ParseError, Summary, View};
@@ -13,6 +13,7 @@ use flick_image::Error;
 use flick_names::Demangle;
 
 use crate::baseline;
+use crate::child::{self, file_error};
 use crate::counter::Counter;
 use crate::places;
 use crate::reasons::{self, Reasons};
@@ -51,7 +52,7 @@ struct Run<'a> {
 /// as the program ended: its exit status is returned, its signal raised. 126 and 127, as in a shell,
 /// where it cannot be started. FLK0105 where the report cannot be written.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
-    let Some((program, arguments)) = command.split_first() else {
+    let Some(program) = command.first() else {
         return Ok(ExitCode::from(2));
     };
     let dir = tempfile::Builder::new()
@@ -64,33 +65,14 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     // It is inherited by what is started from here on.
     let counter = Counter::instructions();
     let begin = Instant::now();
-    let mut child = Command::new(program);
-    child.args(arguments).env("FLICK_STATS", &record);
+    let mut environment = vec![("FLICK_STATS", record.as_os_str())];
     if let Some(platform) = &options.platform {
-        child.env("FLICK_PLATFORM", platform);
+        environment.push(("FLICK_PLATFORM", platform.as_os_str()));
     }
-    let mut child = match child.spawn() {
+    let mut child = match child::start("flick stat", command, &environment) {
         Ok(child) => child,
-        Err(error) => {
-            eprintln!(
-                "{}",
-                Error::new(
-                    105,
-                    "the program cannot be started",
-                    program.to_string_lossy(),
-                    error.to_string(),
-                    "give its path: flick stat ./program",
-                )
-            );
-            let missing = error.kind() == io::ErrorKind::NotFound;
-            return Ok(ExitCode::from(if missing { 127 } else { 126 }));
-        }
+        Err(status) => return Ok(status),
     };
-    // What the terminal sends is for the program; we live on to report.
-    for signal in [libc::SIGINT, libc::SIGQUIT] {
-        // SAFETY: ignoring a signal installs no handler.
-        unsafe { libc::signal(signal, libc::SIG_IGN) };
-    }
     let status = child
         .wait()
         .map_err(|e| file_error(Path::new(program), &e))?;
@@ -124,10 +106,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     }
     // Dying by a signal runs no destructors.
     drop(dir);
-    Ok(match status.code() {
-        Some(code) => ExitCode::from(code as u8),
-        None => die_of(status.signal().unwrap_or(libc::SIGKILL)),
-    })
+    Ok(child::end_as(status))
 }
 
 fn other_version(version: &str) -> Error {
@@ -253,38 +232,6 @@ fn times_since(begin: Instant) -> Times {
         user: duration(usage.ru_utime),
         system: duration(usage.ru_stime),
     }
-}
-
-/// Ends this process by the signal that ended the program, without a second core file.
-fn die_of(signal: i32) -> ExitCode {
-    // SAFETY: plain system calls with valid arguments; the signal's default action is restored first.
-    unsafe {
-        libc::setrlimit(
-            libc::RLIMIT_CORE,
-            &libc::rlimit {
-                rlim_cur: 0,
-                rlim_max: 0,
-            },
-        );
-        libc::signal(signal, libc::SIG_DFL);
-        let mut set: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&mut set);
-        libc::sigaddset(&mut set, signal);
-        libc::sigprocmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
-        libc::raise(signal);
-    }
-    // A signal that does not end a process by default has not ended the program either.
-    ExitCode::from(128u8.saturating_add(signal as u8))
-}
-
-pub(crate) fn file_error(path: &Path, error: &io::Error) -> Error {
-    Error::new(
-        105,
-        "a file cannot be read or written",
-        path.display().to_string(),
-        error.to_string(),
-        "check that the place exists, is writable and not full",
-    )
 }
 
 #[cfg(test)]

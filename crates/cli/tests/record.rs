@@ -1,0 +1,164 @@
+//! `flick record` and `flick report` as a user meets them. A shell plays the program: it appends to
+//! `FLICK_TRACE` what a runtime would.
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use flick_events::trace::{Encoder, How, MIN_BUFFER, Prediction, Side, process_block};
+
+fn flick(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flick"))
+        .args(args)
+        .current_dir(dir)
+        .env_remove("FLICK_PLATFORM")
+        .output()
+        .expect("flick starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A directory with what the shell appends.
+fn place() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut file = process_block(7, b"/bin/prog", b"near");
+    let mut buffer = [0; MIN_BUFFER];
+    let mut encoder = Encoder::new(&mut buffer, 7, 1);
+    assert!(
+        encoder.thread_start(0, b"main")
+            && encoder.name(1, b"_Z4walkPi", b"w.cpp", 3)
+            && encoder.enter(1_000_000, Side::Nxp, (1, 0), 0, &[])
+            && encoder.sample(2_000_000, Side::Nxp, 9_000_000_000, 0, &[1])
+            && encoder.leave(3_000_000, How::Return, 0, &[])
+    );
+    encoder.flush(|block| file.extend(block));
+    let prediction = Prediction {
+        migrating: 2_000_000,
+        staying: 3_000_000,
+        ..Prediction::default()
+    };
+    file.extend(prediction.block(7));
+    fs::write(dir.path().join("events"), file).expect("a file");
+    dir
+}
+
+const APPEND: &str = "cat events >> \"$FLICK_TRACE\"";
+
+#[test]
+fn a_run_becomes_a_page_and_a_trace_for_perfetto() {
+    let dir = place();
+    let at = |name: &str| dir.path().join(name);
+    // The path is absolute: the program goes elsewhere.
+    let script =
+        format!("{APPEND}; cd /; test -s \"$FLICK_TRACE\" || exit 9; echo $FLICK_PLATFORM; exit 7");
+    let record = [
+        "record",
+        "--platform=near",
+        "--perfetto",
+        "p.pftrace",
+        "sh",
+        "-c",
+        &script,
+    ];
+    let output = flick(dir.path(), &record);
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert_eq!(text(&output.stdout), "near\n");
+    let told = text(&output.stderr);
+    assert!(
+        told.contains("to flick.data, 2 crossings, 1 samples"),
+        "{told}"
+    );
+    let perfetto = fs::read(at("p.pftrace")).expect("--perfetto makes the file");
+    assert!(text(&perfetto).contains("walk(int*)"));
+
+    let output = flick(dir.path(), &["report"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(text(&output.stdout), "report.html\n");
+    let page = fs::read_to_string(at("report.html")).expect("the page");
+    assert!(page.contains("walk(int*)") && page.contains("1.50x as fast"));
+
+    let other = [
+        "report",
+        "-i",
+        "flick.data",
+        "-o",
+        "-",
+        "--no-demangle",
+        "--perfetto=q",
+    ];
+    let output = flick(dir.path(), &other);
+    assert!(text(&output.stdout).contains("_Z4walkPi"));
+    let perfetto = fs::read(at("q")).expect("--perfetto makes the file");
+    assert!(text(&perfetto).contains("_Z4walkPi"));
+
+    // The next run keeps the trace of this one.
+    fs::rename(at("flick.data"), at("first")).expect("a file");
+    fs::copy(at("first"), at("flick.data")).expect("a file");
+    let output = flick(dir.path(), &["record", "--platform=near", "true"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        fs::read(at("flick.data.old")).unwrap(),
+        fs::read(at("first")).unwrap()
+    );
+    let told = text(&output.stderr);
+    assert!(told.contains("left no trace: "), "{told}");
+    assert!(!at("flick.data").exists(), "a file that holds nothing");
+}
+
+#[test]
+fn the_environment_may_name_the_platform() {
+    let dir = place();
+    let output = Command::new(env!("CARGO_BIN_EXE_flick"))
+        .args(["record", "sh", "-c", "test $FLICK_PLATFORM = far"])
+        .current_dir(dir.path())
+        .env("FLICK_PLATFORM", "far")
+        .output()
+        .expect("flick starts");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn record_ends_as_the_program() {
+    let dir = place();
+    let killed = format!("{APPEND}; kill -TERM $$");
+    let output = flick(
+        dir.path(),
+        &["record", "--platform=near", "-o", "d", "sh", "-c", &killed],
+    );
+    assert_eq!(output.status.signal(), Some(libc::SIGTERM));
+    assert!(dir.path().join("d").exists());
+    let output = flick(
+        dir.path(),
+        &["record", "--platform=near", "no-such-program"],
+    );
+    assert_eq!(output.status.code(), Some(127));
+    assert!(text(&output.stderr).contains("[FLK0105]"));
+    assert!(!dir.path().join("flick.data").exists());
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let dir = place();
+    let output = flick(dir.path(), &["record", "true"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stderr);
+    assert!(told.contains("[FLK0104] no platform is named"), "{told}");
+    let output = flick(dir.path(), &["report"]);
+    let told = text(&output.stderr);
+    assert!(
+        told.contains("[FLK0105]") && told.contains("flick.data") && told.contains("flick record"),
+        "{told}"
+    );
+    let mut damaged = fs::read(dir.path().join("events")).unwrap();
+    damaged.pop();
+    fs::write(dir.path().join("damaged"), damaged).unwrap();
+    let output = flick(dir.path(), &["report", "-i", "damaged"]);
+    let told = text(&output.stderr);
+    assert!(
+        told.contains("[FLK0105]") && told.contains("byte "),
+        "{told}"
+    );
+    assert!(!dir.path().join("report.html").exists());
+}

@@ -1,0 +1,209 @@
+//! The writer of a thread's blocks.
+use super::event::Tag;
+use super::wire::{Fixed, Sink};
+use super::{HEADER, How, Kind, MAX_STACK, Scope, Side};
+
+/// Encodes one thread's events into a buffer of its own. Each method says whether the event had
+/// room; where it had none nothing has changed, and the block is to be written out.
+#[derive(Debug)]
+pub struct Encoder<'b> {
+    buffer: &'b mut [u8],
+    /// Bytes of the block so far; 0 where it has no event.
+    used: usize,
+    process: u32,
+    thread: u32,
+    /// Of the last event.
+    time: u64,
+}
+
+impl<'b> Encoder<'b> {
+    /// For thread `thread` of process `process`: numbers that tell threads apart, the first is 1
+    /// and the thread that ran `main`.
+    pub fn new(buffer: &'b mut [u8], process: u32, thread: u32) -> Self {
+        Self {
+            buffer,
+            used: 0,
+            process,
+            thread,
+            time: 0,
+        }
+    }
+
+    /// Encodes what `event` encodes. Where the block is full it goes to `write` first. False where
+    /// the event does not fit into the empty buffer: it is lost.
+    pub fn with(&mut self, write: impl FnOnce(&[u8]), event: impl Fn(&mut Self) -> bool) -> bool {
+        event(self) || {
+            self.flush(write);
+            event(self)
+        }
+    }
+
+    /// Gives the block to `write` if it has events, and begins another.
+    pub fn flush(&mut self, write: impl FnOnce(&[u8])) {
+        if let Some(block) = self.block() {
+            write(block);
+        }
+        self.used = 0;
+    }
+
+    /// The block so far; `None` if it has no event.
+    pub fn block(&mut self) -> Option<&[u8]> {
+        let length = u32::try_from(self.used.checked_sub(HEADER)?).ok()?;
+        let place = self.buffer.get_mut(HEADER - size_of::<u32>()..HEADER)?;
+        place.copy_from_slice(&length.to_le_bytes());
+        self.buffer.get(..self.used)
+    }
+
+    /// Forgets the block so far: after `fork`, in the child, whose events are another process's.
+    pub fn restart(&mut self, process: u32, thread: u32) {
+        self.used = 0;
+        self.process = process;
+        self.thread = thread;
+    }
+
+    /// The thread begins; its clock shows `time` (that of whoever started it).
+    pub fn thread_start(&mut self, time: u64, name: &[u8]) -> bool {
+        self.event(Tag::ThreadStart, false, Some(time), |out| out.text(name))
+    }
+
+    pub fn thread_end(&mut self, time: u64) -> bool {
+        self.event(Tag::ThreadEnd, false, Some(time), |_| ())
+    }
+
+    /// What number `id` stands for. `text` is the linker's name of a function (of the caller, for a
+    /// call site), the name of a part or of a counter; `file` and `line` (0: unknown) its source.
+    pub fn name(&mut self, id: u32, text: &[u8], file: &[u8], line: u32) -> bool {
+        self.event(Tag::Name, false, None, |out| {
+            out.number(id.into());
+            out.text(text);
+            out.text(file);
+            out.number(line.into());
+        })
+    }
+
+    /// At `time` the thread leaves for `side`, to run `function`, called at `site`. It arrives when
+    /// the `parts` (a name and picoseconds, one after the other) have passed. `depth` is the number
+    /// of crossings that it was in before.
+    pub fn enter(
+        &mut self,
+        time: u64,
+        side: Side,
+        (function, site): (u32, u32),
+        depth: u32,
+        parts: &[(u32, u64)],
+    ) -> bool {
+        self.event(Tag::Enter, side == Side::Nxp, Some(time), |out| {
+            out.number(function.into());
+            out.number(site.into());
+            out.number(depth.into());
+            put_parts(out, parts);
+        })
+    }
+
+    /// At `time` the thread leaves for where the crossing was entered that began at `depth`.
+    /// Deeper ones that were not left (`longjmp`, an exception) are over.
+    pub fn leave(&mut self, time: u64, how: How, depth: u32, parts: &[(u32, u64)]) -> bool {
+        self.event(Tag::Leave, how == How::Jump, Some(time), |out| {
+            out.number(depth.into());
+            put_parts(out, parts);
+        })
+    }
+
+    /// From `time` on the thread waited for NxP core `core` for `duration` picoseconds.
+    pub fn wait(&mut self, time: u64, duration: u64, core: u32) -> bool {
+        self.event(Tag::Wait, false, Some(time), |out| {
+            out.number(duration);
+            out.number(core.into());
+        })
+    }
+
+    /// The counter of this name has this value now.
+    pub fn counter(&mut self, time: u64, scope: Scope, id: u32, value: u64) -> bool {
+        let process = scope == Scope::Process;
+        self.event(Tag::Counter, process, Some(time), |out| {
+            out.number(id.into());
+            out.number(value);
+        })
+    }
+
+    /// The thread runs on `side` in the functions of `stack`, innermost first. The sample stands
+    /// for `weight` femtoseconds, and for `staying` where nothing migrates.
+    pub fn sample(
+        &mut self,
+        time: u64,
+        side: Side,
+        weight: u64,
+        staying: u64,
+        stack: &[u32],
+    ) -> bool {
+        let stack = stack.get(..MAX_STACK).unwrap_or(stack);
+        self.event(Tag::Sample, side == Side::Nxp, Some(time), |out| {
+            out.number(weight);
+            out.number(staying);
+            out.number(stack.len() as u64);
+            for &function in stack {
+                out.number(function.into());
+            }
+        })
+    }
+
+    fn event(
+        &mut self,
+        tag: Tag,
+        flag: bool,
+        time: Option<u64>,
+        body: impl FnOnce(&mut Fixed<'_>),
+    ) -> bool {
+        let now = time.map_or(self.time, |time| time.max(self.time));
+        // A block's length has 32 bits.
+        let room = self.buffer.len().min(u32::MAX as usize);
+        let Some(buffer) = self.buffer.get_mut(..room) else {
+            return false;
+        };
+        let mut out = Fixed {
+            buffer,
+            at: self.used,
+            full: false,
+        };
+        if self.used == 0 {
+            out.header(Kind::Events, self.process, self.thread, 0);
+            out.number(self.time);
+        }
+        out.byte(tag.byte(flag));
+        if time.is_some() {
+            out.number(now.saturating_sub(self.time));
+        }
+        body(&mut out);
+        if out.full {
+            return false;
+        }
+        self.used = out.at;
+        self.time = now;
+        true
+    }
+}
+
+fn put_parts(out: &mut Fixed<'_>, parts: &[(u32, u64)]) {
+    out.number(parts.len() as u64);
+    for &(name, duration) in parts {
+        out.number(name.into());
+        out.number(duration);
+    }
+}
+
+/// The block with which a process begins.
+pub fn process_block(process: u32, program: &[u8], platform: &[u8]) -> Vec<u8> {
+    let mut payload = Vec::new();
+    payload.text(program);
+    payload.text(platform);
+    block(Kind::Process, process, &payload)
+}
+
+/// A block that is no thread's.
+pub(super) fn block(kind: Kind, process: u32, payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEADER + payload.len());
+    let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+    out.header(kind, process, 0, length);
+    out.extend(payload.iter().take(length as usize));
+    out
+}

@@ -1,0 +1,219 @@
+//! Events, as they are in a block.
+use super::reader::Reason;
+use super::wire::Source;
+use super::{How, Scope, Side};
+
+/// Set in a tag: the event is the NxP's, the process's, a jump's.
+const FLAG: u8 = 0x80;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Tag {
+    ThreadStart = 1,
+    ThreadEnd = 2,
+    Name = 3,
+    Enter = 4,
+    Leave = 5,
+    Wait = 6,
+    Counter = 7,
+    Sample = 8,
+}
+
+impl Tag {
+    pub fn byte(self, flag: bool) -> u8 {
+        self as u8 | if flag { FLAG } else { 0 }
+    }
+
+    fn of(byte: u8) -> Option<(Self, bool)> {
+        let tag = match byte & !FLAG {
+            1 => Self::ThreadStart,
+            2 => Self::ThreadEnd,
+            3 => Self::Name,
+            4 => Self::Enter,
+            5 => Self::Leave,
+            6 => Self::Wait,
+            7 => Self::Counter,
+            8 => Self::Sample,
+            _ => return None,
+        };
+        let flag = byte & FLAG != 0;
+        let may = !matches!(
+            tag,
+            Self::ThreadStart | Self::ThreadEnd | Self::Name | Self::Wait
+        );
+        (may || !flag).then_some((tag, flag))
+    }
+}
+
+/// Something that happened to a thread, `time` picoseconds after its process began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
+    pub time: u64,
+    pub what: What<'a>,
+}
+
+/// The fields are those of [`super::Encoder`]'s methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What<'a> {
+    ThreadStart {
+        /// Bytes of any kind.
+        name: &'a [u8],
+    },
+    ThreadEnd,
+    Name {
+        id: u32,
+        text: &'a [u8],
+        file: &'a [u8],
+        line: u32,
+    },
+    Enter {
+        side: Side,
+        function: u32,
+        site: u32,
+        depth: u32,
+        parts: Parts<'a>,
+    },
+    Leave {
+        how: How,
+        depth: u32,
+        parts: Parts<'a>,
+    },
+    Wait {
+        /// Picoseconds.
+        duration: u64,
+        core: u32,
+    },
+    Counter {
+        scope: Scope,
+        id: u32,
+        value: u64,
+    },
+    Sample {
+        side: Side,
+        /// Femtoseconds.
+        weight: u64,
+        staying: u64,
+        stack: Ids<'a>,
+    },
+}
+
+/// Names and picoseconds of the parts of a crossing. As bytes that have been read once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts<'a> {
+    bytes: &'a [u8],
+}
+
+impl Parts<'_> {
+    /// Picoseconds of all parts together.
+    pub fn duration(self) -> u64 {
+        self.fold(0, |sum, (_, duration)| sum.saturating_add(duration))
+    }
+}
+
+impl Iterator for Parts<'_> {
+    type Item = (u32, u64);
+
+    fn next(&mut self) -> Option<(u32, u64)> {
+        let mut source = Source {
+            bytes: self.bytes,
+            at: 0,
+        };
+        let part = (source.id().ok()?, source.number().ok()?);
+        self.bytes = self.bytes.get(source.at..)?;
+        Some(part)
+    }
+}
+
+/// Functions of a sample, innermost first. As bytes that have been read once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ids<'a> {
+    bytes: &'a [u8],
+}
+
+impl Iterator for Ids<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let mut source = Source {
+            bytes: self.bytes,
+            at: 0,
+        };
+        let id = source.id().ok()?;
+        self.bytes = self.bytes.get(source.at..)?;
+        Some(id)
+    }
+}
+
+/// The next event; `time` is that of the one before.
+pub(super) fn read<'a>(source: &mut Source<'a>, time: u64) -> Result<Event<'a>, Reason> {
+    let byte = source.byte()?;
+    let (tag, flag) = Tag::of(byte).ok_or(Reason::Event(byte))?;
+    let time = if tag == Tag::Name {
+        time
+    } else {
+        let later = time.checked_add(source.number()?);
+        later.ok_or(Reason::Time)?
+    };
+    let side = if flag { Side::Nxp } else { Side::Host };
+    let what = match tag {
+        Tag::ThreadStart => What::ThreadStart {
+            name: source.raw_text()?,
+        },
+        Tag::ThreadEnd => What::ThreadEnd,
+        Tag::Name => What::Name {
+            id: source.id()?,
+            text: source.raw_text()?,
+            file: source.raw_text()?,
+            line: source.id()?,
+        },
+        Tag::Enter => What::Enter {
+            side,
+            function: source.id()?,
+            site: source.id()?,
+            depth: source.id()?,
+            parts: parts(source)?,
+        },
+        Tag::Leave => What::Leave {
+            how: if flag { How::Jump } else { How::Return },
+            depth: source.id()?,
+            parts: parts(source)?,
+        },
+        Tag::Wait => What::Wait {
+            duration: source.number()?,
+            core: source.id()?,
+        },
+        Tag::Counter => What::Counter {
+            scope: if flag { Scope::Process } else { Scope::Thread },
+            id: source.id()?,
+            value: source.number()?,
+        },
+        Tag::Sample => What::Sample {
+            side,
+            weight: source.number()?,
+            staying: source.number()?,
+            stack: {
+                let count = source.count()?;
+                let from = source.at;
+                for _ in 0..count {
+                    source.id()?;
+                }
+                Ids {
+                    bytes: source.bytes.get(from..source.at).unwrap_or_default(),
+                }
+            },
+        },
+    };
+    Ok(Event { time, what })
+}
+
+fn parts<'a>(source: &mut Source<'a>) -> Result<Parts<'a>, Reason> {
+    let count = source.count()?;
+    let from = source.at;
+    for _ in 0..count {
+        source.id()?;
+        source.number()?;
+    }
+    Ok(Parts {
+        bytes: source.bytes.get(from..source.at).unwrap_or_default(),
+    })
+}

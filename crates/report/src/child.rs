@@ -1,0 +1,87 @@
+//! A program that a command of Flick runs, in the manner of perf: it gets what the terminal sends,
+//! and the command ends as it ended.
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{self, Command, ExitCode, ExitStatus};
+
+use flick_image::Error;
+
+/// Starts `command` (program, then arguments) for `tool`. Where that cannot be, says so on stderr
+/// and gives the exit status: 126 and 127, as in a shell.
+pub fn start(
+    tool: &str,
+    command: &[OsString],
+    environment: &[(&str, &OsStr)],
+) -> Result<process::Child, ExitCode> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(ExitCode::from(2));
+    };
+    let child = Command::new(program)
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .spawn()
+        .map_err(|error| {
+            eprintln!(
+                "{}",
+                Error::new(
+                    105,
+                    "the program cannot be started",
+                    program.to_string_lossy(),
+                    error.to_string(),
+                    format!("give its path: {tool} ./program"),
+                )
+            );
+            let missing = error.kind() == io::ErrorKind::NotFound;
+            ExitCode::from(if missing { 127 } else { 126 })
+        })?;
+    // What the terminal sends is for the program; we live on to report.
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: ignoring a signal installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    Ok(child)
+}
+
+/// Ends as the program ended: its exit status is returned, its signal raised. Dying by a signal
+/// runs no destructors.
+pub fn end_as(status: ExitStatus) -> ExitCode {
+    match status.code() {
+        Some(code) => ExitCode::from(code as u8),
+        None => die_of(status.signal().unwrap_or(libc::SIGKILL)),
+    }
+}
+
+/// Ends this process by the signal that ended the program, without a second core file.
+fn die_of(signal: i32) -> ExitCode {
+    // SAFETY: plain system calls with valid arguments; the signal's default action is restored first.
+    unsafe {
+        libc::setrlimit(
+            libc::RLIMIT_CORE,
+            &libc::rlimit {
+                rlim_cur: 0,
+                rlim_max: 0,
+            },
+        );
+        libc::signal(signal, libc::SIG_DFL);
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+    // A signal that does not end a process by default has not ended the program either.
+    ExitCode::from(128u8.saturating_add(signal as u8))
+}
+
+/// FLK0105.
+pub fn file_error(path: &Path, error: &io::Error) -> Error {
+    Error::new(
+        105,
+        "a file cannot be read or written",
+        path.display().to_string(),
+        error.to_string(),
+        "check that the place exists, is writable and not full",
+    )
+}

@@ -1,0 +1,282 @@
+//! The picture of the whole run: for each thread what its two sides do over time.
+use std::fmt::Write as _;
+
+use flick_events::trace::{Part, Process, Side, Thread};
+
+use super::counters::{self, Counter};
+use super::figures::time;
+use super::text::escape;
+use crate::timeline::{self, Span, Step};
+
+/// Columns of the picture.
+pub const COLUMNS: usize = 400;
+/// Units of the picture in which a side is as high as it can be.
+pub const HEIGHT: f64 = 20.0;
+/// Threads that have a picture; more would be a page of their own.
+const MOST_THREADS: usize = 64;
+
+/// What a side of a thread can do, from the bottom of the picture up.
+#[derive(Clone, Copy)]
+enum Doing {
+    Computes,
+    Waits,
+    /// It sends the thread to the other side.
+    Crosses,
+}
+
+const DOING: [Doing; 3] = [Doing::Computes, Doing::Waits, Doing::Crosses];
+
+/// All threads of a process.
+pub struct Overview {
+    span: Span,
+    rows: Vec<Row>,
+    /// Threads beyond [`MOST_THREADS`].
+    more: usize,
+    /// Picoseconds, of all threads: by side and [`Doing`].
+    totals: [[u64; DOING.len()]; 2],
+    counters: Vec<Counter>,
+}
+
+struct Row {
+    name: String,
+    /// For each side, [`Doing`] and column: which part of the column's time.
+    lanes: [[Vec<f64>; DOING.len()]; 2],
+}
+
+impl Overview {
+    pub fn of(process: &Process<'_>) -> Self {
+        let mut span: Option<Span> = None;
+        for thread in &process.threads {
+            // Begin and end of what a thread tells.
+            intervals(thread, |_, _, part| {
+                let whole = span.get_or_insert(part);
+                whole.begin = whole.begin.min(part.begin);
+                whole.end = whole.end.max(part.end);
+            });
+        }
+        let span = span.unwrap_or(Span { begin: 0, end: 0 });
+        let mut overview = Self {
+            span,
+            rows: Vec::new(),
+            more: process.threads.len().saturating_sub(MOST_THREADS),
+            totals: Default::default(),
+            counters: counters::of(process, span),
+        };
+        for (index, thread) in process.threads.iter().enumerate() {
+            let mut row = Row {
+                name: timeline::name_of(thread),
+                lanes: std::array::from_fn(|_| std::array::from_fn(|_| vec![0.0; COLUMNS])),
+            };
+            intervals(thread, |side, doing, part| {
+                let total = &mut overview.totals[side as usize][doing as usize];
+                *total = total.saturating_add(part.duration());
+                if index < MOST_THREADS {
+                    add(&mut row.lanes[side as usize][doing as usize], span, part);
+                }
+            });
+            if index < MOST_THREADS {
+                overview.rows.push(row);
+            }
+        }
+        overview
+    }
+
+    pub fn duration(&self) -> u64 {
+        self.span.duration()
+    }
+
+    /// Where the threads' time goes, as far as their traces tell.
+    pub fn parts(&self) -> Vec<Part> {
+        let [host, nxp] = &self.totals;
+        let of = |doing: Doing| host[doing as usize].saturating_add(nxp[doing as usize]);
+        [
+            ("host compute", host[Doing::Computes as usize]),
+            ("NxP compute", nxp[Doing::Computes as usize]),
+            ("crossings", of(Doing::Crosses)),
+            ("waiting", of(Doing::Waits)),
+        ]
+        .map(|(name, time)| Part {
+            name: name.into(),
+            time,
+        })
+        .into()
+    }
+
+    pub fn write(&self, page: &mut String) {
+        *page += "<section>\n<h2>Over time</h2>\n";
+        if self.duration() == 0 {
+            *page += "<p>The trace has no events that take time.</p>\n</section>\n";
+            return;
+        }
+        *page += "<p class=\"keys\"><span><i class=\"host\"></i>host computes</span>\
+            <span><i class=\"nxp\"></i>NxP computes</span><span><i class=\"wait\"></i>waits</span>\
+            <span><i class=\"x1\"></i>crosses</span></p>\n<div class=\"timeline\">\n";
+        for row in &self.rows {
+            let _ = writeln!(page, "<div class=\"thread\">{}</div>", escape(&row.name));
+            for (side, lanes) in ["host", "nxp"].into_iter().zip(&row.lanes) {
+                let label = if side == "host" { "host" } else { "NxP" };
+                let _ = write!(
+                    page,
+                    "<div class=\"lane\"><span>{label}</span><svg viewBox=\"0 0 {COLUMNS} {HEIGHT}\" \
+                     preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{} on the {label}\">",
+                    escape(&row.name)
+                );
+                // The highest first: what is in front hides all but its top.
+                for (top, class) in [(2, "x1"), (1, "wait"), (0, side)] {
+                    let path = area(&lanes[..=top]);
+                    if !path.is_empty() {
+                        let _ = write!(page, "<path class=\"{class}\" d=\"{path}\"/>");
+                    }
+                }
+                *page += "</svg></div>\n";
+            }
+        }
+        counters::write(page, &self.counters);
+        *page += "<div class=\"lane axis\"><span></span><div>";
+        for tick in 0..=4 {
+            let at = self.span.begin as f64 + self.duration() as f64 * f64::from(tick) / 4.0;
+            let _ = write!(page, "<span>{}</span>", time(at as u64));
+        }
+        *page += "</div></div>\n</div>\n";
+        if self.more > 0 {
+            let _ = writeln!(page, "<p>And {} more threads.</p>", self.more);
+        }
+        *page += "</section>\n";
+    }
+}
+
+/// Tells what a thread does when. Its time is told once, without gaps.
+fn intervals(thread: &Thread<'_>, mut tell: impl FnMut(Side, Doing, Span)) {
+    let mut side = Side::Host;
+    let mut last = None;
+    timeline::walk(thread, |step| {
+        let span = match &step {
+            Step::Call { span, .. } | Step::Back { span, .. } | Step::Wait { span, .. } => *span,
+            &Step::Start { time } | &Step::Counter { time, .. } | &Step::End { time } => Span {
+                begin: time,
+                end: time,
+            },
+        };
+        if let Some(begin) = last.filter(|&last| last < span.begin) {
+            let end = span.begin;
+            tell(side, Doing::Computes, Span { begin, end });
+        }
+        last = Some(span.end);
+        match step {
+            Step::Call { callee, .. } => {
+                tell(callee.from, Doing::Crosses, span);
+                side = callee.side;
+            }
+            Step::Back { callee, .. } => {
+                tell(callee.side, Doing::Crosses, span);
+                side = callee.from;
+            }
+            Step::Wait { side, .. } => tell(side, Doing::Waits, span),
+            Step::Start { .. } | Step::Counter { .. } | Step::End { .. } => {}
+        }
+    });
+}
+
+/// Adds the shares of `part` to the columns of `whole` that it touches.
+fn add(columns: &mut [f64], whole: Span, part: Span) {
+    let scale = columns.len() as f64 / whole.duration().max(1) as f64;
+    let at = |time: u64| time.saturating_sub(whole.begin) as f64 * scale;
+    let (begin, end) = (at(part.begin), at(part.end));
+    let first = begin as usize;
+    for (index, column) in columns.iter_mut().enumerate().skip(first) {
+        let left = index as f64;
+        if left >= end {
+            break;
+        }
+        *column += end.min(left + 1.0) - begin.max(left);
+    }
+}
+
+/// The path around the sums of `lanes`.
+pub fn area(lanes: &[Vec<f64>]) -> String {
+    let heights: Vec<i64> = (0..COLUMNS)
+        .map(|column| {
+            let sum: f64 = lanes.iter().map(|lane| lane[column]).sum();
+            // Tenths of a unit; what is there at all is seen.
+            let tenths = (10.0 * HEIGHT * sum.min(1.0)).round() as i64;
+            if sum > 0.0 { tenths.max(8) } else { 0 }
+        })
+        .collect();
+    let mut path = String::new();
+    let mut last = 0;
+    for (column, &height) in heights.iter().enumerate() {
+        if height == last {
+            continue;
+        }
+        let y = HEIGHT - height as f64 / 10.0;
+        let _ = match path.is_empty() {
+            true => write!(path, "M{column} {HEIGHT}V{y}"),
+            false => write!(path, "H{column}V{y}"),
+        };
+        last = height;
+    }
+    if last != 0 {
+        let _ = write!(path, "H{COLUMNS}V{HEIGHT}");
+    }
+    if !path.is_empty() {
+        path.push('Z');
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{jumping, nested, trace};
+    use flick_events::trace::Trace;
+
+    #[test]
+    fn all_time_is_told_once() {
+        let file = trace(&[&nested, &jumping]);
+        let trace = Trace::read(&file).unwrap();
+        let overview = Overview::of(&trace.processes[0]);
+        let micro = 1_000_000;
+        assert_eq!(
+            overview.span,
+            Span {
+                begin: 0,
+                end: 100 * micro
+            }
+        );
+        // main for 100, the other from 20 to 95.
+        let sum: u64 = overview.parts().iter().map(|part| part.time).sum();
+        assert_eq!(sum, 175 * micro);
+        // main: 8 + 6 + 8 + 6 + 6 + 6, the other: 8 + 6 + 1 + 8 + 6 + 8.
+        let crossings = overview.parts()[2].clone();
+        assert_eq!(
+            (crossings.name.as_str(), crossings.time),
+            ("crossings", 77 * micro)
+        );
+        assert_eq!(overview.parts()[3].time, 2 * micro);
+        // No column of a thread has more than its time.
+        for row in &overview.rows {
+            for column in 0..COLUMNS {
+                let sum: f64 = row.lanes.iter().flatten().map(|lane| lane[column]).sum();
+                assert!(sum < 1.0 + 1e-9, "{sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn paths() {
+        let mut lane = vec![0.0; COLUMNS];
+        assert_eq!(area(&[lane.clone()]), "");
+        lane[3] = 1.0;
+        lane[4] = 0.5;
+        assert_eq!(area(&[lane.clone()]), "M3 20V0H4V10H5V20Z");
+        lane[COLUMNS - 1] = 1e-9;
+        assert_eq!(area(&[lane]), "M3 20V0H4V10H5V20H399V19.2H400V20Z");
+    }
+
+    #[test]
+    fn no_events() {
+        let mut page = String::new();
+        Overview::of(&Trace::read(&trace(&[])).unwrap().processes[0]).write(&mut page);
+        assert!(page.contains("no events"));
+    }
+}

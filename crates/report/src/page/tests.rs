@@ -1,0 +1,151 @@
+//! Pages of traces that are made up: well-formed, closed to the outside, with every name escaped.
+use flick_events::trace::{Encoder, Side, Trace};
+use flick_names::Demangle;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+use crate::sample::{jumping, nested, prediction, trace};
+
+type Threads<'a> = &'a [&'a dyn Fn(&mut Encoder<'_>) -> bool];
+
+/// The page of such a trace, with or without a prediction. Checked for what all pages have.
+fn page(threads: Threads<'_>, predicted: bool) -> String {
+    let mut file = trace(threads);
+    if predicted {
+        file.extend(prediction().block(7));
+    }
+    let page = super::html(&Trace::read(&file).unwrap(), Demangle::Yes);
+    check(&page);
+    page
+}
+
+/// Well-formed, and without an address that a browser would open.
+fn check(page: &str) {
+    let mut reader = Reader::from_str(page);
+    reader.config_mut().check_end_names = true;
+    let mut depth = 0;
+    loop {
+        let event = reader.read_event();
+        match event.unwrap_or_else(|error| panic!("{error} in {page}")) {
+            Event::Start(element) => {
+                depth += 1;
+                attributes(element.attributes());
+            }
+            Event::Empty(element) => attributes(element.attributes()),
+            Event::End(_) => depth -= 1,
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert_eq!(depth, 0, "an element is open");
+}
+
+fn attributes(all: quick_xml::events::attributes::Attributes<'_>) {
+    for attribute in all {
+        let attribute = attribute.unwrap();
+        let key = String::from_utf8_lossy(attribute.key.0).into_owned();
+        assert!(!matches!(&*key, "src" | "href" | "xlink:href"), "{key}");
+        assert!(!key.starts_with("on") && !key.starts_with("fg:"), "{key}");
+    }
+}
+
+/// What stands between tags, without them.
+fn words(page: &str) -> String {
+    let mut out = String::new();
+    let mut inside = false;
+    for c in page.chars() {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            c if !inside => out.push(c),
+            _ => {}
+        }
+    }
+    out
+}
+
+#[test]
+fn a_whole_run() {
+    let page = page(&[&nested, &jumping], true);
+    let words = words(&page);
+    for part in [
+        "bfs",
+        "near &lt;&amp;&gt; far",
+        "Migration pays: 2.31x as fast as the host alone.",
+        "100 µs",
+        "231 µs",
+        "host accesses to NxP memory",
+        "20.0 %",
+        "main",
+        "jumper (2)",
+        "pays 2.4x; breaks even at 33 accesses per call, you have 812",
+        "40,000",
+        "visit &lt;inline&gt;",
+        "9.3x slower &amp; so on",
+        "std::vector&lt;int&gt;::push_back(int)",
+    ] {
+        assert!(words.contains(part), "{part}");
+    }
+    // Each class that is used has a colour.
+    for class in ["host", "nxp", "wait", "x1", "x2", "x3", "o1"] {
+        assert!(
+            page.contains(&format!("<span class=\"{class}\"")) || class == "o2",
+            "{class}"
+        );
+        assert!(super::STYLE.contains(&format!(".{class} {{")), "{class}");
+    }
+    // Three flame graphs: the samples' nanoseconds by side.
+    let totals: Vec<&str> = page
+        .split("data-total=\"")
+        .skip(1)
+        .map(|rest| rest.split_once('"').unwrap().0)
+        .collect();
+    assert_eq!(totals, ["12000", "18000", "43000"]);
+    assert!(page.contains("<title>walk (18,000 ns, 100.00%)</title>"));
+}
+
+#[test]
+fn a_run_that_was_cut_short() {
+    let page = page(&[&jumping], false);
+    let words = words(&page);
+    assert!(words.contains("No prediction: the process did not come to its exit."));
+    assert!(words.contains("As far as the trace goes"));
+    assert!(words.contains("NxP compute"));
+}
+
+#[test]
+fn a_run_without_events() {
+    let words = words(&page(&[], true));
+    assert!(words.contains("no events that take time") && words.contains("no samples"));
+    let empty = super::html(&Trace::default(), Demangle::Yes);
+    check(&empty);
+    assert!(empty.contains("An empty trace"));
+}
+
+#[test]
+fn names_are_only_text() {
+    let hostile = |e: &mut Encoder<'_>| {
+        e.thread_start(0, b"</div><script>alert(1)</script>\x00\xff")
+            && e.name(40, b"]]></script><b>\"'&amp; fg:x=\"1\" 7", b"<i>", 1)
+            && e.name(41, b"\x01;\n", b"", 0)
+            && e.sample(5_000_000, Side::Host, 5_000_000, 0, &[40, 41, 0, 99])
+            && e.thread_end(9_000_000)
+    };
+    let page = page(&[&hostile], false);
+    assert!(!page.contains("<script>alert") && !page.contains("</script><b>"));
+    assert_eq!(page.matches("<script").count(), 1);
+}
+
+#[test]
+fn many_threads() {
+    let thread: &dyn Fn(&mut Encoder<'_>) -> bool = &nested;
+    let page = page(&vec![thread; 70], true);
+    assert_eq!(page.matches("class=\"thread\"").count(), 64);
+    assert!(page.contains("And 6 more threads."));
+}
+
+/// The same trace gives the same page.
+#[test]
+fn pages_are_reproducible() {
+    assert_eq!(page(&[&nested], true), page(&[&nested], true));
+}

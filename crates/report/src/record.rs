@@ -1,0 +1,249 @@
+//! `flick record`: runs a program on a platform and keeps the trace of its virtual time, in the
+//! manner of `perf record`; and the file in which it is kept.
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+
+use flick_events::number::grouped;
+use flick_events::trace::{self, Reason, Trace, What};
+use flick_image::Error;
+use flick_names::Demangle;
+
+use crate::child::{self, file_error};
+use crate::{page, perfetto, reasons};
+
+/// Where a trace is kept if nobody says otherwise.
+pub const DATA: &str = "flick.data";
+/// Where a page goes if nobody says otherwise.
+pub const PAGE: &str = "report.html";
+
+/// What `flick record` was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The trace.
+    pub output: PathBuf,
+    /// Name or file; what `FLICK_PLATFORM` says without it.
+    pub platform: Option<OsString>,
+    /// A trace for Perfetto, too.
+    pub perfetto: Option<PathBuf>,
+    pub demangle: Demangle,
+}
+
+/// Runs `command` (program, then arguments) and ends as it ended. FLK0104 where no platform is
+/// named, FLK0105 where a file cannot be written or the trace is not one.
+pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
+    let platform = platform(options)?;
+    let output = options.output.as_path();
+    // The program may change its directory.
+    let path = std::path::absolute(output).map_err(|e| file_error(output, &e))?;
+    keep_old(&path).map_err(|e| file_error(output, &e))?;
+    File::create(&path).map_err(|e| file_error(output, &e))?;
+    let dir = tempfile::Builder::new()
+        .prefix("flick-record")
+        .tempdir()
+        .map_err(|e| file_error(&std::env::temp_dir(), &e))?;
+    // Tells why there is no trace, if there is none.
+    let record = dir.path().join("record");
+
+    let environment = [
+        ("FLICK_PLATFORM", platform.as_os_str()),
+        ("FLICK_TRACE", path.as_os_str()),
+        ("FLICK_STATS", record.as_os_str()),
+    ];
+    let mut child = match child::start("flick record --platform=NAME", command, &environment) {
+        Ok(child) => child,
+        Err(status) => {
+            let _ = fs::remove_file(&path);
+            return Ok(status);
+        }
+    };
+    let program = Path::new(command.first().map_or(OsStr::new(""), OsString::as_os_str));
+    let status = child.wait().map_err(|e| file_error(program, &e))?;
+    let text = finish(output, &path, options, || {
+        why_nothing(program, status, record.exists())
+    })?;
+    // Nobody is left to tell where stderr is closed.
+    let _ = writeln!(io::stderr(), "[ flick record: {text} ]");
+    drop(dir);
+    Ok(child::end_as(status))
+}
+
+/// What the trace holds; without one `why` there is none.
+fn finish(
+    output: &Path,
+    path: &Path,
+    options: &Options,
+    why: impl FnOnce() -> String,
+) -> Result<String, Error> {
+    let bytes = fs::read(path).map_err(|e| file_error(output, &e))?;
+    if bytes.is_empty() {
+        // As after a program that cannot be started: no file that holds nothing.
+        if fs::metadata(path).is_ok_and(|about| about.is_file()) {
+            let _ = fs::remove_file(path);
+        }
+        return Ok(format!("the program left no trace: {}", why()));
+    }
+    let trace = parse(output, &bytes)?;
+    if let Some(file) = &options.perfetto {
+        write_perfetto(&trace, file, options.demangle)?;
+    }
+    let threads = trace.processes.iter().flat_map(|process| &process.threads);
+    let (mut crossings, mut samples) = (0, 0);
+    for event in threads.flat_map(trace::Thread::events) {
+        match event.what {
+            What::Enter { .. } | What::Leave { .. } => crossings += 1,
+            What::Sample { .. } => samples += 1,
+            _ => {}
+        }
+    }
+    Ok(format!(
+        "wrote {:.3} MB to {}, {} crossings, {} samples; flick report shows it",
+        bytes.len() as f64 / 1e6,
+        output.display(),
+        grouped(crossings),
+        grouped(samples)
+    ))
+}
+
+fn platform(options: &Options) -> Result<OsString, Error> {
+    let named = options.platform.clone();
+    named
+        .or_else(|| std::env::var_os("FLICK_PLATFORM"))
+        .filter(|platform| !platform.is_empty())
+        .ok_or_else(|| {
+            Error::new(
+                104,
+                "no platform is named",
+                "--platform",
+                "virtual time is that of a platform",
+                "name one, or a file that describes it: flick record --platform=flick-isca20 ./program",
+            )
+        })
+}
+
+/// An earlier trace becomes `NAME.old`, as perf has it.
+fn keep_old(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_file() && about.len() > 0 => {
+            let mut old = path.as_os_str().to_owned();
+            old.push(".old");
+            fs::rename(path, old)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn why_nothing(program: &Path, status: ExitStatus, has_record: bool) -> String {
+    if has_record {
+        return "its runtime wrote a record and no trace; is it of this version of Flick?".into();
+    }
+    match status.signal() {
+        Some(signal) => format!("it was killed by signal {signal}"),
+        None => reasons::no_record(&reasons::executable(program)).0,
+    }
+}
+
+/// Writes the page of the trace in `input` to `output` (`-`: stdout), and a trace for Perfetto if
+/// that is asked for. FLK0105 where a file cannot be read or written, or is no trace; FLK0303 where
+/// another version wrote it.
+pub fn report(
+    input: &Path,
+    output: &Path,
+    perfetto: Option<&Path>,
+    demangle: Demangle,
+) -> Result<(), Error> {
+    let bytes = fs::read(input).map_err(|error| {
+        let mut told = file_error(input, &error);
+        if error.kind() == io::ErrorKind::NotFound {
+            told.help = "flick record --platform=NAME ./program writes it".into();
+        }
+        told
+    })?;
+    let trace = parse(input, &bytes)?;
+    let page = page::html(&trace, demangle);
+    if let Some(file) = perfetto {
+        write_perfetto(&trace, file, demangle)?;
+    }
+    if output == Path::new("-") {
+        let mut out = io::stdout().lock();
+        return out
+            .write_all(page.as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(|e| file_error(output, &e));
+    }
+    fs::write(output, page).map_err(|e| file_error(output, &e))?;
+    println!("{}", output.display());
+    Ok(())
+}
+
+fn write_perfetto(trace: &Trace<'_>, path: &Path, demangle: Demangle) -> Result<(), Error> {
+    let write = || {
+        let mut out = BufWriter::new(File::create(path)?);
+        perfetto::write(trace, demangle, &mut out)?;
+        out.flush()
+    };
+    write().map_err(|e| file_error(path, &e))
+}
+
+fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Trace<'a>, Error> {
+    Trace::read(bytes).map_err(|error| match error.reason {
+        Reason::Version(version) => Error::new(
+            303,
+            "made by another version of Flick",
+            path.display().to_string(),
+            format!(
+                "the trace has format {version}, this flick reads {}",
+                trace::VERSION
+            ),
+            "use the flick that belongs to the program's libflick",
+        ),
+        _ => Error::new(
+            105,
+            "a file cannot be read or written",
+            path.display().to_string(),
+            format!("it is no whole trace: {error}"),
+            "record it again: flick record --platform=NAME ./program",
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{nested, trace};
+
+    #[test]
+    fn what_is_no_trace_is_an_error() {
+        let path = Path::new("some.data");
+        let mut bytes = trace(&[&nested]);
+        assert!(parse(path, &bytes).is_ok());
+        let short = parse(path, &bytes[..bytes.len() - 1]).unwrap_err();
+        assert_eq!(short.code.0, 105);
+        assert!(short.why.contains("byte "), "{short}");
+        bytes[4] = 9;
+        let other = parse(path, &bytes).unwrap_err();
+        assert_eq!(other.code.0, 303);
+        assert!(other.to_string().contains("some.data"), "{other}");
+    }
+
+    #[test]
+    fn an_earlier_trace_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("flick.data");
+        keep_old(&path).unwrap();
+        fs::write(&path, "").unwrap();
+        keep_old(&path).unwrap();
+        assert!(path.exists());
+        fs::write(&path, "first").unwrap();
+        keep_old(&path).unwrap();
+        assert!(!path.exists());
+        assert_eq!(
+            fs::read(dir.path().join("flick.data.old")).unwrap(),
+            b"first"
+        );
+        keep_old(Path::new("/dev/null")).unwrap();
+    }
+}

@@ -1,0 +1,127 @@
+//! Traces that tests make up.
+use flick_events::trace::{
+    Encoder, How, MIN_BUFFER, Part, Prediction, Scope, Side, Site, process_block,
+};
+
+const MICRO: u64 = 1_000_000;
+
+const NAMES: [(u32, &str, &str, u32); 11] = [
+    (1, "main", "bfs.c", 40),
+    (2, "walk.flick.0123abcd", "bfs.c", 12),
+    (3, "visit", "bfs.c", 7),
+    (4, "fault", "", 0),
+    (5, "link", "", 0),
+    (6, "switch", "", 0),
+    (7, "NxP instructions", "", 0),
+    (8, "NxP heap (bytes)", "", 0),
+    (9, "main", "bfs.c", 44),
+    (10, "_ZNSt6vectorIiE9push_backEi", "a&b.h", 3),
+    (11, "walk.flick.0123abcd", "bfs.c", 15),
+];
+
+pub const THERE: [(u32, u64); 3] = [(4, 2 * MICRO), (5, 5 * MICRO), (6, MICRO)];
+pub const BACK: [(u32, u64); 2] = [(5, 5 * MICRO), (6, MICRO)];
+
+/// One process whose threads do what `threads` encode.
+pub fn trace(threads: &[&dyn Fn(&mut Encoder<'_>) -> bool]) -> Vec<u8> {
+    let mut file = process_block(7, b"/home/me/bfs", b"near <&> far");
+    for (thread, events) in (1..).zip(threads) {
+        let mut buffer = vec![0; 64 * MIN_BUFFER];
+        let mut encoder = Encoder::new(&mut buffer, 7, thread);
+        if thread == 1 {
+            for (id, text, source, line) in NAMES {
+                assert!(encoder.name(id, text.as_bytes(), source.as_bytes(), line));
+            }
+        }
+        assert!(events(&mut encoder));
+        encoder.flush(|block| file.extend(block));
+    }
+    file
+}
+
+/// main crosses to walk, which crosses back for visit and recurses once.
+pub fn nested(e: &mut Encoder<'_>) -> bool {
+    let at = |micro: u64| micro * MICRO;
+    e.thread_start(0, b"main")
+        && e.counter(0, Scope::Process, 8, 4096)
+        && e.sample(at(9), Side::Host, 9_000_000_000, 10_000_000_000, &[1])
+        && e.enter(at(10), Side::Nxp, (2, 9), 0, &THERE)
+        && e.wait(at(18), at(2), 0)
+        && e.sample(at(25), Side::Nxp, 5_000_000_000, 20_000_000_000, &[2, 1])
+        && e.enter(at(30), Side::Host, (3, 11), 1, &BACK)
+        && e.enter(at(40), Side::Nxp, (2, 0), 2, &THERE)
+        && e.counter(at(50), Scope::Thread, 7, 1234)
+        && e.sample(
+            at(55),
+            Side::Nxp,
+            7_000_000_000,
+            9_000_000_000,
+            &[10, 2, 3, 2, 1],
+        )
+        && e.leave(at(60), How::Return, 2, &BACK)
+        && e.leave(at(70), How::Return, 1, &BACK)
+        && e.counter(at(80), Scope::Thread, 7, 4321)
+        && e.leave(at(90), How::Return, 0, &BACK)
+        && e.sample(at(99), Side::Host, 3_000_000_000, 3_000_000_000, &[3, 1])
+        && e.thread_end(at(100))
+}
+
+/// walk calls visit, which jumps back to main; then walk is called and never comes back.
+pub fn jumping(e: &mut Encoder<'_>) -> bool {
+    let at = |micro: u64| micro * MICRO;
+    e.thread_start(at(20), b"jumper")
+        && e.enter(at(30), Side::Nxp, (2, 9), 0, &THERE)
+        && e.enter(at(40), Side::Host, (3, 11), 1, &BACK)
+        && e.leave(at(50), How::Jump, 0, &BACK[1..])
+        && e.enter(at(60), Side::Nxp, (2, 9), 0, &THERE)
+        && e.enter(at(70), Side::Host, (3, 11), 1, &BACK)
+        // Its leave was lost: the next crossing begins where the thread is in none.
+        && e.enter(at(80), Side::Nxp, (2, 9), 0, &THERE)
+        && e.sample(at(95), Side::Nxp, 6_000_000_000, 1_000_000_000, &[2, 1])
+}
+
+pub fn prediction() -> Prediction {
+    let part = |name: &str, micro: u64| Part {
+        name: name.into(),
+        time: micro * MICRO,
+    };
+    Prediction {
+        platform: "near <&> far".into(),
+        migrating: 100 * MICRO,
+        staying: 231 * MICRO,
+        parts: vec![
+            part("host compute", 21),
+            part("NxP compute", 44),
+            part("host accesses to NxP memory", 3),
+            part("crossing: fault", 4),
+            part("crossing: link", 20),
+            part("crossing: switch", 6),
+            part("waiting", 2),
+            part("TLB", 0),
+        ],
+        sites: vec![
+            Site {
+                caller: "main (bfs.c:44)".into(),
+                callee: "walk.flick.0123abcd".into(),
+                calls: 1,
+                instructions: 40_000,
+                accesses: 812,
+                nxp: 44 * MICRO,
+                staying: 150 * MICRO,
+                crossing: 14 * MICRO,
+                verdict: "pays 2.4x; breaks even at 33 accesses per call, you have 812".into(),
+            },
+            Site {
+                caller: "visit <inline>".into(),
+                callee: "_ZNSt6vectorIiE9push_backEi".into(),
+                calls: 1_000,
+                instructions: 9_000,
+                accesses: 7,
+                nxp: MICRO,
+                staying: MICRO,
+                crossing: 14_000 * MICRO,
+                verdict: "does not pay: 9.3x slower & so on".into(),
+            },
+        ],
+    }
+}
