@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use flick_abi::settings::{CHOICES, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics};
+use flick_abi::settings::{CHOICES, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics, TRACE};
 use flick_abi::{ABI_VERSION, NXP_MARCH};
 use flick_build::{Root, TOOLS, Tool};
 use serde_json::json;
@@ -222,7 +222,7 @@ fn strangers(variables: impl Iterator<Item = (String, String)>) -> Vec<Setting> 
     let known: Vec<String> = CHOICES
         .iter()
         .map(|choice| name_of(choice.variable))
-        .chain([name_of(STATISTICS), name_of(PLATFORM)])
+        .chain([name_of(STATISTICS), name_of(PLATFORM), name_of(TRACE)])
         .chain(OTHER_VARIABLES.map(String::from))
         .collect();
     let mut found: Vec<Setting> = variables

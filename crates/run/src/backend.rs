@@ -59,14 +59,11 @@ impl Backend for InlineCounted {
             watcher.end();
             return Err(exit);
         }
-        if timed::enabled() {
-            let run = |observer: &mut flick_timing::Timed<'_>| {
-                flick_engine::run(hart, &MEMORY, code, observer)
-            };
-            if let Some((exit, instructions)) = timed::crossing::observe(run) {
-                hart.retired += instructions;
-                return Err(exit);
-            }
+        if timed::enabled()
+            && let Some((exit, instructions)) = timed::crossing::observe(hart, &MEMORY, code)
+        {
+            hart.retired += instructions;
+            return Err(exit);
         }
         if translation::enabled() {
             return translated(hart, code, interpret);

@@ -64,6 +64,8 @@ pub struct Config {
     pub perf: Perf,
     /// The platform in whose time the program runs.
     pub platform: Option<String>,
+    /// Where the trace of a timed run goes.
+    pub trace: Option<OsString>,
 }
 
 /// The process's configuration.
@@ -132,6 +134,9 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         platform: variable(settings::PLATFORM)
             .filter(|name| !name.is_empty())
             .map(|name| String::from_utf8_lossy(&name).into_owned()),
+        trace: variable(settings::TRACE)
+            .filter(|path| !path.is_empty())
+            .map(OsString::from_vec),
     }
 }
 

@@ -316,7 +316,7 @@ pub fn summary() -> Summary {
 }
 
 /// As the user started it: argv[0].
-fn program() -> String {
+pub fn program() -> String {
     let line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let name = line
         .split(|byte| *byte == 0)

@@ -3,10 +3,12 @@
 //!
 //! A run is accounted in two worlds at once: *migrating*, in which NxP code runs on the NxP, and *staying*, in
 //! which everything runs on the host. Unit: the femtosecond.
+mod calls;
 pub mod model;
 mod observer;
 pub mod platform;
 
+pub use calls::{Calls, NoSampler, Sampler};
 pub use observer::{Costs, Layout, Spent, Timed, Worlds};
 pub use platform::Platform;
 

@@ -2,6 +2,7 @@
 use flick_abi::timed::HostClass;
 use flick_engine::{Insn, Observer, Op};
 
+use crate::calls::{NoSampler, Sampler};
 use crate::model::{Access, Cost, Pages, View};
 use crate::platform::{NxpClass, Platform, Region};
 
@@ -108,6 +109,18 @@ pub struct Worlds {
     pub busy: bool,
 }
 
+impl Spent {
+    /// Time on the NxP.
+    pub fn migrating(&self) -> u64 {
+        self.compute + self.memory + self.fetch + self.tlb
+    }
+
+    /// Time of the same on the host.
+    pub fn staying(&self) -> u64 {
+        self.staying_compute + self.staying_memory + self.staying_tlb
+    }
+}
+
 impl Worlds {
     pub fn new(platform: &Platform) -> Self {
         Self {
@@ -156,7 +169,8 @@ impl Layout {
 type Flat = [(u64, u64); 2];
 
 /// Observes one stay on the NxP. What it has counted is in [`Timed::spent`] at the end.
-pub struct Timed<'a> {
+pub struct Timed<'a, S: Sampler = NoSampler> {
+    sampler: S,
     costs: &'a Costs,
     worlds: *mut Worlds,
     layout: Layout,
@@ -174,10 +188,10 @@ pub struct Timed<'a> {
 /// log2 of what `last_line` stands for: no cache has shorter lines (`platform::core`).
 const LINE: u32 = 4;
 
-impl<'a> Timed<'a> {
+impl<'a, S: Sampler> Timed<'a, S> {
     /// # Safety
     /// `worlds` is the calling thread's, and lives as long as the observer.
-    pub unsafe fn new(costs: &'a Costs, worlds: *mut Worlds, layout: Layout) -> Self {
+    pub unsafe fn new(costs: &'a Costs, worlds: *mut Worlds, layout: Layout, sampler: S) -> Self {
         // SAFETY: by contract.
         let (nxp, staying) = unsafe { (&(*worlds).nxp, &(*worlds).staying) };
         const ALL: [Region; 3] = [Region::Host, Region::Nxp, Region::Stack];
@@ -187,6 +201,7 @@ impl<'a> Timed<'a> {
         flat[Region::Nxp as usize] &= staying.is_flat(Region::Nxp) && layout.is_data.is_none();
         flat[Region::Host as usize] &= layout.is_data.is_none();
         Self {
+            sampler,
             costs,
             worlds,
             layout,
@@ -199,6 +214,10 @@ impl<'a> Timed<'a> {
             staying: prices(staying, Region::Nxp),
             spent: Spent::default(),
         }
+    }
+
+    pub fn sampler(&mut self) -> &mut S {
+        &mut self.sampler
     }
 
     #[inline(always)]
@@ -285,7 +304,7 @@ impl<'a> Timed<'a> {
     }
 }
 
-impl Observer for Timed<'_> {
+impl<S: Sampler> Observer for Timed<'_, S> {
     #[inline(always)]
     fn at(&mut self, pc: u64) {
         if pc >> self.fetch_shift != self.fetch_line {
@@ -316,6 +335,13 @@ impl Observer for Timed<'_> {
         if taken {
             self.spent.compute += self.costs.taken.nxp;
             self.spent.staying_compute += self.costs.taken.host;
+        }
+    }
+
+    #[inline(always)]
+    fn jump(&mut self, pc: u64, target: u64) {
+        if S::ON {
+            self.sampler.jump(pc, target, &self.spent);
         }
     }
 

@@ -1,26 +1,34 @@
 //! Charges crossings, and keeps the accounts of call sites.
+use flick_engine::{CodeRegion, Exit, Hart, Memory};
+use flick_events::trace::{How, Side};
 use flick_timing::platform::Parts;
-use flick_timing::{Layout, Timed};
+use flick_timing::{NoSampler, Spent, Timed};
 
-use super::state::{self, DEEPEST, Frame, State};
+use super::state::{self, Frame, State};
+use super::trace::{self, StaySampler};
 use super::{layout, library, queue, setting};
 use crate::activation::{self, Activation};
 use crate::thread::Thread;
 
-fn pay(state: &mut State, parts: &Parts) {
+/// Charges a crossing; the time before it.
+fn pay(state: &mut State, parts: &Parts) -> u128 {
+    let now = state.now();
     for (sum, part) in state.sums.parts.iter_mut().zip(parts) {
         *sum += u128::from(*part);
     }
     state.sums.crossings += 1;
+    now
 }
 
 /// The thread takes an NxP core, and waits for it.
 fn take_core(state: &mut State) {
-    let now = u64::try_from(state.now()).unwrap_or(u64::MAX);
-    let (core, wait) = queue::take(now);
+    let now = state.now();
+    let (core, wait) = queue::take(u64::try_from(now).unwrap_or(u64::MAX));
     state.core = core;
     state.sums.waiting += u128::from(wait);
-    queue::leave(core, now + wait);
+    trace::wait(state, now, wait, core);
+    let until = u64::try_from(now).unwrap_or(u64::MAX).saturating_add(wait);
+    queue::leave(core, until);
 }
 
 fn leave_core(state: &mut State) {
@@ -28,14 +36,15 @@ fn leave_core(state: &mut State) {
     state.publish();
 }
 
-/// The frame of the thread's innermost activation.
-fn frame(state: &mut State) -> Option<&mut Frame> {
+/// How many activations the thread has.
+fn depth() -> usize {
     // SAFETY: this thread has crossed.
-    let depth = unsafe { (*Thread::current_or_null()).active.depth() };
-    state
-        .frames
-        .get_mut(depth % DEEPEST)
-        .filter(|_| depth < DEEPEST)
+    unsafe { (*Thread::current_or_null()).active.depth() }
+}
+
+/// The frame of the innermost activation.
+fn frame(state: &mut State) -> Option<&mut Frame> {
+    state.frames.get_mut(depth())
 }
 
 /// The host has called the NxP: `act` is the innermost activation.
@@ -48,12 +57,11 @@ pub unsafe fn called(act: *const Activation) {
     };
     // SAFETY: this thread's state; the crossing's frame: rbp and the return address are above the activation.
     let (state, site) = unsafe {
-        let back = act
-            .cast::<u8>()
-            .add(activation::SIZE + 8)
-            .cast::<usize>()
-            .read();
-        (&mut *state, (back, (*act).gate as usize))
+        let back = act.cast::<u8>().add(activation::SIZE + 8);
+        (
+            &mut *state,
+            (back.cast::<usize>().read(), (*act).gate as usize),
+        )
     };
     let new = Frame {
         site,
@@ -62,12 +70,18 @@ pub unsafe fn called(act: *const Activation) {
         crossing: state.sums.crossing(),
         accesses: state.sums.accesses,
         instructions: state.sums.instructions,
+        calls: state
+            .tracer
+            .as_ref()
+            .map_or(0, |tracer| tracer.calls.depth()),
         ..Frame::default()
     };
     if let Some(frame) = frame(state) {
         *frame = new;
     }
-    pay(state, &setting.platform.crossing.host_calls_nxp);
+    let parts = &setting.platform.crossing.host_calls_nxp;
+    let now = pay(state, parts);
+    trace::enter_nxp(state, now, site, depth(), parts);
     take_core(state);
 }
 
@@ -79,11 +93,16 @@ pub fn returned() {
     // SAFETY: this thread's.
     let state = unsafe { &mut *state };
     leave_core(state);
-    pay(state, &setting.platform.crossing.nxp_returns);
+    let parts = &setting.platform.crossing.nxp_returns;
+    let now = pay(state, parts);
+    trace::leave(state, now, Side::Host, How::Return, depth(), parts);
     state.stir();
     let Some(frame) = frame(state).copied() else {
         return;
     };
+    if let Some(tracer) = &mut state.tracer {
+        tracer.calls.truncate(frame.calls);
+    }
     // A signal handler that comes while the table grows leaves its calls out.
     if state.worlds.busy {
         return;
@@ -110,7 +129,9 @@ pub fn calls_host(target: u64) {
     let local = library::local(target).is_some();
     if !local {
         leave_core(state);
-        pay(state, &setting.platform.crossing.nxp_calls_host);
+        let parts = &setting.platform.crossing.nxp_calls_host;
+        let now = pay(state, parts);
+        trace::enter_host(state, now, target, depth(), parts);
     }
     if let Some(frame) = frame(state) {
         (frame.target, frame.clock, frame.is_local) = (target, clock, local);
@@ -119,15 +140,13 @@ pub fn calls_host(target: u64) {
 
 /// That function has returned. `registers`: the arguments that it had.
 pub fn host_returns(registers: &[u64]) {
-    let (state, Some(setting)) = (state::current(), setting()) else {
+    let state = state::current();
+    if state.is_null() {
         return;
-    };
+    }
     // SAFETY: this thread's state and clock.
     let (state, clock) = unsafe { (&mut *state, state::clock().read()) };
-    let Some(frame) = frame(state).copied() else {
-        pay(state, &setting.platform.crossing.host_returns);
-        return;
-    };
+    let frame = frame(state).copied().unwrap_or_default();
     if let Some(name) = library::local(frame.target).filter(|_| frame.is_local) {
         library::charge_local(state, name);
         return;
@@ -135,30 +154,53 @@ pub fn host_returns(registers: &[u64]) {
     if clock == frame.clock {
         library::charge_host_call(state, frame.target, registers);
     }
-    pay(state, &setting.platform.crossing.host_returns);
-    take_core(state);
+    back_to_nxp(state, How::Return);
 }
 
 /// An unwinder or `longjmp` has come back to NxP code from the host.
 pub fn came_back() {
-    let (state, Some(setting)) = (state::current(), setting()) else {
-        return;
-    };
-    // SAFETY: this thread's.
-    let state = unsafe { &mut *state };
-    pay(state, &setting.platform.crossing.host_returns);
+    let state = state::current();
+    if !state.is_null() {
+        // SAFETY: this thread's.
+        back_to_nxp(unsafe { &mut *state }, How::Jump);
+    }
+}
+
+fn back_to_nxp(state: &mut State, how: How) {
+    let Some(setting) = setting() else { return };
+    let parts = &setting.platform.crossing.host_returns;
+    let now = pay(state, parts);
+    trace::leave(state, now, Side::Nxp, how, depth(), parts);
     take_core(state);
 }
 
-/// Runs `stay` under an observer, and charges what that has counted.
-pub fn observe<R>(stay: impl FnOnce(&mut Timed<'_>) -> R) -> Option<(R, u64)> {
+/// Runs `hart` under an observer, and charges what that has counted: the exit, and how many instructions.
+pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Option<(Exit, u64)> {
     let setting = setting()?;
     let state = state::current();
-    let layout: Layout = layout();
-    // SAFETY: this thread's state; it lives as long as the process.
-    let mut observer = unsafe { Timed::new(&setting.costs, &raw mut (*state).worlds, layout) };
-    let result = stay(&mut observer);
-    // SAFETY: as above.
-    unsafe { (*state).sums.spend(&observer.spent) };
-    Some((result, observer.spent.instructions))
+    // SAFETY: this thread's state.
+    let worlds = unsafe { &raw mut (*state).worlds };
+    if trace::enabled() {
+        // SAFETY: this thread's state, which lives as long as the process.
+        let mut observer = unsafe {
+            let sampler = StaySampler::new(state);
+            Timed::new(&setting.costs, worlds, layout(), sampler)
+        };
+        let exit = flick_engine::run(hart, memory, code, &mut observer);
+        let spent = observer.spent;
+        observer.sampler().end(&spent);
+        Some((exit, settle(state, &spent)))
+    } else {
+        // SAFETY: as above.
+        let mut observer = unsafe { Timed::new(&setting.costs, worlds, layout(), NoSampler) };
+        let exit = flick_engine::run(hart, memory, code, &mut observer);
+        Some((exit, settle(state, &observer.spent)))
+    }
+}
+
+/// Charges a stay; how many instructions it had.
+fn settle(state: *mut State, spent: &Spent) -> u64 {
+    // SAFETY: this thread's state.
+    unsafe { (*state).sums.spend(spent) };
+    spent.instructions
 }

@@ -10,7 +10,7 @@ use flick_timing::model::{Access, Cost};
 use flick_timing::platform::Region;
 
 use super::state::{self, State};
-use super::{layout, library, setting};
+use super::{layout, library, setting, trace};
 use crate::memory;
 
 /// Bytes of the map for all of the user's address space, of 47 bits.
@@ -170,6 +170,8 @@ macro_rules! preserving {
                 "push rdi", "push r8", "push r9", "push r10",
                 "sub rsp, 8",
                 ".cfi_def_cfa_offset 80",
+                // The stack pointer of the program's code.
+                "lea rdx, [rsp + 80]",
                 "cld",
                 "call {function}",
                 "add rsp, 8",
@@ -193,7 +195,7 @@ preserving! {
     __flick_timed_access => access
 }
 
-extern "C" fn full() {
+extern "C" fn full(_: u64, _: u64, above: usize) {
     let clock = state::clock();
     let state = state::current();
     // SAFETY: this thread's clock, and state.
@@ -204,11 +206,19 @@ extern "C" fn full() {
         clock.write(spent - step);
         if !state.is_null() {
             (*state).host_base += i128::from(step);
+            if (*state).tracer.is_some() {
+                trace::sample_host(&mut *state, above);
+                let period = (*state)
+                    .tracer
+                    .as_ref()
+                    .map_or(u64::MAX, |tracer| tracer.period);
+                (*state).wind(period);
+            }
         }
     }
 }
 
-extern "C" fn access(address: u64, what: u64) {
+extern "C" fn access(address: u64, what: u64, above: usize) {
     if !memory::is_local(address as usize) {
         return;
     }
@@ -217,15 +227,18 @@ extern "C" fn access(address: u64, what: u64) {
         return;
     }
     // SAFETY: this thread's.
-    unsafe { charge(&mut *state, address, what >> 1, what & 1 != 0) };
+    let state = unsafe { &mut *state };
+    let time = charge(state, address, what >> 1, what & 1 != 0);
+    trace::charged(state, time, above);
 }
 
-/// Charges an access of host code to NxP-local memory.
-fn charge(state: &mut State, address: u64, bytes: u64, write: bool) {
+/// Charges an access of host code to NxP-local memory; what it costs, migrating.
+fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> u64 {
     state.sums.host_accesses += 1;
     if state.worlds.busy {
-        return;
+        return 0;
     }
+    let mut time = 0;
     state.worlds.busy = true;
     let (region, place) = layout().locate(address, &mut state.worlds.pages);
     if region != Region::Host {
@@ -237,6 +250,7 @@ fn charge(state: &mut State, address: u64, bytes: u64, write: bool) {
             write,
         };
         let Cost { memory, tlb } = state.worlds.host.access(access);
+        time = memory + tlb;
         state.sums.host_memory += u128::from(memory);
         state.sums.host_tlb += u128::from(tlb);
         if region == Region::Nxp {
@@ -246,6 +260,7 @@ fn charge(state: &mut State, address: u64, bytes: u64, write: bool) {
         }
     }
     state.worlds.busy = false;
+    time
 }
 
 /// Bytes that a copy moves at a time, from and to memory that is not cached.
@@ -276,17 +291,22 @@ pub extern "C" fn __flick_timed_memory(to: *mut c_void, from: *const c_void, n: 
 /// A call that has told of nothing has returned.
 ///
 /// # Safety
-/// `callee` is the record of the pass's.
+/// The first argument is a record of the pass's ([`TimedCallee`]); then the length, and the callee's address.
+#[unsafe(naked)]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_timed_library(
-    callee: *mut TimedCallee,
-    n: u64,
-    target: *const c_void,
-) {
+pub unsafe extern "C" fn __flick_timed_library() {
+    // The stack pointer of the program's code.
+    naked_asm!("lea rcx, [rsp + 8]", "jmp {called}", called = sym library_called)
+}
+
+unsafe extern "C" fn library_called(callee: *mut TimedCallee, n: u64, target: u64, above: usize) {
     let state = state::current();
     if !state.is_null() {
-        // SAFETY: by contract; this thread's state.
-        unsafe { library::charge_call(&mut *state, &mut *callee, n, target as u64) };
+        // SAFETY: by the contract of `__flick_timed_library`; this thread's state.
+        unsafe {
+            let time = library::charge_call(&mut *state, &mut *callee, n, target);
+            trace::charged(&mut *state, time, above);
+        }
     }
 }
 

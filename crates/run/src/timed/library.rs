@@ -40,15 +40,21 @@ fn length(rule: &Rule, n: u64) -> u64 {
         .saturating_add(request.tv_nsec as u64)
 }
 
-fn charge(state: &mut State, rule: &Rule, n: u64, side: Side) {
-    let Some(setting) = setting() else { return };
+/// What it costs on that side.
+fn charge(state: &mut State, rule: &Rule, n: u64, side: Side) -> u64 {
+    let Some(setting) = setting() else { return 0 };
     let n = length(rule, n);
     let host = cost(rule, n, setting.platform.host.cycle);
-    match side {
-        Side::Host => state.sums.host_library += host,
-        Side::Nxp => state.sums.nxp_library += cost(rule, n, setting.platform.nxp.cycle),
-    }
     state.sums.staying_library += host;
+    let time = match side {
+        Side::Host => host,
+        Side::Nxp => cost(rule, n, setting.platform.nxp.cycle),
+    };
+    match side {
+        Side::Host => state.sums.host_library += time,
+        Side::Nxp => state.sums.nxp_library += time,
+    }
+    u64::try_from(time).unwrap_or(u64::MAX)
 }
 
 pub fn charge_by_name(state: &mut State, name: &str, n: u64) {
@@ -58,11 +64,10 @@ pub fn charge_by_name(state: &mut State, name: &str, n: u64) {
 }
 
 /// Host code has called `target`, which has told of nothing. A rule found once is kept in the callee's record.
-pub fn charge_call(state: &mut State, callee: &mut TimedCallee, n: u64, target: u64) {
-    let Some(setting) = setting() else { return };
+pub fn charge_call(state: &mut State, callee: &mut TimedCallee, n: u64, target: u64) -> u64 {
+    let Some(setting) = setting() else { return 0 };
     if callee.name.is_null() {
-        charge(state, by_address(setting, target), n, Side::Host);
-        return;
+        return charge(state, by_address(setting, target), n, Side::Host);
     }
     if callee.state == 0 {
         // SAFETY: the pass's C string.
@@ -71,7 +76,7 @@ pub fn charge_call(state: &mut State, callee: &mut TimedCallee, n: u64, target: 
     }
     // SAFETY: a rule of the setting's, which lives as long as the process.
     let rule = unsafe { &*(callee.state as *const Rule) };
-    charge(state, rule, n, Side::Host);
+    charge(state, rule, n, Side::Host)
 }
 
 /// NxP code has called the host function at `target`, which has told of nothing.

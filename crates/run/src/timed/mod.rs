@@ -10,12 +10,14 @@ mod queue;
 mod sites;
 pub mod state;
 pub mod total;
+pub mod trace;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use flick_timing::{Costs, Layout, Platform};
 
+use crate::config;
 use crate::fatal;
 use crate::memory;
 
@@ -54,6 +56,11 @@ pub fn init(name: &str) {
     if SETTING.set(Setting { platform, costs }).is_err() {
         return;
     }
+    if let Some(path) = &config::get().trace {
+        trace::init(path);
+        // SAFETY: a plain function that lives as long as the process.
+        unsafe { libc::atexit(finish) };
+    }
     host::mark_all();
     host::price_units();
     ENABLED.store(true, Relaxed);
@@ -67,6 +74,15 @@ pub fn init(name: &str) {
 extern "C" fn forked() {
     queue::forget();
     state::forked();
+}
+
+/// The process ends: completes the trace.
+extern "C" fn finish() {
+    let state = state::current();
+    if let (false, Some(total)) = (state.is_null(), total::total()) {
+        // SAFETY: this thread's.
+        trace::finish(unsafe { &mut *state }, &total);
+    }
 }
 
 /// Where NxP-local memory is now.

@@ -9,6 +9,7 @@ use flick_timing::{Spent, Worlds};
 
 use super::setting;
 use super::sites::Sites;
+use super::trace::{self, Tracer};
 use crate::sync::BlockedSignals;
 
 /// The clock that instrumented code adds to (`flick_abi::timed::CLOCK`). It begins so far below 0 that nothing is
@@ -153,6 +154,8 @@ pub struct Frame {
     pub crossing: u128,
     pub accesses: u64,
     pub instructions: u64,
+    /// Of the tracer, before.
+    pub calls: usize,
     /// The host call that is due: its target and the clock at its beginning.
     pub target: u64,
     pub clock: i64,
@@ -170,6 +173,8 @@ pub struct State {
     /// By depth of activations.
     pub frames: Box<[Frame]>,
     pub sites: Sites,
+    /// Where a trace is written.
+    pub tracer: Option<Tracer>,
     /// The NxP core that the thread has taken.
     pub core: usize,
     /// The thread's clock; null when the thread has ended.
@@ -220,6 +225,18 @@ impl State {
         self.host_base -= 1;
     }
 
+    /// The clock becomes positive after `period` femtoseconds more.
+    pub fn wind(&mut self, period: u64) {
+        let period = i64::try_from(period).unwrap_or(i64::MAX / 2);
+        // SAFETY: this thread's clock.
+        unsafe {
+            let clock = clock();
+            let step = clock.read().saturating_add(period);
+            clock.write(-period);
+            self.host_base += i128::from(step);
+        }
+    }
+
     /// Tells other threads of this one's time.
     pub fn publish(&self) {
         LATEST.fetch_max(u64::try_from(self.now()).unwrap_or(u64::MAX), Relaxed);
@@ -246,6 +263,7 @@ fn create() -> *mut State {
         start: u128::from(LATEST.load(Relaxed)),
         frames: vec![Frame::default(); DEEPEST].into_boxed_slice(),
         sites: Sites::new(),
+        tracer: None,
         core: 0,
         clock: Cell::new(clock),
         next: ptr::null_mut(),
@@ -260,6 +278,14 @@ fn create() -> *mut State {
         }
     }
     STATE.set(state);
+    // SAFETY: this thread's own.
+    unsafe {
+        (*state).tracer = Tracer::new((*state).now());
+        let period = (*state).tracer.as_ref().map(|tracer| tracer.period);
+        if let Some(period) = period {
+            (*state).wind(period);
+        }
+    }
     super::library::at_thread_exit(state);
     state
 }
@@ -272,6 +298,7 @@ pub unsafe fn ended(state: *mut State) {
     // SAFETY: by contract; states are never freed.
     unsafe {
         let host = (*state).host();
+        trace::thread_ends(&mut *state, (*state).now());
         (*state).host_base = host as i128;
         (*state).clock.set(ptr::null_mut());
         (*state).publish();
@@ -303,6 +330,7 @@ pub fn forked() {
         (*state).sites.clear();
         (*state).host_base = -i128::from(clock().read_volatile());
         (*state).start = 0;
+        trace::forked(&mut *state);
     }
     STATES.store(state, Release);
     LATEST.store(0, Relaxed);

@@ -1,0 +1,124 @@
+//! The calls that NxP code is in, for samples: kept from its jumps, since a hart has no record of them.
+use core::ptr::with_exposed_provenance;
+
+use crate::observer::Spent;
+
+/// Looks at jumps, if anybody wants samples.
+pub trait Sampler {
+    /// Whether there is anything to do.
+    const ON: bool;
+
+    /// NxP code jumps from `pc` to `target`; what the stay has spent so far.
+    fn jump(&mut self, pc: u64, target: u64, spent: &Spent);
+}
+
+/// Nobody wants samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSampler;
+
+impl Sampler for NoSampler {
+    const ON: bool = false;
+
+    fn jump(&mut self, _pc: u64, _target: u64, _spent: &Spent) {}
+}
+
+const DEEPEST: usize = 256;
+
+/// Entries of the functions that NxP code is in, and where they return to.
+#[derive(Clone, Debug)]
+pub struct Calls {
+    frames: Box<[(u64, u64); DEEPEST]>,
+    /// May be beyond the frames that are kept.
+    depth: usize,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            frames: Box::new([(0, 0); DEEPEST]),
+            depth: 0,
+        }
+    }
+}
+
+impl Calls {
+    /// A function is entered that returns to `back`.
+    pub fn push(&mut self, entry: u64, back: u64) {
+        if let Some(frame) = self.frames.get_mut(self.depth) {
+            *frame = (entry, back);
+        }
+        self.depth += 1;
+    }
+
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Forgets what was called since the depth was this.
+    pub fn truncate(&mut self, depth: usize) {
+        self.depth = self.depth.min(depth);
+    }
+
+    /// Entries from the innermost function on, down to those above `bottom`.
+    pub fn stack(&self, bottom: usize) -> impl Iterator<Item = u64> {
+        let kept = self.depth.min(DEEPEST);
+        let frames = self.frames.get(bottom.min(kept)..kept).unwrap_or_default();
+        frames.iter().rev().map(|frame| frame.0)
+    }
+
+    /// A jump by the code at `pc`: calls, returns and tail calls by the ISA manual's hints (chapter 2.5: `ra` is the link
+    /// register), jumps within a function are of no matter. Stays above `bottom`.
+    ///
+    /// # Safety
+    /// `pc` is the address of an instruction that can be read.
+    pub unsafe fn jump(&mut self, pc: u64, target: u64, bottom: usize) {
+        // SAFETY: by contract; 16 bits are there in any case.
+        let low = unsafe { with_exposed_provenance::<u16>(pc as usize).read_unaligned() };
+        let (length, link) = match low & 3 {
+            3 => {
+                // rd is bits 7 to 11, of jal and jalr.
+                (4, low >> 7 & 31 == 1)
+            }
+            // c.jalr (CR format, funct4 1001) links; c.j and c.jr do not.
+            _ => (2, low & 0xf07f == 0x9002),
+        };
+        if link {
+            self.push(target, pc + length);
+            return;
+        }
+        // A return, maybe of several frames at once where some were not kept or were left by a tail call.
+        let kept = self.depth.min(DEEPEST);
+        for depth in (bottom..kept).rev().take(8) {
+            if self.frames[depth].1 == target {
+                self.depth = depth;
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_and_returns() {
+        // jal ra, .; c.jr ra; c.jalr a0; jal x0, .
+        let code: [u16; 6] = [0x00ef, 0x0000, 0x8082, 0x9502, 0x006f, 0x0000];
+        let at = |index: usize| code.as_ptr().expose_provenance() as u64 + index as u64 * 2;
+        let mut calls = Calls::default();
+        calls.push(1000, 9);
+        // SAFETY: addresses in `code`.
+        unsafe {
+            calls.jump(at(0), 2000, 0);
+            assert_eq!(calls.stack(0).collect::<Vec<_>>(), [2000, 1000]);
+            calls.jump(at(3), 3000, 0);
+            calls.jump(at(4), 3100, 0);
+            assert_eq!(calls.stack(0).collect::<Vec<_>>(), [3000, 2000, 1000]);
+            calls.jump(at(2), at(0) + 4, 0);
+            assert_eq!(calls.stack(0).collect::<Vec<_>>(), [1000]);
+        }
+        calls.truncate(0);
+        assert_eq!(calls.depth(), 0);
+    }
+}
