@@ -5,6 +5,7 @@
 #include "Diagnostics.h"
 #include "HostCheck.h"
 #include "HostHalf.h"
+#include "HostTime.h"
 #include "Legality.h"
 #include "NxpHalf.h"
 #include "Placement.h"
@@ -123,6 +124,7 @@ extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetP
                 });
             Builder.registerOptimizerLastEPCallback(
                 [](ModulePassManager &Passes, OptimizationLevel) {
+                  Passes.addPass(flick::HostTimePass());
                   Passes.addPass(flick::HostCheckPass());
                 });
           }};

@@ -48,6 +48,8 @@ pub struct Args {
     pub save_temps: Option<PathBuf>,
     /// `--flick-check=device`: host code tells of its accesses
     pub check_device: bool,
+    /// `--flick-timed`: host code counts itself
+    pub timed: bool,
     /// Options that do not go together with NxP code; the pass and the link know whether there is some.
     pub not_with_nxp: NotWithNxp,
     /// clang instruments host code.
@@ -92,6 +94,7 @@ impl Args {
             verbose: false,
             save_temps: None,
             check_device: false,
+            timed: false,
             not_with_nxp: NotWithNxp::default(),
             instruments_host: false,
             only_show: false,
@@ -183,6 +186,7 @@ impl Parser<'_> {
         };
         match name {
             "--flick-verbose" if joined.is_none() => self.args.verbose = true,
+            "--flick-timed" if joined.is_none() => self.args.timed = true,
             "--flick-place" => {
                 let value = value()?;
                 self.args.placement.add(&value)?;
@@ -223,8 +227,8 @@ impl Parser<'_> {
                     "there is none of this name, or its value is missing",
                     format!(
                         "{meant}there are --flick-place=FILE, --flick-place=random:SEED:PERCENT, \
-                         --flick-check=device, --flick-save-temps=DIR, --flick-verbose, -Xnxp=OPTION \
-                         and --nxp-march=ISA"
+                         --flick-check=device, --flick-timed, --flick-save-temps=DIR, --flick-verbose, \
+                         -Xnxp=OPTION and --nxp-march=ISA"
                     ),
                 ));
             }
@@ -323,7 +327,7 @@ impl Parser<'_> {
 }
 
 /// Those that a misspelt `--flick-…` may have meant.
-const OPTIONS: [&str; 4] = ["check", "place", "save-temps", "verbose"];
+const OPTIONS: [&str; 5] = ["check", "place", "save-temps", "timed", "verbose"];
 
 /// The value of `-x`.
 fn language(name: OsString) -> Result<Option<OsString>> {

@@ -89,6 +89,7 @@ fn pass_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
     let refused = args.not_with_nxp.at_compile();
     let refused = refused.map(|option| format!("-flick-refuse={option}").into());
     let check = args.check_device.then(|| "-flick-check-device".into());
+    let timed = args.timed.then(|| "-flick-timed".into());
     let no_leaves = args.instruments_host.then(|| "-flick-no-leaves".into());
     let replay = &args.placement.replay;
     let root = format!("-flick-root={}", replay.tree().display());
@@ -97,6 +98,7 @@ fn pass_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
         .into_iter()
         .chain(no_leaves)
         .chain(check)
+        .chain(timed)
         .chain(root);
     let placement = args.placement.pass_options();
     // A pass of another version says so.

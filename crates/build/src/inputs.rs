@@ -43,7 +43,14 @@ pub struct Inputs {
     pub needs_runtime: bool,
 }
 
-const RUNTIME_API: [&str; 4] = ["flick_alloc", "flick_free", "flick_is_nxp_memory", RT_CHECK];
+const RUNTIME_API: [&str; 6] = [
+    "flick_alloc",
+    "flick_free",
+    "flick_is_nxp_memory",
+    "flick_predict",
+    RT_CHECK,
+    flick_abi::timed::UNIT,
+];
 
 /// What `libflick.so` is called in what a shared library needs (`DT_NEEDED`): a library made by Flick.
 fn runtime_of(library: &object::File) -> Option<String> {

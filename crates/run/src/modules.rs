@@ -167,6 +167,11 @@ enum Place {
     Host,
 }
 
+/// Reads the settings and does what they ask for, if no module has come yet.
+pub fn begin() {
+    place();
+}
+
 /// Decided once, at the first module: whether NxP code runs on the NxP.
 fn place() -> Place {
     static PLACE: OnceLock<Place> = OnceLock::new();

@@ -11,7 +11,7 @@ use flick_timing::platform::Region;
 
 use super::state::{self, State};
 use super::{layout, library, setting, trace};
-use crate::memory;
+use crate::{memory, modules};
 
 /// Bytes of the map for all of the user's address space, of 47 bits.
 const MAP_SIZE: usize = 1 << (47 - MAP_SHIFT);
@@ -104,6 +104,8 @@ static UNITS: Mutex<Vec<Unit>> = Mutex::new(Vec::new());
 /// `unit` is what the pass has made, and stays loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __flick_timed_unit(unit: *const TimedUnit) {
+    // A program without NxP code has no other beginning.
+    modules::begin();
     make_map();
     let mut units = UNITS
         .lock()

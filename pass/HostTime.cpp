@@ -1,0 +1,377 @@
+#include "HostTime.h"
+#include "HostCount.h"
+#include "TimedCalls.h"
+#include "flick_abi.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+using namespace llvm;
+
+namespace flick {
+
+static cl::opt<bool> TimedOption("flick-timed",
+                                 cl::desc("Flick: host code counts itself (docs/timing.md)"));
+
+namespace {
+
+/// Bytes up to which a copy of constant length is loads and stores of the function's own.
+constexpr uint64_t SmallCopy = 128;
+
+bool isInstrumented(const Function &F) {
+  return !F.isDeclaration() && !F.hasAvailableExternallyLinkage() &&
+         !F.hasFnAttribute(Attribute::Naked) && !F.isPresplitCoroutine();
+}
+
+/// An access that is told where its address may be NxP-local.
+struct Access {
+  Value *Pointer;
+  uint64_t Bytes;
+  bool Write;
+};
+
+/// What a unit's functions share.
+class Unit {
+public:
+  explicit Unit(Module &M) : M(M), Context(M.getContext()) {
+    Long = Type::getInt64Ty(Context);
+    Pointer = PointerType::getUnqual(Context);
+    Clock = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_CLOCK, Long));
+    Clock->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
+    Map = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_MAP, Pointer));
+    // Its length is known when all functions are done.
+    Costs = new GlobalVariable(M, Long, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
+    Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
+    Full = cold(FLICK_TIMED_FULL, {});
+    Told = cold(FLICK_TIMED_ACCESS, {Pointer, Long});
+    Memory =
+        M.getOrInsertFunction(FLICK_TIMED_MEMORY, Type::getVoidTy(Context), Pointer, Pointer, Long);
+    Library = M.getOrInsertFunction(FLICK_TIMED_LIBRARY, Type::getVoidTy(Context), Pointer, Long,
+                                    Pointer);
+    for (FunctionCallee Callee : {Memory, Library})
+      cast<Function>(Callee.getCallee())->setDoesNotThrow();
+  }
+
+  Module &M;
+  LLVMContext &Context;
+  Type *Long;
+  PointerType *Pointer;
+  GlobalVariable *Clock, *Map, *Costs;
+  MDNode *Unlikely;
+  FunctionCallee Full, Told, Memory, Library;
+
+  /// Where the price of a block is, from now on.
+  Value *costOf(const BlockCounts &Counts) {
+    Blocks.push_back(ConstantDataArray::get(Context, Counts));
+    return ConstantExpr::getInBoundsGetElementPtr(Long, Costs,
+                                                  ConstantInt::get(Long, Blocks.size() - 1));
+  }
+
+  /// The record of a callee; a null name for a call through a pointer.
+  GlobalVariable *callee(StringRef Name) {
+    GlobalVariable *&Record = Callees[Name];
+    if (!Record) {
+      Constant *Text = ConstantPointerNull::get(Pointer);
+      if (!Name.empty()) {
+        Constant *Bytes = ConstantDataArray::getString(Context, Name);
+        auto *V = new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage, Bytes,
+                                     "flick.callee.name");
+        V->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+        Text = V;
+      }
+      Constant *Value = ConstantStruct::getAnon({Text, ConstantInt::get(Long, 0)});
+      Record = new GlobalVariable(M, Value->getType(), false, GlobalValue::PrivateLinkage, Value,
+                                  "flick.callee");
+    }
+    return Record;
+  }
+
+  /// Makes the record that tells the runtime of all blocks.
+  void finish() {
+    auto *Counts = ArrayType::get(ArrayType::get(Type::getInt16Ty(Context), 12), Blocks.size());
+    auto *Classes = new GlobalVariable(M, Counts, true, GlobalValue::PrivateLinkage,
+                                       ConstantArray::get(Counts, Blocks), "flick.classes");
+    auto *Array = ArrayType::get(Long, Blocks.size());
+    auto *All = new GlobalVariable(M, Array, false, GlobalValue::PrivateLinkage,
+                                   ConstantAggregateZero::get(Array), "flick.costs");
+    Costs->replaceAllUsesWith(All);
+    Costs->eraseFromParent();
+    Type *Int = Type::getInt32Ty(Context);
+    Constant *Value = ConstantStruct::getAnon({ConstantInt::get(Int, FLICK_TIMED_VERSION),
+                                               ConstantInt::get(Int, Blocks.size()), Classes, All});
+    auto *Record = new GlobalVariable(M, Value->getType(), true, GlobalValue::PrivateLinkage, Value,
+                                      "flick.timed");
+    Function *F = Function::Create(FunctionType::get(Type::getVoidTy(Context), false),
+                                   GlobalValue::InternalLinkage, "flick.timed.register", M);
+    F->setDoesNotThrow();
+    IRBuilder<> B(BasicBlock::Create(Context, "", F));
+    B.CreateCall(M.getOrInsertFunction(FLICK_TIMED_UNIT, B.getVoidTy(), Pointer), {Record});
+    B.CreateRetVoid();
+    // Before the program's own constructors; 1 is the first that there is.
+    appendToGlobalCtors(M, F, 1);
+  }
+
+private:
+  SmallVector<Constant *> Blocks;
+  StringMap<GlobalVariable *> Callees;
+
+  /// Hardly ever called: it keeps the registers of its caller.
+  FunctionCallee cold(StringRef Name, ArrayRef<Type *> Parameters) {
+    FunctionCallee Callee =
+        M.getOrInsertFunction(Name, FunctionType::get(Type::getVoidTy(Context), Parameters, false));
+    auto *F = cast<Function>(Callee.getCallee());
+    F->setCallingConv(CallingConv::PreserveMost);
+    F->addFnAttr(Attribute::Cold);
+    F->setDoesNotThrow();
+    return Callee;
+  }
+};
+
+class Timing {
+public:
+  Timing(Unit &U, Function &F, const TargetTransformInfo &Costs)
+      : U(U), F(F), Layout(F.getParent()->getDataLayout()), Costs(Costs) {}
+
+  void run() {
+    SmallVector<BasicBlock *> Blocks;
+    for (BasicBlock &Block : F)
+      Blocks.push_back(&Block);
+    SmallVector<Value *> Prices;
+    for (BasicBlock *Block : Blocks)
+      Prices.push_back(U.costOf(countBlock(*Block, Costs)));
+    IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
+    Spent = Entry.CreateAlloca(U.Long, nullptr, "flick.spent");
+    Entry.CreateStore(ConstantInt::get(U.Long, 0), Spent);
+    for (auto [Block, Price] : zip(Blocks, Prices))
+      block(*Block, Price);
+    if (MapLoad && MapLoad->use_empty())
+      MapLoad->eraseFromParent();
+    if (F.getName() == "main")
+      alignStack();
+    DominatorTree Tree(F);
+    PromoteMemToReg({Spent}, Tree);
+  }
+
+private:
+  Unit &U;
+  Function &F;
+  const DataLayout &Layout;
+  const TargetTransformInfo &Costs;
+  AllocaInst *Spent = nullptr;
+  LoadInst *MapLoad = nullptr;
+  /// By the pointer that they differ from by a constant.
+  MapVector<Value *, SmallVector<Access>> Pending;
+
+  void block(BasicBlock &Block, Value *Price) {
+    SmallVector<Instruction *> All;
+    for (Instruction &I : Block)
+      All.push_back(&I);
+    IRBuilder<> B(&*(&Block == &F.getEntryBlock() ? std::next(Spent->getIterator(), 2)
+                                                  : Block.getFirstInsertionPt()));
+    Value *Sum = B.CreateAdd(B.CreateLoad(U.Long, Spent), B.CreateLoad(U.Long, Price));
+    B.CreateStore(Sum, Spent);
+    // The block's whole price is paid at its first call, or its end.
+    bool Paid = false;
+    for (Instruction *I : All) {
+      if (I->isDebugOrPseudoInst() || isa<PHINode>(I) || I == Spent)
+        continue;
+      note(*I);
+      auto *Call = dyn_cast<CallBase>(I);
+      if (Call && isCall(*Call)) {
+        tell(*I);
+        call(*Call, Paid);
+      } else if (isa<ReturnInst, ResumeInst>(I)) {
+        tell(*I);
+        if (!Paid)
+          pay(*I, /*Check=*/true);
+      } else if (I->isTerminator()) {
+        tell(*I);
+      }
+    }
+    Pending.clear();
+  }
+
+  /// Whether other code may run.
+  static bool isCall(const CallBase &Call) {
+    return !isa<IntrinsicInst>(Call) && !Call.isInlineAsm();
+  }
+
+  /// Adds what was spent to the thread's clock; the new clock. `Check`: whether enough has come
+  /// together for the runtime to look.
+  Value *pay(Instruction &Before, bool Check) {
+    IRBuilder<> B(&Before);
+    Value *Address = B.CreateThreadLocalAddress(U.Clock);
+    Value *New = B.CreateAdd(B.CreateLoad(U.Long, Address), B.CreateLoad(U.Long, Spent));
+    B.CreateStore(New, Address);
+    B.CreateStore(B.getInt64(0), Spent);
+    if (Check) {
+      Value *Positive = B.CreateICmpSGE(New, B.getInt64(0));
+      Instruction *Then = SplitBlockAndInsertIfThen(Positive, &Before, false, U.Unlikely);
+      cold(*Then, U.Full, {});
+    }
+    return New;
+  }
+
+  void cold(Instruction &Before, FunctionCallee Callee, ArrayRef<Value *> Arguments) {
+    IRBuilder<> B(&Before);
+    B.CreateCall(Callee, Arguments)->setCallingConv(CallingConv::PreserveMost);
+  }
+
+  void call(CallBase &Call, bool &Paid) {
+    Function *Callee = Call.getCalledFunction();
+    if (Callee && isMemoryFunction(Call)) {
+      IRBuilder<> B(&Call);
+      Value *From = Callee->getName() == "memset" ? ConstantPointerNull::get(U.Pointer)
+                                                  : Call.getArgOperand(1);
+      B.CreateCall(U.Memory, {Call.getArgOperand(0), From, Call.getArgOperand(2)});
+      return;
+    }
+    Value *Clock = nullptr;
+    if (!Paid)
+      Clock = pay(Call, /*Check=*/false);
+    Paid = true;
+    if ((Callee && isInstrumented(*Callee) && !Callee->isInterposable()) || Call.isMustTailCall() ||
+        Call.doesNotReturn() || isa<CallBrInst>(Call))
+      return;
+    if (!Clock) {
+      IRBuilder<> B(&Call);
+      Clock = B.CreateLoad(U.Long, B.CreateThreadLocalAddress(U.Clock));
+    }
+    Instruction *After = Call.getNextNonDebugInstruction();
+    if (auto *Invoke = dyn_cast<InvokeInst>(&Call))
+      After = &*SplitEdge(Invoke->getParent(), Invoke->getNormalDest())->getFirstInsertionPt();
+    IRBuilder<> B(After);
+    Value *Now = B.CreateLoad(U.Long, B.CreateThreadLocalAddress(U.Clock));
+    Value *Same = B.CreateICmpEQ(Now, Clock);
+    Instruction *Then = SplitBlockAndInsertIfThen(Same, After, false);
+    B.SetInsertPoint(Then);
+    Value *Length = lengthOf(Call, B);
+    B.CreateCall(U.Library, {U.callee(Callee ? Callee->getName() : StringRef()), Length,
+                             Call.getCalledOperand()});
+  }
+
+  /// Keeps an access for `tell`.
+  void note(Instruction &I) {
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      note(Load->getPointerOperand(), Load->getType(), false);
+    else if (auto *Store = dyn_cast<StoreInst>(&I))
+      note(Store->getPointerOperand(), Store->getValueOperand()->getType(), true);
+    else if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I))
+      note(Rmw->getPointerOperand(), Rmw->getType(), false);
+    else if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
+      note(Swap->getPointerOperand(), Swap->getNewValOperand()->getType(), false);
+    else if (auto *Copy = dyn_cast<MemIntrinsic>(&I))
+      note(*Copy);
+    else if (auto *Known = dyn_cast<IntrinsicInst>(&I)) {
+      if (Known->getIntrinsicID() == Intrinsic::masked_load)
+        note(Known->getArgOperand(0), Known->getType(), false);
+      else if (Known->getIntrinsicID() == Intrinsic::masked_store)
+        note(Known->getArgOperand(1), Known->getArgOperand(0)->getType(), true);
+    }
+  }
+
+  void note(Value *Pointer, Type *T, bool Write) {
+    TypeSize Size = Layout.getTypeStoreSize(T);
+    if (!Size.isScalable())
+      note(Pointer, Size.getFixedValue(), Write);
+  }
+
+  void note(Value *Pointer, uint64_t Bytes, bool Write) {
+    if (Pointer->getType()->getPointerAddressSpace() != 0 || Bytes == 0)
+      return;
+    const Value *Object = getUnderlyingObject(Pointer);
+    if (isa<AllocaInst, Function, BlockAddress, ConstantPointerNull>(Object))
+      return;
+    if (auto *V = dyn_cast<GlobalVariable>(Object);
+        V && (V->isConstant() || V->isThreadLocal() ||
+              (!V->isDeclaration() && V->getSection() != FLICK_SEC_NXP_DATA)))
+      return;
+    APInt Offset(Layout.getIndexTypeSizeInBits(Pointer->getType()), 0);
+    Value *Base = Pointer->stripAndAccumulateConstantOffsets(Layout, Offset, true);
+    Pending[Base].push_back({Pointer, Bytes, Write});
+  }
+
+  void note(MemIntrinsic &Copy) {
+    auto *From = dyn_cast<MemTransferInst>(&Copy);
+    auto *Length = dyn_cast<ConstantInt>(Copy.getLength());
+    if (Length && Length->getZExtValue() <= SmallCopy) {
+      if (From)
+        note(From->getRawSource(), Length->getZExtValue(), false);
+      note(Copy.getRawDest(), Length->getZExtValue(), true);
+      return;
+    }
+    if (Copy.getDestAddressSpace() != 0 || (From && From->getSourceAddressSpace() != 0))
+      return;
+    IRBuilder<> B(&Copy);
+    B.CreateCall(U.Memory, {Copy.getRawDest(),
+                            From ? From->getRawSource() : ConstantPointerNull::get(U.Pointer),
+                            B.CreateZExtOrTrunc(Copy.getLength(), U.Long)});
+  }
+
+  /// Tells of the accesses since the last call. Behind them, so that one that faults does so
+  /// itself.
+  void tell(Instruction &Before) {
+    for (auto &[Base, Accesses] : Pending) {
+      IRBuilder<> B(&Before);
+      Value *Granule = B.CreateLShr(B.CreatePtrToInt(Base, U.Long), FLICK_TIMED_MAP_SHIFT);
+      Value *Mark =
+          B.CreateLoad(B.getInt8Ty(), B.CreateGEP(B.getInt8Ty(), map(), Granule), "flick.mark");
+      Instruction *Then =
+          SplitBlockAndInsertIfThen(B.CreateICmpNE(Mark, B.getInt8(0)), &Before, false, U.Unlikely);
+      for (const Access &A : Accesses)
+        cold(*Then, U.Told, {A.Pointer, B.getInt64(A.Bytes << 1 | A.Write)});
+    }
+    Pending.clear();
+  }
+
+  Value *map() {
+    if (!MapLoad) {
+      IRBuilder<> B(Spent->getNextNode());
+      MapLoad = B.CreateLoad(U.Pointer, U.Map, "flick.map");
+      MapLoad->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(U.Context, {}));
+    }
+    return MapLoad;
+  }
+
+  /// The frames of main and all that it calls are where they are, whatever the size of the
+  /// environment is.
+  void alignStack() {
+    IRBuilder<> B(Spent);
+    AllocaInst *Page = B.CreateAlloca(B.getInt8Ty(), nullptr, "flick.page");
+    Page->setAlignment(Align(4096));
+    auto *Use = InlineAsm::get(FunctionType::get(B.getVoidTy(), {U.Pointer}, false), "", "r", true);
+    B.SetInsertPoint(Spent->getNextNode());
+    B.CreateCall(Use, {Page});
+  }
+};
+
+} // namespace
+
+PreservedAnalyses HostTimePass::run(Module &M, ModuleAnalysisManager &Modules) {
+  if (!TimedOption)
+    return PreservedAnalyses::all();
+  SmallVector<Function *> Functions;
+  for (Function &F : M)
+    if (isInstrumented(F))
+      Functions.push_back(&F);
+  if (Functions.empty())
+    return PreservedAnalyses::all();
+  auto &Manager = Modules.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  Unit U(M);
+  for (Function *F : Functions)
+    Timing(U, *F, Manager.getResult<TargetIRAnalysis>(*F)).run();
+  U.finish();
+  return PreservedAnalyses::none();
+}
+
+} // namespace flick

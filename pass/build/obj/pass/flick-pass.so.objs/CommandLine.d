@@ -1,0 +1,3 @@
+build/obj/pass/flick-pass.so.objs/CommandLine.o: CommandLine.cpp \
+ CommandLine.h
+CommandLine.h:

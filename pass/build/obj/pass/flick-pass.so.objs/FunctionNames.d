@@ -1,0 +1,3 @@
+build/obj/pass/flick-pass.so.objs/FunctionNames.o: FunctionNames.cpp \
+ FunctionNames.h
+FunctionNames.h:

@@ -1,0 +1,3 @@
+build/obj/pass/flick-pass.so.objs/TimedCalls.o: TimedCalls.cpp \
+ TimedCalls.h
+TimedCalls.h:
