@@ -48,7 +48,9 @@ public:
     Pointer = PointerType::getUnqual(Context);
     Clock = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_CLOCK, Long));
     Clock->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
-    Map = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_MAP, Pointer));
+    // The map, and what masks its index.
+    Map =
+        cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_MAP, StructType::get(Pointer, Long)));
     // Its length is known when all functions are done.
     Costs = new GlobalVariable(M, Long, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
     Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
@@ -154,8 +156,6 @@ public:
     Entry.CreateStore(ConstantInt::get(U.Long, 0), Spent);
     for (auto [Block, Price] : zip(Blocks, Prices))
       block(*Block, Price);
-    if (MapLoad && MapLoad->use_empty())
-      MapLoad->eraseFromParent();
     if (F.getName() == "main")
       alignStack();
     DominatorTree Tree(F);
@@ -168,7 +168,7 @@ private:
   const DataLayout &Layout;
   const TargetTransformInfo &Costs;
   AllocaInst *Spent = nullptr;
-  LoadInst *MapLoad = nullptr;
+  LoadInst *MapLoad = nullptr, *MaskLoad = nullptr;
   /// By the pointer that they differ from by a constant.
   MapVector<Value *, SmallVector<Access>> Pending;
 
@@ -323,9 +323,11 @@ private:
   void tell(Instruction &Before) {
     for (auto &[Base, Accesses] : Pending) {
       IRBuilder<> B(&Before);
-      Value *Granule = B.CreateLShr(B.CreatePtrToInt(Base, U.Long), FLICK_TIMED_MAP_SHIFT);
+      loadMap();
+      Value *Granule = B.CreateAnd(
+          B.CreateLShr(B.CreatePtrToInt(Base, U.Long), FLICK_TIMED_MAP_SHIFT), MaskLoad);
       Value *Mark =
-          B.CreateLoad(B.getInt8Ty(), B.CreateGEP(B.getInt8Ty(), map(), Granule), "flick.mark");
+          B.CreateLoad(B.getInt8Ty(), B.CreateGEP(B.getInt8Ty(), MapLoad, Granule), "flick.mark");
       Instruction *Then =
           SplitBlockAndInsertIfThen(B.CreateICmpNE(Mark, B.getInt8(0)), &Before, false, U.Unlikely);
       for (const Access &A : Accesses)
@@ -334,13 +336,17 @@ private:
     Pending.clear();
   }
 
-  Value *map() {
-    if (!MapLoad) {
-      IRBuilder<> B(Spent->getNextNode());
-      MapLoad = B.CreateLoad(U.Pointer, U.Map, "flick.map");
-      MapLoad->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(U.Context, {}));
-    }
-    return MapLoad;
+  /// Map and mask, once for the function: they change before its unit is registered, and never
+  /// after.
+  void loadMap() {
+    if (MapLoad)
+      return;
+    IRBuilder<> B(Spent->getNextNode());
+    MapLoad = B.CreateLoad(U.Pointer, U.Map, "flick.map");
+    MaskLoad = B.CreateLoad(
+        U.Long, B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), U.Map, sizeof(uint64_t)), "flick.mask");
+    for (LoadInst *Load : {MapLoad, MaskLoad})
+      Load->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(U.Context, {}));
   }
 
   /// The frames of main and all that it calls are where they are, whatever the size of the
@@ -360,9 +366,13 @@ private:
 PreservedAnalyses HostTimePass::run(Module &M, ModuleAnalysisManager &Modules) {
   if (!TimedOption)
     return PreservedAnalyses::all();
+  // Resolvers run while the program is being relocated.
+  SmallPtrSet<const Function *, 4> Resolvers;
+  for (const GlobalIFunc &I : M.ifuncs())
+    Resolvers.insert(I.getResolverFunction());
   SmallVector<Function *> Functions;
   for (Function &F : M)
-    if (isInstrumented(F))
+    if (isInstrumented(F) && !Resolvers.contains(&F))
       Functions.push_back(&F);
   if (Functions.empty())
     return PreservedAnalyses::all();

@@ -65,7 +65,7 @@ const _: () = assert!(size_of::<TimedCallee>() == 16);
 
 /// Thread-local i64 (initial-exec): what the thread has spent, counting up from minus a sampling period.
 pub const CLOCK: &str = "__flick_timed_clock";
-/// `const unsigned char *`: for each 2^[`MAP_SHIFT`] bytes of user address space whether there may be NxP-local memory.
+/// A `const unsigned char *` and a u64 that masks the index: for each 2^[`MAP_SHIFT`] bytes of user address space whether there may be NxP-local memory.
 pub const MAP: &str = "__flick_timed_map";
 /// log2 of the bytes for which [`MAP`] has one byte.
 pub const MAP_SHIFT: u32 = 21;

@@ -3,7 +3,7 @@ use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
 use flick_abi::timed::{MAP_SHIFT, TimedCallee, TimedUnit, VERSION};
 use flick_timing::model::{Access, Cost};
@@ -16,14 +16,30 @@ use crate::{memory, modules};
 /// Bytes of the map for all of the user's address space, of 47 bits.
 const MAP_SIZE: usize = 1 << (47 - MAP_SHIFT);
 
-/// Where nothing is NxP-local, all of it is this page-sized piece's own zeroes: before the process is timed, and
-/// where it never is, an index of the map may be anything, so it must be a real map from the start.
+/// `flick_abi::timed::MAP`.
+#[repr(C)]
+pub struct Map {
+    bytes: AtomicPtr<u8>,
+    /// Of an index of `bytes`.
+    mask: AtomicUsize,
+}
+
+/// The map before there is one: code of the program's may run before its unit is registered (its own `malloc`).
+static NOTHING: AtomicU8 = AtomicU8::new(0);
+
 #[unsafe(no_mangle)]
-pub static __flick_timed_map: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+pub static __flick_timed_map: Map = Map {
+    bytes: AtomicPtr::new((&raw const NOTHING).cast::<u8>().cast_mut()),
+    mask: AtomicUsize::new(0),
+};
+
+fn has_map() -> bool {
+    __flick_timed_map.mask.load(Relaxed) != 0
+}
 
 /// Makes the map, empty. Before any instrumented code runs, which all of it begins by registering its unit.
 fn make_map() {
-    if !__flick_timed_map.load(Relaxed).is_null() {
+    if has_map() {
         return;
     }
     // SAFETY: a new mapping of zeroes, of which only what is written takes memory.
@@ -47,7 +63,8 @@ fn make_map() {
             "give the program more address space (ulimit -v)",
         );
     }
-    __flick_timed_map.store(map.cast(), Relaxed);
+    __flick_timed_map.bytes.store(map.cast(), Relaxed);
+    __flick_timed_map.mask.store(MAP_SIZE - 1, Release);
     let data = DATA.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     for &(start, end) in data.iter() {
         mark(start, end);
@@ -64,7 +81,7 @@ pub fn add_data(start: usize, end: usize) {
     }
     let mut data = DATA.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     data.push((start, end));
-    if !__flick_timed_map.load(Relaxed).is_null() {
+    if has_map() {
         mark(start, end);
     }
 }
@@ -85,7 +102,7 @@ pub fn mark_all() {
 
 /// There is, or may be, NxP-local memory from `start` to `end`.
 fn mark(start: usize, end: usize) {
-    let map = __flick_timed_map.load(Relaxed);
+    let map = __flick_timed_map.bytes.load(Relaxed);
     for granule in start >> MAP_SHIFT..end.div_ceil(1 << MAP_SHIFT).min(MAP_SIZE) {
         // SAFETY: an index of the map.
         unsafe { map.add(granule).write_volatile(1) };
