@@ -1,6 +1,6 @@
 //! Tables II and III as bars from left to right, Table IV as bars that stand.
 use plotters::prelude::DrawingBackend;
-use plotters::style::RGBColor;
+use plotters::style::{RGBColor, WHITE};
 
 use super::{ACCENT, Align, Canvas, Drawn, FAINT, INK, LIGHT, OURS, PAPER};
 use crate::paper::cited::{self, SYSTEMS};
@@ -207,7 +207,10 @@ impl Panel {
                     Scale::Powers(..) => format!("{value:.1}"),
                     Scale::Most(_) => format!("{value:.2}"),
                 };
-                canvas.text(&text, (x + bar / 2.0, y - 9.0), Align::Middle, (11.0, INK))?;
+                // A line of the scale may run behind it.
+                let (at, half) = ((x + bar / 2.0, y - 9.0), 3.2 * text.len() as f64);
+                canvas.fill((at.0 - half, at.1 - 6.0), (at.0 + half, at.1 + 6.0), WHITE)?;
+                canvas.text(&text, at, Align::Middle, (11.0, INK))?;
             }
             let at = (middle, BOTTOM + 18.0);
             canvas.text(group.label, at, Align::Middle, (13.0, INK))?;
