@@ -19,6 +19,8 @@ pub use curves::Curves;
 const SIZE: (u32, u32) = (900, 540);
 /// Pixels of the PNG to a point.
 const PIXELS: u32 = 2;
+/// Coordinates of the SVG to a point: they are whole numbers.
+const STEPS: u32 = 8;
 const FONT: &str = "sans-serif";
 
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -55,11 +57,15 @@ pub fn all(results: &Results) -> Vec<(&'static str, Plot)> {
 
 impl Plot {
     pub fn svg(&self) -> String {
+        let (width, height) = (SIZE.0 * STEPS, SIZE.1 * STEPS);
         let mut text = String::new();
-        let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        let area = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
+        let scale = f64::from(STEPS);
         // To a string, nothing can go wrong but what is wrong in here.
-        self.draw(&Canvas { area, scale: 1.0 })
+        self.draw(&Canvas { area, scale })
             .expect("a plot can be drawn");
+        let size = |(width, height)| format!("width=\"{width}\" height=\"{height}\"");
+        let mut text = text.replacen(&size((width, height)), &size(SIZE), 1);
         text.push('\n');
         text
     }
@@ -176,7 +182,8 @@ mod tests {
     fn every_plot_is_both_kinds_of_file() {
         for (name, plot) in all(&sample::results()) {
             let svg = plot.svg();
-            assert!(svg.starts_with("<svg") && svg.contains("</svg>"), "{name}");
+            let head = "<svg width=\"900\" height=\"540\" viewBox=\"0 0 7200 4320\"";
+            assert!(svg.starts_with(head) && svg.contains("</svg>"), "{name}");
             let png = plot.png();
             assert_eq!(&png[1..4], b"PNG", "{name}");
             // For a person to look at.
