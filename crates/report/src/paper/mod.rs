@@ -141,7 +141,7 @@ mod tests {
         let page = page(&sample::results());
         for text in [
             "| Flick, predicted",
-            "| host-NxP-host |      18.30 |           18.30 |",
+            "| host-NxP-host |     18.30 |         18.30 | +0.0 % |",
             "| Pokec",
             "107.4",
             "![Figure 5b](fig5b.svg)",
