@@ -32,7 +32,7 @@ help:
 	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
 	@echo 'make fuzz       libFuzzer on decoder, translator and traces (four minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
-	@echo 'make paper      the tables and figures of the paper, predicted, in bench/paper/results (some 3 GiB of memory;'
+	@echo 'make paper      the tables and figures of the paper, predicted, in bench/paper/results (a quarter of an hour, 2.5 GiB;'
 	@echo '                SNAP=DIR: the real graphs, from there; GRAPHS=epinions,pokec: only these)'
 	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
 	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'

@@ -7,12 +7,13 @@ use std::{fs, io};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use flick_abi::settings::PLATFORM as VARIABLE;
 use flick_build::{Error, Root};
 use flick_report::paper::{
     self, Chase, DATASETS, Dataset, Graph, Line, Null, PAUSE, Results, Search,
 };
 
-use super::{file_error, finish, flick, measured, scratch, unreadable};
+use super::{file_error, finish, flick, measured, scratch, unreadable, variable};
 
 /// The paper's machine; with what else is known of it where a constant was fitted; and with slower migration.
 const PLATFORM: &str = "flick-isca20";
@@ -22,14 +23,13 @@ const LINES: [(&str, &str); 3] = [
     ("500 µs", "flick-isca20-500us"),
     ("1 ms", "flick-isca20-1ms"),
 ];
-const VARIABLE: &str = "FLICK_PLATFORM";
 
 #[derive(Args)]
 pub struct Options {
     /// Where tables, figures and what the programs print (raw/) go
     #[arg(short, long, value_name = "DIR", default_value = "bench/paper/results")]
     output: PathBuf,
-    /// Only these graphs of Table IV; the largest takes some 3 GiB of memory
+    /// Only these graphs of Table IV; the largest takes some 2.5 GiB of memory
     #[arg(long, value_name = "GRAPH", value_delimiter = ',',
           value_parser = PossibleValuesParser::new(DATASETS.map(|data| data.name)),
           default_values = DATASETS.map(|data| data.name))]
@@ -180,7 +180,9 @@ fn measure(options: &Options, extent: &Extent, raw: &Path) -> Result<(), Error> 
         );
         let begin = Instant::now();
         let mut command = measured(&dir.path().join(step.program));
-        command.args(&step.arguments).env(VARIABLE, step.platform);
+        command
+            .args(&step.arguments)
+            .env(variable(VARIABLE), step.platform);
         let output = finish(&mut command)?;
         let path = raw.join(&step.file);
         fs::write(&path, output.stdout).map_err(|e| unwritable(&path, &e))?;
