@@ -32,6 +32,8 @@ help:
 	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
 	@echo 'make fuzz       libFuzzer on decoder, translator and traces (four minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
+	@echo 'make paper      the tables and figures of the paper, predicted, in bench/paper/results (a quarter of an hour, 2.5 GiB;'
+	@echo '                SNAP=DIR: the real graphs, from there; GRAPHS=epinions,pokec: only these)'
 	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
 	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'
 	@echo 'make deb        a Debian package, in build/deb/'
@@ -90,6 +92,7 @@ tree: rust pass nxp
 	  sed 's/@VERSION@/$(VERSION)/' cmake/$$file.cmake.in >$(SHARE)/flick/cmake/$$file.cmake || exit 1; done
 	@sed 's/@VERSION@/$(VERSION)/' cmake/flick.pc.in >$(BUILD)/lib/pkgconfig/flick.pc
 	@cp -R bench/*.c bench/engine $(SHARE)/flick/bench
+	@mkdir -p $(SHARE)/flick/bench/paper && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
 	@cp -R examples/. tests/projects/tally $(SHARE)/flick/examples
 	@cp -R README.md LICENSE-APACHE LICENSE-MIT docs/. $(SHARE)/doc/flick
 
@@ -121,6 +124,10 @@ bless: deps build
 bench-compile: deps build
 	@bench/compile.sh
 
+# PAPER: further options of `flick bench paper`.
+paper: build
+	@$(BUILD)/bin/flick bench paper $(if $(SNAP),--snap '$(SNAP)') $(if $(GRAPHS),--graphs $(GRAPHS)) $(PAPER)
+
 bench: build
 	@$(BUILD)/bin/flick bench crossing
 
@@ -137,4 +144,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real realworld fuzz random bless bench bench-compile install deb clean
+.PHONY: help deps build rust pass nxp tree demo test test-full real realworld fuzz random bless bench bench-compile paper install deb clean

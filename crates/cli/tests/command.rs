@@ -300,6 +300,52 @@ fn crossings_of_every_kind_are_measured() {
     assert!(table.contains(peer), "{table}");
 }
 
+/// On a graph that is made up and on one in SNAP's format; twice, for virtual time is the same every time.
+#[test]
+fn the_paper_is_predicted() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let snap = dir.path().join("snap");
+    std::fs::create_dir(&snap).expect("a directory");
+    let edges = "# Directed graph\n# FromNodeId\tToNodeId\n0\t4\n0\t5\n4\t0\n\n5\t5\n9\t5\n";
+    std::fs::write(snap.join("soc-Epinions1.txt"), edges).expect("a graph");
+    let run = |name: &str, more: &[&str]| {
+        let to = dir.path().join(name);
+        let to = to.to_str().expect("a name in UTF-8");
+        let output = flick(&[&["bench", "paper", "--quick", "-o", to], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        text(&output.stdout).to_owned()
+    };
+    let page = run("first", &[]);
+    let bars: Vec<_> = page
+        .lines()
+        .filter(|line| line.starts_with("| Fig. 5") || line.starts_with("| Table IV: "))
+        .collect();
+    assert_eq!(bars.len(), 7, "{page}");
+    assert!(bars.iter().all(|bar| bar.ends_with("| held |")), "{page}");
+    assert_eq!(run("second", &[]), page);
+    assert_eq!(run("second", &["--only-report"]), page);
+    for name in [
+        "raw/bfs-flick-isca20-epinions.csv",
+        "fig5b.csv",
+        "fig5b.svg",
+        "table4.png",
+    ] {
+        let read = |run: &str| std::fs::read(dir.path().join(run).join(name)).expect("a file");
+        assert!(read("first") == read("second"), "{name}");
+    }
+    let page = run("snap", &["--snap", snap.to_str().expect("a name in UTF-8")]);
+    let graph = page.lines().find(|line| line.starts_with("| Epinions1 | "));
+    let cells: Vec<_> = graph
+        .unwrap_or_else(|| panic!("{page}"))
+        .split('|')
+        .map(str::trim)
+        .collect();
+    assert_eq!(
+        cells[2..7],
+        ["SNAP's file", "4 (76k)", "5 (509k)", "8", "4 (100.00 %)"]
+    );
+}
+
 #[test]
 fn scaling_and_start_up_are_measured() {
     let output = flick(&[

@@ -3,6 +3,7 @@
 pub mod crossing;
 pub mod engine;
 pub mod page;
+pub mod paper;
 pub mod perfetto;
 pub mod record;
 pub mod scale;

@@ -3,6 +3,7 @@ pub mod crossing;
 pub mod engine;
 mod kernels;
 mod large;
+pub mod paper;
 pub mod scale;
 
 use std::ffi::{CStr, OsStr};
@@ -23,6 +24,8 @@ pub enum Bench {
     Crossing(crossing::Options),
     /// Kernels on the NxP beside the same as host code and under other engines of RV64 code
     Engine(engine::Options),
+    /// The paper's tables and figures, predicted on a platform like its machine
+    Paper(paper::Options),
     /// Two threads that cross beside one, and start-up with a large image
     Scale(scale::Options),
 }
@@ -31,6 +34,7 @@ pub fn run(what: &Bench) -> Result<(), Error> {
     match what {
         Bench::Crossing(options) => crossing::run(options),
         Bench::Engine(options) => engine::run(options),
+        Bench::Paper(options) => paper::run(options),
         Bench::Scale(options) => scale::run(options),
     }
 }

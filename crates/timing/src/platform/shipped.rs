@@ -1,9 +1,13 @@
 //! The platform files that are part of Flick (`platforms/`).
 
-const SHIPPED: [(&str, &str); 4] = [
+const SHIPPED: [(&str, &str); 5] = [
     (
         "flick-isca20",
         include_str!("../../../../platforms/flick-isca20.toml"),
+    ),
+    (
+        "flick-isca20-fitted",
+        include_str!("../../../../platforms/flick-isca20-fitted.toml"),
     ),
     (
         "flick-isca20-500us",
@@ -40,5 +44,26 @@ mod tests {
             let platform = Platform::load(name).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(platform.name, name);
         }
+    }
+
+    #[test]
+    fn one_constant_is_fitted() {
+        let keys = |name: &str| -> Vec<String> {
+            let lines = text(name).unwrap().lines();
+            let keys = lines.map(|line| line.split('#').next().unwrap().trim().to_owned());
+            let named =
+                |key: &String| key.starts_with("name =") || key.starts_with("description =");
+            keys.filter(|key| !key.is_empty() && !named(key)).collect()
+        };
+        let (plain, fitted) = (keys("flick-isca20"), keys("flick-isca20-fitted"));
+        assert_eq!(plain.len(), fitted.len());
+        let differ = plain
+            .iter()
+            .zip(&fitted)
+            .filter(|(plain, fitted)| plain != fitted);
+        let differ: Vec<_> = differ.collect();
+        assert_eq!(differ.len(), 1, "{differ:?}");
+        let before = fitted.iter().position(|key| key == differ[0].1).unwrap() - 1;
+        assert_eq!(fitted[before], "[nxp.memory.host]");
     }
 }
