@@ -134,6 +134,9 @@ private:
     auto *F = cast<Function>(Callee.getCallee());
     F->setCallingConv(CallingConv::PreserveMost);
     F->addFnAttr(Attribute::Cold);
+    // By way of the procedure linkage table the first call would go through the dynamic linker,
+    // which does not keep r10.
+    F->addFnAttr(Attribute::NonLazyBind);
     F->setDoesNotThrow();
     return Callee;
   }
