@@ -400,6 +400,14 @@ pub fn in_image(address: u64) -> bool {
     find_in_image(address, |_, _| Some(())).is_some()
 }
 
+/// The whole image with `address`: code and tables.
+pub fn image_range(address: u64) -> Option<Range<u64>> {
+    find_in_image(address, |module, _| {
+        let start = module.image as u64;
+        Some(start..start + module.image_size)
+    })
+}
+
 /// The instruction at `address`, if an image has code there.
 pub fn insn_at(address: u64) -> Option<Insn> {
     find(|known| {

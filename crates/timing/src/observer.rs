@@ -141,6 +141,9 @@ pub struct Layout {
     pub heap: u64,
     /// Bytes of the region, whose end has the stacks.
     pub size: u64,
+    /// The image whose code runs, and its bytes: its tables of addresses come with its instructions.
+    pub image: u64,
+    pub image_size: u64,
     /// Whether an address outside is NxP-local nevertheless (`FLICK_NXP_DATA`).
     pub is_data: Option<fn(u64) -> bool>,
 }
@@ -230,6 +233,12 @@ impl<'a, S: Sampler> Timed<'a, S> {
         } else {
             Region::Host
         };
+        if region == Region::Host
+            && address.wrapping_sub(self.layout.image) < self.layout.image_size
+        {
+            self.fetch_table(address);
+            return;
+        }
         self.spent.accesses += u64::from(region == Region::Nxp);
         if self.flat[region as usize] {
             let (time, byte) = self.nxp[region as usize][usize::from(write)];
@@ -282,6 +291,16 @@ impl<'a, S: Sampler> Timed<'a, S> {
             u64::MAX
         };
         worlds.busy = false;
+    }
+
+    /// A load of the image's own: of where a host function is. A linker that did not have to leave that to the dynamic
+    /// loader would have put it into the instructions (paper, section IV.C).
+    #[inline(never)]
+    fn fetch_table(&mut self, address: u64) {
+        // The next instruction is fetched anew: a hit, if it was there.
+        if self.fetch_shift != 63 {
+            self.fetch(address);
+        }
     }
 
     #[cold]

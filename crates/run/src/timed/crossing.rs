@@ -184,7 +184,7 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
         // SAFETY: this thread's state, which lives as long as the process.
         let mut observer = unsafe {
             let sampler = StaySampler::new(state);
-            Timed::new(&setting.costs, worlds, layout(), sampler)
+            Timed::new(&setting.costs, worlds, layout(Some(code)), sampler)
         };
         let exit = flick_engine::run(hart, memory, code, &mut observer);
         let spent = observer.spent;
@@ -192,7 +192,8 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
         Some((exit, settle(state, &spent)))
     } else {
         // SAFETY: as above.
-        let mut observer = unsafe { Timed::new(&setting.costs, worlds, layout(), NoSampler) };
+        let mut observer =
+            unsafe { Timed::new(&setting.costs, worlds, layout(Some(code)), NoSampler) };
         let exit = flick_engine::run(hart, memory, code, &mut observer);
         Some((exit, settle(state, &observer.spent)))
     }

@@ -259,7 +259,7 @@ fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> u64 {
     }
     let mut time = 0;
     state.worlds.busy = true;
-    let (region, place) = layout().locate(address, &mut state.worlds.pages);
+    let (region, place) = layout(None).locate(address, &mut state.worlds.pages);
     if region != Region::Host {
         let access = Access {
             // Of the NxP's stacks the host knows no more than of its other memory.

@@ -15,11 +15,12 @@ pub mod trace;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use flick_engine::CodeRegion;
 use flick_timing::{Costs, Layout, Platform};
 
 use crate::config;
 use crate::fatal;
-use crate::memory;
+use crate::{memory, modules};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
@@ -86,12 +87,16 @@ extern "C" fn finish() {
 }
 
 /// Where NxP-local memory is now.
-pub(crate) fn layout() -> Layout {
+pub(crate) fn layout(code: Option<&CodeRegion>) -> Layout {
+    let image = code.and_then(|code| modules::image_range(code.base()));
+    let image = image.unwrap_or_default();
     let (base, heap, size) = memory::region::parts();
     Layout {
         base: base as u64,
         heap: heap as u64,
         size: size as u64,
+        image: image.start,
+        image_size: image.end - image.start,
         is_data: host::has_data().then_some(is_data),
     }
 }
