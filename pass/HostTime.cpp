@@ -105,7 +105,8 @@ public:
                                        ConstantArray::get(Counts, Blocks), "flick.classes");
     auto *Array = ArrayType::get(Long, Blocks.size());
     auto *All = new GlobalVariable(M, Array, false, GlobalValue::PrivateLinkage,
-                                   ConstantAggregateZero::get(Array), "flick.costs");
+                                   ConstantAggregateZero::get(Array));
+    All->takeName(Costs);
     Costs->replaceAllUsesWith(All);
     Costs->eraseFromParent();
     Type *Int = Type::getInt32Ty(Context);

@@ -1,0 +1,66 @@
+// What -flick-timed adds to host code.
+// RUN: flick -O1 -fno-discard-value-names -mllvm -flick-timed -S -emit-llvm $s -o $t.ll
+// RUN: check $s --input-file=$t.ll
+// RUN: flick -O0 -g -mllvm -flick-timed -c $s -o $t.o
+// RUN: flick -O2 -g -mllvm -flick-timed -c $s -o $t.o
+// RUN: flick -O2 -S -emit-llvm $s -o $t.ll && not grep -q flick_timed $t.ll
+#include <string.h>
+
+int library(int);
+int table[100];
+
+// CHECK-DAG: @flick.costs = private global [{{[0-9]+}} x i64] zeroinitializer
+// CHECK-DAG: @flick.timed = private constant { i32, i32, ptr, ptr } { i32 1, i32
+// CHECK-DAG: @llvm.global_ctors = {{.*}} { i32 1, ptr @flick.timed.register, ptr null }
+
+// A pointer is looked at, behind its use; what is spent goes to the clock at the return.
+// CHECK-LABEL: @pointer(
+// CHECK: %flick.map = load ptr, ptr @__flick_timed_map, {{.*}}!invariant.load
+// CHECK: load i64, ptr @flick.costs
+// CHECK: load i32, ptr %p
+// CHECK: lshr i64 %{{[0-9]+}}, 21
+// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %p, i64 8)
+// CHECK: @llvm.threadlocal.address.p0(ptr @__flick_timed_clock)
+// CHECK: call preserve_mostcc void @__flick_timed_full()
+// CHECK: ret i32
+int pointer(int *p) { return *p; }
+
+// One look for several accesses to an object.
+// CHECK-LABEL: @object(
+// CHECK: lshr
+// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %p, i64 8)
+// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %{{.*}}, i64 9)
+// CHECK-NOT: lshr
+// CHECK: ret void
+void object(int *p) { p[1] = p[0]; }
+
+// Variables of the host are not looked at.
+// CHECK-LABEL: @variable(
+// CHECK-NOT: __flick_timed_access
+// CHECK: ret i32
+int variable(int i) { return table[i]; }
+
+// CHECK-LABEL: @call(
+// CHECK: store i64 %[[BEFORE:[0-9]+]], ptr
+// CHECK: call i32 @library(
+// CHECK: icmp eq i64 %{{[0-9]+}}, %[[BEFORE]]
+// CHECK: call void @__flick_timed_library(ptr @flick.callee{{[.0-9]*}}, i64 0, ptr {{.*}}@library)
+int call(int x) { return library(x) + 1; }
+
+// A function of the unit tells of itself.
+// CHECK-LABEL: @inner(
+// CHECK-NOT: __flick_timed_library
+// CHECK: ret i32
+__attribute__((noinline)) int other(int x) { return x ^ table[x]; }
+int inner(int x) { return other(x) * 3; }
+
+// CHECK-LABEL: @copy(
+// CHECK-DAG: call void @__flick_timed_memory(ptr %to, ptr %from, i64 %n)
+// CHECK-DAG: @llvm.memcpy
+// CHECK: ret void
+void copy(char *to, const char *from, size_t n) { memcpy(to, from, n); }
+
+// The size of the environment does not show in main's addresses.
+// CHECK-LABEL: @main(
+// CHECK: alloca i8, align 4096
+int main(void) { return 0; }
