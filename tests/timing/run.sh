@@ -50,5 +50,62 @@ for form in "${@:-latency bandwidth instructions tlb cache link free}"; do
 done
 [ $# = 0 ] || exit "$((failed > 0))"
 
+# The prediction of a run does not depend on where and how it runs.
+prediction() {
+  rm -f "$work/record"
+  FLICK_STATS=$work/record FLICK_PLATFORM=$platform "$@" "$work/deterministic" >"$work/output" || return 1
+  grep '^timed-' "$work/record"
+}
+large=$(head -c 50000 /dev/zero | tr '\0' x)
+busy() {
+  local load
+  (while :; do :; done) &
+  load=$!
+  (while :; do :; done) &
+  load="$load $!"
+  "$@" && status=0 || status=$?
+  kill $load
+  wait $load 2>/dev/null || true
+  return "$status"
+}
+to_pipe() { "$@" | cat; }
+other_record() {
+  local long=$work/a-record-with-a-much-longer-name-than-the-other-one-has
+  rm -f "$long"
+  FLICK_STATS=$long "$@" && mv "$long" "$work/record"
+}
+# Another processor, where there is an emulator.
+emulated() {
+  if command -v qemu-x86_64 >/dev/null; then
+    qemu-x86_64 -cpu Nehalem "$@" 2>/dev/null
+  else
+    "$@"
+  fi
+}
+for platform in flick-isca20 near-memory; do
+  for link in -pie -no-pie -static; do
+    [ $link = -pie ] && code=-fPIE || code=-fno-pie
+    "$flick_cc" -O2 -Wall -Werror --flick-timed $code $link "$here/deterministic.c" -o "$work/deterministic"
+    prediction env >"$work/first"
+    while read -r name command; do
+      prediction $command >"$work/again" || true
+      cmp -s "$work/first" "$work/again" && status=0 || status=$?
+      verdict "$platform $link: the same prediction $name" "$status"
+      [ "$status" = 0 ] || diff "$work/first" "$work/again" | head -6 || true
+    done <<END
+again env
+with_a_large_environment env LARGE=$large
+with_a_small_environment env -i FLICK_STATS=$work/record FLICK_PLATFORM=$platform
+without_address_randomisation setarch -R
+on_a_busy_machine busy env
+into_a_pipe to_pipe env
+with_another_record other_record env
+on_another_processor emulated
+with_other_functions_of_libc env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-AVX512F,-ERMS,-AVX_Fast_Unaligned_Load
+with_another_malloc env GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.mmap_threshold=4096
+END
+  done
+done
+
 echo "$passed passed, $failed failed"
 exit "$((failed > 0))"

@@ -6,6 +6,7 @@
 pub mod crossing;
 pub mod host;
 mod library;
+mod normal;
 mod queue;
 mod sites;
 pub mod state;
@@ -20,7 +21,7 @@ use flick_timing::{Costs, Layout, Platform};
 
 use crate::config;
 use crate::fatal;
-use crate::{memory, modules};
+use crate::{memory, modules, translation};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
@@ -52,6 +53,7 @@ pub fn init(name: &str) {
             &error.help,
         )
     });
+    normal::start_without_tunables();
     let costs = Costs::new(&platform);
     queue::init(platform.nxp_cores);
     if SETTING.set(Setting { platform, costs }).is_err() {
@@ -73,6 +75,7 @@ pub fn init(name: &str) {
 
 /// The child's prediction is its own.
 extern "C" fn forked() {
+    translation::allocator_forked();
     queue::forget();
     state::forked();
 }

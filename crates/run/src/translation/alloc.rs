@@ -1,11 +1,13 @@
 //! Memory of the translator: a heap of its own, used under its lock, since a handler that interrupted
-//! `malloc` may translate.
+//! `malloc` may translate. A timed process, which translates nothing, has all that libflick allocates there, so that
+//! the program's own heap does not depend on it.
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use dlmalloc::Dlmalloc;
+use flick_abi::settings;
 
 use crate::thread;
 
@@ -100,6 +102,59 @@ pub fn left() {
 /// Rust's allocator in libflick: the process's, but the translator's own in [`with`].
 pub struct Allocator;
 
+/// Whether the process is timed: 0 not decided, 1 no, 2 yes.
+static TIMED: AtomicU8 = AtomicU8::new(0);
+/// Thread pointer of who allocates in a timed process; 0: nobody.
+static BUSY: AtomicUsize = AtomicUsize::new(0);
+
+/// At the first allocation, which reading the settings makes, so that these cannot be asked.
+#[cold]
+fn decide() -> bool {
+    // SAFETY: C strings; nobody changes the environment before `main`.
+    let timed = unsafe {
+        let platform = libc::getenv(settings::PLATFORM.as_ptr());
+        libc::getauxval(libc::AT_SECURE) == 0 && !platform.is_null() && *platform != 0
+    };
+    let timed = timed && init().is_ok();
+    TIMED.store(if timed { 2 } else { 1 }, Ordering::Relaxed);
+    timed
+}
+
+fn is_timed() -> bool {
+    match TIMED.load(Ordering::Relaxed) {
+        0 => decide(),
+        state => state == 2,
+    }
+}
+
+/// The child of a fork has one thread, which does not allocate now.
+pub fn forked() {
+    BUSY.store(0, Ordering::Relaxed);
+}
+
+/// Holds the heap of a timed process.
+struct Hold;
+
+impl Hold {
+    /// `None` in a handler that interrupts this very thread's allocation.
+    fn new() -> Option<Self> {
+        let own = thread::pointer();
+        while let Err(owner) = BUSY.compare_exchange(0, own, Ordering::Acquire, Ordering::Relaxed) {
+            if owner == own {
+                return None;
+            }
+            std::hint::spin_loop();
+        }
+        Some(Self)
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        BUSY.store(0, Ordering::Release);
+    }
+}
+
 impl Allocator {
     fn is_ours() -> bool {
         OWNER.load(Ordering::Relaxed) == thread::pointer()
@@ -119,6 +174,10 @@ unsafe impl GlobalAlloc for Allocator {
         unsafe {
             if Self::is_ours() {
                 (*HEAP.0.get()).malloc(layout.size(), layout.align())
+            } else if is_timed()
+                && let Some(_hold) = Hold::new()
+            {
+                (*HEAP.0.get()).malloc(layout.size(), layout.align())
             } else {
                 System.alloc(layout)
             }
@@ -130,6 +189,10 @@ unsafe impl GlobalAlloc for Allocator {
         unsafe {
             if Self::is_ours() {
                 (*HEAP.0.get()).calloc(layout.size(), layout.align())
+            } else if is_timed()
+                && let Some(_hold) = Hold::new()
+            {
+                (*HEAP.0.get()).calloc(layout.size(), layout.align())
             } else {
                 System.alloc_zeroed(layout)
             }
@@ -140,7 +203,11 @@ unsafe impl GlobalAlloc for Allocator {
         // SAFETY: by contract.
         unsafe {
             if Self::has(place) {
-                (*HEAP.0.get()).free(place, layout.size(), layout.align());
+                // What a handler frees in the middle of an allocation is lost.
+                let hold = is_timed().then(Hold::new);
+                if !matches!(hold, Some(None)) {
+                    (*HEAP.0.get()).free(place, layout.size(), layout.align());
+                }
             } else {
                 System.dealloc(place, layout);
             }
@@ -151,6 +218,14 @@ unsafe impl GlobalAlloc for Allocator {
         // SAFETY: by contract.
         unsafe {
             if Self::has(place) {
+                let hold = is_timed().then(Hold::new);
+                if matches!(hold, Some(None)) {
+                    let new = System.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+                    if !new.is_null() {
+                        new.copy_from_nonoverlapping(place, size.min(layout.size()));
+                    }
+                    return new;
+                }
                 (*HEAP.0.get()).realloc(place, layout.size(), layout.align(), size)
             } else {
                 System.realloc(place, layout, size)

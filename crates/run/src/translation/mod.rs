@@ -23,7 +23,7 @@ use crate::thread::Thread;
 use crate::{crossing, fatal, lookup, modules, stats, step, straight};
 use lock::OwnedLock;
 
-pub use alloc::Allocator;
+pub use alloc::{Allocator, forked as allocator_forked};
 
 /// Address space for code: translations of some 20 MB of RV64 code.
 const CODE: usize = 64 << 20;

@@ -1,0 +1,80 @@
+//! What leaks into a prediction from outside and can be kept out: the C library's tunables for `malloc`, which move the
+//! program's objects, and with them the lines and pages that NxP code uses.
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::ptr;
+
+/// The C library reads them before anybody can change them.
+const TUNABLES: &str = "GLIBC_TUNABLES";
+
+/// `text` without the entries that are `malloc`'s; `None` if it has none of them.
+fn without_malloc(text: &OsStr) -> Option<OsString> {
+    let entries = text.as_bytes().split(|byte| *byte == b':');
+    let kept: Vec<&[u8]> = entries
+        .clone()
+        .filter(|entry| !entry.starts_with(b"glibc.malloc."))
+        .collect();
+    let changed = kept.len() != entries.count();
+    changed.then(|| OsStr::from_bytes(&kept.join(&b':')).to_owned())
+}
+
+/// Starts the program anew without such tunables, where there are some. Before `main`.
+pub fn start_without_tunables() {
+    let Some(tunables) = std::env::var_os(TUNABLES).and_then(|text| without_malloc(&text)) else {
+        return;
+    };
+    let (Ok(line), Ok(program)) = (
+        std::fs::read("/proc/self/cmdline"),
+        std::fs::read_link("/proc/self/exe"),
+    ) else {
+        return;
+    };
+    let word = |word: &[u8]| CString::new(word).ok();
+    let words: Vec<CString> = line
+        .strip_suffix(b"\0")
+        .unwrap_or(&line)
+        .split(|byte| *byte == 0)
+        .filter_map(word)
+        .collect();
+    let environment: Vec<CString> = std::env::vars_os()
+        .map(|(name, value)| match name == TUNABLES {
+            true => (name, tunables.clone()),
+            false => (name, value),
+        })
+        .filter_map(|(name, value)| {
+            CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok()
+        })
+        .collect();
+    let pointers = |strings: &[CString]| {
+        let all = strings.iter().map(|string| string.as_ptr());
+        all.chain([ptr::null()]).collect::<Vec<_>>()
+    };
+    let Some(program) = word(program.as_os_str().as_bytes()) else {
+        return;
+    };
+    // SAFETY: C strings in arrays that end in null. Where it fails the program goes on as it is.
+    unsafe {
+        libc::execve(
+            program.as_ptr(),
+            pointers(&words).as_ptr(),
+            pointers(&environment).as_ptr(),
+        )
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_mallocs_tunables_go() {
+        let without = |text: &str| without_malloc(OsStr::new(text));
+        assert_eq!(without("glibc.cpu.hwcaps=-AVX2"), None);
+        assert_eq!(without(""), None);
+        assert_eq!(
+            without("glibc.malloc.tcache_count=0:glibc.cpu.hwcaps=-AVX2:glibc.malloc.check=3"),
+            Some("glibc.cpu.hwcaps=-AVX2".into())
+        );
+        assert_eq!(without("glibc.malloc.check=3"), Some("".into()));
+    }
+}
