@@ -93,6 +93,7 @@ tree: rust pass nxp
 	@sed 's/@VERSION@/$(VERSION)/' cmake/flick.pc.in >$(BUILD)/lib/pkgconfig/flick.pc
 	@cp -R bench/*.c bench/engine $(SHARE)/flick/bench
 	@mkdir -p $(SHARE)/flick/bench/paper && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
+	@mkdir -p $(SHARE)/flick/platforms && cp platforms/*.toml $(SHARE)/flick/platforms
 	@cp -R examples/. tests/projects/tally $(SHARE)/flick/examples
 	@cp -R README.md LICENSE-APACHE LICENSE-MIT docs/. $(SHARE)/doc/flick
 

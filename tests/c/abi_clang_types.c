@@ -1,5 +1,6 @@
 // Types that gcc has not: vectors of three, __bf16, _BitInt. By value in both directions.
 // ONLY: flick
+// SKIP-TIMED: the same where a block of the program is divided
 // SKIP-MODE: O0 clang calls __truncsfbf2 there, natively too, and the libgcc of Debian 12 lacks it
 // OUT: 5 7 9 | 3 8 15
 // OUT: 1.5 -2 3

@@ -111,6 +111,7 @@ pub struct Directives {
     pub skip_random: Option<String>,
     pub skip_valgrind: Option<String>,
     pub skip_asan: Option<String>,
+    pub skip_timed: Option<String>,
     pub timeout: u64,
     pub steps: Vec<Vec<String>>,
     /// Error tests: stage, code, texts the message must contain.
@@ -139,6 +140,7 @@ impl Default for Directives {
             skip_random: None,
             skip_valgrind: None,
             skip_asan: None,
+            skip_timed: None,
             timeout: 30,
             steps: Vec::new(),
             fails: None,
@@ -232,6 +234,7 @@ impl Directives {
             "SKIP-RANDOM" if !trimmed.is_empty() => self.skip_random = Some(trimmed.into()),
             "SKIP-VALGRIND" if !trimmed.is_empty() => self.skip_valgrind = Some(trimmed.into()),
             "SKIP-ASAN" if !trimmed.is_empty() => self.skip_asan = Some(trimmed.into()),
+            "SKIP-TIMED" if !trimmed.is_empty() => self.skip_timed = Some(trimmed.into()),
             "TIMEOUT" => self.timeout = trimmed.parse().map_err(|_| "seconds are needed")?,
             "STEP" => self.steps.push(words()),
             "FAILS" => {

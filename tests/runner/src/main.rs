@@ -117,6 +117,9 @@ struct Options {
     /// Start clang and lld anew for every command, not from processes that have loaded them.
     #[arg(long)]
     cold: bool,
+    /// With the marks in force: host code is built with --flick-timed, and what is run is timed for this platform
+    #[arg(long, value_name = "PLATFORM")]
+    timed: Option<String>,
     /// No tests: run this command, the rest of the line, with clang and lld started once for all that it
     /// runs.
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
@@ -157,6 +160,10 @@ fn absolute(path: &Path) -> Result<PathBuf, String> {
 }
 
 fn run(o: &Options) -> Result<ExitCode, String> {
+    if let Some(platform) = &o.timed {
+        // SAFETY: no other thread has been started yet.
+        unsafe { std::env::set_var("FLICK_PLATFORM", platform) };
+    }
     let mut setup = Setup {
         flick_cc: absolute(&o.flick)?,
         include: absolute(&o.include)?,
@@ -164,6 +171,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         work: absolute(&o.work)?,
         keep: o.keep || o.again,
         again: o.again,
+        timed: o.timed.is_some(),
         warm: None,
     };
     if let [command, words @ ..] = &o.warm[..] {

@@ -23,6 +23,8 @@ pub struct Setup {
     pub keep: bool,
     /// What is there is run, and only what is missing is built.
     pub again: bool,
+    /// Host code is built to be timed.
+    pub timed: bool,
     /// Tools that builds use in the place of those in `PATH`.
     pub warm: Option<Warm>,
 }
@@ -121,6 +123,10 @@ pub fn linked<'a>(
                 Watch::Valgrind { .. } => d.skip_valgrind.as_ref(),
                 Watch::Asan { .. } => d.skip_asan.as_ref(),
             };
+            if let (true, Some(reason)) = (setup.timed, &d.skip_timed) {
+                skipped.insert(program.name.clone(), reason.clone());
+                continue;
+            }
             if let Some(reason) = barred {
                 skipped.insert(program.name.clone(), reason.clone());
                 continue;
@@ -173,7 +179,8 @@ fn one_shape(
     let linker = shape.linker.map_or("default", Linker::word);
     let suffix = format!("{}-{linker}-{}", shape.link.word(), shape.opt.word());
     let dir = setup.work.join(format!("{}-{suffix}", program.name));
-    let compiler = Compiler::flick(&setup.flick_cc, Vec::new());
+    let timed = setup.timed.then(|| "--flick-timed".to_owned());
+    let compiler = Compiler::flick(&setup.flick_cc, timed.into_iter().collect());
     let built = build::build(program, &compiler, shape, setup, &dir)
         .and_then(|built| Ok((built, oracles.get(index, shape.opt)?)));
     let mut verdicts = Vec::new();

@@ -10,6 +10,7 @@ mod normal;
 mod queue;
 mod sites;
 pub mod state;
+mod things;
 pub mod total;
 pub mod trace;
 

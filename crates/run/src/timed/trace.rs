@@ -1,13 +1,9 @@
 //! The trace of a timed run (`FLICK_TRACE`): crossings, waits and samples of each thread, in virtual time.
-//!
-//! Functions and call sites are numbered as they come, and named at the end, when time no longer matters.
-use std::collections::HashMap;
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ffi::{OsStr, c_int, c_void};
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 use flick_abi::layout::Gate;
 use flick_events::timed;
@@ -16,7 +12,7 @@ use flick_timing::platform::{PARTS, Parts};
 use flick_timing::{Calls, Sampler, Spent};
 
 use super::state::State;
-use crate::stats::symbols;
+use super::things::{self, Thing, number};
 use crate::{fatal, modules, stats};
 
 /// The file; -1: no trace is wanted.
@@ -68,32 +64,6 @@ fn write(block: &[u8]) {
         // SAFETY: a file of ours, and bytes of the block's. A full disk leaves a trace that ends early.
         unsafe { libc::write(file, block.as_ptr().cast(), block.len()) };
     }
-}
-
-/// What a number stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Thing {
-    /// [`PARTS`]
-    Part(usize),
-    Gate(usize),
-    /// A host function by its address.
-    Host(u64),
-    /// Host code that has made a call which returns here.
-    Caller(u64),
-    /// NxP code.
-    Nxp(u64),
-}
-
-static NUMBERS: Mutex<Option<HashMap<Thing, u32>>> = Mutex::new(None);
-
-fn number(thing: Thing) -> u32 {
-    // A signal handler that interrupts this has unknown functions.
-    let Ok(mut numbers) = NUMBERS.try_lock() else {
-        return 0;
-    };
-    let numbers = numbers.get_or_insert_default();
-    let next = numbers.len() as u32 + 1;
-    *numbers.entry(thing).or_insert(next)
 }
 
 /// Samples of one thread after which they become half as frequent.
@@ -421,64 +391,14 @@ pub fn finish(state: &mut State, total: &timed::Timed) {
     let Some(tracer) = &mut state.tracer else {
         return;
     };
-    let numbers = NUMBERS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
-    for (thing, id) in numbers.unwrap_or_default() {
-        let name = name(thing);
+    for (thing, id) in things::take() {
+        let name = things::name(thing);
         tracer
             .put(|encoder| encoder.name(id, name.text.as_bytes(), name.file.as_bytes(), name.line));
     }
     tracer.put(|encoder| encoder.thread_end(now));
     tracer.flush();
     write(&prediction(total).block(std::process::id()));
-}
-
-#[derive(Default)]
-struct Name {
-    text: String,
-    file: String,
-    line: u32,
-}
-
-fn name(thing: Thing) -> Name {
-    let text = match thing {
-        Thing::Part(part) => PARTS[part].to_owned(),
-        Thing::Gate(gate) if symbols::is_loaded(gate) => {
-            // SAFETY: the record of a gate of a loaded module.
-            let name = unsafe { CStr::from_ptr((*(gate as *const Gate)).name) };
-            flick_names::plain(&name.to_string_lossy()).to_owned()
-        }
-        Thing::Gate(_) => "(of a library that was closed)".to_owned(),
-        Thing::Host(target) => {
-            let names = symbols::name_all(vec![(target as usize, 1)]);
-            names
-                .first()
-                .map_or(String::new(), |calls| calls.function.clone())
-        }
-        Thing::Caller(back) => symbols::caller(back as usize).function,
-        Thing::Nxp(address) => {
-            let mut found = Name::default();
-            modules::describe(address, |place| {
-                let text = |text| {
-                    // SAFETY: a C string of a loaded image.
-                    let text = unsafe { CStr::from_ptr(text) };
-                    text.to_string_lossy().into_owned()
-                };
-                // The real function comes last.
-                found.text = flick_names::plain(&text(place.function)).to_owned();
-                if !place.file.is_null() {
-                    (found.file, found.line) = (text(place.file), place.line);
-                }
-            });
-            return found;
-        }
-    };
-    Name {
-        text,
-        ..Name::default()
-    }
 }
 
 fn prediction(total: &timed::Timed) -> Prediction {
