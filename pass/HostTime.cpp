@@ -4,6 +4,7 @@
 #include "flick_abi.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -240,6 +241,8 @@ private:
       B.CreateCall(U.Memory, {Call.getArgOperand(0), From, Call.getArgOperand(2)});
       return;
     }
+    StringRef Name = Callee ? Callee->getName() : StringRef();
+    throughRuntime(Call);
     Value *Clock = nullptr;
     if (!Paid)
       Clock = pay(Call, /*Check=*/false);
@@ -260,8 +263,20 @@ private:
     Instruction *Then = SplitBlockAndInsertIfThen(Same, After, false);
     B.SetInsertPoint(Then);
     Value *Length = lengthOf(Call, B);
-    B.CreateCall(U.Library, {U.callee(Callee ? Callee->getName() : StringRef()), Length,
-                             Call.getCalledOperand()});
+    B.CreateCall(U.Library, {U.callee(Name), Length, Call.getCalledOperand()});
+  }
+
+  /// Threads have accounts of their own, which their creator's times begin.
+  void throughRuntime(CallBase &Call) {
+    Function *Callee = Call.getCalledFunction();
+    if (!Callee || !Callee->isDeclaration())
+      return;
+    StringRef Name = StringSwitch<StringRef>(Callee->getName())
+                         .Case("pthread_create", FLICK_TIMED_THREAD_CREATE)
+                         .Case("pthread_join", FLICK_TIMED_THREAD_JOIN)
+                         .Default("");
+    if (!Name.empty())
+      Call.setCalledFunction(U.M.getOrInsertFunction(Name, Call.getFunctionType()));
   }
 
   /// Keeps an access for `tell`.

@@ -50,6 +50,13 @@ for form in "${@:-latency bandwidth instructions tlb cache link free}"; do
 done
 [ $# = 0 ] || exit "$((failed > 0))"
 
+"$flick_cc" -O2 -Wall -Werror --flick-timed "$here/threads.c" -o "$work/threads"
+for run in 1 2 3 4 5; do
+  status=0
+  FLICK_PLATFORM=$work/latency.toml "$work/threads" || status=$?
+  verdict "threads, run $run" "$status"
+done
+
 # The prediction of a run does not depend on where and how it runs.
 prediction() {
   rm -f "$work/record"

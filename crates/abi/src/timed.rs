@@ -77,5 +77,8 @@ pub const FULL: &str = "__flick_timed_full";
 pub const ACCESS: &str = "__flick_timed_access";
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
 pub const MEMORY: &str = "__flick_timed_memory";
+/// pthread_create(3) and pthread_join(3) of instrumented code.
+pub const THREAD_CREATE: &str = "__flick_timed_thread_create";
+pub const THREAD_JOIN: &str = "__flick_timed_thread_join";
 /// `void (TimedCallee *, u64 n, const void *target)`: a call that has told of nothing has returned.
 pub const LIBRARY: &str = "__flick_timed_library";

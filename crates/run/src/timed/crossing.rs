@@ -20,19 +20,20 @@ fn pay(state: &mut State, parts: &Parts) -> u128 {
     now
 }
 
-/// The thread takes an NxP core, and waits for it.
+/// The thread comes to an NxP core.
 fn take_core(state: &mut State) {
-    let now = state.now();
-    let (core, wait) = queue::take(u64::try_from(now).unwrap_or(u64::MAX));
-    state.core = core;
-    state.sums.waiting += u128::from(wait);
-    trace::wait(state, now, wait, core);
-    let until = u64::try_from(now).unwrap_or(u64::MAX).saturating_add(wait);
-    queue::leave(core, until);
+    state.came = state.now();
 }
 
+/// The thread leaves it, and learns how long it had to wait for it, if there are others.
 fn leave_core(state: &mut State) {
-    queue::leave(state.core, u64::try_from(state.now()).unwrap_or(u64::MAX));
+    if state::are_several() {
+        let femtoseconds = |time: u128| u64::try_from(time).unwrap_or(u64::MAX);
+        let stay = state.now().saturating_sub(state.came);
+        let (core, wait) = queue::occupy(femtoseconds(state.came), femtoseconds(stay));
+        trace::wait(state, state.now(), wait, core);
+        state.sums.waiting += u128::from(wait);
+    }
     state.publish();
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Mutex, OnceLock};
 use flick_abi::timed::TimedCallee;
 use flick_timing::platform::Rule;
 
+use super::patient;
 use super::state::{self, State};
 use super::{Setting, setting};
 use crate::memory::exports;
@@ -92,7 +93,7 @@ pub fn charge_host_call(state: &mut State, target: u64, registers: &[u64]) {
 fn by_address(setting: &'static Setting, target: u64) -> &'static Rule {
     static KNOWN: Mutex<Option<HashMap<u64, &'static Rule>>> = Mutex::new(None);
     // A signal handler that interrupts this takes the rule for others.
-    let Ok(mut known) = KNOWN.try_lock() else {
+    let Some(mut known) = patient::lock(&KNOWN) else {
         return &setting.platform.library.other;
     };
     known

@@ -7,10 +7,12 @@ pub mod crossing;
 pub mod host;
 mod library;
 mod normal;
+mod patient;
 mod queue;
 mod sites;
 pub mod state;
 mod things;
+pub mod threads;
 pub mod total;
 pub mod trace;
 

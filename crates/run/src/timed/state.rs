@@ -9,6 +9,7 @@ use flick_timing::{Spent, Worlds};
 
 use super::setting;
 use super::sites::Sites;
+use super::threads;
 use super::trace::{self, Tracer};
 use crate::sync::BlockedSignals;
 
@@ -55,6 +56,9 @@ pub struct Sums {
     pub host_library: u128,
     pub parts: [u128; PARTS.len()],
     pub waiting: u128,
+    /// For other threads to end.
+    pub joining: u128,
+    pub staying_joining: u128,
     /// Staying: what NxP code's instructions and accesses take there, and the host's own accesses.
     pub staying_compute: u128,
     pub staying_memory: u128,
@@ -79,6 +83,8 @@ impl Sums {
             host_library,
             parts,
             waiting,
+            joining,
+            staying_joining,
             staying_compute,
             staying_memory,
             staying_tlb,
@@ -100,6 +106,8 @@ impl Sums {
             *sum += part;
         }
         self.waiting += waiting;
+        self.joining += joining;
+        self.staying_joining += staying_joining;
         self.staying_compute += staying_compute;
         self.staying_memory += staying_memory;
         self.staying_tlb += staying_tlb;
@@ -125,11 +133,16 @@ impl Sums {
             + self.host_tlb
             + self.host_library
             + self.crossing()
+            + self.joining
     }
 
     /// Without host code's own time.
     pub fn staying(&self) -> u128 {
-        self.staying_compute + self.staying_memory + self.staying_tlb + self.staying_library
+        self.staying_compute
+            + self.staying_memory
+            + self.staying_tlb
+            + self.staying_library
+            + self.staying_joining
     }
 
     pub fn spend(&mut self, spent: &Spent) {
@@ -168,15 +181,16 @@ pub struct State {
     pub sums: Sums,
     /// Host code's time is this and the clock.
     pub host_base: i128,
-    /// The program's time when the thread began.
+    /// The program's time when the thread began, migrating and staying.
     pub start: u128,
+    pub start_staying: u128,
     /// By depth of activations.
     pub frames: Box<[Frame]>,
     pub sites: Sites,
     /// Where a trace is written.
     pub tracer: Option<Tracer>,
-    /// The NxP core that the thread has taken.
-    pub core: usize,
+    /// When the thread has come to the NxP core that it is on.
+    pub came: u128,
     /// The thread's clock; null when the thread has ended.
     clock: Cell<*mut i64>,
     next: *mut State,
@@ -215,7 +229,14 @@ impl State {
 
     /// The same, staying.
     pub fn now_staying(&self) -> u128 {
-        self.start + self.host() + self.sums.staying()
+        self.start_staying + self.host() + self.sums.staying()
+    }
+
+    /// The thread has begun at these times, whatever it has spent until now.
+    pub fn begin_at(&mut self, migrating: u128, staying: u128) {
+        (self.start, self.start_staying) = (0, 0);
+        self.start = migrating.saturating_sub(self.now());
+        self.start_staying = staying.saturating_sub(self.now_staying());
     }
 
     /// Changes the clock and no time: the code that reads it learns that it has called code that counts.
@@ -261,10 +282,11 @@ fn create() -> *mut State {
         sums: Sums::default(),
         host_base: -i128::from(START),
         start: u128::from(LATEST.load(Relaxed)),
+        start_staying: u128::from(LATEST.load(Relaxed)),
         frames: vec![Frame::default(); DEEPEST].into_boxed_slice(),
         sites: Sites::new(),
         tracer: None,
-        core: 0,
+        came: 0,
         clock: Cell::new(clock),
         next: ptr::null_mut(),
     }));
@@ -301,9 +323,17 @@ pub unsafe fn ended(state: *mut State) {
         trace::thread_ends(&mut *state, (*state).now());
         (*state).host_base = host as i128;
         (*state).clock.set(ptr::null_mut());
+        threads::ended((*state).now(), (*state).now_staying());
         (*state).publish();
     }
     STATE.set(ptr::null_mut());
+}
+
+/// Whether more than one thread has, or had, a state.
+pub fn are_several() -> bool {
+    // SAFETY: states are never freed.
+    let newest = unsafe { STATES.load(Acquire).as_ref() };
+    newest.is_some_and(|state| !state.next.is_null())
 }
 
 /// Every thread's state, the newest first.
@@ -330,6 +360,7 @@ pub fn forked() {
         (*state).sites.clear();
         (*state).host_base = -i128::from(clock().read_volatile());
         (*state).start = 0;
+        (*state).start_staying = 0;
         trace::forked(&mut *state);
     }
     STATES.store(state, Release);

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use flick_abi::layout::Gate;
 use flick_timing::platform::PARTS;
 
+use super::patient;
 use crate::modules;
 use crate::stats::symbols;
 
@@ -28,7 +29,7 @@ static NUMBERS: Mutex<Option<HashMap<Thing, u32>>> = Mutex::new(None);
 
 pub fn number(thing: Thing) -> u32 {
     // A signal handler that interrupts this has unknown functions.
-    let Ok(mut numbers) = NUMBERS.try_lock() else {
+    let Some(mut numbers) = patient::lock(&NUMBERS) else {
         return 0;
     };
     let numbers = numbers.get_or_insert_default();

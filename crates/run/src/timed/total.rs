@@ -61,12 +61,16 @@ pub fn total() -> Option<Timed> {
     timed
         .migrating_shares
         .push(share("waiting for an NxP core", sums.waiting));
+    timed
+        .migrating_shares
+        .push(share("waiting for threads to end", sums.joining));
     timed.staying_shares = vec![
         share("host code", host_compute),
         share("libraries", sums.staying_library),
         share("the NxP's functions", sums.staying_compute),
         share("accesses to NxP memory", sums.staying_memory),
         share("TLB", sums.staying_tlb),
+        share("waiting for threads to end", sums.staying_joining),
     ];
     timed.migrating_shares.retain(|share| share.time > 0);
     timed.staying_shares.retain(|share| share.time > 0);

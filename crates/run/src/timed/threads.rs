@@ -1,0 +1,141 @@
+//! Threads of timed host code: each begins at its creator's time, and who joins it goes on at its end, in each world.
+use std::arch::naked_asm;
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use super::{enabled, state};
+
+type Start = extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// What a new thread is to run, and its times.
+struct New {
+    start: Start,
+    argument: *mut c_void,
+    migrating: u128,
+    staying: u128,
+}
+
+/// When threads that nobody has joined yet have ended, in both worlds.
+static ENDED: Mutex<Option<HashMap<libc::pthread_t, (u128, u128)>>> = Mutex::new(None);
+
+/// The calling thread ends at these times.
+pub fn ended(migrating: u128, staying: u128) {
+    let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: the calling thread's own number.
+    let own = unsafe { libc::pthread_self() };
+    ended
+        .get_or_insert_default()
+        .insert(own, (migrating, staying));
+}
+
+/// Instrumented code calls this for pthread_create(3).
+///
+/// # Safety
+/// As pthread_create.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_timed_thread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    start: Start,
+    argument: *mut c_void,
+) -> c_int {
+    // SAFETY: by contract; `begin` has the type of a thread's function, and frees what it gets.
+    unsafe {
+        let state = state::current();
+        if !enabled() || state.is_null() {
+            return libc::pthread_create(thread, attributes, start, argument);
+        }
+        let new = Box::into_raw(Box::new(New {
+            start,
+            argument,
+            migrating: (*state).now(),
+            staying: (*state).now_staying(),
+        }));
+        let begin: unsafe extern "C" fn(*mut c_void) -> *mut c_void = begin;
+        let begin =
+            std::mem::transmute::<unsafe extern "C" fn(*mut c_void) -> *mut c_void, Start>(begin);
+        let result = libc::pthread_create(thread, attributes, begin, new.cast());
+        if result != 0 {
+            drop(Box::from_raw(new));
+        }
+        result
+    }
+}
+
+/// Prepares the accounts and becomes the thread's function: no frame of ours is left, which an unwinder
+/// (`pthread_exit`, cancellation) would have to pass.
+#[unsafe(naked)]
+unsafe extern "C" fn begin(_new: *mut c_void) -> *mut c_void {
+    naked_asm!(
+        ".cfi_startproc",
+        "sub rsp, 8",
+        ".cfi_def_cfa_offset 16",
+        "call {prepare}",
+        "add rsp, 8",
+        ".cfi_def_cfa_offset 8",
+        "mov rdi, rdx",
+        "jmp rax",
+        ".cfi_endproc",
+        prepare = sym prepare,
+    )
+}
+
+/// In rax and rdx.
+#[repr(C)]
+struct Call {
+    start: Start,
+    argument: *mut c_void,
+}
+
+unsafe extern "C" fn prepare(new: *mut New) -> Call {
+    // SAFETY: what the creator has made for this thread.
+    let new = unsafe { Box::from_raw(new) };
+    let state = state::current();
+    if !state.is_null() {
+        // SAFETY: this thread's.
+        unsafe { (*state).begin_at(new.migrating, new.staying) };
+    }
+    Call {
+        start: new.start,
+        argument: new.argument,
+    }
+}
+
+/// Instrumented code calls this for pthread_join(3), which an unwinder may leave (cancellation).
+///
+/// # Safety
+/// As pthread_join.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_timed_thread_join() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rdi",
+        ".cfi_def_cfa_offset 16",
+        "call {join}",
+        "mov esi, eax",
+        "pop rdi",
+        ".cfi_def_cfa_offset 8",
+        "jmp {joined}",
+        ".cfi_endproc",
+        join = sym libc::pthread_join,
+        joined = sym joined,
+    )
+}
+
+/// pthread_join has returned `result`.
+extern "C" fn joined(thread: libc::pthread_t, result: c_int) -> c_int {
+    let state = state::current();
+    if result != 0 || state.is_null() {
+        return result;
+    }
+    let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((migrating, staying)) = ended.get_or_insert_default().remove(&thread) {
+        // SAFETY: this thread's.
+        let state = unsafe { &mut *state };
+        state.sums.joining += migrating.saturating_sub(state.now());
+        state.sums.staying_joining += staying.saturating_sub(state.now_staying());
+    }
+    result
+}
