@@ -26,11 +26,11 @@ extern "C" {
  * for an unknown kind). Release with flick_free or free, on either side. */
 void *flick_alloc(int kind, size_t size);
 void flick_free(void *memory);
-/* Virtual time of the calling thread so far, in picoseconds: as the run is, and with everything on the host. 0; or -1
- * and zeroes where no platform is named (FLICK_PLATFORM, docs/timing.md). */
+/* Virtual time of the calling thread so far, in picoseconds: as the run is, and with everything on
+ * the host. 0; or -1 and zeroes where no platform is named (FLICK_PLATFORM, docs/timing.md). */
 struct flick_prediction {
-  unsigned long long migrating_ps;
-  unsigned long long staying_ps;
+  unsigned long migrating_ps;
+  unsigned long staying_ps;
 };
 int flick_predict(struct flick_prediction *prediction);
 /* 1 if ADDRESS lies in NxP-local memory (heap, stacks, FLICK_NXP_DATA), else 0. */
@@ -55,8 +55,8 @@ static inline void *flick_alloc(int kind, size_t size) {
 }
 static inline void flick_free(void *memory) { free(memory); }
 struct flick_prediction {
-  unsigned long long migrating_ps;
-  unsigned long long staying_ps;
+  unsigned long migrating_ps;
+  unsigned long staying_ps;
 };
 static inline int flick_predict(struct flick_prediction *prediction) {
   prediction->migrating_ps = prediction->staying_ps = 0;

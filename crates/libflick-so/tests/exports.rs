@@ -7,7 +7,8 @@ use flick_abi::names::{
     HEAP_FUNCTIONS, RT_CHECK, RT_EARLY, RT_HEAP_PREFIX, RT_PERSONALITY, RT_REGISTER, RT_SETJMP,
     RT_UNREGISTER, RT_XCALL, STATIC_WRAPS,
 };
-use object::{Object, ObjectSymbol};
+use flick_abi::timed;
+use object::{Object, ObjectSymbol, SymbolKind};
 
 mod library;
 
@@ -17,10 +18,31 @@ fn exports() {
     let file = object::File::parse(&*data).unwrap();
     let exported: BTreeSet<String> = file
         .dynamic_symbols()
-        .filter(|symbol| symbol.is_definition() && symbol.is_global())
+        .filter(|symbol| {
+            // To the reader a thread-local symbol is no definition.
+            let local = symbol.kind() == SymbolKind::Tls && !symbol.is_undefined();
+            (symbol.is_definition() || local) && symbol.is_global()
+        })
         .map(|symbol| symbol.name().unwrap().to_owned())
         .collect();
-    let api = ["flick_alloc", "flick_free", "flick_is_nxp_memory"];
+    let api = [
+        "flick_alloc",
+        "flick_free",
+        "flick_is_nxp_memory",
+        "flick_predict",
+    ];
+    // What timed host code needs.
+    let timed = [
+        timed::ACCESS,
+        timed::CLOCK,
+        timed::FULL,
+        timed::LIBRARY,
+        timed::MAP,
+        timed::MEMORY,
+        timed::THREAD_CREATE,
+        timed::THREAD_JOIN,
+        timed::UNIT,
+    ];
     let entries = [
         RT_CHECK,
         RT_EARLY,
@@ -37,6 +59,7 @@ fn exports() {
     expected.extend(
         api.iter()
             .chain(&entries)
+            .chain(&timed)
             .chain(STATIC_WRAPS)
             .map(|&name| name.to_owned()),
     );
