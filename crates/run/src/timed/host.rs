@@ -9,8 +9,9 @@ use flick_abi::timed::{MAP_SHIFT, TimedCallee, TimedUnit, VERSION};
 use flick_timing::model::{Access, Cost};
 use flick_timing::platform::Region;
 
+use super::patient::held;
 use super::state::{self, State};
-use super::{layout, library, setting, trace};
+use super::{layout, library, picoseconds, setting, trace};
 use crate::{memory, modules};
 
 /// Bytes of the map for all of the user's address space, of 47 bits.
@@ -65,7 +66,7 @@ fn make_map() {
     }
     __flick_timed_map.bytes.store(map.cast(), Relaxed);
     __flick_timed_map.mask.store(MAP_SIZE - 1, Release);
-    let data = DATA.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let data = held(&DATA);
     for &(start, end) in data.iter() {
         mark(start, end);
     }
@@ -79,7 +80,7 @@ pub fn add_data(start: usize, end: usize) {
     if start == end {
         return;
     }
-    let mut data = DATA.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut data = held(&DATA);
     data.push((start, end));
     if has_map() {
         mark(start, end);
@@ -87,10 +88,7 @@ pub fn add_data(start: usize, end: usize) {
 }
 
 pub fn has_data() -> bool {
-    !DATA
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-        .is_empty()
+    !held(&DATA).is_empty()
 }
 
 /// Marks all that is NxP-local.
@@ -124,9 +122,7 @@ pub unsafe extern "C" fn __flick_timed_unit(unit: *const TimedUnit) {
     // A program without NxP code has no other beginning.
     modules::begin();
     make_map();
-    let mut units = UNITS
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut units = held(&UNITS);
     units.push(Unit(unit));
     // SAFETY: by contract.
     unsafe { price(unit) };
@@ -134,9 +130,7 @@ pub unsafe extern "C" fn __flick_timed_unit(unit: *const TimedUnit) {
 
 /// Prices the units that were there before the platform.
 pub fn price_units() {
-    let units = UNITS
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let units = held(&UNITS);
     for unit in units.iter() {
         // SAFETY: a registered unit.
         unsafe { price(unit.0) };
@@ -145,10 +139,7 @@ pub fn price_units() {
 
 /// Whether any code has told of itself.
 pub fn has_units() -> bool {
-    !UNITS
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-        .is_empty()
+    !held(&UNITS).is_empty()
 }
 
 /// # Safety
@@ -349,7 +340,6 @@ pub unsafe extern "C" fn flick_predict(out: *mut Prediction) -> c_int {
     let known = match unsafe { state.as_ref() } {
         None => -1,
         Some(state) => {
-            let picoseconds = |time: u128| u64::try_from(time / 1000).unwrap_or(u64::MAX);
             prediction.migrating_ps = picoseconds(state.now());
             prediction.staying_ps = picoseconds(state.now_staying());
             0

@@ -47,14 +47,14 @@ fn charge(state: &mut State, rule: &Rule, n: u64, side: Side) -> u64 {
     let n = length(rule, n);
     let host = cost(rule, n, setting.platform.host.cycle);
     state.sums.staying_library += host;
-    let time = match side {
-        Side::Host => host,
-        Side::Nxp => cost(rule, n, setting.platform.nxp.cycle),
+    let (sum, time) = match side {
+        Side::Host => (&mut state.sums.host_library, host),
+        Side::Nxp => {
+            let time = cost(rule, n, setting.platform.nxp.cycle);
+            (&mut state.sums.nxp_library, time)
+        }
     };
-    match side {
-        Side::Host => state.sums.host_library += time,
-        Side::Nxp => state.sums.nxp_library += time,
-    }
+    *sum += time;
     u64::try_from(time).unwrap_or(u64::MAX)
 }
 

@@ -92,6 +92,11 @@ extern "C" fn finish() {
     }
 }
 
+/// Of femtoseconds, as records have them.
+fn picoseconds(time: u128) -> u64 {
+    u64::try_from(time / 1000).unwrap_or(u64::MAX)
+}
+
 /// Where NxP-local memory is now.
 pub(crate) fn layout(code: Option<&CodeRegion>) -> Layout {
     let image = code.and_then(|code| modules::image_range(code.base()));

@@ -1,5 +1,5 @@
 //! Locks that a signal handler may find held by the very thread that it has interrupted.
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Holds `mutex` as soon as other threads let it go; `None` where that takes so long that its holder can only be the
 /// code that this handler has interrupted.
@@ -13,4 +13,9 @@ pub fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         }
     }
     None
+}
+
+/// Holds `mutex`: for what no handler does.
+pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

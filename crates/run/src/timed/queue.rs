@@ -4,7 +4,7 @@
 //! core is free that long. So the time at which all work is done hardly depends on the order in which this machine
 //! happens to run the threads.
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::patient;
 
@@ -17,7 +17,7 @@ static CORES: Mutex<Vec<Core>> = Mutex::new(Vec::new());
 const KEPT: usize = 1 << 16;
 
 pub fn init(cores: usize) {
-    let mut all = CORES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = patient::held(&CORES);
     all.resize_with(cores, Core::new);
 }
 

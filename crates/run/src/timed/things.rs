@@ -2,12 +2,12 @@
 //! no longer matters.
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use flick_abi::layout::Gate;
 use flick_timing::platform::PARTS;
 
-use super::patient;
+use super::patient::{self, held};
 use crate::modules;
 use crate::stats::symbols;
 
@@ -39,7 +39,7 @@ pub fn number(thing: Thing) -> u32 {
 
 /// All that have a number, and forgets them.
 pub fn take() -> HashMap<Thing, u32> {
-    let mut numbers = NUMBERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut numbers = held(&NUMBERS);
     numbers.take().unwrap_or_default()
 }
 

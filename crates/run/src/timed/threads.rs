@@ -2,8 +2,9 @@
 use std::arch::naked_asm;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use super::patient::held;
 use super::{enabled, state};
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
@@ -21,7 +22,7 @@ static ENDED: Mutex<Option<HashMap<libc::pthread_t, (u128, u128)>>> = Mutex::new
 
 /// The calling thread ends at these times.
 pub fn ended(migrating: u128, staying: u128) {
-    let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut ended = held(&ENDED);
     // SAFETY: the calling thread's own number.
     let own = unsafe { libc::pthread_self() };
     ended
@@ -130,7 +131,7 @@ extern "C" fn joined(thread: libc::pthread_t, result: c_int) -> c_int {
     if result != 0 || state.is_null() {
         return result;
     }
-    let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut ended = held(&ENDED);
     if let Some((migrating, staying)) = ended.get_or_insert_default().remove(&thread) {
         // SAFETY: this thread's.
         let state = unsafe { &mut *state };

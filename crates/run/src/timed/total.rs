@@ -8,12 +8,8 @@ use flick_timing::platform::PARTS;
 
 use super::sites::{Key, Site};
 use super::state::{self, Sums};
-use super::{host, setting};
+use super::{host, picoseconds, setting};
 use crate::stats::symbols;
-
-fn picoseconds(time: u128) -> u64 {
-    u64::try_from(time / 1000).unwrap_or(u64::MAX)
-}
 
 /// What the run has predicted so far; `None` where it is not timed.
 pub fn total() -> Option<Timed> {

@@ -11,6 +11,7 @@ use flick_events::trace::{self, Encoder, How, Prediction, Side};
 use flick_timing::platform::{PARTS, Parts};
 use flick_timing::{Calls, Sampler, Spent};
 
+use super::picoseconds;
 use super::state::State;
 use super::things::{self, Thing, number};
 use crate::{fatal, modules, stats};
@@ -137,10 +138,6 @@ impl Tracer {
             self.encoder.flush(write);
         }
     }
-}
-
-fn picoseconds(time: u128) -> u64 {
-    u64::try_from(time / 1000).unwrap_or(u64::MAX)
 }
 
 fn parts(all: &Parts) -> ([(u32, u64); PARTS.len()], usize) {
