@@ -28,6 +28,10 @@ public:
           Calls.push_back(Call);
     for (CallBase *Call : Calls)
       rewrite(Call);
+    // Calls through pointers become calls of these, if the optimiser finds which one a pointer is.
+    for (Function &F : N)
+      if (F.isDeclaration() && !F.isIntrinsic())
+        withoutExtension(F);
     N.setModuleInlineAsm(StubText);
   }
 
@@ -61,9 +65,13 @@ private:
     case CallForm::Uncovered:
       llvm_unreachable("the legality check refuses these");
     }
-    // Host code extends results to 32 bits at most.
-    Call->removeRetAttr(Attribute::SExt);
-    Call->removeRetAttr(Attribute::ZExt);
+    withoutExtension(*Call);
+  }
+
+  /// Host code extends results to 32 bits at most, and leaves what it likes above those of 8 and 16.
+  template <typename Callable> static void withoutExtension(Callable &Called) {
+    Called.removeRetAttr(Attribute::SExt);
+    Called.removeRetAttr(Attribute::ZExt);
   }
 
   Function *named(GlobalValue &Callee, const CallBase &Call) {
@@ -82,8 +90,6 @@ private:
                            Name, N);
     if (F && F->getFunctionType() == Call.getFunctionType())
       Out->setAttributes(F->getAttributes());
-    Out->removeRetAttr(Attribute::SExt);
-    Out->removeRetAttr(Attribute::ZExt);
     return Out;
   }
 
