@@ -2,8 +2,10 @@
 
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace flick {
 namespace {
@@ -78,6 +80,33 @@ Class classOf(const Instruction &I) {
   }
 }
 
+/// What a product or quotient becomes.
+struct Parts {
+  unsigned Int, Mul, Div;
+};
+
+/// A product by a constant that is a power of two, or a sum or difference of two, becomes shifts
+/// and an addition. A quotient by a constant becomes a product and shifts, one by a power of two
+/// shifts only.
+Parts partsOf(const Instruction &I) {
+  const APInt *By;
+  bool Constant = match(I.getOperand(1), m_APInt(By));
+  if (I.getOpcode() == Instruction::Mul) {
+    if (Constant && By->isPowerOf2())
+      return {1, 0, 0};
+    if (Constant && (By->popcount() == 2 || (*By + 1).isPowerOf2()))
+      return {2, 0, 0};
+    return {0, 1, 0};
+  }
+  if (!Constant)
+    return {0, 0, 1};
+  bool Remainder = I.getOpcode() == Instruction::URem || I.getOpcode() == Instruction::SRem;
+  bool Signed = I.getOpcode() == Instruction::SDiv || I.getOpcode() == Instruction::SRem;
+  if (By->abs().isPowerOf2())
+    return {Signed ? 4U : 1U, 0, 0};
+  return {Remainder ? 3U : 2U, Remainder ? 2U : 1U, 0};
+}
+
 } // namespace
 
 BlockCounts countBlock(const BasicBlock &Block, const TargetTransformInfo &Costs) {
@@ -86,16 +115,27 @@ BlockCounts countBlock(const BasicBlock &Block, const TargetTransformInfo &Costs
     if (I.isDebugOrPseudoInst() || isa<PHINode, UnreachableInst>(I))
       continue;
     Class C = classOf(I);
+    auto Add = [&](Class To, int64_t Count) {
+      int64_t Sum = Counts[To] + std::max<int64_t>(Count, 0);
+      Counts[To] = uint16_t(std::min<int64_t>(Sum, UINT16_MAX));
+    };
+    if (C == Div || (C == Mul && I.getOpcode() == Instruction::Mul)) {
+      Parts All = partsOf(I);
+      Add(Int, All.Int);
+      Add(Mul, All.Mul);
+      Add(Div, All.Div);
+      continue;
+    }
     int64_t Cost = 1;
-    // What a call costs is its callee's business; a jump to the next block may be none.
+    // What a call costs is its callee's business; a jump to the next block may be none. Of what
+    // takes long the cost model says just that, and the platform how long.
     if (auto *Jump = dyn_cast<BranchInst>(&I))
       Cost = Jump->isConditional() || Block.getNextNode() != Jump->getSuccessor(0);
-    else if (C != Call) {
+    else if (C != Call && C != FpDiv) {
       InstructionCost Known = Costs.getInstructionCost(&I, TargetTransformInfo::TCK_CodeSize);
       Cost = Known.isValid() ? *Known.getValue() : 1;
     }
-    int64_t Sum = Counts[C] + std::max<int64_t>(Cost, 0);
-    Counts[C] = uint16_t(std::min<int64_t>(Sum, UINT16_MAX));
+    Add(C, Cost);
   }
   return Counts;
 }

@@ -24,6 +24,8 @@ namespace flick {
 static cl::opt<bool> TimedOption("flick-timed",
                                  cl::desc("Flick: host code counts itself (docs/timing.md)"));
 
+bool hostCodeIsTimed() { return TimedOption; }
+
 namespace {
 
 /// Bytes up to which a copy of constant length is loads and stores of the function's own.
@@ -46,16 +48,17 @@ class Unit {
 public:
   explicit Unit(Module &M) : M(M), Context(M.getContext()) {
     Long = Type::getInt64Ty(Context);
+    Pair = FixedVectorType::get(Long, 2);
     Pointer = PointerType::getUnqual(Context);
-    Clock = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_CLOCK, Long));
+    Clock = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_CLOCK, Pair));
     Clock->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
     // The map, and what masks its index.
     Map =
         cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_MAP, StructType::get(Pointer, Long)));
     // Its length is known when all functions are done.
-    Costs = new GlobalVariable(M, Long, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
+    Costs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
     Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
-    Full = cold(FLICK_TIMED_FULL, {});
+    Full = cold(FLICK_TIMED_FULL, {Long});
     Told = cold(FLICK_TIMED_ACCESS, {Pointer, Long});
     Memory =
         M.getOrInsertFunction(FLICK_TIMED_MEMORY, Type::getVoidTy(Context), Pointer, Pointer, Long);
@@ -68,6 +71,8 @@ public:
   Module &M;
   LLVMContext &Context;
   Type *Long;
+  /// Time on the host, and what the same would take on the NxP: added in one instruction.
+  FixedVectorType *Pair;
   PointerType *Pointer;
   GlobalVariable *Clock, *Map, *Costs;
   MDNode *Unlikely;
@@ -76,7 +81,7 @@ public:
   /// Where the price of a block is, from now on.
   Value *costOf(const BlockCounts &Counts) {
     Blocks.push_back(ConstantDataArray::get(Context, Counts));
-    return ConstantExpr::getInBoundsGetElementPtr(Long, Costs,
+    return ConstantExpr::getInBoundsGetElementPtr(Pair, Costs,
                                                   ConstantInt::get(Long, Blocks.size() - 1));
   }
 
@@ -84,35 +89,41 @@ public:
   GlobalVariable *callee(StringRef Name) {
     GlobalVariable *&Record = Callees[Name];
     if (!Record) {
-      Constant *Text = ConstantPointerNull::get(Pointer);
-      if (!Name.empty()) {
-        Constant *Bytes = ConstantDataArray::getString(Context, Name);
-        auto *V = new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage, Bytes,
-                                     "flick.callee.name");
-        V->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
-        Text = V;
-      }
-      Constant *Value = ConstantStruct::getAnon({Text, ConstantInt::get(Long, 0)});
+      Constant *Value = ConstantStruct::getAnon({text(Name), ConstantInt::get(Long, 0)});
       Record = new GlobalVariable(M, Value->getType(), false, GlobalValue::PrivateLinkage, Value,
                                   "flick.callee");
     }
     return Record;
   }
 
-  /// Makes the record that tells the runtime of all blocks.
+  /// Tells of a function, for profiles.
+  void function(Function &F) {
+    // Its unit's own copy may not be the one that is linked.
+    if (F.hasLocalLinkage() && F.hasComdat())
+      return;
+    StringRef Code = F.getFnAttribute(RefusedAttribute).getValueAsString();
+    Functions.push_back(ConstantStruct::getAnon({&F, text(F.getName()), text(Code)}));
+  }
+
+  /// Makes the record that tells the runtime of all blocks and functions.
   void finish() {
     auto *Counts = ArrayType::get(ArrayType::get(Type::getInt16Ty(Context), 12), Blocks.size());
     auto *Classes = new GlobalVariable(M, Counts, true, GlobalValue::PrivateLinkage,
                                        ConstantArray::get(Counts, Blocks), "flick.classes");
-    auto *Array = ArrayType::get(Long, Blocks.size());
+    auto *Array = ArrayType::get(Pair, Blocks.size());
     auto *All = new GlobalVariable(M, Array, false, GlobalValue::PrivateLinkage,
                                    ConstantAggregateZero::get(Array));
+    All->setAlignment(Align(16));
     All->takeName(Costs);
     Costs->replaceAllUsesWith(All);
     Costs->eraseFromParent();
+    auto *Rows = ArrayType::get(StructType::get(Pointer, Pointer, Pointer), Functions.size());
+    auto *Known = new GlobalVariable(M, Rows, true, GlobalValue::PrivateLinkage,
+                                     ConstantArray::get(Rows, Functions), "flick.functions");
     Type *Int = Type::getInt32Ty(Context);
     Constant *Value = ConstantStruct::getAnon({ConstantInt::get(Int, FLICK_TIMED_VERSION),
-                                               ConstantInt::get(Int, Blocks.size()), Classes, All});
+                                               ConstantInt::get(Int, Blocks.size()), Classes, All,
+                                               Known, ConstantInt::get(Long, Functions.size())});
     auto *Record = new GlobalVariable(M, Value->getType(), true, GlobalValue::PrivateLinkage, Value,
                                       "flick.timed");
     Function *F = Function::Create(FunctionType::get(Type::getVoidTy(Context), false),
@@ -126,8 +137,22 @@ public:
   }
 
 private:
-  SmallVector<Constant *> Blocks;
-  StringMap<GlobalVariable *> Callees;
+  SmallVector<Constant *> Blocks, Functions;
+  StringMap<GlobalVariable *> Callees, Texts;
+
+  /// A C string; null for none.
+  Constant *text(StringRef Text) {
+    if (Text.empty())
+      return ConstantPointerNull::get(Pointer);
+    GlobalVariable *&V = Texts[Text];
+    if (!V) {
+      Constant *Bytes = ConstantDataArray::getString(Context, Text);
+      V = new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage, Bytes,
+                             "flick.text");
+      V->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+    }
+    return V;
+  }
 
   /// Hardly ever called: it keeps the registers of its caller.
   FunctionCallee cold(StringRef Name, ArrayRef<Type *> Parameters) {
@@ -157,8 +182,8 @@ public:
     for (BasicBlock *Block : Blocks)
       Prices.push_back(U.costOf(countBlock(*Block, Costs)));
     IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
-    Spent = Entry.CreateAlloca(U.Long, nullptr, "flick.spent");
-    Entry.CreateStore(ConstantInt::get(U.Long, 0), Spent);
+    Spent = Entry.CreateAlloca(U.Pair, nullptr, "flick.spent");
+    Entry.CreateStore(ConstantAggregateZero::get(U.Pair), Spent);
     for (auto [Block, Price] : zip(Blocks, Prices))
       block(*Block, Price);
     if (F.getName() == "main")
@@ -176,6 +201,9 @@ private:
   LoadInst *MapLoad = nullptr, *MaskLoad = nullptr;
   /// By the pointer that they differ from by a constant.
   MapVector<Value *, SmallVector<Access>> Pending;
+  /// Of objects that are never NxP-local: only profiles want to know.
+  SmallVector<Access> OnHost;
+  Value *Profiled = nullptr;
 
   void block(BasicBlock &Block, Value *Price) {
     SmallVector<Instruction *> All;
@@ -183,7 +211,8 @@ private:
       All.push_back(&I);
     IRBuilder<> B(&*(&Block == &F.getEntryBlock() ? std::next(Spent->getIterator(), 2)
                                                   : Block.getFirstInsertionPt()));
-    Value *Sum = B.CreateAdd(B.CreateLoad(U.Long, Spent), B.CreateLoad(U.Long, Price));
+    Value *Sum =
+        B.CreateAdd(B.CreateLoad(U.Pair, Spent), B.CreateAlignedLoad(U.Pair, Price, Align(16)));
     B.CreateStore(Sum, Spent);
     // The block's whole price is paid at its first call, or its end.
     bool Paid = false;
@@ -198,12 +227,13 @@ private:
       } else if (isa<ReturnInst, ResumeInst>(I)) {
         tell(*I);
         if (!Paid)
-          pay(*I, /*Check=*/true);
+          pay(*I, FLICK_TIMED_RETURNS);
       } else if (I->isTerminator()) {
         tell(*I);
       }
     }
     Pending.clear();
+    OnHost.clear();
   }
 
   /// Whether other code may run.
@@ -211,20 +241,20 @@ private:
     return !isa<IntrinsicInst>(Call) && !Call.isInlineAsm();
   }
 
-  /// Adds what was spent to the thread's clock; the new clock. `Check`: whether enough has come
-  /// together for the runtime to look.
-  Value *pay(Instruction &Before, bool Check) {
+  /// Adds what was spent to the thread's clock, and has the runtime look if enough has come
+  /// together; the new clock. `Why`: what comes now.
+  Value *pay(Instruction &Before, uint64_t Why) {
     IRBuilder<> B(&Before);
     Value *Address = B.CreateThreadLocalAddress(U.Clock);
-    Value *New = B.CreateAdd(B.CreateLoad(U.Long, Address), B.CreateLoad(U.Long, Spent));
-    B.CreateStore(New, Address);
-    B.CreateStore(B.getInt64(0), Spent);
-    if (Check) {
-      Value *Positive = B.CreateICmpSGE(New, B.getInt64(0));
-      Instruction *Then = SplitBlockAndInsertIfThen(Positive, &Before, false, U.Unlikely);
-      cold(*Then, U.Full, {});
-    }
-    return New;
+    Value *New =
+        B.CreateAdd(B.CreateAlignedLoad(U.Pair, Address, Align(16)), B.CreateLoad(U.Pair, Spent));
+    B.CreateAlignedStore(New, Address, Align(16));
+    B.CreateStore(ConstantAggregateZero::get(U.Pair), Spent);
+    Value *Host = B.CreateExtractElement(New, uint64_t(0));
+    Value *Positive = B.CreateICmpSGE(Host, B.getInt64(0));
+    Instruction *Then = SplitBlockAndInsertIfThen(Positive, &Before, false, U.Unlikely);
+    cold(*Then, U.Full, {B.getInt64(Why)});
+    return Host;
   }
 
   void cold(Instruction &Before, FunctionCallee Callee, ArrayRef<Value *> Arguments) {
@@ -245,7 +275,7 @@ private:
     throughRuntime(Call);
     Value *Clock = nullptr;
     if (!Paid)
-      Clock = pay(Call, /*Check=*/false);
+      Clock = pay(Call, FLICK_TIMED_CALLS);
     Paid = true;
     if ((Callee && isInstrumented(*Callee) && !Callee->isInterposable()) || Call.isMustTailCall() ||
         Call.doesNotReturn() || isa<CallBrInst>(Call))
@@ -311,10 +341,14 @@ private:
     const Value *Object = getUnderlyingObject(Pointer);
     if (isa<AllocaInst, Function, BlockAddress, ConstantPointerNull>(Object))
       return;
-    if (auto *V = dyn_cast<GlobalVariable>(Object);
-        V && (V->isConstant() || V->isThreadLocal() ||
-              (!V->isDeclaration() && V->getSection() != FLICK_SEC_NXP_DATA)))
-      return;
+    if (auto *V = dyn_cast<GlobalVariable>(Object)) {
+      if (V->isConstant() || V->isThreadLocal())
+        return;
+      if (!V->isDeclaration() && V->getSection() != FLICK_SEC_NXP_DATA) {
+        OnHost.push_back({Pointer, Bytes, Write});
+        return;
+      }
+    }
     APInt Offset(Layout.getIndexTypeSizeInBits(Pointer->getType()), 0);
     Value *Base = Pointer->stripAndAccumulateConstantOffsets(Layout, Offset, true);
     Pending[Base].push_back({Pointer, Bytes, Write});
@@ -350,9 +384,21 @@ private:
       Instruction *Then =
           SplitBlockAndInsertIfThen(B.CreateICmpNE(Mark, B.getInt8(0)), &Before, false, U.Unlikely);
       for (const Access &A : Accesses)
-        cold(*Then, U.Told, {A.Pointer, B.getInt64(A.Bytes << 1 | A.Write)});
+        tell(*Then, A);
     }
     Pending.clear();
+    if (OnHost.empty())
+      return;
+    loadMap();
+    Instruction *Then = SplitBlockAndInsertIfThen(Profiled, &Before, false, U.Unlikely);
+    for (const Access &A : OnHost)
+      tell(*Then, A);
+    OnHost.clear();
+  }
+
+  void tell(Instruction &Before, const Access &A) {
+    Value *What = ConstantInt::get(U.Long, A.Bytes << 1 | A.Write);
+    cold(Before, U.Told, {A.Pointer, What});
   }
 
   /// Map and mask, once for the function: they change before its unit is registered, and never
@@ -366,6 +412,10 @@ private:
         U.Long, B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), U.Map, sizeof(uint64_t)), "flick.mask");
     for (LoadInst *Load : {MapLoad, MaskLoad})
       Load->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(U.Context, {}));
+    // The first granule holds no memory: it is marked where all of them are.
+    LoadInst *First = B.CreateLoad(B.getInt8Ty(), MapLoad, "flick.profiled");
+    First->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(U.Context, {}));
+    Profiled = B.CreateICmpNE(First, B.getInt8(0));
   }
 
   /// The frames of main and all that it calls are where they are, whatever the size of the
@@ -397,6 +447,8 @@ PreservedAnalyses HostTimePass::run(Module &M, ModuleAnalysisManager &Modules) {
     return PreservedAnalyses::all();
   auto &Manager = Modules.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   Unit U(M);
+  for (Function *F : Functions)
+    U.function(*F);
   for (Function *F : Functions)
     Timing(U, *F, Manager.getResult<TargetIRAnalysis>(*F)).run();
   U.finish();

@@ -6,6 +6,12 @@
 
 namespace flick {
 
+/// Whether the option is given.
+bool hostCodeIsTimed();
+
+/// A function attribute: the code of the error that says why the NxP cannot have it.
+inline constexpr llvm::StringLiteral RefusedAttribute = "flick-refused";
+
 /// Runs behind the optimiser, so that what counts is what is executed. Does nothing without the
 /// option.
 class HostTimePass : public llvm::PassInfoMixin<HostTimePass> {

@@ -3,6 +3,7 @@
 #include "Legality.h"
 #include "Calls.h"
 #include "Diagnostics.h"
+#include "HostTime.h"
 #include "Leaves.h"
 #include "PinnedNames.h"
 
@@ -253,7 +254,24 @@ private:
           report(*F, R);
         }
     }
+    if (hostCodeIsTimed())
+      noteRefusals();
     return Good;
+  }
+
+  /// For profiles, from which placements are proposed: what could not be placed if somebody asked.
+  void noteRefusals() {
+    for (Function &F : P.M) {
+      if (F.isDeclaration() || P.Functions.contains(&F))
+        continue;
+      std::vector<Refusal> Found = bodyOf(&F);
+      if (Signature Sig = signatureOf(F); !Sig.covered())
+        Found.push_back(uncovered(Sig));
+      checkAliases(F, {Role::Nxp, true}, Found);
+      checkCalls(F, P.Functions, Found);
+      if (!Found.empty())
+        F.addFnAttr(RefusedAttribute, Found.front().Code);
+    }
   }
 };
 

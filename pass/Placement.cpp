@@ -161,6 +161,30 @@ void applyEntries(Plan &P, Function &F, const PlacementOptions &Options, bool Ma
     P.Choices[&F] = {Side::Nxp, "random", false};
 }
 
+/// The last entry for a function of these names that decides about marked ones.
+const PlacementEntry *overriding(const Function &F, const PlacementOptions &Options) {
+  const PlacementEntry *Last = nullptr;
+  if (none_of(Options.Entries, [](const PlacementEntry &Entry) { return Entry.Overrides; }))
+    return Last;
+  SmallVector<std::string> Names = functionNames(cName(F));
+  for (const PlacementEntry &Entry : Options.Entries)
+    if (Entry.Overrides && Entry.matches(Names))
+      Last = &Entry;
+  return Last;
+}
+
+/// Placement files that say so have the last word on marks.
+void overrideMarks(Plan &P, const PlacementOptions &Options) {
+  for (auto &[F, Chosen] : P.Choices)
+    if (const PlacementEntry *Entry = overriding(*F, Options))
+      Chosen = {Entry->Where, (Entry->Exact ? "name:" : "glob:") + Entry->At, Entry->Exact};
+  // Another unit has the function, and is compiled with the same file.
+  llvm::erase_if(P.Expected, [&](const auto &Expected) {
+    const PlacementEntry *Entry = overriding(*Expected.first, Options);
+    return Entry && Entry->Where == Side::Host;
+  });
+}
+
 /// A thunk goes where its function goes, so that calls through it need not cross twice.
 void placeThunks(Plan &P) {
   for (Function &F : P.M) {
@@ -219,6 +243,7 @@ bool choosePlacement(Plan &P, const PlacementOptions &Options) {
       Good = false;
     }
   }
+  overrideMarks(P, Options);
   placeThunks(P);
   for (Function &F : P.M) {
     if (F.isDeclaration() || cName(F).starts_with("__flick_"))

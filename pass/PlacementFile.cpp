@@ -113,8 +113,8 @@ static std::string question(const Twine &Line) { return ("did you mean '" + Line
 /// What a line may have meant whose first word is no placement.
 static std::string suggestLine(StringRef Line, StringRef Word, StringRef Rest) {
   static constexpr StringRef Sides[] = {"nxp", "host", "both"};
-  if (Rest.empty() && meant(Word, {"project"}) == "project")
-    return question("project");
+  if (StringRef Known = meant(Word, {"project", "override"}); Rest.empty() && !Known.empty())
+    return question(Known);
   if (StringRef Side = meant(Word, Sides); !Side.empty() && !Rest.empty())
     return question(Side + " " + Rest);
   // `sum nxp`, `sum: nxp`: one name, and the side behind it.
@@ -141,11 +141,14 @@ static std::string suggestPattern(StringRef Side, StringRef Rest) {
   return "each name has a line of its own; ";
 }
 
-static void readLine(StringRef Line, const std::string &At, std::vector<PlacementEntry> &Entries,
-                     std::string &Bad) {
-  Line = Line.split('#').first.trim();
+/// The text of a line that says something.
+static StringRef contents(StringRef Line) { return Line.split('#').first.trim(); }
+
+static void readLine(StringRef Line, const std::string &At, bool Overrides,
+                     std::vector<PlacementEntry> &Entries, std::string &Bad) {
+  Line = contents(Line);
   // `project`: what the link makes of unmatched entries; nothing to a single unit.
-  if (Line.empty() || Line == "project")
+  if (Line.empty() || Line == "project" || Line == "override")
     return;
   auto [Word, Rest] = Line.split(' ');
   if (Word.contains('\t'))
@@ -158,7 +161,7 @@ static void readLine(StringRef Line, const std::string &At, std::vector<Placemen
                    .Default(std::nullopt);
   auto Complain = [&](const Twine &Why, const std::string &Suggestion) {
     Bad += ("[FLK0209] " + At + ": " + Why + "; " + Suggestion +
-            "a line reads 'nxp|host|both PATTERN' or 'project'\n")
+            "a line reads 'nxp|host|both PATTERN', 'project' or 'override'\n")
                .str();
   };
   if (!Where)
@@ -177,7 +180,8 @@ static void readLine(StringRef Line, const std::string &At, std::vector<Placemen
   Expected<GlobPattern> Pattern = GlobPattern::create(*Text);
   if (!Pattern)
     return Complain("bad pattern '" + Rest + "': " + toString(Pattern.takeError()), "");
-  Entries.push_back({*Where, std::move(Literal), std::move(Text), std::move(*Pattern), Exact, At});
+  Entries.push_back(
+      {*Where, std::move(Literal), std::move(Text), std::move(*Pattern), Exact, At, Overrides});
 }
 
 Expected<PlacementOptions> readPlacementOptions() {
@@ -202,8 +206,9 @@ Expected<PlacementOptions> readPlacementOptions() {
     }
     SmallVector<StringRef> Lines;
     (*Text)->getBuffer().split(Lines, '\n');
+    bool Overrides = any_of(Lines, [](StringRef Line) { return contents(Line) == "override"; });
     for (size_t I = 0; I < Lines.size(); ++I)
-      readLine(Lines[I], File + ":" + std::to_string(I + 1), Out.Entries, Bad);
+      readLine(Lines[I], File + ":" + std::to_string(I + 1), Overrides, Out.Entries, Bad);
   }
   if (!RandomSpec.empty()) {
     auto [Seed, Percent] = StringRef(RandomSpec).rsplit(':');

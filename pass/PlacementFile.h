@@ -24,6 +24,8 @@ struct PlacementEntry {
   bool Exact;
   /// FILE:LINE
   std::string At;
+  /// Its file says `override`: the entry decides about marked functions, too.
+  bool Overrides;
 
   /// Names: functionNames().
   bool matches(llvm::ArrayRef<std::string> Names) const;

@@ -12,8 +12,10 @@
 #define FLICK_GATE_VARIADIC 8
 #define FLICK_ARITY_HIDDEN 1
 #define FLICK_ARITY_CALLS_HIDDEN 2
-#define FLICK_TIMED_VERSION 1
+#define FLICK_TIMED_VERSION 2
 #define FLICK_TIMED_MAP_SHIFT 21
+#define FLICK_TIMED_RETURNS 0
+#define FLICK_TIMED_CALLS 1
 #define FLICK_SEC_NXP ".flick.nxp"
 #define FLICK_SEC_PLACE ".flick.place"
 #define FLICK_SEC_UNITS "flick_units"

@@ -9,19 +9,23 @@
 int library(int);
 int table[100];
 
-// CHECK-DAG: @flick.costs = private global [{{[0-9]+}} x i64] zeroinitializer
-// CHECK-DAG: @flick.timed = private constant { i32, i32, ptr, ptr } { i32 1, i32
+// Prices on the host and on the NxP; functions with what keeps them from the NxP.
+// CHECK-DAG: @flick.costs = private global [{{[0-9]+}} x <2 x i64>] zeroinitializer, align 16
+// CHECK-DAG: @flick.functions = private constant {{.*}} { ptr @assembly, ptr @[[NAME:flick.text[.0-9]*]], ptr @[[CODE:flick.text[.0-9]*]] }{{.*}} { ptr @main, ptr @{{flick.text[.0-9]*}}, ptr null }
+// CHECK-DAG: @[[NAME]] = private unnamed_addr constant [9 x i8] c"assembly\00"
+// CHECK-DAG: @[[CODE]] = private unnamed_addr constant [8 x i8] c"FLK0202\00"
+// CHECK-DAG: @flick.timed = private constant { i32, i32, ptr, ptr, ptr, i64 } { i32 2, i32
 // CHECK-DAG: @llvm.global_ctors = {{.*}} { i32 1, ptr @flick.timed.register, ptr null }
 
 // A pointer is looked at, behind its use; what is spent goes to the clock at the return.
 // CHECK-LABEL: @pointer(
 // CHECK: %flick.map = load ptr, ptr @__flick_timed_map, {{.*}}!invariant.load
-// CHECK: load i64, ptr @flick.costs
+// CHECK: load <2 x i64>, ptr @flick.costs
 // CHECK: load i32, ptr %p
 // CHECK: lshr i64 %{{[0-9]+}}, 21
 // CHECK: call preserve_mostcc void @__flick_timed_access(ptr %p, i64 8)
 // CHECK: @llvm.threadlocal.address.p0(ptr @__flick_timed_clock)
-// CHECK: call preserve_mostcc void @__flick_timed_full()
+// CHECK: call preserve_mostcc void @__flick_timed_full(i64 0)
 // CHECK: ret i32
 int pointer(int *p) { return *p; }
 
@@ -34,18 +38,24 @@ int pointer(int *p) { return *p; }
 // CHECK: ret void
 void object(int *p) { p[1] = p[0]; }
 
-// Variables of the host are not looked at.
+// Variables of the host are of interest to profiles only: one look at the mark of all memory.
 // CHECK-LABEL: @variable(
-// CHECK-NOT: __flick_timed_access
+// CHECK: %flick.profiled = load i8, ptr %flick.map, {{.*}}!invariant.load
+// CHECK-NOT: lshr
+// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %{{.*}}, i64 8)
 // CHECK: ret i32
 int variable(int i) { return table[i]; }
 
 // CHECK-LABEL: @call(
-// CHECK: store i64 %[[BEFORE:[0-9]+]], ptr
+// CHECK: store <2 x i64> %[[SUM:[0-9]+]], ptr
+// CHECK: %[[BEFORE:[0-9]+]] = extractelement <2 x i64> %[[SUM]], i64 0
+// CHECK: call preserve_mostcc void @__flick_timed_full(i64 1)
 // CHECK: call i32 @library(
 // CHECK: icmp eq i64 %{{[0-9]+}}, %[[BEFORE]]
 // CHECK: call void @__flick_timed_library(ptr @flick.callee{{[.0-9]*}}, i64 0, ptr {{.*}}@library)
 int call(int x) { return library(x) + 1; }
+
+void assembly(void) { __asm__ volatile("cpuid" ::: "eax", "ebx", "ecx", "edx"); }
 
 // A function of the unit tells of itself.
 // CHECK-LABEL: @inner(

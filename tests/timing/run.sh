@@ -57,6 +57,8 @@ for run in 1 2 3 4 5; do
   verdict "threads, run $run" "$status"
 done
 
+. "$here/advise.sh"
+
 # The prediction of a run does not depend on where and how it runs.
 prediction() {
   rm -f "$work/record"

@@ -32,6 +32,8 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("ARITY_CALLS_HIDDEN", layout::ARITY_CALLS_HIDDEN.into()),
         ("TIMED_VERSION", timed::VERSION),
         ("TIMED_MAP_SHIFT", timed::MAP_SHIFT),
+        ("TIMED_RETURNS", timed::RETURNS),
+        ("TIMED_CALLS", timed::CALLS),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }

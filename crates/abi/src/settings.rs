@@ -36,7 +36,12 @@ pub const PERF: Choice = Choice {
     values: &["off", "map", "jitdump"],
     meaning: "what perf is told of translated code",
 };
-pub const CHOICES: [Choice; 5] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF];
+pub const PROFILE: Choice = Choice {
+    variable: c"FLICK_PROFILE",
+    values: &["off", "functions"],
+    meaning: "whether a timed run tells of each function (flick advise)",
+};
+pub const CHOICES: [Choice; 6] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF, PROFILE];
 
 impl Choice {
     /// Which of the values `text` is; `None` for a bad one.

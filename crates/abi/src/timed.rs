@@ -1,7 +1,7 @@
 //! What host code compiled with `--flick-timed` and libflick agree on (`docs/timing.md`, "Host code").
 
 /// Version of the records here; a unit of another one is not counted.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Classes of host operations, as the pass counts them on LLVM IR.
 pub const HOST_CLASSES: usize = 12;
@@ -45,8 +45,32 @@ pub struct TimedUnit {
     /// Length of both arrays.
     pub blocks: u32,
     pub classes: *const Block,
-    /// Femtoseconds of each block: 0 until the runtime writes them.
-    pub costs: *mut i64,
+    /// Each block's price; 0 until the runtime writes it.
+    pub costs: *mut Price,
+    pub functions: *const TimedFunction,
+    /// Length of `functions`.
+    pub function_count: u64,
+}
+
+/// Femtoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub struct Price {
+    /// On the host.
+    pub host: i64,
+    /// What the same operations would take on the NxP.
+    pub nxp: i64,
+}
+
+/// An instrumented function. Strings end in NUL.
+#[derive(Debug)]
+#[repr(C)]
+pub struct TimedFunction {
+    pub entry: *const core::ffi::c_void,
+    /// As the linker knows it.
+    pub name: *const core::ffi::c_char,
+    /// The error's code, if the function cannot be placed on the NxP; else null.
+    pub refusal: *const core::ffi::c_char,
 }
 
 /// A callee that may be code without instrumentation.
@@ -60,10 +84,11 @@ pub struct TimedCallee {
 }
 
 const _: () = assert!(size_of::<Block>() == 24);
-const _: () = assert!(size_of::<TimedUnit>() == 24);
+const _: () = assert!(size_of::<TimedUnit>() == 40);
+const _: () = assert!(size_of::<TimedFunction>() == 24);
 const _: () = assert!(size_of::<TimedCallee>() == 16);
 
-/// Thread-local i64 (initial-exec): what the thread has spent, counting up from minus a sampling period.
+/// Thread-local [`Price`] (initial-exec): what the thread has spent; the host's part counts up from minus a sampling period.
 pub const CLOCK: &str = "__flick_timed_clock";
 /// A `const unsigned char *` and a u64 that masks the index: for each 2^[`MAP_SHIFT`] bytes of user address space whether there may be NxP-local memory.
 pub const MAP: &str = "__flick_timed_map";
@@ -71,8 +96,12 @@ pub const MAP: &str = "__flick_timed_map";
 pub const MAP_SHIFT: u32 = 21;
 /// `void (const TimedUnit *)`.
 pub const UNIT: &str = "__flick_timed_unit";
-/// `void (void)`, keeps all registers but r11 and xmm (preserve_most): the clock has become positive.
+/// `void (u64 why)`, keeps all registers but r11 and xmm (preserve_most): the host's part of the clock is not negative. `why`: [`RETURNS`] or [`CALLS`].
 pub const FULL: &str = "__flick_timed_full";
+/// The function returns now.
+pub const RETURNS: u32 = 0;
+/// The function is about to call.
+pub const CALLS: u32 = 1;
 /// `void (const void *p, u64 size << 1 | is_write)`, preserve_most: an access where the map is not 0.
 pub const ACCESS: &str = "__flick_timed_access";
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use flick_build::{Error, FrontEnd, Objdump, Root};
 use flick_names::Demangle;
-use flick_report::record;
+use flick_report::{advise, record};
 
 #[derive(Parser)]
 #[command(
@@ -57,6 +57,8 @@ enum Command {
     Record(Record),
     /// Make a page of what `flick record` kept
     Report(Report),
+    /// Run a program on a platform and propose a placement: what to move to the NxP, and what to move back
+    Advise(Advise),
     /// Measure what crossings cost on this machine
     Bench {
         #[command(subcommand)]
@@ -183,6 +185,21 @@ struct Stat {
 }
 
 #[derive(Args)]
+struct Advise {
+    /// The placement file; an earlier one becomes FILE.old
+    #[arg(short, long, value_name = "FILE", default_value = advise::PLACEMENT)]
+    output: PathBuf,
+    /// The platform: a name or a file; without it FLICK_PLATFORM says
+    #[arg(long, value_name = "NAME|FILE")]
+    platform: Option<OsString>,
+    #[command(flatten)]
+    names: Names,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+#[derive(Args)]
 struct Record {
     /// The trace; an earlier one becomes FILE.old
     #[arg(short, long, value_name = "FILE", default_value = record::DATA)]
@@ -289,6 +306,17 @@ fn run(command: Command) -> Result<ExitCode, Error> {
                 perfetto: record.perfetto,
             };
             return record::run(&record.command, &options);
+        }
+        Command::Advise(advice) => {
+            if let Some(platform) = &advice.platform {
+                check_platform(platform)?;
+            }
+            let options = advise::Options {
+                output: advice.output,
+                platform: advice.platform,
+                demangle: advice.names.demangle(),
+            };
+            return advise::run(&advice.command, &options);
         }
         Command::Report(report) => {
             let perfetto = report.perfetto.as_deref();

@@ -4,6 +4,7 @@
 //! contract.
 
 pub mod number;
+pub mod profile;
 pub mod record;
 pub mod render;
 pub mod timed;

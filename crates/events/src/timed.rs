@@ -1,6 +1,7 @@
 //! What a timed run has predicted. Times are picoseconds of virtual time; *migrating* is the run as it was, on the
 //! platform, *staying* the same with everything on the host.
 
+use crate::profile::Profile;
 pub use crate::timed_render::{duration, verdict};
 
 /// A part of the time, and its name for people.
@@ -49,6 +50,8 @@ pub struct Timed {
     pub host_accesses: u64,
     pub accesses: u64,
     pub sites: Vec<Site>,
+    /// Empty where no profile was asked for.
+    pub profile: Profile,
 }
 
 /// Whether a call site's migration pays.

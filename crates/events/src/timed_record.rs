@@ -1,4 +1,5 @@
 //! The lines of a record that tell of a timed run (`docs/formats.md`, "Records").
+use crate::profile;
 use crate::record::{escape, push, unescape};
 use crate::timed::{Share, Site, Timed};
 
@@ -55,6 +56,9 @@ pub fn write(timed: &Timed, out: &mut String) {
             format_args!("timed-site {numbers} {}", names.join("\t")),
         );
     }
+    if !timed.profile.functions.is_empty() {
+        profile::write(&timed.profile, out);
+    }
 }
 
 /// Takes one line; `None` if its value is not what the key calls for. Unknown keys are skipped.
@@ -83,7 +87,7 @@ pub fn take(timed: &mut Timed, key: &str, value: &str) -> Option<()> {
             }
         }
         "site" => timed.sites.push(site(value)?),
-        _ => {}
+        key => profile::take(&mut timed.profile, key, value)?,
     }
     Some(())
 }
@@ -142,6 +146,7 @@ pub mod tests {
                 accesses: 13,
                 instructions: 14,
             }],
+            profile: profile::tests::full(),
         }
     }
 

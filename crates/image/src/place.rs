@@ -82,9 +82,12 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 
+/// A line of this one word says that the file decides about marked functions, too.
+pub const OVERRIDE: &str = "override";
+
 /// Line numbers and texts of the entries of a placement file.
 pub fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    lines(text).filter(|&(_, line)| line != PROJECT)
+    lines(text).filter(|&(_, line)| line != PROJECT && line != OVERRIDE)
 }
 
 /// Whether a placement file is for several programs and libraries.

@@ -1,10 +1,10 @@
 //! A program that a command of Flick runs, in the manner of perf: it gets what the terminal sends,
 //! and the command ends as it ended.
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{self, Command, ExitCode, ExitStatus};
+use std::{fs, io};
 
 use flick_image::Error;
 
@@ -73,6 +73,37 @@ fn die_of(signal: i32) -> ExitCode {
     }
     // A signal that does not end a process by default has not ended the program either.
     ExitCode::from(128u8.saturating_add(signal as u8))
+}
+
+/// The platform for `tool`: `named`, or `FLICK_PLATFORM`'s. FLK0104 without one.
+pub fn platform(tool: &str, named: Option<&OsStr>) -> Result<OsString, Error> {
+    named
+        .map(OsStr::to_owned)
+        .or_else(|| std::env::var_os("FLICK_PLATFORM"))
+        .filter(|platform| !platform.is_empty())
+        .ok_or_else(|| {
+            Error::new(
+                104,
+                "no platform is named",
+                "--platform",
+                "virtual time is that of a platform",
+                format!(
+                    "name one, or a file that describes it: {tool} --platform=flick-isca20 ./program"
+                ),
+            )
+        })
+}
+
+/// An earlier file becomes `NAME.old`, as perf has it.
+pub fn keep_old(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_file() && about.len() > 0 => {
+            let mut old = path.as_os_str().to_owned();
+            old.push(".old");
+            fs::rename(path, old)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// FLK0105.

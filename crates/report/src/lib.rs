@@ -1,5 +1,6 @@
 //! From what a run did to what people read: `flick stat`, the pages and traces of timed runs, and the
 //! tables of `flick bench`.
+pub mod advise;
 pub mod crossing;
 pub mod engine;
 pub mod page;

@@ -6,12 +6,9 @@ use flick_events::timed::{Site, Timed};
 
 /// Gives callers their source lines, and adds up the sites of a line: an unrolled loop has several.
 pub fn name(timed: &mut Timed) {
-    let mut files: HashMap<String, Option<Loader>> = HashMap::new();
+    let mut lines = Lines::default();
     for site in &mut timed.sites {
-        let file = files
-            .entry(site.module.clone())
-            .or_insert_with(|| Loader::new(&site.module).ok());
-        if let Some(place) = file.as_ref().and_then(|file| line(file, site.offset)) {
+        if let Some(place) = lines.of(&site.module, site.offset) {
             site.caller = format!("{} ({place})", site.caller);
         }
     }
@@ -35,6 +32,23 @@ pub fn name(timed: &mut Timed) {
     }
     merged.sort_by_key(|site| std::cmp::Reverse(site.migrating));
     timed.sites = merged;
+}
+
+/// Source lines of places in several files.
+#[derive(Default)]
+pub struct Lines {
+    files: HashMap<String, Option<Loader>>,
+}
+
+impl Lines {
+    /// `file.c:12`, if the debug information of `module` says so.
+    pub fn of(&mut self, module: &str, offset: u64) -> Option<String> {
+        let file = self
+            .files
+            .entry(module.to_owned())
+            .or_insert_with(|| Loader::new(module).ok());
+        line(file.as_ref()?, offset)
+    }
 }
 
 /// `file.c:12`; the file without its folder.

@@ -50,6 +50,11 @@ impl Reasons {
         all
     }
 
+    /// All functions that the compiler says something of.
+    pub fn functions(&self) -> impl Iterator<Item = &Placed> {
+        self.placed.values()
+    }
+
     fn take(&mut self, module: String, found: Placements) {
         if found.functions.is_empty() && found.matched.is_empty() {
             return;

@@ -35,11 +35,11 @@ pub struct Options {
 /// Runs `command` (program, then arguments) and ends as it ended. FLK0104 where no platform is
 /// named, FLK0105 where a file cannot be written or the trace is not one.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
-    let platform = platform(options)?;
+    let platform = child::platform("flick record", options.platform.as_deref())?;
     let output = options.output.as_path();
     // The program may change its directory.
     let path = std::path::absolute(output).map_err(|e| file_error(output, &e))?;
-    keep_old(&path).map_err(|e| file_error(output, &e))?;
+    child::keep_old(&path).map_err(|e| file_error(output, &e))?;
     File::create(&path).map_err(|e| file_error(output, &e))?;
     let dir = tempfile::Builder::new()
         .prefix("flick-record")
@@ -106,34 +106,6 @@ fn finish(
         grouped(crossings),
         grouped(samples)
     ))
-}
-
-fn platform(options: &Options) -> Result<OsString, Error> {
-    let named = options.platform.clone();
-    named
-        .or_else(|| std::env::var_os("FLICK_PLATFORM"))
-        .filter(|platform| !platform.is_empty())
-        .ok_or_else(|| {
-            Error::new(
-                104,
-                "no platform is named",
-                "--platform",
-                "virtual time is that of a platform",
-                "name one, or a file that describes it: flick record --platform=flick-isca20 ./program",
-            )
-        })
-}
-
-/// An earlier trace becomes `NAME.old`, as perf has it.
-fn keep_old(path: &Path) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(about) if about.is_file() && about.len() > 0 => {
-            let mut old = path.as_os_str().to_owned();
-            old.push(".old");
-            fs::rename(path, old)
-        }
-        _ => Ok(()),
-    }
 }
 
 fn why_nothing(program: &Path, status: ExitStatus, has_record: bool) -> String {
@@ -233,17 +205,17 @@ mod tests {
     fn an_earlier_trace_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("flick.data");
-        keep_old(&path).unwrap();
+        child::keep_old(&path).unwrap();
         fs::write(&path, "").unwrap();
-        keep_old(&path).unwrap();
+        child::keep_old(&path).unwrap();
         assert!(path.exists());
         fs::write(&path, "first").unwrap();
-        keep_old(&path).unwrap();
+        child::keep_old(&path).unwrap();
         assert!(!path.exists());
         assert_eq!(
             fs::read(dir.path().join("flick.data.old")).unwrap(),
             b"first"
         );
-        keep_old(Path::new("/dev/null")).unwrap();
+        child::keep_old(Path::new("/dev/null")).unwrap();
     }
 }

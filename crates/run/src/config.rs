@@ -64,6 +64,8 @@ pub struct Config {
     pub perf: Perf,
     /// The platform in whose time the program runs.
     pub platform: Option<String>,
+    /// Whether a timed run tells of each function.
+    pub profile: bool,
     /// Where the trace of a timed run goes.
     pub trace: Option<OsString>,
 }
@@ -115,6 +117,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     let engine = [Engine::Auto, Engine::Translate, Engine::Interpret][choose(settings::ENGINE)];
     let check_device = choose(settings::CHECK) == 1;
     let perf = [Perf::Off, Perf::Map, Perf::Jitdump][choose(settings::PERF)];
+    let profile = choose(settings::PROFILE) == 1;
     let value = variable(settings::STATISTICS).unwrap_or_default();
     let statistics = match settings::Statistics::parse(&value) {
         Some(settings::Statistics::Off) => Statistics::Off,
@@ -131,6 +134,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         statistics,
         check_device,
         perf,
+        profile,
         platform: variable(settings::PLATFORM)
             .filter(|name| !name.is_empty())
             .map(|name| String::from_utf8_lossy(&name).into_owned()),
@@ -168,7 +172,9 @@ mod tests {
             ("FLICK_ENGINE", "interp"),
             ("FLICK_CHECK", "device"),
             ("FLICK_PERF", "map"),
+            ("FLICK_PROFILE", "functions"),
         ]);
+        assert!(set.profile && !plain.profile);
         assert_eq!(set.offload, Offload::Require);
         assert_eq!(set.trigger, Trigger::Fault);
         assert_eq!(set.engine, Engine::Interpret);

@@ -54,6 +54,12 @@ impl Calls {
         self.depth
     }
 
+    /// The innermost function's entry, as far as frames are kept.
+    pub fn top(&self) -> Option<u64> {
+        let kept = self.depth.min(DEEPEST);
+        self.frames[..kept].last().map(|frame| frame.0)
+    }
+
     /// Forgets what was called since the depth was this.
     pub fn truncate(&mut self, depth: usize) {
         self.depth = self.depth.min(depth);

@@ -135,6 +135,25 @@ pub fn caller(back: usize) -> Caller {
     }
 }
 
+/// Where the function with the code at `address` begins, if symbols tell.
+pub fn start(address: usize) -> Option<usize> {
+    let object = Object::of(address)?;
+    let offset = (address as u64).wrapping_sub(object.bias);
+    let bytes = fs::read(&object.path).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let symbol = file
+        .symbols()
+        .chain(file.dynamic_symbols())
+        .find(|symbol| is_function_at(symbol, offset))?;
+    Some(symbol.address().wrapping_add(object.bias) as usize)
+}
+
+fn is_function_at<'a>(symbol: &impl ObjectSymbol<'a>, offset: u64) -> bool {
+    symbol.kind() == SymbolKind::Text
+        && symbol.is_definition()
+        && (symbol.address()..symbol.address() + symbol.size().max(1)).contains(&offset)
+}
+
 /// The function with the code at `offset` of the file.
 fn function_at(object: &Object, offset: u64) -> Option<String> {
     let bytes = fs::read(&object.path).ok()?;
@@ -142,11 +161,7 @@ fn function_at(object: &Object, offset: u64) -> Option<String> {
     let functions = file
         .symbols()
         .chain(file.dynamic_symbols())
-        .filter(|symbol| {
-            symbol.kind() == SymbolKind::Text
-                && symbol.is_definition()
-                && (symbol.address()..symbol.address() + symbol.size().max(1)).contains(&offset)
-        });
+        .filter(|symbol| is_function_at(symbol, offset));
     let names = functions.filter_map(|symbol| {
         let name = flick_names::plain(symbol.name().ok().filter(|name| !name.is_empty())?);
         Some((rank(name, symbol.is_local()), name.to_owned()))

@@ -2,8 +2,9 @@
 use flick_engine::{CodeRegion, Exit, Hart, Memory};
 use flick_events::trace::{How, Side};
 use flick_timing::platform::Parts;
-use flick_timing::{NoSampler, Spent, Timed};
+use flick_timing::{NoSampler, Sampler, Spent, Timed};
 
+use super::profile::{self, StayProfiler};
 use super::state::{self, Frame, State};
 use super::trace::{self, StaySampler};
 use super::{layout, library, queue, setting};
@@ -43,6 +44,12 @@ fn depth() -> usize {
     unsafe { (*Thread::current_or_null()).active.depth() }
 }
 
+/// The same for a thread that may have made no crossing yet.
+pub fn depth_or_none() -> usize {
+    // SAFETY: null, or this thread's.
+    unsafe { Thread::current_or_null().as_ref() }.map_or(0, |thread| thread.active.depth())
+}
+
 /// The frame of the innermost activation.
 fn frame(state: &mut State) -> Option<&mut Frame> {
     state.frames.get_mut(depth())
@@ -64,6 +71,8 @@ pub unsafe fn called(act: *const Activation) {
             (back.cast::<usize>().read(), (*act).gate as usize),
         )
     };
+    // SAFETY: the gate that was called.
+    let before = unsafe { profile::enter_nxp(state, site) };
     let new = Frame {
         site,
         migrating: state.now(),
@@ -74,7 +83,7 @@ pub unsafe fn called(act: *const Activation) {
         calls: state
             .tracer
             .as_ref()
-            .map_or(0, |tracer| tracer.calls.depth()),
+            .map_or(before, |tracer| tracer.calls.depth()),
         ..Frame::default()
     };
     if let Some(frame) = frame(state) {
@@ -104,6 +113,7 @@ pub fn returned() {
     if let Some(tracer) = &mut state.tracer {
         tracer.calls.truncate(frame.calls);
     }
+    profile::leave_nxp(state, frame.calls);
     // A signal handler that comes while the table grows leaves its calls out.
     if state.worlds.busy {
         return;
@@ -133,6 +143,7 @@ pub fn calls_host(target: u64) {
         let parts = &setting.platform.crossing.nxp_calls_host;
         let now = pay(state, parts);
         trace::enter_host(state, now, target, depth(), parts);
+        profile::enter_host(state, depth());
     }
     if let Some(frame) = frame(state) {
         (frame.target, frame.clock, frame.is_local) = (target, clock, local);
@@ -152,9 +163,11 @@ pub fn host_returns(registers: &[u64]) {
         library::charge_local(state, name);
         return;
     }
-    if clock == frame.clock {
-        library::charge_host_call(state, frame.target, registers);
-    }
+    let quiet = (clock == frame.clock).then(|| {
+        let time = library::charge_host_call(state, frame.target, registers);
+        (frame.target, time)
+    });
+    profile::leave_host(state, depth(), quiet);
     back_to_nxp(state, How::Return);
 }
 
@@ -163,7 +176,9 @@ pub fn came_back() {
     let state = state::current();
     if !state.is_null() {
         // SAFETY: this thread's.
-        back_to_nxp(unsafe { &mut *state }, How::Jump);
+        let state = unsafe { &mut *state };
+        profile::leave_host(state, depth(), None);
+        back_to_nxp(state, How::Jump);
     }
 }
 
@@ -177,26 +192,36 @@ fn back_to_nxp(state: &mut State, how: How) {
 
 /// Runs `hart` under an observer, and charges what that has counted: the exit, and how many instructions.
 pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Option<(Exit, u64)> {
-    let setting = setting()?;
-    let state = state::current();
-    // SAFETY: this thread's state.
-    let worlds = unsafe { &raw mut (*state).worlds };
-    if trace::enabled() {
+    /// One stay, and what the sampler does at its end.
+    ///
+    /// # Safety
+    /// `state` is the calling thread's.
+    unsafe fn stay<M: Memory, S: Sampler>(
+        (hart, memory, code): (&mut Hart, &M, &CodeRegion),
+        state: *mut State,
+        sampler: S,
+        end: impl FnOnce(&mut S, &Spent),
+    ) -> Option<(Exit, u64)> {
+        let costs = &setting()?.costs;
         // SAFETY: this thread's state, which lives as long as the process.
-        let mut observer = unsafe {
-            let sampler = StaySampler::new(state);
-            Timed::new(&setting.costs, worlds, layout(Some(code)), sampler)
-        };
+        let mut observer =
+            unsafe { Timed::new(costs, &raw mut (*state).worlds, layout(Some(code)), sampler) };
         let exit = flick_engine::run(hart, memory, code, &mut observer);
         let spent = observer.spent;
-        observer.sampler().end(&spent);
+        end(observer.sampler(), &spent);
         Some((exit, settle(state, &spent)))
-    } else {
-        // SAFETY: as above.
-        let mut observer =
-            unsafe { Timed::new(&setting.costs, worlds, layout(Some(code)), NoSampler) };
-        let exit = flick_engine::run(hart, memory, code, &mut observer);
-        Some((exit, settle(state, &observer.spent)))
+    }
+    let state = state::current();
+    let what = (hart, memory, code);
+    // SAFETY: this thread's state.
+    unsafe {
+        if profile::enabled() {
+            stay(what, state, StayProfiler::new(state), StayProfiler::end)
+        } else if trace::enabled() {
+            stay(what, state, StaySampler::new(state), StaySampler::end)
+        } else {
+            stay(what, state, NoSampler, |_, _| {})
+        }
     }
 }
 

@@ -1,17 +1,17 @@
 //! What host code that was compiled with `--flick-timed` calls (`flick_abi::timed`).
 use std::arch::naked_asm;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
-use flick_abi::timed::{MAP_SHIFT, TimedCallee, TimedUnit, VERSION};
+use flick_abi::timed::{MAP_SHIFT, Price, TimedCallee, TimedUnit, VERSION};
 use flick_timing::model::{Access, Cost};
 use flick_timing::platform::Region;
 
 use super::patient::held;
 use super::state::{self, State};
-use super::{layout, library, picoseconds, setting, trace};
+use super::{layout, library, picoseconds, profile, setting, trace};
 use crate::{memory, modules};
 
 /// Bytes of the map for all of the user's address space, of 47 bits.
@@ -91,9 +91,12 @@ pub fn has_data() -> bool {
     !held(&DATA).is_empty()
 }
 
-/// Marks all that is NxP-local.
+/// Marks all that is NxP-local; in a profile, all that there is.
 pub fn mark_all() {
     make_map();
+    if profile::enabled() {
+        mark(0, 1 << 47);
+    }
     let (base, _, size) = memory::region::parts();
     mark(base, base + size);
 }
@@ -146,6 +149,7 @@ pub fn has_units() -> bool {
 /// As `__flick_timed_unit`.
 unsafe fn price(unit: *const TimedUnit) {
     let Some(setting) = setting() else { return };
+    let there = setting.platform.nxp.host_costs();
     // SAFETY: by contract.
     unsafe {
         if (*unit).version != VERSION {
@@ -153,14 +157,16 @@ unsafe fn price(unit: *const TimedUnit) {
         }
         for i in 0..(*unit).blocks as usize {
             let counts = &(*(*unit).classes.add(i)).counts;
-            let costs = &setting.platform.host.costs;
-            let sum: u64 = counts
-                .iter()
-                .zip(costs)
-                .map(|(&n, &cost)| u64::from(n) * cost)
-                .sum();
-            (*unit).costs.add(i).write(sum as i64);
+            let price = |costs: &[u64]| -> i64 {
+                let each = counts.iter().zip(costs);
+                each.map(|(&n, &cost)| u64::from(n) * cost).sum::<u64>() as i64
+            };
+            (*unit).costs.add(i).write(Price {
+                host: price(&setting.platform.host.costs),
+                nxp: price(&there),
+            });
         }
+        profile::add_unit(unit);
     }
 }
 
@@ -197,7 +203,7 @@ macro_rules! preserving {
 }
 
 preserving! {
-    /// The clock is no longer negative.
+    /// The clock is not negative. rdi: why the code tells.
     __flick_timed_full => full
 }
 preserving! {
@@ -205,11 +211,15 @@ preserving! {
     __flick_timed_access => access
 }
 
-extern "C" fn full(_: u64, _: u64, above: usize) {
+extern "C" fn full(why: u64, _: u64, above: usize) {
     let clock = state::clock();
     let state = state::current();
     // SAFETY: this thread's clock, and state.
     unsafe {
+        if !state.is_null() && (*state).profile.is_some() {
+            profile::tells(&mut *state, [clock.read(), clock.add(1).read()], why, above);
+            return;
+        }
         let spent = clock.read();
         // Far below 0 again; the account keeps what is taken away.
         let step = spent.saturating_sub(i64::MIN / 2);
@@ -229,7 +239,8 @@ extern "C" fn full(_: u64, _: u64, above: usize) {
 }
 
 extern "C" fn access(address: u64, what: u64, above: usize) {
-    if !memory::is_local(address as usize) {
+    let local = memory::is_local(address as usize);
+    if !local && !profile::enabled() {
         return;
     }
     let state = state::current();
@@ -238,8 +249,11 @@ extern "C" fn access(address: u64, what: u64, above: usize) {
     }
     // SAFETY: this thread's.
     let state = unsafe { &mut *state };
-    let time = charge(state, address, what >> 1, what & 1 != 0);
-    trace::charged(state, time, above);
+    let (bytes, write) = (what >> 1, what & 1 != 0);
+    let time = local.then(|| charge(state, address, bytes, write));
+    // SAFETY: instrumented code has called with that stack pointer.
+    unsafe { profile::accessed(state, (address, bytes, write), time, above) };
+    trace::charged(state, time.unwrap_or(0), above);
 }
 
 /// Charges an access of host code to NxP-local memory; what it costs, migrating.
@@ -277,23 +291,36 @@ fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> u64 {
 const WIDTH: u64 = 16;
 
 /// A block of `n` bytes is copied, or filled where `from` is null.
+///
+/// # Safety
+/// The arguments are `to`, `from`, `n`.
+#[unsafe(naked)]
 #[unsafe(no_mangle)]
-pub extern "C" fn __flick_timed_memory(to: *mut c_void, from: *const c_void, n: u64) {
+pub unsafe extern "C" fn __flick_timed_memory() {
+    // The stack pointer of the program's code.
+    naked_asm!("lea rcx, [rsp + 8]", "jmp {copied}", copied = sym copied)
+}
+
+unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
     let state = state::current();
     if state.is_null() || n == 0 {
         return;
     }
     // SAFETY: this thread's.
     let state = unsafe { &mut *state };
-    library::charge_by_name(state, if from.is_null() { "memset" } else { "memcpy" }, n);
-    for (block, write) in [(from as u64, false), (to as u64, true)] {
-        if block == 0 || !memory::is_local(block as usize) {
+    let times = library::charge_by_name(state, if from == 0 { "memset" } else { "memcpy" }, n);
+    // SAFETY: instrumented code has called with that stack pointer.
+    unsafe { profile::called_local(state, times, above) };
+    for (block, write) in [(from, false), (to, true)] {
+        let local = memory::is_local(block as usize);
+        if block == 0 || !(local || profile::enabled()) {
             continue;
         }
-        let mut at = 0;
-        while at < n {
-            charge(state, block + at, WIDTH.min(n - at), write);
-            at += WIDTH;
+        for at in (0..n).step_by(WIDTH as usize) {
+            let (address, bytes) = (block + at, WIDTH.min(n - at));
+            let time = local.then(|| charge(state, address, bytes, write));
+            // SAFETY: as above.
+            unsafe { profile::accessed(state, (address, bytes, write), time, above) };
         }
     }
 }
@@ -315,6 +342,7 @@ unsafe extern "C" fn library_called(callee: *mut TimedCallee, n: u64, target: u6
         // SAFETY: by the contract of `__flick_timed_library`; this thread's state.
         unsafe {
             let time = library::charge_call(&mut *state, &mut *callee, n, target);
+            profile::called_library(&mut *state, &*callee, (target, n), time, above);
             trace::charged(&mut *state, time, above);
         }
     }

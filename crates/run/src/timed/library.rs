@@ -7,9 +7,9 @@ use std::sync::{Mutex, OnceLock};
 use flick_abi::timed::TimedCallee;
 use flick_timing::platform::Rule;
 
-use super::patient;
 use super::state::{self, State};
 use super::{Setting, setting};
+use super::{patient, profile};
 use crate::memory::exports;
 use crate::stats;
 
@@ -20,7 +20,8 @@ pub enum Side {
     Nxp,
 }
 
-fn cost(rule: &Rule, n: u64, cycle: f64) -> u128 {
+/// Femtoseconds on a core with that cycle.
+pub fn cost(rule: &Rule, n: u64, cycle: f64) -> u128 {
     let cycles = rule.cycles + rule.each * n as f64;
     (cycles * cycle).round() as u128 + u128::from(rule.time) * u128::from(n)
 }
@@ -58,10 +59,15 @@ fn charge(state: &mut State, rule: &Rule, n: u64, side: Side) -> u64 {
     u64::try_from(time).unwrap_or(u64::MAX)
 }
 
-pub fn charge_by_name(state: &mut State, name: &str, n: u64) {
-    if let Some(setting) = setting() {
-        charge(state, setting.platform.library.rule(name), n, Side::Host);
-    }
+/// On the host; what it costs there, and what it would on the NxP.
+pub fn charge_by_name(state: &mut State, name: &str, n: u64) -> (u64, u64) {
+    let Some(setting) = setting() else {
+        return (0, 0);
+    };
+    let rule = setting.platform.library.rule(name);
+    let there = cost(rule, length(rule, n), setting.platform.nxp.cycle);
+    let time = charge(state, rule, n, Side::Host);
+    (time, u64::try_from(there).unwrap_or(u64::MAX))
 }
 
 /// Host code has called `target`, which has told of nothing. A rule found once is kept in the callee's record.
@@ -81,12 +87,19 @@ pub fn charge_call(state: &mut State, callee: &mut TimedCallee, n: u64, target: 
 }
 
 /// NxP code has called the host function at `target`, which has told of nothing.
-pub fn charge_host_call(state: &mut State, target: u64, registers: &[u64]) {
-    if let Some(setting) = setting() {
-        let rule = by_address(setting, target);
-        let n = rule.argument.and_then(|argument| registers.get(argument));
-        charge(state, rule, n.copied().unwrap_or(0), Side::Host);
-    }
+pub fn charge_host_call(state: &mut State, target: u64, registers: &[u64]) -> u64 {
+    let Some(setting) = setting() else { return 0 };
+    let rule = by_address(setting, target);
+    let n = rule.argument.and_then(|argument| registers.get(argument));
+    charge(state, rule, n.copied().unwrap_or(0), Side::Host)
+}
+
+/// Name of the function at `target`.
+pub fn name_of(target: u64) -> String {
+    let names = stats::symbols::name_all(vec![(target as usize, 1)]);
+    names
+        .first()
+        .map_or(String::new(), |calls| calls.function.clone())
 }
 
 /// The rule for the function at `target`.
@@ -99,11 +112,7 @@ fn by_address(setting: &'static Setting, target: u64) -> &'static Rule {
     known
         .get_or_insert_default()
         .entry(target)
-        .or_insert_with(|| {
-            let names = stats::symbols::name_all(vec![(target as usize, 1)]);
-            let name = names.first().map_or("", |calls| calls.function.as_str());
-            setting.platform.library.rule(name)
-        })
+        .or_insert_with(|| setting.platform.library.rule(&name_of(target)))
 }
 
 /// What NxP code calls without leaving the NxP: the heap, which a device has there. Its name for the rules.
@@ -134,7 +143,10 @@ pub fn local(target: u64) -> Option<&'static str> {
 /// NxP code has called what `local` has named.
 pub fn charge_local(state: &mut State, name: &str) {
     if let Some(setting) = setting() {
-        charge(state, setting.platform.library.rule(name), 0, Side::Nxp);
+        let rule = setting.platform.library.rule(name);
+        let time = charge(state, rule, 0, Side::Nxp);
+        let there = cost(rule, 0, setting.platform.host.cycle);
+        profile::called_heap(state, u64::try_from(there).unwrap_or(u64::MAX), time);
     }
 }
 

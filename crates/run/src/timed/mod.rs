@@ -8,6 +8,7 @@ pub mod host;
 mod library;
 mod normal;
 mod patient;
+mod profile;
 mod queue;
 mod sites;
 pub mod state;
@@ -67,9 +68,9 @@ pub fn init(name: &str) {
         // SAFETY: a plain function that lives as long as the process.
         unsafe { libc::atexit(finish) };
     }
+    ENABLED.store(true, Relaxed);
     host::mark_all();
     host::price_units();
-    ENABLED.store(true, Relaxed);
     // SAFETY: a plain function that lives as long as the process.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     // The main thread's, so that what runs before its first crossing is in its account.

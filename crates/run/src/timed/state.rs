@@ -7,25 +7,30 @@ use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering::*};
 use flick_timing::platform::PARTS;
 use flick_timing::{Spent, Worlds};
 
+use super::profile::{self, Profile};
 use super::setting;
 use super::sites::Sites;
 use super::threads;
 use super::trace::{self, Tracer};
 use crate::sync::BlockedSignals;
 
-/// The clock that instrumented code adds to (`flick_abi::timed::CLOCK`). It begins so far below 0 that nothing is
-/// asked for before the thread has a state.
+/// The clock that instrumented code adds to (`flick_abi::timed::CLOCK`). The host's part begins so far below 0 that
+/// nothing is asked for before the thread has a state.
 ///
 /// Its section makes it thread-local, of the initial-exec model; Rust has no stable way to say that. So this name
 /// stands for the variable's place in the threads' blocks and nothing in Rust uses it: see [`clock`].
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".tdata.flick_timed")]
-pub static __flick_timed_clock: AtomicI64 = AtomicI64::new(START);
+pub static __flick_timed_clock: Clock = Clock([AtomicI64::new(START), AtomicI64::new(0)]);
+
+/// Of a [`flick_abi::timed::Price`].
+#[repr(C, align(16))]
+pub struct Clock([AtomicI64; 2]);
 
 const START: i64 = i64::MIN / 2;
 
-/// Address of the calling thread's clock.
+/// Address of the calling thread's clock: its host's part, and the NxP's behind it.
 #[inline]
 pub fn clock() -> *mut i64 {
     let address: *mut i64;
@@ -167,7 +172,7 @@ pub struct Frame {
     pub crossing: u128,
     pub accesses: u64,
     pub instructions: u64,
-    /// Of the tracer, before.
+    /// Of the tracer or the profile, before.
     pub calls: usize,
     /// The host call that is due: its target and the clock at its beginning.
     pub target: u64,
@@ -189,6 +194,7 @@ pub struct State {
     pub sites: Sites,
     /// Where a trace is written.
     pub tracer: Option<Tracer>,
+    pub profile: Option<Box<Profile>>,
     /// When the thread has come to the NxP core that it is on.
     pub came: u128,
     /// The thread's clock; null when the thread has ended.
@@ -286,6 +292,7 @@ fn create() -> *mut State {
         frames: vec![Frame::default(); DEEPEST].into_boxed_slice(),
         sites: Sites::new(),
         tracer: None,
+        profile: Profile::new(),
         came: 0,
         clock: Cell::new(clock),
         next: ptr::null_mut(),
@@ -302,6 +309,7 @@ fn create() -> *mut State {
     STATE.set(state);
     // SAFETY: this thread's own.
     unsafe {
+        profile::begin(&mut *state);
         (*state).tracer = Tracer::new((*state).now());
         let period = (*state).tracer.as_ref().map(|tracer| tracer.period);
         if let Some(period) = period {
@@ -362,6 +370,7 @@ pub fn forked() {
         (*state).start = 0;
         (*state).start_staying = 0;
         trace::forked(&mut *state);
+        profile::forked(&mut *state);
     }
     STATES.store(state, Release);
     LATEST.store(0, Relaxed);

@@ -8,7 +8,7 @@ use flick_timing::platform::PARTS;
 
 use super::sites::{Key, Site};
 use super::state::{self, Sums};
-use super::{host, picoseconds, setting};
+use super::{host, picoseconds, profile, setting};
 use crate::stats::symbols;
 
 /// What the run has predicted so far; `None` where it is not timed.
@@ -73,6 +73,7 @@ pub fn total() -> Option<Timed> {
     timed.accesses = sums.accesses;
     timed.host_accesses = sums.host_accesses;
     timed.sites = records(sites);
+    timed.profile = profile::record();
     Some(timed)
 }
 

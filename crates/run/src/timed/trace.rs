@@ -11,9 +11,9 @@ use flick_events::trace::{self, Encoder, How, Prediction, Side};
 use flick_timing::platform::{PARTS, Parts};
 use flick_timing::{Calls, Sampler, Spent};
 
-use super::picoseconds;
 use super::state::State;
 use super::things::{self, Thing, number};
+use super::{picoseconds, profile};
 use crate::{fatal, modules, stats};
 
 /// The file; -1: no trace is wanted.
@@ -92,7 +92,7 @@ pub struct Tracer {
 impl Tracer {
     /// Of the calling thread, whose time is `now`; `None` where no trace is wanted.
     pub fn new(now: u128) -> Option<Self> {
-        if !enabled() {
+        if !enabled() || profile::enabled() {
             return None;
         }
         static THREADS: AtomicU32 = AtomicU32::new(1);

@@ -58,6 +58,26 @@ pub const NXP_CLASSES: [&str; 14] = [
     "address", "bit", "system",
 ];
 
+/// What an operation of the host's class would be on the NxP, and how many: vectors of 16 bytes are four scalars there.
+fn host_class_on_nxp(class: usize) -> (NxpClass, u64) {
+    use NxpClass::*;
+    const ALL: [(NxpClass, u64); HOST_CLASSES.len()] = [
+        (Int, 1),
+        (Mul, 1),
+        (Div, 1),
+        (Load, 1),
+        (Store, 1),
+        (Branch, 1),
+        (Jump, 1),
+        (Fp, 1),
+        (FpMul, 1),
+        (FpDiv, 1),
+        (Int, 4),
+        (Atomic, 1),
+    ];
+    ALL[class]
+}
+
 /// One level of data cache, or the instruction cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cache {
@@ -108,6 +128,16 @@ pub struct Core {
     pub overlap: f64,
     /// log2 of the page size by [`Region`].
     pub page: [u32; REGIONS.len()],
+}
+
+impl Core {
+    /// What operations of the host's classes would take on this core, an NxP: femtoseconds by class.
+    pub fn host_costs(&self) -> [u64; HOST_CLASSES.len()] {
+        std::array::from_fn(|class| {
+            let (own, count) = host_class_on_nxp(class);
+            self.costs[own as usize] * count
+        })
+    }
 }
 
 /// `[pages]`: log2 of the size by region.

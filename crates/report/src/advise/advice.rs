@@ -1,0 +1,213 @@
+//! What to move: the changes of the cheapest placement that are worth the trouble, in groups that go together.
+use flick_events::profile::Profile;
+
+use super::cut;
+use super::model::{Model, Small};
+
+/// Of the whole time: what a group must gain.
+const WORTH: f64 = 0.01;
+
+/// Functions that belong together: to move one of them alone would make crossings of their calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Nodes, and whether they go to the NxP.
+    pub moves: Vec<(usize, bool)>,
+    /// Picoseconds that the program would lose without it.
+    pub gain: f64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Advice {
+    pub model: Model,
+    /// The most gain first.
+    pub groups: Vec<Group>,
+    /// By node: what is on the NxP then.
+    pub on_nxp: Vec<bool>,
+    /// Picoseconds of all threads, as it is and then.
+    pub now: f64,
+    pub then: f64,
+}
+
+impl Advice {
+    pub fn new(profile: &Profile) -> Self {
+        let model = Model::new(profile);
+        let present = model.present();
+        let now = model.cost(&present);
+        let mut on_nxp = cut::best(&model);
+        let mut groups: Vec<Group> = Vec::new();
+        for moves in together(&model, &present, &on_nxp) {
+            let mut without = on_nxp.clone();
+            for &node in &moves {
+                without[node] = present[node];
+            }
+            let gain = model.cost(&without) - model.cost(&on_nxp);
+            if gain < now * WORTH {
+                on_nxp = without;
+            } else {
+                let moves = moves.iter().map(|&node| (node, on_nxp[node])).collect();
+                groups.push(Group { moves, gain });
+            }
+        }
+        groups.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+        Self {
+            then: model.cost(&on_nxp),
+            model,
+            groups,
+            on_nxp,
+            now,
+        }
+    }
+
+    /// Whether the node goes where its callers are.
+    pub fn is_small(&self, node: usize) -> bool {
+        self.model.small.iter().any(|small| small.function == node)
+    }
+
+    /// Small functions with a caller on the NxP and one that is not, or of which the host's code is all there is: both
+    /// sides should have them.
+    pub fn both(&self) -> impl Iterator<Item = &Small> {
+        self.model.small.iter().filter(|small| {
+            let moved = |&node: &usize| self.on_nxp[node] && !self.model.nodes[node].on_nxp;
+            small.callers.iter().any(moved) && !self.model.nodes[small.function].on_nxp
+        })
+    }
+}
+
+/// The nodes that move, in groups of those between which there are calls.
+fn together(model: &Model, present: &[bool], wanted: &[bool]) -> Vec<Vec<usize>> {
+    let moves = |node: usize| present[node] != wanted[node];
+    let mut seen = vec![false; present.len()];
+    let mut groups = Vec::new();
+    for first in 0..present.len() {
+        if !moves(first) || seen[first] {
+            continue;
+        }
+        seen[first] = true;
+        let (mut group, mut todo) = (Vec::new(), vec![first]);
+        while let Some(at) = todo.pop() {
+            group.push(at);
+            for edge in &model.edges {
+                let next = match (edge.caller == at, edge.callee == at) {
+                    (true, _) => edge.callee,
+                    (_, true) => edge.caller,
+                    _ => continue,
+                };
+                if moves(next) && !std::mem::replace(&mut seen[next], true) {
+                    todo.push(next);
+                }
+            }
+        }
+        group.sort_unstable();
+        groups.push(group);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use flick_events::profile::{Edge, Function, Runs};
+
+    use super::*;
+
+    fn function(name: &str, runs: Runs, calls: u64, host: u64, nxp: u64) -> Function {
+        Function {
+            name: name.into(),
+            runs,
+            calls,
+            host,
+            nxp,
+            ..Function::default()
+        }
+    }
+
+    fn profile(functions: Vec<Function>, edges: &[(usize, usize, u64)]) -> Profile {
+        let edge = |&(caller, callee, calls): &(usize, usize, u64)| Edge {
+            caller,
+            callee,
+            calls,
+        };
+        Profile {
+            host_nxp_host: 20_000,
+            nxp_host_nxp: 10_000,
+            functions,
+            edges: edges.iter().map(edge).collect(),
+        }
+    }
+
+    fn moves(advice: &Advice) -> Vec<(usize, bool)> {
+        let all = advice.groups.iter().flat_map(|group| &group.moves);
+        all.copied().collect()
+    }
+
+    #[test]
+    fn heavy_functions_move_and_light_ones_move_back() {
+        let mut functions = vec![
+            function("main", Runs::Host, 1, 100_000, 1),
+            // Gains 900 ns and pays one crossing.
+            function("scan", Runs::Host, 1, 1_000_000, 100_000),
+            // Gains 5 ns a call, and crosses each time.
+            function("touch", Runs::Nxp, 10, 60_000, 10_000),
+            function("printf", Runs::Library, 1, 30_000, 0),
+        ];
+        let edges = [(0, 1, 1), (0, 2, 10), (0, 3, 1)];
+        let advice = Advice::new(&profile(functions.clone(), &edges));
+        assert_eq!(moves(&advice), [(1, true), (2, false)]);
+        assert_eq!(
+            advice.now,
+            100_000. + 1_000_000. + 10_000. + 200_000. + 30_000.
+        );
+        assert_eq!(
+            advice.then,
+            100_000. + 100_000. + 20_000. + 60_000. + 30_000.
+        );
+        assert_eq!(advice.groups[0].gain, 880_000.);
+        // It cannot be placed.
+        functions[1].refusal = "FLK0203".into();
+        let advice = Advice::new(&profile(functions, &edges));
+        assert_eq!(moves(&advice), [(2, false)]);
+    }
+
+    #[test]
+    fn functions_that_call_each_other_move_together() {
+        let functions = vec![
+            function("main", Runs::Host, 1, 0, 0),
+            function("outer", Runs::Host, 1, 500_000, 100_000),
+            // It is slower there; but where it is, it would be crossed to a hundred times.
+            function("inner", Runs::Host, 100, 500_000, 600_000),
+        ];
+        let advice = Advice::new(&profile(functions, &[(0, 1, 1), (1, 2, 100)]));
+        assert_eq!(advice.groups.len(), 1);
+        assert_eq!(advice.groups[0].moves, [(1, true), (2, true)]);
+        assert_eq!(advice.then, 20_000. + 100_000. + 600_000.);
+    }
+
+    #[test]
+    fn small_functions_are_on_both_sides() {
+        let functions = vec![
+            function("main", Runs::Host, 1, 0, 0),
+            function("outer", Runs::Host, 1, 500_000, 100_000),
+            function("small", Runs::Host, 100, 50_000, 100_000),
+            function("smaller", Runs::Host, 50, 1_000, 2_000),
+        ];
+        let edges = [(0, 1, 1), (0, 2, 50), (1, 2, 50), (2, 3, 50)];
+        let advice = Advice::new(&profile(functions, &edges));
+        assert_eq!(moves(&advice), [(1, true)]);
+        let small: Vec<usize> = advice.both().map(|small| small.function).collect();
+        assert_eq!(small, [2, 3]);
+        assert_eq!(advice.now, 551_000.);
+        // Half of them is the host's.
+        assert_eq!(advice.then, 20_000. + 100_000. + 25_500. + 51_000.);
+    }
+
+    #[test]
+    fn what_calls_a_library_all_the_time_stays() {
+        let functions = vec![
+            function("main", Runs::Host, 1, 0, 0),
+            function("log", Runs::Host, 1, 500_000, 100_000),
+            function("write", Runs::Library, 1000, 1_000, 0),
+        ];
+        let advice = Advice::new(&profile(functions, &[(0, 1, 1), (1, 2, 1000)]));
+        assert!(advice.groups.is_empty());
+        assert_eq!(advice.now, advice.then);
+    }
+}

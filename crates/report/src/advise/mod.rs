@@ -1,0 +1,116 @@
+//! `flick advise`: what of a program to move to the NxP, what to move back, and what that would gain
+//! (`docs/timing.md`, "Advice").
+mod advice;
+mod cut;
+mod file;
+mod model;
+mod text;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use flick_events::Summary;
+use flick_image::Error;
+use flick_names::Demangle;
+
+use crate::child::{self, file_error};
+use crate::reasons::{self, Reasons};
+use advice::Advice;
+
+/// The placement file, if none is named.
+pub const PLACEMENT: &str = "flick.place";
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The placement file; an earlier one becomes `FILE.old`.
+    pub output: PathBuf,
+    /// A name or a file; without it `FLICK_PLATFORM` says.
+    pub platform: Option<OsString>,
+    pub demangle: Demangle,
+}
+
+/// Runs `command` (program, then arguments), writes the placement file and prints the advice to stderr, and ends as the
+/// program ended. 126 and 127, as in a shell, where it cannot be started. FLK0104 without a platform, FLK0105 where the
+/// file cannot be written, FLK0112 where the program tells of no functions.
+pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
+    let Some(program) = command.first() else {
+        return Ok(ExitCode::from(2));
+    };
+    let platform = child::platform("flick advise", options.platform.as_deref())?;
+    let dir = tempfile::Builder::new()
+        .prefix("flick-advise")
+        .tempdir()
+        .map_err(|e| file_error(&std::env::temp_dir(), &e))?;
+    let record = dir.path().join("record");
+    let environment = [
+        ("FLICK_STATS", record.as_os_str()),
+        ("FLICK_PLATFORM", platform.as_os_str()),
+        ("FLICK_PROFILE", "functions".as_ref()),
+        // What is taken for the host's now shall not be what is on the NxP.
+        ("FLICK_OFFLOAD", "auto".as_ref()),
+    ];
+    let mut child = match child::start("flick advise", command, &environment) {
+        Ok(child) => child,
+        Err(status) => return Ok(status),
+    };
+    let program = Path::new(program);
+    let status = child.wait().map_err(|e| file_error(program, &e))?;
+    let records = match fs::read(&record) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(file_error(&record, &error)),
+    };
+    let summary = flick_events::parse(&records)
+        .unwrap_or_default()
+        .into_iter()
+        .rfind(|summary| summary.pid == child.id());
+    let Some(summary) = summary else {
+        let why = reasons::no_record(&reasons::executable(program)).0;
+        return Err(nothing(program, format!("it left no record: {why}")));
+    };
+    let text = advise(&summary, command, options)?;
+    // Nobody is left to tell where stderr is closed.
+    let _ = io::stderr().write_all(text.as_bytes());
+    // Dying by a signal runs no destructors.
+    drop(dir);
+    Ok(child::end_as(status))
+}
+
+fn nothing(program: &Path, why: String) -> Error {
+    Error::new(
+        112,
+        "there is nothing to advise on",
+        program.display().to_string(),
+        why,
+        "compile and link the program with flick cc --flick-timed",
+    )
+}
+
+/// Writes the placement file; the text for people.
+fn advise(summary: &Summary, command: &[OsString], options: &Options) -> Result<String, Error> {
+    let program = Path::new(&command[0]);
+    let timed = summary.timed.as_ref().filter(|timed| timed.host_counted);
+    let Some(timed) = timed.filter(|timed| !timed.profile.functions.is_empty()) else {
+        let why = "its host code does not tell of its time".to_owned();
+        return Err(nothing(program, why));
+    };
+    let advice = Advice::new(&timed.profile);
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let placed = Reasons::of(&summary.files);
+    let placement = file::placement(&advice, timed, &placed, &words.join(" "));
+    if placement.changes {
+        child::keep_old(&options.output).map_err(|e| file_error(&options.output, &e))?;
+        fs::write(&options.output, &placement.text).map_err(|e| file_error(&options.output, &e))?;
+    }
+    let written = placement.changes.then_some(options.output.as_path());
+    Ok(text::text(
+        &advice,
+        timed,
+        &words.join(" "),
+        written,
+        options.demangle,
+    ))
+}

@@ -1,0 +1,198 @@
+//! Advice for people.
+use std::fmt::Write as _;
+use std::path::Path;
+
+use flick_events::number::grouped;
+use flick_events::profile::Runs;
+use flick_events::timed::{Timed, duration};
+use flick_names::Demangle;
+
+use super::advice::{Advice, Group};
+use super::model::{Bound, Node};
+use crate::places::Lines;
+
+/// Of the whole time: what a function must take for a line of its own.
+const SHOWN: f64 = 0.01;
+
+struct Writer<'a> {
+    advice: &'a Advice,
+    timed: &'a Timed,
+    demangle: Demangle,
+    lines: Lines,
+    out: String,
+}
+
+/// `written`: the placement file, if there is anything to change.
+pub fn text(
+    advice: &Advice,
+    timed: &Timed,
+    command: &str,
+    written: Option<&Path>,
+    demangle: Demangle,
+) -> String {
+    let mut writer = Writer {
+        advice,
+        timed,
+        demangle,
+        lines: Lines::default(),
+        out: String::new(),
+    };
+    writer.head(command);
+    for group in &advice.groups {
+        writer.group(group);
+    }
+    writer.functions();
+    writer.foot(written);
+    writer.out
+}
+
+impl Writer<'_> {
+    fn head(&mut self, command: &str) {
+        let (now, then) = (self.advice.now, self.advice.then);
+        // What the profile does not know of stays as it is.
+        let measured = self.timed.migrating as f64;
+        let after = match self.timed.threads {
+            1 => measured - (now - then),
+            _ => measured * then / now.max(1.0),
+        };
+        let remark = match self.advice.groups.is_empty() {
+            true => "nothing to gain by moving functions".to_owned(),
+            false => format!("{:.2}x faster", measured / after.max(1.0)),
+        };
+        let _ = writeln!(
+            self.out,
+            "\n Advice for {command} on {}:\n\n {:>20}  as it is\n {:>20}  as advised         # {remark}",
+            self.timed.platform,
+            duration(self.timed.migrating),
+            duration(after.max(0.0) as u64),
+        );
+    }
+
+    fn name(&mut self, at: usize) -> String {
+        let function = &self.timed.profile.functions[at];
+        let name = self.demangle.apply(&function.name).into_owned();
+        match self.lines.of(&function.module, function.offset) {
+            Some(place) => format!("{name} ({place})"),
+            None => name,
+        }
+    }
+
+    /// What happens to a group, and what that gains.
+    fn group(&mut self, group: &Group) {
+        let _ = writeln!(
+            self.out,
+            "\n {:>20}  gained, if you move",
+            duration(group.gain as u64)
+        );
+        for &(node, to_nxp) in &group.moves {
+            let at = self.advice.model.nodes[node].function;
+            let function = &self.timed.profile.functions[at];
+            let (from, to, side) = match to_nxp {
+                true => (function.host, function.nxp, "to the NxP"),
+                false => (function.nxp, function.host, "back to the host"),
+            };
+            let calls = grouped(function.calls);
+            let name = self.name(at);
+            let _ = writeln!(
+                self.out,
+                " {:>20}  {name} {side}: {calls} calls, {} -> {} of its own",
+                "",
+                duration(from),
+                duration(to),
+            );
+        }
+        let crossings = |on_nxp: &[bool]| self.advice.model.crossings(on_nxp);
+        let mut without = self.advice.on_nxp.clone();
+        for &(node, to_nxp) in &group.moves {
+            without[node] = !to_nxp;
+        }
+        let _ = writeln!(
+            self.out,
+            " {:>20}  calls that cross: {} -> {}",
+            "",
+            grouped(crossings(&without) as u64),
+            grouped(crossings(&self.advice.on_nxp) as u64)
+        );
+    }
+
+    /// A line for each function that takes time: what it takes where, and why it is or stays there.
+    fn functions(&mut self) {
+        let mut shown: Vec<(usize, f64)> = Vec::new();
+        for (at, node) in self.advice.model.nodes.iter().enumerate() {
+            let Some(function) = self.timed.profile.functions.get(node.function) else {
+                continue;
+            };
+            let time = match node.on_nxp {
+                true => function.nxp,
+                false => function.host,
+            };
+            if time as f64 >= self.advice.now * SHOWN {
+                shown.push((at, time as f64));
+            }
+        }
+        shown.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let _ = writeln!(
+            self.out,
+            "\n {:>12} {:>12} {:>14} {:>14} {:>14}  function",
+            "on host", "on NxP", "calls", "to NxP memory", "to host memory"
+        );
+        for (at, _) in shown {
+            let node = &self.advice.model.nodes[at];
+            let name = self.name(node.function);
+            let function = &self.timed.profile.functions[node.function];
+            let known = |show: bool, text: String| if show { text } else { "-".to_owned() };
+            let code = function.runs != Runs::Library;
+            let _ = writeln!(
+                self.out,
+                " {:>12} {:>12} {:>14} {:>14} {:>14}  {name}: {}",
+                duration(function.host),
+                known(code, duration(function.nxp)),
+                grouped(function.calls),
+                known(code, grouped(function.local)),
+                known(function.runs == Runs::Host, grouped(function.remote)),
+                self.why(at, node),
+            );
+        }
+    }
+
+    fn why(&self, at: usize, node: &Node) -> String {
+        if self.advice.both().any(|small| small.function == at) {
+            return "small, on both sides".to_owned();
+        }
+        if self.advice.is_small(at) {
+            return "small, goes with what calls it".to_owned();
+        }
+        let there = self.advice.on_nxp[at];
+        let function = &self.timed.profile.functions[node.function];
+        match &node.bound {
+            Some(Bound::Library) => "on the host, a library's".to_owned(),
+            Some(Bound::Entry) if function.nxp < function.host => {
+                "on the host, where the program begins: its loops could move as functions of their own"
+                    .to_owned()
+            }
+            Some(Bound::Entry) => "on the host, where the program begins".to_owned(),
+            Some(Bound::Refused(code)) => {
+                format!("on the host, cannot be placed (flick explain {code})")
+            }
+            None => match (node.on_nxp, there) {
+                (false, false) => "stays on the host".to_owned(),
+                (true, true) => "stays on the NxP".to_owned(),
+                (false, true) => "moves to the NxP".to_owned(),
+                (true, false) => "moves back to the host".to_owned(),
+            },
+        }
+    }
+
+    fn foot(&mut self, written: Option<&Path>) {
+        match written {
+            Some(path) => {
+                let path = path.display();
+                let _ = writeln!(
+                    self.out,
+                    "\n The placement is in {path}: build with flick cc --flick-place={path}, and look again.\n"
+                );
+            }
+            None => self.out.push_str("\n No placement file is written.\n\n"),
+        }
+    }
+}

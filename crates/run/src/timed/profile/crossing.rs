@@ -1,0 +1,69 @@
+//! Crossings, and what NxP code does, in a profile.
+use flick_abi::layout::Gate;
+
+use super::super::library;
+use super::super::state::State;
+use super::{Function, Profile, with};
+
+/// The host calls the NxP by a gate, and the call returns to `site`. Depth of the NxP's calls before.
+///
+/// # Safety
+/// The address of a gate's record.
+pub unsafe fn enter_nxp(state: &mut State, (site, gate): (usize, usize)) -> usize {
+    // SAFETY: by contract.
+    let entry = unsafe { (*(gate as *const Gate)).image } as u64;
+    with(state, |profile| {
+        profile.gates.insert(entry, gate);
+        let caller = profile.any_at(site);
+        let callee = profile.number(Function::Nxp(entry));
+        profile.count(caller, callee);
+        let before = profile.calls.depth();
+        profile.calls.push(entry, 0);
+        before
+    })
+    .unwrap_or_default()
+}
+
+/// It has returned: to that depth.
+pub fn leave_nxp(state: &mut State, before: usize) {
+    with(state, |profile| profile.calls.truncate(before));
+}
+
+/// NxP code calls a host function, in activation `depth`.
+pub fn enter_host(state: &mut State, depth: usize) {
+    with(state, |profile| {
+        let caller = profile.innermost();
+        profile.stack.enter_host(caller, depth);
+    });
+}
+
+/// That function has returned, or was left. Where it has told of nothing, it is at `target` and was charged `time`.
+pub fn leave_host(state: &mut State, depth: usize, quiet: Option<(u64, u64)>) {
+    with(state, |profile| {
+        profile.stack.leave_host(depth);
+        if let Some((target, time)) = quiet {
+            let caller = profile.innermost();
+            let callee = profile.number(Function::Library(library::name_of(target)));
+            profile.count(caller, callee);
+            profile.own(callee).host += u128::from(time);
+        }
+    });
+}
+
+/// NxP code has called the heap.
+pub fn called_heap(state: &mut State, host: u64, nxp: u64) {
+    with(state, |profile| {
+        let caller = profile.innermost();
+        let own = profile.own(caller);
+        own.host_library += u128::from(host);
+        own.nxp_library += u128::from(nxp);
+    });
+}
+
+impl Profile {
+    /// The NxP function that the thread is in.
+    fn innermost(&mut self) -> u32 {
+        let entry = self.calls.top().unwrap_or(0);
+        self.number(Function::Nxp(entry))
+    }
+}

@@ -1,0 +1,214 @@
+//! What instrumented host code tells a profile.
+use std::ffi::{CStr, c_int, c_void};
+
+use flick_abi::timed::{RETURNS, TimedCallee};
+use flick_timing::platform::Rule;
+
+use super::super::state::State;
+use super::super::{crossing, library, setting};
+use super::stack::Seen;
+use super::{Function, Profile, functions, with};
+use crate::stats::symbols;
+
+/// What the NxP has itself, beside the heap (`nxp/src`).
+const NXP_LIBRARY: [&str; 6] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
+const HEAP: [&str; 7] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "aligned_alloc",
+    "reallocarray",
+    "flick_alloc",
+];
+
+/// Where the call of the runtime returns that was made with this stack pointer.
+///
+/// # Safety
+/// `above` is the stack pointer of instrumented code before its call.
+unsafe fn back(above: usize) -> usize {
+    // SAFETY: by contract, the return address is below.
+    unsafe { ((above - 8) as *const usize).read() }
+}
+
+/// Instrumented code calls, or returns (`why`), and its clock is this.
+///
+/// # Safety
+/// As [`back`].
+pub unsafe fn tells(state: &mut State, clock: [i64; 2], why: u64, above: usize) {
+    // SAFETY: by contract.
+    let back = unsafe { back(above) };
+    let depth = crossing::depth_or_none();
+    with(state, |profile| {
+        let function = profile.at(back);
+        let (host, nxp) = profile.spent(clock);
+        let own = profile.own(function);
+        own.host += host;
+        own.nxp += nxp;
+        let returns = why == u64::from(RETURNS);
+        let Seen::Called(caller) = profile.stack.tell(function, above, depth, returns) else {
+            return;
+        };
+        let Some(caller) = caller else {
+            profile.own(function).calls += 1;
+            return;
+        };
+        let pair = (caller, function);
+        let between = match profile.between.get(&pair) {
+            Some(&between) => between,
+            None => {
+                let between = profile.between(caller, above);
+                profile.between.insert(pair, between);
+                between
+            }
+        };
+        match between {
+            None => profile.count(caller, function),
+            Some(between) => {
+                profile.count(caller, between);
+                profile.count(between, function);
+            }
+        }
+    });
+}
+
+impl Profile {
+    /// What has called the function that tells, if it is not instrumented (`qsort`). `caller`: who is known to be above it.
+    fn between(&mut self, caller: u32, above: usize) -> Option<u32> {
+        let is_nxp = |(function, &number): (&Function, &u32)| {
+            number == caller && matches!(function, Function::Nxp(_))
+        };
+        if self.numbers.iter().any(is_nxp) {
+            return None;
+        }
+        let back = caller_of(above)?;
+        match functions::containing(back - 1) {
+            Some(_) => None,
+            None => Some(self.number(Function::Library(symbols::caller(back).function))),
+        }
+    }
+}
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        visit: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
+}
+
+/// Where the function returns to that has called the runtime with this stack pointer.
+fn caller_of(above: usize) -> Option<usize> {
+    struct Walk {
+        above: usize,
+        frames: usize,
+        back: Option<usize>,
+    }
+    unsafe extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
+        const STOP: c_int = 5;
+        // SAFETY: the unwinder's context, and the walk below.
+        let (pc, frame, walk) = unsafe {
+            let pc = _Unwind_GetIP(context);
+            (pc, _Unwind_GetCFA(context), &mut *walk.cast::<Walk>())
+        };
+        if frame <= walk.above {
+            return 0;
+        }
+        walk.frames += 1;
+        if walk.frames < 2 {
+            return 0;
+        }
+        walk.back = Some(pc);
+        STOP
+    }
+    let mut walk = Walk {
+        above,
+        frames: 0,
+        back: None,
+    };
+    // SAFETY: `visit` has the callback's type and gets the walk.
+    unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
+    walk.back
+}
+
+/// Host code has accessed memory. `time`: what that has cost; nothing, in its own memory.
+///
+/// # Safety
+/// As [`back`].
+pub unsafe fn accessed(
+    state: &mut State,
+    (address, bytes, write): (u64, u64, bool),
+    time: Option<u64>,
+    above: usize,
+) {
+    // SAFETY: by contract.
+    let back = unsafe { back(above) };
+    with(state, |profile| {
+        let there = profile.on_nxp(address, bytes, write, above);
+        let function = profile.at(back);
+        let own = profile.own(function);
+        own.nxp_memory += there;
+        match time {
+            Some(time) => {
+                own.host_memory += u128::from(time);
+                own.local += 1;
+            }
+            None => own.remote += 1,
+        }
+    });
+}
+
+/// Host code has called a function that both sides have.
+///
+/// # Safety
+/// As [`back`].
+pub unsafe fn called_local(state: &mut State, (host, nxp): (u64, u64), above: usize) {
+    // SAFETY: by contract.
+    let back = unsafe { back(above) };
+    with(state, |profile| {
+        let function = profile.at(back);
+        let own = profile.own(function);
+        own.host_library += u128::from(host);
+        own.nxp_library += u128::from(nxp);
+    });
+}
+
+/// Host code has called what has told of nothing, and is charged `time` for it.
+///
+/// # Safety
+/// As [`back`]; `callee` is a record of the pass's.
+pub unsafe fn called_library(
+    state: &mut State,
+    callee: &TimedCallee,
+    (target, n): (u64, u64),
+    time: u64,
+    above: usize,
+) {
+    let name = if callee.name.is_null() {
+        library::name_of(target)
+    } else {
+        // SAFETY: the pass's C string.
+        unsafe { CStr::from_ptr(callee.name) }
+            .to_string_lossy()
+            .into_owned()
+    };
+    if let Some(setting) = setting()
+        && (HEAP.contains(&name.as_str()) || NXP_LIBRARY.contains(&name.as_str()))
+    {
+        let rule: &Rule = setting.platform.library.rule(&name);
+        let there = library::cost(rule, n, setting.platform.nxp.cycle);
+        let there = u64::try_from(there).unwrap_or(u64::MAX);
+        // SAFETY: by contract.
+        unsafe { called_local(state, (time, there), above) };
+        return;
+    }
+    // SAFETY: by contract.
+    let back = unsafe { back(above) };
+    with(state, |profile| {
+        let caller = profile.at(back);
+        let callee = profile.number(Function::Library(name));
+        profile.count(caller, callee);
+        profile.own(callee).host += u128::from(time);
+    });
+}

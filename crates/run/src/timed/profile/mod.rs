@@ -1,0 +1,224 @@
+//! The profile of a timed run (`FLICK_PROFILE=functions`): for each function what it takes on either side, and who has
+//! called whom how often. From it `flick advise` proposes a placement (`docs/timing.md`, "Advice").
+//!
+//! Host code tells of every call and return and of every access, where in other runs it only counts: the clock is
+//! never negative, and all of the map is marked. What its accesses would take on the NxP is modelled beside, with caches
+//! of its own, so that the run's own times stay as they are.
+mod crossing;
+mod functions;
+mod host;
+mod record;
+mod stack;
+mod stay;
+
+use std::collections::HashMap;
+
+use flick_abi::timed::TimedUnit;
+use flick_timing::Calls;
+use flick_timing::model::{Access, Cost, Pages, View};
+use flick_timing::platform::Region;
+
+pub use crossing::{called_heap, enter_host, enter_nxp, leave_host, leave_nxp};
+pub use host::{accessed, called_library, called_local, tells};
+pub use record::record;
+use stack::Stack;
+pub use stay::StayProfiler;
+
+use super::state::{self, State};
+use super::{layout, setting};
+use crate::stats::symbols;
+
+/// What code a number stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Function {
+    /// Instrumented, by its entry.
+    Host(usize),
+    /// By its entry in an image.
+    Nxp(u64),
+    /// Not instrumented, by its name.
+    Library(String),
+}
+
+/// What a function has done itself. Times are femtoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Own {
+    calls: u64,
+    /// Its operations on the host, and on the NxP.
+    host: u128,
+    nxp: u128,
+    /// Its accesses to memory from either side, beyond those.
+    host_memory: u128,
+    nxp_memory: u128,
+    /// Calls of what both sides have: the heap, and copies.
+    host_library: u128,
+    nxp_library: u128,
+    /// Accesses to NxP-local memory, and to the host's but for stacks.
+    local: u64,
+    remote: u64,
+}
+
+/// One thread's.
+pub struct Profile {
+    numbers: HashMap<Function, u32>,
+    functions: Vec<Own>,
+    /// Caller and callee.
+    edges: HashMap<(u32, u32), u64>,
+    /// Code without instrumentation through which the one calls the other, where it is between them.
+    between: HashMap<(u32, u32), Option<u32>>,
+    /// Gates by the entries in images that they lead to: they have the names that linkers know.
+    gates: HashMap<u64, usize>,
+    /// Functions by the addresses where they have told.
+    places: HashMap<usize, u32>,
+    stack: Stack,
+    /// The NxP functions that the thread is in.
+    calls: Calls,
+    /// The clock when somebody told last.
+    last: [i64; 2],
+    /// The NxP's memories, if what the host does were done there.
+    view: View,
+    pages: Pages,
+    /// Below it is the thread's stack.
+    base: usize,
+    /// Something here is being changed: a signal handler leaves it alone.
+    busy: bool,
+}
+
+/// Where host code's stacks are among the NxP's: apart from all else.
+const STACKS: u64 = 1 << 46;
+
+/// Whether the process is profiled.
+pub fn enabled() -> bool {
+    super::enabled() && crate::config::get().profile
+}
+
+/// A unit has been registered.
+///
+/// # Safety
+/// As [`functions::add`].
+pub unsafe fn add_unit(unit: *const TimedUnit) {
+    // SAFETY: by contract.
+    unsafe { functions::add(unit) };
+}
+
+impl Profile {
+    /// The calling thread's; `None` where none is wanted.
+    pub fn new() -> Option<Box<Self>> {
+        let setting = setting().filter(|_| crate::config::get().profile)?;
+        Some(Box::new(Self {
+            numbers: HashMap::new(),
+            functions: Vec::new(),
+            edges: HashMap::new(),
+            between: HashMap::new(),
+            gates: HashMap::new(),
+            places: HashMap::new(),
+            stack: Stack::default(),
+            calls: Calls::default(),
+            last: [0; 2],
+            view: View::new(&setting.platform.nxp),
+            pages: Pages::default(),
+            base: 0,
+            busy: false,
+        }))
+    }
+
+    fn number(&mut self, function: Function) -> u32 {
+        let next = self.functions.len() as u32;
+        let number = *self.numbers.entry(function).or_insert(next);
+        if number == next {
+            self.functions.push(Own::default());
+        }
+        number
+    }
+
+    fn own(&mut self, number: u32) -> &mut Own {
+        &mut self.functions[number as usize]
+    }
+
+    /// The instrumented function that has made the call that returns to `back`.
+    fn at(&mut self, back: usize) -> u32 {
+        if let Some(&number) = self.places.get(&back) {
+            return number;
+        }
+        let entry = functions::entry_of(back - 1).unwrap_or(0);
+        let number = self.number(Function::Host(entry));
+        self.places.insert(back, number);
+        number
+    }
+
+    /// Any code that has made the call that returns to `back`.
+    fn any_at(&mut self, back: usize) -> u32 {
+        if let Some(&number) = self.places.get(&back) {
+            return number;
+        }
+        let number = self.number(match functions::containing(back - 1) {
+            Some(entry) => Function::Host(entry),
+            None => Function::Library(symbols::caller(back).function),
+        });
+        self.places.insert(back, number);
+        number
+    }
+
+    fn count(&mut self, caller: u32, callee: u32) {
+        *self.edges.entry((caller, callee)).or_default() += 1;
+        self.own(callee).calls += 1;
+    }
+
+    /// What the clock has counted since it was looked at last.
+    fn spent(&mut self, clock: [i64; 2]) -> (u128, u128) {
+        let since = |now: i64, last: i64| u128::try_from(now.saturating_sub(last)).unwrap_or(0);
+        let spent = (since(clock[0], self.last[0]), since(clock[1], self.last[1]));
+        self.last = clock;
+        spent
+    }
+
+    /// What an access would take on the NxP.
+    fn on_nxp(&mut self, address: u64, bytes: u64, write: bool, above: usize) -> u128 {
+        self.base = self.base.max((above + 0xfff) & !0xfff);
+        let (region, place) = if (above..self.base).contains(&(address as usize)) {
+            (Region::Stack, STACKS - (self.base as u64 - address))
+        } else {
+            layout(None).locate(address, &mut self.pages)
+        };
+        let Cost { memory, tlb } = self.view.access(Access {
+            region,
+            place,
+            bytes,
+            write,
+        });
+        u128::from(memory) + u128::from(tlb)
+    }
+}
+
+/// Has `change` work on the thread's profile, if there is one that nobody is changing.
+fn with<R>(state: &mut State, change: impl FnOnce(&mut Profile) -> R) -> Option<R> {
+    let profile = state.profile.as_mut().filter(|profile| !profile.busy)?;
+    profile.busy = true;
+    let result = change(profile);
+    profile.busy = false;
+    Some(result)
+}
+
+/// The child of a fork begins anew.
+pub fn forked(state: &mut State) {
+    let last = state
+        .profile
+        .as_ref()
+        .map_or([0; 2], |profile| profile.last);
+    state.profile = Profile::new();
+    if let Some(profile) = &mut state.profile {
+        profile.last = last;
+    }
+}
+
+/// Makes the thread's clock one at which all is told.
+pub fn begin(state: &mut State) {
+    if state.profile.is_some() {
+        let host = state.host() as i128;
+        // SAFETY: this thread's clock.
+        unsafe {
+            state::clock().write(0);
+            state::clock().add(1).write(0);
+        }
+        state.host_base = host;
+    }
+}

@@ -1,0 +1,128 @@
+//! The profiles of all threads, added up and named for the record.
+use std::collections::HashMap;
+
+use flick_events::profile::{Edge, Function as Record, Profile as Profiles, Runs};
+
+use super::super::state;
+use super::super::things::{self, Thing};
+use super::super::{picoseconds, setting};
+use super::{Function, Own, functions};
+use crate::stats::symbols;
+
+/// What all threads have told; empty where no profile was asked for.
+pub fn record() -> Profiles {
+    let Some(setting) = setting() else {
+        return Profiles::default();
+    };
+    let mut all: HashMap<Function, Own> = HashMap::new();
+    let mut edges: HashMap<(Function, Function), u64> = HashMap::new();
+    let mut gates: HashMap<u64, usize> = HashMap::new();
+    for profile in state::all().filter_map(|state| state.profile.as_ref()) {
+        gates.extend(&profile.gates);
+        let mut names: Vec<(&Function, u32)> = profile
+            .numbers
+            .iter()
+            .map(|(function, &number)| (function, number))
+            .collect();
+        names.sort_by_key(|(_, number)| *number);
+        for (function, number) in &names {
+            if let Some(own) = profile.functions.get(*number as usize) {
+                add(all.entry((*function).clone()).or_default(), own);
+            }
+        }
+        for (&(caller, callee), count) in &profile.edges {
+            let name = |number: u32| names.get(number as usize).map(|(name, _)| *name);
+            if let (Some(caller), Some(callee)) = (name(caller), name(callee)) {
+                *edges.entry((caller.clone(), callee.clone())).or_default() += count;
+            }
+        }
+    }
+    let mut named: Vec<(Record, Function)> = all
+        .into_iter()
+        .map(|(function, own)| (describe(&function, &own, &gates), function))
+        .collect();
+    // Not by the order of a table that depends on addresses.
+    named.sort_by(|(a, _), (b, _)| {
+        let key = |record: &Record| (record.name.clone(), record.runs, record.module.clone());
+        key(a).cmp(&key(b)).then(a.offset.cmp(&b.offset))
+    });
+    let index: HashMap<&Function, usize> = named
+        .iter()
+        .enumerate()
+        .map(|(at, (_, function))| (function, at))
+        .collect();
+    let mut between: Vec<Edge> = edges
+        .into_iter()
+        .filter_map(|((caller, callee), calls)| {
+            Some(Edge {
+                caller: *index.get(&caller)?,
+                callee: *index.get(&callee)?,
+                calls,
+            })
+        })
+        .collect();
+    between.sort_by_key(|edge| (edge.caller, edge.callee));
+    let crossing = &setting.platform.crossing;
+    let sum = |parts: [&[u64]; 2]| parts.iter().copied().flatten().sum::<u64>() / 1000;
+    Profiles {
+        host_nxp_host: sum([&crossing.host_calls_nxp, &crossing.nxp_returns]),
+        nxp_host_nxp: sum([&crossing.nxp_calls_host, &crossing.host_returns]),
+        functions: named.into_iter().map(|(record, _)| record).collect(),
+        edges: between,
+    }
+}
+
+fn add(sum: &mut Own, own: &Own) {
+    let Own {
+        calls,
+        host,
+        nxp,
+        host_memory,
+        nxp_memory,
+        host_library,
+        nxp_library,
+        local,
+        remote,
+    } = own;
+    sum.calls += calls;
+    sum.host += host;
+    sum.nxp += nxp;
+    sum.host_memory += host_memory;
+    sum.nxp_memory += nxp_memory;
+    sum.host_library += host_library;
+    sum.nxp_library += nxp_library;
+    sum.local += local;
+    sum.remote += remote;
+}
+
+fn describe(function: &Function, own: &Own, gates: &HashMap<u64, usize>) -> Record {
+    let mut record = Record {
+        calls: own.calls,
+        host: picoseconds(own.host + own.host_memory + own.host_library),
+        nxp: picoseconds(own.nxp + own.nxp_memory + own.nxp_library),
+        local: own.local,
+        remote: own.remote,
+        ..Record::default()
+    };
+    match function {
+        Function::Host(entry) => {
+            // Of the function itself, not of a call.
+            let place = symbols::caller(entry + 1);
+            (record.module, record.offset) = (place.path, place.offset);
+            (record.name, record.refusal) =
+                functions::describe(*entry).unwrap_or((place.function, String::new()));
+        }
+        Function::Nxp(entry) => {
+            record.runs = Runs::Nxp;
+            let thing = gates
+                .get(entry)
+                .map_or(Thing::Nxp(*entry), |&gate| Thing::Gate(gate));
+            record.name = things::name(thing).text;
+        }
+        Function::Library(name) => {
+            record.runs = Runs::Library;
+            record.name.clone_from(name);
+        }
+    }
+    record
+}

@@ -1,0 +1,87 @@
+//! Profiles a stay on the NxP: its functions are told from its calls and returns.
+use flick_timing::{Sampler, Spent};
+
+use super::super::state::State;
+use super::{Function, Profile, with};
+use crate::modules;
+
+pub struct StayProfiler {
+    state: *mut State,
+    /// What the stay had spent at its last call or return.
+    last: Spent,
+}
+
+impl StayProfiler {
+    /// # Safety
+    /// `state` is the calling thread's, which lives as long as the process.
+    pub unsafe fn new(state: *mut State) -> Self {
+        Self {
+            state,
+            last: Spent::default(),
+        }
+    }
+
+    /// The stay ends.
+    pub fn end(&mut self, spent: &Spent) {
+        // SAFETY: as in `new`.
+        let state = unsafe { &mut *self.state };
+        with(state, |profile| {
+            let entry = profile.calls.top().unwrap_or(0);
+            profile.stay(entry, spent, &self.last);
+        });
+        self.last = *spent;
+    }
+}
+
+impl Sampler for StayProfiler {
+    const ON: bool = true;
+
+    fn jump(&mut self, pc: u64, target: u64, spent: &Spent) {
+        // SAFETY: as in `new`.
+        let state = unsafe { &mut *self.state };
+        let changed = with(state, |profile| {
+            let (depth, entry) = (profile.calls.depth(), profile.calls.top().unwrap_or(0));
+            // SAFETY: an instruction that has just been executed.
+            unsafe { profile.calls.jump(pc, target, 0) };
+            let deeper = profile.calls.depth() > depth;
+            if deeper && !modules::in_image(target) {
+                // The host's: the stay ends here, and goes on behind the call.
+                profile.calls.truncate(depth);
+                return false;
+            }
+            if profile.calls.depth() == depth {
+                return false;
+            }
+            profile.stay(entry, spent, &self.last);
+            if deeper {
+                let caller = profile.number(Function::Nxp(entry));
+                let callee = profile.number(Function::Nxp(target));
+                profile.count(caller, callee);
+            }
+            true
+        });
+        if changed == Some(true) {
+            self.last = *spent;
+        }
+    }
+}
+
+impl Profile {
+    /// The NxP function at `entry` has spent this.
+    fn stay(&mut self, entry: u64, spent: &Spent, last: &Spent) {
+        let function = self.number(Function::Nxp(entry));
+        let own = self.own(function);
+        let since = |now: u64, last: u64| u128::from(now.wrapping_sub(last));
+        own.nxp += since(spent.compute, last.compute);
+        own.nxp_memory += since(
+            spent.memory + spent.fetch + spent.tlb,
+            last.memory + last.fetch + last.tlb,
+        );
+        own.host += since(spent.staying_compute, last.staying_compute);
+        own.host_memory += since(
+            spent.staying_memory + spent.staying_tlb,
+            last.staying_memory + last.staying_tlb,
+        );
+        own.local += spent.accesses.wrapping_sub(last.accesses);
+    }
+}
