@@ -13,7 +13,7 @@ use flick_image::Error;
 use flick_names::Demangle;
 
 use crate::child::{self, file_error};
-use crate::{page, perfetto, reasons};
+use crate::{page, perfetto, platform, reasons};
 
 /// Where a trace is kept if nobody says otherwise.
 pub const DATA: &str = "flick.data";
@@ -35,7 +35,15 @@ pub struct Options {
 /// Runs `command` (program, then arguments) and ends as it ended. FLK0104 where no platform is
 /// named, FLK0105 where a file cannot be written or the trace is not one.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
-    let platform = platform(options)?;
+    let platform = platform::named(options.platform.as_deref()).ok_or_else(|| {
+        Error::new(
+            104,
+            "no platform is named",
+            "--platform",
+            "virtual time is that of a platform",
+            "name one, or a file that describes it: flick record --platform=flick-isca20 ./program",
+        )
+    })?;
     let output = options.output.as_path();
     // The program may change its directory.
     let path = std::path::absolute(output).map_err(|e| file_error(output, &e))?;
@@ -106,22 +114,6 @@ fn finish(
         grouped(crossings),
         grouped(samples)
     ))
-}
-
-fn platform(options: &Options) -> Result<OsString, Error> {
-    let named = options.platform.clone();
-    named
-        .or_else(|| std::env::var_os("FLICK_PLATFORM"))
-        .filter(|platform| !platform.is_empty())
-        .ok_or_else(|| {
-            Error::new(
-                104,
-                "no platform is named",
-                "--platform",
-                "virtual time is that of a platform",
-                "name one, or a file that describes it: flick record --platform=flick-isca20 ./program",
-            )
-        })
 }
 
 /// An earlier trace becomes `NAME.old`, as perf has it.
