@@ -177,7 +177,7 @@ fn report(records: &str, run: &Run<'_>) -> String {
             summary.system = nanoseconds(run.times.system);
         }
         if let Some(timed) = &mut summary.timed {
-            places::name(timed);
+            places::name(timed, run.demangle, |_| true);
         }
         let host = last.then_some(&run.host_instructions);
         let below_times = run.below_times.as_deref().filter(|_| last);

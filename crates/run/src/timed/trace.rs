@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
 use flick_abi::layout::Gate;
-use flick_events::timed;
-use flick_events::trace::{self, Encoder, How, Prediction, Side};
+use flick_events::timed::Timed;
+use flick_events::trace::{self, Encoder, How, Side};
 use flick_timing::platform::{PARTS, Parts};
 use flick_timing::{Calls, Sampler, Spent};
 
@@ -383,7 +383,7 @@ pub fn forked(state: &mut State) {
 }
 
 /// Names what has a number and writes the totals, at the end of the process. `state`: of the thread that ends it.
-pub fn finish(state: &mut State, total: &timed::Timed) {
+pub fn finish(state: &mut State, total: &Timed) {
     let now = picoseconds(state.now());
     let Some(tracer) = &mut state.tracer else {
         return;
@@ -395,30 +395,5 @@ pub fn finish(state: &mut State, total: &timed::Timed) {
     }
     tracer.put(|encoder| encoder.thread_end(now));
     tracer.flush();
-    write(&prediction(total).block(std::process::id()));
-}
-
-fn prediction(total: &timed::Timed) -> Prediction {
-    let part = |share: &timed::Share| trace::Part {
-        name: share.name.clone(),
-        time: share.time,
-    };
-    let site = |site: &timed::Site| trace::Site {
-        caller: site.caller.clone(),
-        callee: site.callee.clone(),
-        calls: site.calls,
-        instructions: site.instructions,
-        accesses: site.accesses,
-        nxp: site.migrating.saturating_sub(site.crossing),
-        staying: site.staying,
-        crossing: site.crossing,
-        verdict: timed::verdict(site),
-    };
-    Prediction {
-        platform: total.platform.clone(),
-        migrating: total.migrating,
-        staying: total.staying,
-        parts: total.migrating_shares.iter().map(part).collect(),
-        sites: total.sites.iter().map(site).collect(),
-    }
+    write(&trace::prediction_block(std::process::id(), total));
 }
