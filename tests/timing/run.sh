@@ -59,6 +59,18 @@ done
 
 . "$here/advise.sh"
 
+# Threads begin at their creator's times in a trace, too: its time line ends where the prediction does.
+time_line() {
+  "$flick" record --platform="$work/latency.toml" -o "$work/trace" "$work/threads" 2>"$work/output" || return 1
+  "$flick" report -i "$work/trace" -o "$work/page.html" >>"$work/output" || return 1
+  local predicted
+  predicted=$(sed -n 's/.*>with migration<.*class="number">\([^<]*\)<.*/\1/p' "$work/page.html")
+  [ -n "$predicted" ] && grep -q "<span>$predicted</span></div></div>" "$work/page.html"
+}
+status=0
+time_line || status=$?
+verdict "the time line of threads" "$status"
+
 # The prediction of a run does not depend on where and how it runs.
 prediction() {
   rm -f "$work/record"

@@ -179,8 +179,11 @@ struct Stat {
     /// Run the program a second time, with everything on the host, and compare that with the time without migration
     #[arg(long, requires = "platform")]
     verify_baseline: bool,
+    /// Run the program N times (2 to 100) and say how far the predicted times lie apart
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
+    repeat: Option<u32>,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 
@@ -195,7 +198,7 @@ struct Advise {
     #[command(flatten)]
     names: Names,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 
@@ -213,7 +216,7 @@ struct Record {
     #[command(flatten)]
     names: Names,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 
@@ -295,6 +298,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
                 output: stat.output,
                 platform: stat.platform,
                 verify_baseline: stat.verify_baseline,
+                repeat: stat.repeat,
             };
             return flick_report::stat::run(&stat.command, &options);
         }

@@ -5,7 +5,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use flick_events::trace::{Encoder, How, MIN_BUFFER, Prediction, Side, process_block};
+use flick_events::timed::{Site, Timed};
+use flick_events::trace::{Encoder, How, MIN_BUFFER, Side, prediction_block, process_block};
 
 fn flick(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_flick"))
@@ -34,12 +35,22 @@ fn place() -> tempfile::TempDir {
             && encoder.leave(3_000_000, How::Return, 0, &[])
     );
     encoder.flush(|block| file.extend(block));
-    let prediction = Prediction {
+    // As of an unrolled loop.
+    let site = |offset| Site {
+        caller: "main".into(),
+        module: "/no/such/file".into(),
+        offset,
+        callee: "_Z4walkPi".into(),
+        calls: 21,
+        ..Site::default()
+    };
+    let prediction = Timed {
         migrating: 2_000_000,
         staying: 3_000_000,
-        ..Prediction::default()
+        sites: vec![site(8), site(16)],
+        ..Timed::default()
     };
-    file.extend(prediction.block(7));
+    file.extend(prediction_block(7, &prediction));
     fs::write(dir.path().join("events"), file).expect("a file");
     dir
 }
@@ -78,6 +89,8 @@ fn a_run_becomes_a_page_and_a_trace_for_perfetto() {
     assert_eq!(text(&output.stdout), "report.html\n");
     let page = fs::read_to_string(at("report.html")).expect("the page");
     assert!(page.contains("walk(int*)") && page.contains("1.50x as fast"));
+    assert_eq!(page.matches("from main").count(), 1, "sites are merged");
+    assert!(page.contains("\"Calls\">42<"));
 
     let other = [
         "report",

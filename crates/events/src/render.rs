@@ -28,6 +28,8 @@ pub struct View<'a> {
     pub why_host: Option<&'a WhyHost<'a>>,
     /// Why offload is off, where that is more than the summary says.
     pub why_off: Option<&'a str>,
+    /// Lines to put below the two times of a timed run.
+    pub below_times: Option<&'a str>,
 }
 
 /// [`Summary`] as text of several lines; each ends in a newline.
@@ -146,6 +148,7 @@ impl Display for Text<'_> {
                 timed,
                 demangle: self.view.demangle,
                 all: self.view.all,
+                below_times: self.view.below_times.unwrap_or_default(),
             };
             write!(f, "{text}")?;
         }

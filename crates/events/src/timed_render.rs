@@ -33,6 +33,8 @@ pub struct Text<'a> {
     pub demangle: Demangle,
     /// Leave nothing out of the table of call sites.
     pub all: bool,
+    /// Lines about the two times, to put below them.
+    pub below_times: &'a str,
 }
 
 /// Call sites that are shown before the rest becomes one line.
@@ -55,6 +57,7 @@ impl Display for Text<'_> {
             duration(t.migrating)
         )?;
         writeln!(f, " {:>20}  without migration", duration(t.staying))?;
+        f.write_str(self.below_times)?;
         shares(f, "With migration", &t.migrating_shares)?;
         shares(f, "Without migration", &t.staying_shares)?;
         self.sites(f)?;

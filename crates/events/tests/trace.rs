@@ -1,7 +1,8 @@
 //! Traces are written, read, cut and damaged.
+use flick_events::timed::{Share, Site, Timed};
 use flick_events::trace::{
-    Encoder, Error, HEADER, How, MAX_STACK, MIN_BUFFER, Part, Prediction, Reason, Scope, Side,
-    Site, Trace, What, process_block,
+    Encoder, Error, HEADER, How, MAX_STACK, MIN_BUFFER, Reason, Scope, Side, Trace, VERSION, What,
+    prediction_block, process_block,
 };
 
 #[path = "fuzz/trace.rs"]
@@ -9,26 +10,31 @@ mod fuzz;
 
 const PARTS: [(u32, u64); 2] = [(3, 1_000), (4, 18_300_000)];
 
-fn prediction() -> Prediction {
-    Prediction {
+fn prediction() -> Timed {
+    Timed {
         platform: "near".into(),
+        description: "of two\nlines, é".into(),
         migrating: 7,
         staying: u64::MAX,
-        parts: vec![Part {
-            name: "host".into(),
+        threads: 2,
+        host_counted: true,
+        staying_shares: vec![Share {
+            name: "host code".into(),
             time: 5,
         }],
         sites: vec![Site {
-            caller: "main (a.c:3)".into(),
+            caller: "main".into(),
+            module: "/home/me/a".into(),
+            offset: 0x1234,
             callee: "walk".into(),
             calls: 1,
             instructions: 2,
             accesses: 3,
-            nxp: 4,
+            migrating: 10,
             staying: 5,
             crossing: 6,
-            verdict: "pays <2x> é".into(),
         }],
+        ..Timed::default()
     }
 }
 
@@ -59,7 +65,7 @@ fn file() -> Vec<u8> {
         encoder.flush(|block| file.extend(block));
         assert_eq!(encoder.block(), None);
     }
-    file.extend(prediction().block(9));
+    file.extend(prediction_block(9, &prediction()));
     file
 }
 
@@ -171,12 +177,14 @@ fn a_child_of_fork_begins_anew() {
     let mut encoder = Encoder::new(&mut buffer, 1, 1);
     assert!(encoder.thread_start(3, b"parent's"));
     encoder.restart(2, 1);
-    assert!(encoder.thread_start(5, b"child's"));
+    // Earlier than what is forgotten.
+    assert!(encoder.thread_start(2, b"child's"));
     let mut file = process_block(2, b"", b"");
     encoder.flush(|block| file.extend(block));
     let trace = Trace::read(&file).unwrap();
     let process = &trace.processes[0];
-    assert_eq!((process.pid, process.threads[0].events().count()), (2, 1));
+    let times: Vec<_> = process.threads[0].events().map(|e| e.time).collect();
+    assert_eq!((process.pid, times), (2, vec![2]));
 }
 
 #[test]
@@ -229,7 +237,7 @@ fn every_truncation_inside_a_block_is_told() {
     let mut encoder = Encoder::new(&mut buffer, 1, 1);
     assert!(encoder.enter(1 << 40, Side::Nxp, (300, 2), 0, &PARTS));
     let events = encoder.block().unwrap().to_vec();
-    for block in [events, prediction().block(1)] {
+    for block in [events, prediction_block(1, &prediction())] {
         for length in 0..block.len() - HEADER {
             let mut file = process_block(1, b"", b"");
             let begin = file.len() + HEADER;
@@ -256,7 +264,9 @@ fn damage_is_named() {
         Trace::read(&file).map(|_| ()).unwrap_err()
     };
     let events = |payload: &[u8]| {
-        let mut block = b"FLKT\x01\0\x02\0\x01\0\0\0\x01\0\0\0".to_vec();
+        let mut block = b"FLKT".to_vec();
+        block.extend(VERSION.to_le_bytes());
+        block.extend([2, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
         block.extend((payload.len() as u32).to_le_bytes());
         block.extend(payload);
         with(&block)
@@ -265,14 +275,17 @@ fn damage_is_named() {
     let inner = start + HEADER;
     assert_eq!(with(b"ELF"), at(start, Reason::Magic));
     assert_eq!(
-        with(b"FLKT\x02\0aaaaaaaaaaaaaa"),
-        at(start, Reason::Version(2))
+        with(b"FLKT\x01\0aaaaaaaaaaaaaa"),
+        at(start, Reason::Version(1))
     );
     assert_eq!(
         with(&process_block(2, b"", b"")[..4]),
         at(start, Reason::Truncated)
     );
-    assert_eq!(with(&prediction().block(3)), at(start, Reason::NoProcess));
+    assert_eq!(
+        with(&prediction_block(3, &prediction())),
+        at(start, Reason::NoProcess)
+    );
     assert_eq!(events(&[0, 0]), at(inner + 2, Reason::Event(0)));
     assert_eq!(events(&[0, 0x83]), at(inner + 2, Reason::Event(0x83)));
     // A sample that promises more functions than there are bytes.
@@ -284,6 +297,19 @@ fn damage_is_named() {
     let mut late = vec![0xff; 9];
     late.extend([1, 2, 1]);
     assert_eq!(events(&late), at(inner + 12, Reason::Time));
+    let lines = |payload: &str| {
+        let mut block = prediction_block(1, &Timed::default());
+        block.truncate(HEADER);
+        block[HEADER - 4..].copy_from_slice(&(payload.len() as u32).to_le_bytes());
+        block.extend(payload.as_bytes());
+        with(&block)
+    };
+    assert_eq!(
+        lines("timed-threads 1\ntimed-threads x\nend\n"),
+        at(inner + 16, Reason::Prediction)
+    );
+    assert_eq!(lines("pid 1\nend\n"), at(inner, Reason::Prediction));
+    assert_eq!(lines("end\nend\n"), at(inner + 4, Reason::Surplus));
     let mut surplus = process_block(1, b"", b"");
     surplus.push(0);
     surplus[16] += 1;

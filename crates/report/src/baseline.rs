@@ -1,53 +1,25 @@
 //! `flick stat --verify-baseline`: the predicted time without migration against a run in which nothing migrates.
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
 
 use flick_events::timed::{Timed, duration};
 use flick_image::Error;
 
-use crate::child::file_error;
+use crate::again;
 
-/// Runs `command` with everything on the host, its output thrown away, and compares. `records`: of the first run, whose
-/// process was `pid`.
+/// Runs `command` with everything on the host and compares with what the first run predicts.
 pub fn verify(
     command: &[OsString],
-    platform: Option<&OsStr>,
-    records: &str,
-    pid: u32,
+    platform: &OsStr,
+    first: Option<&Timed>,
 ) -> Result<String, Error> {
-    let Some(first) = last(records, pid) else {
+    let Some(first) = first else {
         return Ok(" Baseline: the run has left no prediction.\n\n".into());
     };
-    let dir = tempfile::Builder::new()
-        .prefix("flick-stat")
-        .tempdir()
-        .map_err(|e| file_error(&std::env::temp_dir(), &e))?;
-    let record = dir.path().join("record");
-    let mut child = Command::new(&command[0])
-        .args(&command[1..])
-        .env("FLICK_STATS", &record)
-        .env("FLICK_PLATFORM", platform.unwrap_or_default())
-        .env("FLICK_OFFLOAD", "off")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .map_err(|e| file_error(Path::new(&command[0]), &e))?;
-    let pid = child.id();
-    child
-        .wait()
-        .map_err(|e| file_error(Path::new(&command[0]), &e))?;
-    let records = fs::read(&record).unwrap_or_default();
-    let Some(second) = last(&String::from_utf8_lossy(&records), pid) else {
+    let off = [("FLICK_OFFLOAD", OsStr::new("off"))];
+    let Some(second) = again::run(command, platform, &off)?.timed else {
         return Ok(" Baseline: the run with FLICK_OFFLOAD=off has left no prediction.\n\n".into());
     };
-    Ok(compare(&first, &second))
-}
-
-fn last(records: &str, pid: u32) -> Option<Timed> {
-    let all = flick_events::parse(records).ok()?;
-    all.into_iter().rfind(|summary| summary.pid == pid)?.timed
+    Ok(compare(first, &second))
 }
 
 fn compare(first: &Timed, second: &Timed) -> String {

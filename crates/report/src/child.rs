@@ -1,9 +1,9 @@
 //! A program that a command of Flick runs, in the manner of perf: it gets what the terminal sends,
 //! and the command ends as it ended.
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{self, Command, ExitCode, ExitStatus};
+use std::process::{self, Command, ExitCode, ExitStatus, Stdio};
 use std::{fs, io};
 
 use flick_image::Error;
@@ -37,11 +37,35 @@ pub fn start(
             ExitCode::from(if missing { 127 } else { 126 })
         })?;
     // What the terminal sends is for the program; we live on to report.
-    for signal in [libc::SIGINT, libc::SIGQUIT] {
+    for signal in TERMINAL {
         // SAFETY: ignoring a signal installs no handler.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
     Ok(child)
+}
+
+/// What the terminal sends to end a program.
+pub const TERMINAL: [i32; 2] = [libc::SIGINT, libc::SIGQUIT];
+
+/// Starts `command` once more, with nothing to read and nobody to read it.
+pub fn quiet(command: &[OsString], environment: &[(&str, &OsStr)]) -> io::Result<process::Child> {
+    let mut child = Command::new(&command[0]);
+    child
+        .args(&command[1..])
+        .envs(environment.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    // What [`start`] ignores would be ignored there, too, and nobody could end the program.
+    // SAFETY: `signal` may be called between `fork` and `exec`, and installs no handler.
+    unsafe {
+        child.pre_exec(|| {
+            for signal in TERMINAL {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
+    child.spawn()
 }
 
 /// Ends as the program ended: its exit status is returned, its signal raised. Dying by a signal
@@ -73,25 +97,6 @@ fn die_of(signal: i32) -> ExitCode {
     }
     // A signal that does not end a process by default has not ended the program either.
     ExitCode::from(128u8.saturating_add(signal as u8))
-}
-
-/// The platform for `tool`: `named`, or `FLICK_PLATFORM`'s. FLK0104 without one.
-pub fn platform(tool: &str, named: Option<&OsStr>) -> Result<OsString, Error> {
-    named
-        .map(OsStr::to_owned)
-        .or_else(|| std::env::var_os("FLICK_PLATFORM"))
-        .filter(|platform| !platform.is_empty())
-        .ok_or_else(|| {
-            Error::new(
-                104,
-                "no platform is named",
-                "--platform",
-                "virtual time is that of a platform",
-                format!(
-                    "name one, or a file that describes it: {tool} --platform=flick-isca20 ./program"
-                ),
-            )
-        })
 }
 
 /// An earlier file becomes `NAME.old`, as perf has it.

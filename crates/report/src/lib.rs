@@ -10,6 +10,7 @@ pub mod record;
 pub mod scale;
 pub mod stat;
 
+mod again;
 mod bar;
 mod baseline;
 mod child;
@@ -17,8 +18,10 @@ mod counter;
 mod markdown;
 mod numbers;
 mod places;
+mod platform;
 mod quantile;
 mod reasons;
 #[cfg(test)]
 mod sample;
+mod spread;
 mod timeline;

@@ -3,13 +3,19 @@ use std::collections::HashMap;
 
 use addr2line::Loader;
 use flick_events::timed::{Site, Timed};
+use flick_names::Demangle;
 
-/// Gives callers their source lines, and adds up the sites of a line: an unrolled loop has several.
-pub fn name(timed: &mut Timed) {
+/// Gives callers their source lines, and adds up the sites of a line: an unrolled loop has several. `is_same`: whether the
+/// program or library at a path is still the one that ran; the lines of another would be wrong.
+pub fn name(timed: &mut Timed, demangle: Demangle, is_same: impl Fn(&str) -> bool) {
     let mut lines = Lines::default();
     for site in &mut timed.sites {
+        if !is_same(&site.module) {
+            continue;
+        }
         if let Some(place) = lines.of(&site.module, site.offset) {
-            site.caller = format!("{} ({place})", site.caller);
+            // With its line it is no symbol any more.
+            site.caller = format!("{} ({place})", demangle.apply(&site.caller));
         }
     }
     let mut merged: Vec<Site> = Vec::new();
@@ -85,7 +91,7 @@ mod tests {
             ],
             ..Timed::default()
         };
-        name(&mut timed);
+        name(&mut timed, Demangle::Yes, |_| true);
         let calls: Vec<u64> = timed.sites.iter().map(|site| site.calls).collect();
         assert_eq!(calls, [5, 4]);
     }

@@ -13,7 +13,7 @@ use flick_image::Error;
 use flick_names::Demangle;
 
 use crate::child::{self, file_error};
-use crate::{page, perfetto, reasons};
+use crate::{page, perfetto, places, platform, reasons};
 
 /// Where a trace is kept if nobody says otherwise.
 pub const DATA: &str = "flick.data";
@@ -35,7 +35,7 @@ pub struct Options {
 /// Runs `command` (program, then arguments) and ends as it ended. FLK0104 where no platform is
 /// named, FLK0105 where a file cannot be written or the trace is not one.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
-    let platform = child::platform("flick record", options.platform.as_deref())?;
+    let platform = platform::required("flick record", options.platform.as_deref())?;
     let output = options.output.as_path();
     // The program may change its directory.
     let path = std::path::absolute(output).map_err(|e| file_error(output, &e))?;
@@ -134,7 +134,10 @@ pub fn report(
         }
         told
     })?;
-    let trace = parse(input, &bytes)?;
+    let mut trace = parse(input, &bytes)?;
+    for timed in trace.processes.iter_mut().flat_map(|p| &mut p.prediction) {
+        places::name(timed, demangle, |module| is_older(Path::new(module), input));
+    }
     let page = page::html(&trace, demangle);
     if let Some(file) = perfetto {
         write_perfetto(&trace, file, demangle)?;
@@ -149,6 +152,15 @@ pub fn report(
     fs::write(output, page).map_err(|e| file_error(output, &e))?;
     println!("{}", output.display());
     Ok(())
+}
+
+/// Whether `file` was last written before `other`, as far as that can be known.
+fn is_older(file: &Path, other: &Path) -> bool {
+    let time = |path| fs::metadata(path).and_then(|about| about.modified());
+    match (time(file), time(other)) {
+        (Ok(file), Ok(other)) => file <= other,
+        _ => true,
+    }
 }
 
 fn write_perfetto(trace: &Trace<'_>, path: &Path, demangle: Demangle) -> Result<(), Error> {
@@ -184,6 +196,8 @@ fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Trace<'a>, Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::sample::{nested, trace};
 
@@ -199,6 +213,22 @@ mod tests {
         let other = parse(path, &bytes).unwrap_err();
         assert_eq!(other.code.0, 303);
         assert!(other.to_string().contains("some.data"), "{other}");
+    }
+
+    #[test]
+    fn lines_of_a_program_that_was_built_anew_are_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let (program, trace) = (dir.path().join("prog"), dir.path().join("flick.data"));
+        File::create(&program).unwrap();
+        File::create(&trace).unwrap();
+        assert!(is_older(&program, &trace));
+        let later = fs::metadata(&trace).unwrap().modified().unwrap() + Duration::from_secs(1);
+        File::options()
+            .write(true)
+            .open(&program)
+            .and_then(|file| file.set_modified(later))
+            .unwrap();
+        assert!(!is_older(&program, &trace));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Traces that tests make up.
-use flick_events::trace::{
-    Encoder, How, MIN_BUFFER, Part, Prediction, Scope, Side, Site, process_block,
-};
+use flick_events::timed::{Share, Site, Timed};
+use flick_events::trace::{Encoder, How, MIN_BUFFER, Scope, Side, process_block};
 
 const MICRO: u64 = 1_000_000;
 
@@ -80,25 +79,35 @@ pub fn jumping(e: &mut Encoder<'_>) -> bool {
         && e.sample(at(95), Side::Nxp, 6_000_000_000, 1_000_000_000, &[2, 1])
 }
 
-pub fn prediction() -> Prediction {
-    let part = |name: &str, micro: u64| Part {
+pub fn prediction() -> Timed {
+    let share = |(name, micro): (&str, u64)| Share {
         name: name.into(),
         time: micro * MICRO,
     };
-    Prediction {
+    Timed {
         platform: "near <&> far".into(),
         migrating: 100 * MICRO,
         staying: 231 * MICRO,
-        parts: vec![
-            part("host compute", 21),
-            part("NxP compute", 44),
-            part("host accesses to NxP memory", 3),
-            part("crossing: fault", 4),
-            part("crossing: link", 20),
-            part("crossing: switch", 6),
-            part("waiting", 2),
-            part("TLB", 0),
-        ],
+        threads: 2,
+        migrating_shares: [
+            ("host code", 21),
+            ("host accesses to NxP memory", 3),
+            ("NxP instructions", 44),
+            ("NxP TLB", 0),
+            ("crossings: fault", 4),
+            ("crossings: link", 20),
+            ("crossings: switch", 6),
+            ("waiting for an NxP core", 2),
+        ]
+        .map(share)
+        .into(),
+        staying_shares: [
+            ("host code", 21),
+            ("the NxP's functions", 207),
+            ("accesses to NxP memory", 3),
+        ]
+        .map(share)
+        .into(),
         sites: vec![
             Site {
                 caller: "main (bfs.c:44)".into(),
@@ -106,10 +115,10 @@ pub fn prediction() -> Prediction {
                 calls: 1,
                 instructions: 40_000,
                 accesses: 812,
-                nxp: 44 * MICRO,
+                migrating: 58 * MICRO,
                 staying: 150 * MICRO,
                 crossing: 14 * MICRO,
-                verdict: "pays 2.4x; breaks even at 33 accesses per call, you have 812".into(),
+                ..Site::default()
             },
             Site {
                 caller: "visit <inline>".into(),
@@ -117,11 +126,12 @@ pub fn prediction() -> Prediction {
                 calls: 1_000,
                 instructions: 9_000,
                 accesses: 7,
-                nxp: MICRO,
+                migrating: 14_001 * MICRO,
                 staying: MICRO,
                 crossing: 14_000 * MICRO,
-                verdict: "does not pay: 9.3x slower & so on".into(),
+                ..Site::default()
             },
         ],
+        ..Timed::default()
     }
 }

@@ -12,11 +12,10 @@ use flick_events::{HostInstructions, Offload, ParseError, Summary, View};
 use flick_image::Error;
 use flick_names::Demangle;
 
-use crate::baseline;
 use crate::child::{self, file_error};
 use crate::counter::Counter;
-use crate::places;
 use crate::reasons::{self, Reasons};
+use crate::{again, baseline, places, platform, spread};
 
 /// Elapsed, user and system time of the program and of the children it waited for.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +35,8 @@ pub struct Options {
     pub platform: Option<OsString>,
     /// Run the program again, with everything on the host, and compare with the baseline of the first run.
     pub verify_baseline: bool,
+    /// So many runs in all, to say how far their times lie apart.
+    pub repeat: Option<u32>,
 }
 
 /// The run from outside.
@@ -46,15 +47,29 @@ struct Run<'a> {
     status: ExitStatus,
     host_instructions: HostInstructions,
     demangle: Demangle,
+    /// What to say below the two times of a timed run.
+    below_times: Option<String>,
 }
 
 /// Runs `command` (program, then arguments), prints the report, and ends
 /// as the program ended: its exit status is returned, its signal raised. 126 and 127, as in a shell,
-/// where it cannot be started. FLK0105 where the report cannot be written.
+/// where it cannot be started. FLK0105 where the report cannot be written, FLK0104 where a run is to be repeated that no
+/// platform is named for.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let Some(program) = command.first() else {
         return Ok(ExitCode::from(2));
     };
+    let platform = platform::named(options.platform.as_deref());
+    if options.repeat.is_some() && platform.is_none() {
+        return Err(Error::new(
+            104,
+            "no platform is named",
+            "--repeat",
+            "it is virtual time that is compared, and that is a platform's",
+            "name one, or a file that describes it: flick stat --platform=flick-isca20 -r 5 ./program",
+        ));
+    }
+    let platform = platform.unwrap_or_default();
     let dir = tempfile::Builder::new()
         .prefix("flick-stat")
         .tempdir()
@@ -66,7 +81,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let counter = Counter::instructions();
     let begin = Instant::now();
     let mut environment = vec![("FLICK_STATS", record.as_os_str())];
-    if let Some(platform) = &options.platform {
+    if !platform.is_empty() {
         environment.push(("FLICK_PLATFORM", platform.as_os_str()));
     }
     let mut child = match child::start("flick stat", command, &environment) {
@@ -83,6 +98,16 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(file_error(&record, &error)),
     };
+    // Not those of further runs.
+    let host_instructions = counter.and_then(|mut counter| counter.read());
+    let first = again::last(&records, child.id());
+    let below_times = match (&first, options.repeat) {
+        (Some(first), Some(runs)) => {
+            Some(spread::measure(command, &platform, runs, first, status)?)
+        }
+        (Some(first), None) => spread::hint(first),
+        (None, _) => None,
+    };
     let mut text = report(
         &records,
         &Run {
@@ -90,12 +115,16 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
             pid: child.id(),
             times,
             status,
-            host_instructions: counter.and_then(|mut counter| counter.read()),
+            host_instructions,
             demangle: options.demangle,
+            below_times,
         },
     );
+    if first.is_none() && options.repeat.is_some() {
+        text += " Spread: the run has left no prediction.\n\n";
+    }
     if options.verify_baseline {
-        text += &baseline::verify(command, options.platform.as_deref(), &records, child.id())?;
+        text += &baseline::verify(command, &platform, first.as_ref())?;
     }
     match &options.output {
         Some(path) => fs::write(path, text).map_err(|e| file_error(path, &e))?,
@@ -134,7 +163,7 @@ fn report(records: &str, run: &Run<'_>) -> String {
         .into_iter()
         .partition(|summary| summary.pid == run.pid);
     for other in others {
-        text += &process(&other, None, run.demangle);
+        text += &process(&other, None, None, run.demangle);
     }
     // More than one of its own: it replaced itself by `exec`.
     let recorded = !own.is_empty();
@@ -148,10 +177,11 @@ fn report(records: &str, run: &Run<'_>) -> String {
             summary.system = nanoseconds(run.times.system);
         }
         if let Some(timed) = &mut summary.timed {
-            places::name(timed);
+            places::name(timed, run.demangle, |_| true);
         }
         let host = last.then_some(&run.host_instructions);
-        text += &process(&summary, host, run.demangle);
+        let below_times = run.below_times.as_deref().filter(|_| last);
+        text += &process(&summary, host, below_times, run.demangle);
     }
     if recorded {
         return text;
@@ -178,7 +208,12 @@ fn report(records: &str, run: &Run<'_>) -> String {
 }
 
 /// The summary of one process, with reasons.
-fn process(summary: &Summary, host: Option<&HostInstructions>, demangle: Demangle) -> String {
+fn process(
+    summary: &Summary,
+    host: Option<&HostInstructions>,
+    below_times: Option<&str>,
+    demangle: Demangle,
+) -> String {
     let known = Reasons::of(&summary.files);
     let why_host = |calls: &_| known.why_host(calls);
     let why_off = who_switched_off(summary);
@@ -188,6 +223,7 @@ fn process(summary: &Summary, host: Option<&HostInstructions>, demangle: Demangl
         host_instructions: host,
         why_host: Some(&why_host),
         why_off: why_off.as_deref(),
+        below_times,
     };
     format!(
         "{}{}",
@@ -262,6 +298,7 @@ mod tests {
             status: ExitStatus::from_raw(status),
             host_instructions: Err("not asked".into()),
             demangle: Demangle::Yes,
+            below_times: Some(" below the times\n".into()),
         }
     }
 
@@ -271,6 +308,22 @@ mod tests {
         assert!(text.contains("Flick summary of ./a (pid 7)"), "{text}");
         assert!(text.contains("2.000000007  seconds elapsed"), "{text}");
         assert!(!text.contains("no record"), "{text}");
+    }
+
+    #[test]
+    fn the_spread_is_of_the_last_program_of_the_process() {
+        let timed = |program: &str, pid| {
+            let mut summary = flick_events::parse(&record(program, pid))
+                .unwrap()
+                .remove(0);
+            summary.timed = Some(flick_events::timed::Timed::default());
+            summary.to_record()
+        };
+        let records = timed("./child", 8) + &timed("./shell", 7) + &timed("./program", 7);
+        let text = report(&records, &after(0));
+        let at = text.find("without migration\n below the times\n");
+        assert!(at > text.find("./program (pid 7)"), "{text}");
+        assert_eq!(text.matches("below the times").count(), 1, "{text}");
     }
 
     #[test]

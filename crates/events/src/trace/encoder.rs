@@ -54,9 +54,11 @@ impl<'b> Encoder<'b> {
         self.buffer.get(..self.used)
     }
 
-    /// Forgets the block so far: after `fork`, in the child, whose events are another process's.
+    /// Forgets the block so far and its time: after `fork`, in the child, whose events are another process's; and where a
+    /// thread turns out to begin at another time, before any block of it is written.
     pub fn restart(&mut self, process: u32, thread: u32) {
         self.used = 0;
+        self.time = 0;
         self.process = process;
         self.thread = thread;
     }

@@ -18,7 +18,7 @@
 //! 4. Names (functions, call sites, parts of a crossing, counters) are numbers, chosen by the
 //!    runtime for the whole process, from 1; 0 is "unknown". [`Encoder::name`] defines one, once,
 //!    in any thread's block, before or after its uses.
-//! 5. At exit, when the totals are known, write [`Prediction::block`].
+//! 5. At exit, when the totals are known, write the [`prediction_block`].
 //!
 //! Times are picoseconds of the thread's clock in the migrating world. They never go back within a
 //! thread; the encoder takes an earlier time for the last one.
@@ -30,11 +30,11 @@ mod wire;
 
 pub use encoder::{Encoder, process_block};
 pub use event::{Event, Ids, Parts, What};
-pub use prediction::{Part, Prediction, Site};
+pub use prediction::prediction_block;
 pub use reader::{Error, Name, Process, Reason, Thread, Trace};
 
 /// Version of the format that this crate writes and reads.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// How each block begins.
 pub const MAGIC: [u8; 4] = *b"FLKT";
@@ -60,7 +60,7 @@ enum Kind {
     Process = 1,
     /// Events of one thread.
     Events = 2,
-    /// A [`Prediction`].
+    /// What the run predicts, [`crate::timed::Timed`].
     Prediction = 3,
 }
 

@@ -1,108 +1,46 @@
-//! What a run predicts, at the end of its trace.
+//! What a run predicts, at the end of its trace: the same lines as in its record, so that they are one format.
 use super::Kind;
 use super::encoder::block;
 use super::reader::Reason;
-use super::wire::{Sink, Source};
+use super::wire::Source;
+use crate::timed::Timed;
+use crate::timed_record;
 
-/// The totals of one process. Times are picoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prediction {
-    pub platform: String,
-    /// With placed functions on the NxP and crossings charged.
-    pub migrating: u64,
-    /// With everything on the host.
-    pub staying: u64,
-    /// Where the migrating time goes.
-    pub parts: Vec<Part>,
-    pub sites: Vec<Site>,
+/// After the last line: without it the block was cut.
+const END: &str = "end\n";
+
+/// The block to append to the trace of `process`, at its exit.
+pub fn prediction_block(process: u32, timed: &Timed) -> Vec<u8> {
+    let mut lines = String::new();
+    timed_record::write(timed, &mut lines);
+    lines.push_str(END);
+    block(Kind::Prediction, process, lines.as_bytes())
 }
 
-/// A share of the migrating time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    pub name: String,
-    pub time: u64,
-}
-
-/// All calls from one place to one placed function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Site {
-    /// Where the call is, as people read it: a function, with file and line if known.
-    pub caller: String,
-    /// Linker's name.
-    pub callee: String,
-    pub calls: u64,
-    /// RV64 instructions retired in these calls.
-    pub instructions: u64,
-    /// Accesses to NxP-local memory in these calls.
-    pub accesses: u64,
-    /// In these calls on the NxP.
-    pub nxp: u64,
-    /// In the same calls if they stay on the host.
-    pub staying: u64,
-    /// Going there and back.
-    pub crossing: u64,
-    /// Whether it pays, in words.
-    pub verdict: String,
-}
-
-impl Prediction {
-    /// The block to append to the trace of `process`.
-    pub fn block(&self, process: u32) -> Vec<u8> {
-        let mut out = Vec::new();
-        out.text(self.platform.as_bytes());
-        out.number(self.migrating);
-        out.number(self.staying);
-        out.number(self.parts.len() as u64);
-        for part in &self.parts {
-            out.text(part.name.as_bytes());
-            out.number(part.time);
+/// Where a line is wrong `source` is left at its beginning.
+pub(super) fn read(source: &mut Source<'_>) -> Result<Timed, Reason> {
+    let mut timed = Timed::default();
+    loop {
+        let rest = source.bytes.get(source.at..).unwrap_or_default();
+        let line = rest
+            .split_inclusive(|&byte| byte == b'\n')
+            .next()
+            .filter(|line| line.ends_with(b"\n"))
+            .ok_or(Reason::Truncated)?;
+        if line != END.as_bytes() {
+            take(&mut timed, line).ok_or(Reason::Prediction)?;
         }
-        out.number(self.sites.len() as u64);
-        for site in &self.sites {
-            out.text(site.caller.as_bytes());
-            out.text(site.callee.as_bytes());
-            out.text(site.verdict.as_bytes());
-            for n in [
-                site.calls,
-                site.instructions,
-                site.accesses,
-                site.nxp,
-                site.staying,
-                site.crossing,
-            ] {
-                out.number(n);
-            }
+        source.at += line.len();
+        if line == END.as_bytes() {
+            return Ok(timed);
         }
-        block(Kind::Prediction, process, &out)
     }
+}
 
-    pub(super) fn read(source: &mut Source<'_>) -> Result<Self, Reason> {
-        let mut prediction = Self {
-            platform: source.text()?,
-            migrating: source.number()?,
-            staying: source.number()?,
-            ..Self::default()
-        };
-        for _ in 0..source.count()? {
-            prediction.parts.push(Part {
-                name: source.text()?,
-                time: source.number()?,
-            });
-        }
-        for _ in 0..source.count()? {
-            prediction.sites.push(Site {
-                caller: source.text()?,
-                callee: source.text()?,
-                verdict: source.text()?,
-                calls: source.number()?,
-                instructions: source.number()?,
-                accesses: source.number()?,
-                nxp: source.number()?,
-                staying: source.number()?,
-                crossing: source.number()?,
-            });
-        }
-        Ok(prediction)
-    }
+fn take(timed: &mut Timed, line: &[u8]) -> Option<()> {
+    let (key, value) = str::from_utf8(line)
+        .ok()?
+        .trim_end_matches('\n')
+        .split_once(' ')?;
+    timed_record::take(timed, key, value)
 }

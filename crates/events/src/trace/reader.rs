@@ -3,7 +3,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::event::{self, Event, What};
 use super::wire::Source;
-use super::{HEADER, Kind, MAGIC, Prediction, VERSION};
+use super::{HEADER, Kind, MAGIC, VERSION, prediction};
+use crate::timed::Timed;
 
 /// Why bytes are not a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +27,8 @@ pub enum Reason {
     Number,
     #[error("no event has the tag {0:#x}")]
     Event(u8),
+    #[error("no line of a prediction begins here")]
+    Prediction,
     #[error("time goes back")]
     Backwards,
     #[error("time is larger than 64 bits")]
@@ -52,7 +55,7 @@ pub struct Process<'a> {
     /// By number.
     pub threads: Vec<Thread<'a>>,
     /// Missing where the process did not come to its exit.
-    pub prediction: Option<Prediction>,
+    pub prediction: Option<Timed>,
     names: HashMap<u32, Name>,
 }
 
@@ -183,7 +186,7 @@ impl<'a> Open<'a> {
             self.process.program = source.text()?;
             self.process.platform = source.text()?;
         } else if header.kind == Kind::Prediction as u16 {
-            self.process.prediction = Some(Prediction::read(source)?);
+            self.process.prediction = Some(prediction::read(source)?);
         } else if header.kind == Kind::Events as u16 {
             return self.events(header.thread, source);
         } else {

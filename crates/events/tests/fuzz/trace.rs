@@ -1,6 +1,7 @@
 //! Any bytes to the reader of traces, for the tests and for `fuzz/`.
 use flick_events::trace::{
-    Encoder, Event, MAX_STACK, MAX_TEXT, MIN_BUFFER, Thread, Trace, What, process_block,
+    Encoder, Event, MAGIC, MAX_STACK, MAX_TEXT, MIN_BUFFER, Thread, Trace, VERSION, What,
+    prediction_block, process_block,
 };
 
 /// Reads all that there is to read. The first byte says whether the rest is a file, the events of
@@ -14,7 +15,8 @@ pub fn read_all(data: &[u8]) {
         0 => file.extend(rest),
         kind => {
             file = process_block(1, b"program", b"platform");
-            file.extend(b"FLKT\x01\0");
+            file.extend(MAGIC);
+            file.extend(VERSION.to_le_bytes());
             file.extend([kind, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
             file.extend((rest.len() as u32).to_le_bytes());
             file.extend(rest);
@@ -27,6 +29,12 @@ pub fn read_all(data: &[u8]) {
 
 /// Whatever can be read can be written, and is the same when it is read again.
 fn write_again(trace: &Trace<'_>) {
+    for timed in trace.processes.iter().flat_map(|p| &p.prediction) {
+        let mut file = process_block(1, b"", b"");
+        file.extend(prediction_block(1, timed));
+        let again = Trace::read(&file).expect("what was written can be read");
+        assert_eq!(again.processes[0].prediction.as_ref(), Some(timed));
+    }
     for thread in trace.processes.iter().flat_map(|p| &p.threads) {
         let mut file = process_block(1, b"", b"");
         let mut buffer = vec![0; MIN_BUFFER];

@@ -17,6 +17,7 @@ use flick_image::Error;
 use flick_names::Demangle;
 
 use crate::child::{self, file_error};
+use crate::platform;
 use crate::reasons::{self, Reasons};
 use advice::Advice;
 
@@ -39,7 +40,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let Some(program) = command.first() else {
         return Ok(ExitCode::from(2));
     };
-    let platform = child::platform("flick advise", options.platform.as_deref())?;
+    let platform = platform::required("flick advise", options.platform.as_deref())?;
     let dir = tempfile::Builder::new()
         .prefix("flick-advise")
         .tempdir()

@@ -1,7 +1,8 @@
 //! The picture of the whole run: for each thread what its two sides do over time.
 use std::fmt::Write as _;
 
-use flick_events::trace::{Part, Process, Side, Thread};
+use flick_events::timed::Share;
+use flick_events::trace::{Process, Side, Thread};
 
 use super::counters::{self, Counter};
 use super::figures::time;
@@ -86,16 +87,16 @@ impl Overview {
     }
 
     /// Where the threads' time goes, as far as their traces tell.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn shares(&self) -> Vec<Share> {
         let [host, nxp] = &self.totals;
         let of = |doing: Doing| host[doing as usize].saturating_add(nxp[doing as usize]);
         [
-            ("host compute", host[Doing::Computes as usize]),
-            ("NxP compute", nxp[Doing::Computes as usize]),
+            ("host code", host[Doing::Computes as usize]),
+            ("NxP code", nxp[Doing::Computes as usize]),
             ("crossings", of(Doing::Crosses)),
             ("waiting", of(Doing::Waits)),
         ]
-        .map(|(name, time)| Part {
+        .map(|(name, time)| Share {
             name: name.into(),
             time,
         })
@@ -244,15 +245,15 @@ mod tests {
             }
         );
         // main for 100, the other from 20 to 95.
-        let sum: u64 = overview.parts().iter().map(|part| part.time).sum();
+        let sum: u64 = overview.shares().iter().map(|share| share.time).sum();
         assert_eq!(sum, 175 * micro);
         // main: 8 + 6 + 8 + 6 + 6 + 6, the other: 8 + 6 + 1 + 8 + 6 + 8.
-        let crossings = overview.parts()[2].clone();
+        let crossings = overview.shares()[2].clone();
         assert_eq!(
             (crossings.name.as_str(), crossings.time),
             ("crossings", 77 * micro)
         );
-        assert_eq!(overview.parts()[3].time, 2 * micro);
+        assert_eq!(overview.shares()[3].time, 2 * micro);
         // No column of a thread has more than its time.
         for row in &overview.rows {
             for column in 0..COLUMNS {

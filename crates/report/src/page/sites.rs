@@ -1,7 +1,7 @@
 //! The table of call sites: what each costs, and whether it pays.
 use std::fmt::Write as _;
 
-use flick_events::trace::Site;
+use flick_events::timed::{self, Site};
 use flick_names::Demangle;
 
 use super::figures::{count, percent, significant, time, time_of};
@@ -16,18 +16,14 @@ pub fn write(page: &mut String, sites: &[Site], demangle: Demangle) {
     *page += "<p class=\"about\">Those that take most time first; work and times are of one call on average, with what it calls.</p>\n\
         <table class=\"sites\">\n<thead><tr><th scope=\"col\">Call</th><th scope=\"col\">Calls</th>\
         <th scope=\"col\">NxP instructions</th><th scope=\"col\">NxP-memory accesses</th>\
-        <th scope=\"col\">On the NxP</th><th scope=\"col\">Crossing</th><th scope=\"col\">If it stays</th>\
+        <th scope=\"col\">On the NxP</th><th scope=\"col\">Crossing and waiting</th><th scope=\"col\">If it stays</th>\
         <th scope=\"col\">Migrated</th></tr></thead>\n";
     let mut sites: Vec<&Site> = sites.iter().collect();
-    sites.sort_by_key(|site| std::cmp::Reverse(migrating(site)));
+    sites.sort_by_key(|site| std::cmp::Reverse(site.migrating));
     for site in sites {
         row(page, site, demangle);
     }
     *page += "</table>\n</section>\n";
-}
-
-fn migrating(site: &Site) -> u64 {
-    site.nxp.saturating_add(site.crossing)
 }
 
 fn row(page: &mut String, site: &Site, demangle: Demangle) {
@@ -36,38 +32,39 @@ fn row(page: &mut String, site: &Site, demangle: Demangle) {
         page,
         "<tbody><tr><th scope=\"row\"><b>{}</b> <span class=\"caller\">from {}</span></th>",
         escape(&function(&site.callee, demangle)),
-        escape(&site.caller),
+        escape(&demangle.apply(&site.caller)),
     );
+    let nxp = site.migrating.saturating_sub(site.crossing);
     for (label, value) in [
         ("Calls", count(site.calls as f64)),
         ("NxP instructions", count(each(site.instructions))),
         ("NxP-memory accesses", count(each(site.accesses))),
-        ("On the NxP", time_of(each(site.nxp))),
-        ("Crossing", time_of(each(site.crossing))),
+        ("On the NxP", time_of(each(nxp))),
+        ("Crossing and waiting", time_of(each(site.crossing))),
         ("If it stays", time_of(each(site.staying))),
     ] {
         let _ = writeln!(page, "<td data-label=\"{label}\">{value}</td>");
     }
-    let (class, ratio) = ratio(site.staying, migrating(site));
-    let longest = migrating(site).max(site.staying);
+    let (class, ratio) = ratio(site.staying, site.migrating);
+    let longest = site.migrating.max(site.staying);
     let width = |value| percent(value, longest);
     let _ = writeln!(
         page,
         "<td data-label=\"Migrated\"><span class=\"{class}\">{ratio}</span><span class=\"pair\" title=\"all calls: {} if they stay; \
-         {} on the NxP and {} crossing\"><span class=\"host\" style=\"width:{:.2}%\"></span>\
+         {} on the NxP, {} crossing and waiting\"><span class=\"host\" style=\"width:{:.2}%\"></span>\
          <span class=\"both\"><span class=\"nxp\" style=\"width:{:.2}%\"></span>\
          <span class=\"x1\" style=\"width:{:.2}%\"></span></span></span></td></tr>",
         time(site.staying),
-        time(site.nxp),
+        time(nxp),
         time(site.crossing),
         width(site.staying),
-        width(site.nxp),
+        width(nxp),
         width(site.crossing),
     );
     let _ = writeln!(
         page,
         "<tr class=\"words\"><td colspan=\"8\">{}</td></tr></tbody>",
-        escape(&site.verdict)
+        escape(&timed::verdict(site))
     );
 }
 

@@ -1,5 +1,5 @@
 //! Pages of traces that are made up: well-formed, closed to the outside, with every name escaped.
-use flick_events::trace::{Encoder, Side, Trace};
+use flick_events::trace::{Encoder, Side, Trace, prediction_block};
 use flick_names::Demangle;
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -12,7 +12,7 @@ type Threads<'a> = &'a [&'a dyn Fn(&mut Encoder<'_>) -> bool];
 fn page(threads: Threads<'_>, predicted: bool) -> String {
     let mut file = trace(threads);
     if predicted {
-        file.extend(prediction().block(7));
+        file.extend(prediction_block(7, &prediction()));
     }
     let page = super::html(&Trace::read(&file).unwrap(), Demangle::Yes);
     check(&page);
@@ -76,12 +76,18 @@ fn a_whole_run() {
         "231 µs",
         "host accesses to NxP memory",
         "20.0 %",
+        "All on the host",
+        "the NxP&#39;s functions",
+        "89.6 %",
+        "Sums over 2 threads",
+        "build the program with --flick-timed",
         "main",
         "jumper (2)",
-        "pays 2.4x; breaks even at 33 accesses per call, you have 812",
+        "pays 2.6x; breaks even at 107 accesses a call, you have 812",
+        "from main (bfs.c:44)",
         "40,000",
         "visit &lt;inline&gt;",
-        "9.3x slower &amp; so on",
+        "no number of accesses a call would make it pay",
         "std::vector&lt;int&gt;::push_back(int)",
     ] {
         assert!(words.contains(part), "{part}");
@@ -110,7 +116,7 @@ fn a_run_that_was_cut_short() {
     let words = words(&page);
     assert!(words.contains("No prediction: the process did not come to its exit."));
     assert!(words.contains("As far as the trace goes"));
-    assert!(words.contains("NxP compute"));
+    assert!(words.contains("NxP code"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
 use super::patient::held;
-use super::{enabled, state};
+use super::{enabled, state, trace};
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -95,7 +95,9 @@ unsafe extern "C" fn prepare(new: *mut New) -> Call {
     let state = state::current();
     if !state.is_null() {
         // SAFETY: this thread's.
-        unsafe { (*state).begin_at(new.migrating, new.staying) };
+        let state = unsafe { &mut *state };
+        state.begin_at(new.migrating, new.staying);
+        trace::begins(state);
     }
     Call {
         start: new.start,

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
 use flick_abi::layout::Gate;
-use flick_events::timed;
-use flick_events::trace::{self, Encoder, How, Prediction, Side};
+use flick_events::timed::Timed;
+use flick_events::trace::{self, Encoder, How, Side};
 use flick_timing::platform::{PARTS, Parts};
 use flick_timing::{Calls, Sampler, Spent};
 
@@ -76,6 +76,8 @@ const BUFFER: usize = 64 << 10;
 /// A thread's part of the trace.
 pub struct Tracer {
     encoder: Encoder<'static>,
+    /// Its number in the trace.
+    thread: u32,
     /// The NxP functions that the thread is in, and the host functions that have called them.
     pub calls: Calls,
     /// Femtoseconds between two samples of a side.
@@ -100,6 +102,7 @@ impl Tracer {
         let thread = THREADS.fetch_add(1, Relaxed);
         let mut tracer = Self {
             encoder: Encoder::new(buffer, std::process::id(), thread),
+            thread,
             calls: Calls::default(),
             period: PERIOD,
             samples: 0,
@@ -108,13 +111,17 @@ impl Tracer {
             nxp: (0, 0),
             busy: false,
         };
-        let name = if thread == 1 {
+        tracer.start(now);
+        Some(tracer)
+    }
+
+    fn start(&mut self, now: u128) {
+        let name = if self.thread == 1 {
             "main".to_owned()
         } else {
-            format!("thread {thread}")
+            format!("thread {}", self.thread)
         };
-        tracer.put(|encoder| encoder.thread_start(picoseconds(now), name.as_bytes()));
-        Some(tracer)
+        self.put(|encoder| encoder.thread_start(picoseconds(now), name.as_bytes()));
     }
 
     fn put(&mut self, event: impl Fn(&mut Encoder<'static>) -> bool) {
@@ -365,6 +372,15 @@ pub fn sample_host(state: &mut State, above: usize) {
     tracer.sample(now, Side::Host, weight, weight, &walk.stack[..walk.count]);
 }
 
+/// The thread of `state` begins at its time now, which is its creator's and may be earlier than what it has told.
+pub fn begins(state: &mut State) {
+    let now = state.now();
+    if let Some(tracer) = &mut state.tracer {
+        tracer.encoder.restart(std::process::id(), tracer.thread);
+        tracer.start(now);
+    }
+}
+
 /// The thread of `state` ends at `now`.
 pub fn thread_ends(state: &mut State, now: u128) {
     if let Some(tracer) = &mut state.tracer {
@@ -377,13 +393,14 @@ pub fn thread_ends(state: &mut State, now: u128) {
 pub fn forked(state: &mut State) {
     if let Some(tracer) = &mut state.tracer {
         begin();
+        tracer.thread = 1;
         tracer.encoder.restart(std::process::id(), 1);
         tracer.busy = false;
     }
 }
 
 /// Names what has a number and writes the totals, at the end of the process. `state`: of the thread that ends it.
-pub fn finish(state: &mut State, total: &timed::Timed) {
+pub fn finish(state: &mut State, total: &Timed) {
     let now = picoseconds(state.now());
     let Some(tracer) = &mut state.tracer else {
         return;
@@ -395,30 +412,5 @@ pub fn finish(state: &mut State, total: &timed::Timed) {
     }
     tracer.put(|encoder| encoder.thread_end(now));
     tracer.flush();
-    write(&prediction(total).block(std::process::id()));
-}
-
-fn prediction(total: &timed::Timed) -> Prediction {
-    let part = |share: &timed::Share| trace::Part {
-        name: share.name.clone(),
-        time: share.time,
-    };
-    let site = |site: &timed::Site| trace::Site {
-        caller: site.caller.clone(),
-        callee: site.callee.clone(),
-        calls: site.calls,
-        instructions: site.instructions,
-        accesses: site.accesses,
-        nxp: site.migrating.saturating_sub(site.crossing),
-        staying: site.staying,
-        crossing: site.crossing,
-        verdict: timed::verdict(site),
-    };
-    Prediction {
-        platform: total.platform.clone(),
-        migrating: total.migrating,
-        staying: total.staying,
-        parts: total.migrating_shares.iter().map(part).collect(),
-        sites: total.sites.iter().map(site).collect(),
-    }
+    write(&trace::prediction_block(std::process::id(), total));
 }
