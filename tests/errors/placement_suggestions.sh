@@ -87,6 +87,7 @@ line 'int sum(int, int)' 'nxp int sum(int, int)'
 line 'nxp struct Square' 'nxp class Square'
 line 'nxp namespce geometry' 'nxp namespace geometry'
 line 'Project' 'project'
+line 'overide' 'override'
 echo 'nxp sum, area' >shapes.place
 refuses FLK0209 'each name has a line of its own' -- "$cxx" --flick-place=shapes.place -c shapes.cpp -o x.o
 echo 'somewhere over the rainbow' >shapes.place

@@ -9,9 +9,10 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 /// Sections that follow the generated ones, by page.
-const BY_HAND: [(&str, &str); 8] = [
+const BY_HAND: [(&str, &str); 9] = [
     ("flick", include_str!("../man/flick.man")),
     ("flick-stat", include_str!("../man/flick-stat.man")),
+    ("flick-advise", include_str!("../man/flick-advise.man")),
     ("flick-record", include_str!("../man/flick-record.man")),
     ("flick-report", include_str!("../man/flick-report.man")),
     ("flick-config", include_str!("../man/flick-config.man")),
