@@ -68,7 +68,8 @@ private:
     withoutExtension(*Call);
   }
 
-  /// Host code extends results to 32 bits at most, and leaves what it likes above those of 8 and 16.
+  /// Host code extends results to 32 bits at most, and leaves what it likes above those of 8
+  /// and 16.
   template <typename Callable> static void withoutExtension(Callable &Called) {
     Called.removeRetAttr(Attribute::SExt);
     Called.removeRetAttr(Attribute::ZExt);
