@@ -4,7 +4,6 @@
 #include "flick_abi.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -272,7 +271,6 @@ private:
       return;
     }
     StringRef Name = Callee ? Callee->getName() : StringRef();
-    throughRuntime(Call);
     Value *Clock = nullptr;
     if (!Paid)
       Clock = pay(Call, FLICK_TIMED_CALLS);
@@ -294,19 +292,6 @@ private:
     B.SetInsertPoint(Then);
     Value *Length = lengthOf(Call, B);
     B.CreateCall(U.Library, {U.callee(Name), Length, Call.getCalledOperand()});
-  }
-
-  /// Threads have accounts of their own, which their creator's times begin.
-  void throughRuntime(CallBase &Call) {
-    Function *Callee = Call.getCalledFunction();
-    if (!Callee || !Callee->isDeclaration())
-      return;
-    StringRef Name = StringSwitch<StringRef>(Callee->getName())
-                         .Case("pthread_create", FLICK_TIMED_THREAD_CREATE)
-                         .Case("pthread_join", FLICK_TIMED_THREAD_JOIN)
-                         .Default("");
-    if (!Name.empty())
-      Call.setCalledFunction(U.M.getOrInsertFunction(Name, Call.getFunctionType()));
   }
 
   /// Keeps an access for `tell`.

@@ -41,8 +41,6 @@
 #define FLICK_TIMED_ACCESS "__flick_timed_access"
 #define FLICK_TIMED_MEMORY "__flick_timed_memory"
 #define FLICK_TIMED_LIBRARY "__flick_timed_library"
-#define FLICK_TIMED_THREAD_CREATE "__flick_timed_thread_create"
-#define FLICK_TIMED_THREAD_JOIN "__flick_timed_thread_join"
 #define FLICK_NXP_LIBRARY \
   "__ashlti3", \
   "__ashrti3", \

@@ -3,6 +3,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build
 flick=$build/bin/flick
 flick_cc=$build/bin/flick-cc
+flick_cxx=$build/bin/flick-c++
 
 # A `make` that a script runs is no part of the one that runs the script.
 unset MAKEFLAGS MFLAGS MAKELEVEL

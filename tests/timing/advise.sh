@@ -12,7 +12,7 @@ advised() {
 advise() {
   local name=$1 source=$2 platform=$3 compiler=$flick_cc
   shift 3
-  [ "${source##*.}" = c ] || compiler=$(dirname "$flick_cc")/flick-c++
+  [ "${source##*.}" = c ] || compiler=$flick_cxx
   local options=(-O2 -g -Wall -Werror --flick-timed "$source")
   rm -f "$work"/place "$work"/place.*
   "$compiler" "${options[@]}" -o "$work/advised"

@@ -50,14 +50,19 @@ for form in "${@:-latency bandwidth instructions tlb cache link free}"; do
 done
 [ $# = 0 ] || exit "$((failed > 0))"
 
-"$flick_cc" -O2 -Wall -Werror --flick-timed "$here/threads.c" -o "$work/threads"
-for run in 1 2 3 4 5; do
-  status=0
-  FLICK_PLATFORM=$work/latency.toml "$work/threads" || status=$?
-  verdict "threads, run $run" "$status"
+for link in -pie -static; do
+  [ $link = -pie ] && code=-fPIE || code=-fno-pie
+  options=(-O2 -Wall -Werror --flick-timed $code $link)
+  "$flick_cc" "${options[@]}" "$here/threads.c" -o "$work/threads"
+  "$flick_cxx" "${options[@]}" "$here/threads.cpp" -o "$work/threads_of_cxx"
+  for run in 1 2 3; do
+    for program in threads threads_of_cxx; do
+      status=0
+      FLICK_PLATFORM=$work/latency.toml "$work/$program" || status=$?
+      verdict "$program $link, run $run" "$status"
+    done
+  done
 done
-
-. "$here/advise.sh"
 
 # Threads begin at their creator's times in a trace, too: its time line ends where the prediction does.
 time_line() {

@@ -63,8 +63,6 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_ACCESS", timed::ACCESS),
         ("TIMED_MEMORY", timed::MEMORY),
         ("TIMED_LIBRARY", timed::LIBRARY),
-        ("TIMED_THREAD_CREATE", timed::THREAD_CREATE),
-        ("TIMED_THREAD_JOIN", timed::THREAD_JOIN),
     ] {
         writeln!(out, "#define FLICK_{name} \"{value}\"")?;
     }

@@ -107,6 +107,8 @@ pub const STATIC_WRAPS: &[&str] = &[
     "_longjmp",
     "siglongjmp",
     "__longjmp_chk",
+    "pthread_create",
+    "pthread_join",
 ];
 
 /// What `libnxp.a` defines for the code generator and, with [`CALL_PREFIX`], for direct calls.

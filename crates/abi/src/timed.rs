@@ -106,7 +106,7 @@ pub const CALLS: u32 = 1;
 pub const ACCESS: &str = "__flick_timed_access";
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
 pub const MEMORY: &str = "__flick_timed_memory";
-/// pthread_create(3) and pthread_join(3) of instrumented code.
+/// What format 1.3 called for pthread_create(3) and pthread_join(3).
 pub const THREAD_CREATE: &str = "__flick_timed_thread_create";
 pub const THREAD_JOIN: &str = "__flick_timed_thread_join";
 /// `void (TimedCallee *, u64 n, const void *target)`: a call that has told of nothing has returned.

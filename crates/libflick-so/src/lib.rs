@@ -4,7 +4,9 @@
 use flick_abi::Note;
 
 mod malloc;
+mod next;
 mod signals;
+mod threads;
 
 /// For the driver, which must not link programs with a runtime that is older than they are.
 #[used]

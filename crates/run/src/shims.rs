@@ -1,6 +1,7 @@
-//! The functions that stand in front of libc's signal and jump functions, written once for `libflick.so`
+//! The functions that stand in front of libc's signal, jump and thread functions, written once for `libflick.so`
 //! and `libflick.a`: these differ in the symbols (`--wrap` wants `__wrap_NAME`) and in where libc's own
-//! functions are. What the functions do is in [`interpose`](crate::interpose).
+//! functions are. What the functions do is in [`interpose`](crate::interpose) and
+//! [`timed::threads`](crate::timed::threads).
 
 /// Defines them all. `prefix` stands before each symbol; the other values are libc's functions.
 #[macro_export]
@@ -100,6 +101,66 @@ macro_rules! signal_shims {
                     $next;
                 next(buffer, value)
             }
+        }
+    };
+}
+
+/// Defines those of threads. The values are libc's functions: for pthread_join(3) the name of a Rust function that finds it.
+#[macro_export]
+macro_rules! thread_shims {
+    (
+        prefix: $prefix:literal,
+        pthread_create: $create:expr,
+        pthread_join: $find_join:ident $(,)?
+    ) => {
+        /// # Safety
+        /// As for libc's function.
+        #[unsafe(export_name = concat!($prefix, "pthread_create"))]
+        pub unsafe extern "C" fn pthread_create(
+            thread: *mut ::libc::pthread_t,
+            attributes: *const ::libc::pthread_attr_t,
+            start: $crate::timed::threads::Start,
+            argument: *mut ::std::ffi::c_void,
+        ) -> ::std::ffi::c_int {
+            // SAFETY: by contract.
+            unsafe {
+                $crate::timed::threads::create($create, thread, attributes, start, argument)
+            }
+        }
+
+        /// Cancellation unwinds it: no frame of Rust's is between libc's function and its caller.
+        ///
+        /// # Safety
+        /// As for libc's function.
+        #[unsafe(naked)]
+        #[unsafe(export_name = concat!($prefix, "pthread_join"))]
+        pub unsafe extern "C" fn pthread_join(
+            thread: ::libc::pthread_t,
+            result: *mut *mut ::std::ffi::c_void,
+        ) -> ::std::ffi::c_int {
+            ::std::arch::naked_asm!(
+                ".cfi_startproc",
+                "push rdi",
+                ".cfi_def_cfa_offset 16",
+                "push rsi",
+                ".cfi_def_cfa_offset 24",
+                "sub rsp, 8",
+                ".cfi_def_cfa_offset 32",
+                "call {find}",
+                "add rsp, 8",
+                ".cfi_def_cfa_offset 24",
+                "pop rsi",
+                ".cfi_def_cfa_offset 16",
+                "mov rdi, [rsp]",
+                "call rax",
+                "mov esi, eax",
+                "pop rdi",
+                ".cfi_def_cfa_offset 8",
+                "jmp {joined}",
+                ".cfi_endproc",
+                find = sym $find_join,
+                joined = sym $crate::timed::threads::joined,
+            )
         }
     };
 }

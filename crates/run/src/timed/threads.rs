@@ -1,13 +1,15 @@
-//! Threads of timed host code: each begins at its creator's time, and who joins it goes on at its end, in each world.
+//! Threads of timed processes: each begins at its creator's time, and who joins it goes on at its end, in each world.
+//! Their creation and end come by here wherever they are asked for ([`crate::thread_shims`]).
 use std::arch::naked_asm;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
+use std::ptr;
 use std::sync::Mutex;
 
 use super::patient::held;
 use super::{enabled, state, trace};
 
-type Start = extern "C" fn(*mut c_void) -> *mut c_void;
+pub type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
 /// What a new thread is to run, and its times.
 struct New {
@@ -30,12 +32,20 @@ pub fn ended(migrating: u128, staying: u128) {
         .insert(own, (migrating, staying));
 }
 
-/// Instrumented code calls this for pthread_create(3).
+/// pthread_create(3).
+pub type Create = unsafe extern "C" fn(
+    *mut libc::pthread_t,
+    *const libc::pthread_attr_t,
+    Start,
+    *mut c_void,
+) -> c_int;
+
+/// Stands in front of pthread_create(3).
 ///
 /// # Safety
-/// As pthread_create.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_timed_thread_create(
+/// As for that; `libc` is libc's own.
+pub unsafe fn create(
+    libc: Create,
     thread: *mut libc::pthread_t,
     attributes: *const libc::pthread_attr_t,
     start: Start,
@@ -43,9 +53,13 @@ pub unsafe extern "C" fn __flick_timed_thread_create(
 ) -> c_int {
     // SAFETY: by contract; `begin` has the type of a thread's function, and frees what it gets.
     unsafe {
-        let state = state::current();
-        if !enabled() || state.is_null() {
-            return libc::pthread_create(thread, attributes, start, argument);
+        let state = if enabled() {
+            state::current()
+        } else {
+            ptr::null_mut()
+        };
+        if state.is_null() {
+            return libc(thread, attributes, start, argument);
         }
         let new = Box::into_raw(Box::new(New {
             start,
@@ -56,7 +70,7 @@ pub unsafe extern "C" fn __flick_timed_thread_create(
         let begin: unsafe extern "C" fn(*mut c_void) -> *mut c_void = begin;
         let begin =
             std::mem::transmute::<unsafe extern "C" fn(*mut c_void) -> *mut c_void, Start>(begin);
-        let result = libc::pthread_create(thread, attributes, begin, new.cast());
+        let result = libc(thread, attributes, begin, new.cast());
         if result != 0 {
             drop(Box::from_raw(new));
         }
@@ -105,40 +119,43 @@ unsafe extern "C" fn prepare(new: *mut New) -> Call {
     }
 }
 
-/// Instrumented code calls this for pthread_join(3), which an unwinder may leave (cancellation).
-///
-/// # Safety
-/// As pthread_join.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_timed_thread_join() {
-    naked_asm!(
-        ".cfi_startproc",
-        "push rdi",
-        ".cfi_def_cfa_offset 16",
-        "call {join}",
-        "mov esi, eax",
-        "pop rdi",
-        ".cfi_def_cfa_offset 8",
-        "jmp {joined}",
-        ".cfi_endproc",
-        join = sym libc::pthread_join,
-        joined = sym joined,
-    )
-}
-
-/// pthread_join has returned `result`.
-extern "C" fn joined(thread: libc::pthread_t, result: c_int) -> c_int {
-    let state = state::current();
-    if result != 0 || state.is_null() {
+/// pthread_join(3) has returned `result`.
+pub extern "C" fn joined(thread: libc::pthread_t, result: c_int) -> c_int {
+    if result != 0 || !enabled() {
         return result;
     }
+    let state = state::current();
     let mut ended = held(&ENDED);
     if let Some((migrating, staying)) = ended.get_or_insert_default().remove(&thread) {
-        // SAFETY: this thread's.
+        // SAFETY: this thread's, in a timed process.
         let state = unsafe { &mut *state };
         state.sums.joining += migrating.saturating_sub(state.now());
         state.sums.staying_joining += staying.saturating_sub(state.now_staying());
     }
     result
+}
+
+unsafe extern "C" {
+    fn pthread_create();
+    fn pthread_join();
+}
+
+/// What code compiled for format 1.3 calls for pthread_create(3).
+///
+/// # Safety
+/// As that.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_timed_thread_create() {
+    naked_asm!("jmp {create}", create = sym pthread_create)
+}
+
+/// What code compiled for format 1.3 calls for pthread_join(3).
+///
+/// # Safety
+/// As that.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_timed_thread_join() {
+    naked_asm!("jmp {join}", join = sym pthread_join)
 }

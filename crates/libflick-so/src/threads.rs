@@ -1,0 +1,17 @@
+//! libc's thread functions, ahead of libc in symbol lookup: those of C++'s and OpenMP's libraries come by here, too.
+use std::ffi::c_void;
+
+use crate::next::Next;
+
+static PTHREAD_CREATE: Next = Next::new(c"pthread_create");
+static PTHREAD_JOIN: Next = Next::new(c"pthread_join");
+
+extern "C" fn find_join() -> *mut c_void {
+    PTHREAD_JOIN.find()
+}
+
+flick_run::thread_shims! {
+    prefix: "",
+    pthread_create: PTHREAD_CREATE.function(),
+    pthread_join: find_join,
+}
