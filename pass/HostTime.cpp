@@ -8,6 +8,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -177,6 +178,10 @@ public:
     SmallVector<BasicBlock *> Blocks;
     for (BasicBlock &Block : F)
       Blocks.push_back(&Block);
+    Grows = any_of(instructions(F), [](const Instruction &I) {
+      auto *Local = dyn_cast<AllocaInst>(&I);
+      return Local && !Local->isStaticAlloca();
+    });
     SmallVector<Value *> Prices;
     for (BasicBlock *Block : Blocks)
       Prices.push_back(U.costOf(countBlock(*Block, Costs)));
@@ -203,6 +208,8 @@ private:
   /// Of objects that are never NxP-local: only profiles want to know.
   SmallVector<Access> OnHost;
   Value *Profiled = nullptr;
+  /// Its stack pointer moves while it runs.
+  bool Grows = false;
 
   void block(BasicBlock &Block, Value *Price) {
     SmallVector<Instruction *> All;
@@ -225,7 +232,9 @@ private:
         call(*Call, Paid);
       } else if (isa<ReturnInst, ResumeInst>(I)) {
         tell(*I);
-        if (!Paid)
+        if (Paid)
+          look(*I, clock(*I), FLICK_TIMED_RETURNS);
+        else
           pay(*I, FLICK_TIMED_RETURNS);
       } else if (I->isTerminator()) {
         tell(*I);
@@ -250,10 +259,22 @@ private:
     B.CreateAlignedStore(New, Address, Align(16));
     B.CreateStore(ConstantAggregateZero::get(U.Pair), Spent);
     Value *Host = B.CreateExtractElement(New, uint64_t(0));
-    Value *Positive = B.CreateICmpSGE(Host, B.getInt64(0));
-    Instruction *Then = SplitBlockAndInsertIfThen(Positive, &Before, false, U.Unlikely);
-    cold(*Then, U.Full, {B.getInt64(Why)});
+    look(Before, Host, Why);
     return Host;
+  }
+
+  /// The host's part of the clock.
+  Value *clock(Instruction &Before) {
+    IRBuilder<> B(&Before);
+    return B.CreateLoad(U.Long, B.CreateThreadLocalAddress(U.Clock));
+  }
+
+  /// Has the runtime look if the clock is full.
+  void look(Instruction &Before, Value *Clock, uint64_t Why) {
+    IRBuilder<> B(&Before);
+    Value *Positive = B.CreateICmpSGE(Clock, B.getInt64(0));
+    Instruction *Then = SplitBlockAndInsertIfThen(Positive, &Before, false, U.Unlikely);
+    cold(*Then, U.Full, {B.getInt64(Why | (Grows ? FLICK_TIMED_GROWS : 0))});
   }
 
   void cold(Instruction &Before, FunctionCallee Callee, ArrayRef<Value *> Arguments) {
@@ -272,21 +293,19 @@ private:
     }
     StringRef Name = Callee ? Callee->getName() : StringRef();
     Value *Clock = nullptr;
-    if (!Paid)
+    if (Paid)
+      look(Call, Clock = clock(Call), FLICK_TIMED_CALLS);
+    else
       Clock = pay(Call, FLICK_TIMED_CALLS);
     Paid = true;
     if ((Callee && isInstrumented(*Callee) && !Callee->isInterposable()) || Call.isMustTailCall() ||
         Call.doesNotReturn() || isa<CallBrInst>(Call))
       return;
-    if (!Clock) {
-      IRBuilder<> B(&Call);
-      Clock = B.CreateLoad(U.Long, B.CreateThreadLocalAddress(U.Clock));
-    }
     Instruction *After = Call.getNextNonDebugInstruction();
     if (auto *Invoke = dyn_cast<InvokeInst>(&Call))
       After = &*SplitEdge(Invoke->getParent(), Invoke->getNormalDest())->getFirstInsertionPt();
     IRBuilder<> B(After);
-    Value *Now = B.CreateLoad(U.Long, B.CreateThreadLocalAddress(U.Clock));
+    Value *Now = clock(*After);
     Value *Same = B.CreateICmpEQ(Now, Clock);
     Instruction *Then = SplitBlockAndInsertIfThen(Same, After, false);
     B.SetInsertPoint(Then);

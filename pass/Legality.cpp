@@ -262,7 +262,7 @@ private:
   /// For profiles, from which placements are proposed: what could not be placed if somebody asked.
   void noteRefusals() {
     for (Function &F : P.M) {
-      if (F.isDeclaration() || P.Functions.contains(&F))
+      if (F.isDeclaration() || (Roots.contains(&F) && !Refused.contains(&F)))
         continue;
       std::vector<Refusal> Found = bodyOf(&F);
       if (Signature Sig = signatureOf(F); !Sig.covered())

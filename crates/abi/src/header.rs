@@ -34,6 +34,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_MAP_SHIFT", timed::MAP_SHIFT),
         ("TIMED_RETURNS", timed::RETURNS),
         ("TIMED_CALLS", timed::CALLS),
+        ("TIMED_GROWS", timed::GROWS),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }

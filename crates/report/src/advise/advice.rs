@@ -63,13 +63,39 @@ impl Advice {
         self.model.small.iter().any(|small| small.function == node)
     }
 
-    /// Small functions with a caller on the NxP and one that is not, or of which the host's code is all there is: both
-    /// sides should have them.
-    pub fn both(&self) -> impl Iterator<Item = &Small> {
-        self.model.small.iter().filter(|small| {
-            let moved = |&node: &usize| self.on_nxp[node] && !self.model.nodes[node].on_nxp;
-            small.callers.iter().any(moved) && !self.model.nodes[small.function].on_nxp
+    /// Small functions of which some callers move, and where they have to be then.
+    pub fn small(&self) -> impl Iterator<Item = (&Small, Place)> {
+        self.model.small.iter().filter_map(|small| {
+            let there = |&node: &usize| self.on_nxp[node];
+            let mut callers = small.callers.iter();
+            let place = match self.model.nodes[small.function].on_nxp {
+                true if callers.clone().all(there) => return None,
+                true if callers.any(there) => Place::Both,
+                true => Place::Host,
+                // Another caller may come.
+                false if callers.any(there) => Place::Both,
+                false => return None,
+            };
+            Some((small, place))
         })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Host,
+    Nxp,
+    Both,
+}
+
+impl Place {
+    /// As placement files have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Nxp => "nxp",
+            Self::Both => "both",
+        }
     }
 }
 
@@ -192,11 +218,30 @@ mod tests {
         let edges = [(0, 1, 1), (0, 2, 50), (1, 2, 50), (2, 3, 50)];
         let advice = Advice::new(&profile(functions, &edges));
         assert_eq!(moves(&advice), [(1, true)]);
-        let small: Vec<usize> = advice.both().map(|small| small.function).collect();
-        assert_eq!(small, [2, 3]);
+        let small: Vec<_> = advice
+            .small()
+            .map(|(small, place)| (small.function, place))
+            .collect();
+        assert_eq!(small, [(2, Place::Both), (3, Place::Both)]);
         assert_eq!(advice.now, 551_000.);
         // Half of them is the host's.
         assert_eq!(advice.then, 20_000. + 100_000. + 25_500. + 51_000.);
+    }
+
+    #[test]
+    fn small_functions_go_back_with_their_callers() {
+        let functions = vec![
+            function("main", Runs::Host, 1, 0, 0),
+            function("work", Runs::Nxp, 1, 100_000, 900_000),
+            function("small", Runs::Nxp, 100, 1_000, 2_000),
+        ];
+        let advice = Advice::new(&profile(functions, &[(0, 1, 1), (1, 2, 100)]));
+        assert_eq!(moves(&advice), [(1, false)]);
+        let small: Vec<_> = advice
+            .small()
+            .map(|(small, place)| (small.function, place))
+            .collect();
+        assert_eq!(small, [(2, Place::Host)]);
     }
 
     #[test]

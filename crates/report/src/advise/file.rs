@@ -1,11 +1,11 @@
 //! The placement file that advice is written to.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use flick_events::timed::{Timed, duration};
 use flick_image::place::{OVERRIDE, PROJECT, Reason};
 
-use super::advice::Advice;
+use super::advice::{Advice, Place};
 use crate::reasons::Reasons;
 
 pub struct Placement {
@@ -16,33 +16,48 @@ pub struct Placement {
 
 /// With what other placement files have placed: this file replaces them.
 pub fn placement(advice: &Advice, timed: &Timed, placed: &Reasons, command: &str) -> Placement {
-    let mut entries: BTreeMap<&str, (&str, String)> = BTreeMap::new();
+    let mut entries: BTreeMap<String, (Place, String)> = BTreeMap::new();
     for known in placed.functions() {
         let by_file = matches!(
             known.reason,
             Reason::Name(_) | Reason::Glob(_) | Reason::Random
         );
-        if by_file && known.placement != "host" {
-            let name = flick_names::plain(&known.function);
-            entries.insert(name, (&known.placement, "as it was".into()));
+        let place = match known.placement.as_str() {
+            "nxp" => Place::Nxp,
+            "both" => Place::Both,
+            _ => Place::Host,
+        };
+        if by_file {
+            let name = flick_names::plain(&known.function).to_owned();
+            entries.insert(name, (place, "as it was".into()));
         }
     }
+    let linker = linker_names(placed);
     let functions = &timed.profile.functions;
-    let mut changes = false;
-    for small in advice.both() {
-        let name = &functions[small.function].name;
-        entries.insert(name, ("both", "small, and called by what moves".into()));
+    let mut written: BTreeSet<String> = BTreeSet::new();
+    let mut add = |name: &str, place: Place, remark: String| {
+        let name = linker.get(name).map_or(name, String::as_str).to_owned();
+        // One function on both sides: what is there for each moves.
+        let place = match written.insert(name.clone()) {
+            true => place,
+            false => Place::Both,
+        };
+        entries.insert(name, (place, remark));
+    };
+    for (small, place) in advice.small() {
+        let remark = "small, and called by what moves".to_owned();
+        add(&functions[small.function].name, place, remark);
     }
+    let mut changes = false;
     for group in &advice.groups {
         for &(node, to_nxp) in &group.moves {
             let function = &functions[advice.model.nodes[node].function];
-            let side = if to_nxp { "nxp" } else { "host" };
-            let (from, to) = match to_nxp {
-                true => (function.host, function.nxp),
-                false => (function.nxp, function.host),
+            let (from, to, place) = match to_nxp {
+                true => (function.host, function.nxp, Place::Nxp),
+                false => (function.nxp, function.host, Place::Host),
             };
             let remark = format!("{} of its own become {}", duration(from), duration(to));
-            entries.insert(&function.name, (side, remark));
+            add(&function.name, place, remark);
             changes = true;
         }
     }
@@ -53,8 +68,17 @@ pub fn placement(advice: &Advice, timed: &Timed, placed: &Reasons, command: &str
         duration(advice.now as u64),
         duration(advice.then as u64),
     );
-    for (name, (side, remark)) in entries {
-        let _ = writeln!(text, "{side:<4} {name}  # {remark}");
+    for (name, (place, remark)) in entries {
+        let _ = writeln!(text, "{:<4} {name}  # {remark}", place.word());
     }
     Placement { text, changes }
+}
+
+/// The linker's names of functions, by those that images have for them.
+fn linker_names(placed: &Reasons) -> HashMap<String, String> {
+    let names = placed.functions().map(|known| {
+        let name = flick_names::plain(&known.function);
+        (flick_names::demangled(name).into_owned(), name.to_owned())
+    });
+    names.filter(|(shown, name)| shown != name).collect()
 }

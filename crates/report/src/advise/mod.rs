@@ -9,8 +9,9 @@ mod text;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 
 use flick_events::Summary;
 use flick_image::Error;
@@ -68,16 +69,34 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         .unwrap_or_default()
         .into_iter()
         .rfind(|summary| summary.pid == child.id());
-    let Some(summary) = summary else {
-        let why = reasons::no_record(&reasons::executable(program)).0;
-        return Err(nothing(program, format!("it left no record: {why}")));
+    let told = match summary {
+        Some(summary) => advise(&summary, command, options),
+        None => Err(nothing(program, why_no_record(program, status))),
     };
-    let text = advise(&summary, command, options)?;
-    // Nobody is left to tell where stderr is closed.
-    let _ = io::stderr().write_all(text.as_bytes());
     // Dying by a signal runs no destructors.
     drop(dir);
+    // Nobody is left to tell where stderr is closed.
+    match told {
+        Ok(text) => {
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+        // The program's own end says more than that it left nothing to advise on.
+        Err(error) if !status.success() => {
+            let _ = writeln!(io::stderr(), "{error}");
+        }
+        Err(error) => return Err(error),
+    }
     Ok(child::end_as(status))
+}
+
+fn why_no_record(program: &Path, status: ExitStatus) -> String {
+    match status.signal() {
+        Some(signal) => format!("it was killed by signal {signal}"),
+        None => match reasons::no_record(&reasons::executable(program)).0 {
+            why if status.success() => format!("it left no record: {why}"),
+            why => format!("it left no record: {why}; or it ended by _exit"),
+        },
+    }
 }
 
 fn nothing(program: &Path, why: String) -> Error {
@@ -86,7 +105,7 @@ fn nothing(program: &Path, why: String) -> Error {
         "there is nothing to advise on",
         program.display().to_string(),
         why,
-        "compile and link the program with flick cc --flick-timed",
+        "compile and link the program with flick cc --flick-timed, and let it end by itself",
     )
 }
 

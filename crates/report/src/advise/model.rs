@@ -90,9 +90,12 @@ impl Model {
             .collect();
         // Whoever called what no edge explains is outside, on the host.
         let outside = nodes.len();
+        let mut known = vec![0.0; profile.functions.len()];
+        for edge in &edges {
+            known[edge.callee] += edge.calls;
+        }
         for (at, function) in profile.functions.iter().enumerate() {
-            let known = edges.iter().filter(|edge| edge.callee == at);
-            let calls = function.calls as f64 - known.map(|edge| edge.calls).sum::<f64>();
+            let calls = function.calls as f64 - known[at];
             if calls > 0.0 {
                 edges.push(Edge {
                     caller: outside,
@@ -122,62 +125,71 @@ impl Model {
     /// Adds small functions that call nothing (but such functions), and are called where they are, to their callers, in
     /// proportion to the calls.
     fn fold(&mut self, profile: &Profile) {
-        let mut folded: HashMap<usize, Vec<(usize, f64)>> = HashMap::new();
-        while let Some(at) = (0..profile.functions.len()).find(|&at| {
-            !folded.contains_key(&at)
-                && self.is_small(at, profile, |callee| folded.contains_key(&callee))
-        }) {
-            let calls: Vec<(usize, f64)> = self
-                .edges
-                .iter()
-                .filter(|edge| edge.callee == at && edge.caller != at)
-                .map(|edge| (edge.caller, edge.calls))
-                .collect();
-            let all: f64 = calls.iter().map(|(_, calls)| calls).sum();
+        let count = self.nodes.len();
+        let (mut callers, mut callees) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        for edge in &self.edges {
+            callers[edge.callee].push((edge.caller, edge.calls));
+            callees[edge.caller].push(edge.callee);
+        }
+        let mut is_folded = vec![false; count];
+        let mut order = Vec::new();
+        let mut todo: Vec<usize> = (0..profile.functions.len()).collect();
+        while let Some(at) = todo.pop() {
+            let leaf = callees[at].iter().all(|&callee| is_folded[callee]);
+            if is_folded[at] || !leaf || !self.is_small(at, profile, &callers[at]) {
+                continue;
+            }
+            let all: f64 = callers[at].iter().map(|(_, calls)| calls).sum();
             let (host, nxp) = (self.nodes[at].host, self.nodes[at].nxp);
-            for &(caller, calls) in &calls {
+            for &(caller, calls) in &callers[at] {
                 self.nodes[caller].host += host * calls / all;
                 self.nodes[caller].nxp += nxp * calls / all;
+                // It may have nothing else below it.
+                if caller < profile.functions.len() {
+                    todo.push(caller);
+                }
             }
             (self.nodes[at].host, self.nodes[at].nxp) = (0.0, 0.0);
-            folded.insert(at, calls);
+            is_folded[at] = true;
+            order.push(at);
         }
-        for &function in folded.keys() {
-            let mut callers = BTreeSet::new();
-            let mut seen = BTreeSet::new();
-            let mut todo = vec![function];
-            while let Some(at) = todo.pop() {
-                match folded.get(&at) {
-                    Some(calls) if seen.insert(at) => todo.extend(calls.iter().map(|call| call.0)),
-                    Some(_) => {}
+        // Callers before what they call.
+        let mut with: HashMap<usize, BTreeSet<usize>> = HashMap::new();
+        for &function in order.iter().rev() {
+            let mut all = BTreeSet::new();
+            for &(caller, _) in &callers[function] {
+                match with.get(&caller) {
+                    Some(above) => all.extend(above),
                     None => {
-                        callers.insert(at);
+                        all.insert(caller);
                     }
                 }
             }
-            self.small.push(Small {
+            with.insert(function, all);
+        }
+        self.small = with
+            .into_iter()
+            .map(|(function, callers)| Small {
                 function,
                 callers: callers.into_iter().collect(),
-            });
-        }
+            })
+            .collect();
         self.small.sort_by_key(|small| small.function);
-        self.edges.retain(|edge| {
-            !folded.contains_key(&edge.caller) && !folded.contains_key(&edge.callee)
-        });
+        self.edges
+            .retain(|edge| !is_folded[edge.caller] && !is_folded[edge.callee]);
     }
 
-    fn is_small(&self, at: usize, profile: &Profile, is_folded: impl Fn(usize) -> bool) -> bool {
+    fn is_small(&self, at: usize, profile: &Profile, callers: &[(usize, f64)]) -> bool {
         let (node, function) = (&self.nodes[at], &profile.functions[at]);
-        let known = |caller: usize| caller < profile.functions.len() && caller != at;
-        let mut callers = self.edges.iter().filter(|edge| edge.callee == at);
-        let mut callees = self.edges.iter().filter(|edge| edge.caller == at);
         let a_call = node.host.max(node.nxp) / (function.calls.max(1) as f64);
         node.bound.is_none()
             && a_call < self.host_nxp_host.min(self.nxp_host_nxp) / 2.0
-            && callers.clone().count() > 0
-            && callers
-                .all(|edge| known(edge.caller) && self.nodes[edge.caller].on_nxp == node.on_nxp)
-            && callees.all(|edge| is_folded(edge.callee))
+            && !callers.is_empty()
+            && callers.iter().all(|&(caller, _)| {
+                caller < profile.functions.len()
+                    && caller != at
+                    && self.nodes[caller].on_nxp == node.on_nxp
+            })
     }
 
     /// Where everything is now.

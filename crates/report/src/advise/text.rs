@@ -7,7 +7,7 @@ use flick_events::profile::Runs;
 use flick_events::timed::{Timed, duration};
 use flick_names::Demangle;
 
-use super::advice::{Advice, Group};
+use super::advice::{Advice, Group, Place};
 use super::model::{Bound, Node};
 use crate::places::Lines;
 
@@ -41,6 +41,7 @@ pub fn text(
     for group in &advice.groups {
         writer.group(group);
     }
+    writer.threads();
     writer.functions();
     writer.foot(written);
     writer.out
@@ -49,10 +50,11 @@ pub fn text(
 impl Writer<'_> {
     fn head(&mut self, command: &str) {
         let (now, then) = (self.advice.now, self.advice.then);
-        // What the profile does not know of stays as it is.
         let measured = self.timed.migrating as f64;
+        // What the profile does not know of stays as it is; if it knows too much (threads, calls that exceptions leave),
+        // in proportion.
         let after = match self.timed.threads {
-            1 => measured - (now - then),
+            1 if now < measured * 1.02 => measured - (now - then),
             _ => measured * then / now.max(1.0),
         };
         let remark = match self.advice.groups.is_empty() {
@@ -66,6 +68,17 @@ impl Writer<'_> {
             duration(self.timed.migrating),
             duration(after.max(0.0) as u64),
         );
+    }
+
+    /// What the model does not know.
+    fn threads(&mut self) {
+        if self.timed.threads > 1 && !self.advice.groups.is_empty() {
+            let _ = writeln!(
+                self.out,
+                "\n {} threads: their times are added up, and waiting for an NxP core is not foreseen. flick stat tells.",
+                self.timed.threads
+            );
+        }
     }
 
     fn name(&mut self, at: usize) -> String {
@@ -156,8 +169,12 @@ impl Writer<'_> {
     }
 
     fn why(&self, at: usize, node: &Node) -> String {
-        if self.advice.both().any(|small| small.function == at) {
-            return "small, on both sides".to_owned();
+        let mut small = self.advice.small();
+        if let Some((_, place)) = small.find(|(small, _)| small.function == at) {
+            return match place {
+                Place::Both => "small, on both sides".to_owned(),
+                _ => "small, goes with what calls it".to_owned(),
+            };
         }
         if self.advice.is_small(at) {
             return "small, goes with what calls it".to_owned();
@@ -171,6 +188,10 @@ impl Writer<'_> {
                     .to_owned()
             }
             Some(Bound::Entry) => "on the host, where the program begins".to_owned(),
+            Some(Bound::Refused(code)) if !code.starts_with("FLK") => {
+                "on the host: several functions have this name, and a placement file cannot tell them apart"
+                    .to_owned()
+            }
             Some(Bound::Refused(code)) => {
                 format!("on the host, cannot be placed (flick explain {code})")
             }

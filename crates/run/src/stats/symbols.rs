@@ -31,6 +31,11 @@ impl Object {
             .any(|(start, end)| (*start..*end).contains(&(addr as u64)))
     }
 
+    /// Of a place in memory: in the file's own addresses.
+    pub fn offset(&self, addr: usize) -> u64 {
+        (addr as u64).wrapping_sub(self.bias)
+    }
+
     pub fn path(&self) -> String {
         self.path.to_string_lossy().into_owned()
     }

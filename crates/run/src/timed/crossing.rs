@@ -72,7 +72,7 @@ pub unsafe fn called(act: *const Activation) {
         )
     };
     // SAFETY: the gate that was called.
-    let before = unsafe { profile::enter_nxp(state, site) };
+    let before = unsafe { profile::enter_nxp(state, site, depth()) };
     let new = Frame {
         site,
         migrating: state.now(),

@@ -342,7 +342,8 @@ pub fn sample_host(state: &mut State, above: usize) {
         if walk.count == walk.stack.len() {
             return STOP;
         }
-        if frame > walk.above {
+        // The unwinder's is where the frame below ends.
+        if frame >= walk.above {
             walk.stack[walk.count] = number(if modules::in_image(pc as u64) {
                 Thing::Nxp(pc as u64)
             } else {

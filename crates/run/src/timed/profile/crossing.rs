@@ -5,11 +5,12 @@ use super::super::library;
 use super::super::state::State;
 use super::{Function, Profile, with};
 
-/// The host calls the NxP by a gate, and the call returns to `site`. Depth of the NxP's calls before.
+/// The host calls the NxP by a gate, which makes activation `depth`, and the call returns to `site`. Depth of the NxP's
+/// calls before.
 ///
 /// # Safety
 /// The address of a gate's record.
-pub unsafe fn enter_nxp(state: &mut State, (site, gate): (usize, usize)) -> usize {
+pub unsafe fn enter_nxp(state: &mut State, (site, gate): (usize, usize), depth: usize) -> usize {
     // SAFETY: by contract.
     let entry = unsafe { (*(gate as *const Gate)).image } as u64;
     with(state, |profile| {
@@ -17,7 +18,9 @@ pub unsafe fn enter_nxp(state: &mut State, (site, gate): (usize, usize)) -> usiz
         let caller = profile.any_at(site);
         let callee = profile.number(Function::Nxp(entry));
         profile.count(caller, callee);
-        let before = profile.calls.depth();
+        // Activations that were left by an unwinder have told of nothing.
+        let before = profile.inside(depth.saturating_sub(1));
+        profile.calls.truncate(before);
         profile.calls.push(entry, 0);
         before
     })
@@ -34,6 +37,10 @@ pub fn enter_host(state: &mut State, depth: usize) {
     with(state, |profile| {
         let caller = profile.innermost();
         profile.stack.enter_host(caller, depth);
+        if profile.inside.len() <= depth {
+            profile.inside.resize(depth + 1, 0);
+        }
+        profile.inside[depth] = profile.calls.depth();
     });
 }
 
@@ -41,9 +48,11 @@ pub fn enter_host(state: &mut State, depth: usize) {
 pub fn leave_host(state: &mut State, depth: usize, quiet: Option<(u64, u64)>) {
     with(state, |profile| {
         profile.stack.leave_host(depth);
+        let before = profile.inside(depth);
+        profile.calls.truncate(before);
         if let Some((target, time)) = quiet {
             let caller = profile.innermost();
-            let callee = profile.number(Function::Library(library::name_of(target)));
+            let (callee, _) = profile.library(target, || library::name_of(target));
             profile.count(caller, callee);
             profile.own(callee).host += u128::from(time);
         }
@@ -61,6 +70,11 @@ pub fn called_heap(state: &mut State, host: u64, nxp: u64) {
 }
 
 impl Profile {
+    /// Depth of the NxP's calls when activation `depth` has called the host.
+    fn inside(&self, depth: usize) -> usize {
+        self.inside.get(depth).copied().unwrap_or(0)
+    }
+
     /// The NxP function that the thread is in.
     fn innermost(&mut self) -> u32 {
         let entry = self.calls.top().unwrap_or(0);

@@ -1,33 +1,60 @@
 //! Instrumented functions by their code, as their units have told of them.
-use std::collections::BTreeMap;
-use std::ffi::CStr;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
 
-use flick_abi::timed::{TimedFunction, TimedUnit};
+use flick_abi::timed::TimedUnit;
 
 use super::super::patient::{self, held};
 use crate::stats::symbols;
 
-struct Known(*const TimedFunction);
-// SAFETY: records of modules, which nobody changes.
-unsafe impl Send for Known {}
+/// A copy: the unit's module may be closed before the end.
+struct Known {
+    name: String,
+    refusal: String,
+    module: String,
+    offset: u64,
+}
 
-/// By entry.
+/// By entry. A module that is loaded where another was replaces its functions one by one.
 static FUNCTIONS: Mutex<BTreeMap<usize, Known>> = Mutex::new(BTreeMap::new());
 
 /// Adds the functions of a unit.
 ///
 /// # Safety
-/// `unit` is what the pass has made, of this version, and stays loaded.
+/// `unit` is what the pass has made, of this version.
 pub unsafe fn add(unit: *const TimedUnit) {
+    let module = symbols::Object::of(unit as usize);
     let mut functions = held(&FUNCTIONS);
     // SAFETY: by contract.
     unsafe {
         for i in 0..(*unit).function_count as usize {
-            let function = (*unit).functions.add(i);
-            functions.insert((*function).entry as usize, Known(function));
+            let function = &*(*unit).functions.add(i);
+            let entry = function.entry as usize;
+            let place = module.as_ref().filter(|module| module.contains(entry));
+            functions.insert(
+                entry,
+                Known {
+                    name: flick_names::plain(&text(function.name)).to_owned(),
+                    refusal: text(function.refusal),
+                    module: place.map_or(String::new(), symbols::Object::path),
+                    offset: place.map_or(0, |module| module.offset(entry)),
+                },
+            );
         }
     }
+}
+
+/// # Safety
+/// Null, or a C string.
+unsafe fn text(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: by contract.
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Entry of the instrumented function with the code at `address`, where there is such code.
@@ -37,33 +64,49 @@ pub fn entry_of(address: usize) -> Option<usize> {
     Some(entry)
 }
 
-/// The same for any code: what lies behind a function may be another's, of which only symbol tables know.
+/// The same for any code: what lies behind a function may be another's, of which only symbol tables know, or another
+/// file's.
 pub fn containing(address: usize) -> Option<usize> {
     let entry = entry_of(address)?;
+    let module = symbols::Object::of(address)?;
     let start = symbols::start(address);
-    start.is_none_or(|start| start == entry).then_some(entry)
+    (module.contains(entry) && start.is_none_or(|start| start == entry)).then_some(entry)
 }
 
-fn name_of(known: &Known) -> String {
-    // SAFETY: a record of a loaded module, with C strings.
-    let name = unsafe { CStr::from_ptr((*known.0).name) };
-    flick_names::plain(&name.to_string_lossy()).to_owned()
+/// What the record says of the function at an entry.
+pub struct Described {
+    pub name: String,
+    pub refusal: String,
+    pub module: String,
+    pub offset: u64,
 }
 
-/// Name of the function at `entry`, and the code of the error that refuses it on the NxP.
-pub fn describe(entry: usize) -> Option<(String, String)> {
+/// The code, as it were, of the refusal of a function that no placement file can name: others have its name.
+const AMBIGUOUS: &str = "ambiguous";
+
+/// All functions that are known.
+pub fn describe() -> HashMap<usize, Described> {
     let functions = held(&FUNCTIONS);
-    let known = functions.get(&entry)?;
-    if !symbols::is_loaded(known.0 as usize) {
-        return None;
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    for known in functions.values() {
+        *names.entry(&known.name).or_default() += 1;
     }
-    // SAFETY: a record of a loaded module, with C strings.
-    let refusal = unsafe {
-        let refusal = (*known.0).refusal;
-        match refusal.is_null() {
-            true => String::new(),
-            false => CStr::from_ptr(refusal).to_string_lossy().into_owned(),
+    let describe = |known: &Known| {
+        let several = names
+            .get(known.name.as_str())
+            .is_some_and(|&count| count > 1);
+        Described {
+            name: known.name.clone(),
+            refusal: match known.refusal.as_str() {
+                "" if several => AMBIGUOUS.to_owned(),
+                refusal => refusal.to_owned(),
+            },
+            module: known.module.clone(),
+            offset: known.offset,
         }
     };
-    Some((name_of(known), refusal))
+    functions
+        .iter()
+        .map(|(&entry, known)| (entry, describe(known)))
+        .collect()
 }

@@ -1,13 +1,14 @@
 //! What instrumented host code tells a profile.
 use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
 
-use flick_abi::timed::{RETURNS, TimedCallee};
+use flick_abi::timed::{CALLS, GROWS, TimedCallee};
 use flick_timing::platform::Rule;
 
 use super::super::state::State;
 use super::super::{crossing, library, setting};
-use super::stack::Seen;
-use super::{Function, Profile, functions, with};
+use super::stack::{Seen, What};
+use super::{Function, Profile, begin, functions, with};
 use crate::stats::symbols;
 
 /// What the NxP has itself, beside the heap (`nxp/src`).
@@ -45,8 +46,11 @@ pub unsafe fn tells(state: &mut State, clock: [i64; 2], why: u64, above: usize) 
         let own = profile.own(function);
         own.host += host;
         own.nxp += nxp;
-        let returns = why == u64::from(RETURNS);
-        let Seen::Called(caller) = profile.stack.tell(function, above, depth, returns) else {
+        let what = What {
+            returns: why & u64::from(CALLS) == 0,
+            grows: why & u64::from(GROWS) != 0,
+        };
+        let Seen::Called(caller) = profile.stack.tell((function, above), depth, what) else {
             return;
         };
         let Some(caller) = caller else {
@@ -70,6 +74,10 @@ pub unsafe fn tells(state: &mut State, clock: [i64; 2], why: u64, above: usize) 
             }
         }
     });
+    // Long before it is full.
+    if clock[0] > i64::MAX / 2 {
+        begin(state);
+    }
 }
 
 impl Profile {
@@ -112,7 +120,8 @@ fn caller_of(above: usize) -> Option<usize> {
             let pc = _Unwind_GetIP(context);
             (pc, _Unwind_GetCFA(context), &mut *walk.cast::<Walk>())
         };
-        if frame <= walk.above {
+        // The unwinder's is where the frame below ends.
+        if frame < walk.above {
             return 0;
         }
         walk.frames += 1;
@@ -185,30 +194,50 @@ pub unsafe fn called_library(
     time: u64,
     above: usize,
 ) {
-    let name = if callee.name.is_null() {
-        library::name_of(target)
-    } else {
-        // SAFETY: the pass's C string.
-        unsafe { CStr::from_ptr(callee.name) }
-            .to_string_lossy()
-            .into_owned()
-    };
-    if let Some(setting) = setting()
-        && (HEAP.contains(&name.as_str()) || NXP_LIBRARY.contains(&name.as_str()))
-    {
-        let rule: &Rule = setting.platform.library.rule(&name);
-        let there = library::cost(rule, n, setting.platform.nxp.cycle);
-        let there = u64::try_from(there).unwrap_or(u64::MAX);
-        // SAFETY: by contract.
-        unsafe { called_local(state, (time, there), above) };
-        return;
-    }
     // SAFETY: by contract.
     let back = unsafe { back(above) };
     with(state, |profile| {
+        let key = match callee.name.is_null() {
+            true => target,
+            false => ptr::from_ref(callee) as u64,
+        };
+        // SAFETY: the pass's C string, where there is one.
+        let (number, rule) = profile.library(key, || unsafe {
+            match callee.name.is_null() {
+                true => library::name_of(target),
+                false => CStr::from_ptr(callee.name).to_string_lossy().into_owned(),
+            }
+        });
         let caller = profile.at(back);
-        let callee = profile.number(Function::Library(name));
-        profile.count(caller, callee);
-        profile.own(callee).host += u128::from(time);
+        if let (Some(rule), Some(setting)) = (rule, setting()) {
+            let there = library::cost(rule, n, setting.platform.nxp.cycle);
+            let own = profile.own(caller);
+            own.host_library += u128::from(time);
+            own.nxp_library += there;
+        } else {
+            profile.count(caller, number);
+            profile.own(number).host += u128::from(time);
+        }
     });
+}
+
+impl Profile {
+    /// Number of a function without instrumentation, and its rule if the NxP has it, too. `key`: its address, or of a
+    /// record that names it; `name` is asked for once.
+    pub(super) fn library(
+        &mut self,
+        key: u64,
+        name: impl FnOnce() -> String,
+    ) -> (u32, Option<&'static Rule>) {
+        if let Some(&known) = self.libraries.get(&key) {
+            return known;
+        }
+        let name = name();
+        let on_both = HEAP.contains(&name.as_str()) || NXP_LIBRARY.contains(&name.as_str());
+        let rule = setting().filter(|_| on_both);
+        let rule = rule.map(|setting| setting.platform.library.rule(&name));
+        let known = (self.number(Function::Library(name)), rule);
+        self.libraries.insert(key, known);
+        known
+    }
 }

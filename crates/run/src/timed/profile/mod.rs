@@ -12,11 +12,12 @@ mod stack;
 mod stay;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use flick_abi::timed::TimedUnit;
 use flick_timing::Calls;
 use flick_timing::model::{Access, Cost, Pages, View};
-use flick_timing::platform::Region;
+use flick_timing::platform::{Region, Rule};
 
 pub use crossing::{called_heap, enter_host, enter_nxp, leave_host, leave_nxp};
 pub use host::{accessed, called_library, called_local, tells};
@@ -67,11 +68,16 @@ pub struct Profile {
     between: HashMap<(u32, u32), Option<u32>>,
     /// Gates by the entries in images that they lead to: they have the names that linkers know.
     gates: HashMap<u64, usize>,
+    /// Functions without instrumentation, by their addresses or those of the pass's records.
+    /// The rule is of those that the NxP has, too.
+    libraries: HashMap<u64, (u32, Option<&'static Rule>)>,
     /// Functions by the addresses where they have told.
     places: HashMap<usize, u32>,
     stack: Stack,
     /// The NxP functions that the thread is in.
     calls: Calls,
+    /// Their depth when an activation, by its own depth, has called the host.
+    inside: Vec<usize>,
     /// The clock when somebody told last.
     last: [i64; 2],
     /// The NxP's memories, if what the host does were done there.
@@ -80,11 +86,15 @@ pub struct Profile {
     /// Below it is the thread's stack.
     base: usize,
     /// Something here is being changed: a signal handler leaves it alone.
-    busy: bool,
+    busy: AtomicBool,
 }
 
 /// Where host code's stacks are among the NxP's: apart from all else.
 const STACKS: u64 = 1 << 46;
+/// The most that a thread's stack usually has.
+const STACK: usize = 8 << 20;
+/// What the frames of a coroutine and of its callers have.
+const NEAR: usize = 64 << 10;
 
 /// Whether the process is profiled.
 pub fn enabled() -> bool {
@@ -110,14 +120,16 @@ impl Profile {
             edges: HashMap::new(),
             between: HashMap::new(),
             gates: HashMap::new(),
+            libraries: HashMap::new(),
             places: HashMap::new(),
             stack: Stack::default(),
             calls: Calls::default(),
+            inside: Vec::new(),
             last: [0; 2],
             view: View::new(&setting.platform.nxp),
             pages: Pages::default(),
             base: 0,
-            busy: false,
+            busy: AtomicBool::new(false),
         }))
     }
 
@@ -174,8 +186,15 @@ impl Profile {
     /// What an access would take on the NxP.
     fn on_nxp(&mut self, address: u64, bytes: u64, write: bool, above: usize) -> u128 {
         self.base = self.base.max((above + 0xfff) & !0xfff);
-        let (region, place) = if (above..self.base).contains(&(address as usize)) {
-            (Region::Stack, STACKS - (self.base as u64 - address))
+        // A coroutine's stack is elsewhere, and its frames are near.
+        let end = if self.base - above <= STACK {
+            self.base
+        } else {
+            above + NEAR
+        };
+        let (region, place) = if (above..end).contains(&(address as usize)) {
+            let depth = (self.base as u64).wrapping_sub(address);
+            (Region::Stack, STACKS.wrapping_sub(depth))
         } else {
             layout(None).locate(address, &mut self.pages)
         };
@@ -189,13 +208,38 @@ impl Profile {
     }
 }
 
-/// Has `change` work on the thread's profile, if there is one that nobody is changing.
+/// Everything has been told: the record is being made.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing changes.
+fn stop() {
+    STOPPED.store(true, SeqCst);
+}
+
+impl Profile {
+    /// Whether its thread is not at work on it, after [`stop`].
+    fn rests(&self) -> bool {
+        const PATIENCE: usize = 1000;
+        (0..PATIENCE).any(|_| {
+            std::thread::yield_now();
+            !self.busy.load(SeqCst)
+        })
+    }
+}
+
+/// Has `change` work on the thread's profile, if there is one that nobody is changing. Keeps errno.
 fn with<R>(state: &mut State, change: impl FnOnce(&mut Profile) -> R) -> Option<R> {
-    let profile = state.profile.as_mut().filter(|profile| !profile.busy)?;
-    profile.busy = true;
-    let result = change(profile);
-    profile.busy = false;
-    Some(result)
+    let profile = state.profile.as_mut()?;
+    if profile.busy.swap(true, SeqCst) {
+        return None;
+    }
+    // SAFETY: this thread's errno.
+    let errno = unsafe { *libc::__errno_location() };
+    let result = (!STOPPED.load(SeqCst)).then(|| change(profile));
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    profile.busy.store(false, SeqCst);
+    result
 }
 
 /// The child of a fork begins anew.
@@ -212,8 +256,9 @@ pub fn forked(state: &mut State) {
 
 /// Makes the thread's clock one at which all is told.
 pub fn begin(state: &mut State) {
-    if state.profile.is_some() {
-        let host = state.host() as i128;
+    let host = state.host() as i128;
+    if let Some(profile) = &mut state.profile {
+        profile.last = [0; 2];
         // SAFETY: this thread's clock.
         unsafe {
             state::clock().write(0);

@@ -7,7 +7,6 @@ use super::super::state;
 use super::super::things::{self, Thing};
 use super::super::{picoseconds, setting};
 use super::{Function, Own, functions};
-use crate::stats::symbols;
 
 /// What all threads have told; empty where no profile was asked for.
 pub fn record() -> Profiles {
@@ -16,9 +15,16 @@ pub fn record() -> Profiles {
     };
     let mut all: HashMap<Function, Own> = HashMap::new();
     let mut edges: HashMap<(Function, Function), u64> = HashMap::new();
-    let mut gates: HashMap<u64, usize> = HashMap::new();
+    let mut known = Names {
+        host: functions::describe(),
+        gates: HashMap::new(),
+    };
+    super::stop();
     for profile in state::all().filter_map(|state| state.profile.as_ref()) {
-        gates.extend(&profile.gates);
+        if !profile.rests() {
+            continue;
+        }
+        known.gates.extend(&profile.gates);
         let mut names: Vec<(&Function, u32)> = profile
             .numbers
             .iter()
@@ -39,7 +45,7 @@ pub fn record() -> Profiles {
     }
     let mut named: Vec<(Record, Function)> = all
         .into_iter()
-        .map(|(function, own)| (describe(&function, &own, &gates), function))
+        .map(|(function, own)| (describe(&function, &own, &known), function))
         .collect();
     // Not by the order of a table that depends on addresses.
     named.sort_by(|(a, _), (b, _)| {
@@ -72,6 +78,11 @@ pub fn record() -> Profiles {
     }
 }
 
+struct Names {
+    host: HashMap<usize, functions::Described>,
+    gates: HashMap<u64, usize>,
+}
+
 fn add(sum: &mut Own, own: &Own) {
     let Own {
         calls,
@@ -95,7 +106,7 @@ fn add(sum: &mut Own, own: &Own) {
     sum.remote += remote;
 }
 
-fn describe(function: &Function, own: &Own, gates: &HashMap<u64, usize>) -> Record {
+fn describe(function: &Function, own: &Own, names: &Names) -> Record {
     let mut record = Record {
         calls: own.calls,
         host: picoseconds(own.host + own.host_memory + own.host_library),
@@ -106,15 +117,19 @@ fn describe(function: &Function, own: &Own, gates: &HashMap<u64, usize>) -> Reco
     };
     match function {
         Function::Host(entry) => {
-            // Of the function itself, not of a call.
-            let place = symbols::caller(entry + 1);
-            (record.module, record.offset) = (place.path, place.offset);
-            (record.name, record.refusal) =
-                functions::describe(*entry).unwrap_or((place.function, String::new()));
+            if let Some(known) = names.host.get(entry) {
+                record.name.clone_from(&known.name);
+                record.refusal.clone_from(&known.refusal);
+                record.module.clone_from(&known.module);
+                record.offset = known.offset;
+            } else {
+                record.name = format!("{entry:#x}");
+            }
         }
         Function::Nxp(entry) => {
             record.runs = Runs::Nxp;
-            let thing = gates
+            let thing = names
+                .gates
                 .get(entry)
                 .map_or(Thing::Nxp(*entry), |&gate| Thing::Gate(gate));
             record.name = things::name(thing).text;

@@ -9,13 +9,20 @@ struct Frame {
     sp: usize,
     /// Crossings from the host that the thread is in.
     depth: usize,
-    /// It has told of a call.
-    calls: bool,
 }
 
 #[derive(Debug, Default)]
 pub struct Stack {
     frames: Vec<Frame>,
+}
+
+/// What a function tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct What {
+    /// It returns, rather than call.
+    pub returns: bool,
+    /// Its stack pointer moves while it runs (alloca).
+    pub grows: bool,
 }
 
 /// A call that has just become known: who has called.
@@ -29,7 +36,7 @@ pub enum Seen {
 
 impl Stack {
     /// Instrumented host code tells: `function` calls, or returns.
-    pub fn tell(&mut self, function: u32, sp: usize, depth: usize, returns: bool) -> Seen {
+    pub fn tell(&mut self, (function, sp): (u32, usize), depth: usize, what: What) -> Seen {
         // Frames below are no more, however they were left.
         while self
             .frames
@@ -42,8 +49,8 @@ impl Stack {
             Some(top) if top.depth == depth && top.function == function && top.sp == sp => {
                 Seen::Known
             }
-            // Its frame has grown (alloca), or it has called itself.
-            Some(top) if top.depth == depth && top.function == function && !top.calls => {
+            // Where it calls itself that is missed.
+            Some(top) if top.depth == depth && top.function == function && what.grows => {
                 top.sp = sp;
                 Seen::Known
             }
@@ -60,15 +67,12 @@ impl Stack {
                     function,
                     sp,
                     depth,
-                    calls: false,
                 });
                 Seen::Called(caller)
             }
         };
-        if returns {
+        if what.returns {
             self.frames.pop();
-        } else if let Some(top) = self.frames.last_mut() {
-            top.calls = true;
         }
         seen
     }
@@ -79,7 +83,6 @@ impl Stack {
             function,
             sp: usize::MAX,
             depth,
-            calls: true,
         });
     }
 
@@ -95,54 +98,77 @@ impl Stack {
 mod tests {
     use super::*;
 
+    const CALLS: What = What {
+        returns: false,
+        grows: false,
+    };
+    const RETURNS: What = What {
+        returns: true,
+        grows: false,
+    };
+
     #[test]
     fn calls_and_returns() {
         let mut stack = Stack::default();
         // main calls a twice, a leaf; then b, which calls a.
-        assert_eq!(stack.tell(1, 900, 0, false), Seen::Called(None));
-        assert_eq!(stack.tell(2, 800, 0, true), Seen::Called(Some(1)));
-        assert_eq!(stack.tell(2, 800, 0, true), Seen::Called(Some(1)));
-        assert_eq!(stack.tell(3, 800, 0, false), Seen::Called(Some(1)));
-        assert_eq!(stack.tell(2, 700, 0, true), Seen::Called(Some(3)));
-        assert_eq!(stack.tell(3, 800, 0, true), Seen::Known);
-        assert_eq!(stack.tell(1, 900, 0, true), Seen::Known);
-        assert_eq!(stack.tell(1, 900, 0, true), Seen::Called(None));
+        assert_eq!(stack.tell((1, 900), 0, CALLS), Seen::Called(None));
+        assert_eq!(stack.tell((2, 800), 0, RETURNS), Seen::Called(Some(1)));
+        assert_eq!(stack.tell((2, 800), 0, RETURNS), Seen::Called(Some(1)));
+        assert_eq!(stack.tell((3, 800), 0, CALLS), Seen::Called(Some(1)));
+        assert_eq!(stack.tell((2, 700), 0, RETURNS), Seen::Called(Some(3)));
+        assert_eq!(stack.tell((3, 800), 0, RETURNS), Seen::Known);
+        assert_eq!(stack.tell((1, 900), 0, RETURNS), Seen::Known);
+        assert_eq!(stack.tell((1, 900), 0, RETURNS), Seen::Called(None));
     }
 
     #[test]
-    fn recursion_and_growing_frames() {
+    fn recursion() {
         let mut stack = Stack::default();
-        stack.tell(1, 900, 0, false);
-        assert_eq!(stack.tell(1, 800, 0, false), Seen::Called(Some(1)));
-        assert_eq!(stack.tell(1, 700, 0, true), Seen::Called(Some(1)));
-        assert_eq!(stack.tell(1, 800, 0, true), Seen::Known);
-        assert_eq!(stack.tell(1, 900, 0, true), Seen::Known);
+        stack.tell((1, 900), 0, CALLS);
+        assert_eq!(stack.tell((1, 800), 0, CALLS), Seen::Called(Some(1)));
+        assert_eq!(stack.tell((1, 700), 0, RETURNS), Seen::Called(Some(1)));
+        assert_eq!(stack.tell((1, 800), 0, RETURNS), Seen::Known);
+        assert_eq!(stack.tell((1, 900), 0, RETURNS), Seen::Known);
+    }
+
+    #[test]
+    fn growing_frames() {
+        let grows = What {
+            returns: false,
+            grows: true,
+        };
+        let mut stack = Stack::default();
+        stack.tell((1, 900), 0, CALLS);
+        assert_eq!(stack.tell((2, 800), 0, grows), Seen::Called(Some(1)));
+        assert_eq!(stack.tell((3, 700), 0, RETURNS), Seen::Called(Some(2)));
+        assert_eq!(stack.tell((2, 750), 0, grows), Seen::Known);
+        assert_eq!(stack.tell((1, 900), 0, RETURNS), Seen::Known);
     }
 
     #[test]
     fn frames_that_are_left_without_a_word() {
         let mut stack = Stack::default();
-        stack.tell(1, 900, 0, false);
-        stack.tell(2, 800, 0, false);
-        stack.tell(3, 700, 0, false);
+        stack.tell((1, 900), 0, CALLS);
+        stack.tell((2, 800), 0, CALLS);
+        stack.tell((3, 700), 0, CALLS);
         // An exception: the first goes on.
-        assert_eq!(stack.tell(1, 900, 0, false), Seen::Known);
+        assert_eq!(stack.tell((1, 900), 0, CALLS), Seen::Known);
         // A tail call has taken the frame.
-        assert_eq!(stack.tell(4, 850, 0, false), Seen::Called(Some(1)));
-        assert_eq!(stack.tell(5, 850, 0, true), Seen::Called(Some(1)));
+        assert_eq!(stack.tell((4, 850), 0, CALLS), Seen::Called(Some(1)));
+        assert_eq!(stack.tell((5, 850), 0, RETURNS), Seen::Called(Some(1)));
     }
 
     #[test]
     fn crossings() {
         let mut stack = Stack::default();
-        stack.tell(1, 900, 0, false);
+        stack.tell((1, 900), 0, CALLS);
         stack.enter_host(7, 1);
-        assert_eq!(stack.tell(2, 500, 1, true), Seen::Called(Some(7)));
+        assert_eq!(stack.tell((2, 500), 1, RETURNS), Seen::Called(Some(7)));
         stack.leave_host(1);
-        assert_eq!(stack.tell(1, 900, 0, false), Seen::Known);
+        assert_eq!(stack.tell((1, 900), 0, CALLS), Seen::Known);
         // Left by longjmp.
         stack.enter_host(7, 1);
-        stack.tell(2, 500, 1, false);
-        assert_eq!(stack.tell(1, 900, 0, true), Seen::Known);
+        stack.tell((2, 500), 1, CALLS);
+        assert_eq!(stack.tell((1, 900), 0, RETURNS), Seen::Known);
     }
 }

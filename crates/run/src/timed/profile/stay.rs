@@ -33,6 +33,11 @@ impl StayProfiler {
     }
 }
 
+/// Whether an image has a function that begins there.
+fn is_function(target: u64) -> bool {
+    modules::function_range(target).is_some_and(|range| range.start == target)
+}
+
 impl Sampler for StayProfiler {
     const ON: bool = true;
 
@@ -44,8 +49,8 @@ impl Sampler for StayProfiler {
             // SAFETY: an instruction that has just been executed.
             unsafe { profile.calls.jump(pc, target, 0) };
             let deeper = profile.calls.depth() > depth;
-            if deeper && !modules::in_image(target) {
-                // The host's: the stay ends here, and goes on behind the call.
+            if deeper && !is_function(target) {
+                // The host's, or a stub that leads there: the stay ends here, and goes on behind the call.
                 profile.calls.truncate(depth);
                 return false;
             }

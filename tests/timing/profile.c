@@ -1,0 +1,93 @@
+// Who calls whom how often, in ways that a profile could get wrong. A line EDGE is a caller, a
+// callee and a count.
+// clang-format off
+// EDGE: main twice 1000
+// EDGE: twice leaf 2000
+// EDGE: twice large 1000
+// EDGE: large leaf 1000
+// EDGE: main grows 10
+// EDGE: grows leaf 1000
+// EDGE: main asks 3
+// EDGE: asks answers 900
+// EDGE: asks on_nxp 900
+// EDGE: main throws_back 7
+// EDGE: throws_back leaf 7
+// EDGE: compares differs 63
+// clang-format on
+#include <alloca.h>
+#include <flick.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define APART __attribute__((noinline))
+
+static volatile long bias;
+static volatile long compared;
+static jmp_buf back;
+
+APART static long leaf(long x) { return x + bias; }
+
+// Two calls in one block, of functions with frames of different size.
+APART static long large(long x) {
+  volatile char frame[400];
+  frame[x & 255] = (char)x;
+  return leaf(frame[x & 255]) + 1;
+}
+APART static long twice(long x) { return leaf(x) + leaf(x + 1) + large(x); }
+
+APART static long grows(long x) {
+  long sum = 0;
+  for (int i = 0; i < 100; i++) {
+    volatile char *more = alloca(16);
+    more[0] = (char)i;
+    sum += leaf(x) + more[0];
+  }
+  return sum;
+}
+
+APART static long recurses(long x) { return x == 0 ? bias : recurses(x - 1) + 1; }
+
+APART FLICK_HOST static long answers(long x) { return x * 3 + bias; }
+// Calls the host more often than calls of the NxP are kept.
+APART FLICK_NXP long on_nxp(long x) { return x ^ bias; }
+APART FLICK_NXP long asks(long x) {
+  long sum = 0;
+  for (int i = 0; i < 300; i++)
+    sum += answers(on_nxp(x + i));
+  return sum;
+}
+
+APART static void throws_back(long x) {
+  bias += leaf(x);
+  longjmp(back, 1);
+}
+
+// Called by the library, and calls itself.
+APART static int differs(long x, long y) { return (x > y) - (x < y) + (int)bias; }
+static int compares(const void *a, const void *b) {
+  compared++;
+  return differs(*(const long *)a, *(const long *)b) + 0 * (int)compared;
+}
+
+int main(void) {
+  long sum = 0;
+  for (long i = 0; i < 1000; i++)
+    sum += twice(i);
+  for (long i = 0; i < 10; i++)
+    sum += grows(i);
+  for (long i = 0; i < 5; i++)
+    sum += recurses(9);
+  for (long i = 0; i < 3; i++)
+    sum += asks(i);
+  for (volatile int i = 0; i < 7; i++)
+    if (!setjmp(back))
+      throws_back(0);
+  long table[20];
+  for (long i = 0; i < 20; i++)
+    table[i] = i * 7 % 20;
+  qsort(table, 20, sizeof *table, compares);
+  printf("%ld %ld %ld\n", sum, table[3], compared);
+  return 0;
+}
