@@ -339,7 +339,8 @@ pub fn sample_host(state: &mut State, above: usize) {
             let pc = _Unwind_GetIP(context);
             (pc, _Unwind_GetCFA(context), &mut *walk.cast::<Walk>())
         };
-        if walk.count == walk.stack.len() {
+        // Below `_start` there is nothing.
+        if walk.count == walk.stack.len() || pc == 0 {
             return STOP;
         }
         // The unwinder's is where the frame below ends.
