@@ -1,10 +1,17 @@
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
-static char pool[1 << 24] __attribute__((aligned(64)));
+#include <unistd.h>
+// Small: libflick takes little of the program's memory for itself, even where it names functions for the summary.
+static char pool[1 << 20] __attribute__((aligned(64)));
 static size_t used;
 
 void *malloc(size_t n) {
   size_t at = (__atomic_fetch_add(&used, ((n + 15) & ~(size_t)15) + 16, __ATOMIC_SEQ_CST));
+  if (n > sizeof pool || at + 16 + n > sizeof pool) {
+    write(2, "own malloc: no memory\n", 22);
+    abort();
+  }
   *(size_t *)(pool + at) = n;
   return pool + at + 16;
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 
 use flick_events::Calls;
+use memmap2::Mmap;
 use object::{Object as _, ObjectSymbol, SymbolKind};
 
 /// A loaded file.
@@ -34,6 +35,13 @@ impl Object {
     /// Of a place in memory: in the file's own addresses.
     pub fn offset(&self, addr: usize) -> u64 {
         (addr as u64).wrapping_sub(self.bias)
+    }
+
+    /// The file's bytes. They are not read into the heap, which in a static program may be the program's own and small.
+    fn map(&self) -> Option<Mmap> {
+        let file = fs::File::open(&self.path).ok()?;
+        // SAFETY: read only. Who cuts a file short that is loaded takes the program's code away, too.
+        unsafe { Mmap::map(&file) }.ok()
     }
 
     pub fn path(&self) -> String {
@@ -144,7 +152,7 @@ pub fn caller(back: usize) -> Caller {
 pub fn start(address: usize) -> Option<usize> {
     let object = Object::of(address)?;
     let offset = (address as u64).wrapping_sub(object.bias);
-    let bytes = fs::read(&object.path).ok()?;
+    let bytes = object.map()?;
     let file = object::File::parse(&*bytes).ok()?;
     let symbol = file
         .symbols()
@@ -161,7 +169,7 @@ fn is_function_at<'a>(symbol: &impl ObjectSymbol<'a>, offset: u64) -> bool {
 
 /// The function with the code at `offset` of the file.
 fn function_at(object: &Object, offset: u64) -> Option<String> {
-    let bytes = fs::read(&object.path).ok()?;
+    let bytes = object.map()?;
     let file = object::File::parse(&*bytes).ok()?;
     let functions = file
         .symbols()
@@ -219,7 +227,7 @@ fn names_of(object: &Object, addrs: impl Iterator<Item = u64>) -> HashMap<u64, S
         .map(|addr| (addr.wrapping_sub(object.bias), addr))
         .collect();
     let mut best: HashMap<u64, (Rank, String)> = HashMap::new();
-    let Ok(bytes) = fs::read(&object.path) else {
+    let Some(bytes) = object.map() else {
         return HashMap::new();
     };
     let Ok(file) = object::File::parse(&*bytes) else {
