@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-// Small: libflick takes little of the program's memory for itself, even where it names functions for the summary.
+// Small: libflick takes little of the program's memory for itself, even where it names functions
+// for the summary.
 static char pool[1 << 20] __attribute__((aligned(64)));
 static size_t used;
 
