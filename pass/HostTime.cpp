@@ -231,6 +231,9 @@ private:
         tell(*I);
         call(*Call, Paid);
       } else if (isa<ReturnInst, ResumeInst>(I)) {
+        // Nothing comes between such a call and its return, which is the callee's.
+        if (I->getParent()->getTerminatingMustTailCall())
+          continue;
         tell(*I);
         if (Paid)
           look(*I, clock(*I), FLICK_TIMED_RETURNS);
@@ -293,10 +296,11 @@ private:
     }
     StringRef Name = Callee ? Callee->getName() : StringRef();
     Value *Clock = nullptr;
+    uint64_t Why = FLICK_TIMED_CALLS | (Call.isMustTailCall() ? FLICK_TIMED_LEAVES : 0);
     if (Paid)
-      look(Call, Clock = clock(Call), FLICK_TIMED_CALLS);
+      look(Call, Clock = clock(Call), Why);
     else
-      Clock = pay(Call, FLICK_TIMED_CALLS);
+      Clock = pay(Call, Why);
     Paid = true;
     if ((Callee && isInstrumented(*Callee) && !Callee->isInterposable()) || Call.isMustTailCall() ||
         Call.doesNotReturn() || isa<CallBrInst>(Call))

@@ -17,6 +17,7 @@
 #define FLICK_TIMED_RETURNS 0
 #define FLICK_TIMED_CALLS 1
 #define FLICK_TIMED_GROWS 2
+#define FLICK_TIMED_LEAVES 4
 #define FLICK_SEC_NXP ".flick.nxp"
 #define FLICK_SEC_PLACE ".flick.place"
 #define FLICK_SEC_UNITS "flick_units"

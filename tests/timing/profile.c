@@ -13,6 +13,13 @@
 // EDGE: main throws_back 7
 // EDGE: throws_back leaf 7
 // EDGE: compares differs 63
+// EDGE: main even 4
+// EDGE: even odd 20
+// EDGE: odd even 20
+// EDGE: even leaf 6
+// EDGE: main hands_over 6
+// EDGE: hands_over on_nxp 6
+// EDGE: starts even 2
 // clang-format on
 #include <alloca.h>
 #include <flick.h>
@@ -71,6 +78,22 @@ static int compares(const void *a, const void *b) {
   return differs(*(const long *)a, *(const long *)b) + 0 * (int)compared;
 }
 
+// By turns, in one frame.
+#define TAIL __attribute__((musttail)) return
+static long odd(long x);
+APART static long even(long x) {
+  if (x == 0)
+    TAIL leaf(x);
+  TAIL odd(x - 1);
+}
+APART static long odd(long x) {
+  volatile char frame[200];
+  frame[x] = 1;
+  TAIL even(x - frame[x]);
+}
+APART static long hands_over(long x) { TAIL on_nxp(x); }
+APART FLICK_NXP long starts(long (*from)(long), long x) { return from(x) + 1; }
+
 int main(void) {
   long sum = 0;
   for (long i = 0; i < 1000; i++)
@@ -84,6 +107,12 @@ int main(void) {
   for (volatile int i = 0; i < 7; i++)
     if (!setjmp(back))
       throws_back(0);
+  for (long i = 0; i < 4; i++)
+    sum += even(10);
+  for (long i = 0; i < 6; i++)
+    sum += hands_over(i);
+  for (long i = 0; i < 2; i++)
+    sum += starts(even, 0);
   long table[20];
   for (long i = 0; i < 20; i++)
     table[i] = i * 7 % 20;

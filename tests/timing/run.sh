@@ -64,6 +64,9 @@ for link in -pie -static; do
   done
 done
 
+. "$here/profile.sh"
+. "$here/advise.sh"
+
 # Threads begin at their creator's times in a trace, too: its time line ends where the prediction does.
 time_line() {
   "$flick" record --platform="$work/latency.toml" -o "$work/trace" "$work/threads" 2>"$work/output" || return 1

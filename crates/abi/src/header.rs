@@ -35,6 +35,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_RETURNS", timed::RETURNS),
         ("TIMED_CALLS", timed::CALLS),
         ("TIMED_GROWS", timed::GROWS),
+        ("TIMED_LEAVES", timed::LEAVES),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }

@@ -96,7 +96,7 @@ pub const MAP: &str = "__flick_timed_map";
 pub const MAP_SHIFT: u32 = 21;
 /// `void (const TimedUnit *)`.
 pub const UNIT: &str = "__flick_timed_unit";
-/// `void (u64 why)`, keeps all registers but r11 and xmm (preserve_most): the host's part of the clock is not negative. `why`: [`RETURNS`] or [`CALLS`], and [`GROWS`].
+/// `void (u64 why)`, keeps all registers but r11 and xmm (preserve_most): the host's part of the clock is not negative. `why`: [`RETURNS`] or [`CALLS`], with the bits [`GROWS`] and [`LEAVES`].
 pub const FULL: &str = "__flick_timed_full";
 /// The function returns now.
 pub const RETURNS: u32 = 0;
@@ -104,6 +104,8 @@ pub const RETURNS: u32 = 0;
 pub const CALLS: u32 = 1;
 /// A bit: the function's stack pointer moves while it runs (alloca).
 pub const GROWS: u32 = 2;
+/// A bit: the call takes the place of the function's frame (a tail call).
+pub const LEAVES: u32 = 4;
 /// `void (const void *p, u64 size << 1 | is_write)`, preserve_most: an access where the map is not 0.
 pub const ACCESS: &str = "__flick_timed_access";
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.

@@ -15,7 +15,9 @@ pub unsafe fn enter_nxp(state: &mut State, (site, gate): (usize, usize), depth: 
     let entry = unsafe { (*(gate as *const Gate)).image } as u64;
     with(state, |profile| {
         profile.gates.insert(entry, gate);
-        let caller = profile.any_at(site);
+        // After a tail call the site is the caller's caller's.
+        let left = profile.stack.take_left();
+        let caller = left.unwrap_or_else(|| profile.any_at(site));
         let callee = profile.number(Function::Nxp(entry));
         profile.count(caller, callee);
         // Activations that were left by an unwinder have told of nothing.

@@ -2,7 +2,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
-use flick_abi::timed::{CALLS, GROWS, TimedCallee};
+use flick_abi::timed::{CALLS, GROWS, LEAVES, TimedCallee};
 use flick_timing::platform::Rule;
 
 use super::super::state::State;
@@ -49,13 +49,19 @@ pub unsafe fn tells(state: &mut State, clock: [i64; 2], why: u64, above: usize) 
         let what = What {
             returns: why & u64::from(CALLS) == 0,
             grows: why & u64::from(GROWS) != 0,
+            leaves: why & u64::from(LEAVES) != 0,
         };
-        let Seen::Called(caller) = profile.stack.tell((function, above), depth, what) else {
-            return;
-        };
-        let Some(caller) = caller else {
-            profile.own(function).calls += 1;
-            return;
+        let caller = match profile.stack.tell((function, above), depth, what) {
+            Seen::Known => return,
+            Seen::Called(None) => {
+                profile.own(function).calls += 1;
+                return;
+            }
+            Seen::Followed(caller) => {
+                profile.count(caller, function);
+                return;
+            }
+            Seen::Called(Some(caller)) => caller,
         };
         let pair = (caller, function);
         let between = match profile.between.get(&pair) {

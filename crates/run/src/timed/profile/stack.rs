@@ -14,6 +14,8 @@ struct Frame {
 #[derive(Debug, Default)]
 pub struct Stack {
     frames: Vec<Frame>,
+    /// Has just left by a tail call.
+    left: Option<u32>,
 }
 
 /// What a function tells.
@@ -23,6 +25,8 @@ pub struct What {
     pub returns: bool,
     /// Its stack pointer moves while it runs (alloca).
     pub grows: bool,
+    /// The call takes its frame's place.
+    pub leaves: bool,
 }
 
 /// A call that has just become known: who has called.
@@ -32,11 +36,14 @@ pub enum Seen {
     Known,
     /// By that function, or by code outside.
     Called(Option<u32>),
+    /// By a tail call of that function.
+    Followed(u32),
 }
 
 impl Stack {
     /// Instrumented host code tells: `function` calls, or returns.
     pub fn tell(&mut self, (function, sp): (u32, usize), depth: usize, what: What) -> Seen {
+        let left = self.left.take();
         // Frames below are no more, however they were left.
         while self
             .frames
@@ -68,17 +75,24 @@ impl Stack {
                     sp,
                     depth,
                 });
-                Seen::Called(caller)
+                left.map_or(Seen::Called(caller), Seen::Followed)
             }
         };
-        if what.returns {
+        if what.returns || what.leaves {
             self.frames.pop();
         }
+        self.left = what.leaves.then_some(function);
         seen
+    }
+
+    /// The function that has just left by a tail call, if one has.
+    pub fn take_left(&mut self) -> Option<u32> {
+        self.left.take()
     }
 
     /// NxP code calls the host.
     pub fn enter_host(&mut self, function: u32, depth: usize) {
+        self.left = None;
         self.frames.push(Frame {
             function,
             sp: usize::MAX,
@@ -88,6 +102,7 @@ impl Stack {
 
     /// The host has returned to NxP code.
     pub fn leave_host(&mut self, depth: usize) {
+        self.left = None;
         while self.frames.last().is_some_and(|top| top.depth >= depth) {
             self.frames.pop();
         }
@@ -101,10 +116,15 @@ mod tests {
     const CALLS: What = What {
         returns: false,
         grows: false,
+        leaves: false,
     };
     const RETURNS: What = What {
         returns: true,
-        grows: false,
+        ..CALLS
+    };
+    const LEAVES: What = What {
+        leaves: true,
+        ..CALLS
     };
 
     #[test]
@@ -134,8 +154,8 @@ mod tests {
     #[test]
     fn growing_frames() {
         let grows = What {
-            returns: false,
             grows: true,
+            ..CALLS
         };
         let mut stack = Stack::default();
         stack.tell((1, 900), 0, CALLS);
@@ -156,6 +176,26 @@ mod tests {
         // A tail call has taken the frame.
         assert_eq!(stack.tell((4, 850), 0, CALLS), Seen::Called(Some(1)));
         assert_eq!(stack.tell((5, 850), 0, RETURNS), Seen::Called(Some(1)));
+    }
+
+    #[test]
+    fn tail_calls() {
+        let mut stack = Stack::default();
+        stack.tell((1, 900), 0, CALLS);
+        // Two functions by turns, the second with the larger frame, then a leaf.
+        assert_eq!(stack.tell((2, 800), 0, LEAVES), Seen::Called(Some(1)));
+        assert_eq!(stack.tell((3, 700), 0, LEAVES), Seen::Followed(2));
+        assert_eq!(stack.tell((2, 800), 0, LEAVES), Seen::Followed(3));
+        assert_eq!(stack.tell((4, 850), 0, RETURNS), Seen::Followed(2));
+        assert_eq!(stack.tell((4, 850), 0, RETURNS), Seen::Called(Some(1)));
+        // To the NxP.
+        stack.tell((2, 800), 0, LEAVES);
+        assert_eq!(stack.take_left(), Some(2));
+        assert_eq!(stack.tell((1, 900), 0, CALLS), Seen::Known);
+        // To a library's function, which tells of nothing.
+        stack.tell((2, 800), 0, LEAVES);
+        assert_eq!(stack.tell((1, 900), 0, CALLS), Seen::Known);
+        assert_eq!(stack.take_left(), None);
     }
 
     #[test]
