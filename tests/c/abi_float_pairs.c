@@ -1,6 +1,7 @@
 // Structs of two, three and four floats, floats with an int or a double, and complex numbers by
 // value: x86-64 has two floats in one vector register. In both directions, nested, through
-// pointers. CROSSINGS: host-to-nxp=14 nxp-to-host=28
+// pointers.
+// CROSSINGS: host-to-nxp=14 nxp-to-host=28
 #include <complex.h>
 #include <flick.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// __builtin_debugtrap in NxP code is SIGTRAP: a handler returns to what follows; without one, and
+// __builtin_debugtrap in NxP code is SIGTRAP. A handler returns to what follows; without one, and
 // where the signal is ignored or blocked, it ends the process, with a report naming the function.
 // SKIP-VALGRIND: the report prints registers that nothing has set
 // OUT: 5 after 1 trap

@@ -1,5 +1,6 @@
-// Jumps to labels by address: from a table, and from a register that was given the one address that
-// a table's constant index leads to, with values alive that only its code reads. OUT: 6 2b 2e 33
+// Jumps to labels by address: from a table, and from a register that was given the one address
+// that a table's constant index leads to, with values alive that only its code reads.
+// OUT: 6 2f 2e bd
 #include "flick.h"
 #include <stdio.h>
 

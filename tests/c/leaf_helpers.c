@@ -1,6 +1,7 @@
 // Small helpers that call small helpers run where they are called, so that NxP code does not cross
-// for them; a helper that calls the host crosses once. OUT: 4032 32 4032 CROSSINGS: host-to-nxp=2
-// nxp-to-host=32
+// for them; a helper that calls the host crosses once.
+// OUT: 4032 32 4032
+// CROSSINGS: host-to-nxp=2 nxp-to-host=32
 #include <flick.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 // Placed functions may have, copy and index objects with `long double` members: only to compute
-// with such a value is refused (FLK0204). Both sides agree where the members are. OUT: 24
-// 7 1.50 1.50 OUT: 5 2.25 9 OUT: 33 40 0.75 OUT: 16 48 64
+// with such a value is refused (FLK0204). Both sides agree where the members are.
+// OUT: 24 7 2.25 2.25
+// OUT: 5 2.25 9
+// OUT: 33 40 0.75
+// OUT: 16 48 64
 #include <flick.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 // Host functions leave what they like above a narrow result, and the optimiser finds which one a
-// pointer means. OUT: 1 0 OUT: -7 201 OUT: -700 65000
+// pointer means.
+// OUT: 1 0
+// OUT: -7 201
+// OUT: -700 65000
 #include <flick.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-// SIG_IGN for SIGSEGV: raise from NxP code is ignored, a real fault in NxP code kills all the same.
+// Where SIGSEGV is ignored, raise from NxP code does nothing, a real fault in NxP code kills all
+// the same.
 // OUT: raised
 // EXIT: signal SEGV
 // SKIP-VALGRIND: memcheck reports the bad access that is the subject

@@ -1,6 +1,7 @@
 // A handler on the signal stack calls a hundred NxP functions for the first time, while a timer's
 // handler, on the same stack and on the NxP, comes in between: what the first one has there stays
-// as it is. OUT: 100 calls, nothing has changed
+// as it is.
+// OUT: 100 calls, nothing has changed
 #include <flick.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-// Intrinsics of <emmintrin.h> in an NxP function: those over an instruction of x86-64 are functions
-// of the host, and their 16-byte vectors cross. OUT: 2009 6 14
+// Intrinsics of <emmintrin.h> in an NxP function: those over an instruction of x86-64 are
+// functions of the host, and their 16-byte vectors cross.
+// OUT: 2009 6 14
 #include <emmintrin.h>
 #include <flick.h>
 #include <stdio.h>

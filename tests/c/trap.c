@@ -1,4 +1,4 @@
-// __builtin_trap in NxP code is SIGILL: a handler catches it, then the default action ends the
+// __builtin_trap in NxP code is SIGILL. A handler catches it, then the default action ends the
 // program.
 // OUT: caught
 // EXIT: signal ILL

@@ -1,6 +1,10 @@
 // Variadic NxP functions hand their va_list on: to vsnprintf and vprintf on the host, to NxP and
-// host functions that read a part of it, to another variadic function's caller, and as a copy. OUT:
-// [ 42] 2.50 text OUT: 21 21 21 OUT: 1 2.5 3 | 4 5.5 6 OUT: 1 2.5 3 | 4 5.5 6 OUT: 120
+// host functions that read a part of it, to another variadic function's caller, and as a copy.
+// OUT: [ 42] 2.50 text
+// OUT: 21 21 21
+// OUT: 1 2.5 3 | 4 5.5 6
+// OUT: 1 2.5 3 | 4 5.5 6
+// OUT: 120
 #include <flick.h>
 #include <stdarg.h>
 #include <stdio.h>

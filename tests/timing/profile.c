@@ -1,6 +1,5 @@
 // Who calls whom how often, in ways that a profile could get wrong. A line EDGE is a caller, a
 // callee and a count.
-// clang-format off
 // EDGE: main twice 1000
 // EDGE: twice leaf 2000
 // EDGE: twice large 1000
@@ -20,7 +19,6 @@
 // EDGE: main hands_over 6
 // EDGE: hands_over on_nxp 6
 // EDGE: starts even 2
-// clang-format on
 #include <alloca.h>
 #include <flick.h>
 #include <setjmp.h>

@@ -2,7 +2,11 @@
 
 "$flick_cc" -O2 -Wall -Werror --flick-timed "$here/profile.c" -o "$work/profile"
 rm -f "$work/record"
-FLICK_PROFILE=functions FLICK_STATS=$work/record FLICK_PLATFORM=near-memory "$work/profile" >"$work/output" || true
+"$work/profile" >"$work/expected"
+status=0
+FLICK_PROFILE=functions FLICK_STATS=$work/record FLICK_PLATFORM=near-memory "$work/profile" >"$work/output" || status=$?
+[ "$status" != 0 ] || cmp -s "$work/expected" "$work/output" || status=1
+verdict "a profiled program does what it does" "$status"
 awk '$1 == "timed-function" { name[count++] = $9 }
   $1 == "timed-edge" { print name[$2], name[$3], $4 }' "$work/record" >"$work/edges"
 sed -n 's,^// EDGE: ,,p' "$here/profile.c" | while read -r edge; do

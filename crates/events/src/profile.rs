@@ -19,6 +19,9 @@ const RUNS: [(&str, Runs); 3] = [
     ("library", Runs::Library),
 ];
 
+/// In the place of a refusal's code: others have the function's name, so that no placement file can name it.
+pub const AMBIGUOUS: &str = "ambiguous";
+
 /// What a function has done itself, without what it has called. Times are picoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
@@ -28,7 +31,7 @@ pub struct Function {
     pub module: String,
     pub offset: u64,
     pub runs: Runs,
-    /// The code of the error that keeps it from the NxP; empty if nothing does.
+    /// The code of the error that keeps it from the NxP, or [`AMBIGUOUS`]; empty if nothing does.
     pub refusal: String,
     pub calls: u64,
     /// On the host, with its accesses to NxP-local memory.

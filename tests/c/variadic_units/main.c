@@ -1,7 +1,10 @@
 // A variadic function on the NxP, one on both sides and one on the host, called by NxP code of
 // other units, by name and through pointers. Expects the same as natively; between units such a
-// call goes by way of the host. OUT: nxp 6.5 both 6.5 host 6.5 OUT: nxp 45 both 45 host 45 OUT:
-// nxp 6.5 both 6.5 host 6.5 CROSSINGS: nxp-to-host>=6
+// call goes by way of the host.
+// OUT: nxp 6.5 both 6.5 host 6.5
+// OUT: nxp 45 both 45 host 45
+// OUT: nxp 6.5 both 6.5 host 6.5
+// CROSSINGS: nxp-to-host>=6
 #include "sums.h"
 #include <stdio.h>
 

@@ -1,6 +1,8 @@
 // A placement file with the word `override` has the last word on marks, of declarations and
-// definitions, and on thunks. OUT: 2 3 5 4 5 6 PLACE: override.place CROSSINGS: host-to-nxp=2
-// nxp-to-host=0
+// definitions, and on thunks.
+// OUT: 2 3 5 4 5 6
+// PLACE: override.place
+// CROSSINGS: host-to-nxp=2 nxp-to-host=0
 #include "shared.h"
 #include <cstdio>
 

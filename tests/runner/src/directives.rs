@@ -152,7 +152,7 @@ impl Default for Directives {
 impl Directives {
     /// Reads the leading comment: lines that start with `//` (or `#` in scripts) up to the first
     /// other line. A word of capitals and dashes followed by `:` that is no known key is an error,
-    /// so that a misspelt directive cannot pass silently.
+    /// so that a misspelt directive cannot pass silently; so is one behind other words.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut d = Self::default();
         for (number, line) in text.lines().enumerate() {
@@ -168,6 +168,9 @@ impl Directives {
                     .set(key, value)
                     .map_err(|e| format!("line {}: {key}: {e}", number + 1))?,
                 None => {
+                    if let Some(key) = body.split_whitespace().find_map(strayed_key) {
+                        return Err(format!("line {}: {key}: begins no line", number + 1));
+                    }
                     if !d.about.is_empty() {
                         d.about.push(' ');
                     }
@@ -264,8 +267,16 @@ impl Directives {
 
 fn split_key(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
-    let is_key = key.len() > 2 && key.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
-    is_key.then(|| (key, value.strip_prefix(' ').unwrap_or(value)))
+    is_key(key).then(|| (key, value.strip_prefix(' ').unwrap_or(value)))
+}
+
+fn is_key(word: &str) -> bool {
+    word.len() > 2 && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'-')
+}
+
+/// The key that a word of prose looks like: who reflows a comment draws directives into it.
+fn strayed_key(word: &str) -> Option<&str> {
+    word.strip_suffix(':').filter(|word| is_key(word))
 }
 
 fn parse_crossings(text: &str) -> Result<Crossings, String> {
@@ -333,6 +344,7 @@ mod tests {
             "// Text.\n// CROSSINGS: sideways=1",
             "// Text.\n// SKIP-MODE: statik why",
             "// Text.\n// ONLY: flick",
+            "// Text. OUT: 1",
         ] {
             assert!(Directives::parse(bad).is_err(), "{bad}");
         }

@@ -165,6 +165,11 @@ mod tests {
         all.copied().collect()
     }
 
+    fn small(advice: &Advice) -> Vec<(usize, Place)> {
+        let all = advice.small();
+        all.map(|(small, place)| (small.function, place)).collect()
+    }
+
     #[test]
     fn heavy_functions_move_and_light_ones_move_back() {
         let mut functions = vec![
@@ -218,11 +223,7 @@ mod tests {
         let edges = [(0, 1, 1), (0, 2, 50), (1, 2, 50), (2, 3, 50)];
         let advice = Advice::new(&profile(functions, &edges));
         assert_eq!(moves(&advice), [(1, true)]);
-        let small: Vec<_> = advice
-            .small()
-            .map(|(small, place)| (small.function, place))
-            .collect();
-        assert_eq!(small, [(2, Place::Both), (3, Place::Both)]);
+        assert_eq!(small(&advice), [(2, Place::Both), (3, Place::Both)]);
         assert_eq!(advice.now, 551_000.);
         // Half of them is the host's.
         assert_eq!(advice.then, 20_000. + 100_000. + 25_500. + 51_000.);
@@ -237,11 +238,7 @@ mod tests {
         ];
         let advice = Advice::new(&profile(functions, &[(0, 1, 1), (1, 2, 100)]));
         assert_eq!(moves(&advice), [(1, false)]);
-        let small: Vec<_> = advice
-            .small()
-            .map(|(small, place)| (small.function, place))
-            .collect();
-        assert_eq!(small, [(2, Place::Host)]);
+        assert_eq!(small(&advice), [(2, Place::Host)]);
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use flick_events::number::grouped;
-use flick_events::profile::Runs;
+use flick_events::profile::{AMBIGUOUS, Runs};
 use flick_events::timed::{Timed, duration};
 use flick_names::Demangle;
 
@@ -188,7 +188,7 @@ impl Writer<'_> {
                     .to_owned()
             }
             Some(Bound::Entry) => "on the host, where the program begins".to_owned(),
-            Some(Bound::Refused(code)) if !code.starts_with("FLK") => {
+            Some(Bound::Refused(code)) if code == AMBIGUOUS => {
                 "on the host: several functions have this name, and a placement file cannot tell them apart"
                     .to_owned()
             }

@@ -138,7 +138,7 @@ pub fn caller(back: usize) -> Caller {
             offset: 0,
         };
     };
-    let offset = (at as u64).wrapping_sub(object.bias);
+    let offset = object.offset(at);
     let function = function_at(&object, offset)
         .unwrap_or_else(|| format!("{}+{offset:#x}", object.file_name()));
     Caller {
@@ -151,7 +151,7 @@ pub fn caller(back: usize) -> Caller {
 /// Where the function with the code at `address` begins, if symbols tell.
 pub fn start(address: usize) -> Option<usize> {
     let object = Object::of(address)?;
-    let offset = (address as u64).wrapping_sub(object.bias);
+    let offset = object.offset(address);
     let bytes = object.map()?;
     let file = object::File::parse(&*bytes).ok()?;
     let symbol = file
@@ -208,9 +208,10 @@ pub fn name_all(targets: Vec<(usize, u64)>) -> Vec<Calls> {
         let module = object.file_name();
         let names = names_of(object, targets.iter().map(|t| t.0 as u64));
         for (target, count) in targets {
-            let function = names.get(&(target as u64)).cloned().unwrap_or_else(|| {
-                format!("{module}+{:#x}", (target as u64).wrapping_sub(object.bias))
-            });
+            let function = names
+                .get(&(target as u64))
+                .cloned()
+                .unwrap_or_else(|| format!("{module}+{:#x}", object.offset(target)));
             calls.push(Calls {
                 function,
                 module: module.clone(),

@@ -4,16 +4,19 @@ use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
 
 use flick_abi::timed::TimedUnit;
+use flick_events::profile::AMBIGUOUS;
 
 use super::super::patient::{self, held};
 use crate::stats::symbols;
 
-/// A copy: the unit's module may be closed before the end.
-struct Known {
-    name: String,
-    refusal: String,
-    module: String,
-    offset: u64,
+/// What a record says of a function. A copy: the unit's module may be closed before the end.
+#[derive(Clone)]
+pub struct Known {
+    pub name: String,
+    /// As [`flick_events::profile::Function::refusal`].
+    pub refusal: String,
+    pub module: String,
+    pub offset: u64,
 }
 
 /// By entry. A module that is loaded where another was replaces its functions one by one.
@@ -73,37 +76,20 @@ pub fn containing(address: usize) -> Option<usize> {
     (module.contains(entry) && start.is_none_or(|start| start == entry)).then_some(entry)
 }
 
-/// What the record says of the function at an entry.
-pub struct Described {
-    pub name: String,
-    pub refusal: String,
-    pub module: String,
-    pub offset: u64,
-}
-
-/// The code, as it were, of the refusal of a function that no placement file can name: others have its name.
-const AMBIGUOUS: &str = "ambiguous";
-
-/// All functions that are known.
-pub fn describe() -> HashMap<usize, Described> {
+/// All functions that are known, by entry.
+pub fn describe() -> BTreeMap<usize, Known> {
     let functions = held(&FUNCTIONS);
     let mut names: HashMap<&str, usize> = HashMap::new();
     for known in functions.values() {
         *names.entry(&known.name).or_default() += 1;
     }
+    let ambiguous = |known: &Known| known.refusal.is_empty() && names[known.name.as_str()] > 1;
     let describe = |known: &Known| {
-        let several = names
-            .get(known.name.as_str())
-            .is_some_and(|&count| count > 1);
-        Described {
-            name: known.name.clone(),
-            refusal: match known.refusal.as_str() {
-                "" if several => AMBIGUOUS.to_owned(),
-                refusal => refusal.to_owned(),
-            },
-            module: known.module.clone(),
-            offset: known.offset,
+        let mut known = known.clone();
+        if ambiguous(&known) {
+            known.refusal = AMBIGUOUS.to_owned();
         }
+        known
     };
     functions
         .iter()

@@ -1,5 +1,5 @@
 //! The profiles of all threads, added up and named for the record.
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use flick_events::profile::{Edge, Function as Record, Profile as Profiles, Runs};
 
@@ -79,7 +79,7 @@ pub fn record() -> Profiles {
 }
 
 struct Names {
-    host: HashMap<usize, functions::Described>,
+    host: BTreeMap<usize, functions::Known>,
     gates: HashMap<u64, usize>,
 }
 
