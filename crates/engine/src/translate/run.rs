@@ -50,6 +50,7 @@ pub const LEAST_STACK: usize = 2048;
 ///
 /// # Safety
 /// The guest may do what the program may.
+#[inline]
 pub unsafe fn advance(
     hart: &mut Hart,
     memory: &Identity,
@@ -61,32 +62,42 @@ pub unsafe fn advance(
         if !code.contains(hart.pc) {
             return Err(Exit::Leave);
         }
-        if hart.frm != 0 {
-            // Translated code takes the rounding mode for the host's.
-            let mut counter = InstructionCounter::default();
-            let exit = interpreter(hart, memory, code, &mut counter);
-            hart.retired = hart.retired.wrapping_add(counter.count);
-            return Err(exit);
-        }
-        hart.pc &= !1;
-        let mut until = Until {
-            left: if interpret { 1 } else { MOST_INTERPRETED },
-            jump: true,
-            retired: 0,
-        };
-        if !std::mem::take(&mut interpret) {
-            // SAFETY: by contract.
-            let entry = unsafe { lookup(hart, hart.pc) };
-            if entry != 0 {
-                return Ok(entry);
+        // Translated code takes the rounding mode for the host's.
+        if hart.frm == 0 {
+            hart.pc &= !1;
+            if !interpret {
+                // SAFETY: by contract.
+                let entry = unsafe { lookup(hart, hart.pc) };
+                if entry != 0 {
+                    return Ok(entry);
+                }
             }
         }
-        let exit = interpreter(hart, memory, code, &mut until);
-        hart.retired = hart.retired.wrapping_add(until.retired);
+        let exit = interpret_some(hart, memory, code, std::mem::take(&mut interpret));
         if exit != Exit::Budget {
             return Err(exit);
         }
     }
+}
+
+/// Interprets one instruction, or as many as are due before translated code is looked for again: with a rounding mode of
+/// its own, all.
+#[inline(never)]
+fn interpret_some(hart: &mut Hart, memory: &Identity, code: &CodeRegion, one: bool) -> Exit {
+    if hart.frm != 0 {
+        let mut counter = InstructionCounter::default();
+        let exit = interpreter(hart, memory, code, &mut counter);
+        hart.retired = hart.retired.wrapping_add(counter.count);
+        return exit;
+    }
+    let mut until = Until {
+        left: if one { 1 } else { MOST_INTERPRETED },
+        jump: true,
+        retired: 0,
+    };
+    let exit = interpreter(hart, memory, code, &mut until);
+    hart.retired = hart.retired.wrapping_add(until.retired);
+    exit
 }
 
 /// Executes from `hart.pc` like [`crate::run()`], by translated code where there is some. Translated
