@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
-use flick_exec::{Finished, Run, quote};
+use flick_exec::{Caps, Finished, Run, quote};
 
 /// A command as a person would type it.
 #[derive(Clone, Debug)]
@@ -59,6 +59,7 @@ impl Invocation {
             stdin: Some(&input),
             limit: Duration::from_secs(self.timeout),
             processor_limit: None,
+            caps: Caps::default(),
         }
         .finish()?;
         fs::remove_file(input)?;
