@@ -82,11 +82,28 @@ pub enum Outcome {
     Compared(Compared),
 }
 
+/// Runs, or a build, that differ in the same way.
+pub struct Difference {
+    pub name: String,
+    pub runs: usize,
+    /// For a person, with the commands that repeat it.
+    pub report: String,
+}
+
+impl Difference {
+    fn new(which: Which, report: String) -> Self {
+        Self {
+            name: name_of(which),
+            runs: 1,
+            report,
+        }
+    }
+}
+
 #[derive(Default)]
 pub struct Compared {
     pub runs: usize,
-    /// Reports for a person, with the runs that they are about.
-    pub differences: Vec<(String, String)>,
+    pub differences: Vec<Difference>,
     /// Runs that differ by a rule.
     pub excused: Vec<(String, String)>,
     /// Builds that were refused with a code that docs/limits.md names.
@@ -212,7 +229,15 @@ impl Bench<'_> {
                     }
                     chosen = Some(names);
                 }
-                Err(why) => compared.differences.push((stranger.name.clone(), why)),
+                Err(why) => {
+                    let which = Which {
+                        program: &stranger.name,
+                        level,
+                        placement: Placement::All,
+                        engine: None,
+                    };
+                    compared.differences.push(Difference::new(which, why));
+                }
             }
             self.runs(
                 stranger,
@@ -282,18 +307,17 @@ impl Bench<'_> {
             placement,
             engine: None,
         };
-        let name = name_of(which);
-        compared.runs += Engine::ALL.len();
+        compared.runs += 1;
         let code = code_in(&text);
         match code {
             Some(code) if self.codes.iter().any(|c| c == code) => {
                 compared.refused.push(code.into());
             }
             _ => match self.exceptions.excuse(which, code) {
-                Some(reason) => compared.excused.push((name, reason.into())),
+                Some(reason) => compared.excused.push((name_of(which), reason.into())),
                 None => {
                     let report = format!("does not build\n{}\n{text}", commands.join("\n"));
-                    compared.differences.push((name, report));
+                    compared.differences.push(Difference::new(which, report));
                 }
             },
         }
@@ -311,6 +335,7 @@ impl Bench<'_> {
         made: &Made,
         compared: &mut Compared,
     ) {
+        let mut differing: Vec<(Finished, Difference)> = Vec::new();
         for engine in Engine::ALL {
             if engine == Engine::Interp && plain.done.cpu > TOO_LONG_TO_INTERPRET {
                 compared.not_interpreted = true;
@@ -330,7 +355,7 @@ impl Bench<'_> {
             let done = match run(stranger, made, &dir.join("run"), &env, limit) {
                 Ok(done) => done,
                 Err(why) => {
-                    compared.differences.push((name_of(which), why));
+                    compared.differences.push(Difference::new(which, why));
                     continue;
                 }
             };
@@ -343,12 +368,24 @@ impl Bench<'_> {
             }
             match self.exceptions.excuse(which, None) {
                 Some(reason) => compared.excused.push((name_of(which), reason.into())),
-                None => {
-                    let report = report(plain, made, &done);
-                    compared.differences.push((name_of(which), report));
-                }
+                None => match differing
+                    .iter_mut()
+                    .find(|(one, _)| same(one, &done.finished))
+                {
+                    Some((_, difference)) => {
+                        difference.runs += 1;
+                        difference.name.push_str(", ");
+                        difference.name.push_str(engine.word());
+                    }
+                    None => {
+                        let report = report(plain, made, &done);
+                        differing.push((done.finished, Difference::new(which, report)));
+                    }
+                },
             }
         }
+        let differences = differing.into_iter().map(|(_, difference)| difference);
+        compared.differences.extend(differences);
     }
 }
 

@@ -81,7 +81,7 @@ pub fn list(text: &str) -> Vec<Item> {
 const TRIPLET: &str = "x86_64-pc-linux-gnu";
 
 /// What the target has, of the names that the programs ask for.
-const HAS: [&str; 57] = [
+const HAS: [&str; 59] = [
     "__float128",
     "alloca",
     "base_quadfloat_support",
@@ -111,6 +111,7 @@ const HAS: [&str; 57] = [
     "float64x_runtime",
     "floatn_nx_runtime",
     "fpic",
+    "freorder",
     "fstack_protector",
     "indirect_jumps",
     "inf",
@@ -120,6 +121,7 @@ const HAS: [&str; 57] = [
     "label_values",
     "large_double",
     "longlong64",
+    "lra",
     "lp64",
     "mempcpy",
     "mmap",
@@ -141,7 +143,7 @@ const HAS: [&str; 57] = [
     "unwrapped",
 ];
 
-const LACKS: [&str; 22] = [
+const LACKS: [&str; 23] = [
     "arm32",
     "arm_eabi",
     "arm_fp16_alternative_ok",
@@ -157,6 +159,7 @@ const LACKS: [&str; 22] = [
     "large_long_double",
     "mips64",
     "newlib_nano_io",
+    "nonpic",
     "powerpc_altivec_ok",
     "run_expensive_tests",
     "short_eq_int",

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::cell::{Cell, Compared, Outcome};
+use super::cell::{Cell, Compared, Difference, Outcome};
 use super::stranger::Level;
 
 /// Shorter runs say more about the start of a process than about the program.
@@ -26,8 +26,12 @@ impl<'a> Figures<'a> {
     }
 
     /// Runs that differ by no rule.
-    pub fn differences(&self) -> impl Iterator<Item = &'a (String, String)> {
+    pub fn differences(&self) -> impl Iterator<Item = &'a Difference> {
         self.compared().flat_map(|(_, c)| &c.differences)
+    }
+
+    pub fn different_runs(&self) -> usize {
+        self.differences().map(|d| d.runs).sum()
     }
 
     pub fn runs(&self) -> usize {
@@ -69,7 +73,7 @@ impl<'a> Figures<'a> {
         let _ = writeln!(
             text,
             "{} runs or builds differ; {} differ by a rule of tests/strangers/exceptions.txt",
-            sum(&|c| c.differences.len()),
+            self.different_runs(),
             sum(&|c| c.excused.len())
         );
         let kept = tally(
