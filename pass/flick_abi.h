@@ -80,8 +80,22 @@
   "__udivti3", \
   "__umodti3", \
   "bcmp", \
+  "ceil", \
+  "ceilf", \
+  "floor", \
+  "floorf", \
   "memcmp", \
   "memcpy", \
   "memmove", \
   "memset", \
-  "strlen"
+  "nearbyint", \
+  "nearbyintf", \
+  "rint", \
+  "rintf", \
+  "round", \
+  "roundeven", \
+  "roundevenf", \
+  "roundf", \
+  "strlen", \
+  "trunc", \
+  "truncf"

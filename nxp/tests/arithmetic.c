@@ -1,6 +1,7 @@
 /* Prints results of the 128-bit and floating-point builtins over edge and random operands; the
  * compiler calls them for the operators below. Compared with the host's output. */
 #include "bare.h"
+#include "modes.h"
 
 typedef __int128 i128;
 typedef unsigned __int128 u128;
@@ -21,19 +22,6 @@ static void show_double(double x) {
     uint64_t bits;
   } u = {x};
   show(u.bits);
-}
-
-/* 0 nearest, 1 toward zero, 2 down, 3 up, numbered as RV64 does. */
-static void set_rounding(unsigned mode) {
-#ifdef __riscv
-  __asm__ volatile("fsrm %0" : : "r"((unsigned long)mode) : "memory");
-#else
-  static const unsigned rc[] = {0, 3, 1, 2};
-  unsigned csr;
-  __asm__ volatile("stmxcsr %0" : "=m"(csr));
-  csr = (csr & ~0x6000u) | rc[mode] << 13;
-  __asm__ volatile("ldmxcsr %0" : : "m"(csr) : "memory");
-#endif
 }
 
 static u128 operand(unsigned i) {

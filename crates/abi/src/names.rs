@@ -115,6 +115,10 @@ pub const STATIC_WRAPS: &[&str] = &[
     "pthread_join",
 ];
 
+/// `__flick_outside_g` of `libnxp.a` calls the host's `g` with its signature, for programs that
+/// define `g` of [`NXP_LIBRARY`] themselves.
+pub const OUTSIDE_PREFIX: &str = "__flick_outside_";
+
 /// What `libnxp.a` defines for the code generator and, with [`CALL_PREFIX`], for direct calls.
 pub const NXP_LIBRARY: &[&str] = &[
     "__ashlti3",
@@ -152,11 +156,25 @@ pub const NXP_LIBRARY: &[&str] = &[
     "__udivti3",
     "__umodti3",
     "bcmp",
+    "ceil",
+    "ceilf",
+    "floor",
+    "floorf",
     "memcmp",
     "memcpy",
     "memmove",
     "memset",
+    "nearbyint",
+    "nearbyintf",
+    "rint",
+    "rintf",
+    "round",
+    "roundeven",
+    "roundevenf",
+    "roundf",
     "strlen",
+    "trunc",
+    "truncf",
 ];
 
 #[cfg(test)]

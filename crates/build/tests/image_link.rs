@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use common::{Bench, fixture, stderr, stdout};
-use flick_abi::names::{CALL_PREFIX, NXP_LIBRARY, NXP_PREFIX};
+use flick_abi::names::{CALL_PREFIX, NXP_LIBRARY, NXP_PREFIX, OUTSIDE_PREFIX};
 use object::{Object, ObjectSymbol};
 
 const WANT: &str = "\
@@ -400,7 +400,8 @@ fn the_library_has_what_the_pass_relies_on() {
     // Members' names end in a colon.
     let names = text
         .lines()
-        .filter(|name| !name.is_empty() && !name.ends_with(':'));
+        .filter(|name| !name.is_empty() && !name.ends_with(':'))
+        .filter(|name| !name.starts_with(OUTSIDE_PREFIX));
     let (second, mut first): (Vec<_>, Vec<_>) = names.partition(|n| n.starts_with(CALL_PREFIX));
     first.sort_unstable();
     assert_eq!(first, NXP_LIBRARY);

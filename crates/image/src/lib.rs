@@ -9,6 +9,7 @@ pub mod inlined;
 pub mod jumps;
 pub mod lines;
 pub mod linked;
+pub mod output;
 pub mod place;
 pub mod unwind;
 pub mod write;

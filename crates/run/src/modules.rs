@@ -149,14 +149,17 @@ pub extern "C" fn exiting() {
 extern "C" fn before_fork() {
     translation::before_fork();
     MODULES.lock();
+    translation::allocator_before_fork();
 }
 
 extern "C" fn after_fork_in_parent() {
+    translation::allocator_after_fork();
     MODULES.unlock();
     translation::after_fork_in_parent();
 }
 
 extern "C" fn after_fork_in_child() {
+    translation::allocator_after_fork();
     MODULES.unlock();
     translation::after_fork_in_child();
 }
