@@ -177,6 +177,17 @@ Error makeTablesConstant(MutableArrayRef<char> Bytes) {
   return Error::success();
 }
 
+/// Marks functions that want more than their callers hand over by their types: the image link leads
+/// no call by name to them (STO_RISCV_VARIANT_CC, RISC-V ELF psABI).
+std::string variantConventions(const Module &N) {
+  std::string Text;
+  for (const Function &F : N)
+    if (!F.isDeclarationForLinker() && !F.hasLocalLinkage() &&
+        any_of(F.args(), [](const Argument &A) { return A.hasNestAttr(); }))
+      Text += ("\t.variant_cc\t\"" + cName(F) + "\"\n").str();
+  return Text;
+}
+
 } // namespace
 
 Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
@@ -202,6 +213,7 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
   applyOptions(N, Options);
   optimise(N, **Machine, Options.Level);
   N.appendModuleInlineAsm(arityRecords(N));
+  N.appendModuleInlineAsm(variantConventions(N));
 
   SmallString<0> Object;
   raw_svector_ostream Stream(Object);
