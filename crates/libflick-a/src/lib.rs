@@ -1,11 +1,11 @@
 //! `libflick.a`: the runtime (`flick-run`) for static programs, and the libc functions that the linker
 //! leads here (`--wrap`).
 
-use std::ffi::CStr;
 #[cfg(not(test))]
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 
 mod malloc;
+#[cfg(not(test))]
 mod named;
 mod signals;
 mod threads;
@@ -14,9 +14,11 @@ mod threads;
 static ALLOCATOR: flick_run::translation::Allocator = flick_run::translation::Allocator;
 
 /// Rust's library and mimalloc get what they call from there.
+#[cfg(not(test))]
 #[used]
 static OWN: fn() -> [*const (); 5] = flick_own::anchor;
 
+#[cfg(not(test))]
 extern "C" fn tell() {
     fn nobody() -> Option<&'static CStr> {
         None
@@ -29,6 +31,7 @@ extern "C" fn tell() {
 }
 
 /// Before all other constructors: these may call NxP functions.
+#[cfg(not(test))]
 #[used]
 #[unsafe(link_section = ".init_array.00001")]
 static TELL: extern "C" fn() = tell;
