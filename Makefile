@@ -58,10 +58,6 @@ nxp:
 	$(call say,Building the library of the RISC-V side)
 	$(MAKE) -C nxp OUT=$(BUILD)/obj/nxp
 
-# Rust's library refers to them. In a static program with an allocator of its own that lacks one, the
-# reference would bring in the C library's allocator, too (crates/libflick-a/src/malloc.rs).
-MORE_THAN_MALLOC := posix_memalign memalign
-
 # Put together in one go: nothing here takes time, and a file that is gone from the sources does not
 # live on. `install` makes new files, so that a program that runs on the old library is not hurt.
 tree: rust pass nxp
@@ -84,8 +80,7 @@ tree: rust pass nxp
 	  install -m 755 $(TARGET)/release/libflick.so $(LIB)/$$soname && \
 	  ln -s $$soname $(LIB)/libflick.so && \
 	  install -m 644 gdb/flick.py $(LIB)/$$soname-gdb.py
-	@llvm-objcopy-19 $(MORE_THAN_MALLOC:%=--weaken-symbol=%) \
-	  $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
+	@scripts/static-library.sh $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
 	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/
 	@install -m 755 cmake/flick-launch $(SHARE)/flick/cmake/

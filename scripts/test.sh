@@ -103,6 +103,7 @@ check "Examples by gcc and clang" examples_plain
 check "Examples by flick-cc" examples_flick
 check "Installed elsewhere" installed
 check "What the system sees" scripts/check-elf.sh
+check "Names that a program may define" tests/own-names/run.sh
 check "Projects" warm tests/projects/run.sh
 check "flick doctor" "$flick" doctor
 check "What the tools say" warm scripts/check-visible.sh

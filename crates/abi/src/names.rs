@@ -15,6 +15,10 @@ pub const SEC_NXP_DATA: &str = "flick_nxp_data";
 /// Non-allocated, in NxP objects: records of 16 bytes, the address of a function and the fields of
 /// [`crate::layout::Arity`] behind its offset; since version 1.3.
 pub const SEC_ARITY: &str = ".flick.arity";
+/// Non-allocated, in NxP objects: where jumps through registers lead; since version 1.5. Records of 32-bit
+/// numbers of targets and of jumps, and so many 64-bit addresses of either: each of these jumps leads to one of
+/// these targets, in the same function; without targets, out of it.
+pub const SEC_JUMPS: &str = ".flick.jumps";
 /// [`crate::version::Note`], allocated: of which version a file is.
 pub const SEC_NOTE: &str = ".note.flick";
 /// The image in the final file: page-aligned, relocated, then read-only (RELRO); never executable.

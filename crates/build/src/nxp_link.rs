@@ -163,7 +163,9 @@ pub fn image_object(
     for (index, unit) in units.iter().enumerate() {
         let payload = Payload::read(&unit.payload, &both).map_err(|e| e.at(&unit.place))?;
         let reachable = |name: &String| {
-            !rules.wrapped.contains(name) && (!rules.shared || unit.bound.contains(name))
+            !rules.wrapped.contains(name)
+                && !payload.variadic.contains(name)
+                && (!rules.shared || unit.bound.contains(name))
         };
         let defined = payload
             .defined
