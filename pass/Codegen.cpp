@@ -10,6 +10,8 @@
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/MCStreamer.h"
@@ -86,6 +88,21 @@ void optimise(Module &N, TargetMachine &Machine, OptimizationLevel Level) {
                                  ? Builder.buildO0DefaultPipeline(Level)
                                  : Builder.buildPerModuleDefaultPipeline(Level);
   Passes.run(N, Modules);
+}
+
+/// A call may set another rounding mode, which the code generator does not know: it takes two equal
+/// operations, one in front of a call and one behind it, for one. What can raise an exception it
+/// leaves alone.
+void keepOnSideOfCalls(Module &N) {
+  for (Function &F : N)
+    for (Instruction &I : instructions(F)) {
+      auto *Strict = dyn_cast<ConstrainedFPIntrinsic>(&I);
+      if (!Strict || Strict->getExceptionBehavior() != fp::ebIgnore ||
+          Strict->getRoundingMode().value_or(RoundingMode::Dynamic) != RoundingMode::Dynamic)
+        continue;
+      auto *Trap = MDString::get(N.getContext(), *convertExceptionBehaviorToStr(fp::ebMayTrap));
+      Strict->setArgOperand(Strict->arg_size() - 1, MetadataAsValue::get(N.getContext(), Trap));
+    }
 }
 
 /// TargetMachine::addPassesToEmitFile, with two passes around the one that emits code. What they
@@ -212,6 +229,7 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
     N.appendModuleInlineAsm(("\t.section\t" + RelocatedData + ",\"aw\",@progbits\n").str());
   applyOptions(N, Options);
   optimise(N, **Machine, Options.Level);
+  keepOnSideOfCalls(N);
   N.appendModuleInlineAsm(arityRecords(N));
   N.appendModuleInlineAsm(variantConventions(N));
 

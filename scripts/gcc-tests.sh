@@ -23,7 +23,8 @@ if [ ! -d "$dir/$name" ]; then
   mkdir -p "$dir/$name.part"
   tar -xf "$archive" -C "$dir/$name.part" --strip-components=3 --wildcards \
     '*/gcc/testsuite/gcc.c-torture/execute' '*/gcc/testsuite/gcc.dg/torture' \
-    '*/gcc/testsuite/gcc.dg/*.h' '*/gcc/testsuite/g++.dg/torture' '*/gcc/testsuite/g++.dg/eh' ||
+    '*/gcc/testsuite/gcc.dg/*.h' '*/gcc/testsuite/gcc.dg/tree-ssa/pr91680.c' \
+    '*/gcc/testsuite/g++.dg/torture' '*/gcc/testsuite/g++.dg/eh' ||
     { echo "gcc-tests: cannot unpack $archive" >&2 && exit 3; }
   mv "$dir/$name.part" "$dir/$name"
 fi

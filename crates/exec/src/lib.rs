@@ -159,7 +159,8 @@ impl Caps {
 
     /// Whether the limit of processor time can have ended a process that took this much.
     fn spent(self, cpu: Duration) -> bool {
-        let slack = Duration::from_millis(50);
+        // The kernel counts in ticks, and we what was counted at the end.
+        let slack = Duration::from_millis(500);
         self.cpu
             .is_some_and(|most| cpu + slack >= Duration::from_secs(most))
     }

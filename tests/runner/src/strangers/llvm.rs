@@ -216,43 +216,41 @@ fn link_line(target: &Path) -> Result<(Vec<String>, Vec<String>, Language), Stri
 /// What the target's rules put beside the program.
 fn copies(target: &Path, dir: &Path) -> Result<Vec<Data>, String> {
     let text = fs::read_to_string(target.join("build.make")).map_err(|e| e.to_string())?;
-    let mut data = Vec::new();
-    for line in text.lines().filter(|l| l.starts_with('\t')) {
-        let Some((_, command)) = line.split_once("/cmake -E ") else {
-            continue;
-        };
-        let Some(argv) = words::split(command) else {
-            continue;
-        };
-        let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
-        match argv[..] {
-            [
-                how @ ("create_symlink" | "copy" | "copy_if_different" | "copy_directory"),
-                from,
-                to,
-            ] => {
-                let from = PathBuf::from(from);
-                let to = Path::new(to)
-                    .strip_prefix(dir)
-                    .unwrap_or(Path::new(""))
-                    .to_owned();
-                // Into a folder: under its own name.
-                let to = match from.file_name() {
-                    Some(name) if to.as_os_str().is_empty() && from.is_file() => {
-                        PathBuf::from(name)
-                    }
-                    _ => to,
-                };
-                let inside = to.components().all(|c| matches!(c, Component::Normal(_)));
-                if inside && !to.to_string_lossy().contains("reference_output") {
-                    let copied = how != "create_symlink";
-                    data.push(Data { from, to, copied });
-                }
-            }
-            _ => {}
-        }
+    let commands = text.lines().filter(|l| l.starts_with('\t'));
+    let commands = commands.filter_map(|l| words::split(l.split_once("/cmake -E ")?.1));
+    Ok(commands.filter_map(|argv| copied(&argv, dir)).collect())
+}
+
+/// What a command of `cmake -E` puts below `dir`.
+fn copied(argv: &[String], dir: &Path) -> Option<Data> {
+    let [how, from, to] = argv else {
+        return None;
+    };
+    let how = how.as_str();
+    if ![
+        "create_symlink",
+        "copy",
+        "copy_if_different",
+        "copy_directory",
+    ]
+    .contains(&how)
+    {
+        return None;
     }
-    Ok(data)
+    let from = PathBuf::from(from);
+    let to = Path::new(to).strip_prefix(dir).ok()?;
+    // Into a folder: under its own name.
+    let to = match from.file_name() {
+        Some(name) if to.as_os_str().is_empty() && from.is_file() => PathBuf::from(name),
+        _ => to.to_owned(),
+    };
+    let inside = to.components().all(|c| matches!(c, Component::Normal(_)));
+    let wanted = inside && !to.to_string_lossy().contains("reference_output");
+    wanted.then_some(Data {
+        from,
+        to,
+        copied: how != "create_symlink",
+    })
 }
 
 #[cfg(test)]
@@ -268,6 +266,18 @@ mod tests {
         assert_eq!(input.as_deref(), Some("commands"));
         assert!(run_line("RUN: cd %S ; %S/a | sort\n", "a").is_err());
         assert!(run_line("RUN: %S/a\nRUN: %S/a 2\n", "a").is_err());
+    }
+
+    #[test]
+    fn data_goes_below_the_program() {
+        let dir = Path::new("/b/x");
+        let argv = |line: &str| words::split(line).unwrap();
+        let link = copied(&argv("create_symlink /s/x/in /b/x/in"), dir).unwrap();
+        assert!(link.to == Path::new("in") && !link.copied);
+        let folder = copied(&argv("copy_directory /s/x/data /b/x/d"), dir).unwrap();
+        assert!(folder.to == Path::new("d") && folder.copied);
+        assert_eq!(copied(&argv("copy /s/y /b/z"), dir), None);
+        assert_eq!(copied(&argv("rm -f /b/x/a"), dir), None);
     }
 
     #[test]
