@@ -29,6 +29,7 @@ help:
 	@echo 'make realworld  SQLite, Lua, zstd, ... and C++ programs with 10, 50 and 100 % of their functions on the NxP'
 	@echo '                (fetches crates and Debian sources; some 15 minutes on two cores)'
 	@echo 'make random     thousands of random RV64 programs on every engine and on qemu-riscv64 (minutes)'
+	@echo 'make libcalls   what LLVM may call, at each level, with each kind of flags, against clang (some ten minutes)'
 	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
 	@echo 'make fuzz       libFuzzer on decoder, translator and traces (four minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
@@ -112,6 +113,9 @@ real: deps build
 realworld: deps build
 	@tests/real/world.sh
 
+libcalls: build
+	@tests/libcalls/matrix.py
+
 fuzz: build
 	@fuzz/run.sh
 
@@ -145,4 +149,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real realworld fuzz random bless bench bench-compile paper install deb clean
+.PHONY: help deps build libcalls rust pass nxp tree demo test test-full real realworld fuzz random bless bench bench-compile paper install deb clean
