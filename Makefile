@@ -31,6 +31,7 @@ help:
 	@echo 'make strangers  the tests of GCC that run, at three levels, two placements, on every engine, against plain clang'
 	@echo '                (some 40 minutes on two cores; SUITE=DIR: LLVM'"'"'s test-suite, too; STRANGERS=OPTIONS)'
 	@echo 'make random     thousands of random RV64 programs on every engine and on qemu-riscv64 (minutes)'
+	@echo 'make libcalls   what LLVM may call, at each level, with each kind of flags, against clang (some ten minutes)'
 	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
 	@echo 'make fuzz       libFuzzer on decoder, translator and traces (four minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
@@ -113,6 +114,9 @@ realworld: deps build
 strangers: deps build
 	@SUITE='$(SUITE)' scripts/strangers.sh $(STRANGERS)
 
+libcalls: build
+	@tests/libcalls/matrix.py
+
 fuzz: build
 	@fuzz/run.sh
 
@@ -146,4 +150,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real realworld strangers fuzz random bless bench bench-compile paper install deb clean
+.PHONY: help deps build rust pass nxp tree demo test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper install deb clean

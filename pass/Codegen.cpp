@@ -19,6 +19,7 @@
 #include "llvm/Object/ELF.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -69,6 +70,13 @@ Expected<std::unique_ptr<TargetMachine>> makeMachine(const NxpOptions &Wanted) {
   if (!Machine)
     return failure("no target machine");
   return Machine;
+}
+
+/// LLVM has no functions that convert wider integers (`_BitInt`) to floating point and back; its
+/// code generator for x86-64 computes instead, and that for RISC-V does so only if it is told.
+void expandWideConversions() {
+  if (cl::Option *Bits = cl::getRegisteredOptions().lookup("expand-fp-convert-bits"))
+    static_cast<cl::opt<unsigned> *>(Bits)->setValue(128);
 }
 
 void optimise(Module &N, TargetMachine &Machine, OptimizationLevel Level) {
@@ -233,6 +241,7 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
   N.appendModuleInlineAsm(arityRecords(N));
   N.appendModuleInlineAsm(variantConventions(N));
 
+  expandWideConversions();
   SmallString<0> Object;
   raw_svector_ostream Stream(Object);
   legacy::PassManager Passes;

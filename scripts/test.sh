@@ -97,6 +97,7 @@ check "Runner of the corpus" sh -c "'$cargo' build -q --release -p flick-tests &
 check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
 check "Interleavings of threads (loom)" loom
 check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
+check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample
 check "Compiler pass" warm tests/pass/run.sh
 check "Graph files" scripts/check-graphs.sh
 check "Examples by gcc and clang" examples_plain
