@@ -28,6 +28,8 @@ help:
 	@echo 'make real       zlib, bzip2 and lz4 with their hottest functions on the NxP (fetches Debian sources)'
 	@echo 'make realworld  SQLite, Lua, zstd, ... and C++ programs with 10, 50 and 100 % of their functions on the NxP'
 	@echo '                (fetches crates and Debian sources; some 15 minutes on two cores)'
+	@echo 'make strangers  the tests of GCC that run, at three levels, two placements, on every engine, against plain clang'
+	@echo '                (some 40 minutes on two cores; SUITE=DIR: LLVM'"'"'s test-suite, too; STRANGERS=OPTIONS)'
 	@echo 'make random     thousands of random RV64 programs on every engine and on qemu-riscv64 (minutes)'
 	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
 	@echo 'make fuzz       libFuzzer on decoder, translator and traces (four minutes; fuzz/run.sh --seconds N)'
@@ -107,6 +109,10 @@ real: deps build
 realworld: deps build
 	@tests/real/world.sh
 
+# STRANGERS: options of scripts/strangers.sh.
+strangers: deps build
+	@SUITE='$(SUITE)' scripts/strangers.sh $(STRANGERS)
+
 fuzz: build
 	@fuzz/run.sh
 
@@ -140,4 +146,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real realworld fuzz random bless bench bench-compile paper install deb clean
+.PHONY: help deps build rust pass nxp tree demo test test-full real realworld strangers fuzz random bless bench bench-compile paper install deb clean

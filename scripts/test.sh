@@ -112,6 +112,8 @@ check "Instruction counts" tests/counts/run.sh
 check "Virtual time" tests/timing/run.sh
 check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
 
+check "Strangers, a sample" limited scripts/strangers.sh --sample 100
+
 check "Real projects" warm tests/real/run.sh --quick
 
 # In one command: they share the runs of the programs that plain clang builds.

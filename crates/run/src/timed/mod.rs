@@ -3,6 +3,7 @@
 //! NxP code runs in the interpreter under [`flick_timing::Timed`]; host code that was compiled with
 //! `--flick-timed` counts itself ([`host`]); crossings are charged part by part ([`crossing`]). All of it is kept by
 //! thread ([`state`]) and added up at the end ([`total`]).
+pub mod blocks;
 pub mod crossing;
 pub mod host;
 mod library;
@@ -109,6 +110,7 @@ pub(crate) fn layout(code: Option<&CodeRegion>) -> Layout {
         image: image.start,
         image_size: image.end - image.start,
         is_data: host::has_data().then_some(is_data),
+        marks: blocks::marks(),
     }
 }
 
