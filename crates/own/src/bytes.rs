@@ -335,9 +335,7 @@ mod tests {
                 for (from, to) in [(0, distance), (distance, 0)] {
                     let mut bytes = pattern();
                     let mut expected = bytes.clone();
-                    for i in 0..size {
-                        expected[to + i] = bytes[from + i];
-                    }
+                    expected[to..to + size].copy_from_slice(&bytes[from..from + size]);
                     let place = bytes.as_mut_ptr();
                     // SAFETY: both are within the vector.
                     unsafe { memmove(place.add(to).cast(), place.add(from).cast(), size) };
