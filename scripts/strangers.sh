@@ -2,9 +2,9 @@
 # Programs that none of Flick's makers has written, in all ways, against plain clang's builds
 # (tests/README.md): GCC's tests that run and, with SUITE=DIR, a checkout of LLVM's test-suite.
 #
-#   strangers.sh [OPTIONS]     options of flick-test: --filter TEXT, --level O0,O2,Os, --sample N --seed S
+#   strangers.sh [OPTIONS]   of flick-test: --filter TEXT, --level O0,O2,Os, --sample N --seed S, …
 #
-# What was built for runs that differ stays in build/strangers/work/, with the lists of the whole run.
+# What was built for runs that differ stays in build/strangers/work/, with the lists of the run.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 cd "$root"

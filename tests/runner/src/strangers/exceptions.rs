@@ -2,14 +2,14 @@
 //!
 //! `PROGRAM | WHEN | RULE | REASON`
 //!
-//! WHEN: `always`, or words that the run must have, one of each kind at most: a level (`O0`), a placement
-//! (`100`, `50`), an engine (`auto`, `translate`, `interp`). Words of one kind joined by `,` are
-//! alternatives. RULE: `undefined`, `unspecified` (C or C++ leave it open), `limit: TEXT` (which
+//! WHEN: `always`, or words that the run must have, one of each kind at most: a level (`O0`), a
+//! placement (`100`, `50`), an engine (`auto`, `translate`, `interp`). Words of one kind joined by `,`
+//! are alternatives. RULE: `undefined`, `unspecified` (C or C++ leave it open), `limit: TEXT` (which
 //! docs/limits.md contains), or `refused: FLKnnnn` (which docs/limits.md names; the build says it).
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::cell::{Engine, Placement};
+use super::outcome::Which;
 use super::stranger::Level;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,19 +29,10 @@ struct Exception {
     reason: String,
 }
 
-/// A run of a program, or (without an engine) a build.
-#[derive(Clone, Copy, Debug)]
-pub struct Which<'a> {
-    pub program: &'a str,
-    pub level: Level,
-    pub placement: Placement,
-    pub engine: Option<Engine>,
-}
-
 #[derive(Debug, Default)]
 pub struct Exceptions {
     all: Vec<Exception>,
-    /// Of each: whether it has excused a difference, and the levels at which its program was built and run.
+    /// What each has excused, and the levels at which their programs were built and run.
     seen: Mutex<Seen>,
 }
 
@@ -179,6 +170,7 @@ fn words_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::strangers::outcome::{Engine, Placement};
 
     const LIMITS: &str = "a shift by the\nwidth or more; refused (FLK0202)";
 

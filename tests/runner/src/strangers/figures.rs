@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::cell::{Cell, Compared, Difference, Outcome};
+use super::outcome::{Cell, Compared, Difference, Outcome};
 use super::stranger::Level;
 
 /// Shorter runs say more about the start of a process than about the program.
@@ -93,9 +93,9 @@ impl<'a> Figures<'a> {
         let _ = writeln!(text, "builds refused by a limit: {}", shown(&refused));
         let _ = writeln!(
             text,
-            "{} have one function only, and no half; {} take too long to be interpreted",
+            "{} have one function only, and no half; {} take too long for every engine",
             sum(&|c| usize::from(c.one_function)),
-            sum(&|c| usize::from(c.not_interpreted))
+            sum(&|c| usize::from(c.not_everywhere))
         );
         text.push_str(&self.times());
         text

@@ -1,5 +1,5 @@
-//! GCC's test programs that run: all of `gcc.c-torture/execute`, and those of the other folders that say
-//! `dg-do run`.
+//! GCC's test programs that run: all of `gcc.c-torture/execute`, and those of the other folders that
+//! say `dg-do run`.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -203,8 +203,8 @@ fn standard_in(directive: &Directive) -> Option<String> {
     words.find_map(dejagnu::standard).map(String::from)
 }
 
-/// Of `dg-skip-if COMMENT CONDITION WITH WITHOUT`: whether the options in force match a pattern of WITH and
-/// none of WITHOUT.
+/// Of `dg-skip-if COMMENT CONDITION WITH WITHOUT`: whether the options in force match a pattern of
+/// WITH and none of WITHOUT.
 fn skipped(items: &[Item], level: Level) -> bool {
     let any = |n: usize, default: &str| {
         let patterns = items.get(n).map_or(default, |i| i.text.as_str());

@@ -1,5 +1,5 @@
-//! The programs of LLVM's test-suite: SingleSource and MultiSource of a checkout. The suite describes them
-//! for CMake; what CMake makes of that (commands, links, `.test` files with the run) is read here.
+//! The programs of LLVM's test-suite: SingleSource and MultiSource of a checkout. The suite describes
+//! them for CMake; what CMake makes of that (commands, links, `.test` files with the run) is read here.
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Programs that none of Flick's makers has written: GCC's tests that run, and LLVM's test-suite. Each is
-//! built by plain clang and by Flick, at several levels and placements, run on every engine and compared.
+//! Programs that none of Flick's makers has written: GCC's tests that run, and LLVM's test-suite.
+//! Each is built by plain clang and by Flick, at several levels and placements, run on every engine
+//! and compared.
 mod cell;
 mod dejagnu;
 mod exceptions;
@@ -7,7 +8,11 @@ mod figures;
 mod gcc;
 mod llvm;
 mod making;
+mod outcome;
+mod report;
+mod running;
 mod stranger;
+mod trial;
 mod words;
 
 use std::fs;
@@ -15,9 +20,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use self::cell::{Bench, Cell, Outcome};
+use self::cell::Bench;
 use self::exceptions::Exceptions;
 use self::figures::Figures;
+use self::outcome::{Cell, Difference, Outcome};
 use self::stranger::{Found, Level, Stranger};
 use crate::pool::{self, Job, Verdict};
 use crate::suite::Setup;
@@ -68,6 +74,13 @@ pub fn run(setup: &Setup, part: &Part) -> Result<ExitCode, String> {
                 let cell = bench.measure(stranger, level);
                 let verdicts = verdicts(&cell);
                 if let Ok(mut cells) = cells.lock() {
+                    // At once: a whole run takes long.
+                    let shown = Figures::of(&cells).differences().count();
+                    let more = part.show.saturating_sub(shown);
+                    let differences = Figures::of(std::slice::from_ref(&cell));
+                    for difference in differences.differences().take(more) {
+                        println!("{}", difference.text());
+                    }
                     cells.push(cell);
                 }
                 verdicts
@@ -84,18 +97,12 @@ pub fn run(setup: &Setup, part: &Part) -> Result<ExitCode, String> {
 /// Prints what was found; the lists are written to files beside the builds.
 fn close(setup: &Setup, part: &Part, bench: &Bench, cells: &[Cell]) -> Result<ExitCode, String> {
     let figures = Figures::of(cells);
-    let mut differences = String::new();
-    for (n, d) in figures.differences().enumerate() {
-        let text = format!("DIFFERENT {}\n{}\n\n", d.name, d.report.trim_end());
-        if n < part.show {
-            print!("{text}");
-        } else if n == part.show {
-            println!("and more: differences.txt");
-        }
-        differences.push_str(&text);
+    let texts: Vec<String> = figures.differences().map(Difference::text).collect();
+    if texts.len() > part.show {
+        println!("and {} more: differences.txt", texts.len() - part.show);
     }
     for (name, text) in [
-        ("differences.txt", differences.as_str()),
+        ("differences.txt", &texts.join("\n")),
         ("excluded.txt", &figures.excluded()),
         ("excused.txt", &figures.excused()),
         ("figures.txt", &figures.text()),
