@@ -1,10 +1,14 @@
 // LLVM's own pipeline and code generator for riscv64, in memory.
 #include "Arity.h"
+#include "NxpCount.h"
 #include "NxpHalf.h"
 #include "flick_abi.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -143,7 +147,8 @@ Error makeTablesConstant(MutableArrayRef<char> Bytes) {
 
 } // namespace
 
-Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
+/// The machine that the module is for from now on.
+static Expected<std::unique_ptr<TargetMachine>> retarget(Module &N, const NxpOptions &Options) {
   auto Machine = makeMachine(Options);
   if (!Machine)
     return Machine.takeError();
@@ -152,6 +157,13 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
   raw_string_ostream BrokenStream(Broken);
   if (verifyModule(N, &BrokenStream))
     return failure("the NxP half is not valid: " + BrokenStream.str());
+  return Machine;
+}
+
+Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
+  auto Machine = retarget(N, Options);
+  if (!Machine)
+    return Machine.takeError();
 
   StringSet<> Known;
   // Landing pads that go on unwinding: a host function whose registers agree.
@@ -181,6 +193,32 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
     if (Error E = makeTablesConstant(Object))
       return E;
   return std::string(Object);
+}
+
+Error countNxp(Module &N, const NxpOptions &Options, UnitCode &Code) {
+  auto Machine = retarget(N, Options);
+  if (!Machine)
+    return Machine.takeError();
+  applyOptions(N, Options);
+  optimise(N, **Machine, Options.Level);
+  // As LLVMTargetMachine::addPassesToEmitFile, with a pass that counts in place of the one that
+  // writes.
+  auto &Target = static_cast<LLVMTargetMachine &>(**Machine);
+  legacy::PassManager Passes;
+  TargetLibraryInfoImpl Library(Triple(N.getTargetTriple()));
+  Passes.add(new TargetLibraryInfoWrapperPass(Library));
+  TargetPassConfig *Config = Target.createPassConfig(Passes);
+  Config->setDisableVerify(true);
+  Passes.add(Config);
+  Passes.add(new MachineModuleInfoWrapperPass(&Target));
+  if (Config->addISelPasses())
+    return failure("no code generation");
+  Config->addMachinePasses();
+  Config->setInitialized();
+  Passes.add(createNxpCountPass(Code));
+  Passes.add(createFreeMachineFunctionPass());
+  Passes.run(N);
+  return Error::success();
 }
 
 } // namespace flick

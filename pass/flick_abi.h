@@ -1,7 +1,7 @@
 // Made from crates/abi by `cargo run -p flick-abi --example c-header`.
 #pragma once
 
-#define FLICK_ABI_VERSION 65540
+#define FLICK_ABI_VERSION 65541
 #define FLICK_NXP_MARCH "rv64imafdc_zicsr_zifencei_zba_zbb_zbs"
 #define FLICK_FAT_MAGIC "FLKNXP1"
 #define FLICK_FAT_HEADER_SIZE 32
@@ -12,12 +12,15 @@
 #define FLICK_GATE_VARIADIC 8
 #define FLICK_ARITY_HIDDEN 1
 #define FLICK_ARITY_CALLS_HIDDEN 2
-#define FLICK_TIMED_VERSION 2
+#define FLICK_TIMED_VERSION 3
 #define FLICK_TIMED_MAP_SHIFT 21
 #define FLICK_TIMED_RETURNS 0
 #define FLICK_TIMED_CALLS 1
 #define FLICK_TIMED_GROWS 2
 #define FLICK_TIMED_LEAVES 4
+#define FLICK_TIMED_NXP_COUNTS 17
+#define FLICK_TIMED_NXP_UNIT 256
+#define FLICK_TIMED_PARTS_SHIFT 32
 #define FLICK_SEC_NXP ".flick.nxp"
 #define FLICK_SEC_PLACE ".flick.place"
 #define FLICK_SEC_UNITS "flick_units"
