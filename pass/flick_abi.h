@@ -27,6 +27,7 @@
 #define FLICK_SEC_GATES "flick_gates"
 #define FLICK_SEC_NXP_DATA "flick_nxp_data"
 #define FLICK_SEC_ARITY ".flick.arity"
+#define FLICK_SEC_JUMPS ".flick.jumps"
 #define FLICK_SEC_NOTE ".note.flick"
 #define FLICK_LINK_GUARD "flick_object__link_it_with_flick_cc__see_flick_explain_FLK0301"
 #define FLICK_NXP_PREFIX "__flick_nxp_"
@@ -82,8 +83,22 @@
   "__udivti3", \
   "__umodti3", \
   "bcmp", \
+  "ceil", \
+  "ceilf", \
+  "floor", \
+  "floorf", \
   "memcmp", \
   "memcpy", \
   "memmove", \
   "memset", \
-  "strlen"
+  "nearbyint", \
+  "nearbyintf", \
+  "rint", \
+  "rintf", \
+  "round", \
+  "roundeven", \
+  "roundevenf", \
+  "roundf", \
+  "strlen", \
+  "trunc", \
+  "truncf"

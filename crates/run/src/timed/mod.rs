@@ -26,7 +26,7 @@ use flick_timing::{Costs, Layout, Platform};
 
 use crate::config;
 use crate::fatal;
-use crate::{memory, modules, translation};
+use crate::{memory, modules};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
@@ -80,7 +80,6 @@ pub fn init(name: &str) {
 
 /// The child's prediction is its own.
 extern "C" fn forked() {
-    translation::allocator_forked();
     queue::forget();
     state::forked();
 }
