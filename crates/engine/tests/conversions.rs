@@ -94,9 +94,6 @@ struct Guest {
 }
 
 impl Program for Guest {
-    fn is_compiled(&self) -> bool {
-        true
-    }
     fn insn(&self, pc: u64) -> Option<Insn> {
         self.code.contains(pc).then(|| self.code.insn(pc))
     }

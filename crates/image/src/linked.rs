@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use flick_abi::layout::{Arity, Jump};
-use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, SEC_ARITY, SEC_JUMPS};
+use flick_abi::layout::Arity;
+use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, SEC_ARITY};
 use flick_abi::{NXP_MARCH, march};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};

@@ -223,7 +223,7 @@ pub enum Op {
     Store(Width, i32, Form),
     /// Of a constant.
     StoreConst(Width, i32, Form, i32),
-    /// The flag is `true` for single precision.
+    /// The flag is `true` for single precision, which is not boxed.
     LoadFloat(i32, Form, bool),
     StoreFloat(i32, Form, bool),
     /// From and to the hart, at this offset.
@@ -254,6 +254,8 @@ pub enum Op {
     Canonical(bool),
     /// A single-precision value out of a register: what is not boxed is the canonical NaN.
     Unbox,
+    /// The same value with the upper half set.
+    Box,
     Sign(Sign, bool),
     /// a with a sign made of its own and b's.
     CopySign(CopySign, bool),
@@ -264,9 +266,9 @@ pub enum Op {
     /// Between double and single precision.
     Narrow(Rounding),
     Widen,
-    /// The bits of a register of the other file; into a floating-point register boxed if single.
+    /// The bits of a register of the other file; of the lower half alone if single, not boxed.
     BitsToFloat(bool),
-    BitsToInt,
+    BitsToInt(bool),
     /// Of 32 or 64 bits: `Atomic` read-modify-write; old value.
     Atomic(Atomic, bool),
     LoadReserved(bool),
@@ -331,8 +333,9 @@ impl<V: Copy> Recipe<V> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Finish {
     pub sext32: bool,
-    /// A NaN is the canonical one (of single precision, boxed: [`Finish::single`]).
+    /// A NaN is the canonical one.
     pub canonical: bool,
+    /// It is of single precision, and to be boxed.
     pub single: bool,
 }
 

@@ -188,10 +188,10 @@ impl Emitter<'_> {
         }
     }
 
-    pub fn to_int(&mut self, of: ToInt, node: &Node, operands: &[Allocation]) -> Emitted {
+    pub fn float_to_int(&mut self, of: ToInt, node: &Node, operands: &[Allocation]) -> Emitted {
         let (register, to) = (number(operands[0]), number(operands[operands.len() - 1]));
         if !of.is_signed() {
-            return self.to_unsigned(of, node, operands);
+            return self.float_to_unsigned(of, node, operands);
         }
         let word = of.is_word();
         match of.rounding {
@@ -234,7 +234,7 @@ impl Emitter<'_> {
     }
 
     /// What fits and is not negative is what the signed conversion to 64 bits gives.
-    fn to_unsigned(&mut self, of: ToInt, node: &Node, operands: &[Allocation]) -> Emitted {
+    fn float_to_unsigned(&mut self, of: ToInt, node: &Node, operands: &[Allocation]) -> Emitted {
         let (register, to) = (number(operands[0]), number(operands[operands.len() - 1]));
         let rounded = if of.rounding == Rounding::Zero {
             register
@@ -428,7 +428,7 @@ impl Emitter<'_> {
         }
     }
 
-    pub fn from_int(
+    pub fn int_to_float(
         &mut self,
         of: FromInt,
         insn: u64,
@@ -499,7 +499,7 @@ impl Emitter<'_> {
             Rounding::Away => {
                 // For the flag, and the trap: what is inexact is so in every mode.
                 self.as_mxcsr_rounds(&rounded)?;
-                self.from_int_by_interpreter(&rounded)?;
+                self.by_interpreter(&rounded)?;
             }
             rounding => {
                 self.begin_rounding(rounding, scratch)?;
@@ -545,7 +545,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn from_int_by_interpreter(&mut self, rounded: &Rounded) -> Emitted {
+    fn by_interpreter(&mut self, rounded: &Rounded) -> Emitted {
         self.a.sub(rsp, 16)?;
         self.a.mov(qword_ptr(rsp), R64[rounded.register])?;
         let insn = self.constant(rounded.insn);

@@ -7,13 +7,6 @@ const SIGN_SINGLE: u64 = 1 << 31;
 const BOX: u64 = 0xffff_ffff_0000_0000;
 
 impl Emitter<'_> {
-    /// Sets the upper half, whose bits are clear.
-    pub fn boxed(&mut self, register: AsmRegisterXmm) -> Emitted {
-        let ones = self.constant(BOX);
-        self.a.movsd_2(xmm15, ones)?;
-        self.a.orps(register, xmm15)
-    }
-
     pub fn float(&mut self, node: &Node, operands: &[Allocation]) -> Emitted {
         let r = |k: usize| number(operands[k]);
         match node.op {
@@ -72,6 +65,11 @@ impl Emitter<'_> {
                 self.a.jne(cold)?;
                 bind(&mut self.a, &mut back)
             }
+            Op::Box => {
+                let ones = self.constant(BOX);
+                self.a.movsd_2(xmm15, ones)?;
+                self.a.orps(XMM[r(1)], xmm15)
+            }
             Op::Sign(sign, single) => {
                 let d = XMM[r(1)];
                 let bits = if single { SIGN_SINGLE } else { SIGN };
@@ -126,13 +124,13 @@ impl Emitter<'_> {
             Op::BitsToFloat(single) => {
                 let (x, d) = (r(0), XMM[r(1)]);
                 if single {
-                    self.a.movd(d, R32[x])?;
-                    self.boxed(d)
+                    self.a.movd(d, R32[x])
                 } else {
                     self.a.movq(d, R64[x])
                 }
             }
-            Op::BitsToInt => self.a.movq(R64[r(1)], XMM[r(0)]),
+            Op::BitsToInt(true) => self.a.movd(R32[r(1)], XMM[r(0)]),
+            Op::BitsToInt(false) => self.a.movq(R64[r(1)], XMM[r(0)]),
             _ => self.a.ud2(),
         }
     }

@@ -276,16 +276,17 @@ impl<'a> Emitter<'a> {
                         | Op::Sqrt(_)
                         | Op::Canonical(_)
                         | Op::Unbox
+                        | Op::Box
                         | Op::Sign(..)
                         | Op::CopySign(..)
                         | Op::FloatCompare(..)
                         | Op::Widen
                         | Op::BitsToFloat(_)
-                        | Op::BitsToInt => self.float(node, operands)?,
+                        | Op::BitsToInt(_) => self.float(node, operands)?,
                         Op::FromInt(conversion, insn) => {
-                            self.from_int(conversion, insn, node, operands)?;
+                            self.int_to_float(conversion, insn, node, operands)?;
                         }
-                        Op::ToInt(conversion) => self.to_int(conversion, node, operands)?,
+                        Op::ToInt(conversion) => self.float_to_int(conversion, node, operands)?,
                         Op::Narrow(rounding) => self.narrow(rounding, node, operands)?,
                         _ => self.arithmetic(&node.op, operands)?,
                     }

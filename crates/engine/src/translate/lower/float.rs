@@ -64,20 +64,24 @@ impl Lower<'_> {
             }
             FmvXW => {
                 let a = self.get_float(insn.rs1(), pc);
-                let value = self.int(Op::BitsToInt, pc, &[a]);
+                let value = self.int(Op::BitsToInt(true), pc, &[a]);
                 let value = self.sext32(value, pc);
                 self.set(insn.rd(), value, pc);
             }
             FmvXD => {
                 let a = self.get_float(insn.rs1(), pc);
-                let value = self.int(Op::BitsToInt, pc, &[a]);
+                let value = self.int(Op::BitsToInt(false), pc, &[a]);
                 self.set(insn.rd(), value, pc);
             }
             FmvWX | FmvDX => {
                 let single = insn.op() == FmvWX;
                 let a = self.get(insn.rs1(), pc);
                 let value = self.value(Op::BitsToFloat(single), pc, &[a], RegClass::Float);
-                self.boxed[value.vreg()] = single;
+                let value = if single {
+                    self.in_box(value, pc)
+                } else {
+                    value
+                };
                 self.set_float(insn.rd(), value);
             }
             _ => self.helper(at),
@@ -100,6 +104,13 @@ impl Lower<'_> {
         self.defining(Op::Unbox, pc, operands, unboxed);
         self.boxed[unboxed.vreg()] = true;
         unboxed
+    }
+
+    /// A single as its register has it.
+    pub(super) fn in_box(&mut self, single: VReg, pc: u64) -> VReg {
+        let value = self.tied(Op::Box, pc, &[single], RegClass::Float);
+        self.boxed[value.vreg()] = true;
+        value
     }
 
     pub(super) fn result(&mut self, value: VReg, single: bool, at: At) {
@@ -155,7 +166,7 @@ impl Lower<'_> {
                 self.get(number, pc)
             } else if reads & bit(number + 32) != 0 && !from_int {
                 let value = self.get_float(number, pc);
-                self.int(Op::BitsToInt, pc, &[value])
+                self.int(Op::BitsToInt(false), pc, &[value])
             } else {
                 continue;
             };
