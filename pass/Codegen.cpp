@@ -1,6 +1,7 @@
 // LLVM's own pipeline and code generator for riscv64, in memory.
 #include "Arity.h"
 #include "Jumps.h"
+#include "NxpCount.h"
 #include "NxpHalf.h"
 #include "flick_abi.h"
 
@@ -113,19 +114,29 @@ void keepOnSideOfCalls(Module &N) {
     }
 }
 
-/// TargetMachine::addPassesToEmitFile, with two passes around the one that emits code. What they
-/// share is in `Jumps`.
-bool addPassesToEmit(legacy::PassManager &Passes, LLVMTargetMachine &Machine,
-                     raw_pwrite_stream &Out, FunctionJumps &Jumps) {
+/// The first passes of TargetMachine::addPassesToEmitFile: all but those that emit code. Null where
+/// there are none.
+MachineModuleInfoWrapperPass *addCodeGenerator(legacy::PassManager &Passes,
+                                               LLVMTargetMachine &Machine) {
   auto *Info = new MachineModuleInfoWrapperPass(&Machine);
   TargetPassConfig *Config = Machine.createPassConfig(Passes);
   Config->setDisableVerify(true);
   Passes.add(Config);
   Passes.add(Info);
   if (Config->addISelPasses())
-    return false;
+    return nullptr;
   Config->addMachinePasses();
   Config->setInitialized();
+  return Info;
+}
+
+/// TargetMachine::addPassesToEmitFile, with two passes around the one that emits code. What they
+/// share is in `Jumps`.
+bool addPassesToEmit(legacy::PassManager &Passes, LLVMTargetMachine &Machine,
+                     raw_pwrite_stream &Out, FunctionJumps &Jumps) {
+  auto *Info = addCodeGenerator(Passes, Machine);
+  if (!Info)
+    return false;
   auto Streamer = Machine.createMCStreamer(Out, nullptr, CodeGenFileType::ObjectFile,
                                            Info->getMMI().getContext());
   if (!Streamer) {
@@ -215,7 +226,8 @@ std::string variantConventions(const Module &N) {
 
 } // namespace
 
-Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
+/// The machine that the module is for from now on.
+static Expected<std::unique_ptr<TargetMachine>> retarget(Module &N, const NxpOptions &Options) {
   auto Machine = makeMachine(Options);
   if (!Machine)
     return Machine.takeError();
@@ -224,6 +236,21 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
   raw_string_ostream BrokenStream(Broken);
   if (verifyModule(N, &BrokenStream))
     return failure("the NxP half is not valid: " + BrokenStream.str());
+  return Machine;
+}
+
+/// For the code generator.
+static void makeReady(Module &N, TargetMachine &Machine, const NxpOptions &Options) {
+  applyOptions(N, Options);
+  optimise(N, Machine, Options.Level);
+  keepOnSideOfCalls(N);
+  expandWideConversions();
+}
+
+Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
+  auto Machine = retarget(N, Options);
+  if (!Machine)
+    return Machine.takeError();
 
   StringSet<> Known;
   // Landing pads that go on unwinding: a host function whose registers agree.
@@ -235,13 +262,10 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
   bool Handles = handlesExceptions(N);
   if (Handles)
     N.appendModuleInlineAsm(("\t.section\t" + RelocatedData + ",\"aw\",@progbits\n").str());
-  applyOptions(N, Options);
-  optimise(N, **Machine, Options.Level);
-  keepOnSideOfCalls(N);
+  makeReady(N, **Machine, Options);
   N.appendModuleInlineAsm(arityRecords(N));
   N.appendModuleInlineAsm(variantConventions(N));
 
-  expandWideConversions();
   SmallString<0> Object;
   raw_svector_ostream Stream(Object);
   legacy::PassManager Passes;
@@ -257,6 +281,22 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
     if (Error E = makeTablesConstant(Object))
       return E;
   return std::string(Object);
+}
+
+Error countNxp(Module &N, const NxpOptions &Options, UnitCode &Code) {
+  auto Machine = retarget(N, Options);
+  if (!Machine)
+    return Machine.takeError();
+  makeReady(N, **Machine, Options);
+  legacy::PassManager Passes;
+  TargetLibraryInfoImpl Library(Triple(N.getTargetTriple()));
+  Passes.add(new TargetLibraryInfoWrapperPass(Library));
+  if (!addCodeGenerator(Passes, static_cast<LLVMTargetMachine &>(**Machine)))
+    return failure("no code generation");
+  Passes.add(createNxpCountPass(Code));
+  Passes.add(createFreeMachineFunctionPass());
+  Passes.run(N);
+  return Error::success();
 }
 
 } // namespace flick

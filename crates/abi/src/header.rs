@@ -36,6 +36,9 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_CALLS", timed::CALLS),
         ("TIMED_GROWS", timed::GROWS),
         ("TIMED_LEAVES", timed::LEAVES),
+        ("TIMED_NXP_COUNTS", timed::NXP_COUNTS as u32),
+        ("TIMED_NXP_UNIT", timed::NXP_UNIT),
+        ("TIMED_PARTS_SHIFT", timed::PARTS_SHIFT),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }

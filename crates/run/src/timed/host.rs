@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
 use flick_abi::timed::{
-    HOST_CLASSES, HostClass, MAP_SHIFT, Price, TimedCallee, TimedUnit, VERSION,
+    FIRST_VERSION, HOST_CLASSES, HostClass, MAP_SHIFT, NXP_COUNTS, NXP_UNIT, NxpBlock, PARTS_SHIFT,
+    Price, TimedCallee, TimedUnit, VERSION,
 };
 use flick_timing::model::{Access, Cost};
 use flick_timing::platform::Region;
@@ -156,29 +157,48 @@ const OPERATIONS: [u64; HOST_CLASSES] = {
     each
 };
 
+/// Of RV64 code.
+fn price_code(code: &NxpBlock, costs: &[u64; NXP_COUNTS]) -> i64 {
+    let each = code.counts.iter().zip(costs);
+    let sum: u128 = each
+        .map(|(&n, &cost)| u128::from(n) * u128::from(cost))
+        .sum();
+    i64::try_from(sum / u128::from(NXP_UNIT)).unwrap_or(i64::MAX)
+}
+
 /// # Safety
 /// As `__flick_timed_unit`.
 unsafe fn price(unit: *const TimedUnit) {
     let Some(setting) = setting() else { return };
-    // What the second part of the clock is for.
-    let there = match profile::enabled() {
-        true => setting.platform.nxp.host_costs(),
-        false => OPERATIONS,
-    };
+    let nxp = &setting.platform.nxp;
+    let (as_host, of_code) = (nxp.host_costs(), nxp.code_costs());
     // SAFETY: by contract.
     unsafe {
-        if (*unit).version != VERSION {
+        if !(FIRST_VERSION..=VERSION).contains(&(*unit).version) {
             return;
         }
+        let blocks = match (*unit).version {
+            FIRST_VERSION => ptr::null(),
+            _ => (*unit).nxp,
+        };
         for i in 0..(*unit).blocks as usize {
             let counts = &(*(*unit).classes.add(i)).counts;
             let price = |costs: &[u64]| -> i64 {
                 let each = counts.iter().zip(costs);
                 each.map(|(&n, &cost)| u64::from(n) * cost).sum::<u64>() as i64
             };
+            let code = blocks
+                .wrapping_add(i)
+                .as_ref()
+                .filter(|_| !blocks.is_null());
             (*unit).costs.add(i).write(Price {
                 host: price(&setting.platform.host.costs),
-                nxp: price(&there),
+                // What the second part of the clock is for.
+                nxp: match code.filter(|code| code.known != 0) {
+                    _ if !profile::enabled() => price(&OPERATIONS),
+                    Some(code) => price_code(code, &of_code),
+                    None => price(&as_host),
+                },
             });
         }
         profile::add_unit(unit);
@@ -222,7 +242,7 @@ preserving! {
     __flick_timed_full => full
 }
 preserving! {
-    /// rdi: an address where there may be NxP-local memory; rsi: bytes << 1 | is_write.
+    /// rdi: an address where there may be NxP-local memory; rsi: parts << PARTS_SHIFT | bytes << 1 | is_write.
     __flick_timed_access => access
 }
 
@@ -264,10 +284,11 @@ extern "C" fn access(address: u64, what: u64, above: usize) {
     }
     // SAFETY: this thread's.
     let state = unsafe { &mut *state };
-    let (bytes, write) = (what >> 1, what & 1 != 0);
+    let (bytes, write) = ((what & ((1 << PARTS_SHIFT) - 1)) >> 1, what & 1 != 0);
+    let parts = (what >> PARTS_SHIFT).max(1);
     let charged = local.then(|| charge(state, address, bytes, write));
     // SAFETY: instrumented code has called with that stack pointer.
-    unsafe { profile::accessed(state, (address, bytes, write), charged, above) };
+    unsafe { profile::accessed(state, (address, bytes, write), parts, charged, above) };
     trace::charged(state, charged.map_or(0, |charged| charged.time), above);
 }
 
@@ -357,7 +378,7 @@ unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
             let (address, bytes) = (block + at, WIDTH.min(n - at));
             let charged = local.then(|| charge(state, address, bytes, write));
             // SAFETY: as above.
-            unsafe { profile::accessed(state, (address, bytes, write), charged, above) };
+            unsafe { profile::accessed(state, (address, bytes, write), 1, charged, above) };
         }
     }
 }

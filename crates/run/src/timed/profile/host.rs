@@ -148,20 +148,25 @@ fn caller_of(above: usize) -> Option<usize> {
     walk.back
 }
 
-/// Host code has accessed memory. `charged`: what that has cost; nothing, in its own memory.
+/// Host code has accessed memory, which the NxP does in `parts`. `charged`: what that has cost; nothing, in its own memory.
 ///
 /// # Safety
 /// As [`back`].
 pub unsafe fn accessed(
     state: &mut State,
     (address, bytes, write): (u64, u64, bool),
+    parts: u64,
     charged: Option<Charged>,
     above: usize,
 ) {
     // SAFETY: by contract.
     let back = unsafe { back(above) };
     with(state, |profile| {
-        let there = profile.on_nxp(address, bytes, write, above);
+        let each = (bytes / parts).max(1);
+        let parts = (0..parts).map(|part| address + part * each);
+        let there = parts
+            .map(|part| profile.on_nxp(part, each, write, above))
+            .sum::<u128>();
         let function = profile.at(back);
         let own = profile.own(function);
         own.nxp_memory += there;
