@@ -81,7 +81,7 @@ pub fn list(text: &str) -> Vec<Item> {
 const TRIPLET: &str = "x86_64-pc-linux-gnu";
 
 /// What the target has, of the names that the programs ask for.
-const HAS: [&str; 59] = [
+const HAS: [&str; 60] = [
     "__float128",
     "alloca",
     "base_quadfloat_support",
@@ -127,6 +127,7 @@ const HAS: [&str; 59] = [
     "mmap",
     "nonlocal_goto",
     "pie",
+    "pie_enabled",
     "pthread",
     "return_address",
     "scheduling",
