@@ -8,6 +8,7 @@ pub mod host_frames;
 pub mod inlined;
 pub mod lines;
 pub mod linked;
+pub mod needed;
 pub mod output;
 pub mod place;
 pub mod unwind;
