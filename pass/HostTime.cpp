@@ -41,6 +41,8 @@ struct Access {
   Value *Pointer;
   uint64_t Bytes;
   bool Write;
+  /// How many the NxP makes of it, which has no vectors.
+  uint64_t Parts = 1;
 };
 
 /// What a unit's functions share.
@@ -79,8 +81,9 @@ public:
   FunctionCallee Full, Told, Memory, Library;
 
   /// Where the price of a block is, from now on.
-  Value *costOf(const BlockCounts &Counts) {
+  Value *costOf(const BlockCounts &Counts, const std::optional<NxpCounts> &OnNxp) {
     Blocks.push_back(ConstantDataArray::get(Context, Counts));
+    NxpBlocks.push_back(nxpBlock(OnNxp));
     return ConstantExpr::getInBoundsGetElementPtr(Pair, Costs,
                                                   ConstantInt::get(Long, Blocks.size() - 1));
   }
@@ -121,9 +124,9 @@ public:
     auto *Known = new GlobalVariable(M, Rows, true, GlobalValue::PrivateLinkage,
                                      ConstantArray::get(Rows, Functions), "flick.functions");
     Type *Int = Type::getInt32Ty(Context);
-    Constant *Value = ConstantStruct::getAnon({ConstantInt::get(Int, FLICK_TIMED_VERSION),
-                                               ConstantInt::get(Int, Blocks.size()), Classes, All,
-                                               Known, ConstantInt::get(Long, Functions.size())});
+    Constant *Value = ConstantStruct::getAnon(
+        {ConstantInt::get(Int, FLICK_TIMED_VERSION), ConstantInt::get(Int, Blocks.size()), Classes,
+         All, Known, ConstantInt::get(Long, Functions.size()), nxpBlocks()});
     auto *Record = new GlobalVariable(M, Value->getType(), true, GlobalValue::PrivateLinkage, Value,
                                       "flick.timed");
     Function *F = Function::Create(FunctionType::get(Type::getVoidTy(Context), false),
@@ -137,8 +140,24 @@ public:
   }
 
 private:
-  SmallVector<Constant *> Blocks, Functions;
+  SmallVector<Constant *> Blocks, NxpBlocks, Functions;
   StringMap<GlobalVariable *> Callees, Texts;
+
+  /// A row of the table below: whether anything is known, and in what unit the counts are.
+  Constant *nxpBlock(const std::optional<NxpCounts> &OnNxp) {
+    std::array<uint32_t, 1 + FLICK_TIMED_NXP_COUNTS> Row{};
+    Row[0] = OnNxp.has_value();
+    if (OnNxp)
+      for (auto [Count, Out] : zip(*OnNxp, drop_begin(Row)))
+        Out = uint32_t(std::min(Count * FLICK_TIMED_NXP_UNIT + 0.5, double(UINT32_MAX)));
+    return ConstantDataArray::get(Context, Row);
+  }
+
+  Constant *nxpBlocks() {
+    auto *Table = ArrayType::get(NxpBlocks[0]->getType(), NxpBlocks.size());
+    return new GlobalVariable(M, Table, true, GlobalValue::PrivateLinkage,
+                              ConstantArray::get(Table, NxpBlocks), "flick.nxp.blocks");
+  }
 
   /// A C string; null for none.
   Constant *text(StringRef Text) {
@@ -171,8 +190,8 @@ private:
 
 class Timing {
 public:
-  Timing(Unit &U, Function &F, const TargetTransformInfo &Costs)
-      : U(U), F(F), Layout(F.getParent()->getDataLayout()), Costs(Costs) {}
+  Timing(Unit &U, Function &F, const TargetTransformInfo &Costs, const UnitCode &Code)
+      : U(U), F(F), Layout(F.getParent()->getDataLayout()), Costs(Costs), Code(Code) {}
 
   void run() {
     SmallVector<BasicBlock *> Blocks;
@@ -182,9 +201,14 @@ public:
       auto *Local = dyn_cast<AllocaInst>(&I);
       return Local && !Local->isStaticAlloca();
     });
-    SmallVector<Value *> Prices;
+    SmallVector<std::optional<NxpCounts>> OnNxp;
+    Estimate There(Code, F);
     for (BasicBlock *Block : Blocks)
-      Prices.push_back(U.costOf(countBlock(*Block, Costs)));
+      OnNxp.push_back(There.of(*Block));
+    dropProbes(F);
+    SmallVector<Value *> Prices;
+    for (auto [Block, Counts] : zip(Blocks, OnNxp))
+      Prices.push_back(U.costOf(countBlock(*Block, Costs), Counts));
     IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
     Spent = Entry.CreateAlloca(U.Pair, nullptr, "flick.spent");
     Entry.CreateStore(ConstantAggregateZero::get(U.Pair), Spent);
@@ -201,6 +225,7 @@ private:
   Function &F;
   const DataLayout &Layout;
   const TargetTransformInfo &Costs;
+  const UnitCode &Code;
   AllocaInst *Spent = nullptr;
   LoadInst *MapLoad = nullptr, *MaskLoad = nullptr;
   /// By the pointer that they differ from by a constant.
@@ -339,11 +364,13 @@ private:
 
   void note(Value *Pointer, Type *T, bool Write) {
     TypeSize Size = Layout.getTypeStoreSize(T);
-    if (!Size.isScalable())
-      note(Pointer, Size.getFixedValue(), Write);
+    if (Size.isScalable())
+      return;
+    auto *Vector = dyn_cast<FixedVectorType>(T);
+    note(Pointer, Size.getFixedValue(), Write, Vector ? Vector->getNumElements() : 1);
   }
 
-  void note(Value *Pointer, uint64_t Bytes, bool Write) {
+  void note(Value *Pointer, uint64_t Bytes, bool Write, uint64_t Parts) {
     if (Pointer->getType()->getPointerAddressSpace() != 0 || Bytes == 0)
       return;
     const Value *Object = getUnderlyingObject(Pointer);
@@ -353,22 +380,23 @@ private:
       if (V->isConstant() || V->isThreadLocal())
         return;
       if (!V->isDeclaration() && V->getSection() != FLICK_SEC_NXP_DATA) {
-        OnHost.push_back({Pointer, Bytes, Write});
+        OnHost.push_back({Pointer, Bytes, Write, Parts});
         return;
       }
     }
     APInt Offset(Layout.getIndexTypeSizeInBits(Pointer->getType()), 0);
     Value *Base = Pointer->stripAndAccumulateConstantOffsets(Layout, Offset, true);
-    Pending[Base].push_back({Pointer, Bytes, Write});
+    Pending[Base].push_back({Pointer, Bytes, Write, Parts});
   }
 
   void note(MemIntrinsic &Copy) {
     auto *From = dyn_cast<MemTransferInst>(&Copy);
     auto *Length = dyn_cast<ConstantInt>(Copy.getLength());
     if (Length && Length->getZExtValue() <= SmallCopy) {
+      uint64_t Bytes = Length->getZExtValue(), Words = divideCeil(Bytes, 8);
       if (From)
-        note(From->getRawSource(), Length->getZExtValue(), false);
-      note(Copy.getRawDest(), Length->getZExtValue(), true);
+        note(From->getRawSource(), Bytes, false, Words);
+      note(Copy.getRawDest(), Bytes, true, Words);
       return;
     }
     if (Copy.getDestAddressSpace() != 0 || (From && From->getSourceAddressSpace() != 0))
@@ -405,7 +433,8 @@ private:
   }
 
   void tell(Instruction &Before, const Access &A) {
-    Value *What = ConstantInt::get(U.Long, A.Bytes << 1 | A.Write);
+    Value *What =
+        ConstantInt::get(U.Long, A.Parts << FLICK_TIMED_PARTS_SHIFT | A.Bytes << 1 | A.Write);
     cold(Before, U.Told, {A.Pointer, What});
   }
 
@@ -451,14 +480,17 @@ PreservedAnalyses HostTimePass::run(Module &M, ModuleAnalysisManager &Modules) {
   for (Function &F : M)
     if (isInstrumented(F) && !Resolvers.contains(&F))
       Functions.push_back(&F);
+  for (Function &F : M)
+    if (!is_contained(Functions, &F))
+      dropProbes(F);
   if (Functions.empty())
-    return PreservedAnalyses::all();
+    return PreservedAnalyses::none();
   auto &Manager = Modules.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   Unit U(M);
   for (Function *F : Functions)
     U.function(*F);
   for (Function *F : Functions)
-    Timing(U, *F, Manager.getResult<TargetIRAnalysis>(*F)).run();
+    Timing(U, *F, Manager.getResult<TargetIRAnalysis>(*F), *Code).run();
   U.finish();
   return PreservedAnalyses::none();
 }

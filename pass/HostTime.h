@@ -2,7 +2,10 @@
 // memory (docs/timing.md).
 #pragma once
 
+#include "Estimate.h"
+
 #include "llvm/IR/PassManager.h"
+#include <memory>
 
 namespace flick {
 
@@ -16,8 +19,13 @@ inline constexpr llvm::StringLiteral RefusedAttribute = "flick-refused";
 /// option.
 class HostTimePass : public llvm::PassInfoMixin<HostTimePass> {
 public:
+  /// Code: of the same unit on the NxP.
+  explicit HostTimePass(std::shared_ptr<UnitCode> Code) : Code(std::move(Code)) {}
   static bool isRequired() { return true; }
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
+
+private:
+  std::shared_ptr<UnitCode> Code;
 };
 
 } // namespace flick

@@ -4,6 +4,7 @@
 #include "Calls.h"
 #include "Diagnostics.h"
 #include "HostTime.h"
+#include "Labels.h"
 #include "Leaves.h"
 #include "PinnedNames.h"
 
@@ -83,7 +84,7 @@ private:
 
   bool mayBeCopied(const Function &F) const {
     return !F.isDeclaration() && bindsLocally(F) && !cName(F).starts_with("__flick_") &&
-           !Refused.contains(const_cast<Function *>(&F)) &&
+           !Refused.contains(const_cast<Function *>(&F)) && !keepsLabels(F) &&
            (!P.Choices.contains(const_cast<Function *>(&F)) || OnlyCopied.contains(&F));
   }
 

@@ -1,5 +1,6 @@
 // Attributes of x86-64 and of instrumentation that the NxP half does not carry.
 #include "NxpHalf.h"
+#include "Probes.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InstIterator.h"
@@ -16,7 +17,7 @@ static bool survives(StringRef Key) {
   return StringSwitch<bool>(Key)
       .Cases("no-trapping-math", "denormal-fp-math", "denormal-fp-math-f32", true)
       .Cases("no-infs-fp-math", "no-nans-fp-math", "no-signed-zeros-fp-math", true)
-      .Cases("alloc-family", "frame-pointer", "no-jump-tables", true)
+      .Cases("alloc-family", "frame-pointer", "no-jump-tables", NumberAttribute, true)
       .Default(false);
 }
 

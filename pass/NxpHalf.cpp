@@ -181,7 +181,11 @@ private:
   /// Gives NxP code its name, and what uses its address the address of the gate or host copy.
   void settle(Function &F, const Member &Mine) {
     Function *Origin = Origins[&F];
-    F.setName(P.nxpSymbolOf(*Origin));
+    // An inline function stays one to the optimiser, which inlines more of static ones with one
+    // call.
+    bool Inline = !Mine.Recorded &&
+                  (Origin->hasLinkOnceODRLinkage() || Origin->hasAvailableExternallyLinkage());
+    F.setName(P.nxpSymbolOf(*Origin) + (Inline ? ".flick." + P.Hash : ""));
     auto TakesAddress = [](const Use &U) {
       auto *Call = dyn_cast<CallBase>(U.getUser());
       return !isa<BlockAddress>(U.getUser()) && !(Call && Call->isCallee(&U));
@@ -196,11 +200,13 @@ private:
       F.replaceUsesWithIf(Address, TakesAddress);
     }
     bool Shared = Mine.Recorded && Origin->isWeakForLinker();
-    F.setLinkage(!Mine.Recorded             ? GlobalValue::InternalLinkage
+    F.setLinkage(Inline                     ? GlobalValue::LinkOnceODRLinkage
+                 : !Mine.Recorded           ? GlobalValue::InternalLinkage
                  : !Shared                  ? GlobalValue::ExternalLinkage
                  : Origin->isInterposable() ? GlobalValue::WeakAnyLinkage
                                             : GlobalValue::WeakODRLinkage);
-    F.setVisibility(Mine.Recorded ? GlobalValue::HiddenVisibility : GlobalValue::DefaultVisibility);
+    F.setVisibility(Mine.Recorded || Inline ? GlobalValue::HiddenVisibility
+                                            : GlobalValue::DefaultVisibility);
     F.setDSOLocal(true);
     // One copy of an inline function is enough, whichever unit's the host linker takes.
     F.setComdat(Shared && Origin->hasComdat() ? N->getOrInsertComdat(F.getName()) : nullptr);

@@ -1,6 +1,7 @@
 // The RISC-V half, as a module of its own in the same context.
 #pragma once
 
+#include "NxpCount.h"
 #include "NxpOptions.h"
 #include "Plan.h"
 
@@ -39,5 +40,8 @@ void cleanAttributes(llvm::Module &N);
 
 /// Optimises and compiles to a relocatable RV64 ELF.
 llvm::Expected<std::string> compileNxp(llvm::Module &N, const NxpOptions &Options);
+
+/// Compiles as far, and counts the code.
+llvm::Error countNxp(llvm::Module &N, const NxpOptions &Options, UnitCode &Code);
 
 } // namespace flick

@@ -3,6 +3,7 @@
 #include "CallerModule.h"
 #include "CommandLine.h"
 #include "Diagnostics.h"
+#include "Estimate.h"
 #include "HostCheck.h"
 #include "HostHalf.h"
 #include "HostTime.h"
@@ -23,25 +24,41 @@ using namespace llvm;
 namespace flick {
 namespace {
 
+/// A step as `-ftime-report` lists it.
+template <typename Step> auto timed(const char *Name, Step Run) {
+  NamedRegionTimer Timer(Name, Name, "flick", "Flick: the split by placement", TimePassesIsEnabled);
+  return Run();
+}
+
 class SplitPass : public PassInfoMixin<SplitPass> {
 public:
-  explicit SplitPass(OptimizationLevel Level) : Level(Level) {}
+  /// Code: where the pass that times host code finds what the same is on the NxP.
+  SplitPass(OptimizationLevel Level, std::shared_ptr<UnitCode> Code)
+      : Level(Level), Code(std::move(Code)) {}
   static bool isRequired() { return true; }
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
     restoreCommandLine(M);
-    return split(M) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    if (!hostCodeIsTimed() || Triple(M.getTargetTriple()).getArch() != Triple::x86_64)
+      return split(M) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    numberFunctions(M);
+    *Code = timed("estimate", [&] { return estimateNxp(M, Level); });
+    DenseMap<uint32_t, size_t> Blocks;
+    for (const Function &F : M)
+      if (std::optional<uint32_t> Number = numberOf(F))
+        Blocks[*Number] = F.size();
+    split(M);
+    // As they are on the other side: where their blocks are still the front end's.
+    for (Function &F : M)
+      if (std::optional<uint32_t> Number = numberOf(F);
+          Number && Blocks.lookup(*Number) == F.size())
+        addProbes(F);
+    return PreservedAnalyses::none();
   }
 
 private:
   OptimizationLevel Level;
-
-  /// A step as `-ftime-report` lists it.
-  template <typename Step> static auto timed(const char *Name, Step Run) {
-    NamedRegionTimer Timer(Name, Name, "flick", "Flick: the split by placement",
-                           TimePassesIsEnabled);
-    return Run();
-  }
+  std::shared_ptr<UnitCode> Code;
 
   /// True if the module was changed.
   bool split(Module &M) {
@@ -118,13 +135,14 @@ private:
 
 extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "flick", "1", [](PassBuilder &Builder) {
+            auto Code = std::make_shared<flick::UnitCode>();
             Builder.registerPipelineStartEPCallback(
-                [](ModulePassManager &Passes, OptimizationLevel Level) {
-                  Passes.addPass(flick::SplitPass(Level));
+                [=](ModulePassManager &Passes, OptimizationLevel Level) {
+                  Passes.addPass(flick::SplitPass(Level, Code));
                 });
             Builder.registerOptimizerLastEPCallback(
-                [](ModulePassManager &Passes, OptimizationLevel) {
-                  Passes.addPass(flick::HostTimePass());
+                [=](ModulePassManager &Passes, OptimizationLevel) {
+                  Passes.addPass(flick::HostTimePass(Code));
                   Passes.addPass(flick::HostCheckPass());
                 });
           }};

@@ -1,7 +1,7 @@
 // Made from crates/abi by `cargo run -p flick-abi --example c-header`.
 #pragma once
 
-#define FLICK_ABI_VERSION 65540
+#define FLICK_ABI_VERSION 65541
 #define FLICK_NXP_MARCH "rv64imafdc_zicsr_zifencei_zba_zbb_zbs"
 #define FLICK_FAT_MAGIC "FLKNXP1"
 #define FLICK_FAT_HEADER_SIZE 32
@@ -12,18 +12,22 @@
 #define FLICK_GATE_VARIADIC 8
 #define FLICK_ARITY_HIDDEN 1
 #define FLICK_ARITY_CALLS_HIDDEN 2
-#define FLICK_TIMED_VERSION 2
+#define FLICK_TIMED_VERSION 3
 #define FLICK_TIMED_MAP_SHIFT 21
 #define FLICK_TIMED_RETURNS 0
 #define FLICK_TIMED_CALLS 1
 #define FLICK_TIMED_GROWS 2
 #define FLICK_TIMED_LEAVES 4
+#define FLICK_TIMED_NXP_COUNTS 17
+#define FLICK_TIMED_NXP_UNIT 256
+#define FLICK_TIMED_PARTS_SHIFT 32
 #define FLICK_SEC_NXP ".flick.nxp"
 #define FLICK_SEC_PLACE ".flick.place"
 #define FLICK_SEC_UNITS "flick_units"
 #define FLICK_SEC_GATES "flick_gates"
 #define FLICK_SEC_NXP_DATA "flick_nxp_data"
 #define FLICK_SEC_ARITY ".flick.arity"
+#define FLICK_SEC_JUMPS ".flick.jumps"
 #define FLICK_SEC_NOTE ".note.flick"
 #define FLICK_LINK_GUARD "flick_object__link_it_with_flick_cc__see_flick_explain_FLK0301"
 #define FLICK_NXP_PREFIX "__flick_nxp_"
@@ -79,8 +83,22 @@
   "__udivti3", \
   "__umodti3", \
   "bcmp", \
+  "ceil", \
+  "ceilf", \
+  "floor", \
+  "floorf", \
   "memcmp", \
   "memcpy", \
   "memmove", \
   "memset", \
-  "strlen"
+  "nearbyint", \
+  "nearbyintf", \
+  "rint", \
+  "rintf", \
+  "round", \
+  "roundeven", \
+  "roundevenf", \
+  "roundf", \
+  "strlen", \
+  "trunc", \
+  "truncf"

@@ -66,6 +66,8 @@ done
 
 . "$here/profile.sh"
 . "$here/advise.sh"
+. "$here/baseline.sh"
+. "$here/estimate.sh"
 
 # Threads begin at their creator's times in a trace, too: its time line ends where the prediction does.
 time_line() {

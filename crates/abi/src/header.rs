@@ -36,6 +36,9 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_CALLS", timed::CALLS),
         ("TIMED_GROWS", timed::GROWS),
         ("TIMED_LEAVES", timed::LEAVES),
+        ("TIMED_NXP_COUNTS", timed::NXP_COUNTS as u32),
+        ("TIMED_NXP_UNIT", timed::NXP_UNIT),
+        ("TIMED_PARTS_SHIFT", timed::PARTS_SHIFT),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }
@@ -46,6 +49,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("SEC_GATES", names::SEC_GATES),
         ("SEC_NXP_DATA", names::SEC_NXP_DATA),
         ("SEC_ARITY", names::SEC_ARITY),
+        ("SEC_JUMPS", names::SEC_JUMPS),
         ("SEC_NOTE", names::SEC_NOTE),
         ("LINK_GUARD", names::LINK_GUARD),
         ("NXP_PREFIX", names::NXP_PREFIX),

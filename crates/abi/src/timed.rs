@@ -1,7 +1,8 @@
 //! What host code compiled with `--flick-timed` and libflick agree on (`docs/timing.md`, "Host code").
 
-/// Version of the records here; a unit of another one is not counted.
-pub const VERSION: u32 = 2;
+/// Version of the records here. A unit of a later one is not counted, nor one before [`FIRST_VERSION`].
+pub const VERSION: u32 = 3;
+pub const FIRST_VERSION: u32 = 2;
 
 /// Classes of host operations, as the pass counts them on LLVM IR.
 pub const HOST_CLASSES: usize = 12;
@@ -37,6 +38,24 @@ pub struct Block {
     pub counts: [u16; HOST_CLASSES],
 }
 
+/// The classes of RV64 instructions (`flick_timing`'s `NxpClass`), then branches that are taken, loads from the own stack
+/// and stores to it: an index into [`NxpBlock::counts`].
+pub const NXP_COUNTS: usize = 17;
+pub const NXP_TAKEN: usize = 14;
+pub const NXP_STACK_LOAD: usize = 15;
+pub const NXP_STACK_STORE: usize = 16;
+/// What one execution of an instruction is in [`NxpBlock::counts`].
+pub const NXP_UNIT: u32 = 256;
+
+/// What an execution of the block stands for in RV64 code of the function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct NxpBlock {
+    /// 0 where the function has no such code.
+    pub known: u32,
+    pub counts: [u32; NXP_COUNTS],
+}
+
 /// One compiled unit. Registered before the program's own constructors run.
 #[derive(Debug)]
 #[repr(C)]
@@ -50,6 +69,8 @@ pub struct TimedUnit {
     pub functions: *const TimedFunction,
     /// Length of `functions`.
     pub function_count: u64,
+    /// As many as `blocks`. Since version 3.
+    pub nxp: *const NxpBlock,
 }
 
 /// Femtoseconds.
@@ -84,7 +105,8 @@ pub struct TimedCallee {
 }
 
 const _: () = assert!(size_of::<Block>() == 24);
-const _: () = assert!(size_of::<TimedUnit>() == 40);
+const _: () = assert!(size_of::<NxpBlock>() == 72);
+const _: () = assert!(size_of::<TimedUnit>() == 48);
 const _: () = assert!(size_of::<TimedFunction>() == 24);
 const _: () = assert!(size_of::<TimedCallee>() == 16);
 
@@ -106,8 +128,10 @@ pub const CALLS: u32 = 1;
 pub const GROWS: u32 = 2;
 /// A bit: the call takes the place of the function's frame (a tail call).
 pub const LEAVES: u32 = 4;
-/// `void (const void *p, u64 size << 1 | is_write)`, preserve_most: an access where the map is not 0.
+/// `void (const void *p, u64 parts << PARTS_SHIFT | size << 1 | is_write)`, preserve_most: an access where the map is not 0,
+/// of which the NxP makes so many (before version 3: 0).
 pub const ACCESS: &str = "__flick_timed_access";
+pub const PARTS_SHIFT: u32 = 32;
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
 pub const MEMORY: &str = "__flick_timed_memory";
 /// What format 1.3 called for pthread_create(3) and pthread_join(3).

@@ -109,10 +109,10 @@ fn link(words: Vec<OsString>) -> Step {
     let rules = HostRules {
         shared,
         own_heap: own_heap(&wrapped, &inputs.host_defines),
+        replaced: library.replaced(inputs.host_defines.iter().chain(&wrapped)),
         wrapped,
         allow_duplicates: has(&["-zmuldefs", "--allow-multiple-definition"])
             || line.has_z("muldefs"),
-        replaced: &inputs.host_defines & &library.names(),
     };
     let kept = if inputs.units.iter().any(|unit| unit.optional) {
         link.trial(&inputs.units, mode, &files)?

@@ -8,6 +8,7 @@ pub mod profile;
 pub mod record;
 pub mod render;
 pub mod timed;
+mod timed_notes;
 mod timed_record;
 mod timed_render;
 pub mod trace;

@@ -6,6 +6,7 @@ pub mod fat;
 pub mod final_file;
 pub mod host_frames;
 pub mod inlined;
+pub mod jumps;
 pub mod lines;
 pub mod linked;
 pub mod needed;

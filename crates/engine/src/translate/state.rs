@@ -387,5 +387,8 @@ fn finished(value: u64, finish: Finish) -> u64 {
     if finish.canonical && !finish.single && f64::from_bits(value).is_nan() {
         return crate::fp::canonical();
     }
+    if finish.single {
+        return crate::fp::boxed(value as u32);
+    }
     value
 }

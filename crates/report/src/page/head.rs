@@ -27,13 +27,17 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
     }
     match &process.prediction {
         Some(prediction) => {
-            *page += &verdict(prediction.migrating, prediction.staying);
-            let longest = prediction.migrating.max(prediction.staying);
-            *page += "<table class=\"answer\">\n";
-            for (name, value) in [
+            *page += &verdict(prediction.migrating, prediction.baseline());
+            let mut times = vec![
                 ("with migration", prediction.migrating),
                 ("all on the host", prediction.staying),
-            ] {
+            ];
+            if prediction.baseline_moves() {
+                times.push(("with nothing placed", prediction.before));
+            }
+            let longest = times.iter().map(|(_, time)| *time).max().unwrap_or(0);
+            *page += "<table class=\"answer\">\n";
+            for (name, value) in times {
                 let _ = writeln!(
                     page,
                     "<tr><th scope=\"row\">{name}</th><td class=\"number\">{}</td><td class=\"length\">\
@@ -43,6 +47,12 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
                 );
             }
             *page += "</table>\n";
+            for about in [prediction.about_baseline(), prediction.about_data()] {
+                if !about.is_empty() {
+                    let text = escape(&about.join(" "));
+                    let _ = writeln!(page, "<p class=\"about\">{text}</p>");
+                }
+            }
         }
         None => {
             let _ = writeln!(

@@ -1,4 +1,6 @@
 //! The cores of a platform: instructions, caches, TLB, and the memories as a core sees them.
+use flick_abi::timed::{NXP_COUNTS, NXP_STACK_LOAD, NXP_STACK_STORE, NXP_TAKEN};
+
 use super::quantity::{BANDWIDTH, FREQUENCY, FS_PER_S, SIZE, TIME};
 use super::reader::{Error, Table};
 
@@ -53,7 +55,7 @@ pub enum NxpClass {
     System = 13,
 }
 
-pub const NXP_CLASSES: [&str; 14] = [
+pub const NXP_CLASSES: [&str; NXP_TAKEN] = [
     "int", "mul", "div", "load", "store", "branch", "jump", "fp", "fp-mul", "fp-div", "atomic",
     "address", "bit", "system",
 ];
@@ -131,6 +133,24 @@ pub struct Core {
 }
 
 impl Core {
+    /// What is counted of RV64 code ([`flick_abi::timed::NxpBlock`]), in femtoseconds each: instructions by class, what a
+    /// taken branch takes more, and what the own stack's memory does.
+    pub fn code_costs(&self) -> [u64; NXP_COUNTS] {
+        let stack = Region::Stack as usize;
+        let holds = |cache: &&Cache| cache.holds[stack];
+        // It is hardly ever missed.
+        let hit = self.caches.iter().find(holds).map(|cache| cache.hit);
+        let memory = self.memory[stack];
+        let word = (8.0 * memory.byte).round() as u64;
+        let beyond = |time: u64| (time as f64 / self.overlap).round() as u64 + word;
+        std::array::from_fn(|count| match count {
+            NXP_TAKEN => self.taken,
+            NXP_STACK_LOAD => hit.unwrap_or(beyond(memory.load)),
+            NXP_STACK_STORE => hit.unwrap_or(beyond(memory.store)),
+            class => self.costs[class],
+        })
+    }
+
     /// What operations of the host's classes would take on this core, an NxP: femtoseconds by class.
     pub fn host_costs(&self) -> [u64; HOST_CLASSES.len()] {
         std::array::from_fn(|class| {

@@ -1,19 +1,12 @@
 //! Floating point on the SSE unit.
 use super::*;
-use crate::translate::code::{Arith, Compare, Node, Sign};
+use crate::translate::code::{Arith, Compare, CopySign, Node, Sign};
 
 const SIGN: u64 = 1 << 63;
 const SIGN_SINGLE: u64 = 1 << 31;
 const BOX: u64 = 0xffff_ffff_0000_0000;
 
 impl Emitter<'_> {
-    /// Sets the upper half, whose bits are clear.
-    pub fn boxed(&mut self, register: AsmRegisterXmm) -> Emitted {
-        let ones = self.constant(BOX);
-        self.a.movsd_2(xmm15, ones)?;
-        self.a.orps(register, xmm15)
-    }
-
     pub fn float(&mut self, node: &Node, operands: &[Allocation]) -> Emitted {
         let r = |k: usize| number(operands[k]);
         match node.op {
@@ -72,6 +65,11 @@ impl Emitter<'_> {
                 self.a.jne(cold)?;
                 bind(&mut self.a, &mut back)
             }
+            Op::Box => {
+                let ones = self.constant(BOX);
+                self.a.movsd_2(xmm15, ones)?;
+                self.a.orps(XMM[r(1)], xmm15)
+            }
             Op::Sign(sign, single) => {
                 let d = XMM[r(1)];
                 let bits = if single { SIGN_SINGLE } else { SIGN };
@@ -88,59 +86,35 @@ impl Emitter<'_> {
                     }
                 }
             }
+            Op::CopySign(sign, single) => {
+                let (y, d) = (XMM[r(1)], XMM[r(2)]);
+                let bits = if single { SIGN_SINGLE } else { SIGN };
+                match sign {
+                    CopySign::Same => {
+                        let mask = self.constant(!bits);
+                        self.a.xorps(d, y)?;
+                        self.a.movsd_2(xmm15, mask)?;
+                        self.a.andps(d, xmm15)?;
+                        self.a.xorps(d, y)
+                    }
+                    CopySign::Opposite => {
+                        let mask = self.constant(bits);
+                        self.a.xorps(d, y)?;
+                        self.a.movsd_2(xmm15, mask)?;
+                        self.a.orps(d, xmm15)?;
+                        self.a.xorps(d, y)
+                    }
+                    CopySign::Xor => {
+                        let mask = self.constant(bits);
+                        self.a.movsd_2(xmm15, mask)?;
+                        self.a.andps(xmm15, y)?;
+                        self.a.xorps(d, xmm15)
+                    }
+                }
+            }
             Op::FloatCompare(compare, single) => {
                 self.record(node);
                 self.float_compare(compare, single, XMM[r(0)], XMM[r(1)], r(2))
-            }
-            Op::FromInt { word, single } => {
-                let (x, d) = (r(0), XMM[r(1)]);
-                // Not to wait for what the register held; of a single the upper half is set.
-                if single {
-                    self.a.pcmpeqd(d, d)?;
-                } else {
-                    self.a.xorps(d, d)?;
-                }
-                self.record(node);
-                let a = &mut self.a;
-                match (word, single) {
-                    (true, false) => a.cvtsi2sd(d, R32[x]),
-                    (false, false) => a.cvtsi2sd(d, R64[x]),
-                    (true, true) => a.cvtsi2ss(d, R32[x]),
-                    (false, true) => a.cvtsi2ss(d, R64[x]),
-                }
-            }
-            Op::ToInt { word, single, insn } => {
-                self.record(node);
-                let (register, d) = (r(0), r(1));
-                let x = XMM[register];
-                let a = &mut self.a;
-                match (word, single) {
-                    (true, false) => a.cvttsd2si(R32[d], x)?,
-                    (false, false) => a.cvttsd2si(R64[d], x)?,
-                    (true, true) => a.cvttss2si(R32[d], x)?,
-                    (false, true) => a.cvttss2si(R64[d], x)?,
-                }
-                // What is out of range gives the least integer, of which alone 1 cannot be taken.
-                if word {
-                    a.cmp(R32[d], 1)?;
-                } else {
-                    a.cmp(R64[d], 1)?;
-                }
-                let mut back = self.a.create_label();
-                let cold = self.cold(Cold::Convert {
-                    insn,
-                    register,
-                    to: d,
-                    back,
-                });
-                self.a.jo(cold)?;
-                bind(&mut self.a, &mut back)
-            }
-            Op::Narrow => {
-                let (x, d) = (XMM[r(0)], XMM[r(1)]);
-                self.a.pcmpeqd(d, d)?;
-                self.record(node);
-                self.a.cvtsd2ss(d, x)
             }
             Op::Widen => {
                 self.record(node);
@@ -150,13 +124,13 @@ impl Emitter<'_> {
             Op::BitsToFloat(single) => {
                 let (x, d) = (r(0), XMM[r(1)]);
                 if single {
-                    self.a.movd(d, R32[x])?;
-                    self.boxed(d)
+                    self.a.movd(d, R32[x])
                 } else {
                     self.a.movq(d, R64[x])
                 }
             }
-            Op::BitsToInt => self.a.movq(R64[r(1)], XMM[r(0)]),
+            Op::BitsToInt(true) => self.a.movd(R32[r(1)], XMM[r(0)]),
+            Op::BitsToInt(false) => self.a.movq(R64[r(1)], XMM[r(0)]),
             _ => self.a.ud2(),
         }
     }

@@ -77,8 +77,7 @@ impl Emitter<'_> {
                 let m = Self::address(form, offset, operands);
                 let d = XMM[r(form.operands())];
                 if single {
-                    self.a.movss(d, dword_ptr(m))?;
-                    self.boxed(d)
+                    self.a.movss(d, dword_ptr(m))
                 } else {
                     self.a.movsd_2(d, qword_ptr(m))
                 }

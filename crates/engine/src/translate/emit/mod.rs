@@ -1,6 +1,7 @@
 //! Machine instructions with registers to bytes.
 mod arithmetic;
 mod cold;
+mod convert;
 mod float;
 mod flow;
 mod layout;
@@ -275,14 +276,18 @@ impl<'a> Emitter<'a> {
                         | Op::Sqrt(_)
                         | Op::Canonical(_)
                         | Op::Unbox
+                        | Op::Box
                         | Op::Sign(..)
+                        | Op::CopySign(..)
                         | Op::FloatCompare(..)
-                        | Op::FromInt { .. }
-                        | Op::ToInt { .. }
-                        | Op::Narrow
                         | Op::Widen
                         | Op::BitsToFloat(_)
-                        | Op::BitsToInt => self.float(node, operands)?,
+                        | Op::BitsToInt(_) => self.float(node, operands)?,
+                        Op::FromInt(conversion, insn) => {
+                            self.int_to_float(conversion, insn, node, operands)?;
+                        }
+                        Op::ToInt(conversion) => self.float_to_int(conversion, node, operands)?,
+                        Op::Narrow(rounding) => self.narrow(rounding, node, operands)?,
                         _ => self.arithmetic(&node.op, operands)?,
                     }
                 }

@@ -102,6 +102,10 @@ impl Emitter<'_> {
             self.load_canonical(register, single)?;
             bind(&mut self.a, &mut number)?;
         }
+        if place.finish.single {
+            self.a.movss(dword_ptr(rbp + at), XMM[register])?;
+            return self.a.mov(dword_ptr(rbp + at + 4), -1);
+        }
         self.a.movsd_2(qword_ptr(rbp + at), XMM[register])
     }
 

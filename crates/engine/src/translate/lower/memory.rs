@@ -62,7 +62,11 @@ impl Lower<'_> {
                 operands.push(Operand::reg_def(value));
                 self.defining(Op::LoadFloat(offset, form, single), pc, operands, value);
                 self.name_state(at.before, at.after);
-                self.boxed[value.vreg()] = single;
+                let value = if single {
+                    self.in_box(value, pc)
+                } else {
+                    value
+                };
                 self.set_float(insn.rd(), value);
             }
             Fsw | Fsd => {

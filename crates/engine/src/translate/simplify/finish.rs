@@ -28,9 +28,11 @@ fn is_pure(op: &Op) -> bool {
             | Op::Div { .. }
             | Op::Canonical(_)
             | Op::Unbox
+            | Op::Box
             | Op::Sign(..)
+            | Op::CopySign(..)
             | Op::BitsToFloat(_)
-            | Op::BitsToInt
+            | Op::BitsToInt(_)
     )
 }
 

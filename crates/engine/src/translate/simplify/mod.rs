@@ -1,4 +1,5 @@
 //! What makes the SSA form smaller before registers are allocated.
+mod boxes;
 mod constants;
 mod finish;
 mod hart;
@@ -18,6 +19,7 @@ pub fn simplify(code: &mut Code) {
     hart::registers(code);
     constants::fold(code);
     narrow::extensions(code);
+    boxes::boxes(code);
     nan::checks(code);
     finish::finish(code);
     keep::values(code);
@@ -40,6 +42,11 @@ impl Aliases {
 
     fn replace(&mut self, value: usize, by: usize) {
         self.0[value] = by as u32;
+    }
+
+    /// For values that were made since.
+    fn grow(&mut self, vregs: usize) {
+        self.0.extend(self.0.len() as u32..vregs as u32);
     }
 
     fn is_replaced(&self, value: usize) -> bool {

@@ -48,9 +48,10 @@ fn place(reader: &mut Reader) -> String {
         }
     };
     let finish = finish_of(head);
-    let value = match (finish.sext32, finish.canonical) {
-        (true, _) => format!("sext32({value})"),
-        (_, true) => format!("canonical({value})"),
+    let value = match (finish.sext32, finish.canonical, finish.single) {
+        (true, ..) => format!("sext32({value})"),
+        (_, true, _) => format!("canonical({value})"),
+        (_, _, true) => format!("boxed({value})"),
         _ => value,
     };
     let name = if is_float(reg) {

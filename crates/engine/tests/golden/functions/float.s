@@ -137,3 +137,17 @@ loop:
   bne a0, a1, 1b
   ret
   .size loop, . - loop
+
+  .globl loop_of_singles
+  .type loop_of_singles, @function
+loop_of_singles:
+  fmv.w.x fa0, zero
+  sh2add a1, a1, a0
+1:
+  flw fa5, 0(a0)
+  fmul.s fa5, fa5, fa1
+  fadd.s fa0, fa0, fa5
+  addi a0, a0, 4
+  bne a0, a1, 1b
+  ret
+  .size loop_of_singles, . - loop_of_singles
