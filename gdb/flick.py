@@ -12,6 +12,7 @@ import struct
 
 import gdb
 from gdb.FrameDecorator import FrameDecorator
+from gdb.FrameIterator import FrameIterator
 from gdb.unwinder import Unwinder, register_unwinder
 
 RA, SP, FP, A0 = 1, 2, 8, 10
@@ -612,6 +613,48 @@ class Migration:
         gdb.execute("condition %d $_flick_real_fault()" % number, to_string=True)
 
 
+class Place:
+    """Where a signal stops NxP code, gdb shows the engine; this shows the NxP's function, too."""
+
+    TRAP = 5
+
+    @classmethod
+    def at_stop(cls, event):
+        filters = gdb.frame_filters.get("flick")
+        runtime = Runtime.find() if filters and filters.enabled else None
+        if runtime is None or not cls.is_signal(event):
+            return
+        frames = map(FrameDecorator, FrameIterator(gdb.newest_frame()))
+        try:
+            first = next(filters.shown(runtime, frames), None)
+        except gdb.error:
+            return
+        if not isinstance(first, NxpFrame):
+            return
+        at = " at %s:%d" % (first.file, first.source_line) if first.source_line else ""
+        print("0x%016x in %s ()%s" % (first.pc, first.function(), at))
+        # So that `up` leads to the host's caller; what is below is the engine's.
+        first.inferior_frame().select()
+        if at:
+            try:
+                gdb.execute("list %s:%d,%d" % (first.file, first.source_line, first.source_line))
+            except gdb.error:
+                # The source is elsewhere, or of another name.
+                pass
+
+    @classmethod
+    def is_signal(cls, event):
+        """Also where a catchpoint stopped for one; not the end of a step."""
+        if isinstance(event, gdb.SignalEvent):
+            return True
+        if isinstance(event, gdb.BreakpointEvent):
+            return False
+        try:
+            return int(gdb.parse_and_eval("$_siginfo")["si_signo"]) != cls.TRAP
+        except gdb.error:
+            return False
+
+
 class InfoFlick(gdb.Command):
     """Say what Flick does in this process: its modules, and the crossings of this thread."""
 
@@ -708,6 +751,7 @@ def main():
     NxpRegisters()
     # Not at other events: while a program starts, gdb cannot evaluate anything.
     gdb.events.stop.connect(Migration.at_stop)
+    gdb.events.stop.connect(Place.at_stop)
     Migration.at_load()
 
 

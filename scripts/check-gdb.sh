@@ -108,8 +108,15 @@ for way in "dynamic gate translate" "dynamic fault interp" "static gate interp" 
   result "nothing stops a program that migrates ($kind, $trigger, $engine)" $?
 
   with_script ./crash-$kind -ex run -ex bt -ex 'generate-core-file core' -ex kill
-  in_order 'SIGSEGV' "${crashed[@]}"
-  result "a fault in NxP code stops ($kind, $trigger, $engine)" $?
+  in_order 'SIGSEGV' '^0x[0-9a-f]+ in next_of .NxP, inlined. .. at .*crash.c:26$' '^26\t' "${crashed[@]}"
+  result "a fault in NxP code stops, and its place is shown ($kind, $trigger, $engine)" $?
+
+  ! grep -E 'auto-load|safe-path' log
+  result "nothing is said of scripts that are not trusted ($kind, $trigger, $engine)" $?
+
+  with_script ./crash-$kind -ex run -ex up
+  in_order 'crash.c:26' '^#.* host .*crash.c:30'
+  result "its caller is one up ($kind, $trigger, $engine)" $?
 
   [ -s core ] && [ "$(stat -c %s core)" -lt 200000000 ]
   result "a core file is made and small ($kind, $trigger, $engine)" $?

@@ -68,6 +68,50 @@ echo '#include <cstdio>
 int main() { return puts("x") < 0; }' >puts.cpp
 refuses FLK0210 'uses this function' -- "$cxx" --flick-place=shapes.place puts.cpp -o prog
 
+# Assembly is not compiled, whether its functions have types or not, and whoever assembled it.
+cat >words.S <<'S'
+.text
+.globl copy_words, count_words
+copy_words:
+  ret
+.type count_words, @function
+count_words:
+  ret
+.size count_words, . - count_words
+.section .note.GNU-stack, "", @progbits
+S
+cat >words.c <<'C'
+void copy_words(void), count_words(void);
+__asm__(".globl fill_words\nfill_words: ret\n");
+int main(void) {
+  copy_words();
+  count_words();
+  return 0;
+}
+C
+gcc -c words.S -o gnu.o
+clang-19 -g -c words.S -o words.o
+clang-19 -fno-ident -c words.c -o silent.o
+assembly() {
+  refuses FLK0210 words.place:1 "\`nxp $1\`" "function of $2 that is x86-64 assembly" 'write it in C' -- "${@:3}"
+}
+for name in copy_words count_words; do
+  echo "nxp $name" >words.place
+  assembly $name 'a file of this command' "$cc" --flick-place=words.place words.c words.S -o prog
+  for object in words.o gnu.o; do
+    assembly $name $object "$cc" --flick-place=words.place words.c $object -o prog
+  done
+done
+echo 'nxp fill_words' >words.place
+assembly fill_words words.c "$cc" --flick-place=words.place words.c words.o -o prog
+"$cc" words.c words.o -o prog
+echo 'nxp copy_words' >words.place
+assembly copy_words prog "$flick" place --check words.place prog
+# Compiled code without its compiler's name is none.
+echo 'nxp main' >words.place
+refuses FLK0210 'silent.o, which has the function, was compiled without' -- \
+  "$cc" --flick-place=words.place silent.o words.o -o prog
+
 # Lines that are not understood.
 line() {
   echo "$1" >shapes.place

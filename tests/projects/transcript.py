@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Carries out a page of the documentation and compares what it shows.
 
-    transcript.py PAGE FLICK-ROOT [--print]
+    transcript.py PAGE FLICK-ROOT [--print] [--near=PERCENT]
 
 In PAGE, a block ```console has commands behind `$ ` (`> ` where one goes on) and what they print. All of
 them run in one bash in the current directory, in order. A block ```LANGUAGE NAME is a file that is
 written at that point. In what is shown, `…` stands for anything, a line of `…` alone for any lines;
 the width of columns does not count;
 /usr/local stands for FLICK-ROOT, in commands also, and /home/you for the current directory. A command
-that fails says so in a comment: `# fails`. --print: the page with what the commands print now.
+that fails says so in a comment: `# fails`. --print: the page with what the commands print now. --near: a
+number may be that much more or less than the page's.
 """
 import os
 import re
@@ -54,14 +55,30 @@ def parse(text):
     yield "text", plain
 
 
-def matches(shown, have):
+def matches(shown, have, near):
     """Whether the lines `have` are what `shown` says."""
     if not shown:
         return not have
     if shown[0] == "…":
-        return any(matches(shown[1:], have[n:]) for n in range(len(have) + 1))
-    line = ".*".join(map(re.escape, re.split(r" *… *", spaces(shown[0]))))
-    return bool(have) and bool(re.fullmatch(line, spaces(have[0]))) and matches(shown[1:], have[1:])
+        return any(matches(shown[1:], have[n:], near) for n in range(len(have) + 1))
+    return bool(have) and alike(spaces(shown[0]), spaces(have[0]), near) and matches(shown[1:], have[1:], near)
+
+
+NUMBER = r"(\d[\d,]*(?:\.\d+)?)"
+
+
+def alike(shown, have, near):
+    """Whether two lines are the same but for `…` and, where they need not be equal, numbers."""
+    parts = re.split(r" *… *", shown)
+    if not near:
+        return bool(re.fullmatch(".*".join(map(re.escape, parts)), have))
+    lines = ["".join(NUMBER if n % 2 else re.escape(text) for n, text in enumerate(re.split(NUMBER, part))) for part in parts]
+    found = re.fullmatch(".*?".join(lines), have)
+    if not found:
+        return False
+    value = lambda text: float(text.replace(",", ""))
+    pairs = zip(re.findall(NUMBER, " ".join(parts)), found.groups())
+    return all(abs(value(a) - value(b)) <= near / 100 * max(value(a), value(b)) for a, b in pairs)
 
 
 def spaces(line):
@@ -70,6 +87,7 @@ def spaces(line):
 
 def main():
     page, root = sys.argv[1:3]
+    near = next((float(word[7:]) for word in sys.argv if word.startswith("--near=")), 0)
     here = os.getcwd()
     blocks = list(parse(open(page, encoding="utf-8").read()))
     script = []
@@ -111,7 +129,7 @@ def main():
                 if fails != (status != "0"):
                     print(f"--- exit status {status}")
                     bad += 1
-                elif not matches(shown, have):
+                elif not matches(shown, have, near):
                     print("--- but the page shows:", *shown, sep="\n")
                     bad += 1
             if "--print" in sys.argv:

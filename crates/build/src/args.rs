@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flick_names::did_you_mean;
 
+use crate::help;
 use crate::nxp_options::NxpOptions;
 use crate::options::{REFUSED_LANGUAGES, SEPARATE, instruments_host};
 use crate::placement::Placement;
@@ -56,6 +57,8 @@ pub struct Args {
     pub instruments_host: bool,
     /// `-###` and its kin: show what would be done.
     pub only_show: bool,
+    /// clang prints its help, and does nothing else.
+    pub help: bool,
     /// `-grecord-command-line` and its kin.
     pub records_command_line: bool,
     /// `-MJ FILE`
@@ -98,6 +101,7 @@ impl Args {
             not_with_nxp: NotWithNxp::default(),
             instruments_host: false,
             only_show: false,
+            help: false,
             records_command_line: false,
             database: None,
             linker: LinkerChoice::default(),
@@ -258,6 +262,7 @@ impl Parser<'_> {
                 args.stop_at(Stop::Other);
             }
             "-###" | "-ccc-print-phases" | "-ccc-print-bindings" => args.only_show = true,
+            _ if help::is_help(text) => args.help = true,
             "-grecord-command-line"
             | "-grecord-gcc-switches"
             | "-frecord-command-line"

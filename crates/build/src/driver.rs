@@ -12,7 +12,7 @@ use crate::replay::Replay;
 use crate::reproduction::Reproduction;
 use crate::root::{self, CLANG, CLANGXX, Root, Tool};
 use crate::run::{Runner, Step, Stop, success};
-use crate::{compile, crash, database, preprocessed, response};
+use crate::{compile, crash, database, help, preprocessed, response};
 
 /// Which of clang's drivers the command stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,10 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
         verbose: args.verbose,
     };
     let clang = front.tool().require()?;
-    if args.inputs == 0 || args.only_show {
+    if args.help {
+        help::print(front)?;
+    }
+    if args.inputs == 0 || args.only_show || args.help {
         runner.run(&clang, &args.words)?;
         if args.words.iter().any(|word| word == "--version") {
             // Behind clang's: build systems take the first line, or the first number.

@@ -3,14 +3,38 @@ use std::path::Path;
 
 use flick_image::elf::{parse_host, read_file};
 use flick_image::place::{Placed, Reason};
-use flick_image::{Placements, final_file};
+use flick_image::{Placements, final_file, needed};
 use flick_names::Demangle;
 
 use crate::{Error, Result, expected};
 
 /// A table of where each selected function of a program, library or object is and why; text that
-/// ends in a newline. FLK0105, FLK0304, FLK0307, FLK0308.
+/// ends in a newline. A program of which nothing is placed may need libraries that have such functions: then
+/// theirs. FLK0105, FLK0304, FLK0307, FLK0308.
 pub fn place_explain(path: &Path, demangle: Demangle) -> Result<String> {
+    let libraries = needed::with_placements(path);
+    let own = match own_table(path, demangle) {
+        Ok(table) => table,
+        Err(error) if error.code.0 != 307 || libraries.is_empty() => return Err(error),
+        Err(error) => {
+            let mut text = format!("{}: {}\n", path.display(), error.why);
+            for (library, found) in libraries {
+                text += &format!("\n{}, a library that it needs:\n", library.display());
+                text += &table(found.functions, demangle);
+            }
+            return Ok(text);
+        }
+    };
+    let others = libraries.iter().map(|(library, found)| {
+        let count = found.functions.len();
+        let s = if count == 1 { "" } else { "s" };
+        let library = library.display();
+        format!("{count} more function{s} in a library: flick place --explain {library}\n")
+    });
+    Ok(own + &others.collect::<String>())
+}
+
+fn own_table(path: &Path, demangle: Demangle) -> Result<String> {
     let place = path.display();
     let data = read_file(path)?;
     let file = parse_host(&data).map_err(|e| e.at(&place))?;

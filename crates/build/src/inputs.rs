@@ -87,10 +87,13 @@ pub fn shown_place(file: &object::File, place: &str) -> String {
         let symbol = symbols.find(|symbol| symbol.kind() == SymbolKind::File)?;
         symbol.name().ok().map(str::to_owned)
     };
-    if Path::new(place).starts_with(std::env::temp_dir()) {
-        source().unwrap_or_else(|| place.to_owned())
-    } else {
-        place.to_owned()
+    let temporary = std::env::temp_dir();
+    let path = Path::new(place);
+    match path.starts_with(&temporary).then(source).flatten() {
+        Some(source) => source,
+        // Assembly has none.
+        None if path.parent() == Some(&temporary) => "a file of this command".to_owned(),
+        None => place.to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! From sources to an ELF with RV64 code: the driver behind `flick cc`, the image link, and the
 //! commands that look into what they made (`docs/formats.md`).
+pub mod help;
 pub mod objdump;
 pub mod root;
 

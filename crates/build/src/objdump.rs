@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use flick_abi::march;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
 use flick_image::elf::read_file;
-use flick_image::{FinalFile, linked, output};
+use flick_image::{FinalFile, linked, needed, output};
 use flick_names::Demangle;
 use object::{Object, ObjectSymbol, SymbolKind};
 
@@ -44,7 +44,16 @@ pub fn objdump(options: &Objdump) -> Result<()> {
 pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
     let place = options.file.display();
     let data = read_file(&options.file)?;
-    let file = FinalFile::parse(&data).map_err(|e| e.at(&place))?;
+    let file = FinalFile::parse(&data).map_err(|e| {
+        let libraries = needed::with_placements(&options.file);
+        match libraries.first() {
+            Some((library, _)) if e.code.0 == 307 => Error {
+                help: format!("a library that it needs has some: {}", library.display()),
+                ..e.at(&place)
+            },
+            _ => e.at(&place),
+        }
+    })?;
     let tool = OBJDUMP.require()?;
     let (mut nxp, mut host) = (None, None);
     if let Some(function) = &options.function {
@@ -77,7 +86,11 @@ pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
             .into_iter()
             .map(|(at, name)| (at.wrapping_add(base), name))
             .collect();
-        let title = format!("{place}: NxP code (RV64, {} units)", file.units.len());
+        let units = match file.units.len() {
+            1 => "1 unit".to_owned(),
+            n => format!("{n} units"),
+        };
+        let title = format!("{place}: NxP code (RV64, {units})");
         let mut translated = None;
         if options.translated {
             translated = Some(Translated::new(file.nxp_elf, base, options.demangle)?);

@@ -49,8 +49,17 @@ impl Placement {
                 "--flick-place=FILE or --flick-place=random:SEED:PERCENT",
             ));
         }
-        read_file(&self.replay.file(Path::new(value))).map_err(|error| Error {
+        let path = self.replay.file(Path::new(value));
+        read_file(&path).map_err(|error| Error {
             what: "a placement file cannot be read".into(),
+            help: match path.exists() {
+                true => error.help,
+                false => {
+                    "check the path; `flick advise` writes a placement file only where there is \
+                          something to gain"
+                        .into()
+                }
+            },
             ..error
         })?;
         self.files.push(value.into());
@@ -126,6 +135,14 @@ fn check_entries(
                 "give --flick-place={file} to that compile, too, and compile again when the file has \
                  changed (in a Makefile, let the object depend on it)"
             ),
+        ),
+        Finding::Assembly(place) => (
+            format!(
+                "`{entry}` names a function of {place} that is x86-64 assembly, and assembly is not compiled"
+            ),
+            "take the line out: the function stays on the host, and the thread crosses for each call from \
+             placed functions; to place it, write it in C or C++"
+                .to_owned(),
         ),
         Finding::OnlyCalled(place) => (
             format!(

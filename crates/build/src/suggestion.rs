@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flick_names::{FunctionName, distance, function_name, plain};
-use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use crate::Result;
 use crate::inputs::{each_own_object, shown_place};
@@ -12,8 +12,8 @@ use crate::search::LinkInput;
 /// Functions of a link or of finished files, by the linker's names.
 #[derive(Debug, Default)]
 pub struct Functions {
-    /// With the file that defines the function.
-    defined: BTreeMap<String, String>,
+    /// With the file that defines the function, and whether it was written in assembly, as far as that shows.
+    defined: BTreeMap<String, (String, bool)>,
     /// With a file that calls it.
     called: BTreeMap<String, String>,
 }
@@ -23,6 +23,8 @@ pub struct Functions {
 pub enum Finding {
     /// The name is right: this file has the function, and was compiled without the entry.
     NotCompiledWith(String),
+    /// The name is right, and this file has the function in assembly, which is not compiled at all.
+    Assembly(String),
     /// This file calls it, and none of the files defines it.
     OnlyCalled(String),
     /// Entries that would match, at most [`MOST`] of them.
@@ -35,20 +37,22 @@ const MOST: usize = 3;
 impl Functions {
     /// Adds those of one file.
     pub fn add(&mut self, file: &object::File, place: &str) {
+        let assembled = is_assembled(file);
         for symbol in file.symbols() {
             let Ok(name) = symbol.name() else { continue };
             let name = plain(name);
             if name.is_empty() || name.starts_with("__flick_") {
                 continue;
             }
-            let list = if symbol.is_undefined() {
-                &mut self.called
+            if symbol.is_undefined() {
+                let entry = self.called.entry(name.into());
+                entry.or_insert_with(|| place.into());
             } else if is_function(file, &symbol) {
-                &mut self.defined
-            } else {
-                continue;
-            };
-            list.entry(name.into()).or_insert_with(|| place.into());
+                // What a compiler makes has a type.
+                let assembly = assembled || symbol.kind() == SymbolKind::Unknown;
+                let entry = self.defined.entry(name.into());
+                entry.or_insert_with(|| (place.into(), assembly));
+            }
         }
     }
 
@@ -69,10 +73,13 @@ impl Functions {
             Some((have, _)) if *have < rank => {}
             _ => best = Some((rank, BTreeSet::from([name]))),
         };
-        for (symbol, place) in &self.defined {
+        for (symbol, (place, assembly)) in &self.defined {
             let name = function_name(symbol);
             if exact(symbol, &name) {
-                return Finding::NotCompiledWith(place.clone());
+                return match assembly {
+                    true => Finding::Assembly(place.clone()),
+                    false => Finding::NotCompiledWith(place.clone()),
+                };
             }
             // A lambda's name is spelt otherwise by each demangler.
             if name.full.contains('{') {
@@ -124,7 +131,21 @@ pub fn of_inputs(files: &[LinkInput]) -> Result<Functions> {
     Ok(functions)
 }
 
-/// Whether a definition is code; a gate comes from assembly and may have no type.
+/// Whether an object comes from an assembler alone: a compiler leaves its name there, or the source's.
+fn is_assembled(file: &object::File) -> bool {
+    let sources = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::File);
+    let mut names = sources.filter_map(|symbol| symbol.name().ok());
+    file.kind() == ObjectKind::Relocatable
+        && file.section_by_name(".comment").is_none()
+        && names.all(|name| {
+            let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+            matches!(extension, Some("s" | "S" | "sx" | "asm" | "nasm"))
+        })
+}
+
+/// Whether a definition is code; what comes from assembly may have no type.
 fn is_function<'a>(file: &object::File<'a>, symbol: &impl ObjectSymbol<'a>) -> bool {
     let in_code = || {
         let section = symbol.section_index();
@@ -291,10 +312,12 @@ mod tests {
             "_Z5halveIiET_S0_",
             "_ZlsR1AS_",
         ];
-        let defined = symbols.map(|symbol| (symbol.to_owned(), "a.o".to_owned()));
+        let defined = symbols.map(|symbol| (symbol.to_owned(), ("a.o".to_owned(), false)));
+        let mut defined: BTreeMap<_, _> = defined.into();
+        defined.insert("copy_words".into(), ("copy.o".into(), true));
         let called = [("qsort".to_owned(), "b.o".to_owned())];
         Functions {
-            defined: defined.into(),
+            defined,
             called: called.into(),
         }
     }
@@ -339,6 +362,10 @@ mod tests {
             let want = Finding::NotCompiledWith("a.o".into());
             assert_eq!(functions.find(entry), want, "{entry}");
         }
+        assert_eq!(
+            functions.find("nxp copy_words"),
+            Finding::Assembly("copy.o".into())
+        );
         assert_eq!(
             functions.find("nxp qsort"),
             Finding::OnlyCalled("b.o".into())

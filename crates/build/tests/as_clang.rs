@@ -111,7 +111,7 @@ fn stages() {
             "-c -fno-integrated-as part.c",
             "-ffreestanding -nostdinc -c part.c",
             "-ftime-trace -c part.c -o /dev/null -ftime-trace-granularity=900000000 -fsyntax-only",
-            "-c -ftime-report part.c -o /dev/null -DQUIET -w -fno-color-diagnostics --help",
+            "-c -ftime-report part.c -o /dev/null -DQUIET -w -fno-color-diagnostics --version",
         ],
     );
 }
@@ -299,14 +299,12 @@ fn questions() {
             "-print-search-dirs -B.",
             "-print-rocm-search-dirs",
             "-print-diagnostic-options",
-            "--help-hidden",
             "-mcpu=help -c part.c",
             "-fsanitize=help",
             "-### -static main.c -flto=thin -fuse-ld=lld",
             "-### -c nothere.c",
             "-dumpmachine",
             "-dumpversion",
-            "--help",
             "-print-search-dirs",
             "-print-prog-name=ld",
             "-print-file-name=crt1.o",
@@ -321,6 +319,22 @@ fn questions() {
             "-### main.c part.c -o prog",
         ],
     );
+}
+
+/// Flick's options stand in front of clang's.
+#[test]
+fn help() {
+    let bed = bed();
+    for (front, clang) in [("flick-cc", "clang-19"), ("flick-c++", "clang++-19")] {
+        for line in ["--help", "-help", "--help-hidden", "-c part.c --help"] {
+            let own = bed.run(bed.command(&flick(front), line)).stdout;
+            let clangs = bed.run(bed.command(clang, line)).stdout;
+            let flicks = own.strip_suffix(&clangs).expect("clang's help follows");
+            let begin = format!("OVERVIEW: {front}: {clang}, and NxP code");
+            assert!(flicks.starts_with(&begin), "{flicks}");
+            assert!(flicks.contains("\n  --flick-place=<file> "), "{flicks}");
+        }
+    }
 }
 
 #[test]

@@ -381,11 +381,17 @@ fn check_platform(name: &OsStr) -> Result<(), Error> {
 
 /// Becomes gdb with Flick's script; comes back only with an error.
 fn gdb(args: &[OsString]) -> Error {
-    let script = match Root::find() {
-        Ok(root) => root.dir().join("share/flick/gdb/flick.py"),
+    let root = match Root::find() {
+        Ok(root) => root,
         Err(error) => return error,
     };
+    let script = root.dir().join("share/flick/gdb/flick.py");
+    // Or gdb says of the copy beside the library, in eight lines, that it does not trust it.
+    let mut trusted = OsString::from("add-auto-load-safe-path ");
+    trusted.push(root.dir().join("lib/flick"));
     let error = std::process::Command::new("gdb")
+        .arg("-iex")
+        .arg(trusted)
         .arg("-x")
         .arg(&script)
         .args(args)

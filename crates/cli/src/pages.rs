@@ -124,7 +124,8 @@ fn compiler(name: &str, clang: &str, what: &str) -> String {
     let escaped = name.replace('-', "\\-");
     let by_hand = include_str!("../man/compiler.man")
         .replace("@CLANG@", &clang.replace('-', "\\-"))
-        .replace("@NAME@", &escaped);
+        .replace("@NAME@", &escaped)
+        .replace("@OPTIONS@", &own_options());
     let verb = name.trim_start_matches("flick-");
     format!(
         "{}.SH NAME\n{escaped} \\- {what}\n.SH SYNOPSIS\n\
@@ -133,6 +134,16 @@ fn compiler(name: &str, clang: &str, what: &str) -> String {
         title(name),
         see_also([clang, "flick"].into_iter()),
     )
+}
+
+/// Flick's options of a compiler, in the order of its help.
+fn own_options() -> String {
+    let entries = flick_build::help::OPTIONS.iter().map(|(option, what)| {
+        let option = option.replace('-', "\\-").replace('<', "\\fI");
+        let option = option.replace('>', "\\fB");
+        format!(".TP\n\\fB{option}\\fR\n{}.\n", what.replace('-', "\\-"))
+    });
+    entries.collect()
 }
 
 fn see_also<'a>(names: impl Iterator<Item = &'a str>) -> String {

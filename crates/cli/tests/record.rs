@@ -79,7 +79,7 @@ fn a_run_becomes_a_page_and_a_trace_for_perfetto() {
     assert_eq!(text(&output.stdout), "near\n");
     let told = text(&output.stderr);
     assert!(
-        told.contains("to flick.data, 2 crossings, 1 samples"),
+        told.contains("to flick.data, 2 crossings, 1 sample;"),
         "{told}"
     );
     let perfetto = fs::read(at("p.pftrace")).expect("--perfetto makes the file");
@@ -92,6 +92,16 @@ fn a_run_becomes_a_page_and_a_trace_for_perfetto() {
     assert!(page.contains("walk(int*)") && page.contains("1.50x as fast"));
     assert_eq!(page.matches("from main").count(), 1, "sites are merged");
     assert!(page.contains("\"Calls\">42<"));
+    // How it was started, and when: the test does not stand in front of 2026 or behind 9999.
+    assert!(
+        page.contains("<code>sh -c &#39;cat events &gt;&gt; "),
+        "{page}"
+    );
+    let day = page.split(" UTC &#183; ").next().expect("a date");
+    assert!(
+        day.len() > 16 && day.as_bytes()[day.len() - 16..].starts_with(b"2"),
+        "{page}"
+    );
 
     let other = [
         "report",

@@ -13,6 +13,16 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
+/// `1 call`, `2 calls`: a number of things that have a regular plural.
+pub fn counted(n: u64, thing: &str) -> String {
+    let s = match thing {
+        _ if n == 1 => "",
+        _ if thing.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {thing}{s}", grouped(n))
+}
+
 /// Bytes with a binary unit and three significant digits or so: `512 B`, `1.50 MiB`, `64.0 GiB`.
 pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -51,6 +61,13 @@ mod tests {
         ] {
             assert_eq!(grouped(n), text);
         }
+    }
+
+    #[test]
+    fn one_thing_is_one_thing() {
+        assert_eq!(counted(0, "call"), "0 calls");
+        assert_eq!(counted(1, "call"), "1 call");
+        assert_eq!(counted(1234, "process"), "1,234 processes");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The summary as text: what `FLICK_STATS=1` prints at exit and `flick stat` after a run.
 use std::fmt::{self, Display, Formatter};
 
-use crate::number::{bytes, grouped};
+use crate::number::{bytes, counted, grouped};
 use flick_names::Demangle;
 
 use crate::{Calls, Cause, Heap, Offload, Summary, Trigger};
@@ -231,8 +231,8 @@ impl Text<'_> {
             let rest = rows[shown..]
                 .iter()
                 .fold(0u64, |n, (c, ..)| n.saturating_add(c.count));
-            let more = rows.len() - shown;
-            writeln!(f, " {:>20}  in {more} more functions", grouped(rest))?;
+            let more = counted((rows.len() - shown) as u64, "more function");
+            writeln!(f, " {:>20}  in {more}", grouped(rest))?;
         }
         Ok(())
     }

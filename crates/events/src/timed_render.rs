@@ -3,7 +3,7 @@ use std::fmt::{self, Display, Formatter};
 
 use flick_names::Demangle;
 
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 use crate::timed::{Share, Site, Timed, Verdict};
 
 /// A duration for people, from picoseconds: four digits and a unit.
@@ -50,7 +50,9 @@ impl Display for Text<'_> {
             true => "with nothing placed",
             false => "without",
         };
-        let faster = if ratio >= 1.0 {
+        let faster = if (0.995..1.005).contains(&ratio) {
+            "no difference".to_owned()
+        } else if ratio >= 1.0 {
             format!("{ratio:.2}x faster than {than}")
         } else {
             format!("{:.2}x slower than {than}", 1.0 / ratio.max(1e-9))
@@ -124,7 +126,10 @@ pub fn verdict(site: &Site) -> String {
     };
     let have = work(site.work());
     let unit = site.unit();
+    let even = site.before as f64 / site.migrating.max(1) as f64;
     match site.verdict() {
+        // To the digits that are shown elsewhere.
+        _ if (0.995..1.005).contains(&even) => "makes no difference".to_owned(),
         Verdict::Pays {
             factor,
             break_even: Some(even),
@@ -171,9 +176,9 @@ impl Text<'_> {
             let callee = self.demangle.apply(&site.callee);
             writeln!(
                 f,
-                " {:>20}  {caller} -> {callee}: {} calls, {} a call ({} {without})",
+                " {:>20}  {caller} -> {callee}: {}, {} a call ({} {without})",
                 duration(site.migrating),
-                grouped(site.calls),
+                counted(site.calls, "call"),
                 duration(site.migrating / site.calls.max(1)),
                 duration(site.before / site.calls.max(1)),
             )?;
@@ -197,6 +202,34 @@ mod tests {
         assert_eq!(duration(107_400_000_000_000), "107.4 s");
         assert_eq!(duration(12), "12 ps");
         assert_eq!(duration(1_234_000_000_000_000), "1234 s");
+    }
+
+    #[test]
+    fn a_tie_neither_pays_nor_costs() {
+        let site = |staying| Site {
+            calls: 1,
+            migrating: 1000,
+            staying,
+            before: staying,
+            ..Site::default()
+        };
+        for staying in [997, 1000, 1003] {
+            assert_eq!(verdict(&site(staying)), "makes no difference");
+        }
+        assert!(verdict(&site(1010)).starts_with("pays"));
+        let timed = Timed {
+            migrating: 1001,
+            staying: 1000,
+            before: 1000,
+            ..Timed::default()
+        };
+        let text = Text {
+            timed: &timed,
+            demangle: Demangle::No,
+            all: true,
+            below_times: "",
+        };
+        assert!(text.to_string().contains("# no difference\n"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! What kind of file something is, without trusting anything in it.
-use crate::{Error, Result};
+use crate::{Error, Result, needed};
 
 /// Kind of a file, from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,13 +38,19 @@ pub fn parse_host(file: &[u8]) -> Result<object::File<'_>> {
         Machine::Elf64Le(_) | Machine::OtherElf => "it is an ELF file for another machine",
         Machine::NotElf => "it is not an ELF file",
     };
-    Err(Error::new(
+    let mut error = Error::new(
         304,
         "an object for another machine",
         "",
         why,
         "name an x86-64 program, library or object that `flick cc` has made",
-    ))
+    );
+    if let Some(program) = needed::wrapped(file) {
+        error.what = "this is not the program".into();
+        error.why = "it is the script by which libtool runs a program that is not installed".into();
+        error.help = format!("name the program: {program}, in the same directory");
+    }
+    Err(error)
 }
 
 /// Reads a file; FLK0105.

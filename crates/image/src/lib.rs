@@ -9,6 +9,7 @@ pub mod inlined;
 pub mod jumps;
 pub mod lines;
 pub mod linked;
+pub mod needed;
 pub mod output;
 pub mod place;
 pub mod unwind;

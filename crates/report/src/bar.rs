@@ -19,19 +19,31 @@ pub fn table(engines: &[&str], rows: impl Iterator<Item = Row>) -> String {
     let mut lines = vec![vec!["figure".to_owned()]];
     lines[0].extend(engines.iter().map(|&engine| engine.to_owned()));
     lines[0].push("bar".into());
+    let mut missed = false;
     for row in rows {
         let mut line = vec![row.name];
         line.extend(row.values.iter().map(|&value| {
             let text = figure(value, 2);
             match value {
-                Some(value) if !row.bar.is_held(value) => format!("**{text}**"),
+                Some(value) if !row.bar.is_held(value) => {
+                    missed = true;
+                    format!("**{text}**")
+                }
                 _ => text,
             }
         }));
         line.push(row.bar.text());
         lines.push(line);
     }
-    markdown::table(&lines)
+    if lines.len() == 1 {
+        return markdown::table(&lines);
+    }
+    let table = markdown::table(&lines);
+    let held = match missed {
+        true => "what misses it is in bold",
+        false => "all are held",
+    };
+    format!("{table}\n`bar`: what Flick asks of itself on a quiet machine; {held}.\n")
 }
 
 impl Bar {
@@ -56,6 +68,13 @@ impl Bar {
 mod tests {
     use super::*;
 
+    fn single(row: Row) -> Row {
+        Row {
+            values: row.values[..1].to_vec(),
+            ..row
+        }
+    }
+
     #[test]
     fn what_misses_its_bar_is_bold() {
         let row = |value, bar| Row {
@@ -76,7 +95,10 @@ mod tests {
              | a      |     3.50 | - |  ≤ 3.5 |\n\
              | a      | **3.51** | - |  ≤ 3.5 |\n\
              | a      |     0.95 | - | ≥ 0.95 |\n\
-             | a      | **0.94** | - | ≥ 0.95 |\n"
+             | a      | **0.94** | - | ≥ 0.95 |\n\
+             \n`bar`: what Flick asks of itself on a quiet machine; what misses it is in bold.\n"
         );
+        let held = table(&["x"], [row(1.0, Bar::AtMost(2.0))].map(single).into_iter());
+        assert!(held.ends_with("; all are held.\n"), "{held}");
     }
 }

@@ -1,6 +1,8 @@
 //! The tables of `flick bench crossing`, from what bench/crossing.c prints.
 use std::fmt::Write as _;
 
+use flick_events::number::counted;
+
 use crate::bar::{self, Bar};
 use crate::markdown;
 use crate::numbers;
@@ -148,8 +150,9 @@ pub fn table(calls: u64, runs: &[Run], peers: &[Run]) -> String {
         let runs: Vec<&Run> = all.filter(|run| run.trigger == trigger).collect();
         let _ = writeln!(
             text,
-            "FLICK_TRIGGER={trigger}: up to {calls} calls a round, medians of {} rounds\n",
-            runs[0].rounds()
+            "FLICK_TRIGGER={trigger}: up to {} a round, medians of {}\n",
+            counted(calls, "call"),
+            counted(runs[0].rounds() as u64, "round")
         );
         let mut head = vec!["call".to_owned()];
         for run in &runs {
@@ -295,7 +298,7 @@ mod tests {
         let runs = [run("interp"), run("other")];
         let text = table(10_000, &runs, &[run("peer")]);
         for line in [
-            "FLICK_TRIGGER=gate: up to 10000 calls a round, medians of 3 rounds\n",
+            "FLICK_TRIGGER=gate: up to 10,000 calls a round, medians of 3 rounds\n",
             "| call                         | interp, ns |     quartiles | x direct | other, ns |     quartiles | x direct | peer, ns |",
             "| NxP-host-NxP                 |       30.0 |   25.0 - 50.0 |     20.0 |      30.0 |   25.0 - 50.0 |     20.0 |     30.0 |",
         ] {

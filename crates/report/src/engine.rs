@@ -273,7 +273,8 @@ mod tests {
              | worst kernel                    | **8.00** |    ≤ 2 |\n\
              | worst kernel / its fastest peer | **2.00** | ≤ 1.05 |\n\
              | mix                             | **2.00** |  ≤ 1.6 |\n\
-             | translated code / RV64 code     |     3.50 |    ≤ 6 |\n"
+             | translated code / RV64 code     |     3.50 |    ≤ 6 |\n\
+             \n`bar`: what Flick asks of itself on a quiet machine; what misses it is in bold.\n"
         );
         let rows = [
             of("lua_a", [10, 10, 1, 1]),
@@ -285,7 +286,8 @@ mod tests {
             "| figure |   interp |   bar |\n\
              |--------|---------:|------:|\n\
              | lua    | **2.00** | ≤ 1.6 |\n\
-             | zstd   |     1.50 | ≤ 1.6 |\n"
+             | zstd   |     1.50 | ≤ 1.6 |\n\
+             \n`bar`: what Flick asks of itself on a quiet machine; what misses it is in bold.\n"
         );
         assert_eq!(bars(&engines, &[], &[], &[2], &rows, Set::Programs), "");
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use flick_events::{Calls, Summary};
 use flick_image::elf::parse_host;
 use flick_image::place::{Placed, Reason, entries};
-use flick_image::{FinalFile, Placements};
+use flick_image::{FinalFile, Placements, needed};
 use flick_names::Demangle;
 
 /// Functions that a list shows before it refers to `flick place --explain`.
@@ -212,7 +212,9 @@ pub fn no_record(program: &Path) -> (String, Reasons) {
             let mode = fs::metadata(program).map_or(0, |file| file.permissions().mode());
             if mode & (libc::S_ISUID | libc::S_ISGID) != 0 {
                 "it is set-uid or set-gid, and Flick ignores its environment variables there".into()
-            } else if FinalFile::parse(&data).is_ok() {
+            } else if FinalFile::parse(&data).is_ok()
+                || !needed::with_placements(program).is_empty()
+            {
                 "it left by _exit, or replaced itself by exec".into()
             } else if known.modules.is_empty() {
                 "it has no NxP code: it was built without flick, or nobody placed a function".into()

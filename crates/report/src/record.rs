@@ -3,11 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use flick_events::number::grouped;
+use flick_events::number::counted;
 use flick_events::trace::{self, Reason, Trace, What};
 use flick_image::{Error, output};
 use flick_names::Demangle;
@@ -54,6 +56,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         ("FLICK_TRACE", path.as_os_str()),
         ("FLICK_STATS", record.as_os_str()),
     ];
+    let begin = SystemTime::now();
     let mut child = match child::start("flick record --platform=NAME", command, &environment) {
         Ok(child) => child,
         Err(status) => {
@@ -76,6 +79,9 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         let _ = fs::remove_file(&path);
         return Err(unwritten(trace, why));
     }
+    if is_whole(&path) {
+        tell_run(&path, child.id(), begin, command).map_err(|e| file_error(trace, &e))?;
+    }
     let text = finish(trace, &path, options, || {
         why_nothing(program, status, !records.is_empty())
     })?;
@@ -83,6 +89,30 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let _ = writeln!(io::stderr(), "[ flick record: {text} ]");
     drop(dir);
     Ok(child::end_as(status))
+}
+
+/// Adds to the trace at `path` when and by which command process `pid` was started.
+fn tell_run(path: &Path, pid: u32, begin: SystemTime, command: &[OsString]) -> io::Result<()> {
+    let bytes = fs::read(path)?;
+    let known = Trace::read(&bytes).map(|trace| {
+        let mut pids = trace.processes.iter().map(|process| process.pid);
+        let first = pids.next();
+        // A shell, say, has no trace; what it started has.
+        pids.find(|&known| known == pid).or(first)
+    });
+    let Some(process) = known.ok().flatten() else {
+        return Ok(());
+    };
+    let date = begin
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    let words = command.iter().map(|word| word.as_bytes());
+    let block = trace::run_block(process, date, words);
+    let mut file = File::options().append(true).open(path)?;
+    file.write_all(&block).inspect_err(|_| {
+        // The trace is whole without it.
+        let _ = file.set_len(bytes.len() as u64);
+    })
 }
 
 fn is_whole(path: &Path) -> bool {
@@ -146,11 +176,11 @@ fn finish(
         }
     }
     Ok(format!(
-        "wrote {:.3} MB to {}, {} crossings, {} samples; flick report shows it",
+        "wrote {:.3} MB to {}, {}, {}; flick report shows it",
         bytes.len() as f64 / 1e6,
         output.display(),
-        grouped(crossings),
-        grouped(samples)
+        counted(crossings, "crossing"),
+        counted(samples, "sample")
     ))
 }
 

@@ -2,6 +2,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use flick_events::number::counted;
 use flick_image::elf::read_file;
 use flick_image::{Error, FinalFile};
 
@@ -115,8 +116,8 @@ pub fn table(milliseconds: u32, threads: &[Threads], startup: &Startup) -> Strin
     if let Some(first) = threads.first() {
         let _ = writeln!(
             text,
-            "Null calls of one thread and of two, {milliseconds} ms each, medians of {} rounds\n",
-            first.rates[0].len()
+            "Null calls of one thread and of two, {milliseconds} ms each, medians of {}\n",
+            counted(first.rates[0].len() as u64, "round")
         );
         let mut head = vec!["call".to_owned()];
         for run in threads {
@@ -142,9 +143,9 @@ pub fn table(milliseconds: u32, threads: &[Threads], startup: &Startup) -> Strin
 
     let _ = writeln!(
         text,
-        "From start to end of a program with {} KiB of RV64 code, medians of {} rounds\n",
+        "From start to end of a program with {} KiB of RV64 code, medians of {}\n",
         startup.code / 1024,
-        startup.starts[0].times.len()
+        counted(startup.starts[0].times.len() as u64, "round")
     );
     let mut lines = vec![
         ["program", "ms", "quartiles", "over the first"]

@@ -3,6 +3,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use flick_events::number::counted;
 use flick_image::place::Placed;
 
 use crate::check::{Built, Case, Difference, first_lines};
@@ -135,9 +136,9 @@ pub fn report(
     said += &format!("\n  smaller {}", kept(folder));
     if let Source::Own(program) = &small.source {
         said += &format!(
-            " ({} functions, {} statements)",
-            program.functions.len(),
-            program.statement_count()
+            " ({}, {})",
+            counted(program.functions.len() as u64, "function"),
+            counted(program.statement_count() as u64, "statement")
         );
     }
     Ok(said)

@@ -81,7 +81,10 @@ impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Random { seed, percent } => write!(f, "random:{seed}:{percent}"),
-            Self::List(entries) => write!(f, "{FILE} ({} entries)", entries.len()),
+            Self::List(entries) => match entries.len() {
+                1 => write!(f, "{FILE} (1 entry)"),
+                count => write!(f, "{FILE} ({count} entries)"),
+            },
         }
     }
 }

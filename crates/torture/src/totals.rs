@@ -1,4 +1,5 @@
 //! What was tried, for the end of a session.
+use flick_events::number::counted;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -56,10 +57,10 @@ impl Totals {
     /// One line, while it goes on.
     pub fn progress(&self, elapsed: Duration) -> String {
         format!(
-            "torture: {} programs, {} combinations, {} crossing calls, {} different, {} s",
-            self.program_count(),
-            self.combinations,
-            self.crossings.calls,
+            "torture: {}, {}, {}, {} different, {} s",
+            counted(self.program_count(), "program"),
+            counted(self.combinations, "combination"),
+            counted(self.crossings.calls, "crossing call"),
             self.differences,
             elapsed.as_secs()
         )
@@ -87,10 +88,11 @@ impl Totals {
         );
         let _ = writeln!(
             text,
-            "combinations  {} of program, options, placement, trigger and engine, in {} builds",
-            self.combinations, self.builds
+            "combinations  {} of program, options, placement, trigger and engine, in {}",
+            self.combinations,
+            counted(self.builds, "build")
         );
-        let _ = writeln!(text, "placed        {} functions", self.placed);
+        let _ = writeln!(text, "placed        {}", counted(self.placed, "function"));
         if !self.refused.is_empty() {
             let _ = writeln!(text, "refused       {} (functions)", list(&self.refused));
         }
@@ -106,8 +108,8 @@ impl Totals {
         }
         let _ = writeln!(
             text,
-            "crossings     {} calls that changed sides",
-            self.crossings.calls
+            "crossings     {} that changed sides",
+            counted(self.crossings.calls, "call")
         );
         for feature in COUNTED {
             if let Some(count) = self.crossings.by_feature.get(&feature) {

@@ -17,6 +17,11 @@ build out "flick-cc --flick-place=$here/source/tally.place"
 # `tally` is libtool's wrapper, which runs .libs/tally (or lt-tally, linked again) in the build tree.
 same want $(tally_functions '(lt-)?tally' 'libtally.so[.0-9]*') -- \
   out/tally "$projects/tally/sample.txt" out/.libs/length.so out/.libs/vowels.so
+# The tools see through libtool: its script names the program, the program its library.
+if flick place --explain out/tally 2>err; then die "a script is no program"; fi
+grep -q 'FLK0304.*libtool' err && grep -q '\.libs/tally' err || die "$(cat err)"
+flick place --explain out/.libs/tally >explained
+grep -q 'libtally.so[.0-9]*' explained || die "the library is not named: $(cat explained)"
 make -s -C out distcheck \
   DISTCHECK_CONFIGURE_FLAGS="CC='flick-cc --flick-place=$here/source/tally.place'" >log 2>&1 || die "$(tail log)"
 make -C out install DESTDIR="$here/stage" 2>&1 | tee log

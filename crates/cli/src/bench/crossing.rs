@@ -8,7 +8,7 @@ use flick_abi::settings::{ENGINE, TRIGGER};
 use flick_build::{Error, Root};
 use flick_report::crossing::{self, Run};
 
-use super::{Engines, Peer, finish, flick, machine, measured, scratch, unreadable, variable};
+use super::{Engines, Peer, finish, flick, machine, measured, say, scratch, unreadable, variable};
 use crate::print;
 
 #[derive(Args)]
@@ -47,6 +47,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let mut runs = Vec::new();
     for trigger in TRIGGER.values {
         for engine in options.engines.names() {
+            say(format_args!("FLICK_TRIGGER={trigger}, {engine}"));
             let mut run = measured(&program);
             run.args([&calls, &rounds, *trigger])
                 .env(variable(TRIGGER.variable), trigger)

@@ -5,6 +5,7 @@ use std::process::Command;
 use clap::Args;
 use flick_abi::settings::{ENGINE, STATISTICS};
 use flick_build::{Error, Tool};
+use flick_events::number::counted;
 use flick_image::output;
 use flick_report::engine::{self, Cell, Row, Set};
 
@@ -172,7 +173,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
         Some(dir) => dir,
         None => {
             built = scratch()?;
-            say("building the kernels");
+            say("building the kernels (some 20 s)");
             kernels::build(built.path(), &options.kernels, !peers.is_empty())?;
             built.path()
         }
@@ -184,8 +185,8 @@ pub fn run(options: &Options) -> Result<(), Error> {
     unknown(&options.kernels, &kernels)?;
     kernels.retain(|kernel| options.kernels.is_empty() || options.kernels.contains(kernel));
     let mut rows = Vec::new();
-    for kernel in &kernels {
-        say(kernel);
+    for (number, kernel) in kernels.iter().enumerate() {
+        say(format_args!("[{}/{}] {kernel}", number + 1, kernels.len()));
         let row = measure(kernel, &engines, options)?;
         let own = |&wrong: &usize| engines[wrong].kind != Kind::Peer;
         if let Some(wrong) = row.wrong().find(own) {
@@ -208,6 +209,9 @@ pub fn run(options: &Options) -> Result<(), Error> {
     };
     let own = all(&|kind| matches!(kind, Kind::Nxp(_)));
     let peers = all(&|kind| *kind == Kind::Peer);
+    if !options.csv {
+        say("once more with a count of the code that was translated");
+    }
     let mut code = vec![[0; 2]; own.len()];
     for (sums, &number) in code.iter_mut().zip(&own) {
         for kernel in kernels.iter().filter(|_| !options.csv) {
@@ -224,10 +228,10 @@ pub fn run(options: &Options) -> Result<(), Error> {
         return print(&engine::csv(&names, &rows));
     }
     print(&format!(
-        "{}\n\n{} processes of {} runs each, medians of processor time; `x`: over that of {}\n\n{}\n{}",
+        "{}\n\n{} of {}, medians of processor time; `x`: over that of {}\n\n{}\n{}",
         machine(),
-        options.rounds,
-        options.runs,
+        counted(options.rounds.into(), "process"),
+        counted(options.runs.into(), "run"),
         names[0],
         engine::table(&names, &rows),
         engine::bars(&names, &own, &code, &peers, &rows, set)

@@ -7,7 +7,8 @@ pub mod paper;
 pub mod scale;
 
 use std::ffi::{CStr, OsStr};
-use std::io::{self, IsTerminal};
+use std::fmt::Display;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -16,6 +17,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use flick_abi::settings::{CHOICES, ENGINE, OFFLOAD, STATISTICS};
 use flick_build::Error;
+use flick_events::number::counted;
 use flick_image::output;
 use tempfile::TempDir;
 
@@ -24,10 +26,16 @@ pub enum Bench {
     /// Null calls host-NxP-host and NxP-host-NxP, by name, by pointer and nested, beside a call and a signal
     Crossing(crossing::Options),
     /// Kernels on the NxP beside the same as host code and under other engines of RV64 code
+    ///
+    /// It takes about a minute and a half, and says on stderr where it is. The last table compares with bars: what
+    /// Flick asks of itself on a quiet machine.
     Engine(engine::Options),
     /// The paper's tables and figures, predicted on a platform like its machine
     Paper(paper::Options),
     /// Two threads that cross beside one, and start-up with a large image
+    ///
+    /// It takes about a minute and a half, and says on stderr where it is. The last table compares with bars: what
+    /// Flick asks of itself on a quiet machine.
     Scale(scale::Options),
 }
 
@@ -40,11 +48,9 @@ pub fn run(what: &Bench) -> Result<(), Error> {
     }
 }
 
-/// What goes on, for somebody who waits.
-fn say(text: &str) {
-    if io::stderr().is_terminal() {
-        output::tell(text);
-    }
+/// What goes on, on stderr, for somebody who waits.
+fn say(text: impl Display) {
+    output::tell(format_args!("flick bench: {text}"));
 }
 
 /// Where programs are built; removed at the end.
@@ -134,8 +140,9 @@ fn machine() -> String {
         .map_or("unknown processor", |(_, model)| model);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     format!(
-        "flick {}, {model}, {cores} cores, Linux {}",
+        "flick {}, {model}, {}, Linux {}",
         env!("CARGO_PKG_VERSION"),
+        counted(cores as u64, "core"),
         read("/proc/sys/kernel/osrelease").trim(),
     )
 }

@@ -10,6 +10,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use flick_abi::settings::PLATFORM as VARIABLE;
 use flick_build::{Error, Root};
+use flick_events::number::counted;
 use flick_image::output;
 use flick_report::paper::{
     self, Chase, DATASETS, Dataset, Graph, Line, Null, PAUSE, Results, Search,
@@ -98,8 +99,8 @@ pub fn run(options: &Options) -> Result<(), Error> {
         .map_err(|(path, error)| unwritable(&path, &error))?;
     print(&paper::page(&results))?;
     output::tell(format_args!(
-        "{} files are in {}",
-        files.len(),
+        "{} in {}",
+        counted(files.len() as u64, "file"),
         options.output.display()
     ));
     Ok(())

@@ -9,6 +9,7 @@ use clap::Args;
 use flick_abi::settings::ENGINE;
 use flick_build::root::CLANG;
 use flick_build::{Error, Root};
+use flick_events::number::counted;
 use flick_report::scale::{self, Start, Startup, Threads};
 
 use super::{
@@ -63,7 +64,14 @@ fn threads(dir: &Path, options: &Options) -> Result<Vec<Threads>, Error> {
     build.args(["cc", "-O2", "-pthread"]).arg(&source);
     finish(build.arg("-o").arg(&program))?;
     let mut runs = Vec::new();
-    for engine in options.engines.names() {
+    let engines = options.engines.names();
+    for (number, engine) in engines.iter().enumerate() {
+        say(format_args!(
+            "[{}/{}] threads on {engine}, {}",
+            number + 1,
+            engines.len(),
+            counted(options.rounds.into(), "round")
+        ));
         let mut run = measured(&program);
         run.args([options.milliseconds, options.rounds].map(|n| n.to_string()))
             .env(variable(ENGINE.variable), engine);
@@ -91,7 +99,7 @@ fn startup(dir: &Path, options: &Options) -> Result<Startup, Error> {
     cc.args(["cc", large::LEVEL]).arg(&source);
     cc.arg(format!("--flick-place={}", place.display()));
     cc.arg("-o").arg(&placed);
-    say("building a program with a large image (half a minute)");
+    say("building a program with a large image (some 30 s)");
     std::thread::scope(|scope| {
         let clang = scope.spawn(|| finish(&mut clang));
         finish(&mut cc).and(clang.join().expect("starting a program does not panic"))
@@ -111,6 +119,8 @@ fn startup(dir: &Path, options: &Options) -> Result<Startup, Error> {
         command.env(variable(ENGINE.variable), engine);
         commands.push(command);
     }
+    let rounds = counted(options.rounds.into(), "round");
+    say(format_args!("starting it, {rounds}"));
     let mut printed = None;
     for round in 0..=options.rounds {
         for (command, start) in commands.iter_mut().zip(&mut starts) {

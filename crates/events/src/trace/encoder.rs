@@ -201,6 +201,22 @@ pub fn process_block(process: u32, program: &[u8], platform: &[u8]) -> Vec<u8> {
     block(Kind::Process, process, &payload)
 }
 
+/// That the run which has process `process` was begun at `date` (seconds since 1970, UTC) by the command
+/// `words`. Behind that process's first block.
+pub fn run_block<'w>(
+    process: u32,
+    date: u64,
+    words: impl ExactSizeIterator<Item = &'w [u8]>,
+) -> Vec<u8> {
+    let mut payload = Vec::new();
+    payload.number(date);
+    payload.number(words.len() as u64);
+    for word in words {
+        payload.text(word);
+    }
+    block(Kind::Run, process, &payload)
+}
+
 /// A block that is no thread's.
 pub(super) fn block(kind: Kind, process: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(HEADER + payload.len());

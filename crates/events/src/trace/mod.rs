@@ -28,10 +28,10 @@ mod prediction;
 mod reader;
 mod wire;
 
-pub use encoder::{Encoder, process_block};
+pub use encoder::{Encoder, process_block, run_block};
 pub use event::{Event, Ids, Parts, What};
 pub use prediction::prediction_block;
-pub use reader::{Error, Name, Process, Reason, Thread, Trace};
+pub use reader::{Error, Name, Process, Reason, Run, Thread, Trace};
 
 /// Version of the format that this crate writes and reads.
 pub const VERSION: u16 = 2;
@@ -62,6 +62,8 @@ enum Kind {
     Events = 2,
     /// What the run predicts, [`crate::timed::Timed`].
     Prediction = 3,
+    /// When and how `flick record` started it.
+    Run = 4,
 }
 
 /// A kind of core.

@@ -56,7 +56,18 @@ pub struct Process<'a> {
     pub threads: Vec<Thread<'a>>,
     /// Missing where the process did not come to its exit.
     pub prediction: Option<Timed>,
+    /// Where `flick record` has said it.
+    pub run: Option<Run>,
     names: HashMap<u32, Name>,
+}
+
+/// How a run was begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// Seconds since 1970, UTC.
+    pub date: u64,
+    /// Program and arguments.
+    pub command: Vec<String>,
 }
 
 /// What a number stands for.
@@ -156,6 +167,7 @@ impl<'a> Trace<'a> {
                         platform: String::new(),
                         threads: Vec::new(),
                         prediction: None,
+                        run: None,
                         names: HashMap::new(),
                     },
                     threads: BTreeMap::new(),
@@ -187,6 +199,13 @@ impl<'a> Open<'a> {
             self.process.platform = source.text()?;
         } else if header.kind == Kind::Prediction as u16 {
             self.process.prediction = Some(prediction::read(source)?);
+        } else if header.kind == Kind::Run as u16 {
+            let date = source.number()?;
+            let mut command = Vec::new();
+            for _ in 0..source.number()? {
+                command.push(source.text()?);
+            }
+            self.process.run = Some(Run { date, command });
         } else if header.kind == Kind::Events as u16 {
             return self.events(header.thread, source);
         } else {

@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use flick_events::number::{bytes, grouped};
+use flick_events::number::{bytes, counted, grouped};
 use flick_events::profile::{AMBIGUOUS, Runs};
 use flick_events::timed::{Timed, duration};
 use flick_names::Demangle;
@@ -141,11 +141,11 @@ impl Writer<'_> {
                 true => (function.host, function.nxp, "to the NxP"),
                 false => (function.nxp, function.host, "back to the host"),
             };
-            let calls = grouped(function.calls);
+            let calls = counted(function.calls, "call");
             let name = self.name(at);
             let _ = writeln!(
                 self.out,
-                " {:>20}  {name} {side}: {calls} calls, {} -> {} of its own",
+                " {:>20}  {name} {side}: {calls}, {} -> {} of its own",
                 "",
                 duration(from),
                 duration(to),

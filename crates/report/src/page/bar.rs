@@ -1,5 +1,4 @@
 //! Where the time goes: a bar and its legend for each world.
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use flick_events::timed::{Share, Timed};
@@ -9,13 +8,46 @@ use super::figures::{percent, time};
 use super::overview::Overview;
 use super::text::escape;
 
-/// Classes of the style sheet: a colour for each part, crossings in one family.
-const CROSSING: [&str; 8] = ["x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"];
-const OTHER: [&str; 8] = ["o1", "o2", "o3", "o4", "o5", "o6", "o7", "o8"];
+/// The class in the style sheet of each part of the time, by name: a family of colours each for the host's
+/// time, the NxP's, crossings and waiting, and in it a shade for each part, the same on every page.
+const CLASSES: [(&str, &str); 26] = [
+    ("host code", "host"),
+    ("libraries", "h2"),
+    ("accesses to NxP memory", "h3"),
+    ("TLB", "h4"),
+    ("the NxP's functions", "h5"),
+    ("NxP code", "nxp"),
+    ("NxP instructions", "nxp"),
+    ("NxP data accesses", "n2"),
+    ("NxP instruction fetches", "n3"),
+    ("NxP TLB", "n4"),
+    ("NxP heap", "n5"),
+    ("crossings", "x"),
+    ("crossings: fault", "x1"),
+    ("crossings: handler", "x2"),
+    ("crossings: descriptor", "x3"),
+    ("crossings: link", "x4"),
+    ("crossings: poll", "x5"),
+    ("crossings: switch", "x6"),
+    ("crossings: interrupt", "x7"),
+    ("crossings: wake", "x8"),
+    ("waiting", "wait"),
+    ("waiting for an NxP core", "wait"),
+    ("waiting for threads to end", "w2"),
+    // In a run with migration they have the host's name before them.
+    ("host libraries", "h2"),
+    ("host accesses to NxP memory", "h3"),
+    ("host TLB", "h4"),
+];
+
+/// Of a part: what no list has is grey.
+fn class(name: &str) -> &'static str {
+    let known = CLASSES.iter().find(|(part, _)| *part == name);
+    known.map_or("other", |(_, class)| class)
+}
 
 pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
     *page += "<section>\n<h2>Where the time goes</h2>\n";
-    let mut colours = Colours::default();
     match &process.prediction {
         Some(timed) => {
             notes(page, timed);
@@ -25,14 +57,14 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
                 ("All on the host", &timed.staying_shares),
             ] {
                 let _ = writeln!(page, "<div><h3>{title}</h3>");
-                bar(page, shares, &mut colours);
+                bar(page, shares);
                 *page += "</div>\n";
             }
             *page += "</div>\n";
         }
         None => {
             *page += "<p class=\"about\">As far as the trace goes, of all threads together.</p>\n";
-            bar(page, &overview.shares(), &mut colours);
+            bar(page, &overview.shares());
         }
     }
     *page += "</section>\n";
@@ -52,13 +84,13 @@ fn notes(page: &mut String, timed: &Timed) {
     }
 }
 
-fn bar(page: &mut String, shares: &[Share], colours: &mut Colours) {
+fn bar(page: &mut String, shares: &[Share]) {
     let whole = shares
         .iter()
         .fold(0_u64, |sum, share| sum.saturating_add(share.time));
     let shares: Vec<_> = shares
         .iter()
-        .map(|share| (colours.class(&share.name), share))
+        .map(|share| (class(&share.name), share))
         .collect();
     *page += "<div class=\"bar\">\n";
     for (class, share) in shares.iter().filter(|(_, share)| share.time > 0) {
@@ -83,57 +115,37 @@ fn bar(page: &mut String, shares: &[Share], colours: &mut Colours) {
     *page += "</ul>\n";
 }
 
-/// Which colour a share has: the same in both worlds.
-#[derive(Default)]
-struct Colours {
-    crossings: usize,
-    others: usize,
-    known: HashMap<String, &'static str>,
-}
-
-impl Colours {
-    fn class(&mut self, name: &str) -> &'static str {
-        // In the staying world all that is not said to be otherwise is the host's.
-        let key = name.strip_prefix("host ").unwrap_or(name);
-        if let Some(class) = self.known.get(key) {
-            return class;
-        }
-        let next = |count: &mut usize, classes: &[&'static str]| {
-            *count += 1;
-            classes[(*count - 1) % classes.len()]
-        };
-        let class = match name {
-            "host code" => "host",
-            "NxP code" | "NxP instructions" => "nxp",
-            name if name.starts_with("crossing") => next(&mut self.crossings, &CROSSING),
-            name if name.starts_with("wait") => "wait",
-            _ => next(&mut self.others, &OTHER),
-        };
-        self.known.insert(key.to_owned(), class);
-        class
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_both_worlds_have_looks_the_same() {
-        let mut colours = Colours::default();
-        let names = [
-            "host code",
-            "host libraries",
-            "NxP instructions",
-            "crossings: fault",
-            "crossings: link",
-            "host code",
-            "libraries",
-            "TLB",
-        ];
-        assert_eq!(
-            names.map(|name| colours.class(name)),
-            ["host", "o1", "nxp", "x1", "x2", "host", "o1", "o2"]
-        );
+        for (one, other) in [
+            ("host libraries", "libraries"),
+            ("host accesses to NxP memory", "accesses to NxP memory"),
+            ("host TLB", "TLB"),
+        ] {
+            assert_eq!(class(one), class(other));
+        }
+        assert_eq!(class("what is to come"), "other");
+    }
+
+    /// The family says whose time it is, whatever the part.
+    #[test]
+    fn a_colour_has_one_meaning() {
+        for (part, class) in CLASSES {
+            let family = match part {
+                _ if part.starts_with("NxP ") => 'n',
+                _ if part.starts_with("crossings") => 'x',
+                _ if part.starts_with("waiting") => 'w',
+                _ => 'h',
+            };
+            assert!(class.starts_with(family), "{part}: {class}");
+            assert!(
+                crate::page::STYLE.contains(&format!(".{class} {{")),
+                "{class}"
+            );
+        }
     }
 }

@@ -91,7 +91,7 @@ pub fn write(page: &mut String, counters: &[Counter]) {
             page,
             "<div class=\"thread counter\">{name}<span>at most {}</span></div>\n\
              <div class=\"lane\"><span></span><svg viewBox=\"0 0 {COLUMNS} {HEIGHT}\" preserveAspectRatio=\"none\" \
-             role=\"img\" aria-label=\"{name}\"><path class=\"o1\" d=\"{}\"/></svg></div>",
+             role=\"img\" aria-label=\"{name}\"><path class=\"count\" d=\"{}\"/></svg></div>",
             grouped(counter.largest),
             area(std::slice::from_ref(&counter.heights)),
         );

@@ -71,9 +71,9 @@ fn graphs(process: &Process<'_>) -> [Graph; 3] {
         },
         Graph {
             title: "If all stays on the host",
-            about: "The same run without migration.",
-            palette: BasicPalette::Aqua,
-            tint: (WHITE, 0.1),
+            about: "The same run without migration, where all time is the host's.",
+            palette: BasicPalette::Blue,
+            tint: ([150.0, 230.0, 255.0], 0.5),
             stacks: Stacks::new(),
         },
     ];
@@ -110,9 +110,13 @@ fn draw(graph: &Graph, process: &Process<'_>, demangle: Demangle) -> Option<(Str
         .iter()
         .filter(|(_, weight)| **weight > 0)
         .map(|(stack, weight)| {
-            let frames = stack.iter().map(|&id| {
-                let known = process.name(id);
-                frame(&known.map_or("?".into(), |name| function(&name.text, demangle)))
+            let names = stack.iter().map(|&id| match process.name(id) {
+                Some(name) if !name.text.is_empty() => name.text.as_str(),
+                _ => "?",
+            });
+            let frames = of_the_program(names).map(|name| match unnamed(name) {
+                Some(file) => format!("{file} (no symbol)"),
+                None => frame(&function(name, demangle)),
             });
             let nanoseconds = weight.div_ceil(1_000_000);
             format!("{} {nanoseconds}", frames.collect::<Vec<_>>().join(";"))
@@ -131,6 +135,35 @@ fn draw(graph: &Graph, process: &Process<'_>, demangle: Demangle) -> Option<(Str
     flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut svg).ok()?;
     let (frames, height) = frames_of(&String::from_utf8(svg).ok()?)?;
     Some((tinted(&frames, graph.tint), height))
+}
+
+/// What the program's own functions are called from says nothing of it, and has no names in most C libraries:
+/// a stack begins with `main`, or with what a thread was started with.
+fn of_the_program<'n>(
+    stack: impl Iterator<Item = &'n str> + Clone,
+) -> impl Iterator<Item = &'n str> {
+    let starts = |name: &&str| {
+        let functions = [
+            "_start",
+            "__libc_start_main",
+            "__libc_start_call_main",
+            "start_thread",
+        ];
+        let clones = ["clone", "clone3", "__clone", "__clone3"];
+        functions.contains(name)
+            || clones.contains(name)
+            || unnamed(name).is_some_and(|file| file.starts_with("libc.so"))
+    };
+    // A sample of nothing else is one of the library.
+    let all = stack.clone().all(|name| starts(&name));
+    stack.skip_while(move |name| !all && starts(name))
+}
+
+/// The file of `FILE+0xOFFSET`, which stands for a function that the file has no symbol for.
+fn unnamed(name: &str) -> Option<&str> {
+    let (file, offset) = name.rsplit_once("+0x")?;
+    let hexadecimal = !offset.is_empty() && offset.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (hexadecimal && !file.is_empty()).then_some(file)
 }
 
 /// A function in a line of stacks, where `;` parts frames and what looks like a number at the end
@@ -211,6 +244,24 @@ mod tests {
             "<rect fill=\"rgb(128,178,255)\"/>"
         );
         assert_eq!(tinted("none", (WHITE, 0.5)), "none");
+    }
+
+    #[test]
+    fn stacks_begin_with_the_program() {
+        let shown = |stack: &[&str]| {
+            let names = of_the_program(stack.iter().copied());
+            names.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let start = ["_start", "__libc_start_main", "libc.so.6+0x27249"];
+        assert_eq!(
+            shown(&[&start[..], &["main", "qsort"]].concat()),
+            ["main", "qsort"]
+        );
+        assert_eq!(shown(&["clone3", "libc.so.6+0x88fd4", "work"]), ["work"]);
+        assert_eq!(shown(&start), start);
+        assert_eq!(unnamed("libc.so.6+0x3f1a0"), Some("libc.so.6"));
+        assert_eq!(unnamed("operator+0x"), None);
+        assert_eq!(unnamed("f"), None);
     }
 
     #[test]

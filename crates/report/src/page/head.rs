@@ -16,23 +16,32 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
         escape(&process.program),
         process.pid,
     );
+    if let Some(run) = &process.run {
+        let words: Vec<String> = run.command.iter().map(|word| quoted(word)).collect();
+        let _ = writeln!(
+            page,
+            "<p class=\"about\">{} &#183; <code>{}</code></p>",
+            date(run.date),
+            escape(&words.join(" "))
+        );
+    }
     match &process.prediction {
         Some(prediction) => {
             *page += &verdict(prediction.migrating, prediction.baseline());
             let mut times = vec![
-                ("with migration", "nxp", prediction.migrating),
-                ("all on the host", "host", prediction.staying),
+                ("with migration", prediction.migrating),
+                ("all on the host", prediction.staying),
             ];
             if prediction.baseline_moves() {
-                times.push(("with nothing placed", "host", prediction.before));
+                times.push(("with nothing placed", prediction.before));
             }
-            let longest = times.iter().map(|(_, _, time)| *time).max().unwrap_or(0);
+            let longest = times.iter().map(|(_, time)| *time).max().unwrap_or(0);
             *page += "<table class=\"answer\">\n";
-            for (name, class, value) in times {
+            for (name, value) in times {
                 let _ = writeln!(
                     page,
                     "<tr><th scope=\"row\">{name}</th><td class=\"number\">{}</td><td class=\"length\">\
-                     <span class=\"{class}\" style=\"width:{:.2}%\"></span></td></tr>",
+                     <span class=\"whole\" style=\"width:{:.2}%\"></span></td></tr>",
                     time(value),
                     percent(value, longest)
                 );
@@ -55,6 +64,35 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
         }
     }
     *page += "</header>\n";
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// `2026-01-31 12:00 UTC`
+fn date(seconds: u64) -> String {
+    let time = libc::time_t::try_from(seconds).unwrap_or(0);
+    // SAFETY: all zeroes is a valid `tm`, which the call fills.
+    let civil = unsafe {
+        let mut civil: libc::tm = std::mem::zeroed();
+        libc::gmtime_r(&time, &mut civil);
+        civil
+    };
+    format!(
+        "{}-{:02}-{:02} {:02}:{:02} UTC",
+        i64::from(civil.tm_year) + 1900,
+        civil.tm_mon + 1,
+        civil.tm_mday,
+        civil.tm_hour,
+        civil.tm_min
+    )
 }
 
 /// One sentence.
@@ -88,7 +126,17 @@ fn verdict(migrating: u64, staying: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::verdict;
+    use super::{date, quoted, verdict};
+
+    #[test]
+    fn dates_and_words() {
+        assert_eq!(date(0), "1970-01-01 00:00 UTC");
+        assert_eq!(date(1_769_860_799), "2026-01-31 11:59 UTC");
+        assert!(date(u64::MAX).ends_with("UTC"));
+        assert_eq!(quoted("./in-1.txt"), "./in-1.txt");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
 
     #[test]
     fn verdicts() {

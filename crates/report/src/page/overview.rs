@@ -1,6 +1,7 @@
 //! The picture of the whole run: for each thread what its two sides do over time.
 use std::fmt::Write as _;
 
+use flick_events::number::counted;
 use flick_events::timed::Share;
 use flick_events::trace::{Process, Side, Thread};
 
@@ -111,7 +112,7 @@ impl Overview {
         }
         *page += "<p class=\"keys\"><span><i class=\"host\"></i>host computes</span>\
             <span><i class=\"nxp\"></i>NxP computes</span><span><i class=\"wait\"></i>waits</span>\
-            <span><i class=\"x1\"></i>crosses</span></p>\n<div class=\"timeline\">\n";
+            <span><i class=\"x\"></i>crosses</span></p>\n<div class=\"timeline\">\n";
         for row in &self.rows {
             let _ = writeln!(page, "<div class=\"thread\">{}</div>", escape(&row.name));
             for (side, lanes) in ["host", "nxp"].into_iter().zip(&row.lanes) {
@@ -123,7 +124,7 @@ impl Overview {
                     escape(&row.name)
                 );
                 // The highest first: what is in front hides all but its top.
-                for (top, class) in [(2, "x1"), (1, "wait"), (0, side)] {
+                for (top, class) in [(2, "x"), (1, "wait"), (0, side)] {
                     let path = area(&lanes[..=top]);
                     if !path.is_empty() {
                         let _ = write!(page, "<path class=\"{class}\" d=\"{path}\"/>");
@@ -140,7 +141,8 @@ impl Overview {
         }
         *page += "</div></div>\n</div>\n";
         if self.more > 0 {
-            let _ = writeln!(page, "<p>And {} more threads.</p>", self.more);
+            let more = counted(self.more as u64, "more thread");
+            let _ = writeln!(page, "<p>And {more}.</p>");
         }
         *page += "</section>\n";
     }

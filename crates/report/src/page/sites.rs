@@ -53,7 +53,7 @@ fn row(page: &mut String, site: &Site, demangle: Demangle) {
         "<td data-label=\"Migrated\"><span class=\"{class}\">{ratio}</span><span class=\"pair\" title=\"all calls: {} if they stay; \
          {} on the NxP, {} crossing and waiting\"><span class=\"host\" style=\"width:{:.2}%\"></span>\
          <span class=\"both\"><span class=\"nxp\" style=\"width:{:.2}%\"></span>\
-         <span class=\"x1\" style=\"width:{:.2}%\"></span></span></span></td></tr>",
+         <span class=\"x\" style=\"width:{:.2}%\"></span></span></span></td></tr>",
         time(site.before),
         time(nxp),
         time(site.crossing),
@@ -74,6 +74,7 @@ fn ratio(staying: u64, migrating: u64) -> (&'static str, String) {
     match staying / migrating {
         r if r.is_nan() => ("even", "-".into()),
         r if r.is_infinite() => ("pays", "free".into()),
+        r if (0.995..1.005).contains(&r) => ("even", "as fast".into()),
         r if r >= 1.0 => ("pays", format!("{}x faster", significant(r))),
         0.0 => ("loses", "free if it stays".into()),
         r => ("loses", format!("{}x slower", significant(1.0 / r))),
@@ -90,11 +91,14 @@ mod tests {
             (0, 0, "-"),
             (1, 0, "free"),
             (0, 1, "free if it stays"),
+            (100, 100, "as fast"),
+            (1004, 1000, "as fast"),
             (264, 100, "2.64x faster"),
             (100, 188_000, "1,880x slower"),
             (u64::MAX, 1, "18,446,744,073,709,551,615x faster"),
         ] {
             assert_eq!(ratio(staying, migrating).1, text);
         }
+        assert_eq!(ratio(7, 7).0, "even", "neither green nor red");
     }
 }

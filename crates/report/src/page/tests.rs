@@ -93,9 +93,9 @@ fn a_whole_run() {
         assert!(words.contains(part), "{part}");
     }
     // Each class that is used has a colour.
-    for class in ["host", "nxp", "wait", "x1", "x2", "x3", "o1"] {
+    for class in ["host", "nxp", "wait", "x", "x1", "x4", "x6", "h3", "whole"] {
         assert!(
-            page.contains(&format!("<span class=\"{class}\"")) || class == "o2",
+            page.contains(&format!("<span class=\"{class}\"")) || class == "wait",
             "{class}"
         );
         assert!(super::STYLE.contains(&format!(".{class} {{")), "{class}");

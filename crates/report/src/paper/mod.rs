@@ -126,7 +126,7 @@ mod tests {
             assert!(names.contains(&name), "{name} is not among {names:?}");
         }
         for path in &files {
-            assert!(fs::metadata(path).unwrap().len() > 100, "{path:?}");
+            assert!(std::fs::metadata(path).unwrap().len() > 100, "{path:?}");
         }
     }
 
