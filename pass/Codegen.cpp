@@ -14,6 +14,12 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Instrumentation/BoundsChecking.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/PartiallyInlineLibCalls.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/EntryExitInstrumenter.h"
 
 using namespace llvm;
 
@@ -63,23 +69,63 @@ Expected<std::unique_ptr<TargetMachine>> makeMachine(const NxpOptions &Wanted) {
   return Machine;
 }
 
-void optimise(Module &N, TargetMachine &Machine, OptimizationLevel Level) {
+/// A pass manager's analyses, with what LLVM shall know of the library.
+class Analyses {
+public:
+  Analyses(TargetMachine &Machine, const TargetLibraryInfoImpl &Library,
+           const PipelineTuningOptions &Tuning)
+      : Builder(&Machine, Tuning) {
+    Functions.registerPass([&] { return TargetLibraryAnalysis(Library); });
+    Builder.registerModuleAnalyses(Modules);
+    Builder.registerCGSCCAnalyses(Components);
+    Builder.registerFunctionAnalyses(Functions);
+    Builder.registerLoopAnalyses(Loops);
+    Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
+  }
+
   LoopAnalysisManager Loops;
   FunctionAnalysisManager Functions;
   CGSCCAnalysisManager Components;
   ModuleAnalysisManager Modules;
-  PassBuilder Builder(&Machine);
-  TargetLibraryInfoImpl Library(Triple(N.getTargetTriple()));
-  Functions.registerPass([&] { return TargetLibraryAnalysis(Library); });
-  Builder.registerModuleAnalyses(Modules);
-  Builder.registerCGSCCAnalyses(Components);
-  Builder.registerFunctionAnalyses(Functions);
-  Builder.registerLoopAnalyses(Loops);
-  Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
+  PassBuilder Builder;
+};
+
+void optimise(Module &N, TargetMachine &Machine, const TargetLibraryInfoImpl &Library,
+              const NxpOptions &Options) {
+  OptimizationLevel Level = Options.Level;
+  // As clang does it.
+  PipelineTuningOptions Tuning;
+  Tuning.LoopUnrolling = Tuning.LoopInterleaving = Options.Unroll;
+  Tuning.LoopVectorization = Options.Vectorize;
+  Analyses Manager(Machine, Library, Tuning);
+  if (Options.LocalBounds)
+    Manager.Builder.registerScalarOptimizerLateEPCallback(
+        [](FunctionPassManager &Passes, OptimizationLevel) {
+          Passes.addPass(BoundsCheckingPass());
+        });
   ModulePassManager Passes = Level == OptimizationLevel::O0
-                                 ? Builder.buildO0DefaultPipeline(Level)
-                                 : Builder.buildPerModuleDefaultPipeline(Level);
-  Passes.run(N, Modules);
+                                 ? Manager.Builder.buildO0DefaultPipeline(Level)
+                                 : Manager.Builder.buildPerModuleDefaultPipeline(Level);
+  Passes.addPass(
+      createModuleToFunctionPassAdaptor(EntryExitInstrumenterPass(/*PostInlining=*/true)));
+  if (Level != OptimizationLevel::O0)
+    // The code generator has this, too, but does not find the names any more.
+    Passes.addPass(createModuleToFunctionPassAdaptor(PartiallyInlineLibCallsPass()));
+  Passes.run(N, Manager.Modules);
+}
+
+/// What lists and parts of values have brought into functions behind the optimiser.
+void tidy(const SetVector<Function *> &Changed, TargetMachine &Machine) {
+  TargetLibraryInfoImpl None(Triple(NxpTriple.str()));
+  None.disableAllFunctions(); // calls are made for good
+  Analyses Manager(Machine, None, PipelineTuningOptions());
+  FunctionPassManager Passes;
+  Passes.addPass(SROAPass(SROAOptions::PreserveCFG));
+  Passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  Passes.addPass(InstCombinePass());
+  for (Function *F : Changed)
+    if (!F->hasOptNone())
+      Passes.run(*F, Manager.Functions);
 }
 
 /// Undefined symbols must be the module's own, or functions that libnxp has for the code generator:
@@ -143,7 +189,8 @@ Error makeTablesConstant(MutableArrayRef<char> Bytes) {
 
 } // namespace
 
-Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
+Expected<std::string> compileNxp(NxpHalf &Half, const NxpOptions &Options) {
+  Module &N = *Half.N;
   auto Machine = makeMachine(Options);
   if (!Machine)
     return Machine.takeError();
@@ -153,19 +200,26 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
   if (verifyModule(N, &BrokenStream))
     return failure("the NxP half is not valid: " + BrokenStream.str());
 
+  bool Handles = handlesExceptions(N);
+  if (Handles)
+    N.appendModuleInlineAsm(("\t.section\t" + RelocatedData + ",\"aw\",@progbits\n").str());
+  applyOptions(N, Options);
+  optimise(N, **Machine, Half.Library, Options);
+  if (Error E = settle(Half))
+    return E;
+  SetVector<Function *> Changed = adoptConvention(N);
+  if (Options.Level != OptimizationLevel::O0)
+    tidy(Changed, **Machine);
+  if (verifyModule(N, &BrokenStream))
+    return failure("the NxP half is not valid any more: " + BrokenStream.str());
+  N.appendModuleInlineAsm(arityRecords(N));
+
   StringSet<> Known;
   // Landing pads that go on unwinding: a host function whose registers agree.
   for (StringRef Name : {"_Unwind_Resume", FLICK_RT_XCALL, FLICK_NXP_LIBRARY})
     Known.insert(Name);
   for (const GlobalValue &V : N.global_values())
     Known.insert(cName(V));
-
-  bool Handles = handlesExceptions(N);
-  if (Handles)
-    N.appendModuleInlineAsm(("\t.section\t" + RelocatedData + ",\"aw\",@progbits\n").str());
-  applyOptions(N, Options);
-  optimise(N, **Machine, Options.Level);
-  N.appendModuleInlineAsm(arityRecords(N));
 
   SmallString<0> Object;
   raw_svector_ostream Stream(Object);

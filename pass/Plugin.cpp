@@ -3,10 +3,12 @@
 #include "CallerModule.h"
 #include "CommandLine.h"
 #include "Diagnostics.h"
+#include "Hooks.h"
 #include "HostCheck.h"
 #include "HostHalf.h"
 #include "HostTime.h"
 #include "Legality.h"
+#include "LibraryNames.h"
 #include "NxpHalf.h"
 #include "Placement.h"
 #include "References.h"
@@ -28,9 +30,9 @@ public:
   explicit SplitPass(OptimizationLevel Level) : Level(Level) {}
   static bool isRequired() { return true; }
 
-  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &Analyses) {
     restoreCommandLine(M);
-    return split(M) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    return split(M, Analyses) ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
 
 private:
@@ -44,7 +46,7 @@ private:
   }
 
   /// True if the module was changed.
-  bool split(Module &M) {
+  bool split(Module &M, ModuleAnalysisManager &Analyses) {
     Expected<PlacementOptions> Options = readPlacementOptions();
     if (!Options) {
       SmallVector<StringRef> Lines;
@@ -68,6 +70,8 @@ private:
     if (Wanted)
       P.Hash = timed("hash", [&] { return unitHash(M); });
     bool Changed = Wanted && resolveAliases(M);
+    if (Wanted) // whether or not it changes something
+      addHooks(M, Analyses);
     if (!timed("decide", [&] { return decideMembers(P); }))
       return Changed;
     if (!P.Functions.empty() && !refusedOption().empty()) {
@@ -87,12 +91,13 @@ private:
           report(M, toString(Nxp.takeError()));
           return Changed;
         }
-        std::unique_ptr<Module> N = timed("NxP half", [&] {
+        NxpHalf Half = timed("NxP half", [&] {
           callFromModule(P);
           collectReferences(P);
           return makeNxpHalf(P, Nxp->Level);
         });
-        Expected<std::string> Compiled = timed("NxP compile", [&] { return compileNxp(*N, *Nxp); });
+        Expected<std::string> Compiled =
+            timed("NxP compile", [&] { return compileNxp(Half, *Nxp); });
         if (!Compiled) {
           report(M, toString(Compiled.takeError()));
           return true;
@@ -124,6 +129,8 @@ extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetP
                 });
             Builder.registerOptimizerLastEPCallback(
                 [](ModulePassManager &Passes, OptimizationLevel) {
+                  Passes.addPass(flick::LateNamesPass());
+                  Passes.addPass(flick::TwinHooksPass());
                   Passes.addPass(flick::HostTimePass());
                   Passes.addPass(flick::HostCheckPass());
                 });

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flick_names::did_you_mean;
 
+use crate::both_pipelines::BothPipelines;
 use crate::nxp_options::NxpOptions;
 use crate::options::{REFUSED_LANGUAGES, SEPARATE, instruments_host};
 use crate::placement::Placement;
@@ -52,6 +53,8 @@ pub struct Args {
     pub timed: bool,
     /// Options that do not go together with NxP code; the pass and the link know whether there is some.
     pub not_with_nxp: NotWithNxp,
+    /// Options of clang's that the pass must be told of.
+    pub both_pipelines: BothPipelines,
     /// clang instruments host code.
     pub instruments_host: bool,
     /// `-###` and its kin: show what would be done.
@@ -96,6 +99,7 @@ impl Args {
             check_device: false,
             timed: false,
             not_with_nxp: NotWithNxp::default(),
+            both_pipelines: BothPipelines::default(),
             instruments_host: false,
             only_show: false,
             records_command_line: false,
@@ -240,6 +244,7 @@ impl Parser<'_> {
         let args = &mut *self.args;
         refused::check(text)?;
         args.not_with_nxp.see(text);
+        args.both_pipelines.see(text);
         args.instruments_host |= instruments_host(text);
         let rest = |n: usize| OsStr::from_bytes(&word.as_bytes()[n..]).to_os_string();
         match text {
