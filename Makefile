@@ -28,7 +28,10 @@ help:
 	@echo 'make real       zlib, bzip2 and lz4 with their hottest functions on the NxP (fetches Debian sources)'
 	@echo 'make realworld  SQLite, Lua, zstd, ... and C++ programs with 10, 50 and 100 % of their functions on the NxP'
 	@echo '                (fetches crates and Debian sources; some 15 minutes on two cores)'
+	@echo 'make strangers  the tests of GCC that run, at three levels, two placements, on every engine, against plain clang'
+	@echo '                (some 40 minutes on two cores; SUITE=DIR: LLVM'"'"'s test-suite, too; STRANGERS=OPTIONS)'
 	@echo 'make random     thousands of random RV64 programs on every engine and on qemu-riscv64 (minutes)'
+	@echo 'make libcalls   what LLVM may call, at each level, with each kind of flags, against clang (some ten minutes)'
 	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
 	@echo 'make fuzz       libFuzzer on decoder, translator and traces (four minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
@@ -56,10 +59,6 @@ nxp:
 	$(call say,Building the library of the RISC-V side)
 	$(MAKE) -C nxp OUT=$(BUILD)/obj/nxp
 
-# Rust's library refers to them. In a static program with an allocator of its own that lacks one, the
-# reference would bring in the C library's allocator, too (crates/libflick-a/src/malloc.rs).
-MORE_THAN_MALLOC := posix_memalign memalign
-
 # Put together in one go: nothing here takes time, and a file that is gone from the sources does not
 # live on. `install` makes new files, so that a program that runs on the old library is not hurt.
 tree: rust pass nxp
@@ -82,8 +81,7 @@ tree: rust pass nxp
 	  install -m 755 $(TARGET)/release/libflick.so $(LIB)/$$soname && \
 	  ln -s $$soname $(LIB)/libflick.so && \
 	  install -m 644 gdb/flick.py $(LIB)/$$soname-gdb.py
-	@llvm-objcopy-19 $(MORE_THAN_MALLOC:%=--weaken-symbol=%) \
-	  $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
+	@scripts/static-library.sh $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
 	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/
 	@install -m 755 cmake/flick-launch $(SHARE)/flick/cmake/
@@ -111,6 +109,13 @@ real: deps build
 
 realworld: deps build
 	@tests/real/world.sh
+
+# STRANGERS: options of scripts/strangers.sh.
+strangers: deps build
+	@SUITE='$(SUITE)' scripts/strangers.sh $(STRANGERS)
+
+libcalls: build
+	@tests/libcalls/matrix.py
 
 fuzz: build
 	@fuzz/run.sh
@@ -145,4 +150,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real realworld fuzz random bless bench bench-compile paper install deb clean
+.PHONY: help deps build rust pass nxp tree demo test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper install deb clean

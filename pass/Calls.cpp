@@ -1,5 +1,8 @@
 #include "Calls.h"
 
+#include "flick_abi.h"
+
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/GlobalIFunc.h"
@@ -56,6 +59,15 @@ static bool hasDotsForNone(const CallBase &Call, const Function &F) {
   return T.isVarArg() && Call.arg_size() > T.getNumParams() && !F.isVarArg();
 }
 
+/// libnxp has this function, or a way to the program's own, with results as NxP code has them.
+static bool libraryReturnsFloat(const CallBase &Call, const GlobalValue &Callee) {
+  static const StringSet<> Library{FLICK_NXP_LIBRARY};
+  const FunctionType &T = *Call.getFunctionType();
+  return T.getReturnType()->isFloatTy() && T.getNumParams() == 1 &&
+         T.getParamType(0)->isFloatTy() && !T.isVarArg() && !Callee.hasLocalLinkage() &&
+         Library.contains(cName(Callee));
+}
+
 CallPlan planCall(const CallBase &Call, function_ref<bool(const Function *)> HasNxpCode) {
   CallPlan Plan;
   auto *Target = Call.getCalledOperand()->stripPointerCasts();
@@ -72,7 +84,7 @@ CallPlan planCall(const CallBase &Call, function_ref<bool(const Function *)> Has
   bool Direct = Plan.Callee != nullptr;
   if (!Plan.Sig.covered())
     Plan.Form = CallForm::Uncovered;
-  else if (Plan.Sig.PlainCall)
+  else if (Plan.Sig.PlainCall || (Direct && libraryReturnsFloat(Call, *Plan.Callee)))
     Plan.Form = Direct ? CallForm::Named : CallForm::Pointer;
   else
     Plan.Form = Direct ? CallForm::NamedStub : CallForm::PointerStub;

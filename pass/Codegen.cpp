@@ -1,16 +1,25 @@
 // LLVM's own pipeline and code generator for riscv64, in memory.
 #include "Arity.h"
+#include "Jumps.h"
 #include "NxpHalf.h"
 #include "flick_abi.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/CodeGen/AsmPrinter.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCStreamer.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -67,6 +76,13 @@ Expected<std::unique_ptr<TargetMachine>> makeMachine(const NxpOptions &Wanted) {
   if (!Machine)
     return failure("no target machine");
   return Machine;
+}
+
+/// LLVM has no functions that convert wider integers (`_BitInt`) to floating point and back; its
+/// code generator for x86-64 computes instead, and that for RISC-V does so only if it is told.
+void expandWideConversions() {
+  if (cl::Option *Bits = cl::getRegisteredOptions().lookup("expand-fp-convert-bits"))
+    static_cast<cl::opt<unsigned> *>(Bits)->setValue(128);
 }
 
 /// A pass manager's analyses, with what LLVM shall know of the library.
@@ -128,6 +144,51 @@ void tidy(const SetVector<Function *> &Changed, TargetMachine &Machine) {
       Passes.run(*F, Manager.Functions);
 }
 
+/// A call may set another rounding mode, which the code generator does not know: it takes two equal
+/// operations, one in front of a call and one behind it, for one. What can raise an exception it
+/// leaves alone.
+void keepOnSideOfCalls(Module &N) {
+  for (Function &F : N)
+    for (Instruction &I : instructions(F)) {
+      auto *Strict = dyn_cast<ConstrainedFPIntrinsic>(&I);
+      if (!Strict || Strict->getExceptionBehavior() != fp::ebIgnore ||
+          Strict->getRoundingMode().value_or(RoundingMode::Dynamic) != RoundingMode::Dynamic)
+        continue;
+      auto *Trap = MDString::get(N.getContext(), *convertExceptionBehaviorToStr(fp::ebMayTrap));
+      Strict->setArgOperand(Strict->arg_size() - 1, MetadataAsValue::get(N.getContext(), Trap));
+    }
+}
+
+/// TargetMachine::addPassesToEmitFile, with two passes around the one that emits code. What they
+/// share is in `Jumps`.
+bool addPassesToEmit(legacy::PassManager &Passes, LLVMTargetMachine &Machine,
+                     raw_pwrite_stream &Out, FunctionJumps &Jumps) {
+  auto *Info = new MachineModuleInfoWrapperPass(&Machine);
+  TargetPassConfig *Config = Machine.createPassConfig(Passes);
+  Config->setDisableVerify(true);
+  Passes.add(Config);
+  Passes.add(Info);
+  if (Config->addISelPasses())
+    return false;
+  Config->addMachinePasses();
+  Config->setInitialized();
+  auto Streamer = Machine.createMCStreamer(Out, nullptr, CodeGenFileType::ObjectFile,
+                                           Info->getMMI().getContext());
+  if (!Streamer) {
+    consumeError(Streamer.takeError());
+    return false;
+  }
+  MCStreamer &Its = **Streamer;
+  AsmPrinter *Printer = Machine.getTarget().createAsmPrinter(Machine, std::move(*Streamer));
+  if (!Printer)
+    return false;
+  Passes.add(markJumps(Jumps));
+  Passes.add(Printer);
+  Passes.add(writeJumps(Jumps, Its));
+  Passes.add(createFreeMachineFunctionPass());
+  return true;
+}
+
 /// Undefined symbols must be the module's own, or functions that libnxp has for the code generator:
 /// anything else would cross to the host without anybody having looked at its signature.
 Error checkUndefined(StringRef Object, const StringSet<> &Known) {
@@ -187,6 +248,17 @@ Error makeTablesConstant(MutableArrayRef<char> Bytes) {
   return Error::success();
 }
 
+/// Marks functions that want more than their callers hand over by their types: the image link leads
+/// no call by name to them (STO_RISCV_VARIANT_CC, RISC-V ELF psABI).
+std::string variantConventions(const Module &N) {
+  std::string Text;
+  for (const Function &F : N)
+    if (!F.isDeclarationForLinker() && !F.hasLocalLinkage() &&
+        any_of(F.args(), [](const Argument &A) { return A.hasNestAttr(); }))
+      Text += ("\t.variant_cc\t\"" + cName(F) + "\"\n").str();
+  return Text;
+}
+
 } // namespace
 
 Expected<std::string> compileNxp(NxpHalf &Half, const NxpOptions &Options) {
@@ -208,11 +280,13 @@ Expected<std::string> compileNxp(NxpHalf &Half, const NxpOptions &Options) {
   if (Error E = settle(Half))
     return E;
   SetVector<Function *> Changed = adoptConvention(N);
-  if (Options.Level != OptimizationLevel::O0)
+  if (Options.Level != OptimizationLevel::O0 && !Changed.empty())
     tidy(Changed, **Machine);
+  keepOnSideOfCalls(N);
   if (verifyModule(N, &BrokenStream))
     return failure("the NxP half is not valid any more: " + BrokenStream.str());
   N.appendModuleInlineAsm(arityRecords(N));
+  N.appendModuleInlineAsm(variantConventions(N));
 
   StringSet<> Known;
   // Landing pads that go on unwinding: a host function whose registers agree.
@@ -221,12 +295,14 @@ Expected<std::string> compileNxp(NxpHalf &Half, const NxpOptions &Options) {
   for (const GlobalValue &V : N.global_values())
     Known.insert(cName(V));
 
+  expandWideConversions();
   SmallString<0> Object;
   raw_svector_ostream Stream(Object);
   legacy::PassManager Passes;
   TargetLibraryInfoImpl Library(Triple(N.getTargetTriple()));
   Passes.add(new TargetLibraryInfoWrapperPass(Library));
-  if ((*Machine)->addPassesToEmitFile(Passes, Stream, nullptr, CodeGenFileType::ObjectFile))
+  FunctionJumps Jumps;
+  if (!addPassesToEmit(Passes, static_cast<LLVMTargetMachine &>(**Machine), Stream, Jumps))
     return failure("no object emission");
   Passes.run(N);
   if (Error E = checkUndefined(Object, Known))

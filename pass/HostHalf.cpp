@@ -62,14 +62,8 @@ public:
       if (Mine.R != Role::Nxp && Mine.Recorded)
         recordBoth(F);
     for (auto &[F, Mine] : P.Functions)
-      if (Mine.R == Role::Nxp && !Mine.Recorded) {
-        std::string Name = F->getName().str(), Twin = P.twinSymbolOf(*F);
-        bool Library = isLibraryName(Name, M);
-        makeTwin(*F, Library ? Name : Twin);
-        if (Library)
-          nameLater(*F, Twin);
-        F->setComdat(nullptr);
-      }
+      if (Mine.R == Role::Nxp && !Mine.Recorded)
+        innerTwin(*F);
     for (GlobalVariable *V : P.ThreadLocals)
       accessor(V);
     if (P.Functions.empty())
@@ -227,6 +221,23 @@ private:
     F.setLinkage(GlobalValue::InternalLinkage);
     F.setVisibility(GlobalValue::DefaultVisibility);
     F.setDSOLocal(true);
+  }
+
+  /// The twin of an inline function that only twins call. It stays one to the optimiser, which
+  /// inlines more of static functions with one call than of others.
+  void innerTwin(Function &F) {
+    bool Inline = F.hasLinkOnceODRLinkage();
+    std::string Name = F.getName().str();
+    std::string Twin = P.twinSymbolOf(F) + (Inline ? ".flick." + P.Hash : "");
+    bool Library = isLibraryName(Name, M);
+    makeTwin(F, Library ? Name : Twin);
+    if (Library)
+      nameLater(F, Twin);
+    F.setComdat(nullptr);
+    if (Inline) {
+      F.setLinkage(GlobalValue::LinkOnceODRLinkage);
+      F.setVisibility(GlobalValue::HiddenVisibility);
+    }
   }
 
   std::vector<

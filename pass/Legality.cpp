@@ -5,6 +5,7 @@
 #include "Diagnostics.h"
 #include "Hooks.h"
 #include "HostTime.h"
+#include "Labels.h"
 #include "Leaves.h"
 #include "PinnedNames.h"
 
@@ -98,7 +99,7 @@ private:
 
   bool mayBeCopied(const Function &F) const {
     return !F.isDeclaration() && bindsLocally(F) && !cName(F).starts_with("__flick_") &&
-           !Refused.contains(const_cast<Function *>(&F)) &&
+           !Refused.contains(const_cast<Function *>(&F)) && !keepsLabels(F) &&
            (!P.Choices.contains(const_cast<Function *>(&F)) || OnlyCopied.contains(&F));
   }
 

@@ -182,8 +182,15 @@ private:
   /// The linkage that its code has; host code may call it, though this module does not show it.
   void prepare(Function &F, const Member &Mine) {
     Function *Origin = Origins[&F];
+    // An inline function stays one to the optimiser, which inlines more of static ones with one
+    // call.
+    bool Inline = !Mine.Recorded &&
+                  (Origin->hasLinkOnceODRLinkage() || Origin->hasAvailableExternallyLinkage());
+    if (Inline)
+      Symbols[F.getName()].Code += ".flick." + P.Hash;
     bool Shared = Mine.Recorded && Origin->isWeakForLinker();
-    F.setLinkage(!Mine.Recorded             ? GlobalValue::InternalLinkage
+    F.setLinkage(Inline                     ? GlobalValue::LinkOnceODRLinkage
+                 : !Mine.Recorded           ? GlobalValue::InternalLinkage
                  : !Shared                  ? GlobalValue::ExternalLinkage
                  : Origin->isInterposable() ? GlobalValue::WeakAnyLinkage
                                             : GlobalValue::WeakODRLinkage);

@@ -41,7 +41,6 @@ StringRef libraryFunction(Intrinsic::ID Id, bool Strict) {
     FLICK_LIBRARY(log)
     FLICK_LIBRARY(log10)
     FLICK_LIBRARY(log2)
-    FLICK_LIBRARY(nearbyint)
     FLICK_LIBRARY(pow)
     FLICK_LIBRARY(sin)
     FLICK_LIBRARY(sinh)
@@ -61,18 +60,12 @@ StringRef libraryFunction(Intrinsic::ID Id, bool Strict) {
 #define FLICK_LIBRARY(INTRINSIC, NAME)                                                             \
   case Intrinsic::experimental_constrained_##INTRINSIC:                                            \
     return #NAME;
-      FLICK_LIBRARY(ceil, ceil)
-      FLICK_LIBRARY(floor, floor)
       FLICK_LIBRARY(llrint, llrint)
       FLICK_LIBRARY(llround, llround)
       FLICK_LIBRARY(lrint, lrint)
       FLICK_LIBRARY(lround, lround)
       FLICK_LIBRARY(maxnum, fmax)
       FLICK_LIBRARY(minnum, fmin)
-      FLICK_LIBRARY(rint, rint)
-      FLICK_LIBRARY(round, round)
-      FLICK_LIBRARY(roundeven, roundeven)
-      FLICK_LIBRARY(trunc, trunc)
 #undef FLICK_LIBRARY
     default:
       break;

@@ -157,7 +157,9 @@ void applyEntries(Plan &P, Function &F, const PlacementOptions &Options, bool Ma
     return;
   if (Last)
     P.Choices[&F] = {Last->Where, (Last->Exact ? "name:" : "glob:") + Last->At, Last->Exact};
-  else if (Options.Random && Options.Random->picks(cName(F)))
+  // What is always inlined is no call: each side has it in its callers.
+  else if (Options.Random && !F.hasFnAttribute(Attribute::AlwaysInline) &&
+           Options.Random->picks(cName(F)))
     P.Choices[&F] = {Side::Nxp, "random", false};
 }
 

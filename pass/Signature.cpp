@@ -117,9 +117,12 @@ Signature describe(const Shape &S) {
     Text += '.';
   Text += ')';
 
-  bool InRegisters = Ints <= 6 && Floats <= 8 && !InMemory && !Vector && !S.Type->isVarArg();
+  // Named arguments are in the same places with dots behind them and without, and the crossing sets
+  // al for any: a call without a prototype has nothing but these.
+  bool BehindDots = S.Count > S.Type->getNumParams();
+  bool InRegisters = Ints <= 6 && Floats <= 8 && !InMemory && !Vector && !BehindDots;
   Out.Text = std::move(Text);
-  Out.PlainDefinition = InRegisters && !FloatArgument && !Sret;
+  Out.PlainDefinition = InRegisters && !S.Type->isVarArg() && !FloatArgument && !Sret;
   Out.PlainCall = InRegisters && !FloatResult;
   return Out;
 }

@@ -1,7 +1,7 @@
 // Made from crates/abi by `cargo run -p flick-abi --example c-header`.
 #pragma once
 
-#define FLICK_ABI_VERSION 65540
+#define FLICK_ABI_VERSION 65541
 #define FLICK_NXP_MARCH "rv64imafdc_zicsr_zifencei_zba_zbb_zbs"
 #define FLICK_FAT_MAGIC "FLKNXP1"
 #define FLICK_FAT_HEADER_SIZE 32
@@ -24,6 +24,7 @@
 #define FLICK_SEC_GATES "flick_gates"
 #define FLICK_SEC_NXP_DATA "flick_nxp_data"
 #define FLICK_SEC_ARITY ".flick.arity"
+#define FLICK_SEC_JUMPS ".flick.jumps"
 #define FLICK_SEC_NOTE ".note.flick"
 #define FLICK_LINK_GUARD "flick_object__link_it_with_flick_cc__see_flick_explain_FLK0301"
 #define FLICK_NXP_PREFIX "__flick_nxp_"
@@ -79,8 +80,22 @@
   "__udivti3", \
   "__umodti3", \
   "bcmp", \
+  "ceil", \
+  "ceilf", \
+  "floor", \
+  "floorf", \
   "memcmp", \
   "memcpy", \
   "memmove", \
   "memset", \
-  "strlen"
+  "nearbyint", \
+  "nearbyintf", \
+  "rint", \
+  "rintf", \
+  "round", \
+  "roundeven", \
+  "roundevenf", \
+  "roundf", \
+  "strlen", \
+  "trunc", \
+  "truncf"

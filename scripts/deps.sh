@@ -20,6 +20,8 @@ packages=(
   libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross
   # tests/real: unpacking source packages
   bzip2 xz-utils
+  # make strangers: GCC's own tests
+  gcc-12-source
 )
 
 missing=()

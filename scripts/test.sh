@@ -97,12 +97,14 @@ check "Runner of the corpus" sh -c "'$cargo' build -q --release -p flick-tests &
 check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
 check "Interleavings of threads (loom)" loom
 check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
+check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample
 check "Compiler pass" warm tests/pass/run.sh
 check "Graph files" scripts/check-graphs.sh
 check "Examples by gcc and clang" examples_plain
 check "Examples by flick-cc" examples_flick
 check "Installed elsewhere" installed
 check "What the system sees" scripts/check-elf.sh
+check "Names that a program may define" tests/own-names/run.sh
 check "Projects" warm tests/projects/run.sh
 check "flick doctor" "$flick" doctor
 check "What the tools say" warm scripts/check-visible.sh
@@ -110,6 +112,8 @@ check "gdb" scripts/check-gdb.sh
 check "Instruction counts" tests/counts/run.sh
 check "Virtual time" tests/timing/run.sh
 check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
+
+check "Strangers, a sample" limited scripts/strangers.sh --sample 100
 
 check "Real projects" warm tests/real/run.sh --quick
 

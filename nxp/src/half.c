@@ -20,6 +20,12 @@ typedef union {
   uint64_t bits;
 } twice;
 
+/* A signalling NaN raises `invalid` where its number is used; a NaN keeps its payload with us. */
+static void use(double x) {
+  volatile double used = x + x;
+  (void)used;
+}
+
 float __extendhfsf2(_Float16 x) {
   uint32_t bits = ((half){x}).bits;
   uint32_t sign = (bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
@@ -28,8 +34,12 @@ float __extendhfsf2(_Float16 x) {
     return sign != 0 ? -tiny : tiny;
   }
   exponent = exponent == 31 ? 255 : exponent + 112;
-  uint32_t quiet = exponent == 255 && mantissa != 0 ? 0x400000 : 0;
-  return ((single){.bits = sign | exponent << 23 | mantissa << 13 | quiet}).value;
+  single wide = {.bits = sign | exponent << 23 | mantissa << 13};
+  if (exponent == 255 && mantissa != 0) {
+    use(wide.value);
+    wide.bits |= 0x400000;
+  }
+  return wide.value;
 }
 NXP_ALIAS(__extendhfsf2);
 
@@ -58,7 +68,10 @@ static uint16_t truncate(double x) {
   uint16_t sign = (uint16_t)(u.bits >> 48 & 0x8000);
   if (exponent == 1024) {
     uint16_t payload = (uint16_t)(u.bits >> 42 & 0x3ff);
-    return sign | 0x7c00 | (u.bits << 12 == 0 ? 0 : 0x200 | payload);
+    if (u.bits << 12 == 0)
+      return sign | 0x7c00;
+    use(x);
+    return sign | 0x7e00 | payload;
   }
   if (exponent <= 15) {
     /* The hardware rounds, in its current mode, and raises its flags: a number is added and taken
@@ -85,8 +98,10 @@ NXP_ALIAS(__truncsfhf2);
 /* bfloat16 is the upper half of binary32; to nearest, ties to even. */
 __bf16 __truncsfbf2(float x) {
   uint32_t bits = ((single){x}).bits;
-  if ((bits & 0x7fffffff) > 0x7f800000)
+  if ((bits & 0x7fffffff) > 0x7f800000) {
+    use(x);
     return ((brain){.bits = (uint16_t)(bits >> 16 | 0x40)}).value;
+  }
   return ((brain){.bits = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16)}).value;
 }
 NXP_ALIAS(__truncsfbf2);

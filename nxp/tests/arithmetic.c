@@ -1,6 +1,7 @@
 /* Prints results of the 128-bit and floating-point builtins over edge and random operands; the
  * compiler calls them for the operators below. Compared with the host's output. */
 #include "bare.h"
+#include "modes.h"
 
 typedef __int128 i128;
 typedef unsigned __int128 u128;
@@ -21,19 +22,6 @@ static void show_double(double x) {
     uint64_t bits;
   } u = {x};
   show(u.bits);
-}
-
-/* 0 nearest, 1 toward zero, 2 down, 3 up, numbered as RV64 does. */
-static void set_rounding(unsigned mode) {
-#ifdef __riscv
-  __asm__ volatile("fsrm %0" : : "r"((unsigned long)mode) : "memory");
-#else
-  static const unsigned rc[] = {0, 3, 1, 2};
-  unsigned csr;
-  __asm__ volatile("stmxcsr %0" : "=m"(csr));
-  csr = (csr & ~0x6000u) | rc[mode] << 13;
-  __asm__ volatile("ldmxcsr %0" : : "m"(csr) : "memory");
-#endif
 }
 
 static u128 operand(unsigned i) {
@@ -121,7 +109,41 @@ static void halves(unsigned i) {
   show_double(wide.value);
 }
 
+/* Which flags a NaN raises on its way to and from half precision. */
+static void signalling(void) {
+  static const uint64_t patterns[] = {0x7ff8000000000000, 0x7ff0040000000000, 0xfff4000000000000};
+  for (unsigned i = 0; i < 3; i++) {
+    union {
+      uint64_t bits;
+      double value;
+    } d = {patterns[i]};
+    union {
+      uint32_t bits;
+      float value;
+    } f = {(uint32_t)(patterns[i] >> 32 & 0x80000000) | 0x7f800000 |
+           (uint32_t)(patterns[i] >> 29 & 0x7fffff)};
+    union {
+      uint16_t bits;
+      _Float16 value;
+    } h = {(uint16_t)(patterns[i] >> 48 & 0x8000) | 0x7c00 | (uint16_t)(patterns[i] >> 42 & 0x3ff)};
+    volatile double from = d.value;
+    volatile float from_single = f.value;
+    volatile _Float16 narrow = h.value;
+    clear_flags();
+    volatile float wide = (float)narrow;
+    show(raised_flags());
+    show(wide != wide);
+    clear_flags();
+    narrow = (_Float16)from;
+    show(raised_flags());
+    clear_flags();
+    narrow = (_Float16)from_single;
+    show(raised_flags());
+  }
+}
+
 int main(void) {
+  signalling();
   for (unsigned i = 0; i < 11 * 11; i++)
     for (unsigned j = 0; j < 11 * 11; j += 1 + i % 7)
       integers(operand(i), operand(j));

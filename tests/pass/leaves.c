@@ -22,6 +22,7 @@ static inline int spoken(int x) { return sink(x) + 13; }
 // CHECK-DAG: silent{{.}}both{{.}}{{inline|leaf}}
 // CHECK-DAG: by_both{{.}}both{{.}}leaf
 // CHECK-DAG: by_library{{.}}both{{.}}leaf
+// CHECK-DAG: own_labels{{.}}both{{.}}leaf
 // NONE-NOT: {{leaf}}
 // NONE: native
 COPY int one(int x) { return x * 2 + 1; }
@@ -30,7 +31,16 @@ COPY int three(int x) { return two(x) * 3; }
 COPY int by_inline(int x) { return silent(x) + 4; }
 COPY int by_both(int x) { return quiet(x) + 5; }
 COPY int by_library(const char *s) { return (int)strlen(s) + 6; }
+COPY int own_labels(int x) {
+  static const void *const table[] = {&&one, &&two};
+  goto *table[x & 1];
+one:
+  x += 7;
+two:
+  return x;
+}
 
+// NXP-DAG: R_RISCV_CALL_PLT __flick_call_keeps_label
 // NXP-DAG: R_RISCV_CALL_PLT __flick_call_to_host
 // NXP-DAG: R_RISCV_CALL_PLT __flick_call_to_native
 // NXP-DAG: R_RISCV_CALL_PLT __flick_call_to_pointer
@@ -51,11 +61,22 @@ __attribute__((noinline)) int by_loud(int x) { return loud(x) + 6; }
 __attribute__((noinline)) int by_spoken(int x) { return spoken(x) + 7; }
 FLICK_NXP int user(int, const char *);
 __attribute__((noinline)) int to_nxp(int x) { return user(x, "") + 8; }
+// The label that one call keeps is the next call's.
+static void *kept;
+__attribute__((noinline)) int keeps_label(int x) {
+  if (!kept)
+    kept = x ? &&one : &&two;
+  goto *kept;
+one:
+  x += 7;
+two:
+  return x;
+}
 COPY int refused(int x) { return (int)((long double)x * 3); }
 __attribute__((noinline)) int by_refused(int x) { return refused(x) + 9; }
 
 FLICK_NXP int user(int x, const char *s) {
-  x = three(x) + by_inline(x) + by_both(x) + by_library(s);
+  x = three(x) + by_inline(x) + by_both(x) + by_library(s) + own_labels(x);
   x += to_host(x) + to_native(x) + to_pointer(native, x) + to_itself(x) + even(x);
-  return x + by_loud(x) + by_spoken(x) + to_nxp(x) + by_refused(x);
+  return x + by_loud(x) + by_spoken(x) + to_nxp(x) + by_refused(x) + keeps_label(x);
 }

@@ -7,11 +7,11 @@
 FLICK_NXP inline int helper(int x) { return x * 3; }
 FLICK_NXP inline int seen(int x) { return x * 5; }
 // CHECK-NOT: {{[WT]}} _Z6helperi
-// CHECK-DAG: t __flick_twin__Z6helperi
+// CHECK-DAG: W __flick_twin__Z6helperi.flick.
 // CHECK-DAG: t __flick_twin__Z4seeni
 // CHECK-DAG: W _Z4seeni
 // CHECK-DAG: T _Z4useri
-// NXP-DAG: <__flick_nxp__Z6helperi>:
+// NXP-DAG: <__flick_nxp__Z6helperi.flick.{{[0-9a-f]*}}>:
 // NXP-DAG: <__flick_nxp__Z4useri>:
 FLICK_NXP int user(int x) { return helper(x) + seen(x); }
 int host_user(int x) { return seen(x); }

@@ -66,6 +66,7 @@ done
 
 . "$here/profile.sh"
 . "$here/advise.sh"
+. "$here/baseline.sh"
 
 # Threads begin at their creator's times in a trace, too: its time line ends where the prediction does.
 time_line() {

@@ -46,6 +46,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("SEC_GATES", names::SEC_GATES),
         ("SEC_NXP_DATA", names::SEC_NXP_DATA),
         ("SEC_ARITY", names::SEC_ARITY),
+        ("SEC_JUMPS", names::SEC_JUMPS),
         ("SEC_NOTE", names::SEC_NOTE),
         ("LINK_GUARD", names::LINK_GUARD),
         ("NXP_PREFIX", names::NXP_PREFIX),

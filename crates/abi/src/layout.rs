@@ -98,6 +98,18 @@ pub struct Arity {
 }
 const _: () = assert!(size_of::<Arity>() == 12);
 
+/// Where a jump through a register at `offset` leads, sorted by `offset`: to one of `count` places in its
+/// function, which are in the module's table of targets from `first` on, ascending. None of them: out of it, as
+/// a tail call. Jumps of which this is not known have no record.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jump {
+    pub offset: u32,
+    pub first: u32,
+    pub count: u32,
+}
+const _: () = assert!(size_of::<Jump>() == 12);
+
 /// The function reads t2: its static chain, or its `va_list`.
 pub const ARITY_HIDDEN: u16 = 1;
 /// A function without a record that it calls may.
@@ -223,6 +235,12 @@ pub struct Module {
     /// Since version 1.3.
     pub arity: *const Arity,
     pub arity_count: u64,
+    /// Since version 1.5.
+    pub jumps: *const Jump,
+    pub jumps_count: u64,
+    /// Offsets in the image.
+    pub targets: *const u32,
+    pub targets_count: u64,
 }
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
 /// `Module::size` of the first minor version. Later ones add fields behind; a runtime reads no field

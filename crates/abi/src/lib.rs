@@ -17,4 +17,4 @@ pub use version::{Note, Version};
 
 /// Version of everything in this crate. What does not go together is refused by the link step and by
 /// `__flick_register` (`docs/formats.md`, "Versions", says what a change of it is).
-pub const ABI_VERSION: Version = Version::new(1, 4);
+pub const ABI_VERSION: Version = Version::new(1, 5);

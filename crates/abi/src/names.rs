@@ -15,6 +15,10 @@ pub const SEC_NXP_DATA: &str = "flick_nxp_data";
 /// Non-allocated, in NxP objects: records of 16 bytes, the address of a function and the fields of
 /// [`crate::layout::Arity`] behind its offset; since version 1.3.
 pub const SEC_ARITY: &str = ".flick.arity";
+/// Non-allocated, in NxP objects: where jumps through registers lead; since version 1.5. Records of 32-bit
+/// numbers of targets and of jumps, and so many 64-bit addresses of either: each of these jumps leads to one of
+/// these targets, in the same function; without targets, out of it.
+pub const SEC_JUMPS: &str = ".flick.jumps";
 /// [`crate::version::Note`], allocated: of which version a file is.
 pub const SEC_NOTE: &str = ".note.flick";
 /// The image in the final file: page-aligned, relocated, then read-only (RELRO); never executable.
@@ -111,6 +115,10 @@ pub const STATIC_WRAPS: &[&str] = &[
     "pthread_join",
 ];
 
+/// `__flick_outside_g` of `libnxp.a` calls the host's `g` with its signature, for programs that
+/// define `g` of [`NXP_LIBRARY`] themselves.
+pub const OUTSIDE_PREFIX: &str = "__flick_outside_";
+
 /// What `libnxp.a` defines for the code generator and, with [`CALL_PREFIX`], for direct calls.
 pub const NXP_LIBRARY: &[&str] = &[
     "__ashlti3",
@@ -148,11 +156,25 @@ pub const NXP_LIBRARY: &[&str] = &[
     "__udivti3",
     "__umodti3",
     "bcmp",
+    "ceil",
+    "ceilf",
+    "floor",
+    "floorf",
     "memcmp",
     "memcpy",
     "memmove",
     "memset",
+    "nearbyint",
+    "nearbyintf",
+    "rint",
+    "rintf",
+    "round",
+    "roundeven",
+    "roundevenf",
+    "roundf",
     "strlen",
+    "trunc",
+    "truncf",
 ];
 
 #[cfg(test)]

@@ -3,6 +3,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use flick_image::output;
+
 use crate::reproduction::Reproduction;
 use crate::run::Runner;
 use crate::{Error, Result};
@@ -79,7 +81,7 @@ pub fn explain(saved: &Reproduction, runner: Runner) -> Result<Error> {
 pub fn guarded(command: impl FnOnce() -> ExitCode) -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
-        eprintln!("{}", own_bug(&place, message(info)));
+        output::tell(own_bug(&place, message(info)));
     }));
     // Nothing is used after a panic.
     let command = std::panic::AssertUnwindSafe(command);

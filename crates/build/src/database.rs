@@ -2,6 +2,7 @@
 use std::path::Path;
 
 use flick_image::elf::read_file;
+use flick_image::output;
 
 use crate::compile::Extra;
 use crate::preprocessed::escaped;
@@ -28,7 +29,7 @@ pub fn clean(file: &Path, extra: &Extra) -> Result<()> {
     if clean == text {
         return Ok(());
     }
-    std::fs::write(file, clean)
+    output::write(file, clean.as_bytes())
         .map_err(|e| temp::cannot_write(file.display().to_string(), &e, temp::OUTPUT_HELP))
 }
 

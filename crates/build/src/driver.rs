@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
+use flick_image::output;
+
 use crate::args::Args;
 use crate::replay::Replay;
 use crate::reproduction::Reproduction;
@@ -58,7 +60,7 @@ pub fn exit_code(result: Step) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Exit(code)) => ExitCode::from(code),
         Err(Stop::Error(error)) => {
-            eprintln!("{error}");
+            output::tell(error);
             ExitCode::FAILURE
         }
     }
@@ -75,7 +77,7 @@ fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
         runner.run(&clang, &args.words)?;
         if args.words.iter().any(|word| word == "--version") {
             // Behind clang's: build systems take the first line, or the first number.
-            println!(concat!("flick ", env!("CARGO_PKG_VERSION")));
+            output::stdout(concat!("flick ", env!("CARGO_PKG_VERSION"), "\n").as_bytes())?;
         }
         return Ok(());
     }
@@ -149,7 +151,7 @@ fn compiled(
                 saved
             }
         };
-        eprintln!("{}", crash::explain(&saved, runner)?);
+        output::tell(crash::explain(&saved, runner)?);
     }
     result
 }
@@ -159,12 +161,8 @@ fn replayed(replay: &Replay, clang: &Path, words: &[OsString], runner: Runner) -
     let output = runner.capture_set(clang, words, |command| {
         command.stdin(Stdio::inherit());
     })?;
-    for (text, mut stream) in [
-        (output.stdout, Box::new(std::io::stdout()) as Box<dyn Write>),
-        (output.stderr, Box::new(std::io::stderr())),
-    ] {
-        // Nobody may be listening any more.
-        let _ = stream.write_all(&replay.restore(&text));
-    }
+    // Nobody may be listening any more.
+    let _ = std::io::stderr().write_all(&replay.restore(&output.stderr));
+    output::stdout(&replay.restore(&output.stdout))?;
     success(output.status)
 }

@@ -1,13 +1,14 @@
 //! The link of a program or library (`docs/formats.md`, "The image link").
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use flick_abi::ABI_VERSION;
 use flick_abi::names::{ALLOCATOR_FUNCTIONS, HEAP_FUNCTIONS, STATIC_WRAPS};
 use flick_image::elf::read_file;
-use flick_image::{final_file, write};
+use flick_image::{final_file, output, write};
 
 use crate::crash;
 use crate::driver::exit_code;
@@ -59,7 +60,7 @@ fn link(words: Vec<OsString>) -> Step {
     asked.insert(USABLE_SIZE.to_owned());
     let inputs = Inputs::read(&files, &asked)?;
     for warning in expected::unmet(&inputs, &files)? {
-        eprintln!("{}", warning.as_warning());
+        output::tell(warning.as_warning());
     }
     line.placement
         .check(&inputs.matched, || suggestion::of_inputs(&files))?;
@@ -108,10 +109,10 @@ fn link(words: Vec<OsString>) -> Step {
     let rules = HostRules {
         shared,
         own_heap: own_heap(&wrapped, &inputs.host_defines),
+        replaced: library.replaced(inputs.host_defines.iter().chain(&wrapped)),
         wrapped,
         allow_duplicates: has(&["-zmuldefs", "--allow-multiple-definition"])
             || line.has_z("muldefs"),
-        replaced: &inputs.host_defines & &library.names(),
     };
     let kept = if inputs.units.iter().any(|unit| unit.optional) {
         link.trial(&inputs.units, mode, &files)?
@@ -131,7 +132,7 @@ fn link(words: Vec<OsString>) -> Step {
         .map_err(|stop| link.explained(stop, &files, &link.command(Some(&image), mode)))?;
     let unstripped = |keep: &dyn Fn(&OsString) -> bool| link.again(&image, mode, keep);
     if let Some(warning) = ungated::check(&line, &files, unstripped)? {
-        eprintln!("{}", warning.as_warning());
+        output::tell(warning.as_warning());
     }
     Ok(())
 }
@@ -209,7 +210,7 @@ impl Link<'_> {
             && let Ok(notes) = failed_link::notes(self.line, files, words, self.temp)
         {
             for note in notes {
-                eprintln!("{}", note.as_note());
+                output::tell(note.as_note());
             }
         }
         stop
@@ -232,7 +233,8 @@ impl Link<'_> {
         words.extend(["-o".into(), out.clone().into()]);
         let result = self.runner.capture(&self.line.linker, &words)?;
         if !result.status.success() {
-            eprint!("{}", String::from_utf8_lossy(&result.stderr));
+            // Nobody is left to tell where it is closed.
+            let _ = std::io::stderr().write_all(&result.stderr);
             let stop = Stop::Exit(crate::run::exit_code(result.status));
             return Err(self.explained(stop, files, &words));
         }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use flick_abi::ABI_VERSION;
-use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, RT_HEAP_PREFIX};
+use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, OUTSIDE_PREFIX, RT_HEAP_PREFIX};
 use flick_image::elf::read_file;
 use flick_image::linked::{ADDRESS_PREFIX, Target, plain_name};
 use flick_image::{Linked, final_file, write};
@@ -28,7 +28,7 @@ pub struct HostRules {
     /// `--wrap`: calls go where the host linker sends them.
     pub wrapped: BTreeSet<String>,
     pub allow_duplicates: bool,
-    /// Functions of `libnxp.a` that host code of this link defines itself.
+    /// Functions of `libnxp.a` that host code of this link defines itself, or has wrapped.
     pub replaced: BTreeSet<String>,
     /// Of the C library's heap functions those that are the program's own here.
     pub own_heap: BTreeSet<String>,
@@ -39,6 +39,8 @@ pub struct HostRules {
 pub struct NxpLibrary {
     path: PathBuf,
     members: Vec<(Vec<u8>, BTreeSet<String>)>,
+    /// Functions with a way to the host's own.
+    outside: BTreeSet<String>,
 }
 
 impl NxpLibrary {
@@ -58,23 +60,31 @@ impl NxpLibrary {
         let data = read_file(&path)?;
         let archive = ArchiveFile::parse(&*data).map_err(broken)?;
         let mut members = Vec::new();
+        let mut outside = BTreeSet::new();
         let mut version = None;
         for member in archive.members() {
             let bytes = member.and_then(|m| m.data(&*data)).map_err(broken)?;
             let file = object::File::parse(bytes).map_err(broken)?;
-            let defined = file
-                .symbols()
-                .filter(|s| s.is_global() && !s.is_undefined());
-            let names = defined
-                .filter_map(|s| s.name().ok())
-                .filter(|name| !name.starts_with(CALL_PREFIX))
-                .map(str::to_owned)
-                .collect();
+            let mut names = BTreeSet::new();
+            for symbol in file.symbols() {
+                let Ok(name) = symbol.name() else { continue };
+                if !symbol.is_global() || symbol.is_undefined() || name.starts_with(CALL_PREFIX) {
+                    continue;
+                }
+                match name.strip_prefix(OUTSIDE_PREFIX) {
+                    Some(name) => outside.insert(name.to_owned()),
+                    None => names.insert(name.to_owned()),
+                };
+            }
             version = version.or_else(|| final_file::version(&file));
             members.push((bytes.to_vec(), names));
         }
         root::check_own(&path, version, |version| version == ABI_VERSION)?;
-        Ok(Self { path, members })
+        Ok(Self {
+            path,
+            members,
+            outside,
+        })
     }
 
     pub fn names(&self) -> BTreeSet<String> {
@@ -84,14 +94,30 @@ impl NxpLibrary {
             .collect()
     }
 
-    /// Arguments that offer all members but those of `replaced` functions.
+    /// Those of `defined` that stand for libnxp's. Names that belong to the compiler are defined by
+    /// its own library, where a link has that among its objects.
+    pub fn replaced<'a>(&self, defined: impl IntoIterator<Item = &'a String>) -> BTreeSet<String> {
+        let names = self.names();
+        let own = |name: &&String| !name.starts_with("__") && names.contains(*name);
+        defined.into_iter().filter(own).cloned().collect()
+    }
+
+    /// Arguments that offer all members but those of `replaced` functions, and lead to the host's
+    /// where a call needs a signature.
     fn arguments(&self, replaced: &BTreeSet<String>, temp: &Temp) -> Result<Vec<OsString>> {
         if replaced.is_empty() {
             return Ok(vec![self.path.clone().into()]);
         }
-        let mut words = vec![OsString::from("--start-lib")];
+        let mut words = Vec::new();
+        for name in replaced & &self.outside {
+            for prefix in ["", CALL_PREFIX] {
+                words.push(format!("--defsym={prefix}{name}={OUTSIDE_PREFIX}{name}").into());
+            }
+        }
+        let gone = replaced - &self.outside;
+        words.push("--start-lib".into());
         for (index, (bytes, names)) in self.members.iter().enumerate() {
-            if names.is_disjoint(replaced) {
+            if names.is_disjoint(&gone) {
                 words.push(temp.write(&format!("libnxp-{index}.o"), bytes)?.into());
             }
         }
@@ -110,7 +136,7 @@ pub fn image_object(
     temp: &Temp,
 ) -> Result<PathBuf> {
     let lld = LLD.require()?;
-    let both = &library.names() - &rules.replaced;
+    let both = &library.names() - &(&rules.replaced - &library.outside);
     let out = temp.file("image.elf");
     let mut words: Vec<OsString> = [
         "-shared",
@@ -137,7 +163,9 @@ pub fn image_object(
     for (index, unit) in units.iter().enumerate() {
         let payload = Payload::read(&unit.payload, &both).map_err(|e| e.at(&unit.place))?;
         let reachable = |name: &String| {
-            !rules.wrapped.contains(name) && (!rules.shared || unit.bound.contains(name))
+            !rules.wrapped.contains(name)
+                && !payload.variadic.contains(name)
+                && (!rules.shared || unit.bound.contains(name))
         };
         let defined = payload
             .defined

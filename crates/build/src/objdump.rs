@@ -1,14 +1,14 @@
 //! `flick objdump`: disassembly by LLVM's own tool, with the names of the source.
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use flick_abi::march;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
 use flick_image::elf::read_file;
-use flick_image::{FinalFile, linked};
+use flick_image::{FinalFile, linked, output};
 use flick_names::Demangle;
 use object::{Object, ObjectSymbol, SymbolKind};
 
@@ -132,11 +132,12 @@ fn show(
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|e| failed(format!("it cannot be started: {e}")))?;
-    let mut end = false;
+    let mut end = None;
     let mut write = |text: &str| {
-        // The reader may have seen enough (`| head`).
-        end |= out.write_all(text.as_bytes()).is_err();
-        !end
+        if end.is_none() {
+            end = out.write_all(text.as_bytes()).err();
+        }
+        end.is_none()
     };
     write(&format!("{title}\n"));
     let banner = format!("{}:", file.display());
@@ -150,12 +151,17 @@ fn show(
         line.clear();
     }
     write(&shown(""));
+    if end.is_none() {
+        end = out.flush().err();
+    }
     drop(lines);
     let status = child.wait().map_err(|e| failed(e.to_string()))?;
-    if status.success() || end {
-        Ok(())
-    } else {
-        Err(failed(format!("it ended with {status}")))
+    match end {
+        // The reader has seen enough (`| head`).
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Some(error) => Err(output::stdout_error(&error)),
+        None if status.success() => Ok(()),
+        None => Err(failed(format!("it ended with {status}"))),
     }
 }
 

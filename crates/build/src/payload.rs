@@ -10,6 +10,8 @@ use object::{LittleEndian, U16, U32, U64};
 use crate::{Error, Result};
 
 const LE: LittleEndian = LittleEndian;
+/// Of `st_other`: the function does not keep to the usual convention (RISC-V ELF psABI).
+const STO_RISCV_VARIANT_CC: u8 = 0x80;
 
 /// Names that ld.lld defines where no input does, with addresses in its output. NxP code means the
 /// host's: the host linker's symbol, or a variable of the program that happens to have the name.
@@ -40,6 +42,8 @@ pub struct Payload {
     pub bytes: Vec<u8>,
     /// Functions with NxP code, plain names; `true`: weak.
     pub defined: BTreeMap<String, bool>,
+    /// Of these, variadic ones: their NxP code wants a list that a call by name does not hand over.
+    pub variadic: BTreeSet<String>,
     /// Functions called by `__flick_call_…`, plain names.
     pub called: BTreeSet<String>,
 }
@@ -83,6 +87,9 @@ impl Payload {
                 name.strip_prefix(CALL_PREFIX),
             ) {
                 (Some(plain), _) if !undefined => {
+                    if symbol.st_other() & STO_RISCV_VARIANT_CC != 0 {
+                        payload.variadic.insert(plain.into());
+                    }
                     payload.defined.insert(plain.into(), weak);
                 }
                 (None, Some(plain)) if undefined => {

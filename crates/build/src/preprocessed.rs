@@ -1,12 +1,13 @@
 //! What a compiler cache must see of Flick in preprocessed text: a placement file is an input of the
 //! compile, and so is the pass. ccache and its like take the files from line markers, or hash the text.
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use flick_image::elf::read_file;
+use flick_image::output;
 
 use crate::Result;
 use crate::args::{Args, Stop};
@@ -22,11 +23,19 @@ pub fn add_markers(args: &Args, root: &Root) -> Result<()> {
     let text = markers(args, root)?;
     let to = match &args.output {
         Some(output) if output != "-" => Path::new(output),
-        _ => return print(text.as_bytes()),
+        _ => return output::stdout(text.as_bytes()),
     };
-    let failed = |e: std::io::Error| temp::cannot_write(to.display().to_string(), &e, HELP);
-    let mut file = OpenOptions::new().append(true).open(to).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
+    let append = || {
+        let mut file = OpenOptions::new().append(true).open(to)?;
+        file.write_all(text.as_bytes())
+    };
+    append().map_err(|e| {
+        // As clang has it: no output after an error.
+        if to.is_file() {
+            let _ = fs::remove_file(to);
+        }
+        temp::cannot_write(to.display().to_string(), &e, HELP)
+    })
 }
 
 fn markers(args: &Args, root: &Root) -> Result<String> {
@@ -46,10 +55,4 @@ fn markers(args: &Args, root: &Root) -> Result<String> {
 /// As clang writes names into line markers and JSON.
 pub fn escaped(name: &str) -> String {
     name.replace('\\', "\\\\").replace('"', "\\\"")
-}
-
-fn print(text: &[u8]) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    let written = out.write_all(text).and_then(|()| out.flush());
-    written.map_err(|e| temp::cannot_write("standard output", &e, HELP))
 }

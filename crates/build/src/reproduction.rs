@@ -8,6 +8,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use flick_image::output;
+
 use crate::args::Args;
 use crate::driver::FrontEnd;
 use crate::preprocessed::escaped;
@@ -339,7 +341,7 @@ impl<'a> Reproduction<'a> {
 
     fn write_bytes(&self, name: &str, data: &[u8]) -> Result<()> {
         let path = self.dir.join(name);
-        fs::write(&path, data).map_err(|e| failed(&path, &e))
+        output::write(&path, data).map_err(|e| failed(&path, &e))
     }
 }
 

@@ -4,6 +4,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output};
 
+use flick_image::output;
+
 use crate::temp::{Temp, write};
 use crate::{Error, Result, response};
 
@@ -85,11 +87,12 @@ impl Runner {
 
     fn show(&self, tool: &Path, args: &[OsString]) {
         if self.verbose {
-            eprint!("flick: {}", tool.display());
+            let mut line = format!("flick: {}", tool.display());
             for arg in args {
-                eprint!(" {}", quoted(&arg.to_string_lossy()));
+                line += " ";
+                line += &quoted(&arg.to_string_lossy());
             }
-            eprintln!();
+            output::tell(line);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Temporary files of one command.
 use std::path::{Path, PathBuf};
 
+use flick_image::output;
+
 use crate::{Error, Result};
 
 /// A directory that goes away with the value, or the one that the user wants to look into.
@@ -54,7 +56,7 @@ impl Temp {
 
 /// Writes a file; FLK0105.
 pub fn write(path: &Path, data: &[u8]) -> Result<()> {
-    std::fs::write(path, data).map_err(|e| {
+    output::write(path, data).map_err(|e| {
         cannot_write(
             path.display().to_string(),
             &e,

@@ -187,10 +187,6 @@ impl Beside {
 }
 
 impl Program for Translated {
-    fn is_compiled(&self) -> bool {
-        true
-    }
-
     fn insn(&self, pc: u64) -> Option<Insn> {
         let offset = self.offset(pc);
         if !self.linked.text.contains(&offset) {
@@ -222,6 +218,12 @@ impl Program for Translated {
         let mut word = [0; 8];
         word.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(u64::from_le_bytes(word))
+    }
+
+    fn jump(&self, pc: u64) -> Option<Vec<u64>> {
+        let offset = u32::try_from(self.offset(pc)).ok()?;
+        let targets = self.linked.jumps.of(offset)?.iter();
+        Some(targets.map(|&at| self.base + u64::from(at)).collect())
     }
 
     fn summary(&self, pc: u64) -> Option<Summary> {

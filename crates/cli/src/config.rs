@@ -7,8 +7,10 @@ use std::process::{Command, ExitCode, Stdio};
 
 use flick_abi::settings::{CHOICES, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics, TRACE};
 use flick_abi::{ABI_VERSION, NXP_MARCH};
-use flick_build::{Root, TOOLS, Tool};
+use flick_build::{Error, Root, TOOLS, Tool};
 use serde_json::json;
+
+use crate::print;
 
 /// Variables of Flick that no part of [`flick_abi::settings`] describes.
 const OTHER_VARIABLES: [&str; 2] = ["FLICK_ROOT", SAVE_DIR];
@@ -47,8 +49,8 @@ impl Setting {
 /// A heading and what stands below it.
 type Group = (&'static str, Vec<Setting>);
 
-/// Prints all settings. Exit status 1 if one is bad.
-pub fn run(place: &[String], as_json: bool) -> ExitCode {
+/// Prints all settings. Exit status 1 if one is bad. FLK0105.
+pub fn run(place: &[String], as_json: bool) -> Result<ExitCode, Error> {
     let groups = [
         ("Flick", flick()),
         ("programs at run time", run_time(|name| env::var_os(name))),
@@ -58,16 +60,16 @@ pub fn run(place: &[String], as_json: bool) -> ExitCode {
         ("build platform", platform()),
     ];
     if as_json {
-        println!("{:#}", json(&groups));
+        print(&format!("{:#}\n", json(&groups)))?;
     } else {
-        print!("{}", text(&groups));
+        print(&text(&groups))?;
     }
-    let bad = groups.iter().flat_map(|(_, all)| all);
-    if bad.filter(|setting| setting.problem.is_some()).count() > 0 {
+    let mut all = groups.iter().flat_map(|(_, all)| all);
+    Ok(if all.any(|setting| setting.problem.is_some()) {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
-    }
+    })
 }
 
 fn text(groups: &[Group]) -> String {

@@ -8,6 +8,7 @@ mod pages;
 mod torture;
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use flick_build::{Error, FrontEnd, Objdump, Root};
+use flick_image::output;
 use flick_names::Demangle;
 use flick_report::{advise, record};
 
@@ -255,10 +257,27 @@ fn main() -> ExitCode {
     if let Some(front) = FrontEnd::of_name(&first) {
         return flick_build::cc(front, args.skip(1));
     }
-    run(Flick::parse().command).unwrap_or_else(|error| {
-        eprintln!("{error}");
+    let done = match Flick::try_parse() {
+        Ok(flick) => run(flick.command),
+        // `--help` and `--version`.
+        Err(text) if !text.use_stderr() => shown(&text).map(|()| ExitCode::SUCCESS),
+        Err(wrong) => wrong.exit(),
+    };
+    done.unwrap_or_else(|error| {
+        output::tell(error);
         ExitCode::FAILURE
     })
+}
+
+/// On standard output; FLK0105.
+fn print(text: &str) -> Result<(), Error> {
+    output::stdout(text.as_bytes())
+}
+
+/// What clap has to say on standard output, with its colours where that is a terminal.
+fn shown(text: &clap::Error) -> Result<(), Error> {
+    let printed = text.print().and_then(|()| io::stdout().flush());
+    printed.map_err(|error| output::stdout_error(&error))
 }
 
 fn run(command: Command) -> Result<ExitCode, Error> {
@@ -274,10 +293,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Place(place) => {
             for file in &place.files {
-                print!(
-                    "{}",
-                    flick_build::place_explain(file, place.names.demangle())?
-                );
+                print(&flick_build::place_explain(file, place.names.demangle())?)?;
             }
         }
         Command::Objdump(args) => flick_build::objdump(&Objdump {
@@ -330,8 +346,8 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Bench { what } => bench::run(&what)?,
         Command::Torture(options) => return torture::run(&options),
         Command::Doctor { probe_nx: true } => return Ok(doctor::probe_nx()),
-        Command::Doctor { probe_nx: false } => return Ok(doctor::run()),
-        Command::Config(config) => return Ok(config::run(&config.place, config.json)),
+        Command::Doctor { probe_nx: false } => return doctor::run(),
+        Command::Config(config) => return config::run(&config.place, config.json),
         Command::Generate { dir } => {
             pages::write(Flick::command(), &dir).map_err(|error| {
                 Error::new(
@@ -344,7 +360,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             })?;
         }
         Command::Gdb { args } => return Err(gdb(&args)),
-        Command::Explain { code } => print!("{}", explain::explain(code.as_deref())?),
+        Command::Explain { code } => print(&explain::explain(code.as_deref())?)?,
     }
     Ok(ExitCode::SUCCESS)
 }

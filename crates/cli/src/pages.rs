@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use flick_image::output;
 
 /// Sections that follow the generated ones, by page.
 const BY_HAND: [(&str, &str); 9] = [
@@ -45,10 +46,16 @@ pub fn write(command: Command, dir: &Path) -> io::Result<()> {
     fs::create_dir_all(&man)?;
     let names = page_names(&documented);
     for (name, page) in &names {
-        fs::write(man.join(format!("{name}.1")), manual(name, page, &names)?)?;
+        output::write(
+            &man.join(format!("{name}.1")),
+            manual(name, page, &names)?.as_bytes(),
+        )?;
     }
     for (name, clang, what) in COMPILERS {
-        fs::write(man.join(format!("{name}.1")), compiler(name, clang, what))?;
+        output::write(
+            &man.join(format!("{name}.1")),
+            compiler(name, clang, what).as_bytes(),
+        )?;
     }
     // Where each shell looks for what a package brings.
     for (shell, file) in [
@@ -60,7 +67,7 @@ pub fn write(command: Command, dir: &Path) -> io::Result<()> {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut command, "flick", &mut script);
         fs::create_dir_all(file.parent().unwrap_or(dir))?;
-        fs::write(file, script)?;
+        output::write(&file, &script)?;
     }
     Ok(())
 }

@@ -6,9 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::{Args, ValueEnum};
 use flick_build::root::{CLANG, CLANGXX};
 use flick_build::{Error, Root};
+use flick_image::output;
 use flick_torture::{
     Compilers, Feature, Features, Generator, Language, Settings, User, Workshop, has_csmith,
 };
+
+use crate::print;
 
 #[derive(Args)]
 pub struct Torture {
@@ -112,12 +115,13 @@ pub fn run(options: &Torture) -> Result<ExitCode, Error> {
         _ => Error::new(
             105,
             "the session cannot go on",
-            std::env::temp_dir().display().to_string(),
+            format!("{} or {}", std::env::temp_dir().display(), options.keep.display()),
             error.to_string(),
-            "set TMPDIR to a directory that is writable, not full and not mounted noexec",
+            "set TMPDIR to a directory that is writable, not full and not mounted noexec; name one with \
+             --keep for what is kept",
         ),
     })?;
-    print!("{text}");
+    print(&text)?;
     Ok(match totals.differences {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
@@ -140,7 +144,7 @@ fn settings(options: &Torture) -> Result<Settings, Error> {
         Which::Csmith if !has_csmith() => return Err(no_csmith()),
         Which::Csmith => Generator::Csmith,
         Which::Both if user.is_none() && !has_csmith() => {
-            eprintln!("flick torture: csmith is not installed; all programs are Flick's own");
+            output::tell("flick torture: csmith is not installed; all programs are Flick's own");
             Generator::Own
         }
         Which::Both => Generator::Both,

@@ -47,6 +47,7 @@ fn place() -> tempfile::TempDir {
     let prediction = Timed {
         migrating: 2_000_000,
         staying: 3_000_000,
+        before: 3_000_000,
         sites: vec![site(8), site(16)],
         ..Timed::default()
     };

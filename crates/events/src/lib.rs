@@ -8,6 +8,7 @@ pub mod profile;
 pub mod record;
 pub mod render;
 pub mod timed;
+mod timed_notes;
 mod timed_record;
 mod timed_render;
 pub mod trace;
@@ -110,6 +111,8 @@ pub struct Summary {
     pub elapsed: u64,
     pub user: u64,
     pub system: u64,
+    /// Why the trace of the run (`FLICK_TRACE`) is not whole, where it is not.
+    pub trace_lost: Option<String>,
     /// Where a platform was named.
     pub timed: Option<timed::Timed>,
 }

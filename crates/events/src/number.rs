@@ -14,7 +14,7 @@ pub fn grouped(n: u64) -> String {
 }
 
 /// Bytes with a binary unit and three significant digits or so: `512 B`, `1.50 MiB`, `64.0 GiB`.
-pub(crate) fn bytes(n: u64) -> String {
+pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if n < 1024 {
         return format!("{n} B");

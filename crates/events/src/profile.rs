@@ -42,6 +42,11 @@ pub struct Function {
     pub local: u64,
     /// Accesses to the host's memory, where known.
     pub remote: u64,
+    /// Of `host`: what there is not if the host's memory had what NxP code has allocated; accesses to that.
+    pub spare: i64,
+    pub marked: u64,
+    /// How often it has allocated memory on the NxP.
+    pub allocations: u64,
 }
 
 /// Indices of functions.
@@ -90,6 +95,18 @@ pub fn write(profile: &Profile, out: &mut String) {
                 names.join("\t")
             ),
         );
+        if (function.spare, function.marked, function.allocations) != (0, 0, 0) {
+            let Function {
+                spare,
+                marked,
+                allocations,
+                ..
+            } = function;
+            push(
+                out,
+                format_args!("timed-function-heap {spare} {marked} {allocations}"),
+            );
+        }
     }
     for edge in &profile.edges {
         push(
@@ -108,6 +125,17 @@ pub fn take(profile: &mut Profile, key: &str, value: &str) -> Option<()> {
             profile.nxp_host_nxp = back.parse().ok()?;
         }
         "function" => profile.functions.push(function(value)?),
+        "function-heap" => {
+            let function = profile.functions.last_mut()?;
+            let mut words = value.split(' ');
+            let spare = words.next()?.parse().ok()?;
+            let mut number = || words.next()?.parse().ok();
+            let (marked, allocations) = (number()?, number()?);
+            if words.next().is_some() {
+                return None;
+            }
+            (function.spare, function.marked, function.allocations) = (spare, marked, allocations);
+        }
         "edge" => {
             let mut numbers = value.split(' ').map(str::parse);
             let mut number = || numbers.next()?.ok();
@@ -165,6 +193,9 @@ pub mod tests {
             nxp: u64::MAX,
             local: 4,
             remote: 5,
+            spare: if runs == Runs::Nxp { -6 } else { 0 },
+            marked: u64::from(runs == Runs::Nxp) * 7,
+            allocations: u64::from(runs == Runs::Nxp) * 8,
         };
         Profile {
             host_nxp_host: 6,
@@ -190,6 +221,8 @@ pub mod tests {
             ("function", "host 1 2 3 4 5 6 a\tb"),
             ("function", "nowhere 1 2 3 4 5 6 a\tb\tc"),
             ("function", "host 1 2 3 4 5 a\tb\tc"),
+            ("function-heap", "1 2"),
+            ("function-heap", "1 -2 3"),
             ("edge", "0 3 1"),
             ("edge", "0 1"),
             ("edge", "0 1 2 3"),

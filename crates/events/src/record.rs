@@ -96,6 +96,9 @@ impl Summary {
         for file in &self.files {
             push(&mut out, format_args!("file {}", escape(file)));
         }
+        if let Some(why) = &self.trace_lost {
+            push(&mut out, format_args!("trace-lost {}", escape(why)));
+        }
         if let Some(timed) = &self.timed {
             crate::timed_record::write(timed, &mut out);
         }
@@ -183,6 +186,7 @@ impl Summary {
                 self.on_host.push((*cause, calls(rest)?));
             }
             "file" => self.files.push(unescape(value)?),
+            "trace-lost" => self.trace_lost = Some(unescape(value)?),
             key if key.starts_with(crate::timed_record::PREFIX) => {
                 let timed = self.timed.get_or_insert_default();
                 crate::timed_record::take(timed, key, value)?;
@@ -337,6 +341,7 @@ mod tests {
             elapsed: 9,
             user: 10,
             system: u64::MAX,
+            trace_lost: Some("no room\n".into()),
             timed: Some(crate::timed_record::tests::full()),
         }
     }

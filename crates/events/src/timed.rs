@@ -1,5 +1,6 @@
 //! What a timed run has predicted. Times are picoseconds of virtual time; *migrating* is the run as it was, on the
-//! platform, *staying* the same with everything on the host.
+//! platform, *staying* the same with everything on the host, *before* the same with nothing placed: what NxP code has
+//! allocated lies in the host's memory then.
 
 use crate::profile::Profile;
 pub use crate::timed_render::{duration, verdict};
@@ -23,6 +24,7 @@ pub struct Site {
     pub calls: u64,
     pub migrating: u64,
     pub staying: u64,
+    pub before: u64,
     /// Of `migrating`: crossings, and waiting for a core.
     pub crossing: u64,
     /// Accesses of NxP code to NxP-local memory.
@@ -37,6 +39,7 @@ pub struct Timed {
     /// From the program's start to the end of its last thread.
     pub migrating: u64,
     pub staying: u64,
+    pub before: u64,
     /// How many threads have an account.
     pub threads: u64,
     /// Whether host code has counted itself (`--flick-timed`).
@@ -49,6 +52,11 @@ pub struct Timed {
     /// Accesses of host code to NxP-local memory.
     pub host_accesses: u64,
     pub accesses: u64,
+    /// Accesses of host code to other memory, each at the same cost.
+    pub other_accesses: u64,
+    /// The most bytes of NxP-local memory at a time that NxP code has allocated itself, and the accesses to them.
+    pub allocated: u64,
+    pub allocated_accesses: u64,
     pub sites: Vec<Site>,
     /// Empty where no profile was asked for.
     pub profile: Profile,
@@ -89,10 +97,11 @@ impl Site {
         work as f64 / self.calls.max(1) as f64
     }
 
-    /// Each call's crossings are a fixed cost; all else is in proportion to the work.
+    /// Against the same calls with nothing placed. Each call's crossings are a fixed cost; all else is in proportion to
+    /// the work.
     pub fn verdict(&self) -> Verdict {
-        let factor = self.staying as f64 / self.migrating.max(1) as f64;
-        let gain = self.staying as f64 - self.migrating.saturating_sub(self.crossing) as f64;
+        let factor = self.before as f64 / self.migrating.max(1) as f64;
+        let gain = self.before as f64 - self.migrating.saturating_sub(self.crossing) as f64;
         let break_even = (gain > 0.0).then(|| self.crossing as f64 / gain * self.work());
         if factor >= 1.0 {
             Verdict::Pays { factor, break_even }
@@ -114,6 +123,7 @@ mod tests {
             accesses: accesses * 10,
             migrating: 10 * (18_300 + accesses * 267),
             staying: 10 * accesses * 825,
+            before: 10 * accesses * 825,
             crossing: 183_000,
             ..Site::default()
         };
@@ -131,7 +141,7 @@ mod tests {
             calls: 1,
             instructions: 100,
             migrating: 1000,
-            staying: 100,
+            before: 100,
             crossing: 10,
             ..Site::default()
         };

@@ -23,6 +23,10 @@ pub fn write(timed: &Timed, out: &mut String) {
         ("host-counted", timed.host_counted.into()),
         ("host-accesses", timed.host_accesses),
         ("accesses", timed.accesses),
+        ("before-ps", timed.before),
+        ("other-accesses", timed.other_accesses),
+        ("allocated", timed.allocated),
+        ("allocated-accesses", timed.allocated_accesses),
     ] {
         push(out, format_args!("timed-{key} {value}"));
     }
@@ -55,6 +59,9 @@ pub fn write(timed: &Timed, out: &mut String) {
             out,
             format_args!("timed-site {numbers} {}", names.join("\t")),
         );
+        if site.before != site.staying {
+            push(out, format_args!("timed-site-before {}", site.before));
+        }
     }
     if !timed.profile.functions.is_empty() {
         profile::write(&timed.profile, out);
@@ -68,7 +75,15 @@ pub fn take(timed: &mut Timed, key: &str, value: &str) -> Option<()> {
         "description" => timed.description = unescape(value)?,
         "libc" => timed.libc = unescape(value)?,
         "migrating-ps" => timed.migrating = value.parse().ok()?,
-        "staying-ps" => timed.staying = value.parse().ok()?,
+        "staying-ps" => {
+            timed.staying = value.parse().ok()?;
+            // Of a runtime that does not know better.
+            timed.before = timed.staying;
+        }
+        "before-ps" => timed.before = value.parse().ok()?,
+        "other-accesses" => timed.other_accesses = value.parse().ok()?,
+        "allocated" => timed.allocated = value.parse().ok()?,
+        "allocated-accesses" => timed.allocated_accesses = value.parse().ok()?,
         "threads" => timed.threads = value.parse().ok()?,
         "host-counted" => timed.host_counted = value.parse::<u64>().ok()? != 0,
         "host-accesses" => timed.host_accesses = value.parse().ok()?,
@@ -86,6 +101,7 @@ pub fn take(timed: &mut Timed, key: &str, value: &str) -> Option<()> {
                 _ => return None,
             }
         }
+        "site-before" => timed.sites.last_mut()?.before = value.parse().ok()?,
         "site" => timed.sites.push(site(value)?),
         key => profile::take(&mut timed.profile, key, value)?,
     }
@@ -108,6 +124,7 @@ fn site(value: &str) -> Option<Site> {
     let mut names = words.next()?.split('\t');
     let mut name = || unescape(names.next()?);
     (site.caller, site.module, site.callee) = (name()?, name()?, name()?);
+    site.before = site.staying;
     names.next().is_none().then_some(site)
 }
 
@@ -121,6 +138,7 @@ pub mod tests {
             description: "of\nmany\twords".into(),
             migrating: 1,
             staying: u64::MAX,
+            before: u64::MAX - 1,
             threads: 3,
             host_counted: true,
             libc: "glibc 2.36".into(),
@@ -134,6 +152,9 @@ pub mod tests {
             }],
             host_accesses: 6,
             accesses: 7,
+            other_accesses: 15,
+            allocated: 16,
+            allocated_accesses: 17,
             sites: vec![Site {
                 caller: "main".into(),
                 module: "/a b/c\td".into(),
@@ -142,6 +163,7 @@ pub mod tests {
                 calls: 9,
                 migrating: 10,
                 staying: 11,
+                before: 18,
                 crossing: 12,
                 accesses: 13,
                 instructions: 14,
@@ -154,6 +176,7 @@ pub mod tests {
     fn damage_is_noticed() {
         let mut timed = Timed::default();
         for (key, value) in [
+            ("timed-site-before", "1"),
             ("timed-share", "sideways 1 x"),
             ("timed-share", "migrating x"),
             ("timed-site", "1 2 3 4 5 6 7 a\tb"),

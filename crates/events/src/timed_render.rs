@@ -45,11 +45,15 @@ impl Display for Text<'_> {
         let t = self.timed;
         writeln!(f, "\n Predicted for {}: {}\n", t.platform, t.description)?;
         let migrating = t.migrating.max(1) as f64;
-        let ratio = t.staying as f64 / migrating;
+        let ratio = t.baseline() as f64 / migrating;
+        let than = match t.baseline_moves() {
+            true => "with nothing placed",
+            false => "without",
+        };
         let faster = if ratio >= 1.0 {
-            format!("{ratio:.2}x faster than without")
+            format!("{ratio:.2}x faster than {than}")
         } else {
-            format!("{:.2}x slower than without", 1.0 / ratio.max(1e-9))
+            format!("{:.2}x slower than {than}", 1.0 / ratio.max(1e-9))
         };
         writeln!(
             f,
@@ -57,7 +61,18 @@ impl Display for Text<'_> {
             duration(t.migrating)
         )?;
         writeln!(f, " {:>20}  without migration", duration(t.staying))?;
+        if t.baseline_moves() {
+            writeln!(f, " {:>20}  with nothing placed", duration(t.before))?;
+        }
         f.write_str(self.below_times)?;
+        for about in [t.about_baseline(), t.about_data()] {
+            if !about.is_empty() {
+                writeln!(f)?;
+            }
+            for line in about {
+                writeln!(f, " {line}")?;
+            }
+        }
         shares(f, "With migration", &t.migrating_shares)?;
         shares(f, "Without migration", &t.staying_shares)?;
         self.sites(f)?;
@@ -146,17 +161,21 @@ impl Text<'_> {
             return Ok(());
         }
         writeln!(f, "\n Calls of the NxP, by call site:")?;
+        let without = match self.timed.baseline_moves() {
+            true => "with nothing placed",
+            false => "without",
+        };
         let shown = if self.all { sites.len() } else { MOST_SITES };
         for site in sites.iter().take(shown) {
             let caller = self.demangle.apply(&site.caller);
             let callee = self.demangle.apply(&site.callee);
             writeln!(
                 f,
-                " {:>20}  {caller} -> {callee}: {} calls, {} a call ({} without)",
+                " {:>20}  {caller} -> {callee}: {} calls, {} a call ({} {without})",
                 duration(site.migrating),
                 grouped(site.calls),
                 duration(site.migrating / site.calls.max(1)),
-                duration(site.staying / site.calls.max(1)),
+                duration(site.before / site.calls.max(1)),
             )?;
             writeln!(f, " {:>20}  {}", "", verdict(site))?;
         }
@@ -186,7 +205,7 @@ mod tests {
             calls: 10,
             accesses: 8120,
             migrating: 10 * (18_300_000 + 812 * 267_000),
-            staying: 10 * 812 * 825_000,
+            before: 10 * 812 * 825_000,
             crossing: 183_000_000,
             ..Site::default()
         };

@@ -16,6 +16,7 @@ fn prediction() -> Timed {
         description: "of two\nlines, é".into(),
         migrating: 7,
         staying: u64::MAX,
+        before: 6,
         threads: 2,
         host_counted: true,
         staying_shares: vec![Share {
@@ -32,6 +33,7 @@ fn prediction() -> Timed {
             accesses: 3,
             migrating: 10,
             staying: 5,
+            before: 4,
             crossing: 6,
         }],
         ..Timed::default()

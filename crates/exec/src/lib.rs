@@ -1,4 +1,6 @@
 //! Runs a command with a time limit and keeps what it printed: for what compares programs.
+mod child;
+
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
@@ -6,8 +8,6 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
-use wait_timeout::ChildExt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -31,6 +31,20 @@ pub struct Finished {
     pub status: Status,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+    /// Processor time of the command and of what it waited for.
+    pub cpu: Duration,
+}
+
+/// Limits that the kernel keeps for each process of a command.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Caps {
+    /// Bytes of private memory that can be written to; what is only reserved does not count.
+    pub data: Option<u64>,
+    /// Bytes of a file that is written.
+    pub file: Option<u64>,
+    /// Seconds of processor time; SIGXCPU is a time limit then. A program that has a limit or a handler of its
+    /// own sees no other.
+    pub cpu: Option<u64>,
 }
 
 pub struct Run<'a> {
@@ -46,6 +60,7 @@ pub struct Run<'a> {
     /// Of processor time, which a busy machine does not stretch; a program that uses `ITIMER_PROF` or
     /// SIGPROF itself must go without.
     pub processor_limit: Option<Duration>,
+    pub caps: Caps,
 }
 
 impl Run<'_> {
@@ -93,26 +108,61 @@ impl Run<'_> {
             // SAFETY: `start` makes one system call, allocates nothing and takes no lock.
             unsafe { command.pre_exec(start) };
         }
-        let mut child = command.process_group(0).spawn()?;
-        let status = child.wait_timeout(self.limit)?;
-        if status.is_none() {
-            let group = i32::try_from(child.id()).map_err(io::Error::other)?;
-            // SAFETY: killpg only takes numbers; the group is the child's own, not yet reaped.
-            unsafe { libc::killpg(group, libc::SIGKILL) };
-            child.wait()?;
+        let limits = self.caps.resources();
+        if !limits.is_empty() {
+            let set = move || {
+                limits.iter().try_for_each(|&(resource, most)| {
+                    let value = libc::rlimit {
+                        rlim_cur: most,
+                        rlim_max: most,
+                    };
+                    // SAFETY: setrlimit is async-signal-safe; `value` is valid.
+                    match unsafe { libc::setrlimit(resource, &value) } {
+                        0 => Ok(()),
+                        _ => Err(io::Error::last_os_error()),
+                    }
+                })
+            };
+            // SAFETY: `set` makes system calls, allocates nothing and takes no lock.
+            unsafe { command.pre_exec(set) };
         }
+        let child = command.process_group(0).spawn()?;
+        let (ended, cpu) = child::wait(child, self.limit)?;
         let finished = Finished {
-            status: status.map_or(Status::TimedOut, |status| match status.signal() {
+            status: ended.map_or(Status::TimedOut, |status| match status.signal() {
                 Some(libc::SIGPROF) if self.processor_limit.is_some() => Status::TimedOut,
+                // The kernel sends SIGKILL where both limits are the same.
+                Some(libc::SIGXCPU | libc::SIGKILL) if self.caps.spent(cpu) => Status::TimedOut,
                 Some(signal) => Status::Signal(signal),
                 None => Status::Code(status.code().unwrap_or(-1)),
             }),
             stdout: fs::read(&out)?,
             stderr: fs::read(&err)?,
+            cpu,
         };
         fs::remove_file(out)?;
         fs::remove_file(err)?;
         Ok(finished)
+    }
+}
+
+impl Caps {
+    fn resources(self) -> Vec<(libc::__rlimit_resource_t, u64)> {
+        let all = [
+            (libc::RLIMIT_DATA, self.data),
+            (libc::RLIMIT_FSIZE, self.file),
+            (libc::RLIMIT_CPU, self.cpu),
+        ];
+        let asked = all.into_iter();
+        asked.filter_map(|(r, most)| Some((r, most?))).collect()
+    }
+
+    /// Whether the limit of processor time can have ended a process that took this much.
+    fn spent(self, cpu: Duration) -> bool {
+        // The kernel counts in ticks, and we what was counted at the end.
+        let slack = Duration::from_millis(500);
+        self.cpu
+            .is_some_and(|most| cpu + slack >= Duration::from_secs(most))
     }
 }
 
@@ -157,6 +207,7 @@ mod tests {
             stdin: Some(&input),
             limit: Duration::from_secs(limit),
             processor_limit: Some(Duration::from_millis(300)),
+            caps: Caps::default(),
         }
         .finish()
         .unwrap()
@@ -176,6 +227,51 @@ mod tests {
     fn ends_what_runs_too_long() {
         assert_eq!(sh("sleep 30 & sleep 30", 1).status, Status::TimedOut);
         assert_eq!(sh("while :; do :; done", 60).status, Status::TimedOut);
+    }
+
+    #[test]
+    fn knows_what_it_took() {
+        let idle = sh("sleep 0.2", 10);
+        assert!(idle.cpu < Duration::from_millis(100), "{:?}", idle.cpu);
+        let busy = sh("while :; do :; done", 60);
+        assert!(busy.cpu >= Duration::from_millis(250), "{:?}", busy.cpu);
+    }
+
+    #[test]
+    fn the_kernel_keeps_caps() {
+        let dir = tempfile::tempdir().unwrap();
+        let capped = |script: &str, caps| {
+            let run = Run {
+                argv: &["sh".into(), "-c".into(), script.into()],
+                cwd: dir.path(),
+                scratch: dir.path(),
+                tag: "t",
+                env: &[],
+                stdin: None,
+                limit: Duration::from_secs(60),
+                processor_limit: None,
+                caps,
+            };
+            run.finish().unwrap().status
+        };
+        let cpu = Caps {
+            cpu: Some(1),
+            ..Caps::default()
+        };
+        assert_eq!(capped("while :; do :; done", cpu), Status::TimedOut);
+        assert_eq!(capped("kill -9 $$", cpu), Status::Signal(libc::SIGKILL));
+        let file = Caps {
+            file: Some(4096),
+            ..Caps::default()
+        };
+        let long = "exec head -c 9999 /dev/zero >big";
+        assert_eq!(capped(long, file), Status::Signal(libc::SIGXFSZ));
+        let data = Caps {
+            data: Some(64 << 20),
+            ..Caps::default()
+        };
+        let large = "x=0123456789abcdef; while :; do x=$x$x; done";
+        assert!(!matches!(capped(large, data), Status::Code(0)));
     }
 
     #[test]

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use flick_abi::layout::Arity;
-use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, SEC_ARITY};
+use flick_abi::layout::{Arity, Jump};
+use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, SEC_ARITY, SEC_JUMPS};
 use flick_abi::{NXP_MARCH, march};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
 use object::{LittleEndian, Object, ObjectSymbol, ObjectSymbolTable, SymbolFlags};
 
+use crate::jumps::{self, Jumps};
 use crate::{Error, Result};
 use crate::{lines, unwind};
 
@@ -33,6 +34,7 @@ pub struct Linked {
     pub entries: BTreeMap<String, u64>,
     /// Sorted by offset, one for each.
     pub arity: Vec<Arity>,
+    pub jumps: Jumps,
     /// Empty without debug information.
     pub lines: lines::Table,
     /// Empty without call frame information.
@@ -117,6 +119,7 @@ impl Linked {
         linked.relocations = relocations(&elf, file, base, linked.bytes.len() as u64)?;
         linked.symbols(&elf, base);
         linked.arity = arity(&elf, file, base, &linked.functions);
+        linked.jumps = jumps::read(&elf, file, base, &linked.functions)?;
         linked.lines = lines::read(&elf, base, linked.bytes.len() as u64);
         linked.unwind = unwind::read(&elf, base, linked.bytes.len() as u64);
         linked.march = march(&elf).unwrap_or_else(|| NXP_MARCH.into());
@@ -409,7 +412,7 @@ fn cannot_hold(why: &str, help: &str) -> Error {
     )
 }
 
-fn not_linked(why: &dyn std::fmt::Display) -> Error {
+pub(crate) fn not_linked(why: &dyn std::fmt::Display) -> Error {
     Error::new(
         103,
         "a tool that Flick calls failed",

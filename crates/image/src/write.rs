@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use flick_abi::layout::{
-    Arity, FuncEntry, Gate, InlinedEntry, LineEntry, MODULE_MAGIC, Module, SavedRegisters, Unit,
-    UnwindEntry,
+    Arity, FuncEntry, Gate, InlinedEntry, Jump, LineEntry, MODULE_MAGIC, Module, SavedRegisters,
+    Unit, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, names};
 use object::write::{Object, Relocation, SectionId, Symbol, SymbolId, SymbolSection};
@@ -296,6 +296,14 @@ impl Writer {
                 arity.extend(half.to_le_bytes());
             }
         }
+        let mut jumps = Vec::with_capacity(linked.jumps.all.len() * size_of::<Jump>());
+        for jump in &linked.jumps.all {
+            for word in [jump.offset, jump.first, jump.count] {
+                jumps.extend(word.to_le_bytes());
+            }
+        }
+        let targets = linked.jumps.targets.iter();
+        let targets = targets.flat_map(|target| target.to_le_bytes()).collect();
 
         let strings_size = strings.bytes.len() as u64;
         let table = |out: &mut Self, name: &str, align, data| {
@@ -308,6 +316,8 @@ impl Writer {
         let unwind = table(self, ".rodata.flick_unwind", 4, unwind);
         let saved = table(self, ".rodata.flick_saved", 2, saved);
         let arity = table(self, ".rodata.flick_arity", 4, arity);
+        let jumps = table(self, ".rodata.flick_jumps", 4, jumps);
+        let targets = table(self, ".rodata.flick_targets", 4, targets);
         let strings = table(self, ".rodata.flick_strings", 1, strings.bytes);
 
         let mut record = vec![0; size_of::<Module>()];
@@ -344,6 +354,14 @@ impl Writer {
                 linked.unwind.saved.len() as u64,
             ),
             (offset_of!(Module, arity_count), linked.arity.len() as u64),
+            (
+                offset_of!(Module, jumps_count),
+                linked.jumps.all.len() as u64,
+            ),
+            (
+                offset_of!(Module, targets_count),
+                linked.jumps.targets.len() as u64,
+            ),
             (offset_of!(Module, strings_size), strings_size),
             (offset_of!(Module, image_id), xxh3_64(&linked.bytes)),
         ] {
@@ -358,6 +376,8 @@ impl Writer {
             (offset_of!(Module, unwind), unwind, 0),
             (offset_of!(Module, saved), saved, 0),
             (offset_of!(Module, arity), arity, 0),
+            (offset_of!(Module, jumps), jumps, 0),
+            (offset_of!(Module, targets), targets, 0),
             (offset_of!(Module, strings), strings, 0),
             (offset_of!(Module, march), strings, i64::from(march)),
         ];

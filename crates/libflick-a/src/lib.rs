@@ -2,14 +2,39 @@
 //! leads here (`--wrap`).
 
 #[cfg(not(test))]
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 
 mod malloc;
+#[cfg(not(test))]
+mod named;
 mod signals;
 mod threads;
 
 #[global_allocator]
 static ALLOCATOR: flick_run::translation::Allocator = flick_run::translation::Allocator;
+
+/// Rust's library and mimalloc get what they call from there.
+#[cfg(not(test))]
+#[used]
+static OWN: fn() -> [*const (); 5] = flick_own::anchor;
+
+#[cfg(not(test))]
+extern "C" fn tell() {
+    fn nobody() -> Option<&'static CStr> {
+        None
+    }
+    flick_run::host_library::init(flick_run::host_library::HostLibrary {
+        owner_of_free: nobody,
+        vfork: named::__vfork as *const () as usize,
+        getcontext: named::__getcontext as *const () as usize,
+    });
+}
+
+/// Before all other constructors: these may call NxP functions.
+#[cfg(not(test))]
+#[used]
+#[unsafe(link_section = ".init_array.00001")]
+static TELL: extern "C" fn() = tell;
 
 /// lld refers to `__wrap_NAME` weakly where libc's NAME is weak, and such a reference brings nothing of an archive in. This
 /// one does, as soon as the allocator is there.

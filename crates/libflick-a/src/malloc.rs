@@ -3,13 +3,12 @@
 //!
 //! A program may bring an allocator of its own that has `malloc`, `free`, `calloc` and `realloc` only.
 //! A reference from here to more would make the linker take the C library's besides, and both define
-//! `malloc`; hence the weak reference here, and those that the Makefile makes of the rest.
+//! `malloc`; hence the weak reference here, and those that `scripts/static-library.sh` makes of the rest.
 use std::arch::naked_asm;
 use std::ffi::c_void;
 use std::ptr;
 
 use flick_run::memory::heap;
-use flick_run::memory::policy;
 
 unsafe extern "C" {
     fn __real_free(ptr: *mut c_void);
@@ -23,10 +22,8 @@ pub unsafe extern "C" fn __wrap_free(ptr: *mut c_void) {
     if heap::owns(ptr) {
         // SAFETY: the caller's block, of the NxP heap.
         unsafe { heap::release(ptr) };
-    } else if ptr.is_null() {
-        policy::freed_null();
     } else {
-        // SAFETY: the caller's block, of the C library's heap.
+        // SAFETY: the caller's block, of the C library's heap, or NULL.
         unsafe { __real_free(ptr) };
     }
 }

@@ -7,6 +7,7 @@ unsafe extern "C" {
         new: *const libc::sigaction,
         old: *mut libc::sigaction,
     ) -> c_int;
+    fn __sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
     fn __real_sigprocmask(
         how: c_int,
         set: *const libc::sigset_t,
@@ -25,6 +26,7 @@ unsafe extern "C" {
 flick_run::signal_shims! {
     prefix: "__wrap_",
     sigaction: __real_sigaction,
+    sigaction_of_signal: __sigaction,
     sigprocmask: __real_sigprocmask,
     pthread_sigmask: __real_pthread_sigmask,
     sigsuspend: __real_sigsuspend,

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use flick_abi::names::STATIC_WRAPS;
 
-/// The library, built now: cargo builds no static library for a package's own tests.
-fn library() -> PathBuf {
+/// The library, built now: cargo builds no static library for a package's own tests. As `make` leaves it.
+fn library(dir: &Path) -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "-p", env!("CARGO_PKG_NAME")]);
     cargo.args([
@@ -19,13 +19,18 @@ fn library() -> PathBuf {
     assert!(cargo.status().unwrap().success());
     // target/<profile>/deps/<test>
     let exe = std::env::current_exe().unwrap();
-    exe.ancestors().nth(2).unwrap().join("libflick_static.a")
+    let archive = exe.ancestors().nth(2).unwrap().join("libflick_static.a");
+    let library = dir.join("libflick.a");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/static-library.sh");
+    let status = Command::new(script).arg(archive).arg(&library).status();
+    assert!(status.unwrap().success());
+    library
 }
 
 #[test]
 fn blocks_of_the_nxp_heap() {
     let dir = tempfile::tempdir().unwrap();
-    let library = library();
+    let library = library(dir.path());
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../libflick-so/tests");
     for linker in ["bfd", "lld-19"] {
         let program = dir.path().join(linker);

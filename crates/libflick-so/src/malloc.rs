@@ -11,7 +11,6 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Release};
 
 use flick_run::memory::heap;
-use flick_run::memory::policy;
 
 type Free = unsafe extern "C" fn(*mut c_void);
 type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
@@ -60,7 +59,7 @@ unsafe extern "C" fn free_any(ptr: *mut c_void) {
         return unsafe { heap::release(ptr) };
     }
     if ptr.is_null() {
-        return policy::freed_null();
+        return;
     }
     // Without a next definition the few bytes that dlsym frees are lost.
     if let Some(free) = next(&NEXT_FREE, c"free") {

@@ -29,6 +29,7 @@ static FIND_ALL: extern "C" fn() = find_all;
 flick_run::signal_shims! {
     prefix: "",
     sigaction: SIGACTION.function(),
+    sigaction_of_signal: SIGACTION.function(),
     sigprocmask: SIGPROCMASK.function(),
     pthread_sigmask: PTHREAD_SIGMASK.function(),
     sigsuspend: SIGSUSPEND.function(),

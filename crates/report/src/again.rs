@@ -1,6 +1,5 @@
 //! Runs of a program after the first, for what they predict: `--verify-baseline`, `--repeat`.
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::Path;
 use std::process::ExitStatus;
 
@@ -35,10 +34,9 @@ pub fn run(
     let program = Path::new(&command[0]);
     let mut child = child::quiet(command, &environment).map_err(|e| file_error(program, &e))?;
     let status = child.wait().map_err(|e| file_error(program, &e))?;
-    let records = fs::read(&record).unwrap_or_default();
     Ok(Again {
         status,
-        timed: last(&String::from_utf8_lossy(&records), child.id()),
+        timed: last(&child::records(&record)?, child.id()),
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{self, Command, ExitCode, ExitStatus, Stdio};
 use std::{fs, io};
 
-use flick_image::Error;
+use flick_image::{Error, output};
 
 /// Starts `command` (program, then arguments) for `tool`. Where that cannot be, says so on stderr
 /// and gives the exit status: 126 and 127, as in a shell.
@@ -23,16 +23,13 @@ pub fn start(
         .envs(environment.iter().copied())
         .spawn()
         .map_err(|error| {
-            eprintln!(
-                "{}",
-                Error::new(
-                    105,
-                    "the program cannot be started",
-                    program.to_string_lossy(),
-                    error.to_string(),
-                    format!("give its path: {tool} ./program"),
-                )
-            );
+            output::tell(Error::new(
+                105,
+                "the program cannot be started",
+                program.to_string_lossy(),
+                error.to_string(),
+                format!("give its path: {tool} ./program"),
+            ));
             let missing = error.kind() == io::ErrorKind::NotFound;
             ExitCode::from(if missing { 127 } else { 126 })
         })?;
@@ -99,17 +96,31 @@ fn die_of(signal: i32) -> ExitCode {
     ExitCode::from(128u8.saturating_add(signal as u8))
 }
 
-/// An earlier file becomes `NAME.old`, as perf has it.
-pub fn keep_old(path: &Path) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(about) if about.is_file() && about.len() > 0 => {
-            let mut old = path.as_os_str().to_owned();
-            old.push(".old");
-            fs::rename(path, old)
+/// The records that the program's runtime left in the file at `path`; empty where it left none. FLK0105,
+/// also where there was no room for one.
+pub fn records(path: &Path) -> Result<String, Error> {
+    match fs::read(path) {
+        Ok(bytes) if !bytes.is_empty() => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(file_error(path, &error));
         }
-        _ => Ok(()),
+        _ => {}
     }
+    let probe = path.with_extension("room");
+    fs::write(&probe, [0; RECORD])
+        .and_then(|()| fs::remove_file(&probe))
+        .map_err(|error| {
+            let place = path.parent().unwrap_or(path);
+            let mut told = file_error(place, &error);
+            told.what = "the record of the run cannot be written".into();
+            told.help = "make room there, or set TMPDIR to a directory that has some".into();
+            told
+        })?;
+    Ok(String::new())
 }
+
+/// Bytes that a record takes, or so.
+const RECORD: usize = 16 << 10;
 
 /// FLK0105.
 pub fn file_error(path: &Path, error: &io::Error) -> Error {

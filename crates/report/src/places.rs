@@ -30,6 +30,7 @@ pub fn name(timed: &mut Timed, demangle: Demangle, is_same: impl Fn(&str) -> boo
                 known.calls += site.calls;
                 known.migrating += site.migrating;
                 known.staying += site.staying;
+                known.before += site.before;
                 known.crossing += site.crossing;
                 known.accesses += site.accesses;
                 known.instructions += site.instructions;

@@ -2,14 +2,14 @@
 //! manner of `perf record`; and the file in which it is kept.
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use flick_events::number::grouped;
 use flick_events::trace::{self, Reason, Trace, What};
-use flick_image::Error;
+use flick_image::{Error, output};
 use flick_names::Demangle;
 
 use crate::child::{self, file_error};
@@ -36,11 +36,12 @@ pub struct Options {
 /// named, FLK0105 where a file cannot be written or the trace is not one.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let platform = platform::required("flick record", options.platform.as_deref())?;
-    let output = options.output.as_path();
+    let trace = options.output.as_path();
     // The program may change its directory.
-    let path = std::path::absolute(output).map_err(|e| file_error(output, &e))?;
-    child::keep_old(&path).map_err(|e| file_error(output, &e))?;
-    File::create(&path).map_err(|e| file_error(output, &e))?;
+    let path = std::path::absolute(trace).map_err(|e| file_error(trace, &e))?;
+    readable_again(trace)?;
+    output::keep_old(&path).map_err(|e| file_error(trace, &e))?;
+    File::create(&path).map_err(|e| file_error(trace, &e))?;
     let dir = tempfile::Builder::new()
         .prefix("flick-record")
         .tempdir()
@@ -62,13 +63,60 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     };
     let program = Path::new(command.first().map_or(OsStr::new(""), OsString::as_os_str));
     let status = child.wait().map_err(|e| file_error(program, &e))?;
-    let text = finish(output, &path, options, || {
-        why_nothing(program, status, record.exists())
+    let records = match child::records(&record) {
+        // It would have said why there is no trace, or a part of one.
+        Err(error) if !is_whole(&path) => {
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
+        records => records.unwrap_or_default(),
+    };
+    if let Some(why) = lost(&records) {
+        // What is there of it nobody can read.
+        let _ = fs::remove_file(&path);
+        return Err(unwritten(trace, why));
+    }
+    let text = finish(trace, &path, options, || {
+        why_nothing(program, status, !records.is_empty())
     })?;
     // Nobody is left to tell where stderr is closed.
     let _ = writeln!(io::stderr(), "[ flick record: {text} ]");
     drop(dir);
     Ok(child::end_as(status))
+}
+
+fn is_whole(path: &Path) -> bool {
+    fs::read(path).is_ok_and(|bytes| !bytes.is_empty() && Trace::read(&bytes).is_ok())
+}
+
+/// FLK0105 where `trace` is what cannot be read once the program has ended: a device or a pipe.
+fn readable_again(trace: &Path) -> Result<(), Error> {
+    match fs::metadata(trace) {
+        Ok(about) if !about.is_file() => Err(Error::new(
+            105,
+            "a trace cannot be kept there",
+            trace.display().to_string(),
+            "it is no regular file, and what the program writes is read again at its end",
+            "name a file: flick record -o flick.data",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Why the trace of one of these processes is not whole.
+fn lost(records: &str) -> Option<String> {
+    let all = flick_events::parse(records).unwrap_or_default();
+    all.into_iter().find_map(|summary| summary.trace_lost)
+}
+
+fn unwritten(trace: &Path, why: String) -> Error {
+    Error::new(
+        105,
+        "the trace could not be written to its end",
+        trace.display().to_string(),
+        why,
+        "make room there, or name a file elsewhere: flick record -o FILE",
+    )
 }
 
 /// What the trace holds; without one `why` there is none.
@@ -81,9 +129,7 @@ fn finish(
     let bytes = fs::read(path).map_err(|e| file_error(output, &e))?;
     if bytes.is_empty() {
         // As after a program that cannot be started: no file that holds nothing.
-        if fs::metadata(path).is_ok_and(|about| about.is_file()) {
-            let _ = fs::remove_file(path);
-        }
+        let _ = fs::remove_file(path);
         return Ok(format!("the program left no trace: {}", why()));
     }
     let trace = parse(output, &bytes)?;
@@ -118,12 +164,12 @@ fn why_nothing(program: &Path, status: ExitStatus, has_record: bool) -> String {
     }
 }
 
-/// Writes the page of the trace in `input` to `output` (`-`: stdout), and a trace for Perfetto if
+/// Writes the page of the trace in `input` to `to` (`-`: stdout), and a trace for Perfetto if
 /// that is asked for. FLK0105 where a file cannot be read or written, or is no trace; FLK0303 where
 /// another version wrote it.
 pub fn report(
     input: &Path,
-    output: &Path,
+    to: &Path,
     perfetto: Option<&Path>,
     demangle: Demangle,
 ) -> Result<(), Error> {
@@ -142,16 +188,11 @@ pub fn report(
     if let Some(file) = perfetto {
         write_perfetto(&trace, file, demangle)?;
     }
-    if output == Path::new("-") {
-        let mut out = io::stdout().lock();
-        return out
-            .write_all(page.as_bytes())
-            .and_then(|()| out.flush())
-            .map_err(|e| file_error(output, &e));
+    if to == Path::new("-") {
+        return output::stdout(page.as_bytes());
     }
-    fs::write(output, page).map_err(|e| file_error(output, &e))?;
-    println!("{}", output.display());
-    Ok(())
+    output::write(to, page.as_bytes()).map_err(|e| file_error(to, &e))?;
+    output::stdout(format!("{}\n", to.display()).as_bytes())
 }
 
 /// Whether `file` was last written before `other`, as far as that can be known.
@@ -164,12 +205,8 @@ fn is_older(file: &Path, other: &Path) -> bool {
 }
 
 fn write_perfetto(trace: &Trace<'_>, path: &Path, demangle: Demangle) -> Result<(), Error> {
-    let write = || {
-        let mut out = BufWriter::new(File::create(path)?);
-        perfetto::write(trace, demangle, &mut out)?;
-        out.flush()
-    };
-    write().map_err(|e| file_error(path, &e))
+    output::replace(path, |out| perfetto::write(trace, demangle, out))
+        .map_err(|e| file_error(path, &e))
 }
 
 fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Trace<'a>, Error> {
@@ -229,23 +266,5 @@ mod tests {
             .and_then(|file| file.set_modified(later))
             .unwrap();
         assert!(!is_older(&program, &trace));
-    }
-
-    #[test]
-    fn an_earlier_trace_is_kept() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("flick.data");
-        child::keep_old(&path).unwrap();
-        fs::write(&path, "").unwrap();
-        child::keep_old(&path).unwrap();
-        assert!(path.exists());
-        fs::write(&path, "first").unwrap();
-        child::keep_old(&path).unwrap();
-        assert!(!path.exists());
-        assert_eq!(
-            fs::read(dir.path().join("flick.data.old")).unwrap(),
-            b"first"
-        );
-        child::keep_old(Path::new("/dev/null")).unwrap();
     }
 }

@@ -88,6 +88,7 @@ pub fn prediction() -> Timed {
         platform: "near <&> far".into(),
         migrating: 100 * MICRO,
         staying: 231 * MICRO,
+        before: 231 * MICRO,
         threads: 2,
         migrating_shares: [
             ("host code", 21),
@@ -117,6 +118,7 @@ pub fn prediction() -> Timed {
                 accesses: 812,
                 migrating: 58 * MICRO,
                 staying: 150 * MICRO,
+                before: 150 * MICRO,
                 crossing: 14 * MICRO,
                 ..Site::default()
             },
@@ -128,6 +130,7 @@ pub fn prediction() -> Timed {
                 accesses: 7,
                 migrating: 14_001 * MICRO,
                 staying: MICRO,
+                before: MICRO,
                 crossing: 14_000 * MICRO,
                 ..Site::default()
             },

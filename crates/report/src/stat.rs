@@ -1,7 +1,6 @@
 //! `flick stat`: runs a program in the manner of `perf stat` and prints what its runtime counted.
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::process::{ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
 use flick_events::{HostInstructions, Offload, ParseError, Summary, View};
-use flick_image::Error;
+use flick_image::{Error, output};
 use flick_names::Demangle;
 
 use crate::child::{self, file_error};
@@ -93,11 +92,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         .map_err(|e| file_error(Path::new(program), &e))?;
     let times = times_since(begin);
 
-    let records = match fs::read(&record) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(file_error(&record, &error)),
-    };
+    let records = child::records(&record)?;
     // Not those of further runs.
     let host_instructions = counter.and_then(|mut counter| counter.read());
     let first = again::last(&records, child.id());
@@ -127,7 +122,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         text += &baseline::verify(command, &platform, first.as_ref())?;
     }
     match &options.output {
-        Some(path) => fs::write(path, text).map_err(|e| file_error(path, &e))?,
+        Some(path) => output::write(path, text.as_bytes()).map_err(|e| file_error(path, &e))?,
         None => {
             // Nobody is left to tell where stderr is closed.
             let _ = io::stderr().write_all(text.as_bytes());

@@ -16,6 +16,7 @@ mod crossing;
 mod debugger;
 pub mod device_check;
 pub mod fatal;
+pub mod host_library;
 mod host_stack;
 pub mod interpose;
 mod jump_buffer;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    Arity, FuncEntry, GATE_BOTH, GATE_NXP, GATE_VARIADIC, Gate, InlinedEntry, LineEntry,
+    Arity, FuncEntry, GATE_BOTH, GATE_NXP, GATE_VARIADIC, Gate, InlinedEntry, Jump, LineEntry,
     MODULE_MAGIC, MODULE_SIZE_AT_LEAST, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, march};
@@ -149,14 +149,17 @@ pub extern "C" fn exiting() {
 extern "C" fn before_fork() {
     translation::before_fork();
     MODULES.lock();
+    translation::allocator_before_fork();
 }
 
 extern "C" fn after_fork_in_parent() {
+    translation::allocator_after_fork();
     MODULES.unlock();
     translation::after_fork_in_parent();
 }
 
 extern "C" fn after_fork_in_child() {
+    translation::allocator_after_fork();
     MODULES.unlock();
     translation::after_fork_in_child();
 }
@@ -430,13 +433,36 @@ pub fn function_range(address: u64) -> Option<Range<u64>> {
 /// The record of the function that starts at `address`, if its compiler has made one.
 pub fn arity(address: u64) -> Option<Arity> {
     find_in_image(address, |module, offset| {
-        if (module.size as usize) < size_of::<Module>() {
+        if (module.size as usize) < offset_of!(Module, jumps) {
             return None;
         }
         // SAFETY: a registered module's tables are as its record says.
         let all: &[Arity] = unsafe { table(module.arity, module.arity_count) };
         let at = all.binary_search_by_key(&offset, |f| u64::from(f.offset));
         at.ok().map(|at| all[at])
+    })
+}
+
+/// Where the jump through a register at `address` leads, if its compiler has said: to one of these addresses; none
+/// of them: out of its function.
+pub fn jump(address: u64) -> Option<Vec<u64>> {
+    find_in_image(address, |module, offset| {
+        if (module.size as usize) < size_of::<Module>() {
+            return None;
+        }
+        // SAFETY: a registered module's tables are as its record says.
+        let (all, targets): (&[Jump], &[u32]) = unsafe {
+            (
+                table(module.jumps, module.jumps_count),
+                table(module.targets, module.targets_count),
+            )
+        };
+        let at = all.binary_search_by_key(&offset, |jump| u64::from(jump.offset));
+        let jump = all[at.ok()?];
+        let first = jump.first as usize;
+        let mine = targets.get(first..first.checked_add(jump.count as usize)?)?;
+        let image = module.image as u64;
+        Some(mine.iter().map(|&at| image + u64::from(at)).collect())
     })
 }
 

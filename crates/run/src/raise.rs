@@ -4,11 +4,11 @@
 //! if it is blocked or ignored, and passes filters and valgrind as it does natively.
 use std::arch::{asm, naked_asm};
 use std::ffi::c_int;
-use std::ptr;
 
 use flick_engine::Exit;
 
 use crate::activation::Activation;
+use crate::sync::change_mask;
 use crate::{report, signals};
 
 /// Raises the signal for `stop` at `hart.pc`. If a handler returns, the instruction is tried again
@@ -88,10 +88,7 @@ unsafe fn misaligned(act: *mut Activation, address: u64) {
         if signals::ends_process(libc::SIGBUS) {
             report::stopped(&*act, libc::SIGBUS);
             signals::set_default(libc::SIGBUS);
-            let mut only: libc::sigset_t = std::mem::zeroed();
-            libc::sigemptyset(&mut only);
-            libc::sigaddset(&mut only, libc::SIGBUS);
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &only, ptr::null_mut());
+            change_mask(libc::SIG_UNBLOCK, 1 << (libc::SIGBUS - 1));
         }
         let mut info: libc::siginfo_t = std::mem::zeroed();
         info.si_signo = libc::SIGBUS;

@@ -12,7 +12,7 @@ use flick_abi::layout::{JumpTarget, SAVED_NUMBERS};
 
 use crate::activation::{self, Activation};
 use crate::cleanup_push::RAISED;
-use crate::{crossing, fatal, jump_buffer};
+use crate::{crossing, fatal, host_library, jump_buffer};
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -20,16 +20,17 @@ const A0: usize = 10;
 
 unsafe extern "C" {
     fn __sigsetjmp(buffer: *mut c_void, save_mask: c_int) -> c_int;
-    fn vfork() -> libc::pid_t;
-    fn getcontext(context: *mut c_void) -> c_int;
 }
 
 /// Ends the program if `target`, which NxP code is about to call through a pointer, would return a
 /// second time to a crossing that has gone on. The compiler refuses the calls that it sees.
 pub fn refuse(target: u64) {
-    let name = match target {
-        _ if target == vfork as *const () as u64 => "vfork",
-        _ if target == getcontext as *const () as u64 => "getcontext",
+    let Some(library) = host_library::get() else {
+        return;
+    };
+    let name = match target as usize {
+        target if target == library.vfork => "vfork",
+        target if target == library.getcontext => "getcontext",
         _ => return,
     };
     fatal::exit(

@@ -3,12 +3,14 @@
 //! functions are. What the functions do is in [`interpose`](crate::interpose) and
 //! [`timed::threads`](crate::timed::threads).
 
-/// Defines them all. `prefix` stands before each symbol; the other values are libc's functions.
+/// Defines them all. `prefix` stands before each symbol; the other values are libc's functions. That which signal(3) and its
+/// kin are made with is libc's own even where the program defines a `sigaction`.
 #[macro_export]
 macro_rules! signal_shims {
     (
         prefix: $prefix:literal,
         sigaction: $sigaction:expr,
+        sigaction_of_signal: $of_signal:expr,
         sigprocmask: $sigprocmask:expr,
         pthread_sigmask: $pthread_sigmask:expr,
         sigsuspend: $sigsuspend:expr,
@@ -40,11 +42,11 @@ macro_rules! signal_shims {
             }
         }
 
-        $crate::signal_shims!(@signal $prefix, signal, $sigaction, bsd);
-        $crate::signal_shims!(@signal $prefix, bsd_signal, $sigaction, bsd);
-        $crate::signal_shims!(@signal $prefix, ssignal, $sigaction, bsd);
-        $crate::signal_shims!(@signal $prefix, sysv_signal, $sigaction, sysv);
-        $crate::signal_shims!(@signal $prefix, __sysv_signal, $sigaction, sysv);
+        $crate::signal_shims!(@signal $prefix, signal, $of_signal, bsd);
+        $crate::signal_shims!(@signal $prefix, bsd_signal, $of_signal, bsd);
+        $crate::signal_shims!(@signal $prefix, ssignal, $of_signal, bsd);
+        $crate::signal_shims!(@signal $prefix, sysv_signal, $of_signal, sysv);
+        $crate::signal_shims!(@signal $prefix, __sysv_signal, $of_signal, sysv);
         $crate::signal_shims!(@mask $prefix, sigprocmask, $sigprocmask);
         $crate::signal_shims!(@mask $prefix, pthread_sigmask, $pthread_sigmask);
         $crate::signal_shims!(@jump $prefix, longjmp, $longjmp);

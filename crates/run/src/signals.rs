@@ -11,6 +11,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::config::{self, Trigger};
+use crate::sync::change_mask;
 use crate::thread::Thread;
 use crate::{crossing, modules, raise, registers, report, stats};
 
@@ -75,6 +76,13 @@ fn to_program(mask: usize) -> usize {
     } else {
         mask
     }
+}
+
+/// Every signal, as the kernel is told to block it. With the trigger `fault` a fork's handlers may cross while it is blocked.
+pub fn all() -> u64 {
+    let all = u64::MAX as usize;
+    let installed = INSTALLED.load(Ordering::Acquire) != 0;
+    (if installed { to_kernel(all) } else { all }) as u64
 }
 
 /// [`to_kernel`] on a signal set of the program. Does nothing before the first module.
@@ -341,13 +349,8 @@ pub fn set_default(signal: c_int) {
 
 /// Whether a fault's `signal` would end the process now: nobody handles it, or it is blocked.
 pub fn ends_process(signal: c_int) -> bool {
-    // SAFETY: asks only.
-    let blocked = unsafe {
-        let mut mask: libc::sigset_t = std::mem::zeroed();
-        libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), &mut mask);
-        mask_to_program(&mut mask);
-        libc::sigismember(&mask, signal) == 1
-    };
+    let mask = change_mask(libc::SIG_BLOCK, 0) as usize;
+    let blocked = to_program(mask) & bit(signal) != 0;
     let handler = match index(signal) {
         Some(at) => USER[at].handler.load(Ordering::Acquire),
         None => kernel_action(signal, None).map_or(libc::SIG_DFL, |action| action.handler),

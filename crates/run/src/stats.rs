@@ -5,8 +5,8 @@
 //! they may be touched in signal handlers.
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, OsString};
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::ptr;
@@ -312,6 +312,7 @@ pub fn summary() -> Summary {
         user,
         system,
         timed: timed::total::total(),
+        trace_lost: timed::trace::lost(),
     }
 }
 
@@ -362,13 +363,33 @@ pub extern "C" fn finish() {
     }
 }
 
-/// One write at the end of the file, so that records of several processes do not mix.
+/// One write at the end of the file, so that records of several processes do not mix. A part of a record,
+/// which would hide the others from every reader, is taken back.
 fn append(path: &std::path::Path, record: &[u8]) -> io::Result<()> {
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)?
-        .write_all(record)
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    let mut done = 0;
+    while done < record.len() {
+        match file.write(&record[done..]) {
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                take_back(&mut file, done as u64);
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The last `count` bytes of `file`, if they are still the last. A pipe has none.
+fn take_back(file: &mut File, count: u64) {
+    if let (Ok(end), Ok(about)) = (file.stream_position(), file.metadata())
+        && about.is_file()
+        && about.len() == end
+    {
+        // Nothing more can be done about it.
+        let _ = file.set_len(end - count);
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! Locks beside signal handlers.
+use std::ffi::c_int;
+
 use flick_sync::RwSpinLock;
+
+use crate::signals;
 
 /// For tables that signal handlers read: a reader may interrupt a reader of its own thread, and a writer
 /// keeps signals out while it writes.
@@ -30,26 +34,36 @@ impl<T> SignalSafeLock<T> {
 }
 
 /// Blocks every signal of this thread while it lives, so that no handler runs in between.
-pub struct BlockedSignals(libc::sigset_t);
+pub struct BlockedSignals(u64);
 
 impl BlockedSignals {
     pub fn new() -> Self {
-        // SAFETY: both sets are plain memory that the calls initialise.
-        unsafe {
-            let mut all = std::mem::zeroed();
-            let mut old = std::mem::zeroed();
-            libc::sigfillset(&mut all);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-            Self(old)
-        }
+        Self(change_mask(libc::SIG_SETMASK, signals::all()))
     }
 }
 
 impl Drop for BlockedSignals {
     fn drop(&mut self) {
-        // SAFETY: restores the mask that `new` found.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
+        change_mask(libc::SIG_SETMASK, self.0);
     }
+}
+
+/// rt_sigprocmask(2): changes the calling thread's mask as the kernel has it, and returns the one before. The C library's
+/// functions are the program's, and go through [`interpose`](crate::interpose). Async-signal-safe.
+pub fn change_mask(how: c_int, set: u64) -> u64 {
+    let mut old = 0_u64;
+    let size = size_of::<u64>();
+    // SAFETY: two sets of the kernel's size.
+    unsafe {
+        libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            how,
+            &raw const set,
+            &raw mut old,
+            size,
+        )
+    };
+    old
 }
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ pub struct Thread {
     /// This thread's stack in NxP-local memory.
     stack: Stack,
     frm: u16,
+    /// Its end is known to the heap ([`crate::memory`]), which need not ask again.
+    pub will_leave_heap: bool,
     /// Where handlers run after an overflow of `stack`, from the first one on.
     spare: Option<Stack>,
     pub targets: TargetCache,
@@ -167,6 +169,7 @@ fn create() -> *mut Thread {
         (&raw mut (*thread).least).write(host_stack.limit + LEAST_STACK);
         (&raw mut (*thread).host_stack).write(host_stack);
         (&raw mut (*thread).frm).write(0);
+        (&raw mut (*thread).will_leave_heap).write(false);
         TargetCache::init(&raw mut (*thread).targets);
         *slot().cast::<*mut Thread>() = thread;
         libc::pthread_setspecific(key(), thread.cast());

@@ -33,6 +33,7 @@ impl<const SHARDS: usize> Entrance<SHARDS> {
         }
     }
 
+    #[inline]
     fn shard_of(&self, thread: usize) -> &AtomicI32 {
         // Thread descriptors are far apart at equal offsets.
         &self.inside[spread(thread as u64) % SHARDS].0
@@ -52,6 +53,21 @@ impl<const SHARDS: usize> Entrance<SHARDS> {
     #[inline]
     pub fn leave(&self, thread: usize) {
         self.shard_of(thread).fetch_sub(1, SeqCst);
+    }
+
+    /// As [`Entrance::enter`] for the only thread there is: nobody else closes it, and no update of another
+    /// can be lost. A handler of a signal in between leaves what it found.
+    #[inline]
+    pub fn enter_alone(&self, thread: usize) {
+        let shard = self.shard_of(thread);
+        shard.store(shard.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// As [`Entrance::leave`] for the only thread there is.
+    #[inline]
+    pub fn leave_alone(&self, thread: usize) {
+        let shard = self.shard_of(thread);
+        shard.store(shard.load(Relaxed) - 1, Relaxed);
     }
 
     /// Stays outside while another thread has closed it; who closed it may go in.

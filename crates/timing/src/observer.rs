@@ -3,6 +3,7 @@ use flick_abi::timed::HostClass;
 use flick_engine::{Insn, Observer, Op};
 
 use crate::calls::{NoSampler, Sampler};
+use crate::marks::Marks;
 use crate::model::{Access, Cost, Pages, View};
 use crate::platform::{NxpClass, Platform, Region};
 
@@ -94,6 +95,9 @@ pub struct Spent {
     pub staying_compute: u64,
     pub staying_memory: u64,
     pub staying_tlb: u64,
+    /// Of `staying`: what it takes more than it would if the host's memory had what is marked; and accesses to that.
+    pub spare: i64,
+    pub marked: u64,
 }
 
 /// The models of one thread, in both worlds.
@@ -104,6 +108,9 @@ pub struct Worlds {
     pub host: View,
     /// The host's, staying: what all code does.
     pub staying: View,
+    /// The same without accesses to what is marked; as `staying` is until anything is.
+    before: View,
+    has_before: bool,
     pub pages: Pages,
     /// A model is at work: a signal handler that finds it so leaves the models alone.
     pub busy: bool,
@@ -127,10 +134,48 @@ impl Worlds {
             nxp: View::new(&platform.nxp),
             host: View::new(&platform.host),
             staying: View::new(&platform.host),
+            before: View::new(&platform.host),
+            has_before: false,
             pages: Pages::default(),
             busy: false,
         }
     }
+
+    /// An access to NxP-local memory, staying: what it costs, and how much less before.
+    #[inline]
+    pub fn stay(&mut self, access: Access, address: u64, marks: Option<Marks>) -> Stay {
+        let Some(marks) = marks else {
+            let cost = self.staying.access(access);
+            return Stay {
+                cost,
+                ..Stay::default()
+            };
+        };
+        if !self.has_before {
+            self.has_before = true;
+            self.before.copy(&self.staying);
+        }
+        let cost = self.staying.access(access);
+        let marked = marks.has(address);
+        let before = match marked {
+            true => Cost::default(),
+            false => self.before.access(access),
+        };
+        Stay {
+            cost,
+            spare: (cost.memory + cost.tlb) as i64 - (before.memory + before.tlb) as i64,
+            marked,
+        }
+    }
+}
+
+/// What an access costs where all code stays on the host.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stay {
+    pub cost: Cost,
+    /// Of the cost: what there is not if the host's memory has what is marked.
+    pub spare: i64,
+    pub marked: bool,
 }
 
 /// Where NxP-local memory is.
@@ -146,6 +191,8 @@ pub struct Layout {
     pub image_size: u64,
     /// Whether an address outside is NxP-local nevertheless (`FLICK_NXP_DATA`).
     pub is_data: Option<fn(u64) -> bool>,
+    /// Of the heap: what NxP code has allocated.
+    pub marks: Option<Marks>,
 }
 
 impl Layout {
@@ -201,7 +248,8 @@ impl<'a, S: Sampler> Timed<'a, S> {
         let prices = |view: &View, region| [view.flat(region, false), view.flat(region, true)];
         let fetch_shift = nxp.fetch_shift();
         let mut flat = ALL.map(|region| nxp.is_flat(region));
-        flat[Region::Nxp as usize] &= staying.is_flat(Region::Nxp) && layout.is_data.is_none();
+        flat[Region::Nxp as usize] &=
+            staying.is_flat(Region::Nxp) && layout.is_data.is_none() && layout.marks.is_none();
         flat[Region::Host as usize] &= layout.is_data.is_none();
         Self {
             sampler,
@@ -275,21 +323,24 @@ impl<'a, S: Sampler> Timed<'a, S> {
         let cost = worlds.nxp.access(access);
         self.spent.memory += cost.memory;
         self.spent.tlb += cost.tlb;
-        let mut staying = Cost::default();
+        let mut stay = Stay::default();
         if region == Region::Nxp {
             // Data of modules is outside of the region, where `data` does not look.
             self.spent.accesses +=
                 u64::from(address.wrapping_sub(self.layout.base) >= self.layout.size);
-            staying = worlds.staying.access(access);
-            self.spent.staying_memory += staying.memory;
-            self.spent.staying_tlb += staying.tlb;
+            stay = worlds.stay(access, address, self.layout.marks);
+            self.spent.staying_memory += stay.cost.memory;
+            self.spent.staying_tlb += stay.cost.tlb;
+            self.spent.spare += stay.spare;
+            self.spent.marked += u64::from(stay.marked);
         }
         // The same line again is a hit that changes nothing, if it is a hit that costs nothing.
-        self.last_line = if cost == Cost::default() && staying == Cost::default() {
-            address >> LINE
-        } else {
-            u64::MAX
-        };
+        self.last_line =
+            if cost == Cost::default() && stay.cost == Cost::default() && stay.spare == 0 {
+                address >> LINE
+            } else {
+                u64::MAX
+            };
         worlds.busy = false;
     }
 
@@ -367,5 +418,35 @@ impl<S: Sampler> Observer for Timed<'_, S> {
     #[inline(always)]
     fn instructions(&self) -> Option<u64> {
         Some(self.spent.instructions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU8;
+
+    use super::*;
+
+    #[test]
+    fn accounts_part_when_something_is_marked() {
+        let platform = Platform::load("flick-isca20").unwrap();
+        let mut worlds = Worlds::new(&platform);
+        let bits = [AtomicU8::new(0b10)];
+        let at = |place| Access {
+            region: Region::Nxp,
+            place,
+            bytes: 8,
+            write: false,
+        };
+        // SAFETY: a bit for each 16 of 128 bytes.
+        let marks = Some(unsafe { Marks::new(bits.as_ptr(), 0, 128) });
+        let cost = |stay: Stay| (stay.cost.memory + stay.cost.tlb) as i64;
+        let before = worlds.stay(at(0), 0, None);
+        assert!(cost(before) > 0 && before.spare == 0 && !before.marked);
+        // All of it, but for what is not marked.
+        let marked = worlds.stay(at(16), 16, marks);
+        assert!(marked.marked && marked.spare == cost(marked) && marked.spare > 0);
+        let other = worlds.stay(at(32), 32, marks);
+        assert!(!other.marked && other.spare == 0 && cost(other) > 0);
     }
 }

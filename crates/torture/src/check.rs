@@ -10,7 +10,7 @@ use flick_image::place::{Placed, Placements, Reason};
 use crate::options::Options;
 use crate::placement::{self, Placement};
 use crate::source::{Compilers, Source};
-use flick_exec::{Finished, Run, Status};
+use flick_exec::{Caps, Finished, Run, Status};
 
 /// What builds and runs, and for how long it may.
 #[derive(Clone, Debug)]
@@ -316,6 +316,7 @@ impl Workshop {
                 stdin: None,
                 limit: self.build_limit,
                 processor_limit: None,
+                caps: Caps::default(),
             }
             .finish()?;
             if finished.status != Status::Code(0) {
@@ -361,6 +362,7 @@ impl Workshop {
             stdin,
             limit,
             processor_limit,
+            caps: Caps::default(),
         }
         .finish()
     }
@@ -469,6 +471,7 @@ mod tests {
         Finished {
             status,
             stdout: stdout.into(),
+            cpu: Duration::ZERO,
             stderr: Vec::new(),
         }
     }

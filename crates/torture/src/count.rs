@@ -8,7 +8,7 @@ use crate::generate::Feature;
 use crate::program::{Id, Kind, Program};
 
 /// Those of the features that a call by name shows.
-pub const COUNTED: [Feature; 9] = [
+pub const COUNTED: [Feature; 10] = [
     Feature::Varargs,
     Feature::StructByValue,
     Feature::Throw,
@@ -18,6 +18,7 @@ pub const COUNTED: [Feature; 9] = [
     Feature::Virtual,
     Feature::Signal,
     Feature::Fork,
+    Feature::Goto,
 ];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,7 @@ impl Crossings {
                 Kind::Variadic { .. } | Kind::List { .. } | Kind::Print => Feature::Varargs,
                 Kind::Compare { .. } | Kind::Callback => Feature::Callback,
                 Kind::Thread { .. } => Feature::Thread,
+                Kind::Goto { .. } => Feature::Goto,
                 Kind::Virtual { .. } => Feature::Virtual,
                 Kind::Plain { .. } if function.name.starts_with("sv") => Feature::StructByValue,
                 // Every call on the way to a jump is left by the jump. What crossed more often than

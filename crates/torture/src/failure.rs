@@ -1,5 +1,6 @@
 //! A case that failed: what it was, made smaller and kept.
 use std::io;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use flick_image::place::Placed;
@@ -90,11 +91,15 @@ pub fn report(
     let drawn = describe(seed, &case);
     let text = format!("DIFFERENCE: {drawn}\n{}", difference.text.trim_end());
     let name = format!("seed-{seed}");
-    let folder = keep(&settings.keep, &name, &case, workshop, &text)?;
+    let kept = |folder: io::Result<PathBuf>| match folder {
+        Ok(folder) => format!("in {}", folder.display()),
+        // What was found is told all the same.
+        Err(error) => format!("nowhere, since it cannot be written: {error}"),
+    };
     let mut said = format!(
-        "DIFFERENCE: {drawn}\n  {}\n  kept in {}",
+        "DIFFERENCE: {drawn}\n  {}\n  kept {}",
         first_lines(&difference.text),
-        folder.display()
+        kept(keep(&settings.keep, &name, &case, workshop, &text))
     );
     if !smaller || settings.shrink.is_zero() {
         return Ok(said);
@@ -125,14 +130,9 @@ pub fn report(
         return Err(error);
     }
     let text = format!("{text}\n\nmade smaller: {}\n", describe(seed, &small));
-    let folder = keep(
-        &settings.keep,
-        &format!("{name}-small"),
-        &small,
-        workshop,
-        &text,
-    )?;
-    said += &format!("\n  smaller in {}", folder.display());
+    let name = format!("{name}-small");
+    let folder = keep(&settings.keep, &name, &small, workshop, &text);
+    said += &format!("\n  smaller {}", kept(folder));
     if let Source::Own(program) = &small.source {
         said += &format!(
             " ({} functions, {} statements)",

@@ -9,8 +9,9 @@ use crate::check::{Case, FLICK, PLAIN, Workshop};
 use crate::placement;
 use crate::source::{Compilers, Source};
 use flick_exec::quote;
+use flick_image::output;
 
-/// Writes the folder `DIR/NAME` and returns its path.
+/// Writes the folder `DIR/NAME` and returns its path. An error names it.
 pub fn keep(
     dir: &Path,
     name: &str,
@@ -19,18 +20,24 @@ pub fn keep(
     report: &str,
 ) -> io::Result<PathBuf> {
     let folder = dir.join(name);
-    fs::create_dir_all(&folder)?;
+    fill(&folder, case, workshop, report)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+    Ok(folder)
+}
+
+fn fill(folder: &Path, case: &Case, workshop: &Workshop, report: &str) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
     for file in case.source.files() {
-        fs::write(folder.join(file.name), file.text)?;
+        output::write(&folder.join(file.name), file.text.as_bytes())?;
     }
     if let Some(text) = case.placement.file() {
-        fs::write(folder.join(placement::FILE), text)?;
+        output::write(&folder.join(placement::FILE), text.as_bytes())?;
     }
-    fs::write(folder.join("report.txt"), report)?;
+    output::write(&folder.join("report.txt"), report.as_bytes())?;
     let script = folder.join("repeat.sh");
-    fs::write(&script, repeat(case, workshop, &folder.canonicalize()?))?;
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
-    Ok(folder)
+    let text = repeat(case, workshop, &folder.canonicalize()?);
+    output::write(&script, text.as_bytes())?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))
 }
 
 /// A script that builds both ways and compares. Flick is found in `PATH`.

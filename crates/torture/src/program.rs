@@ -100,6 +100,55 @@ pub enum Kind {
     Thread { exit: bool },
     /// A C++ class with virtual functions.
     Virtual { base: Base },
+    /// `u64 f(ctx *, u64)`: goes from one statement of its body to another by the addresses of labels,
+    /// in the order of the code, again and again.
+    Goto {
+        labels: Labels,
+        /// The next label is chosen before the statement of the last one.
+        early: bool,
+        /// Numbers of statements, from 0 again behind the last.
+        code: Vec<usize>,
+        turns: usize,
+    },
+}
+
+/// Where a function has the addresses of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Labels {
+    Table,
+    /// Every other entry is null.
+    Holes,
+    /// Beside other fields.
+    Fields,
+    /// Distances.
+    Short,
+    Int,
+    Long,
+    /// In memory that statements write.
+    Stack,
+    Heap,
+    /// In one of two tables.
+    Either,
+    /// In its program.
+    Threaded,
+    /// In its program, as offsets from one that stays in a register.
+    Offsets,
+}
+
+impl Labels {
+    pub const ALL: [Self; 11] = [
+        Self::Table,
+        Self::Holes,
+        Self::Fields,
+        Self::Short,
+        Self::Int,
+        Self::Long,
+        Self::Stack,
+        Self::Heap,
+        Self::Either,
+        Self::Threaded,
+        Self::Offsets,
+    ];
 }
 
 /// What a function does with an exception that comes up to it.
@@ -165,6 +214,7 @@ impl Kind {
             Self::Throw { .. } => "tm",
             Self::Thread { .. } => "th",
             Self::Virtual { .. } => "vt",
+            Self::Goto { .. } => "gt",
         }
     }
 

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
-use flick_exec::{Finished, Run, quote};
+use flick_exec::{Caps, Finished, Run, quote};
 
 /// A command as a person would type it.
 #[derive(Clone, Debug)]
@@ -12,7 +12,10 @@ pub struct Invocation {
     pub cwd: PathBuf,
     pub env: Vec<(String, String)>,
     pub stdin: String,
+    /// In the place of `stdin`.
+    pub input: Option<PathBuf>,
     pub timeout: u64,
+    pub caps: Caps,
 }
 
 impl Invocation {
@@ -22,7 +25,9 @@ impl Invocation {
             cwd: cwd.to_owned(),
             env: Vec::new(),
             stdin: String::new(),
+            input: None,
             timeout: 120,
+            caps: Caps::default(),
         }
     }
 
@@ -34,34 +39,48 @@ impl Invocation {
             .map(|(k, v)| format!("{k}={}", quote(v)))
             .collect();
         words.extend(self.argv.iter().map(|w| quote(w)));
-        let input = if self.stdin.is_empty() {
+        let pipe = if self.stdin.is_empty() {
             String::new()
         } else {
             format!("printf %s {} | ", quote(&self.stdin))
         };
+        let input = self.input.as_ref().map(|file| {
+            let file = quote(&file.display().to_string());
+            format!(" <{file}")
+        });
         format!(
-            "cd {} && {input}{}",
+            "cd {} && {pipe}{}{}",
             quote(&self.cwd.display().to_string()),
-            words.join(" ")
+            words.join(" "),
+            input.unwrap_or_default()
         )
     }
 
     /// Runs it; its files in the folder are named after `tag`.
     pub fn run(&self, tag: &str) -> io::Result<Finished> {
-        let input = self.cwd.join(format!("{tag}.in"));
-        fs::write(&input, &self.stdin)?;
+        let typed = self.cwd.join(format!("{tag}.in"));
+        let input = match &self.input {
+            Some(file) => file,
+            None => {
+                fs::write(&typed, &self.stdin)?;
+                &typed
+            }
+        };
         let finished = Run {
             argv: &self.argv,
             cwd: &self.cwd,
             scratch: &self.cwd,
             tag,
             env: &self.env,
-            stdin: Some(&input),
+            stdin: Some(input),
             limit: Duration::from_secs(self.timeout),
             processor_limit: None,
+            caps: self.caps,
         }
         .finish()?;
-        fs::remove_file(input)?;
+        if self.input.is_none() {
+            fs::remove_file(typed)?;
+        }
         Ok(finished)
     }
 

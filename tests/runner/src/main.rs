@@ -14,6 +14,7 @@ mod program;
 mod random;
 mod recording;
 mod stats;
+mod strangers;
 mod suite;
 mod transparency;
 mod warm;
@@ -117,6 +118,21 @@ struct Options {
     /// Start clang and lld anew for every command, not from processes that have loaded them.
     #[arg(long)]
     cold: bool,
+    /// Programs of others in all ways: GCC's tests, from this folder (scripts/gcc-tests.sh).
+    #[arg(long, value_name = "DIR")]
+    strangers: Option<PathBuf>,
+    /// The same with LLVM's test-suite: a checkout.
+    #[arg(long, value_name = "DIR")]
+    suite: Option<PathBuf>,
+    /// With --strangers or --suite: only these levels (O0, O2, Os).
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
+    level: Vec<String>,
+    /// With --strangers or --suite: so many of the programs and levels, drawn.
+    #[arg(long, value_name = "NUMBER")]
+    sample: Option<usize>,
+    /// With --sample: what is drawn.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// With the marks in force: host code is built with --flick-timed, and what is run is timed for this platform
     #[arg(long, value_name = "PLATFORM")]
     timed: Option<String>,
@@ -192,6 +208,9 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     }
     if !(o.cold || o.again) {
         setup.warm = warm(&setup);
+    }
+    if o.strangers.is_some() || o.suite.is_some() {
+        return strangers(o, &setup);
     }
     if o.transparency_page {
         return make_transparency_page(o, &setup, programs);
@@ -293,6 +312,23 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         verdicts.extend(transparency::verdicts(&points, &verdicts, &limits, &page));
     }
     Ok(close(&verdicts, o.show))
+}
+
+fn strangers(o: &Options, setup: &Setup) -> Result<ExitCode, String> {
+    let suite = o.suite.as_deref().map(absolute).transpose()?;
+    let gcc = o.strangers.as_deref().map(absolute).transpose()?;
+    let part = strangers::Part {
+        gcc: gcc.as_deref(),
+        suite: suite.as_deref(),
+        filter: &o.filter,
+        levels: &o.level,
+        sample: o.sample,
+        seed: o.seed,
+        threads: threads(o),
+        show: o.show,
+        limits: &limits(o)?,
+    };
+    strangers::run(setup, &part)
 }
 
 /// Says why where it cannot be; then it only takes longer.

@@ -115,6 +115,7 @@ struct Progress {
     total: usize,
     done: usize,
     failed: usize,
+    began: Instant,
     shown: Instant,
     terminal: bool,
 }
@@ -127,6 +128,7 @@ impl Progress {
             total,
             done: 0,
             failed: 0,
+            began: Instant::now(),
             shown: Instant::now(),
             terminal,
         }
@@ -150,8 +152,12 @@ impl Progress {
     fn show(&mut self) {
         self.shown = Instant::now();
         let line = format!(
-            "{}: {} of {}, {} failed",
-            self.title, self.done, self.total, self.failed
+            "{}: {} of {}, {} failed{}",
+            self.title,
+            self.done,
+            self.total,
+            self.failed,
+            self.left()
         );
         // A closed stderr must not end the run.
         let _ = if self.terminal {
@@ -159,6 +165,17 @@ impl Progress {
         } else {
             writeln!(stderr(), "{line}")
         };
+    }
+
+    /// How long the rest will take, as far as one can know.
+    fn left(&self) -> String {
+        let took = self.began.elapsed();
+        let open = self.total - self.done;
+        if open == 0 || self.done == 0 || took < Duration::from_secs(10) {
+            return String::new();
+        }
+        let left = took.as_secs_f64() / self.done as f64 * open as f64;
+        format!(", about {} min left", (left / 60.0).ceil())
     }
 
     fn close(&mut self) {

@@ -80,6 +80,16 @@ fn asked(lines: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
+/// The functions that the dice chose and that had to stay on the host, with the codes of their reasons.
+pub fn refused(lines: &str) -> impl Iterator<Item = (&str, &str)> {
+    lines.split(['\n', '\0']).filter_map(|line| {
+        let mut fields = line.split('\t').skip(2);
+        let (name, place) = (fields.next()?, fields.next()?);
+        let code = fields.next()?.strip_prefix("refused:")?;
+        (place == "host").then_some((name, code))
+    })
+}
+
 /// One number per build: placed functions / functions that the dice chose.
 #[derive(Default)]
 pub struct Shares {
@@ -142,6 +152,7 @@ mod tests {
                     v1\tu\th\tboth\tinline\t\ta.c\t3\n";
         assert_eq!(share_of(text), Some(0.5));
         assert_eq!(chosen(text), ["f", "g"].map(String::from).into());
+        assert_eq!(refused(text).collect::<Vec<_>>(), [("g", "FLK0204")]);
         assert_eq!(share_of(""), None);
     }
 

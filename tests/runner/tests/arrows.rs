@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Each part and the parts that it may use. build, run and report are siblings: they meet in image
 /// and events only. The two library forms of the runtime are shells over run.
-const PARTS: [(&str, &[&str]); 15] = [
+const PARTS: [(&str, &[&str]); 16] = [
     (
         "flick-cli",
         &[
@@ -23,8 +23,14 @@ const PARTS: [(&str, &[&str]); 15] = [
         "flick-torture",
         &["flick-image", "flick-events", "flick-abi", "flick-exec"],
     ),
-    ("flick-so", &["flick-run", "flick-events", "flick-abi"]),
-    ("flick-a", &["flick-run", "flick-events", "flick-abi"]),
+    (
+        "flick-so",
+        &["flick-run", "flick-events", "flick-abi", "flick-own"],
+    ),
+    (
+        "flick-a",
+        &["flick-run", "flick-events", "flick-abi", "flick-own"],
+    ),
     (
         "flick-build",
         &["flick-engine", "flick-image", "flick-abi", "flick-names"],
@@ -55,6 +61,7 @@ const PARTS: [(&str, &[&str]); 15] = [
     ("flick-names", &[]),
     ("flick-exec", &[]),
     ("flick-sync", &[]),
+    ("flick-own", &[]),
 ];
 
 /// What is wrong with the parts in the folders of `dir`, one line each.

@@ -9,6 +9,7 @@ use flick_build::{Error, Root};
 use flick_report::crossing::{self, Run};
 
 use super::{Engines, Peer, finish, flick, machine, measured, scratch, unreadable, variable};
+use crate::print;
 
 #[derive(Args)]
 pub struct Options {
@@ -69,10 +70,9 @@ pub fn run(options: &Options) -> Result<(), Error> {
         peers.push(run);
     }
     if options.csv {
-        print!("{}", crossing::csv(options.calls, &runs, &peers));
+        print(&crossing::csv(options.calls, &runs, &peers))
     } else {
-        println!("{}\n", machine());
-        print!("{}", crossing::table(options.calls, &runs, &peers));
+        let table = crossing::table(options.calls, &runs, &peers);
+        print(&format!("{}\n\n{table}", machine()))
     }
-    Ok(())
 }

@@ -5,12 +5,14 @@ use std::process::Command;
 use clap::Args;
 use flick_abi::settings::{ENGINE, STATISTICS};
 use flick_build::{Error, Tool};
+use flick_image::output;
 use flick_report::engine::{self, Cell, Row, Set};
 
 use super::kernels::{self, NATIVE, NXP, RV64, V3, VECTORISED};
 use super::{
     Engines, Peer, file_error, finish, machine, measured, say, scratch, unreadable, variable,
 };
+use crate::print;
 
 #[derive(Args)]
 pub struct Options {
@@ -219,17 +221,17 @@ pub fn run(options: &Options) -> Result<(), Error> {
     };
     let names: Vec<String> = engines.into_iter().map(|engine| engine.name).collect();
     if options.csv {
-        print!("{}", engine::csv(&names, &rows));
-    } else {
-        println!("{}\n", machine());
-        println!(
-            "{} processes of {} runs each, medians of processor time; `x`: over that of {}\n",
-            options.rounds, options.runs, names[0]
-        );
-        println!("{}", engine::table(&names, &rows));
-        print!("{}", engine::bars(&names, &own, &code, &peers, &rows, set));
+        return print(&engine::csv(&names, &rows));
     }
-    Ok(())
+    print(&format!(
+        "{}\n\n{} processes of {} runs each, medians of processor time; `x`: over that of {}\n\n{}\n{}",
+        machine(),
+        options.rounds,
+        options.runs,
+        names[0],
+        engine::table(&names, &rows),
+        engine::bars(&names, &own, &code, &peers, &rows, set)
+    ))
 }
 
 /// Engines take turns, so that other work on the machine meets all alike.
@@ -245,10 +247,7 @@ fn measure(kernel: &str, engines: &[Engine], options: &Options) -> Result<Row, E
             match engine.run(kernel, &runs, cells[number].take()) {
                 Ok(cell) => cells[number] = Some(cell),
                 Err(error) if engine.kind == Kind::Peer => {
-                    eprintln!(
-                        "{}",
-                        error.at(format!("{}, {kernel}", engine.name)).as_warning()
-                    );
+                    output::tell(error.at(format!("{}, {kernel}", engine.name)).as_warning());
                     failed[number] = true;
                 }
                 Err(error) => return Err(error),

@@ -16,6 +16,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use flick_abi::settings::{CHOICES, ENGINE, OFFLOAD, STATISTICS};
 use flick_build::Error;
+use flick_image::output;
 use tempfile::TempDir;
 
 #[derive(Subcommand)]
@@ -42,7 +43,7 @@ pub fn run(what: &Bench) -> Result<(), Error> {
 /// What goes on, for somebody who waits.
 fn say(text: &str) {
     if io::stderr().is_terminal() {
-        eprintln!("{text}");
+        output::tell(text);
     }
 }
 

@@ -1,19 +1,22 @@
 //! `flick bench paper`: builds the programs of share/flick/bench/paper for timed runs, runs them on platforms like
 //! the paper's and writes its tables and figures with what is predicted beside them.
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
-use std::{fs, io};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use flick_abi::settings::PLATFORM as VARIABLE;
 use flick_build::{Error, Root};
+use flick_image::output;
 use flick_report::paper::{
     self, Chase, DATASETS, Dataset, Graph, Line, Null, PAUSE, Results, Search,
 };
 
 use super::{file_error, finish, flick, measured, scratch, unreadable, variable};
+use crate::print;
 
 /// The paper's machine; with what else is known of it where a constant was fitted; and with slower migration.
 const PLATFORM: &str = "flick-isca20";
@@ -93,8 +96,12 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let results = collect(&extent, &raw)?;
     let files = paper::write(&results, &options.output)
         .map_err(|(path, error)| unwritable(&path, &error))?;
-    print!("{}", paper::page(&results));
-    eprintln!("{} files are in {}", files.len(), options.output.display());
+    print(&paper::page(&results))?;
+    output::tell(format_args!(
+        "{} files are in {}",
+        files.len(),
+        options.output.display()
+    ));
     Ok(())
 }
 
@@ -171,7 +178,9 @@ fn measure(options: &Options, extent: &Extent, raw: &Path) -> Result<(), Error> 
     let steps = steps(options, extent);
     for (number, step) in steps.iter().enumerate() {
         let words = step.arguments.join(" ");
-        eprint!(
+        // Nobody is left to tell where stderr is closed.
+        let _ = write!(
+            io::stderr(),
             "[{}/{}] {} {words} on {} ... ",
             number + 1,
             steps.len(),
@@ -185,8 +194,8 @@ fn measure(options: &Options, extent: &Extent, raw: &Path) -> Result<(), Error> 
             .env(variable(VARIABLE), step.platform);
         let output = finish(&mut command)?;
         let path = raw.join(&step.file);
-        fs::write(&path, output.stdout).map_err(|e| unwritable(&path, &e))?;
-        eprintln!("{:.1} s", begin.elapsed().as_secs_f64());
+        output::write(&path, &output.stdout).map_err(|e| unwritable(&path, &e))?;
+        output::tell(format_args!("{:.1} s", begin.elapsed().as_secs_f64()));
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use super::{
     Engines, file_error, finish, flick, large, machine, measured, say, scratch, unreadable,
     variable,
 };
+use crate::print;
 
 #[derive(Args)]
 pub struct Options {
@@ -45,15 +46,14 @@ pub fn run(options: &Options) -> Result<(), Error> {
     };
     let startup = startup(dir.path(), options)?;
     if options.csv {
-        print!("{}", scale::csv(&threads, &startup));
-        return Ok(());
+        return print(&scale::csv(&threads, &startup));
     }
-    println!("{}\n", machine());
+    let mut text = format!("{}\n\n", machine());
     if threads.is_empty() {
-        println!("Threads are not measured: this process may use one processor only.\n");
+        text += "Threads are not measured: this process may use one processor only.\n\n";
     }
-    print!("{}", scale::table(options.milliseconds, &threads, &startup));
-    Ok(())
+    text += &scale::table(options.milliseconds, &threads, &startup);
+    print(&text)
 }
 
 fn threads(dir: &Path, options: &Options) -> Result<Vec<Threads>, Error> {

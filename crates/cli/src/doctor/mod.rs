@@ -4,6 +4,10 @@ mod trial;
 
 use std::process::ExitCode;
 
+use flick_build::Error;
+
+use crate::print;
+
 pub use machine::probe_nx;
 
 /// What a check found.
@@ -16,10 +20,10 @@ pub enum Finding {
     Missing(String, String),
 }
 
-/// Prints a line for every check. Exit status 1 if Flick is of no use here.
-pub fn run() -> ExitCode {
+/// Prints a line for every check. Exit status 1 if Flick is of no use here. FLK0105.
+pub fn run() -> Result<ExitCode, Error> {
     let mut missing = 0;
-    let mut show = |name: &str, finding: Finding| {
+    let mut show = |name: &str, finding: Finding| -> Result<(), Error> {
         let (mark, text, remedy) = match finding {
             Finding::Ok(text) => ("ok", text, None),
             Finding::Note(text, remedy) => ("note", text, Some(remedy)),
@@ -28,13 +32,14 @@ pub fn run() -> ExitCode {
                 ("MISSING", text, Some(remedy))
             }
         };
-        println!("{mark:<8} {name:<24} {text}");
+        let mut lines = format!("{mark:<8} {name:<24} {text}\n");
         for line in remedy.iter().flat_map(|remedy| remedy.lines()) {
-            println!("{:<8} {:<24} -> {line}", "", "");
+            lines += &format!("{:<8} {:<24} -> {line}\n", "", "");
         }
+        print(&lines)
     };
 
-    show("system", machine::system());
+    show("system", machine::system())?;
     let mut complete = true;
     for check in flick_build::tools() {
         let finding = match check.found {
@@ -47,28 +52,33 @@ pub fn run() -> ExitCode {
                 Finding::Missing(format!("not found ({})", check.purpose), check.help)
             }
         };
-        show(&check.name, finding);
+        show(&check.name, finding)?;
     }
-    show("no-execute memory", machine::no_execute());
-    show("address space", machine::address_space());
-    show("RLIMIT_AS", machine::address_limit());
-    show("huge pages", machine::huge_pages());
+    show("no-execute memory", machine::no_execute())?;
+    show("address space", machine::address_space())?;
+    show("RLIMIT_AS", machine::address_limit())?;
+    show("huge pages", machine::huge_pages())?;
     if complete {
         for (name, finding) in trial::all() {
-            show(name, finding);
+            show(name, finding)?;
         }
     } else {
-        println!(
-            "{:<8} {:<24} not tried: something above is missing",
+        print(&format!(
+            "{:<8} {:<24} not tried: something above is missing\n",
             "-", "compile and run"
-        );
+        ))?;
     }
 
     if missing == 0 {
-        println!("\nThis machine can build and run Flick programs.");
-        ExitCode::SUCCESS
+        print("\nThis machine can build and run Flick programs.\n")?;
+        Ok(ExitCode::SUCCESS)
     } else {
-        println!("\nFlick does not work here: {missing} of the checks above failed.");
-        ExitCode::FAILURE
+        let checks = if missing == 1 {
+            "one of the checks above failed".to_owned()
+        } else {
+            format!("{missing} of the checks above failed")
+        };
+        print(&format!("\nFlick does not work here: {checks}.\n"))?;
+        Ok(ExitCode::FAILURE)
     }
 }

@@ -119,6 +119,59 @@ pub enum Sign {
     Clear,
 }
 
+/// A sign that is another value's, its opposite, or the opposite of one's own if the other's is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopySign {
+    Same,
+    Opposite,
+    Xor,
+}
+
+/// Integers that floating-point values are converted from or to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integer {
+    W,
+    Wu,
+    L,
+    Lu,
+}
+
+/// The rounding mode of a conversion; `Away` is to nearest with ties away from zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    Nearest,
+    Zero,
+    Down,
+    Up,
+    Away,
+    /// As MXCSR has it.
+    Current,
+}
+
+/// A conversion to an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToInt {
+    pub to: Integer,
+    pub single: bool,
+    pub rounding: Rounding,
+}
+
+impl ToInt {
+    /// The host has an instruction for it, which differs in what it gives for values out of range.
+    pub fn is_direct(self) -> bool {
+        matches!(self.to, Integer::W | Integer::L)
+            && matches!(self.rounding, Rounding::Zero | Rounding::Current)
+    }
+}
+
+/// A conversion from an integer (of 32 bits without a sign: extended, from `L`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FromInt {
+    pub from: Integer,
+    pub single: bool,
+    pub rounding: Rounding,
+}
+
 /// Read-modify-write of one memory word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
@@ -202,20 +255,14 @@ pub enum Op {
     /// A single-precision value out of a register: what is not boxed is the canonical NaN.
     Unbox,
     Sign(Sign, bool),
+    /// a with a sign made of its own and b's.
+    CopySign(CopySign, bool),
     FloatCompare(Compare, bool),
-    /// From an integer of 32 bits if `word`.
-    FromInt {
-        word: bool,
-        single: bool,
-    },
-    /// To an integer towards zero; `slow`: what is out of range is left to the interpreter's function.
-    ToInt {
-        word: bool,
-        single: bool,
-        insn: u64,
-    },
+    /// The instruction's word is for what is left to the interpreter's function.
+    FromInt(FromInt, u64),
+    ToInt(ToInt),
     /// Between double and single precision.
-    Narrow,
+    Narrow(Rounding),
     Widen,
     /// The bits of a register of the other file; into a floating-point register boxed if single.
     BitsToFloat(bool),

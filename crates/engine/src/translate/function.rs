@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::Program;
-use super::jumps::{Indexed, Tables, within_frame};
+use super::jumps::{Indexed, Jumps, Leads};
 use super::registers::{RA, Regs, T0};
 use crate::op::{Insn, Op};
 
@@ -59,7 +59,9 @@ pub enum End {
     Return,
     TailCall(u64),
     TailCallIndirect,
-    /// To one of these blocks, or, unless it is compiled code with a frame (`only`), anywhere.
+    /// Through a register to anywhere, instructions of this function among it.
+    Anywhere,
+    /// To one of these blocks; to no other address if the function's makers have said so (`only`).
     Table {
         to: Vec<usize>,
         only: bool,
@@ -89,6 +91,7 @@ impl End {
             End::Return
             | End::TailCall(_)
             | End::TailCallIndirect
+            | End::Anywhere
             | End::Interpret(_)
             | End::Outside(_) => &mut [],
         };
@@ -137,7 +140,7 @@ impl Function {
             range: range.clone(),
             seen: BTreeMap::new(),
             leaders: BTreeSet::from([entry]),
-            tables: None,
+            jumps: Jumps::new(program, range.clone()),
         };
         decoder.reach(entry);
         let starts = {
@@ -146,15 +149,9 @@ impl Function {
             all
         };
         let index: BTreeMap<u64, usize> = starts.iter().enumerate().map(|(i, &s)| (s, i)).collect();
-        let tables = decoder.tables.take().unwrap_or_default();
-        let within_frame = if program.is_compiled() && !tables.all.is_empty() {
-            within_frame(program, &range, &tables)
-        } else {
-            BTreeSet::new()
-        };
         let mut blocks: Vec<Block> = starts
             .iter()
-            .map(|&start| decoder.block(start, &index, &tables, &within_frame))
+            .map(|&start| decoder.block(start, &index))
             .collect();
         remove_unreached(&mut blocks);
         for at in 0..blocks.len() {
@@ -196,6 +193,7 @@ fn remove_unreached(blocks: &mut Vec<Block>) {
             End::Return
             | End::TailCall(_)
             | End::TailCallIndirect
+            | End::Anywhere
             | End::Interpret(_)
             | End::Outside(_) => {}
         }
@@ -262,8 +260,7 @@ struct Decoder<'a> {
     /// Instructions that are reached, by address.
     seen: BTreeMap<u64, Insn>,
     leaders: BTreeSet<u64>,
-    /// The function's jump tables, once somebody has asked.
-    tables: Option<Tables>,
+    jumps: Jumps<'a>,
 }
 
 impl Decoder<'_> {
@@ -291,12 +288,9 @@ impl Decoder<'_> {
                         break;
                     }
                     Flow::JumpIndirect => {
-                        if self.tables.is_none() {
-                            let tables = Tables::of(self.program, &self.range);
-                            self.leaders.extend(&tables.all);
-                            todo.extend(&tables.all);
-                            self.tables = Some(tables);
-                        }
+                        let targets = self.jumps.targets(pc);
+                        self.leaders.extend(&*targets);
+                        todo.extend(&*targets);
                         break;
                     }
                     Flow::TailCall(_) | Flow::Return | Flow::Interpret => break,
@@ -306,13 +300,7 @@ impl Decoder<'_> {
         }
     }
 
-    fn block(
-        &self,
-        start: u64,
-        index: &BTreeMap<u64, usize>,
-        tables: &Tables,
-        within_frame: &BTreeSet<u64>,
-    ) -> Block {
+    fn block(&self, start: u64, index: &BTreeMap<u64, usize>) -> Block {
         let mut insns = vec![];
         let mut pc = start;
         let end = loop {
@@ -336,13 +324,19 @@ impl Decoder<'_> {
                 Flow::Return => break End::Return,
                 Flow::TailCall(target) => break End::TailCall(target),
                 Flow::JumpIndirect => {
-                    let Some(jump) = tables.of_jump(self.program, &insns, insn.rs1()) else {
-                        break End::TailCallIndirect;
-                    };
-                    break End::Table {
-                        to: jump.targets.iter().map(|target| index[target]).collect(),
-                        only: jump.is_complete && within_frame.contains(&pc),
-                        indexed: jump.indexed,
+                    break match self.jumps.of(&insns) {
+                        Leads::Out => End::TailCallIndirect,
+                        Leads::OutTo(target) => End::TailCall(target),
+                        Leads::Anywhere => End::Anywhere,
+                        Leads::To {
+                            targets,
+                            only,
+                            indexed,
+                        } => End::Table {
+                            to: targets.iter().map(|target| index[target]).collect(),
+                            only,
+                            indexed,
+                        },
                     };
                 }
                 _ => {}

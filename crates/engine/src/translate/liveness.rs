@@ -15,8 +15,8 @@ pub struct Summary {
     pub results: Regs,
     /// Among arguments, what it hands over to functions that have not declared what they read.
     pub calls: Regs,
-    /// By its makers: nothing else is ever read.
-    pub is_declared: bool,
+    /// Nothing else is ever read: its makers say so, or its code has been seen.
+    pub is_certain: bool,
 }
 
 impl Summary {
@@ -25,7 +25,13 @@ impl Summary {
         reads: ARGUMENTS | HIDDEN_ARGUMENTS,
         results: RESULTS,
         calls: ARGUMENTS | HIDDEN_ARGUMENTS,
-        is_declared: false,
+        is_certain: false,
+    };
+
+    /// Of code that is not entered by calls alone: an instruction in the middle of a function.
+    pub const MIDDLE: Self = Self {
+        reads: Self::UNKNOWN.reads | TEMPORARIES,
+        ..Self::UNKNOWN
     };
 
     /// From sets of which bits 0 to 7 are a0 to a7 and bits 8 to 15 fa0 to fa7. `chain`, `calls_chain`: with t2 among
@@ -39,7 +45,7 @@ impl Summary {
             reads: registers(arguments) | if chain { bit(T2) } else { 0 },
             results: registers(results) & RESULTS,
             calls: registers(calls) | if calls_chain { HIDDEN_ARGUMENTS } else { 0 },
-            is_declared: true,
+            is_certain: true,
         }
     }
 }
@@ -157,45 +163,42 @@ impl Liveness<'_> {
     /// have a value there. What a callee keeps for its caller is in its place at every call.
     pub fn before(&self, block: &Block, n: usize, after: Regs, defined: Regs) -> Regs {
         let (pc, insn) = block.insns[n];
-        // A table's targets have their own; the tail call that it may be has more.
-        let through = match block.end {
-            End::Table { only, .. } if n + 1 == block.insns.len() => {
-                if only {
-                    return after | bit(insn.rs1());
-                }
-                after
+        match flow(pc, insn, self.range) {
+            Flow::Return => SAVED | bit(RA) | self.own.results & defined,
+            Flow::TailCall(target) => {
+                SAVED | bit(RA) | self.handed_over((self.summary)(target)) & defined
             }
-            _ => 0,
-        };
-        through
-            | match flow(pc, insn, self.range) {
-                Flow::Return => SAVED | bit(RA) | self.own.results & defined,
-                Flow::TailCall(target) => {
-                    SAVED | bit(RA) | self.handed_over((self.summary)(target)) & defined
-                }
-                Flow::JumpIndirect => {
-                    let all = self.handed_over(Summary::UNKNOWN) | TEMPORARIES;
-                    SAVED | bit(RA) | bit(insn.rs1()) | all & defined
-                }
-                Flow::Call(target) => SAVED | self.handed_over((self.summary)(target)) & defined,
-                Flow::CallIndirect => {
-                    SAVED | bit(insn.rs1()) | self.handed_over(Summary::UNKNOWN) & defined
-                }
-                _ => {
-                    let (reads, writes) = reads_writes(insn);
-                    // Unwinders find a frame by its pointer.
-                    let frame = match self.frame_pointer && may_fault(insn.op()) {
-                        true => bit(S0),
-                        false => 0,
-                    };
-                    after & !writes | reads | frame
+            Flow::JumpIndirect => {
+                let out =
+                    |callee| SAVED | bit(RA) | bit(insn.rs1()) | self.handed_over(callee) & defined;
+                match block.end {
+                    End::Table { only: true, .. } => after | bit(insn.rs1()),
+                    End::TailCallIndirect => out(Summary::UNKNOWN),
+                    End::TailCall(target) => out((self.summary)(target)),
+                    // Its targets have what they read, and it may lead elsewhere.
+                    _ => after | out(Summary::MIDDLE),
                 }
             }
+            Flow::Call(target) => SAVED | self.handed_over((self.summary)(target)) & defined,
+            Flow::CallIndirect => {
+                SAVED | bit(insn.rs1()) | self.handed_over(Summary::UNKNOWN) & defined
+            }
+            _ => {
+                let (reads, writes) = reads_writes(insn);
+                // Unwinders find a frame by its pointer.
+                let frame = match self.frame_pointer && may_fault(insn.op()) {
+                    true => bit(S0),
+                    false => 0,
+                };
+                after & !writes | reads | frame
+            }
+        }
     }
 
-    /// What a function gets from this one.
+    /// What a function gets from this one. What its makers say of its calls is about those that they know: code
+    /// that the compiler has shared between functions, and jumps to, may read anything.
     pub fn handed_over(&self, callee: Summary) -> Regs {
-        if callee.is_declared {
+        if callee.is_certain || callee == Summary::MIDDLE {
             callee.reads
         } else {
             callee.reads & (self.own.calls | TEMPORARIES)

@@ -24,6 +24,7 @@ mod registers;
 mod run;
 mod simplify;
 mod state;
+mod tables;
 mod targets;
 mod thunk;
 mod translator;

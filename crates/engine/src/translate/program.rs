@@ -24,10 +24,11 @@ pub trait Program {
     /// `len` bytes (4 or 8) at `address`, little-endian, if they never change.
     fn constant(&self, address: u64, len: u64) -> Option<u64>;
 
-    /// Whether all functions are a compiler's: a jump through a register that has its address from a table is a
-    /// tail call, or leads to an entry of that table. Translations may forget then what is read nowhere there.
-    fn is_compiled(&self) -> bool {
-        false
+    /// Where the `jr` at `pc` leads, if the makers of its function have said: to one of these addresses of the
+    /// function and nowhere else, or, if there are none, out of it, as a tail call. Of any other `jr` nothing is
+    /// known: it may lead to any instruction, and every register may be read there.
+    fn jump(&self, _pc: u64) -> Option<Vec<u64>> {
+        None
     }
 
     /// What the function at `pc` reads and hands back, if its makers have said.

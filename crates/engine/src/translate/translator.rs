@@ -355,10 +355,7 @@ impl Summaries<'_> {
                 Callee::Elsewhere(_) => return Summary::UNKNOWN,
                 Callee::Guest(_) => {}
             }
-            return Summary {
-                reads: Summary::UNKNOWN.reads | TEMPORARIES,
-                ..Summary::UNKNOWN
-            };
+            return Summary::MIDDLE;
         };
         // Recursion by way of another function is not followed.
         self.known.borrow_mut().insert(pc, Summary::UNKNOWN);
@@ -387,7 +384,10 @@ impl Summaries<'_> {
             let handed = ARGUMENTS | HIDDEN_ARGUMENTS | TEMPORARIES;
             let reads = function.blocks[0].live_in & handed;
             if reads & !own.reads == 0 {
-                return own;
+                return Summary {
+                    is_certain: true,
+                    ..own
+                };
             }
             own.reads |= reads;
         }

@@ -39,7 +39,7 @@ impl Rng {
 }
 
 pub fn integer(rng: &mut Rng) -> u64 {
-    const EDGES: [u64; 16] = [
+    const EDGES: [u64; 28] = [
         0,
         1,
         u64::MAX,
@@ -56,6 +56,19 @@ pub fn integer(rng: &mut Rng) -> u64 {
         64,
         0x8000_0000_8000_0000,
         0x5555_5555_5555_5555,
+        // Around what doubles and singles hold exactly.
+        1 << 53,
+        (1 << 53) - 1,
+        (1 << 53) + 1,
+        !(1 << 53),
+        !((1 << 53) - 1),
+        !((1 << 53) + 1),
+        1 << 24,
+        (1 << 24) + 1,
+        !((1 << 24) - 1),
+        !((1 << 24) + 1),
+        u64::MAX - 0x3ff, // half-way between 2^64 and the double below it
+        u64::MAX - 0x400,
     ];
     match rng.below(12) {
         0..=3 => rng.pick(&EDGES),
@@ -72,7 +85,7 @@ pub fn integer(rng: &mut Rng) -> u64 {
 }
 
 pub fn single(rng: &mut Rng) -> u32 {
-    const EDGES: [u32; 28] = [
+    const EDGES: [u32; 34] = [
         0,
         1,           // least subnormal
         0x007f_ffff, // greatest subnormal
@@ -101,6 +114,12 @@ pub fn single(rng: &mut Rng) -> u32 {
         0x5eff_ffff,
         0x5f80_0000, // 2^64
         0x0c80_0000, // 2^-102: products are subnormal
+        0x3f40_0000, // 0.75
+        0x3f00_0001, // just above 0.5
+        0x4aff_ffff, // 2^23 - 0.5
+        0x4aff_fffe, // 2^23 - 1
+        0x4a80_0001, // 2^22 + 0.5
+        0x5f7f_ffff, // just below 2^64
     ];
     let sign = (rng.next() as u32) << 31;
     sign ^ match rng.below(10) {
@@ -117,7 +136,7 @@ pub fn single(rng: &mut Rng) -> u32 {
 }
 
 pub fn double(rng: &mut Rng) -> u64 {
-    const EDGES: [u64; 34] = [
+    const EDGES: [u64; 49] = [
         0,
         1,
         0x000f_ffff_ffff_ffff,
@@ -152,6 +171,21 @@ pub fn double(rng: &mut Rng) -> u64 {
         0x3690_0000_0000_0000, // half of it
         0x380f_ffff_f000_0000, // at the least normal single
         0x1e60_0000_0000_0000, // 2^-537: products are subnormal
+        0x3fe0_0000_0000_0001, // just above 0.5
+        0x3fe8_0000_0000_0000, // 0.75
+        0x41df_ffff_ffe0_0000, // 2^31 - 0.5
+        0x41df_ffff_fff0_0000, // 2^31 - 0.25
+        0x41df_ffff_ffdf_ffff, // just below 2^31 - 0.5
+        0x41df_ffff_ffff_ffff, // just below 2^31
+        0x41e0_0000_0008_0000, // 2^31 + 0.25
+        0x41e0_0000_001f_ffff, // just below 2^31 + 1
+        0x41ef_ffff_fff8_0000, // 2^32 - 0.25
+        0x41ef_ffff_ffef_ffff, // just below 2^32 - 0.5
+        0x4330_0000_0000_0000, // 2^52
+        0x432f_ffff_ffff_ffff, // 2^52 - 0.5
+        0x4320_0000_0000_0001, // 2^51 + 0.5
+        0x4340_0000_0000_0000, // 2^53
+        0x433f_ffff_ffff_ffff, // 2^53 - 1
     ];
     let sign = rng.next() << 63;
     sign ^ match rng.below(12) {

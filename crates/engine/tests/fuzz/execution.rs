@@ -1,4 +1,5 @@
 //! Any bytes, made safe, executed by the interpreter and by translated code: both end alike.
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use flick_engine::fp::env::{mxcsr, set_mxcsr};
@@ -48,6 +49,9 @@ struct Watch<'a> {
     left: u64,
     last: Option<Insn>,
     target: u64,
+    /// Where some jumps lead, as the translator is told, and whether one has led elsewhere.
+    jumps: &'a BTreeMap<u64, Vec<u64>>,
+    strays: bool,
 }
 
 impl Observer for Watch<'_> {
@@ -59,9 +63,15 @@ impl Observer for Watch<'_> {
         self.target = target;
     }
 
-    fn retired(&mut self, _: u64, insn: Insn) {
+    fn retired(&mut self, pc: u64, insn: Insn) {
         self.left -= 1;
         self.last = Some(insn);
+        // Control may have come to the jump without what makes its target.
+        if let Some(targets) = self.jumps.get(&pc)
+            && !targets.contains(&self.target)
+        {
+            self.strays = true;
+        }
         // Functions do not return into themselves, nor jump into an instruction.
         let offset = (self.target & !1).wrapping_sub(CODE);
         if insn.op() == Op::Jalr && offset < self.len {
@@ -197,14 +207,22 @@ pub fn execute(data: &[u8]) -> bool {
     let _shown = Shown(&code.bytes);
     memory(CODE, ROOM).fill(0);
     memory(CODE, len).copy_from_slice(&code.bytes);
-    let mut constants = CODE..CODE;
+    let (mut constants, mut jumps) = (CODE..CODE, BTreeMap::new());
     if let Some(table) = table {
-        for (n, &choice) in table.iter().enumerate() {
-            let target = CODE + code.starts[usize::from(choice) % code.starts.len()] as u64;
+        let target = |choice| CODE + code.starts[usize::from(choice) % code.starts.len()] as u64;
+        let targets = table.map(target);
+        for (n, target) in targets.iter().enumerate() {
             let distance = target.wrapping_sub(table_at) as u32;
             memory(table_at + 4 * n as u64, 4).copy_from_slice(&distance.to_le_bytes());
         }
-        constants = table_at..table_at + 4 * TARGETS as u64;
+        // The table may be one that changes, for all that is known.
+        if shape & 16 == 0 {
+            constants = table_at..table_at + 4 * TARGETS as u64;
+        }
+        if shape & 32 != 0 {
+            let said = |&at: &usize| (CODE + at as u64, targets.to_vec());
+            jumps.extend(code.table_jumps.iter().map(said));
+        }
     }
     // SAFETY: mapped, and not changed before the next input.
     let region = || unsafe { CodeRegion::new(CODE, len) };
@@ -218,6 +236,8 @@ pub fn execute(data: &[u8]) -> bool {
         left: BUDGET,
         last: None,
         target: 0,
+        jumps: &jumps,
+        strays: false,
     };
     let cached = region();
     let wanted = start.run(&cached, |hart| {
@@ -225,7 +245,7 @@ pub fn execute(data: &[u8]) -> bool {
         watch.last = None;
         run(hart, &identity, &cached, &mut watch)
     });
-    if wanted.exit == Exit::Budget {
+    if wanted.exit == Exit::Budget || watch.strays {
         return false;
     }
     let counts = shape & 4 != 0;
@@ -234,6 +254,7 @@ pub fn execute(data: &[u8]) -> bool {
         code: region(),
         functions: vec![all.clone()],
         constants,
+        jumps: jumps.clone(),
     };
     let translator = Translator::new(1 << 20, counts, lookup).expect("memory for code");
     *CURRENT.lock().unwrap() = Some((translator, guest));

@@ -1,4 +1,5 @@
 //! Code of a fuzz target as the translator's program.
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -10,6 +11,8 @@ pub struct Guest {
     pub functions: Vec<Range<u64>>,
     /// Addresses whose contents never change.
     pub constants: Range<u64>,
+    /// Where some jumps lead, for certain.
+    pub jumps: BTreeMap<u64, Vec<u64>>,
 }
 
 impl Program for Guest {
@@ -34,6 +37,10 @@ impl Program for Guest {
                 _ => (address as *const u64).read_unaligned(),
             }
         })
+    }
+
+    fn jump(&self, pc: u64) -> Option<Vec<u64>> {
+        self.jumps.get(&pc).cloned()
     }
 
     fn resolve(&self, target: u64) -> Option<Target> {

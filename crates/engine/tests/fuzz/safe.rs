@@ -25,6 +25,8 @@ pub struct Code {
     pub bytes: Vec<u8>,
     /// Offsets of instructions that load the table's address (`auipc` and `addi`).
     pub table_loads: Vec<usize>,
+    /// Offsets of the jumps by the table.
+    pub table_jumps: Vec<usize>,
     /// Offsets of instructions, ascending: the middle of one may be another that accesses anything.
     pub starts: Vec<usize>,
 }
@@ -76,6 +78,7 @@ pub fn code(input: &mut Input, returns: bool, table: bool) -> Code {
     let mut code = Code {
         bytes: vec![],
         table_loads: vec![],
+        table_jumps: vec![],
         starts: vec![],
     };
     code.insn(EBREAK);
@@ -200,5 +203,6 @@ fn by_table(code: &mut Code, register: u32) {
     code.insn(0x2000_4033 | TARGET << 7 | INDEX << 15 | TABLE << 20); // sh2add
     code.insn(0x2003 | TARGET << 7 | TARGET << 15); // lw
     code.insn(0x33 | TARGET << 7 | TARGET << 15 | TABLE << 20); // add
+    code.table_jumps.push(code.bytes.len());
     code.insn(0x67 | TARGET << 15); // jr
 }

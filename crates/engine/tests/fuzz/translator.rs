@@ -1,4 +1,5 @@
 //! Any bytes to the translator: as functions with any bounds, and as constants. Nothing is executed.
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use flick_engine::translate::{HART_BIAS, HostRegisters, Translator};
@@ -41,11 +42,26 @@ pub fn translate_all(data: &[u8]) {
     } else {
         0..0
     };
+    // What the input says of jumps, true or not.
+    let said = |n: usize| -> Vec<u64> {
+        (0..n)
+            .map(|k| base + words[k % words.len()] % len)
+            .collect()
+    };
+    let jumps = if words[0] & 8 != 0 {
+        (0..len)
+            .step_by(2)
+            .map(|at| (base + at, said(at as usize % 7)))
+            .collect()
+    } else {
+        BTreeMap::new()
+    };
     let guest = Guest {
         // SAFETY: the words stay where they are and are not changed.
         code: unsafe { CodeRegion::new(base, len) },
         functions,
         constants,
+        jumps,
     };
     let mut translator = Translator::new(ROOM, shape & 128 != 0, lookup).expect("memory for code");
     let starts = guest.functions.iter().map(|range| range.start);

@@ -23,6 +23,8 @@ pub struct Guest {
     /// Labels in the middle of functions.
     labels: BTreeMap<u64, String>,
     instructions: BTreeMap<u64, String>,
+    /// What `.flick.jumps` says (`docs/formats.md`).
+    jumps: BTreeMap<u64, Vec<u64>>,
 }
 
 fn run(command: &mut Command) -> String {
@@ -73,6 +75,7 @@ impl Guest {
             match section.kind() {
                 SectionKind::Text => self.text = (section.address(), data()),
                 SectionKind::ReadOnlyData => self.constants.push((section.address(), data())),
+                _ if section.name() == Ok(".flick.jumps") => self.read_jumps(&data()),
                 _ => {}
             }
         }
@@ -83,6 +86,21 @@ impl Guest {
             } else {
                 self.labels.insert(at, name);
             }
+        }
+    }
+
+    fn read_jumps(&mut self, data: &[u8]) {
+        let words: Vec<u64> = data
+            .chunks_exact(8)
+            .map(|word| u64::from_le_bytes(word.try_into().unwrap()))
+            .collect();
+        let mut rest = &words[..];
+        while let [counts, more @ ..] = rest {
+            let (targets, more) = more.split_at((counts & 0xffff_ffff) as usize);
+            let (jumps, more) = more.split_at((counts >> 32) as usize);
+            self.jumps
+                .extend(jumps.iter().map(|&at| (at, targets.to_vec())));
+            rest = more;
         }
     }
 
@@ -130,8 +148,8 @@ fn bytes_at((start, bytes): &(u64, Vec<u8>), at: u64, len: u64) -> Option<u64> {
 }
 
 impl Program for Guest {
-    fn is_compiled(&self) -> bool {
-        true
+    fn jump(&self, pc: u64) -> Option<Vec<u64>> {
+        self.jumps.get(&pc).cloned()
     }
 
     fn insn(&self, pc: u64) -> Option<Insn> {

@@ -1,7 +1,7 @@
 //! Statements: straight code, structured and unstructured control flow.
 
 use crate::asm::{addi, i, r};
-use crate::code::{Flow, Kind, Label, Target, x};
+use crate::code::{Flow, Form, Kind, Label, Table, Target, x};
 use crate::function::Function;
 use crate::insn;
 use crate::values::Rng;
@@ -47,8 +47,9 @@ impl Function<'_> {
             55..60 => self.skip_one(),
             60..68 if depth < 3 => self.branches(depth),
             68..76 if depth < 2 => self.counted_loop(depth),
-            76..81 if depth < 2 => self.switch(depth),
-            81..85 if depth < 1 => self.tangle(depth),
+            76..79 if depth < 2 => self.switch(depth),
+            79..82 if depth < 2 => self.computed_goto(depth),
+            82..85 if depth < 1 => self.tangle(depth),
             85..87 if depth > 0 => self.early_exit(),
             87..97 if !self.leaf => self.call(),
             97..99 if !self.leaf => self.make_code(),
@@ -64,7 +65,7 @@ impl Function<'_> {
     }
 
     /// A branch on working registers.
-    fn condition(&mut self, to: Label) {
+    pub fn condition(&mut self, to: Label) {
         let (a, mut b) = (self.set.any_x(&mut self.rng), self.set.any_x(&mut self.rng));
         if self.rng.chance(40) {
             b = 0;
@@ -107,14 +108,14 @@ impl Function<'_> {
     }
 
     /// A branch over one operation.
-    fn skip_one(&mut self) {
+    pub fn skip_one(&mut self) {
         let over = self.code.label();
         self.condition(over);
         insn::compute(&mut self.rng, &mut self.code, &self.set);
         self.code.place(over);
     }
 
-    fn some(&mut self, most: u64, depth: u32) {
+    pub fn some(&mut self, most: u64, depth: u32) {
         let count = 1 + self.rng.below(most);
         self.statements(count, depth + 1);
     }
@@ -134,13 +135,13 @@ impl Function<'_> {
     }
 
     /// Takes a register that the body does not write. It may read it.
-    fn counter(&mut self) -> Option<u32> {
+    pub fn counter(&mut self) -> Option<u32> {
         let counter = self.counters.pop()?;
         self.set.from_x.push(counter);
         Some(counter)
     }
 
-    fn counter_done(&mut self, counter: u32) {
+    pub fn counter_done(&mut self, counter: u32) {
         self.set.from_x.retain(|&n| n != counter);
         self.counters.push(counter);
     }
@@ -209,9 +210,15 @@ impl Function<'_> {
         let labels: Vec<Label> = (0..cases).map(|_| self.code.label()).collect();
         let absolute = self.rng.chance(40);
         let number = self.code.tables.len();
-        self.code.tables.push(crate::code::Table {
-            labels: labels.clone(),
-            absolute,
+        self.code.tables.push(Table {
+            entries: labels.iter().copied().map(Some).collect(),
+            has_holes: false,
+            form: if absolute {
+                Form::Address
+            } else {
+                Form::Distance(4, None)
+            },
+            hidden: false,
         });
         let to = Target::Table(number);
         self.code

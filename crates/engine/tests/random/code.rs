@@ -37,6 +37,8 @@ pub enum Target {
     Middle(usize),
     /// A jump table of the same function.
     Table(usize),
+    /// In the same function.
+    Label(Label),
     /// Room for code made at run time.
     Room(u64),
 }
@@ -95,11 +97,32 @@ pub struct Layout {
     pub rooms: u64,
 }
 
+/// What a table's entries are.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// 64-bit addresses.
+    Address,
+    /// So many bytes: distances from a label, or from the table.
+    Distance(u64, Option<Label>),
+}
+
+impl Form {
+    pub fn size(self) -> u64 {
+        match self {
+            Form::Address => 8,
+            Form::Distance(size, _) => size,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Table {
-    pub labels: Vec<Label>,
-    /// 64-bit addresses; otherwise 32-bit distances from the table.
-    pub absolute: bool,
+    /// `None`: nothing that is ever taken.
+    pub entries: Vec<Option<Label>>,
+    pub has_holes: bool,
+    pub form: Form,
+    /// Engines are not told that it never changes.
+    pub hidden: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -231,6 +254,7 @@ impl Code {
                     Target::Function(n) => layout.functions[n],
                     Target::Middle(n) => layout.middles[n],
                     Target::Table(n) => layout.tables[number][n],
+                    Target::Label(label) => start + self.offset_of(label, &offsets),
                     Target::Room(n) => layout.rooms + n * ROOM,
                 };
                 target.wrapping_sub(at) as i64
@@ -268,6 +292,49 @@ impl Code {
             assert_eq!(out.len() as u64 + start, at + Self::size(line));
         }
         out.0
+    }
+
+    /// Where the jumps through registers lead, by their offsets: to these; nowhere in the function.
+    pub fn jumps(&self) -> Vec<(u64, Vec<u64>)> {
+        let offsets = self.offsets();
+        let through_register = |bits| {
+            let insn = flick_engine::decode(bits);
+            insn.op() == flick_engine::Op::Jalr && insn.rd() == 0
+        };
+        let mut all = Vec::new();
+        for (line, &at) in self.lines.iter().zip(&offsets) {
+            match (&line.kind, &line.flow) {
+                (_, Flow::Table(to)) => {
+                    let targets = to.iter().map(|&label| self.offset_of(label, &offsets));
+                    all.push((at, targets.collect()));
+                }
+                (&Kind::Bits(bits), Flow::Exit) if through_register(bits) => all.push((at, vec![])),
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// The bytes of a table, which is at `at`.
+    pub fn encode_table(&self, table: &Table, start: u64, at: u64) -> Vec<u8> {
+        let offsets = self.offsets();
+        let address = |label: Label| start + self.offset_of(label, &offsets);
+        let size = table.form.size() as usize;
+        let mut bytes = Vec::new();
+        for entry in &table.entries {
+            let value = match (entry, table.form) {
+                (None, _) => 0,
+                (&Some(label), Form::Address) => address(label),
+                (&Some(label), Form::Distance(_, from)) => {
+                    address(label).wrapping_sub(from.map_or(at, address))
+                }
+            };
+            let unused = 64 - 8 * size as u32;
+            let seen = (value << unused) as i64 >> unused;
+            assert_eq!(seen as u64, value, "a distance is too long");
+            bytes.extend(&value.to_le_bytes()[..size]);
+        }
+        bytes
     }
 
     /// Registers that are live before each line.

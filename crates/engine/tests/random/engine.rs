@@ -1,7 +1,6 @@
 //! What runs programs in this process.
 
-use std::ops::Range;
-
+use crate::program::Program;
 use crate::translated::Translated;
 use flick_engine::{CodeRegion, Exit, Hart, Identity, Insn, NoObserver, Observer, run};
 
@@ -28,7 +27,7 @@ pub trait Engine {
     }
 }
 
-pub type Make = fn(&CodeRegion, &[Range<u64>]) -> Box<dyn Engine>;
+pub type Make = fn(&CodeRegion, &Program) -> Box<dyn Engine>;
 
 /// All engines, in the order in which they are compared: each with the one before, the first with
 /// qemu.
@@ -50,7 +49,7 @@ struct Interpreter {
 }
 
 impl Interpreter {
-    fn plain(_: &CodeRegion, _: &[Range<u64>]) -> Box<dyn Engine> {
+    fn plain(_: &CodeRegion, _: &Program) -> Box<dyn Engine> {
         Box::new(Self {
             census: Census([0; 256]),
             forgets: false,
@@ -58,7 +57,7 @@ impl Interpreter {
     }
 
     /// Shows that the generator knows what is live: the others are asked for no more than that.
-    fn forgetful(_: &CodeRegion, _: &[Range<u64>]) -> Box<dyn Engine> {
+    fn forgetful(_: &CodeRegion, _: &Program) -> Box<dyn Engine> {
         Box::new(Self {
             census: Census([0; 256]),
             forgets: true,

@@ -272,7 +272,7 @@ pub fn execute(program: &Program, make: Make) -> Result<(&'static str, Outcome),
     let size = program.code.len() as u64 - (CODE - DRIVER);
     // SAFETY: mapped until the end of this function.
     let region = unsafe { CodeRegion::new(CODE, size) };
-    let mut engine = make(&region, &program.functions);
+    let mut engine = make(&region, program);
     for n in 0..program.calls.len() as u64 {
         one(program, &mut *engine, &region, RECORDS + n * RECORD)
             .map_err(|e| format!("{}: call {n}: {e}", engine.name()))?;

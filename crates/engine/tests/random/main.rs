@@ -28,6 +28,7 @@ mod driver;
 mod engine;
 mod frame;
 mod function;
+mod goto;
 mod host;
 mod insn;
 mod memory;

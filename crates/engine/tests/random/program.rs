@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use flick_engine::translate::Summary;
+
 use crate::code::{Code, Layout, ROOM, Regs, Target};
 use crate::driver;
 use crate::function;
@@ -192,6 +194,28 @@ impl Plan {
         }
     }
 
+    /// Of the functions that are called as the psABI has it.
+    fn summaries(&self, layout: &Layout) -> HashMap<u64, Summary> {
+        let set = |x: u32, f: u32| ((1 << x) - 1) | ((1 << f) - 1) << 8;
+        let all = |n: usize| {
+            let spec = &self.functions[n];
+            let calls = match spec.role {
+                Role::Leaf => 0,
+                Role::Calls => 0xffff,
+                Role::Save(_) | Role::Restore(_) => return None,
+            };
+            let class = &self.classes[spec.class];
+            // The part behind the second entry has results of its own class, which are as many.
+            let sets = [
+                set(class.x, class.f),
+                set(class.result_x, class.result_f),
+                calls,
+            ];
+            Some((layout.functions[n], Summary::declared(sets, [false; 2])))
+        };
+        (0..self.functions.len()).filter_map(all).collect()
+    }
+
     /// Offset and number of a class's pointers.
     pub fn pointers(&self, class: usize) -> (i32, usize) {
         ((class * COUNT * 8) as i32, COUNT)
@@ -204,6 +228,12 @@ pub struct Program {
     pub data: Vec<u8>,
     pub protected: Vec<u8>,
     pub functions: Vec<Range<u64>>,
+    /// Tables of which is known that they never change.
+    pub constants: Vec<Range<u64>>,
+    /// Where jumps through registers lead in their function.
+    pub jumps: HashMap<u64, Vec<u64>>,
+    /// What functions read and hand back, by where they start.
+    pub summaries: HashMap<u64, Summary>,
     pub instructions: u64,
     /// Registers that are live before each instruction for certain, and that may be.
     pub live: HashMap<u64, (Regs, Regs)>,
@@ -247,23 +277,23 @@ pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
     let instructions = live.len() as u64;
     // What is made at run time is known to its maker only.
     live.extend((layout.rooms..end).step_by(2).map(|pc| (pc, (0, !0))));
+    let (mut constants, mut jumps) = (Vec::new(), HashMap::new());
     for (n, part) in codes.iter().enumerate() {
-        let offsets = part.offsets();
+        let start = layout.functions[n];
         for (table, &at) in part.tables.iter().zip(&layout.tables[n]) {
-            let mut to = (at - DRIVER) as usize;
-            for &label in &table.labels {
-                let target = layout.functions[n] + part.offset_of(label, &offsets);
-                if table.absolute {
-                    code[to..to + 8].copy_from_slice(&target.to_le_bytes());
-                    to += 8;
-                } else {
-                    let distance = target.wrapping_sub(at) as u32;
-                    code[to..to + 4].copy_from_slice(&distance.to_le_bytes());
-                    to += 4;
-                }
+            let bytes = part.encode_table(table, start, at);
+            let to = (at - DRIVER) as usize;
+            code[to..to + bytes.len()].copy_from_slice(&bytes);
+            if !table.hidden {
+                constants.push(at..at + bytes.len() as u64);
             }
         }
+        for (at, mut targets) in part.jumps() {
+            targets.iter_mut().for_each(|target| *target += start);
+            jumps.insert(start + at, targets);
+        }
     }
+    let summaries = plan.summaries(&layout);
 
     let (data, calls) = data(&mut rng, &plan, &layout);
     let protected = (0..PROTECTED_PAGES * 512)
@@ -274,6 +304,9 @@ pub fn build(seed: u64, skip: &HashSet<u64>) -> Program {
         data,
         protected,
         functions,
+        constants,
+        jumps,
+        summaries,
         instructions,
         live,
         calls,
@@ -310,7 +343,7 @@ fn lay_out(codes: &[Code], rng: &mut Rng) -> (Layout, Vec<Range<u64>>, u64) {
     for code in codes {
         let tables = code.tables.iter().map(|table| {
             let here = at;
-            let size = table.labels.len() as u64 * if table.absolute { 8 } else { 4 };
+            let size = table.entries.len() as u64 * table.form.size();
             at = (at + size).next_multiple_of(8);
             here
         });
@@ -361,7 +394,9 @@ fn data(rng: &mut Rng, plan: &Plan, layout: &Layout) -> (Vec<u8>, Vec<Class>) {
             let target = match *pointer {
                 Target::Function(n) => layout.functions[n],
                 Target::Middle(n) => layout.middles[n],
-                Target::Table(_) | Target::Room(_) => unreachable!("entries are of functions"),
+                Target::Table(_) | Target::Label(_) | Target::Room(_) => {
+                    unreachable!("entries are of functions")
+                }
             };
             let at = POINTERS + plan.pointers(class).0 as u64 + 8 * k as u64;
             // jalr clears bit 0.

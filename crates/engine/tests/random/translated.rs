@@ -1,8 +1,9 @@
 //! The translator as an engine: every function is translated at its first call.
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use flick_engine::translate::{self, HostRegisters, Program, Target, Translator};
+use flick_engine::translate::{self, HostRegisters, Program, Summary, Target, Translator};
 use flick_engine::{CodeRegion, Exit, Hart, Identity, Insn};
 
 use crate::engine::Engine;
@@ -19,12 +20,17 @@ struct Current {
 struct Guest {
     code: CodeRegion,
     functions: Vec<Range<u64>>,
+    /// What their makers know of them: see [`crate::program::Program`].
+    constants: Vec<Range<u64>>,
+    jumps: HashMap<u64, Vec<u64>>,
+    summaries: HashMap<u64, Summary>,
 }
 
 impl Program for Guest {
-    /// All are as if they were; that is told of half of them.
-    fn is_compiled(&self) -> bool {
-        self.functions.len().is_multiple_of(2)
+    /// Told of every jump in half of the programs.
+    fn jump(&self, pc: u64) -> Option<Vec<u64>> {
+        let is_told = self.functions.len().is_multiple_of(2);
+        self.jumps.get(&pc).filter(|_| is_told).cloned()
     }
 
     fn insn(&self, pc: u64) -> Option<Insn> {
@@ -36,11 +42,9 @@ impl Program for Guest {
         self.functions.iter().find(has).cloned()
     }
 
-    /// Jump tables stand between the functions, and are not changed.
     fn constant(&self, address: u64, len: u64) -> Option<u64> {
-        let inside = self.code.contains(address) && self.code.contains(address + len - 1);
-        if !inside || self.function(address).is_some() || self.function(address + len - 1).is_some()
-        {
+        let has = |range: &Range<u64>| range.contains(&address) && address + len <= range.end;
+        if !self.constants.iter().any(has) {
             return None;
         }
         // SAFETY: the program's code is mapped and readable.
@@ -50,6 +54,12 @@ impl Program for Guest {
                 _ => (address as *const u64).read_unaligned(),
             }
         })
+    }
+
+    /// Told of every function in some of the programs.
+    fn summary(&self, pc: u64) -> Option<Summary> {
+        let is_told = !self.functions.len().is_multiple_of(3);
+        self.summaries.get(&pc).filter(|_| is_told).copied()
     }
 
     fn resolve(&self, target: u64) -> Option<Target> {
@@ -79,7 +89,7 @@ unsafe extern "C" fn lookup(_: *mut Hart, target: u64) -> u64 {
 pub struct Translated;
 
 impl Translated {
-    pub fn make(code: &CodeRegion, functions: &[Range<u64>]) -> Box<dyn Engine> {
+    pub fn make(code: &CodeRegion, program: &crate::program::Program) -> Box<dyn Engine> {
         // SAFETY: the same code, which outlives the engine.
         let code = unsafe { CodeRegion::new(code.base(), code.len()) };
         *TRANSLATOR.lock().unwrap() = Some(Current {
@@ -87,7 +97,10 @@ impl Translated {
                 .expect("memory for translated code"),
             guest: Guest {
                 code,
-                functions: functions.to_vec(),
+                functions: program.functions.clone(),
+                constants: program.constants.clone(),
+                jumps: program.jumps.clone(),
+                summaries: program.summaries.clone(),
             },
         });
         Box::new(Self)

@@ -2,7 +2,7 @@
 use flick_events::profile::Profile;
 
 use super::cut;
-use super::model::{Model, Small};
+use super::model::{Bound, Heap, Model, Small};
 
 /// Of the whole time: what a group must gain.
 const WORTH: f64 = 0.01;
@@ -30,7 +30,50 @@ pub struct Advice {
 
 impl Advice {
     pub fn new(profile: &Profile) -> Self {
-        let model = Model::new(profile);
+        let as_is = Self::with(profile, Heap::AsIs);
+        if !profile.functions.iter().any(|known| known.allocations > 0) {
+            return as_is;
+        }
+        let mut back = Self::with(profile, Heap::Back);
+        if back.then > as_is.then - as_is.now * WORTH {
+            return as_is;
+        }
+        // The model has the data where it will be: what it costs now is the other's.
+        let gain = as_is.now - back.then - back.gained();
+        back.now = as_is.now;
+        back.undo(gain);
+        back
+    }
+
+    /// Sum of the groups' gains.
+    fn gained(&self) -> f64 {
+        self.groups.iter().map(|group| group.gain).sum()
+    }
+
+    /// Makes one group, with this gain beyond those of its parts, of all that goes back with the heap.
+    fn undo(&mut self, gain: f64) {
+        let of_heap =
+            |&(node, _): &(usize, bool)| self.model.nodes[node].bound == Some(Bound::Heap);
+        let all = std::mem::take(&mut self.groups);
+        let (parts, rest): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|group| group.moves.iter().any(of_heap));
+        let mut undone = Group {
+            moves: Vec::new(),
+            gain,
+        };
+        for part in parts {
+            undone.moves.extend(part.moves);
+            undone.gain += part.gain;
+        }
+        undone.moves.sort_unstable();
+        self.groups = rest;
+        self.groups.push(undone);
+        self.groups.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+    }
+
+    fn with(profile: &Profile, heap: Heap) -> Self {
+        let model = Model::new(profile, heap);
         let present = model.present();
         let now = model.cost(&present);
         let mut on_nxp = cut::best(&model);
@@ -41,7 +84,8 @@ impl Advice {
                 without[node] = present[node];
             }
             let gain = model.cost(&without) - model.cost(&on_nxp);
-            if gain < now * WORTH {
+            let bound = |&node: &usize| model.nodes[node].bound.is_some();
+            if gain < now * WORTH && !moves.iter().any(bound) {
                 on_nxp = without;
             } else {
                 let moves = moves.iter().map(|&node| (node, on_nxp[node])).collect();
@@ -56,6 +100,11 @@ impl Advice {
             on_nxp,
             now,
         }
+    }
+
+    /// Whether the node goes back because of what placed functions allocate.
+    pub fn goes_with_heap(&self, node: usize) -> bool {
+        self.model.nodes[node].bound == Some(Bound::Heap)
     }
 
     /// Whether the node goes where its callers are.
@@ -239,6 +288,50 @@ mod tests {
         let advice = Advice::new(&profile(functions, &[(0, 1, 1), (1, 2, 100)]));
         assert_eq!(moves(&advice), [(1, false)]);
         assert_eq!(small(&advice), [(2, Place::Host)]);
+    }
+
+    #[test]
+    fn what_was_allocated_goes_back_with_the_functions_that_use_it() {
+        let mut functions = vec![
+            // It works on what `parse` has allocated: 900 of its 1000 ns.
+            function("main", Runs::Host, 1, 1_000_000, 1),
+            function("parse", Runs::Nxp, 1, 400_000, 300_000),
+            // It works on other data.
+            function("scan", Runs::Nxp, 1, 1_000_000, 100_000),
+            function("use", Runs::Nxp, 1, 200_000, 100_000),
+        ];
+        let edges = [(0, 1, 1), (0, 2, 1), (0, 3, 1)];
+        // Each is cheaper where it is, with the data where it is.
+        assert!(
+            Advice::new(&profile(functions.clone(), &edges))
+                .groups
+                .is_empty()
+        );
+        functions[0].spare = 900_000;
+        functions[0].marked = 9;
+        functions[1].spare = 350_000;
+        functions[1].allocations = 1;
+        functions[3].spare = 150_000;
+        functions[3].marked = 1;
+        let advice = Advice::new(&profile(functions.clone(), &edges));
+        assert!(advice.goes_with_heap(1));
+        assert_eq!(moves(&advice), [(1, false), (3, false)]);
+        assert_eq!(
+            advice.now,
+            1_000_000. + 300_000. + 100_000. + 100_000. + 60_000.
+        );
+        assert_eq!(
+            advice.then,
+            100_000. + 50_000. + 100_000. + 50_000. + 20_000.
+        );
+        assert_eq!(advice.groups[0].gain, advice.now - advice.then);
+        // Where the host hardly uses it, it stays.
+        functions[0].spare = 0;
+        functions[0].marked = 0;
+        functions[1].spare = 1_000;
+        functions[3].spare = 1_000;
+        let advice = Advice::new(&profile(functions, &edges));
+        assert!(advice.groups.is_empty());
     }
 
     #[test]

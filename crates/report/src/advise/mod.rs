@@ -7,14 +7,13 @@ mod model;
 mod text;
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use flick_events::Summary;
-use flick_image::Error;
+use flick_image::{Error, output};
 use flick_names::Demangle;
 
 use crate::child::{self, file_error};
@@ -60,11 +59,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     };
     let program = Path::new(program);
     let status = child.wait().map_err(|e| file_error(program, &e))?;
-    let records = match fs::read(&record) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(file_error(&record, &error)),
-    };
+    let records = child::records(&record)?;
     let summary = flick_events::parse(&records)
         .unwrap_or_default()
         .into_iter()
@@ -122,8 +117,8 @@ fn advise(summary: &Summary, command: &[OsString], options: &Options) -> Result<
     let placed = Reasons::of(&summary.files);
     let placement = file::placement(&advice, timed, &placed, &words.join(" "));
     if placement.changes {
-        child::keep_old(&options.output).map_err(|e| file_error(&options.output, &e))?;
-        fs::write(&options.output, &placement.text).map_err(|e| file_error(&options.output, &e))?;
+        output::write_keeping_old(&options.output, placement.text.as_bytes())
+            .map_err(|e| file_error(&options.output, &e))?;
     }
     let written = placement.changes.then_some(options.output.as_path());
     Ok(text::text(

@@ -10,6 +10,17 @@ pub enum Bound {
     Library,
     /// The code of the error.
     Refused(String),
+    /// It works on what it, or another, has allocated on the NxP, and that is back in the host's memory.
+    Heap,
+}
+
+/// Where what NxP code has allocated (`malloc`) is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heap {
+    /// In NxP-local memory, as in the run.
+    AsIs,
+    /// In the host's, with all functions that allocate it or work on it.
+    Back,
 }
 
 #[derive(Clone, Debug)]
@@ -50,6 +61,11 @@ pub struct Model {
     pub nxp_host_nxp: f64,
 }
 
+/// Whether the function allocates memory on the NxP, or works on what was allocated there.
+fn is_of_heap(function: &Function) -> bool {
+    function.marked > 0 || function.allocations > 0
+}
+
 fn bound(function: &Function) -> Option<Bound> {
     // Initialisers are in lists that are run by address, before and after all else.
     const INITIALISERS: [&str; 2] = ["_GLOBAL__", "__cxx_"];
@@ -66,17 +82,26 @@ fn bound(function: &Function) -> Option<Bound> {
 }
 
 impl Model {
-    pub fn new(profile: &Profile) -> Self {
+    pub fn new(profile: &Profile, heap: Heap) -> Self {
         let mut nodes: Vec<Node> = profile
             .functions
             .iter()
             .enumerate()
-            .map(|(at, function)| Node {
-                function: at,
-                host: function.host as f64,
-                nxp: function.nxp as f64,
-                on_nxp: function.runs == Runs::Nxp,
-                bound: bound(function),
+            .map(|(at, function)| {
+                let mut node = Node {
+                    function: at,
+                    host: function.host as f64,
+                    nxp: function.nxp as f64,
+                    on_nxp: function.runs == Runs::Nxp,
+                    bound: bound(function),
+                };
+                if heap == Heap::Back {
+                    node.host -= function.spare as f64;
+                    if node.bound.is_none() && is_of_heap(function) {
+                        node.bound = Some(Bound::Heap);
+                    }
+                }
+                node
             })
             .collect();
         let mut edges: Vec<Edge> = profile

@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use flick_events::number::grouped;
+use flick_events::number::{bytes, grouped};
 use flick_events::profile::{AMBIGUOUS, Runs};
 use flick_events::timed::{Timed, duration};
 use flick_names::Demangle;
@@ -11,6 +11,8 @@ use super::advice::{Advice, Group, Place};
 use super::model::{Bound, Node};
 use crate::places::Lines;
 
+/// Functions that are named for their accesses.
+const MOST: usize = 3;
 /// Of the whole time: what a function must take for a line of its own.
 const SHOWN: f64 = 0.01;
 
@@ -38,6 +40,7 @@ pub fn text(
         out: String::new(),
     };
     writer.head(command);
+    writer.data();
     for group in &advice.groups {
         writer.group(group);
     }
@@ -58,7 +61,12 @@ impl Writer<'_> {
             _ => measured * then / now.max(1.0),
         };
         let remark = match self.advice.groups.is_empty() {
-            true => "nothing to gain by moving functions".to_owned(),
+            true => match self.timed.about_data().is_empty() {
+                true => "nothing to gain by moving functions".to_owned(),
+                false => {
+                    "nothing to gain by moving functions, with the data where it is".to_owned()
+                }
+            },
             false => format!("{:.2}x faster", measured / after.max(1.0)),
         };
         let _ = writeln!(
@@ -68,6 +76,35 @@ impl Writer<'_> {
             duration(self.timed.migrating),
             duration(after.max(0.0) as u64),
         );
+    }
+
+    /// What the two times say nothing about, and where most of it is.
+    fn data(&mut self) {
+        let about = self.timed.about_data();
+        if about.is_empty() {
+            return;
+        }
+        self.out.push('\n');
+        for line in about {
+            let _ = writeln!(self.out, " {line}");
+        }
+        let functions = &self.timed.profile.functions;
+        let mut most: Vec<usize> = (0..functions.len())
+            .filter(|&at| functions[at].remote > 0)
+            .collect();
+        most.sort_by_key(|&at| std::cmp::Reverse(functions[at].remote));
+        let most: Vec<String> = most
+            .into_iter()
+            .take(MOST)
+            .map(|at| {
+                format!(
+                    "{} ({})",
+                    self.name(at),
+                    grouped(self.timed.profile.functions[at].remote)
+                )
+            })
+            .collect();
+        let _ = writeln!(self.out, " Most of them: {}.", most.join(", "));
     }
 
     /// What the model does not know.
@@ -112,6 +149,18 @@ impl Writer<'_> {
                 "",
                 duration(from),
                 duration(to),
+            );
+        }
+        if group
+            .moves
+            .iter()
+            .any(|&(node, _)| self.advice.goes_with_heap(node))
+        {
+            let _ = writeln!(
+                self.out,
+                " {:>20}  what they allocate with malloc (up to {}) is in the host's memory then, where it is without Flick",
+                "",
+                bytes(self.timed.allocated)
             );
         }
         let crossings = |on_nxp: &[bool]| self.advice.model.crossings(on_nxp);
@@ -192,6 +241,8 @@ impl Writer<'_> {
                 "on the host: several functions have this name, and a placement file cannot tell them apart"
                     .to_owned()
             }
+            Some(Bound::Heap) if node.on_nxp => "moves back to the host, with what it allocates or uses".to_owned(),
+            Some(Bound::Heap) => "on the host, uses what others have allocated".to_owned(),
             Some(Bound::Refused(code)) => {
                 format!("on the host, cannot be placed (flick explain {code})")
             }

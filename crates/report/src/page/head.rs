@@ -18,13 +18,17 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
     );
     match &process.prediction {
         Some(prediction) => {
-            *page += &verdict(prediction.migrating, prediction.staying);
-            let longest = prediction.migrating.max(prediction.staying);
-            *page += "<table class=\"answer\">\n";
-            for (name, class, value) in [
+            *page += &verdict(prediction.migrating, prediction.baseline());
+            let mut times = vec![
                 ("with migration", "nxp", prediction.migrating),
                 ("all on the host", "host", prediction.staying),
-            ] {
+            ];
+            if prediction.baseline_moves() {
+                times.push(("with nothing placed", "host", prediction.before));
+            }
+            let longest = times.iter().map(|(_, _, time)| *time).max().unwrap_or(0);
+            *page += "<table class=\"answer\">\n";
+            for (name, class, value) in times {
                 let _ = writeln!(
                     page,
                     "<tr><th scope=\"row\">{name}</th><td class=\"number\">{}</td><td class=\"length\">\
@@ -34,6 +38,12 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
                 );
             }
             *page += "</table>\n";
+            for about in [prediction.about_baseline(), prediction.about_data()] {
+                if !about.is_empty() {
+                    let text = escape(&about.join(" "));
+                    let _ = writeln!(page, "<p class=\"about\">{text}</p>");
+                }
+            }
         }
         None => {
             let _ = writeln!(

@@ -41,12 +41,12 @@ fn row(page: &mut String, site: &Site, demangle: Demangle) {
         ("NxP-memory accesses", count(each(site.accesses))),
         ("On the NxP", time_of(each(nxp))),
         ("Crossing and waiting", time_of(each(site.crossing))),
-        ("If it stays", time_of(each(site.staying))),
+        ("If it stays", time_of(each(site.before))),
     ] {
         let _ = writeln!(page, "<td data-label=\"{label}\">{value}</td>");
     }
-    let (class, ratio) = ratio(site.staying, site.migrating);
-    let longest = site.migrating.max(site.staying);
+    let (class, ratio) = ratio(site.before, site.migrating);
+    let longest = site.migrating.max(site.before);
     let width = |value| percent(value, longest);
     let _ = writeln!(
         page,
@@ -54,10 +54,10 @@ fn row(page: &mut String, site: &Site, demangle: Demangle) {
          {} on the NxP, {} crossing and waiting\"><span class=\"host\" style=\"width:{:.2}%\"></span>\
          <span class=\"both\"><span class=\"nxp\" style=\"width:{:.2}%\"></span>\
          <span class=\"x1\" style=\"width:{:.2}%\"></span></span></span></td></tr>",
-        time(site.staying),
+        time(site.before),
         time(nxp),
         time(site.crossing),
-        width(site.staying),
+        width(site.before),
         width(nxp),
         width(site.crossing),
     );

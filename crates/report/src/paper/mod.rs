@@ -1,7 +1,9 @@
 //! The paper's tables and figures beside what a platform predicts (`flick bench paper`).
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+
+use flick_image::output;
 
 pub use check::Check;
 pub use cited::{DATASETS, Dataset, PAUSE};
@@ -57,7 +59,7 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
     let mut written = Vec::new();
     for (name, content) in files {
         let path = dir.join(name);
-        fs::write(&path, content).map_err(|error| (path.clone(), error))?;
+        output::write(&path, &content).map_err(|error| (path.clone(), error))?;
         written.push(path);
     }
     Ok(written)

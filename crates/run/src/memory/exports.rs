@@ -8,14 +8,21 @@ use std::ptr;
 
 use super::region::{page_size, set_errno};
 use super::{heap, is_local};
+use crate::timed::blocks;
 
 fn fail(errno: c_int) -> *mut c_void {
     set_errno(errno);
     ptr::null_mut()
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn __flick_heap_malloc(size: usize) -> *mut c_void {
+/// What NxP code has allocated.
+fn own(block: *mut c_void) -> *mut c_void {
+    blocks::allocated(block);
+    block
+}
+
+/// In NxP-local memory, if there is any.
+fn alloc(size: usize) -> *mut c_void {
     if heap::is_open() {
         heap::alloc(size)
     } else {
@@ -25,13 +32,18 @@ pub extern "C" fn __flick_heap_malloc(size: usize) -> *mut c_void {
 }
 
 #[unsafe(no_mangle)]
+pub extern "C" fn __flick_heap_malloc(size: usize) -> *mut c_void {
+    own(alloc(size))
+}
+
+#[unsafe(no_mangle)]
 pub extern "C" fn __flick_heap_calloc(count: usize, size: usize) -> *mut c_void {
     if !heap::is_open() {
         // SAFETY: calloc(3) has no preconditions.
         return unsafe { libc::calloc(count, size) };
     }
     match count.checked_mul(size) {
-        Some(size) => heap::alloc_zeroed(size),
+        Some(size) => own(heap::alloc_zeroed(size)),
         None => fail(libc::ENOMEM),
     }
 }
@@ -81,7 +93,7 @@ pub extern "C" fn __flick_heap_memalign(align: usize, size: usize) -> *mut c_voi
         return unsafe { libc::memalign(align, size) };
     }
     match align.checked_next_power_of_two() {
-        Some(align) => heap::alloc_aligned(align, size),
+        Some(align) => own(heap::alloc_aligned(align, size)),
         None => fail(libc::EINVAL),
     }
 }
@@ -161,7 +173,7 @@ pub extern "C" fn flick_alloc(kind: c_int, size: usize) -> *mut c_void {
     match kind {
         // SAFETY: malloc(3) has no preconditions.
         MEM_HOST => unsafe { libc::malloc(size) },
-        MEM_NXP => __flick_heap_malloc(size),
+        MEM_NXP => alloc(size),
         _ => fail(libc::EINVAL),
     }
 }

@@ -9,24 +9,40 @@ use std::time::{Duration, Instant};
 
 use flick_sync::Entrance;
 
+use crate::thread::{self, Thread};
+
 static ENTRANCE: Entrance<64> = Entrance::new();
 
 /// How long a fork waits. A thread that left by `longjmp` out of a signal handler, or the forking
 /// thread itself when the handler forks, stays counted; nothing can be done for it.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-fn this_thread() -> usize {
-    // SAFETY: no arguments.
-    unsafe { libc::pthread_self() as usize }
+unsafe extern "C" {
+    /// The C library's (`sys/single_threaded.h`): not 0 as long as the process has one thread only.
+    static __libc_single_threaded: u8;
+}
+
+#[inline]
+fn is_single_threaded() -> bool {
+    // SAFETY: the C library's variable; it changes while this thread makes another.
+    unsafe { (&raw const __libc_single_threaded).read_volatile() != 0 }
 }
 
 /// Runs `f` inside the allocator.
 #[inline]
 pub(super) fn inside<R>(f: impl FnOnce() -> R) -> R {
-    let thread = this_thread();
-    ENTRANCE.enter(thread);
+    let thread = thread::pointer();
+    if is_single_threaded() {
+        ENTRANCE.enter_alone(thread);
+    } else {
+        ENTRANCE.enter(thread);
+    }
     let result = f();
-    ENTRANCE.leave(thread);
+    if is_single_threaded() {
+        ENTRANCE.leave_alone(thread);
+    } else {
+        ENTRANCE.leave(thread);
+    }
     result
 }
 
@@ -36,7 +52,7 @@ pub(super) fn close() {
     // One fork at a time: the C library holds a lock of its own while it runs fork handlers only in
     // some versions.
     let mut start = None;
-    ENTRANCE.close(this_thread(), || {
+    ENTRANCE.close(thread::pointer(), || {
         start.get_or_insert_with(Instant::now).elapsed() >= PATIENCE
     });
 }
@@ -57,7 +73,7 @@ impl Drop for Exit {
         if let Some(key) = KEY.get().filter(|_| !crate::host_stack::is_first_thread()) {
             // SAFETY: our key; any value but NULL calls `leave`.
             if unsafe { libc::pthread_setspecific(*key, FIRST_ROUND) } == 0 {
-                ENTRANCE.enter(this_thread());
+                ENTRANCE.enter(thread::pointer());
             }
         }
     }
@@ -73,7 +89,7 @@ unsafe extern "C" fn leave(round: *mut c_void) {
             unsafe { libc::pthread_setspecific(*key, SECOND_ROUND) == 0 }
         });
     if !again {
-        ENTRANCE.leave(this_thread());
+        ENTRANCE.leave(thread::pointer());
     }
 }
 
@@ -97,6 +113,14 @@ pub(super) fn init() {
 /// Sees to it that the calling thread, which is about to allocate, leaves the allocator in order.
 #[inline]
 pub(super) fn will_allocate() {
+    let thread = Thread::current_or_null();
+    // SAFETY: this thread's own state, if it has one.
+    if !thread.is_null() && unsafe { (*thread).will_leave_heap } {
+        return;
+    }
     // The first access registers the destructor. An error: the thread is past its destructors.
-    let _ = EXIT.try_with(|_| ());
+    if EXIT.try_with(|_| ()).is_ok() && !thread.is_null() {
+        // SAFETY: as above.
+        unsafe { (*thread).will_leave_heap = true };
+    }
 }

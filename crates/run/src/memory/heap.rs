@@ -11,6 +11,7 @@ use libmimalloc_sys as mi;
 
 use super::{commit, exhausted, gate, mimalloc, overaligned, region};
 use crate::stats;
+use crate::timed::blocks;
 
 /// Smallest block: the alignment that `malloc` promises.
 const MIN: usize = 16;
@@ -129,6 +130,7 @@ fn no_memory() -> *mut c_void {
 /// # Safety
 /// `ptr` came from this heap and is not used any more.
 pub unsafe fn release(ptr: *mut c_void) {
+    blocks::released(ptr);
     if stats::enabled() {
         // SAFETY: a live block.
         stats::heap_shrank(unsafe { usable_size(ptr) });
@@ -154,7 +156,7 @@ fn block_usable(block: *mut c_void) -> usize {
     unsafe { mi::mi_usable_size(block) }
 }
 
-/// `realloc` of a block of the NxP heap; it stays there.
+/// `realloc` of a block of the NxP heap; it stays there, and whose it is in a timed run stays, too.
 ///
 /// # Safety
 /// `ptr` is a live block of this heap.
@@ -174,6 +176,9 @@ pub unsafe fn resize(ptr: *mut c_void, size: usize) -> *mut c_void {
         // SAFETY: both blocks are live and distinct, and both have the bytes; then the old one goes.
         unsafe {
             ptr::copy_nonoverlapping(ptr.cast::<u8>(), new.cast(), old.min(size));
+            if blocks::is_allocated(ptr) {
+                blocks::allocated(new);
+            }
             release(ptr);
         }
     }

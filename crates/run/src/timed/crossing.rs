@@ -75,8 +75,7 @@ pub unsafe fn called(act: *const Activation) {
     let before = unsafe { profile::enter_nxp(state, site, depth()) };
     let new = Frame {
         site,
-        migrating: state.now(),
-        staying: state.now_staying(),
+        times: state.times(),
         crossing: state.sums.crossing(),
         accesses: state.sums.accesses,
         instructions: state.sums.instructions,
@@ -119,11 +118,12 @@ pub fn returned() {
         return;
     }
     state.worlds.busy = true;
-    let (migrating, staying) = (state.now(), state.now_staying());
+    let now = state.times();
     let site = state.sites.entry(frame.site).or_default();
     site.calls += 1;
-    site.migrating += migrating.saturating_sub(frame.migrating);
-    site.staying += staying.saturating_sub(frame.staying);
+    site.migrating += now.migrating.saturating_sub(frame.times.migrating);
+    site.staying += now.staying.saturating_sub(frame.times.staying);
+    site.before += now.before.saturating_sub(frame.times.before);
     site.crossing += state.sums.crossing().saturating_sub(frame.crossing);
     site.accesses += state.sums.accesses.saturating_sub(frame.accesses);
     site.instructions += state.sums.instructions.saturating_sub(frame.instructions);

@@ -5,7 +5,9 @@ use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
-use flick_abi::timed::{MAP_SHIFT, Price, TimedCallee, TimedUnit, VERSION};
+use flick_abi::timed::{
+    HOST_CLASSES, HostClass, MAP_SHIFT, Price, TimedCallee, TimedUnit, VERSION,
+};
 use flick_timing::model::{Access, Cost};
 use flick_timing::platform::Region;
 
@@ -145,11 +147,24 @@ pub fn has_units() -> bool {
     !held(&UNITS).is_empty()
 }
 
+/// Loads and stores.
+const OPERATIONS: [u64; HOST_CLASSES] = {
+    let mut each = [0; HOST_CLASSES];
+    each[HostClass::Load as usize] = 1;
+    each[HostClass::Store as usize] = 1;
+    each[HostClass::Atomic as usize] = 1;
+    each
+};
+
 /// # Safety
 /// As `__flick_timed_unit`.
 unsafe fn price(unit: *const TimedUnit) {
     let Some(setting) = setting() else { return };
-    let there = setting.platform.nxp.host_costs();
+    // What the second part of the clock is for.
+    let there = match profile::enabled() {
+        true => setting.platform.nxp.host_costs(),
+        false => OPERATIONS,
+    };
     // SAFETY: by contract.
     unsafe {
         if (*unit).version != VERSION {
@@ -250,21 +265,32 @@ extern "C" fn access(address: u64, what: u64, above: usize) {
     // SAFETY: this thread's.
     let state = unsafe { &mut *state };
     let (bytes, write) = (what >> 1, what & 1 != 0);
-    let time = local.then(|| charge(state, address, bytes, write));
+    let charged = local.then(|| charge(state, address, bytes, write));
     // SAFETY: instrumented code has called with that stack pointer.
-    unsafe { profile::accessed(state, (address, bytes, write), time, above) };
-    trace::charged(state, time.unwrap_or(0), above);
+    unsafe { profile::accessed(state, (address, bytes, write), charged, above) };
+    trace::charged(state, charged.map_or(0, |charged| charged.time), above);
 }
 
-/// Charges an access of host code to NxP-local memory; what it costs, migrating.
-fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> u64 {
+/// What an access to NxP-local memory is charged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Charged {
+    /// Migrating.
+    pub time: u64,
+    /// Staying, beyond what it would cost before, and whether it is to what NxP code has allocated.
+    pub spare: i64,
+    pub marked: bool,
+}
+
+/// Charges an access of host code to NxP-local memory.
+fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> Charged {
+    let mut charged = Charged::default();
     state.sums.host_accesses += 1;
     if state.worlds.busy {
-        return 0;
+        return charged;
     }
-    let mut time = 0;
     state.worlds.busy = true;
-    let (region, place) = layout(None).locate(address, &mut state.worlds.pages);
+    let layout = layout(None);
+    let (region, place) = layout.locate(address, &mut state.worlds.pages);
     if region != Region::Host {
         let access = Access {
             // Of the NxP's stacks the host knows no more than of its other memory.
@@ -274,17 +300,20 @@ fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> u64 {
             write,
         };
         let Cost { memory, tlb } = state.worlds.host.access(access);
-        time = memory + tlb;
+        charged.time = memory + tlb;
         state.sums.host_memory += u128::from(memory);
         state.sums.host_tlb += u128::from(tlb);
         if region == Region::Nxp {
-            let Cost { memory, tlb } = state.worlds.staying.access(access);
-            state.sums.staying_memory += u128::from(memory);
-            state.sums.staying_tlb += u128::from(tlb);
+            let stay = state.worlds.stay(access, address, layout.marks);
+            state.sums.staying_memory += u128::from(stay.cost.memory);
+            state.sums.staying_tlb += u128::from(stay.cost.tlb);
+            state.sums.spare += i128::from(stay.spare);
+            state.sums.marked += u64::from(stay.marked);
+            (charged.spare, charged.marked) = (stay.spare, stay.marked);
         }
     }
     state.worlds.busy = false;
-    time
+    charged
 }
 
 /// Bytes that a copy moves at a time, from and to memory that is not cached.
@@ -313,14 +342,22 @@ unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
     unsafe { profile::called_local(state, times, above) };
     for (block, write) in [(from, false), (to, true)] {
         let local = memory::is_local(block as usize);
-        if block == 0 || !(local || profile::enabled()) {
+        if block == 0 {
+            continue;
+        }
+        let pieces = n.div_ceil(WIDTH);
+        match local {
+            true => state.sums.host_copies += pieces,
+            false => state.sums.other_copies += pieces,
+        }
+        if !(local || profile::enabled()) {
             continue;
         }
         for at in (0..n).step_by(WIDTH as usize) {
             let (address, bytes) = (block + at, WIDTH.min(n - at));
-            let time = local.then(|| charge(state, address, bytes, write));
+            let charged = local.then(|| charge(state, address, bytes, write));
             // SAFETY: as above.
-            unsafe { profile::accessed(state, (address, bytes, write), time, above) };
+            unsafe { profile::accessed(state, (address, bytes, write), charged, above) };
         }
     }
 }
@@ -369,7 +406,7 @@ pub unsafe extern "C" fn flick_predict(out: *mut Prediction) -> c_int {
         None => -1,
         Some(state) => {
             prediction.migrating_ps = picoseconds(state.now());
-            prediction.staying_ps = picoseconds(state.now_staying());
+            prediction.staying_ps = picoseconds(state.times().staying);
             0
         }
     };

@@ -146,7 +146,8 @@ pub fn charge_local(state: &mut State, name: &str) {
         let rule = setting.platform.library.rule(name);
         let time = charge(state, rule, 0, Side::Nxp);
         let there = cost(rule, 0, setting.platform.host.cycle);
-        profile::called_heap(state, u64::try_from(there).unwrap_or(u64::MAX), time);
+        let there = u64::try_from(there).unwrap_or(u64::MAX);
+        profile::called_heap(state, name != "free", there, time);
     }
 }
 

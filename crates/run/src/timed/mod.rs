@@ -3,6 +3,7 @@
 //! NxP code runs in the interpreter under [`flick_timing::Timed`]; host code that was compiled with
 //! `--flick-timed` counts itself ([`host`]); crossings are charged part by part ([`crossing`]). All of it is kept by
 //! thread ([`state`]) and added up at the end ([`total`]).
+pub mod blocks;
 pub mod crossing;
 pub mod host;
 mod library;
@@ -25,7 +26,7 @@ use flick_timing::{Costs, Layout, Platform};
 
 use crate::config;
 use crate::fatal;
-use crate::{memory, modules, translation};
+use crate::{memory, modules};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
@@ -79,7 +80,6 @@ pub fn init(name: &str) {
 
 /// The child's prediction is its own.
 extern "C" fn forked() {
-    translation::allocator_forked();
     queue::forget();
     state::forked();
 }
@@ -110,6 +110,7 @@ pub(crate) fn layout(code: Option<&CodeRegion>) -> Layout {
         image: image.start,
         image_size: image.end - image.start,
         is_data: host::has_data().then_some(is_data),
+        marks: blocks::marks(),
     }
 }
 

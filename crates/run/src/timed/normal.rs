@@ -1,6 +1,6 @@
 //! What leaks into a prediction from outside and can be kept out: the C library's tunables for `malloc`, which move the
 //! program's objects, and with them the lines and pages that NxP code uses.
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
@@ -16,6 +16,28 @@ fn without_malloc(text: &OsStr) -> Option<OsString> {
         .collect();
     let changed = kept.len() != entries.count();
     changed.then(|| OsStr::from_bytes(&kept.join(&b':')).to_owned())
+}
+
+unsafe extern "C" {
+    /// The C library's own name of `environ`, which a program may define.
+    static __environ: *const *const c_char;
+}
+
+/// The entries of the environment.
+///
+/// # Safety
+/// Nobody changes it meanwhile.
+unsafe fn environment() -> Vec<Vec<u8>> {
+    let mut entries = Vec::new();
+    // SAFETY: null, or C strings in an array that ends in null.
+    unsafe {
+        let mut next = __environ;
+        while !next.is_null() && !(*next).is_null() {
+            entries.push(CStr::from_ptr(*next).to_bytes().to_vec());
+            next = next.add(1);
+        }
+    }
+    entries
 }
 
 /// Starts the program anew without such tunables, where there are some. Before `main`.
@@ -36,14 +58,19 @@ pub fn start_without_tunables() {
         .split(|byte| *byte == 0)
         .filter_map(word)
         .collect();
-    let environment: Vec<CString> = std::env::vars_os()
-        .map(|(name, value)| match name == TUNABLES {
-            true => (name, tunables.clone()),
-            false => (name, value),
+    // SAFETY: before `main` nobody changes the environment.
+    let environment: Vec<CString> = unsafe { environment() }
+        .into_iter()
+        .map(|entry| {
+            match entry
+                .strip_prefix(TUNABLES.as_bytes())
+                .and_then(|rest| rest.strip_prefix(b"="))
+            {
+                Some(_) => [TUNABLES.as_bytes(), b"=", tunables.as_bytes()].concat(),
+                None => entry,
+            }
         })
-        .filter_map(|(name, value)| {
-            CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok()
-        })
+        .filter_map(|entry| CString::new(entry).ok())
         .collect();
     let pointers = |strings: &[CString]| {
         let all = strings.iter().map(|string| string.as_ptr());

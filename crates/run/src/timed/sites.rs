@@ -7,6 +7,7 @@ pub struct Site {
     pub calls: u64,
     pub migrating: u128,
     pub staying: u128,
+    pub before: u128,
     /// Of `migrating`: crossings, and waiting for a core.
     pub crossing: u128,
     pub accesses: u64,
@@ -18,6 +19,7 @@ impl Site {
         self.calls += other.calls;
         self.migrating += other.migrating;
         self.staying += other.staying;
+        self.before += other.before;
         self.crossing += other.crossing;
         self.accesses += other.accesses;
         self.instructions += other.instructions;

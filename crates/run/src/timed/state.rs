@@ -69,9 +69,18 @@ pub struct Sums {
     pub staying_memory: u128,
     pub staying_tlb: u128,
     pub staying_library: u128,
+    /// Of `staying`: what there is not if the host's memory had what NxP code has allocated; and accesses to that.
+    pub spare: i128,
+    pub marked: u64,
+    /// Before: for other threads to end.
+    pub before_joining: u128,
     pub instructions: u64,
     pub accesses: u64,
     pub host_accesses: u64,
+    /// Of `host_accesses`: those that no block of code has counted as a load or store, for it was a copy.
+    pub host_copies: u64,
+    /// Pieces of copies from and to other memory.
+    pub other_copies: u64,
     pub crossings: u64,
 }
 
@@ -94,9 +103,14 @@ impl Sums {
             staying_memory,
             staying_tlb,
             staying_library,
+            spare,
+            marked,
+            before_joining,
             instructions,
             accesses,
             host_accesses,
+            host_copies,
+            other_copies,
             crossings,
         } = other;
         self.nxp_compute += nxp_compute;
@@ -117,9 +131,14 @@ impl Sums {
         self.staying_memory += staying_memory;
         self.staying_tlb += staying_tlb;
         self.staying_library += staying_library;
+        self.spare += spare;
+        self.marked += marked;
+        self.before_joining += before_joining;
         self.instructions += instructions;
         self.accesses += accesses;
         self.host_accesses += host_accesses;
+        self.host_copies += host_copies;
+        self.other_copies += other_copies;
         self.crossings += crossings;
     }
 
@@ -150,7 +169,15 @@ impl Sums {
             + self.staying_joining
     }
 
+    /// Without host code's own time.
+    pub fn before(&self) -> u128 {
+        let alone = (self.staying() - self.staying_joining) as i128 - self.spare;
+        u128::try_from(alone).unwrap_or(0) + self.before_joining
+    }
+
     pub fn spend(&mut self, spent: &Spent) {
+        self.spare += i128::from(spent.spare);
+        self.marked += spent.marked;
         self.instructions += spent.instructions;
         self.accesses += spent.accesses;
         self.nxp_compute += u128::from(spent.compute);
@@ -167,8 +194,7 @@ impl Sums {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
     pub site: super::sites::Key,
-    pub migrating: u128,
-    pub staying: u128,
+    pub times: Times,
     pub crossing: u128,
     pub accesses: u64,
     pub instructions: u64,
@@ -181,14 +207,24 @@ pub struct Frame {
     pub is_local: bool,
 }
 
+/// A moment in each world, since the program began. Femtoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    pub migrating: u128,
+    pub staying: u128,
+    /// As staying, with what NxP code has allocated in the host's memory: nothing is placed.
+    pub before: u128,
+}
+
 pub struct State {
     pub worlds: Worlds,
     pub sums: Sums,
     /// Host code's time is this and the clock.
     pub host_base: i128,
-    /// The program's time when the thread began, migrating and staying.
-    pub start: u128,
-    pub start_staying: u128,
+    /// Its loads and stores are this and the clock's other part, where that is not the NxP's time (in profiles).
+    operations_base: i64,
+    /// The program's times when the thread began.
+    start: Times,
     /// By depth of activations.
     pub frames: Box<[Frame]>,
     pub sites: Sites,
@@ -228,21 +264,40 @@ impl State {
         u128::try_from(self.host_base + i128::from(clock)).unwrap_or(0)
     }
 
-    /// The thread's time, migrating, since the program began.
-    pub fn now(&self) -> u128 {
-        self.start + self.host() + self.sums.migrating()
+    /// Loads and stores of host code; not in a profile.
+    pub fn operations(&self) -> u64 {
+        let clock = self.clock.get();
+        let counted = match clock.is_null() || self.profile.is_some() {
+            true => 0,
+            // SAFETY: the clock of a thread that lives.
+            false => unsafe { clock.add(1).read_volatile() },
+        };
+        u64::try_from(self.operations_base + counted).unwrap_or(0)
     }
 
-    /// The same, staying.
-    pub fn now_staying(&self) -> u128 {
-        self.start_staying + self.host() + self.sums.staying()
+    /// The thread's time, migrating, since the program began.
+    pub fn now(&self) -> u128 {
+        self.start.migrating + self.host() + self.sums.migrating()
+    }
+
+    /// The thread's times.
+    pub fn times(&self) -> Times {
+        Times {
+            migrating: self.now(),
+            staying: self.start.staying + self.host() + self.sums.staying(),
+            before: self.start.before + self.host() + self.sums.before(),
+        }
     }
 
     /// The thread has begun at these times, whatever it has spent until now.
-    pub fn begin_at(&mut self, migrating: u128, staying: u128) {
-        (self.start, self.start_staying) = (0, 0);
-        self.start = migrating.saturating_sub(self.now());
-        self.start_staying = staying.saturating_sub(self.now_staying());
+    pub fn begin_at(&mut self, times: Times) {
+        self.start = Times::default();
+        let own = self.times();
+        self.start = Times {
+            migrating: times.migrating.saturating_sub(own.migrating),
+            staying: times.staying.saturating_sub(own.staying),
+            before: times.before.saturating_sub(own.before),
+        };
     }
 
     /// Changes the clock and no time: the code that reads it learns that it has called code that counts.
@@ -283,12 +338,17 @@ fn create() -> *mut State {
     };
     let _blocked = BlockedSignals::new();
     let clock = clock();
+    let latest = u128::from(LATEST.load(Relaxed));
     let state = Box::into_raw(Box::new(State {
         worlds: Worlds::new(&setting.platform),
         sums: Sums::default(),
         host_base: -i128::from(START),
-        start: u128::from(LATEST.load(Relaxed)),
-        start_staying: u128::from(LATEST.load(Relaxed)),
+        operations_base: 0,
+        start: Times {
+            migrating: latest,
+            staying: latest,
+            before: latest,
+        },
         frames: vec![Frame::default(); DEEPEST].into_boxed_slice(),
         sites: Sites::new(),
         tracer: None,
@@ -330,8 +390,9 @@ pub unsafe fn ended(state: *mut State) {
         let host = (*state).host();
         trace::thread_ends(&mut *state, (*state).now());
         (*state).host_base = host as i128;
+        (*state).operations_base = (*state).operations() as i64;
         (*state).clock.set(ptr::null_mut());
-        threads::ended((*state).now(), (*state).now_staying());
+        threads::ended((*state).times());
         (*state).publish();
     }
     STATE.set(ptr::null_mut());
@@ -367,8 +428,8 @@ pub fn forked() {
         (*state).sums = Sums::default();
         (*state).sites.clear();
         (*state).host_base = -i128::from(clock().read_volatile());
-        (*state).start = 0;
-        (*state).start_staying = 0;
+        (*state).operations_base = -clock().add(1).read_volatile();
+        (*state).start = Times::default();
         trace::forked(&mut *state);
         profile::forked(&mut *state);
     }

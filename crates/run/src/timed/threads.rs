@@ -7,6 +7,7 @@ use std::ptr;
 use std::sync::Mutex;
 
 use super::patient::held;
+use super::state::Times;
 use super::{enabled, state, trace};
 
 pub type Start = extern "C" fn(*mut c_void) -> *mut c_void;
@@ -15,21 +16,18 @@ pub type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 struct New {
     start: Start,
     argument: *mut c_void,
-    migrating: u128,
-    staying: u128,
+    times: Times,
 }
 
-/// When threads that nobody has joined yet have ended, in both worlds.
-static ENDED: Mutex<Option<HashMap<libc::pthread_t, (u128, u128)>>> = Mutex::new(None);
+/// When threads that nobody has joined yet have ended, in each world.
+static ENDED: Mutex<Option<HashMap<libc::pthread_t, Times>>> = Mutex::new(None);
 
 /// The calling thread ends at these times.
-pub fn ended(migrating: u128, staying: u128) {
+pub fn ended(times: Times) {
     let mut ended = held(&ENDED);
     // SAFETY: the calling thread's own number.
     let own = unsafe { libc::pthread_self() };
-    ended
-        .get_or_insert_default()
-        .insert(own, (migrating, staying));
+    ended.get_or_insert_default().insert(own, times);
 }
 
 /// pthread_create(3).
@@ -64,8 +62,7 @@ pub unsafe fn create(
         let new = Box::into_raw(Box::new(New {
             start,
             argument,
-            migrating: (*state).now(),
-            staying: (*state).now_staying(),
+            times: (*state).times(),
         }));
         let begin: unsafe extern "C" fn(*mut c_void) -> *mut c_void = begin;
         let begin =
@@ -110,7 +107,7 @@ unsafe extern "C" fn prepare(new: *mut New) -> Call {
     if !state.is_null() {
         // SAFETY: this thread's.
         let state = unsafe { &mut *state };
-        state.begin_at(new.migrating, new.staying);
+        state.begin_at(new.times);
         trace::begins(state);
     }
     Call {
@@ -126,11 +123,13 @@ pub extern "C" fn joined(thread: libc::pthread_t, result: c_int) -> c_int {
     }
     let state = state::current();
     let mut ended = held(&ENDED);
-    if let Some((migrating, staying)) = ended.get_or_insert_default().remove(&thread) {
+    if let Some(end) = ended.get_or_insert_default().remove(&thread) {
         // SAFETY: this thread's, in a timed process.
         let state = unsafe { &mut *state };
-        state.sums.joining += migrating.saturating_sub(state.now());
-        state.sums.staying_joining += staying.saturating_sub(state.now_staying());
+        let now = state.times();
+        state.sums.joining += end.migrating.saturating_sub(now.migrating);
+        state.sums.staying_joining += end.staying.saturating_sub(now.staying);
+        state.sums.before_joining += end.before.saturating_sub(now.before);
     }
     result
 }

@@ -8,7 +8,7 @@ use flick_timing::platform::PARTS;
 
 use super::sites::{Key, Site};
 use super::state::{self, Sums};
-use super::{host, picoseconds, profile, setting};
+use super::{blocks, host, picoseconds, profile, setting};
 use crate::stats::symbols;
 
 /// What the run has predicted so far; `None` where it is not timed.
@@ -23,11 +23,14 @@ pub fn total() -> Option<Timed> {
         libc: libc_version(),
         ..Timed::default()
     };
-    let mut host_compute = 0;
+    let (mut host_compute, mut operations) = (0, 0);
     for state in state::all() {
         timed.threads += 1;
         timed.migrating = timed.migrating.max(picoseconds(state.now()));
-        timed.staying = timed.staying.max(picoseconds(state.now_staying()));
+        let times = state.times();
+        timed.staying = timed.staying.max(picoseconds(times.staying));
+        timed.before = timed.before.max(picoseconds(times.before));
+        operations += state.operations();
         host_compute += state.host();
         sums.add(&state.sums);
         for (key, site) in &state.sites {
@@ -72,8 +75,17 @@ pub fn total() -> Option<Timed> {
     timed.staying_shares.retain(|share| share.time > 0);
     timed.accesses = sums.accesses;
     timed.host_accesses = sums.host_accesses;
+    // Those that a block has counted, without those that have told that they are none.
+    let told = sums.host_accesses - sums.host_copies.min(sums.host_accesses);
+    timed.other_accesses = operations.saturating_sub(told) + sums.other_copies;
+    timed.allocated = blocks::most();
+    timed.allocated_accesses = sums.marked;
     timed.sites = records(sites);
     timed.profile = profile::record();
+    if !timed.profile.functions.is_empty() {
+        let others = timed.profile.functions.iter().map(|known| known.remote);
+        timed.other_accesses = others.sum();
+    }
     Some(timed)
 }
 
@@ -98,6 +110,7 @@ fn records(sites: HashMap<Key, Site>) -> Vec<Record> {
             calls: site.calls,
             migrating: picoseconds(site.migrating),
             staying: picoseconds(site.staying),
+            before: picoseconds(site.before),
             crossing: picoseconds(site.crossing),
             accesses: site.accesses,
             instructions: site.instructions,

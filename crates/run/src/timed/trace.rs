@@ -14,6 +14,7 @@ use flick_timing::{Calls, Sampler, Spent};
 use super::state::State;
 use super::things::{self, Thing, number};
 use super::{picoseconds, profile};
+use crate::memory::region::{last_errno, set_errno};
 use crate::{fatal, modules, stats};
 
 /// The file; -1: no trace is wanted.
@@ -58,13 +59,31 @@ fn begin() {
     }
 }
 
-/// One block by one write, so that those of several threads do not mix.
+/// errno of the write that failed; 0: none has.
+static LOST: AtomicI32 = AtomicI32::new(0);
+
+/// Why the trace is not whole, if it is not.
+pub fn lost() -> Option<String> {
+    let errno = LOST.load(Relaxed);
+    (errno != 0).then(|| std::io::Error::from_raw_os_error(errno).to_string())
+}
+
+/// One block by one write, so that those of several threads do not mix. What follows one that had no room
+/// is not written: nobody could read it.
 fn write(block: &[u8]) {
     let file = FILE.load(Relaxed);
-    if file >= 0 {
-        // SAFETY: a file of ours, and bytes of the block's. A full disk leaves a trace that ends early.
-        unsafe { libc::write(file, block.as_ptr().cast(), block.len()) };
+    if file < 0 || LOST.load(Relaxed) != 0 {
+        return;
     }
+    // The program may be between a failure and its look at it.
+    let before = last_errno();
+    if let Err(errno) = fatal::write_all(file, block)
+        && LOST.swap(errno, Relaxed) == 0
+    {
+        let remedy = "make room, or name a file elsewhere (flick record -o, FLICK_TRACE)";
+        fatal::cannot_write("the trace", errno, remedy);
+    }
+    set_errno(before);
 }
 
 /// Samples of one thread after which they become half as frequent.

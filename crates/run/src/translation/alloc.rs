@@ -1,44 +1,120 @@
-//! Memory of the translator: a heap of its own, used under its lock, since a handler that interrupted
-//! `malloc` may translate. A timed process, which translates nothing, has all that libflick allocates there, so that
-//! the program's own heap does not depend on it.
-use std::alloc::{GlobalAlloc, Layout, System};
+//! Memory of libflick: two heaps of its own. What a program defines as `malloc` sees nothing of libflick, and the program's own
+//! heap does not depend on it.
+//!
+//! One is the translator's, used under its lock, since a handler that interrupted an allocation may translate. The other is
+//! for everything else.
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
+use std::ffi::c_int;
 use std::io;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dlmalloc::Dlmalloc;
-use flick_abi::settings;
 
 use crate::thread;
 
-/// Address space for it.
+/// Address space for each; less for the second where it is limited.
 const SIZE: usize = 512 << 20;
-/// As much of it goes to core files.
+const LEAST: usize = 1 << 20;
+const LIMITED: usize = 16 << 20;
+/// As much of the translator's goes to core files: gdb writes all of it, used or not, and reads tables in it.
 const DUMPED: usize = 32 << 20;
+/// The second becomes usable in steps of this.
+const STEP: usize = 1 << 20;
 
-static START: AtomicUsize = AtomicUsize::new(0);
-static USED: AtomicUsize = AtomicUsize::new(0);
-/// Thread pointer of who is in [`with`]; 0: nobody.
-static OWNER: AtomicUsize = AtomicUsize::new(0);
+const READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
 
-/// Where dlmalloc gets its memory: a reservation, from its start on.
-struct Pages;
+/// A reservation, from whose start on dlmalloc gets its memory.
+struct Reservation {
+    start: AtomicUsize,
+    size: AtomicUsize,
+    used: AtomicUsize,
+    /// Of it can be written.
+    writable: AtomicUsize,
+}
+
+impl Reservation {
+    const fn new() -> Self {
+        Self {
+            start: AtomicUsize::new(0),
+            size: AtomicUsize::new(0),
+            used: AtomicUsize::new(0),
+            writable: AtomicUsize::new(0),
+        }
+    }
+
+    /// Memory of `size` bytes, of which `writable` can be used at once.
+    fn make(&self, size: usize, writable: usize) -> io::Result<()> {
+        let protection = if writable == 0 {
+            libc::PROT_NONE
+        } else {
+            READ_WRITE
+        };
+        let place = map(size, protection)?;
+        let dumped = writable.min(DUMPED);
+        // SAFETY: inside the mapping just made.
+        unsafe { libc::madvise(place.add(dumped).cast(), size - dumped, libc::MADV_DONTDUMP) };
+        self.size.store(size, Ordering::Relaxed);
+        self.writable.store(writable, Ordering::Relaxed);
+        self.start.store(place as usize, Ordering::Release);
+        Ok(())
+    }
+
+    /// The next `size` bytes. By one thread at a time.
+    fn take(&self, size: usize) -> Option<*mut u8> {
+        let used = self.used.load(Ordering::Relaxed);
+        let end = used
+            .checked_add(size)
+            .filter(|end| *end <= self.size.load(Ordering::Relaxed))?;
+        let writable = self.writable.load(Ordering::Relaxed);
+        let start = self.start.load(Ordering::Relaxed);
+        if end > writable {
+            let more = (end - writable).next_multiple_of(STEP);
+            let place = (start + writable) as *mut libc::c_void;
+            // SAFETY: inside the reservation, behind what is used.
+            unsafe {
+                if libc::mprotect(place, more, READ_WRITE) != 0 {
+                    return None;
+                }
+                libc::madvise(place, more, libc::MADV_DODUMP);
+            }
+            self.writable.store(writable + more, Ordering::Relaxed);
+        }
+        self.used.store(end, Ordering::Relaxed);
+        Some((start + used) as *mut u8)
+    }
+
+    fn has(&self, place: *mut u8) -> bool {
+        let start = self.start.load(Ordering::Acquire);
+        start != 0 && (start..start + self.size.load(Ordering::Relaxed)).contains(&(place as usize))
+    }
+}
+
+fn map(size: usize, protection: c_int) -> io::Result<*mut u8> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping at a place of the kernel's choice.
+    let place = unsafe { libc::mmap(ptr::null_mut(), size, protection, flags, -1, 0) };
+    if place == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(place.cast())
+}
+
+struct Pages(&'static Reservation);
 
 // SAFETY: hands out each part of the reservation once.
 unsafe impl dlmalloc::Allocator for Pages {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
         let size = size.next_multiple_of(self.page_size());
-        let used = USED.load(Ordering::Relaxed);
-        if size > SIZE - used {
-            return (std::ptr::null_mut(), 0, 0);
+        match self.0.take(size) {
+            Some(place) => (place, size, 0),
+            None => (ptr::null_mut(), 0, 0),
         }
-        let place = (START.load(Ordering::Relaxed) + used) as *mut u8;
-        USED.store(used + size, Ordering::Relaxed);
-        (place, size, 0)
     }
 
     fn remap(&self, _: *mut u8, _: usize, _: usize, _: bool) -> *mut u8 {
-        std::ptr::null_mut()
+        ptr::null_mut()
     }
 
     fn free_part(&self, _: *mut u8, _: usize, _: usize) -> bool {
@@ -64,25 +140,27 @@ unsafe impl dlmalloc::Allocator for Pages {
 
 struct Heap(UnsafeCell<Dlmalloc<Pages>>);
 
-// SAFETY: only who is in `with` uses it.
+// SAFETY: only who holds it uses it ([`with`], [`Hold`]).
 unsafe impl Sync for Heap {}
 
-static HEAP: Heap = Heap(UnsafeCell::new(Dlmalloc::new_with_allocator(Pages)));
+static TRANSLATORS: Reservation = Reservation::new();
+static TRANSLATORS_HEAP: Heap = Heap(UnsafeCell::new(Dlmalloc::new_with_allocator(Pages(
+    &TRANSLATORS,
+))));
+/// Thread pointer of who is in [`with`]; 0: nobody.
+static OWNER: AtomicUsize = AtomicUsize::new(0);
 
+static COMMON: Reservation = Reservation::new();
+static COMMON_HEAP: Heap = Heap(UnsafeCell::new(Dlmalloc::new_with_allocator(Pages(
+    &COMMON,
+))));
+/// Thread pointer of who holds it; 0: nobody.
+static HOLDER: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes the translator's.
 pub fn init() -> io::Result<()> {
-    const READ_WRITE: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
     // Usable at once: a program may have forbidden itself the calls that would make it so.
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping at a place of the kernel's choice.
-    let place = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, READ_WRITE, flags, -1, 0) };
-    if place == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    // gdb writes all of it to core files, used or not, and reads tables in it.
-    // SAFETY: inside the mapping just made.
-    unsafe { libc::madvise(place.byte_add(DUMPED), SIZE - DUMPED, libc::MADV_DONTDUMP) };
-    START.store(place as usize, Ordering::Release);
-    Ok(())
+    TRANSLATORS.make(SIZE, SIZE)
 }
 
 /// Calls `f`, whose allocations by this thread come from the translator's heap. The caller holds the
@@ -99,137 +177,179 @@ pub fn left() {
     OWNER.store(0, Ordering::Relaxed);
 }
 
-/// Rust's allocator in libflick: the process's, but the translator's own in [`with`].
-pub struct Allocator;
+/// Whether [`before_fork`] holds it. It does not if a handler forks that interrupted an allocation.
+static FORKING: AtomicBool = AtomicBool::new(false);
 
-/// Whether the process is timed: 0 not decided, 1 no, 2 yes.
-static TIMED: AtomicU8 = AtomicU8::new(0);
-/// Thread pointer of who allocates in a timed process; 0: nobody.
-static BUSY: AtomicUsize = AtomicUsize::new(0);
-
-/// At the first allocation, which reading the settings makes, so that these cannot be asked.
-#[cold]
-fn decide() -> bool {
-    // SAFETY: C strings; nobody changes the environment before `main`.
-    let timed = unsafe {
-        let platform = libc::getenv(settings::PLATFORM.as_ptr());
-        libc::getauxval(libc::AT_SECURE) == 0 && !platform.is_null() && *platform != 0
-    };
-    let timed = timed && init().is_ok();
-    TIMED.store(if timed { 2 } else { 1 }, Ordering::Relaxed);
-    timed
-}
-
-fn is_timed() -> bool {
-    match TIMED.load(Ordering::Relaxed) {
-        0 => decide(),
-        state => state == 2,
+/// Before `fork`, so that the child finds the heap whole.
+pub fn before_fork() {
+    if let Some(hold) = Hold::new() {
+        std::mem::forget(hold);
+        FORKING.store(true, Ordering::Relaxed);
     }
 }
 
-/// The child of a fork has one thread, which does not allocate now.
-pub fn forked() {
-    BUSY.store(0, Ordering::Relaxed);
+/// After it, on both sides.
+pub fn after_fork() {
+    if FORKING.swap(false, Ordering::Relaxed) {
+        HOLDER.store(0, Ordering::Release);
+    }
 }
 
-/// Holds the heap of a timed process.
+/// Holds the common heap.
 struct Hold;
 
 impl Hold {
     /// `None` in a handler that interrupts this very thread's allocation.
     fn new() -> Option<Self> {
         let own = thread::pointer();
-        while let Err(owner) = BUSY.compare_exchange(0, own, Ordering::Acquire, Ordering::Relaxed) {
-            if owner == own {
+        while let Err(holder) =
+            HOLDER.compare_exchange(0, own, Ordering::Acquire, Ordering::Relaxed)
+        {
+            if holder == own {
                 return None;
             }
-            std::hint::spin_loop();
+            std::thread::yield_now();
         }
         Some(Self)
+    }
+
+    /// The heap; `None` if there is no address space for it.
+    fn heap(&mut self) -> Option<&mut Dlmalloc<Pages>> {
+        if COMMON.start.load(Ordering::Relaxed) == 0 && !reserve() {
+            return None;
+        }
+        // SAFETY: whoever holds it is alone.
+        Some(unsafe { &mut *COMMON_HEAP.0.get() })
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        BUSY.store(0, Ordering::Release);
+        HOLDER.store(0, Ordering::Release);
     }
 }
 
+#[cold]
+fn reserve() -> bool {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: `limit` is valid for writing.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
+    let mut size = if limit.rlim_cur == libc::RLIM_INFINITY {
+        SIZE
+    } else {
+        LIMITED
+    };
+    while COMMON.make(size, 0).is_err() {
+        size /= 2;
+        if size < LEAST {
+            return false;
+        }
+    }
+    true
+}
+
+/// Rust's allocator in libflick.
+pub struct Allocator;
+
 impl Allocator {
-    fn is_ours() -> bool {
+    fn is_translators() -> bool {
         OWNER.load(Ordering::Relaxed) == thread::pointer()
     }
 
-    fn has(place: *mut u8) -> bool {
-        let start = START.load(Ordering::Relaxed);
-        start != 0 && (start..start + SIZE).contains(&(place as usize))
+    /// What `f` makes of a heap; from the kernel where the common one is full, or a handler has interrupted its holder.
+    fn from_heap(
+        layout: Layout,
+        f: unsafe fn(&mut Dlmalloc<Pages>, usize, usize) -> *mut u8,
+    ) -> *mut u8 {
+        // SAFETY: the heap is the caller's alone; sizes and alignments are those of a layout.
+        unsafe {
+            if Self::is_translators() {
+                let heap = &mut *TRANSLATORS_HEAP.0.get();
+                return f(heap, layout.size(), layout.align());
+            }
+            let place = Hold::new().map_or(ptr::null_mut(), |mut hold| {
+                hold.heap().map_or(ptr::null_mut(), |heap| {
+                    f(heap, layout.size(), layout.align())
+                })
+            });
+            if place.is_null() {
+                from_kernel(layout)
+            } else {
+                place
+            }
+        }
     }
 }
 
-// SAFETY: two allocators with separate address ranges; the second is used by one thread at a time, and
-// what it has allocated is freed under the same lock.
+const PAGE: usize = 4096;
+
+/// Zeroed memory of whole pages.
+fn from_kernel(layout: Layout) -> *mut u8 {
+    if layout.align() > PAGE {
+        return ptr::null_mut();
+    }
+    map(layout.size().next_multiple_of(PAGE), READ_WRITE).unwrap_or(ptr::null_mut())
+}
+
+// SAFETY: places with separate address ranges, each used by one thread at a time.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: by contract.
-        unsafe {
-            if Self::is_ours() {
-                (*HEAP.0.get()).malloc(layout.size(), layout.align())
-            } else if is_timed()
-                && let Some(_hold) = Hold::new()
-            {
-                (*HEAP.0.get()).malloc(layout.size(), layout.align())
-            } else {
-                System.alloc(layout)
-            }
-        }
+        Self::from_heap(layout, |heap, size, align| {
+            // SAFETY: the heap is the caller's alone.
+            unsafe { heap.malloc(size, align) }
+        })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: by contract.
-        unsafe {
-            if Self::is_ours() {
-                (*HEAP.0.get()).calloc(layout.size(), layout.align())
-            } else if is_timed()
-                && let Some(_hold) = Hold::new()
-            {
-                (*HEAP.0.get()).calloc(layout.size(), layout.align())
-            } else {
-                System.alloc_zeroed(layout)
-            }
-        }
+        Self::from_heap(layout, |heap, size, align| {
+            // SAFETY: the heap is the caller's alone.
+            unsafe { heap.calloc(size, align) }
+        })
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: by contract.
+        // SAFETY: by contract, with what this block came from.
         unsafe {
-            if Self::has(place) {
+            if TRANSLATORS.has(place) {
+                (*TRANSLATORS_HEAP.0.get()).free(place, layout.size(), layout.align());
+            } else if COMMON.has(place) {
                 // What a handler frees in the middle of an allocation is lost.
-                let hold = is_timed().then(Hold::new);
-                if !matches!(hold, Some(None)) {
-                    (*HEAP.0.get()).free(place, layout.size(), layout.align());
+                if let Some(mut hold) = Hold::new()
+                    && let Some(heap) = hold.heap()
+                {
+                    heap.free(place, layout.size(), layout.align());
                 }
             } else {
-                System.dealloc(place, layout);
+                libc::munmap(place.cast(), layout.size().next_multiple_of(PAGE));
             }
         }
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: by contract.
+        // SAFETY: by contract, with what this block came from.
         unsafe {
-            if Self::has(place) {
-                let hold = is_timed().then(Hold::new);
-                if matches!(hold, Some(None)) {
-                    let new = System.alloc(Layout::from_size_align_unchecked(size, layout.align()));
-                    if !new.is_null() {
-                        new.copy_from_nonoverlapping(place, size.min(layout.size()));
-                    }
+            if TRANSLATORS.has(place) {
+                let heap = &mut *TRANSLATORS_HEAP.0.get();
+                return heap.realloc(place, layout.size(), layout.align(), size);
+            }
+            if COMMON.has(place)
+                && let Some(mut hold) = Hold::new()
+                && let Some(heap) = hold.heap()
+            {
+                let new = heap.realloc(place, layout.size(), layout.align(), size);
+                if !new.is_null() {
                     return new;
                 }
-                (*HEAP.0.get()).realloc(place, layout.size(), layout.align(), size)
-            } else {
-                System.realloc(place, layout, size)
             }
+            let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if !new.is_null() {
+                new.copy_from_nonoverlapping(place, size.min(layout.size()));
+                self.dealloc(place, layout);
+            }
+            new
         }
     }
 }

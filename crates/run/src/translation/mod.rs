@@ -23,7 +23,9 @@ use crate::thread::Thread;
 use crate::{crossing, fatal, lookup, modules, stats, step, straight};
 use lock::OwnedLock;
 
-pub use alloc::{Allocator, forked as allocator_forked};
+pub use alloc::{
+    Allocator, after_fork as allocator_after_fork, before_fork as allocator_before_fork,
+};
 
 /// Address space for code: translations of some 20 MB of RV64 code.
 const CODE: usize = 64 << 20;

@@ -2,19 +2,21 @@
 //! ([`jitdump`]), in a file of the process.
 //!
 //! The file is opened for each translation: descriptors are the program's to close, and a child of `fork` has
-//! a file of its own. What cannot be written is missing. Async-signal-safe.
+//! a file of its own. Once something cannot be written, nothing is written any more, and a
+//! warning says so. Async-signal-safe.
 mod jitdump;
 mod map;
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use flick_engine::translate::Translator;
 
 use crate::config::{self, Perf};
 use crate::memory::region::{last_errno, set_errno};
-use crate::modules;
 use crate::report::Text;
+use crate::{fatal, modules};
 
 /// Call once in a process, before it translates anything.
 pub fn init(translator: &mut Translator) {
@@ -60,20 +62,35 @@ fn put_name(text: &mut Text, guest: u64) {
     text.str(" [NxP]");
 }
 
-/// Appends to a file; true if all was written.
-fn append(path: &CStr, bytes: &[u8]) -> bool {
+/// Whether something could not be written.
+static BROKEN: AtomicBool = AtomicBool::new(false);
+
+/// Appends to a file, or says once that nothing more will be in it.
+fn append_or_warn(path: &CStr, bytes: &[u8]) {
+    if BROKEN.load(Relaxed) {
+        return;
+    }
+    if let Err(errno) = append(path, bytes)
+        && !BROKEN.swap(true, Relaxed)
+    {
+        let remedy = "make room in /tmp, or set FLICK_PERF=off";
+        fatal::cannot_write("what perf is to read (/tmp, FLICK_PERF)", errno, remedy);
+    }
+}
+
+/// Appends to a file; errno where not all was written.
+fn append(path: &CStr, bytes: &[u8]) -> Result<(), c_int> {
     let flags =
         libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC | libc::O_NOFOLLOW;
-    // SAFETY: a C string, and a buffer with its length.
-    unsafe {
-        let file = libc::open(path.as_ptr(), flags, 0o600 as c_int);
-        if file < 0 {
-            return false;
-        }
-        let written = libc::write(file, bytes.as_ptr().cast(), bytes.len());
-        libc::close(file);
-        usize::try_from(written) == Ok(bytes.len())
+    // SAFETY: a C string.
+    let file = unsafe { libc::open(path.as_ptr(), flags, 0o600 as c_int) };
+    if file < 0 {
+        return Err(last_errno());
     }
+    let written = fatal::write_all(file, bytes);
+    // SAFETY: opened above.
+    unsafe { libc::close(file) };
+    written
 }
 
 /// Drops what an earlier process with this number has left.

@@ -22,8 +22,8 @@ impl Program for Process {
         modules::constant_at(address, len)
     }
 
-    fn is_compiled(&self) -> bool {
-        true
+    fn jump(&self, pc: u64) -> Option<Vec<u64>> {
+        modules::jump(pc)
     }
 
     fn summary(&self, pc: u64) -> Option<Summary> {

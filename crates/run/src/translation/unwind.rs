@@ -6,12 +6,16 @@ use std::ffi::c_void;
 use flick_engine::translate;
 
 unsafe extern "C" {
-    fn __register_frame(begin: *const c_void);
+    fn __register_frame_info(begin: *const c_void, object: *mut c_void);
 }
+
+/// libgcc's `struct object`, seven words in all its versions; `__register_frame` would ask the program's `malloc` for it.
+static mut OBJECT: [usize; 16] = [0; 16];
 
 /// Tells the C++ runtime of the code from `start` to `end`. For once in a process.
 pub fn register(start: u64, end: u64) {
     let section = translate::unwind_section(start, end);
-    // SAFETY: a complete section that stays; the code stays reserved.
-    unsafe { __register_frame(Box::leak(section.into_boxed_slice()).as_ptr().cast()) };
+    let section = Box::leak(section.into_boxed_slice());
+    // SAFETY: a complete section that stays; the code stays reserved. The object is libgcc's from here on.
+    unsafe { __register_frame_info(section.as_ptr().cast(), (&raw mut OBJECT).cast()) };
 }

@@ -19,6 +19,11 @@ impl Sets {
         }
     }
 
+    /// Becomes what `other`, of the same size, is.
+    pub fn copy(&mut self, other: &Sets) {
+        self.entries.copy_from_slice(&other.entries);
+    }
+
     /// Uses `number`, and says whether it was there.
     #[inline]
     pub fn touch(&mut self, number: u64) -> bool {

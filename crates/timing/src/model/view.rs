@@ -91,6 +91,21 @@ impl View {
         }
     }
 
+    /// Becomes what `other`, of the same core, is; without a new allocation, since signal handlers get here.
+    pub fn copy(&mut self, other: &View) {
+        let sets = |to: &mut Option<Sets>, from: &Option<Sets>| {
+            if let (Some(to), Some(from)) = (to, from) {
+                to.copy(from);
+            }
+        };
+        sets(&mut self.tlb, &other.tlb);
+        sets(&mut self.code_tlb, &other.code_tlb);
+        let levels = self.levels.iter_mut().chain(&mut self.code);
+        for (to, from) in levels.zip(other.levels.iter().chain(&other.code)) {
+            to.lines.copy(&from.lines);
+        }
+    }
+
     /// Whether every access to `region` costs the same.
     pub fn is_flat(&self, region: Region) -> bool {
         self.tlb.is_none() && !self.cached[region as usize]

@@ -216,7 +216,8 @@ impl Reader {
             let help = "use a power of two from \"16 B\" to \"4096 B\"";
             return Err(table.error("line", "no cache has lines of this size", help));
         }
-        if !size.is_multiple_of(line * ways) || !(size / (line * ways)).is_power_of_two() {
+        let sets = size / (line * ways);
+        if !table.lacks() && (!size.is_multiple_of(line * ways) || !sets.is_power_of_two()) {
             let why = "size / (line x ways), the number of sets, is no power of two";
             return Err(table.error("size", why, "change one of the three"));
         }
@@ -249,7 +250,8 @@ impl Reader {
     fn tlb(&self, mut table: Table<'_>, memory: &[Memory; REGIONS.len()]) -> Result<Tlb, Error> {
         let entries = table.count("entries", (1, 1 << 16))? as usize;
         let ways = table.count_or("ways", (1, 1 << 16), entries as u64)? as usize;
-        if !entries.is_multiple_of(ways) || !(entries / ways).is_power_of_two() {
+        if !table.lacks() && (!entries.is_multiple_of(ways) || !(entries / ways).is_power_of_two())
+        {
             let why = "entries / ways, the number of sets, is no power of two";
             return Err(table.error("entries", why, "change one of the two"));
         }

@@ -51,10 +51,10 @@ pub struct Crossing {
 
 pub fn read(mut table: Table<'_>) -> Result<Crossing, Error> {
     let crossing = Crossing {
-        host_calls_nxp: parts(table.table("host-calls-nxp")?)?,
-        nxp_returns: parts(table.table("nxp-returns")?)?,
-        nxp_calls_host: parts(table.table("nxp-calls-host")?)?,
-        host_returns: parts(table.table("host-returns")?)?,
+        host_calls_nxp: parts(table.table_even_empty("host-calls-nxp")?)?,
+        nxp_returns: parts(table.table_even_empty("nxp-returns")?)?,
+        nxp_calls_host: parts(table.table_even_empty("nxp-calls-host")?)?,
+        host_returns: parts(table.table_even_empty("host-returns")?)?,
     };
     table.end()?;
     Ok(crossing)

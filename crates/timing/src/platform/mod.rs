@@ -62,7 +62,7 @@ impl Platform {
 
     /// `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
-        let source = Source { file, text };
+        let source = Source::new(file, text);
         let document = DeTable::parse(text).map_err(|error| {
             source.error(
                 error.span().unwrap_or(0..0),
@@ -85,6 +85,7 @@ impl Platform {
             library.add(table)?;
         }
         root.end()?;
+        source.complete()?;
         Ok(Self {
             name,
             description,

@@ -1,4 +1,5 @@
 //! A TOML document read key by key, with messages that name file, line, key, unit and range.
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -31,11 +32,68 @@ impl Error {
 
 /// The text of a file, for positions.
 pub struct Source<'a> {
-    pub file: &'a str,
-    pub text: &'a str,
+    file: &'a str,
+    text: &'a str,
+    /// What the document lacks; told together.
+    missing: RefCell<Vec<Missing>>,
 }
 
-impl Source<'_> {
+/// A key that a document must have.
+struct Missing {
+    at: Range<usize>,
+    /// The table's, with dots; empty for the document.
+    path: String,
+    key: &'static str,
+    wanted: String,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(file: &'a str, text: &'a str) -> Self {
+        Self {
+            file,
+            text,
+            missing: RefCell::default(),
+        }
+    }
+
+    /// No required key has been found missing.
+    pub fn complete(&self) -> Result<(), Error> {
+        let missing = self.missing.borrow();
+        let Some(first) = missing.first() else {
+            return Ok(());
+        };
+        if let [one] = missing.as_slice() {
+            return Err(self.error(
+                one.at.clone(),
+                format!("`{}` is missing", dotted(&one.path, one.key)),
+                format!("add it: {}", one.wanted),
+            ));
+        }
+        let mut help = "add them (docs/timing.md says what they mean)".to_owned();
+        let mut last = None;
+        for key in missing.iter() {
+            let like = (&key.path, &key.wanted);
+            if last == Some(like) {
+                help += &format!(", {}", key.key);
+            } else {
+                let table = match key.path.as_str() {
+                    "" => String::new(),
+                    path => format!("[{path}] "),
+                };
+                // What comes last is closed below.
+                help += &last.map_or(String::new(), |(_, wanted)| format!(": {wanted}"));
+                help += &format!("\n  {table}{}", key.key);
+            }
+            last = Some(like);
+        }
+        help += &last.map_or(String::new(), |(_, wanted)| format!(": {wanted}"));
+        Err(self.error(
+            first.at.clone(),
+            format!("{} required keys are missing", missing.len()),
+            help,
+        ))
+    }
+
     pub fn error(
         &self,
         at: Range<usize>,
@@ -52,46 +110,66 @@ impl Source<'_> {
     }
 }
 
-/// A table of the document. Keys that nobody asked for are mistakes: [`Table::end`] says so.
+fn dotted(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+/// A table of the document. Keys that nobody asked for are mistakes: [`Table::end`] says so. Required keys
+/// that are not there read as some value, and [`Source::complete`] says so.
 pub struct Table<'a> {
     source: &'a Source<'a>,
-    table: &'a DeTable<'a>,
+    /// `None`: the document lacks it.
+    table: Option<&'a DeTable<'a>>,
     span: Range<usize>,
     /// The keys that lead here, with dots; empty for the document.
     path: String,
     known: BTreeSet<&'static str>,
+    lacks: bool,
 }
 
 impl<'a> Table<'a> {
     pub fn of_document(source: &'a Source<'a>, document: &'a Spanned<DeTable<'a>>) -> Self {
         Self {
             source,
-            table: document.get_ref(),
+            table: Some(document.get_ref()),
             span: document.span(),
             path: String::new(),
             known: BTreeSet::new(),
+            lacks: false,
         }
     }
 
     fn name(&self, key: &str) -> String {
-        if self.path.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{}.{key}", self.path)
-        }
+        dotted(&self.path, key)
     }
 
     fn get(&mut self, key: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
         self.known.insert(key);
-        self.table.get(key)
+        self.table?.get(key)
     }
 
-    fn missing(&self, key: &str, wanted: &str) -> Error {
-        self.source.error(
-            self.span.clone(),
-            format!("`{}` is missing", self.name(key)),
-            format!("add it: {wanted}"),
-        )
+    /// What must be there.
+    fn required(&mut self, key: &'static str, wanted: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+        let value = self.get(key);
+        if value.is_none() {
+            self.lacks = true;
+            self.source.missing.borrow_mut().push(Missing {
+                at: self.span.clone(),
+                path: self.path.clone(),
+                key,
+                wanted: wanted.to_owned(),
+            });
+        }
+        value
+    }
+
+    /// Whether a required key was missing, so that what was read for it means nothing.
+    pub fn lacks(&self) -> bool {
+        self.lacks
     }
 
     fn wrong(&self, key: &str, value: &Spanned<DeValue<'_>>, why: &str, wanted: &str) -> Error {
@@ -106,7 +184,7 @@ impl<'a> Table<'a> {
     pub fn error(&self, key: &str, why: &str, help: &str) -> Error {
         let span = self
             .table
-            .get(key)
+            .and_then(|table| table.get(key))
             .map_or(self.span.clone(), |value| value.span());
         let what = if key.is_empty() {
             format!("`{}`: {why}", self.path)
@@ -117,12 +195,14 @@ impl<'a> Table<'a> {
     }
 
     pub fn has(&self, key: &str) -> bool {
-        self.table.contains_key(key)
+        self.table.is_some_and(|table| table.contains_key(key))
     }
 
     pub fn text(&mut self, key: &'static str) -> Result<String, Error> {
         let wanted = "a text in quotes";
-        let value = self.get(key).ok_or_else(|| self.missing(key, wanted))?;
+        let Some(value) = self.required(key, wanted) else {
+            return Ok(String::new());
+        };
         match value.get_ref() {
             DeValue::String(text) => Ok(text.to_string()),
             other => {
@@ -135,7 +215,9 @@ impl<'a> Table<'a> {
     /// In the base unit of `dimension`.
     pub fn quantity(&mut self, key: &'static str, dimension: &Dimension) -> Result<f64, Error> {
         let wanted = dimension.to_string();
-        let value = self.get(key).ok_or_else(|| self.missing(key, &wanted))?;
+        let Some(value) = self.required(key, &wanted) else {
+            return Ok(1.0);
+        };
         let text = match value.get_ref() {
             DeValue::String(text) => text.to_string(),
             // A bare 0 needs no unit.
@@ -179,7 +261,9 @@ impl<'a> Table<'a> {
     /// A number without a unit, in `range`, both ends included.
     pub fn number(&mut self, key: &'static str, range: (f64, f64)) -> Result<f64, Error> {
         let wanted = format!("a number from {} to {}", range.0, range.1);
-        let value = self.get(key).ok_or_else(|| self.missing(key, &wanted))?;
+        let Some(value) = self.required(key, &wanted) else {
+            return Ok(range.0);
+        };
         let number = match value.get_ref() {
             DeValue::Integer(number) if number.radix() == 10 => {
                 number.as_str().replace('_', "").parse().ok()
@@ -268,7 +352,9 @@ impl<'a> Table<'a> {
     /// Words of a list: their indices.
     pub fn choices(&mut self, key: &'static str, words: &[&str]) -> Result<Vec<usize>, Error> {
         let wanted = format!("a list of {}", words.join(", "));
-        let value = self.get(key).ok_or_else(|| self.missing(key, &wanted))?;
+        let Some(value) = self.required(key, &wanted) else {
+            return Ok(Vec::new());
+        };
         let DeValue::Array(list) = value.get_ref() else {
             let why = format!("it is {}", kind(value.get_ref()));
             return Err(self.wrong(key, value, &why, &wanted));
@@ -299,19 +385,35 @@ impl<'a> Table<'a> {
             return Err(self.wrong(key, value, &why, "a table"));
         };
         Ok(Table {
-            source: self.source,
-            table,
-            span: value.span(),
-            path: self.name(key),
-            known: BTreeSet::new(),
+            table: Some(table),
+            ..self.absent(key, value.span())
         })
     }
 
+    /// A table in which every key is missing.
+    fn absent(&self, key: &str, span: Range<usize>) -> Table<'a> {
+        Table {
+            source: self.source,
+            table: None,
+            span,
+            path: self.name(key),
+            known: BTreeSet::new(),
+            lacks: false,
+        }
+    }
+
+    /// A required table: with those of its keys that are required.
     pub fn table(&mut self, key: &'static str) -> Result<Table<'a>, Error> {
-        let value = self
-            .get(key)
-            .ok_or_else(|| self.missing(key, &format!("a table [{}]", self.name(key))))?;
-        self.sub(key, value)
+        match self.get(key) {
+            Some(value) => self.sub(key, value),
+            None => Ok(self.absent(key, self.span.clone())),
+        }
+    }
+
+    /// A table that must be there even if it is empty.
+    pub fn table_even_empty(&mut self, key: &'static str) -> Result<Table<'a>, Error> {
+        self.required(key, "a table, which may be empty");
+        self.table(key)
     }
 
     pub fn table_if(&mut self, key: &'static str) -> Result<Option<Table<'a>>, Error> {
@@ -337,7 +439,7 @@ impl<'a> Table<'a> {
     /// All keys with their values as tables, for tables whose keys are names.
     pub fn entries(&mut self) -> Result<Vec<(String, Table<'a>)>, Error> {
         let mut all = Vec::new();
-        for (key, value) in self.table.iter() {
+        for (key, value) in self.table.into_iter().flatten() {
             all.push((key.get_ref().to_string(), self.sub(key.get_ref(), value)?));
         }
         Ok(all)
@@ -345,7 +447,7 @@ impl<'a> Table<'a> {
 
     /// Every key has been asked for.
     pub fn end(self) -> Result<(), Error> {
-        for (key, _) in self.table.iter() {
+        for (key, _) in self.table.into_iter().flatten() {
             let word: &str = key.get_ref();
             if !self.known.contains(word) {
                 let known: Vec<&str> = self.known.iter().copied().collect();

@@ -1,4 +1,6 @@
 //! Mistakes in platform files: what the message names.
+use std::collections::BTreeSet;
+
 use super::Platform;
 
 const GOOD: &str = include_str!("../../../../platforms/near-memory.toml");
@@ -31,7 +33,16 @@ fn messages_name_line_key_unit_and_range() {
     let (_, text) = wrong("clock = \"3 GHz\"", "clock = \"300 GHz\"");
     assert!(text.contains("not in the range"), "{text}");
     let (_, text) = wrong("clock = \"3 GHz\"", "clok = \"3 GHz\"");
-    assert!(text.contains("`host.clock` is missing"), "{text}");
+    assert!(
+        text.contains("`host.clok` is not known") && text.contains("'clock'"),
+        "{text}"
+    );
+    let (line, text) = wrong("clock = \"3 GHz\"", "");
+    assert_eq!(line, line_of("[host]"));
+    assert!(
+        text.contains("`host.clock` is missing; add it: a frequency"),
+        "{text}"
+    );
     let (_, text) = wrong("overlap = 2", "overlap = 2\noverlapp = 3");
     assert!(
         text.contains("`host.overlapp` is not known") && text.contains("'overlap'"),
@@ -51,12 +62,65 @@ fn messages_name_line_key_unit_and_range() {
     let (_, text) = wrong("nxp = \"2 MiB\"", "nxp = \"3 MiB\"");
     assert!(text.contains("no page has this size"), "{text}");
     let (_, text) = wrong("[crossing.nxp-returns]", "[crossing.nxp-retruns]");
-    assert!(text.contains("`crossing.nxp-returns` is missing"), "{text}");
+    assert!(
+        text.contains("`crossing.nxp-retruns` is not known") && text.contains("'nxp-returns'"),
+        "{text}"
+    );
     let (_, text) = wrong("name = \"near-memory\"", "name = 3");
     assert!(text.contains("it is a whole number"), "{text}");
     let (line, text) = wrong("[nxp]\n", "[nxp\n");
     assert!(text.contains("not TOML"), "{text}");
     assert!(line >= line_of("[nxp]"), "{line}");
+}
+
+/// What a file lacks is said in one go, by table.
+#[test]
+fn all_missing_keys_are_named() {
+    let (_, text) = wrong("store = 1\n", "");
+    assert!(text.contains("`host.cycles.store` is missing"), "{text}");
+    let without = GOOD
+        .replace("store = 1\n", "")
+        .replace("isa = ", "# ")
+        .replace("ways = 11\n", "");
+    let error = Platform::parse("x.toml", &without).unwrap_err();
+    assert_eq!(error.what, "4 required keys are missing");
+    for part in [
+        "\n  [nxp] isa: a text in quotes",
+        "\n  [nxp.cycles] store: a number from 0 to 1000000",
+        "\n  [host.cycles] store: a number",
+        "\n  [host.cache] ways: a number from 1 to 64",
+    ] {
+        assert!(error.help.contains(part), "{part}: {}", error.help);
+    }
+    let error = Platform::parse("x.toml", "").unwrap_err();
+    for part in [
+        "\n  name, description: a text in quotes\n",
+        "\n  [nxp.memory.stack] load, store: a time",
+        "\n  [crossing] host-calls-nxp, nxp-returns, nxp-calls-host, host-returns: a table",
+    ] {
+        assert!(error.help.contains(part), "{part}: {}", error.help);
+    }
+}
+
+/// The reference has in bold what the reader requires.
+#[test]
+fn the_reference_marks_required_keys() {
+    let everything = "[[host.cache]]\n[nxp.icache]\n[host.tlb]\n";
+    let error = Platform::parse("x.toml", everything).unwrap_err();
+    let mut required = BTreeSet::new();
+    for line in error.help.lines().skip(1) {
+        let keys = line.trim_start().split(": ").next().unwrap();
+        let keys = keys.split_once("] ").map_or(keys, |(_, keys)| keys);
+        required.extend(keys.split(", "));
+    }
+    let reference = include_str!("../../../../docs/timing.md");
+    let table = reference.split_once("| key |").unwrap().1;
+    let table = table.split_once("\n\n").unwrap().0;
+    let marked = table.split("**").skip(1).step_by(2);
+    let marked: BTreeSet<&str> = marked
+        .flat_map(|text| text.trim_matches('`').split(' '))
+        .collect();
+    assert_eq!(marked, required);
 }
 
 /// No text makes the reader panic.

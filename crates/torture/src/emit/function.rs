@@ -1,6 +1,7 @@
 //! Functions, by kind: each has its own frame around the statements of its body.
 use std::fmt::Write as _;
 
+use super::labels::Interpreter;
 use super::statement::{self, declare_locals, fold};
 use super::{Used, signals};
 use crate::program::{Base, Function, Kind, Language, Program, Rethrow, Through, Thrown};
@@ -63,7 +64,11 @@ fn signature(function: &Function, name: &str) -> String {
         Kind::Jump { .. } => format!("void {name}(ctx *c, jmp_buf *where, u64 x)"),
         Kind::Throw { .. } => format!("void {name}(ctx *c, u64 x)"),
         Kind::Thread { .. } => format!("void *{name}(void *argument)"),
-        Kind::Callback | Kind::SetJump { .. } | Kind::Try { .. } | Kind::Virtual { .. } => {
+        Kind::Callback
+        | Kind::SetJump { .. }
+        | Kind::Try { .. }
+        | Kind::Virtual { .. }
+        | Kind::Goto { .. } => {
             format!("u64 {name}(ctx *c, u64 x)")
         }
     }
@@ -175,6 +180,33 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
             "{}{locals}{body}  c->depth--;\n  return MIX(x, c->sum);\n",
             enter("x")
         ),
+        Kind::Goto {
+            labels,
+            early,
+            code,
+            turns,
+        } => {
+            let of = |statement| {
+                let mut text = String::new();
+                let parameters = parameters(&function.kind);
+                statement::write(&mut text, program, statement, &parameters, 2);
+                text
+            };
+            let statements: Vec<String> = function.body.iter().map(of).collect();
+            let interpreter = Interpreter {
+                labels: *labels,
+                early: *early,
+                code,
+                turns: *turns,
+                statements: &statements,
+                language: program.language,
+            };
+            format!(
+                "{}{locals}{}  c->depth--;\n  return MIX(y, c->sum);\n",
+                enter("x"),
+                interpreter.text()
+            )
+        }
         Kind::Apply { times } => format!(
             "{}{locals}{body}  for (int i = 0; i < {times}; i++)\n    x = MIX(x, f(c, x + i));\n  \
              c->depth--;\n  return x;\n",

@@ -1,5 +1,6 @@
 //! Writes a program down as C or C++.
 mod function;
+mod labels;
 mod prelude;
 mod signals;
 mod statement;

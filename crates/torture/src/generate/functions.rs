@@ -1,7 +1,7 @@
 //! Which functions a program has, and what their signatures are.
 use super::{Feature, Features, types};
 use crate::draw::Draw;
-use crate::program::{Base, Function, Kind, Language, Program, Rethrow, Through, Thrown};
+use crate::program::{Base, Function, Kind, Labels, Language, Program, Rethrow, Through, Thrown};
 use crate::types::{Scalar, Type};
 
 pub fn add(program: &mut Program, features: &Features, draw: &mut Draw) {
@@ -39,6 +39,18 @@ pub fn add(program: &mut Program, features: &Features, draw: &mut Draw) {
         for _ in 0..draw.range(1, 2) {
             let base = draw.weighted(&[(30, Base::First), (45, Base::Second), (25, Base::Virtual)]);
             push(program, Kind::Virtual { base }, draw);
+        }
+    }
+    if features.has(Feature::Goto) {
+        for _ in 0..draw.range(1, 2) {
+            let kind = Kind::Goto {
+                labels: draw.pick(&Labels::ALL),
+                early: draw.chance(30),
+                code: (0..draw.range(1, 8)).map(|_| draw.below(60)).collect(),
+                // Some get a translation of their own while they run.
+                turns: draw.range(2, 130),
+            };
+            push(program, kind, draw);
         }
     }
 }

@@ -23,10 +23,11 @@ pub enum Feature {
     Signal,
     Fork,
     Lambda,
+    Goto,
 }
 
 impl Feature {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Varargs,
         Self::StructByValue,
         Self::Throw,
@@ -39,6 +40,7 @@ impl Feature {
         Self::Signal,
         Self::Fork,
         Self::Lambda,
+        Self::Goto,
     ];
 
     pub fn name(self) -> &'static str {
@@ -55,6 +57,7 @@ impl Feature {
             Self::Signal => "signal",
             Self::Fork => "fork",
             Self::Lambda => "lambda",
+            Self::Goto => "goto",
         }
     }
 }
@@ -148,6 +151,7 @@ mod tests {
         assert!((120..180).contains(&cxx), "{cxx}");
         for tag in [
             "sv", "pl", "va", "vl", "pr", "cmp", "cb", "ap", "js", "jm", "ts", "tm", "th", "vt",
+            "gt",
         ] {
             let with = programs
                 .iter()

@@ -1,6 +1,6 @@
 //! Single changes of a program, by position.
 use super::Step;
-use crate::program::{Base, Id, Kind, Program, Through};
+use crate::program::{Base, Id, Kind, Labels, Program, Through};
 use crate::statement::{Expression, Statement};
 use crate::types::{Scalar, Type};
 
@@ -280,7 +280,7 @@ pub fn plainer_aggregate(program: &Program, at: usize) -> Step<Program> {
 
 /// What is special about a function of its kind, one thing at a time.
 pub fn plainer_function(program: &Program, at: usize) -> Step<Program> {
-    const CHANGES: usize = 5;
+    const CHANGES: usize = 6;
     let Some(function) = program.functions.get(at / CHANGES) else {
         return Step::End;
     };
@@ -299,6 +299,10 @@ pub fn plainer_function(program: &Program, at: usize) -> Step<Program> {
         (Kind::Throw { rethrow, .. }, 3) => *rethrow = None,
         (Kind::Thread { exit }, 2) => *exit = false,
         (Kind::Virtual { base }, 2) => *base = Base::First,
+        (Kind::Goto { labels, .. }, 2) => *labels = Labels::Table,
+        (Kind::Goto { early, .. }, 3) => *early = false,
+        (Kind::Goto { code, .. }, 4) if code.len() > 1 => code.truncate(code.len() / 2),
+        (Kind::Goto { turns, .. }, 5) => *turns = turns.div_ceil(2),
         (Kind::Jump { through, .. } | Kind::Throw { through, .. }, 4) => *through = Through::Name,
         _ => return Step::Same,
     }

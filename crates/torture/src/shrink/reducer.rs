@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use flick_exec::{Run, quote};
+use flick_exec::{Caps, Run, quote};
 
 use crate::check::{Case, FLICK, PLAIN, Workshop};
 use crate::source::Source;
@@ -45,6 +45,7 @@ pub fn reduce_csmith(
         stdin: None,
         limit,
         processor_limit: None,
+        caps: Caps::default(),
     }
     .finish()?;
     let smaller = Case {

@@ -1,4 +1,5 @@
 //! What is rare, behind the function's code.
+use super::convert::{Rounded, Saturate, Unsigned};
 use super::*;
 use crate::hart::Hart;
 use crate::translate::code::{Node, Reason};
@@ -13,13 +14,12 @@ pub enum Cold {
         single: bool,
         back: CodeLabel,
     },
-    /// A conversion by the interpreter's function.
-    Convert {
-        insn: u64,
-        register: usize,
-        to: usize,
-        back: CodeLabel,
-    },
+    /// A conversion to an integer that saturates.
+    Saturate(Saturate),
+    /// A conversion to an unsigned integer of what no signed one can do.
+    Unsigned(Unsigned),
+    /// A conversion from an integer that is rounded, or has no instruction.
+    FromInt(Rounded),
     /// A function that has called does not come back where it was called.
     Elsewhere { results: Regs },
     /// Leads a cell to the translator until its function is translated.
@@ -62,12 +62,9 @@ impl Emitter<'_> {
                     self.load_canonical(register, single)?;
                     self.a.jmp(back)?;
                 }
-                Cold::Convert {
-                    insn,
-                    register,
-                    to,
-                    back,
-                } => self.convert(insn, register, to, back)?,
+                Cold::Saturate(of) => self.saturate(of)?,
+                Cold::Unsigned(of) => self.rare_unsigned(of)?,
+                Cold::FromInt(of) => self.rare_from_int(of)?,
                 Cold::Elsewhere { results } => {
                     self.store_results(results)?;
                     self.a.jmp(glue::elsewhere as *const () as u64)?;
@@ -103,18 +100,6 @@ impl Emitter<'_> {
         };
         let nan = self.constant(bits);
         self.a.movsd_2(XMM[register], nan)
-    }
-
-    fn convert(&mut self, insn: u64, register: usize, to: usize, back: CodeLabel) -> Emitted {
-        self.a.sub(rsp, 16)?;
-        self.a.movsd_2(qword_ptr(rsp), XMM[register])?;
-        let insn = self.constant(insn);
-        self.a.movsd_2(xmm15, insn)?;
-        self.a.movsd_2(qword_ptr(rsp + 8), xmm15)?;
-        self.a.call(glue::convert as *const () as u64)?;
-        self.a.mov(R64[to], qword_ptr(rsp))?;
-        self.a.lea(rsp, rsp + 16)?;
-        self.a.jmp(back)
     }
 
     fn store_results(&mut self, results: Regs) -> Emitted {

@@ -1,6 +1,6 @@
 //! Floating point on the SSE unit.
 use super::*;
-use crate::translate::code::{Arith, Compare, Node, Sign};
+use crate::translate::code::{Arith, Compare, CopySign, Node, Sign};
 
 const SIGN: u64 = 1 << 63;
 const SIGN_SINGLE: u64 = 1 << 31;
@@ -88,59 +88,35 @@ impl Emitter<'_> {
                     }
                 }
             }
+            Op::CopySign(sign, single) => {
+                let (y, d) = (XMM[r(1)], XMM[r(2)]);
+                let bits = if single { SIGN_SINGLE } else { SIGN };
+                match sign {
+                    CopySign::Same => {
+                        let mask = self.constant(!bits);
+                        self.a.xorps(d, y)?;
+                        self.a.movsd_2(xmm15, mask)?;
+                        self.a.andps(d, xmm15)?;
+                        self.a.xorps(d, y)
+                    }
+                    CopySign::Opposite => {
+                        let mask = self.constant(bits);
+                        self.a.xorps(d, y)?;
+                        self.a.movsd_2(xmm15, mask)?;
+                        self.a.orps(d, xmm15)?;
+                        self.a.xorps(d, y)
+                    }
+                    CopySign::Xor => {
+                        let mask = self.constant(bits);
+                        self.a.movsd_2(xmm15, mask)?;
+                        self.a.andps(xmm15, y)?;
+                        self.a.xorps(d, xmm15)
+                    }
+                }
+            }
             Op::FloatCompare(compare, single) => {
                 self.record(node);
                 self.float_compare(compare, single, XMM[r(0)], XMM[r(1)], r(2))
-            }
-            Op::FromInt { word, single } => {
-                let (x, d) = (r(0), XMM[r(1)]);
-                // Not to wait for what the register held; of a single the upper half is set.
-                if single {
-                    self.a.pcmpeqd(d, d)?;
-                } else {
-                    self.a.xorps(d, d)?;
-                }
-                self.record(node);
-                let a = &mut self.a;
-                match (word, single) {
-                    (true, false) => a.cvtsi2sd(d, R32[x]),
-                    (false, false) => a.cvtsi2sd(d, R64[x]),
-                    (true, true) => a.cvtsi2ss(d, R32[x]),
-                    (false, true) => a.cvtsi2ss(d, R64[x]),
-                }
-            }
-            Op::ToInt { word, single, insn } => {
-                self.record(node);
-                let (register, d) = (r(0), r(1));
-                let x = XMM[register];
-                let a = &mut self.a;
-                match (word, single) {
-                    (true, false) => a.cvttsd2si(R32[d], x)?,
-                    (false, false) => a.cvttsd2si(R64[d], x)?,
-                    (true, true) => a.cvttss2si(R32[d], x)?,
-                    (false, true) => a.cvttss2si(R64[d], x)?,
-                }
-                // What is out of range gives the least integer, of which alone 1 cannot be taken.
-                if word {
-                    a.cmp(R32[d], 1)?;
-                } else {
-                    a.cmp(R64[d], 1)?;
-                }
-                let mut back = self.a.create_label();
-                let cold = self.cold(Cold::Convert {
-                    insn,
-                    register,
-                    to: d,
-                    back,
-                });
-                self.a.jo(cold)?;
-                bind(&mut self.a, &mut back)
-            }
-            Op::Narrow => {
-                let (x, d) = (XMM[r(0)], XMM[r(1)]);
-                self.a.pcmpeqd(d, d)?;
-                self.record(node);
-                self.a.cvtsd2ss(d, x)
             }
             Op::Widen => {
                 self.record(node);

@@ -1,6 +1,7 @@
 //! Machine instructions with registers to bytes.
 mod arithmetic;
 mod cold;
+mod convert;
 mod float;
 mod flow;
 mod layout;
@@ -276,13 +277,16 @@ impl<'a> Emitter<'a> {
                         | Op::Canonical(_)
                         | Op::Unbox
                         | Op::Sign(..)
+                        | Op::CopySign(..)
                         | Op::FloatCompare(..)
-                        | Op::FromInt { .. }
-                        | Op::ToInt { .. }
-                        | Op::Narrow
                         | Op::Widen
                         | Op::BitsToFloat(_)
                         | Op::BitsToInt => self.float(node, operands)?,
+                        Op::FromInt(conversion, insn) => {
+                            self.from_int(conversion, insn, node, operands)?;
+                        }
+                        Op::ToInt(conversion) => self.to_int(conversion, node, operands)?,
+                        Op::Narrow(rounding) => self.narrow(rounding, node, operands)?,
                         _ => self.arithmetic(&node.op, operands)?,
                     }
                 }

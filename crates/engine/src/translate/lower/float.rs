@@ -47,41 +47,16 @@ impl Lower<'_> {
             }
             FsgnjnS | FsgnjnD if insn.rs1() == insn.rs2() => self.sign(Sign::Negate, single, at),
             FsgnjxS | FsgnjxD if insn.rs1() == insn.rs2() => self.sign(Sign::Clear, single, at),
-            FcvtWS | FcvtLS | FcvtWD | FcvtLD if insn.rm() == fp::RTZ => {
-                let word = matches!(insn.op(), FcvtWS | FcvtWD);
-                let a = self.operand(insn.rs1(), single, pc);
-                let op = Op::ToInt {
-                    word,
-                    single,
-                    insn: insn.word(),
-                };
-                let value = self.fresh(RegClass::Int);
-                let operands = vec![Operand::reg_use_at_end(a), Operand::reg_def(value)];
-                let value = self.defining(op, pc, operands, value);
-                let value = if word { self.sext32(value, pc) } else { value };
-                self.set(insn.rd(), value, pc);
+            FsgnjS | FsgnjD => self.copy_sign(CopySign::Same, single, at),
+            FsgnjnS | FsgnjnD => self.copy_sign(CopySign::Opposite, single, at),
+            FsgnjxS | FsgnjxD => self.copy_sign(CopySign::Xor, single, at),
+            FcvtWS | FcvtWuS | FcvtLS | FcvtLuS | FcvtWD | FcvtWuD | FcvtLD | FcvtLuD => {
+                self.float_to_int(single, at);
             }
-            FcvtDW => self.int_to_float(true, false, at),
-            FcvtDL if dynamic => self.int_to_float(false, false, at),
-            FcvtSW if dynamic => self.int_to_float(true, true, at),
-            FcvtSL if dynamic => self.int_to_float(false, true, at),
-            FcvtDWu => {
-                let a = self.get(insn.rs1(), pc);
-                let a = self.int(Op::Unary(Unary::Zext32), pc, &[a]);
-                let op = Op::FromInt {
-                    word: false,
-                    single: false,
-                };
-                let value = self.value(op, pc, &[a], RegClass::Float);
-                self.set_float(insn.rd(), value);
+            FcvtSW | FcvtSWu | FcvtSL | FcvtSLu | FcvtDW | FcvtDWu | FcvtDL | FcvtDLu => {
+                self.int_to_float(single, at);
             }
-            FcvtSD if dynamic => {
-                let a = self.get_float(insn.rs1(), pc);
-                let value = self.fresh(RegClass::Float);
-                let operands = vec![Operand::reg_use_at_end(a), Operand::reg_def(value)];
-                let value = self.defining(Op::Narrow, pc, operands, value);
-                self.result(value, true, at);
-            }
+            FcvtSD if insn.rm() != fp::RMM => self.double_to_single(at),
             FcvtDS => {
                 let a = self.operand(insn.rs1(), true, pc);
                 let value = self.value(Op::Widen, pc, &[a], RegClass::Float);
@@ -110,7 +85,7 @@ impl Lower<'_> {
     }
 
     /// A floating-point operand; a single one as its lower half has it.
-    fn operand(&mut self, number: usize, single: bool, pc: u64) -> VReg {
+    pub(super) fn operand(&mut self, number: usize, single: bool, pc: u64) -> VReg {
         let value = self.get_float(number, pc);
         if !single || self.boxed[value.vreg()] {
             return value;
@@ -127,7 +102,7 @@ impl Lower<'_> {
         unboxed
     }
 
-    fn result(&mut self, value: VReg, single: bool, at: At) {
+    pub(super) fn result(&mut self, value: VReg, single: bool, at: At) {
         let value = self.tied(Op::Canonical(single), at.pc, &[value], RegClass::Float);
         self.boxed[value.vreg()] = single;
         self.set_float(at.insn.rd(), value);
@@ -154,10 +129,16 @@ impl Lower<'_> {
         self.set_float(at.insn.rd(), value);
     }
 
-    fn int_to_float(&mut self, word: bool, single: bool, at: At) {
-        let a = self.get(at.insn.rs1(), at.pc);
-        let op = Op::FromInt { word, single };
-        let value = self.value(op, at.pc, &[a], RegClass::Float);
+    fn copy_sign(&mut self, sign: CopySign, single: bool, at: At) {
+        let a = self.operand(at.insn.rs1(), single, at.pc);
+        let b = self.operand(at.insn.rs2(), single, at.pc);
+        let value = self.fresh(RegClass::Float);
+        let operands = vec![
+            Operand::reg_use(a),
+            Operand::reg_use_at_end(b),
+            Operand::reg_reuse_def(value, 0),
+        ];
+        self.defining(Op::CopySign(sign, single), at.pc, operands, value);
         self.boxed[value.vreg()] = single;
         self.set_float(at.insn.rd(), value);
     }

@@ -22,26 +22,8 @@ impl Lower<'_> {
                 self.push(Op::Return, pc, operands);
             }
             End::TailCall(target) => self.tail_call(callee(self.program, *target), at),
-            End::TailCallIndirect => {
-                let target = self.jump_target(at);
-                if let Some(callee) = self.resolved(target) {
-                    return self.tail_call(callee, at);
-                }
-                let mut operands = vec![];
-                self.arguments(
-                    self.liveness.handed_over(Summary::UNKNOWN) & at.defined,
-                    pc,
-                    &mut operands,
-                );
-                operands.push(Operand::reg_fixed_use(target, host(RAX)));
-                self.leave(pc, &mut operands);
-                // The look-up's own.
-                let scratch = self.fresh(RegClass::Int);
-                operands.push(Operand::reg_fixed_def_at_start(scratch, host(R10)));
-                self.push(Op::TailCallIndirect, pc, operands);
-                let temporaries = TEMPORARIES & at.defined;
-                self.name_state(temporaries, temporaries);
-            }
+            End::TailCallIndirect => self.jump_out(Summary::UNKNOWN, at),
+            End::Anywhere => self.jump_out(Summary::MIDDLE, at),
             End::Table { to, .. } => {
                 let start = |&block: &usize| self.function.blocks[block].start;
                 let starts: Vec<u64> = to.iter().map(start).collect();
@@ -54,6 +36,27 @@ impl Lower<'_> {
             }
             End::Next(_) | End::Interpret(_) | End::Outside(_) => {}
         }
+    }
+
+    /// A jump through a register that may lead out of the function. `callee` is what is known of where it leads.
+    fn jump_out(&mut self, callee: Summary, at: At) {
+        let pc = at.pc;
+        let target = self.jump_target(at);
+        if let Some(callee) = self.resolved(target) {
+            return self.tail_call(callee, at);
+        }
+        let all = self.liveness.handed_over(callee) & at.defined;
+        // They are where only a look-up that fails needs them.
+        let temporaries = TEMPORARIES & all;
+        let mut operands = vec![];
+        self.arguments(all & !temporaries, pc, &mut operands);
+        operands.push(Operand::reg_fixed_use(target, host(RAX)));
+        self.leave(pc, &mut operands);
+        // The look-up's own.
+        let scratch = self.fresh(RegClass::Int);
+        operands.push(Operand::reg_fixed_def_at_start(scratch, host(R10)));
+        self.push(Op::TailCallIndirect, pc, operands);
+        self.name_state(temporaries, temporaries);
     }
 
     fn jump_by_table(&mut self, table: Table, value: VReg, pc: u64) {

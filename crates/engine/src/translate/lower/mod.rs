@@ -1,5 +1,6 @@
 //! Guest instructions to machine instructions in SSA form.
 mod bits;
+mod convert;
 mod float;
 mod flow;
 mod int;

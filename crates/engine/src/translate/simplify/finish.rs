@@ -29,6 +29,7 @@ fn is_pure(op: &Op) -> bool {
             | Op::Canonical(_)
             | Op::Unbox
             | Op::Sign(..)
+            | Op::CopySign(..)
             | Op::BitsToFloat(_)
             | Op::BitsToInt
     )

@@ -121,8 +121,8 @@ fn looks_at_bits(op: &Op) -> bool {
             | Op::Sqrt(_)
             | Op::Canonical(_)
             | Op::FloatCompare(..)
-            | Op::ToInt { .. }
-            | Op::Narrow
+            | Op::ToInt(_)
+            | Op::Narrow(_)
             | Op::Widen
     )
 }

@@ -161,7 +161,8 @@ fn wants_always(node: &Node, k: usize, narrow: bool) -> bool {
         Op::Unary(
             Unary::LeadingZeros { word } | Unary::TrailingZeros { word } | Unary::Ones { word },
         ) => !word,
-        Op::Div { word, .. } | Op::FromInt { word, .. } => !word,
+        Op::Div { word, .. } => !word,
+        Op::FromInt(conversion, _) => conversion.from != Integer::W,
         Op::BitsToFloat(single) => !single,
         Op::Atomic(_, double) => double || k == ATOMIC_ADDRESS,
         Op::StoreConditional(double) => double || k == 0,

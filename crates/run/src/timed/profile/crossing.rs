@@ -61,13 +61,14 @@ pub fn leave_host(state: &mut State, depth: usize, quiet: Option<(u64, u64)>) {
     });
 }
 
-/// NxP code has called the heap.
-pub fn called_heap(state: &mut State, host: u64, nxp: u64) {
+/// NxP code has called the heap, to have memory if it `allocates`.
+pub fn called_heap(state: &mut State, allocates: bool, host: u64, nxp: u64) {
     with(state, |profile| {
         let caller = profile.innermost();
         let own = profile.own(caller);
         own.host_library += u128::from(host);
         own.nxp_library += u128::from(nxp);
+        own.allocations += u64::from(allocates);
     });
 }
 

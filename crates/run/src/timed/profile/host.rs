@@ -5,6 +5,7 @@ use std::ptr;
 use flick_abi::timed::{CALLS, GROWS, LEAVES, TimedCallee};
 use flick_timing::platform::Rule;
 
+use super::super::host::Charged;
 use super::super::state::State;
 use super::super::{crossing, library, setting};
 use super::stack::{Seen, What};
@@ -147,14 +148,14 @@ fn caller_of(above: usize) -> Option<usize> {
     walk.back
 }
 
-/// Host code has accessed memory. `time`: what that has cost; nothing, in its own memory.
+/// Host code has accessed memory. `charged`: what that has cost; nothing, in its own memory.
 ///
 /// # Safety
 /// As [`back`].
 pub unsafe fn accessed(
     state: &mut State,
     (address, bytes, write): (u64, u64, bool),
-    time: Option<u64>,
+    charged: Option<Charged>,
     above: usize,
 ) {
     // SAFETY: by contract.
@@ -164,10 +165,12 @@ pub unsafe fn accessed(
         let function = profile.at(back);
         let own = profile.own(function);
         own.nxp_memory += there;
-        match time {
-            Some(time) => {
-                own.host_memory += u128::from(time);
+        match charged {
+            Some(charged) => {
+                own.host_memory += u128::from(charged.time);
                 own.local += 1;
+                own.spare += i128::from(charged.spare);
+                own.marked += u64::from(charged.marked);
             }
             None => own.remote += 1,
         }

@@ -56,6 +56,11 @@ struct Own {
     /// Accesses to NxP-local memory, and to the host's but for stacks.
     local: u64,
     remote: u64,
+    /// On the host: what it takes more than if the host's memory had what NxP code has allocated; its accesses to that.
+    spare: i128,
+    marked: u64,
+    /// What it has allocated itself on the NxP.
+    allocations: u64,
 }
 
 /// One thread's.

@@ -94,6 +94,9 @@ fn add(sum: &mut Own, own: &Own) {
         nxp_library,
         local,
         remote,
+        spare,
+        marked,
+        allocations,
     } = own;
     sum.calls += calls;
     sum.host += host;
@@ -104,6 +107,9 @@ fn add(sum: &mut Own, own: &Own) {
     sum.nxp_library += nxp_library;
     sum.local += local;
     sum.remote += remote;
+    sum.spare += spare;
+    sum.marked += marked;
+    sum.allocations += allocations;
 }
 
 fn describe(function: &Function, own: &Own, names: &Names) -> Record {
@@ -113,6 +119,9 @@ fn describe(function: &Function, own: &Own, names: &Names) -> Record {
         nxp: picoseconds(own.nxp + own.nxp_memory + own.nxp_library),
         local: own.local,
         remote: own.remote,
+        spare: (own.spare / 1000) as i64,
+        marked: own.marked,
+        allocations: own.allocations,
         ..Record::default()
     };
     match function {

@@ -87,6 +87,8 @@ impl Profile {
             spent.staying_memory + spent.staying_tlb,
             last.staying_memory + last.staying_tlb,
         );
+        own.spare += i128::from(spent.spare - last.spare);
+        own.marked += spent.marked.wrapping_sub(last.marked);
         own.local += spent.accesses.wrapping_sub(last.accesses);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_engine::translate::{self, Part, Span, TRACE_ROOM};
 
-use super::{append, put_name, remove, with_path};
+use super::{append, append_or_warn, put_name, remove, with_path};
 use crate::report::Text;
 use crate::{fatal, modules};
 
@@ -51,9 +51,7 @@ fn begin() -> Result<(), &'static str> {
     header.extend(0u64.to_le_bytes());
     with_path(BEFORE, AFTER, |path| {
         remove(path);
-        if !append(path, &header) {
-            return Err("it cannot be made");
-        }
+        append(path, &header).map_err(|_| "it cannot be made")?;
         mark(path)
     })?;
     OWNER.store(process(), Ordering::Relaxed);
@@ -91,7 +89,7 @@ pub fn add(host: Range<u64>, guest: u64, spans: &[Span]) {
     put_lines(&mut records, host.start, spans);
     put_unwinding(&mut records, host.end - host.start);
     put_code(&mut records, host, guest);
-    with_path(BEFORE, AFTER, |path| append(path, &records));
+    with_path(BEFORE, AFTER, |path| append_or_warn(path, &records));
 }
 
 /// A record: its kind, and what follows its header.

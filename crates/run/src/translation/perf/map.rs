@@ -1,7 +1,7 @@
 //! `/tmp/perf-PID.map` (Linux, tools/perf/Documentation, jit-interface.txt): a line for each translation.
 use std::ops::Range;
 
-use super::{append, put_name, remove, with_path};
+use super::{append_or_warn, put_name, remove, with_path};
 use crate::report::Text;
 
 const BEFORE: &str = "/tmp/perf-";
@@ -17,5 +17,5 @@ pub fn add(host: Range<u64>, guest: u64) {
     line.hex(host.end - host.start, 0).str(" ");
     put_name(&mut line, guest);
     line.str("\n");
-    with_path(BEFORE, AFTER, |path| append(path, line.bytes()));
+    with_path(BEFORE, AFTER, |path| append_or_warn(path, line.bytes()));
 }

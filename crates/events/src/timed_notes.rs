@@ -1,0 +1,131 @@
+//! What a reader has to know of a prediction's two times before he believes them. Sentences, for text and for pages.
+use crate::number::{bytes, grouped};
+use crate::timed::{Timed, duration};
+
+/// A part of the times that is worth a word.
+const MATTERS: f64 = 0.01;
+/// Of the accesses of host code to all memory, those to NxP-local memory: with fewer the data has hardly been looked at.
+const LOOKED_AT: f64 = 0.1;
+
+impl Timed {
+    /// Whether the time without migration is another one than that of the program with nothing placed.
+    pub fn baseline_moves(&self) -> bool {
+        let (staying, before) = (self.staying as f64, self.before as f64);
+        (staying - before).abs() > MATTERS * staying.min(before)
+    }
+
+    /// The time to compare with: of the program with nothing placed.
+    pub fn baseline(&self) -> u64 {
+        match self.baseline_moves() {
+            true => self.before,
+            false => self.staying,
+        }
+    }
+
+    /// Why the time without migration is not that of the program with nothing placed; empty where it is.
+    pub fn about_baseline(&self) -> Vec<String> {
+        if !self.baseline_moves() {
+            return Vec::new();
+        }
+        let difference = duration(self.staying.abs_diff(self.before));
+        let than = match self.staying > self.before {
+            true => "more",
+            false => "less",
+        };
+        vec![
+            format!(
+                "Placed functions have allocated up to {} with malloc: NxP memory, migrating and without migration.",
+                bytes(self.allocated)
+            ),
+            format!(
+                "With nothing placed that is ordinary memory. To the host {} accesses to it take {difference} {than} now.",
+                grouped(self.allocated_accesses)
+            ),
+        ]
+    }
+
+    /// That data in ordinary memory was not looked at; empty where most of it is in NxP memory.
+    pub fn about_data(&self) -> Vec<String> {
+        let looked_at = self.accesses + self.host_accesses;
+        if !self.host_counted
+            || self.other_accesses == 0
+            || looked_at as f64 >= LOOKED_AT * self.other_accesses as f64
+        {
+            return Vec::new();
+        }
+        let others = grouped(self.other_accesses);
+        let first = match looked_at {
+            0 => format!(
+                "No data of this run is in NxP memory: {others} loads and stores of host code go to ordinary memory"
+            ),
+            some => format!(
+                "{} accesses go to NxP memory, and {others} loads and stores of host code to ordinary memory",
+                grouped(some)
+            ),
+        };
+        vec![
+            first + " (malloc, variables, stacks).",
+            "Those are charged a fixed cost each (load, store): how long the host waits for that data was not looked at, and".into(),
+            "what moving it would gain is not known. To know, put the data that a function works on into NxP memory:".into(),
+            "flick_alloc(FLICK_MEM_NXP, size) in place of malloc(size), FLICK_NXP_DATA on variables (docs/timing.md).".into(),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timed() -> Timed {
+        Timed {
+            host_counted: true,
+            staying: 10_470_000_000_000,
+            before: 92_000_000_000,
+            allocated: 3 << 20,
+            allocated_accesses: 12_345_678,
+            accesses: 10_000,
+            other_accesses: 20_000,
+            ..Timed::default()
+        }
+    }
+
+    #[test]
+    fn a_baseline_that_moves_is_told_with_the_effect() {
+        let told = timed().about_baseline().join(" ");
+        for part in ["up to 3.00 MiB", "12,345,678 accesses", "10.38 s more"] {
+            assert!(told.contains(part), "{told}");
+        }
+        assert_eq!(timed().baseline(), 92_000_000_000);
+        let same = Timed {
+            before: 10_460_000_000_000,
+            ..timed()
+        };
+        assert!(same.about_baseline().is_empty());
+        assert_eq!(same.baseline(), same.staying);
+    }
+
+    #[test]
+    fn data_that_was_not_looked_at_is_told_with_its_accesses() {
+        assert!(timed().about_data().is_empty());
+        let none = Timed {
+            accesses: 0,
+            ..timed()
+        };
+        let told = none.about_data().join(" ");
+        assert!(told.starts_with("No data of this run"), "{told}");
+        assert!(told.contains("20,000 loads and stores"), "{told}");
+        assert!(told.contains("flick_alloc"), "{told}");
+        let few = Timed {
+            accesses: 0,
+            host_accesses: 1_999,
+            ..timed()
+        };
+        assert!(few.about_data()[0].starts_with("1,999 accesses"));
+        // Nobody has counted.
+        let uncounted = Timed {
+            host_counted: false,
+            ..none
+        };
+        assert!(uncounted.about_data().is_empty());
+    }
+}

@@ -1,0 +1,149 @@
+//! Environment, numbers and messages.
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+use core::ptr;
+
+use crate::calls::system_call;
+use crate::process::environment;
+
+unsafe extern "C" {
+    pub fn getenv(name: *const c_char) -> *const c_char;
+}
+
+unsafe extern "C" fn value_of(name: *const c_char) -> *const c_char {
+    // SAFETY: by contract of getenv(3); entries of the environment are C strings, which stay while nobody changes it.
+    unsafe {
+        let name = CStr::from_ptr(name).to_bytes();
+        for entry in environment() {
+            let text = CStr::from_ptr(entry).to_bytes();
+            if text.starts_with(name) && text.get(name.len()) == Some(&b'=') {
+                return entry.add(name.len() + 1);
+            }
+        }
+    }
+    ptr::null()
+}
+
+/// strtol(3) in base 10, or in base 16 behind `0x` where the base is 16 or 0: what mimalloc's settings are written in.
+unsafe extern "C" fn number(text: *const c_char, end: *mut *const c_char, base: c_int) -> c_long {
+    // SAFETY: by contract of strtol(3).
+    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    let (value, used) = parse(bytes, base);
+    if !end.is_null() {
+        // SAFETY: as above; `used` is at most the length.
+        unsafe { *end = text.add(used) };
+    }
+    value
+}
+
+/// The number at the start of `bytes`, and how many bytes it has; both 0 if there is none.
+fn parse(bytes: &[u8], base: c_int) -> (c_long, usize) {
+    let space = bytes.iter().take_while(|byte| byte.is_ascii_whitespace());
+    let mut at = space.count();
+    let negative = bytes.get(at) == Some(&b'-');
+    if matches!(bytes.get(at), Some(b'-' | b'+')) {
+        at += 1;
+    }
+    let mut radix = if base == 0 { 10 } else { base as u32 };
+    if matches!(base, 0 | 16) && matches!(bytes.get(at..at + 2), Some(b"0x" | b"0X")) {
+        (at, radix) = (at + 2, 16);
+    }
+    let digit = |at: usize| {
+        bytes
+            .get(at)
+            .and_then(|&byte| char::from(byte).to_digit(radix))
+    };
+    if digit(at).is_none() {
+        return (0, 0);
+    }
+    let mut value: c_long = 0;
+    while let Some(digit) = digit(at) {
+        let digit = if negative {
+            -c_long::from(digit)
+        } else {
+            c_long::from(digit)
+        };
+        value = value
+            .saturating_mul(c_long::from(radix))
+            .saturating_add(digit);
+        at += 1;
+    }
+    (value, at)
+}
+
+/// fputs(3); whatever the stream, the message goes to standard error, unbuffered.
+unsafe extern "C" fn message(text: *const c_char, _stream: *mut c_void) -> c_int {
+    // SAFETY: by contract of fputs(3).
+    let mut rest = unsafe { CStr::from_ptr(text) }.to_bytes();
+    while !rest.is_empty() {
+        let arguments = [2, rest.as_ptr() as usize, rest.len(), 0];
+        // SAFETY: the bytes are the text's.
+        let written = unsafe { system_call(libc::SYS_write, arguments) };
+        let Some(more) = usize::try_from(written).ok().and_then(|n| rest.get(n..)) else {
+            return libc::EOF;
+        };
+        rest = more;
+    }
+    0
+}
+
+/// getcwd(3) with a buffer.
+unsafe extern "C" fn directory(buffer: *mut c_char, size: usize) -> *mut c_char {
+    // SAFETY: by contract of getcwd(3).
+    let length = unsafe { system_call(libc::SYS_getcwd, [buffer as usize, size, 0, 0]) };
+    if length < 0 {
+        crate::error(-length as c_int);
+        return ptr::null_mut();
+    }
+    buffer
+}
+
+/// realpath(3) refuses: what calls it here (names for Rust's own backtraces) goes on without, and a result would have to come
+/// from the program's `malloc`.
+unsafe extern "C" fn no_path(_path: *const c_char, _resolved: *mut c_char) -> *mut c_char {
+    crate::error(libc::ENOSYS);
+    ptr::null_mut()
+}
+
+define! {
+    "getenv" = value_of;
+    "strtol" = number;
+    "fputs" = message;
+    "getcwd" = directory;
+    "realpath" = no_path;
+}
+
+// The streams that `fputs` is given.
+core::arch::global_asm!(
+    ".pushsection .bss.flick_own.streams,\"aw\",@nobits",
+    ".globl stdout",
+    ".globl stderr",
+    ".hidden stdout",
+    ".hidden stderr",
+    ".type stdout,@object",
+    ".type stderr,@object",
+    ".p2align 3",
+    "stdout:",
+    ".zero 8",
+    ".size stdout, 8",
+    "stderr:",
+    ".zero 8",
+    ".size stderr, 8",
+    ".popsection",
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(parse(b"12ab", 10), (12, 2));
+        assert_eq!(parse(b" -7", 10), (-7, 3));
+        assert_eq!(parse(b"0x1F ", 0), (31, 4));
+        assert_eq!(parse(b"1f", 16), (31, 2));
+        assert_eq!(parse(b"-", 10), (0, 0));
+        assert_eq!(parse(b"", 10), (0, 0));
+        assert_eq!(parse(b"99999999999999999999", 10).0, c_long::MAX);
+        assert_eq!(parse(b"-99999999999999999999", 10).0, c_long::MIN);
+    }
+}

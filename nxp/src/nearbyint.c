@@ -1,0 +1,3 @@
+#include "rounding.h"
+
+NXP_ROUNDING(nearbyint, current_rounding());

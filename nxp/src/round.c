@@ -1,0 +1,3 @@
+#include "rounding.h"
+
+NXP_ROUNDING(round, TIES_AWAY);

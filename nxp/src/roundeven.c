@@ -1,0 +1,3 @@
+#include "rounding.h"
+
+NXP_ROUNDING(roundeven, TIES_TO_EVEN);

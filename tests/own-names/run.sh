@@ -1,0 +1,161 @@
+#!/bin/bash
+# libflick reaches nothing that a program, or a preloaded library, defines: a program defines every name of the C library's
+# that libflick and what is linked into it are written with, and does everything that has the runtime work. The names come from
+# the symbols of what was built, so that a new dependency is tested by itself.
+#
+#   run.sh
+#
+# The last line is `N passed, N failed`.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/lib.sh"
+work=$(mktemp -d)
+[ -n "${KEEP:-}" ] && echo $work || trap 'rm -rf "$work"' EXIT
+cd "$work"
+lib=$build/lib/flick
+passed=0 failed=0
+export FLICK_ROOT=$build
+ok() { # NAME COMMAND...
+  local name=$1
+  shift
+  if "$@" >log 2>&1; then
+    passed=$((passed + 1))
+  else
+    echo "failed: $name"
+    sed 's/^/    /' log
+    failed=$((failed + 1))
+  fi
+}
+
+libc=$(clang-19 -print-file-name=libc.so.6)
+libgcc=$(clang-19 -print-file-name=libgcc_s.so.1)
+libm=$(clang-19 -print-file-name=libm.so.6)
+names() { awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u; }
+# Functions only: what is data of the C library cannot be a function of the program's.
+nm -D --defined-only "$libc" "$libm" | grep -E ' [TWi] ' | names >of-libc
+# All symbols of the runtime, those that it has of its own under these names, too; what libgcc asks for.
+{
+  llvm-nm-19 "$lib/libflick.so"
+  llvm-nm-19 "$CARGO_TARGET_DIR/release/libflick_static.a" 2>/dev/null
+  nm -D --undefined-only "$libgcc"
+} | names | comm -12 - of-libc >reached
+# Names that the C language keeps for the library, and those that the program's own calls are led by: the runtime stands
+# in front of them (libflick.so exports them), or gets NxP code's blocks from them.
+nm -D --defined-only "$lib/libflick.so" | names >offered
+grep -Ev '^(_|$)' reached | comm -23 - offered | grep -Evx 'malloc|calloc|memalign|posix_memalign|aligned_alloc' >asked
+# What working.c defines; all others must not be called.
+clang-19 -O1 -fno-builtin -fPIC -c "$here/working.c" -o working.o
+nm --defined-only --extern-only working.o | names >working
+# libgcc locks its table of code with these two when it is told of translated code (docs/limits.md).
+comm -23 asked working | grep -Evx 'pthread_mutex_(un)?lock' >never
+echo "$(wc -l <asked) names: $(tr '\n' ' ' <asked)"
+
+imports_are_kept_names() {
+  # Blocks of the program's own heap are NxP code's where the process's `free` is another's.
+  local more
+  more=$(nm -D --undefined-only "$lib/libflick.so" | names | grep -Evx '_.*|malloc|calloc|memalign' || true)
+  [ -z "$more" ] || { echo "libflick.so imports $more" && false; }
+}
+ok "libflick.so imports kept names" imports_are_kept_names
+static_needs_kept_names() {
+  local more
+  more=$(llvm-nm-19 --undefined-only "$lib/libflick.a" | names | grep -Evx '(.*:)?|_.*|malloc|calloc|memalign|realloc|free|pthread_(create|join)' || true)
+  [ -z "$more" ] || { echo "libflick.a needs $more" && false; }
+}
+ok "libflick.a needs kept names" static_needs_kept_names
+
+# A program without NxP code says which of the names it reaches itself, through the C and C++ libraries: these are left out.
+definitions() { # OUT
+  {
+    while read -r name; do
+      printf '.globl %s\n.type %s,@function\n%s: lea 1f(%%rip), %%rsi\n mov $2f-1f, %%edx\n jmp called\n' "$name" "$name" "$name"
+      printf '.pushsection .rodata\n1: .ascii "%s\\n"\n2:\n.popsection\n.size %s, .-%s\n' "$name" "$name" "$name"
+    done
+    # Writes the name to descriptor 9, or 2, and ends the process.
+    cat <<'END'
+called: mov $1, %eax
+ mov $9, %edi
+ syscall
+ mov $231, %eax
+ mov $99, %edi
+ syscall
+.section .note.GNU-stack,"",@progbits
+END
+  } >definitions.s
+  clang-19 -c definitions.s -o "$1"
+}
+
+plain=(-O1 -fno-builtin -w "-I$build/include" -pthread)
+clang-19 "${plain[@]}" -fPIE -c "$here/main.c" -o main.o
+clang-19 "${plain[@]}" -fPIE -DTHROWS -c "$here/main.c" -o main-throws.o
+clang++-19 "${plain[@]}" -fPIE -c "$here/throws.cpp" -o throws.o
+"$flick_cc" "${plain[@]}" -fPIE -c "$here/main.c" -o flick-main.o
+"$flick_cc" "${plain[@]}" -fPIE -DTHROWS -c "$here/main.c" -o flick-main-throws.o
+"$flick_cxx" "${plain[@]}" -fPIE -c "$here/throws.cpp" -o flick-throws.o
+
+same() { # PROGRAM STATISTICS...
+  local program=$1 status=0
+  shift
+  "$@" "./$program" 9>called >output 2>err || status=$?
+  # The C library of a static program and C++'s call the program's functions for their own purposes: how often is not compared.
+  case $program in *-static-* | c++*) filter='^[0-9]*$' ;; *) filter='^$' ;; esac
+  if [ $status != 0 ] || ! diff <(grep -v "$filter" expected) <(grep -v "$filter" output); then
+    echo "status $status, called: $(cat called)"
+    head -n 5 err
+    return 1
+  fi
+}
+
+for kind in c c++; do
+  objects=main.o flick_objects=flick-main.o driver=clang-19 flick_driver=$flick_cc
+  if [ $kind = c++ ]; then
+    objects='main-throws.o throws.o' flick_objects='flick-main-throws.o flick-throws.o'
+    driver=clang++-19 flick_driver=$flick_cxx
+  fi
+  for mode in -pie -no-pie -static; do
+    cp never left
+    while :; do
+      definitions definitions.o <left
+      : >called
+      if ! "$driver" "$mode" -pthread $objects working.o definitions.o -o plain 2>err; then
+        # What the C library's other parts are defined with is refused by the linker.
+        sed -n "s/.*multiple definition of \`\([^']*\)'.*/\1/p" err | sort -u >called
+      elif ./plain 9>called >expected 2>err; then
+        break
+      fi
+      [ -s called ] && grep -qxf called left || { echo "the plain program ended: $(cat err)"; exit 1; }
+      grep -vxf called left >less
+      mv less left
+    done
+    echo "$kind $mode: $(wc -l <left) of $(wc -l <never) names must not be called"
+    for linker in bfd lld; do
+      program=$kind$mode-$linker
+      "$flick_driver" "$mode" "-fuse-ld=$linker" -pthread $flick_objects working.o definitions.o -o "$program"
+      export FLICK_OFFLOAD=require
+      ok "$program" same "$program"
+      ok "$program, interpreted" same "$program" env FLICK_ENGINE=interp FLICK_TRIGGER=fault
+      ok "$program, translated, counted" same "$program" env FLICK_ENGINE=translate "FLICK_STATS=$work/record"
+      ok "$program, timed" same "$program" env FLICK_PLATFORM=flick-isca20 FLICK_STATS=1
+      unset FLICK_OFFLOAD
+    done
+  done
+done
+
+# The definitions in a library in front of everything.
+cp never left
+while :; do
+  definitions definitions.o <left
+  clang-19 -shared working.o definitions.o -o libpreload.so
+  clang-19 -pthread main.o -o plain
+  if LD_PRELOAD=$work/libpreload.so ./plain 9>called >expected 2>err; then break; fi
+  [ -s called ] || { echo "the plain program ended: $(cat err)"; exit 1; }
+  grep -vxf called left >less
+  mv less left
+done
+echo "preloaded: $(wc -l <left) of $(wc -l <never) names must not be called"
+ok "preloaded: link" "$flick_cc" -pthread flick-main.o -o preloaded
+ok "preloaded" same preloaded env "LD_PRELOAD=$work/libpreload.so"
+ok "preloaded, counted" same preloaded env "LD_PRELOAD=$work/libpreload.so" FLICK_STATS=1
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,245 @@
+//! Programs that none of Flick's makers has written: GCC's tests that run, and LLVM's test-suite. Each is
+//! built by plain clang and by Flick, at several levels and placements, run on every engine and compared.
+mod cell;
+mod dejagnu;
+mod exceptions;
+mod figures;
+mod gcc;
+mod llvm;
+mod making;
+mod stranger;
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use self::cell::{Bench, Cell, Outcome};
+use self::exceptions::Exceptions;
+use self::figures::Figures;
+use self::stranger::{Found, Level, Stranger};
+use crate::pool::{self, Job, Verdict};
+use crate::suite::Setup;
+
+/// What of it is to be run.
+pub struct Part<'a> {
+    /// GCC's test suite (scripts/gcc-tests.sh).
+    pub gcc: Option<&'a Path>,
+    /// A checkout of LLVM's.
+    pub suite: Option<&'a Path>,
+    /// Names contain one of these, if there are any.
+    pub filter: &'a [String],
+    pub levels: &'a [String],
+    /// So many of the programs and levels, drawn under a seed.
+    pub sample: Option<usize>,
+    pub seed: u64,
+    pub threads: usize,
+    /// Differences to print in full.
+    pub show: usize,
+    pub limits: &'a str,
+}
+
+pub fn run(setup: &Setup, part: &Part) -> Result<ExitCode, String> {
+    let list = setup.tests.join("strangers/exceptions.txt");
+    let text = fs::read_to_string(&list).map_err(|e| format!("{}: {e}", list.display()))?;
+    let bench = Bench {
+        setup,
+        exceptions: &Exceptions::parse(&text, part.limits)?,
+        codes: codes_of(part.limits),
+    };
+    let found = find(setup, part)?;
+    for line in &found.not_understood {
+        println!("not understood: {line}");
+    }
+    println!(
+        "{} programs; {} more are for other machines or taken elsewhere, {} are not understood",
+        found.programs.len(),
+        found.elsewhere.len(),
+        found.not_understood.len()
+    );
+    let chosen = choose(&found.programs, part)?;
+    let cells: Mutex<Vec<Cell>> = Mutex::new(Vec::new());
+    let jobs: Vec<Job> = chosen
+        .iter()
+        .map(|&(stranger, level)| -> Job {
+            let (bench, cells) = (&bench, &cells);
+            Box::new(move || {
+                let cell = bench.measure(stranger, level);
+                let verdicts = verdicts(&cell);
+                if let Ok(mut cells) = cells.lock() {
+                    cells.push(cell);
+                }
+                verdicts
+            })
+        })
+        .collect();
+    pool::run(&jobs, part.threads, false, "strangers");
+    drop(jobs);
+    let mut cells = cells.into_inner().map_err(|e| e.to_string())?;
+    cells.sort_by(|a, b| (&a.program, a.level).cmp(&(&b.program, b.level)));
+    close(setup, part, &bench, &cells)
+}
+
+/// Prints what was found; the lists are written to files beside the builds.
+fn close(setup: &Setup, part: &Part, bench: &Bench, cells: &[Cell]) -> Result<ExitCode, String> {
+    let figures = Figures::of(cells);
+    let mut differences = String::new();
+    for (n, d) in figures.differences().enumerate() {
+        let text = format!("DIFFERENT {}\n{}\n\n", d.name, d.report.trim_end());
+        if n < part.show {
+            print!("{text}");
+        } else if n == part.show {
+            println!("and more: differences.txt");
+        }
+        differences.push_str(&text);
+    }
+    for (name, text) in [
+        ("differences.txt", differences.as_str()),
+        ("excluded.txt", &figures.excluded()),
+        ("excused.txt", &figures.excused()),
+        ("figures.txt", &figures.text()),
+    ] {
+        let file = setup.work.join(name);
+        fs::write(&file, text).map_err(|e| format!("{}: {e}", file.display()))?;
+    }
+    print!("{}", figures.text());
+    println!("lists: {}/*.txt", setup.work.display());
+    let stale = bench.exceptions.stale();
+    for line in &stale {
+        println!("exceptions, {line}");
+    }
+    let failed = figures.different_runs() + stale.len();
+    println!(
+        "{} passed, {failed} failed",
+        figures.runs() - failed.min(figures.runs())
+    );
+    match failed {
+        0 if figures.runs() > 0 => Ok(ExitCode::SUCCESS),
+        _ => Ok(ExitCode::FAILURE),
+    }
+}
+
+fn find(setup: &Setup, part: &Part) -> Result<Found, String> {
+    fs::create_dir_all(&setup.work).map_err(|e| format!("{}: {e}", setup.work.display()))?;
+    let mut found = Found::default();
+    if let Some(gcc) = part.gcc {
+        found.extend(gcc::find(gcc)?);
+    }
+    if let Some(suite) = part.suite {
+        let build: PathBuf = setup.work.join("suite");
+        found.extend(llvm::find(suite, &build)?);
+    }
+    Ok(found)
+}
+
+/// The programs and levels that are asked for, in a fixed order.
+fn choose<'a>(all: &'a [Stranger], part: &Part) -> Result<Vec<(&'a Stranger, Level)>, String> {
+    let known = |word: &String| Level::ALL.iter().any(|l| l.word() == word);
+    if let Some(bad) = part.levels.iter().find(|word| !known(word)) {
+        return Err(format!("there is no level '{bad}'"));
+    }
+    let named = |name: &str| {
+        part.filter.is_empty() || part.filter.iter().any(|f| name.contains(f.as_str()))
+    };
+    let wanted =
+        |level: &Level| part.levels.is_empty() || part.levels.iter().any(|w| level.word() == w);
+    let mut chosen: Vec<(&Stranger, Level)> = all
+        .iter()
+        .filter(|s| named(&s.name))
+        .flat_map(|s| s.levels.iter().filter(|l| wanted(l)).map(move |l| (s, *l)))
+        .collect();
+    if let Some(number) = part.sample {
+        // By name: a program more or less changes nothing about the others.
+        chosen.sort_by_key(|(s, level)| {
+            let text = format!("{}:{}:{}", s.name, level.word(), part.seed);
+            xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+        });
+        chosen.truncate(number);
+    }
+    Ok(chosen)
+}
+
+/// For the progress that is shown.
+fn verdicts(cell: &Cell) -> Vec<Verdict> {
+    let Outcome::Compared(compared) = &cell.outcome else {
+        return Vec::new();
+    };
+    let differ = compared.differences.iter();
+    differ
+        .map(|d| Verdict::new(d.name.clone(), Err(String::new())))
+        .collect()
+}
+
+/// All `FLKnnnn` of a text.
+fn codes_of(text: &str) -> Vec<String> {
+    let starts = text.match_indices("FLK").map(|(at, _)| at);
+    starts
+        .filter_map(|at| text.get(at..at + 7).map(String::from))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stranger(name: &str) -> Stranger {
+        Stranger {
+            name: name.into(),
+            units: Vec::new(),
+            language: crate::program::Language::C,
+            libs: Vec::new(),
+            args: Vec::new(),
+            stdin: None,
+            data: Vec::new(),
+            succeeds: true,
+            levels: Level::ALL.to_vec(),
+        }
+    }
+
+    fn part<'a>(sample: Option<usize>, filter: &'a [String]) -> Part<'a> {
+        Part {
+            gcc: None,
+            suite: None,
+            filter,
+            levels: &[],
+            sample,
+            seed: 1,
+            threads: 1,
+            show: 0,
+            limits: "",
+        }
+    }
+
+    #[test]
+    fn a_sample_keeps_its_members() {
+        let mut all: Vec<Stranger> = (0..50).map(|n| stranger(&format!("p{n}"))).collect();
+        let names = |all: &[Stranger]| -> Vec<String> {
+            let chosen = choose(all, &part(Some(40), &[])).unwrap();
+            chosen
+                .iter()
+                .map(|(s, l)| format!("{} {l}", s.name))
+                .collect()
+        };
+        let before = names(&all);
+        assert_eq!(before.len(), 40);
+        all.push(stranger("another"));
+        let after = names(&all);
+        let same = before.iter().filter(|n| after.contains(n)).count();
+        assert!(same >= 37, "{same}");
+    }
+
+    #[test]
+    fn filters_are_parts_of_names() {
+        let all = [stranger("ab"), stranger("cd")];
+        let filter = ["c".to_owned()];
+        let chosen = choose(&all, &part(None, &filter)).unwrap();
+        assert_eq!(chosen.len(), 3);
+        assert!(chosen.iter().all(|(s, _)| s.name == "cd"));
+    }
+
+    #[test]
+    fn codes_stand_anywhere() {
+        assert_eq!(codes_of("a (FLK0202), FLK0203;"), ["FLK0202", "FLK0203"]);
+    }
+}
