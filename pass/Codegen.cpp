@@ -24,6 +24,12 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Instrumentation/BoundsChecking.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/PartiallyInlineLibCalls.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/EntryExitInstrumenter.h"
 
 using namespace llvm;
 
@@ -80,23 +86,63 @@ void expandWideConversions() {
     static_cast<cl::opt<unsigned> *>(Bits)->setValue(128);
 }
 
-void optimise(Module &N, TargetMachine &Machine, OptimizationLevel Level) {
+/// A pass manager's analyses, with what LLVM shall know of the library.
+class Analyses {
+public:
+  Analyses(TargetMachine &Machine, const TargetLibraryInfoImpl &Library,
+           const PipelineTuningOptions &Tuning)
+      : Builder(&Machine, Tuning) {
+    Functions.registerPass([&] { return TargetLibraryAnalysis(Library); });
+    Builder.registerModuleAnalyses(Modules);
+    Builder.registerCGSCCAnalyses(Components);
+    Builder.registerFunctionAnalyses(Functions);
+    Builder.registerLoopAnalyses(Loops);
+    Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
+  }
+
   LoopAnalysisManager Loops;
   FunctionAnalysisManager Functions;
   CGSCCAnalysisManager Components;
   ModuleAnalysisManager Modules;
-  PassBuilder Builder(&Machine);
-  TargetLibraryInfoImpl Library(Triple(N.getTargetTriple()));
-  Functions.registerPass([&] { return TargetLibraryAnalysis(Library); });
-  Builder.registerModuleAnalyses(Modules);
-  Builder.registerCGSCCAnalyses(Components);
-  Builder.registerFunctionAnalyses(Functions);
-  Builder.registerLoopAnalyses(Loops);
-  Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
+  PassBuilder Builder;
+};
+
+void optimise(Module &N, TargetMachine &Machine, const TargetLibraryInfoImpl &Library,
+              const NxpOptions &Options) {
+  OptimizationLevel Level = Options.Level;
+  // As clang does it.
+  PipelineTuningOptions Tuning;
+  Tuning.LoopUnrolling = Tuning.LoopInterleaving = Options.Unroll;
+  Tuning.LoopVectorization = Options.Vectorize;
+  Analyses Manager(Machine, Library, Tuning);
+  if (Options.LocalBounds)
+    Manager.Builder.registerScalarOptimizerLateEPCallback(
+        [](FunctionPassManager &Passes, OptimizationLevel) {
+          Passes.addPass(BoundsCheckingPass());
+        });
   ModulePassManager Passes = Level == OptimizationLevel::O0
-                                 ? Builder.buildO0DefaultPipeline(Level)
-                                 : Builder.buildPerModuleDefaultPipeline(Level);
-  Passes.run(N, Modules);
+                                 ? Manager.Builder.buildO0DefaultPipeline(Level)
+                                 : Manager.Builder.buildPerModuleDefaultPipeline(Level);
+  Passes.addPass(
+      createModuleToFunctionPassAdaptor(EntryExitInstrumenterPass(/*PostInlining=*/true)));
+  if (Level != OptimizationLevel::O0)
+    // The code generator has this, too, but does not find the names any more.
+    Passes.addPass(createModuleToFunctionPassAdaptor(PartiallyInlineLibCallsPass()));
+  Passes.run(N, Manager.Modules);
+}
+
+/// What lists and parts of values have brought into functions behind the optimiser.
+void tidy(const SetVector<Function *> &Changed, TargetMachine &Machine) {
+  TargetLibraryInfoImpl None(Triple(NxpTriple.str()));
+  None.disableAllFunctions(); // calls are made for good
+  Analyses Manager(Machine, None, PipelineTuningOptions());
+  FunctionPassManager Passes;
+  Passes.addPass(SROAPass(SROAOptions::PreserveCFG));
+  Passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  Passes.addPass(InstCombinePass());
+  for (Function *F : Changed)
+    if (!F->hasOptNone())
+      Passes.run(*F, Manager.Functions);
 }
 
 /// A call may set another rounding mode, which the code generator does not know: it takes two equal
@@ -240,17 +286,37 @@ static Expected<std::unique_ptr<TargetMachine>> retarget(Module &N, const NxpOpt
 }
 
 /// For the code generator.
-static void makeReady(Module &N, TargetMachine &Machine, const NxpOptions &Options) {
+static Error makeReady(NxpHalf &Half, TargetMachine &Machine, const NxpOptions &Options) {
+  Module &N = *Half.N;
   applyOptions(N, Options);
-  optimise(N, Machine, Options.Level);
+  optimise(N, Machine, Half.Library, Options);
+  if (Error E = settle(Half))
+    return E;
+  SetVector<Function *> Changed = adoptConvention(N);
+  if (Options.Level != OptimizationLevel::O0 && !Changed.empty())
+    tidy(Changed, Machine);
   keepOnSideOfCalls(N);
   expandWideConversions();
+  std::string Broken;
+  raw_string_ostream BrokenStream(Broken);
+  if (verifyModule(N, &BrokenStream))
+    return failure("the NxP half is not valid any more: " + BrokenStream.str());
+  return Error::success();
 }
 
-Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
+Expected<std::string> compileNxp(NxpHalf &Half, const NxpOptions &Options) {
+  Module &N = *Half.N;
   auto Machine = retarget(N, Options);
   if (!Machine)
     return Machine.takeError();
+
+  bool Handles = handlesExceptions(N);
+  if (Handles)
+    N.appendModuleInlineAsm(("\t.section\t" + RelocatedData + ",\"aw\",@progbits\n").str());
+  if (Error E = makeReady(Half, **Machine, Options))
+    return E;
+  N.appendModuleInlineAsm(arityRecords(N));
+  N.appendModuleInlineAsm(variantConventions(N));
 
   StringSet<> Known;
   // Landing pads that go on unwinding: a host function whose registers agree.
@@ -258,13 +324,6 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
     Known.insert(Name);
   for (const GlobalValue &V : N.global_values())
     Known.insert(cName(V));
-
-  bool Handles = handlesExceptions(N);
-  if (Handles)
-    N.appendModuleInlineAsm(("\t.section\t" + RelocatedData + ",\"aw\",@progbits\n").str());
-  makeReady(N, **Machine, Options);
-  N.appendModuleInlineAsm(arityRecords(N));
-  N.appendModuleInlineAsm(variantConventions(N));
 
   SmallString<0> Object;
   raw_svector_ostream Stream(Object);
@@ -283,11 +342,13 @@ Expected<std::string> compileNxp(Module &N, const NxpOptions &Options) {
   return std::string(Object);
 }
 
-Error countNxp(Module &N, const NxpOptions &Options, UnitCode &Code) {
+Error countNxp(NxpHalf &Half, const NxpOptions &Options, UnitCode &Code) {
+  Module &N = *Half.N;
   auto Machine = retarget(N, Options);
   if (!Machine)
     return Machine.takeError();
-  makeReady(N, **Machine, Options);
+  if (Error E = makeReady(Half, **Machine, Options))
+    return E;
   legacy::PassManager Passes;
   TargetLibraryInfoImpl Library(Triple(N.getTargetTriple()));
   Passes.add(new TargetLibraryInfoWrapperPass(Library));

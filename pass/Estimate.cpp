@@ -69,10 +69,10 @@ UnitCode estimateNxp(Module &M, OptimizationLevel Level) {
     addProbes(*F);
   callFromModule(P);
   collectReferences(P);
-  std::unique_ptr<Module> N = makeNxpHalf(P, Options->Level);
+  NxpHalf Half = makeNxpHalf(P, Options->Level);
   UnitCode Code;
   // What cannot be compiled cannot be placed; a build that places it says why.
-  if (Error E = countNxp(*N, *Options, Code)) {
+  if (Error E = countNxp(Half, *Options, Code)) {
     consumeError(std::move(E));
     return UnitCode();
   }

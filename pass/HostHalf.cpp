@@ -1,5 +1,7 @@
 #include "HostHalf.h"
 #include "Calls.h"
+#include "Hooks.h"
+#include "LibraryNames.h"
 #include "PinnedNames.h"
 #include "Placement.h"
 #include "Signature.h"
@@ -153,7 +155,10 @@ private:
     std::string Name = cName(*F).str();
     std::string Symbol = P.symbolOf(*F), Twin = P.twinSymbolOf(*F), Nxp = P.nxpSymbolOf(*F);
     auto Linkage = F->getLinkage();
-    bool Static = F->hasLocalLinkage(), PinnedStatic = Static && Pinned.contains(*F);
+    SmallVector<std::string, 1> Library = libraryNames(*F);
+    // What the code generator calls by name must find it.
+    bool Static = F->hasLocalLinkage();
+    bool PinnedStatic = Static && (Pinned.contains(*F) || !Library.empty());
     auto Visibility = Static ? GlobalValue::HiddenVisibility : F->getVisibility();
     unsigned Index = Count++;
     std::string Entry = ".Lflick_gate" + std::to_string(Index);
@@ -165,19 +170,26 @@ private:
     Gate->setVisibility(Visibility);
     Gate->setDSOLocal(Static || F->isDSOLocal());
     Gate->setUnnamedAddr(F->getUnnamedAddr());
+    if (!Library.empty())
+      trustNoName(*Gate);
+    guardFromItself(*F, Library);
     replaceAliases(F, Gate);
-    // Twins call twins, but not one that the linker drops in favour of another unit's.
-    bool TwinIsLinked =
-        !F->hasComdat() || F->getComdat()->getSelectionKind() == Comdat::NoDeduplicate;
+    // Twins call twins, but not one that the linker drops in favour of another unit's, and not
+    // where the optimiser shall see the name of what is called.
+    bool ByTwins = bindsLocally(*F) && Library.empty() &&
+                   (!F->hasComdat() || F->getComdat()->getSelectionKind() == Comdat::NoDeduplicate);
     F->replaceUsesWithIf(Gate, [&](const Use &U) {
-      return !isa<BlockAddress>(U.getUser()) &&
-             !(TwinIsLinked && bindsLocally(*F) && P.isCallByNxp(U));
+      return !isa<BlockAddress>(U.getUser()) && !(ByTwins && P.isCallByNxp(U));
     });
     Gated.insert(F);
 
     std::string Section = F->hasSection() ? F->getSection().str() : ".text." + Name;
     makeTwin(*F, Twin);
-    Gate->setName(Symbol);
+    Gate->setName(Library.empty() ? Symbol : Name);
+    if (Gate->getName() != Symbol)
+      nameLater(*Gate, Symbol);
+    if (tellsAddressLater(*F))
+      tellAddressOf(*F, Symbol);
     Kept.push_back(F);
 
     std::string AsmName = asmSymbol(Symbol);
@@ -215,7 +227,12 @@ private:
   /// inlines more of static functions with one call than of others.
   void innerTwin(Function &F) {
     bool Inline = F.hasLinkOnceODRLinkage();
-    makeTwin(F, P.twinSymbolOf(F) + (Inline ? ".flick." + P.Hash : ""));
+    std::string Name = F.getName().str();
+    std::string Twin = P.twinSymbolOf(F) + (Inline ? ".flick." + P.Hash : "");
+    bool Library = isLibraryName(Name, M);
+    makeTwin(F, Library ? Name : Twin);
+    if (Library)
+      nameLater(F, Twin);
     F.setComdat(nullptr);
     if (Inline) {
       F.setLinkage(GlobalValue::LinkOnceODRLinkage);
@@ -246,6 +263,8 @@ private:
       Name->setCallingConv(F->getCallingConv());
       Name->setVisibility(Visibility);
       Name->setDSOLocal(Static || A.isDSOLocal());
+      if (isLibraryName(Symbol, M))
+        trustNoName(*Name);
       Aliases.push_back(
           {Symbol, {Static ? GlobalValue::ExternalLinkage : A.getLinkage(), Visibility}});
       A.replaceAllUsesWith(Name);
@@ -256,7 +275,8 @@ private:
   }
 
   void exportSymbol(GlobalValue *V, const std::string &Name) {
-    if (Pinned.contains(*V)) {
+    auto *F = dyn_cast<Function>(V);
+    if (Pinned.contains(*V) || (F && !libraryNames(*F).empty())) {
       auto *A = GlobalAlias::create(V->getValueType(), V->getAddressSpace(),
                                     GlobalValue::ExternalLinkage, Name, V, &M);
       A->setVisibility(GlobalValue::HiddenVisibility);

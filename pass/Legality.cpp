@@ -3,6 +3,7 @@
 #include "Legality.h"
 #include "Calls.h"
 #include "Diagnostics.h"
+#include "Hooks.h"
 #include "HostTime.h"
 #include "Labels.h"
 #include "Leaves.h"
@@ -23,6 +24,14 @@ namespace {
 bool isInline(const Function &F) {
   return F.hasAvailableExternallyLinkage() || F.hasLinkOnceLinkage() || F.hasComdat() ||
          F.hasFnAttribute(Attribute::InlineHint) || F.hasFnAttribute(Attribute::AlwaysInline);
+}
+
+/// `__builtin_constant_p` answers for the callers that F is inlined into.
+bool asksForConstants(const Function &F) {
+  return any_of(instructions(F), [](const Instruction &I) {
+    const auto *Call = dyn_cast<IntrinsicInst>(&I);
+    return Call && Call->getIntrinsicID() == Intrinsic::is_constant;
+  });
 }
 
 class Decider {
@@ -53,7 +62,13 @@ private:
     for (auto &[F, Chosen] : P.Choices) {
       if (Chosen.Where == Side::Host)
         continue;
-      if (F->hasAvailableExternallyLinkage()) {
+      bool Soft = !Chosen.Firm && !F->isDeclaration();
+      if (Soft && asksForConstants(*F)) {
+        P.Refused[F] = {"FLK0212", "__builtin_constant_p",
+                        "its answer depends on the caller that the function is inlined into",
+                        "place its callers, which have their copies"};
+        OnlyCopied.insert(F);
+      } else if (F->hasAvailableExternallyLinkage()) {
         if (Chosen.Where == Side::Nxp)
           P.DeclareOnly.push_back(F);
         else
@@ -77,7 +92,7 @@ private:
   std::optional<Role> copyRole(Function *F) const {
     if (!mayBeCopied(*F))
       return std::nullopt;
-    if (isInline(*F))
+    if (isInline(*F) || asksForConstants(*F))
       return Role::BothInline;
     return Leaves.contains(F) && isSmall(*F) ? std::optional(Role::BothLeaf) : std::nullopt;
   }
@@ -102,7 +117,7 @@ private:
     if (F.hasAvailableExternallyLinkage())
       return false;
     bool OnlyHere = F.hasLocalLinkage() || F.hasLinkOnceLinkage();
-    return (!OnlyHere || F.hasAddressTaken()) && signatureOf(F).covered();
+    return (!OnlyHere || F.hasAddressTaken() || tellsAddressLater(F)) && signatureOf(F).covered();
   }
 
   static bool hasNxpCode(const Members &Now, const Function *F) {
@@ -217,7 +232,8 @@ private:
   bool isPrivate(Function &F) const {
     if (!F.hasLocalLinkage() && !F.hasLinkOnceLinkage())
       return false;
-    return bindsLocally(F) && !Pinned.contains(F) && all_of(F.uses(), [&](const Use &U) {
+    return bindsLocally(F) && !Pinned.contains(F) && !tellsAddressLater(F) &&
+           all_of(F.uses(), [&](const Use &U) {
              auto *List = dyn_cast<ConstantStruct>(U.getUser());
              return P.isCallByNxp(U) || isa<BlockAddress>(U.getUser()) ||
                     (List && isAnnotationRow(*List));

@@ -1,4 +1,5 @@
 // Attributes of x86-64 and of instrumentation that the NxP half does not carry.
+#include "Hooks.h"
 #include "NxpHalf.h"
 #include "Probes.h"
 
@@ -25,7 +26,7 @@ static AttributeList clean(LLVMContext &Ctx, const AttributeList &Old, unsigned 
                            bool Definition) {
   AttrBuilder Fn(Ctx, Old.getFnAttrs());
   for (const Attribute &A : Old.getFnAttrs())
-    if (A.isStringAttribute() && !survives(A.getKindAsString()))
+    if (A.isStringAttribute() && !survives(A.getKindAsString()) && !isForBoth(A))
       Fn.removeAttribute(A.getKindAsString());
   for (auto Kind :
        {Attribute::StackProtect, Attribute::StackProtectReq, Attribute::StackProtectStrong,

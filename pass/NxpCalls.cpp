@@ -20,19 +20,17 @@ public:
            function_ref<std::string(const GlobalValue &)> SymbolOf)
       : N(N), NxpCode(NxpCode), SymbolOf(SymbolOf) {}
 
-  void run() {
+  Error run() {
     SmallVector<CallBase *> Calls;
     for (Function *F : NxpCode)
       for (Instruction &I : instructions(*F))
         if (auto *Call = dyn_cast<CallBase>(&I); Call && isRealCall(*Call))
           Calls.push_back(Call);
     for (CallBase *Call : Calls)
-      rewrite(Call);
-    // Calls through pointers become calls of these, if the optimiser finds which one a pointer is.
-    for (Function &F : N)
-      if (F.isDeclaration() && !F.isIntrinsic())
-        withoutExtension(F);
-    N.setModuleInlineAsm(StubText);
+      if (Error E = rewrite(Call))
+        return E;
+    N.appendModuleInlineAsm(StubText);
+    return Error::success();
   }
 
 private:
@@ -42,30 +40,28 @@ private:
   StringMap<Function *> Stubs;
   std::string StubText;
 
-  void rewrite(CallBase *Call) {
+  Error rewrite(CallBase *Call) {
     CallPlan Made = planCall(
         *Call, [&](const Function *F) { return NxpCode.contains(const_cast<Function *>(F)); });
-    if (Call->getCallingConv() == CallingConv::X86_64_SysV)
-      Call->setCallingConv(CallingConv::C);
-    if (Made.Form == CallForm::Local)
-      return;
     switch (Made.Form) {
+    case CallForm::Local:
+      return Error::success();
     case CallForm::Named:
       Call->setCalledOperand(named(*Made.Callee, *Call));
       break;
     case CallForm::Pointer:
-      // Whatever function the optimiser finds here, it must not turn the call into another one.
-      Call->addFnAttr(Attribute::NoBuiltin);
       break;
     case CallForm::NamedStub:
     case CallForm::PointerStub:
       Call = throughStub(Call, Made);
       break;
-    case CallForm::Local:
-    case CallForm::Uncovered:
-      llvm_unreachable("the legality check refuses these");
+    case CallForm::Uncovered: // the legality check refuses those of the source
+      return createStringError("[FLK0103] the optimiser made a call of '" +
+                               (Made.Callee ? cName(*Made.Callee) : "a pointer") +
+                               "', and the crossing does not cover " + Made.Sig.Why);
     }
     withoutExtension(*Call);
+    return Error::success();
   }
 
   /// Host code extends results to 32 bits at most, and leaves what it likes above those of 8
@@ -91,6 +87,7 @@ private:
                            Name, N);
     if (F && F->getFunctionType() == Call.getFunctionType())
       Out->setAttributes(F->getAttributes());
+    withoutExtension(*Out);
     return Out;
   }
 
@@ -169,9 +166,9 @@ private:
 
 } // namespace
 
-void rewriteCalls(Module &N, const SetVector<Function *> &NxpCode,
-                  function_ref<std::string(const GlobalValue &)> SymbolOf) {
-  Rewriter(N, NxpCode, SymbolOf).run();
+Error rewriteCalls(Module &N, const SetVector<Function *> &NxpCode,
+                   function_ref<std::string(const GlobalValue &)> SymbolOf) {
+  return Rewriter(N, NxpCode, SymbolOf).run();
 }
 
 } // namespace flick

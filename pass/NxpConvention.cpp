@@ -203,7 +203,7 @@ class Convention {
 public:
   explicit Convention(Module &N) : N(N), Ctx(N.getContext()), Pointer(PointerType::get(Ctx, 0)) {}
 
-  void run() {
+  SetVector<Function *> run() {
     SmallVector<Function *> Functions;
     for (Function &F : N)
       if (!F.isIntrinsic() && (hasList(F) || differs(*F.getFunctionType())))
@@ -215,8 +215,11 @@ public:
       for (Instruction &I : instructions(F))
         if (auto *Call = dyn_cast<CallBase>(&I); Call && isRealCall(*Call) && differs(*Call))
           Calls.push_back(Call);
-    for (CallBase *Call : Calls)
+    for (CallBase *Call : Calls) {
+      Changed.insert(Call->getFunction());
       replace(*Call);
+    }
+    return std::move(Changed);
   }
 
 private:
@@ -225,6 +228,7 @@ private:
   PointerType *Pointer;
   /// Functions that get a `va_list`, with the types that they had.
   DenseMap<const Value *, FunctionType *> Lists;
+  SetVector<Function *> Changed;
 
   static bool hasList(const Function &F) { return F.isVarArg() && !F.isDeclaration(); }
 
@@ -284,6 +288,7 @@ private:
     if (List)
       Lists[New] = Old;
     if (!F.isDeclaration()) {
+      Changed.insert(New);
       New->splice(New->begin(), &F);
       takeArguments(F, *New, List);
       if (resultOf(Old->getReturnType()) != Old->getReturnType())
@@ -422,6 +427,6 @@ private:
 
 } // namespace
 
-void adoptConvention(Module &N) { Convention(N).run(); }
+SetVector<Function *> adoptConvention(Module &N) { return Convention(N).run(); }
 
 } // namespace flick

@@ -1,7 +1,7 @@
 #include "NxpHalf.h"
 #include "Aliases.h"
+#include "LibraryNames.h"
 #include "References.h"
-#include "flick_abi.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
@@ -17,11 +17,11 @@ using namespace llvm;
 namespace flick {
 namespace {
 
-class NxpHalf {
+class Maker {
 public:
-  NxpHalf(const Plan &P, OptimizationLevel Level) : P(P), Level(Level) {}
+  Maker(const Plan &P, OptimizationLevel Level) : P(P), Level(Level) {}
 
-  std::unique_ptr<Module> run() {
+  NxpHalf run() {
     ValueToValueMapTy Map;
     N = CloneModule(P.M, Map, [&](const GlobalValue *V) { return isCloned(V); });
     SetVector<Function *> NxpCode;
@@ -38,18 +38,16 @@ public:
       lowerBody(*F);
     lowerThreadLocals(
         *N, [&](GlobalVariable &V) { return P.accessorOf(*originOf<GlobalVariable>(V)); });
-    rewriteCalls(*N, NxpCode, [&](const GlobalValue &V) { return Symbols.lookup(&V); });
     hideAliases(Map);
     for (Function *F : NxpCode)
-      settle(*F, P.Functions.find(Origins[F])->second);
+      prepare(*F, P.Functions.find(Origins[F])->second);
     cleanVariables();
     groupLabelTables();
     for (auto &[V, Symbol] : Renamed)
       V->setName(Symbol);
-    removeUnused();
-    adoptConvention(*N);
+    removeUnused(*N);
     cleanAttributes(*N);
-    return std::move(N);
+    return {std::move(N), std::move(Symbols), hostLibrary(P.M)};
   }
 
 private:
@@ -58,7 +56,7 @@ private:
   std::unique_ptr<Module> N;
   DenseMap<Function *, Function *> Origins;
   DenseMap<const GlobalValue *, GlobalValue *> VariableOrigins;
-  DenseMap<const GlobalValue *, std::string> Symbols;
+  StringMap<NxpSymbols> Symbols;
   std::vector<std::pair<WeakVH, std::string>> Renamed;
   SmallVector<GlobalVariable *> LabelTables;
 
@@ -135,15 +133,18 @@ private:
                                               : cast_or_null<GlobalValue>(Map.lookup(&V));
       if (!Mine)
         continue;
-      Symbols[Mine] = P.symbolOf(V);
+      auto *F = dyn_cast<Function>(&V);
+      if (auto *Called = dyn_cast<Function>(Mine))
+        Symbols[Called->getName()] = {P.symbolOf(V), F ? P.nxpSymbolOf(*F) : ""};
       VariableOrigins[Mine] = &V;
       // The host linker may drop its group, with the code that uses it.
       auto *Object = dyn_cast<GlobalObject>(&V);
       if (Object && Object->hasComdat() && V.hasLocalLinkage() && Mine->isDeclaration())
         Mine->setLinkage(GlobalValue::ExternalWeakLinkage);
-      if (P.Exported.contains(&V) &&
-          !(isa<Function>(V) && P.Functions.contains(cast<Function>(&V))))
+      if (P.Exported.contains(&V) && !isa<Function>(Mine))
         Renamed.push_back({WeakVH(Mine), P.symbolOf(V)});
+      if (F && Mine->isDeclaration() && !F->isDeclarationForLinker() && !libraryNames(*F).empty())
+        trustNoName(*cast<Function>(Mine));
     }
   }
 
@@ -178,48 +179,35 @@ private:
     N->setTargetTriple(NxpTriple);
   }
 
-  /// Gives NxP code its name, and what uses its address the address of the gate or host copy.
-  void settle(Function &F, const Member &Mine) {
+  /// The linkage that its code has; host code may call it, though this module does not show it.
+  void prepare(Function &F, const Member &Mine) {
     Function *Origin = Origins[&F];
     // An inline function stays one to the optimiser, which inlines more of static ones with one
     // call.
     bool Inline = !Mine.Recorded &&
                   (Origin->hasLinkOnceODRLinkage() || Origin->hasAvailableExternallyLinkage());
-    F.setName(P.nxpSymbolOf(*Origin) + (Inline ? ".flick." + P.Hash : ""));
-    auto TakesAddress = [](const Use &U) {
-      auto *Call = dyn_cast<CallBase>(U.getUser());
-      return !isa<BlockAddress>(U.getUser()) && !(Call && Call->isCallee(&U));
-    };
-    if (any_of(F.uses(), TakesAddress)) {
-      std::string Symbol = P.symbolOf(*Origin);
-      auto *Address = N->getFunction(Symbol);
-      if (!Address) {
-        Address = Function::Create(F.getFunctionType(), GlobalValue::ExternalLinkage, Symbol, *N);
-        Address->setCallingConv(F.getCallingConv());
-      }
-      F.replaceUsesWithIf(Address, TakesAddress);
-    }
+    if (Inline)
+      Symbols[F.getName()].Code += ".flick." + P.Hash;
     bool Shared = Mine.Recorded && Origin->isWeakForLinker();
     F.setLinkage(Inline                     ? GlobalValue::LinkOnceODRLinkage
                  : !Mine.Recorded           ? GlobalValue::InternalLinkage
                  : !Shared                  ? GlobalValue::ExternalLinkage
                  : Origin->isInterposable() ? GlobalValue::WeakAnyLinkage
                                             : GlobalValue::WeakODRLinkage);
-    F.setVisibility(Mine.Recorded || Inline ? GlobalValue::HiddenVisibility
-                                            : GlobalValue::DefaultVisibility);
-    F.setDSOLocal(true);
+    // What another module may replace is so for the optimiser as in the host half.
+    F.setVisibility(GlobalValue::DefaultVisibility);
+    F.setDSOLocal(!Mine.Recorded || Origin->isDSOLocal() || Origin->hasLocalLinkage());
     // One copy of an inline function is enough, whichever unit's the host linker takes.
-    F.setComdat(Shared && Origin->hasComdat() ? N->getOrInsertComdat(F.getName()) : nullptr);
+    F.setComdat(Shared && Origin->hasComdat() ? N->getOrInsertComdat(P.nxpSymbolOf(*Origin))
+                                              : nullptr);
     F.setSection("");
     F.setPrefixData(nullptr);
     F.setPrologueData(nullptr);
     F.setPartition("");
-    // Loops in the program's own memcpy must not become calls of memcpy.
-    for (StringRef Name : {"memcpy", "memmove", "memset", "bcmp", "strlen"})
-      if (cName(*Origin) == Name)
-        for (StringRef Builtin : {"no-builtin-memcpy", "no-builtin-memmove", "no-builtin-memset",
-                                  "no-builtin-bcmp", "no-builtin-strlen"})
-          F.addFnAttr(Builtin);
+    // Its own name is there to see, those of its aliases are not.
+    SmallVector<std::string, 1> Aliases = libraryNames(*Origin);
+    llvm::erase(Aliases, cName(*Origin));
+    guardFromItself(F, Aliases);
   }
 
   void cleanVariables() {
@@ -245,37 +233,13 @@ private:
         F.setComdat(nullptr);
         F.setSection("");
         F.clearMetadata();
-        if (!F.getName().starts_with(FLICK_STUB_PREFIX))
-          F.setDSOLocal(false);
+        F.setDSOLocal(false);
       }
-  }
-
-  void removeUnused() {
-    bool Again = true;
-    while (Again) {
-      Again = false;
-      for (GlobalVariable &V : make_early_inc_range(N->globals())) {
-        V.removeDeadConstantUsers();
-        if (V.use_empty()) {
-          V.eraseFromParent();
-          Again = true;
-        }
-      }
-      for (Function &F : make_early_inc_range(*N)) {
-        F.removeDeadConstantUsers();
-        if (F.isDeclaration() && F.use_empty()) {
-          F.eraseFromParent();
-          Again = true;
-        }
-      }
-    }
   }
 };
 
 } // namespace
 
-std::unique_ptr<Module> makeNxpHalf(const Plan &P, OptimizationLevel Level) {
-  return NxpHalf(P, Level).run();
-}
+NxpHalf makeNxpHalf(const Plan &P, OptimizationLevel Level) { return Maker(P, Level).run(); }
 
 } // namespace flick

@@ -77,6 +77,30 @@ std::string withSuffix(StringRef Name, Type *T) {
   return T->isFloatTy() ? (Name + "f").str() : Name.str();
 }
 
+/// Multiplications with additions, which the host fuses or not.
+void lowerMulAdd(IntrinsicInst &I, bool Fused) {
+  IRBuilder<> B(&I);
+  Value *X = I.getArgOperand(0), *Y = I.getArgOperand(1), *Z = I.getArgOperand(2), *Out;
+  if (I.getIntrinsicID() == Intrinsic::fmuladd) {
+    B.setFastMathFlags(I.getFastMathFlags());
+    Out = Fused ? B.CreateIntrinsic(Intrinsic::fma, {I.getType()}, {X, Y, Z}, &I)
+                : B.CreateFAdd(B.CreateFMul(X, Y), Z);
+  } else {
+    Value *Rounding = I.getArgOperand(3), *Exceptions = I.getArgOperand(4);
+    auto Make = [&](Intrinsic::ID Id, SmallVector<Value *> Operands) {
+      Operands.append({Rounding, Exceptions});
+      CallInst *Call = B.CreateIntrinsic(Id, {I.getType()}, Operands);
+      Call->addFnAttr(Attribute::StrictFP);
+      return Call;
+    };
+    Out = Fused ? Make(Intrinsic::experimental_constrained_fma, {X, Y, Z})
+                : Make(Intrinsic::experimental_constrained_fadd,
+                       {Make(Intrinsic::experimental_constrained_fmul, {X, Y}), Z});
+  }
+  I.replaceAllUsesWith(Out);
+  I.eraseFromParent();
+}
+
 class Lowering {
 public:
   explicit Lowering(Function &F) : F(F), M(*F.getParent()), Fused(hostFuses()) {}
@@ -90,9 +114,10 @@ public:
     for (Instruction &I : make_early_inc_range(instructions(F))) {
       if (isa<FPMathOperator>(I) && !Fused)
         I.setHasAllowContract(false);
-      if (I.getOpcode() == Instruction::FRem)
-        replaceByLibrary(I, "fmod", {I.getOperand(0), I.getOperand(1)}, true);
-      else if (auto *Call = dyn_cast<CallInst>(&I))
+      if (auto *Call = dyn_cast<CallBase>(&I);
+          Call && Call->getCallingConv() == CallingConv::X86_64_SysV)
+        Call->setCallingConv(CallingConv::C);
+      if (auto *Call = dyn_cast<CallInst>(&I))
         lowerCall(*Call);
     }
     F.setCallingConv(CallingConv::C);
@@ -141,27 +166,15 @@ private:
       B.CreateMemCpy(I->getArgOperand(0), Align(8), I->getArgOperand(1), Align(8), VaListSize);
       I->eraseFromParent();
       return;
-    case Intrinsic::fmuladd: {
-      B.setFastMathFlags(I->getFastMathFlags());
-      Value *X = I->getArgOperand(0), *Y = I->getArgOperand(1), *Z = I->getArgOperand(2);
-      replace(*I, Fused ? B.CreateIntrinsic(Intrinsic::fma, {I->getType()}, {X, Y, Z}, I)
-                        : B.CreateFAdd(B.CreateFMul(X, Y), Z));
-      return;
-    }
+    case Intrinsic::fmuladd:
     case Intrinsic::experimental_constrained_fmuladd:
-      return lowerConstrainedMulAdd(*cast<ConstrainedFPIntrinsic>(I), B);
-    case Intrinsic::frexp:
-      return lowerFrexp(*I, B);
-    default:
-      break;
-    }
-    auto *Strict = dyn_cast<ConstrainedFPIntrinsic>(I);
-    StringRef Name = libraryFunction(I->getIntrinsicID(), Strict);
-    if (Name.empty())
+      // The others stay one for the optimiser, as in the host half.
+      if (Fused)
+        lowerMulAdd(*I, Fused);
       return;
-    unsigned Count = Strict ? Strict->getNonMetadataArgCount() : I->arg_size();
-    replaceByLibrary(*I, Name, SmallVector<Value *>(I->arg_begin(), I->arg_begin() + Count),
-                     !Strict);
+    default:
+      return;
+    }
   }
 
   static void replace(Instruction &I, Value *By) {
@@ -169,18 +182,96 @@ private:
     I.eraseFromParent();
   }
 
-  void lowerConstrainedMulAdd(ConstrainedFPIntrinsic &I, IRBuilder<> &B) {
-    Value *X = I.getArgOperand(0), *Y = I.getArgOperand(1), *Z = I.getArgOperand(2);
-    Value *Rounding = I.getArgOperand(3), *Exceptions = I.getArgOperand(4);
-    auto Make = [&](Intrinsic::ID Id, SmallVector<Value *> Operands) {
-      Operands.append({Rounding, Exceptions});
-      CallInst *Out = B.CreateIntrinsic(Id, {I.getType()}, Operands);
-      Out->addFnAttr(Attribute::StrictFP);
-      return Out;
-    };
-    replace(I, Fused ? Make(Intrinsic::experimental_constrained_fma, {X, Y, Z})
-                     : Make(Intrinsic::experimental_constrained_fadd,
-                            {Make(Intrinsic::experimental_constrained_fmul, {X, Y}), Z}));
+  /// The function keeps what the second return needs in its own frame.
+  void lowerSetjmp(CallInst &Call, const SetjmpCall &Form) {
+    IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
+    Value *Target =
+        Entry.CreateAlloca(ArrayType::get(Entry.getInt64Ty(), FLICK_JUMP_TARGET_SIZE / 8));
+    IRBuilder<> B(&Call);
+    auto *Pointer = B.getPtrTy();
+    FunctionCallee Callee = M.getOrInsertFunction(
+        FLICK_RT_SETJMP, FunctionType::get(B.getInt32Ty(), {Pointer, B.getInt32Ty(), Pointer},
+                                           /*isVarArg=*/false));
+    cast<Function>(Callee.getCallee())->addFnAttr(Attribute::ReturnsTwice);
+    Value *Mask = Form.SavesMask ? B.getInt32(*Form.SavesMask) : Call.getArgOperand(1);
+    CallInst *Out = B.CreateCall(Callee, {Call.getArgOperand(0), Mask, Target});
+    Out->addFnAttr(Attribute::ReturnsTwice);
+    Out->setDoesNotThrow();
+    replace(Call, Out);
+  }
+
+  /// Zihintpause's `pause` is a hint in the place of a fence, and known to every assembler by its
+  /// bits.
+  void order(IRBuilder<> B, Ordering Does) {
+    if (Does == Ordering::Fence)
+      B.CreateFence(AtomicOrdering::SequentiallyConsistent);
+    else if (Does == Ordering::Pause)
+      B.CreateCall(InlineAsm::get(FunctionType::get(B.getVoidTy(), false), ".4byte 0x0100000f", "",
+                                  /*hasSideEffects=*/true));
+  }
+
+  void lowerAsm(CallInst &Call) {
+    auto *Old = cast<InlineAsm>(Call.getCalledOperand());
+    auto [Does, Constraints] = nxpAssembly(Call).value_or(NxpAssembly{Ordering::None, ""});
+    order(IRBuilder<>(&Call), Does);
+    Call.setCalledOperand(InlineAsm::get(Old->getFunctionType(), "", Constraints,
+                                         Old->hasSideEffects(), /*isAlignStack=*/false));
+  }
+};
+
+class Arithmetic {
+public:
+  Arithmetic(Function &F, const TargetLibraryInfoImpl &Library)
+      : F(F), M(*F.getParent()), Library(Library, &F) {}
+
+  void run() {
+    for (Instruction &I : make_early_inc_range(instructions(F)))
+      if (I.getOpcode() == Instruction::FRem)
+        replaceByLibrary(I, "fmod", {I.getOperand(0), I.getOperand(1)}, true);
+      else if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I))
+        lower(*Intrinsic);
+      else if (auto *Call = dyn_cast<CallInst>(&I); Call && isSquareRoot(*Call))
+        replace(I, IRBuilder<>(Call).CreateUnaryIntrinsic(Intrinsic::sqrt, Call->getArgOperand(0),
+                                                          isa<FPMathOperator>(I) ? &I : nullptr));
+  }
+
+private:
+  Function &F;
+  Module &M;
+  TargetLibraryInfo Library;
+
+  /// The code generator would make an instruction of it, if it found the name. Where errno counts,
+  /// the optimiser has left such a call and another one for the errno.
+  bool isSquareRoot(const CallInst &Call) const {
+    LibFunc Which;
+    return Library.getLibFunc(Call, Which) && Library.has(Which) &&
+           (Which == LibFunc_sqrt || Which == LibFunc_sqrtf) && Call.onlyReadsMemory() &&
+           !Call.isStrictFP();
+  }
+
+  void lower(IntrinsicInst &I) {
+    switch (I.getIntrinsicID()) {
+    case Intrinsic::fmuladd:
+    case Intrinsic::experimental_constrained_fmuladd:
+      return lowerMulAdd(I, /*Fused=*/false);
+    case Intrinsic::frexp: {
+      IRBuilder<> B(&I);
+      return lowerFrexp(I, B);
+    }
+    default:
+      break;
+    }
+    auto *Strict = dyn_cast<ConstrainedFPIntrinsic>(&I);
+    StringRef Name = libraryFunction(I.getIntrinsicID(), Strict);
+    if (Name.empty())
+      return;
+    unsigned Count = Strict ? Strict->getNonMetadataArgCount() : I.arg_size();
+    replaceByLibrary(I, Name, SmallVector<Value *>(I.arg_begin(), I.arg_begin() + Count), !Strict);
+  }
+
+  static void replace(Instruction &I, Value *By) {
+    I.replaceAllUsesWith(By);
+    I.eraseFromParent();
   }
 
   Value *callLibrary(IRBuilder<> &B, StringRef Base, Type *Result, ArrayRef<Value *> Operands,
@@ -239,47 +330,15 @@ private:
         callLibrary(B, "frexp", Fraction, {I.getArgOperand(0), Slot}, false), 0);
     replace(I, B.CreateInsertValue(Out, B.CreateLoad(Exponent, Slot), 1));
   }
-
-  /// The function keeps what the second return needs in its own frame.
-  void lowerSetjmp(CallInst &Call, const SetjmpCall &Form) {
-    IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
-    Value *Target =
-        Entry.CreateAlloca(ArrayType::get(Entry.getInt64Ty(), FLICK_JUMP_TARGET_SIZE / 8));
-    IRBuilder<> B(&Call);
-    auto *Pointer = B.getPtrTy();
-    FunctionCallee Callee = M.getOrInsertFunction(
-        FLICK_RT_SETJMP, FunctionType::get(B.getInt32Ty(), {Pointer, B.getInt32Ty(), Pointer},
-                                           /*isVarArg=*/false));
-    cast<Function>(Callee.getCallee())->addFnAttr(Attribute::ReturnsTwice);
-    Value *Mask = Form.SavesMask ? B.getInt32(*Form.SavesMask) : Call.getArgOperand(1);
-    CallInst *Out = B.CreateCall(Callee, {Call.getArgOperand(0), Mask, Target});
-    Out->addFnAttr(Attribute::ReturnsTwice);
-    Out->setDoesNotThrow();
-    replace(Call, Out);
-  }
-
-  /// Zihintpause's `pause` is a hint in the place of a fence, and known to every assembler by its
-  /// bits.
-  void order(IRBuilder<> B, Ordering Does) {
-    if (Does == Ordering::Fence)
-      B.CreateFence(AtomicOrdering::SequentiallyConsistent);
-    else if (Does == Ordering::Pause)
-      B.CreateCall(InlineAsm::get(FunctionType::get(B.getVoidTy(), false), ".4byte 0x0100000f", "",
-                                  /*hasSideEffects=*/true));
-  }
-
-  void lowerAsm(CallInst &Call) {
-    auto *Old = cast<InlineAsm>(Call.getCalledOperand());
-    auto [Does, Constraints] = nxpAssembly(Call).value_or(NxpAssembly{Ordering::None, ""});
-    order(IRBuilder<>(&Call), Does);
-    Call.setCalledOperand(InlineAsm::get(Old->getFunctionType(), "", Constraints,
-                                         Old->hasSideEffects(), /*isAlignStack=*/false));
-  }
 };
 
 } // namespace
 
 void lowerBody(Function &F) { Lowering(F).run(); }
+
+void lowerArithmetic(Function &F, const TargetLibraryInfoImpl &Library) {
+  Arithmetic(F, Library).run();
+}
 
 /// Replaces the uses of V in code by what Make computes there.
 static void replaceInCode(GlobalVariable &V, function_ref<Value *(IRBuilder<> &)> Make) {

@@ -18,6 +18,14 @@ static cl::opt<std::string> MarchOption("flick-nxp-march", cl::value_desc("isa")
                                         cl::desc("Flick: instruction set of NxP code"));
 static cl::opt<std::string> TuneOption("flick-nxp-tune", cl::value_desc("cpu"),
                                        cl::desc("Flick: processor that NxP code is tuned for"));
+static cl::opt<cl::boolOrDefault>
+    UnrollOption("flick-nxp-unroll", cl::desc("Flick: unroll loops of the NxP half, or do not"));
+static cl::opt<cl::boolOrDefault>
+    VectorizeOption("flick-nxp-vectorize",
+                    cl::desc("Flick: the loop vectoriser for the NxP half, or none"));
+static cl::opt<bool>
+    LocalBoundsOption("flick-nxp-local-bounds",
+                      cl::desc("Flick: checks of -fsanitize=local-bounds in the NxP half"));
 static cl::opt<std::string> RefuseOption("flick-refuse", cl::value_desc("option"),
                                          cl::desc("Flick: an option that excludes NxP code"));
 
@@ -26,7 +34,10 @@ Expected<NxpOptions> readNxpOptions(OptimizationLevel Host) {
   if (!Isa)
     return createStringError("[FLK0104] -Xnxp=-march=" + MarchOption + ": " +
                              toString(Isa.takeError()));
-  NxpOptions Out{Host, join((*Isa)->toFeatures(), ","), TuneOption};
+  NxpOptions Out;
+  Out.Level = Host;
+  Out.Features = join((*Isa)->toFeatures(), ",");
+  Out.Tune = TuneOption;
   if (!LevelOption.empty())
     Out.Level = StringSwitch<OptimizationLevel>(LevelOption)
                     .Case("0", OptimizationLevel::O0)
@@ -35,6 +46,12 @@ Expected<NxpOptions> readNxpOptions(OptimizationLevel Host) {
                     .Case("s", OptimizationLevel::Os)
                     .Case("z", OptimizationLevel::Oz)
                     .Default(OptimizationLevel::O2);
+  auto Wanted = [&](cl::boolOrDefault Option) {
+    return Option == cl::BOU_UNSET ? Out.Level.getSpeedupLevel() > 1 : Option == cl::BOU_TRUE;
+  };
+  Out.Unroll = Wanted(UnrollOption);
+  Out.Vectorize = Wanted(VectorizeOption);
+  Out.LocalBounds = LocalBoundsOption;
   if (!Out.Tune.empty() && !RISCV::parseTuneCPU(Out.Tune, /*IsRV64=*/true))
     return createStringError("[FLK0104] -Xnxp=-mtune=" + Out.Tune +
                              ": no RV64 processor that LLVM knows has this name; `clang-19 "

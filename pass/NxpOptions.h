@@ -14,6 +14,8 @@ struct NxpOptions {
   std::string Features;
   /// A processor to schedule for, or nothing.
   std::string Tune;
+  /// What clang's pipeline for the host half has, where the level does not tell.
+  bool Unroll = false, Vectorize = false, LocalBounds = false;
 };
 
 /// The options of the command line; Host is the level of the host half.

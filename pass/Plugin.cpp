@@ -4,10 +4,12 @@
 #include "CommandLine.h"
 #include "Diagnostics.h"
 #include "Estimate.h"
+#include "Hooks.h"
 #include "HostCheck.h"
 #include "HostHalf.h"
 #include "HostTime.h"
 #include "Legality.h"
+#include "LibraryNames.h"
 #include "NxpHalf.h"
 #include "Placement.h"
 #include "References.h"
@@ -37,17 +39,17 @@ public:
       : Level(Level), Code(std::move(Code)) {}
   static bool isRequired() { return true; }
 
-  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &Analyses) {
     restoreCommandLine(M);
     if (!hostCodeIsTimed() || Triple(M.getTargetTriple()).getArch() != Triple::x86_64)
-      return split(M) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+      return split(M, Analyses) ? PreservedAnalyses::none() : PreservedAnalyses::all();
     numberFunctions(M);
     *Code = timed("estimate", [&] { return estimateNxp(M, Level); });
     DenseMap<uint32_t, size_t> Blocks;
     for (const Function &F : M)
       if (std::optional<uint32_t> Number = numberOf(F))
         Blocks[*Number] = F.size();
-    split(M);
+    split(M, Analyses);
     // As they are on the other side: where their blocks are still the front end's.
     for (Function &F : M)
       if (std::optional<uint32_t> Number = numberOf(F);
@@ -61,7 +63,7 @@ private:
   std::shared_ptr<UnitCode> Code;
 
   /// True if the module was changed.
-  bool split(Module &M) {
+  bool split(Module &M, ModuleAnalysisManager &Analyses) {
     Expected<PlacementOptions> Options = readPlacementOptions();
     if (!Options) {
       SmallVector<StringRef> Lines;
@@ -85,6 +87,8 @@ private:
     if (Wanted)
       P.Hash = timed("hash", [&] { return unitHash(M); });
     bool Changed = Wanted && resolveAliases(M);
+    if (Wanted) // whether or not it changes something
+      addHooks(M, Analyses);
     if (!timed("decide", [&] { return decideMembers(P); }))
       return Changed;
     if (!P.Functions.empty() && !refusedOption().empty()) {
@@ -104,12 +108,13 @@ private:
           report(M, toString(Nxp.takeError()));
           return Changed;
         }
-        std::unique_ptr<Module> N = timed("NxP half", [&] {
+        NxpHalf Half = timed("NxP half", [&] {
           callFromModule(P);
           collectReferences(P);
           return makeNxpHalf(P, Nxp->Level);
         });
-        Expected<std::string> Compiled = timed("NxP compile", [&] { return compileNxp(*N, *Nxp); });
+        Expected<std::string> Compiled =
+            timed("NxP compile", [&] { return compileNxp(Half, *Nxp); });
         if (!Compiled) {
           report(M, toString(Compiled.takeError()));
           return true;
@@ -142,6 +147,8 @@ extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetP
                 });
             Builder.registerOptimizerLastEPCallback(
                 [=](ModulePassManager &Passes, OptimizationLevel) {
+                  Passes.addPass(flick::LateNamesPass());
+                  Passes.addPass(flick::TwinHooksPass());
                   Passes.addPass(flick::HostTimePass(Code));
                   Passes.addPass(flick::HostCheckPass());
                 });

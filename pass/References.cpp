@@ -1,5 +1,6 @@
 #include "References.h"
 #include "Calls.h"
+#include "Hooks.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Constants.h"
@@ -70,6 +71,8 @@ public:
     for (auto &[F, Mine] : P.Functions) {
       if (Mine.Recorded && F->hasLocalLinkage())
         exportSymbol(F);
+      if (tellsAddressLater(*F))
+        refer(F);
       for (Instruction &I : instructions(*F))
         visit(I);
       if (F->hasPersonalityFn())

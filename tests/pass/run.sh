@@ -36,6 +36,11 @@ links() {
   done
   ld.lld-19 -shared -Bsymbolic -z now --fatal-warnings "${objects[@]}" -o "$work/link.so"
 }
+# known FILE: the functions that LLVM knows by name
+known() {
+  sed -n 's/^TLI_DEFINE_STRING_INTERNAL("\([A-Za-z0-9_]*\)")$/\1/p' \
+    "$(llvm-config-19 --includedir)/llvm/Analysis/TargetLibraryInfo.def" | sort -u >"$1"
+}
 # places FAT.o: the placement lines
 # (not by way of /dev/stdout: where root runs this, llvm-objcopy may replace the link by a file)
 places() { llvm-objcopy-19 --dump-section=.flick.place="$work/places" "$1" "$work/copy.o" && cat "$work/places"; }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flick_names::did_you_mean;
 
+use crate::both_pipelines::BothPipelines;
 use crate::help;
 use crate::nxp_options::NxpOptions;
 use crate::options::{REFUSED_LANGUAGES, SEPARATE, instruments_host};
@@ -53,6 +54,8 @@ pub struct Args {
     pub timed: bool,
     /// Options that do not go together with NxP code; the pass and the link know whether there is some.
     pub not_with_nxp: NotWithNxp,
+    /// Options of clang's that the pass must be told of.
+    pub both_pipelines: BothPipelines,
     /// clang instruments host code.
     pub instruments_host: bool,
     /// `-###` and its kin: show what would be done.
@@ -99,6 +102,7 @@ impl Args {
             check_device: false,
             timed: false,
             not_with_nxp: NotWithNxp::default(),
+            both_pipelines: BothPipelines::default(),
             instruments_host: false,
             only_show: false,
             help: false,
@@ -244,6 +248,7 @@ impl Parser<'_> {
         let args = &mut *self.args;
         refused::check(text)?;
         args.not_with_nxp.see(text);
+        args.both_pipelines.see(text);
         args.instruments_host |= instruments_host(text);
         let rest = |n: usize| OsStr::from_bytes(&word.as_bytes()[n..]).to_os_string();
         match text {

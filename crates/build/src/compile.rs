@@ -106,6 +106,7 @@ fn pass_words(args: &Args, root: &Root) -> Result<Vec<OsString>> {
     for option in placement
         .into_iter()
         .chain(args.nxp.pass_options())
+        .chain(args.both_pipelines.pass_options())
         .chain(refused)
         .chain([version])
     {

@@ -5,6 +5,7 @@ pub mod objdump;
 pub mod root;
 
 mod args;
+mod both_pipelines;
 mod command_line_record;
 mod compile;
 mod crash;

@@ -127,7 +127,7 @@ pub const REFUSED_LANGUAGES: &[&str] = &[
 /// Whether the option makes clang instrument host code, so that functions which nobody placed are
 /// expected to run there.
 pub fn instruments_host(option: &str) -> bool {
-    const EXACT: [&str; 8] = [
+    const EXACT: [&str; 9] = [
         "--coverage",
         "-coverage",
         "-fprofile-arcs",
@@ -136,6 +136,7 @@ pub fn instruments_host(option: &str) -> bool {
         "-pg",
         "-finstrument-functions",
         "-finstrument-functions-after-inlining",
+        "-finstrument-function-entry-bare",
     ];
     let sanitizers = option.strip_prefix("-fsanitize=").unwrap_or_default();
     EXACT.contains(&option)
