@@ -14,7 +14,7 @@ int table[100];
 // CHECK-DAG: @flick.functions = private constant {{.*}} { ptr @assembly, ptr @[[NAME:flick.text[.0-9]*]], ptr @[[CODE:flick.text[.0-9]*]] }{{.*}} { ptr @main, ptr @{{flick.text[.0-9]*}}, ptr null }
 // CHECK-DAG: @[[NAME]] = private unnamed_addr constant [9 x i8] c"assembly\00"
 // CHECK-DAG: @[[CODE]] = private unnamed_addr constant [8 x i8] c"FLK0202\00"
-// CHECK-DAG: @flick.timed = private constant { i32, i32, ptr, ptr, ptr, i64 } { i32 2, i32
+// CHECK-DAG: @flick.timed = private constant { i32, i32, ptr, ptr, ptr, i64, ptr } { i32 3, i32
 // CHECK-DAG: @llvm.global_ctors = {{.*}} { i32 1, ptr @flick.timed.register, ptr null }
 
 // A pointer is looked at, behind its use; what is spent goes to the clock at the return.
