@@ -1,7 +1,7 @@
 // Calls without a prototype over units, by name and through pointers, with integers, pointers and
-// doubles; of what has a prototype where it is defined, of K&R definitions, of host functions and the
-// C library's. NxP code reaches NxP code without the host; a variadic function, called without further
-// arguments, still finds that it has none.
+// doubles; of what has a prototype where it is defined, of K&R definitions, of host functions and
+// the C library's. NxP code reaches NxP code without the host; a variadic function, called without
+// further arguments, still finds that it has none.
 // OUT: 1 2.5 x 7 -7.5
 // OUT: 1 2.5 x 7 -7.5
 // OUT: 100000
