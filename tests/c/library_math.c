@@ -75,12 +75,28 @@ FLICK_NXP static void show(const char *name) {
   X(asin, asinf)                                                                                   \
   X(asinh, asinhf)                                                                                 \
   X(atan, atanf)                                                                                   \
-  X(atanh, atanhf) X(cbrt, cbrtf) X(ceil, ceilf) X(cos, cosf) X(cosh, coshf) X(erf, erff)          \
-      X(exp, expf) X(exp10, exp10f) X(exp2, exp2f) X(expm1, expm1f) X(fabs, fabsf)                 \
-          X(floor, floorf) X(log, logf) X(log10, log10f) X(log1p, log1pf) X(log2, log2f)           \
-              X(logb, logbf) X(nearbyint, nearbyintf) X(rint, rintf) X(round, roundf)              \
-                  X(roundeven, roundevenf) X(sin, sinf) X(sinh, sinhf) X(sqrt, sqrtf) X(tan, tanf) \
-                      X(tanh, tanhf) X(trunc, truncf)
+  X(atanh, atanhf)                                                                                 \
+  X(cbrt, cbrtf)                                                                                   \
+  X(ceil, ceilf)                                                                                   \
+  X(cos, cosf)                                                                                     \
+  X(cosh, coshf)                                                                                   \
+  X(erf, erff)                                                                                     \
+  X(exp, expf)                                                                                     \
+  X(exp10, exp10f)                                                                                 \
+  X(exp2, exp2f)                                                                                   \
+  X(expm1, expm1f)                                                                                 \
+  X(fabs, fabsf)                                                                                   \
+  X(floor, floorf)                                                                                 \
+  X(log, logf)                                                                                     \
+  X(log10, log10f)                                                                                 \
+  X(log1p, log1pf)                                                                                 \
+  X(log2, log2f)                                                                                   \
+  X(logb, logbf)                                                                                   \
+  X(nearbyint, nearbyintf)                                                                         \
+  X(rint, rintf)                                                                                   \
+  X(round, roundf)                                                                                 \
+  X(roundeven, roundevenf)                                                                         \
+  X(sin, sinf) X(sinh, sinhf) X(sqrt, sqrtf) X(tan, tanf) X(tanh, tanhf) X(trunc, truncf)
 #define BINARIES(X)                                                                                \
   X(atan2, atan2f)                                                                                 \
   X(copysign, copysignf)                                                                           \
