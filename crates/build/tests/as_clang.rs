@@ -327,7 +327,7 @@ fn help() {
     let bed = bed();
     for (front, clang) in [("flick-cc", "clang-19"), ("flick-c++", "clang++-19")] {
         for line in ["--help", "-help", "--help-hidden", "-c part.c --help"] {
-            let own = bed.run(bed.command(&flick(front), line)).stdout;
+            let own = bed.run(bed.command(flick(front), line)).stdout;
             let clangs = bed.run(bed.command(clang, line)).stdout;
             let flicks = own.strip_suffix(&clangs).expect("clang's help follows");
             let begin = format!("OVERVIEW: {front}: {clang}, and NxP code");
