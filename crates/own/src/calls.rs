@@ -89,6 +89,7 @@ calls! {
     "execve" = libc::SYS_execve;
     "fstat64" = libc::SYS_fstat;
     "ftruncate" = libc::SYS_ftruncate;
+    "ftruncate64" = libc::SYS_ftruncate;
     "getpid" = libc::SYS_getpid;
     "getrandom" = libc::SYS_getrandom;
     "getrusage" = libc::SYS_getrusage;

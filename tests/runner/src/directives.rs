@@ -112,6 +112,7 @@ pub struct Directives {
     pub skip_valgrind: Option<String>,
     pub skip_asan: Option<String>,
     pub skip_timed: Option<String>,
+    pub skip_gcc: Option<String>,
     pub timeout: u64,
     pub steps: Vec<Vec<String>>,
     /// Error tests: stage, code, texts the message must contain.
@@ -141,6 +142,7 @@ impl Default for Directives {
             skip_valgrind: None,
             skip_asan: None,
             skip_timed: None,
+            skip_gcc: None,
             timeout: 30,
             steps: Vec::new(),
             fails: None,
@@ -238,6 +240,7 @@ impl Directives {
             "SKIP-VALGRIND" if !trimmed.is_empty() => self.skip_valgrind = Some(trimmed.into()),
             "SKIP-ASAN" if !trimmed.is_empty() => self.skip_asan = Some(trimmed.into()),
             "SKIP-TIMED" if !trimmed.is_empty() => self.skip_timed = Some(trimmed.into()),
+            "SKIP-GCC" if !trimmed.is_empty() => self.skip_gcc = Some(trimmed.into()),
             "TIMEOUT" => self.timeout = trimmed.parse().map_err(|_| "seconds are needed")?,
             "STEP" => self.steps.push(words()),
             "FAILS" => {

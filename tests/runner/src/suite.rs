@@ -236,8 +236,17 @@ pub fn plain<'a>(setup: &'a Setup, oracles: &'a Oracles<'a>) -> (Vec<Job<'a>>, V
                     )
                 };
                 let clang = oracles.get(index, opt);
-                let gcc = plain_gcc(setup, program, opt, clang.as_ref().ok().copied().flatten());
-                vec![verdict("clang", clang.map(|_| ())), verdict("gcc", gcc)]
+                let gcc = match &program.directives.skip_gcc {
+                    Some(reason) => {
+                        let what = format!("{} gcc-{}", program.name, opt.word());
+                        Verdict::skipped(what, reason)
+                    }
+                    None => {
+                        let oracle = clang.as_ref().ok().copied().flatten();
+                        verdict("gcc", plain_gcc(setup, program, opt, oracle))
+                    }
+                };
+                vec![verdict("clang", clang.map(|_| ())), gcc]
             }));
         }
     }
