@@ -154,7 +154,7 @@ FLICK_NXP static void words_by_list(const char *format, ...) {
 FLICK_NXP void input(void) {
   int n = 0, m = 0;
   printf("%d %d %d ", old_sscanf("55", "%d", &m), m, old_fscanf(stdin, " "));
-  char word[16];
+  char word[16] = "none";
   printf("%d %d", scanf("%d", &n), n), printf(" %d %d", getchar(), getchar_unlocked());
   printf(" %d", scanf("%15s", word)), printf(" %s", word), words_by_list(" %15s", word);
   printf(" %s %d\n", word, old_scanf("%d", &m));

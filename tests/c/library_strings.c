@@ -119,8 +119,9 @@ FLICK_NXP void checked(void) {
     __builtin___strcat_chk(room, "+", sizeof room), puts(room);
     __builtin___strncat_chk(room, s, n, sizeof room), puts(room);
     __builtin___strncpy_chk(room, s, n, sizeof room), __builtin___stpncpy_chk(room + 8, s, 6, 24);
+    // Apart: valgrind takes glibc's __memmove_chk for __memcpy_chk, whose address is the same.
     __builtin___memcpy_chk(room, hello, n % 12, sizeof room),
-        __builtin___memmove_chk(room + 1, room, n, 31);
+        __builtin___memmove_chk(room + 16, room, n, 16);
     end = __builtin___mempcpy_chk(room, s, 1, sizeof room), place(room, end);
     add(__builtin___sprintf_chk(room, 0, sizeof room, "%s|%zu", s, n)), puts(room);
     add(__builtin___snprintf_chk(room, 9, 0, sizeof room, "%s!", s)), puts(room);

@@ -2,6 +2,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use flick_image::output;
 
@@ -12,14 +13,21 @@ use crate::{Error, Result};
 /// A directory for clang's temporary files, and for its own report about a crash.
 const REPORTS: &str = "CLANG_CRASH_DIAGNOSTICS_DIR";
 
-/// A directory for reports of crashes, unless the user has one.
+/// A directory for reports of crashes, unless the user has one. Clang makes it if it crashes. No
+/// earlier process had the name: what one of them left there would be taken for a crash of this one.
 pub fn reports(words: &[OsString]) -> Option<PathBuf> {
     let option = |w: &OsString| w.to_string_lossy().starts_with("-fcrash-diagnostics-dir");
     if std::env::var_os(REPORTS).is_some() || words.iter().any(option) {
         return None;
     }
-    let name = format!("flick-crash-{}", std::process::id());
-    Some(std::env::temp_dir().join(name))
+    Some(std::env::temp_dir().join(unused_name()))
+}
+
+/// Process identifiers come back; together with the time they do not.
+fn unused_name() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanoseconds = now.unwrap_or_default().as_nanos();
+    format!("flick-crash-{}-{nanoseconds:x}", std::process::id())
 }
 
 /// Makes clang put its own report about a crash there, and nothing else.
@@ -109,6 +117,20 @@ fn own_bug(place: &str, why: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_earlier_process_left_is_not_a_crash_of_this_one() {
+        let earlier = tempfile::tempdir().unwrap();
+        std::fs::write(earlier.path().join("prog.c"), "int x;").unwrap();
+        assert!(happened(Some(earlier.path()), 1));
+        let next = reports(&[]).unwrap();
+        assert!(!happened(Some(&next), 1));
+        assert_ne!(
+            reports(&[]).unwrap(),
+            next,
+            "another process, the same identifier"
+        );
+    }
 
     #[test]
     fn a_panic_is_an_error_with_a_code() {

@@ -1,5 +1,4 @@
 //! `memcpy`, `memset` and their kin. SSE2 is all that every x86-64 has.
-use core::arch::global_asm;
 use core::ffi::c_void;
 
 unsafe extern "C" {
@@ -8,18 +7,7 @@ unsafe extern "C" {
 
 // Up to 64 bytes everything is loaded before anything is stored, so that the places may overlap. Above, the last 64 bytes
 // (backwards: the first) are loaded before the loop and stored behind it.
-global_asm!(
-    ".pushsection .text.flick_own.memcpy,\"ax\",@progbits",
-    ".p2align 6",
-    ".globl memcpy",
-    ".globl memmove",
-    ".hidden memcpy",
-    ".hidden memmove",
-    ".type memcpy,@function",
-    ".type memmove,@function",
-    "memcpy:",
-    "memmove:",
-    ".cfi_startproc",
+function!("memcpy" "memmove", align 6, [
     "mov rax, rdi",
     "cmp rdx, 16",
     "jb 2f",
@@ -126,20 +114,9 @@ global_asm!(
     "movups [rax + 32], xmm6",
     "movups [rax + 48], xmm7",
     "ret",
-    ".cfi_endproc",
-    ".size memcpy, . - memcpy",
-    ".size memmove, . - memmove",
-    ".popsection",
-);
+]);
 
-global_asm!(
-    ".pushsection .text.flick_own.memset,\"ax\",@progbits",
-    ".p2align 6",
-    ".globl memset",
-    ".hidden memset",
-    ".type memset,@function",
-    "memset:",
-    ".cfi_startproc",
+function!("memset", align 6, [
     "mov rax, rdi",
     "movzx esi, sil",
     "mov rcx, 0x0101010101010101",
@@ -193,23 +170,9 @@ global_asm!(
     "movups [r8 + 32], xmm0",
     "movups [r8 + 48], xmm0",
     "ret",
-    ".cfi_endproc",
-    ".size memset, . - memset",
-    ".popsection",
-);
+]);
 
-global_asm!(
-    ".pushsection .text.flick_own.memcmp,\"ax\",@progbits",
-    ".p2align 4",
-    ".globl memcmp",
-    ".globl bcmp",
-    ".hidden memcmp",
-    ".hidden bcmp",
-    ".type memcmp,@function",
-    ".type bcmp,@function",
-    "memcmp:",
-    "bcmp:",
-    ".cfi_startproc",
+function!("memcmp" "bcmp", align 4, [
     "2:",
     "cmp rdx, 8",
     "jb 4f",
@@ -244,29 +207,15 @@ global_asm!(
     "xor eax, eax",
     "6:",
     "ret",
-    ".cfi_endproc",
-    ".size memcmp, . - memcmp",
-    ".size bcmp, . - bcmp",
-    ".popsection",
-);
+]);
 
 // Bytewise: what libflick asks the length of are names and paths.
-global_asm!(
-    ".pushsection .text.flick_own.strlen,\"ax\",@progbits",
-    ".p2align 4",
-    ".globl strlen",
-    ".hidden strlen",
-    ".type strlen,@function",
-    "strlen:",
-    ".cfi_startproc",
+function!("strlen", align 4, [
     "mov rsi, -1",
-    ".cfi_endproc",
-    ".size strlen, . - strlen",
-    ".globl strnlen",
-    ".hidden strnlen",
-    ".type strnlen,@function",
-    "strnlen:",
-    ".cfi_startproc",
+    "jmp strnlen",
+]);
+
+function!("strnlen", align 4, [
     "xor eax, eax",
     "2:",
     "cmp rax, rsi",
@@ -277,10 +226,7 @@ global_asm!(
     "jmp 2b",
     "3:",
     "ret",
-    ".cfi_endproc",
-    ".size strnlen, . - strnlen",
-    ".popsection",
-);
+]);
 
 #[cfg(test)]
 mod tests {

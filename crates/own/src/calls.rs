@@ -1,5 +1,5 @@
 //! System calls. They are no points where a thread can be cancelled, as the C library's are.
-use core::arch::{asm, global_asm};
+use core::arch::asm;
 use core::ffi::{c_int, c_long};
 
 unsafe extern "C" {
@@ -37,13 +37,7 @@ pub fn error(number: c_int) -> isize {
 }
 
 // The end of every wrapper: an error's number goes to errno.
-global_asm!(
-    ".pushsection .text.flick_own.failed,\"ax\",@progbits",
-    ".globl __flick_call_failed",
-    ".hidden __flick_call_failed",
-    ".type __flick_call_failed,@function",
-    "__flick_call_failed:",
-    ".cfi_startproc",
+function!("__flick_call_failed", align 4, [
     "push rax",
     ".cfi_def_cfa_offset 16",
     "call __errno_location@PLT",
@@ -53,22 +47,13 @@ global_asm!(
     "mov [rax], ecx",
     "mov rax, -1",
     "ret",
-    ".cfi_endproc",
-    ".size __flick_call_failed, . - __flick_call_failed",
-    ".popsection",
-);
+]);
 
 /// Defines functions that are system calls. Before the call, registers are brought from where a function finds its arguments to
 /// where the kernel does.
 macro_rules! calls {
     ($($name:literal = $number:expr $(, $before:literal)*;)*) => { $(
-        global_asm!(
-            concat!(".pushsection .text.flick_own.", $name, ",\"ax\",@progbits"),
-            concat!(".globl ", $name),
-            concat!(".hidden ", $name),
-            concat!(".type ", $name, ",@function"),
-            concat!($name, ":"),
-            ".cfi_startproc",
+        function!($name, align 4, [
             $($before,)*
             "mov eax, {number}",
             "mov r10, rcx",
@@ -76,11 +61,7 @@ macro_rules! calls {
             "cmp rax, -4095",
             "jae __flick_call_failed",
             "ret",
-            ".cfi_endproc",
-            concat!(".size ", $name, ", . - ", $name),
-            ".popsection",
-            number = const $number,
-        );
+        ] number = const $number);
     )* };
 }
 
@@ -123,13 +104,7 @@ calls! {
 
 const _: () = assert!(libc::AT_FDCWD == -100);
 
-global_asm!(
-    ".pushsection .text.flick_own.syscall,\"ax\",@progbits",
-    ".globl syscall",
-    ".hidden syscall",
-    ".type syscall,@function",
-    "syscall:",
-    ".cfi_startproc",
+function!("syscall", align 4, [
     "mov rax, rdi",
     "mov rdi, rsi",
     "mov rsi, rdx",
@@ -141,25 +116,13 @@ global_asm!(
     "cmp rax, -4095",
     "jae __flick_call_failed",
     "ret",
-    ".cfi_endproc",
-    ".size syscall, . - syscall",
-    ".popsection",
-);
+]);
 
 // The first word of a thread's block is its own address, which is the C library's name of the thread.
-global_asm!(
-    ".pushsection .text.flick_own.pthread_self,\"ax\",@progbits",
-    ".globl pthread_self",
-    ".hidden pthread_self",
-    ".type pthread_self,@function",
-    "pthread_self:",
-    ".cfi_startproc",
+function!("pthread_self", align 4, [
     "mov rax, qword ptr fs:[0]",
     "ret",
-    ".cfi_endproc",
-    ".size pthread_self, . - pthread_self",
-    ".popsection",
-);
+]);
 
 #[cfg(test)]
 mod tests {

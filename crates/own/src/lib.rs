@@ -13,22 +13,33 @@
 //! `memcpy` a reason to call `memcpy`.
 #![cfg_attr(not(test), no_std)]
 
+/// Defines a function of assembly under the C library's names for it: hidden, so that the linker binds libflick's
+/// references to it and nobody else's. Between brackets, the instructions; behind them, operands.
+macro_rules! function {
+    ($($name:literal)*, align $align:literal, [$($line:tt)*] $($operand:tt)*) => {
+        core::arch::global_asm!(
+            concat!(".pushsection .text.flick_own.", $($name,)* ",\"ax\",@progbits"),
+            concat!(".p2align ", $align),
+            $(
+                concat!(".globl ", $name),
+                concat!(".hidden ", $name),
+                concat!(".type ", $name, ",@function"),
+                concat!($name, ":"),
+            )*
+            ".cfi_startproc",
+            $($line)*
+            ".cfi_endproc",
+            $(concat!(".size ", $name, ", . - ", $name),)*
+            ".popsection",
+            $($operand)*
+        );
+    };
+}
+
 /// Defines functions under the C library's names: jumps to Rust's.
 macro_rules! define {
     ($($name:literal = $function:ident;)*) => { $(
-        core::arch::global_asm!(
-            concat!(".pushsection .text.flick_own.", $name, ",\"ax\",@progbits"),
-            concat!(".globl ", $name),
-            concat!(".hidden ", $name),
-            concat!(".type ", $name, ",@function"),
-            concat!($name, ":"),
-            ".cfi_startproc",
-            "jmp {function}",
-            ".cfi_endproc",
-            concat!(".size ", $name, ", . - ", $name),
-            ".popsection",
-            function = sym $function,
-        );
+        function!($name, align 4, ["jmp {function}",] function = sym $function);
     )* };
 }
 

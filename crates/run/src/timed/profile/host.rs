@@ -2,6 +2,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
+use flick_abi::names::NXP_LIBRARY;
 use flick_abi::timed::{CALLS, GROWS, LEAVES, TimedCallee};
 use flick_timing::platform::Rule;
 
@@ -12,8 +13,7 @@ use super::stack::{Seen, What};
 use super::{Function, Profile, begin, functions, with};
 use crate::stats::symbols;
 
-/// What the NxP has itself, beside the heap (`nxp/src`).
-const NXP_LIBRARY: [&str; 6] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
+/// What the NxP has itself, beside its library.
 const HEAP: [&str; 7] = [
     "malloc",
     "calloc",
