@@ -4,8 +4,8 @@ use core::ptr;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering, fence};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
-use crate::decode::{decode, illegal};
-use crate::op::{Insn, Op};
+use flick_riscv::{Insn, Op};
+use flick_riscv::{decode, illegal};
 
 /// A range of guest code with a decode cache: 8 bytes per 2 bytes of code, filled as code is
 /// reached. Threads share it; several may fill a slot, with the same value. The cache is zero pages

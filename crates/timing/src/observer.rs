@@ -1,6 +1,7 @@
 //! The engine's observer of a timed run: charges each instruction and access of NxP code to both worlds.
 use flick_abi::timed::HostClass;
-use flick_engine::{Insn, Observer, Op};
+use flick_engine::Observer;
+use flick_riscv::{Insn, Op};
 
 use crate::calls::{NoSampler, Sampler};
 use crate::marks::Marks;

@@ -4,28 +4,15 @@
 //!
 //! Deterministic. `FLICK_SEED=n` chooses another sequence, `FLICK_OPCODE=name` only one opcode.
 
-#[path = "../common/asm.rs"]
-mod asm;
-#[path = "../common/elf.rs"]
-mod elf;
-#[path = "../common/mapping.rs"]
-mod mapping;
-#[path = "../common/opcodes.rs"]
-mod opcodes;
-#[path = "../common/qemu.rs"]
-mod qemu;
-#[path = "../common/values.rs"]
-mod values;
-
 mod body;
 mod execute;
 mod program;
 
 use std::process::ExitCode;
 
-use opcodes::OPCODES;
+use flick_riscv_testing::opcodes::OPCODES;
+use flick_riscv_testing::values::Rng;
 use program::{CODE, F, FCSR, LOG, Program, RECORD, SCRATCH};
-use values::Rng;
 
 const LEAST: usize = 1000;
 /// Opcodes in one program.
