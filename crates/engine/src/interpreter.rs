@@ -433,7 +433,7 @@ pub fn run<M: Memory, O: Observer>(
             Op::CzeroNez => rrr!(|a, b| int::czero_nez(a, b)),
 
             Op::Fence => mem.fence(),
-            Op::FenceI => code.forget(),
+            Op::FenceI => code.invalidate(),
             Op::Pause => core::hint::spin_loop(),
             Op::Ecall => exit!(Exit::Ecall),
             Op::Ebreak => exit!(Exit::Ebreak),

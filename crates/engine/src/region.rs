@@ -28,9 +28,9 @@ pub struct CodeRegion {
     slots: *mut AtomicU64,
     /// For each [`PAGE`] slots: has one been about to be filled? The others need no emptying.
     used: Box<[AtomicU8]>,
-    /// Calls of [`Self::forget`]. Not in the region itself, whose base and length would then not be
+    /// Calls of [`Self::invalidate`]. Not in the region itself, whose base and length would then not be
     /// constant to the compiler, and the interpreter would load them again after each guest store.
-    forgotten: Box<AtomicU64>,
+    invalidations: Box<AtomicU64>,
 }
 
 /// Slots in a memory page.
@@ -76,7 +76,7 @@ impl CodeRegion {
             used: (0..slots_of(len).div_ceil(PAGE))
                 .map(|_| AtomicU8::new(0))
                 .collect(),
-            forgotten: Box::new(AtomicU64::new(0)),
+            invalidations: Box::new(AtomicU64::new(0)),
         }
     }
 
@@ -148,7 +148,7 @@ impl CodeRegion {
 
     /// What is in the slot of `pc`, about to be filled.
     fn empty(&self, pc: u64) -> u64 {
-        // A `forget` at the same time sees the mark, or the code is read as it is after the fence there.
+        // An `invalidate` at the same time sees the mark, or the code is read as it is after the fence there.
         // That also holds for a mark that another thread has made: x86-64 has one order of stores.
         let used = &self.used[self.index(pc) / PAGE];
         if used.load(Ordering::Acquire) == 0 {
@@ -191,8 +191,8 @@ impl CodeRegion {
     /// executed. Never waits: a signal handler may come here from [`Self::fill`].
     #[cold]
     #[inline(never)]
-    pub(crate) fn forget(&self) {
-        let number = self.forgotten.fetch_add(1, Ordering::Relaxed) + 1;
+    pub(crate) fn invalidate(&self) {
+        let number = self.invalidations.fetch_add(1, Ordering::Relaxed) + 1;
         // What the guest has stored comes before; see `fill`.
         fence(Ordering::SeqCst);
         let empty = Op::Undecoded as u64 | number << 8;
@@ -240,7 +240,7 @@ mod tests {
             let empty = region.empty(pc);
             let old = region.insn(pc);
             code.store(li_a0(value + 1), Ordering::Relaxed);
-            region.forget();
+            region.invalidate();
             assert!(!region.exchange(pc, empty, old));
             assert_eq!(region.empty(pc) as u8, Op::Undecoded as u8);
         }

@@ -421,7 +421,8 @@ impl Node {
         self.operands[n].vreg()
     }
 
-    pub fn forget(&mut self) {
+    /// Makes it an instruction that does nothing.
+    pub fn clear(&mut self) {
         self.op = Op::Undef;
         self.operands.clear();
         self.state.clear();
@@ -462,7 +463,7 @@ pub struct Code {
     /// Blocks in which so much is alive over calls that values which the hart has, too, are loaded where they are
     /// used.
     pub crowded: Vec<bool>,
-    /// Values of which the allocator is to tell where they are, by their numbers.
+    /// Values of which the allocator is to record the places, by their numbers.
     pub tracked: Vec<(VReg, Inst, Inst, u32)>,
 }
 

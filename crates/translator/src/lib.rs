@@ -8,8 +8,8 @@
 //!
 //! Exactness: at an access that faults the table of its translation says where every live guest register
 //! is ([`StateTable::restore`]).
-mod area;
 mod code;
+mod code_cache;
 mod dispatch;
 mod emit;
 mod features;

@@ -37,7 +37,7 @@ impl Known {
         }
     }
 
-    fn forget(&mut self, registers: PRegSet) {
+    fn invalidate(&mut self, registers: PRegSet) {
         for register in registers {
             self.0[index(register)] = NONE;
         }
@@ -50,9 +50,9 @@ impl Known {
                 self.0[index(register)] = NONE;
             }
         }
-        self.forget(node.clobbers);
+        self.invalidate(node.clobbers);
         // What instructions use besides.
-        self.forget(PRegSet::empty().with(super::registers::scratch()));
+        self.invalidate(PRegSet::empty().with(super::registers::scratch()));
     }
 
     /// After a move; false: it changes nothing.
@@ -119,20 +119,20 @@ pub fn drop_redundant(code: &Code, allocation: &mut Output) {
     allocation.edits.retain(|_| kept.next().unwrap_or(true));
 }
 
-/// Goes through a block and tells of each move whether it changes anything.
+/// Goes through a block and records for each move whether it changes anything.
 fn walk(
     code: &Code,
     allocation: &Output,
     block: usize,
     now: &mut Known,
-    mut tell: impl FnMut(bool),
+    mut record: impl FnMut(bool),
 ) {
     for item in allocation.block_insts_and_edits(code, Block::new(block)) {
         match item {
             InstOrEdit::Inst(inst) => {
                 now.executed(&code.nodes[inst.index()], allocation.inst_allocs(inst));
             }
-            InstOrEdit::Edit(Edit::Move { from, to }) => tell(now.moved(*from, *to)),
+            InstOrEdit::Edit(Edit::Move { from, to }) => record(now.moved(*from, *to)),
         }
     }
 }

@@ -236,9 +236,9 @@ impl StateTable {
         Some((entry.guest.load(Ordering::Relaxed), host))
     }
 
-    /// Forgets the translations of guest addresses that are `named`, and returns their host addresses. By
+    /// Invalidates the translations of guest addresses that are `named`, and returns their host addresses. By
     /// who has the translator alone.
-    pub(crate) fn forget(&self, named: impl Fn(u64) -> bool) -> Vec<Range<u64>> {
+    pub(crate) fn invalidate(&self, named: impl Fn(u64) -> bool) -> Vec<Range<u64>> {
         let count = self.count.load(Ordering::Relaxed).min(ENTRIES);
         let mut gone = vec![];
         for entry in &self.entries[..count] {
@@ -259,7 +259,7 @@ impl StateTable {
         gone
     }
 
-    /// Drops what is forgotten from the end, and returns the address where the next code may begin, at
+    /// Drops invalidated entries from the end, and returns the address where the next code may begin, at
     /// least `floor`.
     pub(crate) fn shrink(&self, next: u64, floor: u64) -> u64 {
         let mut next = next;

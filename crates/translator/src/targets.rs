@@ -2,7 +2,7 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Guest or host address, and the host address of what to call for it. A slot in use is not changed but
-/// by [`Targets::forget`].
+/// by [`Targets::invalidate`].
 #[repr(C, align(16))]
 pub struct Slot {
     target: AtomicU64,
@@ -73,8 +73,8 @@ impl Targets {
         }
     }
 
-    /// Forgets what leads to or from a place that `gone` names.
-    pub fn forget(&self, gone: impl Fn(u64) -> bool) {
+    /// Invalidates the entries that lead to or from a place that `gone` names.
+    pub fn invalidate(&self, gone: impl Fn(u64) -> bool) {
         for slot in &self.slots[1..] {
             let target = slot.target.load(Ordering::Relaxed);
             let named = gone(target) || gone(Self::middle(target));
@@ -115,7 +115,7 @@ mod tests {
         // There is no more room: the first slot of the table stays out.
         assert_eq!(targets.get(last + 7 * size), None);
         assert_eq!(targets.get(0), None);
-        targets.forget(|at| at == last || at == 101);
+        targets.invalidate(|at| at == last || at == 101);
         assert_eq!(targets.get(last), None);
         assert_eq!(targets.get(last + size), None);
         assert_eq!(targets.get(last + 2 * size), Some(102));
@@ -129,7 +129,7 @@ mod tests {
         targets.insert(Targets::middle(0x1234), 5);
         assert_eq!(targets.get(0x1234), Some(5));
         assert_eq!(targets.find(0x1234), None);
-        targets.forget(|at| at == 0x1234);
+        targets.invalidate(|at| at == 0x1234);
         assert_eq!(targets.get(0x1234), None);
     }
 }

@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::area::Area;
 use crate::code::Code;
+use crate::code_cache::CodeCache;
 use crate::emit::trace::Span;
 use crate::emit::{Emitter, Finished, Surroundings};
 use crate::features;
@@ -40,7 +40,7 @@ const LARGEST: u64 = 1 << 18;
 /// See [`Translator::trace`].
 pub const TRACE_ROOM: usize = 128;
 
-/// Bytes of what has been made, forgotten since or not.
+/// Bytes of what has been made, invalidated since or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Of RV64 functions that were translated, each once.
@@ -52,7 +52,7 @@ pub struct Usage {
 }
 
 pub struct Translator {
-    area: Area,
+    cache: CodeCache,
     count: bool,
     lookup: Lookup,
     environment: regalloc2::MachineEnv,
@@ -76,7 +76,7 @@ impl Translator {
     pub fn new(code_size: usize, count: bool, lookup: Lookup) -> io::Result<Self> {
         features::check()?;
         Ok(Self {
-            area: Area::new(code_size)?,
+            cache: CodeCache::new(code_size)?,
             count,
             lookup,
             environment: registers::environment(),
@@ -92,7 +92,7 @@ impl Translator {
 
     /// Where translated code can be: start and end.
     pub fn range(&self) -> (u64, u64) {
-        self.area.range()
+        self.cache.range()
     }
 
     pub fn usage(&self) -> Usage {
@@ -134,13 +134,13 @@ impl Translator {
         } else {
             Targets::middle(target)
         };
-        self.area.targets().insert(key, entry);
+        self.cache.targets().insert(key, entry);
         Some(entry)
     }
 
     /// From here on calls of `target`, which is not guest code, go to `entry`.
     pub fn remember(&mut self, target: u64, entry: u64) {
-        self.area.targets().insert(target, entry);
+        self.cache.targets().insert(target, entry);
         // Who goes through another cell does not hand over the target.
         if let Some(&cell) = self.cells.get(&Callee::Elsewhere(target)) {
             cell_at(cell).store(entry, Ordering::Release);
@@ -154,12 +154,12 @@ impl Translator {
 
     /// Where guest registers are at faults. It stays where it is.
     pub fn states(&self) -> &StateTable {
-        self.area.states()
+        self.cache.states()
     }
 
     /// Where calls through registers lead. It stays where it is.
     pub fn targets(&self) -> &Targets {
-        self.area.targets()
+        self.cache.targets()
     }
 
     fn translate(&mut self, program: &dyn Program, pc: u64) -> Option<u64> {
@@ -171,20 +171,20 @@ impl Translator {
         let made = allocated(&summaries, range.clone(), pc, self.count, &self.environment);
         self.summaries = summaries.known.into_inner();
         let (code, allocation) = made?;
-        self.area.leave_shared().ok()?;
-        let at = self.area.next();
+        self.cache.leave_shared().ok()?;
+        let at = self.cache.next();
         let mut finished = self.emit(&code, &allocation, pc, at)?;
         if self.trace {
             let size = finished.bytes.len().max(finished.code_end + TRACE_ROOM);
             finished.bytes.resize(size, 0);
         }
-        if !self.area.append(&finished.bytes) {
+        if !self.cache.append(&finished.bytes) {
             return None;
         }
         self.spans = finished.spans;
         let (tables, bytes) = (finished.states.len(), finished.bytes.len());
         let end = at + finished.code_end as u64;
-        if !self.area.states().push(at..end, pc, finished.states) {
+        if !self.cache.states().push(at..end, pc, finished.states) {
             return None;
         }
         for &(cell, offset) in &finished.cells {
@@ -211,16 +211,16 @@ impl Translator {
         pc: u64,
         at: u64,
     ) -> Option<Finished> {
-        let targets = ptr::from_ref(self.area.targets()) as u64;
-        let cells = RefCell::new((&mut self.cells, &mut self.area));
+        let targets = ptr::from_ref(self.cache.targets()) as u64;
+        let cells = RefCell::new((&mut self.cells, &mut self.cache));
         // 0: there is no more room.
         let full = Cell::new(false);
         let cell = |callee: Callee| {
-            let (cells, area) = &mut *cells.borrow_mut();
+            let (cells, cache) = &mut *cells.borrow_mut();
             if let Some(&known) = cells.get(&callee) {
                 return known;
             }
-            let Some(new) = area.cell() else {
+            let Some(new) = cache.cell() else {
                 full.set(true);
                 return targets;
             };
@@ -238,24 +238,24 @@ impl Translator {
         (finished.is_exact && !full.get()).then_some(finished)
     }
 
-    /// Forgets everything of addresses in these ranges: guest code that goes, and what other code is to
+    /// Invalidates everything of addresses in these ranges: guest code that goes, and what other code is to
     /// stand at.
-    pub fn forget(&mut self, ranges: &[Range<u64>]) {
+    pub fn invalidate(&mut self, ranges: &[Range<u64>]) {
         let named = |at: u64| ranges.iter().any(|range| range.contains(&at));
         self.entries.retain(|&guest, _| !named(guest));
         self.summaries.retain(|&guest, _| !named(guest));
-        let area = &mut self.area;
+        let cache = &mut self.cache;
         self.cells.retain(|callee, cell| {
             let gone = matches!(*callee, Callee::Guest(at) if named(at));
             if gone {
-                area.free_cell(*cell);
+                cache.free_cell(*cell);
             }
             !gone
         });
         self.translated.retain(|&guest| !named(guest));
         // A cell that others call through may still lead to what was to translate its function.
         let cells = &self.cells;
-        let gone = self.area.forget(named, |gone| {
+        let gone = self.cache.invalidate(named, |gone| {
             cells.values().any(|&cell| {
                 let code = cell_at(cell).load(Ordering::Relaxed);
                 gone.iter().any(|gone| gone.contains(&code))
@@ -263,22 +263,22 @@ impl Translator {
         });
         // What leads out of guest code stays: the loop looks again at where it leads.
         let within = |at: u64| named(at) || gone.iter().any(|gone| gone.contains(&at));
-        self.area.targets().forget(within);
+        self.cache.targets().invalidate(within);
     }
 
     /// Call before a fork.
     pub fn forking(&mut self) {
-        self.area.forking();
+        self.cache.forking();
     }
 
     /// Call in the child of a fork.
     pub fn forked(&mut self) {
-        self.area.is_shared();
+        self.cache.is_shared();
     }
 }
 
 fn cell_at(address: u64) -> &'static AtomicU64 {
-    // SAFETY: a cell of the area, which lives as long as the translator.
+    // SAFETY: a cell of the code cache, which lives as long as the translator.
     unsafe { &*(address as *const AtomicU64) }
 }
 

@@ -237,7 +237,7 @@ pub fn forget(ranges: &[Range<u64>]) {
     if enabled() {
         TRANSLATOR.with(|translator| {
             if let Some(translator) = translator {
-                alloc::with(|| translator.forget(ranges));
+                alloc::with(|| translator.invalidate(ranges));
             }
         });
     }

@@ -72,7 +72,7 @@ fn drop_checks(code: &mut Code, boxed: &[bool]) {
     for node in &mut code.nodes {
         if node.op == Op::Unbox && boxed[node.value(0).vreg()] {
             aliases.replace(node.value(UNBOXED).vreg(), node.value(0).vreg());
-            node.forget();
+            node.clear();
         }
     }
     aliases.apply(code);
@@ -128,7 +128,7 @@ fn check_once(code: &mut Code) {
         for &(_, n) in dropped {
             aliases.grow(code.vregs);
             aliases.replace(code.nodes[n].value(UNBOXED).vreg(), kept.vreg());
-            code.nodes[n].forget();
+            code.nodes[n].clear();
         }
     }
     aliases.grow(code.vregs);
@@ -166,7 +166,7 @@ fn drop_boxes(code: &mut Code, phis: &[Phi], boxed: &[bool]) {
         if node.op == Op::Box && !needed[node.value(1).vreg()] {
             bare[node.value(0).vreg()] = true;
             aliases.replace(node.value(1).vreg(), node.value(0).vreg());
-            node.forget();
+            node.clear();
         }
     }
     aliases.apply(code);

@@ -64,7 +64,7 @@ pub fn checks(code: &mut Code) {
             if !seen[to] {
                 unchecked[to] = Some(single);
                 aliases.replace(to, from);
-                node.forget();
+                node.clear();
             }
         }
     }

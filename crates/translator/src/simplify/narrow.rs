@@ -23,7 +23,7 @@ pub fn extensions(code: &mut Code) {
                 let (from, to) = (node.value(0).vreg(), node.value(1).vreg());
                 if extended[from] || !needed[to] {
                     aliases.replace(to, from);
-                    node.forget();
+                    node.clear();
                 }
             }
             Op::Branch(cc, k, _) if narrow[n] => node.op = Op::Branch(cc, k, true),

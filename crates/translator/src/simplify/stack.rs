@@ -90,7 +90,7 @@ pub fn loads(code: &mut Code) {
         for node in &mut code.nodes[begin..end] {
             if let Some(known) = frame.execute(node) {
                 aliases.replace(node.value(0).vreg(), known.vreg());
-                node.forget();
+                node.clear();
             }
         }
         if !frame.values.is_empty() {

@@ -271,7 +271,7 @@ pub fn execute(data: &[u8]) -> bool {
     }
     if let Some((mut translator, _)) = CURRENT.lock().unwrap().take() {
         // Its tables would stay otherwise.
-        translator.forget(std::slice::from_ref(&all));
+        translator.invalidate(std::slice::from_ref(&all));
     }
     true
 }

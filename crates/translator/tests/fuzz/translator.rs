@@ -69,7 +69,7 @@ pub fn translate_all(data: &[u8]) {
     for at in starts.chain(middles) {
         check(&mut translator, &guest, at);
     }
-    translator.forget(std::slice::from_ref(&(base..base + len)));
+    translator.invalidate(std::slice::from_ref(&(base..base + len)));
     for at in base..base + len {
         assert_eq!(translator.targets().get(at), None, "{at:#x} is still known");
     }

@@ -18,7 +18,7 @@ pub trait Engine {
 
     /// Registers that are dead at a fault may be overwritten in the hart: it is what the engine goes
     /// on with.
-    fn forgets(&self) -> bool {
+    fn clobbers_dead(&self) -> bool {
         false
     }
 
@@ -46,14 +46,14 @@ impl Observer for Census {
 
 struct Interpreter {
     census: Census,
-    forgets: bool,
+    clobbers_dead: bool,
 }
 
 impl Interpreter {
     fn plain(_: &CodeRegion, _: &Program) -> Box<dyn Engine> {
         Box::new(Self {
             census: Census([0; 256]),
-            forgets: false,
+            clobbers_dead: false,
         })
     }
 
@@ -61,7 +61,7 @@ impl Interpreter {
     fn forgetful(_: &CodeRegion, _: &Program) -> Box<dyn Engine> {
         Box::new(Self {
             census: Census([0; 256]),
-            forgets: true,
+            clobbers_dead: true,
         })
     }
 }
@@ -79,7 +79,7 @@ pub fn interpreted(pc: u64) -> bool {
 
 impl Engine for Interpreter {
     fn name(&self) -> &'static str {
-        if self.forgets {
+        if self.clobbers_dead {
             "interp, forgetful"
         } else {
             "interp"
@@ -89,7 +89,7 @@ impl Engine for Interpreter {
     fn run(&mut self, hart: &mut Hart, code: &CodeRegion) -> Exit {
         // SAFETY: the generated code stays in the program's mappings.
         let memory = unsafe { Identity::new() };
-        if self.forgets {
+        if self.clobbers_dead {
             run(hart, &memory, code, &mut NoObserver)
         } else {
             run(hart, &memory, code, &mut self.census)
@@ -100,11 +100,11 @@ impl Engine for Interpreter {
         interpreted(context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64).then_some(*hart)
     }
 
-    fn forgets(&self) -> bool {
-        self.forgets
+    fn clobbers_dead(&self) -> bool {
+        self.clobbers_dead
     }
 
     fn census(&self) -> Option<&[u64; 256]> {
-        (!self.forgets).then_some(&self.census.0)
+        (!self.clobbers_dead).then_some(&self.census.0)
     }
 }

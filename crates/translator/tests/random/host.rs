@@ -165,15 +165,15 @@ unsafe fn fault(
             return Ok(true);
         }
         protect(page, 4096, libc::PROT_READ | libc::PROT_WRITE);
-        if (*current.engine).forgets() {
-            forget(&*current.program, &mut *current.hart);
+        if (*current.engine).clobbers_dead() {
+            clobber_dead(&*current.program, &mut *current.hart);
         }
     }
     Ok(false)
 }
 
-/// Overwrites what the generator takes for dead.
-fn forget(program: &Program, hart: &mut Hart) {
+/// Overwrites the registers that the generator takes for dead.
+fn clobber_dead(program: &Program, hart: &mut Hart) {
     let live = program
         .live
         .get(&hart.pc)

@@ -23,7 +23,7 @@ const STATES_AT: usize = CELLS_AT + 8 * CELLS;
 const OWN_AT: usize = (STATES_AT + size_of::<StateTable>()).next_multiple_of(PAGE);
 const DATA: usize = OWN_AT + PAGE;
 
-pub struct Area {
+pub struct CodeCache {
     /// Start of the reservation: a guard page, the data, the code, a guard page.
     reserved: usize,
     size: usize,
@@ -45,7 +45,7 @@ pub struct Area {
 }
 
 // SAFETY: the mappings belong to the value.
-unsafe impl Send for Area {}
+unsafe impl Send for CodeCache {}
 
 fn map(at: usize, size: usize, protection: c_int, flags: c_int, file: c_int) -> io::Result<usize> {
     // SAFETY: at a place of the kernel's choice, or inside our own reservation.
@@ -129,14 +129,14 @@ fn share_file(at: usize, size: usize) -> io::Result<usize> {
     }
 }
 
-impl Area {
+impl CodeCache {
     /// Room for `code_size` bytes of code.
     pub fn new(code_size: usize) -> io::Result<Self> {
         let code_size = code_size.next_multiple_of(PAGE);
         let size = PAGE + DATA + code_size + PAGE;
         let none = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let reserved = map(0, size, libc::PROT_NONE, none, -1)?;
-        let mut area = Self {
+        let mut cache = Self {
             reserved,
             size,
             code: reserved + PAGE + DATA,
@@ -154,15 +154,15 @@ impl Area {
         let data = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         let read_write = libc::PROT_READ | libc::PROT_WRITE;
         map(reserved + PAGE, DATA, read_write, data, -1)?;
-        area.targets().init();
-        area.own().store(1, Ordering::Relaxed);
+        cache.targets().init();
+        cache.own().store(1, Ordering::Relaxed);
         // SAFETY: a page of the mapping just made. Without it a child is known by `is_shared` alone.
         unsafe {
             let page = (reserved + PAGE + OWN_AT) as *mut c_void;
             libc::madvise(page, PAGE, libc::MADV_WIPEONFORK);
         }
-        area.writable = map_twice(area.code, code_size)?;
-        Ok(area)
+        cache.writable = map_twice(cache.code, code_size)?;
+        Ok(cache)
     }
 
     /// Start and end of the code.
@@ -206,14 +206,14 @@ impl Area {
         self.cells_free.push(cell);
     }
 
-    /// Forgets the translations of guest addresses that are `named`, and returns where they were. What was
-    /// made last can be used again, unless it is still `in_use`.
-    pub fn forget(
+    /// Invalidates the translations of guest addresses that are `named`, and returns where they were. The
+    /// memory of the last ones can be used again, unless they are still `in_use`.
+    pub fn invalidate(
         &mut self,
         named: impl Fn(u64) -> bool,
         in_use: impl Fn(&[Range<u64>]) -> bool,
     ) -> Vec<Range<u64>> {
-        let gone = self.states().forget(named);
+        let gone = self.states().invalidate(named);
         if in_use(&gone) {
             self.kept = self.used;
         }
@@ -236,7 +236,7 @@ impl Area {
         (self.code + self.used) as u64
     }
 
-    /// Appends code, to memory of this process's own ([`Area::leave_shared`]); false: it has no room.
+    /// Appends code, to memory of this process's own ([`CodeCache::leave_shared`]); false: it has no room.
     pub fn append(&mut self, bytes: &[u8]) -> bool {
         if self.code_size - self.used < bytes.len() {
             return false;
@@ -255,7 +255,7 @@ impl Area {
         self.shared = true;
     }
 
-    /// What is left of the area gets memory of this process's own.
+    /// The rest of the code cache gets memory of this process's own.
     pub fn leave_shared(&mut self) -> io::Result<()> {
         if !self.shared && self.own().load(Ordering::Relaxed) != 0 {
             return Ok(());
@@ -282,7 +282,7 @@ impl Area {
     }
 }
 
-impl Drop for Area {
+impl Drop for CodeCache {
     fn drop(&mut self) {
         // SAFETY: our own mappings, which nobody uses any more.
         unsafe {
@@ -302,16 +302,16 @@ mod tests {
     use super::*;
     use crate::state::States;
 
-    fn add(area: &mut Area, guest: u64, byte: u8) -> u64 {
-        area.leave_shared().unwrap();
-        let at = area.next();
-        assert!(area.append(&[byte; 64]));
-        assert!(area.states().push(at..at + 64, guest, States::default()));
+    fn add(cache: &mut CodeCache, guest: u64, byte: u8) -> u64 {
+        cache.leave_shared().unwrap();
+        let at = cache.next();
+        assert!(cache.append(&[byte; 64]));
+        assert!(cache.states().push(at..at + 64, guest, States::default()));
         at
     }
 
     fn first_byte(at: u64) -> u8 {
-        // SAFETY: readable memory of the area.
+        // SAFETY: readable memory of the code cache.
         unsafe { *(at as *const u8) }
     }
 
@@ -333,25 +333,25 @@ mod tests {
 
     #[test]
     fn a_child_of_any_kind_has_memory_of_its_own() {
-        let mut area = Area::new(1 << 20).unwrap();
-        let first = add(&mut area, 0x1000, 1);
-        let (next, parents) = (area.next(), area.range());
+        let mut cache = CodeCache::new(1 << 20).unwrap();
+        let first = add(&mut cache, 0x1000, 1);
+        let (next, parents) = (cache.next(), cache.range());
         let child = in_child(|| {
-            let second = add(&mut area, 0x2000, 2);
+            let second = add(&mut cache, 0x2000, 2);
             assert!(second >= next && second < parents.1);
             first_byte(first) * 16 + first_byte(second)
         });
         assert_eq!(child, 0x12);
         assert_eq!(first_byte(next), 0, "the child has written to it");
-        assert_eq!(add(&mut area, 0x2000, 3), next);
+        assert_eq!(add(&mut cache, 0x2000, 3), next);
     }
 
     #[test]
     fn what_a_child_executes_is_given_back_in_other_memory() {
-        let mut area = Area::new(1 << 20).unwrap();
-        add(&mut area, 0x1000, 1);
-        let second = add(&mut area, 0x2000, 2);
-        area.forking();
+        let mut cache = CodeCache::new(1 << 20).unwrap();
+        add(&mut cache, 0x1000, 1);
+        let second = add(&mut cache, 0x2000, 2);
+        cache.forking();
         let mut pipe = [0; 2];
         // SAFETY: descriptors of the test's own.
         assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
@@ -366,9 +366,9 @@ mod tests {
                 libc::_exit(first_byte(second).into());
             }
         }
-        area.forget(|guest| guest == 0x2000, |_| false);
-        assert_eq!(area.next(), second);
-        let again = add(&mut area, 0x3000, 3);
+        cache.invalidate(|guest| guest == 0x2000, |_| false);
+        assert_eq!(cache.next(), second);
+        let again = add(&mut cache, 0x3000, 3);
         assert!(again >= second && first_byte(again) == 3);
         let mut status = 0;
         // SAFETY: one byte, and the child's status.
