@@ -1,134 +1,162 @@
-//! Decoded instructions.
+//! Instructions without their operands, and what the table says of each.
 
-/// What the interpreter dispatches on: one variant per instruction of RV64GC, Zba, Zbb, Zbs
-/// and Zicond. Compressed instructions have been expanded, hints are `Nop`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[rustfmt::skip]
-pub enum Op {
-    /// The cache slot is empty.
-    Undecoded = 0,
-    /// The slot behind the region's last one.
-    End,
-    Illegal, Nop,
-    Lui, Auipc, Jal, Jalr,
-    Beq, Bne, Blt, Bge, Bltu, Bgeu,
-    Lb, Lh, Lw, Ld, Lbu, Lhu, Lwu, Sb, Sh, Sw, Sd,
-    Addi, Slti, Sltiu, Xori, Ori, Andi, Slli, Srli, Srai,
-    Add, Sub, Sll, Slt, Sltu, Xor, Srl, Sra, Or, And,
-    Addiw, Slliw, Srliw, Sraiw, Addw, Subw, Sllw, Srlw, Sraw,
-    Fence, FenceI, Pause, Ecall, Ebreak,
-    Csrrw, Csrrs, Csrrc, Csrrwi, Csrrsi, Csrrci,
-    Mul, Mulh, Mulhsu, Mulhu, Div, Divu, Rem, Remu,
-    Mulw, Divw, Divuw, Remw, Remuw,
-    AddUw, Sh1add, Sh2add, Sh3add, Sh1addUw, Sh2addUw, Sh3addUw, SlliUw,
-    Andn, Orn, Xnor, Clz, Clzw, Ctz, Ctzw, Cpop, Cpopw, Max, Maxu, Min, Minu, SextB, SextH, ZextH,
-    Rol, Rolw, Ror, Rori, Roriw, Rorw, OrcB, Rev8,
-    Bclr, Bclri, Bext, Bexti, Binv, Binvi, Bset, Bseti,
-    CzeroEqz, CzeroNez,
-    LrW, ScW, AmoswapW, AmoaddW, AmoxorW, AmoandW, AmoorW, AmominW, AmomaxW, AmominuW, AmomaxuW,
-    LrD, ScD, AmoswapD, AmoaddD, AmoxorD, AmoandD, AmoorD, AmominD, AmomaxD, AmominuD, AmomaxuD,
-    Flw, Fsw, Fld, Fsd,
-    FmaddS, FmsubS, FnmsubS, FnmaddS, FaddS, FsubS, FmulS, FdivS, FsqrtS,
-    FsgnjS, FsgnjnS, FsgnjxS, FminS, FmaxS, FeqS, FltS, FleS, FclassS,
-    FcvtWS, FcvtWuS, FcvtLS, FcvtLuS, FcvtSW, FcvtSWu, FcvtSL, FcvtSLu, FmvXW, FmvWX,
-    FmaddD, FmsubD, FnmsubD, FnmaddD, FaddD, FsubD, FmulD, FdivD, FsqrtD,
-    FsgnjD, FsgnjnD, FsgnjxD, FminD, FmaxD, FeqD, FltD, FleD, FclassD,
-    FcvtWD, FcvtWuD, FcvtLD, FcvtLuD, FcvtDW, FcvtDWu, FcvtDL, FcvtDLu, FmvXD, FmvDX,
-    FcvtSD, FcvtDS,
+use crate::format::Format;
+use crate::table::for_each_op;
+
+/// What kind of work an instruction is: what its cost depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Integer computations of RV64I.
+    Int,
+    /// Address computations (Zba).
+    Address,
+    /// Bit manipulation (Zbb, Zbs, Zicond).
+    Bit,
+    Mul,
+    Div,
+    Load,
+    Store,
+    Atomic,
+    Branch,
+    /// Unconditional jumps, calls and returns.
+    Jump,
+    /// Addition, comparison, conversion, moves between the register files.
+    Fp,
+    FpMul,
+    /// Division and square root.
+    FpDiv,
+    /// Fences, control and status registers, environment.
+    System,
 }
 
-/// The last variant; [`Insn::op`] relies on it.
-const LAST: Op = Op::FcvtDS;
+impl Class {
+    /// Computes an integer from integers, and does nothing else: with x0 as destination it is a hint.
+    pub const fn computes(self) -> bool {
+        matches!(
+            self,
+            Self::Int | Self::Address | Self::Bit | Self::Mul | Self::Div
+        )
+    }
+}
+
+/// The memory that an instruction accesses, in bytes. What accesses memory may fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    None,
+    Load(u8),
+    Store(u8),
+    /// Loads and stores: atomic memory operations.
+    Update(u8),
+}
+
+/// A row of the table.
+#[derive(Clone, Copy)]
+struct Info {
+    name: &'static str,
+    mask: u32,
+    bits: u32,
+    format: Format,
+    class: Class,
+    access: Access,
+}
+
+impl Info {
+    /// Of what is no instruction: no word is one.
+    const fn pseudo(name: &'static str) -> Self {
+        Self {
+            name,
+            mask: 0,
+            bits: 0,
+            format: Format::Bare,
+            class: Class::Int,
+            access: Access::None,
+        }
+    }
+}
+
+macro_rules! define_op {
+    ($($op:ident, $name:literal, $mask:literal, $bits:literal, $format:ident, $class:ident,
+       $access:ident $(($bytes:literal))?;)*) => {
+        /// What the interpreter dispatches on: one variant per instruction of RV64GC, Zba, Zbb, Zbs
+        /// and Zicond. Compressed instructions have been expanded, hints are `Nop`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Op {
+            /// The cache slot is empty.
+            Undecoded = 0,
+            /// The slot behind the region's last one.
+            End,
+            Illegal,
+            Nop,
+            $(#[doc = $name] $op,)*
+        }
+
+        impl Op {
+            /// Every one of them, by its number.
+            pub const ALL: [Self; Self::COUNT] =
+                [Self::Undecoded, Self::End, Self::Illegal, Self::Nop, $(Self::$op,)*];
+            /// How many there are.
+            pub const COUNT: usize = 4 $(+ { let _ = Self::$op; 1 })*;
+        }
+
+        const INFO: [Info; Op::COUNT] = [
+            Info::pseudo("(undecoded)"),
+            Info::pseudo("(end)"),
+            Info::pseudo("(illegal)"),
+            Info::pseudo("nop"),
+            $(Info {
+                name: $name,
+                mask: $mask,
+                bits: $bits,
+                format: Format::$format,
+                class: Class::$class,
+                access: Access::$access $(($bytes))?,
+            },)*
+        ];
+    };
+}
+
+for_each_op!(define_op);
 
 impl Op {
     /// Every one of them.
     pub fn all() -> impl Iterator<Item = Op> {
-        // SAFETY: the variants have the numbers from 0 to that of the last.
-        (0..=LAST as u8).map(|number| unsafe { core::mem::transmute::<u8, Op>(number) })
-    }
-}
-
-/// A decoded instruction in 8 bytes; a low byte of 0 is [`Op::Undecoded`], whatever is above it.
-///
-/// Bits 0..8 op, 8..13 rd, 13..16 length in bytes, 16..21 rs1, 24..29 rs2, 32..64 immediate. In the
-/// immediate: the CSR number; for rounded floating-point instructions rm in bits 0..3 and rs3 in
-/// bits 8..13; for [`Op::Illegal`] the instruction's bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Insn(u64);
-
-impl Insn {
-    /// An instruction of `len` bytes; which fields mean something is a matter of `op`.
-    pub fn new(op: Op, len: u32, rd: u32, rs1: u32, rs2: u32, imm: i32) -> Self {
-        Self(
-            op as u64
-                | u64::from(rd & 31) << 8
-                | u64::from(len & 6) << 13
-                | u64::from(rs1 & 31) << 16
-                | u64::from(rs2 & 31) << 24
-                | u64::from(imm as u32) << 32,
-        )
+        Self::ALL.into_iter()
     }
 
-    /// The instruction that [`Self::word`] made a word of.
-    ///
-    /// # Safety
-    /// `word` comes from [`Self::word`], or its low byte is 0.
-    #[inline(always)]
-    pub unsafe fn from_word(word: u64) -> Self {
-        Self(word)
+    const fn info(self) -> &'static Info {
+        static TABLE: [Info; Op::COUNT] = INFO;
+        &TABLE[self as usize]
     }
 
-    /// As a decode cache keeps it.
-    #[inline(always)]
-    pub fn word(self) -> u64 {
-        self.0
+    /// As assemblers write it.
+    pub const fn name(self) -> &'static str {
+        self.info().name
     }
 
-    #[inline(always)]
-    pub fn op(self) -> Op {
-        debug_assert!(self.0 as u8 <= LAST as u8);
-        // SAFETY: the low byte was an `Op` when the value was made, or 0, which is one.
-        unsafe { core::mem::transmute::<u8, Op>(self.0 as u8) }
+    /// Mask and bits: `w & mask == bits` for words of this instruction. For pseudo instructions both
+    /// are 0.
+    pub const fn encoding(self) -> (u32, u32) {
+        (self.info().mask, self.info().bits)
     }
 
-    /// Length in bytes, 2 or 4.
-    #[inline(always)]
-    #[allow(clippy::len_without_is_empty)]
-    pub fn len(self) -> u64 {
-        self.0 >> 13 & 6
+    /// The shape of its operands.
+    pub const fn format(self) -> Format {
+        self.info().format
     }
 
-    #[inline(always)]
-    pub fn rd(self) -> usize {
-        (self.0 >> 8) as usize & 31
+    /// What kind of work it is.
+    pub const fn class(self) -> Class {
+        self.info().class
     }
 
-    #[inline(always)]
-    pub fn rs1(self) -> usize {
-        (self.0 >> 16) as usize & 31
+    /// The memory that it accesses.
+    pub const fn access(self) -> Access {
+        self.info().access
     }
 
-    #[inline(always)]
-    pub fn rs2(self) -> usize {
-        (self.0 >> 24) as usize & 31
-    }
-
-    /// Third operand of a fused multiply-add.
-    #[inline(always)]
-    pub fn rs3(self) -> usize {
-        (self.0 >> 40) as usize & 31
-    }
-
-    /// Rounding mode field of a floating-point instruction.
-    #[inline(always)]
-    pub fn rm(self) -> u32 {
-        (self.0 >> 32) as u32 & 7
-    }
-
-    /// Sign-extended.
-    #[inline(always)]
-    pub fn imm(self) -> u64 {
-        (self.0 as i64 >> 32) as u64
+    /// Does it access memory?
+    pub const fn may_fault(self) -> bool {
+        !matches!(self.access(), Access::None)
     }
 }

@@ -5,11 +5,10 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::liveness::{may_fault, reads_writes};
 use crate::program::Program;
 use crate::registers::{Reg, Regs, SAVED, SP, bit};
 use crate::tables::{Tables, instructions};
-use flick_riscv::{Insn, Op};
+use flick_riscv::{Class, Insn, Op};
 
 /// A jump by a table that never changes: the address follows from the index alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,8 +231,8 @@ impl<'a> Jumps<'a> {
         let between = (address + 1..end).filter(|&n| n != load && n != at);
         let is_free = |n: usize| {
             let insn = insns[n].1;
-            let (reads, writes) = reads_writes(insn);
-            !changes_memory(insn.op()) && (n < load || (reads | writes) & scratch == 0)
+            !changes_memory(insn.op())
+                && (n < load || (insn.reads() | insn.writes()) & scratch == 0)
         };
         let is_alone = between.into_iter().all(is_free);
         let is_jump = insns[end].1.imm() == 0;
@@ -261,13 +260,12 @@ impl Known<'_> {
 
 /// Whether an instruction may change memory, or order others' changes.
 fn changes_memory(op: Op) -> bool {
-    use Op::*;
-    let is_load = matches!(op, Lb | Lh | Lw | Ld | Lbu | Lhu | Lwu | Flw | Fld);
-    matches!(op, Fence | Jal | Jalr) || may_fault(op) && !is_load
+    let is_load = op.class() == Class::Load;
+    matches!(op, Op::Fence | Op::Jal | Op::Jalr) || op.may_fault() && !is_load
 }
 
 fn writer(insns: &[(u64, Insn)], reg: Reg) -> Option<usize> {
-    let writes = |(_, insn): &(u64, Insn)| reads_writes(*insn).1 & bit(reg) != 0;
+    let writes = |(_, insn): &(u64, Insn)| insn.writes() & bit(reg) != 0;
     insns.iter().rposition(writes)
 }
 
@@ -298,7 +296,7 @@ fn kept(starts: &BTreeMap<u64, Insn>) -> BTreeMap<Reg, u64> {
         let rd = insn.rd();
         if insn.op() == Op::Sd && insn.rs1() == SP && !set.contains_key(&insn.rs2()) {
             saved.entry(insn.rs2()).or_insert(insn.imm());
-        } else if rd != 0 && SAVED & reads_writes(insn).1 & bit(rd) != 0 {
+        } else if rd != 0 && SAVED & insn.writes() & bit(rd) != 0 {
             let all = set.entry(rd).or_default();
             match (insn.op(), last) {
                 (Op::Ld, _) if insn.rs1() == SP && saved.get(&rd) == Some(&insn.imm()) => {}

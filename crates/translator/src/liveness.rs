@@ -50,46 +50,6 @@ impl Summary {
     }
 }
 
-const fn float(reg: usize) -> Regs {
-    bit(reg + 32)
-}
-
-/// What an instruction that is translated reads and writes, apart from where it jumps to.
-pub fn reads_writes(insn: Insn) -> (Regs, Regs) {
-    use Op::*;
-    let (rd, a, b) = (bit(insn.rd()), bit(insn.rs1()), bit(insn.rs2()));
-    let (fd, fa) = (float(insn.rd()), float(insn.rs1()));
-    let (fb, fc) = (float(insn.rs2()), float(insn.rs3()));
-    match insn.op() {
-        Nop | Fence | Pause => (0, 0),
-        Lui | Auipc | Jal => (0, rd),
-        Jalr => (a, rd),
-        Beq | Bne | Blt | Bge | Bltu | Bgeu => (a | b, 0),
-        Lb | Lh | Lw | Ld | Lbu | Lhu | Lwu => (a, rd),
-        Sb | Sh | Sw | Sd => (a | b, 0),
-        Addi | Slti | Sltiu | Xori | Ori | Andi | Slli | Srli | Srai | Addiw | Slliw | Srliw
-        | Sraiw => (a, rd),
-        SlliUw | Clz | Clzw | Ctz | Ctzw | Cpop | Cpopw | SextB | SextH | ZextH | Rori | Roriw
-        | OrcB | Rev8 | Bclri | Bexti | Binvi | Bseti => (a, rd),
-        Flw | Fld => (a, fd),
-        Fsw | Fsd => (a | fb, 0),
-        LrW | LrD => (a, rd),
-        FmaddS | FmsubS | FnmsubS | FnmaddS | FmaddD | FmsubD | FnmsubD | FnmaddD => {
-            (fa | fb | fc, fd)
-        }
-        FaddS | FsubS | FmulS | FdivS | FsgnjS | FsgnjnS | FsgnjxS | FminS | FmaxS | FaddD
-        | FsubD | FmulD | FdivD | FsgnjD | FsgnjnD | FsgnjxD | FminD | FmaxD => (fa | fb, fd),
-        FsqrtS | FsqrtD | FcvtSD | FcvtDS => (fa, fd),
-        FeqS | FltS | FleS | FeqD | FltD | FleD => (fa | fb, rd),
-        FclassS | FclassD | FcvtWS | FcvtWuS | FcvtLS | FcvtLuS | FcvtWD | FcvtWuD | FcvtLD
-        | FcvtLuD | FmvXW | FmvXD => (fa, rd),
-        FcvtSW | FcvtSWu | FcvtSL | FcvtSLu | FcvtDW | FcvtDWu | FcvtDL | FcvtDLu | FmvWX
-        | FmvDX => (a, fd),
-        // Computations on integer registers, atomics.
-        _ => (a | b, rd),
-    }
-}
-
 /// Whether a function finds its frame by s0, not sp.
 pub fn has_frame_pointer(program: &dyn Program, range: &Range<u64>) -> bool {
     let mut pc = range.start;
@@ -100,50 +60,6 @@ pub fn has_frame_pointer(program: &dyn Program, range: &Range<u64>) -> bool {
         pc += insn.len();
     }
     false
-}
-
-/// Whether an instruction accesses memory.
-pub fn may_fault(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        Lb | Lh
-            | Lw
-            | Ld
-            | Lbu
-            | Lhu
-            | Lwu
-            | Sb
-            | Sh
-            | Sw
-            | Sd
-            | Flw
-            | Fsw
-            | Fld
-            | Fsd
-            | LrW
-            | ScW
-            | AmoswapW
-            | AmoaddW
-            | AmoxorW
-            | AmoandW
-            | AmoorW
-            | AmominW
-            | AmomaxW
-            | AmominuW
-            | AmomaxuW
-            | LrD
-            | ScD
-            | AmoswapD
-            | AmoaddD
-            | AmoxorD
-            | AmoandD
-            | AmoorD
-            | AmominD
-            | AmomaxD
-            | AmominuD
-            | AmomaxuD
-    )
 }
 
 /// The registers that are alive before instructions, within one function.
@@ -184,13 +100,12 @@ impl Liveness<'_> {
                 SAVED | bit(insn.rs1()) | self.handed_over(Summary::UNKNOWN) & defined
             }
             _ => {
-                let (reads, writes) = reads_writes(insn);
                 // Unwinders find a frame by its pointer.
-                let frame = match self.frame_pointer && may_fault(insn.op()) {
+                let frame = match self.frame_pointer && insn.op().may_fault() {
                     true => bit(S0),
                     false => 0,
                 };
-                after & !writes | reads | frame
+                after & !insn.writes() | insn.reads() | frame
             }
         }
     }
@@ -211,7 +126,7 @@ impl Liveness<'_> {
             // Temporaries and arguments are nobody's after a call.
             Flow::Call(target) => SAVED | (self.summary)(target).results | bit(RA),
             Flow::CallIndirect => SAVED | RESULTS | bit(RA),
-            _ => before | reads_writes(insn).1,
+            _ => before | insn.writes(),
         }
     }
 

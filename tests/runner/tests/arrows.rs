@@ -67,9 +67,9 @@ const PARTS: [(&str, &[&str]); 19] = [
         &["flick-engine", "flick-riscv", "flick-riscv-testing"],
     ),
     ("flick-engine", &["flick-riscv", "flick-riscv-testing"]),
-    ("flick-riscv", &["flick-riscv-testing"]),
     // For tests alone.
-    ("flick-riscv-testing", &[]),
+    ("flick-riscv-testing", &["flick-riscv"]),
+    ("flick-riscv", &[]),
     ("flick-image", &["flick-abi", "flick-names"]),
     ("flick-events", &["flick-abi", "flick-names"]),
     ("flick-abi", &[]),

@@ -49,7 +49,7 @@ fn test() -> Result<(), String> {
     let mut differing = vec![0; OPCODES.len()];
     for (n, group) in chosen.chunks(TOGETHER).enumerate() {
         let mut rng = Rng(seed << 20 ^ n as u64);
-        let program = program::build(&mut rng, OPCODES, group);
+        let program = program::build(&mut rng, &OPCODES, group);
         let ours = execute::engine(&program);
         let theirs = execute::qemu(&program, &n.to_string())?;
         compare(&program, &ours, &theirs, &mut counts, &mut differing);

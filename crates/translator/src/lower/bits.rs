@@ -3,10 +3,6 @@ use regalloc2::{Operand, VReg};
 
 use super::*;
 
-pub fn is_bits(op: Guest) -> bool {
-    op as u8 >= Guest::AddUw as u8 && op as u8 <= Guest::CzeroNez as u8
-}
-
 /// A byte of each of 64 bits' bytes.
 const fn bytes(byte: u8) -> i64 {
     i64::from_ne_bytes([byte; 8])

@@ -7,14 +7,13 @@ use regalloc2::{Operand, RegClass, VReg};
 
 use super::*;
 use flick_engine::fp;
-
-pub fn is_float(op: Guest) -> bool {
-    op as u8 >= Guest::FmaddS as u8 && op as u8 <= Guest::FcvtDS as u8
-}
+use flick_riscv::Format;
 
 /// Whether the instruction's operands and result, as far as they are floating-point, are single.
 fn is_single(op: Guest) -> bool {
-    op as u8 >= Guest::FmaddS as u8 && op as u8 <= Guest::FmvWX as u8
+    let (_, bits) = op.encoding();
+    // The field "fmt" is that of the result; only fcvt.s.d and fcvt.d.s have operands of the other.
+    bits >> 25 & 3 == 0 && op != Guest::FcvtSD
 }
 
 impl Lower<'_> {
@@ -157,8 +156,8 @@ impl Lower<'_> {
     /// By the interpreter's function: operands in rdi, rsi and rdx, the result in rax.
     fn helper(&mut self, at: At) {
         let (pc, insn) = (at.pc, at.insn);
-        let (reads, writes) = super::super::liveness::reads_writes(insn);
-        let from_int = !is_float_operand(insn.op());
+        let (reads, writes) = (insn.reads(), insn.writes());
+        let from_int = matches!(insn.op().format(), Format::Fx | Format::FxRm);
         let mut operands = vec![];
         let sources = [insn.rs1(), insn.rs2(), insn.rs3()];
         for (n, (number, place)) in sources.into_iter().zip([RDI, RSI, RDX]).enumerate() {
@@ -186,13 +185,4 @@ impl Lower<'_> {
         let raw = self.value(Op::BitsToFloat(false), pc, &[value], RegClass::Float);
         self.set_float(insn.rd(), raw);
     }
-}
-
-/// Whether the first operand is a floating-point register.
-fn is_float_operand(op: Guest) -> bool {
-    use Guest::*;
-    !matches!(
-        op,
-        FcvtSW | FcvtSWu | FcvtSL | FcvtSLu | FcvtDW | FcvtDWu | FcvtDL | FcvtDLu | FmvWX | FmvDX
-    )
 }

@@ -10,11 +10,11 @@ use regalloc2::{Block, Operand, RegClass, VReg};
 
 use super::code::*;
 use super::function::{End, Function};
-use super::liveness::{Liveness, reads_writes};
+use super::liveness::Liveness;
 use super::program::Program;
 use super::registers::*;
 use flick_engine::Hart;
-use flick_riscv::{Insn, Op as Guest};
+use flick_riscv::{Class, Insn, Op as Guest};
 
 /// Whether an instruction that does not jump has a translation; the interpreter executes all others.
 pub fn is_translated(op: Guest) -> bool {
@@ -38,10 +38,7 @@ pub fn is_translated(op: Guest) -> bool {
 /// Registers that instructions of a function read or write.
 fn named(function: &Function) -> Regs {
     let insns = function.blocks.iter().flat_map(|block| &block.insns);
-    insns.fold(0, |all, &(_, insn)| {
-        let (reads, writes) = reads_writes(insn);
-        all | reads | writes
-    })
+    insns.fold(0, |all, &(_, insn)| all | insn.reads() | insn.writes())
 }
 
 /// Integer registers that the allocator has.
@@ -454,7 +451,7 @@ impl<'a> Lower<'a> {
         if !self.writes_back || is_call(at.insn) {
             return;
         }
-        for reg in members(reads_writes(at.insn).1 & SAVED & !HOMES & !FIXED) {
+        for reg in members(at.insn.writes() & SAVED & !HOMES & !FIXED) {
             if let Some(value) = self.now[reg] {
                 self.store_in_hart(reg, value, at.pc);
             }
@@ -474,20 +471,16 @@ impl<'a> Lower<'a> {
     }
 
     fn insn(&mut self, at: At) {
-        use Guest::*;
-        match at.insn.op() {
-            Nop => {}
-            Fence => self.push(Op::Fence, at.pc, vec![]),
-            Pause => self.push(Op::Pause, at.pc, vec![]),
-            Jal | Jalr => self.call(at),
-            Lb | Lh | Lw | Ld | Lbu | Lhu | Lwu | Sb | Sh | Sw | Sd | Flw | Fsw | Fld | Fsd => {
-                self.access(at)
-            }
-            LrW | ScW | AmoswapW | AmoaddW | AmoxorW | AmoandW | AmoorW | AmominW | AmomaxW
-            | AmominuW | AmomaxuW | LrD | ScD | AmoswapD | AmoaddD | AmoxorD | AmoandD | AmoorD
-            | AmominD | AmomaxD | AmominuD | AmomaxuD => self.atomic(at),
-            op if float::is_float(op) => self.float(at),
-            op if bits::is_bits(op) => self.bits(at),
+        let op = at.insn.op();
+        match op.class() {
+            Class::Load | Class::Store => self.access(at),
+            Class::Atomic => self.atomic(at),
+            Class::Fp | Class::FpMul | Class::FpDiv => self.float(at),
+            Class::Address | Class::Bit => self.bits(at),
+            Class::Jump => self.call(at),
+            _ if op == Guest::Nop => {}
+            _ if op == Guest::Fence => self.push(Op::Fence, at.pc, vec![]),
+            _ if op == Guest::Pause => self.push(Op::Pause, at.pc, vec![]),
             _ => self.compute(at),
         }
     }

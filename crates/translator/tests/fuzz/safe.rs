@@ -2,7 +2,7 @@
 //!
 //! `s1` leads to data, sp to a stack; nothing else is an address. `t3` to `t6` belong to the sequences that
 //! make addresses of other registers' contents and that jump by the table.
-use flick_riscv::{Insn, Op, decode};
+use flick_riscv::{Class, Insn, Op, decode};
 
 use crate::guest::Input;
 use flick_riscv_testing::asm;
@@ -113,32 +113,14 @@ fn add(code: &mut Code, bits: u32, table: bool) {
         // Time passes.
         Op::Csrrw | Op::Csrrs | Op::Csrrc | Op::Csrrwi | Op::Csrrsi | Op::Csrrci
             if insn.imm() & 0xfff >= 0xc00 => {}
-        op if is_access(op) => access(code, bits, insn),
+        op if op.may_fault() => access(code, bits, insn),
         _ => compute(code, bits, insn),
     }
 }
 
-fn is_access(op: Op) -> bool {
-    let n = op as u8;
-    (Op::Lb as u8..=Op::Sd as u8).contains(&n) || (Op::LrW as u8..=Op::Fsd as u8).contains(&n)
-}
-
-fn is_atomic(op: Op) -> bool {
-    (Op::LrW as u8..=Op::AmomaxuD as u8).contains(&(op as u8))
-}
-
 /// The integer register that it writes.
 fn destination(insn: Insn) -> Option<u32> {
-    use Op::*;
-    let op = insn.op();
-    let float = op as u8 >= FmaddS as u8;
-    let none = match op {
-        Sb | Sh | Sw | Sd | Fsw | Fsd | Flw | Fld | Beq | Bne | Blt | Bge | Bltu | Bgeu => true,
-        FeqS | FltS | FleS | FclassS | FcvtWS | FcvtWuS | FcvtLS | FcvtLuS | FmvXW | FeqD
-        | FltD | FleD | FclassD | FcvtWD | FcvtWuD | FcvtLD | FcvtLuD | FmvXD => false,
-        _ => float,
-    };
-    (!none).then_some(insn.rd() as u32)
+    (insn.writes() as u32 != 0).then_some(insn.rd() as u32)
 }
 
 fn is_ours(register: u32) -> bool {
@@ -161,9 +143,8 @@ fn compute(code: &mut Code, bits: u32, insn: Insn) {
 }
 
 fn access(code: &mut Code, bits: u32, insn: Insn) {
-    let stores = matches!(insn.op(), Op::Sb | Op::Sh | Op::Sw | Op::Sd);
     let bits = match destination(insn) {
-        Some(register) if !stores && is_ours(register) => {
+        Some(register) if is_ours(register) => {
             if insn.len() == 2 {
                 return;
             }
@@ -180,7 +161,7 @@ fn access(code: &mut Code, bits: u32, insn: Insn) {
         return code.insn(bits & !0x380 | (BASE - 8) << 7);
     }
     // Atomics that are not aligned are refused: some are.
-    let aligned = is_atomic(insn.op()) && base & 7 != 7;
+    let aligned = insn.op().class() == Class::Atomic && base & 7 != 7;
     let by_eight = base & 1 == 1;
     let mask = match (by_eight, aligned) {
         (true, _) => 0xff,

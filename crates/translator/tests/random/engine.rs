@@ -3,7 +3,7 @@
 use crate::program::Program;
 use crate::translated::Translated;
 use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, Observer, run};
-use flick_riscv::Insn;
+use flick_riscv::{Insn, Op};
 
 /// One engine, made for one program.
 pub trait Engine {
@@ -23,7 +23,7 @@ pub trait Engine {
     }
 
     /// How often each operation was executed, if it counts.
-    fn census(&self) -> Option<&[u64; 256]> {
+    fn census(&self) -> Option<&[u64; Op::COUNT]> {
         None
     }
 }
@@ -35,7 +35,7 @@ pub type Make = fn(&CodeRegion, &Program) -> Box<dyn Engine>;
 pub const ENGINES: &[Make] = &[Interpreter::plain, Interpreter::forgetful, Translated::make];
 
 /// Counts by operation.
-struct Census([u64; 256]);
+struct Census([u64; Op::COUNT]);
 
 impl Observer for Census {
     #[inline(always)]
@@ -52,7 +52,7 @@ struct Interpreter {
 impl Interpreter {
     fn plain(_: &CodeRegion, _: &Program) -> Box<dyn Engine> {
         Box::new(Self {
-            census: Census([0; 256]),
+            census: Census([0; Op::COUNT]),
             clobbers_dead: false,
         })
     }
@@ -60,7 +60,7 @@ impl Interpreter {
     /// Shows that the generator knows what is live: the others are asked for no more than that.
     fn forgetful(_: &CodeRegion, _: &Program) -> Box<dyn Engine> {
         Box::new(Self {
-            census: Census([0; 256]),
+            census: Census([0; Op::COUNT]),
             clobbers_dead: true,
         })
     }
@@ -104,7 +104,7 @@ impl Engine for Interpreter {
         self.clobbers_dead
     }
 
-    fn census(&self) -> Option<&[u64; 256]> {
+    fn census(&self) -> Option<&[u64; Op::COUNT]> {
         (!self.clobbers_dead).then_some(&self.census.0)
     }
 }

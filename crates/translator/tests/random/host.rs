@@ -259,7 +259,7 @@ pub struct Outcome {
     /// The log's entries.
     pub faults: Vec<u8>,
     /// How often each operation was executed.
-    pub census: Option<[u64; 256]>,
+    pub census: Option<[u64; flick_riscv::Op::COUNT]>,
 }
 
 /// All calls of the program with an engine made for it.

@@ -1,6 +1,6 @@
 //! Single random instructions on registers that the generator allows.
 
-use flick_riscv::{Op, decode};
+use flick_riscv::{Class, Op, decode};
 
 use crate::code::{Code, Regs, f, x};
 use flick_riscv_testing::asm;
@@ -214,20 +214,12 @@ pub fn compressed(
 
 /// What a 16-bit instruction reads and writes; none for control flow and what is reserved.
 fn of_compressed(half: u32) -> Option<(Regs, Regs)> {
-    use Op::*;
     let insn = decode(half);
-    let [rd, rs1, rs2] = [insn.rd(), insn.rs1(), insn.rs2()].map(|n| n as u32);
-    Some(match insn.op() {
-        Nop => (0, 0),
-        Lui => (0, x(rd)),
-        Addi | Addiw | Andi | Slli | Srli | Srai => (x(rs1), x(rd)),
-        Add | Addw | Sub | Subw | Xor | Or | And => (x(rs1) | x(rs2), x(rd)),
-        Lw | Ld => (x(rs1), x(rd)),
-        Fld => (x(rs1), f(rd)),
-        Sw | Sd => (x(rs1) | x(rs2), 0),
-        Fsd => (x(rs1) | f(rs2), 0),
-        _ => return None,
-    })
+    let goes_on = !matches!(
+        insn.op().class(),
+        Class::Branch | Class::Jump | Class::System
+    );
+    (goes_on && insn.op() != Op::Illegal).then(|| (insn.reads(), insn.writes()))
 }
 
 /// A load or store of any form at `offset` from register `base`; the address has room for eight

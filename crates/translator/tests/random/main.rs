@@ -52,7 +52,7 @@ fn number(name: &str, default: u64) -> Result<u64, String> {
 struct Totals {
     instructions: u64,
     /// By operation.
-    census: [u64; 256],
+    census: [u64; Op::COUNT],
     faults: usize,
     left: usize,
     differ: usize,
@@ -62,7 +62,7 @@ impl Totals {
     fn zero() -> Self {
         Self {
             instructions: 0,
-            census: [0; 256],
+            census: [0; Op::COUNT],
             faults: 0,
             left: 0,
             differ: 0,
@@ -70,10 +70,11 @@ impl Totals {
     }
 
     /// Operations that no program executed, less those with which no function goes on.
-    fn never_executed(&self) -> Vec<usize> {
+    fn never_executed(&self) -> Vec<&'static str> {
         let none = [Op::Undecoded, Op::End, Op::Illegal, Op::Ecall, Op::Ebreak];
-        (0..=Op::FcvtDS as usize)
-            .filter(|&n| self.census[n] == 0 && none.iter().all(|&op| op as usize != n))
+        Op::all()
+            .filter(|&op| self.census[op as usize] == 0 && !none.contains(&op))
+            .map(Op::name)
             .collect()
     }
 
