@@ -21,7 +21,7 @@ pub struct CodeRegion {
     bytes: *const u8,
     /// `len / 2 + 1` slots; the last holds [`Op::End`].
     ///
-    /// An empty one has [`Op::Undecoded`] in its low byte and the number of the `fence.i` that emptied
+    /// An empty one has [`Op::Undecoded`] in its 16 low bits and the number of the `fence.i` that emptied
     /// it above. It is filled by exchange with the very word that was found before the code was read:
     /// a thread that read the code before another hart changed it does not fill what that hart's
     /// `fence.i` has emptied meanwhile.
@@ -141,7 +141,7 @@ impl CodeRegion {
     pub(crate) fn fill(&self, pc: u64) {
         let empty = self.empty(pc);
         // Else it has been filled meanwhile, or emptied, and the caller comes again.
-        if empty as u8 == Op::Undecoded as u8 {
+        if empty as u16 == Op::Undecoded as u16 {
             self.exchange(pc, empty, self.insn(pc));
         }
     }
@@ -195,7 +195,7 @@ impl CodeRegion {
         let number = self.invalidations.fetch_add(1, Ordering::Relaxed) + 1;
         // What the guest has stored comes before; see `fill`.
         fence(Ordering::SeqCst);
-        let empty = Op::Undecoded as u64 | number << 8;
+        let empty = Op::Undecoded as u64 | number << 16;
         for (page, used) in self.used.iter().enumerate() {
             if used.load(Ordering::SeqCst) == 0 {
                 continue;
@@ -242,7 +242,7 @@ mod tests {
             code.store(li_a0(value + 1), Ordering::Relaxed);
             region.invalidate();
             assert!(!region.exchange(pc, empty, old));
-            assert_eq!(region.empty(pc) as u8, Op::Undecoded as u8);
+            assert_eq!(region.empty(pc) as u16, Op::Undecoded as u16);
         }
         region.fill(pc);
         assert_eq!(region.empty(pc), region.insn(pc).word());

@@ -3,10 +3,10 @@
 use crate::format::Registers;
 use crate::op::Op;
 
-/// A decoded instruction in 8 bytes; a low byte of 0 is [`Op::Undecoded`], whatever is above it.
+/// A decoded instruction in 8 bytes; 16 low bits of 0 are [`Op::Undecoded`], whatever is above them.
 ///
-/// Bits 0..8 op, 8..13 rd, 13..16 length in bytes, 16..21 rs1, 24..29 rs2, 32..64 immediate. In the
-/// immediate: the CSR number; for rounded floating-point instructions rm in bits 0..3 and rs3 in
+/// Bits 0..16 op, 16..21 rd, 21..26 rs1, 26..31 rs2, 31 whether it has 4 bytes, 32..64 immediate. In
+/// the immediate: the CSR number; for rounded floating-point instructions rm in bits 0..3 and rs3 in
 /// bits 8..13; for [`Op::Illegal`] the instruction's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Insn(u64);
@@ -16,10 +16,10 @@ impl Insn {
     pub fn new(op: Op, len: u32, rd: u32, rs1: u32, rs2: u32, imm: i32) -> Self {
         Self(
             op as u64
-                | u64::from(rd & 31) << 8
-                | u64::from(len & 6) << 13
-                | u64::from(rs1 & 31) << 16
-                | u64::from(rs2 & 31) << 24
+                | u64::from(rd & 31) << 16
+                | u64::from(rs1 & 31) << 21
+                | u64::from(rs2 & 31) << 26
+                | u64::from(len == 4) << 31
                 | u64::from(imm as u32) << 32,
         )
     }
@@ -27,7 +27,7 @@ impl Insn {
     /// The instruction that [`Self::word`] made a word of.
     ///
     /// # Safety
-    /// `word` comes from [`Self::word`], or its low byte is 0.
+    /// `word` comes from [`Self::word`], or its 16 low bits are 0.
     #[inline(always)]
     pub unsafe fn from_word(word: u64) -> Self {
         Self(word)
@@ -41,31 +41,31 @@ impl Insn {
 
     #[inline(always)]
     pub fn op(self) -> Op {
-        debug_assert!((self.0 as u8 as usize) < Op::COUNT);
-        // SAFETY: the low byte was an `Op` when the value was made, or 0, which is one.
-        unsafe { core::mem::transmute::<u8, Op>(self.0 as u8) }
+        debug_assert!((self.0 as u16 as usize) < Op::COUNT);
+        // SAFETY: the low bits were an `Op` when the value was made, or 0, which is one.
+        unsafe { core::mem::transmute::<u16, Op>(self.0 as u16) }
     }
 
     /// Length in bytes, 2 or 4.
     #[inline(always)]
     #[allow(clippy::len_without_is_empty)]
     pub fn len(self) -> u64 {
-        self.0 >> 13 & 6
+        (self.0 >> 30 & 2) + 2
     }
 
     #[inline(always)]
     pub fn rd(self) -> usize {
-        (self.0 >> 8) as usize & 31
-    }
-
-    #[inline(always)]
-    pub fn rs1(self) -> usize {
         (self.0 >> 16) as usize & 31
     }
 
     #[inline(always)]
+    pub fn rs1(self) -> usize {
+        (self.0 >> 21) as usize & 31
+    }
+
+    #[inline(always)]
     pub fn rs2(self) -> usize {
-        (self.0 >> 24) as usize & 31
+        (self.0 >> 26) as usize & 31
     }
 
     /// Third operand of a fused multiply-add.

@@ -80,7 +80,7 @@ macro_rules! define_op {
         /// What the interpreter dispatches on: one variant per instruction of RV64GC, Zba, Zbb, Zbs
         /// and Zicond. Compressed instructions have been expanded, hints are `Nop`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(u8)]
+        #[repr(u16)]
         pub enum Op {
             /// The cache slot is empty.
             Undecoded = 0,
