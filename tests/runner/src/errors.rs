@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::build::Compiler;
 use crate::directives::{Directives, Stage};
 use crate::exec::Invocation;
+use crate::filter::Filter;
 use crate::pool::{Job, Kind, Verdict};
 use crate::program::sorted_entries;
 use crate::suite::Setup;
@@ -13,7 +14,7 @@ use flick_exec::{Finished, Status};
 /// What a script exits with when the machine cannot show what it tests; its last line says why.
 const SKIP: i32 = 77;
 
-pub fn jobs<'a>(setup: &'a Setup, filters: &[String]) -> Result<Vec<Job<'a>>, String> {
+pub fn jobs<'a>(setup: &'a Setup, filter: &Filter) -> Result<Vec<Job<'a>>, String> {
     let mut jobs: Vec<Job> = Vec::new();
     for path in sorted_entries(&setup.tests.join("errors"))? {
         let name = path
@@ -21,7 +22,7 @@ pub fn jobs<'a>(setup: &'a Setup, filters: &[String]) -> Result<Vec<Job<'a>>, St
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        if !filters.is_empty() && !filters.iter().any(|f| name.contains(f.as_str())) {
+        if !filter.takes(&name) {
             continue;
         }
         match path.extension().and_then(|e| e.to_str()) {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::exec::Invocation;
+use crate::filter::Filter;
 use crate::mistake_text::{self as text, Block, Mistake};
 use crate::normal::Normal;
 use crate::pool::{Job, Verdict};
@@ -15,14 +16,14 @@ use flick_exec::Finished;
 const AT_LEAST: usize = 30;
 
 /// Reads all of them, in the page's order.
-pub fn read(setup: &Setup, filters: &[String]) -> Result<Vec<Mistake>, String> {
+pub fn read(setup: &Setup, filter: &Filter) -> Result<Vec<Mistake>, String> {
     let mut all = Vec::new();
     for path in sorted_entries(&setup.tests.join("mistakes"))? {
         if path.extension().is_none_or(|e| e != "md") {
             continue;
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        if !filters.is_empty() && !filters.iter().any(|f| name.contains(f.as_str())) {
+        if !filter.takes(&name) {
             continue;
         }
         let source = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -34,7 +35,7 @@ pub fn read(setup: &Setup, filters: &[String]) -> Result<Vec<Mistake>, String> {
     Ok(all)
 }
 
-/// One test per mistake, which compares its section of `page` too; without filters, one for the page
+/// One test per mistake, which compares its section of `page` too; without a filter, one for the page
 /// as a whole.
 pub fn jobs<'a>(
     setup: &'a Setup,
