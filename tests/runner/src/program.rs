@@ -17,7 +17,7 @@ impl Language {
     pub const ALL: [Language; 2] = [Language::C, Language::Cxx];
 
     /// The folder of its programs.
-    fn folder(self) -> &'static str {
+    pub fn folder(self) -> &'static str {
         match self {
             Language::C => "c",
             Language::Cxx => "cpp",
@@ -113,11 +113,7 @@ fn of_language(
 ) -> Result<(), String> {
     let dir = tests.join(language.folder());
     for path in sorted_entries(&dir)? {
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = name_of(&path);
         if !filter.takes(&name) {
             continue;
         }
@@ -158,6 +154,14 @@ fn of_language(
         }
     }
     Ok(())
+}
+
+/// The name of a test, from the file or folder that it is in.
+pub fn name_of(path: &Path) -> String {
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 pub fn sorted_entries(dir: &Path) -> Result<Vec<PathBuf>, String> {
