@@ -92,6 +92,7 @@ corpus() { limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/t
 check "Format: Rust" "$cargo" fmt --all --check
 check "Format: C and C++" format_c
 check "Shell scripts parse" format_sh
+check "Prose" tests/prose/run.sh
 check "Lint: clippy" "$cargo" clippy -q --workspace --all-targets -- -D warnings
 check "Runner of the corpus" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
 check "Rust tests" warm "$cargo" test --workspace --no-fail-fast

@@ -1,0 +1,39 @@
+#!/bin/bash
+# The pages that users read keep the rules of prose in CONTRIBUTING.md. First the linter must find
+# each offence that is planted in planted/page.md, and no other.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/lib.sh"
+cd "$root"
+
+passed=0 failed=0
+verdict() { # STATUS NAME
+  if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: $2"; fi
+}
+
+found=$(cd "$here/planted" && ../check.py page.md)
+diff "$here/planted/expected.txt" - < <(sed -E 's/^([^:]*:[0-9]+: [a-z]+): .*/\1/' <<<"$found")
+verdict $? "planted offences"
+
+# Not the pages that are made from tests: their words stand in tests/mistakes and tests/transparency.
+mapfile -t pages < <(find README.md CONTRIBUTING.md docs bench/RESULTS.md -name '*.md' \
+  ! -name mistakes.md ! -name transparency.md | sort)
+[ ${#pages[@]} -gt 50 ]
+verdict $? "the pages were found"
+offences=$("$here/check.py" "${pages[@]}")
+status=$?
+# 1 says that there are offences, which the lines tell; anything else is an error of the linter.
+[ $status -le 1 ]
+verdict $? "the linter runs"
+# pending.txt lists pages that are not rewritten yet; a page that has become clean must leave it.
+for page in "${pages[@]}"; do
+  if grep -qxF "$page" "$here/pending.txt"; then
+    grep -q "^$page:" <<<"$offences"
+    verdict $? "$page is clean: take it out of tests/prose/pending.txt"
+  else
+    ! grep "^$page:" <<<"$offences"
+    verdict $? "$page"
+  fi
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
