@@ -33,7 +33,7 @@ AUXILIARY = set(
 )
 # A word behind one of these is a noun, whatever else it may be elsewhere.
 BEFORE_NOUNS = set(
-    "a an the its their his our your each every no any some this these those another such "
+    "a an the its their our your each every no any some another such "
     "of in by with without from for on at as into per over under between behind beside".split()
 )
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|no|al)\.$")
