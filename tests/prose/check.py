@@ -163,7 +163,7 @@ def check(page, known_verbs, words):
             tokens = re.findall(r"[A-Za-z'’]+", sentence)
             if len(tokens) > WORDS:
                 yield at, "sentence", f"{len(tokens)} words, more than {WORDS}: '{sentence[:40]}…'"
-            if sentence.count(";") > 1:
+            if sentence.rstrip(";").count(";") > 1:
                 yield at, "semicolon", f"more than one ';': '{sentence[:40]}…'"
             if re.match(r"What\b", sentence) and not sentence.endswith("?"):
                 yield at, "pronoun", f"name the thing: '{sentence[:40]}…'"
