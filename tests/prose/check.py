@@ -169,7 +169,7 @@ def check(page, known_verbs, words):
                 yield at, "pronoun", f"name the thing: '{sentence[:40]}…'"
             if sentence.endswith(".") and len(tokens) > 1:
                 # Contractions count by their first half: "it's", "doesn't".
-                words_of = [token.lower().split("'")[0] for token in tokens]
+                words_of = [w.split("'")[0] for w in re.findall(r"[a-z'’]+|\d+", sentence.lower())]
                 before = [""] + words_of
                 if not any(
                     word in known_verbs and (word in AUXILIARY or before[i] not in BEFORE_NOUNS)
