@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The rules of prose (CONTRIBUTING.md, "Words") that a program can check, for Markdown pages.
+"""The rules of prose (CONTRIBUTING.md, "Words") that a program can check, for Markdown pages and for
+the parts of manual pages (`.man`).
 
 Usage: check.py FILE...
 
@@ -65,6 +66,27 @@ def replaced():
     for line in lines_of("words.txt"):
         pattern, _, advice = line.partition("=>")
         yield re.compile(rf"\b(?:{pattern.strip()})\b", re.IGNORECASE), advice.strip()
+
+
+def markdown(page):
+    """The page's text; that of a manual page with its macros as Markdown, line by line."""
+    text = page.read_text()
+    if page.suffix != ".man":
+        return text
+    out, term = [], False
+    for line in text.splitlines():
+        macro, _, rest = line.partition(" ") if line.startswith(".") else ("", "", line)
+        rest = re.sub(r"\\f[BIR]|\"", "", rest).replace("\\-", "-")
+        if macro in (".nf", ".fi"):
+            out.append("```")
+        elif macro in (".SH", ".PP", ".TP") or line.startswith("@OPTIONS@"):
+            out.append("")
+        elif term:  # it names what the next lines explain
+            out.append(f"# {rest}")
+        else:
+            out.append(f"`{rest}`" if macro else rest)
+        term = macro == ".TP"
+    return "\n".join(out)
 
 
 def blocks(text):
@@ -142,7 +164,7 @@ def anchors(page):
 
 
 def check(page, known_verbs, words):
-    text = page.read_text()
+    text = markdown(page)
     for number, kind, piece in blocks(text):
         bare = plain(piece)
         if kind == "line":
@@ -192,7 +214,7 @@ def check(page, known_verbs, words):
 
 def bare(page):
     """The page's lines without code and tables; each stays where it is."""
-    text = page.read_text()
+    text = markdown(page)
     out = [""] * (text.count("\n") + 1)
     for number, kind, piece in blocks(text):
         if kind == "prose":

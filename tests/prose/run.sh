@@ -1,5 +1,5 @@
 #!/bin/bash
-# The pages that users read keep the rules of prose in CONTRIBUTING.md. First the linter must find
+# The pages that users read, and the manual pages, keep the rules of prose in CONTRIBUTING.md. First the linter must find
 # each offence that is planted in planted/page.md, and no other.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,8 +16,8 @@ diff "$here/planted/expected.txt" - < <(sed -E 's/^([^:]*:[0-9]+: [a-z]+): .*/\1
 verdict $? "planted offences"
 
 # Not the pages that are made from tests: their words stand in tests/mistakes and tests/transparency.
-mapfile -t pages < <(find README.md CONTRIBUTING.md docs bench/RESULTS.md -name '*.md' \
-  ! -name mistakes.md ! -name transparency.md | sort)
+mapfile -t pages < <(find README.md CONTRIBUTING.md docs bench/RESULTS.md crates/cli/man -type f \
+  -name '*.m[da]*' ! -name mistakes.md ! -name transparency.md | sort)
 [ ${#pages[@]} -gt 50 ]
 verdict $? "the pages were found"
 offences=$("$here/check.py" "${pages[@]}")
