@@ -28,6 +28,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS, WORDS, CELL = 100, 35, 140
+# Made from tests, whose output and lists of names are as wide as they are.
+GENERATED = {"mistakes.md", "transparency.md"}
 AUXILIARY = set(
     "am is are was were be has have had do does did can could may might must shall should will would "
     "cannot".split()
@@ -156,6 +158,7 @@ def sentences(text):
 def anchors(page):
     fence = False
     for line in page.read_text().splitlines():
+        yield from re.findall(r'<a (?:id|name)="([^"]+)"', line)
         if line.startswith("```"):
             fence = not fence
         if not fence and line.startswith("#"):
@@ -168,14 +171,15 @@ def check(page, known_verbs, words):
     for number, kind, piece in blocks(text):
         bare = plain(piece)
         if kind == "line":
-            if len(piece) > COLUMNS and not re.search(r"\S*(?:\]\(|://)\S*$", piece):
+            wide = len(piece) > COLUMNS and page.name not in GENERATED
+            if wide and not re.search(r"\S*(?:\]\(|://)\S*$", piece):
                 yield number, "columns", f"{len(piece)} columns, more than {COLUMNS}"
             continue
         for pattern, advice in words:
             for match in pattern.finditer(bare):
                 at = number + bare.count("\n", 0, match.start())
                 yield at, "word", f"'{match[0]}': {advice}"
-        if kind == "cell" and len(piece) > CELL:
+        if kind == "cell" and len(piece) > CELL and page.name not in GENERATED:
             yield number, "cell", f"{len(piece)} columns, more than {CELL}: write it below the table"
         if kind == "cell":
             continue
@@ -187,7 +191,7 @@ def check(page, known_verbs, words):
                 yield at, "sentence", f"{len(tokens)} words, more than {WORDS}: '{sentence[:40]}…'"
             if sentence.rstrip(";").count(";") > 1:
                 yield at, "semicolon", f"more than one ';': '{sentence[:40]}…'"
-            if re.match(r"What\b", sentence) and not sentence.endswith("?"):
+            if re.match(r"What\b", sentence) and sentence.endswith((".", ":", ";")):
                 yield at, "pronoun", f"name the thing: '{sentence[:40]}…'"
             if sentence.endswith(".") and len(tokens) > 1:
                 # Contractions count by their first half: "it's", "doesn't".
