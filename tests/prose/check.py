@@ -14,7 +14,7 @@ semicolon  at most one `;` in a sentence
 verb       a sentence that ends with a full stop has a finite verb
 pronoun    no sentence begins with a "what" that stands for a noun
 word       no word or phrase of words.txt
-cell       at most 140 columns in a cell of a table
+cell       at most 140 columns in a cell of a table, without the targets of links
 link       a relative link leads to a file, and its anchor to a heading of it
 proselint  proselint finds nothing; proselint.conf turns off its checks of typography and topics that are not ours
 """
@@ -179,8 +179,9 @@ def check(page, known_verbs, words):
             for match in pattern.finditer(bare):
                 at = number + bare.count("\n", 0, match.start())
                 yield at, "word", f"'{match[0]}': {advice}"
-        if kind == "cell" and len(piece) > CELL and page.name not in GENERATED:
-            yield number, "cell", f"{len(piece)} columns, more than {CELL}: write it below the table"
+        shown = len(re.sub(r"\]\([^)]*\)", "]", piece))
+        if kind == "cell" and shown > CELL and page.name not in GENERATED:
+            yield number, "cell", f"{shown} columns, more than {CELL}: write it below the table"
         if kind == "cell":
             continue
         for offset, sentence in sentences(bare):
