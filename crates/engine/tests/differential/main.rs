@@ -23,6 +23,7 @@ mod program;
 
 use std::process::ExitCode;
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use opcodes::OPCODES;
 use program::{CODE, F, FCSR, LOG, Program, RECORD, SCRATCH};
 use values::Rng;
@@ -32,21 +33,14 @@ const LEAST: usize = 1000;
 const TOGETHER: usize = 6;
 
 fn main() -> ExitCode {
-    match test() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("differential test failed: {why}");
-            ExitCode::FAILURE
-        }
-    }
+    let mut arguments = Arguments::from_args();
+    // In this thread, whose stack is the largest.
+    arguments.test_threads = Some(1);
+    let trial = Trial::test("differential", || test().map_err(Failed::from));
+    libtest_mimic::run(&arguments, vec![trial]).exit_code()
 }
 
 fn test() -> Result<(), String> {
-    // The libtest protocol's listing, so that `cargo test -- --list` works.
-    if std::env::args().any(|a| a == "--list") {
-        println!("differential: test");
-        return Ok(());
-    }
     let seed = match std::env::var("FLICK_SEED") {
         Ok(text) => text.parse().map_err(|e| format!("FLICK_SEED: {e}"))?,
         Err(_) => 1,
