@@ -4,7 +4,7 @@ the parts of manual pages (`.man`).
 
 Usage: check.py FILE...
 
-Prints `FILE:LINE: RULE: what is wrong` for each offence; the exit status is 1 if there was one.
+Prints `FILE:LINE: RULE: what is wrong` for each offence; the exit status is 3 if there was one.
 `words.txt` has the words that the project replaces, `verbs.txt` the verbs that its pages use.
 
 rule       holds for
@@ -259,7 +259,7 @@ def main():
         found |= {(page, *offence) for offence in check(page, known_verbs, words)}
     for page, number, rule, why in sorted(found):
         print(f"{page}:{number}: {rule}: {why}")
-    return 1 if found else 0
+    return 3 if found else 0
 
 
 if __name__ == "__main__":

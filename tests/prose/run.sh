@@ -22,8 +22,8 @@ mapfile -t pages < <(find README.md CONTRIBUTING.md docs bench/RESULTS.md crates
 verdict $? "the pages were found"
 offences=$("$here/check.py" "${pages[@]}")
 status=$?
-# 1 says that there are offences, which the lines tell; anything else is an error of the linter.
-[ $status -le 1 ]
+# 3 says that there are offences, which the lines tell; anything else is an error of the linter.
+[ $status = 0 ] || [ $status = 3 ]
 verdict $? "the linter runs"
 for page in "${pages[@]}"; do
   ! grep "^$page:" <<<"$offences"
