@@ -24,7 +24,7 @@ impl Dice {
         percent: 100,
     };
 
-    /// What it chooses of `names`: a contract of docs/formats.md, which every build is checked
+    /// What it chooses of `names`: a contract of docs/placement.md, which every build is checked
     /// against.
     pub fn among(self, names: &BTreeSet<String>) -> BTreeSet<String> {
         let chosen = |name: &&String| {
