@@ -23,6 +23,7 @@ help:
 	@echo 'make            build into build/'
 	@echo 'make deps       install the Debian packages that are missing (apt-get; sudo when not root)'
 	@echo 'make demo       deps, build, and breadth-first search over the package graph of Debian'
+	@echo 'make check      build, and the checks of the inner loop (under five minutes on two cores, beside the build)'
 	@echo 'make test       deps, build, all checks and tests (under 30 minutes on two cores)'
 	@echo 'make test-full  the same with the full product of link modes'
 	@echo 'make real       zlib, bzip2 and lz4 with their hottest functions on the NxP (fetches Debian sources)'
@@ -98,6 +99,9 @@ tree: rust pass nxp
 demo: deps build
 	@scripts/demo.sh
 
+check: build
+	@scripts/test.sh --check
+
 test: deps build
 	@scripts/test.sh
 
@@ -150,4 +154,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper install deb clean
+.PHONY: help deps build rust pass nxp tree demo check test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper install deb clean

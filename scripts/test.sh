@@ -2,7 +2,8 @@
 # All checks and tests. Needs a built tree (`make test` makes it). The last line is
 # `N passed, N failed`; exit status 1 if anything failed. Logs are in build/test/.
 #
-#   test.sh [--full]     --full: every link mode with every other, instead of every pair
+#   test.sh [--check | --full]   --check: the short ones, for the inner loop (`make check`)
+#                                --full: every link mode with every other, instead of every pair
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 cd "$root"
@@ -10,8 +11,11 @@ cargo=${CARGO:-cargo}
 logs=$build/test/logs
 mkdir -p "$logs"
 passed=0 failed=0 broken=()
-matrix=--pairwise
-[ "${1:-}" = --full ] && matrix=--full
+matrix=--pairwise kind=test
+case ${1:-} in
+--check) kind=check ;;
+--full) matrix=--full ;;
+esac
 began=$SECONDS
 
 # Processor time of what has ended, in seconds; the argument is what `times` wrote, which speaks of the
@@ -87,42 +91,54 @@ loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom limited "$cargo" te
 warm() { limited "$build/test/flick-test" --warm "$@"; }
 corpus() { limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
+# Unit tests, and those tests of whole crates that take a few seconds at most.
+short=(arrows bugs bus changing_code conversions differential fat_units fuzz golden identity
+  instrumented planted record repeat table_index trace trace_allocates_nothing vectors)
+
 # One compound command, so that bash has read all of it before an edit can reach it.
 {
 check "Format: Rust" "$cargo" fmt --all --check
 check "Format: C and C++" format_c
 check "Shell scripts parse" format_sh
+check "Prose" tests/prose/run.sh
 check "Lint: clippy" "$cargo" clippy -q --workspace --all-targets -- -D warnings
 check "Runner of the corpus" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
-check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
-check "Interleavings of threads (loom)" loom
-check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
-check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample
-check "Compiler pass" warm tests/pass/run.sh
-check "Graph files" scripts/check-graphs.sh
-check "Examples by gcc and clang" examples_plain
-check "Examples by flick-cc" examples_flick
-check "Installed elsewhere" installed
-check "What the system sees" scripts/check-elf.sh
-check "Names that a program may define" tests/own-names/run.sh
-check "Projects" warm tests/projects/run.sh
-check "flick doctor" "$flick" doctor
-check "What the tools say" warm scripts/check-visible.sh
-check "gdb" scripts/check-gdb.sh
-check "Instruction counts" tests/counts/run.sh
-check "Virtual time" tests/timing/run.sh
-check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
+if [ $kind = check ]; then
+  check "Rust tests, the short ones" warm "$cargo" test --workspace --no-fail-fast --lib --bins "${short[@]/#/--test=}"
+  check "Compiler pass" warm tests/pass/run.sh
+  check "Instruction counts" tests/counts/run.sh
+  check "Corpus, one mode" corpus --quick
+else
+  check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
+  check "Interleavings of threads (loom)" loom
+  check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
+  check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample
+  check "Compiler pass" warm tests/pass/run.sh
+  check "Graph files" scripts/check-graphs.sh
+  check "Examples by gcc and clang" examples_plain
+  check "Examples by flick-cc" examples_flick
+  check "Installed elsewhere" installed
+  check "What the system sees" scripts/check-elf.sh
+  check "Names that a program may define" tests/own-names/run.sh
+  check "Projects" warm tests/projects/run.sh
+  check "flick doctor" "$flick" doctor
+  check "What the tools say" warm scripts/check-visible.sh
+  check "gdb" scripts/check-gdb.sh
+  check "Instruction counts" tests/counts/run.sh
+  check "Virtual time" tests/timing/run.sh
+  check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
 
-check "Strangers, a sample" limited scripts/strangers.sh --sample 100
+  check "Strangers, a sample" limited scripts/strangers.sh --sample 100
 
-check "Real projects" warm tests/real/run.sh --quick
+  check "Real projects" warm tests/real/run.sh --quick
 
-# In one command: they share the runs of the programs that plain clang builds.
-check "Corpus" corpus $matrix --random 20 --plain --valgrind --errors
-check "Corpus in virtual time" limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus-timed" --quick --timed near-memory
-[ $matrix = --pairwise ] || check "Debian package on a fresh system" fresh_system
-[ $matrix = --pairwise ] || check "Runtime with AddressSanitizer" tests/asan/run.sh
-[ $matrix = --pairwise ] || check "Planted faults are caught" tests/planted/run.sh
+  # In one command: they share the runs of the programs that plain clang builds.
+  check "Corpus" corpus $matrix --random 20 --plain --valgrind --errors
+  check "Corpus in virtual time" limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus-timed" --quick --timed near-memory
+  [ $matrix = --pairwise ] || check "Debian package on a fresh system" fresh_system
+  [ $matrix = --pairwise ] || check "Runtime with AddressSanitizer" tests/asan/run.sh
+  [ $matrix = --pairwise ] || check "Planted faults are caught" tests/planted/run.sh
+fi
 
 echo
 for name in "${broken[@]}"; do echo "FAILED: $name"; done

@@ -5,7 +5,8 @@ mod tree;
 use std::io::Write;
 use std::process::Stdio;
 
-use tree::{Bed, flick};
+use flick_support::tree::tool;
+use tree::Bed;
 
 const PART: &str = "\
 #include \"part.h\"
@@ -327,7 +328,7 @@ fn help() {
     let bed = bed();
     for (front, clang) in [("flick-cc", "clang-19"), ("flick-c++", "clang++-19")] {
         for line in ["--help", "-help", "--help-hidden", "-c part.c --help"] {
-            let own = bed.run(bed.command(flick(front), line)).stdout;
+            let own = bed.run(bed.command(tool(front), line)).stdout;
             let clangs = bed.run(bed.command(clang, line)).stdout;
             let flicks = own.strip_suffix(&clangs).expect("clang's help follows");
             let begin = format!("OVERVIEW: {front}: {clang}, and NxP code");
@@ -365,7 +366,7 @@ fn standard_input_and_output() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    let mut have = macros(&flick("flick-cc"));
+    let mut have = macros(&tool("flick-cc"));
     have.retain(|line| line != "#define __FLICK__ 1");
     assert_eq!(have, macros("clang-19".as_ref()));
 }

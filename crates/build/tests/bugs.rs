@@ -6,8 +6,10 @@ mod tree;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{Bench, quiet};
-use tree::{Bed, flick, stderr, stdout};
+use common::Bench;
+use flick_support::output::{quiet, stderr, stdout};
+use flick_support::tree::tool;
+use tree::Bed;
 
 /// The directory that the message names.
 fn named(text: &str) -> PathBuf {
@@ -37,7 +39,7 @@ fn a_crash_of_clang_is_clangs() {
         want.env("CLANG_CRASH_DIAGNOSTICS_DIR", bed.path("reports"));
         let want = bed.run(want);
         let output = bed
-            .command(flick("flick-cc"), &format!("-c {name}"))
+            .command(tool("flick-cc"), &format!("-c {name}"))
             .output()
             .unwrap();
         let text = stderr(&output);
@@ -101,7 +103,7 @@ fn errors_of_the_user_are_not_bugs() {
         "-Wno-everything -std=c89 good.c",
         "-c placed.c",
     ] {
-        let text = stderr(&bed.command(flick("flick-cc"), line).output().unwrap());
+        let text = stderr(&bed.command(tool("flick-cc"), line).output().unwrap());
         let good = text.contains("error:") && !text.contains("FLK0106");
         assert!(good, "{line}: {text}");
     }
@@ -123,7 +125,7 @@ impl Saved {
         let outputs = lines
             .iter()
             .map(|(program, line)| {
-                let mut command = bed.command(flick(program), &line.replace("HERE", &absolute));
+                let mut command = bed.command(tool(program), &line.replace("HERE", &absolute));
                 command.env("FLICK_SAVE_DIR", &save).output().unwrap()
             })
             .collect();
@@ -210,7 +212,7 @@ fn a_saved_command_repeats_without_its_tree() {
 #[test]
 fn standard_input_is_saved() {
     let bed = Bed::new(&[("in.c", "int f(void) { return nonsense; }\n")]);
-    let mut command = bed.command(flick("flick-cc"), "-x c -c - -o out.o");
+    let mut command = bed.command(tool("flick-cc"), "-x c -c - -o out.o");
     command.env("FLICK_SAVE_DIR", bed.path("saved"));
     command.stdin(std::fs::File::open(bed.path("in.c")).unwrap());
     let want = stderr(&command.output().unwrap());

@@ -3,7 +3,8 @@ mod common;
 
 use std::process::Command;
 
-use common::{Bench, fixture, stderr, stdout};
+use common::{Bench, fixture};
+use flick_support::output::{stderr, stdout};
 
 fn bench() -> Bench {
     let bench = Bench::new();

@@ -5,7 +5,9 @@ mod tree;
 use std::path::Path;
 use std::process::Command;
 
-use tree::{Bed, flick, stderr, stdout};
+use flick_support::output::{stderr, stdout};
+use flick_support::tree::tool;
+use tree::Bed;
 
 const PART: &str = "\
 #include <flick.h>
@@ -134,7 +136,7 @@ fn rules_for_make_name_the_placement_files() {
 fn preprocessed_text_tells_caches_of_the_placement() {
     let mut bed = bed();
     let text = |bed: &Bed, words: &str| {
-        let output = bed.command(flick("flick-cc"), words).output().unwrap();
+        let output = bed.command(tool("flick-cc"), words).output().unwrap();
         assert!(
             output.status.success() && stderr(&output).is_empty(),
             "{}",

@@ -4,8 +4,9 @@ mod common;
 use std::fmt::Write as _;
 use std::process::Command;
 
-use common::{Bench, fixture, stderr, stdout};
+use common::{Bench, fixture};
 use flick_abi::names::{CALL_PREFIX, NXP_LIBRARY, NXP_PREFIX, OUTSIDE_PREFIX};
+use flick_support::output::{quiet, stderr, stdout};
 use object::{Object, ObjectSymbol};
 
 const WANT: &str = "\
@@ -166,7 +167,7 @@ fn archives_bring_only_what_the_host_link_takes() {
     bench.fat("unused", "unused", &unused, &[]);
     bench.host("main", &fixture("main.c"), &["-fPIE"]);
     let archive = |thin: &str| {
-        common::quiet(
+        quiet(
             Command::new("llvm-ar-19")
                 .args([&format!("rc{thin}"), "libu.a", "unit.o", "unused.o"])
                 .current_dir(bench.dir.path()),
@@ -277,7 +278,7 @@ fn clang_alone_where_there_is_no_nxp_code() {
     std::fs::write(bench.path("p.c"), "int main(void) { return 3; }\n").unwrap();
     bench.host("p", &bench.path("p.c"), &[]);
     bench.cc_quiet("p.o -o prog");
-    common::quiet(
+    quiet(
         Command::new("clang-19")
             .args(["p.o", "-o", "want"])
             .current_dir(bench.dir.path()),

@@ -4,6 +4,7 @@ mod common;
 use common::{Bench, fixture};
 use flick_build::{Objdump, objdump, place_explain};
 use flick_names::Demangle;
+use flick_support::output::{quiet, stdout};
 
 fn dump(options: &Objdump) -> Result<String, flick_build::Error> {
     let mut out = Vec::new();
@@ -105,8 +106,8 @@ fn a_linked_program() {
             .unwrap();
         u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
     };
-    common::quiet(std::process::Command::new("strip").arg(&prog));
-    assert!(common::stdout(&bench.run("prog")).contains("gate placed -> placed"));
+    quiet(std::process::Command::new("strip").arg(&prog));
+    assert!(stdout(&bench.run("prog")).contains("gate placed -> placed"));
     assert!(at(&dump(&options).unwrap()) < at(&text));
 }
 

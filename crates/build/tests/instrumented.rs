@@ -4,7 +4,8 @@ mod tree;
 
 use std::process::{Command, Output};
 
-use tree::{Bed, stderr, stdout};
+use flick_support::output::{stderr, stdout};
+use tree::Bed;
 
 const WORK: &str = "\
 #include <flick.h>

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use flick_abi::settings::ENGINE;
+use flick_support::output::text;
 
 const FLICK: &str = env!("CARGO_BIN_EXE_flick");
 
@@ -16,10 +17,6 @@ fn flick(args: &[&str]) -> Output {
         .args(args)
         .output()
         .expect("flick starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[test]

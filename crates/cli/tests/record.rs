@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use flick_events::timed::{Site, Timed};
 use flick_events::trace::{Encoder, How, MIN_BUFFER, Side, prediction_block, process_block};
+use flick_support::output::text;
 
 fn flick(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_flick"))
@@ -15,10 +16,6 @@ fn flick(dir: &Path, args: &[&str]) -> Output {
         .env_remove("FLICK_PLATFORM")
         .output()
         .expect("flick starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A directory with what the shell appends.

@@ -4,6 +4,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use flick_support::output::text;
+
 /// Run n predicts 60 + n ms with migration, and 15 ms without.
 const RUN: &str = "echo run; cat; echo >> runs; n=$(wc -l < runs)
 printf 'flick-stats 1\\nprogram ./prog\\npid %s\\ntimed-platform %s\\ntimed-threads 4\\n' $$ $FLICK_PLATFORM > \"$FLICK_STATS\"
@@ -21,10 +23,6 @@ fn stat(dir: &Path, platform: &str, args: &[&str], script: &str) -> Output {
         .stdin(fs::File::open(dir.join("input")).expect("a file"))
         .output()
         .expect("flick starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn lines(dir: &Path) -> usize {

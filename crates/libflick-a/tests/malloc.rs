@@ -3,23 +3,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use flick_abi::names::STATIC_WRAPS;
+use flick_support::library;
 
-/// The library, built now: cargo builds no static library for a package's own tests. As `make` leaves it.
+/// The library as `make` leaves it.
 fn library(dir: &Path) -> PathBuf {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "-p", env!("CARGO_PKG_NAME")]);
-    cargo.args([
-        "--profile",
-        if cfg!(debug_assertions) {
-            "dev"
-        } else {
-            "release"
-        },
-    ]);
-    assert!(cargo.status().unwrap().success());
-    // target/<profile>/deps/<test>
-    let exe = std::env::current_exe().unwrap();
-    let archive = exe.ancestors().nth(2).unwrap().join("libflick_static.a");
+    let archive = library::dir(env!("CARGO_PKG_NAME")).join("libflick_static.a");
     let library = dir.join("libflick.a");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/static-library.sh");
     let status = Command::new(script).arg(archive).arg(&library).status();

@@ -8,13 +8,12 @@ use flick_abi::names::{
     RT_UNREGISTER, RT_XCALL, STATIC_WRAPS,
 };
 use flick_abi::timed;
+use flick_support::library;
 use object::{Object, ObjectSymbol, SymbolKind};
-
-mod library;
 
 #[test]
 fn exports() {
-    let data = std::fs::read(library::dir().join("libflick.so")).unwrap();
+    let data = std::fs::read(library::dir(env!("CARGO_PKG_NAME")).join("libflick.so")).unwrap();
     let file = object::File::parse(&*data).unwrap();
     let exported: BTreeSet<String> = file
         .dynamic_symbols()

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use flick_abi::names::RUNTIME_SONAME;
-
-mod library;
+use flick_support::library;
 
 struct Build {
     dir: tempfile::TempDir,
@@ -24,7 +23,7 @@ impl Build {
         // The name in programs. Not beside the library: cargo's library path leads there, for every
         // program that tests run.
         symlink(
-            library::dir().join("libflick.so"),
+            library::dir(env!("CARGO_PKG_NAME")).join("libflick.so"),
             dir.path().join(RUNTIME_SONAME),
         )
         .unwrap();
@@ -38,7 +37,7 @@ impl Build {
     /// Compiles one file of this directory; with `flick`, linked with libflick.so.
     fn cc(&self, file: &str, out: &str, flick: bool, options: &[&str]) -> PathBuf {
         let path = self.path(out);
-        let library = library::dir();
+        let library = library::dir(env!("CARGO_PKG_NAME"));
         let mut cc = Command::new("cc");
         cc.args(["-g", "-O1", "-Wall"])
             .args(options)
@@ -140,7 +139,7 @@ fn an_allocator_behind_libflick_keeps_its_blocks() {
     let program = build.path("program");
     // The order of the command line is that of symbol lookup: libflick, then the allocator.
     let object = build.cc("malloc.c", "malloc.o", false, &["-c"]);
-    let dir = library::dir();
+    let dir = library::dir(env!("CARGO_PKG_NAME"));
     let output = Command::new("cc")
         .arg(object)
         .arg("-o")

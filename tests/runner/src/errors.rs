@@ -5,41 +5,46 @@ use std::path::{Path, PathBuf};
 use crate::build::Compiler;
 use crate::directives::{Directives, Stage};
 use crate::exec::Invocation;
+use crate::filter::Filter;
 use crate::pool::{Job, Kind, Verdict};
-use crate::program::sorted_entries;
+use crate::program::{name_of, sorted_entries};
 use crate::suite::Setup;
 use flick_exec::{Finished, Status};
 
 /// What a script exits with when the machine cannot show what it tests; its last line says why.
 const SKIP: i32 = 77;
 
-pub fn jobs<'a>(setup: &'a Setup, filters: &[String]) -> Result<Vec<Job<'a>>, String> {
-    let mut jobs: Vec<Job> = Vec::new();
-    for path in sorted_entries(&setup.tests.join("errors"))? {
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        if !filters.is_empty() && !filters.iter().any(|f| name.contains(f.as_str())) {
-            continue;
-        }
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("c" | "cpp") => jobs.push(Box::new(move || {
-                let label = format!("errors/{name}");
-                vec![match program(setup, &path, &name) {
-                    Ok((Stage::Run, text)) => Verdict::of(label, Kind::Reported, Ok(text)),
-                    Ok((_, text)) => Verdict::of(label, Kind::Refused, Ok(text)),
-                    Err(report) => Verdict::new(label, Err(report)),
-                }]
-            })),
-            Some("sh") if name != "lib" => {
-                jobs.push(Box::new(move || vec![script(setup, &path, &name)]));
+/// Name and file of each bad input.
+pub fn sources(tests: &Path) -> Result<Vec<(String, PathBuf)>, String> {
+    let is_test = |path: &PathBuf| match path.extension().and_then(|e| e.to_str()) {
+        Some("c" | "cpp") => true,
+        Some("sh") => !path.ends_with("lib.sh"),
+        _ => false,
+    };
+    let paths = sorted_entries(&tests.join("errors"))?.into_iter();
+    Ok(paths
+        .filter(is_test)
+        .map(|path| (name_of(&path), path))
+        .collect())
+}
+
+pub fn jobs<'a>(setup: &'a Setup, filter: &Filter) -> Result<Vec<Job<'a>>, String> {
+    let mut sources = sources(&setup.tests)?;
+    sources.retain(|(name, _)| filter.takes(name));
+    let job = |(name, path): (String, PathBuf)| -> Job<'a> {
+        Box::new(move || {
+            if path.extension().is_some_and(|e| e == "sh") {
+                return vec![script(setup, &path, &name)];
             }
-            _ => {}
-        }
-    }
-    Ok(jobs)
+            let label = format!("errors/{name}");
+            vec![match program(setup, &path, &name) {
+                Ok((Stage::Run, text)) => Verdict::of(label, Kind::Reported, Ok(text)),
+                Ok((_, text)) => Verdict::of(label, Kind::Refused, Ok(text)),
+                Err(report) => Verdict::new(label, Err(report)),
+            }]
+        })
+    };
+    Ok(sources.into_iter().map(job).collect())
 }
 
 fn fresh_dir(setup: &Setup, name: &str) -> Result<PathBuf, String> {

@@ -1,35 +1,18 @@
 //! `flick-test`: builds and runs the tiny programs under `tests/` with the real driver and with
 //! plain compilers, and compares. `tests/README.md` tells how to write a program.
-mod build;
-mod check;
-mod directives;
-mod errors;
-mod exec;
-mod mistake_text;
-mod mistakes;
-mod mode;
-mod normal;
-mod pool;
-mod program;
-mod random;
-mod recording;
-mod stats;
-mod strangers;
-mod suite;
-mod transparency;
-mod warm;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::check::Watch;
-use crate::mode::{Engine, Link, Linker, Mode, Opt, Trigger};
-use crate::pool::{Outcome, Verdict};
-use crate::suite::{Oracles, Setup};
-use crate::warm::Warm;
+use flick_tests::check::Watch;
+use flick_tests::filter::Filter;
+use flick_tests::mode::Mode;
+use flick_tests::pool::{self, Outcome, Verdict};
+use flick_tests::suite::{self, Oracles, Setup};
+use flick_tests::warm::{self, Warm};
+use flick_tests::{errors, exec, mistakes, program, random, strangers, transparency};
 
 /// Without a kind of run: `--pairwise`. Several kinds run one after another.
 #[derive(Parser)]
@@ -85,6 +68,9 @@ struct Options {
     /// Only programs whose name contains one of these.
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     filter: Vec<String>,
+    /// With --filter: whole names.
+    #[arg(long, requires = "filter")]
+    exact: bool,
     /// The C driver under test; the C++ driver is beside it.
     #[arg(long, value_name = "PATH", default_value = "build/bin/flick-cc")]
     flick: PathBuf,
@@ -148,18 +134,6 @@ struct Options {
     list: bool,
 }
 
-/// Where under the tests the sources of [`Warm`] are.
-const WARM: &str = "runner/warm";
-
-/// The mode of `--quick`.
-const QUICK: Mode = Mode {
-    trigger: Trigger::Gate,
-    engine: Engine::Translate,
-    link: Link::Pie,
-    linker: Linker::Lld,
-    opt: Opt::O2,
-};
-
 fn main() -> ExitCode {
     exec::forbid_core_files();
     match run(&Options::parse()) {
@@ -191,26 +165,30 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         warm: None,
     };
     if let [command, words @ ..] = &o.warm[..] {
-        return warm::run(warm(&setup).as_ref(), command, words);
+        return warm::run(Warm::of_tests(&setup.tests).as_ref(), command, words);
     }
-    let programs = program::discover(&setup.tests, &o.filter)?;
+    let filter = Filter {
+        words: o.filter.clone(),
+        exact: o.exact,
+    };
+    let programs = program::discover(&setup.tests, &filter)?;
     if o.list {
         for p in &programs {
             println!("{:24} {}", p.name, p.directives.about);
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let mistakes = mistakes::read(&setup, &o.filter)?;
+    let mistakes = mistakes::read(&setup, &filter)?;
     if o.mistakes_page {
-        let text = mistakes::page(&setup, &mistakes::read(&setup, &[])?)?;
+        let text = mistakes::page(&setup, &mistakes::read(&setup, &Filter::default())?)?;
         std::fs::write(&o.page, text).map_err(|e| format!("{}: {e}", o.page.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
     if !(o.cold || o.again) {
-        setup.warm = warm(&setup);
+        setup.warm = Warm::of_tests(&setup.tests);
     }
     if o.strangers.is_some() || o.suite.is_some() {
-        return strangers(o, &setup);
+        return strangers(o, &setup, &filter);
     }
     if o.transparency_page {
         return make_transparency_page(o, &setup, programs);
@@ -233,7 +211,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     let oracles = Oracles::new(&setup, &programs);
     let shares = random::Shares::default();
     let quick =
-        |all: &[Mode]| -> Vec<Mode> { all.iter().copied().filter(|&m| m == QUICK).collect() };
+        |all: &[Mode]| -> Vec<Mode> { all.iter().copied().filter(|&m| m == Mode::QUICK).collect() };
     if let Some(bad) = o.mode.iter().find(|w| !Mode::is_word(w)) {
         return Err(format!("--mode: unknown word '{bad}'"));
     }
@@ -249,13 +227,13 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         verdicts.extend(go("plain", suite::plain(&setup, &oracles)));
     }
     let every_pair = |all: &[Mode]| Mode::pairwise(&among(all));
-    // Both triggers on the build of QUICK.
+    // Both triggers on the build of Mode::QUICK.
     let both = |all: &[Mode]| -> Vec<Mode> {
         let shape = |m: &&Mode| {
             Mode {
-                trigger: QUICK.trigger,
+                trigger: Mode::QUICK.trigger,
                 ..**m
-            } == QUICK
+            } == Mode::QUICK
         };
         all.iter().filter(shape).copied().collect()
     };
@@ -296,16 +274,11 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     }
     if o.errors {
         let page = std::fs::read_to_string(&o.page).unwrap_or_default();
-        let mut jobs = errors::jobs(&setup, &o.filter)?;
-        jobs.extend(mistakes::jobs(
-            &setup,
-            &mistakes,
-            &page,
-            o.filter.is_empty(),
-        ));
+        let mut jobs = errors::jobs(&setup, &filter)?;
+        jobs.extend(mistakes::jobs(&setup, &mistakes, &page, filter.is_empty()));
         verdicts.extend(go("errors", (jobs, Vec::new())));
     }
-    if o.filter.is_empty() && o.mode.is_empty() && o.errors && (pairwise || o.full) {
+    if filter.is_empty() && o.mode.is_empty() && o.errors && (pairwise || o.full) {
         let points = transparency::read(&setup.tests)?;
         let page = std::fs::read_to_string(&o.transparency).unwrap_or_default();
         let limits = limits(o)?;
@@ -314,13 +287,13 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     Ok(close(&verdicts, o.show))
 }
 
-fn strangers(o: &Options, setup: &Setup) -> Result<ExitCode, String> {
+fn strangers(o: &Options, setup: &Setup, filter: &Filter) -> Result<ExitCode, String> {
     let suite = o.suite.as_deref().map(absolute).transpose()?;
     let gcc = o.strangers.as_deref().map(absolute).transpose()?;
     let part = strangers::Part {
         gcc: gcc.as_deref(),
         suite: suite.as_deref(),
-        filter: &o.filter,
+        filter,
         levels: &o.level,
         sample: o.sample,
         seed: o.seed,
@@ -329,13 +302,6 @@ fn strangers(o: &Options, setup: &Setup) -> Result<ExitCode, String> {
         limits: &limits(o)?,
     };
     strangers::run(setup, &part)
-}
-
-/// Says why where it cannot be; then it only takes longer.
-fn warm(setup: &Setup) -> Option<Warm> {
-    Warm::start(&setup.tests.join(WARM))
-        .inspect_err(|why| eprintln!("every command starts its tools anew: {why}"))
-        .ok()
 }
 
 /// What the tests of its rows show in one mode; they must show the same in all others.
@@ -348,16 +314,10 @@ fn make_transparency_page(
     let names: BTreeSet<&str> = transparency::tests(&points).collect();
     programs.retain(|p| names.contains(p.name.as_str()));
     let oracles = Oracles::new(setup, &programs);
-    let one_of = |all: &[Mode]| {
-        let quick = all.iter().copied().find(|&m| m == QUICK);
-        quick.or(all.first().copied()).into_iter().collect()
-    };
+    let one_of = |all: &[Mode]| Mode::quickest(all).into_iter().collect();
     let (mut jobs, mut verdicts) = suite::linked(setup, &oracles, &[(&Watch::Nothing, &one_of)]);
-    let errors: Vec<String> = names
-        .iter()
-        .filter_map(|n| Some(n.strip_prefix("errors/")?.to_owned()))
-        .collect();
-    jobs.extend(errors::jobs(setup, &errors)?);
+    let errors = names.iter().filter_map(|n| n.strip_prefix("errors/"));
+    jobs.extend(errors::jobs(setup, &Filter::names(errors))?);
     verdicts.extend(pool::run(&jobs, threads(o), false, "transparency"));
     let made = transparency::page(&points, &verdicts, &limits(o)?);
     let written = made.and_then(|text| {

@@ -1,28 +1,34 @@
 //! The mistakes of `tests/mistakes`: each file is a transcript that is carried out, and a section of
 //! `docs/mistakes.md`, which is made from what the tools print.
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::exec::Invocation;
+use crate::filter::Filter;
 use crate::mistake_text::{self as text, Block, Mistake};
 use crate::normal::Normal;
 use crate::pool::{Job, Verdict};
-use crate::program::sorted_entries;
+use crate::program::{name_of, sorted_entries};
 use crate::suite::Setup;
 use flick_exec::Finished;
 
 /// How many mistakes must have place, reason and next step in the message itself.
 const AT_LEAST: usize = 30;
 
-/// Reads all of them, in the page's order.
-pub fn read(setup: &Setup, filters: &[String]) -> Result<Vec<Mistake>, String> {
+/// Name and file of each mistake.
+pub fn sources(tests: &Path) -> Result<Vec<(String, PathBuf)>, String> {
+    let paths = sorted_entries(&tests.join("mistakes"))?.into_iter();
+    Ok(paths
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .map(|path| (name_of(&path), path))
+        .collect())
+}
+
+/// Reads those that `filter` takes, in the page's order.
+pub fn read(setup: &Setup, filter: &Filter) -> Result<Vec<Mistake>, String> {
     let mut all = Vec::new();
-    for path in sorted_entries(&setup.tests.join("mistakes"))? {
-        if path.extension().is_none_or(|e| e != "md") {
-            continue;
-        }
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        if !filters.is_empty() && !filters.iter().any(|f| name.contains(f.as_str())) {
+    for (name, path) in sources(&setup.tests)? {
+        if !filter.takes(&name) {
             continue;
         }
         let source = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -34,7 +40,7 @@ pub fn read(setup: &Setup, filters: &[String]) -> Result<Vec<Mistake>, String> {
     Ok(all)
 }
 
-/// One test per mistake, which compares its section of `page` too; without filters, one for the page
+/// One test per mistake, which compares its section of `page` too; without a filter, one for the page
 /// as a whole.
 pub fn jobs<'a>(
     setup: &'a Setup,

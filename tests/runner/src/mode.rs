@@ -105,6 +105,21 @@ impl Opt {
 }
 
 impl Mode {
+    /// The mode of `--quick`.
+    pub const QUICK: Mode = Mode {
+        trigger: Trigger::Gate,
+        engine: Engine::Translate,
+        link: Link::Pie,
+        linker: Linker::Lld,
+        opt: Opt::O2,
+    };
+
+    /// [`Mode::QUICK`] if it is allowed, else the first mode that is.
+    pub fn quickest(allowed: &[Mode]) -> Option<Mode> {
+        let quick = allowed.iter().copied().find(|&m| m == Self::QUICK);
+        quick.or(allowed.first().copied())
+    }
+
     pub fn words(self) -> [&'static str; 5] {
         [
             self.trigger.word(),

@@ -1,4 +1,6 @@
 //! Runs jobs on all cores and shows how far they are.
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -88,8 +90,9 @@ pub fn run(jobs: &[Job], threads: usize, stop: bool, title: &str) -> Vec<Verdict
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(index) else { break };
+                    let began = Instant::now();
                     let verdicts = job();
-                    if lock(&progress).advance(&verdicts) && stop {
+                    if lock(&progress).advance(&verdicts, began.elapsed()) && stop {
                         next.store(jobs.len(), Ordering::Relaxed);
                     }
                     *lock(&slots[index]) = verdicts;
@@ -118,7 +121,12 @@ struct Progress {
     began: Instant,
     shown: Instant,
     terminal: bool,
+    /// The time that the jobs of each test took.
+    took: BTreeMap<String, Duration>,
 }
+
+/// Tests that [`Progress::close`] names.
+const SLOWEST: usize = 8;
 
 impl Progress {
     fn new(title: &str, total: usize) -> Self {
@@ -131,12 +139,16 @@ impl Progress {
             began: Instant::now(),
             shown: Instant::now(),
             terminal,
+            took: BTreeMap::new(),
         }
     }
 
     /// Whether anything has failed.
-    fn advance(&mut self, verdicts: &[Verdict]) -> bool {
+    fn advance(&mut self, verdicts: &[Verdict], took: Duration) -> bool {
         self.done += 1;
+        if let Some(verdict) = verdicts.first() {
+            *self.took.entry(verdict.test().to_owned()).or_default() += took;
+        }
         for v in verdicts {
             if let Outcome::Failed(_) = v.outcome {
                 self.failed += 1;
@@ -178,10 +190,29 @@ impl Progress {
         format!(", about {} min left", (left / 60.0).ceil())
     }
 
+    /// The tests that took most of the time.
+    fn slowest(&self) -> String {
+        let all: Duration = self.took.values().sum();
+        let mut tests: Vec<_> = self.took.iter().collect();
+        tests.sort_by_key(|(name, took)| (Reverse(**took), *name));
+        let seconds: Vec<String> = tests[..tests.len().min(SLOWEST)]
+            .iter()
+            .map(|(name, took)| format!("{name} {:.0} s", took.as_secs_f64()))
+            .collect();
+        format!(
+            "slowest of {:.0} s: {}",
+            all.as_secs_f64(),
+            seconds.join(", ")
+        )
+    }
+
     fn close(&mut self) {
         self.show();
         if self.terminal {
             let _ = writeln!(stderr());
+        }
+        if self.took.len() > SLOWEST {
+            let _ = writeln!(stderr(), "{}: {}", self.title, self.slowest());
         }
     }
 }
@@ -205,5 +236,15 @@ mod tests {
         assert_eq!(names, (0..50).map(|n| n.to_string()).collect::<Vec<_>>());
         assert!(matches!(&verdicts[7].outcome, Outcome::Failed(why) if why == "seven"));
         assert_eq!(run(&jobs, 1, true, "test").len(), 8);
+    }
+
+    #[test]
+    fn names_the_slowest_tests() {
+        let mut progress = Progress::new("test", 4);
+        for (name, seconds) in [("a O0", 1), ("b O0", 5), ("a O2", 3), ("c O2", 2)] {
+            let verdict = Verdict::new(name.into(), Ok(()));
+            progress.advance(&[verdict], Duration::from_secs(seconds));
+        }
+        assert_eq!(progress.slowest(), "slowest of 11 s: b 5 s, a 4 s, c 2 s");
     }
 }

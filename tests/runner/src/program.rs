@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::directives::Directives;
+use crate::filter::Filter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
@@ -16,7 +17,7 @@ impl Language {
     pub const ALL: [Language; 2] = [Language::C, Language::Cxx];
 
     /// The folder of its programs.
-    fn folder(self) -> &'static str {
+    pub fn folder(self) -> &'static str {
         match self {
             Language::C => "c",
             Language::Cxx => "cpp",
@@ -91,11 +92,11 @@ impl Program {
     }
 }
 
-/// Every program under `tests` whose name contains one of `filters` (all if there are none).
-pub fn discover(tests: &Path, filters: &[String]) -> Result<Vec<Program>, String> {
+/// Every program under `tests` that `filter` takes.
+pub fn discover(tests: &Path, filter: &Filter) -> Result<Vec<Program>, String> {
     let mut programs: Vec<Program> = Vec::new();
     for language in Language::ALL {
-        of_language(tests, language, filters, &mut programs)?;
+        of_language(tests, language, filter, &mut programs)?;
     }
     let mut names = BTreeSet::new();
     match programs.iter().find(|p| !names.insert(p.name.as_str())) {
@@ -107,17 +108,13 @@ pub fn discover(tests: &Path, filters: &[String]) -> Result<Vec<Program>, String
 fn of_language(
     tests: &Path,
     language: Language,
-    filters: &[String],
+    filter: &Filter,
     programs: &mut Vec<Program>,
 ) -> Result<(), String> {
     let dir = tests.join(language.folder());
     for path in sorted_entries(&dir)? {
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        if !filters.is_empty() && !filters.iter().any(|f| name.contains(f.as_str())) {
+        let name = name_of(&path);
+        if !filter.takes(&name) {
             continue;
         }
         if path.is_dir() {
@@ -157,6 +154,14 @@ fn of_language(
         }
     }
     Ok(())
+}
+
+/// The name of a test, from the file or folder that it is in.
+pub fn name_of(path: &Path) -> String {
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 pub fn sorted_entries(dir: &Path) -> Result<Vec<PathBuf>, String> {

@@ -28,7 +28,17 @@ pub struct Warm {
     servers: Vec<Child>,
 }
 
+/// Where under the tests the sources of [`Warm`] are.
+const SOURCES: &str = "runner/warm";
+
 impl Warm {
+    /// Says why where it cannot be; then it only takes longer.
+    pub fn of_tests(tests: &Path) -> Option<Self> {
+        Self::start(&tests.join(SOURCES))
+            .inspect_err(|why| eprintln!("every command starts its tools anew: {why}"))
+            .ok()
+    }
+
     /// `sources`: the folder with `server.c` and `client.c`.
     pub fn start(sources: &Path) -> Result<Self, String> {
         // Beside the short names of sockets, which a build folder's may be too long for.

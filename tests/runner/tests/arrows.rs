@@ -79,6 +79,9 @@ const PARTS: [(&str, &[&str]); 19] = [
     ("flick-own", &[]),
 ];
 
+/// The helpers of tests: the tests of every part may use them, and they use no part.
+const SUPPORT: &str = "flick-support";
+
 /// What is wrong with the parts in the folders of `dir`, one line each.
 fn wrong_arrows(dir: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -117,7 +120,10 @@ fn dependencies(table: &toml::Table, used: &mut Vec<String>) {
             "dependencies" | "dev-dependencies" | "build-dependencies" => {
                 for (name, about) in inner {
                     let package = about.get("package").and_then(toml::Value::as_str);
-                    used.push(package.unwrap_or(name).to_owned());
+                    let package = package.unwrap_or(name);
+                    if (key.as_str(), package) != ("dev-dependencies", SUPPORT) {
+                        used.push(package.to_owned());
+                    }
                 }
             }
             "target" => {

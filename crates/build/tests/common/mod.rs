@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use flick_abi::names::RUNTIME_SONAME;
+use flick_support::output::{quiet, stderr, stdout};
 
 pub struct Bench {
     pub dir: tempfile::TempDir,
@@ -14,25 +15,6 @@ pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures")
         .join(name)
-}
-
-/// Runs a program that must succeed without a word.
-pub fn quiet(command: &mut Command) {
-    let output = command.output().expect("starts");
-    let text = [output.stdout, output.stderr].concat();
-    assert!(
-        output.status.success() && text.is_empty(),
-        "{command:?}: {}\n{}",
-        output.status,
-        String::from_utf8_lossy(&text)
-    );
-}
-
-pub fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-pub fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn driver() -> PathBuf {

@@ -5,23 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-pub fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-pub fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// `flick-cc` and `flick-c++` of the tree that `make` builds, with the pass.
-pub fn flick(name: &str) -> PathBuf {
-    let tree = std::env::var_os("FLICK_ROOT").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build"),
-        PathBuf::from,
-    );
-    let file = tree.join("bin").join(name);
-    assert!(file.is_file(), "no {}: run `make` first", file.display());
-    file
-}
+use flick_support::output::{stderr, stdout};
+use flick_support::tree::tool;
 
 /// What a command did: how it ended, what it printed, which files it left.
 #[derive(Debug, PartialEq, Eq)]
@@ -127,7 +112,7 @@ impl Bed {
             _ => ("flick-c++", "clang++-19"),
         };
         let want = run(Path::new(clang));
-        let have = run(&flick(name));
+        let have = run(&tool(name));
         let mut found = Vec::new();
         let mut compare = |what: &str, have: &str, want: &str| {
             if have != want {
@@ -162,7 +147,7 @@ impl Bed {
 
     /// A Flick command that must succeed; its output.
     pub fn good(&self, name: &str, words: &str) -> Output {
-        let output = self.command(flick(name), words).output().unwrap();
+        let output = self.command(tool(name), words).output().unwrap();
         assert!(
             output.status.success(),
             "{name} {words}: {}",

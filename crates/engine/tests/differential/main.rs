@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use flick_riscv_testing::opcodes::OPCODES;
 use flick_riscv_testing::values::Rng;
+use libtest_mimic::{Arguments, Failed, Trial};
 use program::{CODE, F, FCSR, LOG, Program, RECORD, SCRATCH};
 
 const LEAST: usize = 1000;
@@ -19,21 +20,14 @@ const LEAST: usize = 1000;
 const TOGETHER: usize = 6;
 
 fn main() -> ExitCode {
-    match test() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("differential test failed: {why}");
-            ExitCode::FAILURE
-        }
-    }
+    let mut arguments = Arguments::from_args();
+    // In this thread, whose stack is the largest.
+    arguments.test_threads = Some(1);
+    let trial = Trial::test("differential", || test().map_err(Failed::from));
+    libtest_mimic::run(&arguments, vec![trial]).exit_code()
 }
 
 fn test() -> Result<(), String> {
-    // The libtest protocol's listing, so that `cargo test -- --list` works.
-    if std::env::args().any(|a| a == "--list") {
-        println!("differential: test");
-        return Ok(());
-    }
     let seed = match std::env::var("FLICK_SEED") {
         Ok(text) => text.parse().map_err(|e| format!("FLICK_SEED: {e}"))?,
         Err(_) => 1,

@@ -2,7 +2,7 @@
 //!
 //! Each file of RV64 assembly in `functions/` has its listing beside it: under each instruction what was
 //! made of it, as `flick objdump --translated` shows it. A change of the translator shows here what it does
-//! to the code. `FLICK_BLESS=1 cargo test -p flick-engine --test golden` writes the listings anew.
+//! to the code. `FLICK_BLESS=1 cargo test -p flick-translator --test golden` writes the listings anew.
 mod guest;
 
 use std::collections::BTreeMap;

@@ -26,6 +26,7 @@ use std::process::ExitCode;
 
 use engine::ENGINES;
 use flick_riscv::Op;
+use libtest_mimic::{Arguments, Failed, Trial};
 use program::Program;
 
 const PROGRAMS: u64 = 300;
@@ -33,13 +34,11 @@ const PROGRAMS: u64 = 300;
 const ENOUGH: usize = 3;
 
 fn main() -> ExitCode {
-    match test() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("random programs: {why}");
-            ExitCode::FAILURE
-        }
-    }
+    let mut arguments = Arguments::from_args();
+    // In this thread, whose stack is the largest.
+    arguments.test_threads = Some(1);
+    let trial = Trial::test("random", || test().map_err(Failed::from));
+    libtest_mimic::run(&arguments, vec![trial]).exit_code()
 }
 
 fn number(name: &str, default: u64) -> Result<u64, String> {
@@ -94,11 +93,6 @@ impl Totals {
 }
 
 fn test() -> Result<(), String> {
-    // The libtest protocol's listing, so that `cargo test -- --list` works.
-    if std::env::args().any(|a| a == "--list") {
-        println!("random: test");
-        return Ok(());
-    }
     let (first, count) = (
         number("FLICK_SEED", 1)?,
         number("FLICK_PROGRAMS", PROGRAMS)?,

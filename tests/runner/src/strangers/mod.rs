@@ -25,6 +25,7 @@ use self::exceptions::Exceptions;
 use self::figures::Figures;
 use self::outcome::{Cell, Difference, Outcome};
 use self::stranger::{Found, Level, Stranger};
+use crate::filter::Filter;
 use crate::pool::{self, Job, Verdict};
 use crate::suite::Setup;
 
@@ -34,8 +35,7 @@ pub struct Part<'a> {
     pub gcc: Option<&'a Path>,
     /// A checkout of LLVM's.
     pub suite: Option<&'a Path>,
-    /// Names contain one of these, if there are any.
-    pub filter: &'a [String],
+    pub filter: &'a Filter,
     pub levels: &'a [String],
     /// So many of the programs and levels, drawn under a seed.
     pub sample: Option<usize>,
@@ -146,14 +146,11 @@ fn choose<'a>(all: &'a [Stranger], part: &Part) -> Result<Vec<(&'a Stranger, Lev
     if let Some(bad) = part.levels.iter().find(|word| !known(word)) {
         return Err(format!("there is no level '{bad}'"));
     }
-    let named = |name: &str| {
-        part.filter.is_empty() || part.filter.iter().any(|f| name.contains(f.as_str()))
-    };
     let wanted =
         |level: &Level| part.levels.is_empty() || part.levels.iter().any(|w| level.word() == w);
     let mut chosen: Vec<(&Stranger, Level)> = all
         .iter()
-        .filter(|s| named(&s.name))
+        .filter(|s| part.filter.takes(&s.name))
         .flat_map(|s| s.levels.iter().filter(|l| wanted(l)).map(move |l| (s, *l)))
         .collect();
     if let Some(number) = part.sample {
@@ -204,7 +201,7 @@ mod tests {
         }
     }
 
-    fn part<'a>(sample: Option<usize>, filter: &'a [String]) -> Part<'a> {
+    fn part<'a>(sample: Option<usize>, filter: &'a Filter) -> Part<'a> {
         Part {
             gcc: None,
             suite: None,
@@ -222,7 +219,7 @@ mod tests {
     fn a_sample_keeps_its_members() {
         let mut all: Vec<Stranger> = (0..50).map(|n| stranger(&format!("p{n}"))).collect();
         let names = |all: &[Stranger]| -> Vec<String> {
-            let chosen = choose(all, &part(Some(40), &[])).unwrap();
+            let chosen = choose(all, &part(Some(40), &Filter::default())).unwrap();
             chosen
                 .iter()
                 .map(|(s, l)| format!("{} {l}", s.name))
@@ -239,7 +236,10 @@ mod tests {
     #[test]
     fn filters_are_parts_of_names() {
         let all = [stranger("ab"), stranger("cd")];
-        let filter = ["c".to_owned()];
+        let filter = Filter {
+            words: vec!["c".into()],
+            exact: false,
+        };
         let chosen = choose(&all, &part(None, &filter)).unwrap();
         assert_eq!(chosen.len(), 3);
         assert!(chosen.iter().all(|(s, _)| s.name == "cd"));

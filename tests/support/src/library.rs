@@ -1,14 +1,15 @@
-//! Where `libflick.so` is.
+//! Where a library of cargo's is, for tests that build programs with it.
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The directory of the library, built now: cargo builds no such library for a package's own tests.
-pub fn dir() -> &'static Path {
+/// The directory of the library of `package`, the test's own, built now: cargo builds no such library
+/// for a package's own tests.
+pub fn dir(package: &str) -> &'static Path {
     static DIR: OnceLock<PathBuf> = OnceLock::new();
     DIR.get_or_init(|| {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "-p", env!("CARGO_PKG_NAME")]);
+        cargo.args(["build", "--quiet", "-p", package]);
         cargo.args([
             "--profile",
             if cfg!(debug_assertions) {
