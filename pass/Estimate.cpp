@@ -11,6 +11,7 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 using namespace llvm;
 
@@ -45,6 +46,24 @@ private:
   bool Failed = false;
 };
 
+/// CloneModule maps initialisers before it has the bodies that the labels are in.
+std::unique_ptr<Module> copyWithLabels(const Module &M) {
+  auto IsLabelTable = [](const GlobalValue *V) {
+    auto *Variable = dyn_cast<GlobalVariable>(V);
+    return Variable && Variable->hasInitializer() && holdsLabels(*Variable);
+  };
+  ValueToValueMapTy Map;
+  std::unique_ptr<Module> Copy =
+      CloneModule(M, Map, [&](const GlobalValue *V) { return !IsLabelTable(V); });
+  for (const GlobalVariable &V : M.globals())
+    if (IsLabelTable(&V)) {
+      auto *Mine = cast<GlobalVariable>(Map[&V]);
+      Mine->setInitializer(MapValue(V.getInitializer(), Map));
+      Mine->setLinkage(V.getLinkage());
+    }
+  return Copy;
+}
+
 } // namespace
 
 UnitCode estimateNxp(Module &M, OptimizationLevel Level) {
@@ -54,7 +73,7 @@ UnitCode estimateNxp(Module &M, OptimizationLevel Level) {
     return UnitCode();
   }
   Silence Silent(M.getContext());
-  std::unique_ptr<Module> All = CloneModule(M);
+  std::unique_ptr<Module> All = copyWithLabels(M);
   dropMarks(*All);
   resolveAliases(*All);
   Plan P(*All);

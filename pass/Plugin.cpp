@@ -1,4 +1,4 @@
-// Flick's LLVM pass: splits a unit by placement (docs/formats.md, "The pass").
+// Flick's LLVM pass: splits a unit by placement (docs/compiler.md, "The pass").
 #include "Aliases.h"
 #include "CallerModule.h"
 #include "CommandLine.h"

@@ -10,6 +10,8 @@ packages=(
   ca-certificates
   # checks and tests: sanitizers, formatting, a second RISC-V, what the kernel and the ELF tools see
   libclang-rt-19-dev clang-format-19 qemu-user valgrind libc6-dbg strace file gdb mandoc
+  # tests/prose: the words of the pages
+  python3-proselint
   # make deb
   dpkg-dev
   # tests/projects: the build systems that flick-cc must fit into unchanged, and a compiler cache
@@ -32,7 +34,7 @@ if command -v dpkg-query >/dev/null; then
   done
 else
   for tool in clang-19 ld.lld-19 llvm-objdump-19 llvm-config-19 g++ ld clang-format-19 qemu-riscv64 valgrind strace file \
-    make cmake meson ninja autoconf automake libtoolize pkg-config ccache python3 csmith bzip2 xz; do
+    make cmake meson ninja autoconf automake libtoolize pkg-config ccache python3 proselint csmith bzip2 xz; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   if [ ${#missing[@]} -gt 0 ]; then

@@ -100,6 +100,7 @@ short=(arrows bugs bus changing_code conversions differential fat_units fuzz gol
 check "Format: Rust" "$cargo" fmt --all --check
 check "Format: C and C++" format_c
 check "Shell scripts parse" format_sh
+check "Prose" tests/prose/run.sh
 check "Lint: clippy" "$cargo" clippy -q --workspace --all-targets -- -D warnings
 check "Runner of the corpus" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
 if [ $kind = check ]; then

@@ -1,5 +1,5 @@
 /* Functions of the NxP side's C library go by two names: their own, which LLVM's code generator
- * calls, and __flick_call_NAME, which direct calls in C become (docs/formats.md). */
+ * calls, and __flick_call_NAME, which direct calls in C become (docs/compiler.md). */
 #ifndef NXP_ALIAS_H
 #define NXP_ALIAS_H
 

@@ -102,7 +102,7 @@ FLICK_NXP static void floats_of_integers(void) {
 FLICK_NXP static void doubles_of_unsigned(void) { printf(" %a\n", (double)(unsigned long)whole); }
 
 FLICK_NXP static void narrowed(void) {
-  printf(" %a", (float)real);
+  SHOW((float)real);
   flags();
 }
 

@@ -66,6 +66,33 @@ FLICK_NXP SEPARATE void calls_through(null_function *function) {
 }
 static void back_by_pointer(void) { calls_through(hidden(null_on_host)); }
 
+/* Without a prototype, and to the NxP again. */
+typedef long unknown_function();
+FLICK_NXP SEPARATE long sum_of_mixed(long a, double b, int c) { return a + (long)b + c; }
+FLICK_NXP SEPARATE void calls_unknown(unknown_function *function) {
+  long sum = 0;
+  for (int call = 0; call < CALLS; call++)
+    sum = function(sum, 1.5, call);
+  seen = (double)sum;
+}
+static void unprototyped(void) {
+  calls_unknown((unknown_function *)hidden((null_function *)sum_of_mixed));
+}
+
+/* What clang has one instruction or a few for: each of these a conversion or more. */
+FLICK_NXP SEPARATE double converts(uint64_t from) {
+  double sum = 0;
+  for (uint64_t call = from; call < from + CALLS; call++) {
+    double x = (double)(call << 52 | call) + 0.5 * (double)(uint32_t)call;
+    float y = (float)(call << 40) - (float)(uint32_t)~call;
+    sum += (double)(uint64_t)x + (double)(uint32_t)(y * 0x1p-40f);
+    sum += (double)(int)__builtin_floor(sum * 0x1p-60) + __builtin_round(sum * 0.125) +
+           __builtin_rintf(y);
+  }
+  return sum;
+}
+static void conversions(void) { seen = converts(1); }
+
 /* Each level goes to the host and from there to the NxP again. */
 FLICK_HOST void level_on_host(int further);
 FLICK_NXP SEPARATE void level_on_nxp(int further) {
@@ -95,6 +122,8 @@ static const struct {
     {"nxp-host-nxp", back_by_name},
     {"nxp-host-nxp-pointer", back_by_pointer},
     {"level", levels},
+    {"unprototyped", unprototyped},
+    {"conversions", conversions},
 };
 
 /* With work for about a million instructions. */

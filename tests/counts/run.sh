@@ -13,7 +13,7 @@ unset "${!FLICK_@}"
 
 # As `flick bench engine` compiles kernels.
 options=(-O2 -std=c11 -ffp-contract=off -fno-math-errno -fno-vectorize -fno-slp-vectorize -Wno-c23-extensions
-  "--embed-dir=$root/examples/data")
+  -Wno-deprecated-non-prototype "--embed-dir=$root/examples/data")
 echo 'nxp *' >all.place
 objects=()
 kernels=(integer recursion indirect chase_cache crc32 sort sha256 matrix nbody bfs bytecode strings hashing mix)
@@ -21,7 +21,7 @@ for kernel in "${kernels[@]}"; do
   "$flick_cc" "${options[@]}" --flick-place=all.place -c "$root/bench/engine/$kernel.c" -o "$kernel.o" || exit 1
   objects+=("$kernel.o")
 done
-"$flick_cc" "${options[@]}" "$here/main.c" "${objects[@]}" -o main || exit 1
+"$flick_cc" "${options[@]}" "$here/main.c" "${objects[@]}" -o main -lm || exit 1
 
 # valgrind 3.19 does not read clang 19's debug information.
 strip -g main

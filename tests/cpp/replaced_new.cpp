@@ -42,7 +42,11 @@ FLICK_NXP static int on_nxp() {
   delete p;
   return r;
 }
-FLICK_NXP static int *kept() { return new int(7); }
+FLICK_NXP static int *kept() {
+  int *k = new int(7);
+  seen = k;
+  return k;
+}
 
 int main() {
   int r = on_nxp();

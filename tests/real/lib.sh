@@ -31,6 +31,6 @@ explain() {
   for file in "${files[@]}"; do "$flick" place --explain --no-demangle "$file" || return 1; done >explained
 }
 
-# Of a statistics record (docs/formats.md).
+# Of a statistics record (docs/records.md).
 sum() { awk -v key="$1" '$1 == key { n += $2 } END { printf "%.0f", n }' "$2"; } # KEY FILE
 crossings() { awk -v way="$1" '$1 == "call" && $2 == way { n += $3 } END { printf "%.0f", n }' "$2"; } # WAY FILE

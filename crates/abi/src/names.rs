@@ -2,7 +2,7 @@
 
 /// Non-allocated, SHF_EXCLUDE: NxP objects of a fat object ([`crate::layout::FatHeader`]).
 pub const SEC_NXP: &str = ".flick.nxp";
-/// Non-allocated: placement records, text, one line each (`docs/formats.md`).
+/// Non-allocated: placement records, text, one line each (`docs/objects.md`).
 pub const SEC_PLACE: &str = ".flick.place";
 /// Non-allocated, in the final file: the linked RV64 ELF, with symbols and debug information.
 pub const SEC_ELF: &str = ".flick.elf";
@@ -69,7 +69,7 @@ pub const RT_CHECK: &str = "__flick_check";
 /// What `setjmp` & co. in NxP code call, `int (jmp_buf, int save_mask, JumpTarget *)`
 /// ([`crate::layout::JumpTarget`]); since version 1.1.
 pub const RT_SETJMP: &str = "__flick_setjmp";
-/// What `malloc` & co. in NxP code call: `__flick_malloc`, …; see `docs/formats.md`.
+/// What `malloc` & co. in NxP code call: `__flick_malloc`, …; see `docs/compiler.md`.
 pub const RT_HEAP_PREFIX: &str = "__flick_heap_";
 
 /// The C library's functions that become [`RT_HEAP_PREFIX`] in NxP code, and those of them that an

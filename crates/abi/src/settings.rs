@@ -67,7 +67,7 @@ pub enum Statistics<'a> {
 
 /// A platform's name or file: the run is timed (`docs/timing.md`).
 pub const PLATFORM: &CStr = c"FLICK_PLATFORM";
-/// Where a timed run writes its trace (`docs/formats.md`).
+/// Where a timed run writes its trace (`docs/records.md`).
 pub const TRACE: &CStr = c"FLICK_TRACE";
 pub const STATISTICS: &CStr = c"FLICK_STATS";
 pub const STATISTICS_HELP: &str =

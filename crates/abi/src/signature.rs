@@ -11,7 +11,7 @@
 //!   `S` pointer to the result's memory (sret; always the first argument),
 //!   `B<size>a<align>` `byval` memory: decimal bytes, e.g. `B24a8`
 //!
-//! Classes are those of the LLVM IR that the host front end made (architecture decision 2), so
+//! Classes are those of the LLVM IR that the host front end made (`docs/decisions.md`, 2), so
 //! structs passed in registers have already become their parts. Host: System V x86-64 psABI 3.2.3, and
 //! where that and clang 19 differ, clang: an `x` for which two registers are not free goes to
 //! memory and leaves none to the arguments behind it; any vector has 16 bytes of the stack.

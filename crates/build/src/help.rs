@@ -11,7 +11,7 @@ pub const OPTIONS: [(&str, &str); 9] = [
     ),
     (
         "--flick-place=random:<seed>:<percent>",
-        "Place functions by lot, for tests",
+        "Place functions at random, for tests",
     ),
     (
         "-Xnxp=<option>",
@@ -23,20 +23,20 @@ pub const OPTIONS: [(&str, &str); 9] = [
     ),
     (
         "--flick-timed",
-        "Host code counts what it executes: for flick stat --platform, flick record, flick advise",
+        "Host code counts its execution, for flick stat --platform, flick record, flick advise",
     ),
     (
         "--flick-check=device",
-        "Host code tells of its accesses to memory, for FLICK_CHECK=device",
+        "Host code records its accesses to memory, for FLICK_CHECK=device",
     ),
     (
         "--flick-save-temps=<dir>",
-        "Leave the files of the image link there",
+        "Keep the files of the image link there",
     ),
     ("--flick-verbose", "Show the commands that are run"),
     (
         "--help, --version",
-        "clang's own answers, with what is said of Flick",
+        "clang's own answers, with Flick's additions",
     ),
 ];
 

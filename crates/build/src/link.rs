@@ -1,4 +1,4 @@
-//! The link of a program or library (`docs/formats.md`, "The image link").
+//! The link of a program or library (`docs/objects.md`, "The image link").
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Write;

@@ -1,5 +1,5 @@
 //! The RV64 link: NxP objects of all kept units to one shared ELF, and that to the image object
-//! (`docs/formats.md`, "The image link", steps 2 and 3).
+//! (`docs/objects.md`, "The image link", steps 2 and 3).
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;

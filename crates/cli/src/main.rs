@@ -57,18 +57,18 @@ enum Command {
     Stat(Stat),
     /// Run a program on a platform and keep the trace of its virtual time
     Record(Record),
-    /// Make a page of what `flick record` kept
+    /// Make a page of a trace of `flick record`
     Report(Report),
-    /// Run a program on a platform and propose a placement: what to move to the NxP, and what to move back
+    /// Run a program on a platform and propose a placement: functions to move to the NxP, or back
     Advise(Advise),
-    /// Measure what crossings cost on this machine
+    /// Measure the cost of crossings on this machine
     Bench {
         #[command(subcommand)]
         what: bench::Bench,
     },
-    /// Build random programs, or yours with random placements, both ways and compare what they do
+    /// Build random programs, or yours with random placements, both ways and compare their behaviour
     Torture(Box<torture::Torture>),
-    /// Start gdb with what it needs to show NxP code (docs/debugging.md)
+    /// Start gdb with Flick's script, which shows NxP code (docs/debugging.md)
     Gdb {
         /// gdb's own options and arguments, as in `--args ./prog input`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -178,10 +178,10 @@ struct Stat {
     /// Predict the run on this hardware: a shipped platform's name or a TOML file (docs/timing.md)
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<OsString>,
-    /// Run the program a second time, with everything on the host, and compare that with the time without migration
+    /// Run the program a second time, with everything on the host, and compare its time with the predicted one
     #[arg(long, requires = "platform")]
     verify_baseline: bool,
-    /// Run the program N times (2 to 100) and say how far the predicted times lie apart
+    /// Run the program N times (2 to 100) and print the spread of the predicted times
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
     repeat: Option<u32>,
     /// The program and its arguments
@@ -194,7 +194,7 @@ struct Advise {
     /// The placement file; an earlier one becomes FILE.old
     #[arg(short, long, value_name = "FILE", default_value = advise::PLACEMENT)]
     output: PathBuf,
-    /// The platform: a name or a file; without it FLICK_PLATFORM says
+    /// The platform: a name or a file (default: FLICK_PLATFORM)
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<OsString>,
     #[command(flatten)]
@@ -209,7 +209,7 @@ struct Record {
     /// The trace; an earlier one becomes FILE.old
     #[arg(short, long, value_name = "FILE", default_value = record::DATA)]
     output: PathBuf,
-    /// The platform: a name or a file; without it FLICK_PLATFORM says
+    /// The platform: a name or a file (default: FLICK_PLATFORM)
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<OsString>,
     /// Write a trace for Perfetto (ui.perfetto.dev), too
@@ -224,7 +224,7 @@ struct Record {
 
 #[derive(Args)]
 struct Report {
-    /// What `flick record` wrote
+    /// The trace of `flick record`
     #[arg(short, long, value_name = "FILE", default_value = record::DATA)]
     input: PathBuf,
     /// The page, one HTML file; `-` is stdout

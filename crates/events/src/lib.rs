@@ -1,6 +1,6 @@
 //! What a run did: the [`Summary`] that the runtime collects, its text for people ([`render`]) and
 //! the record that tools read ([`record`]); and what a timed run did when ([`trace`]). The runtime
-//! writes, reports read; both print the same text because it lives here. `docs/formats.md` has the
+//! writes, reports read; both print the same text because it lives here. `docs/records.md` has the
 //! contract.
 
 pub mod number;

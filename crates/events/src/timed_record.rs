@@ -1,4 +1,4 @@
-//! The lines of a record that tell of a timed run (`docs/formats.md`, "Records").
+//! The lines of a record that tell of a timed run (`docs/records.md`, "Timed runs").
 use crate::profile;
 use crate::record::{escape, push, unescape};
 use crate::timed::{Share, Site, Timed};

@@ -1,4 +1,4 @@
-//! Where jumps through registers lead, as the objects of an image say (`docs/formats.md`).
+//! Where jumps through registers lead, as the objects of an image say (`docs/objects.md`).
 use std::collections::BTreeMap;
 
 use flick_abi::layout::Jump;

@@ -1,4 +1,4 @@
-//! Reader and writer of fat objects and images (`docs/formats.md`). Reading never panics, whatever
+//! Reader and writer of fat objects and images (`docs/objects.md`). Reading never panics, whatever
 //! the bytes: files come from disks, caches and other tools.
 pub mod elf;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Placement lines: section `.flick.place` (`docs/formats.md`).
+//! Placement lines: section `.flick.place` (`docs/objects.md`).
 use flick_abi::names::SEC_PLACE;
 use object::{Object, ObjectSection};
 

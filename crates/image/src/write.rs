@@ -1,5 +1,5 @@
 //! The image object: what the host linker gets in place of the RV64 ELF that it would refuse
-//! (`docs/formats.md`, "The image link").
+//! (`docs/objects.md`, "The image link").
 use std::collections::HashMap;
 
 use flick_abi::layout::{

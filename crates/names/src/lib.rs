@@ -28,7 +28,7 @@ impl Demangle {
 }
 
 /// A symbol as the source has it: without the version that the linker, and the suffix that the
-/// compiler's pass added (`name.flick.HHHHHHHH`, docs/formats.md).
+/// compiler's pass added (`name.flick.HHHHHHHH`, docs/compiler.md).
 pub fn plain(symbol: &str) -> &str {
     let name = symbol.split('@').next().unwrap_or(symbol);
     match name.rsplit_once(".flick.") {

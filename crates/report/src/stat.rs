@@ -73,7 +73,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         .prefix("flick-stat")
         .tempdir()
         .map_err(|e| file_error(&std::env::temp_dir(), &e))?;
-    // A path, so that the runtime writes a record there (docs/formats.md, "Environment").
+    // A path, so that the runtime writes a record there (docs/runtime.md, "Environment").
     let record = dir.path().join("record");
 
     // It is inherited by what is started from here on.

@@ -1,6 +1,6 @@
 //! libflick: gates, crossing, threads, signals and memory of a program with NxP code.
 //!
-//! The way of a call (paper section IV.B; `docs/formats.md`, "At run time"): a gate loads its record
+//! The way of a call (paper section IV.B; `docs/runtime.md`, "A crossing"): a gate loads its record
 //! and jumps to [`crossing`], whose frame on the host stack is an activation; [`step`] runs the NxP
 //! code through a [`backend`] until it leaves the image and says what the crossing must do next;
 //! [`marshal`] moves arguments and results between the two calling conventions. [`modules`] knows

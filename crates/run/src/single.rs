@@ -1,4 +1,4 @@
-//! Exactly one runtime per process (architecture decision 12). The loader gives every module the same
+//! Exactly one runtime per process (`docs/decisions.md`, 12). The loader gives every module the same
 //! `libflick.so` by its name; a second copy can only come by a path of its own.
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -68,7 +68,7 @@ impl Thread {
     pub const STACK_LOW: usize = offset_of!(Thread, stack) + offset_of!(Stack, lo);
 
     /// [`flick_engine::Hart::frm`] between activations: the floating-point environment is one per
-    /// thread (architecture decision 6).
+    /// thread (`docs/decisions.md`, 6).
     pub fn frm(&self) -> u16 {
         self.frm
     }

@@ -57,7 +57,7 @@ impl Draw {
 mod tests {
     use super::*;
 
-    /// Seeds in reports and in docs/left.md mean the same cases in later builds.
+    /// Seeds in reports and in commit messages mean the same cases in later builds.
     #[test]
     fn throws_are_fixed() {
         let mut draw = Draw::new(1, "test");

@@ -1,6 +1,7 @@
 // `__builtin_constant_p` in a function answers for each caller that it is inlined into. A pattern
 // that places such functions does not part them from their callers: each side has its own.
 // PLACE: functions.place
+// SKIP-RANDOM: a pattern chooses functions, whatever the dice say
 #include <flick.h>
 #include <stdio.h>
 

@@ -24,7 +24,7 @@ impl Dice {
         percent: 100,
     };
 
-    /// What it chooses of `names`: a contract of docs/formats.md, which every build is checked
+    /// What it chooses of `names`: a contract of docs/placement.md, which every build is checked
     /// against.
     pub fn among(self, names: &BTreeSet<String>) -> BTreeSet<String> {
         let chosen = |name: &&String| {
@@ -66,14 +66,14 @@ pub fn chosen(lines: &str) -> BTreeSet<String> {
 }
 
 /// `v1 unit function placement reason detail file line`, separated by tabs; a function that the
-/// dice chose has reason `random`, or `refused:…` when it had to stay on the host. Its name, and
-/// whether it was placed.
+/// dice chose has reason `random`, or `refused:…` when it had to stay on the host. It is on both
+/// sides where each caller needs its own copy. Its name, and whether it was placed.
 fn asked(lines: &str) -> impl Iterator<Item = (&str, bool)> {
     lines.split(['\n', '\0']).filter_map(|line| {
         let mut fields = line.split('\t').skip(2);
         let name = fields.next()?;
         match (fields.next()?, fields.next()?) {
-            ("nxp", "random") => Some((name, true)),
+            ("nxp" | "both", "random") => Some((name, true)),
             ("host", reason) if reason.starts_with("refused:") => Some((name, false)),
             _ => None,
         }
@@ -149,10 +149,12 @@ mod tests {
     #[test]
     fn counts_placed_and_refused() {
         let text = "v1\tu\tf\tnxp\trandom\t\ta.c\t1\nv1\tu\tg\thost\trefused:FLK0204\t\ta.c\t2\n\
-                    v1\tu\th\tboth\tinline\t\ta.c\t3\n";
+                    v1\tu\th\tboth\tinline\t\ta.c\t3\nv1\tu\tk\tboth\trandom\t\ta.c\t4\n\
+                    v1\tu\tl\thost\trefused:FLK0204\t\ta.c\t5\n";
         assert_eq!(share_of(text), Some(0.5));
-        assert_eq!(chosen(text), ["f", "g"].map(String::from).into());
-        assert_eq!(refused(text).collect::<Vec<_>>(), [("g", "FLK0204")]);
+        assert_eq!(chosen(text), ["f", "g", "k", "l"].map(String::from).into());
+        let codes: Vec<_> = refused(text).collect();
+        assert_eq!(codes, [("g", "FLK0204"), ("l", "FLK0204")]);
         assert_eq!(share_of(""), None);
     }
 

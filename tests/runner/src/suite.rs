@@ -340,7 +340,7 @@ fn random_program(
                 let lines = random::chosen(&lines);
                 let other = expected.as_ref().filter(|&e| *e != lines).map(|expected| {
                     format!(
-                        "the dice of docs/formats.md choose {expected:?}, the compiler {lines:?}"
+                        "the dice of docs/placement.md choose {expected:?}, the compiler {lines:?}"
                     )
                 });
                 chosen = Some(lines);

@@ -261,18 +261,21 @@ fn section_with<'a>(limits: &'a str, words: &str) -> Result<&'a str, String> {
 const INTRODUCTION: &str = "\
 # Transparency
 
-What a program that is split between host and NxP can do, in both directions, as if it were not split.
-The page is made from the output of the tests that its rows name, and the tests fail if it differs.
+This page lists what a program that is split between host and NxP can do, in both directions, as if
+it were not split. It is made from the output of the tests that its rows name, and the tests fail if
+it differs. The second column of a row has one of these verdicts:
 
 - *works*: programs that do it have the output and the exit status that plain clang gives them, and
-  crossed: with gates and by faults, as PIE, no-PIE and static, with GNU ld and lld, at `-O0` and `-O2`;
-  modes in which a program cannot be run stand behind its name (`dlopen` in a static program, say).
-  So do the same programs with random placement and under memcheck, unless their comments say why not.
-- *refused at build time*: a coded error with the place, if the function is marked or named; a pattern or
-  random placement leaves the function on the host.
-- *limit*: what [limits.md](limits.md) says, and the test shows.
+  they crossed. They ran with gates and by faults, as PIE, no-PIE and static, with GNU ld and lld,
+  at `-O0` and `-O2`. A mode in which a program cannot run stands after its name (`dlopen` in a
+  static program, say). The same programs also ran with random placement and under memcheck, unless
+  their comments say why not.
+- *refused at build time*: a coded error names the place if the function is marked or named. A
+  pattern or random placement leaves the function on the host.
+- *limit*: [limits.md](limits.md) has the words, and the test shows it.
 
-Programs are in `tests/c` and `tests/cpp`, refusals in `tests/errors`; `tests/transparency` has the rows.
+Programs are in `tests/c` and `tests/cpp`, and refusals in `tests/errors`. `tests/transparency` has
+the rows.
 ";
 
 fn text(points: &[Point], results: &Results, limits: &str) -> Result<String, String> {

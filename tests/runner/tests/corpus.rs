@@ -1,7 +1,7 @@
 //! `cargo test NAME`: each program of the corpus, each bad input and each mistake is a test, named after
 //! its place under `tests/` (`c/hello`, `errors/null_call`). Runs in one mode (`flick-test --quick`).
 //!
-//! Without a name they are ignored: `scripts/test.sh` runs all of them, in all modes, by `flick-test`.
+//! Without a name none runs: `scripts/test.sh` runs all of them, in all modes, by `flick-test`.
 //! `cargo test -p flick-tests --test corpus -- --ignored` runs all in one mode.
 use std::fs;
 use std::process::ExitCode;
@@ -21,9 +21,19 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 fn main() -> ExitCode {
     exec::forbid_core_files();
     let arguments = Arguments::from_args();
-    // A name asks for its tests. With `--ignored` and the like, the command line says what runs.
-    let named = arguments.filter.is_some();
-    match trials(!named) {
+    let asked = arguments.filter.is_some()
+        || arguments.ignored
+        || arguments.include_ignored
+        || arguments.list;
+    // A name asks for its tests; otherwise `--ignored` and the like must.
+    match trials(arguments.filter.is_none()) {
+        Ok(trials) if !asked => {
+            println!(
+                "\n{} tests run when they are named: cargo test NAME",
+                trials.len()
+            );
+            libtest_mimic::run(&arguments, Vec::new()).exit_code()
+        }
         Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
         Err(why) => {
             eprintln!("corpus: {why}");

@@ -8,7 +8,7 @@ use super::Finding;
 
 const GIB: usize = 1 << 30;
 /// What the runtime wants to reserve for NxP heaps and stacks, and with what it can still work
-/// (architecture decision 14: smaller under `RLIMIT_AS`).
+/// (`docs/decisions.md`, 14: smaller under `RLIMIT_AS`).
 const WANTED: usize = 4 * GIB;
 const LEAST: usize = GIB / 4;
 

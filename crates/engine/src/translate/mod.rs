@@ -1,4 +1,4 @@
-//! The translator: RV64 functions to x86-64 code (`docs/engine.md`).
+//! The translator: RV64 functions to x86-64 code (`docs/translator.md`).
 //!
 //! A translation is a host function for one guest address: a function's entry, or any address in it where
 //! the interpreter or an unwinder goes on. All that a guest frame is lies in guest registers and guest

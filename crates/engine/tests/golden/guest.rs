@@ -23,7 +23,7 @@ pub struct Guest {
     /// Labels in the middle of functions.
     labels: BTreeMap<u64, String>,
     instructions: BTreeMap<u64, String>,
-    /// What `.flick.jumps` says (`docs/formats.md`).
+    /// What `.flick.jumps` says (`docs/objects.md`).
     jumps: BTreeMap<u64, Vec<u64>>,
 }
 

@@ -1,5 +1,5 @@
 //! The trace of a timed run: what each thread did, in virtual time. The runtime writes it through
-//! an [`Encoder`] for each thread, reports read it as a [`Trace`]. `docs/formats.md`, "Trace", has
+//! an [`Encoder`] for each thread, reports read it as a [`Trace`]. `docs/records.md`, "Trace", has
 //! the bytes.
 //!
 //! A trace is a sequence of blocks. Each says whose it is (process and thread) and how long it is,

@@ -1,5 +1,5 @@
 //! NxP-local memory: one reserved region with the heap at its bottom and the NxP stacks at its top,
-//! and every module's `FLICK_NXP_DATA` (architecture decision 14).
+//! and every module's `FLICK_NXP_DATA` (`docs/decisions.md`, 14).
 //!
 //! Address space is reserved once, before `main`; memory is committed where the heap and the stacks
 //! grow. Nothing of the region moves or is given back as address space, so that "is it NxP-local" is

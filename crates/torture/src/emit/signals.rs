@@ -156,14 +156,14 @@ pub fn install(program: &Program, used: &Used) -> String {
 /// Calls `callback` in a handler.
 pub fn raise(callback: &str, x: &str, to: usize) -> String {
     format!(
-        "{{ raised r = {{c, {callback}, {x}, 0}}, *outer = raising; raising = &r; raise(SIGUSR1); \
-         raising = outer; n{to} = r.result; }}"
+        "{{ raised sent = {{c, {callback}, {x}, 0}}, *outer = raising; raising = &sent; raise(SIGUSR1); \
+         raising = outer; n{to} = sent.result; }}"
     )
 }
 
 /// Likewise, of a callback that does not return.
 pub fn raise_only(callback: &str, x: &str) -> String {
-    format!("{{ raised r = {{c, {callback}, {x}, 0}}; raising = &r; raise(SIGUSR1); }}")
+    format!("{{ raised sent = {{c, {callback}, {x}, 0}}; raising = &sent; raise(SIGUSR1); }}")
 }
 
 /// Memory without access; the handler gives it back.
@@ -173,4 +173,20 @@ pub fn guarded(x: &str, to: usize) -> String {
          if (p == (u64 *)MAP_FAILED) abort(); p[3] = {x}; mprotect(p, 4096, PROT_NONE); \
          n{to} = MIX(p[3], p[4]); munmap(p, 4096); }}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raised_signal_hides_no_name_of_a_comparison() {
+        for text in [raise("f", "r->key", 0), raise_only("f", "l->key")] {
+            let declared = |name: &str| text.contains(&format!("raised {name} "));
+            assert!(
+                declared("sent") && !declared("l") && !declared("r"),
+                "{text}"
+            );
+        }
+    }
 }

@@ -1,4 +1,4 @@
-# Jumps by tables: what the compiler has said in .flick.jumps (docs/formats.md), and what nobody has.
+# Jumps by tables: what the compiler has said in .flick.jumps (docs/objects.md), and what nobody has.
   .text
 
 # Which registers are read where it leads nobody knows.
