@@ -125,10 +125,10 @@ fuzz: build
 	@fuzz/run.sh
 
 random:
-	@FLICK_PROGRAMS=$${FLICK_PROGRAMS:-4000} cargo test -q -p flick-engine --test random
+	@FLICK_PROGRAMS=$${FLICK_PROGRAMS:-4000} cargo test -q -p flick-translator --test random
 
 bless: deps build
-	@FLICK_BLESS=1 cargo test -q -p flick-engine --test golden
+	@FLICK_BLESS=1 cargo test -q -p flick-translator --test golden
 	@FLICK_BLESS=1 tests/counts/run.sh
 
 bench-compile: deps build

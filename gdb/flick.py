@@ -199,7 +199,7 @@ class Runtime:
 
 
 class States:
-    """Where a translation has the NxP's registers (crates/engine/src/translate/state.rs)."""
+    """Where a translation has the NxP's registers (crates/translator/src/state.rs)."""
 
     def __init__(self, table):
         self.table = table

@@ -1,7 +1,7 @@
 //! Any bytes to the decoder.
 #![no_main]
 
-#[path = "../../crates/engine/tests/fuzz/decoder.rs"]
+#[path = "../../crates/riscv/tests/fuzz/decoder.rs"]
 mod decoder;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| decoder::decode_all(data));

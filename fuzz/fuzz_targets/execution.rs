@@ -1,19 +1,12 @@
 //! Any bytes, made safe, executed by both engines.
 #![no_main]
 
-// What other tests use besides.
-#[allow(dead_code)]
-#[path = "../../crates/engine/tests/common/asm.rs"]
-mod asm;
-#[path = "../../crates/engine/tests/fuzz/execution.rs"]
+#[path = "../../crates/translator/tests/fuzz/execution.rs"]
 mod execution;
-#[path = "../../crates/engine/tests/fuzz/guest.rs"]
+#[path = "../../crates/translator/tests/fuzz/guest.rs"]
 mod guest;
-#[path = "../../crates/engine/tests/fuzz/safe.rs"]
+#[path = "../../crates/translator/tests/fuzz/safe.rs"]
 mod safe;
-#[allow(dead_code)]
-#[path = "../../crates/engine/tests/common/values.rs"]
-mod values;
 
 use libfuzzer_sys::{Corpus, fuzz_target};
 

@@ -3,9 +3,9 @@
 
 // Nothing is run here.
 #[allow(dead_code)]
-#[path = "../../crates/engine/tests/fuzz/guest.rs"]
+#[path = "../../crates/translator/tests/fuzz/guest.rs"]
 mod guest;
-#[path = "../../crates/engine/tests/fuzz/translator.rs"]
+#[path = "../../crates/translator/tests/fuzz/translator.rs"]
 mod translator;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| translator::translate_all(data));

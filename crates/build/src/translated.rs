@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use flick_abi::layout::{ARITY_CALLS_HIDDEN, ARITY_HIDDEN};
 use flick_abi::names::NXP_PREFIX;
-use flick_engine::translate::{Line, Listing, Part, Program, Summary, Target};
-use flick_engine::{Insn, decode};
 use flick_image::linked::{self, Linked};
 use flick_names::{Demangle, plain};
+use flick_riscv::{Insn, decode};
+use flick_translator::{Line, Listing, Part, Program, Summary, Target};
 
 use crate::Result;
 

@@ -3,7 +3,7 @@
 
 use crate::fp;
 use crate::hart::Hart;
-use crate::op::{Insn, Op};
+use flick_riscv::{Insn, Op};
 
 const FFLAGS: u64 = 1;
 const FRM: u64 = 2;

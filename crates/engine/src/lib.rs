@@ -1,5 +1,6 @@
-//! Execution of RV64GC with Zba, Zbb, Zbs and Zicond: decoder, interpreter, and the traits behind
-//! which a translator, a bus with translation and a timing observer fit. It knows nothing of Flick.
+//! Execution of RV64GC with Zba, Zbb, Zbs and Zicond: an interpreter, and the traits behind which a
+//! translator, a bus with translation and a timing observer fit. It knows nothing of Flick. Its
+//! instructions come from `flick-riscv`; `flick-translator` builds on it.
 //!
 //! Source of the semantics: *The RISC-V Instruction Set Manual, Volume I* (20240411): RV64I, M, A, F,
 //! D, C, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbs (chapter "B"), Zicond.
@@ -20,29 +21,20 @@ compile_error!(
     "flick-engine works on the x86-64 floating-point unit and memory model: x86-64 Linux"
 );
 
-mod compressed;
 mod csr;
-mod decode;
 pub mod fp;
 mod hart;
 mod int;
+mod interpreter;
 mod memory;
-mod names;
 mod observer;
-mod op;
 mod region;
-mod run;
-pub mod translate;
-pub mod valgrind;
 
-pub use decode::decode;
 pub use hart::{Cause, Exit, Hart, Trap};
+pub use interpreter::run;
 pub use memory::{AmoOp, Identity, Memory};
-pub use names::{FLOAT_REGISTERS, REGISTERS};
 pub use observer::{InstructionBudget, InstructionCounter, NoObserver, Observer};
-pub use op::{Insn, Op};
 pub use region::CodeRegion;
-pub use run::run;
 
 /// Name of the link section that holds all code which touches guest memory or does guest
 /// floating-point arithmetic.

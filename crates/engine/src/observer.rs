@@ -1,6 +1,6 @@
 //! What may watch execution. Monomorphised: hooks that are left empty cost nothing.
 
-use crate::op::Insn;
+use flick_riscv::Insn;
 
 /// Hooks of the interpreter loop. Addresses are guest addresses, lengths bytes.
 pub trait Observer {

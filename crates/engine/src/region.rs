@@ -4,8 +4,8 @@ use core::ptr;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering, fence};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
-use crate::decode::{decode, illegal};
-use crate::op::{Insn, Op};
+use flick_riscv::{Insn, Op};
+use flick_riscv::{decode, illegal};
 
 /// A range of guest code with a decode cache: 8 bytes per 2 bytes of code, filled as code is
 /// reached. Threads share it; several may fill a slot, with the same value. The cache is zero pages
@@ -21,16 +21,16 @@ pub struct CodeRegion {
     bytes: *const u8,
     /// `len / 2 + 1` slots; the last holds [`Op::End`].
     ///
-    /// An empty one has [`Op::Undecoded`] in its low byte and the number of the `fence.i` that emptied
+    /// An empty one has [`Op::Undecoded`] in its 16 low bits and the number of the `fence.i` that emptied
     /// it above. It is filled by exchange with the very word that was found before the code was read:
     /// a thread that read the code before another hart changed it does not fill what that hart's
     /// `fence.i` has emptied meanwhile.
     slots: *mut AtomicU64,
     /// For each [`PAGE`] slots: has one been about to be filled? The others need no emptying.
     used: Box<[AtomicU8]>,
-    /// Calls of [`Self::forget`]. Not in the region itself, whose base and length would then not be
+    /// Calls of [`Self::invalidate`]. Not in the region itself, whose base and length would then not be
     /// constant to the compiler, and the interpreter would load them again after each guest store.
-    forgotten: Box<AtomicU64>,
+    invalidations: Box<AtomicU64>,
 }
 
 /// Slots in a memory page.
@@ -76,7 +76,7 @@ impl CodeRegion {
             used: (0..slots_of(len).div_ceil(PAGE))
                 .map(|_| AtomicU8::new(0))
                 .collect(),
-            forgotten: Box::new(AtomicU64::new(0)),
+            invalidations: Box::new(AtomicU64::new(0)),
         }
     }
 
@@ -141,14 +141,14 @@ impl CodeRegion {
     pub(crate) fn fill(&self, pc: u64) {
         let empty = self.empty(pc);
         // Else it has been filled meanwhile, or emptied, and the caller comes again.
-        if empty as u8 == Op::Undecoded as u8 {
+        if empty as u16 == Op::Undecoded as u16 {
             self.exchange(pc, empty, self.insn(pc));
         }
     }
 
     /// What is in the slot of `pc`, about to be filled.
     fn empty(&self, pc: u64) -> u64 {
-        // A `forget` at the same time sees the mark, or the code is read as it is after the fence there.
+        // An `invalidate` at the same time sees the mark, or the code is read as it is after the fence there.
         // That also holds for a mark that another thread has made: x86-64 has one order of stores.
         let used = &self.used[self.index(pc) / PAGE];
         if used.load(Ordering::Acquire) == 0 {
@@ -191,11 +191,11 @@ impl CodeRegion {
     /// executed. Never waits: a signal handler may come here from [`Self::fill`].
     #[cold]
     #[inline(never)]
-    pub(crate) fn forget(&self) {
-        let number = self.forgotten.fetch_add(1, Ordering::Relaxed) + 1;
+    pub(crate) fn invalidate(&self) {
+        let number = self.invalidations.fetch_add(1, Ordering::Relaxed) + 1;
         // What the guest has stored comes before; see `fill`.
         fence(Ordering::SeqCst);
-        let empty = Op::Undecoded as u64 | number << 8;
+        let empty = Op::Undecoded as u64 | number << 16;
         for (page, used) in self.used.iter().enumerate() {
             if used.load(Ordering::SeqCst) == 0 {
                 continue;
@@ -240,9 +240,9 @@ mod tests {
             let empty = region.empty(pc);
             let old = region.insn(pc);
             code.store(li_a0(value + 1), Ordering::Relaxed);
-            region.forget();
+            region.invalidate();
             assert!(!region.exchange(pc, empty, old));
-            assert_eq!(region.empty(pc) as u8, Op::Undecoded as u8);
+            assert_eq!(region.empty(pc) as u16, Op::Undecoded as u16);
         }
         region.fill(pc);
         assert_eq!(region.empty(pc), region.insn(pc).word());

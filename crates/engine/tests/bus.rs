@@ -216,7 +216,7 @@ fn code_in_the_ram_is_changed_by_the_guest() {
     assert_eq!(hart.x[12], 5);
 }
 
-/// Records what it is told.
+/// Records the calls of its hooks.
 #[derive(Default)]
 struct Log(Vec<(char, u64, u64)>);
 

@@ -1,7 +1,8 @@
 //! Instructions that qemu-riscv64 7.2 does not have, or gets wrong, against their definitions in the
 //! ISA manual (chapters "Zicond" and "B").
 
-use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, Op, decode, run};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, run};
+use flick_riscv::{Op, decode};
 
 const RET: u32 = 0x0000_8067;
 

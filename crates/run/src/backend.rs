@@ -1,7 +1,7 @@
 //! Where NxP code runs.
 use crate::device_check::{self, Watcher};
 use crate::{stats, timed, translation};
-use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver, translate};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver};
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
 const MEMORY: Identity = unsafe { Identity::new() };
@@ -24,7 +24,7 @@ pub trait Backend {
 #[inline]
 fn translated(hart: &mut Hart, code: &CodeRegion, interpret: bool) -> Result<u64, Exit> {
     // SAFETY: NxP code is the program's own.
-    unsafe { translate::advance(hart, &MEMORY, code, translation::entry_if_hot, interpret) }
+    unsafe { flick_translator::advance(hart, &MEMORY, code, translation::entry_if_hot, interpret) }
 }
 
 /// The engine in the calling thread.

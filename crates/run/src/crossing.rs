@@ -17,7 +17,6 @@ use flick_abi::layout::{GATE_PLAIN, Gate};
 use crate::{
     activation, device_check, marshal, stats, step, straight, timed, translation, unwinding,
 };
-use flick_engine::translate;
 
 /// `step`'s answer to the crossing.
 #[repr(u64)]
@@ -223,18 +222,18 @@ macro_rules! crossing_asm {
             r15_0 = const activation::saved_from_frame_pointer(4)[0],
             r15_1 = const activation::saved_from_frame_pointer(4)[1],
             personality = sym unwinding::at_crossing,
-            t_cfa0 = const translate::CFA_FROM_RBP[0],
-            t_cfa1 = const translate::CFA_FROM_RBP[1],
-            t_rbx0 = const translate::HOST_SAVED_FROM_RBP[0][0],
-            t_rbx1 = const translate::HOST_SAVED_FROM_RBP[0][1],
-            t_r12_0 = const translate::HOST_SAVED_FROM_RBP[1][0],
-            t_r12_1 = const translate::HOST_SAVED_FROM_RBP[1][1],
-            t_r13_0 = const translate::HOST_SAVED_FROM_RBP[2][0],
-            t_r13_1 = const translate::HOST_SAVED_FROM_RBP[2][1],
-            t_r14_0 = const translate::HOST_SAVED_FROM_RBP[3][0],
-            t_r14_1 = const translate::HOST_SAVED_FROM_RBP[3][1],
-            t_r15_0 = const translate::HOST_SAVED_FROM_RBP[4][0],
-            t_r15_1 = const translate::HOST_SAVED_FROM_RBP[4][1],
+            t_cfa0 = const flick_translator::CFA_FROM_RBP[0],
+            t_cfa1 = const flick_translator::CFA_FROM_RBP[1],
+            t_rbx0 = const flick_translator::HOST_SAVED_FROM_RBP[0][0],
+            t_rbx1 = const flick_translator::HOST_SAVED_FROM_RBP[0][1],
+            t_r12_0 = const flick_translator::HOST_SAVED_FROM_RBP[1][0],
+            t_r12_1 = const flick_translator::HOST_SAVED_FROM_RBP[1][1],
+            t_r13_0 = const flick_translator::HOST_SAVED_FROM_RBP[2][0],
+            t_r13_1 = const flick_translator::HOST_SAVED_FROM_RBP[2][1],
+            t_r14_0 = const flick_translator::HOST_SAVED_FROM_RBP[3][0],
+            t_r14_1 = const flick_translator::HOST_SAVED_FROM_RBP[3][1],
+            t_r15_0 = const flick_translator::HOST_SAVED_FROM_RBP[4][0],
+            t_r15_1 = const flick_translator::HOST_SAVED_FROM_RBP[4][1],
         )
     };
 }
@@ -509,11 +508,11 @@ macro_rules! crossing {
                 s2 = const activation::x(18),
                 s3 = const activation::x(19),
                 call_translated = const Next::Translated as u64,
-                hart_bias = const translate::HART_BIAS,
+                hart_bias = const flick_translator::HART_BIAS,
                 head = const activation::FRAME_HEAD,
-                go_in = sym translate::go_in,
-                left_translated = sym translate::leave,
-                returned = sym translate::returned,
+                go_in = sym flick_translator::go_in,
+                left_translated = sym flick_translator::leave,
+                returned = sym flick_translator::returned,
                 left = sym $left,
             )
         }

@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use flick_abi::layout::Module;
-use flick_engine::{Hart, translate};
+use flick_engine::Hart;
 
 use crate::activation::{self, Activation};
 use crate::config::{self, Trigger};
@@ -37,7 +37,7 @@ pub struct Debugger {
     engine: [AtomicU64; 2],
     /// Of translated code: start and end; `states` and `hart_bias` are 0 if there is none.
     translated: [AtomicU64; 2],
-    /// [`translate::StateTable`].
+    /// [`flick_translator::StateTable`].
     states: AtomicU64,
     /// What rbp is there, from the activation on, which begins with the hart.
     hart_bias: AtomicU64,
@@ -92,7 +92,7 @@ pub fn init() {
             set(field, value);
         }
         set(&all.states, translation::states());
-        set(&all.hart_bias, translate::HART_BIAS as u64);
+        set(&all.hart_bias, flick_translator::HART_BIAS as u64);
     }
     all.version.store(2, Ordering::Release);
 }

@@ -2,7 +2,7 @@
 //! thread's first crossing may be in a handler that interrupted `malloc`, on a small signal stack.
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use flick_engine::translate::LEAST_STACK;
+use flick_translator::LEAST_STACK;
 
 use crate::thread;
 

@@ -11,7 +11,8 @@ use flick_abi::layout::{
     MODULE_MAGIC, MODULE_SIZE_AT_LEAST, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, march};
-use flick_engine::{CodeRegion, Insn};
+use flick_engine::CodeRegion;
+use flick_riscv::Insn;
 
 use crate::config::{self, Offload, Statistics, Trigger};
 use crate::sync::SignalSafeLock;

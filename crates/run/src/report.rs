@@ -2,7 +2,7 @@
 //! Async-signal-safe.
 use std::ffi::{CStr, c_char, c_int};
 
-use flick_engine::REGISTERS;
+use flick_riscv::REGISTERS;
 
 use crate::activation::Activation;
 use crate::backtrace::{self, Step};

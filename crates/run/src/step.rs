@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use flick_abi::layout::{GATE_PLAIN, JumpTarget};
 use flick_engine::Exit;
-use flick_engine::translate::Reason;
+use flick_translator::Reason;
 
 use crate::activation::Activation;
 use crate::backend::{Backend, Inline, InlineCounted};

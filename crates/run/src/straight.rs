@@ -2,12 +2,12 @@
 //! [`crate::crossing`] that hold in registers what it keeps in the activation.
 //!
 //! Both calling conventions have such a call's arguments and results in the same places
-//! ([`flick_engine::translate`]'s registers), so that none is moved. What is not as usual goes the way of
+//! ([`flick_translator`]'s registers), so that none is moved. What is not as usual goes the way of
 //! `cross`, whose frame this one is.
 use core::mem::offset_of;
 
 use flick_abi::layout::Gate;
-use flick_engine::{Hart, translate};
+use flick_engine::Hart;
 
 use crate::activation::{self, Activation, x};
 use crate::active::{ActivationStack, Entry};
@@ -369,8 +369,8 @@ unsafe extern "C" fn straight() {
         code = const offset_of!(Gate, calls),
         image = const offset_of!(Gate, image),
         targets = sym translation::TARGETS,
-        mask = const translate::TARGETS_MASK,
-        scale = const translate::TARGETS_SCALE,
+        mask = const flick_translator::TARGETS_MASK,
+        scale = const flick_translator::TARGETS_SCALE,
         frm = const Thread::FRM,
         least = const offset_of!(Thread, least),
         high = const host_stack(offset_of!(HostStack, high)),
@@ -399,11 +399,11 @@ unsafe extern "C" fn straight() {
         fa0 = const activation::FA0,
         end = sym activation_end,
         end_head = const crossing::END_HEAD,
-        bias = const translate::HART_BIAS,
+        bias = const flick_translator::HART_BIAS,
         most_stack = const MOST_STACK,
-        leave = sym translate::leave,
-        leave_at_call = sym translate::leave_at_call,
-        returned = sym translate::returned,
+        leave = sym flick_translator::leave,
+        leave_at_call = sym flick_translator::leave_at_call,
+        returned = sym flick_translator::returned,
         back = sym step::back_in_translated,
         count = sym step::count_host_call,
         by_signature = sym step::call_by_signature,

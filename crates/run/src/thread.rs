@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use std::ptr;
 use std::sync::OnceLock;
 
-use flick_engine::translate::LEAST_STACK;
+use flick_translator::LEAST_STACK;
 
 use crate::active::ActivationStack;
 use crate::fatal;

@@ -1,6 +1,7 @@
 //! The engine's observer of a timed run: charges each instruction and access of NxP code to both worlds.
 use flick_abi::timed::HostClass;
-use flick_engine::{Insn, Observer, Op};
+use flick_engine::Observer;
+use flick_riscv::{Class, Insn, Op};
 
 use crate::calls::{NoSampler, Sampler};
 use crate::marks::Marks;
@@ -17,54 +18,35 @@ struct Both {
 /// What costs the same wherever it is: made once, of a platform.
 #[derive(Clone, Debug)]
 pub struct Costs {
-    by_op: [Both; 256],
+    by_op: [Both; Op::COUNT],
     taken: Both,
 }
 
-/// An instruction's class, and the class of the host's operation that does the same.
-fn classes(op: Op) -> (NxpClass, HostClass) {
-    use Op::*;
-    match op {
-        Beq | Bne | Blt | Bge | Bltu | Bgeu => (NxpClass::Branch, HostClass::Branch),
-        Jal | Jalr => (NxpClass::Jump, HostClass::Branch),
-        Lb | Lh | Lw | Ld | Lbu | Lhu | Lwu | Flw | Fld => (NxpClass::Load, HostClass::Load),
-        Sb | Sh | Sw | Sd | Fsw | Fsd => (NxpClass::Store, HostClass::Store),
-        Mul | Mulh | Mulhsu | Mulhu | Mulw => (NxpClass::Mul, HostClass::Mul),
-        Div | Divu | Rem | Remu | Divw | Divuw | Remw | Remuw => (NxpClass::Div, HostClass::Div),
-        AddUw | Sh1add | Sh2add | Sh3add | Sh1addUw | Sh2addUw | Sh3addUw | SlliUw => {
-            (NxpClass::Address, HostClass::Int)
-        }
-        Andn | Orn | Xnor | Clz | Clzw | Ctz | Ctzw | Cpop | Cpopw | Max | Maxu | Min | Minu
-        | SextB | SextH | ZextH | Rol | Rolw | Ror | Rori | Roriw | Rorw | OrcB | Rev8 | Bclr
-        | Bclri | Bext | Bexti | Binv | Binvi | Bset | Bseti | CzeroEqz | CzeroNez => {
-            (NxpClass::Bit, HostClass::Int)
-        }
-        LrW | ScW | AmoswapW | AmoaddW | AmoxorW | AmoandW | AmoorW | AmominW | AmomaxW
-        | AmominuW | AmomaxuW | LrD | ScD | AmoswapD | AmoaddD | AmoxorD | AmoandD | AmoorD
-        | AmominD | AmomaxD | AmominuD | AmomaxuD => (NxpClass::Atomic, HostClass::Atomic),
-        FmulS | FmulD | FmaddS | FmsubS | FnmsubS | FnmaddS | FmaddD | FmsubD | FnmsubD
-        | FnmaddD => (NxpClass::FpMul, HostClass::FpMul),
-        FdivS | FsqrtS | FdivD | FsqrtD => (NxpClass::FpDiv, HostClass::FpDiv),
-        FaddS | FsubS | FsgnjS | FsgnjnS | FsgnjxS | FminS | FmaxS | FeqS | FltS | FleS
-        | FclassS | FcvtWS | FcvtWuS | FcvtLS | FcvtLuS | FcvtSW | FcvtSWu | FcvtSL | FcvtSLu
-        | FmvXW | FmvWX | FaddD | FsubD | FsgnjD | FsgnjnD | FsgnjxD | FminD | FmaxD | FeqD
-        | FltD | FleD | FclassD | FcvtWD | FcvtWuD | FcvtLD | FcvtLuD | FcvtDW | FcvtDWu
-        | FcvtDL | FcvtDLu | FmvXD | FmvDX | FcvtSD | FcvtDS => (NxpClass::Fp, HostClass::Fp),
-        Fence | FenceI | Pause | Ecall | Ebreak | Csrrw | Csrrs | Csrrc | Csrrwi | Csrrsi
-        | Csrrci => (NxpClass::System, HostClass::Int),
-        Undecoded | End | Illegal | Nop | Lui | Auipc | Addi | Slti | Sltiu | Xori | Ori | Andi
-        | Slli | Srli | Srai | Add | Sub | Sll | Slt | Sltu | Xor | Srl | Sra | Or | And
-        | Addiw | Slliw | Srliw | Sraiw | Addw | Subw | Sllw | Srlw | Sraw => {
-            (NxpClass::Int, HostClass::Int)
-        }
+/// A class of instructions on the NxP, and the class of the host's operation that does the same.
+fn classes(class: Class) -> (NxpClass, HostClass) {
+    match class {
+        Class::Int => (NxpClass::Int, HostClass::Int),
+        Class::Address => (NxpClass::Address, HostClass::Int),
+        Class::Bit => (NxpClass::Bit, HostClass::Int),
+        Class::Mul => (NxpClass::Mul, HostClass::Mul),
+        Class::Div => (NxpClass::Div, HostClass::Div),
+        Class::Load => (NxpClass::Load, HostClass::Load),
+        Class::Store => (NxpClass::Store, HostClass::Store),
+        Class::Atomic => (NxpClass::Atomic, HostClass::Atomic),
+        Class::Branch => (NxpClass::Branch, HostClass::Branch),
+        Class::Jump => (NxpClass::Jump, HostClass::Branch),
+        Class::Fp => (NxpClass::Fp, HostClass::Fp),
+        Class::FpMul => (NxpClass::FpMul, HostClass::FpMul),
+        Class::FpDiv => (NxpClass::FpDiv, HostClass::FpDiv),
+        Class::System => (NxpClass::System, HostClass::Int),
     }
 }
 
 impl Costs {
     pub fn new(platform: &Platform) -> Self {
-        let mut by_op = [Both::default(); 256];
+        let mut by_op = [Both::default(); Op::COUNT];
         for op in Op::all() {
-            let (nxp, host) = classes(op);
+            let (nxp, host) = classes(op.class());
             by_op[op as usize] = Both {
                 nxp: platform.nxp.costs[nxp as usize],
                 host: platform.host.costs[host as usize],

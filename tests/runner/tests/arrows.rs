@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Each part and the parts that it may use. build, run and report are siblings: they meet in image
 /// and events only. The two library forms of the runtime are shells over run.
-const PARTS: [(&str, &[&str]); 16] = [
+const PARTS: [(&str, &[&str]); 19] = [
     (
         "flick-cli",
         &[
@@ -33,13 +33,21 @@ const PARTS: [(&str, &[&str]); 16] = [
     ),
     (
         "flick-build",
-        &["flick-engine", "flick-image", "flick-abi", "flick-names"],
+        &[
+            "flick-translator",
+            "flick-riscv",
+            "flick-image",
+            "flick-abi",
+            "flick-names",
+        ],
     ),
     (
         "flick-run",
         &[
             "flick-timing",
+            "flick-translator",
             "flick-engine",
+            "flick-riscv",
             "flick-events",
             "flick-abi",
             "flick-names",
@@ -52,9 +60,16 @@ const PARTS: [(&str, &[&str]); 16] = [
     ),
     (
         "flick-timing",
-        &["flick-engine", "flick-abi", "flick-names"],
+        &["flick-engine", "flick-riscv", "flick-abi", "flick-names"],
     ),
-    ("flick-engine", &["flick-abi"]),
+    (
+        "flick-translator",
+        &["flick-engine", "flick-riscv", "flick-riscv-testing"],
+    ),
+    ("flick-engine", &["flick-riscv", "flick-riscv-testing"]),
+    // For tests alone.
+    ("flick-riscv-testing", &["flick-riscv"]),
+    ("flick-riscv", &[]),
     ("flick-image", &["flick-abi", "flick-names"]),
     ("flick-events", &["flick-abi", "flick-names"]),
     ("flick-abi", &[]),

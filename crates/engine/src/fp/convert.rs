@@ -5,7 +5,7 @@ use core::arch::asm;
 use super::env::mxcsr;
 use super::sse::{canonical_d, canonical_s};
 use super::{boxed, env, soft, unbox};
-use crate::op::Op;
+use flick_riscv::Op;
 use rustc_apfloat::Round;
 
 #[inline(always)]

@@ -1,9 +1,10 @@
 //! One floating-point instruction for translated code, on the contents of its registers.
 use super::{convert, quiet, rounded, sse};
-use crate::op::{Insn, Op};
+use flick_riscv::{Insn, Op};
 
 /// The result of `insn` for operands rs1, rs2 and rs3; MXCSR holds the rounding mode (`hart.frm` is 0).
-pub(crate) fn execute(insn: Insn, a: u64, b: u64, c: u64) -> u64 {
+#[inline]
+pub fn execute(insn: Insn, a: u64, b: u64, c: u64) -> u64 {
     use Op::*;
     match insn.op() {
         FsgnjS => quiet::sgnj_s(a, b),

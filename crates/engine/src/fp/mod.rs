@@ -20,11 +20,11 @@ pub(crate) mod quiet;
 pub(crate) mod soft;
 pub(crate) mod sse;
 
-pub(crate) use execute::execute;
+pub use execute::execute;
 
 use crate::hart::Hart;
-use crate::op::Op;
 use env::{RC_MASK, RC_NEAREST, mxcsr, set_mxcsr};
+use flick_riscv::Op;
 use rustc_apfloat::Round;
 
 /// Value of rm for "as frm says".
@@ -49,7 +49,7 @@ pub(crate) fn unbox(raw: u64) -> u32 {
 
 /// A single as register contents.
 #[inline(always)]
-pub(crate) fn boxed(single: u32) -> u64 {
+pub fn boxed(single: u32) -> u64 {
     u64::from(single) | 0xffff_ffff_0000_0000
 }
 
@@ -159,12 +159,14 @@ fn compute(op: Op, a: u64, b: u64, c: u64) -> u64 {
 }
 
 /// The canonical NaN in a register.
-pub(crate) fn canonical() -> u64 {
+#[inline]
+pub fn canonical() -> u64 {
     CANONICAL_D
 }
 
 /// The canonical NaN of single precision in a register.
-pub(crate) fn boxed_canonical() -> u64 {
+#[inline]
+pub fn boxed_canonical() -> u64 {
     boxed(CANONICAL_S)
 }
 

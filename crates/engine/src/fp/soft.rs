@@ -6,7 +6,7 @@ use rustc_apfloat::{Float, FloatConvert, Round, Status};
 
 use super::env::{raise_inexact, raise_invalid};
 use super::{boxed, is_nan_d, is_nan_s, unbox};
-use crate::op::Op;
+use flick_riscv::Op;
 
 const AWAY: Round = Round::NearestTiesToAway;
 

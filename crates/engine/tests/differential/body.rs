@@ -1,8 +1,8 @@
 //! Makes the code of one case: an instruction with random operands, and what its registers need.
 
-use crate::asm::{self, Code};
-use crate::opcodes::{Form, Opcode, Used};
-use crate::values::Rng;
+use flick_riscv_testing::asm::{self, Code};
+use flick_riscv_testing::opcodes::{Form, Opcode, Used};
+use flick_riscv_testing::values::Rng;
 
 /// What a register must hold before the body runs, instead of any value.
 #[derive(Clone, Copy, Debug)]
@@ -466,7 +466,7 @@ fn illegal(rng: &mut Rng) -> u32 {
 
 /// A loop of two rounds over random computations, loads, stores and skips.
 fn sequence(rng: &mut Rng, regs: &mut Registers, needs: &mut Vec<(u32, Need)>, code: &mut Code) {
-    use crate::opcodes::OPCODES;
+    use flick_riscv_testing::opcodes::OPCODES;
     let pointer = regs.fresh(rng);
     needs.push((
         pointer,

@@ -1,11 +1,12 @@
 //! Runs a program with the engine, at the addresses it was made for, and with qemu-riscv64.
 
 use flick_engine::fp::env;
-use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, Trap, decode, run};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, Trap, run};
+use flick_riscv::decode;
 
-use crate::mapping::Mapping;
 use crate::program::{self, CODE, DATA, LOG, Program, SIGBUS, SIGILL, SIGTRAP};
-use crate::qemu;
+use flick_riscv_testing::mapping::Mapping;
+use flick_riscv_testing::qemu;
 
 /// The output (log, table and records) as the engine computes it.
 pub fn engine(program: &Program) -> Vec<u8> {

@@ -4,29 +4,16 @@
 //!
 //! Deterministic. `FLICK_SEED=n` chooses another sequence, `FLICK_OPCODE=name` only one opcode.
 
-#[path = "../common/asm.rs"]
-mod asm;
-#[path = "../common/elf.rs"]
-mod elf;
-#[path = "../common/mapping.rs"]
-mod mapping;
-#[path = "../common/opcodes.rs"]
-mod opcodes;
-#[path = "../common/qemu.rs"]
-mod qemu;
-#[path = "../common/values.rs"]
-mod values;
-
 mod body;
 mod execute;
 mod program;
 
 use std::process::ExitCode;
 
+use flick_riscv_testing::opcodes::OPCODES;
+use flick_riscv_testing::values::Rng;
 use libtest_mimic::{Arguments, Failed, Trial};
-use opcodes::OPCODES;
 use program::{CODE, F, FCSR, LOG, Program, RECORD, SCRATCH};
-use values::Rng;
 
 const LEAST: usize = 1000;
 /// Opcodes in one program.
@@ -56,7 +43,7 @@ fn test() -> Result<(), String> {
     let mut differing = vec![0; OPCODES.len()];
     for (n, group) in chosen.chunks(TOGETHER).enumerate() {
         let mut rng = Rng(seed << 20 ^ n as u64);
-        let program = program::build(&mut rng, OPCODES, group);
+        let program = program::build(&mut rng, &OPCODES, group);
         let ours = execute::engine(&program);
         let theirs = execute::qemu(&program, &n.to_string())?;
         compare(&program, &ours, &theirs, &mut counts, &mut differing);

@@ -4,11 +4,11 @@
 //! runs the body, and stores all registers and fcsr back. Every block is run with several records.
 //! Trapping instructions are skipped by a signal handler, which logs their addresses.
 
-use crate::asm::{Code, addi, branch, fld, fsd, jal, jr, ld, r, s, sd};
 use crate::body::{self, Body, Need};
-use crate::elf::{Segment, executable};
-use crate::opcodes::{Form, Opcode};
-use crate::values::{self, Rng};
+use flick_riscv_testing::asm::{Code, addi, branch, fld, fsd, jal, jr, ld, r, s, sd};
+use flick_riscv_testing::elf::{Segment, executable};
+use flick_riscv_testing::opcodes::{Form, Opcode};
+use flick_riscv_testing::values::{self, Rng};
 
 pub const CODE: u64 = 0x1000_0000;
 pub const DATA: u64 = 0x3000_0000;

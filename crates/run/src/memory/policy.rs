@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use flick_engine::valgrind;
+use flick_translator::valgrind;
 
 use crate::{host_library, stats};
 

@@ -16,7 +16,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use flick_engine::Hart;
-use flick_engine::translate::{HostRegisters, StateTable, Target, Targets, Translator, Usage};
+use flick_translator::{HostRegisters, StateTable, Target, Targets, Translator, Usage};
 
 use crate::config::{self, Engine};
 use crate::thread::Thread;
@@ -99,7 +99,7 @@ pub fn states() -> u64 {
     STATES.load(Ordering::Relaxed) as u64
 }
 
-/// Translated code for a call of `target` (see [`flick_engine::translate::Lookup`]).
+/// Translated code for a call of `target` (see [`flick_translator::Lookup`]).
 ///
 /// # Safety
 /// Called by the engine, which runs `hart`.
@@ -237,7 +237,7 @@ pub fn forget(ranges: &[Range<u64>]) {
     if enabled() {
         TRANSLATOR.with(|translator| {
             if let Some(translator) = translator {
-                alloc::with(|| translator.forget(ranges));
+                alloc::with(|| translator.invalidate(ranges));
             }
         });
     }

@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use flick_engine::translate::Translator;
+use flick_translator::Translator;
 
 use crate::config::{self, Perf};
 use crate::memory::region::{last_errno, set_errno};

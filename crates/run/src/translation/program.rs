@@ -2,8 +2,8 @@
 use std::ops::Range;
 
 use flick_abi::layout::{ARITY_CALLS_HIDDEN, ARITY_HIDDEN};
-use flick_engine::Insn;
-use flick_engine::translate::{Program, Summary, Target};
+use flick_riscv::Insn;
+use flick_translator::{Program, Summary, Target};
 
 use crate::modules;
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flick_engine::translate::{self, Part, Span, TRACE_ROOM};
+use flick_translator::{Part, Span, TRACE_ROOM};
 
 use super::{append, append_or_warn, put_name, remove, with_path};
 use crate::report::Text;
@@ -144,7 +144,7 @@ fn source_line(guest: u64) -> Option<(*const c_char, u32)> {
 /// How to leave the code: one row for all of it, in a section `.eh_frame` and behind it its table
 /// (`.eh_frame_hdr`; Linux Standard Base 5.0, core, "Exception Frames"). perf puts them behind the code.
 fn put_unwinding(records: &mut Vec<u8>, size: u64) {
-    let frames = translate::unwind_section_behind(size as u32);
+    let frames = flick_translator::unwind_section_behind(size as u32);
     let length = frames.len() as i32;
     // Of the second record, behind the first one and its length.
     let second = i32::from_le_bytes(frames[..4].try_into().unwrap_or_default()) + 4;

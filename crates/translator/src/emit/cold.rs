@@ -1,0 +1,131 @@
+//! What is rare, behind the function's code.
+use super::convert::{Rounded, Saturate, Unsigned};
+use super::*;
+use crate::code::{Node, Reason};
+use crate::glue;
+use crate::registers::{A0, A1, FA0, FA1, Regs, bit};
+use flick_engine::Hart;
+use std::mem::offset_of;
+
+pub enum Cold {
+    /// The canonical NaN for what is in the register.
+    Canonical {
+        register: usize,
+        single: bool,
+        back: CodeLabel,
+    },
+    /// A conversion to an integer that saturates.
+    Saturate(Saturate),
+    /// A conversion to an unsigned integer of what no signed one can do.
+    Unsigned(Unsigned),
+    /// A conversion from an integer that is rounded, or has no instruction.
+    FromInt(Rounded),
+    /// A function that has called does not come back where it was called.
+    Elsewhere { results: Regs },
+    /// Leads a cell to the translator until its function is translated.
+    Lazy { target: u64, cell: u64 },
+    /// A call through a pointer that is not among the known targets.
+    Unknown { back_address: u64, back: CodeLabel },
+    /// Everything to the hart, and out.
+    Exit {
+        reason: Reason,
+        pc: u64,
+        places: Vec<places::At>,
+    },
+    /// The host's stack is used up: its frames are cut off.
+    StackLimit,
+}
+
+impl Emitter<'_> {
+    pub fn cold_exit(&mut self, reason: Reason, node: &Node) -> CodeLabel {
+        let places = self.places(node);
+        self.cold(Cold::Exit {
+            reason,
+            pc: node.pc,
+            places,
+        })
+    }
+
+    pub fn emit_colds(&mut self) -> Emitted {
+        // None of them makes another.
+        for (n, (mut label, cold)) in std::mem::take(&mut self.colds).into_iter().enumerate() {
+            if let Some(trace) = &mut self.trace {
+                trace.begin_cold(self.a.instructions().len(), n);
+            }
+            bind(&mut self.a, &mut label)?;
+            match cold {
+                Cold::Canonical {
+                    register,
+                    single,
+                    back,
+                } => {
+                    self.load_canonical(register, single)?;
+                    self.a.jmp(back)?;
+                }
+                Cold::Saturate(of) => self.saturate(of)?,
+                Cold::Unsigned(of) => self.rare_unsigned(of)?,
+                Cold::FromInt(of) => self.rare_from_int(of)?,
+                Cold::Elsewhere { results } => {
+                    self.store_results(results)?;
+                    self.a.jmp(glue::elsewhere as *const () as u64)?;
+                }
+                Cold::Lazy { target, cell } => {
+                    self.cells.push((cell, label));
+                    self.a.mov(rax, target)?;
+                    self.a.mov(r10, self.surroundings.lookup)?;
+                    self.a.jmp(glue::slow_call as *const () as u64)?;
+                }
+                Cold::Unknown { back_address, back } => {
+                    let address = self.constant(back_address);
+                    self.a.mov(r11, address)?;
+                    self.a.mov(r10, self.surroundings.lookup)?;
+                    self.a.call(glue::slow_call as *const () as u64)?;
+                    self.a.jmp(back)?;
+                }
+                Cold::Exit { reason, pc, places } => self.exit(reason, pc, &places)?,
+                Cold::StackLimit => {
+                    self.a.mov(rax, self.start)?;
+                    self.a.jmp(glue::leave_at_call as *const () as u64)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn load_canonical(&mut self, register: usize, single: bool) -> Emitted {
+        let bits = if single {
+            0xffff_ffff_7fc0_0000
+        } else {
+            0x7ff8_0000_0000_0000
+        };
+        let nan = self.constant(bits);
+        self.a.movsd_2(XMM[register], nan)
+    }
+
+    fn store_results(&mut self, results: Regs) -> Emitted {
+        let slot = |reg| rbp + (crate::lower::slot(reg) - HART_BIAS);
+        if results & bit(A0) != 0 {
+            self.a.mov(qword_ptr(slot(A0)), rax)?;
+        }
+        if results & bit(A1) != 0 {
+            self.a.mov(qword_ptr(slot(A1)), rdx)?;
+        }
+        if results & bit(FA0) != 0 {
+            self.a.movsd_2(qword_ptr(slot(FA0)), xmm0)?;
+        }
+        if results & bit(FA1) != 0 {
+            self.a.movsd_2(qword_ptr(slot(FA1)), xmm1)?;
+        }
+        Ok(())
+    }
+
+    /// Everything alive to the hart, and back to [`crate::run()`], to go on at `pc`.
+    pub fn exit(&mut self, reason: Reason, pc: u64, places: &[places::At]) -> Emitted {
+        self.store_places(places)?;
+        self.a.mov(rax, pc)?;
+        self.a
+            .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), rax)?;
+        self.a.mov(eax, reason as u32)?;
+        self.a.jmp(glue::leave as *const () as u64)
+    }
+}

@@ -1,0 +1,260 @@
+//! Calls, returns and jumps.
+use super::*;
+use crate::code::{Cc, Node, Reason, Table as CodeTable};
+use crate::glue;
+use crate::registers::{R10, RAX};
+use crate::targets;
+use crate::thunk::Callee;
+use flick_engine::Hart;
+use std::mem::offset_of;
+
+impl Emitter<'_> {
+    pub fn prologue(&mut self) -> Emitted {
+        if self.calls {
+            let limit = qword_ptr(rbp + Self::hart(offset_of!(Hart, host_limit)));
+            let cold = self.cold(Cold::StackLimit);
+            self.a.cmp(rsp, limit)?;
+            self.a.jb(cold)?;
+        }
+        if self.frame != 0 {
+            self.a.sub(rsp, self.frame)?;
+        }
+        self.a.zero_bytes()
+    }
+
+    fn epilogue(&mut self) -> Emitted {
+        if self.frame != 0 {
+            self.a.add(rsp, self.frame)?;
+        }
+        Ok(())
+    }
+
+    fn jump_if(&mut self, cc: Cc, to: CodeLabel) -> Emitted {
+        let a = &mut self.a;
+        match cc {
+            Cc::E => a.je(to),
+            Cc::Ne => a.jne(to),
+            Cc::L => a.jl(to),
+            Cc::Ge => a.jge(to),
+            Cc::B => a.jb(to),
+            Cc::Ae => a.jae(to),
+        }
+    }
+
+    /// Where control arrives by the `n`th way out of a block.
+    fn succ(&self, block: usize, n: usize) -> usize {
+        self.layout.leads_to(self.code.succs[block][n].index())
+    }
+
+    /// The end of a block.
+    pub fn end(
+        &mut self,
+        node: &Node,
+        operands: &[Allocation],
+        block: usize,
+        next: Option<usize>,
+    ) -> Emitted {
+        match node.op {
+            Op::Jump => {
+                let to = self.succ(block, 0);
+                if Some(to) == next {
+                    self.a.zero_bytes()
+                } else {
+                    self.a.jmp(self.labels[to])
+                }
+            }
+            Op::Branch(cc, k, word) => {
+                let y = k.is_none().then(|| number(operands[1]));
+                self.compare(cc, k, number(operands[0]), y, word)?;
+                let (taken, other) = (self.succ(block, 0), self.succ(block, 1));
+                if Some(taken) == next {
+                    return self.jump_if(cc.negated(), self.labels[other]);
+                }
+                self.jump_if(cc, self.labels[taken])?;
+                if Some(other) != next {
+                    self.a.jmp(self.labels[other])?;
+                }
+                Ok(())
+            }
+            Op::Return => {
+                self.epilogue()?;
+                self.a.ret()
+            }
+            Op::TailCall(callee) => {
+                self.epilogue()?;
+                match self.entry(callee) {
+                    Some(entry) => self.a.jmp(entry),
+                    None => self.through_cell(Encoding::Jmp_rm64, callee),
+                }
+            }
+            Op::TailCallIndirect => {
+                let mut unknown = self.a.create_label();
+                self.look_up(unknown)?;
+                self.epilogue()?;
+                self.a.jmp(qword_ptr(R64[R10] + 8))?;
+                bind(&mut self.a, &mut unknown)?;
+                // It may lead anywhere.
+                let places = self.places(node);
+                self.store_places(&places)?;
+                self.epilogue()?;
+                self.a.mov(r10, self.surroundings.lookup)?;
+                self.a.jmp(glue::slow_call as *const () as u64)
+            }
+            Op::Table(which) => self.table(which, node, operands, block),
+            Op::Exit(reason, pc) => {
+                let places = self.places(node);
+                self.exit(reason, pc, &places)
+            }
+            _ => self.a.ud2(),
+        }
+    }
+
+    fn entry(&self, callee: Callee) -> Option<u64> {
+        match callee {
+            Callee::Guest(at) => (self.surroundings.entry)(at),
+            Callee::Elsewhere(_) => None,
+        }
+    }
+
+    fn through_cell(&mut self, encoding: Encoding, callee: Callee) -> Emitted {
+        if let Callee::Elsewhere(target) = callee {
+            // What calls all of them looks here.
+            self.a.mov(rax, target)?;
+        }
+        let cell = self.cell(callee);
+        self.a.add_instruction(Self::near(encoding, cell)?)
+    }
+
+    fn cell(&mut self, callee: Callee) -> u64 {
+        let cell = (self.surroundings.cell)(callee);
+        let (Callee::Guest(target) | Callee::Elsewhere(target)) = callee;
+        let made = |(_, cold): &(CodeLabel, Cold)| matches!(cold, Cold::Lazy { cell: known, .. } if *known == cell);
+        if !self.colds.iter().any(made) {
+            self.cold(Cold::Lazy { target, cell });
+        }
+        cell
+    }
+
+    /// `r10` is the slot of the target in rax, or control goes to `unknown`.
+    fn look_up(&mut self, unknown: CodeLabel) -> Emitted {
+        // No other register is free at a tail call.
+        let table = self.constant(self.surroundings.targets);
+        let a = &mut self.a;
+        a.mov(R32[R10], R32[RAX])?;
+        a.and(R32[R10], targets::MASK as i32)?;
+        a.shl(R64[R10], targets::SCALE.ilog2())?;
+        a.add(R64[R10], table)?;
+        a.cmp(qword_ptr(R64[R10]), rax)?;
+        a.jne(unknown)
+    }
+
+    pub fn call(&mut self, node: &Node) -> Emitted {
+        match node.op {
+            Op::Call {
+                callee,
+                back,
+                results,
+            } => {
+                let address = self.constant(back);
+                self.a.mov(r11, address)?;
+                match self.entry(callee) {
+                    Some(entry) => self.a.call(entry)?,
+                    None if callee == Callee::Guest(self.start) => self.a.call(self.entry)?,
+                    None => self.through_cell(Encoding::Call_rm64, callee)?,
+                }
+                self.check_return(back, results)
+            }
+            Op::CallIndirect { back, results } => {
+                let mut came_back = self.a.create_label();
+                let unknown = self.cold(Cold::Unknown {
+                    back_address: back,
+                    back: came_back,
+                });
+                self.look_up(unknown)?;
+                let address = self.constant(back);
+                self.a.mov(r11, address)?;
+                self.a.call(qword_ptr(R64[R10] + 8))?;
+                bind(&mut self.a, &mut came_back)?;
+                self.check_return(back, results)
+            }
+            Op::Helper(insn) => {
+                let word = self.constant(insn);
+                self.a.mov(rcx, word)?;
+                // The instruction, should it raise a signal.
+                let pc = self.constant(node.pc);
+                self.a.mov(rax, pc)?;
+                self.a
+                    .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), rax)?;
+                self.a.call(glue::helper as *const () as u64)
+            }
+            _ => self.a.ud2(),
+        }
+    }
+
+    /// The guest's return address is in r11.
+    fn check_return(&mut self, back: u64, results: u64) -> Emitted {
+        let expected = self.constant(back);
+        let elsewhere = self.cold(Cold::Elsewhere { results });
+        self.a.cmp(r11, expected)?;
+        self.a.jne(elsewhere)
+    }
+
+    /// Where `jr` goes is decided by the address that the guest has computed, or the index it computes it from.
+    fn table(&mut self, which: u32, node: &Node, operands: &[Allocation], block: usize) -> Emitted {
+        let (value, scratch, entry) = (
+            R64[number(operands[0])],
+            R64[number(operands[1])],
+            R64[number(operands[2])],
+        );
+        let mut leave = self.a.create_label();
+        let code = self.code;
+        let (entries, index) = match &code.tables[which as usize] {
+            CodeTable::Address(targets) => {
+                let (Some(&first), Some(&last)) = (targets.iter().min(), targets.iter().max())
+                else {
+                    return self.a.ud2();
+                };
+                let base = self.constant(first);
+                self.a.mov(scratch, value)?;
+                self.a.sub(scratch, base)?;
+                // Rotated by one, odd distances are large.
+                self.a.ror(scratch, 1u32)?;
+                let mut entries = vec![None; ((last - first) / 2 + 1) as usize];
+                for (n, &at) in targets.iter().enumerate() {
+                    entries[((at - first) / 2) as usize] = Some(self.succ(block, n));
+                }
+                (entries, scratch)
+            }
+            CodeTable::Index { to, .. } => {
+                let block_of = |n: &Option<u32>| n.map(|n| self.succ(block, n as usize));
+                (to.iter().map(block_of).collect(), value)
+            }
+        };
+        let places = self.places(node);
+        self.a.cmp(index, entries.len() as i32)?;
+        self.a.jae(leave)?;
+        let table = self.a.create_label();
+        self.a.lea(entry, qword_ptr(table))?;
+        self.a.movsxd(scratch, dword_ptr(entry + index * 4))?;
+        self.a.add(entry, scratch)?;
+        self.a.jmp(entry)?;
+        bind(&mut self.a, &mut leave)?;
+        self.tables.push(Table {
+            table,
+            leave,
+            entries,
+        });
+        if let CodeTable::Index { from, counted, .. } = code.tables[which as usize] {
+            if counted != 0 {
+                let counter = qword_ptr(rbp + Self::hart(offset_of!(Hart, retired)));
+                self.a.sub(counter, counted as i32)?;
+            }
+            return self.exit(Reason::Interpret, from, &places);
+        }
+        self.store_places(&places)?;
+        self.a
+            .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), value)?;
+        self.a.mov(eax, Reason::Continue as u32)?;
+        self.a.jmp(glue::leave as *const () as u64)
+    }
+}

@@ -1,0 +1,358 @@
+//! A guest function: its instructions, its blocks, where control goes.
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::Program;
+use crate::jumps::{Indexed, Jumps, Leads};
+use crate::registers::{RA, Regs, T0};
+use flick_riscv::{Insn, Op};
+
+/// What an instruction does to control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Next,
+    Branch(u64),
+    Jump(u64),
+    Call(u64),
+    CallIndirect,
+    TailCall(u64),
+    /// `jr`: a jump table, a tail call, or anything.
+    JumpIndirect,
+    Return,
+    /// Not translated: the interpreter executes it.
+    Interpret,
+}
+
+pub fn flow(pc: u64, insn: Insn, range: &Range<u64>) -> Flow {
+    let target = pc.wrapping_add(insn.imm());
+    match insn.op() {
+        Op::Beq | Op::Bne | Op::Blt | Op::Bge | Op::Bltu | Op::Bgeu => Flow::Branch(target),
+        Op::Jal => match insn.rd() {
+            0 if range.contains(&target) => Flow::Jump(target),
+            0 => Flow::TailCall(target),
+            RA => Flow::Call(target),
+            _ => Flow::Interpret,
+        },
+        Op::Jalr => match (insn.rd(), insn.rs1(), insn.imm()) {
+            (0, RA, 0) => Flow::Return,
+            // Return from what was called with the alternate link register.
+            (0, RA | T0, _) => Flow::Interpret,
+            (0, ..) => Flow::JumpIndirect,
+            (RA, ..) => Flow::CallIndirect,
+            _ => Flow::Interpret,
+        },
+        op if super::lower::is_translated(op) => Flow::Next,
+        _ => Flow::Interpret,
+    }
+}
+
+/// How a block ends. Numbers are blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Without an instruction of its own.
+    Next(usize),
+    Branch {
+        taken: usize,
+        next: usize,
+    },
+    Jump(usize),
+    Return,
+    TailCall(u64),
+    TailCallIndirect,
+    /// Through a register to anywhere, instructions of this function among it.
+    Anywhere,
+    /// To one of these blocks; to no other address if the function's makers have said so (`only`).
+    Table {
+        to: Vec<usize>,
+        only: bool,
+        /// Its targets are starts of blocks.
+        indexed: Option<Indexed>,
+    },
+    /// The interpreter goes on at this address.
+    Interpret(u64),
+    /// Control leaves the function for this address.
+    Outside(u64),
+}
+
+impl End {
+    /// Leads control to another block instead of one.
+    fn lead(&mut self, from: usize, to: usize) {
+        let all: &mut [usize] = match self {
+            End::Next(at) | End::Jump(at) => std::slice::from_mut(at),
+            End::Branch { taken, next } => {
+                for at in [taken, next] {
+                    if *at == from {
+                        *at = to;
+                    }
+                }
+                return;
+            }
+            End::Table { to, .. } => to,
+            End::Return
+            | End::TailCall(_)
+            | End::TailCallIndirect
+            | End::Anywhere
+            | End::Interpret(_)
+            | End::Outside(_) => &mut [],
+        };
+        for at in all.iter_mut().filter(|at| **at == from) {
+            *at = to;
+        }
+    }
+}
+
+pub struct Block {
+    pub start: u64,
+    /// The last one is that of the end, if that has one.
+    pub insns: Vec<(u64, Insn)>,
+    pub end: End,
+    pub preds: Vec<usize>,
+    /// Guest registers that are read later.
+    pub live_in: Regs,
+    pub live_out: Regs,
+}
+
+impl Block {
+    pub fn succs(&self) -> Vec<usize> {
+        match &self.end {
+            End::Next(to) | End::Jump(to) => vec![*to],
+            End::Branch { taken, next } => vec![*taken, *next],
+            End::Table { to, .. } => to.clone(),
+            _ => vec![],
+        }
+    }
+}
+
+/// What is reached from one address of a function.
+pub struct Function {
+    /// Where it is entered.
+    pub entry: u64,
+    pub range: Range<u64>,
+    /// The first is the entry's.
+    pub blocks: Vec<Block>,
+}
+
+impl Function {
+    /// `range` is the whole function's and `entry` in it.
+    pub fn new(program: &dyn Program, range: Range<u64>, entry: u64) -> Self {
+        let mut decoder = Decoder {
+            program,
+            range: range.clone(),
+            seen: BTreeMap::new(),
+            leaders: BTreeSet::from([entry]),
+            jumps: Jumps::new(program, range.clone()),
+        };
+        decoder.reach(entry);
+        let starts = {
+            let mut all: Vec<u64> = vec![entry];
+            all.extend(decoder.leaders.iter().copied().filter(|&at| at != entry));
+            all
+        };
+        let index: BTreeMap<u64, usize> = starts.iter().enumerate().map(|(i, &s)| (s, i)).collect();
+        let mut blocks: Vec<Block> = starts
+            .iter()
+            .map(|&start| decoder.block(start, &index))
+            .collect();
+        remove_unreached(&mut blocks);
+        for at in 0..blocks.len() {
+            for to in blocks[at].succs() {
+                blocks[to].preds.push(at);
+            }
+        }
+        split_returns(&mut blocks);
+        Self {
+            entry,
+            range,
+            blocks,
+        }
+    }
+}
+
+/// Drops blocks that nothing leads to: targets of tables through which nothing jumps after all.
+fn remove_unreached(blocks: &mut Vec<Block>) {
+    let mut reached = vec![false; blocks.len()];
+    let mut todo = vec![0];
+    while let Some(at) = todo.pop() {
+        if !std::mem::replace(&mut reached[at], true) {
+            todo.extend(blocks[at].succs());
+        }
+    }
+    let mut number = vec![0; blocks.len()];
+    let mut count = 0;
+    for (at, &reached) in reached.iter().enumerate() {
+        number[at] = count;
+        count += usize::from(reached);
+    }
+    let mut kept = reached.into_iter();
+    blocks.retain(|_| kept.next().unwrap_or(true));
+    for block in blocks {
+        match &mut block.end {
+            End::Next(to) | End::Jump(to) => *to = number[*to],
+            End::Branch { taken, next } => (*taken, *next) = (number[*taken], number[*next]),
+            End::Table { to, .. } => to.iter_mut().for_each(|to| *to = number[*to]),
+            End::Return
+            | End::TailCall(_)
+            | End::TailCallIndirect
+            | End::Anywhere
+            | End::Interpret(_)
+            | End::Outside(_) => {}
+        }
+    }
+}
+
+/// Gives ways to a return on which nothing was called a copy of their own: what the function has saved need
+/// not be loaded again there (`simplify/stack.rs`).
+fn split_returns(blocks: &mut Vec<Block>) {
+    const MOST_INSNS: usize = 20;
+    const MOST_COPIES: usize = 4;
+    let has_called = after_calls(blocks);
+    let mut copies = 0;
+    for at in 0..blocks.len() {
+        let block = &blocks[at];
+        if block.end != End::Return || block.insns.len() > MOST_INSNS || block.preds.len() < 2 {
+            continue;
+        }
+        let ways = |pred| block.preds.iter().filter(|&&other| other == pred).count();
+        let early: Vec<usize> = (block.preds.iter().copied())
+            .filter(|&pred| !has_called[pred] && ways(pred) == 1)
+            .collect();
+        if early.len() == block.preds.len() {
+            continue;
+        }
+        for pred in early {
+            if copies == MOST_COPIES {
+                return;
+            }
+            copies += 1;
+            let copy = blocks.len();
+            let (start, insns) = (blocks[at].start, blocks[at].insns.clone());
+            blocks.push(Block {
+                start,
+                insns,
+                end: End::Return,
+                preds: vec![pred],
+                live_in: 0,
+                live_out: 0,
+            });
+            blocks[at].preds.retain(|&other| other != pred);
+            blocks[pred].end.lead(at, copy);
+        }
+    }
+}
+
+/// Whether a call may have been made where blocks end.
+fn after_calls(blocks: &[Block]) -> Vec<bool> {
+    let is_call = |insn: &Insn| matches!(insn.op(), Op::Jal | Op::Jalr) && insn.rd() != 0;
+    let mut after = vec![false; blocks.len()];
+    let calls = |block: &Block| block.insns.iter().any(|(_, insn)| is_call(insn));
+    let mut todo: Vec<usize> = (0..blocks.len()).filter(|&at| calls(&blocks[at])).collect();
+    while let Some(at) = todo.pop() {
+        if !std::mem::replace(&mut after[at], true) {
+            todo.extend(blocks[at].succs());
+        }
+    }
+    after
+}
+
+struct Decoder<'a> {
+    program: &'a dyn Program,
+    range: Range<u64>,
+    /// Instructions that are reached, by address.
+    seen: BTreeMap<u64, Insn>,
+    leaders: BTreeSet<u64>,
+    jumps: Jumps<'a>,
+}
+
+impl Decoder<'_> {
+    fn fetch(&self, pc: u64) -> Option<Insn> {
+        let inside = self.range.contains(&pc);
+        inside.then(|| self.program.insn(pc)).flatten()
+    }
+
+    fn reach(&mut self, entry: u64) {
+        let mut todo = vec![entry];
+        while let Some(mut pc) = todo.pop() {
+            while !self.seen.contains_key(&pc) {
+                let Some(insn) = self.fetch(pc) else { break };
+                self.seen.insert(pc, insn);
+                let next = pc + insn.len();
+                match flow(pc, insn, &self.range) {
+                    Flow::Next | Flow::Call(_) | Flow::CallIndirect => {}
+                    Flow::Branch(target) => {
+                        self.leaders.extend([target, next]);
+                        todo.push(target);
+                    }
+                    Flow::Jump(target) => {
+                        self.leaders.insert(target);
+                        todo.push(target);
+                        break;
+                    }
+                    Flow::JumpIndirect => {
+                        let targets = self.jumps.targets(pc);
+                        self.leaders.extend(&*targets);
+                        todo.extend(&*targets);
+                        break;
+                    }
+                    Flow::TailCall(_) | Flow::Return | Flow::Interpret => break,
+                }
+                pc = next;
+            }
+        }
+    }
+
+    fn block(&self, start: u64, index: &BTreeMap<u64, usize>) -> Block {
+        let mut insns = vec![];
+        let mut pc = start;
+        let end = loop {
+            let Some(&insn) = self.seen.get(&pc) else {
+                break End::Outside(pc);
+            };
+            let flow = flow(pc, insn, &self.range);
+            if flow == Flow::Interpret {
+                break End::Interpret(pc);
+            }
+            insns.push((pc, insn));
+            let next = pc + insn.len();
+            match flow {
+                Flow::Branch(target) => {
+                    break End::Branch {
+                        taken: index[&target],
+                        next: index[&next],
+                    };
+                }
+                Flow::Jump(target) => break End::Jump(index[&target]),
+                Flow::Return => break End::Return,
+                Flow::TailCall(target) => break End::TailCall(target),
+                Flow::JumpIndirect => {
+                    break match self.jumps.of(&insns) {
+                        Leads::Out => End::TailCallIndirect,
+                        Leads::OutTo(target) => End::TailCall(target),
+                        Leads::Anywhere => End::Anywhere,
+                        Leads::To {
+                            targets,
+                            only,
+                            indexed,
+                        } => End::Table {
+                            to: targets.iter().map(|target| index[target]).collect(),
+                            only,
+                            indexed,
+                        },
+                    };
+                }
+                _ => {}
+            }
+            if let Some(&next) = index.get(&next) {
+                break End::Next(next);
+            }
+            pc = next;
+        };
+        Block {
+            start,
+            insns,
+            end,
+            preds: vec![],
+            live_in: 0,
+            live_out: 0,
+        }
+    }
+}

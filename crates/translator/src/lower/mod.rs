@@ -1,0 +1,487 @@
+//! Guest instructions to machine instructions in SSA form.
+mod bits;
+mod convert;
+mod float;
+mod flow;
+mod int;
+mod memory;
+
+use regalloc2::{Block, Operand, RegClass, VReg};
+
+use super::code::*;
+use super::function::{End, Function};
+use super::liveness::Liveness;
+use super::program::Program;
+use super::registers::*;
+use flick_engine::Hart;
+use flick_riscv::{Class, Insn, Op as Guest};
+
+/// Whether an instruction that does not jump has a translation; the interpreter executes all others.
+pub fn is_translated(op: Guest) -> bool {
+    !matches!(
+        op,
+        Guest::Undecoded
+            | Guest::End
+            | Guest::Illegal
+            | Guest::FenceI
+            | Guest::Ecall
+            | Guest::Ebreak
+            | Guest::Csrrw
+            | Guest::Csrrs
+            | Guest::Csrrc
+            | Guest::Csrrwi
+            | Guest::Csrrsi
+            | Guest::Csrrci
+    )
+}
+
+/// Registers that instructions of a function read or write.
+fn named(function: &Function) -> Regs {
+    let insns = function.blocks.iter().flat_map(|block| &block.insns);
+    insns.fold(0, |all, &(_, insn)| all | insn.reads() | insn.writes())
+}
+
+/// Integer registers that the allocator has.
+const MOST_ALIVE: u32 = 13;
+
+/// Blocks of loops in which more guest registers are alive than there are registers, and calls are made: an
+/// interpreter's, say.
+fn crowded(function: &Function) -> Vec<bool> {
+    let blocks = &function.blocks;
+    let mut ends = vec![None; blocks.len()];
+    for (at, block) in blocks.iter().enumerate() {
+        for to in block.succs().into_iter().filter(|&to| to <= at) {
+            ends[to] = Some(at);
+        }
+    }
+    let calls: Vec<bool> = (blocks.iter())
+        .map(|block| block.insns.iter().any(|&(_, insn)| is_call(insn)))
+        .collect();
+    let mut crowded = vec![false; blocks.len()];
+    // Outer loops first.
+    for (start, end) in ends.into_iter().enumerate() {
+        let Some(end) = end else { continue };
+        let alive = (blocks[start].live_in & !FIXED & 0xffff_ffff).count_ones();
+        let calls = calls[start..=end].iter().any(|&calls| calls);
+        crowded[start..=end].fill(calls && alive > MOST_ALIVE);
+    }
+    crowded
+}
+
+fn is_call(insn: Insn) -> bool {
+    matches!(insn.op(), Guest::Jal | Guest::Jalr) && insn.rd() != 0
+}
+
+/// Offset of a guest register in the hart.
+pub fn slot(reg: Reg) -> i32 {
+    let at = if is_float(reg) {
+        std::mem::offset_of!(Hart, f) + 8 * (reg - 32)
+    } else {
+        std::mem::offset_of!(Hart, x) + 8 * reg
+    };
+    at as i32
+}
+
+/// The guest register at an offset in the hart.
+pub fn register_at(slot: i32) -> Reg {
+    let floats = std::mem::offset_of!(Hart, f) as i32;
+    match slot - floats {
+        at @ 0..256 => 32 + at as Reg / 8,
+        _ => (slot as usize - std::mem::offset_of!(Hart, x)) / 8,
+    }
+}
+
+pub struct Lower<'a> {
+    pub program: &'a dyn Program,
+    pub function: &'a Function,
+    pub liveness: &'a Liveness<'a>,
+    /// Whether instructions are counted.
+    pub count: bool,
+    code: Code,
+    /// The node that defines each value.
+    definitions: Vec<Option<usize>>,
+    /// Values that are boxed single-precision ones for certain.
+    boxed: Vec<bool>,
+    /// Where guest registers are now.
+    now: [Option<VReg>; 64],
+    /// Registers that are no values here: those that never are, and those without a home that the function
+    /// does not name, which stay in the hart.
+    absent: Regs,
+    /// Whether what callees keep in the hart goes there at once: there are crowded blocks, where it is read.
+    writes_back: bool,
+    /// Of the jump at the end of this block.
+    by_index: Option<ByIndex>,
+}
+
+/// A jump by the index of a table, and what is where before its index becomes an address.
+struct ByIndex {
+    targets: Vec<u64>,
+    from: u64,
+    counted: u32,
+    index: VReg,
+    now: [Option<VReg>; 64],
+    live: Regs,
+}
+
+/// What is known around one instruction.
+#[derive(Clone, Copy)]
+struct At {
+    pc: u64,
+    insn: Insn,
+    /// Guest registers alive before and after it.
+    before: Regs,
+    after: Regs,
+    /// Registers that have a value before it.
+    defined: Regs,
+}
+
+impl<'a> Lower<'a> {
+    pub fn run(
+        program: &'a dyn Program,
+        function: &'a Function,
+        liveness: &'a Liveness<'a>,
+        count: bool,
+    ) -> Code {
+        let crowded = crowded(function);
+        let mut lower = Self {
+            program,
+            function,
+            liveness,
+            count,
+            code: Code::default(),
+            definitions: vec![],
+            boxed: vec![],
+            now: [None; 64],
+            absent: FIXED | SAVED & !named(function) & !HOMES,
+            writes_back: crowded.contains(&true),
+            by_index: None,
+        };
+        lower.function();
+        lower.code.crowded = std::iter::once(false).chain(crowded).collect();
+        lower.code.vregs = lower.definitions.len();
+        lower.code.owners.resize(lower.code.vregs, 0);
+        lower.code
+    }
+
+    fn fresh(&mut self, class: RegClass) -> VReg {
+        let value = VReg::new(self.definitions.len(), class);
+        self.definitions.push(None);
+        self.boxed.push(false);
+        value
+    }
+
+    fn push(&mut self, op: Op, pc: u64, operands: Vec<Operand>) {
+        self.code.nodes.push(Node::new(op, pc, operands));
+    }
+
+    fn push_uses(&mut self, op: Op, pc: u64, uses: &[VReg]) {
+        let operands = uses.iter().map(|&v| Operand::reg_use(v)).collect();
+        self.push(op, pc, operands);
+    }
+
+    /// A node whose last operand defines a value.
+    fn defining(&mut self, op: Op, pc: u64, operands: Vec<Operand>, value: VReg) -> VReg {
+        self.push(op, pc, operands);
+        self.definitions[value.vreg()] = Some(self.code.nodes.len() - 1);
+        value
+    }
+
+    /// A node with one result.
+    fn value(&mut self, op: Op, pc: u64, uses: &[VReg], class: RegClass) -> VReg {
+        let value = self.fresh(class);
+        let mut operands: Vec<Operand> = uses.iter().map(|&v| Operand::reg_use(v)).collect();
+        operands.push(Operand::reg_def(value));
+        self.defining(op, pc, operands, value)
+    }
+
+    /// The same, with the result in the register of the first operand.
+    fn tied(&mut self, op: Op, pc: u64, uses: &[VReg], class: RegClass) -> VReg {
+        let value = self.fresh(class);
+        let mut operands: Vec<Operand> = uses.iter().map(|&v| Operand::reg_use(v)).collect();
+        operands.push(Operand::reg_reuse_def(value, 0));
+        self.defining(op, pc, operands, value)
+    }
+
+    fn int(&mut self, op: Op, pc: u64, uses: &[VReg]) -> VReg {
+        self.value(op, pc, uses, RegClass::Int)
+    }
+
+    fn constant(&mut self, value: i64, pc: u64) -> VReg {
+        self.int(Op::Const(value), pc, &[])
+    }
+
+    fn definition(&self, value: VReg) -> Option<&Node> {
+        self.definitions[value.vreg()].map(|node| &self.code.nodes[node])
+    }
+
+    fn known(&self, value: VReg) -> Option<i64> {
+        match self.definition(value)?.op {
+            Op::Const(k) => Some(k),
+            _ => None,
+        }
+    }
+
+    /// A constant that fits an immediate operand.
+    fn small(&self, value: VReg) -> Option<i32> {
+        i32::try_from(self.known(value)?).ok()
+    }
+
+    /// The value of a guest register.
+    fn get(&mut self, reg: Reg, pc: u64) -> VReg {
+        match reg {
+            0 => self.constant(0, pc),
+            SP => self.int(Op::GetSp(0), pc, &[]),
+            GP | TP => self.int(Op::LoadHart(slot(reg)), pc, &[]),
+            _ => match self.now[reg] {
+                Some(value) => value,
+                None => {
+                    let value = self.value(Op::Undef, pc, &[], class(reg));
+                    self.now[reg] = Some(value);
+                    value
+                }
+            },
+        }
+    }
+
+    fn get_float(&mut self, number: usize, pc: u64) -> VReg {
+        self.get(32 + number, pc)
+    }
+
+    fn set(&mut self, reg: Reg, value: VReg, pc: u64) {
+        match reg {
+            0 => {}
+            SP => self.push_uses(Op::SetSp, pc, &[value]),
+            GP | TP => self.push_uses(Op::StoreHart(slot(reg)), pc, &[value]),
+            _ => self.now[reg] = Some(value),
+        }
+    }
+
+    fn set_float(&mut self, number: usize, value: VReg) {
+        self.now[32 + number] = Some(value);
+    }
+
+    /// Names, at the last node, the guest registers that are alive there.
+    fn name_state(&mut self, live: Regs, after: Regs) {
+        let Some(at) = self.code.nodes.len().checked_sub(1) else {
+            return;
+        };
+        for reg in members(live & !self.absent) {
+            let Some(value) = self.now[reg] else { continue };
+            let dies = after & bit(reg) == 0;
+            let recipe = self.recipe(value, dies);
+            self.code.nodes[at].state.push(Place {
+                reg,
+                recipe,
+                finish: Finish::default(),
+            });
+        }
+    }
+
+    /// How to have a value without it: what is read for the last time need not be kept for this.
+    fn recipe(&self, value: VReg, dies: bool) -> Recipe<VReg> {
+        let Some(node) = self.definition(value) else {
+            return Recipe::Value(value);
+        };
+        match node.op {
+            Op::Const(k) => Recipe::Const(k),
+            Op::AluImm(Alu::Add, k, false) if dies => Recipe::Offset(node.value(0), k),
+            Op::Alu(Alu::Add, false) if dies => Recipe::Sum(node.value(0), node.value(1), 0, 0),
+            Op::Lea(k, offset) if dies => Recipe::Sum(node.value(0), node.value(1), k, offset),
+            _ => Recipe::Value(value),
+        }
+    }
+
+    fn function(&mut self) {
+        let function = self.function;
+        // Machine block 0 is an entry of its own, so that a loop may lead to the function's start. Guest
+        // blocks that nobody reaches by a path that is translated have no machine block.
+        let entry_live = function.blocks[0].live_in & !self.absent;
+        self.code.ranges.push((0, 0));
+        self.code.succs.push(vec![Block::new(1)]);
+        self.code.preds.push(vec![]);
+        self.code.params.push(vec![]);
+        self.entry(entry_live);
+        self.code.ranges[0] = (0, self.code.nodes.len());
+        let start = function.entry;
+        let args = members(entry_live)
+            .map(|reg| self.get(reg, start))
+            .collect();
+        self.code.args.push(vec![args]);
+
+        let starts = self.liveness.defined_at_starts(function);
+        for (at, block) in function.blocks.iter().enumerate() {
+            let begin = self.code.nodes.len();
+            self.now = [None; 64];
+            let mut params = vec![];
+            for reg in members(block.live_in & !self.absent) {
+                let value = self.fresh(class(reg));
+                self.now[reg] = Some(value);
+                self.code.owners.resize(value.vreg() + 1, 0);
+                self.code.owners[value.vreg()] = reg as u8;
+                params.push(value);
+            }
+            self.code.params.push(params);
+            let defined = self.liveness.defined(block, starts[at]);
+            self.block(at, &defined);
+            self.code.ranges.push((begin, self.code.nodes.len()));
+            let succs = block.succs();
+            self.code
+                .succs
+                .push(succs.iter().map(|&s| Block::new(s + 1)).collect());
+            let mut preds: Vec<Block> = block.preds.iter().map(|&p| Block::new(p + 1)).collect();
+            if at == 0 {
+                preds.push(Block::new(0));
+            }
+            self.code.preds.push(preds);
+            let args = succs
+                .iter()
+                .map(|&to| {
+                    let live = function.blocks[to].live_in & !self.absent;
+                    // All of `live_out` was given a value before the end's node.
+                    members(live).filter_map(|reg| self.now[reg]).collect()
+                })
+                .collect();
+            self.code.args.push(args);
+        }
+    }
+
+    fn entry(&mut self, live: Regs) {
+        let pc = self.function.entry;
+        let mut operands = vec![];
+        for reg in members(live) {
+            if let Some(place) = home(reg) {
+                let value = self.fresh(class(reg));
+                operands.push(Operand::reg_fixed_def(value, place));
+                self.now[reg] = Some(value);
+            }
+        }
+        self.push(Op::Entry, pc, operands);
+        for reg in members(live & !HOMES) {
+            self.load_from_hart(reg, pc);
+        }
+        self.push(Op::Jump, pc, vec![]);
+    }
+
+    fn load_from_hart(&mut self, reg: Reg, pc: u64) {
+        let op = if is_float(reg) {
+            Op::LoadHartFloat(slot(reg))
+        } else {
+            Op::LoadHart(slot(reg))
+        };
+        let value = self.value(op, pc, &[], class(reg));
+        self.now[reg] = Some(value);
+    }
+
+    fn block(&mut self, at: usize, defined: &[Regs]) {
+        let block = &self.function.blocks[at];
+        let mut after = vec![0; block.insns.len()];
+        let mut live = block.live_out;
+        for n in (0..block.insns.len()).rev() {
+            after[n] = live;
+            live = self.liveness.before(block, n, live, defined[n]);
+        }
+        let ends_by_itself = matches!(
+            block.end,
+            End::Next(_) | End::Interpret(_) | End::Outside(_)
+        );
+        let indexed = match &block.end {
+            End::Table {
+                indexed: Some(indexed),
+                ..
+            } if block.live_out & indexed.scratch == 0 => Some(indexed),
+            _ => None,
+        };
+        for (n, &(pc, insn)) in block.insns.iter().enumerate() {
+            let last = n + 1 == block.insns.len();
+            if self.count && (n == 0 || is_call(block.insns[n - 1].1)) {
+                // Up to the next call: what is behind it may be entered by itself.
+                let rest = block.insns[n..].iter();
+                let calls = rest.clone().position(|&(_, insn)| is_call(insn));
+                let count = calls.map_or(rest.len(), |call| call + 1);
+                self.push(Op::Count(count as u32), pc, vec![]);
+            }
+            let at = At {
+                pc,
+                insn,
+                before: self.liveness.before(block, n, after[n], defined[n]),
+                after: after[n],
+                defined: defined[n],
+            };
+            match indexed {
+                Some(indexed) if n == indexed.address => {
+                    // What is alive has a value.
+                    self.give_values(at.before, pc);
+                    self.by_index = Some(ByIndex {
+                        targets: indexed.targets.clone(),
+                        from: pc,
+                        counted: if self.count {
+                            (block.insns.len() - n) as u32
+                        } else {
+                            0
+                        },
+                        index: self.get(indexed.index, pc),
+                        now: self.now,
+                        live: at.before,
+                    });
+                }
+                // It cannot fault, and nobody else reads it.
+                Some(indexed) if n == indexed.load => continue,
+                _ => {}
+            }
+            if last && !ends_by_itself {
+                self.give_values(block.live_out, pc);
+                self.end(&block.end, at);
+            } else {
+                self.insn(at);
+                self.write_back(at);
+            }
+        }
+        if ends_by_itself {
+            let pc = block.insns.last().map_or(block.start, |&(pc, _)| pc);
+            self.give_values(block.live_out, pc);
+            match block.end {
+                End::Interpret(to) => self.exit(Reason::Interpret, to, block.live_out),
+                End::Outside(to) => self.exit(Reason::Continue, to, block.live_out),
+                _ => self.push(Op::Jump, pc, vec![]),
+            }
+        }
+    }
+
+    fn write_back(&mut self, at: At) {
+        if !self.writes_back || is_call(at.insn) {
+            return;
+        }
+        for reg in members(at.insn.writes() & SAVED & !HOMES & !FIXED) {
+            if let Some(value) = self.now[reg] {
+                self.store_in_hart(reg, value, at.pc);
+            }
+        }
+    }
+
+    /// Every register of the set has a value from here on.
+    fn give_values(&mut self, live: Regs, pc: u64) {
+        for reg in members(live & !self.absent) {
+            self.get(reg, pc);
+        }
+    }
+
+    fn exit(&mut self, reason: Reason, to: u64, live: Regs) {
+        self.push(Op::Exit(reason, to), to, vec![]);
+        self.name_state(live, live);
+    }
+
+    fn insn(&mut self, at: At) {
+        let op = at.insn.op();
+        match op.class() {
+            Class::Load | Class::Store => self.access(at),
+            Class::Atomic => self.atomic(at),
+            Class::Fp | Class::FpMul | Class::FpDiv => self.float(at),
+            Class::Address | Class::Bit => self.bits(at),
+            Class::Jump => self.call(at),
+            _ if op == Guest::Nop => {}
+            _ if op == Guest::Fence => self.push(Op::Fence, at.pc, vec![]),
+            _ if op == Guest::Pause => self.push(Op::Pause, at.pc, vec![]),
+            _ => self.compute(at),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What the translator asks of the program whose code it translates.
+use std::ops::Range;
+
+use crate::liveness::Summary;
+use flick_riscv::Insn;
+
+/// Where a jump leads that leaves its function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Guest code at this address.
+    Guest(u64),
+    /// Not the engine's: [`run`](crate::run()) answers [`Exit::Leave`](flick_engine::Exit::Leave).
+    Elsewhere,
+}
+
+/// The guest code of a process, and what its makers know of it.
+pub trait Program {
+    /// The instruction at `pc`; `None`: there is no guest code.
+    fn insn(&self, pc: u64) -> Option<Insn>;
+
+    /// The function with the instruction at `pc`.
+    fn function(&self, pc: u64) -> Option<Range<u64>>;
+
+    /// `len` bytes (4 or 8) at `address`, little-endian, if they never change.
+    fn constant(&self, address: u64, len: u64) -> Option<u64>;
+
+    /// Where the `jr` at `pc` leads, if the makers of its function have said: to one of these addresses of the
+    /// function and nowhere else, or, if there are none, out of it, as a tail call. Of any other `jr` nothing is
+    /// known: it may lead to any instruction, and every register may be read there.
+    fn jump(&self, _pc: u64) -> Option<Vec<u64>> {
+        None
+    }
+
+    /// What the function at `pc` reads and hands back, if its makers have said.
+    fn summary(&self, _pc: u64) -> Option<Summary> {
+        None
+    }
+
+    /// The meaning of a jump to an address, if it is the same at all times. Guest code is always at home in
+    /// [`Program::insn`].
+    fn resolve(&self, target: u64) -> Option<Target>;
+}

@@ -1,0 +1,92 @@
+//! Entries of a procedure linkage table (RISC-V psABI, "Procedure Linkage Table"): code of no function that
+//! loads an address from the image and jumps there.
+use crate::program::{Program, Target};
+use flick_riscv::Op;
+
+/// What entries link to: the address that the lazy binder would want.
+const T1: usize = 6;
+
+/// What a call leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Callee {
+    /// Guest code at this address.
+    Guest(u64),
+    /// Whatever is at this address, which is not the engine's.
+    Elsewhere(u64),
+}
+
+/// What is called by a call of the guest address `pc`.
+pub fn callee(program: &dyn Program, pc: u64) -> Callee {
+    let through = || {
+        let target = slot(program, pc)?;
+        Some(match program.resolve(target)? {
+            Target::Guest(at) => Callee::Guest(at),
+            Target::Elsewhere => Callee::Elsewhere(target),
+        })
+    };
+    through().unwrap_or(Callee::Guest(pc))
+}
+
+/// The address in the slot of the entry at `pc`, if there is one.
+fn slot(program: &dyn Program, pc: u64) -> Option<u64> {
+    if program.function(pc).is_some() {
+        return None;
+    }
+    let upper = program.insn(pc)?;
+    let load_at = pc + upper.len();
+    let load = program.insn(load_at)?;
+    let jump = program.insn(load_at + load.len())?;
+    let register = upper.rd();
+    let through = upper.op() == Op::Auipc
+        && (load.op(), load.rd(), load.rs1()) == (Op::Ld, register, register)
+        && (jump.op(), jump.rs1(), jump.imm()) == (Op::Jalr, register, 0)
+        && matches!(jump.rd(), 0 | T1);
+    let at = pc.wrapping_add(upper.imm()).wrapping_add(load.imm());
+    through.then(|| program.constant(at, 8)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flick_riscv::Insn;
+    use std::ops::Range;
+
+    const STUB: u64 = 0x1000;
+    const SLOT: u64 = 0x6150;
+    const FUNCTION: u64 = 0x8000;
+
+    struct Linked {
+        jump: u32,
+    }
+
+    impl Program for Linked {
+        fn insn(&self, pc: u64) -> Option<Insn> {
+            // auipc t3, 5; ld t3, 0x150(t3)
+            let words = [0x0000_5e17, 0x150e_3e03, self.jump];
+            let n = pc.checked_sub(STUB)? / 4;
+            words.get(n as usize).map(|&word| flick_riscv::decode(word))
+        }
+        fn function(&self, pc: u64) -> Option<Range<u64>> {
+            (pc == FUNCTION).then_some(FUNCTION..FUNCTION + 4)
+        }
+        fn constant(&self, address: u64, len: u64) -> Option<u64> {
+            (address == SLOT && len == 8).then_some(0x7000)
+        }
+        fn resolve(&self, target: u64) -> Option<Target> {
+            (target == 0x7000).then_some(Target::Guest(FUNCTION))
+        }
+    }
+
+    #[test]
+    fn entries_lead_to_what_their_slot_names() {
+        // jalr t1, t3
+        let program = Linked { jump: 0x000e_0367 };
+        assert_eq!(slot(&program, STUB), Some(0x7000));
+        assert_eq!(callee(&program, STUB), Callee::Guest(FUNCTION));
+        assert_eq!(slot(&program, STUB + 4), None);
+        // jalr ra, t3: a call.
+        assert_eq!(slot(&Linked { jump: 0x000e_00e7 }, STUB), None);
+        // jalr t1, 8(t3)
+        assert_eq!(slot(&Linked { jump: 0x008e_0367 }, STUB), None);
+    }
+}

@@ -1,0 +1,395 @@
+//! All translations of a process.
+//!
+//! Maps are trees: the standard hash maps ask the kernel for random numbers in each thread, and translations are
+//! made in threads that may have forbidden themselves that.
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::code::Code;
+use crate::code_cache::CodeCache;
+use crate::emit::trace::Span;
+use crate::emit::{Emitter, Finished, Surroundings};
+use crate::features;
+use crate::function::Function;
+use crate::glue::{self, Lookup};
+use crate::liveness::{Liveness, Summary, has_frame_pointer};
+use crate::lower::Lower;
+use crate::moves;
+use crate::program::Program;
+use crate::registers::{self, ARGUMENTS, HIDDEN_ARGUMENTS, TEMPORARIES};
+use crate::simplify::simplify;
+use crate::state::StateTable;
+use crate::targets::Targets;
+use crate::thunk::{Callee, callee};
+use flick_engine::fp::env::{mxcsr, set_mxcsr};
+
+/// To nearest, nothing unmasked (Intel SDM, volume 1, 11.6.4).
+const DEFAULT_MXCSR: u32 = 0x1f80;
+
+/// How far functions that are called by a function are looked into for what they read.
+const DEPTH: usize = 3;
+/// What the register allocator can number.
+const MOST_VALUES: usize = 1 << 20;
+/// Bytes of the largest function that is translated.
+const LARGEST: u64 = 1 << 18;
+
+/// See [`Translator::trace`].
+pub const TRACE_ROOM: usize = 128;
+
+/// Bytes of what has been made, invalidated since or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Of RV64 functions that were translated, each once.
+    pub guest: u64,
+    pub host: u64,
+    /// Of tables of guest registers.
+    pub tables: u64,
+    pub translations: u64,
+}
+
+pub struct Translator {
+    cache: CodeCache,
+    count: bool,
+    lookup: Lookup,
+    environment: regalloc2::MachineEnv,
+    /// Host addresses by guest address; `None`: not to be translated.
+    entries: BTreeMap<u64, Option<u64>>,
+    /// What direct calls go through until their function is translated, and always if it is the host's. Cells of
+    /// the latter stay: code that calls through one may outlive what is at its address.
+    cells: BTreeMap<Callee, u64>,
+    summaries: BTreeMap<u64, Summary>,
+    usage: Usage,
+    /// Starts of functions that were translated.
+    translated: BTreeSet<u64>,
+    trace: bool,
+    /// Of the last translation, if it was asked for.
+    spans: Vec<Span>,
+}
+
+impl Translator {
+    /// With room for `code_size` bytes of code, which asks `lookup` for what is not known. `count`: code counts
+    /// instructions in `hart.retired`.
+    pub fn new(code_size: usize, count: bool, lookup: Lookup) -> io::Result<Self> {
+        features::check()?;
+        Ok(Self {
+            cache: CodeCache::new(code_size)?,
+            count,
+            lookup,
+            environment: registers::environment(),
+            entries: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            summaries: BTreeMap::new(),
+            usage: Usage::default(),
+            translated: BTreeSet::new(),
+            trace: false,
+            spans: vec![],
+        })
+    }
+
+    /// Where translated code can be: start and end.
+    pub fn range(&self) -> (u64, u64) {
+        self.cache.range()
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// From now on [`Translator::spans`] are recorded, and [`TRACE_ROOM`] bytes behind each translation's
+    /// instructions are no other's.
+    pub fn trace(&mut self) {
+        self.trace = true;
+    }
+
+    /// Which guest instructions the code of the last translation was made for; empty without
+    /// [`Translator::trace`].
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// The host address for a call of `target`, guest code of `program` or an address that it jumps to;
+    /// `None`: [`run()`](crate::run()) has to see to it.
+    pub fn entry(&mut self, program: &dyn Program, target: u64) -> Option<u64> {
+        // `jalr` clears bit 0.
+        let pc = target & !1;
+        let entry = match self.entries.get(&pc) {
+            Some(&known) => known?,
+            None => {
+                // The allocator of registers weighs in floating point; the guest's flags and modes are its own.
+                let guest = mxcsr();
+                set_mxcsr(DEFAULT_MXCSR);
+                let entry = self.translate(program, pc);
+                set_mxcsr(guest);
+                self.entries.insert(pc, entry);
+                entry?
+            }
+        };
+        let starts = program.function(pc).is_some_and(|range| range.start == pc);
+        let key = if starts {
+            target
+        } else {
+            Targets::middle(target)
+        };
+        self.cache.targets().insert(key, entry);
+        Some(entry)
+    }
+
+    /// From here on calls of `target`, which is not guest code, go to `entry`.
+    pub fn remember(&mut self, target: u64, entry: u64) {
+        self.cache.targets().insert(target, entry);
+        // Who goes through another cell does not hand over the target.
+        if let Some(&cell) = self.cells.get(&Callee::Elsewhere(target)) {
+            cell_at(cell).store(entry, Ordering::Release);
+        }
+    }
+
+    /// Calls of this address leave translated code.
+    pub fn remember_elsewhere(&mut self, target: u64) {
+        self.remember(target, glue::leave_at_call as *const () as u64);
+    }
+
+    /// Where guest registers are at faults. It stays where it is.
+    pub fn states(&self) -> &StateTable {
+        self.cache.states()
+    }
+
+    /// Where calls through registers lead. It stays where it is.
+    pub fn targets(&self) -> &Targets {
+        self.cache.targets()
+    }
+
+    fn translate(&mut self, program: &dyn Program, pc: u64) -> Option<u64> {
+        let range = translated_range(program, pc)?;
+        let summaries = Summaries {
+            program,
+            known: RefCell::new(std::mem::take(&mut self.summaries)),
+        };
+        let made = allocated(&summaries, range.clone(), pc, self.count, &self.environment);
+        self.summaries = summaries.known.into_inner();
+        let (code, allocation) = made?;
+        self.cache.leave_shared().ok()?;
+        let at = self.cache.next();
+        let mut finished = self.emit(&code, &allocation, pc, at)?;
+        if self.trace {
+            let size = finished.bytes.len().max(finished.code_end + TRACE_ROOM);
+            finished.bytes.resize(size, 0);
+        }
+        if !self.cache.append(&finished.bytes) {
+            return None;
+        }
+        self.spans = finished.spans;
+        let (tables, bytes) = (finished.states.len(), finished.bytes.len());
+        let end = at + finished.code_end as u64;
+        if !self.cache.states().push(at..end, pc, finished.states) {
+            return None;
+        }
+        for &(cell, offset) in &finished.cells {
+            // Another translation may have led it somewhere by now.
+            let code = at + offset as u64;
+            let _ = cell_at(cell).compare_exchange(0, code, Ordering::Release, Ordering::Relaxed);
+        }
+        if let Some(&cell) = self.cells.get(&Callee::Guest(pc)) {
+            cell_at(cell).store(at, Ordering::Release);
+        }
+        if self.translated.insert(range.start) {
+            self.usage.guest += range.end - range.start;
+        }
+        self.usage.host += bytes as u64;
+        self.usage.tables += tables as u64;
+        self.usage.translations += 1;
+        Some(at)
+    }
+
+    fn emit(
+        &mut self,
+        code: &Code,
+        allocation: &regalloc2::Output,
+        pc: u64,
+        at: u64,
+    ) -> Option<Finished> {
+        let targets = ptr::from_ref(self.cache.targets()) as u64;
+        let cells = RefCell::new((&mut self.cells, &mut self.cache));
+        // 0: there is no more room.
+        let full = Cell::new(false);
+        let cell = |callee: Callee| {
+            let (cells, cache) = &mut *cells.borrow_mut();
+            if let Some(&known) = cells.get(&callee) {
+                return known;
+            }
+            let Some(new) = cache.cell() else {
+                full.set(true);
+                return targets;
+            };
+            cells.insert(callee, new);
+            new
+        };
+        let entries = &self.entries;
+        let surroundings = Surroundings {
+            targets,
+            lookup: self.lookup as usize as u64,
+            cell: &cell,
+            entry: &|target| entries.get(&target).copied().flatten(),
+        };
+        let finished = Emitter::run(code, allocation, surroundings, pc, at, self.trace).ok()?;
+        (finished.is_exact && !full.get()).then_some(finished)
+    }
+
+    /// Invalidates everything of addresses in these ranges: guest code that goes, and what other code is to
+    /// stand at.
+    pub fn invalidate(&mut self, ranges: &[Range<u64>]) {
+        let named = |at: u64| ranges.iter().any(|range| range.contains(&at));
+        self.entries.retain(|&guest, _| !named(guest));
+        self.summaries.retain(|&guest, _| !named(guest));
+        let cache = &mut self.cache;
+        self.cells.retain(|callee, cell| {
+            let gone = matches!(*callee, Callee::Guest(at) if named(at));
+            if gone {
+                cache.free_cell(*cell);
+            }
+            !gone
+        });
+        self.translated.retain(|&guest| !named(guest));
+        // A cell that others call through may still lead to what was to translate its function.
+        let cells = &self.cells;
+        let gone = self.cache.invalidate(named, |gone| {
+            cells.values().any(|&cell| {
+                let code = cell_at(cell).load(Ordering::Relaxed);
+                gone.iter().any(|gone| gone.contains(&code))
+            })
+        });
+        // What leads out of guest code stays: the loop looks again at where it leads.
+        let within = |at: u64| named(at) || gone.iter().any(|gone| gone.contains(&at));
+        self.cache.targets().invalidate(within);
+    }
+
+    /// Call before a fork.
+    pub fn forking(&mut self) {
+        self.cache.forking();
+    }
+
+    /// Call in the child of a fork.
+    pub fn forked(&mut self) {
+        self.cache.is_shared();
+    }
+}
+
+fn cell_at(address: u64) -> &'static AtomicU64 {
+    // SAFETY: a cell of the code cache, which lives as long as the translator.
+    unsafe { &*(address as *const AtomicU64) }
+}
+
+/// The function with the instruction at `pc`, if it is one that is translated.
+pub(crate) fn translated_range(program: &dyn Program, pc: u64) -> Option<Range<u64>> {
+    let range = program.function(pc)?;
+    (range.end - range.start <= LARGEST && program.insn(pc).is_some()).then_some(range)
+}
+
+/// Machine instructions for the function in `range`, entered at `pc`, and their registers; `None`: there
+/// are too many.
+pub(crate) fn allocated(
+    summaries: &Summaries,
+    range: Range<u64>,
+    pc: u64,
+    count: bool,
+    environment: &regalloc2::MachineEnv,
+) -> Option<(Code, regalloc2::Output)> {
+    let code = lowered(summaries, range, pc, count);
+    if code.vregs >= MOST_VALUES {
+        return None;
+    }
+    let options = regalloc2::RegallocOptions::default();
+    let mut allocation = regalloc2::run(&code, environment, &options).ok()?;
+    moves::drop_redundant(&code, &mut allocation);
+    Some((code, allocation))
+}
+
+fn lowered(summaries: &Summaries, range: Range<u64>, pc: u64, count: bool) -> Code {
+    let own = summaries.of(range.start, DEPTH);
+    let summary = |target| summaries.of(target, DEPTH);
+    let mut function = Function::new(summaries.program, range.clone(), pc);
+    let liveness = Liveness {
+        range: &range,
+        own,
+        given: own.reads,
+        frame_pointer: has_frame_pointer(summaries.program, &range),
+        summary: &summary,
+    };
+    liveness.compute(&mut function);
+    let mut code = Lower::run(summaries.program, &function, &liveness, count);
+    simplify(&mut code);
+    code
+}
+
+/// What functions read. Each is looked into once, so that all its callers agree with it.
+pub(crate) struct Summaries<'a> {
+    pub program: &'a dyn Program,
+    pub known: RefCell<BTreeMap<u64, Summary>>,
+}
+
+impl Summaries<'_> {
+    fn of(&self, pc: u64, depth: usize) -> Summary {
+        if let Some(&known) = self.known.borrow().get(&pc) {
+            return known;
+        }
+        if depth == 0 {
+            return Summary::UNKNOWN;
+        }
+        let found = self
+            .program
+            .summary(pc)
+            .unwrap_or_else(|| self.look(pc, depth));
+        self.known.borrow_mut().insert(pc, found);
+        found
+    }
+
+    fn look(&self, pc: u64, depth: usize) -> Summary {
+        let range = self.program.function(pc).filter(|range| range.start == pc);
+        let Some(range) = range.filter(|range| range.end - pc <= LARGEST) else {
+            // No function's start: more may be handed over than at a call.
+            match callee(self.program, pc) {
+                Callee::Guest(at) if at != pc => return self.of(at, depth),
+                Callee::Elsewhere(_) => return Summary::UNKNOWN,
+                Callee::Guest(_) => {}
+            }
+            return Summary::MIDDLE;
+        };
+        // Recursion by way of another function is not followed.
+        self.known.borrow_mut().insert(pc, Summary::UNKNOWN);
+        let mut function = Function::new(self.program, range.clone(), pc);
+        let frame_pointer = has_frame_pointer(self.program, &range);
+        let mut own = Summary {
+            reads: 0,
+            ..Summary::UNKNOWN
+        };
+        loop {
+            let callee = |target| {
+                if target == pc {
+                    own
+                } else {
+                    self.of(target, depth - 1)
+                }
+            };
+            let liveness = Liveness {
+                range: &range,
+                own,
+                given: Summary::UNKNOWN.reads,
+                frame_pointer,
+                summary: &callee,
+            };
+            liveness.compute(&mut function);
+            let handed = ARGUMENTS | HIDDEN_ARGUMENTS | TEMPORARIES;
+            let reads = function.blocks[0].live_in & handed;
+            if reads & !own.reads == 0 {
+                return Summary {
+                    is_certain: true,
+                    ..own
+                };
+            }
+            own.reads |= reads;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Unwind information (System V x86-64 psABI, "Exception Handling"; DWARF 5, 6.4) of translated code and of
+//! the code around it: wherever control is, `rbp` leads to the hart, and the hart to the frame that called
+//! translated code and to the registers that it keeps for its caller. `rbp` stays as it is.
+use core::mem::offset_of;
+
+use crate::registers::HART_BIAS;
+use flick_engine::Hart;
+
+/// Distance from rbp, as a signed LEB128 number of two bytes.
+const fn from_rbp(offset: usize) -> [u8; 2] {
+    let distance = offset as i32 - HART_BIAS;
+    assert!(distance >= -(1 << 13) && distance < 1 << 13);
+    [(distance & 0x7f) as u8 | 0x80, (distance >> 7 & 0x7f) as u8]
+}
+
+/// Of the frame's end of translated code: the hart.
+pub const CFA: [u8; 2] = from_rbp(0);
+
+/// Of `hart.host_saved`.
+pub const HOST_SAVED: [[u8; 2]; 5] = {
+    const fn at(n: usize) -> [u8; 2] {
+        from_rbp(offset_of!(Hart, host_saved) + 8 * n)
+    }
+    [at(0), at(1), at(2), at(3), at(4)]
+};
+
+/// DWARF numbers of the registers in `hart.host_saved` (psABI, figure 3.36).
+const SAVED: [u8; 5] = [3, 12, 13, 14, 15];
+
+/// A section `.eh_frame` for code from `start` to `end`.
+pub fn unwind_section(start: u64, end: u64) -> Vec<u8> {
+    let mut section = vec![];
+    put(&mut section, cie(b"\0", &[]));
+    let mut fde = vec![];
+    fde.extend((section.len() as u32 + 4).to_le_bytes());
+    fde.extend(start.to_le_bytes());
+    fde.extend((end - start).to_le_bytes());
+    put(&mut section, fde);
+    section.extend([0; 4]);
+    section
+}
+
+/// The same for `size` bytes of code, in a file where it stands at the next multiple of 8 behind them.
+pub fn unwind_section_behind(size: u32) -> Vec<u8> {
+    // Signed distances of 4 bytes from where they stand.
+    const RELATIVE: u8 = 0x1b;
+    let mut section = vec![];
+    put(&mut section, cie(b"zR\0", &[1, RELATIVE]));
+    let mut fde = vec![];
+    fde.extend((section.len() as u32 + 4).to_le_bytes());
+    let distance = size.next_multiple_of(8) + section.len() as u32 + 8;
+    fde.extend((distance as i32).wrapping_neg().to_le_bytes());
+    fde.extend(size.to_le_bytes());
+    fde.push(0);
+    put(&mut section, fde);
+    section.extend([0; 4]);
+    section
+}
+
+fn cie(augmentation: &[u8], data: &[u8]) -> Vec<u8> {
+    let mut cie = vec![0, 0, 0, 0, 1];
+    cie.extend(augmentation);
+    cie.extend([1, 0x78, 16]); // alignment of code 1, of data -8; the return address is column 16
+    cie.extend(data);
+    // DW_CFA_def_cfa_expression: breg6 (rbp) - HART_BIAS.
+    cie.extend([0x0f, 3, 0x76, CFA[0], CFA[1]]);
+    // DW_CFA_offset: rip is one eighth below it.
+    cie.extend([0x80 | 16, 1]);
+    for (register, [low, high]) in SAVED.into_iter().zip(HOST_SAVED) {
+        // DW_CFA_expression: breg6 (rbp) + distance.
+        cie.extend([0x10, register, 3, 0x76, low, high]);
+    }
+    cie
+}
+
+fn put(section: &mut Vec<u8>, mut record: Vec<u8>) {
+    // Padded with DW_CFA_nop.
+    while !(record.len() + 4).is_multiple_of(8) {
+        record.push(0);
+    }
+    section.extend((record.len() as u32).to_le_bytes());
+    section.extend(record);
+}

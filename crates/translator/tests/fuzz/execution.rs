@@ -1,0 +1,355 @@
+//! Any bytes, made safe, executed by the interpreter and by translated code: both end alike.
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use flick_engine::fp::env::{mxcsr, set_mxcsr};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, Observer, run};
+use flick_riscv::{Insn, Op};
+use flick_translator::Translator;
+
+use crate::guest::{CURRENT, Guest, Input, lookup};
+use crate::safe::{self, BASE, INDEX, SP, TABLE, TARGET};
+use flick_riscv_testing::values::{Rng, boxed, double, integer};
+
+const CODE: u64 = 0x50_0000_0000;
+/// The table may be looked for up to so far from where it is.
+const AROUND: u64 = 256 << 10;
+const ROOM: u64 = 64 << 10;
+const STACK: u64 = 0x51_0000_0000;
+const STACK_SIZE: u64 = 128 << 10;
+const DATA: u64 = 0x52_0000_0000;
+/// An index for bytes may be taken for one of words.
+const DATA_SIZE: u64 = 24 << 10;
+/// Where functions return to.
+const OUTSIDE: u64 = 0x53_0000_0008;
+
+const TARGETS: usize = 8;
+/// Instructions of a run.
+const BUDGET: u64 = 400;
+const DEFAULT_MXCSR: u32 = 0x1f80;
+
+/// How often a run goes on behind an instruction that ends it.
+const MOST_ENDS: usize = 8;
+
+/// What is compared after a run.
+#[derive(Clone, PartialEq)]
+struct End {
+    exit: Exit,
+    /// Those before it, and where they were.
+    before: Vec<(Exit, u64)>,
+    hart: Hart,
+    mxcsr: u32,
+    memory: Vec<u8>,
+}
+
+/// What a run of the interpreter sees.
+struct Watch<'a> {
+    /// Offsets of instructions, and of the code's end.
+    starts: &'a [usize],
+    len: u64,
+    left: u64,
+    last: Option<Insn>,
+    target: u64,
+    /// Where some jumps lead, as the translator is told, and whether one has led elsewhere.
+    jumps: &'a BTreeMap<u64, Vec<u64>>,
+    strays: bool,
+}
+
+impl Observer for Watch<'_> {
+    fn proceed(&mut self) -> bool {
+        self.left != 0
+    }
+
+    fn jump(&mut self, _: u64, target: u64) {
+        self.target = target;
+    }
+
+    fn retired(&mut self, pc: u64, insn: Insn) {
+        self.left -= 1;
+        self.last = Some(insn);
+        // Control may have come to the jump without what makes its target.
+        if let Some(targets) = self.jumps.get(&pc)
+            && !targets.contains(&self.target)
+        {
+            self.strays = true;
+        }
+        // Functions do not return into themselves, nor jump into an instruction.
+        let offset = (self.target & !1).wrapping_sub(CODE);
+        if insn.op() == Op::Jalr && offset < self.len {
+            let starts = self.starts.binary_search(&(offset as usize)).is_ok();
+            if returns(insn) || !starts {
+                self.left = 0;
+            }
+        }
+    }
+}
+
+fn returns(insn: Insn) -> bool {
+    insn.op() == Op::Jalr && (insn.rd(), insn.rs1(), insn.imm()) == (0, 1, 0)
+}
+
+fn map(at: u64, len: u64) {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: harms no other mapping.
+    let place = unsafe { libc::mmap(at as *mut _, len as usize, protection, flags, -1, 0) };
+    assert_eq!(place as u64, at, "no place for {len:#x} bytes");
+}
+
+fn prepare() {
+    static DONE: OnceLock<()> = OnceLock::new();
+    DONE.get_or_init(|| {
+        map(CODE - AROUND, ROOM + 2 * AROUND);
+        map(STACK, STACK_SIZE);
+        map(DATA, DATA_SIZE);
+    });
+}
+
+fn memory(at: u64, len: u64) -> &'static mut [u8] {
+    // SAFETY: mapped by `prepare`; runs are one after another, and nobody keeps a reference over one.
+    unsafe { std::slice::from_raw_parts_mut(at as *mut u8, len as usize) }
+}
+
+/// Registers and memory at the start.
+struct Start {
+    hart: Hart,
+    data: Vec<u8>,
+}
+
+impl Start {
+    fn new(seed: u64, table: u64) -> Self {
+        let mut rng = Rng(seed);
+        let mut hart = Hart::ZERO;
+        for x in &mut hart.x[1..] {
+            *x = integer(&mut rng);
+        }
+        for f in &mut hart.f {
+            *f = if rng.chance(50) {
+                double(&mut rng)
+            } else {
+                boxed(&mut rng)
+            };
+        }
+        hart.x[1] = OUTSIDE;
+        hart.x[SP as usize] = STACK + STACK_SIZE / 2;
+        hart.x[BASE as usize] = DATA + 2048;
+        hart.x[TABLE as usize] = table;
+        hart.x[TARGET as usize] = table;
+        hart.x[INDEX as usize] = 0;
+        hart.x[safe::ADDRESS as usize] = DATA + 2048;
+        let data = (0..DATA_SIZE / 8)
+            .flat_map(|_| integer(&mut rng).to_le_bytes())
+            .collect();
+        // All but the function's first instruction is entered as what it is.
+        hart.pc = CODE + 4;
+        Self { hart, data }
+    }
+
+    /// Goes on behind instructions that end a run, as a handler of a signal may have it.
+    fn run(&self, code: &CodeRegion, mut engine: impl FnMut(&mut Hart) -> Exit) -> End {
+        let mut hart = self.hart;
+        memory(DATA, DATA_SIZE).copy_from_slice(&self.data);
+        memory(STACK, STACK_SIZE).fill(0x5a);
+        let own = mxcsr();
+        set_mxcsr(DEFAULT_MXCSR);
+        let mut before = vec![];
+        let exit = loop {
+            let exit = engine(&mut hart);
+            let ends = !matches!(exit, Exit::Leave | Exit::Budget) && hart.pc != CODE;
+            if !ends || before.len() == MOST_ENDS {
+                break exit;
+            }
+            before.push((exit, hart.pc));
+            hart.pc += code.insn(hart.pc).len();
+        };
+        let guest = mxcsr();
+        set_mxcsr(own);
+        let mut all = memory(DATA, DATA_SIZE).to_vec();
+        all.extend_from_slice(memory(STACK, STACK_SIZE));
+        End {
+            exit,
+            before,
+            hart,
+            mxcsr: guest,
+            memory: all,
+        }
+    }
+}
+
+/// Shows the code of a run that ends by a panic, for `llvm-mc --disassemble`.
+struct Shown<'a>(&'a [u8]);
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let bytes: Vec<String> = self.0.iter().map(|byte| format!("{byte:#04x}")).collect();
+            eprintln!("code: {}", bytes.join(" "));
+        }
+    }
+}
+
+/// Whether what it is was executed by both engines.
+pub fn execute(data: &[u8]) -> bool {
+    prepare();
+    let mut input = Input { rest: data };
+    let shape = input.byte();
+    let seed = u64::from(input.half());
+    let table = if shape & 1 != 0 {
+        Some([(); TARGETS].map(|()| input.byte()))
+    } else {
+        None
+    };
+    let mut code = safe::code(&mut input, shape & 2 != 0, table.is_some());
+    let len = code.bytes.len() as u64;
+    let table_at = (CODE + len).next_multiple_of(8);
+    for &at in &code.table_loads {
+        lead_to(&mut code.bytes[at..at + 8], table_at - (CODE + at as u64));
+    }
+    let _shown = Shown(&code.bytes);
+    memory(CODE, ROOM).fill(0);
+    memory(CODE, len).copy_from_slice(&code.bytes);
+    let (mut constants, mut jumps) = (CODE..CODE, BTreeMap::new());
+    if let Some(table) = table {
+        let target = |choice| CODE + code.starts[usize::from(choice) % code.starts.len()] as u64;
+        let targets = table.map(target);
+        for (n, target) in targets.iter().enumerate() {
+            let distance = target.wrapping_sub(table_at) as u32;
+            memory(table_at + 4 * n as u64, 4).copy_from_slice(&distance.to_le_bytes());
+        }
+        // The table may be one that changes, for all that is known.
+        if shape & 16 == 0 {
+            constants = table_at..table_at + 4 * TARGETS as u64;
+        }
+        if shape & 32 != 0 {
+            let said = |&at: &usize| (CODE + at as u64, targets.to_vec());
+            jumps.extend(code.table_jumps.iter().map(said));
+        }
+    }
+    // SAFETY: mapped, and not changed before the next input.
+    let region = || unsafe { CodeRegion::new(CODE, len) };
+    let start = Start::new(seed, table_at);
+    // SAFETY: the code accesses the sandbox only.
+    let identity = unsafe { Identity::new() };
+
+    let mut watch = Watch {
+        starts: &code.starts,
+        len,
+        left: BUDGET,
+        last: None,
+        target: 0,
+        jumps: &jumps,
+        strays: false,
+    };
+    let cached = region();
+    let wanted = start.run(&cached, |hart| {
+        // A jump before an end is not the last instruction.
+        watch.last = None;
+        run(hart, &identity, &cached, &mut watch)
+    });
+    if wanted.exit == Exit::Budget || watch.strays {
+        return false;
+    }
+    let counts = shape & 4 != 0;
+    let all = CODE..CODE + len;
+    let guest = Guest {
+        code: region(),
+        functions: vec![all.clone()],
+        constants,
+        jumps: jumps.clone(),
+    };
+    let translator = Translator::new(1 << 20, counts, lookup).expect("memory for code");
+    *CURRENT.lock().unwrap() = Some((translator, guest));
+    let limit = if shape & 8 != 0 { u64::MAX } else { 0 };
+    // What is found by the loop the first time is found by translated code the second time.
+    for _ in 0..2 {
+        let have = start.run(&cached, |hart| {
+            // SAFETY: as above; the translator stays until it is taken.
+            unsafe { flick_translator::run(hart, &identity, &cached, lookup, limit) }
+        });
+        let retired = counts.then_some(BUDGET - watch.left);
+        compare(&wanted, &have, watch.last, retired);
+    }
+    if let Some((mut translator, _)) = CURRENT.lock().unwrap().take() {
+        // Its tables would stay otherwise.
+        translator.invalidate(std::slice::from_ref(&all));
+    }
+    true
+}
+
+/// Makes `auipc` and `addi` give an address so far away.
+fn lead_to(pair: &mut [u8], distance: u64) {
+    let low = distance & 0xfff;
+    let high = distance.wrapping_add(0x800) as u32 & !0xfff;
+    for (at, bits) in [(0, high), (4, (low as u32) << 20)] {
+        let word = u32::from_le_bytes([pair[at], pair[at + 1], pair[at + 2], pair[at + 3]]);
+        pair[at..at + 4].copy_from_slice(&(word | bits).to_le_bytes());
+    }
+}
+
+/// Registers that somebody may read afterwards (RISC-V psABI, "Register Convention").
+fn alive(end: &End, last: Option<Insn>) -> (u32, u32) {
+    const SAVED: u32 = 0x0ffc_0300;
+    const FIXED: u32 = 0b11110;
+    const ARGUMENTS: u32 = 0xff << 10;
+    if matches!(end.exit, Exit::Trap(_)) {
+        // What is written before it is read again is dead.
+        return (FIXED, 0);
+    }
+    let jumped = last.filter(|_| end.exit == Exit::Leave);
+    match jumped {
+        Some(insn) if returns(insn) => {
+            let results = 0b11 << 10;
+            (SAVED | FIXED | results, SAVED | results)
+        }
+        // As at a call: what is outside is a function of somebody's.
+        Some(_) => (SAVED | FIXED | ARGUMENTS | 0b11 << 6, SAVED | ARGUMENTS),
+        // The function's start, reached by a jump.
+        None if end.hart.pc == CODE => (SAVED | FIXED | ARGUMENTS | 0b11 << 6, SAVED | ARGUMENTS),
+        None => (!1, !0),
+    }
+}
+
+fn compare(wanted: &End, have: &End, last: Option<Insn>, retired: Option<u64>) {
+    assert_eq!(wanted.before, have.before, "ends");
+    assert_eq!(
+        wanted.exit, have.exit,
+        "pc {:#x}, {:#x}",
+        wanted.hart.pc, have.hart.pc
+    );
+    assert_eq!(wanted.hart.pc, have.hart.pc, "the pc");
+    let (ints, floats) = alive(wanted, last);
+    for n in 1..32 {
+        if ints >> n & 1 != 0 {
+            assert_eq!(
+                wanted.hart.x[n], have.hart.x[n],
+                "x{n}, at {:#x}",
+                wanted.hart.pc
+            );
+        }
+    }
+    for n in 0..32 {
+        if floats >> n & 1 != 0 {
+            let (a, b) = (wanted.hart.f[n], have.hart.f[n]);
+            assert!(a == b, "f{n}: {a:#x}, {b:#x}, at {:#x}", wanted.hart.pc);
+        }
+    }
+    assert_eq!(
+        (wanted.mxcsr, wanted.hart.frm),
+        (have.mxcsr, have.hart.frm),
+        "fcsr"
+    );
+    // Instructions are counted when their block begins.
+    let traps = |end: &End| {
+        let mut all = end.before.iter().map(|(exit, _)| exit).chain([&end.exit]);
+        all.any(|exit| matches!(exit, Exit::Trap(_)))
+    };
+    if let (Some(retired), false) = (retired, traps(wanted)) {
+        assert_eq!(retired, have.hart.retired, "instructions");
+    }
+    let differs = wanted
+        .memory
+        .iter()
+        .zip(&have.memory)
+        .position(|(a, b)| a != b);
+    assert_eq!(differs, None, "a byte of memory");
+}
