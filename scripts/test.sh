@@ -91,8 +91,9 @@ loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom limited "$cargo" te
 warm() { limited "$build/test/flick-test" --warm "$@"; }
 corpus() { limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
-# Unit tests, and those tests of whole crates that take a few seconds at most.
-short=(arrows bugs bus changing_code conversions differential fat_units fuzz golden identity
+# Beside unit tests: tests of whole crates that take a few seconds at most. Not those that need an
+# example, which cargo does not build for tests that are named.
+short=(arrows bus changing_code conversions differential fat_units fuzz golden identity
   instrumented planted record repeat table_index trace trace_allocates_nothing vectors)
 
 # One compound command, so that bash has read all of it before an edit can reach it.

@@ -5,6 +5,7 @@
 //! [`build`] and [`check`] carry one out, and [`pool`] runs all of them.
 pub mod build;
 pub mod check;
+pub mod coverage;
 pub mod directives;
 pub mod errors;
 pub mod exec;
@@ -12,6 +13,7 @@ pub mod filter;
 pub mod mistake_text;
 pub mod mistakes;
 pub mod mode;
+pub mod names;
 pub mod normal;
 pub mod pool;
 pub mod program;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use flick_tests::check::Watch;
+use flick_tests::coverage::Coverage;
 use flick_tests::filter::Filter;
 use flick_tests::mode::Mode;
 use flick_tests::pool::{self, Outcome, Verdict};
@@ -71,6 +72,15 @@ struct Options {
     /// With --filter: whole names.
     #[arg(long, requires = "filter")]
     exact: bool,
+    /// Only programs that cover a module of the runtime whose path contains one of these
+    /// (tests/coverage.toml).
+    #[arg(
+        long,
+        value_name = "TEXT",
+        value_delimiter = ',',
+        conflicts_with = "filter"
+    )]
+    module: Vec<String>,
     /// The C driver under test; the C++ driver is beside it.
     #[arg(long, value_name = "PATH", default_value = "build/bin/flick-cc")]
     flick: PathBuf,
@@ -129,7 +139,7 @@ struct Options {
     /// Failures to print in full.
     #[arg(long, default_value_t = 10)]
     show: usize,
-    /// List the programs and what they test.
+    /// List the programs, what they test, and the modules of the runtime that they cover.
     #[arg(long)]
     list: bool,
 }
@@ -167,14 +177,24 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     if let [command, words @ ..] = &o.warm[..] {
         return warm::run(Warm::of_tests(&setup.tests).as_ref(), command, words);
     }
-    let filter = Filter {
-        words: o.filter.clone(),
-        exact: o.exact,
+    let filter = if o.module.is_empty() {
+        Filter {
+            words: o.filter.clone(),
+            exact: o.exact,
+        }
+    } else {
+        Coverage::read(&setup.tests)?.filter(&o.module)?
     };
     let programs = program::discover(&setup.tests, &filter)?;
     if o.list {
+        let coverage = Coverage::read(&setup.tests)?;
         for p in &programs {
             println!("{:24} {}", p.name, p.directives.about);
+            let path = format!("{}/{}", p.language.folder(), p.name);
+            let modules = coverage.modules_of(&path);
+            if !modules.is_empty() {
+                println!("{:24} covers {}", "", modules.join(" "));
+            }
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,10 +1,9 @@
 //! `cargo test NAME`: each program of the corpus, each bad input and each mistake is a test, named after
 //! its place under `tests/` (`c/hello`, `errors/null_call`). Runs in one mode (`flick-test --quick`).
 //!
-//! Without a name they are ignored: `scripts/test.sh` runs all of them, in all modes, by `flick-test`.
+//! Without a name none runs: `scripts/test.sh` runs all of them, in all modes, by `flick-test`.
 //! `cargo test -p flick-tests --test corpus -- --ignored` runs all in one mode.
 use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
@@ -12,26 +11,29 @@ use flick_support::tree;
 use flick_tests::check::Watch;
 use flick_tests::filter::Filter;
 use flick_tests::mode::Mode;
+use flick_tests::names::{self, Kind, Test};
 use flick_tests::pool::{Job, Outcome, Verdict};
 use flick_tests::suite::{self, Oracles, Setup};
 use flick_tests::warm::Warm;
 use flick_tests::{errors, exec, mistakes, program};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-/// How a test is found by `flick-test`.
-#[derive(Clone, Copy)]
-enum Kind {
-    Program,
-    Error,
-    Mistake,
-}
-
 fn main() -> ExitCode {
     exec::forbid_core_files();
     let arguments = Arguments::from_args();
-    // A name asks for its tests. With `--ignored` and the like, the command line says what runs.
-    let named = arguments.filter.is_some();
-    match trials(!named) {
+    let asked = arguments.filter.is_some()
+        || arguments.ignored
+        || arguments.include_ignored
+        || arguments.list;
+    // A name asks for its tests; otherwise `--ignored` and the like must.
+    match trials(arguments.filter.is_none()) {
+        Ok(trials) if !asked => {
+            println!(
+                "\n{} tests run when they are named: cargo test NAME",
+                trials.len()
+            );
+            libtest_mimic::run(&arguments, Vec::new()).exit_code()
+        }
         Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
         Err(why) => {
             eprintln!("corpus: {why}");
@@ -46,30 +48,16 @@ type Shared = Arc<OnceLock<Result<Setup, String>>>;
 fn trials(ignored: bool) -> Result<Vec<Trial>, String> {
     let tests = tree::repository().join("tests");
     let shared = Shared::default();
-    let names = names(&tests)?.into_iter().map(|(kind, folder, name)| {
+    let trials = names::all(&tests)?.into_iter().map(|test| {
         let shared = shared.clone();
-        let label = format!("{folder}/{name}");
+        let name = test.path();
         let trial = move || {
             let setup = shared.get_or_init(setup).as_ref().map_err(Clone::clone)?;
-            carry_out(setup, kind, folder, &name)
+            carry_out(setup, &test)
         };
-        Trial::ignorable_test(label, trial).with_ignored_flag(ignored)
+        Trial::ignorable_test(name, trial).with_ignored_flag(ignored)
     });
-    Ok(names.collect())
-}
-
-/// The kind, the folder and the name of every test.
-fn names(tests: &Path) -> Result<Vec<(Kind, &'static str, String)>, String> {
-    let programs = program::discover(tests, &Filter::default())?;
-    let programs = programs
-        .into_iter()
-        .map(|p| (Kind::Program, p.language.folder(), p.name));
-    let errors = errors::sources(tests)?.into_iter();
-    let mistakes = mistakes::sources(tests)?.into_iter();
-    Ok(programs
-        .chain(errors.map(|(name, _)| (Kind::Error, "errors", name)))
-        .chain(mistakes.map(|(name, _)| (Kind::Mistake, "mistakes", name)))
-        .collect())
+    Ok(trials.collect())
 }
 
 fn setup() -> Result<Setup, String> {
@@ -88,10 +76,11 @@ fn setup() -> Result<Setup, String> {
     })
 }
 
-fn carry_out(setup: &Setup, kind: Kind, folder: &str, name: &str) -> Result<Completion, Failed> {
+fn carry_out(setup: &Setup, test: &Test) -> Result<Completion, Failed> {
+    let name = &test.name;
     let filter = Filter::names([name]);
     let alone = format!("--exact --filter {name}");
-    let (verdicts, command) = match kind {
+    let (verdicts, command) = match test.kind {
         Kind::Program => {
             let programs = program::discover(&setup.tests, &filter)?;
             let oracles = Oracles::new(setup, &programs);
@@ -140,8 +129,9 @@ fn carry_out(setup: &Setup, kind: Kind, folder: &str, name: &str) -> Result<Comp
     }
     Err(format!(
         "{faults}This test alone, then the same by flick-test (--keep leaves its files):\n  \
-         cargo test -p flick-tests --test corpus -- --exact {folder}/{name}\n  \
-         cargo run -p flick-tests -- {command}\n"
+         cargo test -p flick-tests --test corpus -- --exact {}\n  \
+         cargo run -p flick-tests -- {command}\n",
+        test.path()
     )
     .into())
 }
