@@ -82,23 +82,27 @@ pub fn leave(act: &mut Activation) -> Next {
 /// `signature` is a C string.
 pub unsafe fn stack_size(act: &mut Activation, signature: *const u8) -> u64 {
     // SAFETY: by contract.
-    let words = enter_walk(act, unsafe { parse(signature) }, None);
-    (8 * words as u64).next_multiple_of(16)
+    let bytes = enter_walk(act, unsafe { parse(signature) }, None);
+    (bytes as u64).next_multiple_of(16)
 }
 
-/// Arguments by signature; `hart.x[2]` is the NxP stack pointer, with room for them.
+/// Arguments by signature; `hart.x[2]` is the NxP stack pointer, with room for them below `top`.
 ///
 /// # Safety
-/// `signature` is a C string; the activation was made by a host call that matches it.
-pub unsafe fn enter_by_signature(act: &mut Activation, signature: *const u8) {
-    let stack = act.hart.x[SP] as *mut u64;
+/// `signature` is a C string; the activation was made by a host call that matches it. From the
+/// stack pointer to `top` lie the bytes that `stack_size` asked for.
+pub unsafe fn enter_by_signature(act: &mut Activation, signature: *const u8, top: u64) {
+    let room = NxpRoom {
+        words: act.hart.x[SP] as *mut u64,
+        top: top as *mut u8,
+    };
     // SAFETY: by contract.
-    enter_walk(act, unsafe { parse(signature) }, Some(stack));
+    enter_walk(act, unsafe { parse(signature) }, Some(room));
 }
 
-/// Assigns every argument; writes the NxP's stack words only if `stack` is given. Returns their
-/// number.
-fn enter_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u64>) -> usize {
+/// Assigns every argument; writes to the NxP's stack only if `room` is given. Returns how many bytes
+/// of it the arguments take.
+fn enter_walk(act: &mut Activation, signature: Signature, room: Option<NxpRoom>) -> usize {
     let mut from = HostSource {
         ints: 0,
         floats: 0,
@@ -108,8 +112,9 @@ fn enter_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u64
     let mut to = NxpArguments {
         ints: 0,
         floats: 0,
-        stack,
+        room,
         words: 0,
+        copies: 0,
     };
     act.result = match signature.ret[0] {
         Some(Class::Vector { size: 16 }) => VECTOR_RESULT,
@@ -118,7 +123,7 @@ fn enter_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u64
     let mut args = signature.args();
     loop {
         let class = match expect(args.next_item()) {
-            Item::End => return to.words,
+            Item::End => return 8 * to.words + to.copies,
             Item::Variadic => {
                 to.va_list(act, &from);
                 continue;
@@ -158,8 +163,9 @@ fn enter_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u64
                 );
             }
             Class::ByVal { size, align } => {
-                let start = from.memory(size as usize, align as usize);
-                to.int(act, start as u64);
+                let (size, align) = (size as usize, align as usize);
+                let object = to.aligned(from.memory(size, align), size, align);
+                to.int(act, object as u64);
             }
         }
     }
@@ -212,20 +218,29 @@ impl HostSource {
     }
 
     fn memory(&mut self, size: usize, align: usize) -> *const u8 {
-        // Aligned as an address: the caller aligned its stack for it.
-        let base = self.stack as usize;
-        let start = (base + self.bytes).next_multiple_of(align.max(8));
-        self.bytes = start - base + size.next_multiple_of(8);
-        start as *const u8
+        // Aligned as an offset: as an address it is aligned only if the caller aligned its stack, and
+        // clang does not in a function with `alloca`.
+        let start = self.bytes.next_multiple_of(align.max(8));
+        self.bytes = start + size.next_multiple_of(8);
+        self.stack.wrapping_add(start)
     }
+}
+
+/// The part of the NxP's stack that is the arguments'.
+struct NxpRoom {
+    words: *mut u64,
+    top: *mut u8,
 }
 
 /// Next free argument places of the NxP.
 struct NxpArguments {
     ints: usize,
     floats: usize,
-    stack: Option<*mut u64>,
+    room: Option<NxpRoom>,
+    /// Argument words, from the lowest address up.
     words: usize,
+    /// Bytes of copied objects, from the highest address down.
+    copies: usize,
 }
 
 impl NxpArguments {
@@ -234,12 +249,28 @@ impl NxpArguments {
             act.hart.x[A0 + self.ints] = value;
             self.ints += 1;
         } else {
-            if let Some(stack) = self.stack {
-                // SAFETY: `enter_by_signature` made room for this word on the NxP stack.
-                unsafe { stack.add(self.words).write(value) };
+            if let Some(room) = &self.room {
+                // SAFETY: `enter_by_signature` has room for this word on the NxP stack.
+                unsafe { room.words.add(self.words).write(value) };
             }
             self.words += 1;
         }
+    }
+
+    /// The object, or a copy where it is not aligned: NxP code may rely on it (`p | 4` for `p + 4`).
+    fn aligned(&mut self, object: *const u8, size: usize, align: usize) -> *const u8 {
+        if (object as usize).is_multiple_of(align) {
+            return object;
+        }
+        self.copies += size + align;
+        let Some(room) = &self.room else {
+            return object;
+        };
+        let below = room.top.wrapping_sub(self.copies);
+        let copy = below.wrapping_add((below as usize).next_multiple_of(align) - below as usize);
+        // SAFETY: `enter_by_signature` has room for size and alignment; the object is the caller's.
+        unsafe { copy.copy_from_nonoverlapping(object, size) };
+        copy
     }
 
     fn float(&mut self, act: &mut Activation, value: u64) {
@@ -257,14 +288,14 @@ impl NxpArguments {
     fn va_list(&mut self, act: &mut Activation, left: &HostSource) {
         let at = self.words.next_multiple_of(2); // the host loads 16 bytes at a time from there
         self.words = at + SAVE_AREA + VA_LIST;
-        let Some(stack) = self.stack else {
+        let Some(room) = &self.room else {
             return;
         };
         let gp_offset = 8 * left.ints;
         let fp_offset = 8 * HOST_INTS + 16 * left.floats;
-        // SAFETY: `enter_by_signature` made room for these words on the NxP stack.
+        // SAFETY: `enter_by_signature` has room for these words on the NxP stack.
         unsafe {
-            let area = stack.add(at);
+            let area = room.words.add(at);
             area.copy_from_nonoverlapping(act.int_args.as_ptr(), HOST_INTS);
             let floats = act.float_args.as_flattened();
             area.add(HOST_INTS)

@@ -118,7 +118,7 @@ unsafe fn start<B: Backend>(act: *mut Activation, backend: &B) -> Next {
         // From here on handlers that cross stay below the new stack pointer.
         (*thread).active.push(act, entry_sp);
         if !plain {
-            marshal::enter_by_signature(&mut *act, gate.signature.cast());
+            marshal::enter_by_signature(&mut *act, gate.signature.cast(), entry_sp);
         }
         if B::COUNTED && timed::enabled() {
             timed::crossing::called(act);

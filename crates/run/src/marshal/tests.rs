@@ -27,7 +27,7 @@ fn round_trip(signature: &std::ffi::CStr) -> [usize; 3] {
     let back = unsafe {
         let mut nxp = vec![0_u128; stack_size(act, text) as usize / 16];
         act.hart.x[SP] = nxp.as_mut_ptr() as u64;
-        enter_by_signature(act, text);
+        enter_by_signature(act, text, nxp.as_mut_ptr_range().end as u64);
         act.int_args = [0; 6];
         act.float_args = [[0; 2]; 8];
         call_by_signature(act, 0, text);
@@ -80,7 +80,7 @@ fn a_variadic_definition_finds_what_is_left() {
     unsafe {
         let mut nxp = vec![0_u128; stack_size(act, text) as usize / 16];
         act.hart.x[SP] = nxp.as_mut_ptr() as u64;
-        enter_by_signature(act, text);
+        enter_by_signature(act, text, nxp.as_mut_ptr_range().end as u64);
         let list = act.hart.x[T2] as *const u64;
         assert_eq!(list.read(), 48 | 64 << 32);
         assert_eq!(list.add(1).read(), above + 8);
@@ -88,5 +88,34 @@ fn a_variadic_definition_finds_what_is_left() {
         assert!(area.cast::<u128>().is_aligned());
         assert_eq!(area.add(1).read(), 101);
         assert_eq!([area.add(8).read(), area.add(9).read()], [201, 301]);
+    }
+}
+
+#[test]
+fn an_object_that_is_not_aligned_is_copied_to_an_aligned_place() {
+    // SAFETY: as above.
+    let mut frame: Box<Frame> = Box::new(unsafe { MaybeUninit::zeroed().assume_init() });
+    frame.stack = std::array::from_fn(|i| 400 + i as u64);
+    let act = &mut frame.act;
+    let text = c"1v(B16a1024lB8a8B16a64lllllll)".as_ptr().cast();
+    // SAFETY: the stack has the room that was asked for, the frame the words that the signature names.
+    unsafe {
+        assert!((act.host_stack_args() as usize) % 64 != 0);
+        let mut nxp = vec![0_u128; stack_size(act, text) as usize / 16];
+        let stack = nxp.as_mut_ptr_range();
+        act.hart.x[SP] = stack.start as u64;
+        enter_by_signature(act, text, stack.end as u64);
+        let copied = |register: usize, align: usize| {
+            let object = act.hart.x[A0 + register] as *const [u64; 2];
+            assert!((object as usize).is_multiple_of(align));
+            assert!(stack.contains(&object.cast_mut().cast()));
+            object.read()
+        };
+        assert_eq!(copied(0, 1024), [400, 401]);
+        assert_eq!(act.hart.x[A0 + 2], act.host_stack_args().add(2) as u64);
+        // The host's offset, not its address, is a multiple of 64.
+        assert_eq!(copied(3, 64), [408, 409]);
+        // Behind the registers: the host's seventh integer, on both stacks.
+        assert_eq!(stack.start.cast::<u64>().add(1).read(), 410);
     }
 }
