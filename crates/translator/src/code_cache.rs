@@ -1,5 +1,8 @@
 //! Memory for translated code and for the data that it reads.
 //!
+//! The pages are a reservation of the cache's own, or a place that its owner has, for example in a
+//! loaded library, whose unwind information then covers it.
+//!
 //! Code is mapped twice, from the same shared memory: readable and executable where it runs, writable
 //! somewhere else. No mapping is ever both. In front of the code, in reach of its displacements, are the
 //! targets of jumps through registers and the cells of calls.
@@ -23,10 +26,19 @@ const STATES_AT: usize = CELLS_AT + 8 * CELLS;
 const OWN_AT: usize = (STATES_AT + size_of::<StateTable>()).next_multiple_of(PAGE);
 const DATA: usize = OWN_AT + PAGE;
 
+const UNUSED: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+
+/// Bytes of address space for `code_size` bytes of code and what belongs to them.
+pub const fn pages_for(code_size: usize) -> usize {
+    PAGE + DATA + code_size.next_multiple_of(PAGE) + PAGE
+}
+
 pub struct CodeCache {
     /// Start of the reservation: a guard page, the data, the code, a guard page.
     reserved: usize,
     size: usize,
+    /// The reservation goes with the value.
+    owned: bool,
     code: usize,
     code_size: usize,
     used: usize,
@@ -132,13 +144,28 @@ fn share_file(at: usize, size: usize) -> io::Result<usize> {
 impl CodeCache {
     /// Room for `code_size` bytes of code.
     pub fn new(code_size: usize) -> io::Result<Self> {
-        let code_size = code_size.next_multiple_of(PAGE);
-        let size = PAGE + DATA + code_size + PAGE;
-        let none = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let reserved = map(0, size, libc::PROT_NONE, none, -1)?;
+        let size = pages_for(code_size);
+        let reserved = map(0, size, libc::PROT_NONE, UNUSED, -1)?;
+        Self::make(reserved, size, true)
+    }
+
+    /// The same in given pages, [`pages_for`] the code.
+    ///
+    /// # Safety
+    /// The pages are mapped, and nobody else's as long as the process lives.
+    pub unsafe fn within(pages: Range<usize>) -> io::Result<Self> {
+        assert!(pages.start.is_multiple_of(PAGE) && pages.len() > pages_for(0));
+        let flags = UNUSED | libc::MAP_FIXED;
+        map(pages.start, pages.len(), libc::PROT_NONE, flags, -1)?;
+        Self::make(pages.start, pages.len(), false)
+    }
+
+    fn make(reserved: usize, size: usize, owned: bool) -> io::Result<Self> {
+        let code_size = size - pages_for(0);
         let mut cache = Self {
             reserved,
             size,
+            owned,
             code: reserved + PAGE + DATA,
             code_size,
             used: 0,
@@ -292,7 +319,9 @@ impl Drop for CodeCache {
                     self.code_size - self.mapped_from,
                 );
             }
-            libc::munmap(self.reserved as *mut c_void, self.size);
+            if self.owned {
+                libc::munmap(self.reserved as *mut c_void, self.size);
+            }
         }
     }
 }
@@ -344,6 +373,19 @@ mod tests {
         assert_eq!(child, 0x12);
         assert_eq!(first_byte(next), 0, "the child has written to it");
         assert_eq!(add(&mut cache, 0x2000, 3), next);
+    }
+
+    #[test]
+    fn given_pages_are_used_in_place() {
+        let size = pages_for(1 << 20);
+        let start = map(0, size, libc::PROT_NONE, UNUSED, -1).unwrap();
+        // SAFETY: just mapped.
+        let mut cache = unsafe { CodeCache::within(start..start + size) }.unwrap();
+        let (from, to) = cache.range();
+        assert_eq!(to - from, 1 << 20);
+        assert!(from as usize > start && (to as usize) < start + size);
+        let at = add(&mut cache, 0x1000, 7);
+        assert!((from..to).contains(&at) && first_byte(at) == 7);
     }
 
     #[test]

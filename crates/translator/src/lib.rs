@@ -32,6 +32,7 @@ mod unwind;
 pub mod valgrind;
 
 pub use code::Reason;
+pub use code_cache::pages_for;
 pub use dispatch::{LEAST_STACK, advance, run};
 pub use emit::trace::{Part, Span};
 pub use glue::{Lookup, go_in, leave, leave_at_call, returned};
@@ -42,6 +43,4 @@ pub use registers::HART_BIAS;
 pub use state::{HostRegisters, StateTable};
 pub use targets::{MASK as TARGETS_MASK, SCALE as TARGETS_SCALE, Targets};
 pub use translator::{TRACE_ROOM, Translator, Usage};
-pub use unwind::{
-    CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, unwind_section, unwind_section_behind,
-};
+pub use unwind::{CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, unwind_section_behind};

@@ -75,8 +75,23 @@ impl Translator {
     /// instructions in `hart.retired`.
     pub fn new(code_size: usize, count: bool, lookup: Lookup) -> io::Result<Self> {
         features::check()?;
-        Ok(Self {
-            cache: CodeCache::new(code_size)?,
+        Ok(Self::with(CodeCache::new(code_size)?, count, lookup))
+    }
+
+    /// The same with code in given pages, [`pages_for`](crate::pages_for) it.
+    ///
+    /// # Safety
+    /// The pages are mapped, and nobody else's as long as the process lives.
+    pub unsafe fn within(pages: Range<usize>, count: bool, lookup: Lookup) -> io::Result<Self> {
+        features::check()?;
+        // SAFETY: by contract.
+        let cache = unsafe { CodeCache::within(pages) }?;
+        Ok(Self::with(cache, count, lookup))
+    }
+
+    fn with(cache: CodeCache, count: bool, lookup: Lookup) -> Self {
+        Self {
+            cache,
             count,
             lookup,
             environment: registers::environment(),
@@ -87,7 +102,7 @@ impl Translator {
             translated: BTreeSet::new(),
             trace: false,
             spans: vec![],
-        })
+        }
     }
 
     /// Where translated code can be: start and end.

@@ -27,25 +27,12 @@ pub const HOST_SAVED: [[u8; 2]; 5] = {
 /// DWARF numbers of the registers in `hart.host_saved` (psABI, figure 3.36).
 const SAVED: [u8; 5] = [3, 12, 13, 14, 15];
 
-/// A section `.eh_frame` for code from `start` to `end`.
-pub fn unwind_section(start: u64, end: u64) -> Vec<u8> {
-    let mut section = vec![];
-    put(&mut section, cie(b"\0", &[]));
-    let mut fde = vec![];
-    fde.extend((section.len() as u32 + 4).to_le_bytes());
-    fde.extend(start.to_le_bytes());
-    fde.extend((end - start).to_le_bytes());
-    put(&mut section, fde);
-    section.extend([0; 4]);
-    section
-}
-
-/// The same for `size` bytes of code, in a file where it stands at the next multiple of 8 behind them.
+/// A section `.eh_frame` for `size` bytes of code, in a file where it stands at the next multiple of 8 behind them.
 pub fn unwind_section_behind(size: u32) -> Vec<u8> {
     // Signed distances of 4 bytes from where they stand.
     const RELATIVE: u8 = 0x1b;
     let mut section = vec![];
-    put(&mut section, cie(b"zR\0", &[1, RELATIVE]));
+    put(&mut section, cie(RELATIVE));
     let mut fde = vec![];
     fde.extend((section.len() as u32 + 4).to_le_bytes());
     let distance = size.next_multiple_of(8) + section.len() as u32 + 8;
@@ -57,11 +44,11 @@ pub fn unwind_section_behind(size: u32) -> Vec<u8> {
     section
 }
 
-fn cie(augmentation: &[u8], data: &[u8]) -> Vec<u8> {
+fn cie(encoding: u8) -> Vec<u8> {
     let mut cie = vec![0, 0, 0, 0, 1];
-    cie.extend(augmentation);
+    cie.extend(b"zR\0");
     cie.extend([1, 0x78, 16]); // alignment of code 1, of data -8; the return address is column 16
-    cie.extend(data);
+    cie.extend([1, encoding]);
     // DW_CFA_def_cfa_expression: breg6 (rbp) - HART_BIAS.
     cie.extend([0x0f, 3, 0x76, CFA[0], CFA[1]]);
     // DW_CFA_offset: rip is one eighth below it.

@@ -100,7 +100,7 @@ fn an_object_that_is_not_aligned_is_copied_to_an_aligned_place() {
     let text = c"1v(B16a1024lB8a8B16a64lllllll)".as_ptr().cast();
     // SAFETY: the stack has the room that was asked for, the frame the words that the signature names.
     unsafe {
-        assert!((act.host_stack_args() as usize) % 64 != 0);
+        assert!(!(act.host_stack_args() as usize).is_multiple_of(64));
         let mut nxp = vec![0_u128; stack_size(act, text) as usize / 16];
         let stack = nxp.as_mut_ptr_range();
         act.hart.x[SP] = stack.start as u64;

@@ -7,9 +7,9 @@ mod alloc;
 mod heat;
 mod lock;
 mod perf;
+mod place;
 mod program;
 mod stack;
-mod unwind;
 
 use std::ops::Range;
 use std::ptr;
@@ -27,9 +27,6 @@ pub use alloc::{
     Allocator, after_fork as allocator_after_fork, before_fork as allocator_before_fork,
 };
 
-/// Address space for code: translations of some 20 MB of RV64 code.
-const CODE: usize = 64 << 20;
-
 static TRANSLATOR: OwnedLock<Option<Translator>> = OwnedLock::new(None);
 pub(crate) static TARGETS: AtomicPtr<Targets> = AtomicPtr::new(ptr::null_mut());
 static STATES: AtomicPtr<StateTable> = AtomicPtr::new(ptr::null_mut());
@@ -45,6 +42,7 @@ pub fn enabled() -> bool {
 pub fn init() {
     let engine = config::get().engine;
     if engine == Engine::Interpret {
+        place::give_back();
         return;
     }
     if let Err(why) = make()
@@ -63,9 +61,10 @@ fn make() -> Result<(), String> {
     let unable = |error: std::io::Error| format!("no memory for translated code: {error}");
     stack::init().map_err(unable)?;
     alloc::init().map_err(unable)?;
-    let translator = Translator::new(CODE, stats::enabled(), entry_for).map_err(unable)?;
+    // SAFETY: this is the process's only translator, which is made once.
+    let translator = unsafe { Translator::within(place::pages(), stats::enabled(), entry_for) }
+        .map_err(unable)?;
     let (start, end) = translator.range();
-    unwind::register(start, end);
     CODE_RANGE[0].store(start, Ordering::Relaxed);
     CODE_RANGE[1].store(end, Ordering::Relaxed);
     TRANSLATOR.with(|place| {
