@@ -7,6 +7,7 @@ from memory: `__flick_debugger` (crates/run/src/debugger.rs) and the tables of e
 """
 
 import bisect
+import os
 import re
 import struct
 
@@ -502,7 +503,11 @@ class TranslatedUnwinder(RuntimeUnwinder):
         if key in self.runtimes:
             return self.runtimes[key]
         space = gdb.current_progspace()
-        if space.solib_name(pc) or space.find_pc_line(pc).symtab:
+        library = space.solib_name(pc)
+        # Translated code stands in libflick's own pages.
+        if library and not os.path.basename(library).startswith("libflick.so"):
+            return None
+        if space.find_pc_line(pc).symtab:
             return None
         runtime = self.find_runtime()
         if runtime is not None:
