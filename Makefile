@@ -11,6 +11,8 @@ DESTDIR ?=
 CARGO ?= $(or $(shell command -v cargo),$(wildcard $(HOME)/.cargo/bin/cargo),cargo)
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 LIB := $(BUILD)/lib/flick
+# The C headers that crates/abi makes.
+HEADERS := $(BUILD)/obj/include
 SHARE := $(BUILD)/share
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 export CARGO
@@ -50,15 +52,20 @@ build: rust pass nxp tree
 
 rust:
 	$(call say,Building the command and the runtime (cargo))
-	$(CARGO) build --release -p flick-cli -p flick-so -p flick-a
+	$(CARGO) build --release -p flick-cli -p flick-shared -p flick-static
 
-pass:
-	$(call say,Building the compiler pass)
-	$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) -C pass OUT=$(BUILD)/obj/pass/flick-pass.so OBJ=$(BUILD)/obj/pass/objects
+# After rust, which fills cargo's directory with what both need.
+headers: rust
+	$(CARGO) run -q --release -p flick-abi --example c-headers $(HEADERS)
 
-nxp:
+pass: headers
+	$(call say,Building the compiler pass (CMake))
+	cmake --log-level=NOTICE -G 'Unix Makefiles' -S pass -B $(BUILD)/obj/pass -DFLICK_HEADERS=$(HEADERS) -DCMAKE_CXX_COMPILER=$(CXX)
+	$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(BUILD)/obj/pass
+
+nxp: headers
 	$(call say,Building the library of the RISC-V side)
-	$(MAKE) -C nxp OUT=$(BUILD)/obj/nxp
+	$(MAKE) -C nxp OUT=$(BUILD)/obj/nxp HEADERS=$(HEADERS)
 
 # Put together in one go: nothing here takes time, and a file that is gone from the sources does not
 # live on. `install` makes new files, so that a program that runs on the old library is not hurt.
@@ -154,4 +161,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust pass nxp tree demo check test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper install deb clean
+.PHONY: help deps build rust headers pass nxp tree demo check test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper install deb clean

@@ -1,13 +1,15 @@
 #!/bin/bash
-# What Flick costs at compile time: flick-cc and flick-c++ against plain clang 19 over real sources from
-# Debian's source packages, and a link with a large image against clang's link of the same program.
+# Measures the cost of Flick at compile time: flick-cc and flick-c++ against plain clang 19 over
+# real sources from Debian's source packages, and a link with a large image against clang's link of
+# the same program.
 #
 #   bench/compile.sh [-r ROUNDS] [-o OPTIONS] [c|c++|link]...
 #
-# Needs a built tree (`make build`) and, the first time, a network. ROUNDS: 5; OPTIONS: -O2. Runs of the
-# compilers alternate unit by unit, and the order rotates, so that other work on the machine meets all
-# alike. Ratios are those within a round: median and quartiles over the rounds. `cpu` is user and system
-# time, `wall` what the clock says; on a machine with other work `cpu` is the better one.
+# The script needs a built tree (`make build`) and, the first time, a network. By default ROUNDS is
+# 5 and OPTIONS is -O2. Runs of the compilers alternate unit by unit, and the order rotates, so that
+# other work on the machine meets all alike. Ratios are those within a round: median and quartiles
+# over the rounds. `cpu` is user and system time, and `wall` is the clock's. On a machine with other
+# work, `cpu` is more exact.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 flick_cxx=$build/bin/flick-c++
@@ -29,8 +31,8 @@ unset "${!FLICK_@}"
 
 sources() { "$root/scripts/debian-source.sh" "$build/real/packages" "$@"; }
 
-# Lines `LANGUAGE FILE OPTIONS...`: what a build of these projects compiles, with the options that
-# matter. A generated or platform's own file is no part of it.
+# Lines `LANGUAGE FILE OPTIONS...`: the files that a build of these projects compiles, with the
+# options that matter. Generated files and files of other platforms are left out.
 units() {
   local zlib bzip2 lz4 lua yaml re2 file
   { read -r zlib && read -r bzip2 && read -r lz4 && read -r lua && read -r yaml && read -r re2; } < <(
@@ -56,7 +58,7 @@ clock() { # FILE WORDS COMMAND...: appends WORDS, wall and CPU seconds
   awk -v words="$words" '{ print words, $1, $2 + $3 }' <<<"$spent" >>"$file"
 }
 
-# Median and quartiles of what stands on standard input, in FORMAT.
+# Median and quartiles of the numbers on standard input, in FORMAT.
 quartiles() { # FORMAT
   sort -n | awk -v f="$1" '{ v[NR] = $1 }
     function q(p,  x) { x = p * (NR - 1) + 1; return v[int(x)] + (x - int(x)) * (v[int(x) + (x > int(x))] - v[int(x)]) }
@@ -119,8 +121,8 @@ ratios() { # LOG VARIANT COLUMN BASE
     END { for (r in n) print n[r] / (b == 1 ? 1 : d[r]) }' "$1"
 }
 
-# The program of the link: Lua's interpreter with the other C projects and zstd whole in it, all of it
-# on the NxP.
+# The program of the link: Lua's interpreter with the other C projects and zstd whole in it, all of
+# it on the NxP.
 link_program() {
   local line round linker form name file objects=() needed=() main='' i log=$work/link.times way ways=(clang flick)
   local zstd file
@@ -142,7 +144,7 @@ link_program() {
     done
   )
   for way in "${ways[@]}"; do (cd "$work/$way" && rm -f all.a && ar rcs all.a "${objects[@]}"); done
-  # The archive's members are taken because something is asked of each.
+  # The program refers to each of the archive's members, so that the linker takes them.
   for name in "${objects[@]}"; do
     needed+=("-Wl,-u,$(llvm-nm-19 -jg --defined-only "$work/clang/$name" | head -n 1)")
   done
@@ -189,7 +191,7 @@ differences() { # LOG LINK COLUMN
     END { for (r in d) print d[r] }' "$1"
 }
 
-# One compound command, so that bash has read all of it before an edit can reach it.
+# This is one compound command, so that bash has read all of it before an edit can reach it.
 {
 echo 'nxp *' >"$work/all.place"
 echo 'int empty;' >"$work/empty.c"

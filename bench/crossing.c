@@ -1,15 +1,15 @@
-/* What a crossing costs, after the Flick paper (ISCA 2020), section V.A: null calls from the host
- * to the NxP and from the NxP to the host, by name and through a pointer, and nests of them, beside
- * direct calls, signals and a system call in the same run. `flick bench crossing` builds this, runs
- * it and makes the table.
+/* Measures the cost of a crossing, after the Flick paper (ISCA 2020), section V.A. It makes null
+ * calls from the host to the NxP and from the NxP to the host, by name and through a pointer, and
+ * nests of them. Direct calls, signals and a system call are measured in the same run.
+ * `flick bench crossing` builds this program, runs it and makes the table.
  *
  *   crossing CALLS ROUNDS gate|fault
  *
  * prints a line of column names, then a line per round: nanoseconds per call, separated by commas.
- * The kinds alternate within a round, so that a change of clock frequency meets them all. Of what
- * takes long fewer calls are made, so that no figure is longer than a slice of the scheduler's.
- * With `fault` it measures what that trigger is for, the call that faults, and a bare signal that
- * does no more than send the thread elsewhere. */
+ * The kinds alternate within a round, so that a change of clock frequency meets them all. Kinds
+ * that take long have fewer calls, so that no figure takes longer than a time slice of the
+ * scheduler. With `fault` it measures the call that faults, and a bare signal that only sends the
+ * thread to another function. */
 #define _GNU_SOURCE
 #include <flick.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ typedef void null_function(void);
 FLICK_HOST SEPARATE void null_on_host(void) { NULL_BODY; }
 FLICK_NXP SEPARATE void null_on_nxp(void) { NULL_BODY; }
 
-/* What the compiler cannot know, so that a call through it is one through a pointer. */
+/* The compiler cannot know the result, so that a call of it is a call through a pointer. */
 static inline null_function *hidden(null_function *function) {
   __asm__("" : "+r"(function));
   return function;
@@ -69,9 +69,9 @@ enum { LEVELS = 8 };
 
 static void on_signal(int number) { (void)number; }
 
-/* A handler that sends the thread on to another function, as a fault in an image does: the least
- * that a migration by fault can cost. The system call itself is made, and Flick's handler put back
- * after, since libflick stands in front of `sigaction`. */
+/* A handler that sends the thread on to another function, as a fault in an image does. This is the
+ * least cost of a migration by fault. The program makes the system call itself, because libflick
+ * interposes `sigaction`, and puts Flick's handler back afterwards. */
 struct kernel_action {
   void (*handler)(int, siginfo_t *, void *);
   unsigned long flags;
@@ -102,7 +102,7 @@ static double now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Nanoseconds per call of STATEMENT, which is done TIMES times, or makes so many calls itself. */
+/* Nanoseconds per call of STATEMENT, which runs TIMES times, or makes TIMES calls itself. */
 #define MEASURE_ONCE(into, times, statement)                                                       \
   do {                                                                                             \
     double begin = now();                                                                          \
@@ -143,7 +143,7 @@ static void by_fault(long calls, long slow, null_function *nowhere) {
   printf("%.3f,%.3f,%.3f", direct, outer, redirected);
 }
 
-/* Makes the NxP stack, and what an engine makes of code that is called often. */
+/* Makes the NxP stack, and the engine's translations of hot code. */
 static void warm_up(void) {
   enum { OFTEN = 100 };
   for (int i = 0; i < OFTEN; i++) {

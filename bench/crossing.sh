@@ -1,11 +1,12 @@
 #!/bin/bash
-# Two builds of Flick beside each other: `flick bench crossing` of both, in turns, so that other work on the
+# Compares two builds of Flick: `flick bench crossing` of both, in turns, so that other work on the
 # machine meets both alike.
 #
 #   bench/crossing.sh [-r ROUNDS] BEFORE AFTER
 #
-# BEFORE, AFTER: built or installed trees (such as build/ of two checkouts). ROUNDS: 7. What is printed is the
-# median over the rounds, in nanoseconds and in direct calls of the same round, and AFTER's share of BEFORE's.
+# BEFORE and AFTER are built or installed trees (such as build/ of two checkouts). By default ROUNDS
+# is 7. The script prints the median over the rounds, in nanoseconds and in direct calls of the same
+# round, and AFTER's share of BEFORE's.
 set -euo pipefail
 rounds=7 trees=()
 while [ $# -gt 0 ]; do
@@ -29,8 +30,8 @@ measured() {
   done
 }
 
-# Columns go by their names, and rows by the trigger, the engine and the call, so that a tree may have
-# more of them than the other.
+# Columns are matched by their names, and rows by the trigger, the engine and the call. So a tree
+# may have more of them than the other.
 measured | python3 -c '
 import collections, statistics, sys
 figures, head = collections.defaultdict(list), {}

@@ -1,20 +1,28 @@
 #!/bin/bash
-# Builds the engines of RV64 code that `flick bench` can be compared with and that Debian does not have, and
-# prints the options to pass. Pinned: cargo fetches their sources at the versions and checksums of
+# Builds the engines of RV64 code that `flick bench` can be compared with and that Debian does not
+# have, and prints the options to pass. cargo fetches their sources at the versions and checksums of
 # peers/Cargo.lock.
 #
 #   bench/peers.sh [LIBRISCV]
 #
-# LIBRISCV: a checkout of https://github.com/libriscv/libriscv instead of the crate's sources. The crate's version
-# 1.11 computes `mulh` as `mulhu` where it translates, so that the kernel `integer` is wrong, and the programs of
-# bench/real.sh break in their `malloc`; commit 22e45c1ab5bdb41c48d06f6eaa4f6134b072c7d9 has both right.
+# LIBRISCV is a checkout of https://github.com/libriscv/libriscv that replaces the crate's sources.
+# The crate's version 1.11 computes `mulh` as `mulhu` in translated code. So the kernel `integer` is
+# wrong, and the programs of bench/real.sh break in their `malloc`. Commit
+# 22e45c1ab5bdb41c48d06f6eaa4f6134b072c7d9 has both right.
 #
-# libriscv (BSD-3-Clause): in its fastest mode, which translates through clang to a shared library,
-# when a program is first run (a second for the kernels, minutes for a program with a C library), and
-# interpreted. ckb-vm (MIT): its interpreter in assembly, which has 4 MiB of memory and no floating point; name the
-# kernels that it can run. rvtime 0.0.8 (Cranelift) takes RV64IMAC with its relocations only, not the program that
-# the others run; Unicorn is qemu's translator. qemu-riscv64 (GPL-2) is Debian's, and `flick bench` finds it by itself. Everything is left in
-# build/bench/peers; no part of Flick is linked with it.
+# libriscv (BSD-3-Clause) runs in its fastest mode and interpreted. The fastest mode translates
+# through clang to a shared library when a program is first run. That takes a second for the
+# kernels, and minutes for a program with a C library.
+#
+# ckb-vm (MIT) runs its interpreter in assembly, which has 4 MiB of memory and no floating point.
+# The command must name the kernels that it can run.
+#
+# qemu-riscv64 (GPL-2) is Debian's, and `flick bench` finds it by itself.
+#
+# Two engines are left out. rvtime 0.0.8 (Cranelift) takes only RV64IMAC with its relocations, and
+# not the program that the others run. Unicorn is qemu's translator.
+#
+# The builds stay in build/bench/peers, and no part of Flick is linked with them.
 set -euo pipefail
 [ $# -le 1 ] || { sed -n '2,/^set/s/^# \?//p' "$0" >&2 && exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,16 +1,17 @@
 #!/bin/bash
-# Real code wholly on the NxP: Lua running scripts, SQLite running queries, zstd compressing, beside the same
-# as host code and under other engines of RV64 code; the table is that of `flick bench engine`, and so are the
-# options and names.
+# Measures real code wholly on the NxP: Lua running scripts, SQLite running queries, zstd
+# compressing. The same code runs as host code and under other engines of RV64 code. The table, the
+# options and the names are those of `flick bench engine`.
 #
 #   bench/real.sh [OPTION of flick bench engine]... [KERNEL]...
 #
-# Needs a built tree (`make build`) and, the first time, a network: the sources are those that crates carry, at
-# the versions of tests/real/world/Cargo.lock (Lua 5.5.1, SQLite 3.54.1, zstd 1.5.7). All of them and the
-# kernels are placed, the driver is not; NxP code allocates and formats through the host's C library, what
-# runs under other engines has one of its own, statically linked. Those engines are left out where there is no C
-# library for RV64 (Debian: libc6-dev-riscv64-cross and libgcc-12-dev-riscv64-cross). The first run builds
-# for some minutes; the programs stay in build/bench/real.
+# The script needs a built tree (`make build`) and, the first time, a network. Crates carry the
+# sources, at the versions of tests/real/world/Cargo.lock (Lua 5.5.1, SQLite 3.54.1, zstd 1.5.7).
+# All of them and the kernels are placed, and the driver is not. NxP code allocates and formats
+# through the host's C library. Programs under other engines have a C library of their own,
+# statically linked. If there is no C library for RV64 (Debian: libc6-dev-riscv64-cross and
+# libgcc-12-dev-riscv64-cross), those engines are left out. The first run builds for some minutes;
+# the programs stay in build/bench/real.
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^set/s/^# \?//p' "$0" && exit ;; esac
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
-/* Whether threads that cross slow one another: how many null calls two threads make at a time,
- * beside how many one makes, for plain calls, host-NxP-host and NxP-host-NxP. `flick bench scale`
- * builds this, runs it and makes the table.
+/* Measures whether threads that cross slow one another: the null calls of two threads at a time,
+ * beside those of one thread, for plain calls, host-NxP-host and NxP-host-NxP. `flick bench scale`
+ * builds this program, runs it and makes the table.
  *
  *   scale MILLISECONDS ROUNDS
  *
@@ -43,7 +43,7 @@ static void (*const kinds[])(void) = {plain, to_nxp, to_host};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct {
-  /* Apart from the other's: only the calls are to share anything. */
+  /* It is apart from the other thread's, so that only the calls can share memory. */
   _Alignas(128) pthread_t thread;
   int processor;
   double rate; /* calls per microsecond in the last measurement */
@@ -78,7 +78,7 @@ static void *work(void *argument) {
       return NULL;
     if (chosen & bit) {
       calls(); /* makes the thread's NxP stack, and fills caches */
-      /* A barrier wakes its threads some time apart; this is where both begin. */
+      /* A barrier wakes its threads some time apart. Both begin here. */
       atomic_fetch_or(&ready, bit);
       while (atomic_load(&ready) != chosen)
         ;

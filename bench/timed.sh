@@ -1,6 +1,7 @@
 #!/bin/bash
-# What timed runs cost: host code built with --flick-timed beside plain clang, and NxP code under the timing observer in
-# millions of instructions a second, on the kernels of bench/engine. `bench/timed.sh [RUNS]`; the fastest of RUNS each.
+# Measures the cost of timed runs on the kernels of bench/engine: host code built with --flick-timed
+# beside plain clang, and NxP code under the timing observer in millions of instructions a second.
+# `bench/timed.sh [RUNS]` takes the fastest of RUNS runs each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -32,7 +33,7 @@ done
 # Without caches and TLBs.
 awk '/^\[/ { skip = /cache|tlb/ } !skip' platforms/flick-isca20.toml >"$work/flat.toml"
 
-# Nanoseconds of the fastest run; checksums must be those of plain clang's.
+# Nanoseconds of the fastest run. Checksums must be those of plain clang's build.
 fastest() {
   local program=$1 kernel=$2
   "$work/$program" "$kernel" "$runs" >"$work/out"
@@ -41,7 +42,7 @@ fastest() {
     echo "$program $kernel: another checksum" >&2
   cut -d' ' -f1 "$work/out" | sort -n | head -1
 }
-# Instructions of one run: of two less those of one.
+# Instructions of a run: those of two runs less those of one.
 instructions() {
   FLICK_STATS=1 FLICK_ENGINE=interp "$work/nxp" "$1" "$2" 2>&1 >/dev/null |
     sed -n 's/,//g; s/^ *\([0-9]*\)  NxP instructions.*/\1/p'

@@ -1,8 +1,12 @@
 #!/bin/bash
-# Fuzzes the decoder, the translator and the reader of traces: fuzz/run.sh [--seconds N] [TARGET...], of `decoder`,
-# `translator`, `execution` and `trace` (all, each for N seconds; default 60). Needs a built tree, for seeds; no nightly toolchain.
-# An input that fails is left in build/fuzz/TARGET-…; inputs that tell something are kept in
-# build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
+# Fuzzes the decoder, the translator and the reader of traces.
+#
+#   fuzz/run.sh [--seconds N] [TARGET...]
+#
+# The targets are `decoder`, `translator`, `execution` and `trace`. By default all of them run, each
+# for N seconds (60). The script needs a built tree, for seeds, and no nightly toolchain. An input
+# that fails stays in build/fuzz/TARGET-…, and inputs that reach new code in build/fuzz/corpus.
+# `cargo fuzz run TARGET` works as well.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 seconds=60
@@ -12,13 +16,14 @@ targets=("$@")
 out=$build/fuzz
 mkdir -p "$out"
 
-# What LLVM makes of the corpus, in pieces, behind the bytes with which an input of each target begins.
+# The seeds are pieces of the code that LLVM makes of the corpus. In front of each piece are the
+# bytes with which an input of the target begins.
 seeds() {
   local objects=$out/objects source piece
   mkdir -p "$objects" "$out"/seeds/{decoder,translator,execution}
   for source in "$root"/tests/c/{abi,atomic,big,call,f,goto,l,m,s,t}*.c; do
     local program=$objects/$(basename "$source" .c)
-    # Not all of them are one file.
+    # A program that is more than this file does not build, and makes no seed.
     "$flick_cc" -O2 --flick-place=random:1:100 --flick-save-temps="$program.d" "$source" -o "$program" -lm -lpthread 2>"$program.log" &&
       llvm-objcopy-19 -O binary --only-section=.text "$program.d/image.elf" "$program.text" 2>>"$program.log" &&
       split -b 240 -a 4 "$program.text" "$program.piece-" || continue
@@ -34,7 +39,7 @@ seeds() {
 [ -d "$out/seeds" ] || { say "Making seeds" && seeds; }
 
 say "Building the targets"
-# What cargo-fuzz passes, less the sanitizer.
+# cargo-fuzz passes these options, and a sanitizer.
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
   -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
   -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1" \

@@ -2,8 +2,8 @@
 
 Shows the NxP's functions in backtraces, lets the faults of FLICK_TRIGGER=fault pass, and adds the
 commands `info flick` and `flick-nxp`. Works on live processes and on core files. Everything is read
-from memory: `__flick_debugger` (crates/run/src/debugger.rs) and the tables of each module
-(crates/abi/src/layout.rs).
+from memory: `__flick_debugger` (crates/libflick/runtime/src/reports/debugger.rs) and the tables of each
+module (crates/abi/src/layout.rs).
 """
 
 import bisect
@@ -26,9 +26,9 @@ LONGEST_BACKTRACE = 10000
 MOST_RUNTIME_FRAMES = 32
 MOST_TRIES = 64
 MAGIC = b"FLKMOD1\0"
-# By number in machine code.
+# The names are in the order of the numbers in machine code.
 HOST_REGISTERS = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
-# What keeps its place from a translation's entry on, if anything does: NxP's register, host's.
+# Registers of the NxP that may stay in a host register from a translation's entry on.
 HOMES = {RA: "r11", FP: "rbx", 9: "r12", 18: "r13", 19: "r14"}
 # Arguments, at the entry only.
 ARGUMENTS = {A0: "rdi", 11: "rsi", 12: "rdx", 13: "rcx", 14: "r8", 15: "r9"}
@@ -175,14 +175,15 @@ class Runtime:
         return self.code[0] <= pc < self.code[1]
 
     def activation(self, frame, translated=None):
-        """Of a frame of the crossing. `translated`: the frame of translated code that it has entered."""
+        """The activation of a crossing's frame. `translated` is the frame of translated code that
+        the crossing has entered."""
         activation = Activation(self, register(frame, "rbp") - self.size)
         if translated is not None and not activation.in_host:
             activation.find_registers(translated)
         return activation
 
     def translation_at(self, pc):
-        """The last translation that starts at or below `pc` as (start, end, guest, table's bytes)."""
+        """The last translation that starts at or below `pc`: (start, end, guest, table's bytes)."""
         low, high = 0, min(word(self.states) or 0, 1 << 16)
         entry = struct.Struct("<5Q")
         first = self.states + 8
@@ -222,7 +223,8 @@ class States:
         return value >> 1 if value % 2 == 0 else -(value >> 1) - 1
 
     def around(self, offset):
-        """The records at or before `offset` of the code, and after it, as (offset, pc, places), or None."""
+        """The records at or before `offset` of the code, and after it, as (offset, pc, places).
+        Either may be None."""
         before = None
         code, pc = 0, 0
         while self.at < len(self.table):
@@ -285,11 +287,11 @@ class Activation:
         return module.describe(image)[-1][0] if module else "?"
 
     def find_registers(self, frame):
-        """Where translated code was interrupted: what it has in the host's registers.
+        """Finds the NxP's registers where translated code was interrupted.
 
-        The translation's table tells it at each instruction that may fault. Elsewhere the same is tried
-        with the records around, and with the places that registers have at the entry; what the stack's
-        frames agree with is taken.
+        The translation's table has their places at each instruction that may fault. Elsewhere the
+        records around the place are tried, and the places that registers have at the entry. The
+        first with which the stack's frames agree is taken.
         """
         pc = frame.pc()
         found = self.runtime.translation_at(pc)
@@ -300,8 +302,8 @@ class Activation:
         before, after = States(table).around(pc - start)
         self.exact = before is not None and before[0] == pc - start
         if self.exact:
-            # Registers that nobody reads any more are in no record; while they are saved on the stack,
-            # the unwind information may still want them from the register.
+            # Dead registers are in no record. While they are saved on the stack, the unwind
+            # information may still take them from the register.
             self.take(before[1], self.placed(before, host, HOMES))
             return
         records = [record for record in (before, after) if record]
@@ -320,7 +322,8 @@ class Activation:
         self.take(pcs[0], registers[0])
 
     def changes(self, pcs):
-        """Addresses between the least and the greatest of `pcs` where rows of unwind information begin."""
+        """Addresses between the least and the greatest of `pcs` at which rows of unwind information
+        begin."""
         module = self.runtime.module_of(pcs[0])
         if module is None or self.runtime.module_of(pcs[-1]) is not module:
             return []
@@ -458,7 +461,7 @@ class FrameFilter:
 
 
 class FrameId:
-    """What gdb knows a frame by."""
+    """The identity by which gdb knows a frame."""
 
     def __init__(self, sp, pc):
         self.sp, self.pc = sp, pc
@@ -479,7 +482,7 @@ class RuntimeUnwinder(Unwinder):
             self.busy = False
 
 
-# What a crossing keeps for its caller, in the order of the runtime's record.
+# Registers that a crossing keeps for its caller, in the order of the runtime's record.
 KEPT = struct.Struct("<5Q")
 KEPT_NAMES = ("rbx", "r12", "r13", "r14", "r15")
 
@@ -487,8 +490,8 @@ KEPT_NAMES = ("rbx", "r12", "r13", "r14", "r15")
 class TranslatedUnwinder(RuntimeUnwinder):
     """From translated code, which has the NxP's frames, to the crossing that called it.
 
-    Its stack pointer there is the activation; that its rbp is the hart's is not said, so that the
-    activation is found from rbp in all of a crossing's frames.
+    The crossing's stack pointer there is the activation. This unwinder does not say that rbp is the
+    hart's, so that the activation is found from rbp in all of a crossing's frames.
     """
 
     def __init__(self):
@@ -504,7 +507,7 @@ class TranslatedUnwinder(RuntimeUnwinder):
             return self.runtimes[key]
         space = gdb.current_progspace()
         library = space.solib_name(pc)
-        # Translated code stands in libflick's own pages.
+        # Translated code is in libflick's own pages.
         if library and not os.path.basename(library).startswith("libflick.so"):
             return None
         if space.find_pc_line(pc).symtab:
@@ -537,11 +540,12 @@ class TranslatedUnwinder(RuntimeUnwinder):
 class CrossingUnwinder(RuntimeUnwinder):
     """From a crossing that waits for the host to the gate's caller.
 
-    Its unwind information leads through the NxP's frames. gdb takes a stack that goes to other memory
-    and back for a corrupted one; so it passes them, and FrameFilter shows them.
+    The crossing's unwind information leads through the NxP's frames. gdb takes a stack that goes to
+    other memory and back for a corrupted stack. So this unwinder skips these frames, and
+    FrameFilter shows them.
     """
 
-    # What stands behind a crossing's call of the host: lea -SIZE(%rbp), to %rdi or to %rbp.
+    # The instruction after a crossing's call of the host is lea -SIZE(%rbp), to %rdi or to %rbp.
     CALLED = (b"\x48\x8d\xbd", b"\x48\x8d\xad")
 
     def __init__(self):
@@ -583,7 +587,8 @@ class RealFault(gdb.Function):
         module = runtime.module_of(pc)
         if module is None:
             return 1
-        # Only the first instruction of a function is an entry; a jump elsewhere is the program's own.
+        # Only the first instruction of a function is an entry. A jump to another instruction is the
+        # program's own fault.
         starts = module.starts[id(module.functions)]
         at = bisect.bisect_left(starts, pc - module.image)
         return 0 if at < len(starts) and starts[at] == pc - module.image else 1

@@ -26,8 +26,8 @@ extern "C" {
  * for an unknown kind). Release with flick_free or free, on either side. */
 void *flick_alloc(int kind, size_t size);
 void flick_free(void *memory);
-/* Virtual time of the calling thread so far, in picoseconds: as the run is, and with everything on
- * the host. 0; or -1 and zeroes where no platform is named (FLICK_PLATFORM, docs/timing.md). */
+/* Virtual time of the calling thread so far, in picoseconds: as the run is, and with all code on
+ * the host. Returns 0; or -1 and zeroes without a platform (FLICK_PLATFORM, docs/timing.md). */
 struct flick_prediction {
   unsigned long migrating_ps;
   unsigned long staying_ps;

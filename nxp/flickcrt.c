@@ -1,6 +1,6 @@
-/* Start-up code of every program and shared library with an image: tells the runtime about its
- * module before its own constructors run, and after its destructors. */
-#include "note.h"
+/* Start-up code of every program and shared library with an image. It registers the module with the
+ * runtime before the module's own constructors run, and unregisters it after its destructors. */
+#include "flick_note.h"
 
 struct module;
 extern const struct module __flick_module __attribute__((visibility("hidden")));
@@ -15,7 +15,7 @@ __attribute__((destructor(50))) static void __flick_leave(void) {
   __flick_unregister(&__flick_module);
 }
 
-/* Not a call, and not through the PLT: r11 is the gate's record. */
+/* This is no call, and does not go through the PLT, because r11 is the gate's record. */
 __asm__(".pushsection .text\n"
         ".globl __flick_lazy\n"
         ".hidden __flick_lazy\n"

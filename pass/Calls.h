@@ -39,7 +39,7 @@ bool isRealCall(const llvm::CallBase &Call);
 bool bindsLocally(const llvm::Function &F);
 
 /// The form of the C library's `setjmp` that Call calls: whether it saves the signal mask is an
-/// argument, or is told by the name.
+/// argument, or the name shows it.
 struct SetjmpCall {
   std::optional<bool> SavesMask;
 };

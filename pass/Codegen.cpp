@@ -50,7 +50,7 @@ namespace {
 constexpr StringLiteral MoreFeatures = ",+64bit,+relax,+unaligned-scalar-mem";
 
 Error failure(const Twine &What) {
-  return createStringError("[FLK0103] the RISC-V compile failed: " + What);
+  return createStringError("[" FLICK_CODE_FAILED_TOOL "] the RISC-V compile failed: " + What);
 }
 
 Expected<std::unique_ptr<TargetMachine>> makeMachine(const NxpOptions &Wanted) {
@@ -80,7 +80,8 @@ Expected<std::unique_ptr<TargetMachine>> makeMachine(const NxpOptions &Wanted) {
 }
 
 /// LLVM has no functions that convert wider integers (`_BitInt`) to floating point and back; its
-/// code generator for x86-64 computes instead, and that for RISC-V does so only if it is told.
+/// code generator for x86-64 computes instead, and that for RISC-V does so only if an option says
+/// so.
 void expandWideConversions() {
   if (cl::Option *Bits = cl::getRegisteredOptions().lookup("expand-fp-convert-bits"))
     static_cast<cl::opt<unsigned> *>(Bits)->setValue(128);

@@ -120,7 +120,7 @@ public:
       std::optional<unsigned> Anchor = anchorOf(At);
       if (!Anchor)
         continue;
-      // The one that tells most exactly how often the block runs.
+      // The probe that shows most exactly how often the block runs.
       const Probe *Best = nullptr;
       for (const Probe &P : Code.Blocks[*Anchor].Probes)
         if (Counted.contains(P) && (!Best || Copies[P] < Copies[*Best]))
@@ -157,8 +157,8 @@ private:
         return Mine == Loop;
   }
 
-  /// The block by whose executions those of this one are told: itself, or one in the same loop, or
-  /// else in the next one around it; before others one through which every way here leads.
+  /// The block from whose executions those of this block follow: itself, or one in the same loop,
+  /// or else in the next one around it; before others one through which every way here leads.
   std::optional<unsigned> anchorOf(unsigned At) const {
     if (isCounted(At))
       return At;

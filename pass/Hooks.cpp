@@ -29,16 +29,18 @@ bool isForBoth(const Attribute &A) {
   return is_contained(Later, A.getKindAsString()) && A.getValueAsString().starts_with("__cyg_");
 }
 
-bool tellsAddressLater(const Function &F) {
+bool givesAddressLater(const Function &F) {
   return any_of(Later, [&](StringRef Key) {
     Attribute A = F.getFnAttribute(Key);
     return A.isValid() && isForBoth(A);
   });
 }
 
-void tellAddressOf(Function &Twin, StringRef Gate) { Twin.addFnAttr(AddressAttribute, Gate); }
+void setGivenAddress(Function &HostClone, StringRef Gate) {
+  HostClone.addFnAttr(AddressAttribute, Gate);
+}
 
-PreservedAnalyses TwinHooksPass::run(Module &M, ModuleAnalysisManager &Analyses) {
+PreservedAnalyses HostCloneHooksPass::run(Module &M, ModuleAnalysisManager &Analyses) {
   bool Changed = false;
   for (Function &F : make_early_inc_range(M)) {
     Attribute Gate = F.getFnAttribute(AddressAttribute);

@@ -11,16 +11,16 @@ namespace flick {
 void addHooks(llvm::Module &M, llvm::ModuleAnalysisManager &Analyses);
 
 /// F will give its address to a hook, behind inlining.
-bool tellsAddressLater(const llvm::Function &F);
+bool givesAddressLater(const llvm::Function &F);
 
-/// What a placed function's twin gives as its address then.
-void tellAddressOf(llvm::Function &Twin, llvm::StringRef Gate);
+/// What a placed function's host clone gives as its address then.
+void setGivenAddress(llvm::Function &HostClone, llvm::StringRef Gate);
 
 /// Whether NxP code has the calls that this attribute asks for: `-pg` counts host code.
 bool isForBoth(const llvm::Attribute &A);
 
-/// Puts the later calls into twins, before clang does so with the twins' own addresses.
-class TwinHooksPass : public llvm::PassInfoMixin<TwinHooksPass> {
+/// Puts the later calls into host clones, before clang does so with the host clones' own addresses.
+class HostCloneHooksPass : public llvm::PassInfoMixin<HostCloneHooksPass> {
 public:
   static bool isRequired() { return true; }
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &Analyses);

@@ -24,9 +24,9 @@ namespace {
 /// Kinds of `__flick_check`.
 enum : unsigned { Read = 0, Write = 1, Atomic = 2 };
 
-class Telling {
+class Recorder {
 public:
-  explicit Telling(Function &F) : F(F), M(*F.getParent()), Layout(M.getDataLayout()) {}
+  explicit Recorder(Function &F) : F(F), M(*F.getParent()), Layout(M.getDataLayout()) {}
 
   bool run() {
     SmallVector<Instruction *> All;
@@ -46,29 +46,29 @@ private:
 
   void visit(Instruction &I) {
     if (auto *Load = dyn_cast<LoadInst>(&I))
-      tell(I, Load->getPointerOperand(), Load->getType(), Load->isAtomic() ? Atomic : Read);
+      record(I, Load->getPointerOperand(), Load->getType(), Load->isAtomic() ? Atomic : Read);
     else if (auto *Store = dyn_cast<StoreInst>(&I))
-      tell(I, Store->getPointerOperand(), Store->getValueOperand()->getType(),
-           Write | (Store->isAtomic() ? Atomic : 0));
+      record(I, Store->getPointerOperand(), Store->getValueOperand()->getType(),
+             Write | (Store->isAtomic() ? Atomic : 0));
     else if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I))
-      tell(I, Rmw->getPointerOperand(), Rmw->getType(), Write | Atomic);
+      record(I, Rmw->getPointerOperand(), Rmw->getType(), Write | Atomic);
     else if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
-      tell(I, Swap->getPointerOperand(), Swap->getNewValOperand()->getType(), Write | Atomic);
+      record(I, Swap->getPointerOperand(), Swap->getNewValOperand()->getType(), Write | Atomic);
     else if (auto *Memory = dyn_cast<MemIntrinsic>(&I)) {
-      tell(I, Memory->getRawDest(), Memory->getLength(), Write);
+      record(I, Memory->getRawDest(), Memory->getLength(), Write);
       if (auto *Copy = dyn_cast<MemTransferInst>(Memory))
-        tell(I, Copy->getRawSource(), Copy->getLength(), Read);
+        record(I, Copy->getRawSource(), Copy->getLength(), Read);
     }
   }
 
-  void tell(Instruction &I, Value *Pointer, Type *T, unsigned Kind) {
+  void record(Instruction &I, Value *Pointer, Type *T, unsigned Kind) {
     TypeSize Size = Layout.getTypeStoreSize(T);
     if (!Size.isScalable())
-      tell(I, Pointer, ConstantInt::get(Type::getInt64Ty(M.getContext()), Size.getFixedValue()),
-           Kind);
+      record(I, Pointer, ConstantInt::get(Type::getInt64Ty(M.getContext()), Size.getFixedValue()),
+             Kind);
   }
 
-  void tell(Instruction &I, Value *Pointer, Value *Size, unsigned Kind) {
+  void record(Instruction &I, Value *Pointer, Value *Size, unsigned Kind) {
     // Other address spaces are segments; what never changes, and what no other thread knows of, is
     // nobody's business.
     if (Pointer->getType()->getPointerAddressSpace() != 0)
@@ -115,8 +115,8 @@ PreservedAnalyses HostCheckPass::run(Module &M, ModuleAnalysisManager &) {
   if (CheckOption)
     for (Function &F : M)
       if (!F.isDeclaration() && !F.hasFnAttribute(Attribute::Naked) &&
-          !F.getName().starts_with(FLICK_TWIN_PREFIX))
-        Changed |= Telling(F).run();
+          !F.getName().starts_with(FLICK_HOST_CLONE_PREFIX))
+        Changed |= Recorder(F).run();
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -63,7 +63,7 @@ public:
         recordBoth(F);
     for (auto &[F, Mine] : P.Functions)
       if (Mine.R == Role::Nxp && !Mine.Recorded)
-        innerTwin(*F);
+        innerHostClone(*F);
     for (GlobalVariable *V : P.ThreadLocals)
       accessor(V);
     if (P.Functions.empty())
@@ -122,8 +122,8 @@ private:
     return Out + "G\",@progbits," + asmSymbol(Group->getName()) + (Shared ? ",comdat\n" : "\n");
   }
 
-  void record(unsigned Flags, const Function &F, StringRef Nxp, StringRef Entry, StringRef Twin,
-              StringRef Name, unsigned Index) {
+  void record(unsigned Flags, const Function &F, StringRef Nxp, StringRef Entry,
+              StringRef HostClone, StringRef Name, unsigned Index) {
     Signature Sig = signatureOf(F);
     if (Sig.PlainDefinition)
       Flags |= FLICK_GATE_PLAIN;
@@ -139,7 +139,7 @@ private:
                     "\t.quad\t{5}\n"
                     "\t.quad\t{6}\n"
                     "\t.long\t{7}\n\t.long\t0\n\t.quad\t0\n",
-                    Index, FLICK_RT_LAZY, asmSymbol(Nxp), asmSymbol(Entry), asmSymbol(Twin),
+                    Index, FLICK_RT_LAZY, asmSymbol(Nxp), asmSymbol(Entry), asmSymbol(HostClone),
                     stringLabel(Name), stringLabel(Sig.Text), Flags)
                 .str();
   }
@@ -150,10 +150,11 @@ private:
                                                        : GlobalValue::ExternalLinkage;
   }
 
-  /// F's body becomes the twin, its name a gate.
+  /// F's body becomes the host clone, its name a gate.
   void gate(Function *F) {
     std::string Name = cName(*F).str();
-    std::string Symbol = P.symbolOf(*F), Twin = P.twinSymbolOf(*F), Nxp = P.nxpSymbolOf(*F);
+    std::string Symbol = P.symbolOf(*F), HostClone = P.hostCloneSymbolOf(*F),
+                Nxp = P.nxpSymbolOf(*F);
     auto Linkage = F->getLinkage();
     SmallVector<std::string, 1> Library = libraryNames(*F);
     // What the code generator calls by name must find it.
@@ -174,22 +175,23 @@ private:
       trustNoName(*Gate);
     guardFromItself(*F, Library);
     replaceAliases(F, Gate);
-    // Twins call twins, but not one that the linker drops in favour of another unit's, and not
-    // where the optimiser shall see the name of what is called.
-    bool ByTwins = bindsLocally(*F) && Library.empty() &&
-                   (!F->hasComdat() || F->getComdat()->getSelectionKind() == Comdat::NoDeduplicate);
+    // Host clones call host clones, but not one that the linker drops in favour of another unit's,
+    // and not where the optimiser shall see the name of what is called.
+    bool ByHostClones =
+        bindsLocally(*F) && Library.empty() &&
+        (!F->hasComdat() || F->getComdat()->getSelectionKind() == Comdat::NoDeduplicate);
     F->replaceUsesWithIf(Gate, [&](const Use &U) {
-      return !isa<BlockAddress>(U.getUser()) && !(ByTwins && P.isCallByNxp(U));
+      return !isa<BlockAddress>(U.getUser()) && !(ByHostClones && P.isCallByNxp(U));
     });
     Gated.insert(F);
 
     std::string Section = F->hasSection() ? F->getSection().str() : ".text." + Name;
-    makeTwin(*F, Twin);
+    makeHostClone(*F, HostClone);
     Gate->setName(Library.empty() ? Symbol : Name);
     if (Gate->getName() != Symbol)
       nameLater(*Gate, Symbol);
-    if (tellsAddressLater(*F))
-      tellAddressOf(*F, Symbol);
+    if (givesAddressLater(*F))
+      setGivenAddress(*F, Symbol);
     Kept.push_back(F);
 
     std::string AsmName = asmSymbol(Symbol);
@@ -213,26 +215,26 @@ private:
       Text += formatv("\t.type\t{0},@function\n\t.set\t{0}, {1}\n", asmSymbol(Alias), Entry).str();
     }
     Aliases.clear();
-    record(FLICK_GATE_NXP, *F, Nxp, Entry, Twin, Name, Index);
+    record(FLICK_GATE_NXP, *F, Nxp, Entry, HostClone, Name, Index);
   }
 
-  static void makeTwin(Function &F, const std::string &Name) {
+  static void makeHostClone(Function &F, const std::string &Name) {
     F.setName(Name);
     F.setLinkage(GlobalValue::InternalLinkage);
     F.setVisibility(GlobalValue::DefaultVisibility);
     F.setDSOLocal(true);
   }
 
-  /// The twin of an inline function that only twins call. It stays one to the optimiser, which
-  /// inlines more of static functions with one call than of others.
-  void innerTwin(Function &F) {
+  /// The host clone of an inline function that only host clones call. It stays one to the
+  /// optimiser, which inlines more of static functions with one call than of others.
+  void innerHostClone(Function &F) {
     bool Inline = F.hasLinkOnceODRLinkage();
     std::string Name = F.getName().str();
-    std::string Twin = P.twinSymbolOf(F) + (Inline ? ".flick." + P.Hash : "");
+    std::string HostClone = P.hostCloneSymbolOf(F) + (Inline ? ".flick." + P.Hash : "");
     bool Library = isLibraryName(Name, M);
-    makeTwin(F, Library ? Name : Twin);
+    makeHostClone(F, Library ? Name : HostClone);
     if (Library)
-      nameLater(F, Twin);
+      nameLater(F, HostClone);
     F.setComdat(nullptr);
     if (Inline) {
       F.setLinkage(GlobalValue::LinkOnceODRLinkage);

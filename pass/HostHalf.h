@@ -1,4 +1,4 @@
-// The x86-64 half: twins, gates, records, accessors.
+// The x86-64 half: host clones, gates, records, accessors.
 #pragma once
 
 #include "Plan.h"

@@ -36,7 +36,7 @@ bool isInstrumented(const Function &F) {
          !F.hasFnAttribute(Attribute::Naked) && !F.isPresplitCoroutine();
 }
 
-/// An access that is told where its address may be NxP-local.
+/// An access that the runtime records where its address may be NxP-local.
 struct Access {
   Value *Pointer;
   uint64_t Bytes;
@@ -61,7 +61,7 @@ public:
     Costs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
     Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
     Full = cold(FLICK_TIMED_FULL, {Long});
-    Told = cold(FLICK_TIMED_ACCESS, {Pointer, Long});
+    RecordAccess = cold(FLICK_TIMED_ACCESS, {Pointer, Long});
     Memory =
         M.getOrInsertFunction(FLICK_TIMED_MEMORY, Type::getVoidTy(Context), Pointer, Pointer, Long);
     Library = M.getOrInsertFunction(FLICK_TIMED_LIBRARY, Type::getVoidTy(Context), Pointer, Long,
@@ -78,7 +78,7 @@ public:
   PointerType *Pointer;
   GlobalVariable *Clock, *Map, *Costs;
   MDNode *Unlikely;
-  FunctionCallee Full, Told, Memory, Library;
+  FunctionCallee Full, RecordAccess, Memory, Library;
 
   /// Where the price of a block is, from now on.
   Value *costOf(const BlockCounts &Counts, const std::optional<NxpCounts> &OnNxp) {
@@ -99,7 +99,7 @@ public:
     return Record;
   }
 
-  /// Tells of a function, for profiles.
+  /// Registers a function, for profiles.
   void function(Function &F) {
     // Its unit's own copy may not be the one that is linked.
     if (F.hasLocalLinkage() && F.hasComdat())
@@ -108,7 +108,7 @@ public:
     Functions.push_back(ConstantStruct::getAnon({&F, text(F.getName()), text(Code)}));
   }
 
-  /// Makes the record that tells the runtime of all blocks and functions.
+  /// Makes the record by which the runtime knows all blocks and functions.
   void finish() {
     auto *Counts = ArrayType::get(ArrayType::get(Type::getInt16Ty(Context), 12), Blocks.size());
     auto *Classes = new GlobalVariable(M, Counts, true, GlobalValue::PrivateLinkage,
@@ -253,19 +253,19 @@ private:
       note(*I);
       auto *Call = dyn_cast<CallBase>(I);
       if (Call && isCall(*Call)) {
-        tell(*I);
+        record(*I);
         call(*Call, Paid);
       } else if (isa<ReturnInst, ResumeInst>(I)) {
         // Nothing comes between such a call and its return, which is the callee's.
         if (I->getParent()->getTerminatingMustTailCall())
           continue;
-        tell(*I);
+        record(*I);
         if (Paid)
           look(*I, clock(*I), FLICK_TIMED_RETURNS);
         else
           pay(*I, FLICK_TIMED_RETURNS);
       } else if (I->isTerminator()) {
-        tell(*I);
+        record(*I);
       }
     }
     Pending.clear();
@@ -342,7 +342,7 @@ private:
     B.CreateCall(U.Library, {U.callee(Name), Length, Call.getCalledOperand()});
   }
 
-  /// Keeps an access for `tell`.
+  /// Keeps an access for `record`.
   void note(Instruction &I) {
     if (auto *Load = dyn_cast<LoadInst>(&I))
       note(Load->getPointerOperand(), Load->getType(), false);
@@ -407,9 +407,9 @@ private:
                             B.CreateZExtOrTrunc(Copy.getLength(), U.Long)});
   }
 
-  /// Tells of the accesses since the last call. Behind them, so that one that faults does so
+  /// Records the accesses since the last call. Behind them, so that one that faults does so
   /// itself.
-  void tell(Instruction &Before) {
+  void record(Instruction &Before) {
     for (auto &[Base, Accesses] : Pending) {
       IRBuilder<> B(&Before);
       loadMap();
@@ -420,7 +420,7 @@ private:
       Instruction *Then =
           SplitBlockAndInsertIfThen(B.CreateICmpNE(Mark, B.getInt8(0)), &Before, false, U.Unlikely);
       for (const Access &A : Accesses)
-        tell(*Then, A);
+        record(*Then, A);
     }
     Pending.clear();
     if (OnHost.empty())
@@ -428,14 +428,14 @@ private:
     loadMap();
     Instruction *Then = SplitBlockAndInsertIfThen(Profiled, &Before, false, U.Unlikely);
     for (const Access &A : OnHost)
-      tell(*Then, A);
+      record(*Then, A);
     OnHost.clear();
   }
 
-  void tell(Instruction &Before, const Access &A) {
+  void record(Instruction &Before, const Access &A) {
     Value *What =
         ConstantInt::get(U.Long, A.Parts << FLICK_TIMED_PARTS_SHIFT | A.Bytes << 1 | A.Write);
-    cold(Before, U.Told, {A.Pointer, What});
+    cold(Before, U.RecordAccess, {A.Pointer, What});
   }
 
   /// Map and mask, once for the function: they change before its unit is registered, and never

@@ -1,4 +1,4 @@
-// What -flick-timed adds to host code: it counts itself and tells of its accesses to NxP-local
+// What -flick-timed adds to host code: it counts itself and records its accesses to NxP-local
 // memory (docs/timing.md).
 #pragma once
 

@@ -2,6 +2,7 @@
 #include "Calls.h"
 #include "Legality.h"
 #include "References.h"
+#include "flick_abi.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/CallingConv.h"
@@ -23,18 +24,19 @@ static constexpr const char *KeepOnHost = "keep this function on the host";
 
 static std::optional<Refusal> checkType(Type *T, bool Value) {
   if (T->isX86_FP80Ty() && Value)
-    return Refusal{"FLK0204", "a value of type long double",
+    return Refusal{FLICK_CODE_LONG_DOUBLE, "a value of type long double",
                    "its 80-bit format exists only on x86-64",
                    "use double, or " + std::string(KeepOnHost)};
   if (T->isX86_MMXTy() || T->isX86_AMXTy())
-    return Refusal{"FLK0203", "an MMX or AMX value", "only x86-64 has it", KeepOnHost};
+    return Refusal{FLICK_CODE_X86_INTRINSIC, "an MMX or AMX value", "only x86-64 has it",
+                   KeepOnHost};
   bool Bad = T->isFP128Ty() || T->isPPC_FP128Ty() || T->isTokenTy() || T->isTargetExtTy() ||
              isa<ScalableVectorType>(T) || (T->isPointerTy() && T->getPointerAddressSpace() != 0);
   if (Bad) {
     std::string Spelled;
     raw_string_ostream(Spelled) << *T;
-    return Refusal{"FLK0212", "a value of type " + Spelled, "it has no form on the NxP",
-                   KeepOnHost};
+    return Refusal{FLICK_CODE_NO_RV64_FORM, "a value of type " + Spelled,
+                   "it has no form on the NxP", KeepOnHost};
   }
   for (Type *Part : T->subtypes())
     if (auto R = checkType(Part, Value))
@@ -96,28 +98,33 @@ private:
   void checkFunction() {
     if (F.getCallingConv() != CallingConv::C && F.getCallingConv() != CallingConv::X86_64_SysV &&
         F.getCallingConv() != CallingConv::Fast)
-      add("FLK0212", "an x86-64 calling convention", "the NxP has no such convention");
+      add(FLICK_CODE_NO_RV64_FORM, "an x86-64 calling convention",
+          "the NxP has no such convention");
     if (F.hasFnAttribute(Attribute::ReturnsTwice))
-      add("FLK0208", "a definition that returns twice", "its second return cannot cross");
+      add(FLICK_CODE_RETURNS_TWICE, "a definition that returns twice",
+          "its second return cannot cross");
     if (F.isPresplitCoroutine())
-      add("FLK0212", "a coroutine", "its frame is suspended and resumed by host code",
+      add(FLICK_CODE_NO_RV64_FORM, "a coroutine", "its frame is suspended and resumed by host code",
           "move the work between two suspensions into a function of its own and place that");
     for (const User *U : F.users())
       if (const auto *Call = dyn_cast<IntrinsicInst>(U);
           Call && Intrinsic::getBaseName(Call->getIntrinsicID()).starts_with("llvm.coro."))
-        add("FLK0212", "a part of a coroutine", "its frame is suspended and resumed by host code");
+        add(FLICK_CODE_NO_RV64_FORM, "a part of a coroutine",
+            "its frame is suspended and resumed by host code");
     if (F.hasFnAttribute(Attribute::Naked))
-      add("FLK0212", "a naked function", "its body is assembly");
+      add(FLICK_CODE_NO_RV64_FORM, "a naked function", "its body is assembly");
     if (F.hasFnAttribute("no_caller_saved_registers"))
-      add("FLK0212", "the attribute no_caller_saved_registers", "it speaks of x86-64 registers");
+      add(FLICK_CODE_NO_RV64_FORM, "the attribute no_caller_saved_registers",
+          "it speaks of x86-64 registers");
     if (!F.hasLocalLinkage() && isHeapFunction(cName(F)))
-      add("FLK0212", "the definition of '" + cName(F).str() + "'",
+      add(FLICK_CODE_NO_RV64_FORM, "the definition of '" + cName(F).str() + "'",
           "Flick's runtime calls the program's allocator itself, also while it crosses");
     if (F.hasGC())
-      add("FLK0212", "a garbage collector", "it has no form for the NxP");
+      add(FLICK_CODE_NO_RV64_FORM, "a garbage collector", "it has no form for the NxP");
     for (const User *U : F.users())
       if (isa<GlobalIFunc>(U))
-        add("FLK0212", "the resolver of an ifunc", "the loader runs it before the program starts");
+        add(FLICK_CODE_NO_RV64_FORM, "the resolver of an ifunc",
+            "the loader runs it before the program starts");
     for (const Argument &A : F.args()) {
       checkType(A.getType(), nullptr);
       if (A.hasByValAttr())
@@ -131,21 +138,22 @@ private:
       return;
     if (const auto *Label = dyn_cast<BlockAddress>(C)) {
       if (Label->getFunction() != &F)
-        add("FLK0212", "the address of another function's label", "each side has labels of its own",
-            KeepOnHost, At);
+        add(FLICK_CODE_NO_RV64_FORM, "the address of another function's label",
+            "each side has labels of its own", KeepOnHost, At);
       return;
     }
     if (isa<DSOLocalEquivalent>(C) || isa<NoCFIValue>(C))
-      add("FLK0212", "a control-flow-integrity reference", "it has no form for the NxP", KeepOnHost,
-          At);
+      add(FLICK_CODE_NO_RV64_FORM, "a control-flow-integrity reference",
+          "it has no form for the NxP", KeepOnHost, At);
     if (const auto *Alias = dyn_cast<GlobalAlias>(C))
       if (Alias->isThreadLocal())
-        add("FLK0212", "an alias of a thread-local variable", "it has no accessor",
+        add(FLICK_CODE_NO_RV64_FORM, "an alias of a thread-local variable", "it has no accessor",
             "use the variable itself, or " + std::string(KeepOnHost), At);
     if (const auto *V = dyn_cast<GlobalVariable>(C)) {
       if (V->hasInitializer() && holdsLabels(*V)) {
         if (!V->hasLocalLinkage() || !isNeverWritten(*V))
-          add("FLK0212", "a table of label addresses that may be written or seen elsewhere",
+          add(FLICK_CODE_NO_RV64_FORM,
+              "a table of label addresses that may be written or seen elsewhere",
               "each side needs its own copy of it",
               "make it static const, or " + std::string(KeepOnHost), At);
         else
@@ -165,21 +173,23 @@ private:
   void checkAtomic(const Instruction &I, Type *T, Align A) {
     uint64_t Size = Layout.getTypeStoreSize(T).getFixedValue();
     if (Size > 8 || A.value() < Size)
-      add("FLK0212", "an atomic access of more than 64 bits or less than natural alignment",
-          "RV64 has none", KeepOnHost, &I);
+      add(FLICK_CODE_NO_RV64_FORM,
+          "an atomic access of more than 64 bits or less than natural alignment", "RV64 has none",
+          KeepOnHost, &I);
   }
 
   void checkCall(const CallBase &Call) {
     if (Call.hasFnAttr(Attribute::ReturnsTwice) && !setjmpOf(Call)) {
       std::string Name =
           Call.getCalledFunction() ? shownName(*Call.getCalledFunction()) : "a function";
-      add("FLK0208", "a call of '" + Name + "'",
+      add(FLICK_CODE_RETURNS_TWICE, "a call of '" + Name + "'",
           "it returns twice, and the second time perhaps into a crossing that has ended",
           KeepOnHost, &Call);
     }
     if (Call.isInlineAsm()) {
       if (!nxpAssembly(Call))
-        add("FLK0202", "inline assembly", "the NxP does not run x86-64 instructions",
+        add(FLICK_CODE_INLINE_ASSEMBLY, "inline assembly",
+            "the NxP does not run x86-64 instructions",
             "move it into a FLICK_HOST function, or " + std::string(KeepOnHost), &Call);
       return;
     }
@@ -189,13 +199,13 @@ private:
       return;
     }
     if (Call.getNumOperandBundles() != 0)
-      add("FLK0212", "a call with an operand bundle", "it has no form for the NxP", KeepOnHost,
-          &Call);
+      add(FLICK_CODE_NO_RV64_FORM, "a call with an operand bundle", "it has no form for the NxP",
+          KeepOnHost, &Call);
     if (Call.getCallingConv() != CallingConv::C &&
         Call.getCallingConv() != CallingConv::X86_64_SysV &&
         Call.getCallingConv() != CallingConv::Fast)
-      add("FLK0212", "a call with an x86-64 calling convention", "the NxP has no such convention",
-          KeepOnHost, &Call);
+      add(FLICK_CODE_NO_RV64_FORM, "a call with an x86-64 calling convention",
+          "the NxP has no such convention", KeepOnHost, &Call);
     for (unsigned I = 0; I < Call.arg_size(); ++I)
       if (Call.isByValArgument(I))
         checkType(Call.getParamByValType(I), &Call);
@@ -205,7 +215,8 @@ private:
     if (isForHostOnly(I))
       return;
     if (I.isEHPad() && !isa<LandingPadInst>(I))
-      add("FLK0211", "exception handling", "its form is not that of Linux", KeepOnHost, &I);
+      add(FLICK_CODE_UNWINDING_BY_HAND, "exception handling", "its form is not that of Linux",
+          KeepOnHost, &I);
     checkType(I.getType(), &I);
     for (const Use &Op : I.operands()) {
       if (isa<MetadataAsValue>(Op) || isa<BasicBlock>(Op) || isa<InlineAsm>(Op))
@@ -227,7 +238,8 @@ private:
     else if (const auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
       checkAtomic(I, Swap->getNewValOperand()->getType(), Swap->getAlign());
     else if (isa<VAArgInst>(I))
-      add("FLK0212", "a va_arg instruction", "the front end has not lowered it", KeepOnHost, &I);
+      add(FLICK_CODE_NO_RV64_FORM, "a va_arg instruction", "the front end has not lowered it",
+          KeepOnHost, &I);
     if (const auto *Call = dyn_cast<CallBase>(&I))
       checkCall(*Call);
   }

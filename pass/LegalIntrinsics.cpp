@@ -1,5 +1,6 @@
 // Intrinsics and inline assembly: what has an RV64 form.
 #include "Legality.h"
+#include "flick_abi.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -15,7 +16,8 @@ using namespace llvm;
 namespace flick {
 
 static Refusal other(const CallBase &Call, std::string What, std::string Why) {
-  return {"FLK0212", std::move(What), std::move(Why), "keep this function on the host", &Call};
+  return {FLICK_CODE_NO_RV64_FORM, std::move(What), std::move(Why),
+          "keep this function on the host", &Call};
 }
 
 std::optional<Ordering> nxpOrdering(Intrinsic::ID Id) {
@@ -42,7 +44,7 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
   if (nxpOrdering(Id))
     return std::nullopt;
   if (Function::isTargetIntrinsic(Id))
-    return Refusal{"FLK0203", "the intrinsic " + Name, "only x86-64 has it",
+    return Refusal{FLICK_CODE_X86_INTRINSIC, "the intrinsic " + Name, "only x86-64 has it",
                    "use portable C, or keep this function on the host", &Call};
   auto LevelZero = [&] { return cast<ConstantInt>(Call.getArgOperand(0))->isZero(); };
   switch (Id) {
@@ -53,8 +55,8 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
     return other(Call, "the address of a caller's frame", "the caller may be on the other side");
   case Intrinsic::eh_sjlj_setjmp:
   case Intrinsic::eh_sjlj_longjmp:
-    return Refusal{"FLK0208", "a call of __builtin_setjmp or __builtin_longjmp", "it returns twice",
-                   "keep this function on the host", &Call};
+    return Refusal{FLICK_CODE_RETURNS_TWICE, "a call of __builtin_setjmp or __builtin_longjmp",
+                   "it returns twice", "keep this function on the host", &Call};
   case Intrinsic::readcyclecounter:
   case Intrinsic::readsteadycounter:
     return other(Call, "a read of the time-stamp counter", "the NxP's counter is another clock");
@@ -91,7 +93,7 @@ std::optional<Refusal> checkIntrinsic(const CallBase &Call) {
         "half precision has no form on the NxP where the floating-point environment counts");
   StringRef Base = Intrinsic::getBaseName(Id);
   if (Base.starts_with("llvm.eh.") && Id != Intrinsic::eh_typeid_for)
-    return Refusal{"FLK0211", "the intrinsic " + Name,
+    return Refusal{FLICK_CODE_UNWINDING_BY_HAND, "the intrinsic " + Name,
                    "it handles exceptions in another form than that of Linux",
                    "keep this function on the host", &Call};
   for (StringRef Prefix :

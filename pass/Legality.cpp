@@ -8,6 +8,7 @@
 #include "Labels.h"
 #include "Leaves.h"
 #include "PinnedNames.h"
+#include "flick_abi.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/GlobalAlias.h"
@@ -64,7 +65,7 @@ private:
         continue;
       bool Soft = !Chosen.Firm && !F->isDeclaration();
       if (Soft && asksForConstants(*F)) {
-        P.Refused[F] = {"FLK0212", "__builtin_constant_p",
+        P.Refused[F] = {FLICK_CODE_NO_RV64_FORM, "__builtin_constant_p",
                         "its answer depends on the caller that the function is inlined into",
                         "place its callers, which have their copies"};
         OnlyCopied.insert(F);
@@ -84,7 +85,7 @@ private:
   }
 
   static Refusal uncovered(const Signature &Sig) {
-    return {"FLK0205", Sig.Why, "the crossing does not cover it",
+    return {FLICK_CODE_UNCOVERED_SIGNATURE, Sig.Why, "the crossing does not cover it",
             "pass it through memory, or keep this function on the host"};
   }
 
@@ -117,7 +118,7 @@ private:
     if (F.hasAvailableExternallyLinkage())
       return false;
     bool OnlyHere = F.hasLocalLinkage() || F.hasLinkOnceLinkage();
-    return (!OnlyHere || F.hasAddressTaken() || tellsAddressLater(F)) && signatureOf(F).covered();
+    return (!OnlyHere || F.hasAddressTaken() || givesAddressLater(F)) && signatureOf(F).covered();
   }
 
   static bool hasNxpCode(const Members &Now, const Function *F) {
@@ -171,11 +172,12 @@ private:
       std::string What = Made.Callee ? "a call of '" + shownName(*Made.Callee) + "'"
                                      : std::string("a call through a pointer");
       if (Made.Form == CallForm::Uncovered)
-        Out.push_back({"FLK0206", What, "the crossing does not cover " + Made.Sig.Why,
+        Out.push_back({FLICK_CODE_UNCOVERED_CALL, What,
+                       "the crossing does not cover " + Made.Sig.Why,
                        "pass it through memory, or keep this function on the host", Call});
       // RV64 makes tail calls whose arguments are all in registers.
       else if (Call->isMustTailCall() && !isTailOnNxp(*Call, Made))
-        Out.push_back({"FLK0206", What + " in a musttail return",
+        Out.push_back({FLICK_CODE_UNCOVERED_CALL, What + " in a musttail return",
                        "its arguments need this function's frame",
                        "drop musttail, or keep this function on the host", Call});
     }
@@ -215,7 +217,7 @@ private:
       return;
     for (const GlobalAlias &A : F.getParent()->aliases())
       if (A.getAliaseeObject() == &F && A.getAliasee()->stripPointerCastsAndAliases() != &F)
-        Out.push_back({"FLK0212", "an alias into the middle of the function",
+        Out.push_back({FLICK_CODE_NO_RV64_FORM, "an alias into the middle of the function",
                        "a gate has one entry", "keep this function on the host"});
   }
 
@@ -232,7 +234,7 @@ private:
   bool isPrivate(Function &F) const {
     if (!F.hasLocalLinkage() && !F.hasLinkOnceLinkage())
       return false;
-    return bindsLocally(F) && !Pinned.contains(F) && !tellsAddressLater(F) &&
+    return bindsLocally(F) && !Pinned.contains(F) && !givesAddressLater(F) &&
            all_of(F.uses(), [&](const Use &U) {
              auto *List = dyn_cast<ConstantStruct>(U.getUser());
              return P.isCallByNxp(U) || isa<BlockAddress>(U.getUser()) ||

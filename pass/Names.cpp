@@ -43,7 +43,9 @@ std::string Plan::symbolOf(const GlobalValue &V) const {
 
 std::string Plan::nxpSymbolOf(const Function &F) const { return FLICK_NXP_PREFIX + symbolOf(F); }
 
-std::string Plan::twinSymbolOf(const Function &F) const { return FLICK_TWIN_PREFIX + symbolOf(F); }
+std::string Plan::hostCloneSymbolOf(const Function &F) const {
+  return FLICK_HOST_CLONE_PREFIX + symbolOf(F);
+}
 
 std::string Plan::accessorOf(const GlobalVariable &V) const {
   std::string Name = FLICK_TLS_PREFIX + cName(V).str();

@@ -56,7 +56,7 @@ private:
       Call = throughStub(Call, Made);
       break;
     case CallForm::Uncovered: // the legality check refuses those of the source
-      return createStringError("[FLK0103] the optimiser made a call of '" +
+      return createStringError("[" FLICK_CODE_FAILED_TOOL "] the optimiser made a call of '" +
                                (Made.Callee ? cName(*Made.Callee) : "a pointer") +
                                "', and the crossing does not cover " + Made.Sig.Why);
     }

@@ -32,7 +32,7 @@ static cl::opt<std::string> RefuseOption("flick-refuse", cl::value_desc("option"
 Expected<NxpOptions> readNxpOptions(OptimizationLevel Host) {
   auto Isa = RISCVISAInfo::parseArchString(MarchOption, /*EnableExperimentalExtension=*/false);
   if (!Isa)
-    return createStringError("[FLK0104] -Xnxp=-march=" + MarchOption + ": " +
+    return createStringError("[" FLICK_CODE_BAD_OPTION "] -Xnxp=-march=" + MarchOption + ": " +
                              toString(Isa.takeError()));
   NxpOptions Out;
   Out.Level = Host;
@@ -53,7 +53,7 @@ Expected<NxpOptions> readNxpOptions(OptimizationLevel Host) {
   Out.Vectorize = Wanted(VectorizeOption);
   Out.LocalBounds = LocalBoundsOption;
   if (!Out.Tune.empty() && !RISCV::parseTuneCPU(Out.Tune, /*IsRV64=*/true))
-    return createStringError("[FLK0104] -Xnxp=-mtune=" + Out.Tune +
+    return createStringError("[" FLICK_CODE_BAD_OPTION "] -Xnxp=-mtune=" + Out.Tune +
                              ": no RV64 processor that LLVM knows has this name; `clang-19 "
                              "--target=riscv64 -mcpu=help --print-supported-cpus` lists them");
   return Out;

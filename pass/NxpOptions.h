@@ -14,7 +14,7 @@ struct NxpOptions {
   std::string Features;
   /// A processor to schedule for, or nothing.
   std::string Tune;
-  /// What clang's pipeline for the host half has, where the level does not tell.
+  /// What clang's pipeline for the host half has, where the level does not say.
   bool Unroll = false, Vectorize = false, LocalBounds = false;
 };
 

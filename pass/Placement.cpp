@@ -1,6 +1,7 @@
 #include "Placement.h"
 #include "Diagnostics.h"
 #include "FunctionNames.h"
+#include "flick_abi.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -77,7 +78,8 @@ bool refuseLocalMarks(Module &M) {
         auto *Line = dyn_cast<ConstantInt>(Call->getArgOperand(3));
         report(
             M, {originalName(File), Line ? static_cast<unsigned>(Line->getZExtValue()) : 0},
-            "[FLK0214] a Flick mark on a local variable or a structure member: only functions and "
+            "[" FLICK_CODE_MISPLACED_MARK
+            "] a Flick mark on a local variable or a structure member: only functions and "
             "variables with static storage have a placement; mark one of those, or allocate with "
             "flick_alloc(FLICK_MEM_NXP, ...)");
         Good = false;
@@ -89,7 +91,7 @@ bool refuseVariable(Plan &P, GlobalVariable *V, const Marks &Mine) {
   std::string Name = shownName(*V);
   if (Mine.sides()) {
     report(P.M, Mine.Place,
-           "[FLK0214] " + Mine.sideName() + " marks the variable '" + Name +
+           "[" FLICK_CODE_MISPLACED_MARK "] " + Mine.sideName() + " marks the variable '" + Name +
                "': it is for functions; use FLICK_NXP_DATA for variables");
     return false;
   }
@@ -99,7 +101,7 @@ bool refuseVariable(Plan &P, GlobalVariable *V, const Marks &Mine) {
   if (Why.empty())
     return true;
   report(P.M, Mine.Place,
-         "[FLK0214] FLICK_NXP_DATA cannot hold '" + Name + "': " + Why +
+         "[" FLICK_CODE_MISPLACED_MARK "] FLICK_NXP_DATA cannot hold '" + Name + "': " + Why +
              "; remove one of the two, or allocate with flick_alloc(FLICK_MEM_NXP, ...)");
   return false;
 }
@@ -108,7 +110,7 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
   std::string Name = shownName(*V);
   if (Mine.Data) {
     report(P.M, Mine.Place,
-           "[FLK0214] FLICK_NXP_DATA marks the function '" + Name +
+           "[" FLICK_CODE_MISPLACED_MARK "] FLICK_NXP_DATA marks the function '" + Name +
                "': it is for variables; use FLICK_NXP for functions");
     return false;
   }
@@ -119,7 +121,8 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
       if (Has)
         Text += (Text.empty() ? "" : " and ") + std::string(Mark);
     report(P.M, Mine.Place,
-           "[FLK0201] contradictory placement of '" + Name + "': it is marked " + Text +
+           "[" FLICK_CODE_CONTRADICTORY_PLACEMENT "] contradictory placement of '" + Name +
+               "': it is marked " + Text +
                "; keep one mark (look at its earlier declarations, too)");
     return false;
   }
@@ -128,7 +131,7 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
     if (Mine.Host)
       return true;
     report(P.M, Mine.Place,
-           "[FLK0212] '" + Name +
+           "[" FLICK_CODE_NO_RV64_FORM "] '" + Name +
                "' cannot be placed: it is an alias or an ifunc, not code; mark " +
                "the function that it leads to");
     return false;

@@ -160,7 +160,7 @@ static void readLine(StringRef Line, const std::string &At, bool Overrides,
                    .Case("both", Side::Both)
                    .Default(std::nullopt);
   auto Complain = [&](const Twine &Why, const std::string &Suggestion) {
-    Bad += ("[FLK0209] " + At + ": " + Why + "; " + Suggestion +
+    Bad += ("[" FLICK_CODE_PLACEMENT_SYNTAX "] " + At + ": " + Why + "; " + Suggestion +
             "a line reads 'nxp|host|both PATTERN', 'project' or 'override'\n")
                .str();
   };
@@ -191,16 +191,16 @@ Expected<PlacementOptions> readPlacementOptions() {
     auto Text = [](unsigned V) {
       return std::to_string(V >> 16) + "." + std::to_string(V & 0xffff);
     };
-    Bad +=
-        "[FLK0303] one of Flick's own files is of another version: flick-pass.so: its format is " +
-        Text(FLICK_ABI_VERSION) + ", this flick makes " + Text(AbiVersion) +
-        "; install Flick again: all of its files together, into an empty place\n";
+    Bad += "[" FLICK_CODE_OTHER_VERSION
+           "] one of Flick's own files is of another version: flick-pass.so: its format is " +
+           Text(FLICK_ABI_VERSION) + ", this flick makes " + Text(AbiVersion) +
+           "; install Flick again: all of its files together, into an empty place\n";
   }
   for (const std::string &File : PlaceFiles) {
     ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
         MemoryBuffer::getFile(copyOf(File), /*IsText=*/true);
     if (!Text) {
-      Bad += "[FLK0105] " + File +
+      Bad += "[" FLICK_CODE_FILE_ACCESS "] " + File +
              ": the placement file cannot be read: " + Text.getError().message() + "\n";
       continue;
     }
@@ -214,7 +214,7 @@ Expected<PlacementOptions> readPlacementOptions() {
     auto [Seed, Percent] = StringRef(RandomSpec).rsplit(':');
     RandomPlacement R{Seed.str(), 0};
     if (Seed.empty() || Percent.getAsInteger(10, R.Percent) || R.Percent > 100)
-      Bad += "[FLK0104] -flick-random=" + RandomSpec +
+      Bad += "[" FLICK_CODE_BAD_OPTION "] -flick-random=" + RandomSpec +
              ": expected SEED:PERCENT with a percentage of 0 to 100\n";
     Out.Random = R;
   }

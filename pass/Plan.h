@@ -87,14 +87,14 @@ struct Plan {
   std::string Hash;
 
   bool isPlacedOnNxp(const llvm::Function *F) const;
-  /// U calls its function in the body of an NxP function, whose NxP code and twin call NxP code and
-  /// twin.
+  /// U calls its function in the body of an NxP function, whose NxP code and host clone call NxP
+  /// code and host clone.
   bool isCallByNxp(const llvm::Use &U) const;
 
   /// The symbol by which the other half and other units know V.
   std::string symbolOf(const llvm::GlobalValue &V) const;
   std::string nxpSymbolOf(const llvm::Function &F) const;
-  std::string twinSymbolOf(const llvm::Function &F) const;
+  std::string hostCloneSymbolOf(const llvm::Function &F) const;
   std::string accessorOf(const llvm::GlobalVariable &V) const;
 };
 

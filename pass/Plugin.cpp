@@ -13,6 +13,8 @@
 #include "NxpHalf.h"
 #include "Placement.h"
 #include "References.h"
+#include "Remarks.h"
+#include "flick_abi.h"
 
 #include "llvm/IR/PassTimingInfo.h"
 #include "llvm/IR/Verifier.h"
@@ -79,7 +81,7 @@ private:
       return false;
     bool Wanted = any_of(P.Choices, [](auto &C) { return C.second.Where != Side::Host; });
     if (Wanted && Triple(M.getTargetTriple()).getArch() != Triple::x86_64) {
-      report(M, "[FLK0212] the target " + M.getTargetTriple() +
+      report(M, "[" FLICK_CODE_NO_RV64_FORM "] the target " + M.getTargetTriple() +
                     ": Flick places functions of x86-64 programs only; compile without -m32 or "
                     "--target");
       return false;
@@ -93,11 +95,12 @@ private:
       return Changed;
     if (!P.Functions.empty() && !refusedOption().empty()) {
       const Function &First = *P.Functions.begin()->first;
-      report(First, {"FLK0101", "an option is not handled together with NxP code",
+      report(First, {FLICK_CODE_UNHANDLED_OPTION, "an option is not handled together with NxP code",
                      ("this file is compiled with " + refusedOption()).str(),
                      "compile it without this option, or place nothing of it"});
       return Changed;
     }
+    emitRemarks(P);
     std::string Lines = placeLines(P);
     Changed |= !P.NxpData.empty() || !Lines.empty();
     if (!P.Functions.empty() || !P.DeclareOnly.empty()) {
@@ -130,7 +133,7 @@ private:
     std::string Broken;
     raw_string_ostream Stream(Broken);
     if (Changed && verifyModule(M, &Stream))
-      report(M, "[FLK0103] the host half is not valid: " + Stream.str());
+      report(M, "[" FLICK_CODE_FAILED_TOOL "] the host half is not valid: " + Stream.str());
     return Changed;
   }
 };
@@ -148,7 +151,7 @@ extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetP
             Builder.registerOptimizerLastEPCallback(
                 [=](ModulePassManager &Passes, OptimizationLevel) {
                   Passes.addPass(flick::LateNamesPass());
-                  Passes.addPass(flick::TwinHooksPass());
+                  Passes.addPass(flick::HostCloneHooksPass());
                   Passes.addPass(flick::HostTimePass(Code));
                   Passes.addPass(flick::HostCheckPass());
                 });

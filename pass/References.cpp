@@ -71,7 +71,7 @@ public:
     for (auto &[F, Mine] : P.Functions) {
       if (Mine.Recorded && F->hasLocalLinkage())
         exportSymbol(F);
-      if (tellsAddressLater(*F))
+      if (givesAddressLater(*F))
         refer(F);
       for (Instruction &I : instructions(*F))
         visit(I);

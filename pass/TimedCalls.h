@@ -1,4 +1,4 @@
-// What a call of a library's function tells the runtime: the length that its rule counts
+// What a call of a library's function says to the runtime: the length that its rule counts
 // (platforms/library.toml).
 #pragma once
 

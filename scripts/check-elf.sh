@@ -1,6 +1,7 @@
 #!/bin/bash
-# What the system sees of a Flick program: one ordinary ELF, no helper process, no environment, any
-# directory, any user. Prints `ok` or `FAIL` for each check; exit status 1 if one failed.
+# Checks that a Flick program is an ordinary program for the system: one ELF file, no helper
+# process, no environment, any directory, any user. It prints `ok` or `FAIL` for each check, and
+# exits with 1 if one failed.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 work=$(mktemp -d)
@@ -42,7 +43,7 @@ same_output() { # COMMAND...
 no_helper_process() {
   strace -f -qq -e trace=process -o "$work/trace" "$1" >"$work/got" || return 1
   cmp "$work/expected" "$work/got" || return 1
-  # One execve and no other process or thread.
+  # There is one execve, and no other process or thread.
   [ "$(grep -c execve "$work/trace")" = 1 ] && ! grep -Eq '(clone3?|v?fork)\(' "$work/trace"
 }
 crosses() {

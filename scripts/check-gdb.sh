@@ -1,6 +1,6 @@
 #!/bin/bash
-# docs/debugging.md, as gdb does it: live, after a crash, in a core file, dynamic and static.
-# Needs a built tree. Prints `ok` or `FAIL` for each check.
+# Checks the commands of docs/debugging.md in gdb: live, after a crash, in a core file, dynamic and
+# static. It needs a built tree, and prints `ok` or `FAIL` for each check.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 command -v gdb >/dev/null || { echo "skipped: there is no gdb"; echo "0 passed, 0 failed"; exit 0; }
@@ -25,7 +25,7 @@ int main(void) {
   return 0;
 }
 END
-# What runs when the timer stops it is NxP code, at any of its instructions.
+# When the timer stops this program, it is in NxP code, at any instruction.
 cat >busy.c <<'END'
 #include <flick.h>
 #include <sys/time.h>
@@ -40,7 +40,8 @@ int main(void) {
   return all == 0;
 }
 END
-# Every step is to show the whole way to main, of one frame more or less than the step before.
+# Every step must show all frames up to main, with at most one frame more or less than the step
+# before.
 cat >busy.py <<'END'
 gdb.execute("handle SIGVTALRM stop nopass", to_string=True)
 gdb.execute("run", to_string=True)
@@ -78,7 +79,7 @@ result() { # NAME STATUS
     sed 's/^/     /' log
   fi
 }
-# gdb's output has lines that match the patterns, in this order.
+# Checks that gdb's output has lines that match the patterns, in this order.
 in_order() { # PATTERN...
   awk 'BEGIN { for (i = 1; i < ARGC; i++) want[i] = ARGV[i]; n = ARGC - 1; ARGC = 1; at = 1 }
     at <= n && $0 ~ want[at] { at++ }
@@ -95,7 +96,7 @@ callers=('[#]0 .*stop_here' 'twice \[NxP, inlined\].*fine.c:5' 'work \[NxP\].*fi
 crashed=('next_of \[NxP, inlined\].*crash.c:26' 'second_of \[NxP, inlined\].*crash.c:27' 'walk \[NxP\].*crash.c:29' \
   ' host .*crash.c:30' 'middle \[NxP\].*crash.c:31' 'outer \[NxP\].*crash.c:33' 'main ')
 
-# Every pair of kind, trigger and engine.
+# These have every pair of kind, trigger and engine.
 for way in "dynamic gate translate" "dynamic fault interp" "static gate interp" "static fault translate"; do
   read -r kind trigger engine <<<"$way"
   export FLICK_TRIGGER=$trigger FLICK_ENGINE=$engine
@@ -133,7 +134,7 @@ for level in O0 O2; do
   in_order 'seen: fib .NxP., leaf .NxP., outer .NxP.; 0 broken, 0 leaps'
   result "at any instruction of translated code (-$level)" $?
 done
-# Found by gdb itself beside the library, where the user trusts the directory.
+# gdb itself finds the script beside the library, if the user trusts the directory.
 timeout 120 gdb -nx -batch -iex "add-auto-load-safe-path $build/lib/flick" -ex 'break stop_here' -ex run -ex bt \
   ./fine-dynamic >log 2>&1
 in_order "${callers[@]}"

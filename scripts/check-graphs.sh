@@ -1,6 +1,7 @@
 #!/bin/bash
-# examples/bfs against graph files as users have them, right and wrong, and debian-graph.sh against
-# a package list of known dependencies. Built with the address sanitizer. Ends in `N passed, N failed`.
+# Tests examples/bfs, built with the address sanitizer, on right and wrong graph files of the kinds
+# that users have. Tests debian-graph.sh on a package list of known dependencies. The last line is
+# `N passed, N failed`.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 work=$(mktemp -d)
@@ -97,8 +98,8 @@ wrong 'bad option value' '1 2\n' '-n x' -n x
 [ $? = 1 ] && grep -q 'No such file' "$work/log"
 result 'missing file' $?
 
-# Packages of every form of dependency; a real alternative, a virtual package with two providers, one
-# that nobody has, a second version with another dependency.
+# The list has every form of dependency: a real alternative, a virtual package with two providers,
+# a package that does not exist, and a second version with another dependency.
 mkdir "$work/bin"
 cat >"$work/bin/apt-cache" <<'LIST'
 #!/bin/sh

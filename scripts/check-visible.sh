@@ -1,6 +1,7 @@
 #!/bin/bash
-# What the tools say of a program: reasons in `flick stat`, names of C++, `flick config`, man pages and
-# completions, the Debian package. Needs a built tree. Prints `ok` or `FAIL` for each check.
+# Checks the tools' output for users: reasons in `flick stat`, names of C++, `flick config`, man
+# pages and completions, the Debian package. It needs a built tree, and prints `ok` or `FAIL` for
+# each check.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 work=$(mktemp -d)
@@ -19,7 +20,7 @@ check() { # NAME COMMAND...
     tail -n 40 "$work/log" | sed 's/^/     /'
   fi
 }
-# Every one of the patterns (basic regular expressions) is in the file.
+# Checks that each of the patterns (basic regular expressions) is in the file.
 has() { # FILE PATTERN...
   local file=$1 pattern status=0
   shift
@@ -150,7 +151,7 @@ package() {
       ' ./usr/share/man/man1/flick-cc.1.gz$' ' ./usr/share/doc/flick/copyright$' \
       ' ./usr/share/gdb/auto-load/usr/lib/flick/libflick.so.1-gdb.py$' &&
     has control '^Version: ' 'clang-19, lld-19, binutils, libc6-dev' || return 1
-  # Errors only: what is a warning changes with lintian's version.
+  # Only errors count, because the set of warnings changes with lintian's version.
   ! command -v lintian >/dev/null || lintian --allow-root --fail-on error "$deb" || lintian --fail-on error "$deb"
 }
 

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Sources in other languages that Rust crates carry.
+# Unpacks the sources in other languages that Rust crates carry.
 #
 #   crate-source.sh DIR MANIFEST CRATE...
 #
-# For each crate, a dependency of the package that MANIFEST (a Cargo.toml) describes, prints the directory of
-# its unpacked source, below DIR. cargo fetches what the package's Cargo.lock pins, and checks it; what DIR
-# already has is not fetched again.
+# Each crate is a dependency of the package that MANIFEST (a Cargo.toml) describes. The script
+# prints the directory of its unpacked source, below DIR. cargo fetches the version that the
+# package's Cargo.lock pins, and checks it. Sources that DIR already has are not fetched again.
 set -euo pipefail
 [ $# -ge 3 ] || { echo "usage: crate-source.sh DIR MANIFEST CRATE..." >&2; exit 2; }
 mkdir -p "$1"

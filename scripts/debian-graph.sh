@@ -1,11 +1,11 @@
 #!/bin/sh
-# The dependency graph of Debian's packages as a SNAP edge list, from the machine's apt lists.
+# Writes the dependency graph of Debian's packages as a SNAP edge list, from this machine's lists.
 #
 #   debian-graph.sh EDGES NAMES
 #
-# A vertex is a package, an edge leads from a package to each package that its Depends, Pre-Depends
-# and Recommends name: every alternative, and for a virtual package everyone who provides it. NAMES
-# gets lines `number TAB name`. Exit status 3: apt has no list.
+# A vertex is a package. An edge leads from a package to each package that its Depends, Pre-Depends
+# and Recommends name: every alternative, and every provider of a virtual package. NAMES gets lines
+# `number TAB name`. The exit status is 3 if apt has no list.
 set -eu
 [ $# = 2 ] || { echo "usage: debian-graph.sh EDGES NAMES" >&2; exit 2; }
 command -v apt-cache >/dev/null 2>&1 || { echo "debian-graph: there is no apt-cache" >&2; exit 3; }

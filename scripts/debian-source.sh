@@ -1,12 +1,12 @@
 #!/bin/bash
-# Sources of Debian packages as upstream wrote them, unpacked, without Debian's patches.
+# Unpacks the sources of Debian packages as upstream wrote them, without Debian's patches.
 #
 #   debian-source.sh DIR PACKAGE...
 #
-# For each package prints the directory of its unpacked source, below DIR/src. What DIR already has is
-# not fetched again. apt fetches and checks (release signature, then checksums) with the machine's own
-# sources: their `deb` entries are read as `deb-src`, lists and cache are in DIR, so that neither root
-# nor any setting of the machine is needed.
+# For each package it prints the directory of its unpacked source, below DIR/src. Sources that DIR
+# already has are not fetched again. apt fetches and checks (release signature, then checksums) with
+# the machine's own sources. Their `deb` entries are read as `deb-src`, and lists and cache are in
+# DIR. So the script needs neither root nor any setting of the machine.
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: debian-source.sh DIR PACKAGE..." >&2; exit 2; }
 mkdir -p "$1"
@@ -43,7 +43,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     -o "Dir::State::lists=$dir/lists" -o "Dir::Cache=$dir/cache" -o "APT::Sandbox::User=$(id -un)"
     -o Acquire::Retries=3)
   cd "$dir"
-  # A source of the machine's that has no `deb-src` side is no obstacle if the packages are found.
+  # A source of the machine without a `deb-src` side is no obstacle if the packages are found.
   "${apt[@]}" update >"$dir/update.log" 2>&1 || true
   if ! "${apt[@]}" source --download-only "${missing[@]}" >"$dir/source.log" 2>&1; then
     sed 's/^/    /' "$dir/update.log" "$dir/source.log" >&2

@@ -1,8 +1,8 @@
 #!/bin/bash
-# The main job on real input: breadth-first search over the dependency graph of Debian's packages,
-# with the traversal on the NxP, against plain clang's build of the same source.
+# Runs the main job on real input: breadth-first search over the dependency graph of Debian's
+# packages, with the traversal on the NxP. Compares it with plain clang's build of the same source.
 #
-# FLICK_DEMO_REAL=1: a graph from this machine's apt lists is required, the sample will not do.
+# With FLICK_DEMO_REAL=1 the graph must come from this machine's apt lists, and not from the sample.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 out=$build/demo
@@ -42,7 +42,7 @@ say "Where each function was placed, and why (flick place --explain)"
 say "What crossed, and where each function ran (flick stat)"
 cat "$out/summary"
 
-# A program that had quietly stayed on the host would have printed the same levels.
+# A program that stayed on the host would print the same levels, so the crossings are checked.
 if ! grep -Eq '^ +[1-9][0-9,]*  calls NxP -> host' "$out/summary"; then
   echo "demo: the traversal did not call the host from the NxP" >&2
   exit 1

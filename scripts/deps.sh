@@ -1,21 +1,22 @@
 #!/bin/bash
-# Installs the Debian packages that are missing: the one list of what building and testing needs
-# beside git, make, gcc and a Rust toolchain. Installs nothing where nothing is missing.
+# Installs the missing Debian packages. This is the only list of the packages that building and
+# testing need beside git, make, gcc and a Rust toolchain. If no package is missing, it installs
+# none.
 set -eu
 
 packages=(
-  # build: compiler, both linkers, the compiler's library for the pass
-  clang-19 lld-19 llvm-19 llvm-19-dev g++ gcc libc6-dev binutils
+  # build: compiler, both linkers, the compiler's library for the pass and what builds the pass
+  clang-19 lld-19 llvm-19 llvm-19-dev g++ gcc libc6-dev binutils cmake make
   # cargo fetches over https
   ca-certificates
-  # checks and tests: sanitizers, formatting, a second RISC-V, what the kernel and the ELF tools see
-  libclang-rt-19-dev clang-format-19 qemu-user valgrind libc6-dbg strace file gdb mandoc
+  # checks and tests: sanitizers, formatting, lit and FileCheck, a second RISC-V, what the kernel and the ELF tools see
+  libclang-rt-19-dev clang-format-19 llvm-19-tools qemu-user valgrind libc6-dbg strace file gdb mandoc
   # tests/prose: the words of the pages
   python3-proselint
   # make deb
   dpkg-dev
   # tests/projects: the build systems that flick-cc must fit into unchanged, and a compiler cache
-  make cmake meson ninja-build autoconf automake libtool pkg-config ccache python3
+  meson ninja-build autoconf automake libtool pkg-config ccache python3
   # flick torture: programs of another generator
   csmith libcsmith-dev
   # bench/real.sh: the same programs for qemu-riscv64
@@ -33,7 +34,7 @@ if command -v dpkg-query >/dev/null; then
     [ -n "$status" ] || missing+=("$package")
   done
 else
-  for tool in clang-19 ld.lld-19 llvm-objdump-19 llvm-config-19 g++ ld clang-format-19 qemu-riscv64 valgrind strace file \
+  for tool in clang-19 ld.lld-19 llvm-objdump-19 llvm-config-19 g++ ld clang-format-19 FileCheck-19 qemu-riscv64 valgrind strace file \
     make cmake meson ninja autoconf automake libtoolize pkg-config ccache python3 proselint csmith bzip2 xz; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done

@@ -1,11 +1,11 @@
 #!/bin/bash
-# GCC's own test programs that run, as upstream wrote them: out of the tarball of Debian's package
-# gcc-12-source.
+# Unpacks GCC's own test programs that run, as upstream wrote them, from the tarball of Debian's
+# package gcc-12-source.
 #
 #   gcc-tests.sh DIR
 #
-# Prints the directory of the test suite, below DIR; it has only the folders that `make strangers`
-# takes programs from. What DIR already has is not unpacked again.
+# Prints the directory of the test suite, below DIR. It has only the folders from which
+# `make strangers` takes programs. A suite that DIR already has is not unpacked again.
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: gcc-tests.sh DIR" >&2; exit 2; }
 mkdir -p "$1"

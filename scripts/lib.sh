@@ -1,4 +1,4 @@
-# For the scripts beside it: where things are, and how they speak. Source it.
+# Paths and messages for the other scripts, which source this file.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build
 flick=$build/bin/flick
@@ -11,7 +11,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
 
 say() { printf '\033[1m==> %s\033[0m\n' "$*"; }
 
-# Makes apt's package lists if there are none and we may. Says nothing where there are.
+# Makes apt's package lists, if there are none and the user may do so. Otherwise it prints nothing.
 ensure_apt_lists() {
   command -v apt-cache >/dev/null || return 1
   [ -z "$(apt-cache dumpavail | head -n 1)" ] || return 0

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Programs that none of Flick's makers has written, in all ways, against plain clang's builds
-# (tests/README.md): GCC's tests that run and, with SUITE=DIR, a checkout of LLVM's test-suite.
+# Runs programs that Flick's makers have not written, in all ways, against plain clang's builds
+# (tests/other-programs.md). They are GCC's tests that run and, with SUITE=DIR, a checkout of LLVM's
+# test-suite.
 #
 #   strangers.sh [OPTIONS]   of flick-test: --filter TEXT, --level O0,O2,Os, --sample N --seed S, …
 #
-# What was built for runs that differ stays in build/strangers/work/, with the lists of the run.
+# The builds of runs that differ stay in build/strangers/work/, with the lists of the run.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 cd "$root"

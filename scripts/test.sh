@@ -1,6 +1,6 @@
 #!/bin/bash
-# All checks and tests. Needs a built tree (`make test` makes it). The last line is
-# `N passed, N failed`; exit status 1 if anything failed. Logs are in build/test/.
+# Runs all checks and tests. It needs a built tree (`make test` makes it). The last line is
+# `N passed, N failed`, and the exit status is 1 if a check failed. Logs are in build/test/.
 #
 #   test.sh [--check | --full]   --check: the short ones, for the inner loop (`make check`)
 #                                --full: every link mode with every other, instead of every pair
@@ -18,13 +18,13 @@ case ${1:-} in
 esac
 began=$SECONDS
 
-# Processor time of what has ended, in seconds; the argument is what `times` wrote, which speaks of the
-# shell that calls it.
+# Processor time of the commands that have ended, in seconds. The argument is the output of `times`,
+# which counts for the shell that calls it.
 cpu_seconds() { awk -F '[ ms]+' 'NR == 2 { printf "%d", 60 * ($1 + $3) + $2 + $4 }' "$1"; }
 
-# Runs a check, shows it while it runs, counts it. What counts: the lines of cargo's tests
-# (`test result: ok. 5 passed; 0 failed; …`) and of ours (`5 passed, 0 failed`); else the check is
-# one.
+# Runs a check, shows it while it runs, and counts it. The lines of cargo's tests
+# (`test result: ok. 5 passed; 0 failed; …`) and of Flick's (`5 passed, 0 failed`) have the count. A
+# check without such a line counts as one.
 check() { # NAME COMMAND...
   local name=$1 log status good=0 bad=0
   shift
@@ -39,7 +39,7 @@ check() { # NAME COMMAND...
     /^test result: / { good += $4; bad += $6 }
     /^[0-9]+ passed, [0-9]+ failed/ { good += $1; bad += $3 }
     END { print good + 0, bad + 0 }' "$log")
-  # A failure without a count is one; so is a success.
+  # A failure without a count counts as one, and so does a success.
   if [ $status != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
   if [ $status = 0 ] && [ "$good" = 0 ] && [ "$bad" = 0 ]; then good=1; fi
   passed=$((passed + good)) failed=$((failed + bad))
@@ -49,10 +49,10 @@ check() { # NAME COMMAND...
   echo "    $name: $good passed, $bad failed, $((SECONDS - start)) s, $cpu s of processor time"
 }
 
-# Not the units of tests/pass: their expectations stand in long comments beside the code.
+# The units of tests/pass are left out: their expectations are long comments beside the code.
 c_sources() {
   find include nxp pass examples bench crates tests \( -name '*.[ch]' -o -name '*.cpp' \) \
-    ! -name flick_abi.h ! -path 'tests/pass/*' ! -path '*/target/*' -print0
+    ! -path 'tests/pass/*' ! -path '*/target/*' -print0
 }
 format_c() { c_sources | xargs -0 clang-format-19 --dry-run -Werror; }
 format_sh() { local script; for script in {bench,packaging,scripts,tests/*}/*.sh .ci/run; do bash -n "$script" || return 1; done; }
@@ -84,19 +84,19 @@ fresh_system() {
   packaging/test-deb.sh "$(packaging/deb.sh "$build" "$build/deb")" || status=$?
   [ $status = 0 ] || [ $status = 77 ]
 }
-# What hangs becomes a failure with a name.
+# A command that hangs becomes a failure with a name.
 limited() { timeout --kill-after=30 40m "$@"; }
 loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom limited "$cargo" test -q -p flick-sync --test loom; }
-# What compiles much: with clang and lld started once (tests/README.md).
+# Commands that compile much run with clang and lld started once (tests/README.md).
 warm() { limited "$build/test/flick-test" --warm "$@"; }
 corpus() { limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
-# Beside unit tests: tests of whole crates that take a few seconds at most. Not those that need an
-# example, which cargo does not build for tests that are named.
-short=(arrows bus changing_code conversions differential fat_units fuzz golden identity
+# Beside unit tests, these are the tests of whole crates that take a few seconds at most. Tests that
+# need an example are left out, because cargo builds no example for tests that are named.
+short=(arrows bus changing_code circles conversions differential fat_units fuzz golden identity pages
   instrumented planted record repeat table_index trace trace_allocates_nothing vectors)
 
-# One compound command, so that bash has read all of it before an edit can reach it.
+# This is one compound command, so that bash has read all of it before an edit can reach it.
 {
 check "Format: Rust" "$cargo" fmt --all --check
 check "Format: C and C++" format_c

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* WORK scales with time; what a kernel needs once it makes in its first call. */
+/* WORK scales with time. A kernel makes its data in its first call. */
 typedef uint64_t kernel_function(uint64_t work);
 
 /* Each in the file of its name. */

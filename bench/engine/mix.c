@@ -1,5 +1,5 @@
-/* A mix as embedded benchmarks have it: a linked list that is searched, reversed and sorted, small
- * integer matrices, a machine of states that reads numbers, and a CRC over all results. */
+/* A mix of the kind that embedded benchmarks have: a list that is searched, reversed and sorted,
+ * small integer matrices, a state machine that reads numbers, and a CRC over all results. */
 #include "kernel.h"
 
 enum { ITEMS = 128, SIZE = 12 };

@@ -1,4 +1,5 @@
-/* What the driver of the kernels needs of the system: hosted.c for a C library, bare.c for none. */
+/* The driver of the kernels needs these functions of the system. hosted.c has them with a C
+ * library, and bare.c without. */
 #ifndef PLATFORM_H
 #define PLATFORM_H
 

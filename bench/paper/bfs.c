@@ -7,7 +7,8 @@
  *
  *   -f  an edge list of SNAP, plain or packed by gzip
  *   -g  a synthetic graph: epinions, pokec, livejournal (their vertices and edges), or
- * VERTICES,EDGES -s  the vertex to begin at; else that with the most neighbours
+ *       VERTICES,EDGES
+ *   -s  the vertex to begin at; by default the vertex with the most neighbours
  *
  * prints facts of the graph as `# NAME VALUE`, then comma-separated values: seconds of virtual time
  * for each iteration (10). */
@@ -23,10 +24,10 @@
  * v begin and end in `xadj`. So the pointers themselves stay in the host's memory (section III.D),
  * and the NxP has to read them from there, over the link.
  *
- * How often, the compiler decides. The call of a host function may change what is global, so a
- * compiler has to read `xadj` again after one. GCC, the paper's compiler, does so for every
- * neighbour, at -O1 to -O3; clang moves the load to where the call is. `volatile` makes clang's
- * code read what GCC's does. docs/paper.md has the rest. */
+ * The compiler decides how often. The call of a host function may change globals, so a compiler
+ * has to read `xadj` again after a call. GCC, the paper's compiler, does so for every neighbour, at
+ * -O1 to -O3. clang moves the load to the place of the call. `volatile` makes clang's code read as
+ * often as GCC's. docs/paper.md has the rest. */
 static int64_t nv;
 static int64_t *restrict xoff;
 static int64_t *volatile xadj;
@@ -37,8 +38,8 @@ FLICK_HOST __attribute__((noinline)) void found(int64_t vertex) {
   __asm__ volatile("" : : "r"(vertex));
 }
 
-/* Fills TREE with every vertex's parent, or -1. LIST has room for all vertices. The number of those
- * reached. */
+/* Fills TREE with every vertex's parent, or -1. LIST has room for all vertices. Returns the number
+ * of vertices that are reached. */
 FLICK_NXP __attribute__((noinline)) int64_t make_bfs_tree(int64_t *restrict tree,
                                                           int64_t *restrict list, int64_t source) {
   int64_t begin = 0, end = 1;
@@ -79,7 +80,7 @@ static int64_t *on_nxp(size_t count) {
   return memory;
 }
 
-/* To NxP memory in one go. */
+/* Copies an array to NxP memory at once. */
 static int64_t *move_to_nxp(int64_t *from, size_t count) {
   int64_t *to = on_nxp(count);
   memcpy(to, from, count * sizeof *from);
@@ -87,8 +88,9 @@ static int64_t *move_to_nxp(int64_t *from, size_t count) {
   return to;
 }
 
-/* Makes the rows: every edge in both directions, loops left out as in Graph500. Unlike there, what
- * the file has twice stays twice, for only so do the paper's figures fit its numbers of edges. */
+/* Makes the rows: every edge in both directions, without loops, as in Graph500. Unlike there, edges
+ * that the file has twice stay twice, because only so the paper's figures fit its numbers of
+ * edges. */
 static size_t make_rows(edges *graph) {
   size_t vertices = graph->bound;
   int64_t *offset = zeroed(2 * vertices);
@@ -121,7 +123,7 @@ static size_t make_rows(edges *graph) {
   return (size_t)entries;
 }
 
-/* Prints how many neighbours vertices have; the vertex with the most. */
+/* Prints the numbers of neighbours, and returns the vertex with the most neighbours. */
 static int64_t print_degrees(size_t vertices, size_t entries) {
   int64_t busiest = 0, most = 0;
   for (int64_t v = 0; v < nv; v++) {

@@ -18,9 +18,9 @@ typedef struct node {
   struct node *next;
 } node;
 
-/* All lists are stretches of one ring, one call going on where the last one ended: so nothing that
- * a call has touched is touched again soon. Every node has a page to itself, which is why the ring
- * has not more of them: this many take 128 MiB of real memory. */
+/* All lists are stretches of one ring, and a call goes on where the last call ended. So memory that
+ * a call has touched is not touched again soon. Every node has a page to itself. Therefore the ring
+ * has no more nodes, which take 128 MiB of real memory. */
 #define NODES 32768
 
 FLICK_NXP __attribute__((noinline)) const node *chase(const node *at, uint64_t count) {
@@ -38,8 +38,8 @@ static uint64_t random_below(uint64_t bound) {
   return (uint64_t)((unsigned __int128)(random_state * 0x2545f4914f6cdd1d) * bound >> 64);
 }
 
-/* Memory of the NxP, of which only what is touched becomes real: huge pages would make all of it
- * so. */
+/* Memory of the NxP, of which only touched pages become real. Huge pages would make all of it real.
+ */
 static node *region(size_t size) {
   node *memory = flick_alloc(FLICK_MEM_NXP, size);
   if (!memory) {

@@ -32,7 +32,7 @@ static void *grow(void *memory, size_t *room, size_t element) {
   return grown;
 }
 
-/* A file in pieces: a call for each character would take longer than what is done with it. */
+/* Reads a file in pieces, because a call for each character would take longer than its use. */
 typedef struct input {
   const char *path;
   FILE *file;
@@ -161,9 +161,9 @@ static inline uint32_t random_below(uint32_t bound) {
 
 /* One of BOUND ranks, the lower the likelier: rank r has the weight (r + r0)^(-3/4), which gives
  * degrees that fall with the power 1 + 4/3 of their number. A uniform x from LEAST to 1 to the
- * power of 4 has that distribution; in fixed point, for a library's `pow` would not round alike
- * everywhere. LEAST bounds the most frequent rank to 432 times the mean, what the three graphs of
- * the paper have about. */
+ * power of 4 has that distribution. It is in fixed point, because a library's `pow` would not round
+ * alike everywhere. LEAST bounds the most frequent rank to 432 times the mean, as it is about in
+ * the three graphs of the paper. */
 #define ONE ((uint64_t)1 << 32)
 #define LEAST (ONE / 12)
 static inline uint64_t fourth(uint64_t x) {
@@ -192,7 +192,7 @@ edges generate(uint32_t vertices, size_t count, uint64_t seed) {
     name[v] = name[other];
     name[other] = v;
   }
-  /* A tree, so that all is reached, and what is left between any two. */
+  /* A tree reaches all vertices. The remaining edges are between any two. */
   size_t i = 0;
   for (uint32_t v = 1; v < vertices; v++)
     list.edge[i++] = (edge){name[v], name[random_rank(v)]};

@@ -12,7 +12,7 @@
 
 typedef struct flick_prediction prediction;
 
-/* The time so far. Ends the program where no platform is named: there is no virtual time then. */
+/* The time so far. Without a platform there is no virtual time, and the program ends. */
 static inline prediction now(void) {
   prediction time;
   if (flick_predict(&time) == 0)

@@ -1,6 +1,6 @@
-/* Table III of the Flick paper (ISCA 2020), section V.A: what a call that does nothing costs, from
- * the host to the NxP and back, and from the NxP to the host and back. The second is measured as
- * there: a call to the NxP whose function calls the host, less the call to the NxP.
+/* Table III of the Flick paper (ISCA 2020), section V.A: the cost of a call that does nothing, from
+ * the host to the NxP and back, and from the NxP to the host and back. The second is measured as in
+ * the paper: a call to the NxP whose function calls the host, less the call to the NxP.
  *
  *   null [CALLS]
  *

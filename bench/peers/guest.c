@@ -1,5 +1,5 @@
 /* The RV64 side of libriscv-crossing.cpp: null functions that the host calls, and loops that call
- * the host. Linked with ../engine/bare.c, whose `main` is over at once. */
+ * the host. It is linked with ../engine/bare.c, whose `main` ends at once. */
 
 #define EXPORTED __attribute__((used, noinline))
 

@@ -1,11 +1,11 @@
-// What null calls between the host and RV64 code cost with libriscv, in the columns of
+// Measures the cost of null calls between the host and RV64 code with libriscv, in the columns of
 // ../crossing.c.
 //
 //   libriscv-crossing [--interpret] GUEST CALLS ROUNDS
 //
-// GUEST is guest.c. The host calls the guest as libriscv does it fastest, by a prepared call; the
-// guest calls the host by a system call of its own number; and the host, called so, calls the guest
-// by `preempt`, which keeps the registers.
+// GUEST is guest.c. The host calls the guest by a prepared call, libriscv's fastest way. The guest
+// calls the host by a system call of its own number. Called so, the host calls the guest by
+// `preempt`, which keeps the registers.
 #include "libriscv.h"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 //
 //   libriscv-run [--interpret] PROGRAM ARGUMENT...
 //
-// Translated code, unless it is to be interpreted.
+// It translates code, unless `--interpret` is given.
 #include "libriscv.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What the two programs that use libriscv share: how they make a machine.
+// The two programs that use libriscv share this code, which makes a machine.
 #pragma once
 #include <cstdlib>
 #include <filesystem>
@@ -48,7 +48,7 @@ inline void with_linux(Machine &machine, const std::vector<std::string> &argumen
   machine.setup_posix_threads();
 }
 
-// Takes a leading `--interpret` away: whether it was there.
+// Removes a leading `--interpret`, and returns whether it was there.
 inline bool interpret(int &argc, char **&argv) {
   if (argc < 2 || std::string(argv[1]) != "--interpret")
     return false;

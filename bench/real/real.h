@@ -1,4 +1,4 @@
-/* Kernels of `bench/real.sh`: real programs, each at work on something that is in its file. */
+/* Kernels of `bench/real.sh`: real programs, each at work on data in its file. */
 #ifndef REAL_H
 #define REAL_H
 

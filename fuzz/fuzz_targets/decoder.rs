@@ -1,4 +1,4 @@
-//! Any bytes to the decoder.
+//! Gives any bytes to the decoder.
 #![no_main]
 
 #[path = "../../crates/riscv/tests/fuzz/decoder.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes, made safe, executed by both engines.
+//! Makes any bytes safe, and executes them on both engines.
 #![no_main]
 
 #[path = "../../crates/translator/tests/fuzz/execution.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes to the reader of traces.
+//! Gives any bytes to the reader of traces.
 #![no_main]
 
 #[path = "../../crates/events/tests/fuzz/trace.rs"]

@@ -1,7 +1,7 @@
-//! Any bytes to the translator.
+//! Gives any bytes to the translator.
 #![no_main]
 
-// Nothing is run here.
+// This target executes no code.
 #[allow(dead_code)]
 #[path = "../../crates/translator/tests/fuzz/guest.rs"]
 mod guest;

@@ -1,5 +1,6 @@
-/* The way to the host's function NAME for a program that has one of its own: the crossing gets its
- * signature, so that a float result is in an NxP register as RV64 has it. Made for each NAME. */
+/* Calls the host's function NAME, for a program that defines NAME itself. The crossing gets the
+ * signature, so that a float result is in an NxP register as RV64 has it. It is
+ * assembled for each NAME. */
 #define PASTE(A, B) A##B
 #define EXPAND(A, B) PASTE(A, B)
 #define OUTSIDE EXPAND(__flick_outside_, NAME)

@@ -1,2 +1,2 @@
-/* For the driver: the version of this library. No link takes this member. */
-#include "../note.h"
+/* The driver reads the version of this library here. No link takes this member. */
+#include "flick_note.h"

@@ -1,4 +1,4 @@
-/* Every size up to 300 at every alignment of both operands, against plain loops. */
+/* Tests every size up to 300 at every alignment of both operands, against plain loops. */
 #include "bare.h"
 
 void *memcpy(void *restrict, const void *restrict, size_t);

@@ -1,5 +1,5 @@
-/* Prints what rounding to integral values gives and which flags it raises, in every rounding mode.
- * Compared with the host's output, which its C library makes. */
+/* Prints the results of rounding to integral values and the flags that it raises, in every rounding
+ * mode. The output is compared with the host's, which its C library makes. */
 #include "bare.h"
 #include "modes.h"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The corpus on a runtime and an interpreter that are built with AddressSanitizer, which sees what valgrind
-# does not: accesses beyond objects on the stack and static ones. Programs are built as ever.
+# Runs the corpus on a runtime and an interpreter that are built with AddressSanitizer. Unlike
+# valgrind, it sees accesses beyond static objects and objects on the stack. Programs are built as
+# in other runs.
 #
 #   run.sh [FLICK-TEST OPTIONS]
 #
@@ -11,11 +12,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
 target=x86_64-unknown-linux-gnu
 out=$build/asan
-# The option is a nightly one; the standard library is as it comes, not instrumented. With a target named, what
-# runs at build time is not instrumented.
+# The option is a nightly option. The standard library is as it comes, not instrumented. A target is
+# named, so that programs of the build itself are not instrumented.
 RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Zsanitizer=address' CARGO_TARGET_DIR=$out/target \
   CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
-  "${CARGO:-cargo}" build --release --target $target -p flick-so
+  "${CARGO:-cargo}" build --release --target $target -p flick-shared
 soname=$(basename "$(readlink -f "$build/lib/flick/libflick.so")")
 mkdir -p "$out/lib"
 cp "$out/target/$target/release/libflick.so" "$out/lib/$soname"

@@ -1,7 +1,8 @@
 #!/bin/bash
-# Instructions that the host executes for crossings and for translated code, counted by callgrind and held
-# against limits.txt: what a clock on a busy machine does not see, a count does. Needs a built tree. The last
-# line is `N passed, N failed`. With FLICK_BLESS=1 it writes new limits, a few percent above what is counted.
+# Counts by callgrind the instructions that the host executes for crossings and for translated code,
+# and compares them with limits.txt. Counts show changes that a clock on a busy machine does not
+# show. The script needs a built tree. The last line is `N passed, N failed`. With FLICK_BLESS=1 it
+# writes new limits, a few percent above the counts.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
@@ -11,7 +12,7 @@ rm -rf "$out" && mkdir -p "$out" && cd "$out" || exit 1
 bless=${FLICK_BLESS:-}
 unset "${!FLICK_@}"
 
-# As `flick bench engine` compiles kernels.
+# These are the options with which `flick bench engine` compiles kernels.
 options=(-O2 -std=c11 -ffp-contract=off -fno-math-errno -fno-vectorize -fno-slp-vectorize -Wno-c23-extensions
   -Wno-deprecated-non-prototype "--embed-dir=$root/examples/data")
 echo 'nxp *' >all.place
@@ -33,13 +34,14 @@ FLICK_ENGINE=translate valgrind -q --tool=callgrind --instr-atstart=no --combine
 awk '/^desc: Trigger: Client Request: / { name = $5; calls = $6 }
   /^totals: / && name != "" { print name, calls, $2; name = "" }' dumps >counted
 
-# The NxP's instructions of one run of a kernel more.
+# The NxP's instructions of a further run of a kernel.
 instructions() { # KERNEL TIMES
   rm -f stats
   FLICK_ENGINE=interp FLICK_STATS=$PWD/stats ./main "$1" "$2" && awk '$1 == "instructions" { print $2 }' stats
 }
 
-# NAME FIGURE: of a crossing the host's instructions, of a kernel those for one of the NxP's.
+# Takes NAME FIGURE. The figure of a crossing is the host's instructions, and that of a kernel the
+# host's instructions for each instruction of the NxP.
 while read -r name calls count; do
   if [ "$calls" = 0 ]; then
     calls=$(($(instructions "$name" 2) - $(instructions "$name" 1)))

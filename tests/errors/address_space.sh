@@ -1,4 +1,4 @@
-# Too little address space for NxP-local memory: `require` says so, otherwise the twins run.
+# Too little address space for NxP-local memory: `require` says so, otherwise the host clones run.
 . "$FLICK_TEST_ERRORS/lib.sh"
 program
 limited() {

@@ -1,4 +1,4 @@
-# FLICK_CHECK=device: what a program gets from the host's caches, order of memory and atomics alone is
+# With FLICK_CHECK=device, code that relies on the host's caches, memory order or atomics is
 # reported with both places; what meets at crossings, or under locks of the C library, is not.
 . "$FLICK_TEST_ERRORS/lib.sh"
 cat >prog.c <<'C'

@@ -1,4 +1,5 @@
-# Bytes inside the NxP part of a fat object changed: 40 places, header and payload, alone and in an archive.
+# Bytes inside the NxP part of a fat object changed: 40 places, header and payload, alone and in an
+# archive.
 . "$FLICK_TEST_ERRORS/lib.sh"
 two_objects
 read -r offset size < <(section part.o .flick.nxp)

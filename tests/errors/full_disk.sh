@@ -1,5 +1,5 @@
-# A disk without room: every tool says so, ends with an error, and leaves no half of a file. A limit on the
-# size of files, with its signal ignored, refuses what is written as a full disk does.
+# A disk without room: every tool says so, ends with an error, and leaves no half of a file. A limit
+# on the size of files, with its signal ignored, refuses what is written as a full disk does.
 . "$FLICK_TEST_ERRORS/lib.sh"
 # within KIB COMMAND...: no file grows beyond so much.
 within() {
@@ -21,7 +21,8 @@ C
 "$cc" -O1 -g --flick-timed main.c -o prog
 export FLICK_PLATFORM=flick-isca20
 
-# The runtime: one message however many blocks are lost, the program goes on, other records stay whole.
+# The runtime: one message however many blocks are lost, the program goes on, other records stay
+# whole.
 status 0 within 64 env FLICK_TRACE="$PWD/trace" ./prog 200000
 has out 19999900000
 has err '[FLK0105] the trace cannot be written: file too large'

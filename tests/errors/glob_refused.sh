@@ -1,4 +1,5 @@
-# What a glob or the dice chose and cannot be placed stays on the host, and the explanation says why.
+# A function that a glob or the dice chose and that cannot be placed stays on the host, and the
+# explanation says why.
 . "$FLICK_TEST_ERRORS/lib.sh"
 cat >main.c <<'C'
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# For the scripts of this folder, which run with `bash -eu` in an empty directory.
+# Helpers for the scripts of this folder, which run with `bash -eu` in an empty directory.
 cc=$FLICK_TEST_CC
 flick=$FLICK_TEST_FLICK
 export CPATH=$FLICK_TEST_INCLUDE

@@ -1,5 +1,5 @@
-# What the linker says of a failed link stays as it is; behind it a note says what the error has to do
-# with NxP code, in the names of the source. A link that has none gets no note.
+# What the linker says of a failed link stays as it is; behind it a note says what the error has to
+# do with NxP code, in the names of the source. A link that has none gets no note.
 . "$FLICK_TEST_ERRORS/lib.sh"
 cxx=$FLICK_TEST_CXX
 # note TEXT... -- COMMAND...: the link fails, and the note has these texts.

@@ -1,4 +1,5 @@
-# A program without NxP code whose library has some, where the loader would find it: the tools name it.
+# A program without NxP code whose library has some, where the loader would find it: the tools name
+# it.
 . "$FLICK_TEST_ERRORS/lib.sh"
 mkdir -p lib other .libs
 cat >work.c <<'C'

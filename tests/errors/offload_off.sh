@@ -1,4 +1,4 @@
-# FLICK_OFFLOAD=off: the twins run on the host, with the same output and no crossing.
+# FLICK_OFFLOAD=off: the host clones run, with the same output and no crossing.
 . "$FLICK_TEST_ERRORS/lib.sh"
 program
 FLICK_OFFLOAD=require FLICK_STATS=./on status 0 ./prog

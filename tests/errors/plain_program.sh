@@ -1,4 +1,5 @@
-# A program by plain gcc that uses a library made by Flick: libc comes before libflick in symbol lookup.
+# A program by plain gcc that uses a library made by Flick: libc comes before libflick in symbol
+# lookup.
 . "$FLICK_TEST_ERRORS/lib.sh"
 cat >library.c <<'C'
 #include <flick.h>

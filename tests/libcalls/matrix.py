@@ -26,14 +26,14 @@ FLAGS = {
     "nobuiltin": ["-fno-builtin"],
     "strict": ["-ffp-model=strict", "-DSTRICT"],
 }
-# What calls most: code for size, and code that is not optimised.
+# Code for size and code that is not optimised have the most calls.
 SAMPLE = [("Os", "none")]
 SAMPLE_ATTRIBUTES = ["plain", "none"]
 CLANG = "clang-19"
 INCLUDE = "/usr/lib/llvm-19/include/llvm"
 
-# How much results of one operation may differ under -ffast-math (docs/limits.md, "Where RV64
-# shows"), relative to their size.
+# The relative difference that results of an operation may have under -ffast-math (docs/limits.md,
+# "Where RV64 shows").
 FAST = {"d": 1e-13, "f": 1e-5, "h": 5e-3}
 
 

@@ -1,7 +1,8 @@
 #!/bin/bash
-# libflick reaches nothing that a program, or a preloaded library, defines: a program defines every name of the C library's
-# that libflick and what is linked into it are written with, and does everything that has the runtime work. The names come from
-# the symbols of what was built, so that a new dependency is tested by itself.
+# Checks that libflick calls no function that a program or a preloaded library defines. A program
+# defines every name of the C library's that libflick, and the libraries linked into it, refer to.
+# Then it uses all parts of the runtime. The names come from the symbols of the built files, so that
+# a new dependency is tested by itself.
 #
 #   run.sh
 #
@@ -31,19 +32,19 @@ libc=$(clang-19 -print-file-name=libc.so.6)
 libgcc=$(clang-19 -print-file-name=libgcc_s.so.1)
 libm=$(clang-19 -print-file-name=libm.so.6)
 names() { awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u; }
-# Functions only: what is data of the C library cannot be a function of the program's.
+# Only functions count, because data of the C library cannot be a function of the program's.
 nm -D --defined-only "$libc" "$libm" | grep -E ' [TWi] ' | names >of-libc
-# All symbols of the runtime, those that it has of its own under these names, too; what libgcc asks for.
+# All symbols of the runtime, also those that it defines itself, and the symbols that libgcc needs.
 {
   llvm-nm-19 "$lib/libflick.so"
   llvm-nm-19 "$CARGO_TARGET_DIR/release/libflick_static.a" 2>/dev/null
   nm -D --undefined-only "$libgcc"
 } | names | comm -12 - of-libc >reached
-# Names that the C language keeps for the library, and those that the program's own calls are led by: the runtime stands
-# in front of them (libflick.so exports them), or gets NxP code's blocks from them.
+# Names that the C language reserves for the library, and names that carry the program's own calls.
+# The runtime interposes these (libflick.so exports them), or gets NxP code's blocks from them.
 nm -D --defined-only "$lib/libflick.so" | names >offered
 grep -Ev '^(_|$)' reached | comm -23 - offered | grep -Evx 'malloc|calloc|memalign|posix_memalign|aligned_alloc' >asked
-# What working.c defines; all others must not be called.
+# The names that working.c defines. No other function of the list may be called.
 clang-19 -O1 -fno-builtin -fPIC -c "$here/working.c" -o working.o
 nm --defined-only --extern-only working.o | names >working
 comm -23 asked working >never
@@ -63,7 +64,8 @@ static_needs_kept_names() {
 }
 ok "libflick.a needs kept names" static_needs_kept_names
 
-# A program without NxP code says which of the names it reaches itself, through the C and C++ libraries: these are left out.
+# A program without NxP code prints the names that it reaches itself, through the C and C++
+# libraries. These are left out.
 definitions() { # OUT
   {
     while read -r name; do
@@ -96,7 +98,8 @@ same() { # PROGRAM STATISTICS...
   local program=$1 status=0
   shift
   "$@" "./$program" 9>called >output 2>err || status=$?
-  # The C library of a static program and C++'s call the program's functions for their own purposes: how often is not compared.
+  # The C and C++ libraries of a static program call the program's functions for their own purposes.
+  # The number of these calls is not compared.
   case $program in *-static-* | c++*) filter='^[0-9]*$' ;; *) filter='^$' ;; esac
   if [ $status != 0 ] || ! diff <(grep -v "$filter" expected) <(grep -v "$filter" output); then
     echo "status $status, called: $(cat called)"
@@ -117,7 +120,7 @@ for kind in c c++; do
       definitions definitions.o <left
       : >called
       if ! "$driver" "$mode" -pthread $objects working.o definitions.o -o plain 2>err; then
-        # What the C library's other parts are defined with is refused by the linker.
+        # The linker refuses names that are defined together with other parts of the C library.
         sed -n "s/.*multiple definition of \`\([^']*\)'.*/\1/p" err | sort -u >called
       elif ./plain 9>called >expected 2>err; then
         break
@@ -140,7 +143,7 @@ for kind in c c++; do
   done
 done
 
-# The definitions in a library in front of everything.
+# Now the definitions are in a library in front of all others.
 cp never left
 while :; do
   definitions definitions.o <left

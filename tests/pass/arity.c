@@ -1,7 +1,7 @@
 // Records of the registers that functions get arguments in, give results back in and hand over: address; then
 // arguments, results, arguments of calls (bit n: a(n), bit 8 + n: fa(n)), flags.
-// RUN: flick -O2 -c $s -o $t.o && nxp $t.o $t.nxp && { llvm-objdump-19 -r $t.nxp; llvm-objdump-19 -s -j .flick.arity $t.nxp; } | check $s
-// RUN: flick -O0 -c $s -o $t.o && nxp $t.o $t.nxp && links $t.o
+// RUN: %flick -O2 -c %s -o %t.o && %nxp %t.o %t.nxp && { llvm-objdump-19 -r %t.nxp; llvm-objdump-19 -s -j .flick.arity %t.nxp; } | FileCheck %s
+// RUN: %flick -O0 -c %s -o %t.o && %nxp %t.o %t.nxp && %links %t.o
 #include "flick.h"
 
 // CHECK: RELOCATION RECORDS FOR [.flick.arity]:

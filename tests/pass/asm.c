@@ -1,8 +1,8 @@
 // Empty inline assembly is a barrier on both sides and loses its x86-64 clobbers; that which only pauses or
 // orders memory becomes RV64's.
-// RUN: for o in 0 2; do flick -O$o -c $s -o $t.o && links $t.o || exit 1; done
-// RUN: places $t.o | grep -c mark | grep -x 7
-// RUN: dis $t.o | check $s
+// RUN: for o in 0 2; do %flick -O$o -c %s -o %t.o && %links %t.o || exit 1; done
+// RUN: %places %t.o | grep -c mark | grep -x 7
+// RUN: %dis %t.o | FileCheck %s
 #include <flick.h>
 
 FLICK_NXP int barrier(int *p) {

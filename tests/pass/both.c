@@ -1,9 +1,9 @@
 // Inline functions and small leaves are compiled for both sides when NxP code calls them.
-// RUN: flick -O1 -c $s -o $t.o && dis $t.o | check $s
-// RUN: places $t.o | check $s --check-prefix=PLACE
-// RUN: llvm-nm-19 $t.o | check $s --check-prefix=HOST
-// RUN: links $t.o
-// RUN: flick -O0 -c $s -o $t.o && links $t.o
+// RUN: %flick -O1 -c %s -o %t.o && %dis %t.o | FileCheck %s
+// RUN: %places %t.o | FileCheck %s --check-prefix=PLACE
+// RUN: llvm-nm-19 %t.o | FileCheck %s --check-prefix=HOST
+// RUN: %links %t.o
+// RUN: %flick -O0 -c %s -o %t.o && %links %t.o
 #include <flick.h>
 
 int sink(int);
@@ -49,5 +49,5 @@ FLICK_NXP int work(int x) {
 }
 
 // Random placement wants crossings: leaves are not copied.
-// RUN: flick -O1 -DRANDOM -mllvm -flick-random=1:0 -c $s -o $t.o && dis $t.o | check $s --check-prefix=RANDOM
+// RUN: %flick -O1 -DRANDOM -mllvm -flick-random=1:0 -c %s -o %t.o && %dis %t.o | FileCheck %s --check-prefix=RANDOM
 // RANDOM: R_RISCV_CALL_PLT __flick_call_leaf

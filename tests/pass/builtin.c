@@ -1,5 +1,5 @@
 // The program's own memcpy and strlen stay loops on the NxP.
-// RUN: flick -O2 -c $s -o $t.o && dis $t.o | check $s
+// RUN: %flick -O2 -c %s -o %t.o && %dis %t.o | FileCheck %s
 #include <flick.h>
 
 // CHECK-LABEL: <__flick_nxp_memcpy>:

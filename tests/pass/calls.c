@@ -1,7 +1,7 @@
 // Calls that leave the unit: by name when both conventions agree, else through a stub.
-// RUN: flick -O1 -c $s -o $t.o && dis $t.o | check $s
-// RUN: nxp $t.o $t.n && llvm-readelf-19 -p .rodata.str1.1 $t.n | check $s --check-prefix=TEXT
-// RUN: links $t.o
+// RUN: %flick -O1 -c %s -o %t.o && %dis %t.o | FileCheck %s
+// RUN: %nxp %t.o %t.n && llvm-readelf-19 -p .rodata.str1.1 %t.n | FileCheck %s --check-prefix=TEXT
+// RUN: %links %t.o
 #include <flick.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +71,6 @@ FLICK_NXP int heap(void) {
 // CHECK: R_RISCV_GOT_HI20 maybe
 // CHECK: R_RISCV_CALL_PLT __flick_call_maybe
 FLICK_NXP int weakly(int x) { return maybe ? maybe(x) + 1 : x; }
-// RUN: llvm-nm-19 $t.n | check $s --check-prefix=WEAK
+// RUN: llvm-nm-19 %t.n | FileCheck %s --check-prefix=WEAK
 // WEAK-DAG: w __flick_call_maybe
 // WEAK-DAG: w maybe

@@ -1,6 +1,6 @@
 // Cleanups of C under -fexceptions run on the ordinary way and in a landing pad.
-// RUN: flick -O0 -fexceptions -c $s -o $t.o && dis $t.o | check $s && links $t.o
-// RUN: flick -O2 -fexceptions -c $s -o $t.o && dis $t.o | check $s && links $t.o
+// RUN: %flick -O0 -fexceptions -c %s -o %t.o && %dis %t.o | FileCheck %s && %links %t.o
+// RUN: %flick -O2 -fexceptions -c %s -o %t.o && %dis %t.o | FileCheck %s && %links %t.o
 #include <flick.h>
 
 int ext(int);

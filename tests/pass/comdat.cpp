@@ -1,10 +1,10 @@
 // Inline functions: gate, twin and record in the function's group, NxP code in a group of its own.
-// RUN: flick -O2 -S $s -o $t.s && check $s <$t.s
-// RUN: flick -O2 -c $s -o $t.o && llvm-readelf-19 -gW $t.o | check $s --check-prefix=GROUP
-// RUN: nxp $t.o $t.nxp && llvm-readelf-19 -gsW $t.nxp | check $s --check-prefix=NXP
-// RUN: flick -O0 -DSECOND -c $s -o $t.0.o && links $t.o $t.0.o
-// RUN: flick -O2 -fno-addrsig -fno-integrated-as -c $s -o $t.as.o
-// RUN: llvm-readelf-19 -gW $t.as.o | check $s --check-prefix=GROUP
+// RUN: %flickxx -O2 -S %s -o %t.s && FileCheck %s <%t.s
+// RUN: %flickxx -O2 -c %s -o %t.o && llvm-readelf-19 -gW %t.o | FileCheck %s --check-prefix=GROUP
+// RUN: %nxp %t.o %t.nxp && llvm-readelf-19 -gsW %t.nxp | FileCheck %s --check-prefix=NXP
+// RUN: %flickxx -O0 -DSECOND -c %s -o %t.0.o && %links %t.o %t.0.o
+// RUN: %flickxx -O2 -fno-addrsig -fno-integrated-as -c %s -o %t.as.o
+// RUN: llvm-readelf-19 -gW %t.as.o | FileCheck %s --check-prefix=GROUP
 #include <flick.h>
 
 // CHECK-DAG: .section .text._Z6placedi,"axG",@progbits,_Z6placedi,comdat

@@ -1,7 +1,7 @@
 // What RV64's convention does not carry as the crossing wants it: 16-byte vectors and 128-bit integers are
 // two integers, two floats a double, half precision a float; a variadic function finds a va_list in t2.
-// RUN: flick -O2 -c $s -o $t.o && dis $t.o | check $s && links $t.o
-// RUN: flick -O0 -g -c $s -o $t.o && links $t.o
+// RUN: %flick -O2 -c %s -o %t.o && %dis %t.o | FileCheck %s && %links %t.o
+// RUN: %flick -O0 -g -c %s -o %t.o && %links %t.o
 #include <flick.h>
 #include <stdarg.h>
 

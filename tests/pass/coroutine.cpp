@@ -1,8 +1,8 @@
 // Coroutines stay on the host: refused where they are placed by name, left where chance chose them.
-// RUN: not flick -std=c++20 -DMARKED -c $s -o $t.o 2>&1 | check $s
-// RUN: flick -std=c++20 -O2 -mllvm -flick-random=1:100 -c $s -o $t.o && links $t.o
-// RUN: flick -std=c++20 -O0 -mllvm -flick-random=1:100 -c $s -o $t.o && links $t.o
-// RUN: places $t.o | check $s --check-prefix=PLACES
+// RUN: not %flickxx -std=c++20 -DMARKED -c %s -o %t.o 2>&1 | FileCheck %s
+// RUN: %flickxx -std=c++20 -O2 -mllvm -flick-random=1:100 -c %s -o %t.o && %links %t.o
+// RUN: %flickxx -std=c++20 -O0 -mllvm -flick-random=1:100 -c %s -o %t.o && %links %t.o
+// RUN: %places %t.o | FileCheck %s --check-prefix=PLACES
 #include <coroutine>
 #include <flick.h>
 

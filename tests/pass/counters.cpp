@@ -1,8 +1,8 @@
 // Profile counters that the front end writes count the host's copies; NxP code has none.
-// RUN: flick -O1 @counters.flags -S -emit-llvm $s -o - | check $s
-// RUN: flick -O1 @counters.flags -c $s -o $t.o && dis $t.o | check $s --check-prefix=NXP
-// RUN: links $t.o
-// RUN: flick -O0 @counters.flags -fcoverage-mcdc -c $s -o $t.o && links $t.o
+// RUN: %flickxx -O1 @%S/counters.flags -S -emit-llvm %s -o - | FileCheck %s
+// RUN: %flickxx -O1 @%S/counters.flags -c %s -o %t.o && %dis %t.o | FileCheck %s --check-prefix=NXP
+// RUN: %links %t.o
+// RUN: %flickxx -O0 @%S/counters.flags -fcoverage-mcdc -c %s -o %t.o && %links %t.o
 #include <flick.h>
 
 // CHECK: define internal {{.*}} @__flick_twin__Z6placedii

@@ -1,6 +1,6 @@
 // FLICK_NXP_DATA variables share one writable, page-aligned section.
-// RUN: flick -O2 -c $s -o $t.o && llvm-readelf-19 -sSW $t.o | check $s
-// RUN: flick -O2 -fcommon -c $s -o $t.o && llvm-readelf-19 -sSW $t.o | check $s
+// RUN: %flick -O2 -c %s -o %t.o && llvm-readelf-19 -sSW %t.o | FileCheck %s
+// RUN: %flick -O2 -fcommon -c %s -o %t.o && llvm-readelf-19 -sSW %t.o | FileCheck %s
 #include <flick.h>
 
 // CHECK: [ [[#INDEX:]]] flick_nxp_data PROGBITS {{.*}} WA 0 0 4096

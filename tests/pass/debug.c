@@ -1,11 +1,11 @@
 // With -g both halves have their own line table and the object links. The NxP half's tells lines and
 // inlined calls, and nothing else: a function with a label and variables in inlined scopes that lost
 // their code was more than LLVM's DWARF writer could do.
-// RUN: flick -O2 -g -c $s -o $t.o && nxp $t.o $t.n && llvm-dwarfdump-19 --debug-info --debug-line $t.n | check $s
-// RUN: llvm-dwarfdump-19 --debug-info $t.n | not grep -E 'DW_TAG_(variable|formal_parameter|label|base_type)'
-// RUN: llvm-dwarfdump-19 --verify $t.o && links $t.o
-// RUN: flick -O0 -g3 -c $s -o $t.o && nxp $t.o $t.n && llvm-dwarfdump-19 --debug-line $t.n | grep is_stmt && links $t.o
-// RUN: llvm-dwarfdump-19 --debug-info $t.o | check $s --check-prefix=HOST
+// RUN: cd %S && %flick -O2 -g -c debug.c -o %t.o && %nxp %t.o %t.n && llvm-dwarfdump-19 --debug-info --debug-line %t.n | FileCheck debug.c
+// RUN: llvm-dwarfdump-19 --debug-info %t.n | not grep -E 'DW_TAG_(variable|formal_parameter|label|base_type)'
+// RUN: llvm-dwarfdump-19 --verify %t.o && %links %t.o
+// RUN: %flick -O0 -g3 -c debug.c -o %t.o && %nxp %t.o %t.n && llvm-dwarfdump-19 --debug-line %t.n | grep is_stmt && %links %t.o
+// RUN: llvm-dwarfdump-19 --debug-info %t.o | FileCheck debug.c --check-prefix=HOST
 #include <flick.h>
 
 // CHECK-DAG: DW_AT_name ("debug.c")

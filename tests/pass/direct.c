@@ -1,7 +1,7 @@
 // Calls inside the unit: direct to strong NxP code, by name to what the linker may replace; addresses are
 // those of gates.
-// RUN: flick -O1 -c $s -o $t.o && dis $t.o | check $s
-// RUN: links $t.o
+// RUN: %flick -O1 -c %s -o %t.o && %dis %t.o | FileCheck %s
+// RUN: %links %t.o
 #include <flick.h>
 
 FLICK_NXP __attribute__((noinline)) int strong(int x) { return x * 3 + 1; }

@@ -1,7 +1,7 @@
 // The gate: linkage, visibility, section, alias, CFI, record.
-// RUN: flick -O2 -S $s -o $t.s && check $s <$t.s
-// RUN: flick -O2 -c $s -o $t.o && llvm-readelf-19 -sSW $t.o | check $s --check-prefix=ELF
-// RUN: links $t.o
+// RUN: %flick -O2 -S %s -o %t.s && FileCheck %s <%t.s
+// RUN: %flick -O2 -c %s -o %t.o && llvm-readelf-19 -sSW %t.o | FileCheck %s --check-prefix=ELF
+// RUN: %links %t.o
 #include <flick.h>
 
 // CHECK: .section .text.plain,"ax",@progbits

@@ -1,14 +1,14 @@
 // A function with a name that LLVM knows is not compiled to a call of itself, on either side, also if the name
 // is an alias's or a label's; and what the program defines is not believed to do what the library's does.
-// RUN: flick -O2 -fno-inline -S -emit-llvm $s -o $t.ll && check $s -input-file=$t.ll
-// RUN: flick -O2 -c $s -o $t.o && dis $t.o | check $s --check-prefix=NXP
-// RUN: flick -O2 -c $s -o $t.o && llvm-objdump-19 -dr $t.o | check $s --check-prefix=HOST
+// RUN: %flick -O2 -fno-inline -S -emit-llvm %s -o %t.ll && FileCheck %s -input-file=%t.ll
+// RUN: %flick -O2 -c %s -o %t.o && %dis %t.o | FileCheck %s --check-prefix=NXP
+// RUN: %flick -O2 -c %s -o %t.o && llvm-objdump-19 -dr %t.o | FileCheck %s --check-prefix=HOST
 
 // Every name, defined and placed: each twin has its guard. Allocators stay on the host.
-// RUN: known $t.known && grep -vxE '(m|c|re|v|pv)alloc|free|aligned_alloc|memalign|posix_memalign|reallocarray|strn?dup' $t.known >$t.names
-// RUN: sed 's/.*/void own_&(void) __asm__("&"); void own_&(void) { side(); }/; 1i void side(void);' $t.names >$t.all.c
-// RUN: flick -O2 -S -emit-llvm -mllvm -flick-random=1:100 $t.all.c -o $t.all.ll
-// RUN: grep -o 'no-builtin-[^"]*' $t.all.ll | sed 's/no-builtin-//' | sort -u | diff $t.names -
+// RUN: %known %t.known && grep -vxE '(m|c|re|v|pv)alloc|free|aligned_alloc|memalign|posix_memalign|reallocarray|strn?dup' %t.known >%t.names
+// RUN: sed 's/.*/void own_&(void) __asm__("&"); void own_&(void) { side(); }/; 1i void side(void);' %t.names >%t.all.c
+// RUN: %flick -O2 -S -emit-llvm -mllvm -flick-random=1:100 %t.all.c -o %t.all.ll
+// RUN: grep -o 'no-builtin-[^"]*' %t.all.ll | sed 's/no-builtin-//' | sort -u | diff %t.names -
 #include <flick.h>
 
 // NXP-LABEL: <__flick_nxp_memset>:

@@ -1,7 +1,7 @@
 // flick.h under every standard of C++, with flick and without.
-// RUN: for v in 98 11 14 17 20; do flick -std=c++$v @header.warn $s || exit; done
-// RUN: for v in 98 11 14 17 20; do $clang $inc -std=c++$v @header.warn $s || exit; done
-// RUN: for v in 98 11 14 17 20; do g++ $inc -std=c++$v @header.warn $s || exit; done
+// RUN: for v in 98 11 14 17 20; do %flickxx -std=c++$v @%S/header.warn %s || exit; done
+// RUN: for v in 98 11 14 17 20; do %clangxx -I%include -std=c++$v @%S/header.warn %s || exit; done
+// RUN: for v in 98 11 14 17 20; do g++ -I%include -std=c++$v @%S/header.warn %s || exit; done
 #include <flick.h>
 
 struct Holder {

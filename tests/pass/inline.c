@@ -1,8 +1,8 @@
 // C99 and GNU inline definitions: copied when unplaced, left to the unit that defines them when placed.
-// RUN: flick -O2 -c $s -o $t.o && dis $t.o | check $s
-// RUN: llvm-nm-19 $t.o | check $s --check-prefix=HOST
-// RUN: links $t.o
-// RUN: flick -O0 -c $s -o $t.o && links $t.o
+// RUN: %flick -O2 -c %s -o %t.o && %dis %t.o | FileCheck %s
+// RUN: llvm-nm-19 %t.o | FileCheck %s --check-prefix=HOST
+// RUN: %links %t.o
+// RUN: %flick -O0 -c %s -o %t.o && %links %t.o
 #include <flick.h>
 
 int sink(int);

@@ -1,8 +1,8 @@
 // An inline function that is too large to be inlined stays a function of its own in both halves, as
 // clang has it, though nothing but one NxP function of the unit calls it.
-// RUN: plain -O2 -c $s -o $t.o && llvm-nm-19 $t.o | check $s --check-prefix=CLANG
-// RUN: flick -O2 -c $s -o $t.o && llvm-nm-19 $t.o | check $s
-// RUN: dis $t.o | check $s --check-prefix=NXP && links $t.o
+// RUN: %plainxx -O2 -c %s -o %t.o && llvm-nm-19 %t.o | FileCheck %s --check-prefix=CLANG
+// RUN: %flickxx -O2 -c %s -o %t.o && llvm-nm-19 %t.o | FileCheck %s
+// RUN: %dis %t.o | FileCheck %s --check-prefix=NXP && %links %t.o
 #include <flick.h>
 
 #define STEP(N) x = (x ^ table[x & 255]) * ((N) * 2 + 1) + (x >> ((N) % 31));

@@ -1,7 +1,7 @@
 // Records of where jumps through registers lead: the number of targets and of jumps, and the addresses of either.
-// RUN: flick -O2 -c $s -o $t.o && nxp $t.o $t.nxp && { llvm-objdump-19 -s -j .flick.jumps $t.nxp; llvm-objdump-19 -r $t.nxp; } | check $s
-// RUN: for o in 0 1 s; do flick -O$o -ffunction-sections -c $s -o $t.o && links $t.o && nxp $t.o $t.nxp && llvm-objdump-19 -s -j .flick.jumps $t.nxp | check $s --check-prefix=ALL || exit 1; done
-// RUN: flick -x c++ -O2 -c $s -o $t.o && nxp $t.o $t.nxp && llvm-readelf-19 -gW $t.nxp | check $s --check-prefix=GROUP
+// RUN: %flick -O2 -c %s -o %t.o && %nxp %t.o %t.nxp && { llvm-objdump-19 -s -j .flick.jumps %t.nxp; llvm-objdump-19 -r %t.nxp; } | FileCheck %s
+// RUN: for o in 0 1 s; do %flick -O$o -ffunction-sections -c %s -o %t.o && %links %t.o && %nxp %t.o %t.nxp && llvm-objdump-19 -s -j .flick.jumps %t.nxp | FileCheck %s --check-prefix=ALL || exit 1; done
+// RUN: %flick -x c++ -O2 -c %s -o %t.o && %nxp %t.o %t.nxp && llvm-readelf-19 -gW %t.nxp | FileCheck %s --check-prefix=GROUP
 #include "flick.h"
 
 // A tail call leads to no place of its function.

@@ -1,7 +1,7 @@
 // Tables of label addresses: each half has its own copy.
-// RUN: for o in 0 2; do flick -O$o -c $s -o $t.o && links $t.o && nxp $t.o $t.n && llvm-nm-19 $t.n | check $s || exit 1; done
-// RUN: llvm-nm-19 $t.o | check $s
-// RUN: not flick -O1 -DWRITE -c $s -o $t.o 2>$t.err; check $s --check-prefix=WRITE <$t.err
+// RUN: for o in 0 2; do %flick -O$o -c %s -o %t.o && %links %t.o && %nxp %t.o %t.n && llvm-nm-19 %t.n | FileCheck %s || exit 1; done
+// RUN: llvm-nm-19 %t.o | FileCheck %s
+// RUN: not %flick -O1 -DWRITE -c %s -o %t.o 2>%t.err; FileCheck %s --check-prefix=WRITE <%t.err
 #include <flick.h>
 
 // CHECK: {{[rd]}} dispatch.table

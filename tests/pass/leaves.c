@@ -1,9 +1,9 @@
 // Small functions that call only such functions, or inline ones, or libnxp's, are copied, too; those
 // that may come to the host or to themselves are not.
-// RUN: flick -O1 -c $s -o $t.o && places $t.o | check $s
-// RUN: dis $t.o | check $s --check-prefix=NXP && links $t.o
-// RUN: flick -O0 -c $s -o $t.o && links $t.o && places $t.o | check $s
-// RUN: flick -O1 -mllvm -flick-no-leaves -c $s -o $t.o && places $t.o | check $s --check-prefix=NONE
+// RUN: %flick -O1 -c %s -o %t.o && %places %t.o | FileCheck %s
+// RUN: %dis %t.o | FileCheck %s --check-prefix=NXP && %links %t.o
+// RUN: %flick -O0 -c %s -o %t.o && %links %t.o && %places %t.o | FileCheck %s
+// RUN: %flick -O1 -mllvm -flick-no-leaves -c %s -o %t.o && %places %t.o | FileCheck %s --check-prefix=NONE
 #include <flick.h>
 #define COPY __attribute__((noinline)) static
 

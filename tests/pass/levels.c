@@ -1,9 +1,9 @@
 // Every optimisation level, code model and kind of output.
-// RUN: for o in 0 1 2 3 s z g; do flick -O$o -c $s -o $t.o && links $t.o || exit 1; done
-// RUN: for f in -fPIC -fno-pie -fPIE -fcf-protection -fstack-protector-all -fno-plt -masm=intel -ffunction-sections -fdata-sections -march=x86-64-v3 -fstack-clash-protection -pg -fno-asynchronous-unwind-tables -ftrapv -fwrapv -ffast-math -fno-builtin -ffreestanding -mcmodel=large; do flick -O2 $f -c $s -o $t.o && links $t.o || { echo $f; exit 1; }; done
-// RUN: flick -O2 -emit-llvm -S $s -o $t.ll && flick -O2 -S $s -o $t.s && plain -c $t.s -o $t.o && links $t.o
-// RUN: flick -O2 -masm=intel -S $s -o $t.s && plain -c $t.s -o $t.o && links $t.o
-// RUN: nxp $t.o $t.n && llvm-readelf-19 -hAW $t.n | check $s
+// RUN: for o in 0 1 2 3 s z g; do %flick -O$o -c %s -o %t.o && %links %t.o || exit 1; done
+// RUN: for f in -fPIC -fno-pie -fPIE -fcf-protection -fstack-protector-all -fno-plt -masm=intel -ffunction-sections -fdata-sections -march=x86-64-v3 -fstack-clash-protection -pg -fno-asynchronous-unwind-tables -ftrapv -fwrapv -ffast-math -fno-builtin -ffreestanding -mcmodel=large; do %flick -O2 $f -c %s -o %t.o && %links %t.o || { echo $f; exit 1; }; done
+// RUN: %flick -O2 -emit-llvm -S %s -o %t.ll && %flick -O2 -S %s -o %t.s && %plain -c %t.s -o %t.o && %links %t.o
+// RUN: %flick -O2 -masm=intel -S %s -o %t.s && %plain -c %t.s -o %t.o && %links %t.o
+// RUN: %nxp %t.o %t.n && llvm-readelf-19 -hAW %t.n | FileCheck %s
 // CHECK: Machine: RISC-V
 // CHECK: Flags: 0x5, RVC, double-float ABI
 // CHECK: Value: rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_zicsr2p0_zifencei2p0_zmmul1p0_zba1p0_zbb1p0_zbs1p0

@@ -1,16 +1,16 @@
 // What LLVM knows of the C library holds for NxP code as for the host's: no calls where clang makes none, and
 // the calls that are left or made anew cross with the host's signatures.
-// RUN: flick -O2 -c $s -o $t.o && dis $t.o | check $s
-// RUN: links $t.o
-// RUN: flick -O0 -c $s -o $t.0.o && links $t.0.o
+// RUN: %flick -O2 -c %s -o %t.o && %dis %t.o | FileCheck %s
+// RUN: %links %t.o
+// RUN: %flick -O0 -c %s -o %t.0.o && %links %t.0.o
 
 // Every function that LLVM knows and the host's libraries have, but those of long double, is called by the
 // programs of the corpus that compare with plain clang.
-// RUN: known $t.known
-// RUN: for l in libc.so.6 libm.so.6 libstdc++.so.6; do nm -D --defined-only $(plain -print-file-name=$l); done | sed -n 's/.* \(.*\)@@.*/\1/p' | sort -u >$t.host
-// RUN: comm -12 $t.known $t.host | grep -vxE 'gets|strtold' | awk '{n[$0]} END {for (i in n) {b = i; if (!(sub(/l$/, "", b) && (b in n) && (b "f" in n))) print i}}' | sort >$t.wanted
-// RUN: for f in ../c/library_*.c ../cpp/library_*.cpp; do plain -w -D_GNU_SOURCE -O0 -fno-builtin -c $f -o $t.u.o && nm -u $t.u.o; done | awk '{print $2}' | sort -u >$t.called
-// RUN: test $(wc -l <$t.wanted) -gt 290 && comm -23 $t.wanted $t.called | not grep .
+// RUN: %known %t.known
+// RUN: for l in libc.so.6 libm.so.6 libstdc++.so.6; do nm -D --defined-only $(%plain -print-file-name=$l); done | sed -n 's/.* \(.*\)@@.*/\1/p' | sort -u >%t.host
+// RUN: comm -12 %t.known %t.host | grep -vxE 'gets|strtold' | awk '{n[$0]} END {for (i in n) {b = i; if (!(sub(/l$/, "", b) && (b in n) && (b "f" in n))) print i}}' | sort >%t.wanted
+// RUN: for f in %S/../c/library_*.c %S/../cpp/library_*.cpp; do %plain -w -D_GNU_SOURCE -O0 -fno-builtin -c $f -o %t.u.o && nm -u %t.u.o; done | awk '{print $2}' | sort -u >%t.called
+// RUN: test $(wc -l <%t.wanted) -gt 290 && comm -23 %t.wanted %t.called | not grep .
 #include <flick.h>
 #include <math.h>
 #include <stdio.h>

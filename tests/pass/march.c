@@ -1,9 +1,9 @@
 // The instruction set of NxP code: the default, one without extensions, one with more.
-// RUN: flick -O2 -c $s -o $t.o && dis $t.o | check $s
-// RUN: flick -O2 -mllvm -flick-nxp-march=rv64imafd -c $s -o $t.o && dis $t.o | check $s --check-prefix=LESS
-// RUN: nxp $t.o $t.n && llvm-readelf-19 -hA $t.n | check $s --check-prefix=HEADER
-// RUN: flick -O2 -mllvm -flick-nxp-march=rv64imafdc_zicond_zicsr_zifencei_zba -c $s -o $t.o && dis $t.o | check $s --check-prefix=MORE
-// RUN: not flick -mllvm -flick-nxp-march=rv64gc_zoo -c $s -o $t.o 2>$t.err; check $s --check-prefix=NONE <$t.err
+// RUN: %flick -O2 -c %s -o %t.o && %dis %t.o | FileCheck %s
+// RUN: %flick -O2 -mllvm -flick-nxp-march=rv64imafd -c %s -o %t.o && %dis %t.o | FileCheck %s --check-prefix=LESS
+// RUN: %nxp %t.o %t.n && llvm-readelf-19 -hA %t.n | FileCheck %s --check-prefix=HEADER
+// RUN: %flick -O2 -mllvm -flick-nxp-march=rv64imafdc_zicond_zicsr_zifencei_zba -c %s -o %t.o && %dis %t.o | FileCheck %s --check-prefix=MORE
+// RUN: not %flick -mllvm -flick-nxp-march=rv64gc_zoo -c %s -o %t.o 2>%t.err; FileCheck %s --check-prefix=NONE <%t.err
 // HEADER: Flags: 0x4, double-float ABI
 // HEADER: Value: rv64i2p1_m2p0_a2p1_f2p2_d2p2_zicsr2p0_zmmul1p0{{$}}
 // NONE: [FLK0104] -Xnxp=-march=rv64gc_zoo:

@@ -1,5 +1,5 @@
 // Marks that contradict each other or stand in the wrong place.
-// RUN: not flick -O1 -c $s -o $t.o 2>$t.err; check $s <$t.err
+// RUN: not %flick -O1 -c %s -o %t.o 2>%t.err; FileCheck %s <%t.err
 #include <flick.h>
 
 // CHECK-DAG: marks.c:[[#@LINE+1]]:{{.*}}error: [FLK0201] contradictory placement of 'torn': it is marked FLICK_NXP and FLICK_HOST

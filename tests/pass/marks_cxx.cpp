@@ -1,8 +1,8 @@
 // What a mark means on each thing that C++ can put it on.
-// RUN: flick -std=c++20 -O0 -c $s -o $t.o && links $t.o
-// RUN: places $t.o | cut -f 3-5 | llvm-cxxfilt-19 | sort >$t.places && check $s <$t.places
-// RUN: not grep -e 'Both::over' -e '::other' $t.places
-// RUN: flick -std=c++20 -O2 -c $s -o $t.o && links $t.o
+// RUN: %flickxx -std=c++20 -O0 -c %s -o %t.o && %links %t.o
+// RUN: %places %t.o | cut -f 3-5 | llvm-cxxfilt-19 | sort >%t.places && FileCheck %s <%t.places
+// RUN: not grep -e 'Both::over' -e '::other' %t.places
+// RUN: %flickxx -std=c++20 -O2 -c %s -o %t.o && %links %t.o
 #include <flick.h>
 
 struct Left {

@@ -1,9 +1,9 @@
 // Library functions that the code generator would call by itself go the ordinary way, so that float results
 // are boxed; what RV64 has instructions for stays inline.
-// RUN: flick -O2 -fno-math-errno -c $s -o $t.o && dis $t.o | check $s
-// RUN: links $t.o
-// RUN: flick -O2 -ffast-math -c $s -o $t.o && links $t.o
-// RUN: flick -O2 -frounding-math -ffp-exception-behavior=strict -c $s -o $t.o && links $t.o
+// RUN: %flick -O2 -fno-math-errno -c %s -o %t.o && %dis %t.o | FileCheck %s
+// RUN: %links %t.o
+// RUN: %flick -O2 -ffast-math -c %s -o %t.o && %links %t.o
+// RUN: %flick -O2 -frounding-math -ffp-exception-behavior=strict -c %s -o %t.o && %links %t.o
 #include <flick.h>
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // C++20 modules: names in placement files are those of the source, without the module.
-// RUN: printf '%s\n' 'nxp area' 'nxp class Square' 'host Square::host()' 'nxp in::part(int)' >$t.place
-// RUN: flick -std=c++20 -O0 -x c++-module -mllvm -flick-place=$t.place -c $s -o $t.o && links $t.o
-// RUN: places $t.o | cut -f 3-4 | llvm-cxxfilt-19 | sort >$t.places && check $s <$t.places
+// RUN: printf '%%s\n' 'nxp area' 'nxp class Square' 'host Square::host()' 'nxp in::part(int)' >%t.place
+// RUN: %flickxx -std=c++20 -O0 -x c++-module -mllvm -flick-place=%t.place -c %s -o %t.o && %links %t.o
+// RUN: %places %t.o | cut -f 3-4 | llvm-cxxfilt-19 | sort >%t.places && FileCheck %s <%t.places
 export module shape.round;
 
 // CHECK-DAG: area@shape.round(int, int) nxp

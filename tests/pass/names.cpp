@@ -1,10 +1,10 @@
 // C++ names in placement files: qualified, with and without template arguments, whole signatures,
 // classes and namespaces, thunks, operators, ABI tags.
-// RUN: flick -std=c++17 -O0 -mllvm -flick-place=names.place -c $s -o $t.o && links $t.o
-// RUN: places $t.o | cut -f 3-5 | llvm-cxxfilt-19 | sort >$t.places && check $s <$t.places
-// RUN: not grep -e 'Stack<long>' -e 'twice<long>' -e '^cut(int)' $t.places
-// RUN: echo 'nxp two words' >$t.bad
-// RUN: not flick -mllvm -flick-place=$t.bad -c $s -o $t.o 2>&1 | check $s --check-prefix=BAD
+// RUN: cd %S && %flickxx -std=c++17 -O0 -mllvm -flick-place=names.place -c names.cpp -o %t.o && %links %t.o
+// RUN: %places %t.o | cut -f 3-5 | llvm-cxxfilt-19 | sort >%t.places && FileCheck names.cpp <%t.places
+// RUN: not grep -e 'Stack<long>' -e 'twice<long>' -e '^cut(int)' %t.places
+// RUN: echo 'nxp two words' >%t.bad
+// RUN: not %flickxx -mllvm -flick-place=%t.bad -c names.cpp -o %t.o 2>&1 | FileCheck names.cpp --check-prefix=BAD
 // BAD: expected one pattern after 'nxp'
 #include <vector>
 

@@ -1,6 +1,6 @@
 // What only NxP code needs of the host half's inline definitions stays there.
-// RUN: flick -O2 -c $s -o $t.o && llvm-readelf-19 -sW $t.o | check $s
-// RUN: links $t.o
+// RUN: %flickxx -O2 -c %s -o %t.o && llvm-readelf-19 -sW %t.o | FileCheck %s
+// RUN: %links %t.o
 #include <flick.h>
 
 // Its assembly keeps it on the host, and the host half inlines it.

@@ -1,6 +1,6 @@
 // Internal symbols that assembly names keep their names; the NxP half has aliases.
-// RUN: flick -O2 -c $s -o $t.o && llvm-readelf-19 -sW $t.o | check $s
-// RUN: links $t.o
+// RUN: %flick -O2 -c %s -o %t.o && llvm-readelf-19 -sW %t.o | FileCheck %s
+// RUN: %links %t.o
 #include <flick.h>
 
 // CHECK-DAG: OBJECT LOCAL DEFAULT {{.*}} counter{{$}}

@@ -1,7 +1,7 @@
 // An inline function that only NxP functions of its unit call needs no gate here: it is part of
 // them, on both sides, and other units do not see it.
-// RUN: flick -O0 -c $s -o $t.o && llvm-nm-19 $t.o | check $s
-// RUN: dis $t.o | check $s --check-prefix=NXP && links $t.o
+// RUN: %flickxx -O0 -c %s -o %t.o && llvm-nm-19 %t.o | FileCheck %s
+// RUN: %dis %t.o | FileCheck %s --check-prefix=NXP && %links %t.o
 #include <flick.h>
 
 FLICK_NXP inline int helper(int x) { return x * 3; }

@@ -1,10 +1,10 @@
 // A static function that only NxP functions of its unit call is a part of them: either half inlines
 // and drops it, and none of it is compiled where nothing is left to call it.
-// RUN: flick -O1 -c $s -o $t.o && llvm-nm-19 $t.o | check $s
-// RUN: dis $t.o | check $s --check-prefix=NXP && links $t.o
-// RUN: places $t.o | check $s --check-prefix=PLACE
-// RUN: flick -O0 -c $s -o $t.o && links $t.o && llvm-nm-19 $t.o | check $s --check-prefix=O0
-// RUN: flick -O1 -S -emit-llvm $s -o - | check $s --check-prefix=IR
+// RUN: %flick -O1 -c %s -o %t.o && llvm-nm-19 %t.o | FileCheck %s
+// RUN: %dis %t.o | FileCheck %s --check-prefix=NXP && %links %t.o
+// RUN: %places %t.o | FileCheck %s --check-prefix=PLACE
+// RUN: %flick -O0 -c %s -o %t.o && %links %t.o && llvm-nm-19 %t.o | FileCheck %s --check-prefix=O0
+// RUN: %flick -O1 -S -emit-llvm %s -o - | FileCheck %s --check-prefix=IR
 #include <flick.h>
 
 // The marks are gone, other annotations stay.

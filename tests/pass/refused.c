@@ -1,7 +1,7 @@
 // Every construct that cannot be placed is an error at its place; all of a unit are reported.
-// RUN: not flick -mavx -O1 -fexceptions -Wno-everything -c $s -o $t.o 2>$t.err; check $s <$t.err
-// RUN: test ! -e $t.o
-// RUN: plain -mavx -O1 -fexceptions -Wno-everything -c $s -o $t.o
+// RUN: not %flick -mavx -O1 -fexceptions -Wno-everything -c %s -o %t.o 2>%t.err; FileCheck %s <%t.err
+// RUN: test ! -e %t.o
+// RUN: %plain -mavx -O1 -fexceptions -Wno-everything -c %s -o %t.o
 #include <flick.h>
 #include <emmintrin.h>
 #include <unistd.h>

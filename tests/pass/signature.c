@@ -1,6 +1,6 @@
 // Signature texts and the GATE_PLAIN flag (4) of gate records.
-// RUN: flick -O2 -S $s -o $t.s && check $s <$t.s
-// RUN: flick -O2 -c $s -o $t.o && links $t.o
+// RUN: %flick -O2 -S %s -o %t.s && FileCheck %s <%t.s
+// RUN: %flick -O2 -c %s -o %t.o && %links %t.o
 #include <flick.h>
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 // Small integers: the NxP extends what it receives and what it returns.
-// RUN: flick -O2 -c $s -o $t.o && dis $t.o | check $s
+// RUN: %flick -O2 -c %s -o %t.o && %dis %t.o | FileCheck %s
 #include <flick.h>
 
 unsigned char ext(signed char);

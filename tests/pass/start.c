@@ -1,6 +1,6 @@
 // Placed constructors, destructors and main; tables of function pointers hold gates.
-// RUN: flick -O2 -c $s -o $t.o && llvm-readelf-19 -srW $t.o | check $s
-// RUN: links $t.o
+// RUN: %flick -O2 -c %s -o %t.o && llvm-readelf-19 -srW %t.o | FileCheck %s
+// RUN: %links %t.o
 #include <flick.h>
 
 int ext(int);

@@ -1,7 +1,7 @@
 // Internal symbols that both halves use get a unique hidden name; the others keep theirs.
-// RUN: flick -O2 -c $s -o $t.o && llvm-readelf-19 -sW $t.o | check $s
-// RUN: dis $t.o | check $s --check-prefix=NXP
-// RUN: links $t.o
+// RUN: %flick -O2 -c %s -o %t.o && llvm-readelf-19 -sW %t.o | FileCheck %s
+// RUN: %dis %t.o | FileCheck %s --check-prefix=NXP
+// RUN: %links %t.o
 #include <flick.h>
 
 // CHECK-DAG: LOCAL DEFAULT {{.*}} mine{{$}}

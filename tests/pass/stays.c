@@ -1,10 +1,10 @@
 // What a glob or chance chose and cannot be placed stays on the host, and the lines say why; a refusal of a
 // callee can refuse its callers; an exact name is an error.
-// RUN: echo 'nxp *' >$t.place; flick -mavx -O1 -mllvm -flick-place=$t.place -c $s -o $t.o && places $t.o | tr '\t' '|' | check $s
-// RUN: dis $t.o >$t.dis && check $s --check-prefix=NXP <$t.dis && not grep -e nxp_make -e nxp_stops $t.dis
-// RUN: links $t.o
-// RUN: flick -mavx -O1 -mllvm -flick-random=7:100 -c $s -o $t.o && places $t.o | tr '\t' '|' | check $s
-// RUN: echo 'nxp stops' >$t.place; not flick -mavx -O1 -mllvm -flick-place=$t.place -c $s -o $t.o 2>$t.err; check $s --check-prefix=ERROR <$t.err
+// RUN: cd %S && echo 'nxp *' >%t.place; %flick -mavx -O1 -mllvm -flick-place=%t.place -c stays.c -o %t.o && %places %t.o | tr '\t' '|' | FileCheck stays.c
+// RUN: %dis %t.o >%t.dis && FileCheck stays.c --check-prefix=NXP <%t.dis && not grep -e nxp_make -e nxp_stops %t.dis
+// RUN: %links %t.o
+// RUN: %flick -mavx -O1 -mllvm -flick-random=7:100 -c stays.c -o %t.o && %places %t.o | tr '\t' '|' | FileCheck stays.c
+// RUN: echo 'nxp stops' >%t.place; not %flick -mavx -O1 -mllvm -flick-place=%t.place -c stays.c -o %t.o 2>%t.err; FileCheck stays.c --check-prefix=ERROR <%t.err
 #include <flick.h>
 
 typedef float pair __attribute__((vector_size(32)));

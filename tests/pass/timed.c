@@ -1,9 +1,9 @@
 // What -flick-timed adds to host code.
-// RUN: flick -O1 -fno-discard-value-names -mllvm -flick-timed -S -emit-llvm $s -o $t.ll
-// RUN: check $s --input-file=$t.ll
-// RUN: flick -O0 -g -mllvm -flick-timed -c $s -o $t.o
-// RUN: flick -O2 -g -mllvm -flick-timed -c $s -o $t.o
-// RUN: flick -O2 -S -emit-llvm $s -o $t.ll && not grep -q flick_timed $t.ll
+// RUN: %flick -O1 -fno-discard-value-names -mllvm -flick-timed -S -emit-llvm %s -o %t.ll
+// RUN: FileCheck %s --input-file=%t.ll
+// RUN: %flick -O0 -g -mllvm -flick-timed -c %s -o %t.o
+// RUN: %flick -O2 -g -mllvm -flick-timed -c %s -o %t.o
+// RUN: %flick -O2 -S -emit-llvm %s -o %t.ll && not grep -q flick_timed %t.ll
 #include <string.h>
 
 int library(int);

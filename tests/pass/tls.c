@@ -1,8 +1,8 @@
 // Thread-locals: accessors in the host half, calls of them in the NxP half.
-// RUN: flick -O1 -c $s -o $t.o && llvm-nm-19 $t.o | check $s --check-prefix=HOST
-// RUN: dis $t.o | check $s
-// RUN: flick -O2 -fPIC -c $s -o $t.o && links $t.o
-// RUN: flick -O0 -c $s -o $t.o && links $t.o && nxp $t.o $t.n && llvm-readelf-19 -rW $t.n | not grep TLS
+// RUN: %flick -O1 -c %s -o %t.o && llvm-nm-19 %t.o | FileCheck %s --check-prefix=HOST
+// RUN: %dis %t.o | FileCheck %s
+// RUN: %flick -O2 -fPIC -c %s -o %t.o && %links %t.o
+// RUN: %flick -O0 -c %s -o %t.o && %links %t.o && %nxp %t.o %t.n && llvm-readelf-19 -rW %t.n | not grep TLS
 #include <flick.h>
 
 extern __thread int elsewhere;

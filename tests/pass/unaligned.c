@@ -1,5 +1,5 @@
 // x86-64 code accesses memory at any alignment, and so does the NxP: one instruction, not bytes.
-// RUN: flick -O1 -c $s -o $t.o && dis $t.o | check $s
+// RUN: %flick -O1 -c %s -o %t.o && %dis %t.o | FileCheck %s
 #include <flick.h>
 
 // CHECK-LABEL: <__flick_nxp_copy>:

@@ -1,10 +1,10 @@
 // Landing pads are NxP code: cleanups, handlers, throws. Their tables lead to the host's types and
 // personality routine through words that are constants.
-// RUN: flick -O0 -c $s -o $t.o && dis $t.o | check $s
-// RUN: links $t.o && llvm-readelf-19 -SW $work/link.so | check $s --check-prefix=SECTIONS
-// RUN: flick -O2 -c $s -o $t.o && dis $t.o | check $s && links $t.o
-// RUN: flick -O2 -fno-exceptions -DNONE -c $s -o $t.o
-// RUN: dis $t.o | check $s --check-prefix=NONE
+// RUN: %flickxx -O0 -c %s -o %t.o && %dis %t.o | FileCheck %s
+// RUN: %links -o %t.so %t.o && llvm-readelf-19 -SW %t.so | FileCheck %s --check-prefix=SECTIONS
+// RUN: %flickxx -O2 -c %s -o %t.o && %dis %t.o | FileCheck %s && %links %t.o
+// RUN: %flickxx -O2 -fno-exceptions -DNONE -c %s -o %t.o
+// RUN: %dis %t.o | FileCheck %s --check-prefix=NONE
 // SECTIONS: .gcc_except_table
 // SECTIONS: .data.rel.ro
 // SECTIONS-NOT: {{ \.data }}

@@ -1,6 +1,6 @@
 // va_list has the host's layout: va_arg reads it, va_copy copies its 24 bytes, va_end does nothing.
-// RUN: flick -O1 -c $s -o $t.o && dis $t.o | check $s && links $t.o
-// RUN: flick -O0 -c $s -o $t.o && links $t.o
+// RUN: %flick -O1 -c %s -o %t.o && %dis %t.o | FileCheck %s && %links %t.o
+// RUN: %flick -O0 -c %s -o %t.o && %links %t.o
 #include <flick.h>
 #include <stdarg.h>
 

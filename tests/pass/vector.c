@@ -1,6 +1,6 @@
 // Vectors inside a function are taken apart; wide integers too.
-// RUN: for o in 0 2; do flick -O$o -c $s -o $t.o && links $t.o || exit 1; done
-// RUN: places $t.o | grep -c mark | grep -x 3
+// RUN: for o in 0 2; do %flick -O$o -c %s -o %t.o && %links %t.o || exit 1; done
+// RUN: %places %t.o | grep -c mark | grep -x 3
 #include <flick.h>
 
 typedef float v8 __attribute__((vector_size(32)));

@@ -1,13 +1,15 @@
 #!/bin/bash
-# Mutations of the marshaller, the unwinder and the signal path, which cargo-mutants draws from the source:
-# each is put into a copy of the tree, which is built and tested. The last line is `N passed, N failed`; passed
-# means caught. What nobody can catch, because it changes nothing, stands in survivors.txt with the reason.
+# Tests mutations of the marshaller, the unwinder and the signal path, which cargo-mutants draws
+# from the source. Each is put into a copy of the tree, which is built and tested. The last line is
+# `N passed, N failed`; passed means caught. survivors.txt has the mutations that no test can catch,
+# because they change nothing, with the reasons.
 #
 #   mutants.sh [--seed N] [--count N] [--work DIR] [PART...]
 #
-# PART: marshaller, unwinder, signals (all three). --count 24: so many that build, of all parts together; what does
-# not build is shown and does not count. A seed draws the same mutations from the same source. DIR
-# (build/mutants) is kept, so that a second run builds less.
+# PART is marshaller, unwinder or signals (all three by default). --count (24) is the number of
+# mutations that build, of all parts together. A mutation that does not build is shown and does not
+# count. A seed draws the same mutations from the same source. DIR (build/mutants) is kept, so that
+# a second run builds less.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -29,12 +31,13 @@ version=27.1.0
 
 files() { # PART
   case $1 in
-  marshaller) echo crates/run/src/marshal.rs crates/abi/src/signature.rs ;;
-  unwinder) echo crates/run/src/{unwinding,returns_twice}.rs crates/image/src/{unwind,host_frames}.rs ;;
-  signals) echo crates/run/src/{signals,active,step}.rs crates/libflick-so/src/signals.rs ;;
+  marshaller) echo crates/libflick/runtime/src/crossing/marshal.rs crates/abi/src/signature.rs ;;
+  unwinder) echo crates/libflick/runtime/src/crossing/{unwinding,returns_twice}.rs crates/image/src/{unwind,host_frames}.rs ;;
+  signals) echo crates/libflick/runtime/src/{signals/dispositions,thread/activations,crossing/{leaving,signal_handler,step}}.rs crates/libflick/shared/src/signals.rs ;;
   esac
 }
-# The programs that are about the part, which catch most; what they let pass must pass all the others, too.
+# The programs that test the part catch most mutations. If they let a mutation pass, all other
+# programs test it, too.
 subjects() { # PART
   case $1 in
   marshaller) echo abi_,variadic,class_shapes,point_,args,int_results,many_,va_list,sret ;;
@@ -51,13 +54,14 @@ if ! [ -x "$tool" ]; then
 fi
 
 # Both triggers on one build. A mutation of the runtime does not change what the compiler makes: the
-# programs are built once and run again on each runtime. The image's tables are in the programs, those of
-# plain clang excepted.
+# programs are built once and run again on each runtime. The image's tables are in the programs,
+# those of plain clang excepted.
 mode=pie,lld,O2
 suite() { # ARGUMENTS...
   corpus --full --mode $mode --again "$@" >"$work/out" 2>"$work/err"
 }
-# Without the mistakes of docs/mistakes.md: the linker says more of a libflick.a that is not optimised as a whole.
+# The mistakes of docs/mistakes.md are left out, because the linker prints more about a libflick.a
+# that is not optimised as a whole.
 bad_input=$(find "$root/tests/errors" -type f -printf '%f\n' | sed 's/\..*//' | sort -u | paste -sd,)
 errors() { corpus --errors --stop --filter "$bad_input" >"$work/out" 2>"$work/err"; }
 broken() {
@@ -80,8 +84,9 @@ fresh() { # [none]
   [ $# = 0 ] || rm -rf "$programs"/*-"${mode//,/-}"
 }
 
-# Writes the chosen mutations, twice as many as are wanted: some do not build. cargo-mutants leaves out unsafe
-# functions, which most of these are: it reads the files with the word turned into a comment.
+# Writes the chosen mutations, twice as many as are wanted, because some do not build. cargo-mutants
+# leaves out unsafe functions, and most of these are unsafe. So it reads the files with the word
+# `unsafe` turned into a comment.
 draw() { # PART NUMBER
   local file arguments=()
   for file in $(files "$1"); do
@@ -109,12 +114,12 @@ for number, m in enumerate(mutants):
 PYTHON
 }
 
-# Only what the mutation reaches: the runtime, or the whole with the compiler driver.
+# Builds only the parts that the mutation changes: the runtime, or all with the compiler driver.
 make_mutant() { # FILE
   case $1 in
   crates/image/*) build ;;
   *)
-    in_tree "${CARGO:-cargo}" build -q --release -p flick-so &&
+    in_tree "${CARGO:-cargo}" build -q --release -p flick-shared &&
       install -m 755 "$work/target/release/libflick.so" "$work/build/lib/flick/$soname"
     ;;
   esac
@@ -122,12 +127,12 @@ make_mutant() { # FILE
 soname=$(basename "$(readlink -f "$work/build/lib/flick/libflick.so")")
 
 unit_tests() { # FILE
-  local crate=${1#crates/}
-  crate=flick-${crate%%/*}
-  in_tree timeout 300 "${CARGO:-cargo}" test -q --release -p "${crate/libflick-so/so}"
+  local crate=${1%/src/*}
+  in_tree timeout 300 "${CARGO:-cargo}" test -q --release -p "flick-${crate##*/}"
 }
 
-# What of the tests fails, the likeliest first; fails itself if all pass. What does not end fails, too.
+# Runs the tests, the likeliest to fail first, and prints the failure. It fails itself if all pass.
+# A test that does not end fails, too.
 caught() { # PART FILE
   local stage status
   case $2 in

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Plants the faults of faults.txt one at a time into a copy of the tree, builds it, and shows that the
-# corpus catches each. The last line is `N passed, N failed`; passed means caught.
+# Plants the faults of faults.txt one at a time into a copy of the tree, builds it, and shows that
+# the corpus catches each. The last line is `N passed, N failed`; passed means caught.
 #
 #   run.sh [--work DIR] [TEXT]    only faults whose name contains TEXT; DIR (build/planted) is kept,
 #                                 so that a second run builds less

@@ -1,12 +1,12 @@
-# A copy of the tree that is changed on purpose, built and tested apart. Source it with `root` (the sources)
-# and `work` (a folder that is kept, so that a second run builds less) set.
+# A copy of the tree that is changed on purpose, built and tested apart. Source it with `root` (the
+# sources) and `work` (a folder that is kept, so that a second run builds less) set.
 tree=$work/tree
 log=$work/log
 mkdir -p "$tree"
 : >"$log"
 
-# The tree as it stands, uncommitted changes included. What differs gets a new time stamp, so that
-# cargo and make see it.
+# Copies the tree with uncommitted changes. Files that differ get a new time stamp, so that cargo
+# and make see them.
 copy() {
   local file
   (cd "$root" && git ls-files -co --exclude-standard) | while read -r file; do
@@ -29,7 +29,8 @@ in_tree() {
 }
 build() { in_tree make -s BUILD="$work/build" build; }
 
-# No test may take long: what never ends fails, too. `programs` is where they are built.
+# No test may take long, because a test that never ends must fail, too. The programs are built in
+# `programs`.
 programs=$work/corpus
 corpus() {
   timeout 600 "$work/target/release/flick-test" --flick "$work/build/bin/flick-cc" --tests "$root/tests" \

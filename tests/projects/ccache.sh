@@ -10,8 +10,9 @@ hits() { echo $(($(stat_of direct_cache_hit) + $(stat_of preprocessed_cache_hit)
 # The scores that the two plugins gave, first to last.
 scores() { sed -n 's/^score //p' "$here/have.out" | head -n 2 | tr '\n' ' '; }
 
-# Needs: functions `build` and `clean` (all objects gone), `program` and `plugins` (paths), `source` (the
-# copy that is built), and `units`, how many sources a build compiles.
+# The case defines the functions `build` and `clean` (removes all objects), the paths `program` and
+# `plugins`, `source` (the copy that is built), and `units`, the number of sources that a build
+# compiles.
 rounds() {
   local mode one two
   for mode in direct preprocessor depend; do
@@ -26,7 +27,7 @@ rounds() {
     [ "$(scores)" = "$((3 * one)) $two " ] || die "stale NxP code: $(scores)"
     [ "$(stat_of cache_miss)" = 1 ] || die "not just one unit compiled: $(ccache -s -v)"
 
-    # The placement alone: what was compiled before must not come back.
+    # Only the placement changes. Objects that were compiled before must not come back.
     edit tally.place 's/^nxp tally_checksum/host tally_checksum/'
     round "placement changed"
     if grep -q 'host-to-nxp.*tally_checksum' "$here/record"; then die "stale placement"; fi
@@ -51,8 +52,8 @@ begin() { # MODE: with an empty cache
   rm -rf "$CCACHE_DIR"
   round cold
 }
-# A changed pass is another compiler: nothing that the old one made comes back. The tree is changed as
-# `make build` changes it (Makefile, `tree`).
+# A changed pass is another compiler, so no object of the old compiler may come back. The tree is
+# changed as `make build` changes it (Makefile, `tree`).
 another_flick() {
   local check mode
   mkdir other

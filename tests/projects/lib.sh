@@ -1,4 +1,4 @@
-# For cases/*.sh, which run with `bash -eu` in an empty directory of their own.
+# Helpers for cases/*.sh, which run with `bash -eu` in an empty directory of their own.
 projects=$FLICK_TEST_PROJECTS
 flick_root=$FLICK_TEST_ROOT
 here=$PWD
@@ -15,8 +15,8 @@ copy() { # PROJECT DIR
 with_place() { # DIR
   echo "flick-cc --flick-place='$1/tally.place'"
 }
-# Runs a program on the NxP where it is placed, and prints its output. Fails where it ran on the host.
-# What it did is in `record`.
+# Runs a program, with its placed functions on the NxP, and prints its output. Fails if it ran on
+# the host. Its statistics are in `record`.
 require() { # COMMAND...
   rm -f "$here/record"
   env -u LD_LIBRARY_PATH FLICK_OFFLOAD=require FLICK_STATS="$here/record" "$@"
@@ -42,11 +42,12 @@ crossed() { # FUNCTION@MODULE...: what the record says
       die "no call of ${each%@*} in ${each#*@}: $(cat "$here/record")"
   done
 }
-# What a program of the project tally calls where it is placed by tally.place.
+# The calls of a program of the project tally that is placed by tally.place.
 tally_functions() { # PROGRAM LIBRARY
   echo "table_add@$1 tally_checksum@$2 tally_plugin_score@length.so tally_plugin_score@vowels.so"
 }
-# tally's own tests and program over the sample text with both plugins, against plain clang's output.
+# tally's own tests and program over the sample text with both plugins, against plain clang's
+# output.
 run_tally() { # WANT PROGRAM PLUGINS
   same "$1" $(tally_functions "$(basename "$(readlink -f "$2")")" 'libtally.so[.0-9]*') -- \
     "$2" "$projects/tally/sample.txt" "$3/length.so" "$3/vowels.so"

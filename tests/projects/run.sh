@@ -1,5 +1,6 @@
 #!/bin/bash
-# Builds the sample projects by their own build systems, with Flick and with plain clang, and compares.
+# Builds the sample projects by their own build systems, with Flick and with plain clang, and
+# compares.
 #   tests/projects/run.sh [NAME...]      cases/NAME.sh, all of them by default
 # Expects a built tree (`make build`), or one that FLICK_ROOT names. Everything happens in
 # build/test/projects/NAME; a failed case's log is shown. The last line: N passed, N failed.
@@ -9,7 +10,7 @@ FLICK_TEST_PROJECTS=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$FLICK_TEST_PROJECTS/../.." && pwd)
 export FLICK_TEST_ROOT=${FLICK_ROOT:-$root/build}
 work=${FLICK_TEST_WORK:-$root/build/test/projects}
-# What a build system would take from the caller's shell.
+# A build system would take these variables from the caller's shell.
 unset FLICK_ROOT CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LIBS AR DESTDIR PREFIX MAKEFLAGS MFLAGS MAKELEVEL
 unset CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH CMAKE_GENERATOR
 while read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(FLICK_(OFFLOAD|TRIGGER|STATS|ENGINE)|CCACHE_.*)$')
@@ -31,7 +32,7 @@ mkdir -p "$work"
 
 [ $# -gt 0 ] || set -- $(cd "$FLICK_TEST_PROJECTS/cases" && ls -- *.sh | sed 's/\.sh$//')
 results=$work/results
-# As many at once as there are cores; each builds with two jobs at most.
+# There are as many cases at once as cores. Each builds with two jobs at most.
 printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'run_case {}' | tee "$results"
 passed=$(grep -c '^ok ' "$results") failed=$(grep -c '^FAIL ' "$results")
 echo "$passed passed, $failed failed"

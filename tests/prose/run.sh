@@ -1,6 +1,7 @@
 #!/bin/bash
-# The pages that users read, and the manual pages, keep the rules of prose in CONTRIBUTING.md. First the linter must find
-# each offence that is planted in planted/page.md, and no other.
+# The pages of docs/ and of the tests, and the manual pages, keep the rules of prose in
+# CONTRIBUTING.md. First the linter must find each offence that is planted in planted/page.md, and
+# no other.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
@@ -15,14 +16,14 @@ found=$(cd "$here/planted" && ../check.py page.md)
 diff "$here/planted/expected.txt" - < <(sed -E 's/^([^:]*:[0-9]+: [a-z]+): .*/\1/' <<<"$found")
 verdict $? "planted offences"
 
-# The words of docs/mistakes.md and docs/transparency.md stand in tests/mistakes and tests/transparency.
-mapfile -t pages < <(find README.md CONTRIBUTING.md docs bench/RESULTS.md crates/cli/man -type f \
-  -name '*.m[da]*' | sort)
+# docs/mistakes.md and docs/transparency.md are made from tests/mistakes and tests/transparency.
+mapfile -t pages < <(find README.md CONTRIBUTING.md docs bench/RESULTS.md crates/cli/man tests/*.md \
+  -type f -name '*.m[da]*' | sort)
 [ ${#pages[@]} -gt 50 ]
 verdict $? "the pages were found"
 offences=$("$here/check.py" "${pages[@]}")
 status=$?
-# 3 says that there are offences, which the lines tell; anything else is an error of the linter.
+# Status 3 says that the linter printed offences. Any other status is an error of the linter.
 [ $status = 0 ] || [ $status = 3 ]
 verdict $? "the linter runs"
 for page in "${pages[@]}"; do

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Which functions of a project are the hottest: callgrind over the fixed work of projects.sh, plain
-# clang, nothing inlined so that functions are those of the source. PROJECT.place is made from it.
+# Finds the hottest functions of a project, by callgrind over the fixed work of projects.sh. Plain
+# clang builds the project without inlining, so that functions are those of the source.
+# PROJECT.place is made from the result.
 #
 #   hot.sh PROJECT
 set -euo pipefail

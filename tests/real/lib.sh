@@ -1,5 +1,5 @@
-# For run.sh and world.sh: steps of a project with their logs, what was placed, what crossed. Source it
-# after setting $out, where logs go, in a script that has sourced scripts/lib.sh.
+# Helpers of run.sh and world.sh: steps of a project with their logs, placed functions, crossings. A
+# script sources this file after scripts/lib.sh, and after it has set $out, the folder of the logs.
 passed=0 failed=0
 
 # A step of a project, in its directory; the log is shown if it fails.

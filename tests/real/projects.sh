@@ -1,5 +1,6 @@
-# How each project is built and checked: by its own build system, with the compiler in $CC and the
-# options in $CFLAGS and nothing else. To be sourced; every function runs in the project's directory.
+# Builds and checks each project by its own build system, with the compiler in $CC, the options in
+# $CFLAGS, and no other change. Scripts source this file. Every function runs in the project's
+# directory.
 projects=(zlib bzip2 lz4)
 
 # Optimisation as the project itself chooses it.
@@ -31,8 +32,8 @@ work_input() { # SOURCE-DIRECTORY...
   find "$@" -name '*.[ch]' | LC_ALL=C sort | xargs cat 2>/dev/null | head -c 300000
 }
 
-# A fixed piece of work with the project's tool, each command of it behind `$@` (valgrind, or
-# nothing); what it restores must be the input. $INPUT is a text.
+# A fixed piece of work with the project's tool. `$@` (valgrind, or nothing) stands before each
+# command. The restored data must be the input. $INPUT is a text.
 work_zlib() {
   "$@" ./minigzip <"$INPUT" >work.gz && "$@" ./minigzip -1 <"$INPUT" >work.fast.gz &&
     "$@" ./minigzip -d <work.gz | cmp - "$INPUT" && "$@" ./minigzip -d <work.fast.gz | cmp - "$INPUT"

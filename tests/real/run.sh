@@ -1,6 +1,6 @@
 #!/bin/bash
-# Real C projects from Debian's source packages, built by their own build systems with CC=flick-cc and
-# a placement file, must pass their own checks with FLICK_OFFLOAD=require.
+# Real C projects from Debian's source packages, built by their own build systems with CC=flick-cc
+# and a placement file, must pass their own checks with FLICK_OFFLOAD=require.
 #
 #   run.sh [OPTIONS] [PROJECT...]         all projects of projects.sh
 #     --quick             a shorter check of lz4
@@ -8,7 +8,7 @@
 #     --cflags OPTIONS    instead of the project's own optimisation
 #
 # Prints for each project the functions on the NxP with their crossings, the NxP instructions, and
-# their share; the last line is `N passed, N failed`. What was built stays in build/real/.
+# their share; the last line is `N passed, N failed`. The builds stay in build/real/.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
@@ -36,7 +36,7 @@ unset FLICK_STATS
 placed_on() { # SIDE
   awk -v side="$1" '$2 == side { print $1 }' explained | sort -u
 }
-# Every name of the placement file is on the NxP, wherever it is at all.
+# Checks that every name of the placement file is on the NxP in each file that has it.
 all_placed() { # PLACEMENT-FILE
   local files entry wrong=0
   explain || return 1

@@ -1,7 +1,8 @@
-# The projects of world.sh. $SRC is the project's source, which nobody may write to; build_X works in an
-# empty directory of its own with the compilers $CC and $CXX and the options $CFLAGS; check_X runs there
-# what was built. It prints nothing that differs between two runs: world.sh compares it with what the
-# build by plain clang prints. $world is this directory's world/.
+# The projects of world.sh. $SRC is the project's source, which no function may change. build_X
+# works in an empty directory of its own, with the compilers $CC and $CXX and the options $CFLAGS.
+# check_X runs the built programs there. Its output must not differ between two runs, because
+# world.sh compares it with the output of the build by plain clang. $world is this directory's
+# world/.
 crates=(lua lua-c++ zlib bzip2 lz4 xz zstd oniguruma sqlite)
 debian=(ninja pugixml)
 
@@ -39,7 +40,7 @@ build_lua() {
 }
 check_lua() { ./lua "$world"/lua/*.lua; }
 
-# As C++: Lua's errors are exceptions then, not longjmp.
+# Lua is compiled as C++, so that its errors are exceptions, and not longjmp.
 build_lua-c++() { COMPILE="$CXX -x c++ -Wno-deprecated" CC=$CXX build_lua; }
 check_lua-c++() { check_lua; }
 
@@ -67,7 +68,7 @@ build_xz() {
   objects tests "${options[@]}" -- "$xz"/tests/test_[!b]*.c "$xz"/tests/test_block_header.c "$xz"/doc/examples/*.c || return 1
   for name in tests/*.o; do $CC $CFLAGS "$name" obj/*.o -pthread -o "${name%.o}" || return 1; done
 }
-# Not test_bcj_exact_size: it needs a filter that the crate's configuration leaves out.
+# test_bcj_exact_size is left out, because it needs a filter that the crate's configuration lacks.
 check_xz() {
   local program file=$SRC/xz-5.2/src/liblzma/lzma/lzma_encoder.c level
   for program in tests/test_*.o; do "${program%.o}" && echo "$program: ok" || return 1; done

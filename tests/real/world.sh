@@ -1,18 +1,18 @@
 #!/bin/bash
-# Programs of real size, built unchanged with a random part of their functions on the NxP: the C sources
-# that crates carry, at the versions of world/Cargo.lock, and C++ programs from Debian's source packages.
-# Each must pass its own checks, or give the output that its build by plain clang gives, with
-# FLICK_OFFLOAD=require.
+# Builds programs of real size, unchanged, with a random part of their functions on the NxP. They
+# are the C sources that crates carry, at the versions of world/Cargo.lock, and C++ programs from
+# Debian's source packages. Each must pass its own checks, or have the same output as its build by
+# plain clang, with FLICK_OFFLOAD=require.
 #
 #   world.sh [OPTIONS] [PROJECT...]       all projects of world-projects.sh
 #     --percent LIST      shares of functions that are to be placed (10,50,100)
-#     --seed N            which functions that means (1)
+#     --seed N            chooses these functions (1)
 #     --cflags OPTIONS    instead of -O2
 #     --jobs N            builds at a time (as many as processors)
 #
-# Prints a line for each project and percentage: the functions that were chosen, how many of them are
-# on the NxP and why the others are not, the calls that cross, and whether the check is as it should be.
-# Crossings and refusals are those of all programs of the project. What was built stays in
+# Prints a line for each project and percentage: the functions that were chosen, the number of them
+# on the NxP and the reasons for the others, the calls that cross, and the result of the check.
+# Crossings and refusals are those of all programs of the project. The builds stay in
 # build/real/world/.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/world-projects.sh"
 out=$build/real/world
 . "$here/lib.sh"
-# Every program is to be placed in full but for what has no form on the NxP.
+# At 100 %, at least this share of the functions must be on the NxP. Others have no form there.
 least_share=90
 
 percent=10,50,100 seed=1 cflags=-O2 jobs=$(nproc) chosen=()
@@ -66,8 +66,8 @@ check_variant() { # PROJECT PERCENT
   FLICK_STATS=$PWD/stats "check_$1" >output 2>check.log
 }
 
-# Functions that were chosen: on the NxP and refused, and the refusals by code. A C function is one of
-# its unit; inline C++ functions have one name in all units.
+# Functions that were chosen: on the NxP and refused, and the refusals by code. A C function is one
+# of its unit; inline C++ functions have one name in all units.
 share_of() {
   awk '
     $2 == "nxp" && /chosen by/ || $2 == "host" && /cannot be placed/ {

@@ -1,4 +1,5 @@
-# `flick advise`: what it proposes, and whether a build by its placement takes the time that it has said. Sourced by run.sh.
+# Tests the placement that `flick advise` proposes, and that a build by it takes the predicted time.
+# run.sh sources this file.
 
 # Picoseconds of the last advice's line with these words.
 advised() {
@@ -8,7 +9,8 @@ advised() {
     printf "%.0f\n", $1 * factor[$2]; exit }' "$work/advice"
 }
 
-# advise NAME SOURCE PLATFORM ENTRY…: builds, asks, builds again by the answer, which has these entries.
+# advise NAME SOURCE PLATFORM ENTRY…: builds, asks, builds again by the answer, which has these
+# entries.
 advise() {
   local name=$1 source=$2 platform=$3 compiler=$flick_cc
   shift 3

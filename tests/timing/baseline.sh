@@ -1,4 +1,5 @@
-# What a verdict is compared with: the program with nothing placed. And what it says nothing about. Sourced by run.sh.
+# Tests the baseline of a verdict, the program with nothing placed, and the cases without a verdict.
+# run.sh sources this file.
 
 # Picoseconds of the first line of a file with these words.
 time_of() {

@@ -1,5 +1,5 @@
-# What functions would take on the NxP, told from a run in which they are on the host, against what they take there.
-# Sourced by run.sh.
+# Compares two times of functions on the NxP: the estimate from a run in which they are on the host,
+# and the time of a run in which they are there. run.sh sources this file.
 
 # profile_of PROGRAM RECORD OUTPUT
 profile_of() {

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Virtual time against formulas, and its independence of what a machine does. `tests/timing/run.sh [FORM…]`
+# Checks virtual time against formulas, and its independence of the machine and of other work on it:
+# `tests/timing/run.sh [FORM…]`.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
@@ -16,7 +17,7 @@ verdict() {
   fi
 }
 
-# platform NAME KEY=VALUE…: a platform in which all else is free
+# platform NAME KEY=VALUE…: makes a platform in which all other costs are 0
 platform() {
   local name=$1
   shift
@@ -27,7 +28,7 @@ platform() {
     'nxp-bandwidth=100 TB/s' int=0 'link=0 ns' more=; do
     text=${text//"@${pair%%=*}@"/"${pair#*=}"}
   done
-  # Bandwidth without an end is no key at all.
+  # A memory of unlimited bandwidth has no key for it.
   grep -v '100 TB/s' <<<"$text" >"$work/$name.toml"
 }
 
@@ -69,7 +70,8 @@ done
 . "$here/baseline.sh"
 . "$here/estimate.sh"
 
-# Threads begin at their creator's times in a trace, too: its time line ends where the prediction does.
+# Threads begin at their creator's times in a trace, too. So its time line ends at the predicted
+# time.
 time_line() {
   "$flick" record --platform="$work/latency.toml" -o "$work/trace" "$work/threads" 2>"$work/output" || return 1
   "$flick" report -i "$work/trace" -o "$work/page.html" >>"$work/output" || return 1
@@ -105,7 +107,7 @@ other_record() {
   rm -f "$long"
   FLICK_STATS=$long "$@" && mv "$long" "$work/record"
 }
-# Another processor, where there is an emulator.
+# If there is an emulator, the run is repeated on another processor.
 emulated() {
   if command -v qemu-x86_64 >/dev/null; then
     qemu-x86_64 -cpu Nehalem "$@" 2>/dev/null

@@ -1,15 +1,20 @@
-//! The C view of this crate, for the compiler pass: `pass/flick_abi.h`.
+//! The C view of this crate, for the compiler pass and the library of the RISC-V side. The build
+//! makes it, with the example `c-headers`.
 use core::fmt::{self, Write};
 
-use crate::{ABI_VERSION, NXP_MARCH, layout, names, timed};
+use flick_diagnostics::Code;
 
-/// Writes `pass/flick_abi.h`.
-pub fn c_header(out: &mut impl Write) -> fmt::Result {
-    writeln!(
-        out,
-        "// Made from crates/abi by `cargo run -p flick-abi --example c-header`."
-    )?;
-    writeln!(out, "#pragma once\n")?;
+use crate::{ABI_VERSION, NXP_MARCH, layout, names, timed, version};
+
+/// Begins both headers.
+const MADE: &str = "/* Made from crates/abi by its example c-headers. */\n#pragma once\n";
+
+/// Writes `flick_abi.h`, which has macros only.
+///
+/// # Errors
+/// Those of `out`.
+pub fn abi_header(out: &mut impl Write) -> fmt::Result {
+    writeln!(out, "{MADE}")?;
     writeln!(out, "#define FLICK_ABI_VERSION {}", ABI_VERSION.bits())?;
     writeln!(out, "#define FLICK_NXP_MARCH \"{NXP_MARCH}\"")?;
     writeln!(out, "#define FLICK_FAT_MAGIC \"FLKNXP1\"")?;
@@ -54,7 +59,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("LINK_GUARD", names::LINK_GUARD),
         ("NXP_PREFIX", names::NXP_PREFIX),
         ("CALL_PREFIX", names::CALL_PREFIX),
-        ("TWIN_PREFIX", names::TWIN_PREFIX),
+        ("HOST_CLONE_PREFIX", names::HOST_CLONE_PREFIX),
         ("TLS_PREFIX", names::TLS_PREFIX),
         ("STUB_PREFIX", names::STUB_PREFIX),
         ("RT_LAZY", names::RT_LAZY),
@@ -78,20 +83,48 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         write!(out, "{} \\\n  \"{name}\"", if i == 0 { "" } else { "," })?;
     }
     writeln!(out)?;
+    for code in Code::ALL {
+        writeln!(out, "#define FLICK_CODE_{} \"{code}\"", code.c_name())?;
+    }
     Ok(())
+}
+
+/// Writes `flick_note.h`. It defines the note ([`crate::Note`]) in the file that includes it.
+///
+/// # Errors
+/// Those of `out`.
+pub fn note_header(out: &mut impl Write) -> fmt::Result {
+    let (name, kind, version) = (version::NAME, version::KIND, ABI_VERSION.bits());
+    let name = name[..name.len() - 1].escape_ascii();
+    let section = names::SEC_NOTE;
+    writeln!(out, "{MADE}")?;
+    writeln!(
+        out,
+        "__attribute__((section(\"{section}\"), used, aligned(4))) static const struct {{\n  \
+         unsigned name_size, description_size, kind;\n  \
+         char name[8];\n  \
+         unsigned version;\n\
+         }} note = {{sizeof \"{name}\", sizeof(unsigned), {kind}, \"{name}\", {version}}};"
+    )
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
-    fn committed_header_is_current() {
-        let mut want = String::new();
-        super::c_header(&mut want).unwrap();
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../pass/flick_abi.h");
-        let have = std::fs::read_to_string(path).unwrap();
-        assert!(
-            have == want,
-            "run `cargo run -p flick-abi --example c-header > pass/flick_abi.h`"
-        );
+    fn the_pass_finds_codes_and_constants() {
+        let mut text = String::new();
+        abi_header(&mut text).unwrap();
+        assert!(text.contains("#define FLICK_CODE_INLINE_ASSEMBLY \"FLK0202\"\n"));
+        assert!(text.contains("#define FLICK_GATE_VARIADIC 8\n"));
+    }
+
+    #[test]
+    fn the_note_is_that_of_the_crate() {
+        let mut text = String::new();
+        note_header(&mut text).unwrap();
+        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65541};\n";
+        assert!(text.ends_with(end), "{text}");
     }
 }

@@ -4,9 +4,9 @@ use core::ffi::{c_char, c_void};
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
-/// Header of one NxP object in section [`crate::names::SEC_NXP`] of a fat object. The payload (a
-/// complete RV64 relocatable ELF) follows at `header_size`. `ld -r` concatenates records; each starts
-/// at a multiple of 16 and the bytes between are zero.
+/// Header of an NxP object in section [`crate::names::SEC_NXP`] of a fat object. The payload (a
+/// complete RV64 relocatable ELF) follows at `header_size`. `ld -r` concatenates records. Each
+/// record starts at a multiple of 16, and the bytes between are zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FatHeader {
@@ -20,8 +20,8 @@ pub struct FatHeader {
 pub const FAT_MAGIC: [u8; 8] = *b"FLKNXP1\0";
 const _: () = assert!(size_of::<FatHeader>() == 32);
 
-/// One per compiled unit that places something, in [`crate::names::SEC_UNITS`]; tells the link step
-/// which units the host linker has really kept.
+/// Each compiled unit that places a function or variable has one in [`crate::names::SEC_UNITS`]. It
+/// shows the link step which units the host linker has kept.
 #[repr(C)]
 pub struct Unit {
     pub unit_id: u64,
@@ -30,29 +30,31 @@ pub struct Unit {
 }
 const _: () = assert!(size_of::<Unit>() == 16);
 
-/// One per function with NxP code that can be entered from outside its unit, in
+/// Each function with NxP code that can be entered from outside its unit has one in
 /// [`crate::names::SEC_GATES`].
 #[repr(C)]
 pub struct Gate {
-    /// Where the gate jumps with this record's address in r11. Statically `__flick_lazy`; set when
-    /// the module is registered: the crossing, the image address (trigger `fault`) or the twin.
+    /// The gate jumps here with this record's address in r11. The link sets `__flick_lazy`. The
+    /// registration of the module sets the crossing, the image address (trigger `fault`) or the
+    /// host clone.
     pub target: AtomicPtr<c_void>,
     /// The function's first instruction in the image.
     pub image: *const c_void,
     /// The function's one address, through a local label: the gate, or for [`GATE_BOTH`] the host
     /// copy.
     pub entry: *const c_void,
-    /// Host copy of the function: the twin, or for [`GATE_BOTH`] the same as `entry`.
+    /// The host clone of the function, or for [`GATE_BOTH`] the same as `entry`.
     pub twin: *const c_void,
     pub name: *const c_char,
     /// See [`crate::signature`].
     pub signature: *const c_char,
     /// `GATE_*` bits; zero marks an empty record.
     pub flags: u32,
-    /// Calls that ran the twin because the module was not registered yet.
+    /// Calls that ran the host clone because the module was not registered yet.
     pub early_calls: AtomicU32,
-    /// With `FLICK_STATS`: calls from the host that crossed here, or ran the twin where offload is off. Otherwise,
-    /// where NxP code is translated: the address of this function's translation, 0 as long as there is none.
+    /// With `FLICK_STATS`: calls from the host that crossed here, or ran the host clone where
+    /// offload is off. Otherwise, where NxP code is translated: the address of this function's
+    /// translation, or 0 as long as there is no translation.
     pub calls: AtomicU64,
 }
 const _: () = assert!(size_of::<Gate>() == 64);
@@ -61,46 +63,51 @@ const _: () = assert!(size_of::<Gate>() == 64);
 pub const GATE_NXP: u32 = 1;
 /// Placed on both sides: `entry` is the host copy; NxP code that calls it runs the NxP copy.
 pub const GATE_BOTH: u32 = 2;
-/// Both calling conventions pass this signature in the same registers in the same order: at most six
-/// integer and eight `double` arguments, no `float`, nothing on the stack.
+/// Both calling conventions pass this signature in the same registers in the same order: at most
+/// six integer and eight floating arguments in vector registers, none of them a `float` (a `float`
+/// is boxed on the NxP, a pair of them is not), and nothing on the stack.
 pub const GATE_PLAIN: u32 = 4;
-/// A variadic definition. Its NxP code expects in t2 a `va_list` of the host's layout (psABI 3.5.7),
-/// past the named arguments; so NxP code that does not know it as such calls it by way of the host.
+/// The function has a variadic definition. Its NxP code expects in t2 a `va_list` of the host's
+/// layout (psABI 3.5.7), past the named arguments. So NxP code that does not know the definition
+/// calls the function by way of the host.
 pub const GATE_VARIADIC: u32 = 8;
 
-/// A function of an image, sorted by `offset`. Covers every function symbol of the linked image.
+/// A function of an image. The table is sorted by `offset` and has every function symbol of the
+/// linked image.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FuncEntry {
     pub offset: u32,
     pub size: u32,
-    /// Offset in the module's string table; the name in the source (prefixes removed, C++ names
-    /// demangled), for people.
+    /// Offset in the module's string table of the name for people: the name in the source, without
+    /// prefixes, and demangled if it is a C++ name.
     pub name: u32,
-    /// Offset in the image of the word that holds the address of its personality routine (host code);
-    /// 0: it has none.
+    /// Offset in the image of the word that holds the address of its personality routine (host
+    /// code). 0: it has none.
     pub personality: u32,
 }
 const _: () = assert!(size_of::<FuncEntry>() == 16);
 
-/// In which registers a function of an image gets its arguments, gives its results back, and hands over what the
-/// functions that it calls get, sorted by `offset`. Functions of which this is not certain have none. Sets:
-/// bits 0 to 7 are a0 to a7, bits 8 to 15 are fa0 to fa7; they may be too large.
+/// The registers in which a function of an image receives its arguments, returns its results, and
+/// passes arguments to the functions that it calls. The table is sorted by `offset`. A function
+/// whose registers are not certain has no record. In the sets, bits 0 to 7 are a0 to a7, and bits 8
+/// to 15 are fa0 to fa7. A set may be too large.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity {
     pub offset: u32,
     pub arguments: u16,
     pub results: u16,
-    /// Of all its calls of functions without a record, together.
+    /// The arguments of all its calls of functions without a record, together.
     pub calls: u16,
     pub flags: u16,
 }
 const _: () = assert!(size_of::<Arity>() == 12);
 
-/// Where a jump through a register at `offset` leads, sorted by `offset`: to one of `count` places in its
-/// function, which are in the module's table of targets from `first` on, ascending. None of them: out of it, as
-/// a tail call. Jumps of which this is not known have no record.
+/// The targets of a jump through a register at `offset`: `count` places in its function. They are
+/// in the module's table of targets from `first` on, ascending. If `count` is 0, the jump leaves
+/// the function, as a tail call. The table is sorted by `offset`. A jump whose targets are not
+/// known has no record.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jump {
@@ -112,10 +119,11 @@ const _: () = assert!(size_of::<Jump>() == 12);
 
 /// The function reads t2: its static chain, or its `va_list`.
 pub const ARITY_HIDDEN: u16 = 1;
-/// A function without a record that it calls may.
+/// The function calls a function without a record that may read t2.
 pub const ARITY_CALLS_HIDDEN: u16 = 2;
 
-/// A line-table row of an image, sorted by `offset`; holds up to the next row. `line` 0: unknown.
+/// A row of an image's line table, which is sorted by `offset`. The row holds up to the next row.
+/// If `line` is 0, the line is unknown.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LineEntry {
@@ -133,9 +141,9 @@ const _: () = assert!(size_of::<LineEntry>() == 16);
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct InlinedEntry {
-    /// Offset in the module's string table: the function whose body it is.
+    /// Offset in the module's string table of the function whose body it is.
     pub name: u32,
-    /// Offset in the module's string table: where it was called.
+    /// Offset in the module's string table of the file with the call.
     pub file: u32,
     /// 0: unknown.
     pub line: u32,
@@ -144,16 +152,16 @@ pub struct InlinedEntry {
 }
 const _: () = assert!(size_of::<InlinedEntry>() == 16);
 
-/// How to find the caller's frame, from `offset` up to the next row's; sorted.
+/// How to find the caller's frame, from `offset` up to the next row's. The table is sorted.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnwindEntry {
     pub offset: u32,
     /// The canonical frame address (the caller's sp) is sp, or with [`UNWIND_BY_FP`] s0, plus this.
     pub cfa: i32,
-    /// Where the return address is saved, from the canonical frame address; 0: still in ra.
+    /// Offset of the saved return address from the canonical frame address. 0: it is still in ra.
     pub ra: i16,
-    /// The same for s0.
+    /// Offset of the saved s0 from the canonical frame address. 0: it is still in s0.
     pub fp: i16,
     /// `UNWIND_*` bits; from [`UNWIND_SAVED_SHIFT`] on, the row's place in the module's table of
     /// [`SavedRegisters`].
@@ -166,8 +174,9 @@ pub const UNWIND_BY_FP: u32 = 1;
 pub const UNWIND_UNKNOWN: u32 = 2;
 pub const UNWIND_SAVED_SHIFT: u32 = 8;
 
-/// Where a frame keeps its caller's registers, from the canonical frame address; 0: in the register
-/// itself. A module's table begins with one that has saved nothing.
+/// The offsets of a caller's saved registers from the canonical frame address of the frame that
+/// saved them. 0: the value is still in the register. The first record of a module's table has
+/// nothing saved.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SavedRegisters {
@@ -178,17 +187,17 @@ pub struct SavedRegisters {
 }
 const _: () = assert!(size_of::<SavedRegisters>() == 48);
 
-/// Numbers of the registers that RV64 functions keep for their callers (RISC-V psABI), in the order of
-/// [`SavedRegisters`]; the same for both register files.
+/// Numbers of the registers that RV64 functions keep for their callers (RISC-V psABI), in the order
+/// of [`SavedRegisters`]. They are the same for both register files.
 pub const SAVED_NUMBERS: [u8; 12] = [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
 
-/// What NxP code keeps of itself for the second return of `setjmp`: in the frame of the function that
-/// calls it, for as long as a `longjmp` may go there.
+/// The state of NxP code for the second return of `setjmp`. It is in the frame of the function that
+/// calls `setjmp`, as long as a `longjmp` may go there.
 #[repr(C)]
 pub struct JumpTarget {
-    /// The host's rbx, which the `jmp_buf` holds the address of this record in place of.
+    /// The host's rbx. The `jmp_buf` holds the address of this record in its place.
     pub rbx: u64,
-    /// Where the crossing takes the second return.
+    /// The address at which the crossing takes the second return.
     pub resume: u64,
     pub ra: u64,
     pub sp: u64,
@@ -198,13 +207,13 @@ pub struct JumpTarget {
 }
 const _: () = assert!(size_of::<JumpTarget>() == 8 * 28);
 
-/// What a program or shared library with an image hands to the runtime: `__flick_module`, hidden,
-/// one per module, made by the image link. A pointer pair is a half-open range.
+/// The description of a program or shared library with an image, for the runtime. The image link
+/// makes one per module, the hidden symbol `__flick_module`. A pointer pair is a half-open range.
 #[repr(C)]
 pub struct Module {
     pub magic: [u8; 8],
     pub abi_version: Version,
-    /// `size_of::<Module>()` when it was made.
+    /// `size_of::<Module>()` in the version that made it.
     pub size: u32,
     pub image: *const u8,
     pub image_size: u64,
@@ -243,8 +252,8 @@ pub struct Module {
     pub targets_count: u64,
 }
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
-/// `Module::size` of the first minor version. Later ones add fields behind; a runtime reads no field
-/// that a module's size does not cover.
+/// `Module::size` of the first minor version. Later versions add fields at the end. A runtime reads
+/// no field that a module's size does not cover.
 pub const MODULE_SIZE_AT_LEAST: usize = 176;
 const _: () = assert!(size_of::<Module>() >= MODULE_SIZE_AT_LEAST);
 const _: () = assert!(offset_of!(Module, image) == 16);

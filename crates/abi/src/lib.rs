@@ -1,8 +1,23 @@
-//! Every layout and name that two parts of Flick share, once: object sections, records, symbol
-//! names, signatures. `no_std`; the C view (`pass/flick_abi.h`) is generated from here by
-//! [`header::c_header`] and a test keeps it equal. `docs/formats.md` explains how they fit together.
+//! This crate has every layout and name that two parts of Flick share, once. It is `no_std`, and of
+//! Flick it uses only the error codes. The compiler pass writes these layouts into objects, the link
+//! step collects them in executables and libraries, and libflick and the tools read them there.
+//! `docs/formats.md` explains how the layouts fit together.
+//!
+//! | module | contents | writer | readers |
+//! |---|---|---|---|
+//! | [`names`] | names of sections and symbols | pass, link step | link step, libflick, tools |
+//! | [`signature`] | types of a call, as text | pass | libflick |
+//! | [`layout`] | binary records | pass, link step | link step, libflick, tools |
+//! | [`descriptor`] | messages to another backend | libflick, device | libflick, device |
+//! | [`timed`] | records of `--flick-timed` | pass | libflick |
+//! | [`march`] | ISA strings | link step | libflick, tools |
+//! | [`version`] | version numbers, the ELF note | pass, link step | link step, libflick, tools |
+//! | [`settings`] | environment variables | the user | libflick, `flick config` |
+//! | [`header`] | the C views, `flick_abi.h` and `flick_note.h` | the build | pass, libnxp |
+#![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 
+pub mod descriptor;
 pub mod header;
 pub mod layout;
 pub mod march;
@@ -15,6 +30,6 @@ pub mod version;
 pub use march::NXP_MARCH;
 pub use version::{Note, Version};
 
-/// Version of everything in this crate. What does not go together is refused by the link step and by
-/// `__flick_register` (`docs/formats.md`, "Versions", says what a change of it is).
+/// Version of everything in this crate. The link step and `__flick_register` refuse files of
+/// incompatible versions. `docs/formats.md`, "Versions", says which change needs a new version.
 pub const ABI_VERSION: Version = Version::new(1, 5);

@@ -1,23 +1,25 @@
-//! ISA strings (unprivileged ISA manual, "ISA Extension Naming Conventions"): what NxP code is compiled
-//! for, what the engine executes, and what a string names.
+//! ISA strings (unprivileged ISA manual, "ISA Extension Naming Conventions"): the extensions that
+//! NxP code is compiled for, those that the engine executes, and those that a string names.
 
 use core::fmt::Write;
 
-/// What NxP code is compiled for where the user says nothing else.
+/// The ISA string that NxP code is compiled for by default.
 pub const NXP_MARCH: &str = "rv64imafdc_zicsr_zifencei_zba_zbb_zbs";
 
 /// The engine's extensions, in the order in which an ISA string has them. Zicond is not in
-/// [`NXP_MARCH`]: LLVM 19 makes three instructions of a choice, which no branch predictor misses, and
-/// then computes both sides, where it makes a branch otherwise.
+/// [`NXP_MARCH`]. With it, LLVM 19 computes both sides of a choice and selects by three
+/// instructions, which no branch predictor can miss. Without it, LLVM makes a branch and computes
+/// one side.
 pub const EXTENSIONS: [&str; 12] = [
     "i", "m", "a", "f", "d", "c", "zicond", "zicsr", "zifencei", "zba", "zbb", "zbs",
 ];
 
-/// Parts of [`EXTENSIONS`] that have names, too; compilers add them to the names of the whole.
+/// Names of parts of [`EXTENSIONS`]. Compilers add them to the names of the whole.
 const PARTS: [&str; 5] = ["zmmul", "zaamo", "zalrsc", "zca", "zcd"];
 
-/// Calls `each` with the lower-case name of each extension that `isa` names; version numbers are left
-/// out, `g` and `b` are what they stand for. `None` where it is no ISA string of RV64.
+/// Calls `each` with the lower-case name of each extension that `isa` names, without version
+/// numbers. `g` and `b` give the extensions that they stand for. Returns `None` if `isa` is no ISA
+/// string of RV64.
 pub fn extensions<'a>(isa: &'a str, mut each: impl FnMut(&'a str)) -> Option<()> {
     let mut parts = isa.strip_prefix("rv64")?.split('_');
     let first = parts.next()?;
@@ -81,8 +83,9 @@ pub fn runs(isa: &str) -> bool {
     extensions(isa, |extension| all &= executes(extension)).is_some() && all
 }
 
-/// Writes `isa` in the one spelling that Flick uses: in order, without version numbers and without the
-/// names of parts; what the engine does not execute comes last. `None` where it is no ISA string.
+/// Writes `isa` in Flick's own spelling: in order, without version numbers and without the names of
+/// parts. Extensions that the engine does not execute come last. Returns `None` if `isa` is no ISA
+/// string.
 pub fn write_plain(isa: &str, out: &mut impl Write) -> Option<()> {
     let named = |wanted: &str| {
         let mut found = false;

@@ -12,36 +12,37 @@ pub const SEC_UNITS: &str = "flick_units";
 pub const SEC_GATES: &str = "flick_gates";
 /// `FLICK_NXP_DATA` variables (allocated, writable, page-aligned).
 pub const SEC_NXP_DATA: &str = "flick_nxp_data";
-/// Non-allocated, in NxP objects: records of 16 bytes, the address of a function and the fields of
-/// [`crate::layout::Arity`] behind its offset; since version 1.3.
+/// Non-allocated, in NxP objects, since version 1.3. A record has 16 bytes: the address of a
+/// function, and the fields of [`crate::layout::Arity`] behind its offset.
 pub const SEC_ARITY: &str = ".flick.arity";
-/// Non-allocated, in NxP objects: where jumps through registers lead; since version 1.5. Records of 32-bit
-/// numbers of targets and of jumps, and so many 64-bit addresses of either: each of these jumps leads to one of
-/// these targets, in the same function; without targets, out of it.
+/// Non-allocated, in NxP objects, since version 1.5: the targets of jumps through registers. A
+/// record has the number of targets and the number of jumps (32 bits each), and the 64-bit address
+/// of each target and jump. Each of these jumps leads to one of these targets, in the same
+/// function. Without targets the jumps leave the function.
 pub const SEC_JUMPS: &str = ".flick.jumps";
-/// [`crate::version::Note`], allocated: of which version a file is.
+/// [`crate::version::Note`], allocated: the version of a file.
 pub const SEC_NOTE: &str = ".note.flick";
 /// The image in the final file: page-aligned, relocated, then read-only (RELRO); never executable.
 pub const SEC_IMAGE: &str = ".data.rel.ro.flick_image";
 
-/// Hidden symbol that every fat object needs and only the Flick link defines; its text is what a
-/// user of a plain linker reads.
+/// Hidden symbol that every fat object refers to and only the Flick link defines. Its name is the
+/// message that a user of a plain linker reads.
 pub const LINK_GUARD: &str = "flick_object__link_it_with_flick_cc__see_flick_explain_FLK0301";
 /// NxP code of function `f` is `__flick_nxp_f` (hidden, in the image only).
 pub const NXP_PREFIX: &str = "__flick_nxp_";
 /// A direct call from NxP code to a function `g` without NxP code in its unit calls
 /// `__flick_call_g`. The image link binds it to NxP code or lets it stand for host symbol `g`.
 pub const CALL_PREFIX: &str = "__flick_call_";
-/// Host copy of a function placed on the NxP: `__flick_twin_f`, local to its unit.
-pub const TWIN_PREFIX: &str = "__flick_twin_";
-/// Code of a unit by which calls with a signature leave it, with a number behind.
+/// Host clone of a function placed on the NxP: `__flick_twin_f`, local to its unit.
+pub const HOST_CLONE_PREFIX: &str = "__flick_twin_";
+/// Prefix, before a number, of the code by which calls with a signature leave a unit.
 pub const STUB_PREFIX: &str = "__flick_stub_";
 /// Accessor of thread-local `v`: `void *__flick_tls_v(void)`, hidden, host code.
 pub const TLS_PREFIX: &str = "__flick_tls_";
 /// Hidden; [`crate::layout::Module`] of this executable or shared library.
 pub const MODULE: &str = "__flick_module";
 
-/// Name of the shared runtime in the programs that need it: with the major version of
+/// Name of the shared runtime in the programs that need it. It has the major version of
 /// [`crate::ABI_VERSION`].
 pub const RUNTIME_SONAME: &str = "libflick.so.1";
 
@@ -51,11 +52,11 @@ pub fn is_runtime(file: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// First target of every gate: flickcrt.o's, which leads to libflick's `__flick_early`. Were it
-/// libflick's own, a link without Flick that meets a library made by Flick would fail over this name
-/// (GNU ld: "DSO missing from command line") before it comes to the guard, which says what to do.
+/// First target of every gate. flickcrt.o defines it and leads to libflick's `__flick_early`. If
+/// libflick defined it, a link without Flick of a library made by Flick would fail over this name
+/// (GNU ld: "DSO missing from command line"). It would not reach the guard, which names the remedy.
 pub const RT_LAZY: &str = "__flick_lazy";
-/// Runtime entries (`libflick`).
+/// An entry of libflick, as the `RT_*` names below.
 pub const RT_EARLY: &str = "__flick_early";
 pub const RT_REGISTER: &str = "__flick_register";
 pub const RT_UNREGISTER: &str = "__flick_unregister";
@@ -63,17 +64,18 @@ pub const RT_UNREGISTER: &str = "__flick_unregister";
 pub const RT_XCALL: &str = "__flick_xcall";
 /// Personality routine of the host's unwind information for NxP frames; since version 1.1.
 pub const RT_PERSONALITY: &str = "__flick_personality";
-/// What host code compiled with `--flick-check=device` calls before each access to memory,
+/// Host code compiled with `--flick-check=device` calls this function before each access to memory:
 /// `void (const void *, uint64_t size, uint32_t kind, const char *place)`; since version 1.1.
 pub const RT_CHECK: &str = "__flick_check";
-/// What `setjmp` & co. in NxP code call, `int (jmp_buf, int save_mask, JumpTarget *)`
-/// ([`crate::layout::JumpTarget`]); since version 1.1.
+/// `setjmp`, `_setjmp` and `sigsetjmp` in NxP code call this function:
+/// `int (jmp_buf, int save_mask, JumpTarget *)` ([`crate::layout::JumpTarget`]); since version 1.1.
 pub const RT_SETJMP: &str = "__flick_setjmp";
-/// What `malloc` & co. in NxP code call: `__flick_malloc`, …; see `docs/compiler.md`.
+/// Prefix of the functions that NxP code calls in place of [`HEAP_FUNCTIONS`]; see
+/// `docs/compiler.md`.
 pub const RT_HEAP_PREFIX: &str = "__flick_heap_";
 
-/// The C library's functions that become [`RT_HEAP_PREFIX`] in NxP code, and those of them that an
-/// allocator is made of: who has one of these of their own has a heap of their own.
+/// The C library's functions that become [`RT_HEAP_PREFIX`] in NxP code. The first of them are
+/// [`ALLOCATOR_FUNCTIONS`].
 pub const HEAP_FUNCTIONS: &[&str] = &[
     "malloc",
     "calloc",
@@ -88,11 +90,12 @@ pub const HEAP_FUNCTIONS: &[&str] = &[
     "strdup",
     "strndup",
 ];
+/// The functions of an allocator. A program that defines one of them has a heap of its own.
 pub const ALLOCATOR_FUNCTIONS: &[&str] = HEAP_FUNCTIONS.split_at(9).0;
 
-/// What `libflick.a` puts in front of libc's functions in `-static` programs, by the linker's
-/// `--wrap`: it defines `__wrap_NAME` for each and calls `__real_NAME`. `libflick.so` exports the same
-/// names instead.
+/// The functions that `libflick.a` puts in front of libc's in `-static` programs, by the linker's
+/// `--wrap`. `libflick.a` defines `__wrap_NAME` for each and calls `__real_NAME`. `libflick.so`
+/// exports the same names instead.
 pub const STATIC_WRAPS: &[&str] = &[
     "free",
     "realloc",
@@ -119,7 +122,8 @@ pub const STATIC_WRAPS: &[&str] = &[
 /// define `g` of [`NXP_LIBRARY`] themselves.
 pub const OUTSIDE_PREFIX: &str = "__flick_outside_";
 
-/// What `libnxp.a` defines for the code generator and, with [`CALL_PREFIX`], for direct calls.
+/// The functions that `libnxp.a` defines for the code generator and, with [`CALL_PREFIX`], for
+/// direct calls.
 pub const NXP_LIBRARY: &[&str] = &[
     "__ashlti3",
     "__ashrti3",

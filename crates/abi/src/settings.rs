@@ -1,8 +1,8 @@
-//! The environment variables that decide how a Flick program runs: what the runtime reads and what
-//! `flick config` shows and checks.
+//! The environment variables that decide how a Flick program runs. The runtime reads them, and
+//! `flick config` shows and checks them.
 use core::ffi::CStr;
 
-/// A variable that takes one of some words; empty is as unset.
+/// A variable that takes one of some words. An empty variable is the same as an unset variable.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
     pub variable: &'static CStr,
@@ -44,7 +44,7 @@ pub const PROFILE: Choice = Choice {
 pub const CHOICES: [Choice; 6] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF, PROFILE];
 
 impl Choice {
-    /// Which of the values `text` is; `None` for a bad one.
+    /// The index of `text` in the values; `None` for a bad value.
     pub fn parse(&self, text: &[u8]) -> Option<usize> {
         if text.is_empty() {
             return Some(0);

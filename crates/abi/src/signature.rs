@@ -1,4 +1,4 @@
-//! Signatures: NUL-terminated ASCII, so that the linker can merge equal ones.
+//! Signatures are NUL-terminated ASCII, so that the linker can merge equal ones. A signature is
 //!
 //! `version ret "(" args ")"`, for example `1d(pil.d)`.
 //!
@@ -6,17 +6,26 @@
 //! - ret: `v`, a class, or `{` two classes `}` (returned in two registers)
 //! - args: classes; a `.` separates the named arguments of a variadic function from the others, of
 //!   which a definition has none
-//! - class: `b` i1, `c` i8, `s` i16, `i` i32, `l` i64, `p` pointer, `f` float (and half, bfloat: the
-//!   low bits of one), `d` double, `x` i128, `g` `e` `V` vector of 4, 8, 16 bytes,
-//!   `S` pointer to the result's memory (sret; always the first argument),
-//!   `B<size>a<align>` `byval` memory: decimal bytes, e.g. `B24a8`
+//!
+//! | class | type |
+//! |---|---|
+//! | `b` `c` `s` `i` `l` | i1, i8, i16, i32, i64 |
+//! | `p` | pointer |
+//! | `f` `d` | float, double; half and bfloat are the low bits of an `f` |
+//! | `x` | i128 |
+//! | `g` `e` `V` | vector of 4, 8, 16 bytes |
+//! | `S` | pointer to the result's memory (sret); always the first argument |
+//! | `B<size>a<align>` | `byval` memory: decimal bytes, e.g. `B24a8` |
 //!
 //! Classes are those of the LLVM IR that the host front end made (`docs/decisions.md`, 2), so
-//! structs passed in registers have already become their parts. Host: System V x86-64 psABI 3.2.3, and
-//! where that and clang 19 differ, clang: an `x` for which two registers are not free goes to
-//! memory and leaves none to the arguments behind it; any vector has 16 bytes of the stack.
-//! NxP: RISC-V psABI, lp64d, of what the pass makes of the classes: `x` and `V` are two `l`, `e` is
-//! a `d`, `g` an `f`.
+//! structs passed in registers have already become their parts.
+//!
+//! The host's registers follow the System V x86-64 psABI 3.2.3. Where clang 19 differs from it,
+//! they follow clang. An `x` for which two registers are not free goes to memory and leaves no
+//! register to the arguments behind it. Any vector on the stack has 16 bytes.
+//!
+//! The NxP's registers follow the RISC-V psABI, lp64d, after the pass has changed the classes: `x`
+//! and `V` are two `l`, `e` is a `d`, and `g` is an `f`.
 
 pub const SIGNATURE_VERSION: u8 = b'1';
 
@@ -53,7 +62,7 @@ impl Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
     Arg(Class),
-    /// What follows is variadic.
+    /// The arguments that follow are variadic.
     Variadic,
     End,
 }
@@ -62,7 +71,7 @@ pub enum Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// Reader over the bytes of a signature; allocates nothing, usable in the crossing.
+/// Reader over the bytes of a signature. It allocates nothing, so the crossing can use it.
 #[derive(Clone, Copy)]
 pub struct Signature<'a> {
     bytes: &'a [u8],
@@ -107,7 +116,7 @@ impl<'a> Signature<'a> {
         })
     }
 
-    /// Of a call: there are arguments behind the dots. A call without a prototype has the dots alone.
+    /// Whether a call has arguments behind the dots. A call without a prototype has the dots alone.
     pub fn has_variadic_arguments(&self) -> bool {
         // No class is spelled with a dot.
         let dots = self.bytes.iter().position(|&byte| byte == b'.');

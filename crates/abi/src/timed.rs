@@ -1,6 +1,8 @@
-//! What host code compiled with `--flick-timed` and libflick agree on (`docs/timing.md`, "Host code").
+//! The interface between libflick and host code compiled with `--flick-timed` (`docs/timing.md`,
+//! "Host code").
 
-/// Version of the records here. A unit of a later one is not counted, nor one before [`FIRST_VERSION`].
+/// Version of the records here. Units of later versions, and of versions before [`FIRST_VERSION`],
+/// are not counted.
 pub const VERSION: u32 = 3;
 pub const FIRST_VERSION: u32 = 2;
 
@@ -31,23 +33,23 @@ pub enum HostClass {
     Atomic = 11,
 }
 
-/// What a basic block executes, by class; counts saturate.
+/// The operations that a basic block executes, by class; counts saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Block {
     pub counts: [u16; HOST_CLASSES],
 }
 
-/// The classes of RV64 instructions (`flick_timing`'s `NxpClass`), then branches that are taken, loads from the own stack
-/// and stores to it: an index into [`NxpBlock::counts`].
+/// Length of [`NxpBlock::counts`]: the classes of RV64 instructions (`flick_timing`'s `NxpClass`),
+/// then branches that are taken, loads from the function's stack, and stores to it.
 pub const NXP_COUNTS: usize = 17;
 pub const NXP_TAKEN: usize = 14;
 pub const NXP_STACK_LOAD: usize = 15;
 pub const NXP_STACK_STORE: usize = 16;
-/// What one execution of an instruction is in [`NxpBlock::counts`].
+/// The unit of [`NxpBlock::counts`]: one execution of an instruction.
 pub const NXP_UNIT: u32 = 256;
 
-/// What an execution of the block stands for in RV64 code of the function.
+/// The instructions that stand for an execution of the block in RV64 code of the function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct NxpBlock {
@@ -56,7 +58,7 @@ pub struct NxpBlock {
     pub counts: [u32; NXP_COUNTS],
 }
 
-/// One compiled unit. Registered before the program's own constructors run.
+/// A compiled unit. It is registered before the program's own constructors run.
 #[derive(Debug)]
 #[repr(C)]
 pub struct TimedUnit {
@@ -69,7 +71,7 @@ pub struct TimedUnit {
     pub functions: *const TimedFunction,
     /// Length of `functions`.
     pub function_count: u64,
-    /// As many as `blocks`. Since version 3.
+    /// `blocks` records; since version 3.
     pub nxp: *const NxpBlock,
 }
 
@@ -79,7 +81,7 @@ pub struct TimedUnit {
 pub struct Price {
     /// On the host.
     pub host: i64,
-    /// What the same operations would take on the NxP.
+    /// The time that the same operations would take on the NxP.
     pub nxp: i64,
 }
 
@@ -88,7 +90,7 @@ pub struct Price {
 #[repr(C)]
 pub struct TimedFunction {
     pub entry: *const core::ffi::c_void,
-    /// As the linker knows it.
+    /// The linker's name.
     pub name: *const core::ffi::c_char,
     /// The error's code, if the function cannot be placed on the NxP; else null.
     pub refusal: *const core::ffi::c_char,
@@ -100,7 +102,7 @@ pub struct TimedFunction {
 pub struct TimedCallee {
     /// NUL-terminated; null for a call through a pointer.
     pub name: *const core::ffi::c_char,
-    /// The runtime's own; 0 at first.
+    /// For the runtime's own use; 0 at first.
     pub state: u64,
 }
 
@@ -110,15 +112,19 @@ const _: () = assert!(size_of::<TimedUnit>() == 48);
 const _: () = assert!(size_of::<TimedFunction>() == 24);
 const _: () = assert!(size_of::<TimedCallee>() == 16);
 
-/// Thread-local [`Price`] (initial-exec): what the thread has spent; the host's part counts up from minus a sampling period.
+/// Thread-local [`Price`] (initial-exec): the time that the thread has spent. The host's part
+/// counts up from minus a sampling period.
 pub const CLOCK: &str = "__flick_timed_clock";
-/// A `const unsigned char *` and a u64 that masks the index: for each 2^[`MAP_SHIFT`] bytes of user address space whether there may be NxP-local memory.
+/// A `const unsigned char *` and a u64 that masks the index. For each 2^[`MAP_SHIFT`] bytes of user
+/// address space, a byte says whether NxP-local memory may be there.
 pub const MAP: &str = "__flick_timed_map";
 /// log2 of the bytes for which [`MAP`] has one byte.
 pub const MAP_SHIFT: u32 = 21;
 /// `void (const TimedUnit *)`.
 pub const UNIT: &str = "__flick_timed_unit";
-/// `void (u64 why)`, keeps all registers but r11 and xmm (preserve_most): the host's part of the clock is not negative. `why`: [`RETURNS`] or [`CALLS`], with the bits [`GROWS`] and [`LEAVES`].
+/// `void (u64 why)` keeps all registers but r11 and xmm (preserve_most). Host code calls it when
+/// the host's part of the clock is not negative. `why` is [`RETURNS`] or [`CALLS`], with the bits
+/// [`GROWS`] and [`LEAVES`].
 pub const FULL: &str = "__flick_timed_full";
 /// The function returns now.
 pub const RETURNS: u32 = 0;
@@ -128,14 +134,17 @@ pub const CALLS: u32 = 1;
 pub const GROWS: u32 = 2;
 /// A bit: the call takes the place of the function's frame (a tail call).
 pub const LEAVES: u32 = 4;
-/// `void (const void *p, u64 parts << PARTS_SHIFT | size << 1 | is_write)`, preserve_most: an access where the map is not 0,
-/// of which the NxP makes so many (before version 3: 0).
+/// `void (const void *p, u64 parts << PARTS_SHIFT | size << 1 | is_write)`, preserve_most. Host
+/// code calls it for an access where the map is not 0. The NxP makes `parts` accesses of it (before
+/// version 3: 0).
 pub const ACCESS: &str = "__flick_timed_access";
 pub const PARTS_SHIFT: u32 = 32;
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
 pub const MEMORY: &str = "__flick_timed_memory";
-/// What format 1.3 called for pthread_create(3) and pthread_join(3).
+/// Host code of format 1.3 called this and the next function for pthread_create(3) and
+/// pthread_join(3).
 pub const THREAD_CREATE: &str = "__flick_timed_thread_create";
 pub const THREAD_JOIN: &str = "__flick_timed_thread_join";
-/// `void (TimedCallee *, u64 n, const void *target)`: a call that has told of nothing has returned.
+/// `void (TimedCallee *, u64 n, const void *target)`. Host code calls it when a call that has
+/// recorded nothing has returned.
 pub const LIBRARY: &str = "__flick_timed_library";

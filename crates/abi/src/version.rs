@@ -1,8 +1,8 @@
 //! Which objects, images and runtimes go together (`docs/formats.md`, "Versions").
 use core::fmt;
 
-/// A version of what this crate describes. A reader understands what was written under the same major
-/// and no later minor version.
+/// A version of the layouts in this crate. A reader understands files of the same major version and
+/// of no later minor version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(u32);
 
@@ -11,7 +11,7 @@ impl Version {
         Self((major as u32) << 16 | minor as u32)
     }
 
-    /// As it stands in records.
+    /// The version that records have as this number.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
@@ -28,7 +28,7 @@ impl Version {
         self.0 as u16
     }
 
-    /// Whether what `made` describes can be read by a program of this version.
+    /// Whether a program of this version can read files of the version `made`.
     pub const fn reads(self, made: Self) -> bool {
         self.major() == made.major() && self.minor() >= made.minor()
     }
@@ -40,8 +40,8 @@ impl fmt::Display for Version {
     }
 }
 
-/// An ELF note ([`crate::names::SEC_NOTE`]) that says of which version a file is: every program and
-/// library with an image has one, and each of Flick's own files.
+/// An ELF note ([`crate::names::SEC_NOTE`]) with the version of a file. Every program and library
+/// with an image has one, and so has each of Flick's own files.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Note {
@@ -53,8 +53,8 @@ pub struct Note {
 }
 const _: () = assert!(size_of::<Note>() == 24);
 
-const NAME: &[u8; 6] = b"Flick\0";
-const KIND: u32 = 1;
+pub(crate) const NAME: &[u8; 6] = b"Flick\0";
+pub(crate) const KIND: u32 = 1;
 
 impl Note {
     pub const CURRENT: Self = Self {
@@ -65,7 +65,8 @@ impl Note {
         version: crate::ABI_VERSION,
     };
 
-    /// The version that a section or segment of ELF notes has from Flick. Notes are aligned to 4 bytes.
+    /// The version in Flick's note of a section or segment of ELF notes. Notes are aligned to 4
+    /// bytes.
     pub fn find(mut notes: &[u8]) -> Option<Version> {
         loop {
             let name_size = word(notes, 0)? as usize;

@@ -139,8 +139,9 @@ impl Run {
     }
 }
 
-/// The tables for people; Markdown, so that they can be kept as they are: one for each trigger, with
-/// the engines and then their peers beside each other, and one of what the engines are to reach.
+/// The tables for people; Markdown, so that they can be kept as they are: one for each trigger,
+/// with the engines and then their peers beside each other, and one of what the engines are to
+/// reach.
 pub fn table(calls: u64, runs: &[Run], peers: &[Run]) -> String {
     let mut text = String::new();
     let mut triggers: Vec<&str> = runs.iter().map(|run| run.trigger.as_str()).collect();

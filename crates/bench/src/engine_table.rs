@@ -82,8 +82,8 @@ fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| (sum / f64::from(count)).exp())
 }
 
-/// The table for people; Markdown, so that it can be kept as it is. Times are milliseconds of the first
-/// engine; the other columns are times over that. `wrong`: another checksum; `-`: not run.
+/// The table for people; Markdown, so that it can be kept as it is. Times are milliseconds of the
+/// first engine; the other columns are times over that. `wrong`: another checksum; `-`: not run.
 pub fn table(engines: &[String], rows: &[Row]) -> String {
     let ratio = |value| figure(value, 2);
     let mut lines = vec![vec!["kernel".to_owned(), format!("{} ms", engines[0])]];
@@ -112,8 +112,8 @@ pub fn table(engines: &[String], rows: &[Row]) -> String {
     markdown::table(&lines)
 }
 
-/// Bytes of RV64 code that a process has translated, and of the host code made of it, from its record
-/// (`FLICK_STATS`); both 0 where it translates nothing.
+/// Bytes of RV64 code that a process has translated, and of the host code made of it, from its
+/// record (`FLICK_STATS`); both 0 where it translates nothing.
 pub fn translated(record: &str) -> Result<[u64; 2], String> {
     let records = flick_events::record::parse(record).map_err(|e| e.to_string())?;
     let sum = |of: fn(&flick_events::Summary) -> u64| records.iter().map(of).sum();
@@ -130,7 +130,8 @@ pub enum Set {
 }
 
 /// The figures that are to be reached, of the engines `own` of NxP code, `code` of theirs (bytes as
-/// [`translated`] has them); `peers` are others' engines. Empty where nothing was measured that has a bar.
+/// [`translated`] has them); `peers` are others' engines. Empty where nothing was measured that has
+/// a bar.
 pub fn bars(
     engines: &[String],
     own: &[usize],

@@ -1,14 +1,14 @@
-//! The kernels of share/flick/bench/engine, built for the host, for the NxP and as a program of RV64 Linux
-//! without a C library, which other engines run.
+//! The kernels of share/flick/bench/engine, built for the host, for the NxP and as a program of
+//! RV64 Linux without a C library, which other engines run.
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flick_build::root::CLANG;
-use flick_build::{Error, Root};
+use flick_driver::root::CLANG;
+use flick_driver::{Error, Root};
 
-use super::engine::unknown;
-use super::{file_error, finish, flick};
+use crate::measure_engine::unknown;
+use crate::{file_error, finish, flick};
 
 /// Names of the programs that [`build`] leaves.
 pub const NATIVE: &str = "native";
@@ -17,8 +17,8 @@ pub const V3: &str = "x86-64-v3";
 pub const NXP: &str = "nxp";
 pub const RV64: &str = "rv64";
 
-/// For every compiler. Contraction is the compiler's choice where it is not forbidden, and differs by
-/// machine; so does what a call of `sqrt` does to errno.
+/// For every compiler. Contraction is the compiler's choice where it is not forbidden, and differs
+/// by machine; so does what a call of `sqrt` does to errno.
 const EVERYWHERE: [&str; 5] = [
     "-O2",
     "-std=c11",
@@ -105,8 +105,8 @@ impl Sources {
     }
 }
 
-/// Builds the kernels of these names, or all, in `dir`; for other engines of RV64 code only where there
-/// are any.
+/// Builds the kernels of these names, or all, in `dir`; for other engines of RV64 code only where
+/// there are any.
 pub fn build(dir: &Path, names: &[String], for_peers: bool) -> Result<(), Error> {
     let sources = Sources::find()?;
     let kernels = sources.kernels(names)?;

@@ -1,5 +1,5 @@
-//! A C program of any size, as large programs are: many functions that the linker can see, of which a
-//! run uses few.
+//! A C program of any size, as large programs are: many functions that the linker can see, of which
+//! a run uses few.
 use std::fmt::Write as _;
 
 /// With what it is compiled; what [`source`] takes for a function's size goes with it.

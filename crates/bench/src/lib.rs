@@ -1,10 +1,31 @@
 //! `flick bench`: builds the programs of share/flick/bench, runs them and prints their tables.
-pub mod crossing;
-pub mod engine;
+//!
+//! The data flows in this order:
+//! 1. `kernels.rs` has the kernels of `flick bench engine`, and `large_image.rs` makes a C program
+//!    of any size. The other programs are in share/flick/bench.
+//! 2. `measure_*.rs` build the programs with this `flick`, run them, and read what they print.
+//!    There is one file for each benchmark.
+//! 3. `*_table.rs` make tables, and `paper/` the paper's tables and figures. `numbers.rs` and
+//!    `quantile.rs` read and summarise, `bar.rs` compares a figure with its bar, and `markdown.rs`
+//!    aligns columns.
+//!
+//! The tables go to standard output, or to a directory (`flick bench paper`).
+#![forbid(unsafe_code)]
+
+mod bar;
+mod crossing_table;
+mod engine_table;
 mod kernels;
-mod large;
-pub mod paper;
-pub mod scale;
+mod large_image;
+mod markdown;
+mod measure_crossing;
+mod measure_engine;
+mod measure_paper;
+mod measure_scale;
+mod numbers;
+mod paper;
+mod quantile;
+mod scale_table;
 
 use std::ffi::{CStr, OsStr};
 use std::fmt::Display;
@@ -16,41 +37,48 @@ use std::process::{Command, Output};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use flick_abi::settings::{CHOICES, ENGINE, OFFLOAD, STATISTICS};
-use flick_build::Error;
+use flick_diagnostics::Code;
+use flick_driver::Error;
 use flick_events::number::counted;
 use flick_image::output;
 use tempfile::TempDir;
 
 #[derive(Subcommand)]
 pub enum Bench {
-    /// Null calls host-NxP-host and NxP-host-NxP, by name, by pointer and nested, beside a call and a signal
-    Crossing(crossing::Options),
+    /// Null calls host-NxP-host and NxP-host-NxP, by name, by pointer and nested, beside a call and
+    /// a signal
+    Crossing(measure_crossing::Options),
     /// Kernels on the NxP beside the same as host code and under other engines of RV64 code
     ///
-    /// It takes about a minute and a half, and says on stderr where it is. The last table compares with bars: what
-    /// Flick asks of itself on a quiet machine.
-    Engine(engine::Options),
+    /// It takes about a minute and a half, and says on stderr where it is. The last table compares
+    /// with bars: what Flick asks of itself on a quiet machine.
+    Engine(measure_engine::Options),
     /// The paper's tables and figures, predicted on a platform like its machine
-    Paper(paper::Options),
+    Paper(measure_paper::Options),
     /// Two threads that cross beside one, and start-up with a large image
     ///
-    /// It takes about a minute and a half, and says on stderr where it is. The last table compares with bars: what
-    /// Flick asks of itself on a quiet machine.
-    Scale(scale::Options),
+    /// It takes about a minute and a half, and says on stderr where it is. The last table compares
+    /// with bars: what Flick asks of itself on a quiet machine.
+    Scale(measure_scale::Options),
 }
 
 pub fn run(what: &Bench) -> Result<(), Error> {
     match what {
-        Bench::Crossing(options) => crossing::run(options),
-        Bench::Engine(options) => engine::run(options),
-        Bench::Paper(options) => paper::run(options),
-        Bench::Scale(options) => scale::run(options),
+        Bench::Crossing(options) => measure_crossing::run(options),
+        Bench::Engine(options) => measure_engine::run(options),
+        Bench::Paper(options) => measure_paper::run(options),
+        Bench::Scale(options) => measure_scale::run(options),
     }
+}
+
+/// On standard output; FLK0105.
+fn print(text: &str) -> Result<(), Error> {
+    output::stdout(text.as_bytes())
 }
 
 /// What goes on, on stderr, for somebody who waits.
 fn say(text: impl Display) {
-    output::tell(format_args!("flick bench: {text}"));
+    output::message(format_args!("flick bench: {text}"));
 }
 
 /// Where programs are built; removed at the end.
@@ -69,7 +97,7 @@ fn flick() -> Result<PathBuf, Error> {
 
 fn unreadable(source: &Path, why: String) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         "the benchmark's output cannot be read",
         source.display().to_string(),
         why,
@@ -158,7 +186,7 @@ fn finish(command: &mut Command) -> Result<Output, Error> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Error::new(
-        103,
+        Code::FailedTool,
         "a program that Flick calls failed",
         name.display().to_string(),
         format!("{}\n{}", output.status, said.trim()),
@@ -168,7 +196,7 @@ fn finish(command: &mut Command) -> Result<Output, Error> {
 
 fn file_error(what: &str, place: &Path, error: &io::Error) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         what,
         place.display().to_string(),
         error.to_string(),

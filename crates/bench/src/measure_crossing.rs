@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::crossing_table::{self, Run};
 use clap::Args;
 use flick_abi::settings::{ENGINE, TRIGGER};
-use flick_build::{Error, Root};
-use flick_report::crossing::{self, Run};
+use flick_driver::{Error, Root};
 
-use super::{Engines, Peer, finish, flick, machine, measured, say, scratch, unreadable, variable};
 use crate::print;
+use crate::{Engines, Peer, finish, flick, machine, measured, say, scratch, unreadable, variable};
 
 #[derive(Args)]
 pub struct Options {
@@ -21,8 +21,8 @@ pub struct Options {
     rounds: u64,
     #[command(flatten)]
     engines: Engines,
-    /// What calls RV64 code otherwise: COMMAND, words apart, is followed by CALLS and ROUNDS, and prints
-    /// what share/flick/bench/crossing.c does (repeatable)
+    /// What calls RV64 code otherwise: COMMAND, words apart, is followed by CALLS and ROUNDS, and
+    /// prints what share/flick/bench/crossing.c does (repeatable)
     #[arg(long, value_name = "NAME=COMMAND", value_parser = Peer::parse)]
     peer: Vec<Peer>,
     /// Print comma-separated values
@@ -71,9 +71,9 @@ pub fn run(options: &Options) -> Result<(), Error> {
         peers.push(run);
     }
     if options.csv {
-        print(&crossing::csv(options.calls, &runs, &peers))
+        print(&crossing_table::csv(options.calls, &runs, &peers))
     } else {
-        let table = crossing::table(options.calls, &runs, &peers);
+        let table = crossing_table::table(options.calls, &runs, &peers);
         print(&format!("{}\n\n{table}", machine()))
     }
 }

@@ -2,18 +2,19 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::engine_table::{self, Cell, Row, Set};
 use clap::Args;
 use flick_abi::settings::{ENGINE, STATISTICS};
-use flick_build::{Error, Tool};
+use flick_diagnostics::Code;
+use flick_driver::{Error, Tool};
 use flick_events::number::counted;
 use flick_image::output;
-use flick_report::engine::{self, Cell, Row, Set};
 
-use super::kernels::{self, NATIVE, NXP, RV64, V3, VECTORISED};
-use super::{
+use crate::kernels::{self, NATIVE, NXP, RV64, V3, VECTORISED};
+use crate::print;
+use crate::{
     Engines, Peer, file_error, finish, machine, measured, say, scratch, unreadable, variable,
 };
-use crate::print;
 
 #[derive(Args)]
 pub struct Options {
@@ -23,15 +24,15 @@ pub struct Options {
     /// Measured runs in a process, after one that is not
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Another engine of RV64 Linux programs: COMMAND, words apart, is followed by the program and its
-    /// arguments (repeatable). qemu-riscv64 is taken where it is installed
+    /// Another engine of RV64 Linux programs: COMMAND, words apart, is followed by the program and
+    /// its arguments (repeatable). qemu-riscv64 is taken where it is installed
     #[arg(long, value_name = "NAME=COMMAND", value_parser = Peer::parse)]
     peer: Vec<Peer>,
     #[command(flatten)]
     engines: Engines,
-    /// Measure the programs of this directory instead of Flick's own kernels: `native`, `vectorised`,
-    /// `x86-64-v3`, `nxp`, `rv64`, as far as they are there. Without arguments each prints the names of its
-    /// kernels; with a name and N, N lines `NANOSECONDS CHECKSUM`
+    /// Measure the programs of this directory instead of Flick's own kernels: `native`,
+    /// `vectorised`, `x86-64-v3`, `nxp`, `rv64`, as far as they are there. Without arguments each
+    /// prints the names of its kernels; with a name and N, N lines `NANOSECONDS CHECKSUM`
     #[arg(long, value_name = "DIRECTORY")]
     programs: Option<PathBuf>,
     /// Print comma-separated values
@@ -80,8 +81,8 @@ impl Engine {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Bytes of RV64 code and of its translation, of one run of a kernel. The run counts instructions, so
-    /// that its code is somewhat larger.
+    /// Bytes of RV64 code and of its translation, of one run of a kernel. The run counts
+    /// instructions, so that its code is somewhat larger.
     fn translated(&self, kernel: &str) -> Result<[u64; 2], Error> {
         let dir = scratch()?;
         let record = dir.path().join("record");
@@ -96,7 +97,7 @@ impl Engine {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
             read => read.map_err(|e| file_error("a file cannot be read", &record, &e))?,
         };
-        engine::translated(&text).map_err(|why| unreadable(&self.command[0], why))
+        engine_table::translated(&text).map_err(|why| unreadable(&self.command[0], why))
     }
 
     /// One more process of a kernel.
@@ -116,7 +117,7 @@ pub fn unknown(names: &[String], known: &[String]) -> Result<(), Error> {
     match names.iter().find(|name| !known.contains(name)) {
         None => Ok(()),
         Some(name) => Err(Error::new(
-            104,
+            Code::BadOption,
             "there is no such kernel",
             name.clone(),
             format!("the kernels are {}", known.join(", ")),
@@ -225,7 +226,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     };
     let names: Vec<String> = engines.into_iter().map(|engine| engine.name).collect();
     if options.csv {
-        return print(&engine::csv(&names, &rows));
+        return print(&engine_table::csv(&names, &rows));
     }
     print(&format!(
         "{}\n\n{} of {}, medians of processor time; `x`: over that of {}\n\n{}\n{}",
@@ -233,8 +234,8 @@ pub fn run(options: &Options) -> Result<(), Error> {
         counted(options.rounds.into(), "process"),
         counted(options.runs.into(), "run"),
         names[0],
-        engine::table(&names, &rows),
-        engine::bars(&names, &own, &code, &peers, &rows, set)
+        engine_table::table(&names, &rows),
+        engine_table::bars(&names, &own, &code, &peers, &rows, set)
     ))
 }
 
@@ -251,7 +252,7 @@ fn measure(kernel: &str, engines: &[Engine], options: &Options) -> Result<Row, E
             match engine.run(kernel, &runs, cells[number].take()) {
                 Ok(cell) => cells[number] = Some(cell),
                 Err(error) if engine.kind == Kind::Peer => {
-                    output::tell(error.at(format!("{}, {kernel}", engine.name)).as_warning());
+                    output::message(error.at(format!("{}, {kernel}", engine.name)).as_warning());
                     failed[number] = true;
                 }
                 Err(error) => return Err(error),

@@ -1,25 +1,25 @@
-//! `flick bench paper`: builds the programs of share/flick/bench/paper for timed runs, runs them on platforms like
-//! the paper's and writes its tables and figures with what is predicted beside them.
+//! `flick bench paper`: builds the programs of share/flick/bench/paper for timed runs, runs them on
+//! platforms like the paper's and writes its tables and figures with what is predicted beside them.
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use crate::paper::{self, Chase, DATASETS, Dataset, Graph, Line, Null, PAUSE, Results, Search};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use flick_abi::settings::PLATFORM as VARIABLE;
-use flick_build::{Error, Root};
+use flick_diagnostics::Code;
+use flick_driver::{Error, Root};
 use flick_events::number::counted;
 use flick_image::output;
-use flick_report::paper::{
-    self, Chase, DATASETS, Dataset, Graph, Line, Null, PAUSE, Results, Search,
-};
 
-use super::{file_error, finish, flick, measured, scratch, unreadable, variable};
 use crate::print;
+use crate::{file_error, finish, flick, measured, scratch, unreadable, variable};
 
-/// The paper's machine; with what else is known of it where a constant was fitted; and with slower migration.
+/// The paper's machine; with what else is known of it where a constant was fitted; and with slower
+/// migration.
 const PLATFORM: &str = "flick-isca20";
 const FITTED: &str = "flick-isca20-fitted";
 const LINES: [(&str, &str); 3] = [
@@ -38,8 +38,8 @@ pub struct Options {
           value_parser = PossibleValuesParser::new(DATASETS.map(|data| data.name)),
           default_values = DATASETS.map(|data| data.name))]
     graphs: Vec<String>,
-    /// Read SNAP's files, plain or .gz, of this directory; those that are not there are made up with as many
-    /// vertices and edges
+    /// Read SNAP's files, plain or .gz, of this directory; those that are not there are made up
+    /// with as many vertices and edges
     #[arg(long, value_name = "DIR")]
     snap: Option<PathBuf>,
     /// Iterations of a search; the table has the mean
@@ -98,7 +98,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let files = paper::write(&results, &options.output)
         .map_err(|(path, error)| unwritable(&path, &error))?;
     print(&paper::page(&results))?;
-    output::tell(format_args!(
+    output::message(format_args!(
         "{} in {}",
         counted(files.len() as u64, "file"),
         options.output.display()
@@ -179,7 +179,7 @@ fn measure(options: &Options, extent: &Extent, raw: &Path) -> Result<(), Error> 
     let steps = steps(options, extent);
     for (number, step) in steps.iter().enumerate() {
         let words = step.arguments.join(" ");
-        // Nobody is left to tell where stderr is closed.
+        // Where stderr is closed, the text has no reader.
         let _ = write!(
             io::stderr(),
             "[{}/{}] {} {words} on {} ... ",
@@ -196,7 +196,7 @@ fn measure(options: &Options, extent: &Extent, raw: &Path) -> Result<(), Error> 
         let output = finish(&mut command)?;
         let path = raw.join(&step.file);
         output::write(&path, &output.stdout).map_err(|e| unwritable(&path, &e))?;
-        output::tell(format_args!("{:.1} s", begin.elapsed().as_secs_f64()));
+        output::message(format_args!("{:.1} s", begin.elapsed().as_secs_f64()));
     }
     Ok(())
 }
@@ -262,7 +262,7 @@ fn enough_memory(extent: &Extent) -> Result<(), Error> {
     let needed = extent.datasets.iter().map(|data| data.memory).max();
     match (available.map(|kib| kib * 1024), needed) {
         (Some(available), Some(needed)) if available < needed => Err(Error::new(
-            105,
+            Code::FileAccess,
             "not enough memory",
             format!("{} MiB are available", available >> 20),
             format!("the largest graph takes {} MiB", needed >> 20),
@@ -274,7 +274,7 @@ fn enough_memory(extent: &Extent) -> Result<(), Error> {
 
 fn unwritable(path: &Path, error: &io::Error) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         "a file cannot be written",
         path.display().to_string(),
         error.to_string(),

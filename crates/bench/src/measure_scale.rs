@@ -1,27 +1,28 @@
-//! `flick bench scale`: builds share/flick/bench/scale.c and a program with a large image, and prints
-//! what two threads that cross give beside one, and what the image adds to the program's start-up.
+//! `flick bench scale`: builds share/flick/bench/scale.c and a program with a large image, and
+//! prints what two threads that cross give beside one, and what the image adds to the program's
+//! start-up.
 use std::num::NonZero;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+use crate::scale_table::{self, Start, Startup, Threads};
 use clap::Args;
 use flick_abi::settings::ENGINE;
-use flick_build::root::CLANG;
-use flick_build::{Error, Root};
+use flick_driver::root::CLANG;
+use flick_driver::{Error, Root};
 use flick_events::number::counted;
-use flick_report::scale::{self, Start, Startup, Threads};
 
-use super::{
-    Engines, file_error, finish, flick, large, machine, measured, say, scratch, unreadable,
+use crate::print;
+use crate::{
+    Engines, file_error, finish, flick, large_image, machine, measured, say, scratch, unreadable,
     variable,
 };
-use crate::print;
 
 #[derive(Args)]
 pub struct Options {
-    /// For each figure of the threads; less than a slice of the scheduler's, so that the medians are of what
-    /// other work has not interrupted
+    /// For each figure of the threads; less than a slice of the scheduler's, so that the medians
+    /// are of what other work has not interrupted
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     milliseconds: u32,
     /// Rounds; the tables have their medians
@@ -47,13 +48,13 @@ pub fn run(options: &Options) -> Result<(), Error> {
     };
     let startup = startup(dir.path(), options)?;
     if options.csv {
-        return print(&scale::csv(&threads, &startup));
+        return print(&scale_table::csv(&threads, &startup));
     }
     let mut text = format!("{}\n\n", machine());
     if threads.is_empty() {
         text += "Threads are not measured: this process may use one processor only.\n\n";
     }
-    text += &scale::table(options.milliseconds, &threads, &startup);
+    text += &scale_table::table(options.milliseconds, &threads, &startup);
     print(&text)
 }
 
@@ -89,14 +90,21 @@ fn startup(dir: &Path, options: &Options) -> Result<Startup, Error> {
     let write = |path: &Path, text: &str| {
         std::fs::write(path, text).map_err(|e| file_error("a file cannot be written", path, &e))
     };
-    write(&source, &large::source(u64::from(options.image) * 1024))?;
-    write(&place, large::PLACEMENT)?;
+    write(
+        &source,
+        &large_image::source(u64::from(options.image) * 1024),
+    )?;
+    write(&place, large_image::PLACEMENT)?;
 
     let (plain, placed) = (dir.join("plain"), dir.join("placed"));
     let mut clang = Command::new(CLANG.name);
-    clang.arg(large::LEVEL).arg(&source).arg("-o").arg(&plain);
+    clang
+        .arg(large_image::LEVEL)
+        .arg(&source)
+        .arg("-o")
+        .arg(&plain);
     let mut cc = Command::new(flick()?);
-    cc.args(["cc", large::LEVEL]).arg(&source);
+    cc.args(["cc", large_image::LEVEL]).arg(&source);
     cc.arg(format!("--flick-place={}", place.display()));
     cc.arg("-o").arg(&placed);
     say("building a program with a large image (some 30 s)");
@@ -139,7 +147,7 @@ fn startup(dir: &Path, options: &Options) -> Result<Startup, Error> {
         }
     }
     Ok(Startup {
-        code: scale::code_size(&placed)?,
+        code: scale_table::code_size(&placed)?,
         starts,
     })
 }

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use flick_events::number::counted;
-use flick_image::elf::read_file;
+use flick_image::elf_kind::read_file;
 use flick_image::{Error, FinalFile};
 
 use crate::bar::{self, Bar};

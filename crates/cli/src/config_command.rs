@@ -7,7 +7,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use flick_abi::settings::{CHOICES, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics, TRACE};
 use flick_abi::{ABI_VERSION, NXP_MARCH};
-use flick_build::{Error, Root, TOOLS, Tool};
+use flick_diagnostics::Code;
+use flick_driver::{Error, Root, TOOLS, Tool};
 use serde_json::json;
 
 use crate::print;
@@ -27,7 +28,7 @@ struct Setting {
     /// `default`, `environment`, `command line`, `built in`, or where it was found.
     origin: String,
     /// Code, what is wrong, and what to do.
-    problem: Option<(u16, String, String)>,
+    problem: Option<(Code, String, String)>,
 }
 
 impl Setting {
@@ -40,7 +41,7 @@ impl Setting {
         }
     }
 
-    fn bad(mut self, code: u16, what: impl Into<String>, help: impl Into<String>) -> Self {
+    fn bad(mut self, code: Code, what: impl Into<String>, help: impl Into<String>) -> Self {
         self.problem = Some((code, what.into(), help.into()));
         self
     }
@@ -86,7 +87,7 @@ fn text(groups: &[Group]) -> String {
             let (name, value) = (&s.name, &s.value);
             text += &format!("  {name:<names$}  {value:<values$}  ({})\n", s.origin);
             if let Some((code, what, help)) = &s.problem {
-                text += &format!("    error: [FLK{code:04}] {what}\n    help: {help}\n");
+                text += &format!("    error: [{code}] {what}\n    help: {help}\n");
             }
         }
     }
@@ -96,9 +97,9 @@ fn text(groups: &[Group]) -> String {
 fn json(groups: &[Group]) -> serde_json::Value {
     let settings = groups.iter().flat_map(|(group, all)| {
         all.iter().map(move |s| {
-            let problem = s.problem.as_ref().map(|(code, what, help)| {
-                json!({ "code": format!("FLK{code:04}"), "what": what, "help": help })
-            });
+            let problem = s.problem.as_ref().map(
+                |(code, what, help)| json!({ "code": code.text(), "what": what, "help": help }),
+            );
             json!({
                 "group": group,
                 "name": s.name,
@@ -138,7 +139,7 @@ fn flick() -> Vec<Setting> {
                 "default"
             };
             Setting::new("root", "none", origin).bad(
-                error.code.0,
+                error.code,
                 format!("{}: {}: {}", error.what, error.place, error.why),
                 error.help,
             )
@@ -170,7 +171,7 @@ fn run_time(variable: impl Fn(&OsStr) -> Option<std::ffi::OsString>) -> Vec<Sett
         all.push(match choice.parse(value.as_bytes()) {
             Some(_) => setting,
             None => setting.bad(
-                404,
+                Code::BadEnvironment,
                 format!("{name}={shown} is not understood ({})", choice.meaning),
                 flick_names::use_one_of(&shown, choice.values),
             ),
@@ -191,7 +192,7 @@ fn run_time(variable: impl Fn(&OsStr) -> Option<std::ffi::OsString>) -> Vec<Sett
             match Statistics::parse(value.as_bytes()) {
                 Some(_) => setting,
                 None => setting.bad(
-                    404,
+                    Code::BadEnvironment,
                     format!("{name}={shown} is not understood"),
                     STATISTICS_HELP,
                 ),
@@ -206,7 +207,7 @@ fn run_time(variable: impl Fn(&OsStr) -> Option<std::ffi::OsString>) -> Vec<Sett
             let setting = Setting::new(&name, &shown, "environment");
             match flick_timing::Platform::load(&shown) {
                 Ok(_) => setting,
-                Err(error) => setting.bad(111, error.to_string(), error.help),
+                Err(error) => setting.bad(Code::UnusablePlatform, error.to_string(), error.help),
             }
         }
     });
@@ -236,7 +237,7 @@ fn strangers(variables: impl Iterator<Item = (String, String)>) -> Vec<Setting> 
             let meant = flick_names::did_you_mean(&word(&name), PREFIX, names);
             let help = format!("{meant}Flick reads {}", known.join(", "));
             let what = format!("{name} is no variable of Flick's, and has no effect");
-            Setting::new(name, value, "environment").bad(404, what, help)
+            Setting::new(name, value, "environment").bad(Code::BadEnvironment, what, help)
         })
         .collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -251,11 +252,11 @@ fn placement(place: &[String]) -> Vec<Setting> {
         .iter()
         .map(|value| {
             let setting = Setting::new("--flick-place", value, "command line");
-            match flick_build::check_place_option(value) {
+            match flick_driver::check_place_option(value) {
                 Ok(()) => setting,
                 Err(error) => {
                     let what = format!("{}: {}: {}", error.what, error.place, error.why);
-                    setting.bad(error.code.0, what, error.help)
+                    setting.bad(error.code, what, error.help)
                 }
             }
         })
@@ -265,7 +266,7 @@ fn placement(place: &[String]) -> Vec<Setting> {
 fn tools() -> Vec<Setting> {
     let missing = |tool: &Tool| {
         Setting::new(tool.name, "missing", "searched in PATH").bad(
-            102,
+            Code::MissingTool,
             format!(
                 "a required tool is missing: {} ({})",
                 tool.name, tool.purpose
@@ -307,19 +308,19 @@ fn said(tool: &Path, words: &[&str]) -> String {
 /// Flick's own files, and the host libraries that clang finds.
 fn files() -> Vec<Setting> {
     let tool_names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-    let mut all: Vec<Setting> = flick_build::tools()
+    let mut all: Vec<Setting> = flick_driver::tools()
         .into_iter()
         .filter(|check| !tool_names.contains(&check.name.as_str()))
         .map(|check| match check.found {
             Some(path) => Setting::new(check.name, path.display().to_string(), "found in root"),
             None => Setting::new(&check.name, "missing", "searched in root").bad(
-                102,
+                Code::MissingTool,
                 format!("one of Flick's own files is missing: {}", check.name),
                 check.help,
             ),
         })
         .collect();
-    let Some(clang) = flick_build::root::CLANG.locate() else {
+    let Some(clang) = flick_driver::root::CLANG.locate() else {
         return all;
     };
     for (name, package) in [
@@ -344,7 +345,7 @@ fn files() -> Vec<Setting> {
 }
 
 fn platform() -> Vec<Setting> {
-    let clang = flick_build::root::CLANG.locate();
+    let clang = flick_driver::root::CLANG.locate();
     let target = clang.map(|clang| said(&clang, &["-dumpmachine"]));
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut all = vec![Setting::new(
@@ -364,7 +365,7 @@ fn platform() -> Vec<Setting> {
             setting
         } else {
             setting.bad(
-                102,
+                Code::MissingTool,
                 "clang-19 does not compile for x86-64 Linux",
                 "install clang-19 of this machine's own architecture",
             )
@@ -414,7 +415,7 @@ mod tests {
         let all = with(&[("FLICK_OFFLOAD", "maybe"), ("FLICK_STATS", "yes")]);
         let bad: Vec<_> = all.iter().filter_map(|s| s.problem.as_ref()).collect();
         assert_eq!(bad.len(), 2, "{all:?}");
-        assert_eq!(bad[0].0, 404);
+        assert_eq!(bad[0].0, Code::BadEnvironment);
         assert_eq!(bad[0].2, "use one of: auto, require, off");
         assert!(bad[1].1.contains("FLICK_STATS=yes"), "{bad:?}");
         let text = text(&[("x", all)]);
@@ -441,14 +442,14 @@ mod tests {
             (all[0].origin.as_str(), &all[0].problem),
             ("command line", &None)
         );
-        assert_eq!(all[1].problem.as_ref().unwrap().0, 104);
+        assert_eq!(all[1].problem.as_ref().unwrap().0, Code::BadOption);
     }
 
     #[test]
     fn json_has_every_setting() {
         let groups = [(
             "a",
-            vec![Setting::new("n", "v\"", "default").bad(404, "w", "h")],
+            vec![Setting::new("n", "v\"", "default").bad(Code::BadEnvironment, "w", "h")],
         )];
         let text = json(&groups).to_string();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -1,10 +1,14 @@
-//! The `flick` command. Under the names `flick-cc` and `flick-c++` it is `flick cc` and `flick c++`, for
-//! build systems that want a compiler of one word.
-mod bench;
-mod config;
+//! The `flick` command. Under the names `flick-cc` and `flick-c++` it is `flick cc` and
+//! `flick c++`, for build systems that want a compiler of one word.
+//!
+//! This file has the command line, and hands each command to its crate: compiles and views to
+//! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
+//! `flick-torture` (`torture.rs` has the options). Commands of one file are `config_command.rs`,
+//! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
+mod config_command;
 mod doctor;
-mod explain;
-mod pages;
+mod explain_code;
+mod man_pages;
 mod torture;
 
 use std::ffi::{OsStr, OsString};
@@ -15,10 +19,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use flick_build::{Error, FrontEnd, Objdump, Root};
+use flick_bench::Bench;
+use flick_diagnostics::Code;
+use flick_driver::{Error, FrontEnd, Objdump, Root};
 use flick_image::output;
 use flick_names::Demangle;
-use flick_report::{advise, record};
+use flick_report::{advise, record_command};
 
 #[derive(Parser)]
 #[command(
@@ -64,9 +70,10 @@ enum Command {
     /// Measure the cost of crossings on this machine
     Bench {
         #[command(subcommand)]
-        what: bench::Bench,
+        what: Bench,
     },
-    /// Build random programs, or yours with random placements, both ways and compare their behaviour
+    /// Build random programs, or yours with random placements, both ways and compare their
+    /// behaviour
     Torture(Box<torture::Torture>),
     /// Start gdb with Flick's script, which shows NxP code (docs/debugging.md)
     Gdb {
@@ -178,7 +185,8 @@ struct Stat {
     /// Predict the run on this hardware: a shipped platform's name or a TOML file (docs/timing.md)
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<OsString>,
-    /// Run the program a second time, with everything on the host, and compare its time with the predicted one
+    /// Run the program a second time, with everything on the host, and compare its time with the
+    /// predicted one
     #[arg(long, requires = "platform")]
     verify_baseline: bool,
     /// Run the program N times (2 to 100) and print the spread of the predicted times
@@ -207,7 +215,7 @@ struct Advise {
 #[derive(Args)]
 struct Record {
     /// The trace; an earlier one becomes FILE.old
-    #[arg(short, long, value_name = "FILE", default_value = record::DATA)]
+    #[arg(short, long, value_name = "FILE", default_value = record_command::DATA)]
     output: PathBuf,
     /// The platform: a name or a file (default: FLICK_PLATFORM)
     #[arg(long, value_name = "NAME|FILE")]
@@ -225,10 +233,10 @@ struct Record {
 #[derive(Args)]
 struct Report {
     /// The trace of `flick record`
-    #[arg(short, long, value_name = "FILE", default_value = record::DATA)]
+    #[arg(short, long, value_name = "FILE", default_value = record_command::DATA)]
     input: PathBuf,
     /// The page, one HTML file; `-` is stdout
-    #[arg(short, long, value_name = "FILE", default_value = record::PAGE)]
+    #[arg(short, long, value_name = "FILE", default_value = record_command::PAGE)]
     output: PathBuf,
     /// Write a trace for Perfetto (ui.perfetto.dev), too
     #[arg(long, value_name = "FILE")]
@@ -246,16 +254,16 @@ fn main() -> ExitCode {
     let name = args.next().unwrap_or_default();
     let name = Path::new(&name).file_name().unwrap_or_default();
     if let Some("ld" | "ld.lld") = name.to_str() {
-        return flick_build::ld(args);
+        return flick_driver::ld(args);
     }
     let short = name.as_bytes().strip_prefix(b"flick-");
     if let Some(front) = short.map(OsStr::from_bytes).and_then(FrontEnd::of_name) {
-        return flick_build::cc(front, args);
+        return flick_driver::cc(front, args);
     }
     // Before clap: every argument of `cc` is clang's, `--help` and `--version` too.
     let first = std::env::args_os().nth(1).unwrap_or_default();
     if let Some(front) = FrontEnd::of_name(&first) {
-        return flick_build::cc(front, args.skip(1));
+        return flick_driver::cc(front, args.skip(1));
     }
     let done = match Flick::try_parse() {
         Ok(flick) => run(flick.command),
@@ -264,7 +272,7 @@ fn main() -> ExitCode {
         Err(wrong) => wrong.exit(),
     };
     done.unwrap_or_else(|error| {
-        output::tell(error);
+        output::message(error);
         ExitCode::FAILURE
     })
 }
@@ -282,21 +290,21 @@ fn shown(text: &clap::Error) -> Result<(), Error> {
 
 fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Cc { args } => return Ok(flick_build::cc(FrontEnd::C, args)),
-        Command::Cxx { args } => return Ok(flick_build::cc(FrontEnd::Cxx, args)),
+        Command::Cc { args } => return Ok(flick_driver::cc(FrontEnd::C, args)),
+        Command::Cxx { args } => return Ok(flick_driver::cc(FrontEnd::Cxx, args)),
         Command::Place(Place {
             check: Some(file),
             files,
             ..
         }) => {
-            flick_build::place_check(&file, &files)?;
+            flick_driver::place_check(&file, &files)?;
         }
         Command::Place(place) => {
             for file in &place.files {
-                print(&flick_build::place_explain(file, place.names.demangle())?)?;
+                print(&flick_driver::place_explain(file, place.names.demangle())?)?;
             }
         }
-        Command::Objdump(args) => flick_build::objdump(&Objdump {
+        Command::Objdump(args) => flick_driver::objdump(&Objdump {
             file: args.file,
             source: args.source,
             host: args.host || args.both,
@@ -319,13 +327,13 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             return flick_report::stat::run(&stat.command, &options);
         }
         Command::Record(record) => {
-            let options = record::Options {
+            let options = record_command::Options {
                 demangle: record.names.demangle(),
                 output: record.output,
                 platform: record.platform,
                 perfetto: record.perfetto,
             };
-            return record::run(&record.command, &options);
+            return record_command::run(&record.command, &options);
         }
         Command::Advise(advice) => {
             if let Some(platform) = &advice.platform {
@@ -341,17 +349,17 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Report(report) => {
             let perfetto = report.perfetto.as_deref();
             let demangle = report.names.demangle();
-            record::report(&report.input, &report.output, perfetto, demangle)?;
+            record_command::report(&report.input, &report.output, perfetto, demangle)?;
         }
-        Command::Bench { what } => bench::run(&what)?,
+        Command::Bench { what } => flick_bench::run(&what)?,
         Command::Torture(options) => return torture::run(&options),
         Command::Doctor { probe_nx: true } => return Ok(doctor::probe_nx()),
         Command::Doctor { probe_nx: false } => return doctor::run(),
-        Command::Config(config) => return config::run(&config.place, config.json),
+        Command::Config(config) => return config_command::run(&config.place, config.json),
         Command::Generate { dir } => {
-            pages::write(Flick::command(), &dir).map_err(|error| {
+            man_pages::write(Flick::command(), &dir).map_err(|error| {
                 Error::new(
-                    105,
+                    Code::FileAccess,
                     "a file cannot be written",
                     dir.display().to_string(),
                     error.to_string(),
@@ -360,7 +368,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             })?;
         }
         Command::Gdb { args } => return Err(gdb(&args)),
-        Command::Explain { code } => print(&explain::explain(code.as_deref())?)?,
+        Command::Explain { code } => print(&explain_code::explain(code.as_deref())?)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -370,7 +378,7 @@ fn check_platform(name: &OsStr) -> Result<(), Error> {
     match flick_timing::Platform::load(&name.to_string_lossy()) {
         Ok(_) => Ok(()),
         Err(error) => Err(Error::new(
-            111,
+            Code::UnusablePlatform,
             "the platform cannot be used",
             error.place(),
             error.what,
@@ -397,7 +405,7 @@ fn gdb(args: &[OsString]) -> Error {
         .args(args)
         .exec();
     Error::new(
-        102,
+        Code::MissingTool,
         "a required tool is missing",
         "gdb",
         format!("it cannot be started: {error}"),

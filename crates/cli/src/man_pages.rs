@@ -138,7 +138,7 @@ fn compiler(name: &str, clang: &str, what: &str) -> String {
 
 /// Flick's options of a compiler, in the order of its help.
 fn own_options() -> String {
-    let entries = flick_build::help::OPTIONS.iter().map(|(option, what)| {
+    let entries = flick_driver::help::OPTIONS.iter().map(|(option, what)| {
         let option = option.replace('-', "\\-").replace('<', "\\fI");
         let option = option.replace('>', "\\fB");
         format!(".TP\n\\fB{option}\\fR\n{}.\n", what.replace('-', "\\-"))

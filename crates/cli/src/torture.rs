@@ -4,8 +4,9 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
-use flick_build::root::{CLANG, CLANGXX};
-use flick_build::{Error, Root};
+use flick_diagnostics::Code;
+use flick_driver::root::{CLANG, CLANGXX};
+use flick_driver::{Error, Root};
 use flick_image::output;
 use flick_torture::{
     Compilers, Feature, Features, Generator, Language, Settings, User, Workshop, has_csmith,
@@ -106,14 +107,14 @@ pub fn run(options: &Torture) -> Result<ExitCode, Error> {
     let settings = settings(options)?;
     let (totals, text) = flick_torture::run(&settings).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidInput => Error::new(
-            103,
+            Code::FailedTool,
             "the program cannot be tried",
             options.program.join(" "),
             error.to_string(),
             "it must build with plain clang, end, and do the same in every run",
         ),
         _ => Error::new(
-            105,
+            Code::FileAccess,
             "the session cannot go on",
             format!("{} or {}", std::env::temp_dir().display(), options.keep.display()),
             error.to_string(),
@@ -144,7 +145,7 @@ fn settings(options: &Torture) -> Result<Settings, Error> {
         Which::Csmith if !has_csmith() => return Err(no_csmith()),
         Which::Csmith => Generator::Csmith,
         Which::Both if user.is_none() && !has_csmith() => {
-            output::tell("flick torture: csmith is not installed; all programs are Flick's own");
+            output::message("flick torture: csmith is not installed; all programs are Flick's own");
             Generator::Own
         }
         Which::Both => Generator::Both,
@@ -200,7 +201,7 @@ fn user(options: &Torture) -> Result<Option<User>, Error> {
     }
     let bad = |word: &str, why: &str| {
         Error::new(
-            104,
+            Code::BadOption,
             "this cannot be tried",
             word,
             why,
@@ -235,7 +236,7 @@ fn user(options: &Torture) -> Result<Option<User>, Error> {
 
 fn no_csmith() -> Error {
     Error::new(
-        102,
+        Code::MissingTool,
         "a required tool is missing",
         "csmith",
         "it is not in PATH (draws C programs for `flick torture`)",
@@ -252,7 +253,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Error> {
 
 fn file_error(path: &Path, error: &std::io::Error) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         "a file cannot be read",
         path.display().to_string(),
         error.to_string(),

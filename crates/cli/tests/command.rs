@@ -247,6 +247,14 @@ fn kernels_compute_the_same_under_every_engine() {
 }
 
 #[test]
+fn an_unusable_platform_is_refused_before_the_run() {
+    let output = flick(&["stat", "--platform", "no-such-platform", "/bin/true"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = text(&output.stderr);
+    assert!(said.starts_with("flick: error: [FLK0111] "), "{said}");
+}
+
+#[test]
 fn programs_built_elsewhere_are_compared() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let write = |name: &str, line: &str| {
@@ -310,7 +318,8 @@ fn crossings_of_every_kind_are_measured() {
     assert!(table.contains(peer), "{table}");
 }
 
-/// On a graph that is made up and on one in SNAP's format; twice, for virtual time is the same every time.
+/// On a graph that is made up and on one in SNAP's format; twice, for virtual time is the same
+/// every time.
 #[test]
 fn the_paper_is_predicted() {
     let dir = tempfile::tempdir().expect("a temporary directory");

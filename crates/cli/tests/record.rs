@@ -74,10 +74,10 @@ fn a_run_becomes_a_page_and_a_trace_for_perfetto() {
     let output = flick(dir.path(), &record);
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     assert_eq!(text(&output.stdout), "near\n");
-    let told = text(&output.stderr);
+    let said = text(&output.stderr);
     assert!(
-        told.contains("to flick.data, 2 crossings, 1 sample;"),
-        "{told}"
+        said.contains("to flick.data, 2 crossings, 1 sample;"),
+        "{said}"
     );
     let perfetto = fs::read(at("p.pftrace")).expect("--perfetto makes the file");
     assert!(text(&perfetto).contains("walk(int*)"));
@@ -123,8 +123,8 @@ fn a_run_becomes_a_page_and_a_trace_for_perfetto() {
         fs::read(at("flick.data.old")).unwrap(),
         fs::read(at("first")).unwrap()
     );
-    let told = text(&output.stderr);
-    assert!(told.contains("left no trace: "), "{told}");
+    let said = text(&output.stderr);
+    assert!(said.contains("left no trace: "), "{said}");
     assert!(!at("flick.data").exists(), "a file that holds nothing");
 }
 
@@ -164,22 +164,22 @@ fn what_is_missing_is_named() {
     let dir = place();
     let output = flick(dir.path(), &["record", "true"]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stderr);
-    assert!(told.contains("[FLK0104] no platform is named"), "{told}");
+    let said = text(&output.stderr);
+    assert!(said.contains("[FLK0104] no platform is named"), "{said}");
     let output = flick(dir.path(), &["report"]);
-    let told = text(&output.stderr);
+    let said = text(&output.stderr);
     assert!(
-        told.contains("[FLK0105]") && told.contains("flick.data") && told.contains("flick record"),
-        "{told}"
+        said.contains("[FLK0105]") && said.contains("flick.data") && said.contains("flick record"),
+        "{said}"
     );
     let mut damaged = fs::read(dir.path().join("events")).unwrap();
     damaged.pop();
     fs::write(dir.path().join("damaged"), damaged).unwrap();
     let output = flick(dir.path(), &["report", "-i", "damaged"]);
-    let told = text(&output.stderr);
+    let said = text(&output.stderr);
     assert!(
-        told.contains("[FLK0105]") && told.contains("byte "),
-        "{told}"
+        said.contains("[FLK0105]") && said.contains("byte "),
+        "{said}"
     );
     assert!(!dir.path().join("report.html").exists());
 }

@@ -1,4 +1,5 @@
-//! `flick stat --repeat` as a user meets it. A shell plays the program: it leaves the record that a runtime would.
+//! `flick stat --repeat` as a user meets it. A shell plays the program: it leaves the record that a
+//! runtime would.
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -64,7 +65,7 @@ fn one_run_of_several_threads_says_how_to_get_it() {
     );
 }
 
-/// They end as the first run did; further ones are told of.
+/// They end as the first run did; further ones are reported.
 #[test]
 fn runs_that_end_otherwise() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -102,13 +103,13 @@ fn what_cannot_be_is_refused_before_anything_runs() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let output = stat(dir.path(), "", &["-r", "5"], RUN);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stderr);
+    let said = text(&output.stderr);
     for part in [
         "[FLK0104] no platform is named",
         "\nhelp: ",
         "flick stat --platform=flick-isca20 -r 5",
     ] {
-        assert!(told.contains(part), "{told}");
+        assert!(said.contains(part), "{said}");
     }
     for count in ["1", "101", "many"] {
         let output = stat(dir.path(), "near", &["-r", count], RUN);

@@ -1,16 +1,17 @@
-//! Arguments of `flick cc`: Flick's own options, and the little of clang's that Flick must know. All
-//! of clang's go to clang as they stand.
+//! Arguments of `flick cc`: Flick's own options, and the little of clang's that Flick must know.
+//! All of clang's go to clang as they stand.
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use flick_diagnostics::Code;
 use flick_names::did_you_mean;
 
 use crate::both_pipelines::BothPipelines;
+use crate::clang_options::{REFUSED_LANGUAGES, SEPARATE, instruments_host};
 use crate::help;
 use crate::nxp_options::NxpOptions;
-use crate::options::{REFUSED_LANGUAGES, SEPARATE, instruments_host};
-use crate::placement::Placement;
+use crate::placement_options::Placement;
 use crate::refused::{self, NotWithNxp};
 use crate::{Error, Result};
 
@@ -48,13 +49,14 @@ pub struct Args {
     pub verbose: bool,
     /// `--flick-save-temps=DIR`
     pub save_temps: Option<PathBuf>,
-    /// `--flick-check=device`: host code tells of its accesses
+    /// `--flick-check=device`: the runtime records host code's accesses
     pub check_device: bool,
     /// `--flick-timed`: host code counts itself
     pub timed: bool,
-    /// Options that do not go together with NxP code; the pass and the link know whether there is some.
+    /// Options that do not go together with NxP code; the pass and the link know whether there is
+    /// some.
     pub not_with_nxp: NotWithNxp,
-    /// Options of clang's that the pass must be told of.
+    /// Options of clang's that the pass must know.
     pub both_pipelines: BothPipelines,
     /// clang instruments host code.
     pub instruments_host: bool,
@@ -169,7 +171,7 @@ impl Parser<'_> {
         self.words.next().ok_or_else(|| {
             let why = "it needs a value and is the last argument";
             Error::new(
-                104,
+                Code::BadOption,
                 "an option has no value",
                 option,
                 why,
@@ -212,7 +214,7 @@ impl Parser<'_> {
             "--flick-check" => {
                 if value()? != "device" {
                     return Err(Error::new(
-                        104,
+                        Code::BadOption,
                         "an option of Flick's has a bad value",
                         text,
                         "there is no such check",
@@ -229,7 +231,7 @@ impl Parser<'_> {
                 let word = word.trim_start_matches(['-', '_']);
                 let meant = did_you_mean(word, "--flick-", OPTIONS);
                 return Err(Error::new(
-                    104,
+                    Code::BadOption,
                     "an option of Flick's is not known",
                     text,
                     "there is none of this name, or its value is missing",
@@ -351,8 +353,8 @@ fn language(name: OsString) -> Result<Option<OsString>> {
     Ok(Some(name))
 }
 
-/// Whether clang compiles or assembles a file of this name; FLK0101 for languages that Flick does not
-/// follow.
+/// Whether clang compiles or assembles a file of this name; FLK0101 for languages that Flick does
+/// not follow.
 fn is_source(path: &Path) -> Result<bool> {
     let suffix = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     Ok(match suffix {
@@ -441,23 +443,23 @@ mod tests {
     #[test]
     fn refusals() {
         for (code, line) in [
-            (101, "a.m"),
-            (101, "-x cuda a"),
-            (101, "-m32 a.c"),
-            (101, "--target=aarch64 a.c"),
-            (101, "-target riscv64 a.c"),
-            (101, "a.bc"),
-            (104, "--flick-place=random:1 a.c"),
-            (104, "--flick-place"),
-            (104, "--flick-plcae=x"),
-            (104, "-flick-place=x"),
-            (104, "--flick_place=x"),
-            (104, "--flick-save-temps="),
-            (104, "--flick-check=nothing a.c"),
-            (104, "--flick-check"),
-            (104, "-Xnxp=-g a.c"),
+            (Code::UnhandledOption, "a.m"),
+            (Code::UnhandledOption, "-x cuda a"),
+            (Code::UnhandledOption, "-m32 a.c"),
+            (Code::UnhandledOption, "--target=aarch64 a.c"),
+            (Code::UnhandledOption, "-target riscv64 a.c"),
+            (Code::UnhandledOption, "a.bc"),
+            (Code::BadOption, "--flick-place=random:1 a.c"),
+            (Code::BadOption, "--flick-place"),
+            (Code::BadOption, "--flick-plcae=x"),
+            (Code::BadOption, "-flick-place=x"),
+            (Code::BadOption, "--flick_place=x"),
+            (Code::BadOption, "--flick-save-temps="),
+            (Code::BadOption, "--flick-check=nothing a.c"),
+            (Code::BadOption, "--flick-check"),
+            (Code::BadOption, "-Xnxp=-g a.c"),
         ] {
-            assert_eq!(try_parse(line).unwrap_err().code.0, code, "{line}");
+            assert_eq!(try_parse(line).unwrap_err().code, code, "{line}");
         }
         let help = |line| try_parse(line).unwrap_err().help;
         for line in ["--flick-plcae=x", "-flick-place=x", "--flick_place"] {

@@ -1,5 +1,5 @@
-//! Options of clang's that set up LLVM's pipeline and leave no trace in the code that it gets: the pass
-//! must be told of them, for the NxP half has a pipeline of its own.
+//! Options of clang's that set up LLVM's pipeline and leave no trace in the code that it gets: the
+//! pass must know them, for the NxP half has a pipeline of its own.
 use std::ffi::OsString;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

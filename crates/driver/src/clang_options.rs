@@ -1,7 +1,7 @@
-//! What Flick must know of clang's options to tell inputs from values.
+//! The facts about clang's options by which Flick distinguishes inputs from values.
 
-/// Options whose value is the next word; clang says of each "argument to '…' is missing" where there is
-/// none.
+/// Options whose value is the next word; clang says of each "argument to '…' is missing" where
+/// there is none.
 pub const SEPARATE: &[&str] = &[
     "--assert",
     "--config",

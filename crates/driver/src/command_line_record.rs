@@ -1,5 +1,5 @@
-//! `-grecord-command-line` and `-frecord-command-line`: the record must be of the user's command line,
-//! not of the one with Flick's words.
+//! `-grecord-command-line` and `-frecord-command-line`: the record must be of the user's command
+//! line, not of the one with Flick's words.
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -11,8 +11,8 @@ const SHOW: &str = "-###";
 /// clang's options that carry a record.
 const CARRIERS: [&str; 2] = ["-dwarf-debug-flags", "-record-command-line"];
 
-/// Words for the pass, which puts clang's record of the user's own command in place of the longer one.
-/// clang renders that record itself.
+/// Words for the pass, which puts clang's record of the user's own command in place of the longer
+/// one. clang renders that record itself.
 pub fn words(args: &Args, clang: &Path, runner: Runner) -> Result<Vec<OsString>> {
     if !args.records_command_line {
         return Ok(Vec::new());

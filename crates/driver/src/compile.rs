@@ -20,8 +20,8 @@ pub struct Extra {
 }
 
 impl Extra {
-    /// clang's whole command line. The user's words stand in it as they are; clang decides what they
-    /// mean, which sources there are and how the files beside the outputs are called.
+    /// clang's whole command line. The user's words stand in it as they are; clang decides what
+    /// they mean, which sources there are and how the files beside the outputs are called.
     pub fn around(&self, words: &[OsString]) -> Vec<OsString> {
         let mut all = quiet(&self.before);
         all.extend_from_slice(words);

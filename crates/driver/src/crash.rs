@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use flick_diagnostics::Code;
 use flick_image::output;
 
 use crate::reproduction::Reproduction;
@@ -14,7 +15,8 @@ use crate::{Error, Result};
 const REPORTS: &str = "CLANG_CRASH_DIAGNOSTICS_DIR";
 
 /// A directory for reports of crashes, unless the user has one. Clang makes it if it crashes. No
-/// earlier process had the name: what one of them left there would be taken for a crash of this one.
+/// earlier process had the name: what one of them left there would be taken for a crash of this
+/// one.
 pub fn reports(words: &[OsString]) -> Option<PathBuf> {
     let option = |w: &OsString| w.to_string_lossy().starts_with("-fcrash-diagnostics-dir");
     if std::env::var_os(REPORTS).is_some() || words.iter().any(option) {
@@ -48,8 +50,8 @@ fn has_files(reports: &Path) -> bool {
     std::fs::read_dir(reports).is_ok_and(|mut entries| entries.next().is_some())
 }
 
-/// The error for a compiler that crashed. The command is repeated without Flick, on the copies in the
-/// reproduction, to see whose fault it is.
+/// The error for a compiler that crashed. The command is repeated without Flick, on the copies in
+/// the reproduction, to see whose fault it is.
 pub fn explain(saved: &Reproduction, runner: Runner) -> Result<Error> {
     let dir = &saved.dir;
     let reports = dir.join("plain-clang");
@@ -73,7 +75,7 @@ pub fn explain(saved: &Reproduction, runner: Runner) -> Result<Error> {
     };
     let first = saved.args.sources.first();
     Ok(Error::new(
-        106,
+        Code::InternalCrash,
         format!("the compiler crashed; this is a bug of {whose}, not of your program"),
         first.map(|s| s.display().to_string()).unwrap_or_default(),
         why,
@@ -84,12 +86,12 @@ pub fn explain(saved: &Reproduction, runner: Runner) -> Result<Error> {
     ))
 }
 
-/// Runs `command`; a panic is a bug of Flick's, and is said to be one. The exit code is then that of an
-/// internal software error (sysexits.h).
+/// Runs `command`; a panic is a bug of Flick's, and is said to be one. The exit code is then that
+/// of an internal software error (sysexits.h).
 pub fn guarded(command: impl FnOnce() -> ExitCode) -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
-        output::tell(own_bug(&place, message(info)));
+        output::message(own_bug(&place, message(info)));
     }));
     // Nothing is used after a panic.
     let command = std::panic::AssertUnwindSafe(command);
@@ -105,7 +107,7 @@ fn message<'a>(info: &'a std::panic::PanicHookInfo) -> &'a str {
 
 fn own_bug(place: &str, why: &str) -> Error {
     Error::new(
-        106,
+        Code::InternalCrash,
         "flick cc failed; this is a bug of Flick's, not of your program",
         place,
         why,

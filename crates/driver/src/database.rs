@@ -1,15 +1,15 @@
 //! `-MJ FILE`: clang writes an entry of a compilation database, with every word that it was given.
 use std::path::Path;
 
-use flick_image::elf::read_file;
+use flick_image::elf_kind::read_file;
 use flick_image::output;
 
 use crate::compile::Extra;
 use crate::preprocessed::escaped;
 use crate::{Result, temp};
 
-/// Takes the words of Flick's pass out of the entries: clangd and its like parse them with a clang of
-/// their own, which has no use for the pass. The macro and the directory of `flick.h` stay.
+/// Takes the words of Flick's pass out of the entries: clangd and its like parse them with a clang
+/// of their own, which has no use for the pass. The macro and the directory of `flick.h` stay.
 pub fn clean(file: &Path, extra: &Extra) -> Result<()> {
     let words = [extra.before.as_slice(), &extra.after].concat();
     let text = String::from_utf8_lossy(&read_file(file)?).into_owned();

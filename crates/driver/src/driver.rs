@@ -60,7 +60,7 @@ pub fn exit_code(result: Step) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Exit(code)) => ExitCode::from(code),
         Err(Stop::Error(error)) => {
-            output::tell(error);
+            output::message(error);
             ExitCode::FAILURE
         }
     }
@@ -154,7 +154,7 @@ fn compiled(
                 saved
             }
         };
-        output::tell(crash::explain(&saved, runner)?);
+        output::message(crash::explain(&saved, runner)?);
     }
     result
 }

@@ -1,15 +1,16 @@
 //! Marks on declarations of functions that this link has without them: FLK0215.
 use std::collections::BTreeSet;
 
-use flick_image::place::{Placed, Reason};
+use flick_diagnostics::Code;
+use flick_image::place_lines::{Placed, Reason};
 use flick_names::demangled;
 
-use crate::inputs::Inputs;
+use crate::link_inputs::Inputs;
 use crate::search::LinkInput;
 use crate::{Error, Result};
 
-/// A warning for each function that is marked where it is declared, was placed nowhere, and is defined
-/// by an object of this link. A shared library's functions are its own link's matter.
+/// A warning for each function that is marked where it is declared, was placed nowhere, and is
+/// defined by an object of this link. A shared library's functions are its own link's matter.
 pub fn unmet(inputs: &Inputs, files: &[LinkInput]) -> Result<Vec<Error>> {
     let mut names = BTreeSet::new();
     let open: Vec<&Placed> = inputs
@@ -36,7 +37,7 @@ fn warning(expected: &Placed, definer: &str) -> Error {
     } = expected;
     let mark = mark(expected);
     Error::new(
-        215,
+        Code::MarkedDeclaration,
         format!(
             "'{}' is marked {mark} and runs on the host",
             demangled(function)

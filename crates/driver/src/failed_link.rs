@@ -1,16 +1,18 @@
-//! Behind the linker's own text: what a failed link has to do with NxP code. The linker speaks of
-//! symbols, and some of these are Flick's; the notes (FLK0310) name the functions of the source.
+//! Notes behind the linker's own text, on the NxP code that a failed link concerns. The linker
+//! speaks of symbols, and some of these are Flick's; the notes (FLK0310) name the functions of the
+//! source.
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use flick_abi::names::{CALL_PREFIX, LINK_GUARD, NXP_PREFIX, TWIN_PREFIX};
-use flick_image::place::Placed;
+use flick_abi::names::{CALL_PREFIX, HOST_CLONE_PREFIX, LINK_GUARD, NXP_PREFIX};
+use flick_diagnostics::Code;
+use flick_image::place_lines::Placed;
 use flick_image::{Placements, fat};
 use flick_names::{demangled, function_name, plain};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SymbolKind};
 
-use crate::inputs::{each_own_object, is_script, shown_place};
 use crate::line::{self, Line};
+use crate::link_inputs::{each_own_object, is_script, shown_place};
 use crate::run::Runner;
 use crate::search::LinkInput;
 use crate::temp::Temp;
@@ -19,8 +21,8 @@ use crate::{Error, Result};
 /// More notes than this help nobody.
 const MOST: usize = 4;
 
-/// Asks the linker again, for text that can be read (no translation, the linker's names), and explains
-/// what concerns NxP code. `words`: the line that failed.
+/// Asks the linker again, for text that can be read (no translation, the linker's names), and
+/// explains what concerns NxP code. `words`: the line that failed.
 pub fn notes(
     line: &Line,
     files: &[LinkInput],
@@ -326,9 +328,9 @@ impl Facts {
         if user.is_some() {
             why.push_str(" for the host or the NxP");
         }
-        let twin = format!("{TWIN_PREFIX}{own}");
-        if complaints.text.contains(&twin) {
-            why.push_str(&format!(" ('{twin}' is its copy for the host)"));
+        let clone = format!("{HOST_CLONE_PREFIX}{own}");
+        if complaints.text.contains(&clone) {
+            why.push_str(&format!(" ('{clone}' is its copy for the host)"));
         }
         Some(note(
             what,
@@ -372,11 +374,11 @@ fn references(file: &object::File, complaints: &Complaints) -> Vec<(String, Stri
 
 /// The linker's name of a function before Flick gave it another one.
 fn written(function: &str) -> &str {
-    plain(function.strip_prefix(TWIN_PREFIX).unwrap_or(function))
+    plain(function.strip_prefix(HOST_CLONE_PREFIX).unwrap_or(function))
 }
 
 fn note(what: String, place: String, why: String, help: impl Into<String>) -> Error {
-    Error::new(310, what, place, why, help)
+    Error::new(Code::FailedLink, what, place, why, help)
 }
 
 /// Whether one is the C name and the other the C++ name of one function.

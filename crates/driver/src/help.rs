@@ -86,11 +86,11 @@ mod tests {
         };
         let rows = own.lines().filter_map(|line| line.strip_prefix("| `"));
         let mut documented: Vec<String> = rows.map(name).collect();
-        let mut told: Vec<String> = OPTIONS.iter().map(|(option, _)| name(option)).collect();
-        told.retain(|option| option != "--help");
+        let mut listed: Vec<String> = OPTIONS.iter().map(|(option, _)| name(option)).collect();
+        listed.retain(|option| option != "--help");
         documented.sort();
-        told.sort();
-        assert_eq!(documented, told);
+        listed.sort();
+        assert_eq!(documented, listed);
     }
 
     #[test]

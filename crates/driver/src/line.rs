@@ -1,4 +1,4 @@
-//! The command line of a link, between clang and the linker. clang is told to call Flick as its linker;
+//! The command line of a link, between clang and the linker. clang calls Flick as its linker;
 //! Flick's words in the line say which linker that stands for, and where the user's inputs are.
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::args::Args;
 use crate::compile::Extra;
-use crate::placement::Placement;
+use crate::placement_options::Placement;
 use crate::root::Root;
 use crate::{Error, Result, response};
+use flick_diagnostics::Code;
 
 const BEGIN: &str = "--flick-linker=";
 const REPLAY: &str = "--flick-replay=";
@@ -104,7 +105,7 @@ impl Line {
         }
         if line.linker.as_os_str().is_empty() {
             return Err(Error::new(
-                104,
+                Code::BadOption,
                 "Flick's linker was called without Flick's options",
                 BEGIN,
                 "it is for flick cc, which says what to link",
@@ -152,8 +153,8 @@ impl Line {
     }
 }
 
-/// Words of a linker for a second link, whose output is `out`: the files that the first one wrote beside
-/// its output stay as they are.
+/// Words of a linker for a second link, whose output is `out`: the files that the first one wrote
+/// beside its output stay as they are.
 pub fn for_another(words: &[OsString], out: &Path) -> Vec<OsString> {
     const FILES: [&str; 5] = [
         "Map",
@@ -209,6 +210,9 @@ mod tests {
         assert_eq!(line.user, ["a.o", "-lx", "-z", "now"]);
         assert_eq!(line.after, ["-lc", "crtn.o"]);
         assert!(line.verbose && line.has(&["-lc"]) && line.has_z("now") && !line.has_z("defs"));
-        assert_eq!(Line::parse(vec!["a.o".into()]).unwrap_err().code.0, 104);
+        assert_eq!(
+            Line::parse(vec!["a.o".into()]).unwrap_err().code,
+            Code::BadOption
+        );
     }
 }

@@ -7,13 +7,14 @@ use std::process::ExitCode;
 
 use flick_abi::ABI_VERSION;
 use flick_abi::names::{ALLOCATOR_FUNCTIONS, HEAP_FUNCTIONS, STATIC_WRAPS};
-use flick_image::elf::read_file;
+use flick_diagnostics::Code;
+use flick_image::elf_kind::read_file;
 use flick_image::{final_file, output, write};
 
 use crate::crash;
 use crate::driver::exit_code;
-use crate::inputs::{self, FatUnit, Inputs};
 use crate::line::{self, Line};
+use crate::link_inputs::{self, FatUnit, Inputs};
 use crate::nxp_link::{self, HostRules, NxpLibrary};
 use crate::root::Root;
 use crate::run::{Runner, Step, Stop};
@@ -29,8 +30,8 @@ struct Link<'a> {
     temp: &'a Temp,
 }
 
-/// Links in the place of the linker, with its words as clang gives them. Prints errors; the exit code
-/// is the linker's.
+/// Links in the place of the linker, with its words as clang gives them. Prints errors; the exit
+/// code is the linker's.
 pub fn ld(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     crash::guarded(|| exit_code(link(args.into_iter().collect())))
 }
@@ -60,7 +61,7 @@ fn link(words: Vec<OsString>) -> Step {
     asked.insert(USABLE_SIZE.to_owned());
     let inputs = Inputs::read(&files, &asked)?;
     for warning in expected::unmet(&inputs, &files)? {
-        output::tell(warning.as_warning());
+        output::message(warning.as_warning());
     }
     line.placement
         .check(&inputs.matched, || suggestion::of_inputs(&files))?;
@@ -87,7 +88,7 @@ fn link(words: Vec<OsString>) -> Step {
     if inputs.units.is_empty() {
         return link.run(None, mode).map_err(|stop| {
             // NxP code that a linker script names is not seen here.
-            let script = |file: &LinkInput| !file.of_system() && inputs::is_script(&file.path);
+            let script = |file: &LinkInput| !file.of_system() && link_inputs::is_script(&file.path);
             let flicks = !inputs.expected.is_empty() || files.iter().any(script);
             let files = if flicks { &files[..] } else { &[] };
             link.explained(stop, files, &link.command(None, mode))
@@ -132,7 +133,7 @@ fn link(words: Vec<OsString>) -> Step {
         .map_err(|stop| link.explained(stop, &files, &link.command(Some(&image), mode)))?;
     let unstripped = |keep: &dyn Fn(&OsString) -> bool| link.again(&image, mode, keep);
     if let Some(warning) = ungated::check(&line, &files, unstripped)? {
-        output::tell(warning.as_warning());
+        output::message(warning.as_warning());
     }
     Ok(())
 }
@@ -210,7 +211,7 @@ impl Link<'_> {
             && let Ok(notes) = failed_link::notes(self.line, files, words, self.temp)
         {
             for note in notes {
-                output::tell(note.as_note());
+                output::message(note.as_note());
             }
         }
         stop
@@ -233,7 +234,7 @@ impl Link<'_> {
         words.extend(["-o".into(), out.clone().into()]);
         let result = self.runner.capture(&self.line.linker, &words)?;
         if !result.status.success() {
-            // Nobody is left to tell where it is closed.
+            // Where it is closed, the text has no reader.
             let _ = std::io::stderr().write_all(&result.stderr);
             let stop = Stop::Exit(crate::run::exit_code(result.status));
             return Err(self.explained(stop, files, &words));
@@ -254,7 +255,7 @@ impl Link<'_> {
 
 fn not_understood(why: &str) -> Error {
     Error::new(
-        103,
+        Code::FailedTool,
         "a tool that Flick calls failed",
         "the host linker",
         format!("the output of the trial link is not understood: {why}"),
@@ -266,8 +267,8 @@ fn has_allocator(defined: &BTreeSet<String>) -> bool {
     ALLOCATOR_FUNCTIONS.iter().any(|&f| defined.contains(f))
 }
 
-/// The heap functions that NxP code must call under their own names: the user's wrappers want to see
-/// the calls, or the blocks are of another heap.
+/// The heap functions that NxP code must call under their own names: the user's wrappers want to
+/// see the calls, or the blocks are of another heap.
 fn own_heap(wrapped: &BTreeSet<String>, defined: &BTreeSet<String>) -> BTreeSet<String> {
     let allocator = has_allocator(defined);
     HEAP_FUNCTIONS

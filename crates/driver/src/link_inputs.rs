@@ -1,10 +1,11 @@
-//! What the inputs of a link carry: NxP code, placement lines, names that matter to the image.
+//! The NxP code, the placement lines and the names that the inputs of a link carry for the image.
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use flick_abi::names::{RT_CHECK, RUNTIME_SONAME, is_runtime};
-use flick_image::elf::{Machine, machine, read_file};
-use flick_image::place::Placed;
+use flick_diagnostics::Code;
+use flick_image::elf_kind::{Machine, machine, read_file};
+use flick_image::place_lines::Placed;
 use flick_image::{Placements, fat};
 use object::elf;
 use object::read::archive::ArchiveFile;
@@ -52,7 +53,8 @@ const RUNTIME_API: [&str; 6] = [
     flick_abi::timed::UNIT,
 ];
 
-/// What `libflick.so` is called in what a shared library needs (`DT_NEEDED`): a library made by Flick.
+/// What `libflick.so` is called in what a shared library needs (`DT_NEEDED`): a library made by
+/// Flick.
 fn runtime_of(library: &object::File) -> Option<String> {
     let object::File::Elf64(elf) = library else {
         return None;
@@ -115,7 +117,7 @@ fn each_member(path: &Path, data: &[u8], optional: bool, visit: Visit) -> Result
     let broken = |e: object::Error| {
         let help = "build the archive again";
         Error::new(
-            302,
+            Code::CorruptedObject,
             "an archive is truncated or corrupted",
             "",
             e.to_string(),
@@ -185,7 +187,7 @@ impl Inputs {
             Machine::NotElf => return Ok(()),
             Machine::Elf64Le(_) | Machine::OtherElf => {
                 return Err(Error::new(
-                    304,
+                    Code::OtherMachine,
                     "an object for another machine",
                     place,
                     "a Flick program is linked from x86-64 objects",
@@ -196,7 +198,7 @@ impl Inputs {
         let file = object::File::parse(data).map_err(|e| {
             let help = "compile it again";
             Error::new(
-                302,
+                Code::CorruptedObject,
                 "an object is truncated or corrupted",
                 place,
                 e.to_string(),
@@ -210,7 +212,7 @@ impl Inputs {
                 Some(name) if name == RUNTIME_SONAME => self.needs_runtime = true,
                 Some(name) => {
                     return Err(Error::new(
-                        303,
+                        Code::OtherVersion,
                         "made by another version of Flick",
                         place,
                         format!(

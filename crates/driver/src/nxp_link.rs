@@ -6,14 +6,15 @@ use std::path::PathBuf;
 
 use flick_abi::ABI_VERSION;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, OUTSIDE_PREFIX, RT_HEAP_PREFIX};
-use flick_image::elf::read_file;
+use flick_diagnostics::Code;
+use flick_image::elf_kind::read_file;
 use flick_image::linked::{ADDRESS_PREFIX, Target, plain_name};
 use flick_image::{Linked, final_file, write};
 use flick_names::demangled_text;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
 
-use crate::inputs::FatUnit;
+use crate::link_inputs::FatUnit;
 use crate::payload::Payload;
 use crate::root::{self, LLD};
 use crate::run::Runner;
@@ -50,7 +51,7 @@ impl NxpLibrary {
             let help = "run `make` (or `make install PREFIX=…`) in Flick's source tree again";
             let place = path.display().to_string();
             Error::new(
-                102,
+                Code::MissingTool,
                 "one of Flick's own files is broken",
                 place,
                 why.to_string(),
@@ -249,7 +250,7 @@ fn does_not_link(messages: &str, files: &BTreeMap<String, String>) -> Error {
         why.push_str("\n    ");
         why.push_str(line);
     }
-    Error::new(305, what, place, why, help)
+    Error::new(Code::FailedNxpLink, what, place, why, help)
 }
 
 /// Names that a trial link's stand-in for the image must define.

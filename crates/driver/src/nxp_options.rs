@@ -2,6 +2,7 @@
 use std::ffi::OsString;
 
 use flick_abi::march;
+use flick_diagnostics::Code;
 
 use crate::{Error, Result};
 
@@ -134,7 +135,7 @@ impl NxpOptions {
 
 fn bad(option: &str, why: &str) -> Error {
     Error::new(
-        104,
+        Code::BadOption,
         "an option for the NxP compile has a bad value",
         option,
         why,
@@ -178,7 +179,7 @@ mod tests {
         ] {
             let error = options.march(isa).unwrap_err();
             assert!(
-                error.code.0 == 104 && error.why.contains(why),
+                error.code == Code::BadOption && error.why.contains(why),
                 "{isa}: {error}"
             );
         }
@@ -207,9 +208,9 @@ mod tests {
         ];
         assert_eq!(options.pass_options(), want);
         for bad in ["-Ofast", "-DX", "-mabi=lp64", "-mllvm=-stats", "-mtune="] {
-            assert_eq!(options.add(bad).unwrap_err().code.0, 104, "{bad}");
+            assert_eq!(options.add(bad).unwrap_err().code, Code::BadOption, "{bad}");
         }
         options.add("-mllvm").unwrap();
-        assert_eq!(options.finish().unwrap_err().code.0, 104);
+        assert_eq!(options.finish().unwrap_err().code, Code::BadOption);
     }
 }

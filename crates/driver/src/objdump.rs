@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 use flick_abi::march;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
-use flick_image::elf::read_file;
+use flick_diagnostics::Code;
+use flick_image::elf_kind::read_file;
 use flick_image::{FinalFile, linked, needed, output};
 use flick_names::Demangle;
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -35,7 +36,8 @@ pub struct Objdump {
     pub demangle: Demangle,
 }
 
-/// Prints code by function on stdout. FLK0102, FLK0103, FLK0104, FLK0105, FLK0304, FLK0307, FLK0308.
+/// Prints code by function on stdout. FLK0102, FLK0103, FLK0104, FLK0105, FLK0304, FLK0307,
+/// FLK0308.
 pub fn objdump(options: &Objdump) -> Result<()> {
     objdump_to(options, &mut std::io::stdout().lock())
 }
@@ -47,7 +49,7 @@ pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
     let file = FinalFile::parse(&data).map_err(|e| {
         let libraries = needed::with_placements(&options.file);
         match libraries.first() {
-            Some((library, _)) if e.code.0 == 307 => Error {
+            Some((library, _)) if e.code == Code::NoNxpCode => Error {
                 help: format!("a library that it needs has some: {}", library.display()),
                 ..e.at(&place)
             },
@@ -131,7 +133,7 @@ fn show(
     let failed = |why: String| {
         let help = "run `flick doctor`";
         Error::new(
-            103,
+            Code::FailedTool,
             "a tool that Flick calls failed",
             OBJDUMP.name,
             why,
@@ -261,7 +263,7 @@ fn unknown_function(name: &str, options: &Objdump, file: &FinalFile, data: &[u8]
     let known: Vec<_> = known.iter().flat_map(|symbol| names_of(symbol)).collect();
     let meant = flick_names::did_you_mean(name, "", known.iter().map(String::as_str));
     Error::new(
-        104,
+        Code::BadOption,
         "a Flick option has a bad value",
         format!("--disassemble={name}"),
         format!("{} has no such function", options.file.display()),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX};
+use flick_diagnostics::Code;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader, Sym};
 use object::{LittleEndian, U16, U32, U64};
@@ -220,7 +221,7 @@ fn rename(
 fn corrupted(why: impl std::fmt::Display) -> Error {
     let help = "compile it again";
     Error::new(
-        302,
+        Code::CorruptedObject,
         "a fat object is truncated or corrupted",
         "",
         why.to_string(),

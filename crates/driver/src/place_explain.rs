@@ -1,21 +1,22 @@
 //! `flick place --explain`.
 use std::path::Path;
 
-use flick_image::elf::{parse_host, read_file};
-use flick_image::place::{Placed, Reason};
+use flick_diagnostics::Code;
+use flick_image::elf_kind::{parse_host, read_file};
+use flick_image::place_lines::{Placed, Reason};
 use flick_image::{Placements, final_file, needed};
 use flick_names::Demangle;
 
 use crate::{Error, Result, expected};
 
 /// A table of where each selected function of a program, library or object is and why; text that
-/// ends in a newline. A program of which nothing is placed may need libraries that have such functions: then
-/// theirs. FLK0105, FLK0304, FLK0307, FLK0308.
+/// ends in a newline. A program of which nothing is placed may need libraries that have such
+/// functions: then theirs. FLK0105, FLK0304, FLK0307, FLK0308.
 pub fn place_explain(path: &Path, demangle: Demangle) -> Result<String> {
     let libraries = needed::with_placements(path);
     let own = match own_table(path, demangle) {
         Ok(table) => table,
-        Err(error) if error.code.0 != 307 || libraries.is_empty() => return Err(error),
+        Err(error) if error.code != Code::NoNxpCode || libraries.is_empty() => return Err(error),
         Err(error) => {
             let mut text = format!("{}: {}\n", path.display(), error.why);
             for (library, found) in libraries {
@@ -56,11 +57,17 @@ fn own_table(path: &Path, demangle: Demangle) -> Result<String> {
     if found.functions.is_empty() && final_file::is_stripped(&file) {
         let (why, help) = final_file::STRIPPED;
         let what = "no placement in this file";
-        return Err(Error::new(307, what, place.to_string(), why, help));
+        return Err(Error::new(
+            Code::NoNxpCode,
+            what,
+            place.to_string(),
+            why,
+            help,
+        ));
     }
     if found.functions.is_empty() {
         return Err(Error::new(
-            307,
+            Code::NoNxpCode,
             "no NxP code in this file",
             place.to_string(),
             "no function was marked, or chosen by a placement file",

@@ -3,9 +3,10 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use flick_diagnostics::Code;
 use flick_image::Placements;
-use flick_image::elf::{parse_host, read_file};
-use flick_image::place::{PROJECT, entries, is_project};
+use flick_image::elf_kind::{parse_host, read_file};
+use flick_image::place_lines::{PROJECT, entries, is_project};
 
 use crate::replay::Replay;
 use crate::suggestion::{Finding, Functions};
@@ -30,7 +31,7 @@ impl Placement {
             });
             if !good {
                 return Err(Error::new(
-                    104,
+                    Code::BadOption,
                     "a Flick option has a bad value",
                     format!("--flick-place={value}"),
                     "after `random:` come a seed and a percentage from 0 to 100",
@@ -42,7 +43,7 @@ impl Placement {
         }
         if value.is_empty() {
             return Err(Error::new(
-                104,
+                Code::BadOption,
                 "a Flick option has a bad value",
                 "--flick-place=",
                 "it names no file",
@@ -123,8 +124,9 @@ fn check_entries(
         Finding::Near(names) => (
             no_function,
             format!(
-                "did you mean '{}'? `flick explain FLK0210` says how names are spelt",
-                names.join("' or '")
+                "did you mean '{}'? `flick explain {}` says how names are spelt",
+                names.join("' or '"),
+                Code::UnmatchedEntry,
             ),
         ),
         Finding::NotCompiledWith(place) => (
@@ -168,7 +170,7 @@ fn check_entries(
         n => why.push_str(&format!(" ({n} more entries match nothing either)")),
     }
     Err(Error::new(
-        210,
+        Code::UnmatchedEntry,
         "a placement entry matches nothing",
         format!("{file}:{number}"),
         why,
@@ -232,9 +234,9 @@ mod tests {
         p.add("random:7:30").unwrap();
         assert_eq!(p.pass_options(), ["-flick-random=7:30"]);
         for bad in ["random:", "random:1", "random:x:3", "random:1:101", ""] {
-            assert_eq!(p.add(bad).unwrap_err().code.0, 104, "{bad}");
+            assert_eq!(p.add(bad).unwrap_err().code, Code::BadOption, "{bad}");
         }
-        assert_eq!(p.add("/no/such/file").unwrap_err().code.0, 105);
+        assert_eq!(p.add("/no/such/file").unwrap_err().code, Code::FileAccess);
     }
 
     #[test]
@@ -249,11 +251,17 @@ mod tests {
         let none = || Ok(Functions::default());
         p.check(&matched, none).unwrap();
         let error = p.check(&matched[..1], none).unwrap_err();
-        assert_eq!((error.code.0, error.place), (210, format!("{file}:4")));
+        assert_eq!(
+            (error.code, error.place),
+            (Code::UnmatchedEntry, format!("{file}:4"))
+        );
         std::fs::write(&file, "project # of several programs\nnxp a*\nhost b\n").unwrap();
         p.check(&[], none).unwrap();
         let text = read_text(Path::new(&file)).unwrap();
         let error = check_entries(&file, &text, &matched[..1], "function", none).unwrap_err();
-        assert_eq!((error.code.0, error.place), (210, format!("{file}:3")));
+        assert_eq!(
+            (error.code, error.place),
+            (Code::UnmatchedEntry, format!("{file}:3"))
+        );
     }
 }

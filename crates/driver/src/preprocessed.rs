@@ -1,12 +1,13 @@
-//! What a compiler cache must see of Flick in preprocessed text: a placement file is an input of the
-//! compile, and so is the pass. ccache and its like take the files from line markers, or hash the text.
+//! The inputs of Flick's that a compiler cache must see in preprocessed text: a placement file is
+//! an input of the compile, and so is the pass. ccache and its like take the files from line
+//! markers, or hash the text.
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use flick_image::elf::read_file;
+use flick_image::elf_kind::read_file;
 use flick_image::output;
 
 use crate::Result;
@@ -14,8 +15,8 @@ use crate::args::{Args, Stop};
 use crate::root::Root;
 use crate::temp::{self, OUTPUT_HELP as HELP};
 
-/// Line markers behind the text of `-E`, if there is a placement file. Without one the text is clang's
-/// own. FLK0105.
+/// Line markers behind the text of `-E`, if there is a placement file. Without one the text is
+/// clang's own. FLK0105.
 pub fn add_markers(args: &Args, root: &Root) -> Result<()> {
     if args.stop != Some(Stop::Preprocess) || args.placement.is_empty() {
         return Ok(());

@@ -1,10 +1,11 @@
-//! What `flick cc` does not handle: FLK0101, never a guess.
+//! Options and inputs that `flick cc` refuses: FLK0101, never a guess.
 use std::collections::BTreeSet;
 
 use crate::{Error, Result};
+use flick_diagnostics::Code;
 
 fn error(what: &str, place: &str, why: &str, help: &str) -> Error {
-    Error::new(101, what, place, why, help)
+    Error::new(Code::UnhandledOption, what, place, why, help)
 }
 
 /// Options that no Flick compile or link can have.
@@ -53,8 +54,8 @@ pub fn language(place: &str) -> Error {
 }
 
 /// Options that are fine as long as nothing is placed on the NxP. They instrument code so that it
-/// expects host stacks and host memory everywhere, break the gates' addressing, or make bitcode in which
-/// placed functions would change after they were placed.
+/// expects host stacks and host memory everywhere, break the gates' addressing, or make bitcode in
+/// which placed functions would change after they were placed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotWithNxp {
     /// The last option of each group, if it is one of these.

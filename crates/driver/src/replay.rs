@@ -1,5 +1,5 @@
-//! `--flick-replay=DIR`, for `run.sh` of a saved command: files come from the copies in DIR, and nothing
-//! in the output tells.
+//! `--flick-replay=DIR`, for `run.sh` of a saved command: files come from the copies in DIR, and
+//! nothing in the output tells.
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -28,8 +28,8 @@ impl Replay {
         }
     }
 
-    /// More words for clang. Headers are found through the overlay, but the sources clang's driver wants
-    /// to see itself, so that their names are mapped back.
+    /// More words for clang. Headers are found through the overlay, but the sources clang's driver
+    /// wants to see itself, so that their names are mapped back.
     pub fn words(&self, user: &[OsString]) -> Vec<OsString> {
         let mut words: Vec<OsString> = Vec::new();
         let overlay = self.dir.join("overlay.yaml");

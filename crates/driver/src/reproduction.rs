@@ -1,5 +1,5 @@
-//! `FLICK_SAVE_DIR`: each command leaves a directory from which it can be repeated without the tree it
-//! was given in (docs/driver.md).
+//! `FLICK_SAVE_DIR`: each command leaves a directory from which it can be repeated without the tree
+//! it was given in (docs/driver.md).
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -8,6 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use flick_diagnostics::Code;
 use flick_image::output;
 
 use crate::args::Args;
@@ -17,9 +18,9 @@ use crate::root::Root;
 use crate::run::{Runner, quoted};
 use crate::{Error, Result};
 
-mod words;
+mod command_words;
 
-use words::{OUTPUTS, absolute, rule_files, value_starts, without_outputs};
+use command_words::{OUTPUTS, absolute, rule_files, value_starts, without_outputs};
 
 /// Environment that clang, the linker or Flick read.
 const VARIABLES: [&str; 14] = [
@@ -174,8 +175,8 @@ impl<'a> Reproduction<'a> {
         Some(output.stdout)
     }
 
-    /// A word for `run.sh`, and the files that it names. Absolute paths of outputs and of files that
-    /// the overlay does not serve lead into the tree: `\0` stands for it.
+    /// A word for `run.sh`, and the files that it names. Absolute paths of outputs and of files
+    /// that the overlay does not serve lead into the tree: `\0` stands for it.
     fn rewritten(
         &self,
         word: &OsStr,
@@ -391,7 +392,7 @@ fn quoted_part(text: &str) -> String {
 
 fn failed(place: &Path, error: &std::io::Error) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         "a reproduction cannot be saved",
         place.display().to_string(),
         error.to_string(),

@@ -18,7 +18,7 @@ fn expand_into(args: Vec<OsString>, out: &mut Vec<OsString>, depth: usize) -> Re
         let file = arg.as_bytes().strip_prefix(b"@").map(OsStr::from_bytes);
         match file.map(std::path::Path::new) {
             Some(file) if depth < 16 && file.is_file() => {
-                let text = flick_image::elf::read_file(file)?;
+                let text = flick_image::elf_kind::read_file(file)?;
                 expand_into(split(&text), out, depth + 1)?;
             }
             _ => out.push(arg),

@@ -3,7 +3,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use flick_abi::{ABI_VERSION, Version};
-use flick_image::elf::open_file;
+use flick_diagnostics::Code;
+use flick_image::elf_kind::open_file;
 use flick_image::final_file;
 use object::ReadCache;
 
@@ -31,7 +32,7 @@ impl Root {
             .map(Self::at)
             .ok_or_else(|| {
                 Error::new(
-                    102,
+                    Code::MissingTool,
                     "Flick's own files are missing",
                     "lib/flick",
                     "it is neither beside this executable's directory nor under FLICK_ROOT",
@@ -103,7 +104,7 @@ impl Root {
             return Ok(file);
         }
         Err(Error::new(
-            102,
+            Code::MissingTool,
             "one of Flick's own files is missing",
             file.display().to_string(),
             "no such file",
@@ -123,7 +124,7 @@ pub(crate) fn check_own(
     }
     let found = version.map_or("none".into(), |version| version.to_string());
     Err(Error::new(
-        303,
+        Code::OtherVersion,
         "one of Flick's own files is of another version",
         file.display().to_string(),
         format!("its format is {found}, this flick makes {ABI_VERSION}"),
@@ -181,7 +182,7 @@ impl Tool {
     pub fn require(&self) -> Result<PathBuf> {
         self.locate().ok_or_else(|| {
             Error::new(
-                102,
+                Code::MissingTool,
                 "a required tool is missing",
                 self.name,
                 format!("not found in PATH ({})", self.purpose),
@@ -204,7 +205,7 @@ pub(crate) fn other_clang(clang: &Path, runner: Runner) -> Option<Error> {
         return None;
     }
     Some(Error::new(
-        102,
+        Code::MissingTool,
         "a required tool is of another version",
         clang.display().to_string(),
         format!("it is clang {version}, and Flick's pass is a plugin for clang {LLVM}"),

@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output};
 
+use flick_diagnostics::Code;
 use flick_image::output;
 
 use crate::temp::{Temp, write};
@@ -92,13 +93,13 @@ impl Runner {
                 line += " ";
                 line += &quoted(&arg.to_string_lossy());
             }
-            output::tell(line);
+            output::message(line);
         }
     }
 }
 
-/// clang's own bound (half of what POSIX suggests to `xargs`), so that what came to Flick as words of
-/// a command line leaves it so.
+/// clang's own bound (half of what POSIX suggests to `xargs`), so that what came to Flick as words
+/// of a command line leaves it so.
 const COMMAND_LINE_BYTES: usize = 64 << 10;
 
 /// Writes a response file; the word that stands for it. FLK0105.
@@ -139,7 +140,7 @@ pub(crate) fn exit_code(status: ExitStatus) -> u8 {
 
 fn cannot_start(tool: &Path, error: &std::io::Error) -> Error {
     Error::new(
-        103,
+        Code::FailedTool,
         "a tool that Flick calls failed",
         tool.display().to_string(),
         format!("it cannot be started: {error}"),

@@ -1,4 +1,4 @@
-//! What a placement entry that matches nothing may have meant. The pass decides what an entry matches
+//! Suggestions for a placement entry that matches nothing. The pass decides what an entry matches
 //! (`pass/PlacementFile.cpp`); here are the names that it could have matched.
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,14 @@ use flick_names::{FunctionName, distance, function_name, plain};
 use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use crate::Result;
-use crate::inputs::{each_own_object, shown_place};
+use crate::link_inputs::{each_own_object, shown_place};
 use crate::search::LinkInput;
 
 /// Functions of a link or of finished files, by the linker's names.
 #[derive(Debug, Default)]
 pub struct Functions {
-    /// With the file that defines the function, and whether it was written in assembly, as far as that shows.
+    /// With the file that defines the function, and whether it was written in assembly, as far as
+    /// that shows.
     defined: BTreeMap<String, (String, bool)>,
     /// With a file that calls it.
     called: BTreeMap<String, String>,
@@ -131,7 +132,8 @@ pub fn of_inputs(files: &[LinkInput]) -> Result<Functions> {
     Ok(functions)
 }
 
-/// Whether an object comes from an assembler alone: a compiler leaves its name there, or the source's.
+/// Whether an object comes from an assembler alone: a compiler leaves its name there, or the
+/// source's.
 fn is_assembled(file: &object::File) -> bool {
     let sources = file
         .symbols()

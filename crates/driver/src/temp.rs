@@ -1,6 +1,7 @@
 //! Temporary files of one command.
 use std::path::{Path, PathBuf};
 
+use flick_diagnostics::Code;
 use flick_image::output;
 
 use crate::{Error, Result};
@@ -18,7 +19,7 @@ impl Temp {
         let failed = |place: &Path, e: std::io::Error| {
             let place = place.display().to_string();
             Error::new(
-                105,
+                Code::FileAccess,
                 "a temporary directory cannot be made",
                 place,
                 e.to_string(),
@@ -70,7 +71,7 @@ pub const OUTPUT_HELP: &str = "check that it is writable and that the disk is no
 
 pub fn cannot_write(place: impl Into<String>, error: &std::io::Error, help: &str) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         "a file cannot be written",
         place,
         error.to_string(),

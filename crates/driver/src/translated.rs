@@ -1,8 +1,9 @@
-//! The engine's translation beside the RV64 code of a linked file, for `flick objdump --translated`.
+//! The engine's translation beside the RV64 code of a linked file, for
+//! `flick objdump --translated`.
 //!
-//! The code is translated as the runtime does at a function's first call, for the addresses that the
-//! file was linked for. Functions and variables of the host have no addresses yet: they get some that
-//! nobody else has.
+//! The code is translated as the runtime does at a function's first call, for the addresses that
+//! the file was linked for. Functions and variables of the host have no addresses yet: they get
+//! some that nobody else has.
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -28,7 +29,8 @@ pub struct Translated {
     /// The same by the addresses in the image from which calls leave it.
     exits: BTreeMap<u64, String>,
     demangle: Demangle,
-    /// What has been translated of the function that is being shown: by guest address, and behind it.
+    /// What has been translated of the function that is being shown: by guest address, and behind
+    /// it.
     now: BTreeMap<u64, Vec<Line>>,
     behind: Vec<Line>,
 }

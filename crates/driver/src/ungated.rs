@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use flick_abi::names::TWIN_PREFIX;
+use flick_abi::names::HOST_CLONE_PREFIX;
+use flick_diagnostics::Code;
 use flick_image::Placements;
-use flick_image::elf::read_file;
-use flick_image::place::Placed;
+use flick_image::elf_kind::read_file;
+use flick_image::place_lines::Placed;
 use flick_names::demangled;
 use object::{Object, ObjectSymbol};
 
-use crate::inputs::each_own_object;
 use crate::line::Line;
+use crate::link_inputs::each_own_object;
 use crate::search::LinkInput;
 use crate::{Error, Result};
 
@@ -60,7 +61,7 @@ pub fn check(
     };
     let name = demangled(name);
     Ok(Some(Error::new(
-        309,
+        Code::InconsistentInline,
         "an inline function is placed on the NxP in one unit and not in another",
         place.as_str(),
         format!(
@@ -91,8 +92,8 @@ fn placed_in(file: &object::File) -> Result<impl Iterator<Item = Placed> + use<>
     Ok(rows.filter(|row| row.placement == "nxp"))
 }
 
-/// Functions that have a definition and no twin, though a unit of the output places them on the NxP;
-/// with the unit.
+/// Functions that have a definition and no host clone, though a unit of the output places them on
+/// the NxP; with the unit.
 fn of_output(path: &Path) -> Result<BTreeMap<String, String>> {
     let data = read_file(path)?;
     // A linker that makes something else speaks for itself.
@@ -105,7 +106,7 @@ fn of_output(path: &Path) -> Result<BTreeMap<String, String>> {
     let mut defined = BTreeSet::new();
     for symbol in file.symbols().filter(|symbol| symbol.is_definition()) {
         let Ok(name) = symbol.name() else { continue };
-        match name.strip_prefix(TWIN_PREFIX) {
+        match name.strip_prefix(HOST_CLONE_PREFIX) {
             Some(function) => drop(placed.remove(flick_names::plain(function))),
             None if placed.contains_key(name) => drop(defined.insert(name.to_owned())),
             None => {}

@@ -1,4 +1,5 @@
-//! Crashes are told from errors of the user's, and every command can be saved and repeated elsewhere.
+//! Crashes are told from errors of the user's, and every command can be saved and repeated
+//! elsewhere.
 #[allow(dead_code)]
 mod common;
 mod tree;
@@ -116,8 +117,8 @@ struct Saved {
 }
 
 impl Saved {
-    /// Runs the commands with FLICK_SAVE_DIR, then moves what they saved and deletes everything else.
-    /// What each printed.
+    /// Runs the commands with FLICK_SAVE_DIR, then moves what they saved and deletes everything
+    /// else. What each printed.
     fn new(files: &[(&str, &str)], lines: &[(&str, &str)]) -> (Self, Vec<Output>) {
         let bed = Bed::new(files);
         let save = bed.path("saved");

@@ -1,5 +1,5 @@
-//! Compiles that place something: the options of the NxP half, reproducible output, what build tools
-//! and compiler caches are told. Needs the built tree.
+//! Compiles that place something: the options of the NxP half, reproducible output, what build
+//! tools and compiler caches are told. Needs the built tree.
 mod tree;
 
 use std::path::Path;
@@ -304,5 +304,34 @@ fn modules() {
         for name in ["area(int, int) ", "Square::area() const ", "both(int) "] {
             assert!(stderr(&output).contains(name), "{}", stderr(&output));
         }
+    }
+}
+
+/// The pass's remarks go where clang's own go.
+#[test]
+fn placements_are_optimisation_remarks() {
+    let bed = bed();
+    let output = bed.good("flick-cc", "-O1 -c part.c -Rpass=flick -o part.o");
+    let said = stderr(&output);
+    let remark = "remark: 'part' placed on the NxP: marked in the source [-Rpass=flick]";
+    assert!(
+        said.contains("part.c:3:") && said.contains(remark),
+        "{said}"
+    );
+    bed.good(
+        "flick-cc",
+        "-O1 -c part.c -fsave-optimization-record -o part.o",
+    );
+    let record = std::fs::read_to_string(bed.path("part.opt.yaml")).unwrap();
+    let placed = record.split("--- ").find(|part| part.contains("Placed"));
+    let placed = placed.expect("a remark of the pass");
+    for part in [
+        "!Passed",
+        "flick",
+        "Function:",
+        "part",
+        "marked in the source",
+    ] {
+        assert!(placed.contains(part), "no {part} in {placed}");
     }
 }

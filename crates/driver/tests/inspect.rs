@@ -2,11 +2,12 @@
 mod common;
 
 use common::{Bench, fixture};
-use flick_build::{Objdump, objdump, place_explain};
+use flick_diagnostics::Code;
+use flick_driver::{Objdump, objdump, place_explain};
 use flick_names::Demangle;
 use flick_support::output::{quiet, stdout};
 
-fn dump(options: &Objdump) -> Result<String, flick_build::Error> {
+fn dump(options: &Objdump) -> Result<String, flick_driver::Error> {
     let mut out = Vec::new();
     objdump::objdump_to(options, &mut out)?;
     Ok(String::from_utf8(out).unwrap())
@@ -93,7 +94,7 @@ fn a_linked_program() {
         ..options.clone()
     });
     let said = mistyped.unwrap_err();
-    assert_eq!(said.code.0, 104);
+    assert_eq!(said.code, Code::BadOption);
     assert!(
         said.to_string().contains("did you mean 'placed'?"),
         "{said}"
@@ -122,25 +123,23 @@ fn files_without_nxp_code() {
             nxp: true,
             ..Objdump::default()
         };
-        dump(&options).unwrap_err().code.0
+        dump(&options).unwrap_err().code
     };
-    assert_eq!(code("main.o"), 307);
-    assert_eq!(code("unit.o"), 307);
-    assert_eq!(code("payload.o"), 304);
-    assert_eq!(code("missing"), 105);
+    assert_eq!(code("main.o"), Code::NoNxpCode);
+    assert_eq!(code("unit.o"), Code::NoNxpCode);
+    assert_eq!(code("payload.o"), Code::OtherMachine);
+    assert_eq!(code("missing"), Code::FileAccess);
     assert_eq!(
         place_explain(&bench.path("main.o"), Demangle::Yes)
             .unwrap_err()
-            .code
-            .0,
-        307
+            .code,
+        Code::NoNxpCode
     );
     assert_eq!(
         place_explain(&bench.path("payload.o"), Demangle::Yes)
             .unwrap_err()
-            .code
-            .0,
-        304
+            .code,
+        Code::OtherMachine
     );
 }
 
@@ -159,10 +158,10 @@ fn a_damaged_program_never_panics() {
         (seed >> 33) as usize % below
     };
     let check = |bytes: &[u8]| match flick_image::FinalFile::parse(bytes) {
-        Ok(_) => 0,
-        Err(error) => error.code.0,
+        Ok(_) => None,
+        Err(error) => Some(error.code),
     };
-    assert_eq!(check(&good), 0);
+    assert_eq!(check(&good), None);
     let mut codes = std::collections::BTreeSet::new();
     for _ in 0..300 {
         codes.insert(check(&good[..random(good.len())]));
@@ -182,12 +181,20 @@ fn a_damaged_program_never_panics() {
             let _ = flick_image::Linked::parse(file.nxp_elf);
         }
     }
-    assert!(codes.contains(&308) && codes.contains(&304), "{codes:?}");
-    // 303: a bit of a version.
     assert!(
-        codes
-            .iter()
-            .all(|code| [0, 303, 304, 307, 308].contains(code)),
+        codes.contains(&Some(Code::CorruptedImage)) && codes.contains(&Some(Code::OtherMachine)),
+        "{codes:?}"
+    );
+    let expected = [
+        None,
+        // A bit of a version.
+        Some(Code::OtherVersion),
+        Some(Code::OtherMachine),
+        Some(Code::NoNxpCode),
+        Some(Code::CorruptedImage),
+    ];
+    assert!(
+        codes.iter().all(|code| expected.contains(code)),
         "{codes:?}"
     );
 }

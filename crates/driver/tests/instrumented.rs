@@ -1,5 +1,5 @@
-//! Sanitizers, coverage and profiles beside NxP code: the host half is instrumented, the NxP half has
-//! UBSan's checks and no more. Needs the built tree.
+//! Sanitizers, coverage and profiles beside NxP code: the host half is instrumented, the NxP half
+//! has UBSan's checks and no more. Needs the built tree.
 mod tree;
 
 use std::process::{Command, Output};
@@ -153,7 +153,10 @@ fn gcov_counts_what_the_host_executed() {
         std::fs::remove_file(bed.path("prog-work.gcda")).unwrap();
         run(&bed, &[], &[("FLICK_OFFLOAD", "off")]);
         let text = lines(&bed);
-        assert!(text.contains("        1:   12:"), "the twin counts: {text}");
+        assert!(
+            text.contains("        1:   12:"),
+            "the host clone counts: {text}"
+        );
     }
 }
 

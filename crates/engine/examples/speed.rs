@@ -1,6 +1,7 @@
-//! Instructions per second on three small loops: `cargo run --release -p flick-engine --example speed`.
+//! Instructions per second on three small loops:
+//! `cargo run --release -p flick-engine --example speed`.
 
-use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, run};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited, run};
 use std::time::Instant;
 
 /// addi, xor, slli, srli, or, add, addi, bnez; ret.
@@ -51,7 +52,12 @@ fn measure(name: &str, code: &[u32]) {
     let start = Instant::now();
     // ra is zero, so that the return leaves the region.
     assert_eq!(
-        run(&mut hart, &memory, &region, &mut NoObserver),
+        run(
+            &mut hart,
+            &mut ProcessCore::new(&memory, &region),
+            &mut NoObserver,
+            &mut Unlimited
+        ),
         Exit::Leave
     );
     let seconds = start.elapsed().as_secs_f64();

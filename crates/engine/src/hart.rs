@@ -1,16 +1,19 @@
-//! Architectural state of one hart and the ways execution ends.
+//! A hart's architectural state, and how a run ends.
 
 /// Architectural state. Any bit pattern is a valid value.
 ///
-/// [`run()`](crate::run()) reads `pc`, `frm` and `reservation_len` and whatever registers the code uses;
-/// those three must be initialised, the rest may hold garbage. `x[0]` is cleared by `run` and reads
-/// as zero whenever it returns or a guest access faults.
+/// [`run()`](crate::run()) reads `pc`, `frm` and `reservation_len` and whatever registers the code
+/// uses; those three must be initialised, the rest may hold garbage. `x[0]` is cleared by `run` and
+/// reads as zero whenever it returns or a guest access faults.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hart {
+    /// Integer registers.
     pub x: [u64; 32],
-    /// Raw bits; a single-precision value is NaN-boxed (ISA manual, "NaN Boxing of Narrower Values").
+    /// Floating-point registers. Raw bits; a single-precision value is NaN-boxed (ISA manual, "NaN
+    /// Boxing of Narrower Values").
     pub f: [u64; 32],
+    /// Address of the instruction that is executed next.
     pub pc: u64,
     /// Address of the last load-reserved; see `reservation_len`.
     pub reservation: u64,
@@ -21,17 +24,12 @@ pub struct Hart {
     /// Rounding modes that MXCSR cannot hold: 4 (to nearest, ties to max magnitude) or the reserved
     /// 5 to 7, valid while MXCSR rounds to nearest; 0: frm is what MXCSR says.
     pub frm: u16,
-    /// Of no meaning here: for whoever runs the hart.
+    /// Of no meaning here: for the owner of the hart. It fills the word of `reservation_len` and
+    /// `frm`, which libflick's fast path clears by one store.
     pub mark: u16,
-    /// Instructions that translated code has retired, if it counts.
-    pub retired: u64,
-    /// The translator's own: the address on the host's stack below which calls of translated code do not go,
-    /// and what its caller's caller has in rbx and r12 to r15.
-    pub host_limit: u64,
-    pub host_saved: [u64; 5],
 }
 
-const _: () = assert!(size_of::<Hart>() == 65 * 8 + 40 + 40);
+const _: () = assert!(size_of::<Hart>() == 65 * 8 + 24);
 
 impl Hart {
     /// All registers zero.
@@ -44,9 +42,6 @@ impl Hart {
         reservation_len: 0,
         frm: 0,
         mark: 0,
-        retired: 0,
-        host_limit: 0,
-        host_saved: [0; 5],
     };
 }
 
@@ -55,9 +50,9 @@ impl Hart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Exit {
-    /// The program counter left the region. `pc` is the target as computed, bit 0 included, although
-    /// RV64's `jalr` clears it: host functions stand at odd addresses too. (Inside the region the
-    /// cleared one is used.)
+    /// The program counter left the region. `pc` is the target as computed, bit 0 included,
+    /// although RV64's `jalr` clears it: host functions stand at odd addresses too. (Inside the
+    /// region the cleared one is used.)
     Leave,
     /// `ecall`; continue at `pc + 4`.
     Ecall,
@@ -70,27 +65,59 @@ pub enum Exit {
     },
     /// A memory access was refused by the [`Memory`](crate::Memory) or is a misaligned atomic.
     Trap(Trap),
-    /// [`Observer::proceed`](crate::Observer::proceed) said no.
+    /// [`Control::proceed`](crate::Control::proceed) said no.
     Budget,
+    /// The hart waits for an interrupt (`wfi`), says its [`Core`](crate::Core). `pc` is behind it.
+    Wait,
 }
 
-/// A refused memory access.
+/// A refused fetch or memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trap {
+    /// Why it was refused.
     pub cause: Cause,
     /// Guest address of the access.
     pub addr: u64,
 }
 
-/// Exception codes of the privileged manual's `mcause`, those that a memory access can have.
+impl Trap {
+    /// There is no memory to fetch instructions from at `addr`.
+    pub const fn fetch_access(addr: u64) -> Self {
+        Self {
+            cause: Cause::FetchAccess,
+            addr,
+        }
+    }
+
+    /// The page at `addr` has no instructions for the hart.
+    pub const fn fetch_page(addr: u64) -> Self {
+        Self {
+            cause: Cause::FetchPage,
+            addr,
+        }
+    }
+}
+
+/// Exception codes of the privileged manual's `mcause`, those that a fetch or a memory access can
+/// have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Cause {
+    /// No memory to fetch from.
+    FetchAccess = 1,
+    /// A load-reserved at an address that is not a multiple of its size.
     LoadMisaligned = 4,
+    /// No memory to load from.
     LoadAccess = 5,
+    /// Another atomic at an address that is not a multiple of its size.
     StoreMisaligned = 6,
+    /// No memory to store to.
     StoreAccess = 7,
+    /// A page that must not be fetched from.
+    FetchPage = 12,
+    /// A page that must not be loaded from.
     LoadPage = 13,
+    /// A page that must not be stored to.
     StorePage = 15,
 }
 

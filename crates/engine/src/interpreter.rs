@@ -1,41 +1,37 @@
 //! The interpreter loop.
 
-use core::ptr::with_exposed_provenance;
-use core::sync::atomic::{AtomicU64, Ordering};
-
-use crate::csr;
+use crate::control::Control;
+use crate::core::{Core, Exception};
+use crate::csr::CsrAccess;
 use crate::fp::{self, convert, quiet, sse};
 use crate::hart::{Cause, Exit, Hart, Trap};
 use crate::int;
 use crate::memory::{AmoOp, Memory};
 use crate::observer::Observer;
-use crate::region::CodeRegion;
-use flick_riscv::{Insn, Op};
+use flick_riscv::Op;
 
-/// Executes from `hart.pc` until something happens that the caller must see to.
+/// Executes `hart` on `core` from `hart.pc` until something happens that the caller must see to.
 ///
 /// Does not panic or unwind, allocates nothing and holds nothing that needs dropping. Registers are
 /// always in `hart`; `hart.pc` is stored before every instruction that may fault (loads, stores,
 /// atomics, floating point).
 #[unsafe(link_section = "flick_engine")]
 #[inline(never)]
-pub fn run<M: Memory, O: Observer>(
+pub fn run<C: Core, O: Observer, K: Control>(
     hart: &mut Hart,
-    mem: &M,
-    code: &CodeRegion,
+    core: &mut C,
     observer: &mut O,
+    control: &mut K,
 ) -> Exit {
     hart.x[0] = 0;
-    if !code.contains(hart.pc) {
+    let Some(mut pc) = core.target(hart.pc) else {
         return Exit::Leave;
-    }
-    let mut pc = hart.pc & !1;
+    };
     // Signal handlers look at the hart, and a guest address may even point into it.
     let hart: *mut Hart = hart;
     // SAFETY: `hart` was a unique reference.
     let (x, f) = unsafe { (&raw mut (*hart).x, &raw mut (*hart).f) };
     let (x, f) = (x.cast::<u64>(), f.cast::<u64>());
-    let bias = code.slot_bias();
 
     // Register numbers are below 32 by construction of `Insn`.
     macro_rules! x {
@@ -72,25 +68,50 @@ pub fn run<M: Memory, O: Observer>(
             return $exit;
         }};
     }
+    // The hart for the core, which finds the pc of the instruction in it.
+    macro_rules! hart {
+        () => {
+            // SAFETY: `hart` is valid, and nothing else refers to it during the call.
+            unsafe { &mut *hart }
+        };
+    }
+    // Goes on where the core says, or ends the run.
+    macro_rules! go_on {
+        ($answer:expr) => {
+            match $answer {
+                Ok(at) => {
+                    pc = at;
+                    continue;
+                }
+                Err(exit) => return exit,
+            }
+        };
+    }
+    macro_rules! exception {
+        ($exception:expr) => {{
+            let exception: Exception = $exception;
+            set_pc!(pc);
+            go_on!(core.exception(hart!(), exception))
+        }};
+    }
     macro_rules! illegal {
         () => {
-            exit!(Exit::Illegal {
-                bits: code.bits(pc)
+            exception!(Exception::Illegal {
+                bits: core.bits(pc)
             })
         };
     }
 
     loop {
-        // SAFETY: `pc` is even and at most the end of the region, so this is one of its slots.
-        let word = unsafe {
-            let slot = bias.wrapping_add(pc.wrapping_mul(4));
-            (*with_exposed_provenance::<AtomicU64>(slot as usize)).load(Ordering::Relaxed)
-        };
-        // SAFETY: slots hold words of instructions.
-        let insn = unsafe { Insn::from_word(word) };
+        if core.is_interrupted() {
+            set_pc!(pc);
+            go_on!(core.interrupt(hart!()));
+        }
+        // SAFETY: `pc` is what the core said, or behind the last instruction.
+        let insn = unsafe { core.fetch(pc) };
         let mut next = pc.wrapping_add(insn.len());
 
-        if !observer.proceed() {
+        if !control.proceed(pc) {
             exit!(Exit::Budget);
         }
         observer.at(pc);
@@ -107,12 +128,14 @@ pub fn run<M: Memory, O: Observer>(
         macro_rules! go {
             ($target:expr) => {{
                 let target: u64 = $target;
-                if !code.contains(target) {
+                let Some(at) = core.target(target) else {
                     set_pc!(target);
+                    core.retired();
+                    control.retired(pc, insn);
                     observer.retired(pc, insn);
                     return Exit::Leave;
-                }
-                next = target & !1;
+                };
+                next = at;
             }};
         }
         macro_rules! branch {
@@ -148,7 +171,7 @@ pub fn run<M: Memory, O: Observer>(
             ($result:expr) => {
                 match $result {
                     Ok(value) => value,
-                    Err(fault) => return Exit::Trap(fault.into()),
+                    Err(fault) => go_on!(core.exception(hart!(), Exception::Trap(fault.into()))),
                 }
             };
         }
@@ -157,7 +180,7 @@ pub fn run<M: Memory, O: Observer>(
                 let addr = x!(insn.rs1()).wrapping_add(insn.imm());
                 set_pc!(pc);
                 observer.load(addr, $len);
-                let $v = access!(mem.$method(addr));
+                let $v = access!(core.memory().$method(addr));
                 $value
             }};
         }
@@ -166,7 +189,7 @@ pub fn run<M: Memory, O: Observer>(
                 let addr = x!(insn.rs1()).wrapping_add(insn.imm());
                 set_pc!(pc);
                 observer.store(addr, $len);
-                access!(mem.$method(addr, $value));
+                access!(core.memory().$method(addr, $value));
             }};
         }
         // The address of an atomic, which must be aligned.
@@ -176,10 +199,8 @@ pub fn run<M: Memory, O: Observer>(
                 set_pc!(pc);
                 observer.atomic();
                 if addr % $len != 0 {
-                    return Exit::Trap(Trap {
-                        cause: $cause,
-                        addr,
-                    });
+                    let cause = $cause;
+                    go_on!(core.exception(hart!(), Exception::Trap(Trap { cause, addr })));
                 }
                 addr
             }};
@@ -188,7 +209,7 @@ pub fn run<M: Memory, O: Observer>(
             ($method:ident, $len:literal, $signed:ty) => {{
                 let addr = atomic_addr!($len, Cause::LoadMisaligned);
                 observer.load(addr, $len);
-                let value = access!(mem.$method(addr));
+                let value = access!(core.memory().$method(addr));
                 // SAFETY: `hart` is valid.
                 unsafe {
                     (*hart).reservation = addr;
@@ -213,7 +234,7 @@ pub fn run<M: Memory, O: Observer>(
                 if len == $len && reservation == addr {
                     observer.store(addr, $len);
                     let new = x!(insn.rs2()) as $unsigned;
-                    stored = access!(mem.$method(addr, old as $unsigned, new));
+                    stored = access!(core.memory().$method(addr, old as $unsigned, new));
                 }
                 // SAFETY: `hart` is valid.
                 unsafe { (*hart).reservation_len = 0 };
@@ -225,7 +246,7 @@ pub fn run<M: Memory, O: Observer>(
                 let addr = atomic_addr!(4, Cause::StoreMisaligned);
                 observer.load(addr, 4);
                 observer.store(addr, 4);
-                let old = access!(mem.amo32(addr, $op, x!(insn.rs2()) as u32));
+                let old = access!(core.memory().amo32(addr, $op, x!(insn.rs2()) as u32));
                 set!(old as i32 as u64);
             }};
         }
@@ -234,7 +255,7 @@ pub fn run<M: Memory, O: Observer>(
                 let addr = atomic_addr!(8, Cause::StoreMisaligned);
                 observer.load(addr, 8);
                 observer.store(addr, 8);
-                let old = access!(mem.amo64(addr, $op, x!(insn.rs2())));
+                let old = access!(core.memory().amo64(addr, $op, x!(insn.rs2())));
                 set!(old);
             }};
         }
@@ -304,12 +325,12 @@ pub fn run<M: Memory, O: Observer>(
         }
 
         match insn.op() {
-            Op::Undecoded => {
-                code.fill(pc);
-                continue;
-            }
+            Op::Undecoded => match core.fill(pc) {
+                Ok(()) => continue,
+                Err(trap) => exception!(Exception::Trap(trap)),
+            },
             Op::End => exit!(Exit::Leave),
-            Op::Illegal => exit!(Exit::Illegal {
+            Op::Illegal => exception!(Exception::Illegal {
                 bits: insn.imm() as u32
             }),
             Op::Nop => {}
@@ -317,12 +338,14 @@ pub fn run<M: Memory, O: Observer>(
             Op::Auipc => x!(insn.rd() => pc.wrapping_add(insn.imm())),
             Op::Jal => {
                 let target = pc.wrapping_add(insn.imm());
+                control.jump(pc, target);
                 observer.jump(pc, target);
                 set!(next);
                 go!(target);
             }
             Op::Jalr => {
                 let target = x!(insn.rs1()).wrapping_add(insn.imm());
+                control.jump(pc, target);
                 observer.jump(pc, target);
                 set!(next);
                 go!(target);
@@ -432,15 +455,25 @@ pub fn run<M: Memory, O: Observer>(
             Op::CzeroEqz => rrr!(|a, b| int::czero_eqz(a, b)),
             Op::CzeroNez => rrr!(|a, b| int::czero_nez(a, b)),
 
-            Op::Fence => mem.fence(),
-            Op::FenceI => code.invalidate(),
-            Op::Pause => core::hint::spin_loop(),
-            Op::Ecall => exit!(Exit::Ecall),
-            Op::Ebreak => exit!(Exit::Ebreak),
+            Op::Fence => core.memory().fence(),
+            Op::FenceI => core.fence_i(),
+            Op::Pause => std::hint::spin_loop(),
+            Op::Ecall => exception!(Exception::Ecall),
+            Op::Ebreak => exception!(Exception::Ebreak),
             Op::Csrrw | Op::Csrrs | Op::Csrrc | Op::Csrrwi | Op::Csrrsi | Op::Csrrci => {
-                // SAFETY: `hart` is valid and nothing else refers to it during the call.
-                match csr::access(unsafe { &mut *hart }, insn, observer.instructions()) {
+                set_pc!(pc);
+                let hart = hart!();
+                let access = CsrAccess::of(hart, insn);
+                match core.csr(hart, access) {
                     Some(old) => set!(old),
+                    None => illegal!(),
+                }
+            }
+
+            Op::Sret | Op::Mret | Op::Wfi | Op::SfenceVma => {
+                set_pc!(pc);
+                match core.privileged(hart!(), insn) {
+                    Some(at) => next = at,
                     None => illegal!(),
                 }
             }
@@ -534,6 +567,8 @@ pub fn run<M: Memory, O: Observer>(
             Op::FmvWX => f!(insn.rd() => fp::boxed(x!(insn.rs1()) as u32)),
             Op::FmvDX => f!(insn.rd() => x!(insn.rs1())),
         }
+        core.retired();
+        control.retired(pc, insn);
         observer.retired(pc, insn);
         pc = next;
     }

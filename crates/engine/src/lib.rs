@@ -1,26 +1,47 @@
-//! Execution of RV64GC with Zba, Zbb, Zbs and Zicond: an interpreter, and the traits behind which a
-//! translator, a bus with translation and a timing observer fit. It knows nothing of Flick. Its
-//! instructions come from `flick-riscv`; `flick-translator` builds on it.
+//! Execution of RV64GC with Zba, Zbb, Zbs and Zicond: an interpreter, and the traits that it is
+//! generic over. This crate knows nothing of Flick.
 //!
-//! Source of the semantics: *The RISC-V Instruction Set Manual, Volume I* (20240411): RV64I, M, A, F,
-//! D, C, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbs (chapter "B"), Zicond.
+//! In come a [`Hart`] and a [`Core`], which has the code and the memory. [`run()`] executes the
+//! hart and answers with an [`Exit`]. Instructions come from `flick-riscv`. `flick-translator` uses
+//! this crate for all code that has no translation, and libflick for all code. The files, in the
+//! order of the data:
 //!
-//! - [`Hart`] is plain data and may live anywhere, also on a stack; [`run()`] keeps nothing that needs
-//!   dropping, so a signal handler may leave it with `longjmp` and may enter it again with another
-//!   hart.
-//! - Guest code is read through a [`CodeRegion`] and its decode cache.
-//! - Guest data goes through a [`Memory`]; with [`Identity`] a guest address is a host address, an
-//!   access is one unchecked host instruction, and a bad access is a signal. When one is raised
-//!   [`Hart::pc`] is the faulting instruction, no guest register has been changed by it, and
-//!   returning from the handler restarts the access.
+//! | file | subject |
+//! |---|---|
+//! | `hart.rs` | [`Hart`]: registers and pc; [`Exit`] |
+//! | `core.rs` | [`Core`]: fetch, memory, CSRs, exceptions, interrupts, time |
+//! | `process.rs` | [`ProcessCore`]: the core of ordinary programs |
+//! | `region.rs` | [`CodeRegion`]: the code of a [`ProcessCore`], and its decode cache |
+//! | `interpreter.rs` | [`run()`] |
+//! | `control.rs` | [`Control`]: when a run ends |
+//! | `observer.rs` | [`Observer`]: what watches a run |
+//! | `memory.rs` | [`Memory`]; [`Identity`]: the process's memory |
+//! | `csr.rs` | CSR instructions, and the registers of user code |
+//! | `int.rs` | integer operations |
+//! | `fp/` | floating-point operations ([`fp`]) |
+//!
+//! - [`Hart`] is plain data and may live anywhere, also on a stack. [`run()`] keeps nothing that
+//!   needs dropping. So a signal handler may leave it with `longjmp`, and may enter it again with
+//!   another hart.
+//! - With [`Identity`] a guest address is a host address, an access is one unchecked host
+//!   instruction, and a bad access is a signal. When the signal comes, [`Hart::pc`] is the faulting
+//!   instruction, which has changed no guest register. Returning from the handler restarts the
+//!   access.
 //! - Everything that can fault runs in the link section [`SECTION`]: a fault whose program counter
 //!   lies between `__start_flick_engine` and `__stop_flick_engine` comes from guest execution.
 //! - fcsr is a view of the host thread's MXCSR ([`fp`]).
+//!
+//! Source of the semantics: *The RISC-V Instruction Set Manual, Volume I* (20240411): RV64I, M, A,
+//! F, D, C, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbs (chapter "B"), Zicond.
+#![warn(missing_docs)]
+
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 compile_error!(
     "flick-engine works on the x86-64 floating-point unit and memory model: x86-64 Linux"
 );
 
+mod control;
+mod core;
 mod csr;
 pub mod fp;
 mod hart;
@@ -28,12 +49,17 @@ mod int;
 mod interpreter;
 mod memory;
 mod observer;
+mod process;
 mod region;
 
+pub use control::{Control, InstructionBudget, Unlimited};
+pub use core::{Core, Exception, fetch_halves};
+pub use csr::{CsrAccess, CsrWrite, access_fcsr, number as csr_number};
 pub use hart::{Cause, Exit, Hart, Trap};
 pub use interpreter::run;
 pub use memory::{AmoOp, Identity, Memory};
-pub use observer::{InstructionBudget, InstructionCounter, NoObserver, Observer};
+pub use observer::{NoObserver, Observer};
+pub use process::ProcessCore;
 pub use region::CodeRegion;
 
 /// Name of the link section that holds all code which touches guest memory or does guest

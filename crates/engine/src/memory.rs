@@ -1,4 +1,4 @@
-//! Guest memory.
+//! Guest memory: the trait, and the process's own memory.
 
 use core::arch::asm;
 use core::convert::Infallible;
@@ -8,14 +8,23 @@ use crate::hart::Trap;
 /// The operation of an AMO instruction; the signed ones compare at the width of the access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AmoOp {
+    /// The operand.
     Swap,
+    /// Sum.
     Add,
+    /// Exclusive or.
     Xor,
+    /// And.
     And,
+    /// Or.
     Or,
+    /// The lesser of signed numbers.
     Min,
+    /// The greater of signed numbers.
     Max,
+    /// The lesser of unsigned numbers.
     MinU,
+    /// The greater of unsigned numbers.
     MaxU,
 }
 
@@ -53,13 +62,21 @@ pub trait Memory {
     /// How an access fails; [`Infallible`] if failures are host signals.
     type Fault: Into<Trap>;
 
+    /// Loads a byte.
     fn load8(&self, addr: u64) -> Result<u8, Self::Fault>;
+    /// Loads a half-word.
     fn load16(&self, addr: u64) -> Result<u16, Self::Fault>;
+    /// Loads a word.
     fn load32(&self, addr: u64) -> Result<u32, Self::Fault>;
+    /// Loads a doubleword.
     fn load64(&self, addr: u64) -> Result<u64, Self::Fault>;
+    /// Stores a byte.
     fn store8(&self, addr: u64, value: u8) -> Result<(), Self::Fault>;
+    /// Stores a half-word.
     fn store16(&self, addr: u64, value: u16) -> Result<(), Self::Fault>;
+    /// Stores a word.
     fn store32(&self, addr: u64, value: u32) -> Result<(), Self::Fault>;
+    /// Stores a doubleword.
     fn store64(&self, addr: u64, value: u64) -> Result<(), Self::Fault>;
 
     /// Atomically replaces the contents by [`AmoOp::apply32`] of them; sequentially consistent.

@@ -1,16 +1,12 @@
-//! What may watch execution. Monomorphised: hooks that are left empty cost nothing.
+//! Observation of a run.
+//!
+//! The interpreter is compiled for each observer, so hooks that are left empty cost nothing.
 
 use flick_riscv::Insn;
 
-/// Hooks of the interpreter loop. Addresses are guest addresses, lengths bytes.
+/// Hooks of the interpreter loop that see execution and do not change it. What ends a run is a
+/// [`Control`](crate::Control). Addresses are guest addresses, lengths bytes.
 pub trait Observer {
-    /// Asked before an instruction (possibly more than once); `false` ends the run with
-    /// [`Exit::Budget`](crate::Exit::Budget) before it.
-    #[inline(always)]
-    fn proceed(&mut self) -> bool {
-        true
-    }
-
     /// The instruction at `pc` is about to be executed.
     #[inline(always)]
     fn at(&mut self, _pc: u64) {}
@@ -19,7 +15,8 @@ pub trait Observer {
     #[inline(always)]
     fn atomic(&mut self) {}
 
-    /// The instruction at `pc` has completed. Not called for one that exits, except a jump that leaves.
+    /// The instruction at `pc` has completed. Not called for one that exits, except a jump that
+    /// leaves.
     #[inline(always)]
     fn retired(&mut self, _pc: u64, _insn: Insn) {}
 
@@ -38,13 +35,6 @@ pub trait Observer {
     /// `jal` or `jalr`; `target` has bit 0 as computed.
     #[inline(always)]
     fn jump(&mut self, _pc: u64, _target: u64) {}
-
-    /// Instructions retired, for the `instret` and `cycle` CSRs; `None` if this observer does not
-    /// count.
-    #[inline(always)]
-    fn instructions(&self) -> Option<u64> {
-        None
-    }
 }
 
 /// Watches nothing.
@@ -52,39 +42,3 @@ pub trait Observer {
 pub struct NoObserver;
 
 impl Observer for NoObserver {}
-
-/// Counts retired instructions.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct InstructionCounter {
-    pub count: u64,
-}
-
-impl Observer for InstructionCounter {
-    #[inline(always)]
-    fn retired(&mut self, _pc: u64, _insn: Insn) {
-        self.count = self.count.wrapping_add(1);
-    }
-
-    #[inline(always)]
-    fn instructions(&self) -> Option<u64> {
-        Some(self.count)
-    }
-}
-
-/// Ends the run after a number of instructions.
-#[derive(Clone, Copy, Debug)]
-pub struct InstructionBudget {
-    pub left: u64,
-}
-
-impl Observer for InstructionBudget {
-    #[inline(always)]
-    fn proceed(&mut self) -> bool {
-        self.left != 0
-    }
-
-    #[inline(always)]
-    fn retired(&mut self, _pc: u64, _insn: Insn) {
-        self.left -= 1;
-    }
-}

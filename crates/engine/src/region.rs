@@ -7,12 +7,13 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use flick_riscv::{Insn, Op};
 use flick_riscv::{decode, illegal};
 
-/// A range of guest code with a decode cache: 8 bytes per 2 bytes of code, filled as code is
-/// reached. Threads share it; several may fill a slot, with the same value. The cache is zero pages
-/// until then (for a region of more than about 32 KiB the allocator maps it).
+/// A range of guest code with a decode cache. The cache has a slot of 8 bytes for each 2 bytes of
+/// code, and is filled as execution arrives. Threads share it, and several may fill a slot with the
+/// same value. Slots that were not filled are zero pages (for a region of more than about 32 KiB
+/// the allocator maps them).
 ///
-/// The code may change. A hart executes the new instructions at the latest after a `fence.i` of its
-/// own (ISA manual, chapter "Zifencei"), which empties the slots of all harts.
+/// The code may change. A hart executes the new instructions after a `fence.i` of its own at the
+/// latest (ISA manual, chapter "Zifencei"). The fence empties the slots for all harts.
 pub struct CodeRegion {
     base: u64,
     /// Bytes, even.
@@ -21,15 +22,15 @@ pub struct CodeRegion {
     bytes: *const u8,
     /// `len / 2 + 1` slots; the last holds [`Op::End`].
     ///
-    /// An empty one has [`Op::Undecoded`] in its 16 low bits and the number of the `fence.i` that emptied
-    /// it above. It is filled by exchange with the very word that was found before the code was read:
-    /// a thread that read the code before another hart changed it does not fill what that hart's
-    /// `fence.i` has emptied meanwhile.
+    /// An empty slot has [`Op::Undecoded`] in its 16 low bits, and above them the number of the
+    /// `fence.i` that emptied it. A thread takes this word, reads the code, and fills the slot by
+    /// exchange if the slot still holds the word. So a thread that read the code before another
+    /// hart changed it does not fill a slot that this hart's `fence.i` has emptied meanwhile.
     slots: *mut AtomicU64,
-    /// For each [`PAGE`] slots: has one been about to be filled? The others need no emptying.
+    /// For each [`PAGE`] slots: was a thread about to fill any? The other pages need no emptying.
     used: Box<[AtomicU8]>,
-    /// Calls of [`Self::invalidate`]. Not in the region itself, whose base and length would then not be
-    /// constant to the compiler, and the interpreter would load them again after each guest store.
+    /// Calls of [`Self::invalidate`]. The counter is not in the region itself: the compiler would
+    /// then not know that base and length are constant.
     invalidations: Box<AtomicU64>,
 }
 
@@ -45,8 +46,8 @@ impl CodeRegion {
     /// Code at guest addresses `base..base + len` that are host addresses too.
     ///
     /// # Safety
-    /// The range is readable as long as the region lives, and changed by nothing but guest stores and
-    /// atomic ones; `base` is even.
+    /// The range is readable as long as the region lives, and changed by nothing but guest stores
+    /// and atomic ones; `base` is even.
     pub unsafe fn new(base: u64, len: u64) -> Self {
         // SAFETY: by the caller.
         unsafe { Self::mapped(base, ptr::with_exposed_provenance(base as usize), len) }
@@ -55,8 +56,9 @@ impl CodeRegion {
     /// Code at guest addresses `base..base + len`, whose bytes are at `bytes`.
     ///
     /// # Safety
-    /// `bytes..bytes + len` is readable as long as the region lives, and changed by nothing but guest
-    /// stores and atomic ones; `base` and `bytes` are even, and `base + len` does not wrap around.
+    /// `bytes..bytes + len` is readable as long as the region lives, and changed by nothing but
+    /// guest stores and atomic ones; `base` and `bytes` are even, and `base + len` does not wrap
+    /// around.
     pub unsafe fn mapped(base: u64, bytes: *const u8, len: u64) -> Self {
         let len = len & !1;
         let layout = Self::layout(len);
@@ -98,6 +100,7 @@ impl CodeRegion {
         self.len
     }
 
+    /// Has it no code?
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -122,8 +125,8 @@ impl CodeRegion {
         let offset = pc.wrapping_sub(self.base);
         debug_assert!(offset < self.len);
         let half = |at: u64| {
-            // SAFETY: `len` is even, so two bytes are readable at any even offset below it. Guest stores
-            // may change them meanwhile; halves of an instruction are fetched one by one.
+            // SAFETY: `len` is even, so two bytes are readable at any even offset below it. Guest
+            // stores may change them meanwhile; halves of an instruction are fetched one by one.
             let parcel = unsafe { &*self.bytes.add(at as usize).cast::<AtomicU16>() };
             u32::from(parcel.load(Ordering::Relaxed))
         };
@@ -140,7 +143,7 @@ impl CodeRegion {
     #[inline(never)]
     pub(crate) fn fill(&self, pc: u64) {
         let empty = self.empty(pc);
-        // Else it has been filled meanwhile, or emptied, and the caller comes again.
+        // If another thread has filled or emptied the slot meanwhile, the caller comes again.
         if empty as u16 == Op::Undecoded as u16 {
             self.exchange(pc, empty, self.insn(pc));
         }
@@ -148,8 +151,9 @@ impl CodeRegion {
 
     /// What is in the slot of `pc`, about to be filled.
     fn empty(&self, pc: u64) -> u64 {
-        // An `invalidate` at the same time sees the mark, or the code is read as it is after the fence there.
-        // That also holds for a mark that another thread has made: x86-64 has one order of stores.
+        // An `invalidate` at the same time sees the mark, or this thread reads the code after the
+        // fence there. That also holds for a mark that another thread has made, because x86-64 has
+        // one order of stores.
         let used = &self.used[self.index(pc) / PAGE];
         if used.load(Ordering::Acquire) == 0 {
             used.store(1, Ordering::SeqCst);
@@ -186,9 +190,10 @@ impl CodeRegion {
         unsafe { &*self.slots.add(index) }
     }
 
-    /// Empties the cache, so that what the calling thread fetches from now on is what it, or whoever it
-    /// has synchronised with, has stored before. Takes time in proportion to the code that was ever
-    /// executed. Never waits: a signal handler may come here from [`Self::fill`].
+    /// Empties the cache. From now on the calling thread fetches what it has stored before, and
+    /// what threads have stored with which it has synchronised. The time is in proportion to the
+    /// code that was ever executed. The function never waits, because a signal handler may come
+    /// here from [`Self::fill`].
     #[cold]
     #[inline(never)]
     pub(crate) fn invalidate(&self) {
@@ -234,8 +239,8 @@ mod tests {
         let pc = code.as_ptr().expose_provenance() as u64;
         // SAFETY: the code outlives the region; only atomic stores change it.
         let region = unsafe { CodeRegion::new(pc, 8) };
-        // One thread is between reading and filling while another changes the code; twice, since the
-        // second time the slot is not as it was made.
+        // One thread is between reading and filling while another changes the code; twice, since
+        // the second time the slot is not as it was made.
         for value in 1..3 {
             let empty = region.empty(pc);
             let old = region.insn(pc);

@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 
 use flick_engine::{
-    AmoOp, Cause, CodeRegion, Exit, Hart, InstructionBudget, InstructionCounter, Memory,
-    NoObserver, Observer, Trap, run,
+    AmoOp, Cause, CodeRegion, Exit, Hart, InstructionBudget, Memory, NoObserver, Observer,
+    ProcessCore, Trap, Unlimited, run,
 };
 
 const BASE: u64 = 0x8000_0000;
@@ -141,12 +141,16 @@ fn runs_on_a_bus() {
         bus.store64(BASE + 8 * i, i + 1).unwrap();
     }
     let mut hart = summing(BASE, BASE + 64);
-    let mut counter = InstructionCounter::default();
-    assert_eq!(run(&mut hart, &bus, &region(), &mut counter), Exit::Leave);
+    let code = region();
+    let mut core = ProcessCore::counting(&bus, &code);
+    assert_eq!(
+        run(&mut hart, &mut core, &mut NoObserver, &mut Unlimited),
+        Exit::Leave
+    );
     assert_eq!(hart.x[12], 36);
     // The odd target of the return is kept.
     assert_eq!(hart.pc, 0x4000_0001);
-    assert_eq!(counter.count, 4 * 8 + 1);
+    assert_eq!(core.instructions(), 4 * 8 + 1);
 }
 
 #[test]
@@ -154,19 +158,20 @@ fn a_refused_access_is_precise() {
     let bus = Bus::new(60);
     let mut hart = summing(BASE, BASE + 64);
     hart.x[13] = 77;
-    let mut counter = InstructionCounter::default();
+    let code = region();
+    let mut core = ProcessCore::counting(&bus, &code);
     // The eighth doubleword is half outside.
     let trap = Trap {
         cause: Cause::LoadAccess,
         addr: BASE + 56,
     };
     assert_eq!(
-        run(&mut hart, &bus, &region(), &mut counter),
+        run(&mut hart, &mut core, &mut NoObserver, &mut Unlimited),
         Exit::Trap(trap)
     );
     assert_eq!((hart.pc, hart.x[10]), (CODE_BASE, BASE + 56));
     assert_eq!(hart.x[13], 0, "the last successful load");
-    assert_eq!(counter.count, 4 * 7);
+    assert_eq!(core.instructions(), 4 * 7);
 }
 
 #[test]
@@ -177,7 +182,12 @@ fn a_budget_stops_and_execution_goes_on() {
     let mut stops = 0;
     loop {
         let mut budget = InstructionBudget { left: 3 };
-        match run(&mut hart, &bus, &region(), &mut budget) {
+        match run(
+            &mut hart,
+            &mut ProcessCore::new(&bus, &region()),
+            &mut NoObserver,
+            &mut budget,
+        ) {
             Exit::Budget => {
                 assert_eq!(budget.left, 0);
                 stops += 1;
@@ -207,12 +217,25 @@ fn code_in_the_ram_is_changed_by_the_guest() {
     let mut hart = Hart::ZERO;
     hart.pc = BASE + 8;
     let mut nothing = NoObserver;
-    let exit = run(&mut hart, &bus, &code, &mut nothing);
+    let exit = run(
+        &mut hart,
+        &mut ProcessCore::new(&bus, &code),
+        &mut nothing,
+        &mut Unlimited,
+    );
     assert_eq!(exit, Exit::Illegal { bits: 0 });
     hart.pc = BASE;
     hart.x[10] = BASE;
     hart.x[11] = 0x0056_0613;
-    assert_eq!(run(&mut hart, &bus, &code, &mut nothing), Exit::Leave);
+    assert_eq!(
+        run(
+            &mut hart,
+            &mut ProcessCore::new(&bus, &code),
+            &mut nothing,
+            &mut Unlimited
+        ),
+        Exit::Leave
+    );
     assert_eq!(hart.x[12], 5);
 }
 
@@ -237,7 +260,15 @@ fn an_observer_sees_accesses_and_control_flow() {
     let bus = Bus::new(16);
     let mut hart = summing(BASE, BASE + 16);
     let mut log = Log::default();
-    assert_eq!(run(&mut hart, &bus, &region(), &mut log), Exit::Leave);
+    assert_eq!(
+        run(
+            &mut hart,
+            &mut ProcessCore::new(&bus, &region()),
+            &mut log,
+            &mut Unlimited
+        ),
+        Exit::Leave
+    );
     let branch = CODE_BASE + 12;
     let wanted = [
         ('l', BASE, 8),

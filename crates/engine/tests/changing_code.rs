@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, run};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited, run};
 
 const RET: u32 = 0x0000_8067;
 const FENCE_I: u32 = 0x0000_100f;
@@ -21,7 +21,8 @@ fn words<const N: usize>(from: [u32; N]) -> Box<[AtomicU32]> {
 }
 
 fn region(code: &[AtomicU32]) -> CodeRegion {
-    // SAFETY: lives as long as the tests' regions do; nothing but atomic and guest stores changes it.
+    // SAFETY: lives as long as the tests' regions do; nothing but atomic and guest stores changes
+    // it.
     unsafe { CodeRegion::new(code.as_ptr() as u64, size_of_val(code) as u64) }
 }
 
@@ -34,7 +35,15 @@ fn execute(code: &CodeRegion, from: u64, target: u64, new: u32) -> u64 {
     hart.x[12] = new.into();
     // SAFETY: the tests' code stores to itself.
     let memory = unsafe { Identity::new() };
-    assert_eq!(run(&mut hart, &memory, code, &mut NoObserver), Exit::Leave);
+    assert_eq!(
+        run(
+            &mut hart,
+            &mut ProcessCore::new(&memory, code),
+            &mut NoObserver,
+            &mut Unlimited
+        ),
+        Exit::Leave
+    );
     hart.x[10]
 }
 

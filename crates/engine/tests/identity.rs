@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use flick_engine::fp::env::{mxcsr, set_mxcsr};
 use flick_engine::{
-    Cause, CodeRegion, Exit, Hart, Identity, InstructionCounter, NoObserver, Trap, run,
+    Cause, CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Trap, Unlimited, run,
 };
 
 unsafe extern "C" {
@@ -21,7 +21,12 @@ fn region(code: &'static [u32]) -> CodeRegion {
 fn execute(hart: &mut Hart, code: &CodeRegion) -> Exit {
     // SAFETY: the tests' code accesses what they give it.
     let memory = unsafe { Identity::new() };
-    run(hart, &memory, code, &mut NoObserver)
+    run(
+        hart,
+        &mut ProcessCore::new(&memory, code),
+        &mut NoObserver,
+        &mut Unlimited,
+    )
 }
 
 fn at(code: &CodeRegion) -> Hart {
@@ -102,9 +107,15 @@ fn counters() {
     let mut hart = at(&code);
     // SAFETY: accesses nothing.
     let memory = unsafe { Identity::new() };
-    let mut counter = InstructionCounter { count: 100 };
-    assert_eq!(run(&mut hart, &memory, &code, &mut counter), Exit::Leave);
-    assert_eq!((hart.x[10], hart.x[12]), (100, 102));
+    let mut core = ProcessCore::counting(&memory, &code);
+    for begun in [0, 4] {
+        hart.pc = code.base();
+        assert_eq!(
+            run(&mut hart, &mut core, &mut NoObserver, &mut Unlimited),
+            Exit::Leave
+        );
+        assert_eq!((hart.x[10], hart.x[12]), (begun, begun + 2));
+    }
     let first = hart;
     hart.pc = code.base();
     assert_eq!(execute(&mut hart, &code), Exit::Leave);
@@ -299,7 +310,8 @@ fn unmasked_exceptions_trap() {
             0
         );
     }
-    // fdiv.d fa0, fa1, fa2 (dynamic, and towards zero); fcvt.wu.d a0, fa1, rtz; fmin.s; each then ret
+    // fdiv.d fa0, fa1, fa2 (dynamic, and towards zero); fcvt.wu.d a0, fa1, rtz; fmin.s; each then
+    // ret
     static CODE: [[u32; 2]; 4] = [
         [0x1ac5_f553, RET],
         [0x1ac5_9553, RET],
@@ -330,6 +342,6 @@ fn the_loop_is_in_its_section() {
     // SAFETY: reads the program counter.
     unsafe { asm!("lea {}, [rip]", out(reg) here) };
     let section = &raw const __start_flick_engine as u64..&raw const __stop_flick_engine as u64;
-    let run = run::<Identity, NoObserver> as *const () as u64;
+    let run = run::<ProcessCore<Identity>, NoObserver, Unlimited> as *const () as u64;
     assert!(section.contains(&run) && !section.contains(&here));
 }

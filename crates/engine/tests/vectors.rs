@@ -1,7 +1,7 @@
-//! Instructions that qemu-riscv64 7.2 does not have, or gets wrong, against their definitions in the
-//! ISA manual (chapters "Zicond" and "B").
+//! Instructions that qemu-riscv64 7.2 does not have, or gets wrong, against their definitions in
+//! the ISA manual (chapters "Zicond" and "B").
 
-use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, run};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited, run};
 use flick_riscv::{Op, decode};
 
 const RET: u32 = 0x0000_8067;
@@ -16,7 +16,15 @@ fn execute(insn: u32, a: [u64; 3]) -> [u64; 3] {
     hart.x[10..13].copy_from_slice(&a);
     // SAFETY: the code accesses no memory.
     let memory = unsafe { Identity::new() };
-    assert_eq!(run(&mut hart, &memory, &code, &mut NoObserver), Exit::Leave);
+    assert_eq!(
+        run(
+            &mut hart,
+            &mut ProcessCore::new(&memory, &code),
+            &mut NoObserver,
+            &mut Unlimited
+        ),
+        Exit::Leave
+    );
     assert_eq!(hart.x[0], 0);
     [hart.x[10], hart.x[11], hart.x[12]]
 }
@@ -35,7 +43,8 @@ fn zicond() {
         // czero.eqz a0, a1, a2; czero.nez a0, a1, a2
         assert_eq!(execute(0x0ec5_d533, before)[0], kept_if_not_zero);
         assert_eq!(execute(0x0ec5_f533, before)[0], kept_if_zero);
-        // The destination is the condition, or the value: czero.eqz a2, a1, a2; czero.nez a1, a1, a2
+        // The destination is the condition, or the value: czero.eqz a2, a1, a2; czero.nez a1, a1,
+        // a2
         assert_eq!(execute(0x0ec5_d633, before), [77, VALUE, kept_if_not_zero]);
         assert_eq!(execute(0x0ec5_f5b3, before), [77, kept_if_zero, condition]);
         // x0 as the condition: czero.eqz a0, a1, x0; czero.nez a0, a1, x0

@@ -1,13 +1,23 @@
-//! What a run did: the [`Summary`] that the runtime collects, its text for people ([`render`]) and
-//! the record that tools read ([`record`]); and what a timed run did when ([`trace`]). The runtime
-//! writes, reports read; both print the same text because it lives here. `docs/records.md` has the
-//! contract.
+//! What a run did. The runtime writes it, and reports read it. Both print the same text, because
+//! the text is made here. `docs/records.md` has the contract.
+//!
+//! The data flows in this order:
+//! 1. The runtime fills a [`Summary`], with [`timed`] (`timed_data.rs`) and [`profile`] where a
+//!    platform is named. While the program runs, it writes events into a trace ([`trace`]).
+//! 2. [`render`] and `timed_render.rs` make the text for people, and `timed_notes.rs` has its
+//!    sentences. [`record`] and `timed_record.rs` write the record for tools, and read it again,
+//!    with the lines of `lines.rs`. [`number`] writes figures.
+//! 3. `flick stat`, `flick report` and `flick advise` (`crates/report`) and the tests read records
+//!    and traces.
+#![forbid(unsafe_code)]
 
+mod lines;
 pub mod number;
 pub mod profile;
 pub mod record;
 pub mod render;
 pub mod timed;
+mod timed_data;
 mod timed_notes;
 mod timed_record;
 mod timed_render;
@@ -31,7 +41,7 @@ pub enum Trigger {
 pub enum Offload {
     #[default]
     On,
-    /// The twins ran on the host; the text says why (`FLICK_OFFLOAD=off`, no NxP-local memory, …).
+    /// The host clones ran; the text says why (`FLICK_OFFLOAD=off`, no NxP-local memory, …).
     Off(String),
 }
 
@@ -85,8 +95,8 @@ pub struct Summary {
     pub faults: u64,
     /// RV64 instructions retired; 0 where the engine does not count them.
     pub instructions: u64,
-    /// Bytes of RV64 functions that were translated, each once, and of the host code made of them; 0
-    /// where the engine translates nothing.
+    /// Bytes of RV64 functions that were translated, each once, and of the host code made of them;
+    /// 0 where the engine translates nothing.
     pub translated: u64,
     pub translation: u64,
     /// Bytes of tables that say where guest registers are in it.

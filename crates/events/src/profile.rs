@@ -1,5 +1,5 @@
-//! What `FLICK_PROFILE=functions` adds to a timed run's record: functions, and who has called whom.
-use crate::record::{escape, push, unescape};
+//! The functions and calls that `FLICK_PROFILE=functions` adds to a timed run's record.
+use crate::lines::{escape, push, unescape};
 
 /// What code is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,7 +19,8 @@ const RUNS: [(&str, Runs); 3] = [
     ("library", Runs::Library),
 ];
 
-/// In the place of a refusal's code: others have the function's name, so that no placement file can name it.
+/// In the place of a refusal's code: others have the function's name, so that no placement file can
+/// name it.
 pub const AMBIGUOUS: &str = "ambiguous";
 
 /// What a function has done itself, without what it has called. Times are picoseconds.
@@ -42,7 +43,8 @@ pub struct Function {
     pub local: u64,
     /// Accesses to the host's memory, where known.
     pub remote: u64,
-    /// Of `host`: what there is not if the host's memory had what NxP code has allocated; accesses to that.
+    /// Of `host`: what there is not if the host's memory had what NxP code has allocated; accesses
+    /// to that.
     pub spare: i64,
     pub marked: u64,
     /// How often it has allocated memory on the NxP.
@@ -59,7 +61,8 @@ pub struct Edge {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// What a call and its return cost, of the NxP by the host, and of the host by the NxP. Picoseconds.
+    /// What a call and its return cost, of the NxP by the host, and of the host by the NxP.
+    /// Picoseconds.
     pub host_nxp_host: u64,
     pub nxp_host_nxp: u64,
     pub functions: Vec<Function>,

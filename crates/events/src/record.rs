@@ -14,8 +14,8 @@
 //! stand for a backslash, line feed, carriage return and tab; other bytes are themselves. Unknown
 //! keys are skipped: a reader of version 1 reads records of later writers that only added keys. A
 //! change of meaning gets a new version, which this reader refuses.
-use std::fmt::{self, Write};
 
+use crate::lines::{escape, push, unescape};
 use crate::{Calls, Cause, Heap, Offload, Summary, Trigger};
 
 /// The version of the format that this crate writes and reads.
@@ -246,43 +246,6 @@ pub fn parse(text: &str) -> Result<Vec<Summary>, ParseError> {
         None => Ok(records),
         Some(_) => Err(ParseError::Truncated(count)),
     }
-}
-
-pub(crate) fn push(out: &mut String, line: fmt::Arguments<'_>) {
-    // Formatting into a String cannot fail.
-    let _ = writeln!(out, "{line}");
-}
-
-pub(crate) fn escape(value: &str) -> String {
-    let mut out = String::with_capacity(value.len());
-    for c in value.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-pub(crate) fn unescape(value: &str) -> Option<String> {
-    let mut out = String::with_capacity(value.len());
-    let mut chars = value.chars();
-    while let Some(c) = chars.next() {
-        out.push(match c {
-            '\\' => match chars.next()? {
-                '\\' => '\\',
-                'n' => '\n',
-                'r' => '\r',
-                't' => '\t',
-                _ => return None,
-            },
-            c => c,
-        });
-    }
-    Some(out)
 }
 
 #[cfg(test)]

@@ -1,14 +1,17 @@
-//! What a reader has to know of a prediction's two times before he believes them. Sentences, for text and for pages.
+//! Notes on a prediction's two times, which a reader needs before he relies on them. They are
+//! sentences for text and for pages.
 use crate::number::{bytes, grouped};
 use crate::timed::{Timed, duration};
 
 /// A part of the times that is worth a word.
 const MATTERS: f64 = 0.01;
-/// Of the accesses of host code to all memory, those to NxP-local memory: with fewer the data has hardly been looked at.
+/// Of the accesses of host code to all memory, those to NxP-local memory: with fewer the data has
+/// hardly been looked at.
 const LOOKED_AT: f64 = 0.1;
 
 impl Timed {
-    /// Whether the time without migration is another one than that of the program with nothing placed.
+    /// Whether the time without migration is another one than that of the program with nothing
+    /// placed.
     pub fn baseline_moves(&self) -> bool {
         let (staying, before) = (self.staying as f64, self.before as f64);
         (staying - before).abs() > MATTERS * staying.min(before)
@@ -22,7 +25,8 @@ impl Timed {
         }
     }
 
-    /// Why the time without migration is not that of the program with nothing placed; empty where it is.
+    /// Why the time without migration is not that of the program with nothing placed; empty where
+    /// it is.
     pub fn about_baseline(&self) -> Vec<String> {
         if !self.baseline_moves() {
             return Vec::new();
@@ -91,9 +95,9 @@ mod tests {
 
     #[test]
     fn a_baseline_that_moves_is_told_with_the_effect() {
-        let told = timed().about_baseline().join(" ");
+        let said = timed().about_baseline().join(" ");
         for part in ["up to 3.00 MiB", "12,345,678 accesses", "10.38 s more"] {
-            assert!(told.contains(part), "{told}");
+            assert!(said.contains(part), "{said}");
         }
         assert_eq!(timed().baseline(), 92_000_000_000);
         let same = Timed {
@@ -111,10 +115,10 @@ mod tests {
             accesses: 0,
             ..timed()
         };
-        let told = none.about_data().join(" ");
-        assert!(told.starts_with("No data of this run"), "{told}");
-        assert!(told.contains("20,000 loads and stores"), "{told}");
-        assert!(told.contains("flick_alloc"), "{told}");
+        let said = none.about_data().join(" ");
+        assert!(said.starts_with("No data of this run"), "{said}");
+        assert!(said.contains("20,000 loads and stores"), "{said}");
+        assert!(said.contains("flick_alloc"), "{said}");
         let few = Timed {
             accesses: 0,
             host_accesses: 1_999,

@@ -1,7 +1,7 @@
-//! The lines of a record that tell of a timed run (`docs/records.md`, "Timed runs").
+//! The lines of a record about a timed run (`docs/records.md`, "Timed runs").
+use crate::lines::{escape, push, unescape};
 use crate::profile;
-use crate::record::{escape, push, unescape};
-use crate::timed::{Share, Site, Timed};
+use crate::timed_data::{Share, Site, Timed};
 
 pub const PREFIX: &str = "timed-";
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use flick_names::Demangle;
 
 use crate::number::{counted, grouped};
-use crate::timed::{Share, Site, Timed, Verdict};
+use crate::timed_data::{Share, Site, Timed, Verdict};
 
 /// A duration for people, from picoseconds: four digits and a unit.
 pub fn duration(ps: u64) -> String {

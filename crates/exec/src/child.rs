@@ -1,12 +1,12 @@
-//! Waiting for a child, no longer than a time limit, and asking what it took.
+//! Waits for a child, no longer than a time limit, and returns its status and processor time.
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How the child ended, and its processor time. `None`: its time was over, and its process group has been
-/// killed.
+/// How the child ended, and its processor time. `None`: its time was over, and its process group
+/// has been killed.
 pub fn wait(child: Child, limit: Duration) -> io::Result<(Option<ExitStatus>, Duration)> {
     let pid = libc::pid_t::try_from(child.id()).map_err(io::Error::other)?;
     let in_time = ends_within(pid, limit)?;
@@ -18,7 +18,8 @@ pub fn wait(child: Child, limit: Duration) -> io::Result<(Option<ExitStatus>, Du
     // SAFETY: all zeros are a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     loop {
-        // SAFETY: both pointers are to values that outlive the call; `child` has not been waited for.
+        // SAFETY: both pointers are to values that outlive the call. Nothing else has waited for
+        // `child`.
         if unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) } == pid {
             break;
         }
@@ -35,12 +36,12 @@ fn ends_within(pid: libc::pid_t, limit: Duration) -> io::Result<bool> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new, and no other object owns it.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     let end = Instant::now() + limit;
     loop {
         let left = end.saturating_duration_since(Instant::now());
-        // Rounded up, so that a rest below a millisecond is not waited for in a busy loop.
+        // It is rounded up, so that a rest below a millisecond does not become a busy loop.
         let left = i32::try_from(left.as_millis() + 1).unwrap_or(i32::MAX);
         let mut poll = libc::pollfd {
             fd: fd.as_raw_fd(),
@@ -57,7 +58,7 @@ fn ends_within(pid: libc::pid_t, limit: Duration) -> io::Result<bool> {
     }
 }
 
-/// Fails with the last error if it is another than an interruption.
+/// Fails with the last error, unless that is an interruption.
 fn interrupted() -> io::Result<()> {
     let error = io::Error::last_os_error();
     match error.kind() {

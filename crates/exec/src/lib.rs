@@ -1,4 +1,8 @@
-//! Runs a command with a time limit and keeps what it printed: for what compares programs.
+//! Runs a command with a time limit, and keeps its output and its exit status. `flick torture` and
+//! the tests use it to compare programs.
+//!
+//! A [`Run`] describes the command, [`Run::finish`] starts it, `child.rs` waits for it, and
+//! [`Finished`] has the result. Output goes through files, and not through pipes.
 mod child;
 
 use std::fmt;
@@ -31,43 +35,43 @@ pub struct Finished {
     pub status: Status,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
-    /// Processor time of the command and of what it waited for.
+    /// Processor time of the command and of the processes that it waited for.
     pub cpu: Duration,
 }
 
 /// Limits that the kernel keeps for each process of a command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Caps {
-    /// Bytes of private memory that can be written to; what is only reserved does not count.
+    /// Bytes of private writable memory. Memory that is only reserved does not count.
     pub data: Option<u64>,
     /// Bytes of a file that is written.
     pub file: Option<u64>,
-    /// Seconds of processor time; SIGXCPU is a time limit then. A program that has a limit or a handler of its
-    /// own sees no other.
+    /// Seconds of processor time. The kernel ends a process that passes them, which counts as a
+    /// time-out.
     pub cpu: Option<u64>,
 }
 
 pub struct Run<'a> {
     pub argv: &'a [String],
     pub cwd: &'a Path,
-    /// Output goes through `TAG.out` and `TAG.err` in this folder, so that a child that outlives the
-    /// program cannot hold us up.
+    /// Output goes through `TAG.out` and `TAG.err` in this folder. So a child that outlives the
+    /// program, and would keep a pipe open, cannot delay the result.
     pub scratch: &'a Path,
     pub tag: &'a str,
     pub env: &'a [(String, String)],
     pub stdin: Option<&'a Path>,
     pub limit: Duration,
-    /// Of processor time, which a busy machine does not stretch; a program that uses `ITIMER_PROF` or
-    /// SIGPROF itself must go without.
+    /// A limit of processor time, which a busy machine does not stretch. A program that uses
+    /// `ITIMER_PROF` or SIGPROF itself must go without.
     pub processor_limit: Option<Duration>,
     pub caps: Caps,
 }
 
 impl Run<'_> {
-    /// In a process group of its own, without the variables named `FLICK_*` that we have.
+    /// Runs the command in a process group of its own, without the caller's variables `FLICK_*`.
     ///
     /// # Errors
-    /// Those of starting the command and of the files.
+    /// The command could not be started, or its files could not be written or read.
     pub fn finish(&self) -> io::Result<Finished> {
         let out = self.scratch.join(format!("{}.out", self.tag));
         let err = self.scratch.join(format!("{}.err", self.tag));
@@ -99,7 +103,8 @@ impl Run<'_> {
             };
             // A timer outlives `exec`.
             let start = move || {
-                // SAFETY: setitimer is async-signal-safe; `value` is valid and the old one not asked for.
+                // SAFETY: setitimer is async-signal-safe. `value` is valid, and null asks for no
+                // old value.
                 match unsafe { libc::setitimer(libc::ITIMER_PROF, &value, std::ptr::null_mut()) } {
                     0 => Ok(()),
                     _ => Err(io::Error::last_os_error()),
@@ -159,7 +164,7 @@ impl Caps {
 
     /// Whether the limit of processor time can have ended a process that took this much.
     fn spent(self, cpu: Duration) -> bool {
-        // The kernel counts in ticks, and we what was counted at the end.
+        // The kernel checks the limit at ticks, and `cpu` is its account at the end.
         let slack = Duration::from_millis(500);
         self.cpu
             .is_some_and(|most| cpu + slack >= Duration::from_secs(most))

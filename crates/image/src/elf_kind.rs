@@ -1,5 +1,6 @@
-//! What kind of file something is, without trusting anything in it.
+//! The kind of a file, without trust in its bytes.
 use crate::{Error, Result, needed};
+use flick_diagnostics::Code;
 
 /// Kind of a file, from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub fn parse_host(file: &[u8]) -> Result<object::File<'_>> {
         Machine::Elf64Le(object::elf::EM_X86_64) => {
             return object::File::parse(file).map_err(|e| {
                 Error::new(
-                    308,
+                    Code::CorruptedImage,
                     "this file is corrupted",
                     "",
                     e.to_string(),
@@ -39,7 +40,7 @@ pub fn parse_host(file: &[u8]) -> Result<object::File<'_>> {
         Machine::NotElf => "it is not an ELF file",
     };
     let mut error = Error::new(
-        304,
+        Code::OtherMachine,
         "an object for another machine",
         "",
         why,
@@ -65,7 +66,7 @@ pub fn open_file(path: &std::path::Path) -> Result<std::fs::File> {
 
 fn cannot_read(path: &std::path::Path, error: &std::io::Error) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         "a file cannot be read",
         path.display().to_string(),
         error.to_string(),

@@ -3,16 +3,7 @@
 use std::fmt;
 
 use flick_abi::{ABI_VERSION, Version};
-
-/// Number of an error page, `FLKnnnn`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Code(pub u16);
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FLK{:04}", self.0)
-    }
-}
+use flick_diagnostics::Code;
 
 /// `flick: error: [FLKnnnn] what: where: why` and a `help:` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,14 +18,14 @@ pub struct Error {
 
 impl Error {
     pub fn new(
-        code: u16,
+        code: Code,
         what: impl Into<String>,
         place: impl Into<String>,
         why: impl Into<String>,
         help: impl Into<String>,
     ) -> Self {
         Self {
-            code: Code(code),
+            code,
             what: what.into(),
             place: place.into(),
             why: why.into(),
@@ -59,7 +50,7 @@ impl Error {
     pub fn other_version(what: &str, found: Version) -> Self {
         let newer = found > ABI_VERSION;
         Self::new(
-            303,
+            Code::OtherVersion,
             "made by another version of Flick",
             "",
             format!("{what} has format {found}, this flick reads {ABI_VERSION}"),
@@ -105,7 +96,7 @@ mod tests {
     #[test]
     fn message_has_all_parts() {
         let e = Error::new(
-            302,
+            Code::CorruptedObject,
             "a fat object is corrupted",
             "",
             "its checksum is wrong",

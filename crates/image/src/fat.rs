@@ -2,10 +2,11 @@
 //! ([`flick_abi::layout::FatHeader`]).
 use flick_abi::layout::{FAT_MAGIC, FatHeader};
 use flick_abi::{ABI_VERSION, Version, names};
+use flick_diagnostics::Code;
 use object::{Object, ObjectSection, elf};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::elf::{self as elf_file, Machine};
+use crate::elf_kind::{self as elf_file, Machine};
 use crate::{Error, Result};
 
 const HEADER: usize = size_of::<FatHeader>();
@@ -19,8 +20,8 @@ pub struct Record<'a> {
     pub payload: &'a [u8],
 }
 
-/// All records of a section's contents. FLK0302 where they are truncated or corrupted, FLK0303 where
-/// another version of Flick made them, FLK0304 for a payload that is not RV64.
+/// All records of a section's contents. FLK0302 where they are truncated or corrupted, FLK0303
+/// where another version of Flick made them, FLK0304 for a payload that is not RV64.
 pub fn records(section: &[u8]) -> Result<Vec<Record<'_>>> {
     let mut records = Vec::new();
     let mut at = 0;
@@ -64,7 +65,7 @@ fn record(section: &[u8], at: usize) -> Result<(Record<'_>, usize)> {
     }
     if elf_file::machine(payload) != Machine::Elf64Le(elf::EM_RISCV) {
         return Err(Error::new(
-            304,
+            Code::OtherMachine,
             "an object for another machine",
             "",
             "the code in its .flick.nxp section is not RV64",
@@ -77,7 +78,7 @@ fn record(section: &[u8], at: usize) -> Result<(Record<'_>, usize)> {
 
 fn corrupted(why: &str) -> Error {
     Error::new(
-        302,
+        Code::CorruptedObject,
         "a fat object is truncated or corrupted",
         "",
         why,
@@ -152,7 +153,7 @@ mod tests {
             match records(&section[..len]) {
                 // Cut in the padding between or before the records.
                 Ok(found) => assert!(found.len() < 2, "{len}"),
-                Err(e) => assert_eq!(e.code.0, 302, "{len}"),
+                Err(e) => assert_eq!(e.code, Code::CorruptedObject, "{len}"),
             }
         }
     }
@@ -183,7 +184,12 @@ mod tests {
                 .map(|found| assert_eq!(found.len(), good))
                 .expect_err("noticed");
             assert!(
-                error.code.0 == if version.is_some() { 303 } else { 302 },
+                error.code
+                    == if version.is_some() {
+                        Code::OtherVersion
+                    } else {
+                        Code::CorruptedObject
+                    },
                 "bit {bit} of byte {}: {error}",
                 bit / 8
             );
@@ -194,6 +200,6 @@ mod tests {
     fn payload_for_another_machine() {
         let mut x86 = payload(3, 80);
         x86[18..20].copy_from_slice(&elf::EM_X86_64.to_le_bytes());
-        assert_eq!(records(&encode(&x86)).unwrap_err().code.0, 304);
+        assert_eq!(records(&encode(&x86)).unwrap_err().code, Code::OtherMachine);
     }
 }

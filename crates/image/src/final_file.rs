@@ -1,10 +1,11 @@
-//! What a finished program or library says about its NxP code.
+//! The NxP code of a finished program or library.
 use flick_abi::{ABI_VERSION, Note, Version, names};
+use flick_diagnostics::Code;
 use object::read::elf::ElfFile64;
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, ReadRef, SectionKind, elf};
 
-use crate::elf::{Machine, machine, parse_host};
-use crate::place::Placements;
+use crate::elf_kind::{Machine, machine, parse_host};
+use crate::place_lines::Placements;
 use crate::{Error, Result};
 
 /// A parsed x86-64 ELF with an image.
@@ -39,7 +40,7 @@ impl<'a> FinalFile<'a> {
                     "`flick place --explain` says why",
                 )
             };
-            Error::new(307, "no NxP code in this file", "", why, help)
+            Error::new(Code::NoNxpCode, "no NxP code in this file", "", why, help)
         })?;
         let nxp_elf = section.data().map_err(|e| corrupted(&e))?;
         if machine(nxp_elf) != Machine::Elf64Le(elf::EM_RISCV) {
@@ -115,7 +116,7 @@ pub fn units(host: &object::File) -> Result<Vec<u64>> {
 
 fn corrupted(why: &dyn std::fmt::Display) -> Error {
     Error::new(
-        308,
+        Code::CorruptedImage,
         "the image in this file is corrupted",
         "",
         why.to_string(),

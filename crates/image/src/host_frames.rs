@@ -1,10 +1,10 @@
-//! The host's view of NxP frames: x86-64 call frame information (`.eh_frame`) for the RV64 functions
-//! of an image, so that the host's own unwinder walks them like any others (`docs/design.md`,
-//! "Unwinding").
+//! The host's view of NxP frames: x86-64 call frame information (`.eh_frame`) for the RV64
+//! functions of an image, so that the host's own unwinder walks them like any others
+//! (`docs/design.md`, "Unwinding").
 //!
-//! In the frames of an image the unwinder's rsp is the NxP's stack pointer, rip is the NxP's pc, and
-//! rcx, which no x86-64 function keeps, stands for s0; the host's own callee-saved registers are those
-//! of the crossing. Other RV64 registers are the runtime's business.
+//! In the frames of an image the unwinder's rsp is the NxP's stack pointer, rip is the NxP's pc,
+//! and rcx, which no x86-64 function keeps, stands for s0; the host's own callee-saved registers
+//! are those of the crossing. Other RV64 registers are the runtime's business.
 use flick_abi::layout::{UNWIND_BY_FP, UNWIND_UNKNOWN, UnwindEntry};
 use gimli::write::{
     Address, CallFrameInstruction, CommonInformationEntry, EhFrame, EndianVec,
@@ -12,7 +12,7 @@ use gimli::write::{
 };
 use gimli::{DwEhPe, Encoding, Format, LittleEndian, Register, constants};
 
-use crate::unwind::Frame;
+use crate::unwind_rows::Frame;
 
 /// System V x86-64 psABI, figure 3.36.
 const RCX: Register = Register(2);
@@ -87,8 +87,8 @@ fn common(handling: bool) -> CommonInformationEntry {
         out.personality = Some((INDIRECT, word));
         out.lsda_encoding = Some(PC_RELATIVE);
     }
-    // As at a function's entry: the return address is in a register that a call destroys, so a frame
-    // that waits for a call to return is past this.
+    // As at a function's entry: the return address is in a register that a call destroys, so a
+    // frame that waits for a call to return is past this.
     out.add_instruction(CallFrameInstruction::Cfa(RSP, 0));
     out.add_instruction(CallFrameInstruction::Undefined(RIP));
     out

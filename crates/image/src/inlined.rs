@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit, UnitOffset};
 
-use crate::lines::{Reader, file_name};
+use crate::line_table::{Reader, file_name};
 
 /// One call that was replaced by the body of its function.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,21 +1,36 @@
 //! Reader and writer of fat objects and images (`docs/objects.md`). Reading never panics, whatever
-//! the bytes: files come from disks, caches and other tools.
-pub mod elf;
+//! the bytes are: files come from disks, caches and other tools.
+//!
+//! The data flows in this order:
+//! 1. The compiler pass writes a fat object. `fat.rs` reads its NxP objects, `jump_targets.rs` the
+//!    targets of their jumps, and `place_lines.rs` its placement lines.
+//! 2. ld.lld links the NxP objects. `linked.rs` takes the linked RV64 ELF apart, `line_table.rs`
+//!    and `inlined.rs` read its debug information, and `unwind_rows.rs` its call frame information.
+//! 3. `host_frames.rs` describes the RV64 frames for the host's unwinder, and `write.rs` writes the
+//!    image object for the host linker.
+//! 4. `final_file.rs` reads the finished program or library, and `needed.rs` finds the libraries
+//!    that it needs.
+//!
+//! `elf_kind.rs` recognises files. `output.rs` writes files and messages, and `error.rs` has the
+//! error of all tools. The driver, the reports and the tests use this crate; the runtime does not.
+#![forbid(unsafe_code)]
+
+pub mod elf_kind;
 pub mod error;
 pub mod fat;
 pub mod final_file;
 pub mod host_frames;
 pub mod inlined;
-pub mod jumps;
-pub mod lines;
+pub mod jump_targets;
+pub mod line_table;
 pub mod linked;
 pub mod needed;
 pub mod output;
-pub mod place;
-pub mod unwind;
+pub mod place_lines;
+pub mod unwind_rows;
 pub mod write;
 
-pub use error::{Code, Error, Result};
+pub use error::{Error, Result};
 pub use final_file::FinalFile;
 pub use linked::Linked;
-pub use place::Placements;
+pub use place_lines::Placements;

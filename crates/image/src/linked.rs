@@ -1,4 +1,4 @@
-//! A linked RV64 shared ELF taken apart into what an image is: bytes, relocations, functions.
+//! A linked RV64 shared ELF taken apart into the parts of an image: bytes, relocations, functions.
 //!
 //! RISC-V ELF psABI, chapter "Dynamic relocations".
 use std::collections::BTreeMap;
@@ -7,18 +7,19 @@ use std::ops::Range;
 use flick_abi::layout::Arity;
 use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, SEC_ARITY};
 use flick_abi::{NXP_MARCH, march};
+use flick_diagnostics::Code;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
 use object::{LittleEndian, Object, ObjectSymbol, ObjectSymbolTable, SymbolFlags};
 
-use crate::jumps::{self, Jumps};
+use crate::jump_targets::{self, Jumps};
 use crate::{Error, Result};
-use crate::{lines, unwind};
+use crate::{line_table, unwind_rows};
 
 const LE: LittleEndian = LittleEndian;
 
 /// A use of the host function's address where the name alone would mean the NxP's own function; see
-/// the build crate's `payload`.
+/// the driver crate's `payload`.
 pub const ADDRESS_PREFIX: &str = "__flick_address_";
 
 /// All offsets count from the first byte of the image.
@@ -36,9 +37,9 @@ pub struct Linked {
     pub arity: Vec<Arity>,
     pub jumps: Jumps,
     /// Empty without debug information.
-    pub lines: lines::Table,
+    pub lines: line_table::Table,
     /// Empty without call frame information.
-    pub unwind: unwind::Table,
+    pub unwind: unwind_rows::Table,
     /// What the code was compiled for, all units together.
     pub march: String,
 }
@@ -119,9 +120,9 @@ impl Linked {
         linked.relocations = relocations(&elf, file, base, linked.bytes.len() as u64)?;
         linked.symbols(&elf, base);
         linked.arity = arity(&elf, file, base, &linked.functions);
-        linked.jumps = jumps::read(&elf, file, base, &linked.functions)?;
-        linked.lines = lines::read(&elf, base, linked.bytes.len() as u64);
-        linked.unwind = unwind::read(&elf, base, linked.bytes.len() as u64);
+        linked.jumps = jump_targets::read(&elf, file, base, &linked.functions)?;
+        linked.lines = line_table::read(&elf, base, linked.bytes.len() as u64);
+        linked.unwind = unwind_rows::read(&elf, base, linked.bytes.len() as u64);
         linked.march = march(&elf).unwrap_or_else(|| NXP_MARCH.into());
         Ok(linked)
     }
@@ -164,8 +165,8 @@ impl Linked {
     }
 }
 
-/// The records of functions that the linker has kept. What several objects say of one holds together: the
-/// linker takes one definition of a weak function.
+/// The records of functions that the linker has kept. What several objects say of one holds
+/// together: the linker takes one definition of a weak function.
 fn arity(
     elf: &ElfFile64<LittleEndian>,
     file: &[u8],
@@ -287,8 +288,8 @@ fn check_sections(elf: &ElfFile64<LittleEndian>) -> Result<()> {
     Ok(())
 }
 
-/// The ISA string that the linker has made of those of all objects: their attribute `Tag_RISCV_arch`
-/// (RISC-V ELF psABI, chapter "Attributes").
+/// The ISA string that the linker has made of those of all objects: their attribute
+/// `Tag_RISCV_arch` (RISC-V ELF psABI, chapter "Attributes").
 fn march(elf: &ElfFile64<LittleEndian>) -> Option<String> {
     /// Odd tags have strings, even ones numbers.
     const ARCH: u64 = 5;
@@ -404,7 +405,7 @@ fn cannot_hold(why: &str, help: &str) -> Error {
         help
     };
     Error::new(
-        306,
+        Code::UnsupportedInImage,
         "NxP code needs what the image cannot hold",
         "",
         why,
@@ -414,7 +415,7 @@ fn cannot_hold(why: &str, help: &str) -> Error {
 
 pub(crate) fn not_linked(why: &dyn std::fmt::Display) -> Error {
     Error::new(
-        103,
+        Code::FailedTool,
         "a tool that Flick calls failed",
         "ld.lld-19",
         format!("its output is not understood: {why}"),

@@ -1,6 +1,6 @@
-//! The libraries that a program needs, found as the dynamic loader finds them (ld.so(8)), and those of them
-//! in which functions were placed. libtool runs a program that is not installed through a script which
-//! tells the loader where its libraries are; here the script is read.
+//! The libraries that a program needs, found as the dynamic loader finds them (ld.so(8)), and those
+//! of them in which functions were placed. libtool runs a program that is not installed through a
+//! script which tells the loader where its libraries are; here the script is read.
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -11,7 +11,7 @@ use object::read::elf::{Dyn, FileHeader};
 use object::{LittleEndian, elf};
 
 use crate::Placements;
-use crate::elf::parse_host;
+use crate::elf_kind::parse_host;
 
 /// What the loader looks through behind all others.
 const SYSTEM: [&str; 8] = [
@@ -25,8 +25,8 @@ const SYSTEM: [&str; 8] = [
     "/usr/lib",
 ];
 
-/// Libraries that the program or library needs, itself or through others, in which the compiler has placed
-/// functions or was asked to. What cannot be read says nothing.
+/// Libraries that the program or library needs, itself or through others, in which the compiler has
+/// placed functions or was asked to. What cannot be read says nothing.
 pub fn with_placements(file: &Path) -> Vec<(PathBuf, Placements)> {
     let placed = |path: PathBuf| {
         let data = fs::read(&path).ok()?;

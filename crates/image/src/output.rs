@@ -1,10 +1,11 @@
-//! What the tools write: a file is there whole or not at all, and what cannot be written is an error.
+//! Output of the tools: a file is there whole or not at all, and a failed write is an error.
 use std::fmt::Display;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use flick_diagnostics::Code;
 use tempfile::NamedTempFile;
 
 use crate::{Error, Result};
@@ -14,8 +15,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, |out| out.write_all(bytes))
 }
 
-/// Puts a file with what `content` writes at `path`. An earlier one stays as it was until the new one is
-/// whole, and for good where there is an error. A device or a pipe is written to.
+/// Puts a file with what `content` writes at `path`. An earlier one stays as it was until the new
+/// one is whole, and for good where there is an error. A device or a pipe is written to.
 pub fn replace(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -68,7 +69,8 @@ fn put(
     temporary.persist(&target).map_err(|error| error.error)
 }
 
-/// A file that is to become `target`: in the same directory, for a name moves within a file system only.
+/// A file that is to become `target`: in the same directory, for a name moves within a file system
+/// only.
 fn beside(target: &Path) -> io::Result<NamedTempFile> {
     let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -98,15 +100,15 @@ pub fn stdout(bytes: &[u8]) -> Result<()> {
         .map_err(|error| stdout_error(&error))
 }
 
-/// Writes a line, or several, to standard error. Where that cannot be, nobody is left to tell.
-pub fn tell(text: impl Display) {
+/// Writes a line, or several, to standard error. An error of that has no reader, and is dropped.
+pub fn message(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// What cannot be written to standard output: FLK0105.
 pub fn stdout_error(error: &io::Error) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         "a file cannot be written",
         "standard output",
         error.to_string(),

@@ -1,5 +1,6 @@
 //! Placement lines: section `.flick.place` (`docs/objects.md`).
 use flick_abi::names::SEC_PLACE;
+use flick_diagnostics::Code;
 use object::{Object, ObjectSection};
 
 use crate::{Error, Result};
@@ -103,7 +104,7 @@ fn is_version(field: &str) -> bool {
 
 fn other_version(version: &str) -> Error {
     Error::new(
-        303,
+        Code::OtherVersion,
         "made by another version of Flick",
         "",
         format!("its placement lines are {version}, this flick reads v1"),
@@ -178,7 +179,7 @@ impl Placements {
 
 fn corrupted(line: &str) -> Error {
     Error::new(
-        308,
+        Code::CorruptedImage,
         "the image in this file is corrupted",
         "",
         format!("a placement line is not understood: {line:?}"),
@@ -207,14 +208,17 @@ mod tests {
     #[test]
     fn refuses_garbage() {
         for (bad, code) in [
-            ("v2\ta\n", 303),
-            ("v1\ta.c\tf\tnxp\tmark\t\ta.c\tseven\n", 308),
-            ("v1\ta\n", 308),
-            ("version\ta\n", 308),
-            ("hello", 308),
+            ("v2\ta\n", Code::OtherVersion),
+            (
+                "v1\ta.c\tf\tnxp\tmark\t\ta.c\tseven\n",
+                Code::CorruptedImage,
+            ),
+            ("v1\ta\n", Code::CorruptedImage),
+            ("version\ta\n", Code::CorruptedImage),
+            ("hello", Code::CorruptedImage),
         ] {
             let error = Placements::parse(bad.as_bytes()).unwrap_err();
-            assert_eq!(error.code.0, code, "{bad}");
+            assert_eq!(error.code, code, "{bad}");
         }
     }
 }

@@ -40,8 +40,8 @@ pub struct Frame {
     pub rows: Vec<UnwindEntry>,
 }
 
-/// Information that cannot be read gives no rows: it is a help in reports; where it lacks at run time
-/// an exception ends as it does natively in code without unwind information.
+/// Information that cannot be read gives no rows: it is a help in reports; where it lacks at run
+/// time an exception ends as it does natively in code without unwind information.
 pub fn read(elf: &ElfFile64<object::LittleEndian>, base: u64, size: u64) -> Table {
     let section = |name| {
         let section = elf.section_by_name(name)?;

@@ -1,4 +1,4 @@
-//! The image object: what the host linker gets in place of the RV64 ELF that it would refuse
+//! The image object, which the host linker gets in place of the RV64 ELF that it would refuse
 //! (`docs/objects.md`, "The image link").
 use std::collections::HashMap;
 
@@ -7,6 +7,7 @@ use flick_abi::layout::{
     Unit, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, names};
+use flick_diagnostics::Code;
 use object::write::{Object, Relocation, SectionId, Symbol, SymbolId, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, FileFlags, RelocationFlags, SectionFlags, SectionKind,
@@ -16,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::host_frames::{self, Base};
 use crate::linked::{Linked, Target};
-use crate::unwind::Frame;
+use crate::unwind_rows::Frame;
 use crate::{Error, Result};
 
 const PAGE: u64 = 4096;
@@ -192,8 +193,8 @@ impl Writer {
         Ok(())
     }
 
-    /// The host's unwind information for the image's functions, in what the host linker makes its own
-    /// table of.
+    /// The host's unwind information for the image's functions, in what the host linker makes its
+    /// own table of.
     fn host_frames(&mut self, frames: &[Frame], image: SymbolId) -> Result<()> {
         if frames.is_empty() {
             return Ok(());
@@ -201,7 +202,13 @@ impl Writer {
         let (bytes, fields) = host_frames::section(frames).map_err(|e| {
             let help = "place less";
             let what = "NxP code needs what the image cannot hold";
-            Error::new(306, what, "", format!("unwind information: {e}"), help)
+            Error::new(
+                Code::UnsupportedInImage,
+                what,
+                "",
+                format!("unwind information: {e}"),
+                help,
+            )
         })?;
         let word = self.section(
             ".data.rel.ro.flick_personality",
@@ -445,7 +452,7 @@ impl Strings {
 fn offset32(value: u64) -> Result<u32> {
     u32::try_from(value).map_err(|_| {
         Error::new(
-            306,
+            Code::UnsupportedInImage,
             "NxP code needs what the image cannot hold",
             "",
             "a table of more than 4 GiB",
@@ -456,7 +463,7 @@ fn offset32(value: u64) -> Result<u32> {
 
 fn internal(error: &object::write::Error) -> Error {
     Error::new(
-        306,
+        Code::UnsupportedInImage,
         "NxP code needs what the image cannot hold",
         "",
         error.to_string(),

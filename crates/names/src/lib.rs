@@ -1,5 +1,7 @@
-//! Symbols as people read them. Records and tables of tools keep the linker's names; what is printed
-//! for people goes through here.
+//! Symbols as people read them. Records and tables of tools keep the linker's names, and text for
+//! people goes through here. `nearest.rs` finds the name that a misspelt word may mean.
+#![forbid(unsafe_code)]
+
 use std::borrow::Cow;
 
 use cpp_demangle::{DemangleOptions, Symbol};
@@ -61,8 +63,8 @@ fn demangled_with(symbol: &str, options: DemangleOptions) -> Option<String> {
 }
 
 /// A symbol of an entity of a C++20 module, as if it were of none: `cpp_demangle` does not know
-/// `W5shape`, the attachment to module `shape`. None where that would count the substitutions (`S0_`)
-/// another way.
+/// `W5shape`, the attachment to module `shape`. None where that would count the substitutions
+/// (`S0_`) another way.
 fn without_modules(symbol: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = symbol;

@@ -1,7 +1,8 @@
 //! "Did you mean": the nearest of some names.
 
-/// How far `word` is from `name`, in edits of one character (a swap of two is one), if they are near
-/// enough to be mixed up: a third of the word's letters, at least one. Case is the smallest of slips.
+/// How far `word` is from `name`, in edits of one character (a swap of two is one), if they are
+/// near enough to be mixed up: a third of the word's letters, at least one. Case is the smallest of
+/// slips.
 pub fn distance(word: &str, name: &str) -> Option<usize> {
     let (word, name) = (word.to_lowercase(), name.to_lowercase());
     let length = word.chars().count().max(name.chars().count());

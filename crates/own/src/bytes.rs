@@ -1,12 +1,12 @@
-//! `memcpy`, `memset` and their kin. SSE2 is all that every x86-64 has.
+//! `memcpy`, `memset` and other operations on bytes. They use SSE2, which every x86-64 has.
 use core::ffi::c_void;
 
 unsafe extern "C" {
     pub fn memcpy(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void;
 }
 
-// Up to 64 bytes everything is loaded before anything is stored, so that the places may overlap. Above, the last 64 bytes
-// (backwards: the first) are loaded before the loop and stored behind it.
+// Up to 64 bytes, all loads come before all stores, so that the places may overlap. Above 64, the
+// last 64 bytes (backwards: the first) are loaded before the loop and stored after it.
 function!("memcpy" "memmove", align 6, [
     "mov rax, rdi",
     "cmp rdx, 16",
@@ -209,7 +209,7 @@ function!("memcmp" "bcmp", align 4, [
     "ret",
 ]);
 
-// Bytewise: what libflick asks the length of are names and paths.
+// It goes byte by byte, because libflick takes the length of names and paths only.
 function!("strlen", align 4, [
     "mov rsi, -1",
     "jmp strnlen",

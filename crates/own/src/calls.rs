@@ -1,4 +1,4 @@
-//! System calls. They are no points where a thread can be cancelled, as the C library's are.
+//! System calls. Unlike the C library's, they are no cancellation points of a thread.
 use core::arch::asm;
 use core::ffi::{c_int, c_long};
 
@@ -6,13 +6,15 @@ unsafe extern "C" {
     pub fn getpid() -> libc::pid_t;
 }
 
-/// A system call; errors are negative numbers. Leaves `errno` alone. Async-signal-safe.
+/// Makes a system call; errors are negative numbers. It does not change `errno`, and is
+/// async-signal-safe.
 ///
 /// # Safety
-/// As for the call.
+/// The arguments must be valid for this system call.
 pub unsafe fn system_call(number: c_long, arguments: [usize; 4]) -> isize {
     let result;
-    // SAFETY: by contract; the kernel changes rcx and r11 (x86-64 ABI, A.2.1).
+    // SAFETY: the caller vouches for the arguments. The kernel changes rcx and r11 (x86-64 ABI,
+    // A.2.1).
     unsafe {
         asm!(
             "syscall",
@@ -29,9 +31,9 @@ pub unsafe fn system_call(number: c_long, arguments: [usize; 4]) -> isize {
     result
 }
 
-/// Sets `errno`, and gives what functions of the C library return then.
+/// Sets `errno`, and returns the value by which functions of the C library report an error.
 pub fn error(number: c_int) -> isize {
-    // SAFETY: the calling thread's own.
+    // SAFETY: the address is that of the calling thread's own `errno`.
     unsafe { *libc::__errno_location() = number };
     -1
 }
@@ -49,8 +51,8 @@ function!("__flick_call_failed", align 4, [
     "ret",
 ]);
 
-/// Defines functions that are system calls. Before the call, registers are brought from where a function finds its arguments to
-/// where the kernel does.
+/// Defines functions that are system calls. The given instructions move the arguments from the
+/// registers of a function call to those of a system call.
 macro_rules! calls {
     ($($name:literal = $number:expr $(, $before:literal)*;)*) => { $(
         function!($name, align 4, [
@@ -96,7 +98,7 @@ calls! {
     "write" = libc::SYS_write;
     "writev" = libc::SYS_writev;
     "_exit" = libc::SYS_exit_group;
-    // The calls that the C library makes for these: filters of programs may allow no others.
+    // These are the calls that the C library makes, because a program's filter may allow no others.
     "open" = libc::SYS_openat, "mov ecx, edx", "mov rdx, rsi", "mov rsi, rdi", "mov edi, -100";
     "open64" = libc::SYS_openat, "mov ecx, edx", "mov rdx, rsi", "mov rsi, rdi", "mov edi, -100";
     "getrlimit" = libc::SYS_prlimit64, "mov rcx, rsi", "mov esi, edi", "xor edi, edi", "xor edx, edx";
@@ -118,7 +120,7 @@ function!("syscall", align 4, [
     "ret",
 ]);
 
-// The first word of a thread's block is its own address, which is the C library's name of the thread.
+// The first word of a thread's block is its own address, which is the thread's `pthread_t`.
 function!("pthread_self", align 4, [
     "mov rax, qword ptr fs:[0]",
     "ret",
@@ -158,7 +160,7 @@ mod tests {
     #[test]
     fn calls_with_all_arguments() {
         let size = 8192;
-        // SAFETY: a new mapping, moved and unmapped.
+        // SAFETY: the mapping is new, and only this test moves and unmaps it.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let place = libc::mmap(

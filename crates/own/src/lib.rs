@@ -1,20 +1,32 @@
-//! What libflick has of its own in place of the C library's functions that a program may define.
+//! libflick's own definitions of functions of the C library.
 //!
-//! A program is free to define `read`, `close` or `memcpy`, and a preloaded library may define anything: libflick must
-//! not reach that, also by way of Rust's library or mimalloc. So libflick defines what they need itself, under the same
-//! names and hidden: the linker binds every reference inside libflick to it, and nobody outside sees it (`libflick.so`:
-//! hidden symbols; `libflick.a`: linked to one object, whose symbols are local but for those that it offers).
+//! A program may define `read`, `close` or `memcpy`, and a preloaded library may define any name.
+//! libflick must not call these definitions, and neither must Rust's library or mimalloc inside
+//! libflick. So this crate defines the functions that they need, under the C library's names. The
+//! linker binds every reference inside libflick to these definitions, and no other object sees
+//! them. In `libflick.so` they are hidden symbols. `libflick.a` is linked to one object, in which
+//! all symbols but its interface are local.
 //!
-//! Here is what system calls and a few instructions do. What only the C library can do has its names in
-//! [`for_each_of_libc`]: `libflick.so` looks the functions up in the C library's own table of symbols, `libflick.a` refers to
-//! the names that the C language keeps for the C library. `docs/design.md`, "The runtime beside the program".
+//! | file | functions |
+//! |---|---|
+//! | `bytes.rs` | `memcpy` and other operations on bytes |
+//! | `text.rs` | the environment, numbers, messages |
+//! | `calls.rs` | system calls |
+//! | `signal_sets.rs` | signal sets |
+//! | `process.rs` | the process's environment, end and machine |
 //!
-//! Every definition is assembly, for two reasons: Rust would export it from `libflick.so`, and a compiler would see in a
-//! `memcpy` a reason to call `memcpy`.
+//! System calls and a few instructions suffice for these functions. [`for_each_of_libc`] has the
+//! names of the functions that only the C library can provide. `libflick.so` finds them in the C
+//! library's own table of symbols. `libflick.a` refers to the names that the C language reserves
+//! for the C library. `docs/design.md`, "The runtime beside the program", has the reasons.
+//!
+//! Every definition is assembly, for two reasons. Rust would export a function of its own from
+//! `libflick.so`. And a compiler that recognises a `memcpy` replaces it by a call of `memcpy`.
 #![cfg_attr(not(test), no_std)]
 
-/// Defines a function of assembly under the C library's names for it: hidden, so that the linker binds libflick's
-/// references to it and nobody else's. Between brackets, the instructions; behind them, operands.
+/// Defines a function of assembly under the C library's names for it. The names are hidden, so the
+/// linker binds libflick's references to it, and no others. The instructions are between brackets,
+/// and the operands follow.
 macro_rules! function {
     ($($name:literal)*, align $align:literal, [$($line:tt)*] $($operand:tt)*) => {
         core::arch::global_asm!(
@@ -36,7 +48,7 @@ macro_rules! function {
     };
 }
 
-/// Defines functions under the C library's names: jumps to Rust's.
+/// Defines functions under the C library's names, as jumps to Rust's functions.
 macro_rules! define {
     ($($name:literal = $function:ident;)*) => { $(
         function!($name, align 4, ["jmp {function}",] function = sym $function);
@@ -51,8 +63,8 @@ mod text;
 
 pub use calls::{error, system_call};
 
-/// Calls a macro with the names of the C library's functions that libflick needs and cannot have itself, each with the name
-/// that the C library keeps for it in static programs.
+/// Calls a macro with the names of the C library's functions that libflick needs and cannot define.
+/// Beside each is the name that the C library reserves for it in static programs.
 #[macro_export]
 macro_rules! for_each_of_libc {
     ($macro:path) => {
@@ -72,7 +84,7 @@ macro_rules! for_each_of_libc {
     };
 }
 
-/// Makes the linker take all definitions of this crate: Rust's library is linked behind it.
+/// Makes the linker take all definitions of this crate, because Rust's library is linked behind it.
 pub fn anchor() -> [*const (); 5] {
     [
         bytes::memcpy as *const (),

@@ -10,7 +10,8 @@ unsafe extern "C" {
 }
 
 unsafe extern "C" fn value_of(name: *const c_char) -> *const c_char {
-    // SAFETY: by contract of getenv(3); entries of the environment are C strings, which stay while nobody changes it.
+    // SAFETY: the caller keeps the contract of getenv(3). Entries of the environment are C strings,
+    // which stay as long as no thread changes it.
     unsafe {
         let name = CStr::from_ptr(name).to_bytes();
         for entry in environment() {
@@ -23,9 +24,10 @@ unsafe extern "C" fn value_of(name: *const c_char) -> *const c_char {
     ptr::null()
 }
 
-/// strtol(3) in base 10, or in base 16 behind `0x` where the base is 16 or 0: what mimalloc's settings are written in.
+/// strtol(3) in base 10, or in base 16 behind `0x` where the base is 16 or 0. mimalloc's settings
+/// have numbers in these bases.
 unsafe extern "C" fn number(text: *const c_char, end: *mut *const c_char, base: c_int) -> c_long {
-    // SAFETY: by contract of strtol(3).
+    // SAFETY: the caller keeps the contract of strtol(3).
     let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
     let (value, used) = parse(bytes, base);
     if !end.is_null() {
@@ -35,7 +37,7 @@ unsafe extern "C" fn number(text: *const c_char, end: *mut *const c_char, base: 
     value
 }
 
-/// The number at the start of `bytes`, and how many bytes it has; both 0 if there is none.
+/// The number at the start of `bytes`, and its length in bytes. Both are 0 if there is no number.
 fn parse(bytes: &[u8], base: c_int) -> (c_long, usize) {
     let space = bytes.iter().take_while(|byte| byte.is_ascii_whitespace());
     let mut at = space.count();
@@ -70,13 +72,13 @@ fn parse(bytes: &[u8], base: c_int) -> (c_long, usize) {
     (value, at)
 }
 
-/// fputs(3); whatever the stream, the message goes to standard error, unbuffered.
+/// fputs(3). For any stream the message goes to standard error, unbuffered.
 unsafe extern "C" fn message(text: *const c_char, _stream: *mut c_void) -> c_int {
-    // SAFETY: by contract of fputs(3).
+    // SAFETY: the caller keeps the contract of fputs(3).
     let mut rest = unsafe { CStr::from_ptr(text) }.to_bytes();
     while !rest.is_empty() {
         let arguments = [2, rest.as_ptr() as usize, rest.len(), 0];
-        // SAFETY: the bytes are the text's.
+        // SAFETY: the bytes belong to the text.
         let written = unsafe { system_call(libc::SYS_write, arguments) };
         let Some(more) = usize::try_from(written).ok().and_then(|n| rest.get(n..)) else {
             return libc::EOF;
@@ -88,7 +90,7 @@ unsafe extern "C" fn message(text: *const c_char, _stream: *mut c_void) -> c_int
 
 /// getcwd(3) with a buffer.
 unsafe extern "C" fn directory(buffer: *mut c_char, size: usize) -> *mut c_char {
-    // SAFETY: by contract of getcwd(3).
+    // SAFETY: the caller keeps the contract of getcwd(3).
     let length = unsafe { system_call(libc::SYS_getcwd, [buffer as usize, size, 0, 0]) };
     if length < 0 {
         crate::error(-length as c_int);
@@ -97,8 +99,8 @@ unsafe extern "C" fn directory(buffer: *mut c_char, size: usize) -> *mut c_char 
     buffer
 }
 
-/// realpath(3) refuses: what calls it here (names for Rust's own backtraces) goes on without, and a result would have to come
-/// from the program's `malloc`.
+/// realpath(3) that always fails. A result would have to come from the program's `malloc`. Its only
+/// callers here, which find names for Rust's own backtraces, go on without.
 unsafe extern "C" fn no_path(_path: *const c_char, _resolved: *mut c_char) -> *mut c_char {
     crate::error(libc::ENOSYS);
     ptr::null_mut()

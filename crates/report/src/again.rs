@@ -1,4 +1,4 @@
-//! Runs of a program after the first, for what they predict: `--verify-baseline`, `--repeat`.
+//! Further runs of a program, for their predictions: `--verify-baseline`, `--repeat`.
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitStatus;
@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use flick_events::timed::Timed;
 use flick_image::Error;
 
-use crate::child::{self, file_error};
+use crate::run_program::{self, file_error};
 
 /// How a further run ended, and what it predicts, if it left that.
 pub struct Again {
@@ -14,8 +14,8 @@ pub struct Again {
     pub timed: Option<Timed>,
 }
 
-/// Runs `command` for `platform` and with `more` in its environment. It reads nothing and what it prints is thrown away:
-/// what the user sees is of the first run.
+/// Runs `command` for `platform` and with `more` in its environment. It reads nothing and what it
+/// prints is thrown away: what the user sees is of the first run.
 pub fn run(
     command: &[OsString],
     platform: &OsStr,
@@ -32,11 +32,12 @@ pub fn run(
     ];
     environment.extend(more);
     let program = Path::new(&command[0]);
-    let mut child = child::quiet(command, &environment).map_err(|e| file_error(program, &e))?;
+    let mut child =
+        run_program::quiet(command, &environment).map_err(|e| file_error(program, &e))?;
     let status = child.wait().map_err(|e| file_error(program, &e))?;
     Ok(Again {
         status,
-        timed: last(&child::records(&record)?, child.id()),
+        timed: last(&run_program::records(&record)?, child.id()),
     })
 }
 

@@ -1,4 +1,5 @@
-//! `flick stat --verify-baseline`: the predicted time without migration against a run in which nothing migrates.
+//! `flick stat --verify-baseline`: the predicted time without migration against a run in which
+//! nothing migrates.
 use std::ffi::{OsStr, OsString};
 
 use flick_events::timed::{Timed, duration};

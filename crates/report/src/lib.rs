@@ -1,27 +1,28 @@
-//! From what a run did to what people read: `flick stat`, the pages and traces of timed runs, and the
-//! tables of `flick bench`.
+//! From the record and the trace of a run to text and pages for people.
+//!
+//! The data flows in this order:
+//! 1. A command runs a program (`run_program.rs`) on a platform (`named_platform.rs`), and again
+//!    where asked (`again.rs`). The runtime writes a record and perhaps a trace, which
+//!    `flick-events` reads. `counter.rs` counts the processor's own instructions.
+//! 2. `reasons.rs` adds the compiler's reasons, and `source_lines.rs` adds source lines.
+//!    `timeline.rs` turns the events of a trace into steps that fit into each other.
+//! 3. Each command has its output: `stat.rs` with `baseline.rs` and `spread.rs` prints text,
+//!    `record_command.rs` keeps the trace, `page/` makes the page of `flick report`, `perfetto/`
+//!    makes a trace for Perfetto, and `advise/` proposes a placement.
 pub mod advise;
-pub mod crossing;
-pub mod engine;
 pub mod page;
-pub mod paper;
 pub mod perfetto;
-pub mod record;
-pub mod scale;
+pub mod record_command;
 pub mod stat;
 
 mod again;
-mod bar;
 mod baseline;
-mod child;
 mod counter;
-mod markdown;
-mod numbers;
-mod places;
-mod platform;
-mod quantile;
+mod named_platform;
 mod reasons;
+mod run_program;
 #[cfg(test)]
-mod sample;
+mod sample_trace;
+mod source_lines;
 mod spread;
 mod timeline;

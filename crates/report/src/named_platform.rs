@@ -1,6 +1,7 @@
 //! The platform that a run is for.
 use std::ffi::{OsStr, OsString};
 
+use flick_diagnostics::Code;
 use flick_image::Error;
 
 /// What the option says; without it, what the environment says.
@@ -15,7 +16,7 @@ pub fn named(option: Option<&OsStr>) -> Option<OsString> {
 pub fn required(tool: &str, option: Option<&OsStr>) -> Result<OsString, Error> {
     named(option).ok_or_else(|| {
         Error::new(
-            104,
+            Code::BadOption,
             "no platform is named",
             "--platform",
             "virtual time is that of a platform",

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flick_events::{Calls, Summary};
-use flick_image::elf::parse_host;
-use flick_image::place::{Placed, Reason, entries};
+use flick_image::elf_kind::parse_host;
+use flick_image::place_lines::{Placed, Reason, entries};
 use flick_image::{FinalFile, Placements, needed};
 use flick_names::Demangle;
 
@@ -164,8 +164,8 @@ impl Reasons {
         text
     }
 
-    /// Entries of the placement files that these modules were compiled with, as far as the files are
-    /// still there, that matched nothing: `FILE:LINE: ENTRY`.
+    /// Entries of the placement files that these modules were compiled with, as far as the files
+    /// are still there, that matched nothing: `FILE:LINE: ENTRY`.
     fn unmatched(&self) -> Vec<String> {
         let files: BTreeSet<&str> = self
             .matched

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use flick_diagnostics::Code;
 use flick_events::number::counted;
 use flick_events::trace::{self, Reason, Trace, What};
 use flick_image::{Error, output};
 use flick_names::Demangle;
 
-use crate::child::{self, file_error};
-use crate::{page, perfetto, places, platform, reasons};
+use crate::run_program::{self, file_error};
+use crate::{named_platform, page, perfetto, reasons, source_lines};
 
 /// Where a trace is kept if nobody says otherwise.
 pub const DATA: &str = "flick.data";
@@ -37,7 +38,7 @@ pub struct Options {
 /// Runs `command` (program, then arguments) and ends as it ended. FLK0104 where no platform is
 /// named, FLK0105 where a file cannot be written or the trace is not one.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
-    let platform = platform::required("flick record", options.platform.as_deref())?;
+    let platform = named_platform::required("flick record", options.platform.as_deref())?;
     let trace = options.output.as_path();
     // The program may change its directory.
     let path = std::path::absolute(trace).map_err(|e| file_error(trace, &e))?;
@@ -48,7 +49,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         .prefix("flick-record")
         .tempdir()
         .map_err(|e| file_error(&std::env::temp_dir(), &e))?;
-    // Tells why there is no trace, if there is none.
+    // Says why there is no trace, if there is none.
     let record = dir.path().join("record");
 
     let environment = [
@@ -57,7 +58,8 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         ("FLICK_STATS", record.as_os_str()),
     ];
     let begin = SystemTime::now();
-    let mut child = match child::start("flick record --platform=NAME", command, &environment) {
+    let mut child = match run_program::start("flick record --platform=NAME", command, &environment)
+    {
         Ok(child) => child,
         Err(status) => {
             let _ = fs::remove_file(&path);
@@ -66,7 +68,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     };
     let program = Path::new(command.first().map_or(OsStr::new(""), OsString::as_os_str));
     let status = child.wait().map_err(|e| file_error(program, &e))?;
-    let records = match child::records(&record) {
+    let records = match run_program::records(&record) {
         // It would have said why there is no trace, or a part of one.
         Err(error) if !is_whole(&path) => {
             let _ = fs::remove_file(&path);
@@ -80,19 +82,19 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         return Err(unwritten(trace, why));
     }
     if is_whole(&path) {
-        tell_run(&path, child.id(), begin, command).map_err(|e| file_error(trace, &e))?;
+        record_run(&path, child.id(), begin, command).map_err(|e| file_error(trace, &e))?;
     }
     let text = finish(trace, &path, options, || {
         why_nothing(program, status, !records.is_empty())
     })?;
-    // Nobody is left to tell where stderr is closed.
+    // Where stderr is closed, the text has no reader.
     let _ = writeln!(io::stderr(), "[ flick record: {text} ]");
     drop(dir);
-    Ok(child::end_as(status))
+    Ok(run_program::end_as(status))
 }
 
 /// Adds to the trace at `path` when and by which command process `pid` was started.
-fn tell_run(path: &Path, pid: u32, begin: SystemTime, command: &[OsString]) -> io::Result<()> {
+fn record_run(path: &Path, pid: u32, begin: SystemTime, command: &[OsString]) -> io::Result<()> {
     let bytes = fs::read(path)?;
     let known = Trace::read(&bytes).map(|trace| {
         let mut pids = trace.processes.iter().map(|process| process.pid);
@@ -123,7 +125,7 @@ fn is_whole(path: &Path) -> bool {
 fn readable_again(trace: &Path) -> Result<(), Error> {
     match fs::metadata(trace) {
         Ok(about) if !about.is_file() => Err(Error::new(
-            105,
+            Code::FileAccess,
             "a trace cannot be kept there",
             trace.display().to_string(),
             "it is no regular file, and what the program writes is read again at its end",
@@ -141,7 +143,7 @@ fn lost(records: &str) -> Option<String> {
 
 fn unwritten(trace: &Path, why: String) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         "the trace could not be written to its end",
         trace.display().to_string(),
         why,
@@ -204,15 +206,15 @@ pub fn report(
     demangle: Demangle,
 ) -> Result<(), Error> {
     let bytes = fs::read(input).map_err(|error| {
-        let mut told = file_error(input, &error);
+        let mut shown = file_error(input, &error);
         if error.kind() == io::ErrorKind::NotFound {
-            told.help = "flick record --platform=NAME ./program writes it".into();
+            shown.help = "flick record --platform=NAME ./program writes it".into();
         }
-        told
+        shown
     })?;
     let mut trace = parse(input, &bytes)?;
     for timed in trace.processes.iter_mut().flat_map(|p| &mut p.prediction) {
-        places::name(timed, demangle, |module| is_older(Path::new(module), input));
+        source_lines::name(timed, demangle, |module| is_older(Path::new(module), input));
     }
     let page = page::html(&trace, demangle);
     if let Some(file) = perfetto {
@@ -242,7 +244,7 @@ fn write_perfetto(trace: &Trace<'_>, path: &Path, demangle: Demangle) -> Result<
 fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Trace<'a>, Error> {
     Trace::read(bytes).map_err(|error| match error.reason {
         Reason::Version(version) => Error::new(
-            303,
+            Code::OtherVersion,
             "made by another version of Flick",
             path.display().to_string(),
             format!(
@@ -252,7 +254,7 @@ fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Trace<'a>, Error> {
             "use the flick that belongs to the program's libflick",
         ),
         _ => Error::new(
-            105,
+            Code::FileAccess,
             "a file cannot be read or written",
             path.display().to_string(),
             format!("it is no whole trace: {error}"),
@@ -266,7 +268,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::sample::{nested, trace};
+    use crate::sample_trace::{nested, trace};
 
     #[test]
     fn what_is_no_trace_is_an_error() {
@@ -274,11 +276,11 @@ mod tests {
         let mut bytes = trace(&[&nested]);
         assert!(parse(path, &bytes).is_ok());
         let short = parse(path, &bytes[..bytes.len() - 1]).unwrap_err();
-        assert_eq!(short.code.0, 105);
+        assert_eq!(short.code, Code::FileAccess);
         assert!(short.why.contains("byte "), "{short}");
         bytes[4] = 9;
         let other = parse(path, &bytes).unwrap_err();
-        assert_eq!(other.code.0, 303);
+        assert_eq!(other.code, Code::OtherVersion);
         assert!(other.to_string().contains("some.data"), "{other}");
     }
 

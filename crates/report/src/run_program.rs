@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{self, Command, ExitCode, ExitStatus, Stdio};
 use std::{fs, io};
 
+use flick_diagnostics::Code;
 use flick_image::{Error, output};
 
 /// Starts `command` (program, then arguments) for `tool`. Where that cannot be, says so on stderr
@@ -23,8 +24,8 @@ pub fn start(
         .envs(environment.iter().copied())
         .spawn()
         .map_err(|error| {
-            output::tell(Error::new(
-                105,
+            output::message(Error::new(
+                Code::FileAccess,
                 "the program cannot be started",
                 program.to_string_lossy(),
                 error.to_string(),
@@ -76,7 +77,8 @@ pub fn end_as(status: ExitStatus) -> ExitCode {
 
 /// Ends this process by the signal that ended the program, without a second core file.
 fn die_of(signal: i32) -> ExitCode {
-    // SAFETY: plain system calls with valid arguments; the signal's default action is restored first.
+    // SAFETY: plain system calls with valid arguments; the signal's default action is restored
+    // first.
     unsafe {
         libc::setrlimit(
             libc::RLIMIT_CORE,
@@ -96,8 +98,8 @@ fn die_of(signal: i32) -> ExitCode {
     ExitCode::from(128u8.saturating_add(signal as u8))
 }
 
-/// The records that the program's runtime left in the file at `path`; empty where it left none. FLK0105,
-/// also where there was no room for one.
+/// The records that the program's runtime left in the file at `path`; empty where it left none.
+/// FLK0105, also where there was no room for one.
 pub fn records(path: &Path) -> Result<String, Error> {
     match fs::read(path) {
         Ok(bytes) if !bytes.is_empty() => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
@@ -111,10 +113,10 @@ pub fn records(path: &Path) -> Result<String, Error> {
         .and_then(|()| fs::remove_file(&probe))
         .map_err(|error| {
             let place = path.parent().unwrap_or(path);
-            let mut told = file_error(place, &error);
-            told.what = "the record of the run cannot be written".into();
-            told.help = "make room there, or set TMPDIR to a directory that has some".into();
-            told
+            let mut shown = file_error(place, &error);
+            shown.what = "the record of the run cannot be written".into();
+            shown.help = "make room there, or set TMPDIR to a directory that has some".into();
+            shown
         })?;
     Ok(String::new())
 }
@@ -125,7 +127,7 @@ const RECORD: usize = 16 << 10;
 /// FLK0105.
 pub fn file_error(path: &Path, error: &io::Error) -> Error {
     Error::new(
-        105,
+        Code::FileAccess,
         "a file cannot be read or written",
         path.display().to_string(),
         error.to_string(),

@@ -5,8 +5,9 @@ use addr2line::Loader;
 use flick_events::timed::{Site, Timed};
 use flick_names::Demangle;
 
-/// Gives callers their source lines, and adds up the sites of a line: an unrolled loop has several. `is_same`: whether the
-/// program or library at a path is still the one that ran; the lines of another would be wrong.
+/// Gives callers their source lines, and adds up the sites of a line: an unrolled loop has several.
+/// `is_same`: whether the program or library at a path is still the one that ran; the lines of
+/// another would be wrong.
 pub fn name(timed: &mut Timed, demangle: Demangle, is_same: impl Fn(&str) -> bool) {
     let mut lines = Lines::default();
     for site in &mut timed.sites {

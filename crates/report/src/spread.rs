@@ -1,5 +1,6 @@
-//! `flick stat --repeat`: how far the predictions of several runs of a program lie apart. The virtual time of one thread is
-//! the same each time; which of several threads gets an NxP core first is up to the machine.
+//! `flick stat --repeat`: how far the predictions of several runs of a program lie apart. The
+//! virtual time of one thread is the same each time; which of several threads gets an NxP core
+//! first is up to the machine.
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt;
@@ -9,7 +10,7 @@ use flick_events::timed::{Timed, duration};
 use flick_image::Error;
 
 use crate::again::{self, Again};
-use crate::child::TERMINAL;
+use crate::run_program::TERMINAL;
 
 /// What to say below the two times of a run that was not repeated.
 pub fn hint(timed: &Timed) -> Option<String> {
@@ -19,8 +20,8 @@ pub fn hint(timed: &Timed) -> Option<String> {
     })
 }
 
-/// Runs `command` until there have been `runs` runs with the first, which predicts `first` and ended with `status`. Gives
-/// what to say below its two times.
+/// Runs `command` until there have been `runs` runs with the first, which predicts `first` and
+/// ended with `status`. Gives what to say below its two times.
 pub fn measure(
     command: &[OsString],
     platform: &OsStr,

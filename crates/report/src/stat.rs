@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
+use flick_diagnostics::Code;
 use flick_events::{HostInstructions, Offload, ParseError, Summary, View};
 use flick_image::{Error, output};
 use flick_names::Demangle;
 
-use crate::child::{self, file_error};
 use crate::counter::Counter;
 use crate::reasons::{self, Reasons};
-use crate::{again, baseline, places, platform, spread};
+use crate::run_program::{self, file_error};
+use crate::{again, baseline, named_platform, source_lines, spread};
 
 /// Elapsed, user and system time of the program and of the children it waited for.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,8 @@ pub struct Options {
     pub demangle: Demangle,
     /// The run is timed for this platform, a name or a file.
     pub platform: Option<OsString>,
-    /// Run the program again, with everything on the host, and compare with the baseline of the first run.
+    /// Run the program again, with everything on the host, and compare with the baseline of the
+    /// first run.
     pub verify_baseline: bool,
     /// So many runs in all, to say how far their times lie apart.
     pub repeat: Option<u32>,
@@ -50,18 +52,18 @@ struct Run<'a> {
     below_times: Option<String>,
 }
 
-/// Runs `command` (program, then arguments), prints the report, and ends
-/// as the program ended: its exit status is returned, its signal raised. 126 and 127, as in a shell,
-/// where it cannot be started. FLK0105 where the report cannot be written, FLK0104 where a run is to be repeated that no
-/// platform is named for.
+/// Runs `command` (program, then arguments), prints the report, and ends as the program ended: its
+/// exit status is returned, its signal raised. 126 and 127, as in a shell, where it cannot be
+/// started. FLK0105 where the report cannot be written, FLK0104 where a run is to be repeated that
+/// no platform is named for.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let Some(program) = command.first() else {
         return Ok(ExitCode::from(2));
     };
-    let platform = platform::named(options.platform.as_deref());
+    let platform = named_platform::named(options.platform.as_deref());
     if options.repeat.is_some() && platform.is_none() {
         return Err(Error::new(
-            104,
+            Code::BadOption,
             "no platform is named",
             "--repeat",
             "it is virtual time that is compared, and that is a platform's",
@@ -83,7 +85,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     if !platform.is_empty() {
         environment.push(("FLICK_PLATFORM", platform.as_os_str()));
     }
-    let mut child = match child::start("flick stat", command, &environment) {
+    let mut child = match run_program::start("flick stat", command, &environment) {
         Ok(child) => child,
         Err(status) => return Ok(status),
     };
@@ -92,7 +94,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         .map_err(|e| file_error(Path::new(program), &e))?;
     let times = times_since(begin);
 
-    let records = child::records(&record)?;
+    let records = run_program::records(&record)?;
     // Not those of further runs.
     let host_instructions = counter.and_then(|mut counter| counter.read());
     let first = again::last(&records, child.id());
@@ -124,19 +126,19 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     match &options.output {
         Some(path) => output::write(path, text.as_bytes()).map_err(|e| file_error(path, &e))?,
         None => {
-            // Nobody is left to tell where stderr is closed.
+            // Where stderr is closed, the text has no reader.
             let _ = io::stderr().write_all(text.as_bytes());
         }
     }
     // Dying by a signal runs no destructors.
     drop(dir);
-    Ok(child::end_as(status))
+    Ok(run_program::end_as(status))
 }
 
 fn other_version(version: &str) -> Error {
     let own = flick_events::record::VERSION;
     Error::new(
-        303,
+        Code::OtherVersion,
         "made by another version of Flick",
         "the record of the run",
         format!("the program's runtime writes format {version}, this flick reads {own}"),
@@ -172,7 +174,7 @@ fn report(records: &str, run: &Run<'_>) -> String {
             summary.system = nanoseconds(run.times.system);
         }
         if let Some(timed) = &mut summary.timed {
-            places::name(timed, run.demangle, |_| true);
+            source_lines::name(timed, run.demangle, |_| true);
         }
         let host = last.then_some(&run.host_instructions);
         let below_times = run.below_times.as_deref().filter(|_| last);

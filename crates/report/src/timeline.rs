@@ -92,7 +92,7 @@ struct Open {
 
 struct Walk {
     open: Vec<Open>,
-    /// Until when the thread's time is told for.
+    /// Until when the thread's time is recorded.
     now: Option<u64>,
 }
 
@@ -192,7 +192,8 @@ impl Walk {
     }
 }
 
-/// What a thread is called: as it says itself, and by its number. No two of a process have one name.
+/// What a thread is called: as it says itself, and by its number. No two of a process have one
+/// name.
 pub fn name_of(thread: &Thread<'_>) -> String {
     let own = thread.events().find_map(|event| match event.what {
         What::ThreadStart { name } if !name.is_empty() => Some(name),
@@ -209,7 +210,7 @@ pub fn name_of(thread: &Thread<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::trace;
+    use crate::sample_trace::trace;
     use flick_events::trace::{Encoder, Trace};
 
     /// What the steps of such a thread are, in short.

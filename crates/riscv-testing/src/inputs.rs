@@ -34,8 +34,8 @@ fn input(rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Calls `f`, the fuzz target `target` of the crate at `root`, with the inputs of its folder and with
-/// random ones. `f` says whether an input was of use: a quarter must be.
+/// Calls `f`, the fuzz target `target` of the crate at `root`, with the inputs of its folder and
+/// with random ones. `f` says whether an input was of use: a quarter must be.
 pub fn inputs(root: &Path, target: &str, f: impl Fn(&[u8]) -> bool) {
     let folder = root.join("tests/fuzz/inputs").join(target);
     let mut files: Vec<_> = std::fs::read_dir(&folder)

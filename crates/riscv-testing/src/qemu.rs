@@ -30,7 +30,8 @@ pub fn output(executable: &[u8], name: &str) -> Result<Vec<u8>, String> {
 }
 
 fn capture(path: &Path) -> Result<(Vec<u8>, ExitStatus), Error> {
-    // Without the extensions that newer versions switch on by default, whose encodings are reserved.
+    // Without the extensions that newer versions switch on by default, whose encodings are
+    // reserved.
     let mut child = Command::new("qemu-riscv64")
         .args(["-cpu", "rv64,zba=true,zbb=true,zbc=false,zbs=true"])
         .arg(path)

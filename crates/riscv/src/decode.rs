@@ -1,11 +1,12 @@
-//! Instruction decoder, by the table of instructions.
+//! The decoder, by the table of instructions.
 
 use crate::compressed;
 use crate::format::Format;
 use crate::insn::Insn;
 use crate::op::Op;
 
-/// Decodes the instruction in `bits`: the low 16 if their two low bits are not both set, else all 32.
+/// Decodes the instruction in `bits`: the low 16 if their two low bits are not both set, else all
+/// 32.
 ///
 /// Reserved encodings give [`Op::Illegal`], hints [`Op::Nop`].
 pub fn decode(bits: u32) -> Insn {
@@ -223,8 +224,8 @@ mod tests {
             0x0400_70d3, // half precision
             0x5810_70d3, // fsqrt.s with rs2 = 1
             0x4000_70d3, // fcvt.s.s
-            0x3020_0073, // mret
-            0x1050_0073, // wfi
+            0x7020_0073, // mnret
+            0x0020_0073, // uret
             0x2001,      // c.addiw x0
             0x8002,      // c.jr x0
             0x4002,      // c.lwsp x0

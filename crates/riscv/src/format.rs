@@ -36,20 +36,30 @@ pub enum Format {
     FI,
     /// As `S`, from a floating-point register.
     FS,
+    /// rd, rs1.
     Ff,
+    /// rd, rs1, rounding mode.
     FfRm,
+    /// rd, rs1, rs2.
     Fff,
+    /// rd, rs1, rs2, rounding mode.
     FffRm,
+    /// rd, rs1, rs2, rs3, rounding mode.
     FfffRm,
+    /// rd, rs1.
     Fx,
+    /// rd, rs1, rounding mode.
     FxRm,
+    /// rd, rs1.
     Xf,
+    /// rd, rs1, rounding mode.
     XfRm,
+    /// rd, rs1, rs2.
     Xff,
 }
 
-/// A set of registers: x1 to x31 in bits 1 to 31, f0 to f31 in bits 32 to 63. x0 is in no set: it is
-/// a constant.
+/// A set of registers: x1 to x31 in bits 1 to 31, f0 to f31 in bits 32 to 63. x0 is in no set: it
+/// is a constant.
 pub type Registers = u64;
 
 fn x(register: usize) -> Registers {

@@ -1,4 +1,4 @@
-//! Instructions without their operands, and what the table says of each.
+//! Instructions without their operands: the table's rows.
 
 use crate::format::Format;
 use crate::table::for_each_op;
@@ -12,25 +12,35 @@ pub enum Class {
     Address,
     /// Bit manipulation (Zbb, Zbs, Zicond).
     Bit,
+    /// Integer multiplication.
     Mul,
+    /// Integer division and remainder.
     Div,
+    /// Loads, into registers of either kind.
     Load,
+    /// Stores, from registers of either kind.
     Store,
+    /// The A extension.
     Atomic,
+    /// Conditional branches.
     Branch,
     /// Unconditional jumps, calls and returns.
     Jump,
     /// Addition, comparison, conversion, moves between the register files.
     Fp,
+    /// Floating-point multiplication, fused with an addition or not.
     FpMul,
     /// Division and square root.
     FpDiv,
     /// Fences, control and status registers, environment.
     System,
+    /// Instructions of the privileged manual: illegal in user code.
+    Privileged,
 }
 
 impl Class {
-    /// Computes an integer from integers, and does nothing else: with x0 as destination it is a hint.
+    /// Computes an integer from integers, and does nothing else: with x0 as destination it is a
+    /// hint.
     pub const fn computes(self) -> bool {
         matches!(
             self,
@@ -42,8 +52,11 @@ impl Class {
 /// The memory that an instruction accesses, in bytes. What accesses memory may fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
+    /// No memory.
     None,
+    /// It loads.
     Load(u8),
+    /// It stores.
     Store(u8),
     /// Loads and stores: atomic memory operations.
     Update(u8),
@@ -77,8 +90,9 @@ impl Info {
 macro_rules! define_op {
     ($($op:ident, $name:literal, $mask:literal, $bits:literal, $format:ident, $class:ident,
        $access:ident $(($bytes:literal))?;)*) => {
-        /// What the interpreter dispatches on: one variant per instruction of RV64GC, Zba, Zbb, Zbs
-        /// and Zicond. Compressed instructions have been expanded, hints are `Nop`.
+        /// What the interpreter dispatches on: one variant per instruction of RV64GC, Zba, Zbb,
+        /// Zbs, Zicond and the privileged manual. Compressed instructions have been expanded, hints
+        /// are `Nop`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u16)]
         pub enum Op {
@@ -86,7 +100,9 @@ macro_rules! define_op {
             Undecoded = 0,
             /// The slot behind the region's last one.
             End,
+            /// No instruction, or one that is reserved.
             Illegal,
+            /// A hint, or a fence that the host's order of accesses makes superfluous.
             Nop,
             $(#[doc = $name] $op,)*
         }
@@ -134,8 +150,8 @@ impl Op {
         self.info().name
     }
 
-    /// Mask and bits: `w & mask == bits` for words of this instruction. For pseudo instructions both
-    /// are 0.
+    /// Mask and bits: `w & mask == bits` for words of this instruction. For pseudo instructions
+    /// both are 0.
     pub const fn encoding(self) -> (u32, u32) {
         (self.info().mask, self.info().bits)
     }

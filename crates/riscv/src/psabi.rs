@@ -1,4 +1,4 @@
-//! What the RISC-V psABI calls registers ("Register Convention").
+//! Names of the registers by the RISC-V psABI ("Register Convention").
 
 /// x0 to x31.
 pub const REGISTERS: [&str; 32] = [

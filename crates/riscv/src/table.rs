@@ -1,5 +1,5 @@
-//! The table of instructions: a row for each, and nothing about an instruction elsewhere but its
-//! meaning.
+//! The table of instructions. Each instruction has a row. Its meaning stands elsewhere, and so do the
+//! places that `docs/engine.md`, "Instructions", lists.
 //!
 //! A row of [`for_each_op!`] is
 //!
@@ -7,14 +7,15 @@
 //! Variant, "name", mask, match, Format, Class, Access;
 //! ```
 //!
-//! - A word `w` is the instruction if `w & mask == match`. Where two rows match, the first is meant.
-//! - [`Format`](crate::Format) says which registers it reads and writes and where the operands are.
-//! - [`Class`](crate::Class) says what kind of work it is.
-//! - [`Access`](crate::Access) says which memory it accesses: whether it may fault.
+//! - A word `w` is the instruction if `w & mask == match`. Where two rows match, the first is valid.
+//! - [`Format`](crate::Format) has the place of the operands, and says which registers the instruction
+//!   reads and writes.
+//! - [`Class`](crate::Class) is the kind of work, on which the cost depends.
+//! - [`Access`](crate::Access) is the memory that the instruction accesses: whether it may fault.
 //!
 //! [`Op`](crate::Op), its names, the decoder, liveness, the classes of the timing model and the
 //! generators of random programs come from here. A new instruction is a row here, and an arm in the
-//! interpreter, which does not compile without it. Sixteen-bit instructions stand for rows
+//! interpreter, which does not compile without it. A 16-bit instruction stands for a row
 //! (`compressed.rs`).
 
 macro_rules! for_each_op {
@@ -229,6 +230,11 @@ macro_rules! for_each_op {
             FmvDX,    "fmv.d.x",   0xfff0_707f, 0xf200_0053, Fx,         Fp,     None;
             FcvtSD,   "fcvt.s.d",  0xfff0_007f, 0x4010_0053, FfRm,       Fp,     None;
             FcvtDS,   "fcvt.d.s",  0xfff0_007f, 0x4200_0053, FfRm,       Fp,     None;
+            // Privileged ISA
+            Sret,     "sret",      0xffff_ffff, 0x1020_0073, Bare,       Privileged, None;
+            Mret,     "mret",      0xffff_ffff, 0x3020_0073, Bare,       Privileged, None;
+            Wfi,      "wfi",       0xffff_ffff, 0x1050_0073, Bare,       Privileged, None;
+            SfenceVma, "sfence.vma", 0xfe00_7fff, 0x1200_0073, R,        Privileged, None;
         }
     };
 }

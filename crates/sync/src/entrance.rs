@@ -55,8 +55,8 @@ impl<const SHARDS: usize> Entrance<SHARDS> {
         self.shard_of(thread).fetch_sub(1, SeqCst);
     }
 
-    /// As [`Entrance::enter`] for the only thread there is: nobody else closes it, and no update of another
-    /// can be lost. A handler of a signal in between leaves what it found.
+    /// As [`Entrance::enter`] for the only thread there is: nobody else closes it, and no update of
+    /// another can be lost. A handler of a signal in between leaves what it found.
     #[inline]
     pub fn enter_alone(&self, thread: usize) {
         let shard = self.shard_of(thread);

@@ -4,8 +4,8 @@ pub use loom::{cell::UnsafeCell, sync::atomic, thread::yield_now};
 #[cfg(not(loom))]
 pub use std::{sync::atomic, thread::yield_now};
 
-/// Between a `SeqCst` access and the next of the same thread. The memory model has one order of all such
-/// accesses, so nothing is needed; loom takes them for `AcqRel`, and knows fences only.
+/// Between a `SeqCst` access and the next of the same thread. The memory model has one order of all
+/// such accesses, so nothing is needed; loom takes them for `AcqRel`, and knows fences only.
 #[inline]
 pub fn between_seq_cst() {
     #[cfg(loom)]

@@ -1,7 +1,7 @@
 //! Ranges of addresses that come and go, read without a lock.
 //!
-//! A list that is only ever pushed to: a range that goes away leaves an empty node, which the next one
-//! reuses.
+//! A list that is only ever pushed to: a range that goes away leaves an empty node, which the next
+//! one reuses.
 use crate::platform::atomic::{
     AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };

@@ -1,5 +1,5 @@
-//! A readers-writer spin lock for tables that signal handlers read: a reader may interrupt a reader of
-//! its own thread. A writer must keep signals out of its thread while it writes.
+//! A readers-writer spin lock for tables that signal handlers read: a reader may interrupt a reader
+//! of its own thread. A writer must keep signals out of its thread while it writes.
 use crate::platform::atomic::{AtomicU32, Ordering};
 use crate::platform::{UnsafeCell, constructor, yield_now};
 

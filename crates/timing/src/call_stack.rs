@@ -1,18 +1,19 @@
-//! The calls that NxP code is in, for samples: kept from its jumps, since a hart has no record of them.
+//! The calls that NxP code is in, for samples. They are followed by the code's jumps, because a
+//! hart has no record of its calls.
 use core::ptr::with_exposed_provenance;
 
-use crate::observer::Spent;
+use crate::timed_observer::Spent;
 
-/// Looks at jumps, if anybody wants samples.
+/// Looks at jumps, to take samples.
 pub trait Sampler {
     /// Whether there is anything to do.
     const ON: bool;
 
-    /// NxP code jumps from `pc` to `target`; what the stay has spent so far.
+    /// NxP code jumps from `pc` to `target`. The stay has `spent` this much so far.
     fn jump(&mut self, pc: u64, target: u64, spent: &Spent);
 }
 
-/// Nobody wants samples.
+/// The sampler of a run without samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSampler;
 
@@ -24,11 +25,11 @@ impl Sampler for NoSampler {
 
 const DEEPEST: usize = 256;
 
-/// Entries of the functions that NxP code is in, and where they return to.
+/// Entries of the functions that NxP code is in, and their return addresses.
 #[derive(Clone, Debug)]
 pub struct Calls {
     frames: Box<[(u64, u64); DEEPEST]>,
-    /// May be beyond the frames that are kept.
+    /// The depth may be beyond the frames that are kept.
     depth: usize,
 }
 
@@ -60,7 +61,7 @@ impl Calls {
         self.frames[..kept].last().map(|frame| frame.0)
     }
 
-    /// Forgets what was called since the depth was this.
+    /// Drops the calls above this depth.
     pub fn truncate(&mut self, depth: usize) {
         self.depth = self.depth.min(depth);
     }
@@ -72,13 +73,14 @@ impl Calls {
         frames.iter().rev().map(|frame| frame.0)
     }
 
-    /// A jump by the code at `pc`: calls, returns and tail calls by the ISA manual's hints (chapter 2.5: `ra` is the link
-    /// register), jumps within a function are of no matter. Stays above `bottom`.
+    /// Follows a jump by the code at `pc`. Calls, returns and tail calls are recognised by the ISA
+    /// manual's hints (chapter 2.5: `ra` is the link register). Jumps within a function change
+    /// nothing. No frame below `bottom` is dropped.
     ///
     /// # Safety
     /// `pc` is the address of an instruction that can be read.
     pub unsafe fn jump(&mut self, pc: u64, target: u64, bottom: usize) {
-        // SAFETY: by contract; 16 bits are there in any case.
+        // SAFETY: by contract; the shortest instruction has 16 bits.
         let low = unsafe { with_exposed_provenance::<u16>(pc as usize).read_unaligned() };
         let (length, link) = match low & 3 {
             3 => {
@@ -92,7 +94,8 @@ impl Calls {
             self.push(target, pc + length);
             return;
         }
-        // A return, maybe of several frames at once where some were not kept or were left by a tail call.
+        // This is a return. It may leave several frames at once, if some were not kept or were left
+        // by a tail call.
         let kept = self.depth.min(DEEPEST);
         for depth in (bottom..kept).rev().take(8) {
             if self.frames[depth].1 == target {
@@ -114,7 +117,7 @@ mod tests {
         let at = |index: usize| code.as_ptr().expose_provenance() as u64 + index as u64 * 2;
         let mut calls = Calls::default();
         calls.push(1000, 9);
-        // SAFETY: addresses in `code`.
+        // SAFETY: the addresses are in `code`.
         unsafe {
             calls.jump(at(0), 2000, 0);
             assert_eq!(calls.stack(0).collect::<Vec<_>>(), [2000, 1000]);

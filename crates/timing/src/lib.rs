@@ -1,19 +1,32 @@
-//! Time: platform files, the models of cores, caches, TLBs and memories, and the engine's observer that
-//! charges NxP code by them. `docs/timing.md` says what is modelled and how.
+//! The timing model: platform files, models of cores, caches, TLBs and memories, and the engine's
+//! observer that charges NxP code by them. `docs/timing.md` says which effects are modelled, and
+//! how.
 //!
-//! A run is accounted in two worlds at once: *migrating*, in which NxP code runs on the NxP, and *staying*, in
-//! which everything runs on the host; and, as what staying would not take, in *before*: there the host's memory
-//! has what NxP code has allocated, too. Unit: the femtosecond.
-mod calls;
+//! | file | step |
+//! |---|---|
+//! | `platform/` | reads a platform file, from Flick or from the user, into a [`Platform`] |
+//! | `model/` | caches, TLB and memories of a core, built from the platform; an access has a cost |
+//! | `marks.rs` | libflick's marks: heap that NxP code has allocated |
+//! | `call_stack.rs` | the calls that NxP code is in, for the profile of functions |
+//! | `observer.rs` | adds up the costs of the instructions and accesses that the engine reports |
+//!
+//! libflick's `timed/` reads the sum ([`Spent`]) after each stay on the NxP. It charges host code,
+//! library calls and crossings by the same platform, and writes the record.
+//!
+//! A run is accounted in two worlds at once. In *migrating*, NxP code runs on the NxP. In
+//! *staying*, all code runs on the host. A third world, *before*, is staying with the memory that
+//! NxP code has allocated in the host's own memory; it is kept as a difference from staying. The
+//! unit is the femtosecond.
+mod call_stack;
 mod marks;
 pub mod model;
-mod observer;
 pub mod platform;
+mod timed_observer;
 
-pub use calls::{Calls, NoSampler, Sampler};
+pub use call_stack::{Calls, NoSampler, Sampler};
 pub use marks::Marks;
-pub use observer::{Costs, Layout, Spent, Timed, Worlds};
 pub use platform::Platform;
+pub use timed_observer::{Costs, Layout, Spent, Timed, Worlds};
 
 /// Femtoseconds in a nanosecond.
 pub const FS_PER_NS: u64 = 1_000_000;

@@ -1,7 +1,8 @@
-//! What of NxP-local memory is there only because the code that has allocated it runs on the NxP.
+//! Marks of the NxP-local memory that is NxP-local only because NxP code has allocated it. If this
+//! code ran on the host, the memory would be the host's.
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// A bit for each 16 bytes of the heap, which others set and clear.
+/// A bit for each 16 bytes of the heap. libflick sets and clears the bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     bits: *const AtomicU8,
@@ -14,7 +15,8 @@ impl Marks {
     pub const SHIFT: u32 = 4;
 
     /// # Safety
-    /// `bits` has a bit for each 16 of the `size` bytes from `base` on, and lives as long as what is made here.
+    /// `bits` has a bit for each 16 of the `size` bytes from `base` on, and lives as long as the
+    /// result.
     pub unsafe fn new(bits: *const AtomicU8, base: u64, size: u64) -> Self {
         Self { bits, base, size }
     }

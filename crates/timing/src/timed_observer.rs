@@ -1,21 +1,22 @@
-//! The engine's observer of a timed run: charges each instruction and access of NxP code to both worlds.
+//! The engine's observer of a timed run. It charges each instruction and access of NxP code to both
+//! worlds.
 use flick_abi::timed::HostClass;
 use flick_engine::Observer;
 use flick_riscv::{Class, Insn, Op};
 
-use crate::calls::{NoSampler, Sampler};
+use crate::call_stack::{NoSampler, Sampler};
 use crate::marks::Marks;
 use crate::model::{Access, Cost, Pages, View};
 use crate::platform::{NxpClass, Platform, Region};
 
-/// What an instruction costs in both worlds. Femtoseconds.
+/// The cost of an instruction in both worlds, in femtoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Both {
     nxp: u64,
     host: u64,
 }
 
-/// What costs the same wherever it is: made once, of a platform.
+/// The costs of a platform that do not depend on addresses.
 #[derive(Clone, Debug)]
 pub struct Costs {
     by_op: [Both; Op::COUNT],
@@ -38,7 +39,7 @@ fn classes(class: Class) -> (NxpClass, HostClass) {
         Class::Fp => (NxpClass::Fp, HostClass::Fp),
         Class::FpMul => (NxpClass::FpMul, HostClass::FpMul),
         Class::FpDiv => (NxpClass::FpDiv, HostClass::FpDiv),
-        Class::System => (NxpClass::System, HostClass::Int),
+        Class::System | Class::Privileged => (NxpClass::System, HostClass::Int),
     }
 }
 
@@ -62,13 +63,13 @@ impl Costs {
     }
 }
 
-/// What NxP code has spent. Femtoseconds and counts.
+/// The time that NxP code has spent, in femtoseconds, and counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     pub instructions: u64,
     /// Loads and stores of NxP-local memory that is no stack.
     pub accesses: u64,
-    /// On the NxP: instructions, data, its instruction cache, TLB misses.
+    /// Time on the NxP: here of instructions, below of data, its instruction cache, and TLB misses.
     pub compute: u64,
     pub memory: u64,
     pub fetch: u64,
@@ -77,7 +78,8 @@ pub struct Spent {
     pub staying_compute: u64,
     pub staying_memory: u64,
     pub staying_tlb: u64,
-    /// Of `staying`: what it takes more than it would if the host's memory had what is marked; and accesses to that.
+    /// The part of `staying` that would vanish if marked data were in the host's own memory; and
+    /// the accesses to marked data.
     pub spare: i64,
     pub marked: u64,
 }
@@ -86,15 +88,16 @@ pub struct Spent {
 pub struct Worlds {
     /// The NxP's memories, migrating.
     pub nxp: View,
-    /// The host's, migrating: what its own code does.
+    /// The host's memories, migrating: accesses of host code only.
     pub host: View,
-    /// The host's, staying: what all code does.
+    /// The host's memories, staying: accesses of all code.
     pub staying: View,
-    /// The same without accesses to what is marked; as `staying` is until anything is.
+    /// The same as `staying`, without accesses to marked data. It is copied from `staying` at the
+    /// first access with marks.
     before: View,
     has_before: bool,
     pub pages: Pages,
-    /// A model is at work: a signal handler that finds it so leaves the models alone.
+    /// Set while a model is in use. A signal handler that finds it set leaves the models alone.
     pub busy: bool,
 }
 
@@ -104,7 +107,7 @@ impl Spent {
         self.compute + self.memory + self.fetch + self.tlb
     }
 
-    /// Time of the same on the host.
+    /// Time of the same instructions and accesses on the host.
     pub fn staying(&self) -> u64 {
         self.staying_compute + self.staying_memory + self.staying_tlb
     }
@@ -123,7 +126,8 @@ impl Worlds {
         }
     }
 
-    /// An access to NxP-local memory, staying: what it costs, and how much less before.
+    /// Makes an access to NxP-local memory in the world `staying`. Returns its cost, and how much
+    /// less it costs in `before`.
     #[inline]
     pub fn stay(&mut self, access: Access, address: u64, marks: Option<Marks>) -> Stay {
         let Some(marks) = marks else {
@@ -151,16 +155,16 @@ impl Worlds {
     }
 }
 
-/// What an access costs where all code stays on the host.
+/// The cost of an access where all code stays on the host.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stay {
     pub cost: Cost,
-    /// Of the cost: what there is not if the host's memory has what is marked.
+    /// The part of the cost that would vanish if marked data were in the host's own memory.
     pub spare: i64,
     pub marked: bool,
 }
 
-/// Where NxP-local memory is.
+/// The addresses of NxP-local memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
     pub base: u64,
@@ -168,20 +172,23 @@ pub struct Layout {
     pub heap: u64,
     /// Bytes of the region, whose end has the stacks.
     pub size: u64,
-    /// The image whose code runs, and its bytes: its tables of addresses come with its instructions.
+    /// The image whose code runs, and its size. Its tables of addresses are fetched as its
+    /// instructions are.
     pub image: u64,
     pub image_size: u64,
     /// Whether an address outside is NxP-local nevertheless (`FLICK_NXP_DATA`).
     pub is_data: Option<fn(u64) -> bool>,
-    /// Of the heap: what NxP code has allocated.
+    /// Marks of the heap that NxP code has allocated.
     pub marks: Option<Marks>,
 }
 
 impl Layout {
-    /// Region of an address, and its place there, which does not depend on where the region is.
+    /// The region of an address, and its place there. The place does not depend on the address of
+    /// the region.
     #[inline]
     pub fn locate(&self, address: u64, pages: &mut Pages) -> (Region, u64) {
-        /// Beyond all offsets in the region: numbered pages, and stacks, which count from the end.
+        /// Places beyond all offsets in the region: numbered pages, and stacks, which count from
+        /// the end.
         const NUMBERED: u64 = 1 << 44;
         const STACKS: u64 = 1 << 45;
         let offset = address.wrapping_sub(self.base);
@@ -197,27 +204,29 @@ impl Layout {
     }
 }
 
-/// Prices of accesses to a region that cost always the same: `[load, store]`, each of the access and of a byte.
+/// Prices of accesses to a region whose accesses always cost the same: `[load, store]`, each of the
+/// access and of a byte.
 type Flat = [(u64, u64); 2];
 
-/// Observes one stay on the NxP. What it has counted is in [`Timed::spent`] at the end.
+/// Observes a stay on the NxP. The sums are in [`Timed::spent`] at the end.
 pub struct Timed<'a, S: Sampler = NoSampler> {
     sampler: S,
     costs: &'a Costs,
     worlds: *mut Worlds,
     layout: Layout,
-    /// The line that the last access used and that costs nothing again; all ones: none.
+    /// The line of the last access, if another access to it costs nothing; all ones if there is no
+    /// such line.
     last_line: u64,
     fetch_shift: u32,
     fetch_line: u64,
-    /// By region: whether accesses cost always the same on the NxP, and staying.
+    /// By region: whether accesses always cost the same, on the NxP and staying.
     flat: [bool; 3],
     nxp: [Flat; 3],
     staying: Flat,
     pub spent: Spent,
 }
 
-/// log2 of what `last_line` stands for: no cache has shorter lines (`platform::core`).
+/// log2 of the bytes of `last_line`. No cache has shorter lines (`platform::core`).
 const LINE: u32 = 4;
 
 impl<'a, S: Sampler> Timed<'a, S> {
@@ -239,7 +248,7 @@ impl<'a, S: Sampler> Timed<'a, S> {
             worlds,
             layout,
             last_line: u64::MAX,
-            // No fetch is ever of another line where fetches are free.
+            // With this shift every fetch is of the same line, because fetches are free.
             fetch_shift: fetch_shift.unwrap_or(63),
             fetch_line: if fetch_shift.is_some() { u64::MAX } else { 0 },
             flat,
@@ -287,7 +296,8 @@ impl<'a, S: Sampler> Timed<'a, S> {
     #[cold]
     #[inline(never)]
     fn model(&mut self, address: u64, bytes: u64, write: bool) {
-        // SAFETY: `worlds` is this thread's. A handler that interrupts this sees `busy` and leaves it alone.
+        // SAFETY: `worlds` is this thread's. A handler that interrupts this function sees `busy`,
+        // and leaves the worlds alone.
         let worlds = unsafe {
             if (*self.worlds).busy {
                 return;
@@ -316,7 +326,7 @@ impl<'a, S: Sampler> Timed<'a, S> {
             self.spent.spare += stay.spare;
             self.spent.marked += u64::from(stay.marked);
         }
-        // The same line again is a hit that changes nothing, if it is a hit that costs nothing.
+        // If a hit of this line costs nothing, another access to it also changes nothing.
         self.last_line =
             if cost == Cost::default() && stay.cost == Cost::default() && stay.spare == 0 {
                 address >> LINE
@@ -326,11 +336,12 @@ impl<'a, S: Sampler> Timed<'a, S> {
         worlds.busy = false;
     }
 
-    /// A load of the image's own: of where a host function is. A linker that did not have to leave that to the dynamic
-    /// loader would have put it into the instructions (paper, section IV.C).
+    /// Charges the load of a host function's address from the image's own tables. If the dynamic
+    /// loader did not have to write this address, the linker would have put it into the
+    /// instructions (paper, section IV.C).
     #[inline(never)]
     fn fetch_table(&mut self, address: u64) {
-        // The next instruction is fetched anew: a hit, if it was there.
+        // The next instruction is fetched again, which is a hit if its line was in the cache.
         if self.fetch_shift != 63 {
             self.fetch(address);
         }
@@ -396,11 +407,6 @@ impl<S: Sampler> Observer for Timed<'_, S> {
             self.sampler.jump(pc, target, &self.spent);
         }
     }
-
-    #[inline(always)]
-    fn instructions(&self) -> Option<u64> {
-        Some(self.spent.instructions)
-    }
 }
 
 #[cfg(test)]
@@ -420,12 +426,12 @@ mod tests {
             bytes: 8,
             write: false,
         };
-        // SAFETY: a bit for each 16 of 128 bytes.
+        // SAFETY: `bits` has a bit for each 16 of 128 bytes.
         let marks = Some(unsafe { Marks::new(bits.as_ptr(), 0, 128) });
         let cost = |stay: Stay| (stay.cost.memory + stay.cost.tlb) as i64;
         let before = worlds.stay(at(0), 0, None);
         assert!(cost(before) > 0 && before.spare == 0 && !before.marked);
-        // All of it, but for what is not marked.
+        // The whole cost of a marked access is spare, and nothing of another access.
         let marked = worlds.stay(at(16), 16, marks);
         assert!(marked.marked && marked.spare == cost(marked) && marked.spare > 0);
         let other = worlds.stay(at(32), 32, marks);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flick_events::Summary;
 
 use crate::generate::Feature;
-use crate::program::{Id, Kind, Program};
+use crate::generated_program::{Id, Kind, Program};
 
 /// Those of the features that a call by name shows.
 pub const COUNTED: [Feature; 10] = [

@@ -1,5 +1,5 @@
-//! The dice. What they throw depends on a seed and a subject only, so that a case is the same on any
-//! machine, and so that what one subject draws does not move what another one does.
+//! The dice. What they throw depends on a seed and a subject only, so that a case is the same on
+//! any machine, and so that what one subject draws does not move what another one does.
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::RngCore;
 use xxhash_rust::xxh3::xxh3_128;

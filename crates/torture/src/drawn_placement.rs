@@ -1,4 +1,4 @@
-//! Which functions go where in a build.
+//! Placements that are drawn for a build.
 use std::fmt;
 
 use crate::draw::Draw;

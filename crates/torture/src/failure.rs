@@ -1,18 +1,18 @@
-//! A case that failed: what it was, made smaller and kept.
+//! A failed case, which is made smaller and kept.
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use flick_events::number::counted;
-use flick_image::place::Placed;
+use flick_image::place_lines::Placed;
 
-use crate::check::{Built, Case, Difference, first_lines};
 use crate::count::source_name;
-use crate::keep::keep;
-use crate::placement::{Entry, Side};
+use crate::drawn_placement::{Entry, Side};
+use crate::failure_folder::keep;
 use crate::session::{Settings, stopped};
 use crate::shrink;
 use crate::source::Source;
+use crate::workshop::{Built, Case, Difference, first_lines};
 
 /// A case that showed something.
 pub struct Failure {
@@ -94,7 +94,7 @@ pub fn report(
     let name = format!("seed-{seed}");
     let kept = |folder: io::Result<PathBuf>| match folder {
         Ok(folder) => format!("in {}", folder.display()),
-        // What was found is told all the same.
+        // The findings are reported all the same.
         Err(error) => format!("nowhere, since it cannot be written: {error}"),
     };
     let mut said = format!(

@@ -1,13 +1,13 @@
-//! What is left of a failure: a folder with the sources, the placement file, a script that shows the
-//! difference and the report.
+//! The folder of a failure: the sources, the placement file, a script that shows the difference,
+//! and the report.
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::check::{Case, FLICK, PLAIN, Workshop};
-use crate::placement;
+use crate::drawn_placement;
 use crate::source::{Compilers, Source};
+use crate::workshop::{Case, FLICK, PLAIN, Workshop};
 use flick_exec::quote;
 use flick_image::output;
 
@@ -31,7 +31,7 @@ fn fill(folder: &Path, case: &Case, workshop: &Workshop, report: &str) -> io::Re
         output::write(&folder.join(file.name), file.text.as_bytes())?;
     }
     if let Some(text) = case.placement.file() {
-        output::write(&folder.join(placement::FILE), text.as_bytes())?;
+        output::write(&folder.join(drawn_placement::FILE), text.as_bytes())?;
     }
     output::write(&folder.join("report.txt"), report.as_bytes())?;
     let script = folder.join("repeat.sh");

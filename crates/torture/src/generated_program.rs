@@ -1,5 +1,5 @@
-//! A generated program as a tree of choices. Every part can be taken away, and what is left is still
-//! a program without undefined behaviour: that is what makes failures small (`shrink/`).
+//! A generated program as a tree of choices. Every part can be taken away, and what is left is
+//! still a program without undefined behaviour: that is what makes failures small (`shrink/`).
 //!
 //! Every function gets a context `c`: checksum, fuel and depth, so that any call graph ends.
 use crate::statement::Statement;
@@ -47,7 +47,8 @@ pub enum Ending {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     pub id: Id,
-    /// Given once, from [`Kind::tag`]: placements name it, whatever is taken away from the function.
+    /// Given once, from [`Kind::tag`]: placements name it, whatever is taken away from the
+    /// function.
     pub name: String,
     pub kind: Kind,
     pub unit: usize,
@@ -100,8 +101,8 @@ pub enum Kind {
     Thread { exit: bool },
     /// A C++ class with virtual functions.
     Virtual { base: Base },
-    /// `u64 f(ctx *, u64)`: goes from one statement of its body to another by the addresses of labels,
-    /// in the order of the code, again and again.
+    /// `u64 f(ctx *, u64)`: goes from one statement of its body to another by the addresses of
+    /// labels, in the order of the code, again and again.
     Goto {
         labels: Labels,
         /// The next label is chosen before the statement of the last one.
@@ -191,8 +192,8 @@ pub enum Thrown {
 }
 
 impl Kind {
-    /// Begins the function's name, which tells statistics what a crossing was. `sv`: a struct, a union
-    /// or a class is in the signature.
+    /// Begins the function's name, by which statistics know what a crossing was. `sv`: a struct, a
+    /// union or a class is in the signature.
     pub fn tag(&self) -> &'static str {
         let composite = |ty: &Type| !matches!(ty, Type::Scalar(_));
         match self {

@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use flick_abi::settings::{ENGINE, TRIGGER};
 
-use crate::check::{Build, Built, Case, Difference, Fault, Manner, Reference, Workshop};
+use crate::build_options::Options;
 use crate::count::Crossings;
 use crate::draw::Draw;
+use crate::drawn_placement::Placement;
 use crate::failure::{Failure, describe, entries, report};
+use crate::failure_folder::keep;
 use crate::generate::{self, Features};
-use crate::keep::keep;
-use crate::options::Options;
-use crate::placement::Placement;
-use crate::program::Program;
+use crate::generated_program::Program;
 use crate::source::{Source, User, csmith};
 use crate::totals::Totals;
+use crate::workshop::{Build, Built, Case, Difference, Fault, Manner, Reference, Workshop};
 use flick_exec::Status;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +51,16 @@ pub struct Settings {
     pub workshop: Workshop,
 }
 
-/// C lets a compiler drop a loop that never ends and make anything of what follows; csmith draws some.
+/// C lets a compiler drop a loop that never ends and make anything of what follows; csmith draws
+/// some.
 const UNDEFINED: &str =
     "plain clang's builds with and without optimisation differ, or the latter never ends";
 
 /// Set by the first interrupt from the terminal; the second ends the process.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Runs the session. Failures are printed as they come; the totals and their text are returned. An error
-/// of the kind `InvalidInput` says why a user's program is of no use.
+/// Runs the session. Failures are printed as they come; the totals and their text are returned. An
+/// error of the kind `InvalidInput` says why a user's program is of no use.
 pub fn run(settings: &Settings) -> io::Result<(Totals, String)> {
     stop_at_interrupt();
     let begin = Instant::now();
@@ -110,7 +111,7 @@ pub fn run(settings: &Settings) -> io::Result<(Totals, String)> {
     });
     let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
     if state.terminal {
-        // Nobody is left to tell where stderr is closed.
+        // Where stderr is closed, the text has no reader.
         let _ = write!(stderr(), "\r\x1b[K");
     }
     if let Some(error) = state.error {
@@ -366,8 +367,8 @@ fn sanitized(
     options: &Options,
     dir: &Path,
 ) -> io::Result<Option<Difference>> {
-    // AddressSanitizer's own part of a `longjmp` must not be interrupted by another one, and it knows
-    // one stack.
+    // AddressSanitizer's own part of a `longjmp` must not be interrupted by another one, and it
+    // knows one stack.
     let mut calm = program.clone();
     calm.surroundings.timer = false;
     calm.surroundings.signal_stack = false;
@@ -389,19 +390,19 @@ fn sanitized(
             .map(String::from),
         );
     }
-    let told = |text: String| {
+    let report = |text: String| {
         Some(Difference {
             fault: Fault::Build(None),
             text: format!("the generated program is at fault: {text}"),
         })
     };
     if let Some(failed) = workshop.build_all(&commands, source, dir)? {
-        return Ok(told(failed.stderr_text()));
+        return Ok(report(failed.stderr_text()));
     }
     let env = [("ASAN_OPTIONS".to_owned(), "detect_leaks=0".to_owned())];
     let run = workshop.run(source, dir, "plain", &env, workshop.run_limit)?;
     let said = run.stderr_text();
     let bad = said.contains("runtime error") || said.contains("Sanitizer");
     let ends = matches!(run.status, Status::Code(_) | Status::Signal(libc::SIGABRT));
-    Ok((bad || !ends).then(|| told(said)).flatten())
+    Ok((bad || !ends).then(|| report(said)).flatten())
 }

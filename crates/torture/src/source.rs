@@ -2,10 +2,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::build_options::Options;
+use crate::drawn_placement::Placement;
 use crate::emit::{self, SourceFile};
-use crate::options::Options;
-use crate::placement::Placement;
-use crate::program::{Function, Language, Program};
+use crate::generated_program::{Function, Language, Program};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {

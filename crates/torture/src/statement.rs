@@ -1,5 +1,5 @@
-//! What the functions of a generated program do: statements and expressions.
-use crate::program::Id;
+//! Statements and expressions of the functions of a generated program.
+use crate::generated_program::Id;
 use crate::types::Scalar;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum Statement {
         seed: Expression,
         to: usize,
     },
-    /// Through an `Apply` function, or straight through a pointer.
+    /// Through an `Apply` function, or directly through a pointer.
     Apply {
         apply: Option<Id>,
         callback: Id,

@@ -1,4 +1,4 @@
-//! What was tried, for the end of a session.
+//! Counts of the tried cases, for the end of a session.
 use flick_events::number::counted;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

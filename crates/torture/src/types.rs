@@ -1,7 +1,9 @@
-//! The types that cross: scalars of every class of the System V ABI, and structs and unions of them.
+//! The types that cross: scalars of every class of the System V ABI, and structs and unions of
+//! them.
 //!
 //! Every type has two operations in the generated program: `make_T(x)` makes a value of an integer,
-//! `fold_T(v)` makes an integer of a value. Both are exact, so that the program's checksum is defined.
+//! `fold_T(v)` makes an integer of a value. Both are exact, so that the program's checksum is
+//! defined.
 
 /// Values that have a name in the prelude (`emit/prelude.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,11 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use flick_diagnostics::{Code, Stage};
 use flick_events::Summary;
-use flick_image::place::{Placed, Placements, Reason};
+use flick_image::place_lines::{Placed, Placements, Reason};
 
-use crate::options::Options;
-use crate::placement::{self, Placement};
+use crate::build_options::Options;
+use crate::drawn_placement::{self, Placement};
 use crate::source::{Compilers, Source};
 use flick_exec::{Caps, Finished, Run, Status};
 
@@ -114,9 +115,9 @@ pub enum Build {
     Failed(Difference),
 }
 
-/// What `docs/limits.md` names and a user's program may do: stacks that are switched under NxP frames, an
-/// exception out of a signal handler. Generated programs do neither.
-const LIMITS: [&str; 2] = ["FLK0504", "FLK0506"];
+/// What `docs/limits.md` names and a user's program may do: stacks that are switched under NxP
+/// frames, an exception out of a signal handler. Generated programs do neither.
+const LIMITS: [Code; 2] = [Code::SwitchedStacks, Code::ForeignUnwind];
 
 /// Of processor time: the interpreter takes some hundred times as much, in nine runs.
 const CSMITH_LIMIT: Duration = Duration::from_millis(30);
@@ -211,7 +212,7 @@ impl Workshop {
         dir: &Path,
     ) -> io::Result<Build> {
         if let Some(text) = placement.file() {
-            fs::write(dir.join(placement::FILE), text)?;
+            fs::write(dir.join(drawn_placement::FILE), text)?;
         }
         let commands = source.commands(
             &self.flick,
@@ -266,7 +267,7 @@ impl Workshop {
             Source::User(_) => code_of(&finished.stderr_text()),
             _ => None,
         }
-        .filter(|code| LIMITS.contains(&code.as_str()));
+        .filter(|code| Code::of_text(code).is_some_and(|code| LIMITS.contains(&code)));
         if limit.is_some() {
             difference = None;
         }
@@ -429,7 +430,8 @@ fn code_of(text: &str) -> Option<String> {
 
 /// Whether the code says that Flick does not do this, and not that something broke.
 fn is_refusal(code: &str) -> bool {
-    code == "FLK0101" || code.starts_with("FLK02")
+    Code::of_text(code)
+        .is_some_and(|code| code == Code::UnhandledOption || code.stage() == Stage::Compile)
 }
 
 fn placed(path: &Path) -> io::Result<Vec<Placed>> {
@@ -477,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_faults_apart() {
+    fn distinguishes_faults() {
         let expected = Behaviour {
             stdout: b"1\n2\n".into(),
             status: Status::Code(4),

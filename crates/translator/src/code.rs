@@ -119,7 +119,8 @@ pub enum Sign {
     Clear,
 }
 
-/// A sign that is another value's, its opposite, or the opposite of one's own if the other's is set.
+/// A sign that is another value's, its opposite, or the opposite of one's own if the other's is
+/// set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopySign {
     Same,
@@ -289,8 +290,8 @@ pub enum Op {
     },
     TailCall(Callee),
     TailCallIndirect,
-    /// To the blocks of this function by the guest's address, or by an index ([`Table`]); else to whoever has
-    /// called [`run`](crate::run()).
+    /// To the blocks of this function by the guest's address, or by an index ([`Table`]); else to
+    /// whoever has called [`run`](crate::run()).
     Table(u32),
     Return,
     /// Back to [`run`](crate::run()): everything alive goes to the hart. Goes on at this address.
@@ -351,8 +352,8 @@ pub struct Place<V> {
 pub enum Table {
     /// The guest's address: those of the successors, in their order.
     Address(Vec<u64>),
-    /// An index: the number of the successor, if it has one. Others are left to the interpreter, from the address
-    /// `from` on, where so many instructions are that were counted.
+    /// An index: the number of the successor, if it has one. Others are left to the interpreter,
+    /// from the address `from` on, where so many instructions are that were counted.
     Index {
         to: Vec<Option<u32>>,
         from: u64,
@@ -460,8 +461,8 @@ pub struct Code {
     pub owners: Vec<u8>,
     /// Of each [`Op::Table`].
     pub tables: Vec<Table>,
-    /// Blocks in which so much is alive over calls that values which the hart has, too, are loaded where they are
-    /// used.
+    /// Blocks in which so much is alive over calls that values which the hart has, too, are loaded
+    /// where they are used.
     pub crowded: Vec<bool>,
     /// Values of which the allocator is to record the places, by their numbers.
     pub tracked: Vec<(VReg, Inst, Inst, u32)>,

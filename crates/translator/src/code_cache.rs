@@ -3,9 +3,9 @@
 //! The pages are a reservation of the cache's own, or a place that its owner has, for example in a
 //! loaded library, whose unwind information then covers it.
 //!
-//! Code is mapped twice, from the same shared memory: readable and executable where it runs, writable
-//! somewhere else. No mapping is ever both. In front of the code, in reach of its displacements, are the
-//! targets of jumps through registers and the cells of calls.
+//! Code is mapped twice, from the same shared memory: readable and executable where it runs,
+//! writable somewhere else. No mapping is ever both. In front of the code, in reach of its
+//! displacements, are the targets of jumps through registers and the cells of calls.
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::ops::Range;
@@ -16,7 +16,8 @@ use crate::state::StateTable;
 use crate::targets::Targets;
 use crate::valgrind;
 
-/// Translations begin at one: what their branches cost does not depend on what was made before.
+/// Translations begin at a cache line, so that the cost of their branches does not depend on
+/// earlier translations.
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 /// Cells of 8 bytes.
@@ -48,11 +49,11 @@ pub struct CodeCache {
     cells: usize,
     cells_used: usize,
     cells_free: Vec<u64>,
-    /// Code below stays: something leads to it.
+    /// Code below this address stays, because other code leads to it.
     kept: usize,
-    /// The memory of code below is another process's too.
+    /// Another process shares the memory of code below this address.
     forked: usize,
-    /// What comes next needs a new memory, since this one is another process's too.
+    /// The next code needs new memory, because another process shares this one.
     shared: bool,
 }
 
@@ -75,7 +76,7 @@ fn map_twice(at: usize, size: usize) -> io::Result<usize> {
         // valgrind cannot map again what is mapped.
         Err(_) => share_file(at, size)?,
     };
-    // Core files would have all of it, used or not.
+    // Core files would contain all of it, used or not.
     for place in [at, writable] {
         // SAFETY: the mappings just made.
         unsafe { libc::madvise(place as *mut c_void, size, libc::MADV_DONTDUMP) };
@@ -83,11 +84,13 @@ fn map_twice(at: usize, size: usize) -> io::Result<usize> {
     Ok(writable)
 }
 
-/// By memory that has no file of a name: for code in it perf(1) looks up symbols in `/tmp/perf-PID.map`.
+/// By memory that has no file of a name: for code in it perf(1) looks up symbols in
+/// `/tmp/perf-PID.map`.
 fn share_anonymous(at: usize, size: usize) -> io::Result<usize> {
     let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
     map(at, size, libc::PROT_READ | libc::PROT_EXEC, flags, -1)?;
-    // SAFETY: a second mapping of the same pages (mremap(2), "old_size is zero"), which nobody has yet.
+    // SAFETY: a second mapping of the same pages (mremap(2), "old_size is zero"), which nobody has
+    // yet.
     unsafe {
         let writable = libc::mremap(at as *mut c_void, 0, size, libc::MREMAP_MAYMOVE);
         if writable == libc::MAP_FAILED {
@@ -155,8 +158,9 @@ impl CodeCache {
     /// The pages are mapped, and nobody else's as long as the process lives.
     pub unsafe fn within(pages: Range<usize>) -> io::Result<Self> {
         assert!(pages.start.is_multiple_of(PAGE) && pages.len() > pages_for(0));
+        // Readable: LeakSanitizer and collectors read all of a library's writable segments.
         let flags = UNUSED | libc::MAP_FIXED;
-        map(pages.start, pages.len(), libc::PROT_NONE, flags, -1)?;
+        map(pages.start, pages.len(), libc::PROT_READ, flags, -1)?;
         Self::make(pages.start, pages.len(), false)
     }
 
@@ -183,7 +187,8 @@ impl CodeCache {
         map(reserved + PAGE, DATA, read_write, data, -1)?;
         cache.targets().init();
         cache.own().store(1, Ordering::Relaxed);
-        // SAFETY: a page of the mapping just made. Without it a child is known by `is_shared` alone.
+        // SAFETY: a page of the mapping just made. Without it a child is known by `is_shared`
+        // alone.
         unsafe {
             let page = (reserved + PAGE + OWN_AT) as *mut c_void;
             libc::madvise(page, PAGE, libc::MADV_WIPEONFORK);
@@ -207,8 +212,9 @@ impl CodeCache {
         unsafe { &*((self.reserved + PAGE + STATES_AT) as *const StateTable) }
     }
 
-    /// A word that is 0 in a child of `fork` that nobody has told of it (`_Fork`, clone(2) without
-    /// `CLONE_VM`, a fork in a handler that has interrupted a translation): its page is wiped there.
+    /// A word that is 0 in a child of a `fork` that was not announced: `_Fork`, clone(2) without
+    /// `CLONE_VM`, or a fork in a handler that has interrupted a translation. The kernel wipes its
+    /// page in the child.
     fn own(&self) -> &AtomicU64 {
         // SAFETY: as above, in a page of its own.
         unsafe { &*((self.reserved + PAGE + OWN_AT) as *const AtomicU64) }
@@ -226,15 +232,15 @@ impl CodeCache {
         Some((self.cells + 8 * (self.cells_used - 1)) as u64)
     }
 
-    /// Takes a cell back that nobody uses any more.
+    /// Takes back a cell that is no longer used.
     pub fn free_cell(&mut self, cell: u64) {
         // SAFETY: one of ours.
         unsafe { (*(cell as *const AtomicU64)).store(0, Ordering::Relaxed) };
         self.cells_free.push(cell);
     }
 
-    /// Invalidates the translations of guest addresses that are `named`, and returns where they were. The
-    /// memory of the last ones can be used again, unless they are still `in_use`.
+    /// Invalidates the translations of guest addresses that are `named`, and returns where they
+    /// were. The memory of the last ones can be used again, unless they are still `in_use`.
     pub fn invalidate(
         &mut self,
         named: impl Fn(u64) -> bool,
@@ -263,7 +269,8 @@ impl CodeCache {
         (self.code + self.used) as u64
     }
 
-    /// Appends code, to memory of this process's own ([`CodeCache::leave_shared`]); false: it has no room.
+    /// Appends code, to memory of this process's own ([`CodeCache::leave_shared`]); false: it has
+    /// no room.
     pub fn append(&mut self, bytes: &[u8]) -> bool {
         if self.code_size - self.used < bytes.len() {
             return false;

@@ -1,14 +1,15 @@
-//! The loop around translations.
+//! The dispatch loop: it calls translated code, and interprets code that has no translation.
 use crate::code::Reason;
+use crate::context::Context;
 use crate::glue::{self, Lookup};
 use flick_engine::CodeRegion;
+use flick_engine::Exit;
 use flick_engine::Identity;
 use flick_engine::run as interpreter;
-use flick_engine::{Exit, Hart};
-use flick_engine::{InstructionCounter, Observer};
+use flick_engine::{Control, NoObserver, ProcessCore, Unlimited};
 use flick_riscv::Insn;
 
-/// Interprets until control goes elsewhere, or for some instructions.
+/// Ends a stretch of interpreted code at a jump, or after some instructions.
 struct Until {
     /// Instructions.
     left: u64,
@@ -17,8 +18,8 @@ struct Until {
     retired: u64,
 }
 
-impl Observer for Until {
-    fn proceed(&mut self) -> bool {
+impl Control for Until {
+    fn proceed(&mut self, _pc: u64) -> bool {
         self.left != 0
     }
 
@@ -32,62 +33,61 @@ impl Observer for Until {
         self.left -= 1;
         self.retired += 1;
     }
-
-    fn instructions(&self) -> Option<u64> {
-        None
-    }
 }
 
 /// Instructions after which a translation is asked for again.
 const MOST_INTERPRETED: u64 = 10_000;
 
-/// Bytes of stack that a call of translated code needs at least, so that a function that calls nothing runs.
+/// Bytes of stack that a call of translated code needs at least. They suffice for a function
+/// without calls.
 pub const LEAST_STACK: usize = 2048;
 
-/// Interprets from `hart.pc` until translated code can be called; the first instruction in any case, if
-/// translated code has left it to the interpreter (`interpret`). The host address of what to call, or why
-/// there is nothing to be called.
+/// Interprets from the hart's pc until translated code can be called. Returns its host address, or
+/// the reason for which execution cannot go on. `interpret`: the first instruction is one that
+/// translated code has left to the interpreter.
 ///
 /// # Safety
-/// The guest may do what the program may.
+/// The guest may do anything that the program may do.
 #[inline]
 pub unsafe fn advance(
-    hart: &mut Hart,
+    context: &mut Context,
     memory: &Identity,
     code: &CodeRegion,
     lookup: Lookup,
     mut interpret: bool,
 ) -> Result<u64, Exit> {
     loop {
+        let hart = &mut context.hart;
         if !code.contains(hart.pc) {
             return Err(Exit::Leave);
         }
-        // Translated code takes the rounding mode for the host's.
+        // Translated code assumes that MXCSR has the rounding mode.
         if hart.frm == 0 {
             hart.pc &= !1;
             if !interpret {
                 // SAFETY: by contract.
-                let entry = unsafe { lookup(hart, hart.pc) };
+                let entry = unsafe { lookup(context, context.hart.pc) };
                 if entry != 0 {
                     return Ok(entry);
                 }
             }
         }
-        let exit = interpret_some(hart, memory, code, std::mem::take(&mut interpret));
+        let exit = interpret_some(context, memory, code, std::mem::take(&mut interpret));
         if exit != Exit::Budget {
             return Err(exit);
         }
     }
 }
 
-/// Interprets one instruction, or as many as are due before translated code is looked for again: with a rounding mode of
-/// its own, all.
+/// Interprets one instruction, or up to the point where the dispatch loop looks for translated code
+/// again. If the hart has a rounding mode that MXCSR lacks, this point is the end of the run.
 #[inline(never)]
-fn interpret_some(hart: &mut Hart, memory: &Identity, code: &CodeRegion, one: bool) -> Exit {
+fn interpret_some(context: &mut Context, memory: &Identity, code: &CodeRegion, one: bool) -> Exit {
+    let hart = &mut context.hart;
     if hart.frm != 0 {
-        let mut counter = InstructionCounter::default();
-        let exit = interpreter(hart, memory, code, &mut counter);
-        hart.retired = hart.retired.wrapping_add(counter.count);
+        let mut core = ProcessCore::counting(memory, code);
+        let exit = interpreter(hart, &mut core, &mut NoObserver, &mut Unlimited);
+        context.retired = context.retired.wrapping_add(core.instructions());
         return exit;
     }
     let mut until = Until {
@@ -95,32 +95,38 @@ fn interpret_some(hart: &mut Hart, memory: &Identity, code: &CodeRegion, one: bo
         jump: true,
         retired: 0,
     };
-    let exit = interpreter(hart, memory, code, &mut until);
-    hart.retired = hart.retired.wrapping_add(until.retired);
+    let exit = interpreter(
+        hart,
+        &mut ProcessCore::new(memory, code),
+        &mut NoObserver,
+        &mut until,
+    );
+    context.retired = context.retired.wrapping_add(until.retired);
     exit
 }
 
-/// Executes from `hart.pc` like [`flick_engine::run()`], by translated code where there is some. Translated
-/// code does not use the stack below `stack_limit` for calls, as far as it can help it.
+/// Executes from the hart's pc like [`flick_engine::run()`], by translated code where it exists.
+/// Calls in translated code do not use the stack below `stack_limit`. They always have
+/// [`LEAST_STACK`] bytes, even if that leads below the limit.
 ///
 /// # Safety
-/// Translations that `lookup` gives are alive and of code that is what it was; the guest may do what the
-/// program may.
+/// Translations that `lookup` gives are alive, and their guest code has not changed. The guest may
+/// do anything that the program may do.
 pub unsafe fn run(
-    hart: &mut Hart,
+    context: &mut Context,
     memory: &Identity,
     code: &CodeRegion,
     lookup: Lookup,
     stack_limit: u64,
 ) -> Exit {
-    hart.host_limit = stack_limit;
+    context.host_limit = stack_limit;
     let mut interpret = false;
     loop {
         // SAFETY: by contract.
-        match unsafe { advance(hart, memory, code, lookup, interpret) } {
+        match unsafe { advance(context, memory, code, lookup, interpret) } {
             Ok(entry) => {
                 // SAFETY: by contract.
-                let reason = unsafe { glue::enter(hart, entry) };
+                let reason = unsafe { glue::enter(context, entry) };
                 interpret = reason == Reason::Interpret as u64;
             }
             Err(exit) => return exit,

@@ -200,8 +200,8 @@ fn remove_unreached(blocks: &mut Vec<Block>) {
     }
 }
 
-/// Gives ways to a return on which nothing was called a copy of their own: what the function has saved need
-/// not be loaded again there (`simplify/stack.rs`).
+/// Gives ways to a return on which nothing was called a copy of their own: what the function has
+/// saved need not be loaded again there (`simplify/stack.rs`).
 fn split_returns(blocks: &mut Vec<Block>) {
     const MOST_INSNS: usize = 20;
     const MOST_COPIES: usize = 4;

@@ -1,9 +1,10 @@
-//! The ways between Rust, translated code and the interpreter's functions.
+//! Code between Rust, translated code and the interpreter's functions.
 //!
-//! See [`super::registers`] for what is where at calls and returns.
+//! [`super::registers`] has the places of guest registers at calls and returns.
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
+use crate::context::Context;
 use crate::dispatch::LEAST_STACK;
 use crate::registers::HART_BIAS;
 use crate::unwind;
@@ -11,9 +12,9 @@ use flick_engine::Hart;
 use flick_engine::fp;
 use flick_riscv::Insn;
 
-/// Finds the host address for a guest or host address that is about to be called, with the hart's
-/// argument registers as they are; 0: who has called translated code has to see to it.
-pub type Lookup = unsafe extern "C" fn(hart: *mut Hart, target: u64) -> u64;
+/// Finds the host address for a guest or host address that is about to be called. The hart has the
+/// argument registers. 0: the caller of translated code makes the call.
+pub type Lookup = unsafe extern "C" fn(context: *mut Context, target: u64) -> u64;
 
 const fn x(number: usize) -> i32 {
     (offset_of!(Hart, x) + 8 * number) as i32 - HART_BIAS
@@ -22,8 +23,8 @@ const fn f(number: usize) -> i32 {
     (offset_of!(Hart, f) + 8 * number) as i32 - HART_BIAS
 }
 const PC: i32 = offset_of!(Hart, pc) as i32 - HART_BIAS;
-const HOST_LIMIT: i32 = offset_of!(Hart, host_limit) as i32 - HART_BIAS;
-const HOST_SAVED: i32 = offset_of!(Hart, host_saved) as i32 - HART_BIAS;
+const HOST_LIMIT: i32 = offset_of!(Context, host_limit) as i32 - HART_BIAS;
+const HOST_SAVED: i32 = offset_of!(Context, host_saved) as i32 - HART_BIAS;
 
 /// a0 to a5 and fa0 to fa7 to the hart.
 macro_rules! store_arguments {
@@ -52,7 +53,8 @@ macro_rules! load_arguments {
     };
 }
 
-/// Unwind information: the frame that called translated code, by way of the hart (see [`unwind`]).
+/// Unwind information: the frame that called translated code, found through the context (see
+/// [`unwind`]).
 macro_rules! from_hart {
     () => {
         concat!(
@@ -66,7 +68,7 @@ macro_rules! from_hart {
     };
 }
 
-/// A function without a frame of its own on the way between translated code and others.
+/// A function without a frame, between translated code and other code.
 macro_rules! glue {
     ($(#[$doc:meta])* $name:ident: $($line:expr),+ ; $($operand:tt)*) => {
         $(#[$doc])*
@@ -98,15 +100,17 @@ macro_rules! glue {
     };
 }
 
-const WORDS: usize = size_of::<Hart>() / 8;
-/// Of `enter`: the hart's copy and the address of the original; keeps rsp a multiple of 16.
-const FRAME: usize = (size_of::<Hart>() + 8).next_multiple_of(16);
+const WORDS: usize = size_of::<Context>() / 8;
+/// Bytes of the frame of `enter`: the context's copy, the address of the original, and padding to a
+/// multiple of 16.
+const FRAME: usize = (size_of::<Context>() + 8).next_multiple_of(16);
 
-/// Calls translated code at `entry` with the registers of the hart. Returns a
-/// [`Reason`](super::code::Reason); all registers are in the hart then. Meanwhile they are in a copy of it.
-/// A function that calls nothing runs whatever `hart.host_limit` says.
+/// Calls translated code at `entry` with the registers of the hart, and returns a
+/// [`Reason`](super::code::Reason). Translated code works on a copy of the context. At the return
+/// all registers are in the hart again. `Context::host_limit` does not stop a function without
+/// calls.
 #[unsafe(naked)]
-pub unsafe extern "C" fn enter(hart: *mut Hart, entry: u64) -> u64 {
+pub unsafe extern "C" fn enter(context: *mut Context, entry: u64) -> u64 {
     naked_asm!(
         ".cfi_startproc",
         "push rbp",
@@ -164,15 +168,18 @@ pub unsafe extern "C" fn enter(hart: *mut Hart, entry: u64) -> u64 {
     )
 }
 
-// How translated code is called: the hart is at rsp, a multiple of 16, `rbp` is the hart's (plus
-// [`HART_BIAS`]), and `hart.host_saved` is what the caller's caller has in these registers. It comes back
-// behind that call, with rbp and rsp as they were, in one of two ways: r11 is the address of [`leave`], all
-// registers are in the hart and eax is the reason; or r11 is the guest's address that was returned to, and
-// results and saved registers are where they are at a guest's return. Who does not wait for that address
-// calls [`returned`], and control comes back in the first way.
+// How translated code is called: the context is at rsp, a multiple of 16. `rbp` is its address plus
+// [`HART_BIAS`]. `Context::host_saved` has rbx and r12 to r15 of the caller's caller. Control comes
+// back after that call, with rbp and rsp as they were. r11 tells two cases apart:
+//
+// - r11 is the address of [`leave`]: all registers are in the hart, and eax is the reason.
+//
+// - r11 is the guest address to which the guest has returned: results and saved registers are where
+//   they are at a guest's return. A caller that did not expect this address calls [`returned`],
+//   which leads to the first case.
 
 glue!(
-    /// To translated code at the address in r10, with the registers of the hart.
+    /// Enters translated code at the address in r10 with the registers of the hart.
     go_in:
     "mov rax, [rbp + {pc}]",
     load_arguments!(),
@@ -195,8 +202,8 @@ glue!(
 );
 
 glue!(
-    /// A function has returned to the guest address in r11, where nobody waits; its results are in
-    /// registers.
+    /// A function has returned to the guest address in r11, and no translated caller expects that.
+    /// Its results are in registers.
     returned:
     "mov [rbp + {a0}], rax",
     "mov [rbp + {a0} + 8], rdx",
@@ -209,7 +216,7 @@ glue!(
 );
 
 glue!(
-    /// The same; its results are in the hart.
+    /// The same, with the results in the hart.
     elsewhere:
     "mov [rbp + {ra}], r11",
     "mov [rbp + {pc}], r11",
@@ -220,7 +227,7 @@ glue!(
 );
 
 glue!(
-    /// What callees keep goes to the hart, and execution goes on at `hart.pc`.
+    /// Stores the registers that callees save to the hart. Execution goes on at `hart.pc`.
     leave_with_saved:
     "mov [rbp + {s0}], rbx",
     "mov [rbp + {s1}], r12",
@@ -236,11 +243,12 @@ glue!(
 );
 
 glue!(
-    /// Back behind the call of translated code with the reason in eax; the hart has all registers but sp.
+    /// Returns to the caller of translated code with the reason in eax. The hart has all registers
+    /// but sp.
     leave:
     "mov [rbp + {sp}], r15",
     "lea rsp, [rbp - {bias}]",
-    // Nobody has used the place of the return address, though it may have been returned to.
+    // The return address is still in its place, even if a function has returned to it.
     "lea r11, [rip + {leave}]",
     "jmp [rsp - 8]";
     sp = const x(2),
@@ -249,8 +257,8 @@ glue!(
 );
 
 glue!(
-    /// At a call, or a function's entry, of the address in rax: goes on there by way of who called translated
-    /// code, with the frames of the host cut off.
+    /// At a call or a function's entry, with the target in rax: cuts off the host's frames, and
+    /// lets the caller of translated code go on at the target.
     leave_at_call:
     store_arguments!(),
     "mov [rbp + {ra}], r11",
@@ -264,8 +272,8 @@ glue!(
 );
 
 glue!(
-    /// A call of the address in rax, for which translated code knows no host address; the [`Lookup`] is in
-    /// r10. Entered by `call`, or by `jmp` in the place of a tail call.
+    /// A call of the address in rax, for which translated code knows no host address; the
+    /// [`Lookup`] is in r10. Entered by `call`, or by `jmp` in the place of a tail call.
     slow_call:
     store_arguments!(),
     "mov [rbp + {ra}], r11",
@@ -292,15 +300,18 @@ glue!(
     leave_with_saved = sym leave_with_saved,
 );
 
-/// A floating-point instruction by its word, with the contents of its registers.
+/// A floating-point instruction by its word, with the contents of its registers. In the engine's
+/// section, since an unmasked exception traps in here.
+#[unsafe(link_section = "flick_engine")]
+#[inline(never)]
 pub unsafe extern "C" fn helper(a: u64, b: u64, c: u64, word: u64) -> u64 {
     // SAFETY: translated code passes the words of instructions that the decoder made.
     fp::execute(unsafe { Insn::from_word(word) }, a, b, c)
 }
 
 glue!(
-    /// [`helper`] for the value at `rsp + 8` and the instruction at `rsp + 16`; the result takes the value's
-    /// place, and all registers stay as they are.
+    /// [`helper`] for the value at `rsp + 8` and the instruction at `rsp + 16`; the result takes
+    /// the value's place, and all registers stay as they are.
     convert:
     "push rbx",
     "mov rbx, rsp",
@@ -367,3 +378,21 @@ glue!(
     "ret";
     helper = sym helper,
 );
+
+#[cfg(test)]
+mod tests {
+    use super::helper;
+
+    unsafe extern "C" {
+        static __start_flick_engine: u8;
+        static __stop_flick_engine: u8;
+    }
+
+    /// Where a debugger or a handler of SIGFPE looks for guest code.
+    #[test]
+    fn the_helper_is_in_the_engines_section() {
+        assert_eq!(flick_engine::SECTION, "flick_engine");
+        let section = &raw const __start_flick_engine as u64..&raw const __stop_flick_engine as u64;
+        assert!(section.contains(&(helper as *const () as u64)));
+    }
+}

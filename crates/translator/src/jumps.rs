@@ -1,5 +1,7 @@
-//! Where jumps through registers lead: where the function's makers say, or anywhere; those by a table that never
-//! changes are decided by its index.
+//! The targets of jumps through registers.
+//!
+//! The compiler has recorded the targets, or else they may be anywhere. A jump by a table that never
+//! changes is decided by the table's index.
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -13,10 +15,12 @@ use flick_riscv::{Class, Insn, Op};
 /// A jump by a table that never changes: the address follows from the index alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Indexed {
-    /// The instruction of the block that makes the address of the entry, and the register with the index.
+    /// The instruction of the block that makes the address of the entry, and the register with the
+    /// index.
     pub address: usize,
     pub index: Reg,
-    /// The instruction that loads the entry, and the registers of which only it and the jump have a use.
+    /// The instruction that loads the entry, and the registers of which only it and the jump have a
+    /// use.
     pub load: usize,
     pub scratch: Regs,
     /// Where each index leads; 0: nowhere.
@@ -46,7 +50,8 @@ pub struct Jumps<'a> {
     program: &'a dyn Program,
     range: Range<u64>,
     tables: OnceCell<Tables>,
-    /// Addresses that registers which callees keep have in the whole function once they have been set.
+    /// Addresses that registers which callees keep have in the whole function once they have been
+    /// set.
     kept: OnceCell<BTreeMap<Reg, u64>>,
 }
 
@@ -129,8 +134,9 @@ impl<'a> Jumps<'a> {
         }
     }
 
-    /// A jump of which nobody has said anything, if it looks like one by table: its address was added up or
-    /// loaded there by an index, where a tail call loads it from a constant's place or an object.
+    /// A jump of which nobody has said anything, if it looks like one by table: its address was
+    /// added up or loaded there by an index, where a tail call loads it from a constant's place or
+    /// an object.
     fn by_own_table(&self, insns: &[(u64, Insn)], reg: Reg) -> Option<Leads> {
         let tables = self.tables();
         if tables.all.is_empty() {
@@ -169,8 +175,8 @@ impl<'a> Jumps<'a> {
         Some(to(targets, self.indexed(&known, at)))
     }
 
-    /// `at` makes the address of the jump at the end of `insns`: it adds a loaded offset to a base, or loads the
-    /// address; `sh2add` or `sh3add` makes the place of what is loaded.
+    /// `at` makes the address of the jump at the end of `insns`: it adds a loaded offset to a base,
+    /// or loads the address; `sh2add` or `sh3add` makes the place of what is loaded.
     fn indexed(&self, known: &Known, at: usize) -> Option<Indexed> {
         /// Indices that are tried.
         const MOST: u64 = 4096;
@@ -286,8 +292,8 @@ fn constant(insns: &[(u64, Insn)], reg: Reg) -> Option<u64> {
     is_address.then(|| pc.wrapping_add(high.imm()).wrapping_add(insn.imm()))
 }
 
-/// The registers that callees keep which are set to one address by `auipc` and `addi`, and otherwise only
-/// restored from where the function has saved them.
+/// The registers that callees keep which are set to one address by `auipc` and `addi`, and
+/// otherwise only restored from where the function has saved them.
 fn kept(starts: &BTreeMap<u64, Insn>) -> BTreeMap<Reg, u64> {
     let mut saved: BTreeMap<Reg, u64> = BTreeMap::new();
     let mut set: BTreeMap<Reg, Vec<Option<u64>>> = BTreeMap::new();
@@ -393,7 +399,8 @@ mod tests {
     #[test]
     fn only_what_is_said_is_all() {
         let (first, last) = (START + 8, START + 4 * 7);
-        // The makers name a target that the table lacks, and one that is no instruction of the function.
+        // The makers name a target that the table lacks, and one that is no instruction of the
+        // function.
         let more = [last, START, first, START + 0x1000];
         for (said, want, all) in [
             (None, vec![first, last], false),

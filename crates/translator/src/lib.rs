@@ -1,15 +1,38 @@
 //! The translator: RV64 functions to x86-64 code (`docs/translator.md`).
 //!
-//! A translation is a host function for one guest address: a function's entry, or any address in it where
-//! the interpreter or an unwinder goes on. All that a guest frame is lies in guest registers and guest
-//! memory, so that a translation needs nothing but the hart, and the host's frames may be cut off at any
-//! call. [`run()`] is the loop around translations: it enters the one for `hart.pc`, and when that comes
-//! back without having returned to a translated caller, looks at `hart.pc` again.
+//! In comes a [`Program`], which gives decoded instructions and the bounds of functions. Out goes
+//! host code in a code cache, with a table of the guest's registers ([`StateTable`]). [`run()`] and
+//! [`advance`] execute a hart by it. The files, in the order of the data:
 //!
-//! Exactness: at an access that faults the table of its translation says where every live guest register
-//! is ([`StateTable::restore`]).
+//! | file | subject |
+//! |---|---|
+//! | `program.rs` | [`Program`]: what the translator asks about guest code |
+//! | `translator.rs` | [`Translator`]: all translations of a process |
+//! | `function.rs`, `jumps.rs`, `tables.rs`, `thunk.rs` | a function's blocks, and where its jumps lead |
+//! | `liveness.rs` | guest registers that are read later |
+//! | `lower/` | guest instructions to SSA (`code.rs`) |
+//! | `simplify/`, `moves.rs` | the code before and after the allocation of registers |
+//! | `registers.rs` | which host register holds which guest register |
+//! | `emit/`, `features.rs` | x86-64 code |
+//! | `state.rs`, `unwind.rs` | where guest registers are at a fault; unwind information |
+//! | `code_cache.rs`, `targets.rs` | the place of code, and where calls through registers lead |
+//! | `context.rs`, `glue.rs`, `dispatch.rs` | [`Context`], entering and leaving translated code, the dispatch loop |
+//! | `listing.rs` | [`Listing`]: a translation as text, without a run |
+//! | `valgrind.rs` | requests to valgrind |
+//!
+//! A translation is a host function for one guest address: a function's entry, or any address in it
+//! where the interpreter or an unwinder goes on. A guest frame lies wholly in guest registers and
+//! guest memory. So a translation needs nothing but the [`Context`], and the host's frames may be
+//! cut off at any call. [`run()`] enters the translation for `hart.pc`. When the translation comes
+//! back without having returned to a translated caller, [`run()`] looks at `hart.pc` again.
+//!
+//! Exactness: at an access that faults the table of its translation says where every live guest
+//! register is ([`StateTable::restore`]).
+#![warn(missing_docs)]
+
 mod code;
 mod code_cache;
+mod context;
 mod dispatch;
 mod emit;
 mod features;
@@ -33,6 +56,7 @@ pub mod valgrind;
 
 pub use code::Reason;
 pub use code_cache::pages_for;
+pub use context::Context;
 pub use dispatch::{LEAST_STACK, advance, run};
 pub use emit::trace::{Part, Span};
 pub use glue::{Lookup, go_in, leave, leave_at_call, returned};

@@ -1,7 +1,7 @@
-//! What the translator makes of a function, as text, without running it.
+//! A function's translation as text, without a run.
 //!
-//! The code is made for a place in reach of the engine's own functions, as in a process; addresses in it
-//! are shown from its start, those of guest code as they are.
+//! The code is made for a place that reaches the engine's own functions, as in a process. Its addresses
+//! are shown from the start of the translation, and guest addresses as they are.
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,6 +12,7 @@ use iced_x86::{
     Instruction, Mnemonic, OpKind, Register, SymbolResolver, SymbolResult,
 };
 
+use crate::context::Context;
 use crate::emit::trace::{Part, Span};
 use crate::emit::{Emitter, Surroundings};
 use crate::glue;
@@ -49,6 +50,7 @@ pub struct Line {
     pub len: usize,
     /// The guest instruction that it was made for.
     pub guest: u64,
+    /// The part of the translation that has it.
     pub part: Part,
     /// In AT&T's syntax.
     pub text: String,
@@ -263,8 +265,8 @@ fn in_hart(displacement: i64) -> Option<String> {
         _ if within(offset_of!(Hart, x), 256) => name(REGISTERS, offset_of!(Hart, x)),
         _ if within(offset_of!(Hart, f), 256) => name(FLOAT_REGISTERS, offset_of!(Hart, f)),
         _ if offset == offset_of!(Hart, pc) => "pc".to_owned(),
-        _ if offset == offset_of!(Hart, retired) => "retired".to_owned(),
-        _ if offset == offset_of!(Hart, host_limit) => "host_limit".to_owned(),
+        _ if offset == offset_of!(Context, retired) => "retired".to_owned(),
+        _ if offset == offset_of!(Context, host_limit) => "host_limit".to_owned(),
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! Which guest registers are read later, and which a call can hand over.
+//! Liveness: the guest registers that are read later, and those that a call can pass on.
 use std::ops::Range;
 
 use crate::function::{Block, End, Flow, Function, flow};
@@ -34,8 +34,8 @@ impl Summary {
         ..Self::UNKNOWN
     };
 
-    /// From sets of which bits 0 to 7 are a0 to a7 and bits 8 to 15 fa0 to fa7. `chain`, `calls_chain`: with t2 among
-    /// the arguments, and among those of its calls.
+    /// From sets of which bits 0 to 7 are a0 to a7 and bits 8 to 15 fa0 to fa7. `chain`,
+    /// `calls_chain`: with t2 among the arguments, and among those of its calls.
     pub fn declared(
         [arguments, results, calls]: [u16; 3],
         [chain, calls_chain]: [bool; 2],
@@ -75,8 +75,9 @@ pub struct Liveness<'a> {
 }
 
 impl Liveness<'_> {
-    /// Alive before a block's `n`th instruction, of what is alive `after` it; `defined` are the registers that
-    /// have a value there. What a callee keeps for its caller is in its place at every call.
+    /// Alive before a block's `n`th instruction, of what is alive `after` it; `defined` are the
+    /// registers that have a value there. What a callee keeps for its caller is in its place at
+    /// every call.
     pub fn before(&self, block: &Block, n: usize, after: Regs, defined: Regs) -> Regs {
         let (pc, insn) = block.insns[n];
         match flow(pc, insn, self.range) {
@@ -110,8 +111,9 @@ impl Liveness<'_> {
         }
     }
 
-    /// What a function gets from this one. What its makers say of its calls is about those that they know: code
-    /// that the compiler has shared between functions, and jumps to, may read anything.
+    /// What a function gets from this one. What its makers say of its calls is about those that
+    /// they know: code that the compiler has shared between functions, and jumps to, may read
+    /// anything.
     pub fn handed_over(&self, callee: Summary) -> Regs {
         if callee.is_certain || callee == Summary::MIDDLE {
             callee.reads

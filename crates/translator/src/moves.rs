@@ -1,7 +1,8 @@
 //! Drops moves between registers and stack slots that change nothing.
 //!
-//! The allocator gives the parts of a value's life places of their own and moves it between them. A value that a loop
-//! only reads may so be stored on every way round to the slot from which it came.
+//! The allocator divides a value's life into parts with places of their own, and moves the value
+//! between the places. So a loop that only reads a value may store it, on every way round, to the slot
+//! from which it came.
 use std::collections::BTreeSet;
 
 use regalloc2::{

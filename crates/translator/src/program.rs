@@ -1,4 +1,4 @@
-//! What the translator asks of the program whose code it translates.
+//! The translator's questions about the program whose code it translates.
 use std::ops::Range;
 
 use crate::liveness::Summary;
@@ -24,9 +24,10 @@ pub trait Program {
     /// `len` bytes (4 or 8) at `address`, little-endian, if they never change.
     fn constant(&self, address: u64, len: u64) -> Option<u64>;
 
-    /// Where the `jr` at `pc` leads, if the makers of its function have said: to one of these addresses of the
-    /// function and nowhere else, or, if there are none, out of it, as a tail call. Of any other `jr` nothing is
-    /// known: it may lead to any instruction, and every register may be read there.
+    /// Where the `jr` at `pc` leads, if the makers of its function have said: to one of these
+    /// addresses of the function and nowhere else, or, if there are none, out of it, as a tail
+    /// call. Of any other `jr` nothing is known: it may lead to any instruction, and every register
+    /// may be read there.
     fn jump(&self, _pc: u64) -> Option<Vec<u64>> {
         None
     }
@@ -36,7 +37,7 @@ pub trait Program {
         None
     }
 
-    /// The meaning of a jump to an address, if it is the same at all times. Guest code is always at home in
-    /// [`Program::insn`].
+    /// The meaning of a jump to an address, if it is the same at all times. Guest code is always at
+    /// home in [`Program::insn`].
     fn resolve(&self, target: u64) -> Option<Target>;
 }

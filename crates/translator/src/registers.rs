@@ -1,12 +1,14 @@
-//! Which host registers hold what, and the sets of guest registers.
+//! The host registers of translated code, and sets of guest registers.
 //!
-//! Everywhere in translated code `rbp` points into the hart ([`HART_BIAS`] behind its start), `r15` is the
-//! guest's sp, `rsp` the host's stack with return addresses and spilled values. At calls and at entries
-//! guest registers are where [`home`] says; at returns the results are where [`result_home`] says. Guest
-//! registers without a home are in the hart at calls, entries and returns.
+//! Everywhere in translated code `rbp` points into the hart ([`HART_BIAS`] after its start), and `r15`
+//! is the guest's sp. `rsp` points to the host's stack, which has return addresses and spilled values.
+//! At calls and entries, guest registers are where [`home`] says. At returns, the results are where
+//! [`result_home`] says. Guest registers without a home are in the hart at calls, entries and
+//! returns.
 use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 
-/// A set of guest registers: x1 to x31 are bits 1 to 31, f0 to f31 bits 32 to 63. Bit 0 is never set.
+/// A set of guest registers: x1 to x31 are bits 1 to 31, f0 to f31 bits 32 to 63. Bit 0 is never
+/// set.
 pub type Regs = u64;
 
 pub const ALL: Regs = !1;
@@ -51,9 +53,11 @@ const SAVED_NUMBERS: Regs = 0x0ffc_0300;
 pub const SAVED: Regs = SAVED_NUMBERS | SAVED_NUMBERS << 32 | bit(SP) | bit(GP) | bit(TP);
 /// a0 to a7, fa0 to fa7.
 pub const ARGUMENTS: Regs = 0xff << A0 | 0xff << FA0;
-/// What a function may find set besides: t1 and t2 of calls by signature, t2 of those with a static chain.
+/// What a function may find set besides: t1 and t2 of calls by signature, t2 of those with a static
+/// chain.
 pub const HIDDEN_ARGUMENTS: Regs = 0b11 << 6;
-/// t0, t3 to t6, ft0 to ft11: nobody's at a call, but not where a jump leads into a function's middle.
+/// t0, t3 to t6, ft0 to ft11: nobody's at a call, but not where a jump leads into a function's
+/// middle.
 pub const TEMPORARIES: Regs = bit(T0) | 0xf << 28 | 0xff << 32 | 0xf << 60;
 pub const RESULTS: Regs = bit(A0) | bit(A1) | bit(FA0) | bit(FA1);
 /// Registers that are no values of the SSA form: sp is `r15`, gp and tp are always in the hart.
@@ -147,8 +151,8 @@ pub fn environment() -> MachineEnv {
     }
 }
 
-/// What a call leaves nothing in. Guest functions keep `rbx` and `r12` to `r14` for their callers, by the
-/// guest's own convention; functions of the host by theirs.
+/// What a call leaves nothing in. Guest functions keep `rbx` and `r12` to `r14` for their callers,
+/// by the guest's own convention; functions of the host by theirs.
 pub fn call_clobbers() -> PRegSet {
     let ints = CALLER_SAVED
         .iter()

@@ -1,8 +1,9 @@
 //! Where guest registers are at each instruction that may raise a signal.
 //!
-//! The table of one translation is a sequence of records in ascending order of host addresses: LEB128
-//! numbers for the distance from the record before, the guest address (from the function's entry, signed),
-//! the count of places, and for each place its register with flags and its operands.
+//! The table of one translation is a sequence of records in ascending order of host addresses:
+//! LEB128 numbers for the distance from the record before, the guest address (from the function's
+//! entry, signed), the count of places, and for each place its register with flags and its
+//! operands.
 mod text;
 
 use regalloc2::Allocation;
@@ -197,8 +198,9 @@ const SAVED_FIRST: [Reg; 5] = [RA, 8, 9, 18, 19];
 
 const ENTRIES: usize = 1 << 16;
 
-/// All translations, in ascending order of host addresses. It only grows, so that handlers of signals read
-/// it without a lock; what it leads to stays. `gdb/flick.py` reads it too, and the tables of translations.
+/// All translations, in ascending order of host addresses. It only grows, so that handlers of
+/// signals read it without a lock; what it leads to stays. `gdb/flick.py` reads it too, and the
+/// tables of translations.
 #[repr(C)]
 pub struct StateTable {
     count: AtomicUsize,
@@ -229,15 +231,16 @@ impl StateTable {
         (pc < entry.end.load(Ordering::Relaxed)).then_some(entry)
     }
 
-    /// The guest address where the translation with host code at `pc` is entered, and its host addresses.
+    /// The guest address where the translation with host code at `pc` is entered, and its host
+    /// addresses.
     pub fn translation_at(&self, pc: u64) -> Option<(u64, Range<u64>)> {
         let entry = self.find(pc)?;
         let host = entry.start.load(Ordering::Relaxed)..entry.end.load(Ordering::Relaxed);
         Some((entry.guest.load(Ordering::Relaxed), host))
     }
 
-    /// Invalidates the translations of guest addresses that are `named`, and returns their host addresses. By
-    /// who has the translator alone.
+    /// Invalidates the translations of guest addresses that are `named`, and returns their host
+    /// addresses. By who has the translator alone.
     pub(crate) fn invalidate(&self, named: impl Fn(u64) -> bool) -> Vec<Range<u64>> {
         let count = self.count.load(Ordering::Relaxed).min(ENTRIES);
         let mut gone = vec![];
@@ -248,7 +251,8 @@ impl StateTable {
                 entry.end.store(start, Ordering::Relaxed);
                 gone.push(start..end);
                 let bytes = entry.bytes.load(Ordering::Relaxed);
-                // SAFETY: leaked by `push`. Who reads it now handles a fault of code that is closed.
+                // SAFETY: leaked by `push`. Who reads it now handles a fault of code that is
+                // closed.
                 drop(unsafe {
                     let bytes =
                         ptr::slice_from_raw_parts_mut(bytes, entry.len.load(Ordering::Relaxed));
@@ -259,8 +263,8 @@ impl StateTable {
         gone
     }
 
-    /// Drops invalidated entries from the end, and returns the address where the next code may begin, at
-    /// least `floor`.
+    /// Drops invalidated entries from the end, and returns the address where the next code may
+    /// begin, at least `floor`.
     pub(crate) fn shrink(&self, next: u64, floor: u64) -> u64 {
         let mut next = next;
         while let Some(last) = self.count.load(Ordering::Relaxed).checked_sub(1) {
@@ -275,8 +279,8 @@ impl StateTable {
         next
     }
 
-    /// The guest's registers where code at `pc` was interrupted by a fault of its own: its hart with those that
-    /// are alive there, sp and pc. `None`: no translated access. Async-signal-safe.
+    /// The guest's registers where code at `pc` was interrupted by a fault of its own: its hart
+    /// with those that are alive there, sp and pc. `None`: no translated access. Async-signal-safe.
     ///
     /// # Safety
     /// `host` is what the interrupted code had.
@@ -292,8 +296,8 @@ impl StateTable {
         };
         // SAFETY: translated code has its hart there.
         let mut state = unsafe { *((host.int[RBP] - HART_BIAS as u64) as *const Hart) };
-        // While a function saves registers nobody reads them any more, so that no record has them; unwind
-        // information may still want them.
+        // While a function saves registers nobody reads them any more, so that no record has them;
+        // unwind information may still want them.
         for reg in SAVED_FIRST {
             if let Some(home) = home(reg) {
                 state.x[reg] = host.int[home.hw_enc()];
@@ -304,12 +308,12 @@ impl StateTable {
     }
 }
 
-/// Fills in the guest registers and the guest's pc where host code at `offset` of the translation was
-/// interrupted; false: no signal of the guest's can come from there.
+/// Fills in the guest registers and the guest's pc where host code at `offset` of the translation
+/// was interrupted; false: no signal of the guest's can come from there.
 ///
 /// # Safety
-/// The registers are those of code of this translation that was interrupted at `offset`: its stack is
-/// there.
+/// The registers are those of code of this translation that was interrupted at `offset`: its stack
+/// is there.
 unsafe fn restore(bytes: &[u8], offset: u32, host: &HostRegisters, hart: &mut Hart) -> bool {
     let mut reader = Reader { bytes };
     let (mut at, mut pc) = (0, 0u64);

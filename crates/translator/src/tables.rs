@@ -15,9 +15,10 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Every table of offsets or addresses that a constant of the function leads to. What is no table of this
-    /// function ends at its first entry, and a target too many does no harm: where `jr` goes is decided by the
-    /// address that the guest computes. There may be other tables, and tables with more entries than are seen.
+    /// Every table of offsets or addresses that a constant of the function leads to. What is no
+    /// table of this function ends at its first entry, and a target too many does no harm: where
+    /// `jr` goes is decided by the address that the guest computes. There may be other tables, and
+    /// tables with more entries than are seen.
     pub fn of(program: &dyn Program, range: &Range<u64>) -> Self {
         let mut by_base = BTreeMap::new();
         let mut high: [Option<u64>; 32] = [None; 32];
@@ -48,9 +49,11 @@ impl Tables {
     }
 }
 
-/// Targets of the table at `base`: it is one as long as its entries lead into the function, or nowhere.
+/// Targets of the table at `base`: it is one as long as its entries lead into the function, or
+/// nowhere.
 fn table_at(program: &dyn Program, base: u64, starts: &BTreeMap<u64, Insn>, end: u64) -> Vec<u64> {
-    // What is never taken leads to where code that cannot be reached would stand, behind the function.
+    // What is never taken leads to where code that cannot be reached would stand, behind the
+    // function.
     let is_entry = |&target: &u64| starts.contains_key(&target) || target == end;
     let offsets = (0..).map_while(|n| {
         let offset = program.constant(base.wrapping_add(4 * n), 4)?;

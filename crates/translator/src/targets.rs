@@ -1,8 +1,8 @@
 //! Where jumps through registers lead: a table that translated code reads and the translator fills.
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Guest or host address, and the host address of what to call for it. A slot in use is not changed but
-/// by [`Targets::invalidate`].
+/// Guest or host address, and the host address of what to call for it. A slot in use is not changed
+/// but by [`Targets::invalidate`].
 #[repr(C, align(16))]
 pub struct Slot {
     target: AtomicU64,
@@ -12,11 +12,13 @@ pub struct Slot {
 const COUNT: usize = 1 << 15;
 /// These bits of an address choose its slot: instructions are at even addresses.
 pub const MASK: u32 = (COUNT as u32 - 1) << 1;
-/// Times what [`MASK`] leaves of an address is the distance of its slot from the start of the table.
+/// Times what [`MASK`] leaves of an address is the distance of its slot from the start of the
+/// table.
 pub const SCALE: u32 = size_of::<Slot>() as u32 / 2;
 /// Slots that a target may be in, from its own on. Translated code looks at the first only.
 const PROBES: usize = 8;
 
+/// A table of host addresses by guest address, for calls through registers.
 #[repr(C)]
 pub struct Targets {
     slots: [Slot; COUNT],
@@ -30,8 +32,8 @@ fn places(target: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Targets {
-    /// Call once, on zeroes: address 0 is no target, but its slot would look as if it were. It gets a target
-    /// that is looked for elsewhere.
+    /// Call once, on zeroes: address 0 is no target, but its slot would look as if it were. It gets
+    /// a target that is looked for elsewhere.
     pub(crate) fn init(&self) {
         const OF_ANOTHER_SLOT: u64 = 2;
         self.slots[0]
@@ -39,8 +41,8 @@ impl Targets {
             .store(OF_ANOTHER_SLOT, Ordering::Relaxed);
     }
 
-    /// What stands for a target in the middle of a function, which translated code must not find by itself:
-    /// more registers are handed over there than at a call. No address.
+    /// What stands for a target in the middle of a function, which translated code must not find by
+    /// itself: more registers are handed over there than at a call. No address.
     pub(crate) fn middle(target: u64) -> u64 {
         !target
     }

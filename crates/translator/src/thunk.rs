@@ -1,5 +1,5 @@
-//! Entries of a procedure linkage table (RISC-V psABI, "Procedure Linkage Table"): code of no function that
-//! loads an address from the image and jumps there.
+//! Entries of a procedure linkage table (RISC-V psABI, "Procedure Linkage Table"): code of no
+//! function that loads an address from the image and jumps there.
 use crate::program::{Program, Target};
 use flick_riscv::Op;
 

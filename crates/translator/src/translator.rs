@@ -1,7 +1,7 @@
 //! All translations of a process.
 //!
-//! Maps are trees: the standard hash maps ask the kernel for random numbers in each thread, and translations are
-//! made in threads that may have forbidden themselves that.
+//! Maps are trees: the standard hash maps ask the kernel for random numbers in each thread, and
+//! translations are made in threads that may have forbidden themselves that.
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -30,9 +30,9 @@ use flick_engine::fp::env::{mxcsr, set_mxcsr};
 /// To nearest, nothing unmasked (Intel SDM, volume 1, 11.6.4).
 const DEFAULT_MXCSR: u32 = 0x1f80;
 
-/// How far functions that are called by a function are looked into for what they read.
+/// Levels of callees that the translator examines for the arguments that they read.
 const DEPTH: usize = 3;
-/// What the register allocator can number.
+/// Values that the register allocator can number.
 const MOST_VALUES: usize = 1 << 20;
 /// Bytes of the largest function that is translated.
 const LARGEST: u64 = 1 << 18;
@@ -40,17 +40,20 @@ const LARGEST: u64 = 1 << 18;
 /// See [`Translator::trace`].
 pub const TRACE_ROOM: usize = 128;
 
-/// Bytes of what has been made, invalidated since or not.
+/// Bytes that were made, including those that were invalidated since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Of RV64 functions that were translated, each once.
     pub guest: u64,
+    /// Of x86-64 code and its constants.
     pub host: u64,
     /// Of tables of guest registers.
     pub tables: u64,
+    /// How many translations there are; no bytes.
     pub translations: u64,
 }
 
+/// Makes translations, and has all of a process.
 pub struct Translator {
     cache: CodeCache,
     count: bool,
@@ -58,8 +61,9 @@ pub struct Translator {
     environment: regalloc2::MachineEnv,
     /// Host addresses by guest address; `None`: not to be translated.
     entries: BTreeMap<u64, Option<u64>>,
-    /// What direct calls go through until their function is translated, and always if it is the host's. Cells of
-    /// the latter stay: code that calls through one may outlive what is at its address.
+    /// Cells of direct calls. A call goes through a cell until its function is translated, and
+    /// always if the function is the host's. Cells of host functions stay, because code that calls
+    /// through one may outlive the function at its address.
     cells: BTreeMap<Callee, u64>,
     summaries: BTreeMap<u64, Summary>,
     usage: Usage,
@@ -71,8 +75,9 @@ pub struct Translator {
 }
 
 impl Translator {
-    /// With room for `code_size` bytes of code, which asks `lookup` for what is not known. `count`: code counts
-    /// instructions in `hart.retired`.
+    /// A translator with room for `code_size` bytes of code. The code asks `lookup` for targets
+    /// that it does not know. `count`: the code counts instructions in
+    /// [`Context::retired`](crate::Context::retired).
     pub fn new(code_size: usize, count: bool, lookup: Lookup) -> io::Result<Self> {
         features::check()?;
         Ok(Self::with(CodeCache::new(code_size)?, count, lookup))
@@ -110,12 +115,13 @@ impl Translator {
         self.cache.range()
     }
 
+    /// What has been made.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// From now on [`Translator::spans`] are recorded, and [`TRACE_ROOM`] bytes behind each translation's
-    /// instructions are no other's.
+    /// From now on [`Translator::spans`] are recorded, and [`TRACE_ROOM`] bytes behind each
+    /// translation's instructions are no other's.
     pub fn trace(&mut self) {
         self.trace = true;
     }
@@ -126,15 +132,17 @@ impl Translator {
         &self.spans
     }
 
-    /// The host address for a call of `target`, guest code of `program` or an address that it jumps to;
-    /// `None`: [`run()`](crate::run()) has to see to it.
+    /// The host address for a call of `target`, which is guest code of `program` or an address to
+    /// which it jumps. `None`: there is no translation, and [`run()`](crate::run()) interprets or
+    /// leaves.
     pub fn entry(&mut self, program: &dyn Program, target: u64) -> Option<u64> {
         // `jalr` clears bit 0.
         let pc = target & !1;
         let entry = match self.entries.get(&pc) {
             Some(&known) => known?,
             None => {
-                // The allocator of registers weighs in floating point; the guest's flags and modes are its own.
+                // The register allocator computes weights in floating point. The guest's flags and
+                // modes must not change.
                 let guest = mxcsr();
                 set_mxcsr(DEFAULT_MXCSR);
                 let entry = self.translate(program, pc);
@@ -156,7 +164,7 @@ impl Translator {
     /// From here on calls of `target`, which is not guest code, go to `entry`.
     pub fn remember(&mut self, target: u64, entry: u64) {
         self.cache.targets().insert(target, entry);
-        // Who goes through another cell does not hand over the target.
+        // Calls through other cells do not pass on the target.
         if let Some(&cell) = self.cells.get(&Callee::Elsewhere(target)) {
             cell_at(cell).store(entry, Ordering::Release);
         }
@@ -253,8 +261,8 @@ impl Translator {
         (finished.is_exact && !full.get()).then_some(finished)
     }
 
-    /// Invalidates everything of addresses in these ranges: guest code that goes, and what other code is to
-    /// stand at.
+    /// Invalidates all translations and facts of addresses in these ranges: guest code that goes,
+    /// and places to which other code will come.
     pub fn invalidate(&mut self, ranges: &[Range<u64>]) {
         let named = |at: u64| ranges.iter().any(|range| range.contains(&at));
         self.entries.retain(|&guest, _| !named(guest));
@@ -268,7 +276,8 @@ impl Translator {
             !gone
         });
         self.translated.retain(|&guest| !named(guest));
-        // A cell that others call through may still lead to what was to translate its function.
+        // A cell that other code calls through may still lead to the code that was to translate its
+        // function.
         let cells = &self.cells;
         let gone = self.cache.invalidate(named, |gone| {
             cells.values().any(|&cell| {
@@ -276,7 +285,7 @@ impl Translator {
                 gone.iter().any(|gone| gone.contains(&code))
             })
         });
-        // What leads out of guest code stays: the loop looks again at where it leads.
+        // Targets outside of guest code stay: the dispatch loop looks them up again.
         let within = |at: u64| named(at) || gone.iter().any(|gone| gone.contains(&at));
         self.cache.targets().invalidate(within);
     }
@@ -303,8 +312,8 @@ pub(crate) fn translated_range(program: &dyn Program, pc: u64) -> Option<Range<u
     (range.end - range.start <= LARGEST && program.insn(pc).is_some()).then_some(range)
 }
 
-/// Machine instructions for the function in `range`, entered at `pc`, and their registers; `None`: there
-/// are too many.
+/// Machine instructions for the function in `range`, entered at `pc`, and their registers; `None`:
+/// there are too many.
 pub(crate) fn allocated(
     summaries: &Summaries,
     range: Range<u64>,
@@ -339,7 +348,8 @@ fn lowered(summaries: &Summaries, range: Range<u64>, pc: u64, count: bool) -> Co
     code
 }
 
-/// What functions read. Each is looked into once, so that all its callers agree with it.
+/// The arguments that functions read. Each function is examined once, so that all its callers agree
+/// with it.
 pub(crate) struct Summaries<'a> {
     pub program: &'a dyn Program,
     pub known: RefCell<BTreeMap<u64, Summary>>,
@@ -364,7 +374,7 @@ impl Summaries<'_> {
     fn look(&self, pc: u64, depth: usize) -> Summary {
         let range = self.program.function(pc).filter(|range| range.start == pc);
         let Some(range) = range.filter(|range| range.end - pc <= LARGEST) else {
-            // No function's start: more may be handed over than at a call.
+            // This is no function's start: more registers may be live than at a call.
             match callee(self.program, pc) {
                 Callee::Guest(at) if at != pc => return self.of(at, depth),
                 Callee::Elsewhere(_) => return Summary::UNKNOWN,

@@ -1,10 +1,11 @@
-//! Unwind information (System V x86-64 psABI, "Exception Handling"; DWARF 5, 6.4) of translated code and of
-//! the code around it: wherever control is, `rbp` leads to the hart, and the hart to the frame that called
-//! translated code and to the registers that it keeps for its caller. `rbp` stays as it is.
+//! Unwind information (System V x86-64 psABI, "Exception Handling"; DWARF 5, 6.4) of translated
+//! code and of the code around it: wherever control is, `rbp` leads to the hart, and the hart to
+//! the frame that called translated code and to the registers that it keeps for its caller. `rbp`
+//! stays as it is.
 use core::mem::offset_of;
 
+use crate::context::Context;
 use crate::registers::HART_BIAS;
-use flick_engine::Hart;
 
 /// Distance from rbp, as a signed LEB128 number of two bytes.
 const fn from_rbp(offset: usize) -> [u8; 2] {
@@ -16,18 +17,19 @@ const fn from_rbp(offset: usize) -> [u8; 2] {
 /// Of the frame's end of translated code: the hart.
 pub const CFA: [u8; 2] = from_rbp(0);
 
-/// Of `hart.host_saved`.
+/// Of `Context::host_saved`.
 pub const HOST_SAVED: [[u8; 2]; 5] = {
     const fn at(n: usize) -> [u8; 2] {
-        from_rbp(offset_of!(Hart, host_saved) + 8 * n)
+        from_rbp(offset_of!(Context, host_saved) + 8 * n)
     }
     [at(0), at(1), at(2), at(3), at(4)]
 };
 
-/// DWARF numbers of the registers in `hart.host_saved` (psABI, figure 3.36).
+/// DWARF numbers of the registers in `Context::host_saved` (psABI, figure 3.36).
 const SAVED: [u8; 5] = [3, 12, 13, 14, 15];
 
-/// A section `.eh_frame` for `size` bytes of code, in a file where it stands at the next multiple of 8 behind them.
+/// A section `.eh_frame` for `size` bytes of code, in a file where it stands at the next multiple of
+/// 8 behind them.
 pub fn unwind_section_behind(size: u32) -> Vec<u8> {
     // Signed distances of 4 bytes from where they stand.
     const RELATIVE: u8 = 0x1b;

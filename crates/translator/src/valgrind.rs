@@ -1,4 +1,5 @@
-//! Words to valgrind (its manual, "The Client Request mechanism"). Without it they do nothing.
+//! Requests to valgrind (its manual, "The Client Request mechanism"). Without valgrind they do
+//! nothing.
 use std::arch::asm;
 use std::ops::Range;
 
@@ -10,8 +11,8 @@ pub fn running() -> bool {
     request(RUNNING_ON_VALGRIND, [0; 2]) != 0
 }
 
-/// Code at these addresses is gone, and other code may come: by default valgrind does not look whether
-/// code in a file's memory has changed.
+/// Code at these addresses is gone, and other code may come: by default valgrind does not look
+/// whether code in a file's memory has changed.
 pub fn discard(code: &Range<u64>) {
     request(DISCARD_TRANSLATIONS, [code.start, code.end - code.start]);
 }
@@ -20,8 +21,8 @@ pub fn discard(code: &Range<u64>) {
 fn request(number: u64, [a, b]: [u64; 2]) -> u64 {
     let words = [number, a, b, 0, 0, 0];
     let mut answer = 0;
-    // SAFETY: the rotations come to two full turns, and the exchange changes nothing; valgrind takes the
-    // sequence for a request, reads its words and sets rdx.
+    // SAFETY: the rotations come to two full turns, and the exchange changes nothing; valgrind
+    // takes the sequence for a request, reads its words and sets rdx.
     unsafe {
         asm!(
             "rol rdi, 3",

@@ -1,17 +1,17 @@
-//! Conversions as the translator has them against the interpreter, which is compared with qemu: every one
-//! with every rounding mode, named and current, for operands at all edges. Results and flags are compared;
-//! then exceptions trap, and the guest's state there is.
+//! Conversions as the translator has them against the interpreter, which is compared with qemu:
+//! every one with every rounding mode, named and current, for operands at all edges. Results and
+//! flags are compared; then exceptions trap, and the guest's state there is.
 
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use flick_engine::fp::env::{RC_MASK, mxcsr, set_mxcsr};
-use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited};
 use flick_riscv::Insn;
 use flick_riscv_testing::values::Rng;
 use flick_riscv_testing::{asm, values};
-use flick_translator::{HostRegisters, Program, Target, Translator};
+use flick_translator::{Context, HostRegisters, Program, Target, Translator};
 
 /// Operands for each instruction and current mode.
 const TIMES: usize = 1500;
@@ -107,7 +107,7 @@ impl Program for Guest {
 
 static CURRENT: Mutex<Option<(Translator, Guest)>> = Mutex::new(None);
 
-unsafe extern "C" fn lookup(_: *mut Hart, target: u64) -> u64 {
+unsafe extern "C" fn lookup(_: *mut Context, target: u64) -> u64 {
     let mut current = CURRENT.lock().unwrap();
     let Some((translator, guest)) = current.as_mut() else {
         return 0;
@@ -196,16 +196,25 @@ fn as_the_interpreter() {
                 Operand::Integer => hart.x[OPERAND as usize],
                 _ => hart.f[OPERAND as usize],
             };
-            let (mut interpreted, mut translated, mut trapping) = (hart, hart, hart);
+            let context = Context {
+                hart,
+                ..Context::ZERO
+            };
+            let (mut interpreted, mut translated, mut trapping) = (hart, context, context);
             set_mxcsr(MASKS | current);
-            let exit = flick_engine::run(&mut interpreted, &memory, &code, &mut NoObserver);
+            let exit = flick_engine::run(
+                &mut interpreted,
+                &mut ProcessCore::new(&memory, &code),
+                &mut NoObserver,
+                &mut Unlimited,
+            );
             let wanted = outcome(&interpreted);
             assert_eq!(exit, Exit::Leave);
 
             set_mxcsr(MASKS | current);
             // SAFETY: as above.
             let exit = unsafe { flick_translator::run(&mut translated, &memory, &code, lookup, 0) };
-            let found = outcome(&translated);
+            let found = outcome(&translated.hart);
             assert_eq!(exit, Exit::Leave);
             let what = format!("{:#x} of {operand:#x} in mode {current:#x}", case.insn);
             assert_eq!(found, wanted, "{what}");
@@ -220,7 +229,7 @@ fn as_the_interpreter() {
             set_mxcsr(MASKS & !(unmasked << 7) | current);
             // SAFETY: as above.
             let exit = unsafe { flick_translator::run(&mut trapping, &memory, &code, lookup, 0) };
-            let seen = outcome(&trapping);
+            let seen = outcome(&trapping.hart);
             assert_eq!(exit, Exit::Leave);
             let should = wanted.2 & unmasked != 0;
             assert_eq!(TRAPS.load(Relaxed), u32::from(should), "{what}: traps");

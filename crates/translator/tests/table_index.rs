@@ -1,11 +1,11 @@
-//! A jump by a table whose index is none of those that the translator has found: what a compiler calls
-//! undefined goes where the guest's own code leads it.
+//! A jump by a table whose index is none of those that the translator has found: what a compiler
+//! calls undefined goes where the guest's own code leads it.
 use std::ops::Range;
 use std::sync::Mutex;
 
-use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver};
+use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited};
 use flick_riscv::Insn;
-use flick_translator::{Program, Target, Translator};
+use flick_translator::{Context, Program, Target, Translator};
 
 /// sh3add a0, a0, a1; addi s2, s2, 1; ld a0, 0(a0); jr a0; then what the table leads to.
 const CODE: [u32; 8] = [
@@ -65,7 +65,7 @@ impl Program for Guest {
 
 static CURRENT: Mutex<Option<(Translator, Guest)>> = Mutex::new(None);
 
-unsafe extern "C" fn lookup(_: *mut Hart, target: u64) -> u64 {
+unsafe extern "C" fn lookup(_: *mut Context, target: u64) -> u64 {
     let mut current = CURRENT.lock().unwrap();
     let Some((translator, guest)) = current.as_mut() else {
         return 0;
@@ -116,12 +116,22 @@ fn check(is_said: bool) {
         };
         // SAFETY: the guest reads its table, and what is translated does not change.
         let memory = unsafe { Identity::new() };
-        let (mut translated, mut interpreted) = (hart(), hart());
+        let mut translated = Context {
+            hart: hart(),
+            ..Context::ZERO
+        };
+        let mut interpreted = hart();
         // SAFETY: as above.
         let exit = unsafe { flick_translator::run(&mut translated, &memory, &code, lookup, 0) };
         assert_eq!(exit, Exit::Leave);
-        let exit = flick_engine::run(&mut interpreted, &memory, &code, &mut NoObserver);
+        let exit = flick_engine::run(
+            &mut interpreted,
+            &mut ProcessCore::new(&memory, &code),
+            &mut NoObserver,
+            &mut Unlimited,
+        );
         assert_eq!(exit, Exit::Leave);
+        let translated = translated.hart;
         assert_eq!(translated.x[10], expected, "index {index}");
         assert_eq!((translated.x[10], translated.x[18]), (interpreted.x[10], 6));
     }

@@ -14,7 +14,8 @@ plain_tally plain/tally plain/.libs >want
 
 # Without quotes: configure and libtool split CC at its spaces, and nothing else.
 build out "flick-cc --flick-place=$here/source/tally.place"
-# `tally` is libtool's wrapper, which runs .libs/tally (or lt-tally, linked again) in the build tree.
+# `tally` is libtool's wrapper, which runs .libs/tally (or lt-tally, linked again) in the build
+# tree.
 same want $(tally_functions '(lt-)?tally' 'libtally.so[.0-9]*') -- \
   out/tally "$projects/tally/sample.txt" out/.libs/length.so out/.libs/vowels.so
 # The tools see through libtool: its script names the program, the program its library.

@@ -25,8 +25,8 @@ require "out ninja/app" | diff want -
 if grep 'host-to-nxp.*steps_to_one' record; then die "still on the NxP"; fi
 sed -i 's/host/nxp/' "the source/kernel/steps.place"
 
-# The program is linked by gcc: the link fails and names the page to read. It must not fail earlier, over
-# the runtime that the shared library brings.
+# The program is linked by gcc: the link fails and names the page to read. It must not fail earlier,
+# over the runtime that the shared library brings.
 if build broken Ninja gcc -DCMAKE_CXX_COMPILER=g++ -DLINK_BY_FLICK=OFF >log; then die "gcc linked NxP code"; fi
 grep -q see_flick_explain_FLK0301 log
 # What is wrong with a call says so at configure time.

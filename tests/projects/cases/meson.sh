@@ -1,4 +1,5 @@
-# Meson with CC=flick-cc and with a native file: static, shared and module libraries, tests, install.
+# Meson with CC=flick-cc and with a native file: static, shared and module libraries, tests,
+# install.
 . "$FLICK_TEST_PROJECTS/lib.sh"
 copy tally "the source"
 CC=clang-19 meson setup plain "the source" >log

@@ -55,7 +55,7 @@ impl Compiler {
     }
 }
 
-/// What the linker does; the trigger is chosen when the program runs.
+/// The kind of program that the linker makes. The trigger is chosen when the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub link: Link,
@@ -118,8 +118,8 @@ pub struct Built {
     pub commands: Vec<String>,
 }
 
-/// Builds `program` in `dir`, which it empties first, or takes what is there. The error is a report for a
-/// person.
+/// Builds `program` in `dir`, which it empties first, or takes an earlier build there. The error is
+/// a report for a person.
 pub fn build(
     program: &Program,
     compiler: &Compiler,
@@ -219,10 +219,12 @@ fn finished(mut step: Invocation, setup: &Setup) -> Result<(), String> {
     step.succeed("step")
 }
 
-/// One step in words:
-/// `link INPUTS…` makes the program; `cc ARGS…` and `c++ ARGS…` run the compiler (`-c`, `-shared`,
-/// `-o` as given); `host-cc ARGS…` and `host-c++ ARGS…` are a compiler that knows nothing of Flick;
-/// anything else is run as it stands.
+/// Carries out a step, which is given in words:
+///
+/// - `link INPUTS…` makes the program.
+/// - `cc ARGS…` and `c++ ARGS…` run the compiler (`-c`, `-shared`, `-o` as given).
+/// - `host-cc ARGS…` and `host-c++ ARGS…` run a compiler that knows nothing of Flick.
+/// - Any other command is run as it is written.
 fn command(
     program: &Program,
     compiler: &Compiler,

@@ -1,4 +1,5 @@
-//! Runs a built program and compares it with what it says of itself and with plain clang's build.
+//! Runs a built program, and compares its output and exit with its leading comment and with plain
+//! clang's build.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use crate::program::Program;
 use crate::stats::Stats;
 use flick_exec::{Finished, Status};
 
-/// What watches a Flick build's memory accesses.
+/// The tool that watches a Flick build's memory accesses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watch {
     Nothing,
@@ -65,10 +66,10 @@ pub fn plain(program: &Program, built: &Built) -> Result<Finished, String> {
     Ok(done)
 }
 
-/// Runs a Flick build and checks output, exit status and statistics. Its standard output.
+/// Runs a Flick build and checks output, exit status and statistics. Returns its standard output.
 ///
-/// Twice: programs that are not counted cross another way. memcheck sees that one only, which has more
-/// assembly and takes less of its time.
+/// It runs the program twice, because a program without statistics crosses another way. memcheck
+/// sees only that run, which has more assembly and takes less of memcheck's time.
 pub fn flick(
     program: &Program,
     built: &Built,
@@ -93,7 +94,7 @@ fn flick_once(
     let mut run = invocation(program, built);
     let stats = run.cwd.join(STATS_FILE);
     let _ = fs::remove_file(&stats);
-    // Random placement has the runs in which only what is hot is translated.
+    // Random placement has the runs in which only hot code is translated.
     let engine = if counted || how.marked {
         how.engine.word().to_owned()
     } else {
@@ -120,7 +121,7 @@ fn flick_once(
         .map_err(|e| format!("cannot run the Flick build: {e}"))?;
     let mut faults = Vec::new();
     compare_with_comment(d, &done, &mut faults);
-    // What Flick says of itself depends on where the functions are.
+    // Flick's own messages depend on the placement of the functions.
     for text in d.err.iter().filter(|_| how.marked) {
         if !done.stderr_text().contains(text) {
             faults.push(format!("stderr does not contain '{text}'"));
@@ -170,7 +171,7 @@ fn watched(run: &mut Invocation, watch: &Watch) {
             run.timeout = run.timeout.max(30) * 8;
         }
         Watch::Asan { runtime, sanitizer } => {
-            // The program's signals are its own business; what it allocates and never frees is, too.
+            // The program handles its own signals, and may allocate memory that it never frees.
             let options = "detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:\
                            handle_sigill=0:handle_abort=0:use_sigaltstack=0:allocator_may_return_null=1";
             run.env.push(("ASAN_OPTIONS".into(), options.into()));

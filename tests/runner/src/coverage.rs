@@ -10,7 +10,8 @@ use crate::program::sorted_entries;
 /// The file under `tests/`: a table for each folder of modules, in it a row for each module.
 const FILE: &str = "coverage.toml";
 
-/// Paths of modules in the repository, and the tests of each: `c/hello`, or files of the repository.
+/// Paths of modules in the repository, and the tests of each module: `c/hello`, or files of the
+/// repository.
 #[derive(Debug, Default)]
 pub struct Coverage {
     folders: Vec<String>,

@@ -1,5 +1,5 @@
-//! What a test program says about itself, in the `// KEY: value` lines of its leading comment.
-//! `tests/README.md` lists the keys.
+//! The directives of a test program: the `// KEY: value` lines of its leading comment.
+//! `tests/writing.md` lists the keys.
 use std::fmt;
 
 use flick_exec::Status;
@@ -64,7 +64,7 @@ impl fmt::Display for Bound {
     }
 }
 
-/// What the run's statistics must show.
+/// The crossings that the run's statistics must show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Crossings {
     /// At least one crossing, and these bounds.

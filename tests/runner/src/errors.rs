@@ -1,4 +1,4 @@
-//! Bad input: programs that must be refused, and scripts for what is not a single compile.
+//! Bad input: programs that must be refused, and scripts for tests that are not a single compile.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,8 @@ use crate::program::{name_of, sorted_entries};
 use crate::suite::Setup;
 use flick_exec::{Finished, Status};
 
-/// What a script exits with when the machine cannot show what it tests; its last line says why.
+/// The exit status of a script if the machine cannot show the behaviour that the script tests. The
+/// script's last line has the reason.
 const SKIP: i32 = 77;
 
 /// Name and file of each bad input.

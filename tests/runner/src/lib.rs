@@ -1,8 +1,19 @@
-//! What `flick-test` and the trials of `cargo test` are made of: the tiny programs under `tests/`, built
-//! with the real driver and with plain compilers, run, and compared.
+//! The tests over whole programs. `flick-test` (`main.rs`) and the trials of `cargo test`
+//! (`tests/corpus.rs`) build the small programs under `tests/` with the real driver and with plain
+//! compilers, run them, and compare.
 //!
-//! [`program`], [`errors`] and [`mistakes`] read what there is to test, [`suite`] makes jobs of it,
-//! [`build`] and [`check`] carry one out, and [`pool`] runs all of them.
+//! | module | step |
+//! |---|---|
+//! | [`program`], [`directives`] | read the programs of the corpus and their leading comments |
+//! | [`errors`], [`mistakes`], [`mistake_text`] | read bad input and mistakes |
+//! | [`filter`], [`names`], [`coverage`] | choose tests by name, or by the module that they cover |
+//! | [`mode`], [`random`] | choose the modes and placements |
+//! | [`suite`] | makes jobs of programs, modes and placements |
+//! | [`build`], [`recording`], [`warm`] | build a program, with warm tools |
+//! | [`exec`], [`check`], [`stats`] | run it, and compare output, exit status and statistics |
+//! | [`pool`] | runs all jobs, shows progress, and collects verdicts |
+//! | [`normal`], [`transparency`] | make and check the pages of mistakes and transparency |
+//! | [`strangers`] | the same for GCC's and LLVM's tests |
 pub mod build;
 pub mod check;
 pub mod coverage;

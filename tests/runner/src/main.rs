@@ -1,5 +1,5 @@
 //! `flick-test`: builds and runs the tiny programs under `tests/` with the real driver and with
-//! plain compilers, and compares. `tests/README.md` tells how to write a program.
+//! plain compilers, and compares. `tests/writing.md` says how to write a program.
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -102,7 +102,7 @@ struct Options {
     /// Keep everything that is built.
     #[arg(long)]
     keep: bool,
-    /// Run what an earlier run with --keep has built, in the same folder and mode.
+    /// Run the programs that an earlier run with --keep has built, in the same folder and mode.
     #[arg(long)]
     again: bool,
     /// Begin no program after one that failed.
@@ -126,14 +126,15 @@ struct Options {
     /// With --strangers or --suite: so many of the programs and levels, drawn.
     #[arg(long, value_name = "NUMBER")]
     sample: Option<usize>,
-    /// With --sample: what is drawn.
+    /// With --sample: the seed of the draw.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// With the marks in force: host code is built with --flick-timed, and what is run is timed for this platform
+    /// With the marks in force: build host code with --flick-timed, and time the runs for this
+    /// platform
     #[arg(long, value_name = "PLATFORM")]
     timed: Option<String>,
-    /// No tests: run this command, the rest of the line, with clang and lld started once for all that it
-    /// runs.
+    /// No tests: run this command, the rest of the line, with clang and lld started once for all
+    /// commands that it runs.
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
     warm: Vec<String>,
     /// Failures to print in full.
@@ -324,7 +325,7 @@ fn strangers(o: &Options, setup: &Setup, filter: &Filter) -> Result<ExitCode, St
     strangers::run(setup, &part)
 }
 
-/// What the tests of its rows show in one mode; they must show the same in all others.
+/// Makes the page from the tests of its rows in one mode. They must show the same in all others.
 fn make_transparency_page(
     o: &Options,
     setup: &Setup,
@@ -360,7 +361,7 @@ fn threads(o: &Options) -> usize {
     }
 }
 
-/// Random placement proves little if most of what it chose had to stay on the host.
+/// Random placement proves little if most of the functions that it chose had to stay on the host.
 fn median_verdict(shares: &random::Shares) -> Verdict {
     let name = "random: median share of chosen functions that were placed".to_owned();
     let result = match shares.median() {

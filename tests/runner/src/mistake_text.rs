@@ -1,4 +1,4 @@
-//! The text of a mistake: how its file is read (`tests/README.md`) and what the page makes of it.
+//! The text of a mistake: reads its file (`tests/writing.md`), and makes the page's text of it.
 
 /// Groups of the page, in the order in which a newcomer meets them.
 pub const GROUPS: [&str; 9] = [
@@ -55,10 +55,10 @@ pub struct Mistake {
     place: Vec<String>,
     reason: Vec<String>,
     next: Vec<String>,
-    /// What the last command of the remedy prints.
+    /// The last command of the remedy prints this.
     pub then: String,
     pub needs: Vec<String>,
-    /// Of the files of the page's introduction those that the reader has.
+    /// The files of the page's introduction that the reader has.
     pub uses: Vec<String>,
     /// The command that shows the mistake succeeds and says something all the same.
     pub warning: bool,
@@ -248,10 +248,11 @@ pub fn group_heading(group: usize) -> String {
 pub fn contents(mistakes: &[Mistake], example: &[Block]) -> String {
     let mut page = String::from(
         "# Mistakes, and what the tools say\n\n\
-         Every message below is what the tools print: `flick-test --errors` carries all of this out, and\n\
-         fails if this page differs. (`/home/you/project` stands for the directory you work in, `/usr/local`\n\
-         for the place where Flick is installed, `…` for what is another number each time.) A message of\n\
-         Flick's has a code; `flick explain CODE` has more about it.\n\n",
+         The tools have printed every message below: `flick-test --errors` runs all of the\n\
+         commands, and fails if this page differs. `/home/you/project` stands for the directory\n\
+         you work in, `/usr/local` for the place where Flick is installed, and `…` for a number\n\
+         that changes from run to run. A message of Flick's has a code, and `flick explain CODE`\n\
+         has more about it.\n\n",
     );
     for (index, group) in GROUPS.iter().enumerate() {
         let mut here = mistakes.iter().filter(|m| m.group == index).peekable();
@@ -280,8 +281,10 @@ pub fn contents(mistakes: &[Mistake], example: &[Block]) -> String {
 mod tests {
     use super::*;
 
-    const GOOD: &str = "<!--\nGROUP: Link\nCODE: FLK0301\nPLACE: a.o\nREASON: why\nNEXT: do\nTHEN: 6\n-->\n\
-        # It does not link\nText.\n```c a.c\nint x;\n```\n```console\n$ cc a.c\n```\n\n## Why\n\nSo.\n\n\
+    const GOOD: &str = "<!--\nGROUP: Link\nCODE: FLK0301\nPLACE: a.o\nREASON: why\nNEXT: do\n\
+        THEN: 6\n-->\n\
+        # It does not link\nText.\n```c a.c\nint x;\n```\n```console\n$ cc a.c\n```\n\n\
+        ## Why\n\nSo.\n\n\
         ## What to do\n\n```console\n$ true\n```\n";
 
     #[test]

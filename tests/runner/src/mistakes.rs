@@ -1,5 +1,5 @@
-//! The mistakes of `tests/mistakes`: each file is a transcript that is carried out, and a section of
-//! `docs/mistakes.md`, which is made from what the tools print.
+//! The mistakes of `tests/mistakes`. Each file is a transcript that this module carries out, and a
+//! section of `docs/mistakes.md`, which is made from the tools' output.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,8 @@ pub fn read(setup: &Setup, filter: &Filter) -> Result<Vec<Mistake>, String> {
     Ok(all)
 }
 
-/// One test per mistake, which compares its section of `page` too; without a filter, one for the page
-/// as a whole.
+/// A test for each mistake, which compares its section of `page`, too. Without a filter there is
+/// also a test for the page as a whole.
 pub fn jobs<'a>(
     setup: &'a Setup,
     mistakes: &'a [Mistake],
@@ -80,7 +80,7 @@ fn one(setup: &Setup, mistake: &Mistake, page: &str) -> Verdict {
     Verdict::new(label, result)
 }
 
-/// What stands around the sections: the introduction, the table of contents, nothing left over.
+/// Checks the text around the sections: the introduction, the table of contents, and no rest.
 fn frame(setup: &Setup, mistakes: &[Mistake], page: &str) -> Result<(), String> {
     let stale = || "docs/mistakes.md is not of these mistakes: make it again".to_owned();
     if !page.starts_with(&text::contents(mistakes, &example(setup)?)) {
@@ -109,7 +109,7 @@ fn missing(mistake: &Mistake) -> Option<&str> {
     tool.map(String::as_str)
 }
 
-/// The whole page, from running everything.
+/// Runs all transcripts, and returns the whole page.
 pub fn page(setup: &Setup, mistakes: &[Mistake]) -> Result<String, String> {
     let mut page = text::contents(mistakes, &example(setup)?);
     let mut group = None;

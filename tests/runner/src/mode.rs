@@ -7,7 +7,7 @@ pub enum Trigger {
     Fault,
 }
 
-/// What executes NxP code.
+/// The engine that executes NxP code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Translate,

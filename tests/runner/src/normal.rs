@@ -1,4 +1,4 @@
-//! Output of tools without what differs from run to run and from machine to machine.
+//! Output of tools, without the parts that differ from run to run and from machine to machine.
 use std::path::Path;
 
 use crate::suite::Setup;
@@ -25,7 +25,7 @@ impl Normal {
         Self { places }
     }
 
-    /// What the command printed, with a line about the signal that ended it.
+    /// The command's output, with a line about the signal that ended it.
     pub fn text(&self, finished: &Finished) -> String {
         let mut all = finished.stdout_text() + &finished.stderr_text();
         for (path, name) in &self.places {

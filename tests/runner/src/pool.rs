@@ -13,10 +13,10 @@ pub enum Outcome {
     Skipped(String),
 }
 
-/// What a test that passed has shown, for docs/transparency.md.
+/// The result of a test that passed, for docs/transparency.md.
 pub struct Shown {
     pub kind: Kind,
-    /// What the program or the tool printed.
+    /// The output of the program or the tool.
     pub text: String,
 }
 
@@ -78,8 +78,8 @@ impl Verdict {
 
 pub type Job<'a> = Box<dyn Fn() -> Vec<Verdict> + Send + Sync + 'a>;
 
-/// Runs all of `jobs` on `threads` threads, with `stop` only up to the first failure; verdicts come in
-/// the order of the jobs.
+/// Runs all of `jobs` on `threads` threads, with `stop` only up to the first failure. Verdicts come
+/// in the order of the jobs.
 pub fn run(jobs: &[Job], threads: usize, stop: bool, title: &str) -> Vec<Verdict> {
     let next = AtomicUsize::new(0);
     let slots: Vec<Mutex<Vec<Verdict>>> = jobs.iter().map(|_| Mutex::new(Vec::new())).collect();
@@ -179,7 +179,7 @@ impl Progress {
         };
     }
 
-    /// How long the rest will take, as far as one can know.
+    /// An estimate of the time that the remaining jobs will take.
     fn left(&self) -> String {
         let took = self.began.elapsed();
         let open = self.total - self.done;

@@ -68,7 +68,7 @@ impl Program {
         })
     }
 
-    /// The steps that build it, in words; see `tests/README.md`.
+    /// The steps that build it, in words; see `tests/writing.md`.
     pub fn steps(&self) -> Vec<Vec<String>> {
         if !self.directives.steps.is_empty() {
             return self.directives.steps.clone();

@@ -24,8 +24,8 @@ impl Dice {
         percent: 100,
     };
 
-    /// What it chooses of `names`: a contract of docs/placement.md, which every build is checked
-    /// against.
+    /// The names that it chooses. The choice is a contract of docs/placement.md, and every build is
+    /// checked against it.
     pub fn among(self, names: &BTreeSet<String>) -> BTreeSet<String> {
         let chosen = |name: &&String| {
             let text = format!("{name}:{}", self.seed);
@@ -80,7 +80,8 @@ fn asked(lines: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// The functions that the dice chose and that had to stay on the host, with the codes of their reasons.
+/// The functions that the dice chose and that had to stay on the host, with the codes of their
+/// reasons.
 pub fn refused(lines: &str) -> impl Iterator<Item = (&str, &str)> {
     lines.split(['\n', '\0']).filter_map(|line| {
         let mut fields = line.split('\t').skip(2);

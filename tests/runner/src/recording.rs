@@ -1,5 +1,5 @@
-//! What clang's driver has run to build a program, and the IR that its front end made: enough to
-//! build it under another random placement without either.
+//! The commands that clang's driver has run to build a program, and the IR that its front end made.
+//! From these, the program is built under another random placement without driver and front end.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ enum Command {
 const RANDOM: &str = "-flick-random=";
 
 impl Recording {
-    /// Has the driver, in `step`, write down what it runs.
+    /// Makes the driver write down its commands in `step`.
     pub fn listen(&self, step: &mut Invocation) {
         let file = self.file(&step.cwd).display().to_string();
         step.env.extend([

@@ -1,4 +1,4 @@
-//! What the corpus asks of the statistics record that `FLICK_STATS=/path` writes.
+//! The totals that the corpus needs of the statistics record that `FLICK_STATS=/path` writes.
 use std::fs;
 use std::path::Path;
 

@@ -21,7 +21,7 @@ pub struct Setup {
     pub tests: PathBuf,
     pub work: PathBuf,
     pub keep: bool,
-    /// What is there is run, and only what is missing is built.
+    /// Existing builds are run, and only missing builds are made.
     pub again: bool,
     /// Host code is built to be timed.
     pub timed: bool,
@@ -37,7 +37,7 @@ impl Setup {
     }
 }
 
-/// What a compiler that knows nothing of Flick must not complain about.
+/// Options under which a compiler without Flick must print nothing.
 const STRICT: [&str; 3] = ["-Wall", "-Wextra", "-Werror"];
 
 /// Plain clang's output of each program at each level, made when first asked for.
@@ -97,7 +97,7 @@ fn plain_run(
 
 fn clean(setup: &Setup, dir: &PathBuf, passed: bool) {
     if passed && !setup.keep {
-        // What is left behind is emptied by the next run.
+        // If files stay here, the next run removes them.
         let _ = fs::remove_dir_all(dir);
     }
 }
@@ -105,8 +105,8 @@ fn clean(setup: &Setup, dir: &PathBuf, passed: bool) {
 /// Chooses modes among those that a program can run in.
 pub type Choose<'a> = &'a dyn Fn(&[Mode]) -> Vec<Mode>;
 
-/// Every program in each of the modes that are chosen for each kind of run; one build serves all runs
-/// that it can.
+/// Every program in each of the modes that are chosen for each kind of run. A build serves as many
+/// runs as it can.
 pub fn linked<'a>(
     setup: &'a Setup,
     oracles: &'a Oracles<'a>,
@@ -360,8 +360,8 @@ fn random_program(
     verdicts
 }
 
-/// Builds and runs a program under one throw: its placement lines, and what its run showed. The first
-/// build is recorded, and repeated from then on.
+/// Builds and runs a program under a throw. Returns its placement lines and the result of its run.
+/// The first build is recorded, and later throws repeat it.
 fn one_throw(
     setup: &Setup,
     oracles: &Oracles,

@@ -1,6 +1,6 @@
-//! `docs/transparency.md`: a row for each thing that a program split between host and NxP can do as
-//! if it were not. `tests/transparency/` says which tests show it; whether it works, is refused or
-//! has a limit is what they printed.
+//! `docs/transparency.md` has a row for each thing that a program split between host and NxP can do
+//! as if it were not split. `tests/transparency/` names the tests of each row. Their output decides
+//! whether the thing works, is refused, or has a limit.
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -145,7 +145,7 @@ impl<'a> Results<'a> {
         Self(by_test)
     }
 
-    /// What a test has shown: it passed in every run, and printed what it must in each.
+    /// The results of a test that passed and printed the given text in every run.
     fn shown(&self, evidence: &Evidence) -> Result<Vec<(Kind, &str)>, String> {
         let Evidence { test, text } = evidence;
         let verdicts = self.0.get(test.as_str()).map_or(&[][..], Vec::as_slice);

@@ -207,7 +207,8 @@ mod tests {
         }
     }
 
-    /// What a client started ends with it, and a tool whose server has gone is started as ever.
+    /// The processes that a client started end with it. A tool whose server has gone is started
+    /// without it.
     #[test]
     fn neither_client_nor_server_is_waited_for() {
         let mut warm = warm();

@@ -1,8 +1,9 @@
-//! `cargo test NAME`: each program of the corpus, each bad input and each mistake is a test, named after
-//! its place under `tests/` (`c/hello`, `errors/null_call`). Runs in one mode (`flick-test --quick`).
+//! `cargo test NAME`: each program of the corpus, each bad input and each mistake is a test, named
+//! after its place under `tests/` (`c/hello`, `errors/null_call`). It runs in one mode
+//! (`flick-test --quick`).
 //!
-//! Without a name none runs: `scripts/test.sh` runs all of them, in all modes, by `flick-test`.
-//! `cargo test -p flick-tests --test corpus -- --ignored` runs all in one mode.
+//! Without a name none of them runs, because `scripts/test.sh` runs all of them, in all modes, by
+//! `flick-test`. `cargo test -p flick-tests --test corpus -- --ignored` runs all in one mode.
 use std::fs;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
         || arguments.ignored
         || arguments.include_ignored
         || arguments.list;
-    // A name asks for its tests; otherwise `--ignored` and the like must.
+    // Tests run if a name selects them, or an option such as `--ignored`.
     match trials(arguments.filter.is_none()) {
         Ok(trials) if !asked => {
             println!(
@@ -42,7 +43,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// What all trials use; made when the first of them runs, since most runs of this test take none.
+/// The settings of all trials. They are made when the first trial runs, because most runs of this
+/// test run no trial.
 type Shared = Arc<OnceLock<Result<Setup, String>>>;
 
 fn trials(ignored: bool) -> Result<Vec<Trial>, String> {

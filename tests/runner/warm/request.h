@@ -19,7 +19,7 @@ struct request {
    streams, working directory and umask. False where there is no server, or it has gone. */
 bool request_send(const char *path, char **argv, char **envp, int *wait_status);
 
-/* The server's side: false where the client has gone. What it returns is never freed. */
+/* The server's side. It returns false if the client has gone. The request is never freed. */
 bool request_receive(int connection, struct request *);
 
 /* Ends this process as the one with that wait status ended. */

@@ -1,10 +1,10 @@
-//! Where a library of cargo's is, for tests that build programs with it.
+//! Finds a library that cargo builds, for tests that build programs with it.
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The directory of the library of `package`, the test's own, built now: cargo builds no such library
-/// for a package's own tests.
+/// Builds the library of `package`, the test's own, and returns its directory. cargo builds no such
+/// library for a package's own tests.
 pub fn dir(package: &str) -> &'static Path {
     static DIR: OnceLock<PathBuf> = OnceLock::new();
     DIR.get_or_init(|| {

@@ -3,7 +3,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What the tree is built from, under the folder of the repository.
+/// The sources of the tree, under the folder of the repository.
 const SOURCES: [&str; 8] = [
     "Cargo.lock",
     "Cargo.toml",
@@ -33,8 +33,8 @@ pub fn tool(name: &str) -> PathBuf {
     file
 }
 
-/// Whether the tree has been built, and since the last change of its sources. `make` makes the
-/// command anew each time.
+/// Checks that the tree was built after the last change of its sources. Every `make` writes the
+/// `flick` command anew.
 pub fn is_current() -> Result<(), String> {
     built_since(&root().join("bin/flick"), &repository())
 }
@@ -94,11 +94,14 @@ mod tests {
         let check = || built_since(&command, dir.path());
         assert!(check().unwrap_err().contains("no "), "{:?}", check());
         write(&command, 100);
-        write(&dir.path().join("crates/run/src/lib.rs"), 200);
-        write(&dir.path().join("crates/run/tests/own.rs"), 0);
+        write(&dir.path().join("crates/libflick/runtime/src/lib.rs"), 200);
+        write(&dir.path().join("crates/libflick/runtime/tests/own.rs"), 0);
         write(&dir.path().join("tests/c/hello.c"), 0);
         assert_eq!(check(), Ok(()));
-        write(&dir.path().join("crates/run/src/memory/mod.rs"), 50);
+        write(
+            &dir.path().join("crates/libflick/runtime/src/memory/mod.rs"),
+            50,
+        );
         let why = check().unwrap_err();
         assert!(
             why.contains("older than") && why.contains("memory/mod.rs"),

@@ -2,7 +2,8 @@
 //!
 //!   ckb-vm-run PROGRAM ARGUMENT...
 //!
-//! It has RV64IMAC and Zba to Zbs, no floating point, and 4 MiB of memory: most kernels, one or some at a time.
+//! It has RV64IMAC and Zba to Zbs, no floating point, and 4 MiB of memory. This suffices for most
+//! kernels, one or some at a time.
 use std::io::Write;
 use std::process::ExitCode;
 use std::{env, fs};

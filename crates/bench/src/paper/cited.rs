@@ -1,5 +1,5 @@
-//! What the paper states: "Flick: Fast and Lightweight ISA-Crossing Call for Heterogeneous-ISA Environments",
-//! ISCA 2020. Figure 5 is not in the text; of it there is what section V.B says.
+//! What the paper states: "Flick: Fast and Lightweight ISA-Crossing Call for Heterogeneous-ISA
+//! Environments", ISCA 2020. Figure 5 is not in the text; of it there is what section V.B says.
 
 /// A row of Table II.
 pub struct System {
@@ -90,12 +90,11 @@ pub struct Dataset {
     pub file: &'static str,
     pub vertices: &'static str,
     pub edges: &'static str,
-    pub size: &'static str,
     /// Seconds.
     pub baseline: f64,
     pub flick: f64,
-    /// Bytes that the search of bench/paper takes with such a graph: 32 an edge at the end, of a vertex as many, and
-    /// some to spare.
+    /// Bytes that the search of bench/paper takes with such a graph: 32 an edge at the end, of a
+    /// vertex as many, and some to spare.
     pub memory: u64,
 }
 
@@ -113,7 +112,6 @@ pub const DATASETS: [Dataset; 3] = [
         file: "soc-Epinions1.txt",
         vertices: "76k",
         edges: "509k",
-        size: "16.7 MB",
         baseline: 1.8,
         flick: 2.4,
         memory: 64 << 20,
@@ -124,7 +122,6 @@ pub const DATASETS: [Dataset; 3] = [
         file: "soc-pokec-relationships.txt",
         vertices: "1,633k",
         edges: "30,623k",
-        size: "1.0 GB",
         baseline: 107.4,
         flick: 90.3,
         memory: 1200 << 20,
@@ -135,7 +132,6 @@ pub const DATASETS: [Dataset; 3] = [
         file: "soc-LiveJournal1.txt",
         vertices: "4,848k",
         edges: "68,994k",
-        size: "2.2 GB",
         baseline: 240.5,
         flick: 220.9,
         memory: 2600 << 20,

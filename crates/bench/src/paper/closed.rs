@@ -1,5 +1,5 @@
-//! What Figure 5 comes to where nothing but latencies counts: a list of `n` nodes takes the host `n` host
-//! accesses, and with migration one crossing there and back and `n` accesses of the NxP.
+//! What Figure 5 comes to where nothing but latencies counts: a list of `n` nodes takes the host
+//! `n` host accesses, and with migration one crossing there and back and `n` accesses of the NxP.
 use super::read::{Chase, Times};
 
 /// In microseconds.
@@ -12,8 +12,8 @@ pub struct Form {
 }
 
 impl Form {
-    /// From Table III's constant, and from how Figure 5a's times grow between the shortest and the longest
-    /// list. `None` where there are not two lengths.
+    /// From Table III's constant, and from how Figure 5a's times grow between the shortest and the
+    /// longest list. `None` where there are not two lengths.
     pub fn of(crossing: f64, no_pause: &Chase) -> Option<Self> {
         let (first, last) = (no_pause.points.first()?, no_pause.last());
         let nodes = (last.nodes - first.nodes) as f64;
@@ -48,17 +48,17 @@ impl Form {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::sample;
+    use crate::paper::sample_output;
 
     #[test]
     fn the_form_of_latencies_is_found_again() {
-        let chase = |pause| Chase::parse(&sample::chase(18.3, pause)).unwrap();
+        let chase = |pause| Chase::parse(&sample_output::chase(18.3, pause)).unwrap();
         let form = Form::of(18.3, &chase(0.0)).unwrap();
         assert!((form.node.migrating - 0.297).abs() < 1e-6, "{form:?}");
         assert!((form.node.staying - 0.825).abs() < 1e-6, "{form:?}");
         assert!(form.deviation(&chase(0.0)) < 1e-5);
         assert!(form.deviation(&chase(100.0)) < 1e-5);
-        let slower = Chase::parse(&sample::chase(25.0, 100.0)).unwrap();
+        let slower = Chase::parse(&sample_output::chase(25.0, 100.0)).unwrap();
         assert!(form.deviation(&slower) > 0.05);
     }
 }

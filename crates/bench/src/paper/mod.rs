@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 use flick_image::output;
 
-pub use check::Check;
 pub use cited::{DATASETS, Dataset, PAUSE};
+pub use paper_bars::Check;
 pub use read::{Chase, Null, Search, Times};
 
-mod check;
 mod cited;
 mod closed;
+mod paper_bars;
+mod paper_tables;
 mod plot;
 mod read;
 #[cfg(test)]
-mod sample;
-mod tables;
+mod sample_output;
 
 /// Everything that was measured.
 pub struct Results {
@@ -47,7 +47,7 @@ pub struct Graph {
 
 /// Writes the page, the tables and the plots into `dir`. The error has the path in it.
 pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
-    let mut files: Vec<(String, Vec<u8>)> = tables::csv(results)
+    let mut files: Vec<(String, Vec<u8>)> = paper_tables::csv(results)
         .into_iter()
         .map(|(name, text)| (format!("{name}.csv"), text.into_bytes()))
         .collect();
@@ -67,7 +67,7 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
 
 /// What the bars say: what is predicted, and whether it is near enough to the paper.
 pub fn checks(results: &Results) -> Vec<Check> {
-    check::checks(results)
+    paper_bars::checks(results)
 }
 
 /// The page for people.
@@ -78,20 +78,20 @@ pub fn page(results: &Results) -> String {
         "{}. What is input, what is fitted and what is predicted: docs/paper.md.\n\n## Bars\n",
         results.by
     );
-    text.push_str(&check::table(&checks(results)));
+    text.push_str(&paper_bars::table(&checks(results)));
     text.push_str("\n## Tables II and III: a migration there and back\n\n");
-    text.push_str(&tables::systems(&results.null));
+    text.push_str(&paper_tables::systems(&results.null));
     text.push('\n');
-    text.push_str(&tables::crossings(&results.null));
+    text.push_str(&paper_tables::crossings(&results.null));
     text.push_str("\n![Migration there and back](migration.svg)\n");
     text.push_str("\n## Figure 5: pointer chasing\n\n");
-    text.push_str(&tables::curves(&results.lines));
+    text.push_str(&paper_tables::curves(&results.lines));
     text.push_str("\n![Figure 5a](fig5a.svg)\n![Figure 5b](fig5b.svg)\n");
     if !results.graphs.is_empty() {
         text.push_str("\n## Table IV: breadth-first search\n\n");
-        text.push_str(&tables::searches(&results.graphs));
+        text.push_str(&paper_tables::searches(&results.graphs));
         text.push('\n');
-        text.push_str(&tables::graphs(&results.graphs));
+        text.push_str(&paper_tables::graphs(&results.graphs));
         text.push_str("\n![Table IV](table4.svg)\n");
     }
     text
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn all_files_are_written() {
         let dir = tempfile::tempdir().unwrap();
-        let files = write(&sample::results(), dir.path()).unwrap();
+        let files = write(&sample_output::results(), dir.path()).unwrap();
         let names: Vec<_> = files
             .iter()
             .map(|path| path.file_name().unwrap().to_str().unwrap())
@@ -133,14 +133,14 @@ mod tests {
     #[test]
     fn a_directory_that_is_not_there_is_named() {
         let dir = tempfile::tempdir().unwrap();
-        let (path, error) = write(&sample::results(), &dir.path().join("no")).unwrap_err();
+        let (path, error) = write(&sample_output::results(), &dir.path().join("no")).unwrap_err();
         assert!(path.starts_with(dir.path().join("no")));
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn the_page_has_the_papers_figures_beside_the_predicted() {
-        let page = page(&sample::results());
+        let page = page(&sample_output::results());
         for text in [
             "| Flick, predicted",
             "| host-NxP-host |     18.30 |         18.30 | +0.0 % |",

@@ -143,11 +143,11 @@ pub fn table(checks: &[Check]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::sample;
+    use crate::paper::sample_output;
 
     #[test]
     fn the_bars_hold_for_a_machine_like_the_papers() {
-        let checks = checks(&sample::results());
+        let checks = checks(&sample_output::results());
         let missed: Vec<_> = checks.iter().filter(|check| !check.held).collect();
         assert!(missed.is_empty(), "{missed:#?}");
         assert_eq!(checks.len(), 2 + 4 + 3);
@@ -156,8 +156,9 @@ mod tests {
 
     #[test]
     fn a_bar_that_is_missed_says_so() {
-        let mut results = sample::results();
-        // Slower than the host, as the paper's is not; the other two are all right then, or not asked.
+        let mut results = sample_output::results();
+        // Slower than the host, as the paper's is not; the other two are all right then, or not
+        // asked.
         results.graphs[0].fitted.as_mut().unwrap().mean.migrating = 110.0;
         let checks = checks(&results);
         let missed: Vec<_> = checks.iter().filter(|check| !check.held).collect();
@@ -165,7 +166,10 @@ mod tests {
         assert_eq!((&*missed[1].got, &*missed[1].wanted), ("slower", "faster"));
         assert!(table(&checks).contains("**missed**"));
         // A list that never pays.
-        results.lines[0].chases = [sample::parsed(500.0, 0.0), sample::parsed(500.0, 100.0)];
+        results.lines[0].chases = [
+            sample_output::parsed(500.0, 0.0),
+            sample_output::parsed(500.0, 100.0),
+        ];
         let even = |check: &&Check| check.name.contains("break-even");
         let checks = super::checks(&results);
         let even = checks.iter().find(even).unwrap();

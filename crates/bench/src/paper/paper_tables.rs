@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 
 use super::cited::{self, SYSTEMS};
-use super::{Graph, Line, Null, Results, check};
+use super::{Graph, Line, Null, Results, paper_bars};
 use crate::markdown;
 
 const PREDICTED: &str = "Flick, predicted";
@@ -237,7 +237,7 @@ pub fn csv(results: &Results) -> Vec<(&'static str, String)> {
     }
 
     let mut bars = String::from("bar,predicted,wanted,held\n");
-    for check in check::checks(results) {
+    for check in paper_bars::checks(results) {
         let _ = writeln!(
             bars,
             "\"{}\",\"{}\",\"{}\",{}",
@@ -319,11 +319,11 @@ fn curve(lines: &[Line], part: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::sample;
+    use crate::paper::sample_output;
 
     #[test]
     fn figure_5_has_a_row_for_each_length() {
-        let files = csv(&sample::results());
+        let files = csv(&sample_output::results());
         let text = |name| &files.iter().find(|(file, _)| *file == name).unwrap().1;
         let lines: Vec<_> = text("fig5a").lines().collect();
         assert_eq!(lines.len(), 257);
@@ -345,14 +345,14 @@ mod tests {
 
     #[test]
     fn without_graphs_there_is_no_table_4() {
-        let mut results = sample::results();
+        let mut results = sample_output::results();
         results.graphs.clear();
         assert!(csv(&results).iter().all(|(name, _)| *name != "table4"));
     }
 
     #[test]
     fn the_papers_points_stand_in_their_columns() {
-        let text = curves(&sample::results().lines);
+        let text = curves(&sample_output::results().lines);
         let row = |name: &str| {
             let line = text.lines().find(|line| line.contains(name)).unwrap();
             let cells = line.split('|').map(str::trim);

@@ -162,8 +162,8 @@ impl Chase {
         *self.points.last().expect("there is a point at least")
     }
 
-    /// The number of nodes at which both worlds take the same time, between the two lengths of which only the
-    /// longer is faster with migration.
+    /// The number of nodes at which both worlds take the same time, between the two lengths of
+    /// which only the longer is faster with migration.
     pub fn break_even(&self) -> Option<f64> {
         let lead = |point: &Point| point.times.staying - point.times.migrating;
         self.points.windows(2).find_map(|pair| {
@@ -220,22 +220,22 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::sample;
+    use crate::paper::sample_output;
 
     #[test]
     fn what_the_programs_print_is_read() {
-        let null = Null::parse(sample::NULL).unwrap();
+        let null = Null::parse(sample_output::NULL).unwrap();
         assert_eq!((null.calls, null.host_nxp_host.migrating), (10_000, 18.3));
         assert_eq!(null.nxp_host_nxp.migrating, 16.9);
 
-        let chase = Chase::parse(&sample::chase(18.3, 0.0)).unwrap();
+        let chase = Chase::parse(&sample_output::chase(18.3, 0.0)).unwrap();
         assert_eq!(chase.points.len(), 256);
         assert_eq!(chase.last().nodes, 1024);
         // 18.3 us at (825 - 297) ns a node.
         let even = chase.break_even().unwrap();
         assert!((even - 18.3 / 0.528).abs() < 0.01, "{even}");
 
-        let search = Search::parse(&sample::search("pokec", 90.0, 107.8)).unwrap();
+        let search = Search::parse(&sample_output::search("pokec", 90.0, 107.8)).unwrap();
         assert_eq!((search.iterations, search.reached), (2, 1_632_803));
         assert_eq!(search.mean.speedup(), 107.8 / 90.0);
         assert!(search.facts.synthetic);
@@ -267,7 +267,7 @@ mod tests {
         ] {
             assert!(Chase::parse(&format!("{CHASE}\n{bad}")).is_err(), "{bad:?}");
         }
-        let good = sample::search("pokec", 1.0, 2.0);
+        let good = sample_output::search("pokec", 1.0, 2.0);
         assert!(Search::parse(&good.replace("# vertices", "# corners")).is_err());
         assert!(Search::parse(&good.replace("\n2,1632803,", "\n2,7,")).is_err());
     }

@@ -140,7 +140,8 @@ pub fn huge_pages() -> Finding {
 
 fn map(size: usize, protection: i32) -> Option<*mut libc::c_void> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a new anonymous mapping at a place of the kernel's choice touches nothing that exists.
+    // SAFETY: a new anonymous mapping at a place of the kernel's choice touches nothing that
+    // exists.
     let memory = unsafe { libc::mmap(ptr::null_mut(), size, protection, flags, -1, 0) };
     (memory != libc::MAP_FAILED).then_some(memory)
 }

@@ -1,10 +1,10 @@
 //! `flick doctor`: can this machine build Flick programs and run them, and if not, what is missing.
 mod machine;
-mod trial;
+mod trial_program;
 
 use std::process::ExitCode;
 
-use flick_build::Error;
+use flick_driver::Error;
 
 use crate::print;
 
@@ -41,10 +41,10 @@ pub fn run() -> Result<ExitCode, Error> {
 
     show("system", machine::system())?;
     let mut complete = true;
-    for check in flick_build::tools() {
+    for check in flick_driver::tools() {
         let finding = match check.found {
             Some(path) => Finding::Ok(path.display().to_string()),
-            None if check.name == flick_build::root::OBJDUMP.name => {
+            None if check.name == flick_driver::root::OBJDUMP.name => {
                 Finding::Note(format!("not found ({})", check.purpose), check.help)
             }
             None => {
@@ -59,7 +59,7 @@ pub fn run() -> Result<ExitCode, Error> {
     show("RLIMIT_AS", machine::address_limit())?;
     show("huge pages", machine::huge_pages())?;
     if complete {
-        for (name, finding) in trial::all() {
+        for (name, finding) in trial_program::all() {
             show(name, finding)?;
         }
     } else {

@@ -1,5 +1,5 @@
-//! A Flick tree with a stand-in runtime, and hand-made fat objects: the image link is tested without
-//! the pass and without an engine.
+//! A Flick tree with a stand-in runtime, and hand-made fat objects: the image link is tested
+//! without the pass and without an engine.
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -24,6 +24,18 @@ fn driver() -> PathBuf {
 }
 
 impl Bench {
+    /// The directory of the C headers that the ABI crate makes.
+    fn headers(&self) -> PathBuf {
+        let dir = self.path("headers");
+        let (mut abi, mut note) = (String::new(), String::new());
+        flick_abi::header::abi_header(&mut abi).unwrap();
+        flick_abi::header::note_header(&mut note).unwrap();
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("flick_abi.h"), abi).unwrap();
+        std::fs::write(dir.join("flick_note.h"), note).unwrap();
+        dir
+    }
+
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let bench = Self { dir };
@@ -34,6 +46,7 @@ impl Bench {
             .arg("-C")
             .arg(nxp)
             .arg(format!("OUT={}", lib.display()))
+            .arg(format!("HEADERS={}", bench.headers().display()))
             .output()
             .unwrap();
         assert!(made.status.success(), "{}", stderr(&made));
@@ -52,7 +65,7 @@ impl Bench {
                 .arg(fixture("runtime.c"));
             clang
         };
-        let note = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../nxp/note.h");
+        let note = bench.headers().join("flick_note.h");
         quiet(
             clang()
                 .arg("-include")

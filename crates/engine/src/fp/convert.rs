@@ -1,4 +1,4 @@
-//! Conversions under MXCSR as it is.
+//! Conversions under the rounding mode that MXCSR has.
 
 use core::arch::asm;
 

@@ -29,7 +29,8 @@ pub fn mxcsr() -> u32 {
 /// compilers do; like `fesetround`, this is for code that uses none.
 #[inline(always)]
 pub fn set_mxcsr(value: u32) {
-    // SAFETY: reads the variable. Reserved bits are those that `mxcsr` returned, so there is no #GP.
+    // SAFETY: reads the variable. Reserved bits are those that `mxcsr` returned, so there is no
+    // #GP.
     unsafe { asm!("ldmxcsr dword ptr [{}]", in(reg) &value, options(nostack)) };
 }
 

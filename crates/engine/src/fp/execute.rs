@@ -2,8 +2,13 @@
 use super::{convert, quiet, rounded, sse};
 use flick_riscv::{Insn, Op};
 
-/// The result of `insn` for operands rs1, rs2 and rs3; MXCSR holds the rounding mode (`hart.frm` is 0).
-#[inline]
+/// The result of `insn` for operands rs1, rs2 and rs3; MXCSR holds the rounding mode (`hart.frm` is
+/// 0).
+///
+/// An unmasked exception traps in here: the caller stands in [`SECTION`](crate::SECTION), too, and
+/// has this function inlined.
+#[unsafe(link_section = "flick_engine")]
+#[inline(always)]
 pub fn execute(insn: Insn, a: u64, b: u64, c: u64) -> u64 {
     use Op::*;
     match insn.op() {

@@ -1,26 +1,34 @@
 //! Floating point (ISA manual, chapters "F" and "D") on the host's SSE unit.
 //!
-//! The floating-point environment is one per thread: fcsr is a view of the live MXCSR, nothing is
-//! swapped. fflags are its sticky flags (NV, DZ, OF, UF, NX are IE, ZE, OE, UE, PE; DE is not
-//! shown), frm is its rounding control. To nearest with ties to max magnitude (RMM), which SSE
-//! lacks, and reserved modes are held in [`Hart::frm`](crate::Hart::frm) while MXCSR rounds to
-//! nearest. Exception masks, FTZ and DAZ stay as the program set them: an unmasked exception is a
-//! SIGFPE at the guest instruction.
+//! There is one floating-point environment for a thread: fcsr is a view of the live MXCSR, and nothing
+//! is swapped. (A machine's harts have an fcsr each, which the machine loads: [`Fcsr`].)
 //!
-//! All arithmetic is inline assembly, since the compiler may fold and move Rust's own operators
-//! across changes of MXCSR. SSE agrees with the ISA on everything (tininess is detected after
-//! rounding in both) but NaN results, conversions to integers out of range, minimum and maximum.
+//! | of fcsr | in MXCSR |
+//! |---|---|
+//! | fflags: NV, DZ, OF, UF, NX | the sticky flags IE, ZE, OE, UE, PE; fflags do not show DE |
+//! | frm | the rounding control |
+//! | frm: RMM (to nearest, ties to max magnitude), reserved modes | to nearest; [`Hart::frm`](crate::Hart::frm) has the mode |
 //!
-//! An operation takes and returns raw register contents, NaN-boxed where single.
+//! Exception masks, FTZ and DAZ stay as the program has set them. An unmasked exception is a SIGFPE at
+//! the guest instruction.
+//!
+//! All arithmetic is inline assembly, because the compiler may fold Rust's own operators, and may move
+//! them across changes of MXCSR. SSE agrees with the ISA on everything (both detect tininess after
+//! rounding), except on NaN results, on conversions to integers out of range, and on minimum and
+//! maximum.
+//!
+//! An operation takes and returns raw register contents. Single-precision values are NaN-boxed.
 
 pub(crate) mod convert;
 pub mod env;
 mod execute;
+mod fcsr;
 pub(crate) mod quiet;
 pub(crate) mod soft;
 pub(crate) mod sse;
 
 pub use execute::execute;
+pub use fcsr::{Fcsr, ThreadEnvironment};
 
 use crate::hart::Hart;
 use env::{RC_MASK, RC_NEAREST, mxcsr, set_mxcsr};

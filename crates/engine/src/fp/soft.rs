@@ -1,5 +1,5 @@
-//! What SSE cannot do, with LLVM's APFloat: results of RMM, and conversions to integers in it or to
-//! unsigned ones. FTZ and DAZ do not act on these values.
+//! Operations that SSE lacks, by LLVM's APFloat: results in the rounding mode RMM, and conversions to
+//! integers in this mode or to unsigned integers. FTZ and DAZ do not act on these values.
 
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};
@@ -18,8 +18,8 @@ fn double(raw: u64) -> Double {
     Double::from_bits(raw.into())
 }
 
-/// The result of a rounded instruction in RMM, for its result `nearest` in RNE. (The flags are those
-/// of RNE. Infinities and NaNs are also the same.)
+/// The result of a rounded instruction in RMM, for its result `nearest` in RNE. (The flags are
+/// those of RNE. Infinities and NaNs are also the same.)
 #[cold]
 #[inline(never)]
 pub fn away(op: Op, a: u64, b: u64, c: u64, nearest: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! Arithmetic under MXCSR as it is.
+//! Arithmetic under the rounding mode that MXCSR has.
 
 use core::arch::asm;
 

@@ -1,7 +1,9 @@
 //! Runs a program with the engine, at the addresses it was made for, and with qemu-riscv64.
 
 use flick_engine::fp::env;
-use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, Trap, run};
+use flick_engine::{
+    CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Trap, Unlimited, run,
+};
 use flick_riscv::decode;
 
 use crate::program::{self, CODE, DATA, LOG, Program, SIGBUS, SIGILL, SIGTRAP};
@@ -20,7 +22,12 @@ pub fn engine(program: &Program) -> Vec<u8> {
     hart.pc = CODE;
     let saved = env::mxcsr();
     loop {
-        let exit = run(&mut hart, &memory, &region, &mut NoObserver);
+        let exit = run(
+            &mut hart,
+            &mut ProcessCore::new(&memory, &region),
+            &mut NoObserver,
+            &mut Unlimited,
+        );
         // The generated code may have left any rounding mode; this code does no arithmetic in it.
         match exit {
             Exit::Ecall => {
@@ -35,7 +42,7 @@ pub fn engine(program: &Program) -> Vec<u8> {
             Exit::Ebreak => skip(&mut hart, SIGTRAP),
             Exit::Illegal { .. } => skip(&mut hart, SIGILL),
             Exit::Trap(Trap { .. }) => skip(&mut hart, SIGBUS),
-            Exit::Leave | Exit::Budget => panic!("{exit:?} at {:#x}", hart.pc),
+            Exit::Leave | Exit::Budget | Exit::Wait => panic!("{exit:?} at {:#x}", hart.pc),
         }
     }
     env::set_mxcsr(saved);

@@ -1,6 +1,6 @@
-//! The engine against qemu-riscv64, on generated code over all of RV64GC, Zba, Zbb and Zbs: every opcode (compressed
-//! ones and CSR forms for themselves) at least 1,000 times with edge operands; all registers, fcsr,
-//! touched memory and traps are compared.
+//! The engine against qemu-riscv64, on generated code over all of RV64GC, Zba, Zbb and Zbs: every
+//! opcode (compressed ones and CSR forms for themselves) at least 1,000 times with edge operands;
+//! all registers, fcsr, touched memory and traps are compared.
 //!
 //! Deterministic. `FLICK_SEED=n` chooses another sequence, `FLICK_OPCODE=name` only one opcode.
 

@@ -1,7 +1,7 @@
 //! The writer of a thread's blocks.
 use super::event::Tag;
+use super::trace_format::{HEADER, How, Kind, MAX_STACK, Scope, Side};
 use super::wire::{Fixed, Sink};
-use super::{HEADER, How, Kind, MAX_STACK, Scope, Side};
 
 /// Encodes one thread's events into a buffer of its own. Each method says whether the event had
 /// room; where it had none nothing has changed, and the block is to be written out.
@@ -17,7 +17,7 @@ pub struct Encoder<'b> {
 }
 
 impl<'b> Encoder<'b> {
-    /// For thread `thread` of process `process`: numbers that tell threads apart, the first is 1
+    /// For thread `thread` of process `process`: numbers that distinguish threads, the first is 1
     /// and the thread that ran `main`.
     pub fn new(buffer: &'b mut [u8], process: u32, thread: u32) -> Self {
         Self {
@@ -54,8 +54,9 @@ impl<'b> Encoder<'b> {
         self.buffer.get(..self.used)
     }
 
-    /// Forgets the block so far and its time: after `fork`, in the child, whose events are another process's; and where a
-    /// thread turns out to begin at another time, before any block of it is written.
+    /// Discards the block so far and its time: after `fork`, in the child, whose events are another
+    /// process's; and where a thread turns out to begin at another time, before any block of it is
+    /// written.
     pub fn restart(&mut self, process: u32, thread: u32) {
         self.used = 0;
         self.time = 0;
@@ -201,8 +202,8 @@ pub fn process_block(process: u32, program: &[u8], platform: &[u8]) -> Vec<u8> {
     block(Kind::Process, process, &payload)
 }
 
-/// That the run which has process `process` was begun at `date` (seconds since 1970, UTC) by the command
-/// `words`. Behind that process's first block.
+/// That the run which has process `process` was begun at `date` (seconds since 1970, UTC) by the
+/// command `words`. Behind that process's first block.
 pub fn run_block<'w>(
     process: u32,
     date: u64,

@@ -1,7 +1,6 @@
 //! Events, as they are in a block.
-use super::reader::Reason;
+use super::trace_format::{How, Reason, Scope, Side};
 use super::wire::Source;
-use super::{How, Scope, Side};
 
 /// Set in a tag: the event is the NxP's, the process's, a jump's.
 const FLAG: u8 = 0x80;

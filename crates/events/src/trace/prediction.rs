@@ -1,7 +1,7 @@
-//! What a run predicts, at the end of its trace: the same lines as in its record, so that they are one format.
-use super::Kind;
+//! What a run predicts, at the end of its trace: the same lines as in its record, so that they are
+//! one format.
 use super::encoder::block;
-use super::reader::Reason;
+use super::trace_format::{Kind, Reason};
 use super::wire::Source;
 use crate::timed::Timed;
 use crate::timed_record;

@@ -2,8 +2,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::event::{self, Event, What};
+use super::prediction;
+use super::trace_format::{HEADER, Kind, MAGIC, Reason, VERSION};
 use super::wire::Source;
-use super::{HEADER, Kind, MAGIC, VERSION, prediction};
 use crate::timed::Timed;
 
 /// Why bytes are not a trace.
@@ -13,30 +14,6 @@ pub struct Error {
     /// From the beginning of the file.
     pub offset: usize,
     pub reason: Reason,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
-    #[error("no block of a trace begins here")]
-    Magic,
-    #[error("the block has version {0}, this reader knows {VERSION}")]
-    Version(u16),
-    #[error("the block ends before what it holds (a process was killed or the disk was full)")]
-    Truncated,
-    #[error("a number is larger than it may be")]
-    Number,
-    #[error("no event has the tag {0:#x}")]
-    Event(u8),
-    #[error("no line of a prediction begins here")]
-    Prediction,
-    #[error("time goes back")]
-    Backwards,
-    #[error("time is larger than 64 bits")]
-    Time,
-    #[error("the block's process has not begun")]
-    NoProcess,
-    #[error("the block is longer than what it holds")]
-    Surplus,
 }
 
 /// A whole trace.

@@ -1,5 +1,5 @@
 //! Bytes of the trace: numbers as LEB128, texts as length and bytes.
-use super::reader::Reason;
+use super::trace_format::{self, Kind, Reason};
 
 /// Where bytes go. Both implementations write the same.
 pub(super) trait Sink {
@@ -19,9 +19,9 @@ pub(super) trait Sink {
         self.byte(n as u8);
     }
 
-    /// At most [`super::MAX_TEXT`] bytes of `text`, cut between characters.
+    /// At most [`trace_format::MAX_TEXT`] bytes of `text`, cut between characters.
     fn text(&mut self, text: &[u8]) {
-        let mut end = text.len().min(super::MAX_TEXT);
+        let mut end = text.len().min(trace_format::MAX_TEXT);
         while end > 0 && text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
             end -= 1;
         }
@@ -30,9 +30,9 @@ pub(super) trait Sink {
         self.bytes(text);
     }
 
-    fn header(&mut self, kind: super::Kind, process: u32, thread: u32, length: u32) {
-        self.bytes(&super::MAGIC);
-        self.bytes(&super::VERSION.to_le_bytes());
+    fn header(&mut self, kind: Kind, process: u32, thread: u32, length: u32) {
+        self.bytes(&trace_format::MAGIC);
+        self.bytes(&trace_format::VERSION.to_le_bytes());
         self.bytes(&(kind as u16).to_le_bytes());
         for word in [process, thread, length] {
             self.bytes(&word.to_le_bytes());
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_long_text_is_cut_between_characters() {
         let mut bytes = Vec::new();
-        let long = "é".repeat(super::super::MAX_TEXT);
+        let long = "é".repeat(trace_format::MAX_TEXT);
         bytes.text(&long.as_bytes()[1..]);
         let text = Source {
             bytes: &bytes,
@@ -176,6 +176,6 @@ mod tests {
         // The first byte is half a character; after it only whole ones.
         assert_eq!(text.matches('\u{fffd}').count(), 1);
         assert!(text.ends_with('é'));
-        assert!(bytes.len() <= super::super::MAX_TEXT + 2);
+        assert!(bytes.len() <= trace_format::MAX_TEXT + 2);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use flick_abi::settings;
 
-use crate::fatal;
+use crate::os::fatal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
@@ -27,8 +27,8 @@ pub enum Trigger {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// The translator for what runs often, the interpreter for the rest, and for all where nothing can be
-    /// translated.
+    /// The translator for what runs often, the interpreter for the rest, and for all where nothing
+    /// can be translated.
     Auto,
     /// The translator from the first call on, or the program does not start.
     Translate,
@@ -78,8 +78,8 @@ pub fn get() -> &'static Config {
 
 /// A `FLICK_*` variable; none in a set-uid or otherwise privileged program.
 fn variable(name: &CStr) -> Option<Vec<u8>> {
-    // SAFETY: `name` is NUL-terminated; the result is a C string that lives while nobody changes the
-    // environment, and is copied at once.
+    // SAFETY: `name` is NUL-terminated; the result is a C string that lives while nobody changes
+    // the environment, and is copied at once.
     unsafe {
         if libc::getauxval(libc::AT_SECURE) != 0 {
             return None;

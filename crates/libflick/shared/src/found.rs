@@ -1,8 +1,9 @@
-//! Functions that only the C library can have, found without the search for symbols that a program or a preloaded library can
-//! come first in: in the C library's own table of symbols.
+//! Functions that only the C library can have, found without the search for symbols that a program
+//! or a preloaded library can come first in: in the C library's own table of symbols.
 //!
-//! The first call of any of them finds all: it may come before libflick's constructors, as the loader and other libraries
-//! call `free` early, or in a signal handler. Threads that do so at once find the same.
+//! The first call of any of them finds all: it may come before libflick's constructors, as the
+//! loader and other libraries call `free` early, or in a signal handler. Threads that do so at once
+//! find the same.
 use std::arch::global_asm;
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -84,8 +85,8 @@ const fn place(name: &str) -> usize {
     panic!("no such name")
 }
 
-// Finds all, and goes on with the function whose entry r11 points to. None of them has more than five arguments, or
-// floating-point ones.
+// Finds all, and goes on with the function whose entry r11 points to. None of them has more than
+// five arguments, or floating-point ones.
 global_asm!(
     ".pushsection .text.flick_found,\"ax\",@progbits",
     ".globl __flick_find",
@@ -150,7 +151,8 @@ pub fn in_libc(name: &str) -> usize {
     }
 }
 
-/// The name of the object that the process's `free` is in, if it is not libflick: the first one that defines it.
+/// The name of the object that the process's `free` is in, if it is not libflick: the first one
+/// that defines it.
 pub fn owner_of_free() -> Option<&'static CStr> {
     let owner = objects().find(|object| object.function("free").is_some())?;
     let own = Object::with(owner_of_free as *const ());
@@ -166,7 +168,7 @@ fn missing(name: &str) -> ! {
         // SAFETY: the text's bytes.
         unsafe { flick_own::system_call(libc::SYS_write, arguments) };
     }
-    const STATUS: c_int = flick_run::fatal::STATUS;
+    const STATUS: c_int = flick_runtime::os::fatal::STATUS;
     // SAFETY: ends the process.
     unsafe { libc::_exit(STATUS) }
 }

@@ -1,5 +1,18 @@
-//! `libflick.so`: the runtime (`flick-run`) for dynamic programs and shared libraries, and the libc
-//! functions that it answers ahead of libc.
+//! `libflick.so`: the runtime (`flick-runtime`) for dynamic programs and shared libraries, and the
+//! libc functions that it answers ahead of libc.
+//!
+//! **From where.** The dynamic loader binds a program's calls of these functions here, because
+//! libflick comes before libc in the search for symbols.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `malloc.rs`, `signals.rs`, `threads.rs` | the exported functions, by the runtime's macros |
+//! | `next.rs` | the definition of such a function that comes after libflick's |
+//! | `objects.rs` | the loader's list of objects, and their tables of symbols |
+//! | `found.rs` | functions of the C library, found in its own table of symbols |
+//!
+//! **Where to.** The runtime decides (`flick_runtime::interpose`, `heap`); everything else goes on
+//! to libc.
 
 use flick_abi::Note;
 
@@ -16,15 +29,16 @@ mod threads;
 static NOTE: Note = Note::CURRENT;
 
 #[global_allocator]
-static ALLOCATOR: flick_run::translation::Allocator = flick_run::translation::Allocator;
+static ALLOCATOR: flick_runtime::memory::own_heaps::Allocator =
+    flick_runtime::memory::own_heaps::Allocator;
 
 /// Rust's library and mimalloc get what they call from there.
 #[used]
 static OWN: fn() -> [*const (); 5] = flick_own::anchor;
 
 extern "C" fn is_shared() {
-    flick_run::single::SHARED.store(true, std::sync::atomic::Ordering::Relaxed);
-    flick_run::host_library::init(flick_run::host_library::HostLibrary {
+    flick_runtime::os::one_runtime::SHARED.store(true, std::sync::atomic::Ordering::Relaxed);
+    flick_runtime::os::host_library::init(flick_runtime::os::host_library::HostLibrary {
         owner_of_free: found::owner_of_free,
         vfork: found::in_libc("vfork"),
         getcontext: found::in_libc("getcontext"),

@@ -1,6 +1,7 @@
 //! `free` & co. of a dynamic program, ahead of the C library's in symbol lookup: blocks of the NxP
-//! heap go to it, all others to the definition that comes next (the C library's, or an allocator that
-//! was linked behind libflick). So libraries that know nothing of Flick may free and resize them.
+//! heap go to it, all others to the definition that comes next (the C library's, or an allocator
+//! that was linked behind libflick). So libraries that know nothing of Flick may free and resize
+//! them.
 //!
 //! The exported functions are naked jumps. The compiler therefore does not see what they do: it
 //! neither inlines them into libflick's own calls of `free`, which must reach the process's
@@ -10,7 +11,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Release};
 
-use flick_run::memory::heap;
+use flick_runtime::heap::blocks;
 
 type Free = unsafe extern "C" fn(*mut c_void);
 type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
@@ -54,9 +55,9 @@ extern "C" fn look_up() {
 static LOOK_UP: extern "C" fn() = look_up;
 
 unsafe extern "C" fn free_any(ptr: *mut c_void) {
-    if heap::owns(ptr) {
+    if blocks::owns(ptr) {
         // SAFETY: the caller's block, of the NxP heap.
-        return unsafe { heap::release(ptr) };
+        return unsafe { blocks::release(ptr) };
     }
     if ptr.is_null() {
         return;
@@ -69,9 +70,9 @@ unsafe extern "C" fn free_any(ptr: *mut c_void) {
 }
 
 unsafe extern "C" fn realloc_any(ptr: *mut c_void, size: usize) -> *mut c_void {
-    if heap::owns(ptr) {
+    if blocks::owns(ptr) {
         // SAFETY: the caller's live block, of the NxP heap.
-        return unsafe { heap::resize(ptr, size) };
+        return unsafe { blocks::resize(ptr, size) };
     }
     match next(&NEXT_REALLOC, c"realloc") {
         // SAFETY: the next definition of `realloc`, with the caller's block or NULL.
@@ -95,9 +96,9 @@ unsafe extern "C" fn reallocarray_any(ptr: *mut c_void, count: usize, size: usiz
 }
 
 unsafe extern "C" fn malloc_usable_size_any(ptr: *mut c_void) -> usize {
-    if heap::owns(ptr) {
+    if blocks::owns(ptr) {
         // SAFETY: the caller's live block, of the NxP heap.
-        return unsafe { heap::usable_size(ptr) };
+        return unsafe { blocks::usable_size(ptr) };
     }
     next(&NEXT_USABLE_SIZE, c"malloc_usable_size").map_or(0, |usable_size| {
         // SAFETY: the next definition, with the caller's block or NULL.

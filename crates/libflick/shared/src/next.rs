@@ -19,8 +19,8 @@ impl Next {
     pub fn find(&self) -> *mut c_void {
         let mut found = self.found.load(Ordering::Relaxed);
         if found.is_null() {
-            // Behind libflick; where another compiler's program uses a Flick library, libc is in front.
-            // SAFETY: looks a symbol up.
+            // Behind libflick; where another compiler's program uses a Flick library, libc is in
+            // front. SAFETY: looks a symbol up.
             found = unsafe {
                 let next = libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr());
                 if next.is_null() {

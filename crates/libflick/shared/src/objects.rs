@@ -1,5 +1,5 @@
-//! The loader's list of the objects of this process, and their tables of symbols (System V gABI, chapter 5; `DT_GNU_HASH`
-//! as GNU ld writes it). Allocates nothing and calls nobody.
+//! The loader's list of the objects of this process, and their tables of symbols (System V gABI,
+//! chapter 5; `DT_GNU_HASH` as GNU ld writes it). Allocates nothing and calls nobody.
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::slice;

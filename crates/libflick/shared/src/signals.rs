@@ -26,7 +26,7 @@ extern "C" fn find_all() {
 #[unsafe(link_section = ".init_array")]
 static FIND_ALL: extern "C" fn() = find_all;
 
-flick_run::signal_shims! {
+flick_runtime::signal_shims! {
     prefix: "",
     sigaction: SIGACTION.function(),
     sigaction_of_signal: SIGACTION.function(),

@@ -1,4 +1,5 @@
-//! libc's thread functions, ahead of libc in symbol lookup: those of C++'s and OpenMP's libraries come by here, too.
+//! libc's thread functions, ahead of libc in symbol lookup: those of C++'s and OpenMP's libraries
+//! come by here, too.
 use std::ffi::c_void;
 
 use crate::next::Next;
@@ -10,7 +11,7 @@ extern "C" fn find_join() -> *mut c_void {
     PTHREAD_JOIN.find()
 }
 
-flick_run::thread_shims! {
+flick_runtime::thread_shims! {
     prefix: "",
     pthread_create: PTHREAD_CREATE.function(),
     pthread_join: find_join,

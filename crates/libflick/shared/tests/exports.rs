@@ -1,5 +1,5 @@
-//! What `libflick.so` offers to the linker: the ABI of programs with NxP code, and the functions of libc
-//! that it stands in front of. An entry that goes away breaks programs that were built earlier
+//! What `libflick.so` offers to the linker: the ABI of programs with NxP code, and the functions of
+//! libc that it stands in front of. An entry that goes away breaks programs that were built earlier
 //! (`docs/formats.md`, "Versions").
 use std::collections::BTreeSet;
 

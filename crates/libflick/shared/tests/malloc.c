@@ -1,6 +1,6 @@
 /* Blocks of the NxP heap in a C program: made by the functions that NxP code calls, freed and
  * resized by functions that know nothing of Flick. Argument: "nxp" or "host", the heap that must
- * serve them. Built by malloc.rs here and in ../../libflick-a/tests. */
+ * serve them. Built by malloc.rs here and in ../../static/tests. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>

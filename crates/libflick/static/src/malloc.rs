@@ -1,14 +1,15 @@
-//! `free` & co. of a static program: the linker leads all callers here (`--wrap`), those within the C
-//! library too. Blocks of the NxP heap go to it, all others to the C library.
+//! `free` & co. of a static program: the linker leads all callers here (`--wrap`), those within the
+//! C library too. Blocks of the NxP heap go to it, all others to the C library.
 //!
-//! A program may bring an allocator of its own that has `malloc`, `free`, `calloc` and `realloc` only.
-//! A reference from here to more would make the linker take the C library's besides, and both define
-//! `malloc`; hence the weak reference here, and those that `scripts/static-library.sh` makes of the rest.
+//! A program may bring an allocator of its own that has `malloc`, `free`, `calloc` and `realloc`
+//! only. A reference from here to more would make the linker take the C library's besides, and both
+//! define `malloc`; hence the weak reference here, and those that `scripts/static-library.sh` makes
+//! of the rest.
 use std::arch::naked_asm;
 use std::ffi::c_void;
 use std::ptr;
 
-use flick_run::memory::heap;
+use flick_runtime::heap::blocks;
 
 unsafe extern "C" {
     fn __real_free(ptr: *mut c_void);
@@ -19,9 +20,9 @@ unsafe extern "C" {
 /// As for the C library's `free`; blocks of either heap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap_free(ptr: *mut c_void) {
-    if heap::owns(ptr) {
+    if blocks::owns(ptr) {
         // SAFETY: the caller's block, of the NxP heap.
-        unsafe { heap::release(ptr) };
+        unsafe { blocks::release(ptr) };
     } else {
         // SAFETY: the caller's block, of the C library's heap, or NULL.
         unsafe { __real_free(ptr) };
@@ -32,9 +33,9 @@ pub unsafe extern "C" fn __wrap_free(ptr: *mut c_void) {
 /// As for the C library's `realloc`; blocks of either heap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap_realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
-    if heap::owns(ptr) {
+    if blocks::owns(ptr) {
         // SAFETY: the caller's live block, of the NxP heap.
-        unsafe { heap::resize(ptr, size) }
+        unsafe { blocks::resize(ptr, size) }
     } else {
         // SAFETY: the caller's live block, of the C library's heap, or NULL.
         unsafe { __real_realloc(ptr, size) }
@@ -64,9 +65,9 @@ pub unsafe extern "C" fn __wrap_reallocarray(
 /// As for the C library's `malloc_usable_size`; blocks of either heap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap_malloc_usable_size(ptr: *mut c_void) -> usize {
-    if heap::owns(ptr) {
+    if blocks::owns(ptr) {
         // SAFETY: the caller's live block, of the NxP heap.
-        unsafe { heap::usable_size(ptr) }
+        unsafe { blocks::usable_size(ptr) }
     } else {
         // SAFETY: the caller's live block, of the process's heap, or NULL.
         unsafe { real_malloc_usable_size(ptr) }

@@ -1,4 +1,5 @@
-//! libc's signal and jump functions in a static program: the linker leads their callers here (`--wrap`).
+//! libc's signal and jump functions in a static program: the linker leads their callers here
+//! (`--wrap`).
 use std::ffi::{c_int, c_void};
 
 unsafe extern "C" {
@@ -23,7 +24,7 @@ unsafe extern "C" {
     fn __real___longjmp_chk(buffer: *const c_void, value: c_int) -> !;
 }
 
-flick_run::signal_shims! {
+flick_runtime::signal_shims! {
     prefix: "__wrap_",
     sigaction: __real_sigaction,
     sigaction_of_signal: __sigaction,

@@ -1,7 +1,7 @@
 //! libc's thread functions in a static program: the linker leads their callers here (`--wrap`).
 use std::ffi::{c_int, c_void};
 
-use flick_run::timed::threads::Start;
+use flick_runtime::accounts::timed::threads::Start;
 
 unsafe extern "C" {
     fn __real_pthread_create(
@@ -17,7 +17,7 @@ extern "C" fn find_join() -> *const c_void {
     __real_pthread_join as *const c_void
 }
 
-flick_run::thread_shims! {
+flick_runtime::thread_shims! {
     prefix: "__wrap_",
     pthread_create: __real_pthread_create,
     pthread_join: find_join,

@@ -9,7 +9,7 @@ use flick_support::library;
 fn library(dir: &Path) -> PathBuf {
     let archive = library::dir(env!("CARGO_PKG_NAME")).join("libflick_static.a");
     let library = dir.join("libflick.a");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/static-library.sh");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scripts/static-library.sh");
     let status = Command::new(script).arg(archive).arg(&library).status();
     assert!(status.unwrap().success());
     library
@@ -19,7 +19,7 @@ fn library(dir: &Path) -> PathBuf {
 fn blocks_of_the_nxp_heap() {
     let dir = tempfile::tempdir().unwrap();
     let library = library(dir.path());
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../libflick-so/tests");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/tests");
     for linker in ["bfd", "lld-19"] {
         let program = dir.path().join(linker);
         let output = Command::new("clang-19")

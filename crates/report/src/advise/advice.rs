@@ -1,4 +1,5 @@
-//! What to move: the changes of the cheapest placement that are worth the trouble, in groups that go together.
+//! What to move: the changes of the cheapest placement that are worth the trouble, in groups that
+//! go together.
 use flick_events::profile::Profile;
 
 use super::cut;
@@ -50,7 +51,8 @@ impl Advice {
         self.groups.iter().map(|group| group.gain).sum()
     }
 
-    /// Makes one group, with this gain beyond those of its parts, of all that goes back with the heap.
+    /// Makes one group, with this gain beyond those of its parts, of all that goes back with the
+    /// heap.
     fn undo(&mut self, gain: f64) {
         let of_heap =
             |&(node, _): &(usize, bool)| self.model.nodes[node].bound == Some(Bound::Heap);

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use flick_events::timed::{Timed, duration};
-use flick_image::place::{OVERRIDE, PROJECT, Reason};
+use flick_image::place_lines::{OVERRIDE, PROJECT, Reason};
 
 use super::advice::{Advice, Place};
 use crate::reasons::Reasons;

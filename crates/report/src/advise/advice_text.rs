@@ -9,7 +9,7 @@ use flick_names::Demangle;
 
 use super::advice::{Advice, Group, Place};
 use super::model::{Bound, Node};
-use crate::places::Lines;
+use crate::source_lines::Lines;
 
 /// Functions that are named for their accesses.
 const MOST: usize = 3;
@@ -54,8 +54,8 @@ impl Writer<'_> {
     fn head(&mut self, command: &str) {
         let (now, then) = (self.advice.now, self.advice.then);
         let measured = self.timed.migrating as f64;
-        // What the profile does not know of stays as it is; if it knows too much (threads, calls that exceptions leave),
-        // in proportion.
+        // What the profile does not know of stays as it is; if it knows too much (threads, calls
+        // that exceptions leave), in proportion.
         let after = match self.timed.threads {
             1 if now < measured * 1.02 => measured - (now - then),
             _ => measured * then / now.max(1.0),

@@ -1,5 +1,5 @@
-//! The cheapest placement: a minimum cut. What is on the host's side of it stays there; an edge that is cut is a
-//! function's own time on the side that it is on, or the crossings of a call.
+//! The cheapest placement: a minimum cut. What is on the host's side of it stays there; an edge
+//! that is cut is a function's own time on the side that it is on, or the crossings of a call.
 use petgraph::Direction;
 use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};

@@ -1,10 +1,10 @@
-//! `flick advise`: what of a program to move to the NxP, what to move back, and what that would gain
-//! (`docs/timing.md`, "Advice").
+//! `flick advise`: what of a program to move to the NxP, what to move back, and what that would
+//! gain (`docs/timing.md`, "Advice").
 mod advice;
+mod advice_file;
+mod advice_text;
 mod cut;
-mod file;
 mod model;
-mod text;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -12,13 +12,14 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
+use flick_diagnostics::Code;
 use flick_events::Summary;
 use flick_image::{Error, output};
 use flick_names::Demangle;
 
-use crate::child::{self, file_error};
-use crate::platform;
+use crate::named_platform;
 use crate::reasons::{self, Reasons};
+use crate::run_program::{self, file_error};
 use advice::Advice;
 
 /// The placement file, if none is named.
@@ -33,14 +34,15 @@ pub struct Options {
     pub demangle: Demangle,
 }
 
-/// Runs `command` (program, then arguments), writes the placement file and prints the advice to stderr, and ends as the
-/// program ended. 126 and 127, as in a shell, where it cannot be started. FLK0104 without a platform, FLK0105 where the
-/// file cannot be written, FLK0112 where the program tells of no functions.
+/// Runs `command` (program, then arguments), writes the placement file and prints the advice to
+/// stderr, and ends as the program ended. 126 and 127, as in a shell, where it cannot be started.
+/// FLK0104 without a platform, FLK0105 where the file cannot be written, FLK0112 where the program
+/// records no functions.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let Some(program) = command.first() else {
         return Ok(ExitCode::from(2));
     };
-    let platform = platform::required("flick advise", options.platform.as_deref())?;
+    let platform = named_platform::required("flick advise", options.platform.as_deref())?;
     let dir = tempfile::Builder::new()
         .prefix("flick-advise")
         .tempdir()
@@ -53,25 +55,25 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         // What is taken for the host's now shall not be what is on the NxP.
         ("FLICK_OFFLOAD", "auto".as_ref()),
     ];
-    let mut child = match child::start("flick advise", command, &environment) {
+    let mut child = match run_program::start("flick advise", command, &environment) {
         Ok(child) => child,
         Err(status) => return Ok(status),
     };
     let program = Path::new(program);
     let status = child.wait().map_err(|e| file_error(program, &e))?;
-    let records = child::records(&record)?;
+    let records = run_program::records(&record)?;
     let summary = flick_events::parse(&records)
         .unwrap_or_default()
         .into_iter()
         .rfind(|summary| summary.pid == child.id());
-    let told = match summary {
+    let printed = match summary {
         Some(summary) => advise(&summary, command, options),
         None => Err(nothing(program, why_no_record(program, status))),
     };
     // Dying by a signal runs no destructors.
     drop(dir);
-    // Nobody is left to tell where stderr is closed.
-    match told {
+    // Where stderr is closed, the text has no reader.
+    match printed {
         Ok(text) => {
             let _ = io::stderr().write_all(text.as_bytes());
         }
@@ -81,7 +83,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         }
         Err(error) => return Err(error),
     }
-    Ok(child::end_as(status))
+    Ok(run_program::end_as(status))
 }
 
 fn why_no_record(program: &Path, status: ExitStatus) -> String {
@@ -96,7 +98,7 @@ fn why_no_record(program: &Path, status: ExitStatus) -> String {
 
 fn nothing(program: &Path, why: String) -> Error {
     Error::new(
-        112,
+        Code::NothingToAdvise,
         "there is nothing to advise on",
         program.display().to_string(),
         why,
@@ -115,13 +117,13 @@ fn advise(summary: &Summary, command: &[OsString], options: &Options) -> Result<
     let advice = Advice::new(&timed.profile);
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let placed = Reasons::of(&summary.files);
-    let placement = file::placement(&advice, timed, &placed, &words.join(" "));
+    let placement = advice_file::placement(&advice, timed, &placed, &words.join(" "));
     if placement.changes {
         output::write_keeping_old(&options.output, placement.text.as_bytes())
             .map_err(|e| file_error(&options.output, &e))?;
     }
     let written = placement.changes.then_some(options.output.as_path());
-    Ok(text::text(
+    Ok(advice_text::text(
         &advice,
         timed,
         &words.join(" "),

@@ -1,4 +1,5 @@
-//! What placements cost, by a profile: each function's own time on the side that it is on, and the crossings between.
+//! What placements cost, by a profile: each function's own time on the side that it is on, and the
+//! crossings between.
 use std::collections::{BTreeSet, HashMap};
 
 use flick_events::profile::{Function, Profile, Runs};
@@ -10,7 +11,8 @@ pub enum Bound {
     Library,
     /// The code of the error.
     Refused(String),
-    /// It works on what it, or another, has allocated on the NxP, and that is back in the host's memory.
+    /// It works on what it, or another, has allocated on the NxP, and that is back in the host's
+    /// memory.
     Heap,
 }
 
@@ -147,8 +149,8 @@ impl Model {
         model
     }
 
-    /// Adds small functions that call nothing (but such functions), and are called where they are, to their callers, in
-    /// proportion to the calls.
+    /// Adds small functions that call nothing (but such functions), and are called where they are,
+    /// to their callers, in proportion to the calls.
     fn fold(&mut self, profile: &Profile) {
         let count = self.nodes.len();
         let (mut callers, mut callees) = (vec![Vec::new(); count], vec![Vec::new(); count]);

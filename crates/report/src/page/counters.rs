@@ -6,7 +6,7 @@ use flick_events::number::grouped;
 use flick_events::trace::{Process, Scope};
 
 use super::overview::{COLUMNS, HEIGHT, area};
-use super::text::escape;
+use super::page_names::escape;
 use crate::timeline::{self, Span, Step};
 
 /// Counters that have a picture.
@@ -49,7 +49,7 @@ pub fn of(process: &Process<'_>, whole: Span) -> Vec<Counter> {
     let counters = all.into_values().take(MOST);
     counters
         .map(|(name, mut values)| {
-            // Several threads may tell of one.
+            // Several threads may record one.
             values.sort_by_key(|&(time, _)| time);
             let largest = values.iter().map(|&(_, value)| value).max().unwrap_or(0);
             Counter {
@@ -101,7 +101,7 @@ pub fn write(page: &mut String, counters: &[Counter]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{nested, trace};
+    use crate::sample_trace::{nested, trace};
     use flick_events::trace::Trace;
 
     const WHOLE: Span = Span {

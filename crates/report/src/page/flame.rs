@@ -8,7 +8,7 @@ use flick_names::Demangle;
 use inferno::flamegraph::color::{BasicPalette, Palette};
 use inferno::flamegraph::{self, Options};
 
-use super::text::{escape, function, printable};
+use super::page_names::{escape, function, printable};
 
 /// Stacks, outermost function first, and the femtoseconds spent there.
 type Stacks = BTreeMap<Vec<u32>, u64>;
@@ -137,8 +137,8 @@ fn draw(graph: &Graph, process: &Process<'_>, demangle: Demangle) -> Option<(Str
     Some((tinted(&frames, graph.tint), height))
 }
 
-/// What the program's own functions are called from says nothing of it, and has no names in most C libraries:
-/// a stack begins with `main`, or with what a thread was started with.
+/// What the program's own functions are called from says nothing of it, and has no names in most C
+/// libraries: a stack begins with `main`, or with what a thread was started with.
 fn of_the_program<'n>(
     stack: impl Iterator<Item = &'n str> + Clone,
 ) -> impl Iterator<Item = &'n str> {

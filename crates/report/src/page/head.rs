@@ -3,9 +3,9 @@ use std::fmt::Write as _;
 
 use flick_events::trace::Process;
 
-use super::figures::{percent, significant, time};
 use super::overview::Overview;
-use super::text::{escape, file_name};
+use super::page_figures::{percent, significant, time};
+use super::page_names::{escape, file_name};
 
 pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
     let _ = write!(

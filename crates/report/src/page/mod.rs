@@ -1,22 +1,22 @@
 //! `flick report`: one HTML page that says what a run predicts and why. It needs nothing but itself
 //! (no network, no other file), reads on a phone, and follows the reader's light or dark theme.
 //!
-//! All text that comes from the program goes through [`text::escape`].
-mod bar;
+//! All text that comes from the program goes through [`page_names::escape`].
 mod counters;
-mod figures;
 mod flame;
 mod head;
 mod overview;
-mod sites;
-mod text;
+mod page_figures;
+mod page_names;
+mod site_table;
+mod time_bar;
 
 use std::fmt::Write as _;
 
 use flick_events::trace::{Process, Trace};
 use flick_names::Demangle;
 
-use text::escape;
+use page_names::escape;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -27,7 +27,7 @@ pub fn html(trace: &Trace<'_>, demangle: Demangle) -> String {
         [] => "an empty trace".to_owned(),
         [process, ..] => format!(
             "{} on {}",
-            text::file_name(&process.program),
+            page_names::file_name(&process.program),
             process.platform
         ),
     };
@@ -58,10 +58,10 @@ fn section(page: &mut String, process: &Process<'_>, demangle: Demangle) {
     *page += "<main>\n";
     let overview = overview::Overview::of(process);
     head::write(page, process, &overview);
-    bar::write(page, process, &overview);
+    time_bar::write(page, process, &overview);
     overview.write(page);
     if let Some(prediction) = &process.prediction {
-        sites::write(page, &prediction.sites, demangle);
+        site_table::write(page, &prediction.sites, demangle);
     }
     flame::write(page, process, demangle);
     *page += "</main>\n";

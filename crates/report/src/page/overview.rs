@@ -6,8 +6,8 @@ use flick_events::timed::Share;
 use flick_events::trace::{Process, Side, Thread};
 
 use super::counters::{self, Counter};
-use super::figures::time;
-use super::text::escape;
+use super::page_figures::time;
+use super::page_names::escape;
 use crate::timeline::{self, Span, Step};
 
 /// Columns of the picture.
@@ -49,7 +49,7 @@ impl Overview {
     pub fn of(process: &Process<'_>) -> Self {
         let mut span: Option<Span> = None;
         for thread in &process.threads {
-            // Begin and end of what a thread tells.
+            // Begin and end of the record of a thread.
             intervals(thread, |_, _, part| {
                 let whole = span.get_or_insert(part);
                 whole.begin = whole.begin.min(part.begin);
@@ -87,7 +87,7 @@ impl Overview {
         self.span.duration()
     }
 
-    /// Where the threads' time goes, as far as their traces tell.
+    /// Where the threads' time goes, as far as their traces show.
     pub fn shares(&self) -> Vec<Share> {
         let [host, nxp] = &self.totals;
         let of = |doing: Doing| host[doing as usize].saturating_add(nxp[doing as usize]);
@@ -148,8 +148,8 @@ impl Overview {
     }
 }
 
-/// Tells what a thread does when. Its time is told once, without gaps.
-fn intervals(thread: &Thread<'_>, mut tell: impl FnMut(Side, Doing, Span)) {
+/// Records what a thread does when: each time once, without gaps.
+fn intervals(thread: &Thread<'_>, mut record: impl FnMut(Side, Doing, Span)) {
     let mut side = Side::Host;
     let mut last = None;
     timeline::walk(thread, |step| {
@@ -162,19 +162,19 @@ fn intervals(thread: &Thread<'_>, mut tell: impl FnMut(Side, Doing, Span)) {
         };
         if let Some(begin) = last.filter(|&last| last < span.begin) {
             let end = span.begin;
-            tell(side, Doing::Computes, Span { begin, end });
+            record(side, Doing::Computes, Span { begin, end });
         }
         last = Some(span.end);
         match step {
             Step::Call { callee, .. } => {
-                tell(callee.from, Doing::Crosses, span);
+                record(callee.from, Doing::Crosses, span);
                 side = callee.side;
             }
             Step::Back { callee, .. } => {
-                tell(callee.side, Doing::Crosses, span);
+                record(callee.side, Doing::Crosses, span);
                 side = callee.from;
             }
-            Step::Wait { side, .. } => tell(side, Doing::Waits, span),
+            Step::Wait { side, .. } => record(side, Doing::Waits, span),
             Step::Start { .. } | Step::Counter { .. } | Step::End { .. } => {}
         }
     });
@@ -230,7 +230,7 @@ pub fn area(lanes: &[Vec<f64>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{jumping, nested, trace};
+    use crate::sample_trace::{jumping, nested, trace};
     use flick_events::trace::Trace;
 
     #[test]

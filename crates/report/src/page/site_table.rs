@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use flick_events::timed::{self, Site};
 use flick_names::Demangle;
 
-use super::figures::{count, percent, significant, time, time_of};
-use super::text::{escape, function};
+use super::page_figures::{count, percent, significant, time, time_of};
+use super::page_names::{escape, function};
 
 pub fn write(page: &mut String, sites: &[Site], demangle: Demangle) {
     *page += "<section>\n<h2>Call sites</h2>\n";

@@ -4,7 +4,7 @@ use flick_names::Demangle;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use crate::sample::{jumping, nested, prediction, trace};
+use crate::sample_trace::{jumping, nested, prediction, trace};
 
 type Threads<'a> = &'a [&'a dyn Fn(&mut Encoder<'_>) -> bool];
 

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use flick_events::timed::{Share, Timed};
 use flick_events::trace::Process;
 
-use super::figures::{percent, time};
 use super::overview::Overview;
-use super::text::escape;
+use super::page_figures::{percent, time};
+use super::page_names::escape;
 
-/// The class in the style sheet of each part of the time, by name: a family of colours each for the host's
-/// time, the NxP's, crossings and waiting, and in it a shade for each part, the same on every page.
+/// The class in the style sheet of each part of the time, by name: a family of colours each for the
+/// host's time, the NxP's, crossings and waiting, and in it a shade for each part, the same on
+/// every page.
 const CLASSES: [(&str, &str); 26] = [
     ("host code", "host"),
     ("libraries", "h2"),

@@ -7,7 +7,7 @@ use flick_names::Demangle;
 use prost::Message;
 
 use super::proto::{EventType, TracePacket};
-use crate::sample::{jumping, nested, trace};
+use crate::sample_trace::{jumping, nested, trace};
 
 #[derive(Clone, PartialEq, Message)]
 struct Whole {

@@ -121,8 +121,8 @@ impl Tracks<'_, '_, '_> {
         }
     }
 
-    /// On the track that the thread leaves a slice for the whole call begins, and in it lies one for
-    /// the way there, from which an arrow leads to the function's slice on the other track.
+    /// On the track that the thread leaves a slice for the whole call begins, and in it lies one
+    /// for the way there, from which an arrow leads to the function's slice on the other track.
     fn call(&mut self, span: Span, callee: Callee, parts: Parts<'_>) -> io::Result<()> {
         let function = self.name(callee.function);
         let site = self.process.name(callee.site).cloned();

@@ -1,4 +1,5 @@
-//! What the fuzz target of the decoder does (`fuzz/`), over random bytes: `cargo test` needs no fuzzer.
+//! What the fuzz target of the decoder does (`fuzz/`), over random bytes: `cargo test` needs no
+//! fuzzer.
 
 mod decoder;
 

@@ -1,9 +1,9 @@
-//! Models of what lies between a core and its memories. They hold state and no time: an access is told, and
-//! the answer is what it costs.
-mod pages;
+//! Models of the caches and the TLB between a core and its memories. They hold state and no time:
+//! an access goes in, and its cost comes out.
+mod page_order;
 mod sets;
 mod view;
 
-pub use pages::Pages;
+pub use page_order::Pages;
 pub use sets::Sets;
 pub use view::{Access, Cost, View};

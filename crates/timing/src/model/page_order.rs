@@ -1,16 +1,16 @@
-//! Pages by number of their first touch, so that neither the loader nor the kernel, which choose addresses, show
-//! in what caches and TLBs do.
+//! Numbers of pages in the order of their first touch. The loader and the kernel choose addresses.
+//! By these numbers, the behaviour of caches and TLBs does not depend on that choice.
 
-/// log2 of the bytes of what is numbered.
+/// log2 of the bytes of a numbered page.
 const SHIFT: u32 = 12;
 const SLOTS: usize = 1 << 18;
-/// Of the small table of recent pages.
+/// Size of the small table of recent pages.
 const RECENT: usize = 1 << 8;
 
-/// Allocates once: it is used in signal handlers, too.
+/// The table is allocated once, because signal handlers use it, too.
 #[derive(Clone, Debug)]
 pub struct Pages {
-    /// Open addressing: page + 1 and its number.
+    /// A hash table with open addressing: page + 1 and its number.
     slots: Box<[(u64, u64)]>,
     recent: Box<[(u64, u64); RECENT]>,
     count: u64,
@@ -27,7 +27,7 @@ impl Default for Pages {
 }
 
 impl Pages {
-    /// `address` in a space in which pages lie in the order of their first touch.
+    /// The place of `address` in a space in which pages are in the order of their first touch.
     #[inline]
     pub fn place(&mut self, address: u64) -> u64 {
         let page = (address >> SHIFT) + 1;
@@ -44,7 +44,7 @@ impl Pages {
 
     fn look_up(&mut self, page: u64) -> u64 {
         let mut at = (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS;
-        // One in four stays free, so that this ends soon.
+        // A quarter of the entries stays free, so that this loop ends soon.
         for _ in 0..SLOTS {
             let slot = self.slots[at];
             if slot.0 == page {
@@ -55,7 +55,8 @@ impl Pages {
                 if self.count < SLOTS as u64 / 4 * 3 {
                     self.slots[at] = (page, number);
                 }
-                // Pages beyond the table get a new number each time: more misses, no order of addresses.
+                // Pages beyond the table get a new number each time. This makes more misses, but
+                // costs still do not depend on the order of addresses.
                 self.count += 1;
                 return number;
             }
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(pages.place(0x7fff_1234_5678), 0x678);
         assert_eq!(pages.place(0x5555_0000_0010), 0x1010);
         assert_eq!(pages.place(0x7fff_1234_5000), 0);
-        // Through the table, not the recent ones.
+        // These go through the table, and not through the recent pages.
         for page in 0..5000_u64 {
             assert_eq!(pages.place(page << 12) >> 12, page + 2);
         }

@@ -1,9 +1,11 @@
-//! A set-associative table with least-recently-used replacement: of a cache's lines or a TLB's pages.
+//! A set-associative table with least-recently-used replacement, for a cache's lines or a TLB's
+//! pages.
 
 /// Entries are numbers of lines or pages. Any set index is in range by construction.
 #[derive(Clone, Debug)]
 pub struct Sets {
-    /// Set after set, most recently used first; 0 is empty, other values are the number + 1.
+    /// The sets, one after the other, most recently used entry first. 0 is an empty entry, other
+    /// values are the number + 1.
     entries: Box<[u64]>,
     ways: usize,
     mask: u64,
@@ -19,12 +21,12 @@ impl Sets {
         }
     }
 
-    /// Becomes what `other`, of the same size, is.
+    /// Copies the state of `other`, which has the same size.
     pub fn copy(&mut self, other: &Sets) {
         self.entries.copy_from_slice(&other.entries);
     }
 
-    /// Uses `number`, and says whether it was there.
+    /// Uses `number`, and returns whether it was in the table.
     #[inline]
     pub fn touch(&mut self, number: u64) -> bool {
         let start = (number & self.mask) as usize * self.ways;

@@ -1,4 +1,4 @@
-//! Memory as one core sees it: TLB, caches, memories behind them.
+//! Memory as a core sees it: its TLB, its caches, and the memories behind them.
 use super::sets::Sets;
 use crate::platform::{Cache, Core, REGIONS, Region};
 
@@ -6,7 +6,7 @@ use crate::platform::{Cache, Core, REGIONS, Region};
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     pub region: Region,
-    /// As placed: [`super::Pages`], or an offset in its region.
+    /// A place from [`super::Pages`], or an offset in its region.
     pub place: u64,
     pub bytes: u64,
     pub write: bool,
@@ -53,7 +53,7 @@ pub struct View {
     code: Option<Level>,
     /// As large as `tlb`.
     code_tlb: Option<Sets>,
-    /// Filling a line of code: from the host's memory, where code is.
+    /// Cost of filling a line of code from the host's memory, where code is.
     code_miss: u64,
 }
 
@@ -91,7 +91,8 @@ impl View {
         }
     }
 
-    /// Becomes what `other`, of the same core, is; without a new allocation, since signal handlers get here.
+    /// Copies the state of `other`, a view of the same core. It allocates nothing, because signal
+    /// handlers call it.
     pub fn copy(&mut self, other: &View) {
         let sets = |to: &mut Option<Sets>, from: &Option<Sets>| {
             if let (Some(to), Some(from)) = (to, from) {
@@ -111,7 +112,8 @@ impl View {
         self.tlb.is_none() && !self.cached[region as usize]
     }
 
-    /// Makes an access. One that spans two lines uses both; one that spans two pages is charged the first.
+    /// Makes an access. An access that spans two lines uses both. An access that spans two pages is
+    /// charged the first page.
     #[inline]
     pub fn access(&mut self, access: Access) -> Cost {
         let region = access.region as usize;
@@ -153,8 +155,8 @@ impl View {
         }
     }
 
-    /// A line that no cache has is filled in all of them, for a store as well (write-allocate, write-back; what
-    /// is written back is not charged).
+    /// A line that no cache has is filled in all of them, for a store as well (write-allocate,
+    /// write-back). Write-backs are not charged.
     #[inline]
     fn line(&mut self, place: u64, region: usize) -> u64 {
         let mut line = 0;
@@ -170,7 +172,7 @@ impl View {
         self.beyond(region, line, false)
     }
 
-    /// Fetches the line of code at `place`; what that costs beyond the instructions.
+    /// Fetches the line of code at `place`, and returns the cost beyond the instructions.
     pub fn fetch(&mut self, place: u64) -> Cost {
         let host = Region::Host as usize;
         let mut cost = Cost::default();
@@ -189,7 +191,7 @@ impl View {
         cost
     }
 
-    /// log2 of the bytes that one fetch brings; `None` where fetches are free.
+    /// log2 of the bytes of a fetch; `None` if fetches are free.
     pub fn fetch_shift(&self) -> Option<u32> {
         match (&self.code, &self.code_tlb) {
             (Some(level), _) => Some(level.shift),
@@ -198,7 +200,8 @@ impl View {
         }
     }
 
-    /// What an access costs where that [`is_flat`](Self::is_flat): for the access, and a byte.
+    /// The cost of an access and of each of its bytes, where costs are
+    /// [flat](Self::is_flat).
     pub fn flat(&self, region: Region, write: bool) -> (u64, u64) {
         let region = region as usize;
         let time = if write { self.store } else { self.load };

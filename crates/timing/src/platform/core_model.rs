@@ -2,13 +2,13 @@
 use flick_abi::timed::{NXP_COUNTS, NXP_STACK_LOAD, NXP_STACK_STORE, NXP_TAKEN};
 
 use super::quantity::{BANDWIDTH, FREQUENCY, FS_PER_S, SIZE, TIME};
-use super::reader::{Error, Table};
+use super::toml_reader::{Error, Table};
 
-/// What memory an access goes to.
+/// The memory that an access goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Region {
-    /// Everything that is not one of the others.
+    /// All memory that is in neither of the other regions.
     Host = 0,
     /// NxP-local memory: `flick_alloc`, `malloc` in NxP code, `FLICK_NXP_DATA`.
     Nxp = 1,
@@ -33,9 +33,9 @@ pub enum NxpClass {
     Int = 0,
     Mul = 1,
     Div = 2,
-    /// Besides what the memory costs.
+    /// Without the cost of the memory.
     Load = 3,
-    /// Besides what the memory costs.
+    /// Without the cost of the memory.
     Store = 4,
     /// A conditional branch that is not taken.
     Branch = 5,
@@ -45,7 +45,7 @@ pub enum NxpClass {
     Fp = 7,
     FpMul = 8,
     FpDiv = 9,
-    /// A, besides what the memory costs.
+    /// The extension A, without the cost of the memory.
     Atomic = 10,
     /// Zba.
     Address = 11,
@@ -60,7 +60,8 @@ pub const NXP_CLASSES: [&str; NXP_TAKEN] = [
     "address", "bit", "system",
 ];
 
-/// What an operation of the host's class would be on the NxP, and how many: vectors of 16 bytes are four scalars there.
+/// The NxP's class of an operation of the host's class, and the number of its instructions. A
+/// vector of 16 bytes is four scalars on the NxP.
 fn host_class_on_nxp(class: usize) -> (NxpClass, u64) {
     use NxpClass::*;
     const ALL: [(NxpClass, u64); HOST_CLASSES.len()] = [
@@ -80,14 +81,14 @@ fn host_class_on_nxp(class: usize) -> (NxpClass, u64) {
     ALL[class]
 }
 
-/// One level of data cache, or the instruction cache.
+/// A level of data cache, or the instruction cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cache {
     /// Bytes.
     pub size: u64,
     pub line: u64,
     pub ways: usize,
-    /// What a hit costs beyond the instruction's own cycles.
+    /// The cost of a hit beyond the instruction's own cycles.
     pub hit: u64,
     /// By [`Region`].
     pub holds: [bool; REGIONS.len()],
@@ -97,11 +98,12 @@ pub struct Cache {
 pub struct Tlb {
     pub entries: usize,
     pub ways: usize,
-    /// What a miss costs, by [`Region`] of the page.
+    /// The cost of a miss, by [`Region`] of the page.
     pub miss: [u64; REGIONS.len()],
 }
 
-/// A memory as one kind of core sees it. An access takes `load` or `store`, and its bytes at the bandwidth.
+/// A memory as a kind of core sees it. An access takes `load` or `store`, and the time of its bytes
+/// at the bandwidth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Memory {
     /// Femtoseconds.
@@ -118,7 +120,7 @@ pub struct Core {
     pub cycle: f64,
     /// Femtoseconds by class: [`HOST_CLASSES`] or [`NXP_CLASSES`].
     pub costs: Vec<u64>,
-    /// What a branch that is taken costs more.
+    /// The further cost of a branch that is taken.
     pub taken: u64,
     /// Nearest first.
     pub caches: Vec<Cache>,
@@ -133,12 +135,12 @@ pub struct Core {
 }
 
 impl Core {
-    /// What is counted of RV64 code ([`flick_abi::timed::NxpBlock`]), in femtoseconds each: instructions by class, what a
-    /// taken branch takes more, and what the own stack's memory does.
+    /// Costs of the counts of RV64 code ([`flick_abi::timed::NxpBlock`]), in femtoseconds:
+    /// instructions by class, the further cost of a taken branch, and accesses to the stack.
     pub fn code_costs(&self) -> [u64; NXP_COUNTS] {
         let stack = Region::Stack as usize;
         let holds = |cache: &&Cache| cache.holds[stack];
-        // It is hardly ever missed.
+        // The stack hardly ever misses its nearest cache.
         let hit = self.caches.iter().find(holds).map(|cache| cache.hit);
         let memory = self.memory[stack];
         let word = (8.0 * memory.byte).round() as u64;
@@ -151,7 +153,8 @@ impl Core {
         })
     }
 
-    /// What operations of the host's classes would take on this core, an NxP: femtoseconds by class.
+    /// The time that operations of the host's classes would take on this core, an NxP: femtoseconds
+    /// by class.
     pub fn host_costs(&self) -> [u64; HOST_CLASSES.len()] {
         std::array::from_fn(|class| {
             let (own, count) = host_class_on_nxp(class);
@@ -177,8 +180,8 @@ pub fn pages(root: &mut Table<'_>) -> Result<[u32; REGIONS.len()], Error> {
     Ok(shifts)
 }
 
-/// Accesses that a walk makes to the tables: x86-64's and Sv48's four levels, less those that a large page
-/// leaves out (Intel SDM volume 3, 4.5; RISC-V privileged manual, 12.5).
+/// The number of accesses of a page walk: the four levels of x86-64 and Sv48, less those that a
+/// large page leaves out (Intel SDM volume 3, 4.5; RISC-V privileged manual, 12.5).
 fn levels(shift: u32) -> u64 {
     match shift {
         30.. => 2,
@@ -289,7 +292,7 @@ impl Reader {
         })
     }
 
-    /// All but `clock` and what is only the NxP's.
+    /// Reads all keys but `clock` and those that only the NxP has.
     fn core(
         &self,
         table: &mut Table<'_>,
@@ -340,7 +343,8 @@ pub fn nxp(mut table: Table<'_>, page: &[u32; REGIONS.len()]) -> Result<Core, Er
     if let Some(cache) = table.table_if("icache")? {
         core.icache = Some(reader.cache(cache, true)?);
     }
-    // Words for the reader of the file; what is not in the ISA has its emulation's cycles.
+    // This key is for the reader of the file. An instruction that the core's ISA lacks has the
+    // cycles of its emulation.
     table.text("isa")?;
     table.end()?;
     Ok(core)

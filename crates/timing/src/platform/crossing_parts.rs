@@ -1,6 +1,6 @@
-//! What a crossing costs, part by part (paper section IV.B).
+//! The cost of a crossing, part by part (paper section IV.B).
 use super::quantity::TIME;
-use super::reader::{Error, Table};
+use super::toml_reader::{Error, Table};
 
 /// A part of a crossing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,9 +12,9 @@ pub enum Part {
     Handler = 1,
     /// Packing and unpacking the descriptor.
     Descriptor = 2,
-    /// The descriptor's way.
+    /// The descriptor's transfer.
     Link = 3,
-    /// Until the NxP's scheduler looks.
+    /// The time until the NxP's scheduler looks.
     Poll = 4,
     /// Context switches on either side.
     Switch = 5,

@@ -1,12 +1,13 @@
-//! What code without instrumentation costs: by name and length (`platforms/library.toml`).
+//! The cost of code without instrumentation, by name and length (`platforms/library.toml`).
 use std::collections::BTreeMap;
 
 use toml::de::DeTable;
 
 use super::quantity::TIME;
-use super::reader::{Error, Source, Table};
+use super::toml_reader::{Error, Source, Table};
 
-/// What a call costs: cycles of the core it runs on, more for each unit of its length, and time.
+/// The cost of a call: cycles of the core that it runs on, cycles for each unit of its length, and
+/// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rule {
     pub cycles: f64,
@@ -16,7 +17,8 @@ pub struct Rule {
     pub time: u64,
     /// The length is a `struct timespec *`, and its nanoseconds are the units.
     pub timespec: bool,
-    /// Which argument is the length, from 0; for calls from NxP code, which no compiler has told of.
+    /// The number of the argument that is the length, from 0. It serves calls from NxP code, which
+    /// no compiler has instrumented.
     pub argument: Option<usize>,
 }
 
@@ -36,7 +38,8 @@ impl Library {
             rules: BTreeMap::new(),
             other: Rule::default(),
         };
-        // A test reads it; a mistake there leaves the rules before it.
+        // A test reads the text, so there is no mistake in it. After a mistake, the rules before it
+        // would hold.
         if let Ok(document) = DeTable::parse(TEXT) {
             let _ = library.add(Table::of_document(&source, &document));
         }

@@ -1,42 +1,42 @@
 //! Platforms: descriptions of hardware in TOML (`docs/timing.md` is the reference of their keys).
-mod core;
-mod crossing;
-mod library;
+mod core_model;
+mod crossing_parts;
+mod library_costs;
 mod quantity;
-mod reader;
 mod shipped;
 #[cfg(test)]
 mod tests;
+mod toml_reader;
 
 use std::path::Path;
 
 use toml::de::DeTable;
 
-pub use self::core::{
+pub use self::core_model::{
     Cache, Core, HOST_CLASSES, Memory, NXP_CLASSES, NxpClass, REGIONS, Region, Tlb,
 };
-pub use crossing::{Crossing, PARTS, Part, Parts};
-pub use library::{Library, Rule};
-pub use reader::Error;
-use reader::{Source, Table};
+pub use crossing_parts::{Crossing, PARTS, Part, Parts};
+pub use library_costs::{Library, Rule};
 pub use shipped::names;
+pub use toml_reader::Error;
+use toml_reader::{Source, Table};
 
-/// Hardware: what a run is a prediction of. Times are femtoseconds.
+/// The hardware for which a timed run is a prediction. Times are femtoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Platform {
     pub name: String,
     pub description: String,
     pub host: Core,
     pub nxp: Core,
-    /// How many NxP cores serve the program's threads.
+    /// The number of NxP cores that serve the program's threads.
     pub nxp_cores: usize,
     pub crossing: Crossing,
     pub library: Library,
 }
 
 impl Platform {
-    /// The shipped platform of this name, or the one in the file of this path; what contains a `/` or ends
-    /// with `.toml` is a path.
+    /// The shipped platform of this name, or the platform in the file of this path. A name that
+    /// contains a `/` or ends with `.toml` is a path.
     pub fn load(name: &str) -> Result<Self, Error> {
         if !name.contains('/') && !name.ends_with(".toml") {
             let text = shipped::text(name).ok_or_else(|| Error {
@@ -73,13 +73,14 @@ impl Platform {
         let mut root = Table::of_document(&source, &document);
         let name = root.text("name")?;
         let description = root.text("description")?;
-        let pages = core::pages(&mut root)?;
+        let pages = core_model::pages(&mut root)?;
         let mut host = root.table("host")?;
         let mut nxp = root.table("nxp")?;
         let nxp_cores = nxp.count_or("cores", (1, 4096), 1)? as usize;
-        let nxp = core::nxp(nxp, &pages)?;
-        let host = core::host(&mut host, &pages).and_then(|core| host.end().map(|()| core))?;
-        let crossing = crossing::read(root.table("crossing")?)?;
+        let nxp = core_model::nxp(nxp, &pages)?;
+        let host =
+            core_model::host(&mut host, &pages).and_then(|core| host.end().map(|()| core))?;
+        let crossing = crossing_parts::read(root.table("crossing")?)?;
         let mut library = Library::shipped();
         if let Some(table) = root.table_if("library")? {
             library.add(table)?;

@@ -1,10 +1,11 @@
-//! Numbers with units, as platform files have them: `"825 ns"`, `"2.4 GHz"`, `"4 KiB"`, `"7.9 GB/s"`.
+//! Numbers with units, as platform files have them: `"825 ns"`, `"2.4 GHz"`, `"4 KiB"`,
+//! `"7.9 GB/s"`.
 use std::fmt;
 
 /// Femtoseconds in a second.
 pub const FS_PER_S: f64 = 1e15;
 
-/// What is measured: its units, the first of which messages use, and the values that make sense.
+/// A dimension: its units and the range of its values. Messages use the first unit.
 #[derive(Debug)]
 pub struct Dimension {
     pub name: &'static str,
@@ -95,7 +96,7 @@ impl Dimension {
         Ok(value)
     }
 
-    /// What is wrong with `text`, for people.
+    /// The reason why `text` is wrong, for people.
     pub fn explain(&self, wrong: Wrong, text: &str) -> String {
         let units: Vec<&str> = self.units.iter().map(|(name, _)| *name).collect();
         match wrong {

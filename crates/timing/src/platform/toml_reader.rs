@@ -1,4 +1,4 @@
-//! A TOML document read key by key, with messages that name file, line, key, unit and range.
+//! Reads a TOML document key by key, with messages that name file, line, key, unit and range.
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -34,7 +34,7 @@ impl Error {
 pub struct Source<'a> {
     file: &'a str,
     text: &'a str,
-    /// What the document lacks; told together.
+    /// The keys that the document lacks. One message names them all.
     missing: RefCell<Vec<Missing>>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// No required key has been found missing.
+    /// Fails if a required key was missing.
     pub fn complete(&self) -> Result<(), Error> {
         let missing = self.missing.borrow();
         let Some(first) = missing.first() else {
@@ -80,7 +80,7 @@ impl<'a> Source<'a> {
                     "" => String::new(),
                     path => format!("[{path}] "),
                 };
-                // What comes last is closed below.
+                // The last table's text is completed below.
                 help += &last.map_or(String::new(), |(_, wanted)| format!(": {wanted}"));
                 help += &format!("\n  {table}{}", key.key);
             }
@@ -118,8 +118,9 @@ fn dotted(path: &str, key: &str) -> String {
     }
 }
 
-/// A table of the document. Keys that nobody asked for are mistakes: [`Table::end`] says so. Required keys
-/// that are not there read as some value, and [`Source::complete`] says so.
+/// A table of the document. A key that the program has not read is a mistake, which [`Table::end`]
+/// reports. A required key that is missing reads as some value, and [`Source::complete`] reports
+/// the key.
 pub struct Table<'a> {
     source: &'a Source<'a>,
     /// `None`: the document lacks it.
@@ -152,7 +153,7 @@ impl<'a> Table<'a> {
         self.table?.get(key)
     }
 
-    /// What must be there.
+    /// The value of a key that must be there.
     fn required(&mut self, key: &'static str, wanted: &str) -> Option<&'a Spanned<DeValue<'a>>> {
         let value = self.get(key);
         if value.is_none() {
@@ -167,7 +168,7 @@ impl<'a> Table<'a> {
         value
     }
 
-    /// Whether a required key was missing, so that what was read for it means nothing.
+    /// Whether a required key was missing, so that its value means nothing.
     pub fn lacks(&self) -> bool {
         self.lacks
     }
@@ -390,7 +391,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// A table in which every key is missing.
+    /// Returns a table in which every key is missing.
     fn absent(&self, key: &str, span: Range<usize>) -> Table<'a> {
         Table {
             source: self.source,
@@ -445,7 +446,7 @@ impl<'a> Table<'a> {
         Ok(all)
     }
 
-    /// Every key has been asked for.
+    /// Fails if the table has a key that was not read.
     pub fn end(self) -> Result<(), Error> {
         for (key, _) in self.table.into_iter().flatten() {
             let word: &str = key.get_ref();

@@ -2,9 +2,9 @@
 use std::fmt::Write as _;
 
 use super::labels::Interpreter;
-use super::statement::{self, declare_locals, fold};
-use super::{Used, signals};
-use crate::program::{Base, Function, Kind, Language, Program, Rethrow, Through, Thrown};
+use super::statement_text::{self, declare_locals, fold};
+use super::{Used, signal_text};
+use crate::generated_program::{Base, Function, Kind, Language, Program, Rethrow, Through, Thrown};
 use crate::statement::Letter;
 use crate::types::{Scalar, Type};
 
@@ -85,7 +85,7 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
         ),
     };
     let mut body = String::new();
-    statement::write_all(
+    statement_text::write_all(
         &mut body,
         program,
         &function.body,
@@ -189,7 +189,7 @@ pub fn definition(program: &Program, function: &Function, used: &Used) -> String
             let of = |statement| {
                 let mut text = String::new();
                 let parameters = parameters(&function.kind);
-                statement::write(&mut text, program, statement, &parameters, 2);
+                statement_text::write(&mut text, program, statement, &parameters, 2);
                 text
             };
             let statements: Vec<String> = function.body.iter().map(of).collect();
@@ -322,7 +322,7 @@ fn call_helper(through: Through, helper: &str, x: &str) -> String {
         Through::Search => {
             format!("{{ {items} c->code += bsearch(&t[0], t, 2, sizeof t[0], {helper}) != 0; }}")
         }
-        Through::Signal => signals::raise_only(helper, x),
+        Through::Signal => signal_text::raise_only(helper, x),
         Through::Name | Through::Pointer => {
             format!("{{ hook *volatile f = {helper}; f(c, {x}); }}")
         }

@@ -1,8 +1,8 @@
-//! Functions that jump to labels by their addresses: small interpreters of a program of label numbers. Labels of
-//! statements come first, then that of a loop and that of the end.
+//! Functions that jump to labels by their addresses: small interpreters of a program of label
+//! numbers. Labels of statements come first, then that of a loop and that of the end.
 use std::fmt::Write as _;
 
-use crate::program::{Labels, Language};
+use crate::generated_program::{Labels, Language};
 
 /// A function of kind `Goto`.
 pub struct Interpreter<'a> {
@@ -28,7 +28,8 @@ impl Interpreter<'_> {
     }
 
     fn distances(&self, ty: &str) -> String {
-        // C++ initialises what is so narrow when control comes there: not in memory that both sides share.
+        // C++ initialises what is so narrow when control comes there: not in memory that both sides
+        // share.
         let kept = match (self.language, ty) {
             (Language::Cxx, "short") => "const",
             _ => "static const",
@@ -95,7 +96,8 @@ impl Interpreter<'_> {
         }
     }
 
-    /// From the declarations to the end's label; `x` and `c` are the function's, the result is in `y`.
+    /// From the declarations to the end's label; `x` and `c` are the function's, the result is in
+    /// `y`.
     pub fn text(&self) -> String {
         let count = self.count();
         let code = self

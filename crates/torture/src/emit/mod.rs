@@ -1,18 +1,18 @@
 //! Writes a program down as C or C++.
-mod function;
+mod function_text;
 mod labels;
 mod prelude;
-mod signals;
-mod statement;
+mod signal_text;
+mod statement_text;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::program::{Ending, Kind, Language, Program, Through};
+use crate::generated_program::{Ending, Kind, Language, Program, Through};
 use crate::statement::{ATOMICS, Conversion, GLOBALS, Letter, Statement, THREAD_LOCALS};
 use crate::types::{Scalar, Type};
 
-pub use signals::names;
+pub use signal_text::names;
 
 /// A source file: its name and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,10 +125,10 @@ pub fn sources(program: &Program) -> Vec<SourceFile> {
     shared.push_str(&declarations(program, &used));
     let mut units = vec![String::new(); program.units];
     units[0].push_str(&variables(&used));
-    units[0].push_str(&signals::functions(program, &used));
+    units[0].push_str(&signal_text::functions(program, &used));
     for function in &program.functions {
         let unit = function.unit.min(program.units - 1);
-        units[unit].push_str(&function::definition(program, function, &used));
+        units[unit].push_str(&function_text::definition(program, function, &used));
     }
     units[0].push_str(&main(program, &used));
     if program.units == 1 {
@@ -171,7 +171,7 @@ fn declarations(program: &Program, used: &Used) -> String {
         );
     }
     for function in &program.functions {
-        let _ = writeln!(text, "{};", function::declaration(program, function));
+        let _ = writeln!(text, "{};", function_text::declaration(program, function));
     }
     text
 }
@@ -215,11 +215,11 @@ fn main(program: &Program, used: &Used) -> String {
     let mut body = String::new();
     for (k, one) in program.main.iter().enumerate() {
         body.push_str("  c->fuel = 60;\n");
-        statement::write(&mut body, program, one, &[], 1);
+        statement_text::write(&mut body, program, one, &[], 1);
         let _ = writeln!(body, "  printf(\"{k} %016llx\\n\", c->sum);");
     }
-    text.push_str(&statement::declare_locals(&body));
-    text.push_str(&signals::install(program, used));
+    text.push_str(&statement_text::declare_locals(&body));
+    text.push_str(&signal_text::install(program, used));
     text.push_str(&body);
     for (name, count, is_used) in [
         ("globals", GLOBALS, used.globals),
@@ -249,7 +249,7 @@ fn main(program: &Program, used: &Used) -> String {
 mod tests {
     use super::*;
     use crate::generate::{self, Features};
-    use crate::program::Surroundings;
+    use crate::generated_program::Surroundings;
 
     #[test]
     fn same_seed_same_text() {

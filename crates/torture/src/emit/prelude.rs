@@ -2,8 +2,8 @@
 //! (`types.rs`), the context, and in C++ the classes.
 use std::fmt::Write as _;
 
-use super::{Used, signals};
-use crate::program::{Language, Program};
+use super::{Used, signal_text};
+use crate::generated_program::{Language, Program};
 use crate::types::{Aggregate, Field, Scalar, Type};
 
 const COMMON: &str = r"
@@ -140,7 +140,7 @@ pub fn text(program: &Program, used: &Used) -> String {
         }
     }
     if used.signals {
-        text.push_str(signals::RAISED);
+        text.push_str(signal_text::RAISED);
     }
     for (part, is_used) in [(WITNESS, used.witness), (ERRNO, used.errno)] {
         if is_used {

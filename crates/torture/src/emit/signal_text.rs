@@ -1,9 +1,9 @@
-//! Signals: raised ones whose handler calls something, a timer's, faults that a handler puts right; and
-//! what is called at the end of the process, and `errno`.
+//! Signals: raised ones whose handler calls something, a timer's, faults that a handler puts right;
+//! and what is called at the end of the process, and `errno`.
 use std::fmt::Write as _;
 
 use super::Used;
-use crate::program::Program;
+use crate::generated_program::Program;
 
 /// What the handler of a raised signal is to call: a signal brings no argument.
 pub const RAISED: &str = r"

@@ -1,13 +1,13 @@
 //! Statements and expressions.
 use std::fmt::Write as _;
 
-use crate::program::{Kind, Program};
+use crate::generated_program::{Kind, Program};
 use crate::statement::{
     AtomicOperation, Conversion, Expression, LOCALS, Letter, Operator, Statement, Via,
 };
 use crate::types::Type;
 
-use super::signals;
+use super::signal_text;
 
 /// A function's parameters as integers.
 pub type Parameters = [String];
@@ -219,8 +219,8 @@ pub fn write(
             callback,
             value: e,
             to,
-        } => signals::raise(&name(*callback), &value(e), *to),
-        Statement::Guarded(e, to) => signals::guarded(&value(e), *to),
+        } => signal_text::raise(&name(*callback), &value(e), *to),
+        Statement::Guarded(e, to) => signal_text::guarded(&value(e), *to),
         Statement::Errno(e, to) => format!(
             "set_errno(c, (int)(({}) & 127)); n{to} = read_errno(c) * 256 + (u64)errno;",
             value(e)

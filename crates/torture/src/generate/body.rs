@@ -1,7 +1,8 @@
-//! Statements. Every function that can be called by a statement is called from `main` at least once.
+//! Statements. Every function that can be called by a statement is called from `main` at least
+//! once.
 use super::{Body, Feature, Features, is_head};
 use crate::draw::Draw;
-use crate::program::{Id, Kind, Language, Program};
+use crate::generated_program::{Id, Kind, Language, Program};
 use crate::statement::{
     ATOMICS, AtomicOperation, Conversion, Expression, GLOBALS, LOCALS, Letter, Operator, STATES,
     Statement, THREAD_LOCALS, Via,
@@ -237,8 +238,8 @@ impl Here<'_> {
                 (letter, self.expression(draw))
             })
             .collect();
-        // First, where they fill pairs of registers: clang 19 leaves one register out if it is the only
-        // one that is left, and its `va_arg` then takes the next integer from there.
+        // First, where they fill pairs of registers: clang 19 leaves one register out if it is the
+        // only one that is left, and its `va_arg` then takes the next integer from there.
         arguments.sort_by_key(|(letter, _)| *letter != Letter::Scalar(Scalar::I128));
         arguments
     }

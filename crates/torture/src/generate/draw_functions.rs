@@ -1,7 +1,9 @@
 //! Which functions a program has, and what their signatures are.
-use super::{Feature, Features, types};
+use super::{Feature, Features, draw_types};
 use crate::draw::Draw;
-use crate::program::{Base, Function, Kind, Labels, Language, Program, Rethrow, Through, Thrown};
+use crate::generated_program::{
+    Base, Function, Kind, Labels, Language, Program, Rethrow, Through, Thrown,
+};
 use crate::types::{Scalar, Type};
 
 pub fn add(program: &mut Program, features: &Features, draw: &mut Draw) {
@@ -99,7 +101,7 @@ fn ty(program: &Program, features: &Features, draw: &mut Draw) -> Type {
     }
     Type::Scalar(match draw.chance(20) {
         true => Scalar::U64,
-        false => types::scalar(program.language, draw),
+        false => draw_types::scalar(program.language, draw),
     })
 }
 

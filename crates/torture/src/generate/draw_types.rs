@@ -1,7 +1,7 @@
 //! Structs and unions: sizes from empty to far beyond what registers hold, members of every class,
 //! arrays, bit-fields, packed and overaligned ones.
 use crate::draw::Draw;
-use crate::program::{Language, Program};
+use crate::generated_program::{Language, Program};
 use crate::types::{Aggregate, Field, Scalar, Type};
 
 pub fn add(program: &mut Program, draw: &mut Draw) {

@@ -1,11 +1,11 @@
 //! Draws programs. First every function gets a kind and a signature, then each gets a body, so that
 //! any function may call any other; fuel and depth end what would not end.
 mod body;
-mod functions;
-mod types;
+mod draw_functions;
+mod draw_types;
 
 use crate::draw::Draw;
-use crate::program::{Ending, Kind, Language, Program, Surroundings};
+use crate::generated_program::{Ending, Kind, Language, Program, Surroundings};
 use crate::statement::Statement;
 
 /// What a program may be made of.
@@ -116,9 +116,9 @@ pub fn program(seed: u64, allowed: &Features) -> Program {
         },
     };
     if features.has(Feature::StructByValue) {
-        types::add(&mut program, &mut draw);
+        draw_types::add(&mut program, &mut draw);
     }
-    functions::add(&mut program, &features, &mut draw);
+    draw_functions::add(&mut program, &features, &mut draw);
     body::add(&mut program, &features, &mut draw);
     program
 }

@@ -1,14 +1,14 @@
-//! Makes a failing case small: placement to a list of functions, run and options to the plainest, the
-//! program by its tree of choices. A step is kept where the case still fails in the same way.
+//! Makes a failing case small: placement to a list of functions, run and options to the plainest,
+//! the program by its tree of choices. A step is kept where the case still fails in the same way.
 mod parts;
-mod program;
+mod passes;
 mod reducer;
 
 pub use reducer::reduce_csmith;
 
-use crate::check::Case;
-use crate::placement::{Entry, Placement, Side};
+use crate::drawn_placement::{Entry, Placement, Side};
 use crate::source::Source;
+use crate::workshop::Case;
 
 /// What a pass makes of a value at a position.
 pub enum Step<T> {
@@ -76,13 +76,13 @@ pub fn case(mut case: Case, chosen: &[Entry], fails: &mut dyn FnMut(&Case) -> bo
         progress |= options(&mut case, fails);
         if let Source::Own(program) = &case.source {
             let mut smaller = (**program).clone();
-            let mut fails_with = |program: &crate::program::Program| {
+            let mut fails_with = |program: &crate::generated_program::Program| {
                 fails(&Case {
                     source: Source::Own(Box::new(program.clone())),
                     ..case.clone()
                 })
             };
-            progress |= program::shrink(&mut smaller, &mut fails_with);
+            progress |= passes::shrink(&mut smaller, &mut fails_with);
             case.source = Source::Own(Box::new(smaller));
         }
         if !progress {
@@ -162,10 +162,10 @@ fn options(case: &mut Case, fails: &mut dyn FnMut(&Case) -> bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::Manner;
+    use crate::build_options::{Link, Options};
     use crate::emit;
     use crate::generate::{self, Features};
-    use crate::options::{Link, Options};
+    use crate::workshop::Manner;
 
     #[test]
     fn lists_come_down_to_what_matters() {

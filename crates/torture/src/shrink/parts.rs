@@ -1,13 +1,13 @@
 //! Single changes of a program, by position.
 use super::Step;
-use crate::program::{Base, Id, Kind, Labels, Program, Through};
+use crate::generated_program::{Base, Id, Kind, Labels, Program, Through};
 use crate::statement::{Expression, Statement};
 use crate::types::{Scalar, Type};
 
 const U64: Type = Type::Scalar(Scalar::U64);
 
-/// Without `chunk` functions, and without the statements that call them. A chain is closed over what
-/// was taken out of it.
+/// Without `chunk` functions, and without the statements that call them. A chain is closed over
+/// what was taken out of it.
 pub fn drop_functions(program: &Program, at: usize, chunk: usize) -> Step<Program> {
     let start = at * chunk;
     let count = program.functions.len();
@@ -150,7 +150,7 @@ pub fn drop_parameter(program: &Program, at: usize) -> Step<Program> {
     }
     each_mut(&mut function.body, &mut |statement| {
         for expression in statement.expressions_mut() {
-            forget(expression, parameter);
+            replace_parameter(expression, parameter);
         }
     });
     for body in simpler.bodies_mut() {
@@ -167,13 +167,13 @@ pub fn drop_parameter(program: &Program, at: usize) -> Step<Program> {
     Step::Try(simpler)
 }
 
-fn forget(expression: &mut Expression, gone: usize) {
+fn replace_parameter(expression: &mut Expression, gone: usize) {
     match expression {
         Expression::Parameter(k) if *k == gone => *expression = Expression::Constant(1),
         Expression::Parameter(k) if *k > gone => *k -= 1,
         Expression::Binary(_, left, right) => {
-            forget(left, gone);
-            forget(right, gone);
+            replace_parameter(left, gone);
+            replace_parameter(right, gone);
         }
         _ => {}
     }

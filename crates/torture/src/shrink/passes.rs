@@ -1,11 +1,11 @@
-//! The passes over a program. Each takes away one kind of choice, position by position; what it leaves
-//! is a program that the emitter accepts.
+//! The passes over a program. Each takes away one kind of choice, position by position; what it
+//! leaves is a program that the emitter accepts.
 use super::parts::{
     drop_field, drop_functions, drop_parameter, edit_expression, edit_statement, plainer_aggregate,
     plainer_function, plainer_type,
 };
 use super::{Step, sweep};
-use crate::program::{Ending, Program};
+use crate::generated_program::{Ending, Program};
 use crate::statement::{Expression, Statement, Via};
 
 /// Whether anything could be taken away.

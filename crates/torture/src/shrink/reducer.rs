@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use flick_exec::{Caps, Run, quote};
 
-use crate::check::{Case, FLICK, PLAIN, Workshop};
 use crate::source::Source;
+use crate::workshop::{Case, FLICK, PLAIN, Workshop};
 
 /// The case with a smaller program, if a reducer is there and finds one in time.
 pub fn reduce_csmith(
@@ -55,8 +55,8 @@ pub fn reduce_csmith(
     Ok((smaller.source != case.source && fails(&smaller)).then_some(smaller))
 }
 
-/// Succeeds where `prog.c` is still without undefined behaviour that sanitizers and warnings see, and
-/// the builds still differ.
+/// Succeeds where `prog.c` is still without undefined behaviour that sanitizers and warnings see,
+/// and the builds still differ.
 fn interesting(workshop: &Workshop, case: &Case) -> String {
     let command = |words: &[String]| {
         let words: Vec<String> = words.iter().map(|word| quote(word)).collect();

@@ -86,7 +86,7 @@ impl Emitter<'_> {
             Op::Fence => self.a.mfence(),
             Op::Pause => self.a.pause(),
             Op::Count(n) => {
-                let counter = Self::hart(std::mem::offset_of!(flick_engine::Hart, retired));
+                let counter = Self::hart(std::mem::offset_of!(crate::Context, retired));
                 self.a.add(qword_ptr(rbp + counter), n as i32)
             }
             // All others are emitted elsewhere.
@@ -216,8 +216,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// rax by `y`, which is not in rdx; quotient in rax, remainder in rdx, as the ISA defines them for
-    /// divisors 0 and -1 ("M" extension, "Division Operations").
+    /// rax by `y`, which is not in rdx; quotient in rax, remainder in rdx, as the ISA defines them
+    /// for divisors 0 and -1 ("M" extension, "Division Operations").
     fn divide(&mut self, signed: bool, word: bool, y: usize) -> Emitted {
         let a = &mut self.a;
         let (mut zero, mut minus, mut done) =

@@ -1,4 +1,4 @@
-//! What is rare, behind the function's code.
+//! Cold code, which is placed after the function.
 use super::convert::{Rounded, Saturate, Unsigned};
 use super::*;
 use crate::code::{Node, Reason};

@@ -1,8 +1,8 @@
 //! Conversions between floating-point values and integers, and from double to single precision.
 //!
-//! Results, flags and traps are the ISA's (chapter "F", "Single-Precision Floating-Point Conversion and Move
-//! Instructions"): what does not fit saturates and raises NV, and NX is raised only where NV is not. The
-//! host's own conversions give the least integer for everything that does not fit.
+//! Results, flags and traps are the ISA's (chapter "F", "Single-Precision Floating-Point Conversion
+//! and Move Instructions"): what does not fit saturates and raises NV, and NX is raised only where
+//! NV is not. The host's own conversions give the least integer for everything that does not fit.
 use super::*;
 use crate::code::{FromInt, Integer, Node, Rounding, ToInt};
 use crate::glue;
@@ -288,8 +288,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Away from zero what xmm15 has, if half of 1 or more was cut off. All of this is exact: what has no
-    /// fraction, and what is less than a half and may be subnormal, is left out.
+    /// Away from zero what xmm15 has, if half of 1 or more was cut off. All of this is exact: what
+    /// has no fraction, and what is less than a half and may be subnormal, is left out.
     fn ties_away(&mut self, single: bool, x: usize, rest: usize, scratch: usize) -> Emitted {
         const HALF: Bits = bits(0.5);
         let whole = bits(if single { TWO_TO_23 } else { TWO_TO_52 });
@@ -570,8 +570,8 @@ impl Emitter<'_> {
         self.end_rounding(scratch)
     }
 
-    /// Another rounding mode for MXCSR, whose old value stays below the stack's end, where no handler of a
-    /// signal writes (System V psABI 3.2.2).
+    /// Another rounding mode for MXCSR, whose old value stays below the stack's end, where no
+    /// handler of a signal writes (System V psABI 3.2.2).
     fn begin_rounding(&mut self, rounding: Rounding, scratch: usize) -> Emitted {
         let (old, new, t) = (dword_ptr(rsp - 8), dword_ptr(rsp - 4), R32[scratch]);
         self.a.stmxcsr(old)?;

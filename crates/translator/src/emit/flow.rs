@@ -1,6 +1,7 @@
 //! Calls, returns and jumps.
 use super::*;
 use crate::code::{Cc, Node, Reason, Table as CodeTable};
+use crate::context::Context;
 use crate::glue;
 use crate::registers::{R10, RAX};
 use crate::targets;
@@ -11,7 +12,7 @@ use std::mem::offset_of;
 impl Emitter<'_> {
     pub fn prologue(&mut self) -> Emitted {
         if self.calls {
-            let limit = qword_ptr(rbp + Self::hart(offset_of!(Hart, host_limit)));
+            let limit = qword_ptr(rbp + Self::hart(offset_of!(Context, host_limit)));
             let cold = self.cold(Cold::StackLimit);
             self.a.cmp(rsp, limit)?;
             self.a.jb(cold)?;
@@ -199,7 +200,8 @@ impl Emitter<'_> {
         self.a.jne(elsewhere)
     }
 
-    /// Where `jr` goes is decided by the address that the guest has computed, or the index it computes it from.
+    /// Where `jr` goes is decided by the address that the guest has computed, or the index it
+    /// computes it from.
     fn table(&mut self, which: u32, node: &Node, operands: &[Allocation], block: usize) -> Emitted {
         let (value, scratch, entry) = (
             R64[number(operands[0])],
@@ -246,7 +248,7 @@ impl Emitter<'_> {
         });
         if let CodeTable::Index { from, counted, .. } = code.tables[which as usize] {
             if counted != 0 {
-                let counter = qword_ptr(rbp + Self::hart(offset_of!(Hart, retired)));
+                let counter = qword_ptr(rbp + Self::hart(offset_of!(Context, retired)));
                 self.a.sub(counter, counted as i32)?;
             }
             return self.exit(Reason::Interpret, from, &places);

@@ -1,8 +1,9 @@
 //! The order of blocks in the code.
 //!
-//! Blocks keep the guest's order, as its compiler has chosen it. Those that split edges are new: what the allocator
-//! has left empty is skipped, what goes back to a loop's start stays in the loop, and what leaves forward
-//! stands out of the way, or before its target where nothing falls through to that.
+//! Blocks keep the guest's order, which the guest's compiler has chosen. Blocks that split edges are
+//! new. An edge's block that the allocator has left empty is skipped. One that leads back to a loop's
+//! start stays in the loop. One that leads forward is placed out of the way, or before its target if no
+//! other block falls through to the target.
 use std::collections::BTreeMap;
 
 use regalloc2::{Block, InstOrEdit, Output};

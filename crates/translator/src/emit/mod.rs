@@ -1,4 +1,4 @@
-//! Machine instructions with registers to bytes.
+//! The emitter: from machine instructions with allocated registers to bytes.
 mod arithmetic;
 mod cold;
 mod convert;
@@ -220,8 +220,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Moves in front of a block's first instruction are that one's; those on an edge are of the jump that
-    /// leads there.
+    /// Moves in front of a block's first instruction are that one's; those on an edge are of the
+    /// jump that leads there.
     fn trace_block(&mut self, block: usize) {
         if self.trace.is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Where guest registers are at an instruction.
+//! The places of guest registers at an instruction.
 use super::*;
 use regalloc2::{ProgPoint, VReg};
 
@@ -65,7 +65,8 @@ impl Emitter<'_> {
         self.recorder.record(next, node.pc, places);
     }
 
-    /// Stores guest registers in the hart. Changes no register but those of values that are to be finished.
+    /// Stores guest registers in the hart. Changes no register but those of values that are to be
+    /// finished.
     pub fn store_places(&mut self, places: &[At]) -> Emitted {
         for place in places {
             let at = slot(place.reg) - HART_BIAS;

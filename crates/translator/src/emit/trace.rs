@@ -1,8 +1,10 @@
-//! Which guest instruction each piece of code was made for. Recorded on request: code is the same without.
+//! The guest instruction for which each piece of code was made. The emitter records these pieces on
+//! request. The code is the same without them.
 
 /// What a piece of code is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
+    /// The function's blocks.
     Body,
     /// Behind the body: what is rare.
     Cold,
@@ -19,6 +21,7 @@ pub struct Span {
     pub offset: usize,
     /// The guest's instruction; of data the function's entry.
     pub guest: u64,
+    /// The part of the translation that the piece is in.
     pub part: Part,
 }
 

@@ -1,7 +1,7 @@
 //! Conversions between floating-point values and integers, and from double to single precision.
 //!
-//! Where the rounding mode is not the current one, an instruction is chosen that names it (SSE4.1), or one
-//! that does not round; only what is left over changes MXCSR.
+//! If the rounding mode is not the current one, lowering chooses an instruction that names the mode
+//! (SSE4.1), or one that does not round. MXCSR changes only for the rest.
 use regalloc2::{Operand, RegClass};
 
 use super::*;

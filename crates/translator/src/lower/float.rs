@@ -1,8 +1,8 @@
 //! Floating point.
 //!
-//! Arithmetic under the current rounding mode is one instruction of the host's and a check of the result
-//! for NaN; what is rare, or differs too much, is done by the interpreter's own functions. The translator
-//! runs only while MXCSR holds the rounding mode (`hart.frm` is 0).
+//! Arithmetic under the current rounding mode is one host instruction and a check of the result for
+//! NaN. The interpreter's own functions do rare operations, and those on which the host differs too
+//! much. Translated code runs only while MXCSR holds the rounding mode (`hart.frm` is 0).
 use regalloc2::{Operand, RegClass, VReg};
 
 use super::*;

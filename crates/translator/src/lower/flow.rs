@@ -38,7 +38,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A jump through a register that may lead out of the function. `callee` is what is known of where it leads.
+    /// A jump through a register that may lead out of the function. `callee` is what is known of
+    /// where it leads.
     fn jump_out(&mut self, callee: Summary, at: At) {
         let pc = at.pc;
         let target = self.jump_target(at);

@@ -46,7 +46,9 @@ impl Lower<'_> {
             Lhu | Sh => Width::H { signed: false },
             Lw => Width::W { signed: true },
             Lwu | Sw => Width::W { signed: false },
-            _ => Width::D,
+            // Floating accesses have widths of their own.
+            Ld | Sd | Flw | Fsw | Fld | Fsd => Width::D,
+            op => unreachable!("{op:?} has no width"),
         };
         if let (Lw | Ld, Some(value)) = (insn.op(), self.loaded_constant(at)) {
             let value = self.constant(value, pc);
@@ -93,8 +95,8 @@ impl Lower<'_> {
         }
     }
 
-    /// What a load reads, if its address is known and its contents never change: entries of the image's
-    /// table of addresses.
+    /// What a load reads, if its address is known and its contents never change: entries of the
+    /// image's table of addresses.
     fn loaded_constant(&mut self, at: At) -> Option<i64> {
         let base = match at.insn.rs1() {
             SP | 0 => return None,
@@ -142,8 +144,8 @@ impl Lower<'_> {
         let address = self.get(insn.rs1(), pc);
         let operand = self.get(insn.rs2(), pc);
         let value = self.fresh(RegClass::Int);
-        // The instruction stays in one piece until the access is done, so nothing of it may stand in a
-        // register that something else has at its start.
+        // The instruction stays in one piece until the access is done, so nothing of it may stand
+        // in a register that something else has at its start.
         let operands = if matches!(operation, Atomic::Swap | Atomic::Add) {
             vec![
                 Operand::reg_use(operand),

@@ -16,7 +16,8 @@ use super::registers::*;
 use flick_engine::Hart;
 use flick_riscv::{Class, Insn, Op as Guest};
 
-/// Whether an instruction that does not jump has a translation; the interpreter executes all others.
+/// Whether an instruction that does not jump has a translation; the interpreter executes all
+/// others.
 pub fn is_translated(op: Guest) -> bool {
     !matches!(
         op,
@@ -32,6 +33,10 @@ pub fn is_translated(op: Guest) -> bool {
             | Guest::Csrrwi
             | Guest::Csrrsi
             | Guest::Csrrci
+            | Guest::Sret
+            | Guest::Mret
+            | Guest::Wfi
+            | Guest::SfenceVma
     )
 }
 
@@ -44,8 +49,8 @@ fn named(function: &Function) -> Regs {
 /// Integer registers that the allocator has.
 const MOST_ALIVE: u32 = 13;
 
-/// Blocks of loops in which more guest registers are alive than there are registers, and calls are made: an
-/// interpreter's, say.
+/// Blocks of loops in which more guest registers are alive than there are registers, and calls are
+/// made: an interpreter's, say.
 fn crowded(function: &Function) -> Vec<bool> {
     let blocks = &function.blocks;
     let mut ends = vec![None; blocks.len()];
@@ -104,10 +109,11 @@ pub struct Lower<'a> {
     boxed: Vec<bool>,
     /// Where guest registers are now.
     now: [Option<VReg>; 64],
-    /// Registers that are no values here: those that never are, and those without a home that the function
-    /// does not name, which stay in the hart.
+    /// Registers that are no values here: those that never are, and those without a home that the
+    /// function does not name, which stay in the hart.
     absent: Regs,
-    /// Whether what callees keep in the hart goes there at once: there are crowded blocks, where it is read.
+    /// Whether what callees keep in the hart goes there at once: there are crowded blocks, where it
+    /// is read.
     writes_back: bool,
     /// Of the jump at the end of this block.
     by_index: Option<ByIndex>,
@@ -293,8 +299,8 @@ impl<'a> Lower<'a> {
 
     fn function(&mut self) {
         let function = self.function;
-        // Machine block 0 is an entry of its own, so that a loop may lead to the function's start. Guest
-        // blocks that nobody reaches by a path that is translated have no machine block.
+        // Machine block 0 is an entry of its own, so that a loop may lead to the function's start.
+        // Guest blocks that nobody reaches by a path that is translated have no machine block.
         let entry_live = function.blocks[0].live_in & !self.absent;
         self.code.ranges.push((0, 0));
         self.code.succs.push(vec![Block::new(1)]);

@@ -1,9 +1,9 @@
-//! NaN boxes of single-precision values: the upper half of a register, all ones, by which instructions tell
-//! a single from what is none (ISA manual, chapter "D", "NaN Boxing of Narrower Values").
+//! NaN boxes of single-precision values: the upper half of a register, all ones, by which instructions
+//! tell a single from any other value (ISA manual, chapter "D", "NaN Boxing of Narrower Values").
 //!
-//! What makes a single boxes it, so its users need not check; and most users look at the lower half alone,
-//! so what nobody else sees is not boxed. Only what comes from elsewhere, an argument or a result of a call,
-//! is checked, once for each value.
+//! An instruction that makes a single boxes it, so its users need no check. Most users look at the
+//! lower half alone, so a single that no other user sees is not boxed. Only a value from elsewhere, an
+//! argument or the result of a call, is checked, once for each value.
 use regalloc2::{Operand, RegClass};
 
 use super::{Aliases, Phi, definitions, phis};
@@ -78,7 +78,8 @@ fn drop_checks(code: &mut Code, boxed: &[bool]) {
     aliases.apply(code);
 }
 
-/// Of several checks of one value the first stays, or one behind its definition if they are in other blocks.
+/// Of several checks of one value the first stays, or one behind its definition if they are in
+/// other blocks.
 fn check_once(code: &mut Code) {
     let mut block_of = vec![0; code.vregs];
     let mut checks: Vec<Vec<(usize, usize)>> = vec![vec![]; code.vregs];

@@ -1,4 +1,4 @@
-//! Constants that became visible when parameters went.
+//! Folds constants that became visible when parameters of blocks were removed.
 use crate::code::{Alu, Cc, Code, Op, Recipe};
 
 pub fn fold(code: &mut Code) {

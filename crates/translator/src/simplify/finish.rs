@@ -1,5 +1,5 @@
-//! Removes what nobody uses, and splits edges from a block with several successors to one with several
-//! predecessors, as the register allocator wants it.
+//! Removes unused values. Splits edges from a block with several successors to one with several
+//! predecessors, as the register allocator requires.
 use regalloc2::Block;
 
 use super::{definitions, phis, retain_params};
@@ -85,8 +85,8 @@ fn rebuild(code: &mut Code, kept: &[bool]) {
     code.nodes = nodes;
 }
 
-/// An edge's block gets the number behind the block that it leaves: the allocator takes a branch to a lower
-/// number for a loop's.
+/// An edge's block gets the number behind the block that it leaves: the allocator takes a branch to
+/// a lower number for a loop's.
 fn split_edges(code: &mut Code) {
     let is_split: Vec<Vec<bool>> = code
         .succs

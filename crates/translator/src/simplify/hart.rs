@@ -1,10 +1,16 @@
 //! Guest registers whose place at calls is the hart.
 //!
-//! What is stored there for a call is still there behind it, since callees keep it. So what the hart has
-//! already is not stored again, no place in the state names it, and a value that stands there is loaded
-//! where it is used, and takes no register or slot of the stack in between. In loops only the block that has called
-//! loads so late, since others would load again each time; but where more is alive over calls than there are
-//! registers ([`Code::crowded`]), values would be moved from slot to slot around the loop, and all blocks do.
+//! Callees keep these registers, so a value that was stored to the hart for a call is still there after
+//! the call. Therefore:
+//!
+//! - a value that the hart has already is not stored again;
+//! - no place in the state names it;
+//! - it is loaded where it is used, and takes no register or stack slot in between.
+//!
+//! In a loop only the block that has made the call loads so late, because other blocks would load again
+//! on each way round. If more values are live across calls than there are registers
+//! ([`Code::crowded`]), all blocks load late. Otherwise these values would be moved from slot to slot
+//! around the loop.
 use std::collections::{BTreeMap, BTreeSet};
 
 use regalloc2::{Operand, VReg};
@@ -103,7 +109,8 @@ impl Flow {
         flow
     }
 
-    /// What all known ways into a block agree upon. `is_final`: what does not hold any more is nothing.
+    /// What all known ways into a block agree upon. `is_final`: what does not hold any more is
+    /// nothing.
     fn join(&self, code: &Code, block: usize, is_final: bool) -> Contents {
         let mut start = [NONE; 64];
         let ways: Vec<(&Contents, &[VReg])> = self.incoming[block]
@@ -161,8 +168,8 @@ fn depths(code: &Code) -> Vec<u32> {
     depths
 }
 
-/// A register that is in the hart on every way back to a loop's start is stored in front of the loop, if it
-/// is not there already: then it is there throughout.
+/// A register that is in the hart on every way back to a loop's start is stored in front of the
+/// loop, if it is not there already: then it is there throughout.
 fn store_before_loops(code: &mut Code, flow: &Flow) -> bool {
     let mut stores: BTreeMap<usize, BTreeMap<Reg, VReg>> = BTreeMap::new();
     for (block, params) in code.params.iter().enumerate() {

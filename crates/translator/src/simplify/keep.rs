@@ -1,8 +1,9 @@
-//! Operands that keep the values of the state until they are looked at.
+//! Operands that keep the values of the state alive until the instruction that may fault.
 //!
-//! The allocator tells where a value is for as long as it is alive. So an instruction gets an operand only
-//! for those values of its state that nothing behind it uses: each further one would count as a use, and
-//! values that are there for the state alone would take registers from those that are computed with.
+//! The allocator says where a value is for as long as the value is alive. So an instruction gets an
+//! operand only for those values of its state that no later instruction uses. Each further operand
+//! would count as a use, and values that are there for the state alone would take registers from values
+//! of the computation.
 use regalloc2::{Inst, Operand, VReg};
 
 use crate::code::Code;
@@ -43,8 +44,9 @@ pub fn values(code: &mut Code) {
         .collect();
 }
 
-/// Values that blocks behind a block use, for each block. Of those that only states look at, the blocks in
-/// front are left out: around a loop each look would leave it to the next to keep the value.
+/// Values that blocks behind a block use, for each block. Of those that only states look at, the
+/// blocks in front are left out: around a loop each look would leave it to the next to keep the
+/// value.
 fn alive_at_ends(code: &Code) -> Vec<Vec<u32>> {
     let mut defined = vec![0; code.vregs];
     for (block, params) in code.params.iter().enumerate() {

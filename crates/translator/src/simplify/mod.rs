@@ -1,4 +1,4 @@
-//! What makes the SSA form smaller before registers are allocated.
+//! Passes that make the SSA form smaller before registers are allocated.
 mod boxes;
 mod constants;
 mod finish;

@@ -1,8 +1,8 @@
-//! Checks for NaN of results of which nobody sees the bits.
+//! Checks for NaN of results whose bits are not seen.
 //!
-//! RV64's arithmetic gives the canonical NaN, the host's one of an operand's. Further arithmetic and
-//! comparisons treat all quiet NaNs alike, so only a value that is stored, moved to an integer register,
-//! handed over or joined with one that is no such result needs the check.
+//! RV64's arithmetic gives the canonical NaN, and the host's gives the NaN of an operand. Further
+//! arithmetic and comparisons treat all quiet NaNs alike. So a result needs the check only if it is
+//! stored, moved to an integer register, passed on, or joined with a value that is no such result.
 use super::{Aliases, definitions, phis};
 use crate::code::*;
 

@@ -1,4 +1,4 @@
-//! Sign extensions of 32 bits of which nobody sees the upper half.
+//! Removes sign extensions of 32 bits whose upper half is not seen.
 use super::{Aliases, Phi, definitions, phis};
 use crate::code::*;
 

@@ -1,4 +1,4 @@
-//! Parameters that are one value.
+//! Removes block parameters that always have one value.
 use super::{Aliases, incoming, retain_params};
 use crate::code::Code;
 

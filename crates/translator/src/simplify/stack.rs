@@ -1,7 +1,7 @@
 //! Loads of what the function has just stored in its frame.
 //!
-//! A function that returns early loads the registers that it has saved, and nothing has happened since: without
-//! the loads, calls of it do not wait for memory one after the other.
+//! A function that returns early loads the registers that it has saved, and nothing has happened
+//! since: without the loads, calls of it do not wait for memory one after the other.
 use std::collections::BTreeMap;
 
 use regalloc2::VReg;

@@ -9,8 +9,8 @@ const HOST: [&str; 16] = [
 ];
 
 impl States {
-    /// Of each record the offset in the translation, and where the guest's registers are; those that are
-    /// not named are in the hart, or dead.
+    /// Of each record the offset in the translation, and where the guest's registers are; those
+    /// that are not named are in the hart, or dead.
     pub fn texts(&self) -> Vec<(usize, String)> {
         let mut reader = Reader { bytes: &self.bytes };
         let mut texts = vec![];

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use flick_engine::fp::env::{mxcsr, set_mxcsr};
-use flick_engine::{CodeRegion, Exit, Hart, Identity, Observer, run};
+use flick_engine::{CodeRegion, Control, Exit, Hart, Identity, NoObserver, ProcessCore, run};
 use flick_riscv::{Insn, Op};
-use flick_translator::Translator;
+use flick_translator::{Context, Translator};
 
 use crate::guest::{CURRENT, Guest, Input, lookup};
 use crate::safe::{self, BASE, INDEX, SP, TABLE, TARGET};
@@ -38,6 +38,7 @@ struct End {
     /// Those before it, and where they were.
     before: Vec<(Exit, u64)>,
     hart: Hart,
+    retired: u64,
     mxcsr: u32,
     memory: Vec<u8>,
 }
@@ -55,8 +56,8 @@ struct Watch<'a> {
     strays: bool,
 }
 
-impl Observer for Watch<'_> {
-    fn proceed(&mut self) -> bool {
+impl Control for Watch<'_> {
+    fn proceed(&mut self, _: u64) -> bool {
         self.left != 0
     }
 
@@ -106,7 +107,8 @@ fn prepare() {
 }
 
 fn memory(at: u64, len: u64) -> &'static mut [u8] {
-    // SAFETY: mapped by `prepare`; runs are one after another, and nobody keeps a reference over one.
+    // SAFETY: mapped by `prepare`; runs are one after another, and nobody keeps a reference over
+    // one.
     unsafe { std::slice::from_raw_parts_mut(at as *mut u8, len as usize) }
 }
 
@@ -146,15 +148,19 @@ impl Start {
     }
 
     /// Goes on behind instructions that end a run, as a handler of a signal may have it.
-    fn run(&self, code: &CodeRegion, mut engine: impl FnMut(&mut Hart) -> Exit) -> End {
-        let mut hart = self.hart;
+    fn run(&self, code: &CodeRegion, mut engine: impl FnMut(&mut Context) -> Exit) -> End {
+        let mut context = Context {
+            hart: self.hart,
+            ..Context::ZERO
+        };
         memory(DATA, DATA_SIZE).copy_from_slice(&self.data);
         memory(STACK, STACK_SIZE).fill(0x5a);
         let own = mxcsr();
         set_mxcsr(DEFAULT_MXCSR);
         let mut before = vec![];
         let exit = loop {
-            let exit = engine(&mut hart);
+            let exit = engine(&mut context);
+            let hart = &mut context.hart;
             let ends = !matches!(exit, Exit::Leave | Exit::Budget) && hart.pc != CODE;
             if !ends || before.len() == MOST_ENDS {
                 break exit;
@@ -169,7 +175,8 @@ impl Start {
         End {
             exit,
             before,
-            hart,
+            hart: context.hart,
+            retired: context.retired,
             mxcsr: guest,
             memory: all,
         }
@@ -241,10 +248,15 @@ pub fn execute(data: &[u8]) -> bool {
         strays: false,
     };
     let cached = region();
-    let wanted = start.run(&cached, |hart| {
+    let wanted = start.run(&cached, |context| {
         // A jump before an end is not the last instruction.
         watch.last = None;
-        run(hart, &identity, &cached, &mut watch)
+        run(
+            &mut context.hart,
+            &mut ProcessCore::new(&identity, &cached),
+            &mut NoObserver,
+            &mut watch,
+        )
     });
     if wanted.exit == Exit::Budget || watch.strays {
         return false;
@@ -262,9 +274,9 @@ pub fn execute(data: &[u8]) -> bool {
     let limit = if shape & 8 != 0 { u64::MAX } else { 0 };
     // What is found by the loop the first time is found by translated code the second time.
     for _ in 0..2 {
-        let have = start.run(&cached, |hart| {
+        let have = start.run(&cached, |context| {
             // SAFETY: as above; the translator stays until it is taken.
-            unsafe { flick_translator::run(hart, &identity, &cached, lookup, limit) }
+            unsafe { flick_translator::run(context, &identity, &cached, lookup, limit) }
         });
         let retired = counts.then_some(BUDGET - watch.left);
         compare(&wanted, &have, watch.last, retired);
@@ -344,7 +356,7 @@ fn compare(wanted: &End, have: &End, last: Option<Insn>, retired: Option<u64>) {
         all.any(|exit| matches!(exit, Exit::Trap(_)))
     };
     if let (Some(retired), false) = (retired, traps(wanted)) {
-        assert_eq!(retired, have.hart.retired, "instructions");
+        assert_eq!(retired, have.retired, "instructions");
     }
     let differs = wanted
         .memory

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use flick_engine::{CodeRegion, Hart};
+use flick_engine::CodeRegion;
 use flick_riscv::Insn;
-use flick_translator::{Program, Target, Translator};
+use flick_translator::{Context, Program, Target, Translator};
 
 pub struct Guest {
     pub code: CodeRegion,
@@ -57,7 +57,7 @@ impl Program for Guest {
 /// What [`lookup`] uses: the engine asks for translations by a plain function.
 pub static CURRENT: Mutex<Option<(Translator, Guest)>> = Mutex::new(None);
 
-pub unsafe extern "C" fn lookup(_: *mut Hart, target: u64) -> u64 {
+pub unsafe extern "C" fn lookup(_: *mut Context, target: u64) -> u64 {
     let mut current = CURRENT.lock().unwrap();
     let Some((translator, guest)) = current.as_mut() else {
         return 0;

@@ -1,6 +1,6 @@
 //! What the fuzz targets of the translator do (`fuzz/`), over inputs that are made here
-//! ([`flick_riscv_testing::inputs`]): `cargo test` needs no fuzzer. Found inputs that differed are in
-//! `inputs/`, a folder for each target.
+//! ([`flick_riscv_testing::inputs`]): `cargo test` needs no fuzzer. Found inputs that differed are
+//! in `inputs/`, a folder for each target.
 
 mod execution;
 mod guest;

@@ -1,7 +1,7 @@
 //! Any bytes as code that accesses nothing but the sandbox, and so may be executed.
 //!
-//! `s1` leads to data, sp to a stack; nothing else is an address. `t3` to `t6` belong to the sequences that
-//! make addresses of other registers' contents and that jump by the table.
+//! `s1` leads to data, sp to a stack; nothing else is an address. `t3` to `t6` belong to the
+//! sequences that make addresses of other registers' contents and that jump by the table.
 use flick_riscv::{Class, Insn, Op, decode};
 
 use crate::guest::Input;
@@ -72,8 +72,8 @@ impl Code {
     }
 }
 
-/// One function: `ebreak`, since its first instruction is entered as functions are and all others as what
-/// they are; what became of the input; the end.
+/// One function: `ebreak`, since its first instruction is entered as functions are and all others
+/// as what they are; what became of the input; the end.
 pub fn code(input: &mut Input, returns: bool, table: bool) -> Code {
     let mut code = Code {
         bytes: vec![],
@@ -104,6 +104,7 @@ fn add(code: &mut Code, bits: u32, table: bool) {
     let insn = decode(bits);
     match insn.op() {
         Op::Illegal if bits >> 2 & 3 == 0 => code.insn(bits),
+        op if op.class() == Class::Privileged => code.insn(bits),
         Op::Illegal if table => by_table(code, bits >> 4 & 31),
         Op::Illegal => {}
         Op::Jal if insn.len() == 4 => code.insn(field(bits, 7, 0)),

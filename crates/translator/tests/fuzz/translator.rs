@@ -1,9 +1,10 @@
-//! Any bytes to the translator: as functions with any bounds, and as constants. Nothing is executed.
+//! Any bytes to the translator: as functions with any bounds, and as constants. Nothing is
+//! executed.
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use flick_engine::{CodeRegion, Hart};
-use flick_translator::{HART_BIAS, HostRegisters, Translator};
+use flick_engine::CodeRegion;
+use flick_translator::{Context, HART_BIAS, HostRegisters, Translator};
 use iced_x86::{Code, Decoder, DecoderOptions};
 
 use crate::guest::{Guest, Input, lookup};
@@ -139,8 +140,8 @@ fn restore(translator: &Translator, places: &[u64]) {
         float: [0; 16],
     };
     registers.int[4] = stack.as_ptr() as u64;
-    static HART: Hart = Hart::ZERO;
-    registers.int[5] = &raw const HART as u64 + HART_BIAS as u64;
+    static CONTEXT: Context = Context::ZERO;
+    registers.int[5] = &raw const CONTEXT as u64 + HART_BIAS as u64;
     for &pc in places {
         // SAFETY: the stack is larger than any frame, and there is a hart.
         let state = unsafe { translator.states().restore(pc, &registers) };

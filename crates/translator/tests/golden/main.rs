@@ -1,8 +1,9 @@
 //! The x86-64 code that the translator makes of small functions, as text.
 //!
-//! Each file of RV64 assembly in `functions/` has its listing beside it: under each instruction what was
-//! made of it, as `flick objdump --translated` shows it. A change of the translator shows here what it does
-//! to the code. `FLICK_BLESS=1 cargo test -p flick-translator --test golden` writes the listings anew.
+//! Each file of RV64 assembly in `functions/` has its listing beside it: under each instruction
+//! what was made of it, as `flick objdump --translated` shows it. A change of the translator shows
+//! here what it does to the code. `FLICK_BLESS=1 cargo test -p flick-translator --test golden`
+//! writes the listings anew.
 mod guest;
 
 use std::collections::BTreeMap;

@@ -256,8 +256,8 @@ impl Function<'_> {
         self.code.place(end);
     }
 
-    /// Blocks with jumps between them in any direction, entered anywhere; a counter bounds how often
-    /// it goes backward.
+    /// Blocks with jumps between them in any direction, entered anywhere; a counter bounds how
+    /// often it goes backward.
     fn tangle(&mut self, depth: u32) {
         let Some(counter) = self.counter() else {
             return self.straight();

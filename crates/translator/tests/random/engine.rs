@@ -2,22 +2,25 @@
 
 use crate::program::Program;
 use crate::translated::Translated;
-use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, Observer, run};
+use flick_engine::{
+    CodeRegion, Exit, Hart, Identity, NoObserver, Observer, ProcessCore, Unlimited, run,
+};
 use flick_riscv::{Insn, Op};
+use flick_translator::Context;
 
 /// One engine, made for one program.
 pub trait Engine {
     fn name(&self) -> &'static str;
 
-    /// Executes from `hart.pc` on. May be left by a jump out of a signal handler.
-    fn run(&mut self, hart: &mut Hart, code: &CodeRegion) -> Exit;
+    /// Executes from the hart's pc on. May be left by a jump out of a signal handler.
+    fn run(&mut self, context: &mut Context, code: &CodeRegion) -> Exit;
 
-    /// The guest's state at a fault, from the host's: `hart` is the one that is running. None if the
-    /// fault is not one of guest code.
+    /// The guest's state at a fault, from the host's: `hart` is the one that is running. None if
+    /// the fault is not one of guest code.
     fn state_at_fault(&self, context: &libc::ucontext_t, hart: &Hart) -> Option<Hart>;
 
-    /// Registers that are dead at a fault may be overwritten in the hart: it is what the engine goes
-    /// on with.
+    /// Registers that are dead at a fault may be overwritten in the hart: it is what the engine
+    /// goes on with.
     fn clobbers_dead(&self) -> bool {
         false
     }
@@ -86,13 +89,24 @@ impl Engine for Interpreter {
         }
     }
 
-    fn run(&mut self, hart: &mut Hart, code: &CodeRegion) -> Exit {
+    fn run(&mut self, context: &mut Context, code: &CodeRegion) -> Exit {
         // SAFETY: the generated code stays in the program's mappings.
         let memory = unsafe { Identity::new() };
+        let mut core = ProcessCore::new(&memory, code);
         if self.clobbers_dead {
-            run(hart, &memory, code, &mut NoObserver)
+            run(
+                &mut context.hart,
+                &mut core,
+                &mut NoObserver,
+                &mut Unlimited,
+            )
         } else {
-            run(hart, &memory, code, &mut self.census)
+            run(
+                &mut context.hart,
+                &mut core,
+                &mut self.census,
+                &mut Unlimited,
+            )
         }
     }
 

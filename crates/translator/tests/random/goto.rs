@@ -1,5 +1,6 @@
-//! Jumps to labels by their addresses, as `goto *` makes them: by tables of every form, some of which the
-//! program's makers say nothing of, by labels that are stored or chosen, copied, kept elsewhere for a while.
+//! Jumps to labels by their addresses, as `goto *` makes them: by tables of every form, some of
+//! which the program's makers say nothing of, by labels that are stored or chosen, copied, kept
+//! elsewhere for a while.
 
 use crate::code::{Flow, Form, Kind, Label, Table, Target, x};
 use crate::function::Function;
@@ -19,8 +20,8 @@ enum Way {
 }
 
 impl Function<'_> {
-    /// Blocks that are entered by the addresses of their labels. Some jump on in the same way, as interpreters
-    /// do; a counter bounds that.
+    /// Blocks that are entered by the addresses of their labels. Some jump on in the same way, as
+    /// interpreters do; a counter bounds that.
     pub fn computed_goto(&mut self, depth: u32) {
         let tiny = self.rng.chance(15);
         let count = 2 + self.rng.below(if tiny { 2 } else { 4 });

@@ -17,6 +17,7 @@ use crate::program::{
     PROTECTED, PROTECTED_DATA, PROTECTED_SIZE, Program, READABLE, RECORD, RECORDS,
 };
 use flick_riscv_testing::mapping::Mapping;
+use flick_translator::Context;
 
 /// A call takes milliseconds.
 const SECONDS: u32 = 5;
@@ -45,7 +46,7 @@ static mut CURRENT: *mut Current = null_mut();
 
 struct Call<'a> {
     engine: &'a mut dyn Engine,
-    hart: &'a mut Hart,
+    context: &'a mut Context,
     code: &'a CodeRegion,
     exit: Option<Exit>,
 }
@@ -53,7 +54,7 @@ struct Call<'a> {
 extern "C" fn call(call: *mut c_void) {
     // SAFETY: `execute` passes a `Call`, which nobody else uses meanwhile.
     let call = unsafe { &mut *call.cast::<Call>() };
-    call.exit = Some(call.engine.run(call.hart, call.code));
+    call.exit = Some(call.engine.run(call.context, call.code));
 }
 
 /// Calls `f(argument)`; `out` gets the stack pointer with which [`leave`] returns from here.
@@ -319,13 +320,16 @@ fn one(
         );
         (FUEL as *mut u64).write(read(FUEL_GIVEN));
     }
-    let mut hart = Hart::ZERO;
+    let mut context = Context::ZERO;
+    let hart = &mut context.hart;
     for n in 0..32 {
         hart.x[n as usize] = read(8 * n);
         hart.f[n as usize] = read(F + 8 * n);
     }
     hart.pc = read(ENTRY);
-    let hart_at: *mut Hart = &mut hart;
+    let context_at: *mut Context = &mut context;
+    // SAFETY: a place in it.
+    let hart_at = unsafe { &raw mut (*context_at).hart };
     let mut current = Current {
         engine: ptr::from_ref(&*engine),
         program,
@@ -337,13 +341,13 @@ fn one(
     let mut the_call = Call {
         engine,
         // SAFETY: the handler uses the pointer only while the engine runs.
-        hart: unsafe { &mut *hart_at },
+        context: unsafe { &mut *context_at },
         code: region,
         exit: None,
     };
     let saved = env::mxcsr();
-    // SAFETY: `current` and the call outlive the run. The generated code may leave any rounding mode;
-    // nothing here computes in it.
+    // SAFETY: `current` and the call outlive the run. The generated code may leave any rounding
+    // mode; nothing here computes in it.
     let fcsr = unsafe {
         CURRENT = &raw mut current;
         libc::alarm(SECONDS);

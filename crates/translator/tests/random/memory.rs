@@ -1,4 +1,5 @@
-//! Statements that access memory: the data area, locals, the pages that are not accessible at first.
+//! Statements that access memory: the data area, locals, the pages that are not accessible at
+//! first.
 
 use crate::code::x;
 use crate::function::Function;
@@ -16,7 +17,8 @@ pub fn data_middle(n: u32) -> u32 {
 const BNE: u32 = 0x1063;
 
 impl Function<'_> {
-    /// Puts an address in `register`: `start`, and at random up to 2047 more, a multiple of `align`.
+    /// Puts an address in `register`: `start`, and at random up to 2047 more, a multiple of
+    /// `align`.
     fn indexed(&mut self, register: u32, middle: u32, align: i32) {
         let index = self.set.any_x(&mut self.rng);
         let other = self.temporary[1];

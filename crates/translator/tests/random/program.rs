@@ -47,8 +47,8 @@ pub const READABLE: Range<u64> = PROTECTED + 10 * 4096..PROTECTED_DATA.end;
 pub const STACK_TOP: u64 = PROTECTED + 0x80000;
 pub const PROTECTED_SIZE: u64 = STACK_TOP - PROTECTED;
 
-/// A call: registers and fcsr at its beginning, what is called, how many activations, at which fault
-/// it is left by a jump (0: none); and the same registers after it, and whether it was left.
+/// A call: registers and fcsr at its beginning, what is called, how many activations, at which
+/// fault it is left by a jump (0: none); and the same registers after it, and whether it was left.
 pub const RECORD: u64 = 2048;
 pub const F: u64 = 256;
 pub const FCSR: u64 = 512;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use flick_engine::{CodeRegion, Exit, Hart, Identity};
 use flick_riscv::Insn;
-use flick_translator::{HostRegisters, Program, Summary, Target, Translator};
+use flick_translator::{Context, HostRegisters, Program, Summary, Target, Translator};
 
 use crate::engine::Engine;
 
@@ -72,7 +72,7 @@ impl Program for Guest {
     }
 }
 
-unsafe extern "C" fn lookup(_: *mut Hart, target: u64) -> u64 {
+unsafe extern "C" fn lookup(_: *mut Context, target: u64) -> u64 {
     let mut current = TRANSLATOR.lock().unwrap();
     let Some(Current { translator, guest }) = current.as_mut() else {
         return 0;
@@ -113,10 +113,10 @@ impl Engine for Translated {
         "translate"
     }
 
-    fn run(&mut self, hart: &mut Hart, code: &CodeRegion) -> Exit {
-        // SAFETY: the generated code stays in the program's mappings; translations live as long as the
-        // engine.
-        unsafe { flick_translator::run(hart, &Identity::new(), code, lookup, 0) }
+    fn run(&mut self, context: &mut Context, code: &CodeRegion) -> Exit {
+        // SAFETY: the generated code stays in the program's mappings; translations live as long as
+        // the engine.
+        unsafe { flick_translator::run(context, &Identity::new(), code, lookup, 0) }
     }
 
     fn state_at_fault(&self, context: &libc::ucontext_t, hart: &Hart) -> Option<Hart> {

@@ -1,5 +1,5 @@
-//! One program at one level: built by plain clang and by Flick with every placement, run on every
-//! engine, compared.
+//! A program at a level (a cell): plain clang and Flick with every placement build it, every engine
+//! runs it, and the results are compared.
 use std::fs;
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::suite::Setup;
 /// Seconds of processor time that a native run may take.
 pub const NATIVE: u64 = 10;
 
-/// What a cell needs beside its program.
+/// The settings of a cell, beside its program.
 pub struct Bench<'a> {
     pub setup: &'a Setup,
     pub exceptions: &'a Exceptions,
@@ -26,7 +26,7 @@ pub struct Bench<'a> {
     pub codes: Vec<String>,
 }
 
-/// Plain clang's build and what it did.
+/// Plain clang's build, and its run.
 pub struct Plain {
     pub made: Made,
     /// Options that clang does not know.
@@ -35,7 +35,7 @@ pub struct Plain {
 }
 
 impl Bench<'_> {
-    /// Builds, runs and compares; what differs stays in the folder of the cell.
+    /// Builds, runs and compares. Files of runs that differ stay in the folder of the cell.
     pub fn measure(&self, stranger: &Stranger, level: Level) -> Cell {
         let name = stranger.name.replace('/', ".");
         let dir = self.setup.work.join(format!("{name}-{}", level.word()));

@@ -36,7 +36,7 @@ pub fn directives(source: &str) -> Vec<Directive> {
     found
 }
 
-/// What stands in the braces that `text` begins with.
+/// The text in the braces that `text` begins with.
 fn braced(text: &str) -> Option<&str> {
     let mut depth = 0usize;
     for (at, c) in text.char_indices() {
@@ -50,7 +50,7 @@ fn braced(text: &str) -> Option<&str> {
     None
 }
 
-/// The elements of a Tcl list. What is not closed ends with the list.
+/// The elements of a Tcl list. An element that is not closed ends with the list.
 pub fn list(text: &str) -> Vec<Item> {
     let mut items = Vec::new();
     let mut rest = text.trim_start();
@@ -80,7 +80,7 @@ pub fn list(text: &str) -> Vec<Item> {
 
 const TRIPLET: &str = "x86_64-pc-linux-gnu";
 
-/// What the target has, of the names that the programs ask for.
+/// The features that the target has, of those that the programs ask for.
 const HAS: [&str; 60] = [
     "__float128",
     "alloca",

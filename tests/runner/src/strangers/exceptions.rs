@@ -1,11 +1,13 @@
-//! `tests/strangers/exceptions.txt`: runs that differ, each by a stated rule. One line a program:
+//! `tests/strangers/exceptions.txt`: runs that differ, each by a stated rule. A program has a line:
 //!
 //! `PROGRAM | WHEN | RULE | REASON`
 //!
-//! WHEN: `always`, or words that the run must have, one of each kind at most: a level (`O0`), a
-//! placement (`100`, `50`), an engine (`auto`, `translate`, `interp`). Words of one kind joined by `,`
-//! are alternatives. RULE: `undefined`, `unspecified` (C or C++ leave it open), `limit: TEXT` (which
-//! docs/limits.md contains), or `refused: FLKnnnn` (which docs/limits.md names; the build says it).
+//! - WHEN is `always`, or words that the run must have, at most one of each kind: a level (`O0`), a
+//!   placement (`100`, `50`), an engine (`auto`, `translate`, `interp`). Words of a kind, joined by
+//!   `,`, are alternatives.
+//! - RULE is `undefined`, `unspecified` (C or C++ leave it open), `limit: TEXT` (docs/limits.md
+//!   contains the text), or `refused: FLKnnnn` (docs/limits.md has the code, and the build prints
+//!   it).
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -32,7 +34,8 @@ struct Exception {
 #[derive(Debug, Default)]
 pub struct Exceptions {
     all: Vec<Exception>,
-    /// What each has excused, and the levels at which their programs were built and run.
+    /// The number of runs that each exception has excused, and the levels at which its program was
+    /// built and run.
     seen: Mutex<Seen>,
 }
 

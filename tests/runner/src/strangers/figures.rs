@@ -1,4 +1,4 @@
-//! What a whole run has shown, in numbers.
+//! The figures of a whole run.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;

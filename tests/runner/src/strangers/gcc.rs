@@ -1,5 +1,5 @@
-//! GCC's test programs that run: all of `gcc.c-torture/execute`, and those of the other folders that
-//! say `dg-do run`.
+//! GCC's test programs that run: all of `gcc.c-torture/execute`, and the programs of the other
+//! folders that say `dg-do run`.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::dejagnu::{self, Directive, Item};
 use super::stranger::{Found, Level, Stranger, Unit};
 use crate::program::{Language, sorted_entries};
 
-/// What GCC's `.exp` files give to the programs of a folder.
+/// The settings that GCC's `.exp` files give to the programs of a folder.
 struct Folder {
     path: &'static str,
     language: Language,
@@ -52,7 +52,7 @@ const fn folder(path: &'static str, language: Language, all_run: bool) -> Folder
     }
 }
 
-/// What GCC takes with a warning and clang as an error, in old C.
+/// Options for old C, which GCC accepts with a warning and clang refuses.
 const OLD_C: [&str; 6] = [
     "-Wno-implicit-int",
     "-Wno-implicit-function-declaration",
@@ -92,7 +92,7 @@ pub fn find(dir: &Path) -> Result<Found, String> {
     Ok(found)
 }
 
-/// What a program's directives ask for.
+/// The requests of a program's directives.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked {
     words: Vec<String>,
@@ -226,7 +226,7 @@ fn shown(directive: &Directive) -> String {
     format!("dg-{} {}", directive.name, words.join(" "))
 }
 
-/// What the old style's script beside a program adds for every target.
+/// The options that a script of the old style, beside a program, adds for every target.
 fn flags_of_script(text: &str) -> Vec<String> {
     let lines = text
         .lines()

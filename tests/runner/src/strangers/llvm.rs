@@ -1,5 +1,6 @@
-//! The programs of LLVM's test-suite: SingleSource and MultiSource of a checkout. The suite describes
-//! them for CMake; what CMake makes of that (commands, links, `.test` files with the run) is read here.
+//! The programs of LLVM's test-suite: SingleSource and MultiSource of a checkout. The suite
+//! describes them for CMake. This module reads the files that CMake generates: commands, links, and
+//! `.test` files with the run.
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -213,7 +214,7 @@ fn link_line(target: &Path) -> Result<(Vec<String>, Vec<String>, Language), Stri
     Ok((objects, libs, language))
 }
 
-/// What the target's rules put beside the program.
+/// The files that the target's rules put beside the program.
 fn copies(target: &Path, dir: &Path) -> Result<Vec<Data>, String> {
     let text = fs::read_to_string(target.join("build.make")).map_err(|e| e.to_string())?;
     let commands = text.lines().filter(|l| l.starts_with('\t'));
@@ -221,7 +222,7 @@ fn copies(target: &Path, dir: &Path) -> Result<Vec<Data>, String> {
     Ok(commands.filter_map(|argv| copied(&argv, dir)).collect())
 }
 
-/// What a command of `cmake -E` puts below `dir`.
+/// The file that a command of `cmake -E` puts below `dir`.
 fn copied(argv: &[String], dir: &Path) -> Option<Data> {
     let [how, from, to] = argv else {
         return None;

@@ -20,7 +20,7 @@ pub struct Made {
 #[derive(Debug)]
 pub struct Failed {
     pub commands: Vec<String>,
-    /// What the last command said.
+    /// The last command's messages.
     pub text: String,
 }
 

@@ -1,6 +1,11 @@
-//! Programs that none of Flick's makers has written: GCC's tests that run, and LLVM's test-suite.
-//! Each is built by plain clang and by Flick, at several levels and placements, run on every engine
-//! and compared.
+//! Programs that Flick's makers have not written: GCC's tests that run, and LLVM's test-suite
+//! (`tests/other-programs.md`). Plain clang and Flick build each program at several levels and
+//! placements, every engine runs it, and the results are compared.
+//!
+//! `gcc.rs` (with `dejagnu.rs`) and `llvm.rs` read the programs of a suite into `stranger.rs`'s
+//! type. `cell.rs` takes a program at a level. It builds by `making.rs` and runs by `running.rs`,
+//! and `trial.rs` does so for Flick's placements and engines. `outcome.rs` has the results,
+//! `exceptions.rs` the differences that a rule allows, and `report.rs` and `figures.rs` the output.
 mod cell;
 mod dejagnu;
 mod exceptions;
@@ -29,7 +34,7 @@ use crate::filter::Filter;
 use crate::pool::{self, Job, Verdict};
 use crate::suite::Setup;
 
-/// What of it is to be run.
+/// The part of the suites that runs.
 pub struct Part<'a> {
     /// GCC's test suite (scripts/gcc-tests.sh).
     pub gcc: Option<&'a Path>,

@@ -1,4 +1,4 @@
-//! What came of a program at a level, and the ways in which it is built and run.
+//! The outcome of a program at a level, and the ways in which it is built and run.
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -22,7 +22,7 @@ impl Placement {
     }
 }
 
-/// `Auto` is what a user gets who asks for none.
+/// `Auto` is the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Engine {
     Auto,
@@ -41,8 +41,8 @@ impl Engine {
         }
     }
 
-    /// What takes longer natively does not run on it: that would take minutes, or (`Translate`) show
-    /// what `Auto` shows once all is translated.
+    /// A program that takes longer natively does not run on this engine. That would take minutes.
+    /// With `Translate` it would also show the same as `Auto` after all code is translated.
     pub fn patience(self) -> Duration {
         match self {
             Engine::Auto => Duration::MAX,
@@ -77,7 +77,7 @@ impl fmt::Display for Which<'_> {
     }
 }
 
-/// What came of a program at a level.
+/// The outcome of a program at a level.
 pub struct Cell {
     pub program: String,
     pub level: Level,
@@ -130,8 +130,8 @@ pub struct Compared {
     pub excused: Vec<(String, String)>,
     /// Builds that were refused with a code that docs/limits.md names.
     pub refused: Vec<String>,
-    /// With everything placed: functions that the dice chose, and by code those of them that stayed on
-    /// the host.
+    /// With everything placed: functions that the dice chose, and by code those of them that stayed
+    /// on the host.
     pub chosen: usize,
     pub kept: BTreeMap<String, usize>,
     /// Not half of it was placed: it has one function only.

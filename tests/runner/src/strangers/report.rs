@@ -1,4 +1,4 @@
-//! What a person is told about a run or a build.
+//! Reports of a run or a build, for people.
 use super::making::Made;
 use super::running::Done;
 

@@ -1,4 +1,4 @@
-//! Runs a program of others, in a folder with what it wants to find there.
+//! Runs a program of others, in a folder with the files that it reads.
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -73,7 +73,7 @@ fn lay_out(stranger: &Stranger, made: &Made, dir: &Path) -> io::Result<()> {
             fs::create_dir_all(above)?;
         }
         if !data.from.exists() || to.exists() {
-            // What the program misses it misses natively, too.
+            // If the program lacks a file, it lacks that file natively, too.
         } else if data.copied {
             let from = if data.from.is_dir() {
                 data.from.join(".")

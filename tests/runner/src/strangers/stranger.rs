@@ -66,13 +66,13 @@ pub struct Stranger {
     pub levels: Vec<Level>,
 }
 
-/// What a suite has.
+/// The contents of a suite.
 #[derive(Default)]
 pub struct Found {
     pub programs: Vec<Stranger>,
     /// Programs for other machines, and duplicates: by reason.
     pub elsewhere: Vec<(String, String)>,
-    /// What we do not understand, a line each.
+    /// Directives that the reader does not understand, a line each.
     pub not_understood: Vec<String>,
 }
 

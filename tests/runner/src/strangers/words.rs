@@ -1,7 +1,7 @@
 //! The words of a command line, as a shell splits them.
 
-/// Blanks separate; backslashes and quotes protect. `None`: something else than words stands there (a
-/// pipe, a variable, …) or a quote is not closed.
+/// Blanks separate words, and backslashes and quotes protect them. `None`: the line has more than
+/// words (a pipe, a variable, …), or a quote is not closed.
 pub fn split(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

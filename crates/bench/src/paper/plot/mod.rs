@@ -1,5 +1,5 @@
-//! Plots, as SVG and as PNG. The letters of the PNG are those of a font that is compiled in, so that both look the
-//! same on every machine.
+//! Plots, as SVG and as PNG. The letters of the PNG are those of a font that is compiled in, so
+//! that both look the same on every machine.
 use std::sync::Once;
 
 use plotters::coord::Shift;
@@ -176,11 +176,11 @@ fn font() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::sample;
+    use crate::paper::sample_output;
 
     #[test]
     fn every_plot_is_both_kinds_of_file() {
-        for (name, plot) in all(&sample::results()) {
+        for (name, plot) in all(&sample_output::results()) {
             let svg = plot.svg();
             let head = "<svg width=\"900\" height=\"540\" viewBox=\"0 0 7200 4320\"";
             assert!(svg.starts_with(head) && svg.contains("</svg>"), "{name}");

@@ -1,25 +1,26 @@
-//! `FLICK_CHECK=device`: reports what a program gets from the inline backend and from no real device:
-//! caches that are coherent with the host's, the host's order of memory, atomics across the link.
+//! `FLICK_CHECK=device`: reports what a program gets from the inline backend and from no real
+//! device: caches that are coherent with the host's, the host's order of memory, atomics across the
+//! link.
 //!
-//! A device's caches are made to agree with the host's at crossings. So what counts is a *stay*: from
-//! the moment at which a thread enters NxP code, or comes back to it from a host function, to the next
-//! one at which it leaves. Within a stay no line of memory that its NxP code uses may be used by the
-//! host code of another thread, unless both only read. Locks of the C library end stays, since NxP code
-//! calls the host for them; data that they protect are not reported.
+//! A device's caches are made to agree with the host's at crossings. So what counts is a *stay*:
+//! from the moment at which a thread enters NxP code, or comes back to it from a host function, to
+//! the next one at which it leaves. Within a stay no line of memory that its NxP code uses may be
+//! used by the host code of another thread, unless both only read. Locks of the C library end
+//! stays, since NxP code calls the host for them; data that they protect are not reported.
 //!
 //! The engine tells of NxP code's accesses ([`Watcher`]); host code tells of its own where it is
-//! compiled with `--flick-check=device` ([`__flick_check`]). Each line has a record of the last read and
-//! the last write of each side. Records share a table and may displace each other: an access can be
-//! missed, and none is made up.
+//! compiled with `--flick-check=device` ([`__flick_check`]). Each line has a record of the last
+//! read and the last write of each side. Records share a table and may displace each other: an
+//! access can be missed, and none is made up.
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
 
 use flick_engine::Observer;
 use flick_sync::{Tally, spread};
 
-use crate::fatal;
 use crate::modules;
-use crate::thread::Thread;
+use crate::os::fatal;
+use crate::thread::Current;
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
@@ -42,19 +43,18 @@ const LINE: u64 = 64;
 /// Goes on at each beginning of a stay: the number of the stay, and the time of what the host does.
 static CLOCK: AtomicU64 = AtomicU64::new(1);
 
-/// Threads are told apart by their state's address; where two share a place here, stays are forgotten.
+/// Threads are told apart by their state's address; where two share a place here, stays are
+/// forgotten.
 const THREADS: usize = 1 << 12;
 /// The stay in which the thread is, or 0.
 static STAYS: [AtomicU64; THREADS] = [const { AtomicU64::new(0) }; THREADS];
 
 /// Never 0.
 fn this_thread() -> usize {
-    let thread = Thread::current_or_null() as usize;
-    if thread == 0 {
-        // A thread that has not crossed has no stays.
-        return THREADS;
-    }
-    spread(thread as u64) % (THREADS - 1) + 1
+    // A thread that has not crossed has no stays.
+    Current::get().map_or(THREADS, |thread| {
+        spread(thread.number() as u64) % (THREADS - 1) + 1
+    })
 }
 
 /// The last access of its kind to a line.
@@ -160,8 +160,6 @@ pub struct Watcher {
     thread: usize,
     pc: u64,
     atomic: bool,
-    /// Instructions retired.
-    pub count: u64,
 }
 
 impl Watcher {
@@ -176,7 +174,6 @@ impl Watcher {
             thread,
             pc: 0,
             atomic: false,
-            count: 0,
         }
     }
 
@@ -217,7 +214,6 @@ impl Observer for Watcher {
     fn at(&mut self, pc: u64) {
         self.pc = pc;
         self.atomic = false;
-        self.count = self.count.wrapping_add(1);
     }
 
     #[inline]
@@ -234,19 +230,14 @@ impl Observer for Watcher {
     fn store(&mut self, addr: u64, len: u64) {
         self.access(addr, len, true);
     }
-
-    #[inline]
-    fn instructions(&self) -> Option<u64> {
-        Some(self.count)
-    }
 }
 
 const WRITE: u32 = 1;
 const ATOMIC: u32 = 2;
 
-/// What host code compiled with `--flick-check=device` calls before each access to memory: `kind` is
-/// 1 for a write, plus 2 for an atomic access; `place` a text that lives as long as the process, or as
-/// the library that it is in is needed.
+/// What host code compiled with `--flick-check=device` calls before each access to memory: `kind`
+/// is 1 for a write, plus 2 for an atomic access; `place` a text that lives as long as the process,
+/// or as the library that it is in is needed.
 ///
 /// # Safety
 /// `place` is a C string.

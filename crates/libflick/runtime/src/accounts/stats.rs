@@ -4,32 +4,30 @@
 //! both, it asks [`enabled`], a load and a branch. Counters are atomics that nobody waits for, so
 //! they may be touched in signal handlers.
 use std::cell::UnsafeCell;
-use std::ffi::{CStr, OsString};
+use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, Write};
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use flick_abi::layout::{GATE_NXP, Gate};
 use flick_events::{Calls, Cause, Heap, Offload, Summary, Trigger, View};
 use flick_sync::Tally;
 
+use crate::accounts::{symbols, timed};
 use crate::config::{self, Statistics};
-use crate::fatal;
-use crate::memory::{Lock, policy, region, stack};
-use crate::{modules, timed, translation};
-
-pub(crate) mod symbols;
+use crate::heap::{policy, usage};
+use crate::locks::order::STATISTICS;
+use crate::memory::{nxp_stack, region};
+use crate::os::{fatal, process};
+use crate::{modules, translation};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 static FINISHED: AtomicBool = AtomicBool::new(false);
 static FAULTS: AtomicU64 = AtomicU64::new(0);
 static INSTRUCTIONS: AtomicU64 = AtomicU64::new(0);
-static HEAP_LIVE: AtomicUsize = AtomicUsize::new(0);
-static HEAP_PEAK: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the process counts. Once it does, it does so up to its end, since gates hold the counts
 /// ([`Gate::calls`]).
@@ -48,19 +46,6 @@ pub fn fault() {
 #[inline]
 pub fn instructions(count: u64) {
     INSTRUCTIONS.fetch_add(count, Relaxed);
-}
-
-/// A block of `size` usable bytes was allocated in the NxP heap.
-#[inline]
-pub fn heap_grew(size: usize) {
-    let live = HEAP_LIVE.fetch_add(size, Relaxed) + size;
-    HEAP_PEAK.fetch_max(live, Relaxed);
-}
-
-/// A block of `size` usable bytes of the NxP heap was freed.
-#[inline]
-pub fn heap_shrank(size: usize) {
-    HEAP_LIVE.fetch_sub(size, Relaxed);
 }
 
 /// Calls by host function.
@@ -94,13 +79,12 @@ struct HostGate(*const Gate);
 unsafe impl Send for HostGate {}
 
 struct State(UnsafeCell<Option<Run>>);
-// SAFETY: accessed only with LOCK held.
+// SAFETY: accessed only with STATISTICS held.
 unsafe impl Sync for State {}
 static STATE: State = State(UnsafeCell::new(None));
-pub(crate) static LOCK: Lock = Lock::new();
 
 fn with_run<R>(f: impl FnOnce(&mut Run) -> R) -> R {
-    LOCK.with(|| {
+    STATISTICS.with(|| {
         // SAFETY: the lock is held.
         let state = unsafe { &mut *STATE.0.get() };
         f(state.get_or_insert_with(|| Run {
@@ -118,8 +102,8 @@ fn with_run<R>(f: impl FnOnce(&mut Run) -> R) -> R {
     })
 }
 
-/// Starts to count, and arranges for the summary when the process exits. Call once, before gates get
-/// their targets.
+/// Starts to count, and arranges for the summary when the process exits. Call once, before gates
+/// get their targets.
 pub fn init(statistics: Statistics) {
     let record = match statistics {
         Statistics::Off => return,
@@ -129,6 +113,7 @@ pub fn init(statistics: Statistics) {
     };
     with_run(|run| run.record = record);
     ENABLED.store(true, Relaxed);
+    usage::count();
     // SAFETY: the functions live as long as the process; libflick is never unloaded.
     unsafe {
         libc::atexit(finish);
@@ -152,7 +137,7 @@ extern "C" fn forked() {
         counter.store(0, Relaxed);
     }
     HOST_CALLS.reset();
-    HEAP_PEAK.store(HEAP_LIVE.load(Relaxed), Relaxed);
+    usage::forked();
     let reset = |gate: &Gate| {
         gate.calls.store(0, Relaxed);
         gate.early_calls.store(0, Relaxed);
@@ -283,7 +268,7 @@ pub fn summary() -> Summary {
     let (user, system) = cpu_times();
     let translated = translation::usage();
     Summary {
-        program: program(),
+        program: process::program(),
         pid: std::process::id(),
         trigger: match config.trigger {
             config::Trigger::Gate => Trigger::Gate,
@@ -303,28 +288,17 @@ pub fn summary() -> Summary {
         translations: translated.translations,
         on_host,
         files,
-        threads: stack::acquired() as u64,
+        threads: nxp_stack::acquired() as u64,
         region_size: region::size() as u64,
-        heap_peak: HEAP_PEAK.load(Relaxed) as u64,
-        heap_live: HEAP_LIVE.load(Relaxed) as u64,
-        stack_peak: stack::peak() as u64,
+        heap_peak: usage::peak() as u64,
+        heap_live: usage::live() as u64,
+        stack_peak: nxp_stack::peak() as u64,
         elapsed: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
         user,
         system,
         timed: timed::total::total(),
         trace_lost: timed::trace::lost(),
     }
-}
-
-/// As the user started it: argv[0].
-pub fn program() -> String {
-    let line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    let name = line
-        .split(|byte| *byte == 0)
-        .next()
-        .unwrap_or_default()
-        .to_vec();
-    OsString::from_vec(name).to_string_lossy().into_owned()
 }
 
 /// User and system time of the process in nanoseconds.
@@ -363,8 +337,8 @@ pub extern "C" fn finish() {
     }
 }
 
-/// One write at the end of the file, so that records of several processes do not mix. A part of a record,
-/// which would hide the others from every reader, is taken back.
+/// One write at the end of the file, so that records of several processes do not mix. A part of a
+/// record, which would hide the others from every reader, is taken back.
 fn append(path: &std::path::Path, record: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     let mut done = 0;

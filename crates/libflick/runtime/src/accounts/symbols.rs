@@ -37,10 +37,12 @@ impl Object {
         (addr as u64).wrapping_sub(self.bias)
     }
 
-    /// The file's bytes. They are not read into the heap, which in a static program may be the program's own and small.
+    /// The file's bytes. They are not read into the heap, which in a static program may be the
+    /// program's own and small.
     fn map(&self) -> Option<Mmap> {
         let file = fs::File::open(&self.path).ok()?;
-        // SAFETY: read only. Who cuts a file short that is loaded takes the program's code away, too.
+        // SAFETY: read only. Who cuts a file short that is loaded takes the program's code away,
+        // too.
         unsafe { Mmap::map(&file) }.ok()
     }
 
@@ -258,7 +260,8 @@ fn names_of(object: &Object, addrs: impl Iterator<Item = u64>) -> HashMap<u64, S
         .collect()
 }
 
-/// Of several symbols at one address people know the global one without underscores; lower is better.
+/// Of several symbols at one address people know the global one without underscores; lower is
+/// better.
 type Rank = (bool, bool, usize, String);
 
 fn rank(name: &str, local: bool) -> Rank {
@@ -278,6 +281,14 @@ pub fn merged(calls: Vec<Calls>) -> Vec<Calls> {
             count,
         })
         .collect()
+}
+
+/// Name of the function at `target`.
+pub fn name_of(target: u64) -> String {
+    let names = name_all(vec![(target as usize, 1)]);
+    names
+        .first()
+        .map_or(String::new(), |calls| calls.function.clone())
 }
 
 #[cfg(test)]

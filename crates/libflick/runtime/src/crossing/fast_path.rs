@@ -1,5 +1,5 @@
-//! Calls between the host and translated code, both ways, that need nothing else: the two entries of
-//! [`crate::crossing`] that hold in registers what it keeps in the activation.
+//! Calls between the host and translated code, both ways, that need nothing else: the two entries
+//! of [`crate::crossing::slow_path`] that hold in registers what it keeps in the activation.
 //!
 //! Both calling conventions have such a call's arguments and results in the same places
 //! ([`flick_translator`]'s registers), so that none is moved. What is not as usual goes the way of
@@ -8,64 +8,25 @@ use core::mem::offset_of;
 
 use flick_abi::layout::Gate;
 use flick_engine::Hart;
+use flick_translator::Context;
 
-use crate::activation::{self, Activation, x};
-use crate::active::{ActivationStack, Entry};
-use crate::crossing::{
-    self, activation_end, called_by_nxp, crossing_asm, from_translated, load_saved, saved_here,
-    store_saved,
+use super::frame::{
+    called_by_nxp, crossing_asm, from_translated, load_saved, saved_here, store_saved,
 };
-use crate::host_stack::HostStack;
-use crate::thread::Thread;
-use crate::{step, translation, unwinding};
+use super::slow_path::activation_end;
+use super::{inline, unwinding};
+use crate::os::host_stack::HostStack;
+use crate::thread::activation::{self, Activation, x};
+use crate::thread::activations::{ActivationStack, Entry};
+use crate::thread::{Thread, crossing_code};
+use crate::translation;
 
-unsafe extern "C" {
-    static __flick_straight: u8;
-    static __flick_straight_end: u8;
-    static __flick_straight_host_call: u8;
-    static __flick_straight_host_call_counted: u8;
-    static __flick_straight_calls: u8;
-    static __flick_straight_call_by_signature: u8;
-    static __flick_straight_called: u8;
-}
-
-/// Where gates of plain functions lead.
-pub fn entrance() -> usize {
-    &raw const __flick_straight as usize
-}
-
-/// What translated code calls for the host function whose address is in rax.
-pub fn host_call() -> u64 {
-    if crossing::counted() {
-        &raw const __flick_straight_host_call_counted as u64
-    } else {
-        &raw const __flick_straight_host_call as u64
-    }
-}
-
-/// What translated code calls for a host function by its signature, with the registers that
-/// `__flick_xcall` wants.
-pub fn call_by_signature() -> u64 {
-    &raw const __flick_straight_call_by_signature as u64
-}
-
-/// Whether NxP code has called the host at `pc`, or is about to by this instruction.
-pub fn is_host_call(pc: u64) -> bool {
-    pc == &raw const __flick_straight_called as u64
-        || pc == &raw const __flick_straight_calls as u64
-}
-
-/// Start and end.
-pub fn code() -> [u64; 2] {
-    [entrance() as u64, &raw const __flick_straight_end as u64]
-}
-
-/// Stack that calls in translated code may use before the host is called on it. What is above that is cut
-/// off first, so that host functions find as much as they would without these frames.
+/// Stack that calls in translated code may use before the host is called on it. What is above that
+/// is cut off first, so that host functions find as much as they would without these frames.
 const MOST_STACK: usize = 64 << 10;
 
 const fn hart(offset: usize) -> usize {
-    offset_of!(Activation, hart) + offset
+    offset_of!(Activation, context) + offset
 }
 
 const fn active(offset: usize) -> usize {
@@ -81,18 +42,18 @@ const _: () = assert!(offset_of!(Hart, reservation_len).is_multiple_of(8));
 const _: () = assert!(offset_of!(Hart, frm) == offset_of!(Hart, reservation_len) + 4);
 const _: () = assert!(offset_of!(Hart, mark) == offset_of!(Hart, reservation_len) + 6);
 
-/// Enters the NxP with the record of a plain function's gate in r11; not callable from Rust. It begins at a
-/// label in it, since a function's own alignment cannot be asked for.
+/// Enters the NxP with the record of a plain function's gate in r11; not callable from Rust. It
+/// begins at a label in it, since a function's own alignment cannot be asked for.
 #[used]
-static STRAIGHT: unsafe extern "C" fn() = straight;
+static FAST_PATH: unsafe extern "C" fn() = fast_path;
 
 #[unsafe(naked)]
-unsafe extern "C" fn straight() {
+unsafe extern "C" fn fast_path() {
     crossing_asm!(
         ".p2align 6",
-        ".globl __flick_straight",
-        ".hidden __flick_straight",
-        "__flick_straight:",
+        ".globl __flick_fast",
+        ".hidden __flick_fast",
+        "__flick_fast:",
         ".cfi_startproc",
         // DW_EH_PE_pcrel | DW_EH_PE_sdata4
         ".cfi_personality 0x1b, {personality}",
@@ -145,8 +106,9 @@ unsafe extern "C" fn straight() {
         "lea r10, [rip + {end} + {end_head}]",
         "cmp r11, r10",
         "jne 8f",
-        // rax, rdx, xmm0 and xmm1 are results. The callee has kept rbx and r13, its s0 and s2, if it keeps to its
-        // convention: what depends on them, up to the next call, is not to wait for the loads that tell.
+        // rax, rdx, xmm0 and xmm1 are results. The callee has kept rbx and r13, its s0 and s2, if
+        // it keeps to its convention: what depends on them, up to the next call, is not to wait for
+        // the loads that tell.
         "mov rcx, [rip + __flick_thread@GOTTPOFF]",
         "cmp rbx, fs:[rcx]",
         "jne 32f",
@@ -170,7 +132,7 @@ unsafe extern "C" fn straight() {
         "32:",
         "mov rbx, fs:[rcx]",
         "jmp 33b",
-        // Within NxP code that waits for the host, on the same stack (`active::stack_pointer_for`).
+        // Within NxP code that waits for the host, on the same stack (`leaving::stack_pointer_for`).
         "7:",
         "mov r13, [rbx + {top}]",
         "mov r14, [r13 + {entry_act}]",
@@ -219,11 +181,11 @@ unsafe extern "C" fn straight() {
         "jmp __flick_cross_framed",
         ".cfi_endproc",
         //
-        // NxP code calls the host. Entered as translated functions are, by `call` or by `jmp` in the place of a
-        // tail call.
-        ".globl __flick_straight_host_call",
-        ".hidden __flick_straight_host_call",
-        "__flick_straight_host_call:",
+        // NxP code calls the host. Entered as translated functions are, by `call` or by `jmp` in
+        // the place of a tail call.
+        ".globl __flick_fast_host_call",
+        ".hidden __flick_fast_host_call",
+        "__flick_fast_host_call:",
         ".cfi_startproc",
         from_translated!(),
         "lea r10, [rsp + {most_stack}]",
@@ -245,13 +207,13 @@ unsafe extern "C" fn straight() {
         ".cfi_startproc",
         ".cfi_personality 0x1b, {personality}",
         called_by_nxp!(),
-        ".globl __flick_straight_calls",
-        ".hidden __flick_straight_calls",
-        "__flick_straight_calls:",
+        ".globl __flick_fast_calls",
+        ".hidden __flick_fast_calls",
+        "__flick_fast_calls:",
         "call r10",
-        ".globl __flick_straight_called",
-        ".hidden __flick_straight_called",
-        "__flick_straight_called:",
+        ".globl __flick_fast_called",
+        ".hidden __flick_fast_called",
+        "__flick_fast_called:",
         "lea rbp, [rbp - {size} + {bias}]",
         ".cfi_endproc",
         ".cfi_startproc",
@@ -291,9 +253,9 @@ unsafe extern "C" fn straight() {
         "jmp {leave}",
         ".cfi_endproc",
         // The same where calls and instructions are counted.
-        ".globl __flick_straight_host_call_counted",
-        ".hidden __flick_straight_host_call_counted",
-        "__flick_straight_host_call_counted:",
+        ".globl __flick_fast_host_call_counted",
+        ".hidden __flick_fast_host_call_counted",
+        "__flick_fast_host_call_counted:",
         ".cfi_startproc",
         from_translated!(),
         "push rax",
@@ -333,13 +295,13 @@ unsafe extern "C" fn straight() {
         "pop rdi",
         "pop r11",
         "pop rax",
-        "jmp __flick_straight_host_call",
+        "jmp __flick_fast_host_call",
         ".cfi_endproc",
-        // NxP code calls the host by a signature; the arguments are in the hart, too. The crossing makes the call,
-        // below these frames.
-        ".globl __flick_straight_call_by_signature",
-        ".hidden __flick_straight_call_by_signature",
-        "__flick_straight_call_by_signature:",
+        // NxP code calls the host by a signature; the arguments are in the hart, too. The crossing
+        // makes the call, below these frames.
+        ".globl __flick_fast_call_by_signature",
+        ".hidden __flick_fast_call_by_signature",
+        "__flick_fast_call_by_signature:",
         ".cfi_startproc",
         from_translated!(),
         "lea r10, [rsp + {most_stack}]",
@@ -362,9 +324,9 @@ unsafe extern "C" fn straight() {
         saved_here!(),
         "jmp rdx",
         ".cfi_endproc",
-        ".globl __flick_straight_end",
-        ".hidden __flick_straight_end",
-        "__flick_straight_end:",
+        ".globl __flick_fast_end",
+        ".hidden __flick_fast_end",
+        "__flick_fast_end:",
         head = const activation::FRAME_HEAD,
         code = const offset_of!(Gate, calls),
         image = const offset_of!(Gate, image),
@@ -386,7 +348,7 @@ unsafe extern "C" fn straight() {
         gate = const activation::GATE,
         in_host = const activation::IN_HOST,
         mark = const hart(offset_of!(Hart, mark)),
-        host_limit = const hart(offset_of!(Hart, host_limit)),
+        host_limit = const hart(offset_of!(Context, host_limit)),
         reservation_and_more = const hart(offset_of!(Hart, reservation_len)),
         pc = const hart(offset_of!(Hart, pc)),
         ra = const x(1),
@@ -398,14 +360,14 @@ unsafe extern "C" fn straight() {
         a0 = const activation::A0,
         fa0 = const activation::FA0,
         end = sym activation_end,
-        end_head = const crossing::END_HEAD,
+        end_head = const crossing_code::END_HEAD,
         bias = const flick_translator::HART_BIAS,
         most_stack = const MOST_STACK,
         leave = sym flick_translator::leave,
         leave_at_call = sym flick_translator::leave_at_call,
         returned = sym flick_translator::returned,
-        back = sym step::back_in_translated,
-        count = sym step::count_host_call,
-        by_signature = sym step::call_by_signature,
+        back = sym inline::back_in_translated,
+        count = sym inline::count_host_call,
+        by_signature = sym inline::call_by_signature,
     )
 }

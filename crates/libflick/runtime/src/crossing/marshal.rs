@@ -1,13 +1,14 @@
-//! Arguments and results between the host's calling convention (System V x86-64 psABI 3.2.3) and the
-//! NxP's (RISC-V psABI, lp64d), by signature where the two differ.
+//! Arguments and results between the host's calling convention (System V x86-64 psABI 3.2.3) and
+//! the NxP's (RISC-V psABI, lp64d), by signature where the two differ.
 //!
-//! Without a signature registers move in order: six integer registers to a0–a5 and the low halves of
-//! eight vector registers to fa0–fa7, or back. The crossing does that itself.
-use flick_abi::signature::{Class, Item, Malformed, Signature};
+//! Without a signature registers move in order: six integer registers to a0–a5 and the low halves
+//! of eight vector registers to fa0–fa7, or back. The crossing does that itself.
+use flick_abi::signature::{Class, Item};
 
-use crate::activation::{Activation, VECTOR_RESULT};
-use crate::crossing::Next;
-use crate::fatal;
+use crate::modules::signatures::Plan;
+
+use crate::crossing::next::Next;
+use crate::thread::activation::{Activation, VECTOR_RESULT};
 
 const SP: usize = 2;
 const T2: usize = 7;
@@ -26,41 +27,6 @@ const fn boxed(bits: u64) -> u64 {
     bits | 0xffff_ffff_0000_0000
 }
 
-/// The signature's bytes at `text`.
-///
-/// # Safety
-/// `text` is a NUL-terminated string that outlives `'a`.
-unsafe fn parse<'a>(text: *const u8) -> Signature<'a> {
-    // SAFETY: by contract.
-    let bytes = unsafe { std::ffi::CStr::from_ptr(text.cast()) }.to_bytes();
-    Signature::parse(bytes).unwrap_or_else(|_| malformed(bytes))
-}
-
-/// The call hands over arguments behind dots.
-///
-/// # Safety
-/// `signature` is a stub's.
-pub unsafe fn has_variadic_arguments(signature: *const u8) -> bool {
-    // SAFETY: by contract.
-    unsafe { parse(signature) }.has_variadic_arguments()
-}
-
-#[cold]
-fn malformed(bytes: &[u8]) -> ! {
-    fatal::exit(
-        "FLK0505",
-        &format!(
-            "a call's signature is not understood: {:?}",
-            String::from_utf8_lossy(bytes)
-        ),
-        "build every object of the program with the flick that belongs to this libflick",
-    )
-}
-
-fn expect<T>(result: Result<T, Malformed>) -> T {
-    result.unwrap_or_else(|Malformed| malformed(b"(arguments)"))
-}
-
 // ---- host → NxP ---------------------------------------------------------------------------------
 
 /// Results: a0, a1, fa0, fa1 are rax, rdx, xmm0, xmm1; or all of xmm0 is a0 and a1.
@@ -70,39 +36,34 @@ pub fn leave(act: &mut Activation) -> Next {
         0 => Next::Return,
         VECTOR_RESULT => Next::ReturnVector,
         memory => {
-            act.hart.x[A0] = memory;
+            act.context.hart.x[A0] = memory;
             Next::Return
         }
     }
 }
 
 /// Bytes of NxP stack that the arguments by signature need; a multiple of 16.
-///
-/// # Safety
-/// `signature` is a C string.
-pub unsafe fn stack_size(act: &mut Activation, signature: *const u8) -> u64 {
-    // SAFETY: by contract.
-    let bytes = enter_walk(act, unsafe { parse(signature) }, None);
+pub fn stack_size(act: &mut Activation, plan: &Plan) -> u64 {
+    let bytes = enter_walk(act, plan, None);
     (bytes as u64).next_multiple_of(16)
 }
 
 /// Arguments by signature; `hart.x[2]` is the NxP stack pointer, with room for them below `top`.
 ///
 /// # Safety
-/// `signature` is a C string; the activation was made by a host call that matches it. From the
+/// The activation was made by a host call that matches the plan. From the
 /// stack pointer to `top` lie the bytes that `stack_size` asked for.
-pub unsafe fn enter_by_signature(act: &mut Activation, signature: *const u8, top: u64) {
+pub unsafe fn enter_by_signature(act: &mut Activation, plan: &Plan, top: u64) {
     let room = NxpRoom {
-        words: act.hart.x[SP] as *mut u64,
+        words: act.context.hart.x[SP] as *mut u64,
         top: top as *mut u8,
     };
-    // SAFETY: by contract.
-    enter_walk(act, unsafe { parse(signature) }, Some(room));
+    enter_walk(act, plan, Some(room));
 }
 
-/// Assigns every argument; writes to the NxP's stack only if `room` is given. Returns how many bytes
-/// of it the arguments take.
-fn enter_walk(act: &mut Activation, signature: Signature, room: Option<NxpRoom>) -> usize {
+/// Assigns every argument; writes to the NxP's stack only if `room` is given. Returns how many
+/// bytes of it the arguments take.
+fn enter_walk(act: &mut Activation, plan: &Plan, room: Option<NxpRoom>) -> usize {
     let mut from = HostSource {
         ints: 0,
         floats: 0,
@@ -116,19 +77,18 @@ fn enter_walk(act: &mut Activation, signature: Signature, room: Option<NxpRoom>)
         words: 0,
         copies: 0,
     };
-    act.result = match signature.ret[0] {
+    act.result = match plan.ret[0] {
         Some(Class::Vector { size: 16 }) => VECTOR_RESULT,
         _ => 0,
     };
-    let mut args = signature.args();
-    loop {
-        let class = match expect(args.next_item()) {
-            Item::End => return 8 * to.words + to.copies,
+    for &item in plan.items {
+        let class = match item {
             Item::Variadic => {
                 to.va_list(act, &from);
                 continue;
             }
             Item::Arg(class) => class,
+            Item::End => break,
         };
         match class {
             Class::Int => {
@@ -169,6 +129,7 @@ fn enter_walk(act: &mut Activation, signature: Signature, room: Option<NxpRoom>)
             }
         }
     }
+    8 * to.words + to.copies
 }
 
 /// Next argument of the host: in registers that the crossing saved, or in its caller's frame.
@@ -218,8 +179,8 @@ impl HostSource {
     }
 
     fn memory(&mut self, size: usize, align: usize) -> *const u8 {
-        // Aligned as an offset: as an address it is aligned only if the caller aligned its stack, and
-        // clang does not in a function with `alloca`.
+        // Aligned as an offset: as an address it is aligned only if the caller aligned its stack,
+        // and clang does not in a function with `alloca`.
         let start = self.bytes.next_multiple_of(align.max(8));
         self.bytes = start + size.next_multiple_of(8);
         self.stack.wrapping_add(start)
@@ -246,7 +207,7 @@ struct NxpArguments {
 impl NxpArguments {
     fn int(&mut self, act: &mut Activation, value: u64) {
         if self.ints < NXP_INTS {
-            act.hart.x[A0 + self.ints] = value;
+            act.context.hart.x[A0 + self.ints] = value;
             self.ints += 1;
         } else {
             if let Some(room) = &self.room {
@@ -257,7 +218,8 @@ impl NxpArguments {
         }
     }
 
-    /// The object, or a copy where it is not aligned: NxP code may rely on it (`p | 4` for `p + 4`).
+    /// The object, or a copy where it is not aligned: NxP code may rely on it (`p | 4` for `p +
+    /// 4`).
     fn aligned(&mut self, object: *const u8, size: usize, align: usize) -> *const u8 {
         if (object as usize).is_multiple_of(align) {
             return object;
@@ -275,7 +237,7 @@ impl NxpArguments {
 
     fn float(&mut self, act: &mut Activation, value: u64) {
         if self.floats < NXP_FLOATS {
-            act.hart.f[FA0 + self.floats] = value;
+            act.context.hart.f[FA0 + self.floats] = value;
             self.floats += 1;
         } else {
             // "… otherwise passed according to the integer calling convention".
@@ -283,8 +245,8 @@ impl NxpArguments {
         }
     }
 
-    /// In t2 a `va_list` of what is left of the host's arguments, as the host's `va_start` makes it.
-    /// The registers are copied: the activation's own place for them is used by each host call.
+    /// In t2 a `va_list` of what is left of the host's arguments, as the host's `va_start` makes
+    /// it. The registers are copied: the activation's own place for them is used by each host call.
     fn va_list(&mut self, act: &mut Activation, left: &HostSource) {
         let at = self.words.next_multiple_of(2); // the host loads 16 bytes at a time from there
         self.words = at + SAVE_AREA + VA_LIST;
@@ -304,7 +266,7 @@ impl NxpArguments {
             list.write((gp_offset | fp_offset << 32) as u64);
             list.add(1).write(left.stack as u64 + left.bytes as u64);
             list.add(2).write(area as u64);
-            act.hart.x[T2] = list as u64;
+            act.context.hart.x[T2] = list as u64;
         }
     }
 }
@@ -322,16 +284,14 @@ pub fn call_plain(act: &mut Activation, target: u64) {
 /// Prepares the call of host function `target` by signature.
 ///
 /// # Safety
-/// `signature` is a C string; the NxP code called by it.
-pub unsafe fn call_by_signature(act: &mut Activation, target: u64, signature: *const u8) -> Next {
-    // SAFETY: by contract.
-    let parsed = unsafe { parse(signature) };
-    let to = call_walk(act, parsed, None);
+/// The NxP code called by a signature of this plan.
+pub unsafe fn call_by_signature(act: &mut Activation, target: u64, plan: &'static Plan) -> Next {
+    let to = call_walk(act, plan, None);
     act.call.target = target;
     act.call.stack_size = (to.bytes as u64).next_multiple_of(16);
     act.call.stack_mask = (to.align as u64).wrapping_neg();
     act.call.vector_registers = to.floats as u64;
-    act.call.signature = signature;
+    act.call.signature = plan;
     if to.bytes != 0 || to.whole {
         Next::CallHostInFull
     } else {
@@ -341,31 +301,32 @@ pub unsafe fn call_by_signature(act: &mut Activation, target: u64, signature: *c
 
 /// Second half of a call with stack arguments: called by the crossing when it has made room.
 pub(crate) unsafe extern "C" fn host_stack_args(act: *mut Activation, stack: *mut u8) {
-    // SAFETY: the crossing passes its own activation, with the signature `call_by_signature` stored,
-    // and `call.stack_size` bytes at `stack`.
+    // SAFETY: the crossing passes its own activation, with the signature `call_by_signature`
+    // stored, and `call.stack_size` bytes at `stack`.
     unsafe {
         let act = &mut *act;
-        let parsed = parse(act.call.signature);
-        call_walk(act, parsed, Some(stack));
+        if let Some(plan) = act.call.signature.as_ref() {
+            call_walk(act, plan, Some(stack));
+        }
     }
 }
 
-/// Result of a host call into the registers of the NxP, where the signature says that a0, a1, fa0, fa1
-/// are not rax, rdx, xmm0, xmm1.
+/// Result of a host call into the registers of the NxP, where the signature says that a0, a1, fa0,
+/// fa1 are not rax, rdx, xmm0, xmm1.
 #[inline]
 pub fn returned(act: &mut Activation) {
-    if !act.call.signature.is_null() {
-        // SAFETY: `call_by_signature` stored it.
-        let signature = unsafe { parse(act.call.signature) };
+    // SAFETY: null, or the plan that `call_by_signature` stored, which lives as long as the
+    // process.
+    if let Some(plan) = unsafe { act.call.signature.as_ref() } {
         let mut at = FA0;
-        for class in signature.ret.into_iter().flatten() {
+        for class in plan.ret.into_iter().flatten() {
             match class {
                 Class::Vector { size: 16 } => {
-                    act.hart.x[A0..A0 + 2].copy_from_slice(&act.results.vector);
+                    act.context.hart.x[A0..A0 + 2].copy_from_slice(&act.results.vector);
                 }
                 Class::F32 | Class::F64 | Class::Vector { .. } => {
                     if class.is_boxed() {
-                        act.hart.f[at] = boxed(act.hart.f[at]);
+                        act.context.hart.f[at] = boxed(act.context.hart.f[at]);
                     }
                     at += 1;
                 }
@@ -376,11 +337,11 @@ pub fn returned(act: &mut Activation) {
 }
 
 /// Assigns every argument; writes the host's stack words only if `stack` is given.
-fn call_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u8>) -> HostArguments {
+fn call_walk(act: &mut Activation, plan: &Plan, stack: Option<*mut u8>) -> HostArguments {
     let mut from = NxpSource {
         ints: 0,
         floats: 0,
-        stack: act.hart.x[SP] as *const u64,
+        stack: act.context.hart.x[SP] as *const u64,
         variadic: false,
     };
     let mut to = HostArguments {
@@ -391,15 +352,14 @@ fn call_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u8>)
         align: 16,
         whole: false,
     };
-    let mut args = signature.args();
-    loop {
-        let class = match expect(args.next_item()) {
-            Item::End => return to,
+    for &item in plan.items {
+        let class = match item {
             Item::Variadic => {
                 from.variadic = true;
                 continue;
             }
             Item::Arg(class) => class,
+            Item::End => break,
         };
         match class {
             Class::Int | Class::Sret => {
@@ -429,6 +389,7 @@ fn call_walk(act: &mut Activation, signature: Signature, stack: Option<*mut u8>)
             }
         }
     }
+    to
 }
 
 /// Next argument of the NxP.
@@ -443,7 +404,7 @@ impl NxpSource {
     fn int(&mut self, act: &Activation) -> u64 {
         self.ints += 1;
         if self.ints <= NXP_INTS {
-            return act.hart.x[A0 + self.ints - 1];
+            return act.context.hart.x[A0 + self.ints - 1];
         }
         // SAFETY: the signature says that NxP code passed this word on its stack.
         unsafe { self.stack.add(self.ints - 1 - NXP_INTS).read() }
@@ -455,7 +416,7 @@ impl NxpSource {
             return self.int(act);
         }
         self.floats += 1;
-        act.hart.f[FA0 + self.floats - 1]
+        act.context.hart.f[FA0 + self.floats - 1]
     }
 }
 

@@ -1,18 +1,19 @@
 //! `setjmp` in NxP code.
 //!
-//! A `jmp_buf` has no room for the NxP's registers, and what it brings back is the host: the crossing
-//! whose NxP code called `setjmp`. So the compiler gives the calling function a [`JumpTarget`] in its own
-//! frame, which lives exactly as long as one may jump there, and the host's `jmp_buf` carries the way to
-//! it in the place of rbx.
+//! A `jmp_buf` has no room for the NxP's registers, and what it brings back is the host: the
+//! crossing whose NxP code called `setjmp`. So the compiler gives the calling function a
+//! [`JumpTarget`] in its own frame, which lives exactly as long as one may jump there, and the
+//! host's `jmp_buf` carries the way to it in the place of rbx.
 use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::mem::offset_of;
 
 use flick_abi::layout::{JumpTarget, SAVED_NUMBERS};
 
-use crate::activation::{self, Activation};
-use crate::cleanup_push::RAISED;
-use crate::{crossing, fatal, host_library, jump_buffer};
+use crate::crossing::cleanup_push::RAISED;
+use crate::os::jump_buffer;
+use crate::thread::activation::{self, Activation};
+use crate::thread::crossing_code;
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -22,26 +23,8 @@ unsafe extern "C" {
     fn __sigsetjmp(buffer: *mut c_void, save_mask: c_int) -> c_int;
 }
 
-/// Ends the program if `target`, which NxP code is about to call through a pointer, would return a
-/// second time to a crossing that has gone on. The compiler refuses the calls that it sees.
-pub fn refuse(target: u64) {
-    let Some(library) = host_library::get() else {
-        return;
-    };
-    let name = match target as usize {
-        target if target == library.vfork => "vfork",
-        target if target == library.getcontext => "getcontext",
-        _ => return,
-    };
-    fatal::exit(
-        "FLK0208",
-        &format!("NxP code calls {name} through a pointer, which returns twice"),
-        "call fork or posix_spawn instead of vfork; call the other in a host function",
-    );
-}
-
-/// `sigsetjmp(buffer, save_mask)` for NxP code, with what it keeps in `target`. Called by a crossing,
-/// whose frame rbp points to.
+/// `sigsetjmp(buffer, save_mask)` for NxP code, with what it keeps in `target`. Called by a
+/// crossing, whose frame rbp points to.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub unsafe extern "C" fn __flick_setjmp(
@@ -80,8 +63,8 @@ pub unsafe extern "C" fn __flick_setjmp(
         ".cfi_def_cfa_offset 8",
         "ret",
         ".cfi_restore_state",
-        // Again: this frame is long gone, and the stack pointer is in the activation, or on the NxP's
-        // stack ([`crate::cleanup_push`]). No value of `longjmp` is zero.
+        // Again: this frame is long gone, and the stack pointer is in the activation, or on the
+        // NxP's stack ([`crate::crossing::cleanup_push`]). No value of `longjmp` is zero.
         ".cfi_undefined rip",
         "2:",
         "mov rsi, rbx",
@@ -105,8 +88,8 @@ pub unsafe extern "C" fn __flick_setjmp(
 unsafe extern "C" fn keep(act: *const Activation, target: *mut JumpTarget) {
     // SAFETY: the crossing's activation; the record is the calling function's.
     unsafe {
-        let hart = &(*act).hart;
-        (*target).resume = crossing::again_address(crossing::counted());
+        let hart = &(*act).context.hart;
+        (*target).resume = crossing_code::again_address(crossing_code::counted());
         (*target).ra = hart.x[RA];
         (*target).sp = hart.x[SP];
         for (i, number) in SAVED_NUMBERS.into_iter().map(usize::from).enumerate() {
@@ -121,9 +104,9 @@ unsafe extern "C" fn set_stack_pointer(buffer: *mut c_void, value: usize) {
     unsafe { jump_buffer::set_stack_pointer(buffer, value) }
 }
 
-/// Makes `act.hart` what it is when `setjmp` returns with `value`.
+/// Makes `act.context.hart` what it is when `setjmp` returns with `value`.
 pub fn restore(act: &mut Activation, target: &JumpTarget, value: c_int) {
-    let hart = &mut act.hart;
+    let hart = &mut act.context.hart;
     hart.x[RA] = target.ra;
     hart.x[SP] = target.sp;
     for (i, number) in SAVED_NUMBERS.into_iter().map(usize::from).enumerate() {

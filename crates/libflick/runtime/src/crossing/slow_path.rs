@@ -1,247 +1,29 @@
-//! The crossing itself: the paper's migration handler (section IV.B, listing 1) as the frame in which
-//! an activation lives.
+//! The crossing itself: the paper's migration handler (section IV.B, listing 1) as the frame in
+//! which an activation lives.
 //!
-//! It is assembly so that no Rust frame ever stands between the program's own: `longjmp` and unwinders
-//! pass over it. The frame: return address, rbp, [`Activation`](crate::activation::Activation) below it.
+//! It is assembly so that no Rust frame ever stands between the program's own: `longjmp` and
+//! unwinders pass over it. The frame: return address, rbp,
+//! [`Activation`](crate::thread::activation::Activation) below it.
 //!
-//! Unwind information tells the host's unwinder the truth ([`crate::unwinding`]): who made the host call
-//! is the innermost NxP frame, by the registers in the activation; NxP frames are described in the
-//! program's own `.eh_frame`; the outermost one returns to [`activation_end`], whose caller is the
-//! gate's.
+//! Unwind information tells the host's unwinder the truth ([`crate::crossing::unwinding`]): who
+//! made the host call is the innermost NxP frame, by the registers in the activation; NxP frames
+//! are described in the program's own `.eh_frame`; the outermost one returns to [`activation_end`],
+//! whose caller is the gate's.
 //!
 //! On entry r11 is the gate's record and everything else is as at the call of an ordinary function.
 use core::arch::naked_asm;
 
 use flick_abi::layout::{GATE_PLAIN, Gate};
 
-use crate::{
-    activation, device_check, marshal, stats, step, straight, timed, translation, unwinding,
+use super::frame::{
+    called_by_nxp, crossing_asm, from_translated, load_saved, saved_here, store_saved,
 };
+use super::next::Next;
+use super::{inline, marshal, unwinding};
+use crate::thread::activation;
 
-/// `step`'s answer to the crossing.
-#[repr(u64)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// The NxP function has returned: rax, rdx, xmm0, xmm1 are a0, a1, fa0, fa1.
-    Return = 0,
-    /// Call `activation.call`, then resume. Its arguments are the NxP's registers in order.
-    CallPlain = 1,
-    /// The same with arguments in `int_args` and the low halves of `float_args`.
-    CallHost = 2,
-    /// The same, but there are arguments on the stack or whole vectors.
-    CallHostInFull = 3,
-    /// The NxP function has returned: xmm0 is a0 and a1.
-    ReturnVector = 4,
-    /// Call the translated code at `activation.call.target` with the registers of the hart.
-    Translated = 5,
-    /// Return to the translated code that has called and waits.
-    Back = 6,
-}
-
-/// Whether NxP code is entered by the counted crossing: something is counted, or watched.
-pub fn counted() -> bool {
-    stats::enabled() || device_check::enabled() || timed::enabled()
-}
-
-/// Where a gate leads whose function runs on the NxP.
-pub fn entrance(gate: &Gate) -> usize {
-    if counted() {
-        cross_counted as *const () as usize
-    } else if translation::enabled() && gate.flags & GATE_PLAIN != 0 {
-        straight::entrance()
-    } else {
-        cross as *const () as usize
-    }
-}
-
-unsafe extern "C" {
-    static __flick_cross_end: u8;
-    static __flick_cross_counted_end: u8;
-    static __flick_cross_called: u8;
-    static __flick_cross_counted_called: u8;
-    static __flick_cross_landing: u8;
-    static __flick_cross_counted_landing: u8;
-    static __flick_cross_calls: u8;
-    static __flick_cross_counted_calls: u8;
-    static __flick_cross_again: u8;
-    static __flick_cross_counted_again: u8;
-}
-
-/// Start and end of each crossing.
-pub fn code() -> [u64; 6] {
-    let [straight_start, straight_end] = straight::code();
-    [
-        cross as *const () as u64,
-        &raw const __flick_cross_end as u64,
-        cross_counted as *const () as u64,
-        &raw const __flick_cross_counted_end as u64,
-        straight_start,
-        straight_end,
-    ]
-}
-
-/// Bytes of [`activation_end`] in front of the return address.
-pub const END_HEAD: usize = 1;
-
-pub fn return_address() -> u64 {
-    (activation_end as *const () as usize + END_HEAD) as u64
-}
-
-/// Whether a crossing's frame at `pc` waits for the host function that NxP code called.
-pub fn is_host_call(pc: u64) -> bool {
-    pc == &raw const __flick_cross_called as u64
-        || pc == &raw const __flick_cross_counted_called as u64
-        || straight::is_host_call(pc)
-}
-
-/// Where a crossing makes the host call that is due, with its [`Next`] in eax.
-pub fn calls_address(counted: bool) -> u64 {
-    if counted {
-        &raw const __flick_cross_counted_calls as u64
-    } else {
-        &raw const __flick_cross_calls as u64
-    }
-}
-
-/// Where an unwinder must go on for a landing pad in NxP code, with the activation's rbp and what the
-/// landing pad gets in rax and rdx.
-pub fn landing_address(counted: bool) -> u64 {
-    if counted {
-        &raw const __flick_cross_counted_landing as u64
-    } else {
-        &raw const __flick_cross_landing as u64
-    }
-}
-
-/// Where `__flick_setjmp` goes on when it returns again.
-pub fn again_address(counted: bool) -> u64 {
-    if counted {
-        &raw const __flick_cross_counted_again as u64
-    } else {
-        &raw const __flick_cross_again as u64
-    }
-}
-
-pub fn xcall_address() -> u64 {
-    __flick_xcall as *const () as u64
-}
-
-/// In a frame whose caller's rbx and r12 to r15 are in the activation.
-macro_rules! saved_here {
-    () => {
-        concat!(
-            ".cfi_offset rbx, {rbx}\n .cfi_offset r12, {r12}\n .cfi_offset r13, {r13}\n",
-            ".cfi_offset r14, {r14}\n .cfi_offset r15, {r15}\n",
-        )
-    };
-}
-
-/// At a call of the host, where rbp is that of a crossing's frame: the caller's frame is the innermost NxP
-/// frame. `DW_CFA_def_cfa_expression`: its sp, `DW_OP_breg6` (rbp), `DW_OP_deref`; `DW_CFA_expression`:
-/// where rip (16) and what stands for s0, rcx (2), are, and what the crossing's caller has in the registers
-/// that it wants back.
-macro_rules! called_by_nxp {
-    () => {
-        concat!(
-            ".cfi_escape 0x0f, 4, 0x76, {sp0}, {sp1}, 0x06\n",
-            ".cfi_escape 0x10, 16, 3, 0x76, {ra0}, {ra1}\n",
-            ".cfi_escape 0x10, 2, 3, 0x76, {fp0}, {fp1}\n",
-            ".cfi_same_value rbp\n",
-            ".cfi_escape 0x10, 3, 3, 0x76, {rbx0}, {rbx1}\n",
-            ".cfi_escape 0x10, 12, 3, 0x76, {r12_0}, {r12_1}\n",
-            ".cfi_escape 0x10, 13, 3, 0x76, {r13_0}, {r13_1}\n",
-            ".cfi_escape 0x10, 14, 3, 0x76, {r14_0}, {r14_1}\n",
-            ".cfi_escape 0x10, 15, 3, 0x76, {r15_0}, {r15_1}\n",
-        )
-    };
-}
-
-/// As in translated code: rbp is the hart's, and the frame that called translated code is next.
-macro_rules! from_translated {
-    () => {
-        concat!(
-            ".cfi_escape 0x0f, 3, 0x76, {t_cfa0}, {t_cfa1}\n .cfi_offset rip, -8\n",
-            ".cfi_escape 0x10, 3, 3, 0x76, {t_rbx0}, {t_rbx1}\n",
-            ".cfi_escape 0x10, 12, 3, 0x76, {t_r12_0}, {t_r12_1}\n",
-            ".cfi_escape 0x10, 13, 3, 0x76, {t_r13_0}, {t_r13_1}\n",
-            ".cfi_escape 0x10, 14, 3, 0x76, {t_r14_0}, {t_r14_1}\n",
-            ".cfi_escape 0x10, 15, 3, 0x76, {t_r15_0}, {t_r15_1}\n",
-        )
-    };
-}
-
-/// From the activation at rsp.
-macro_rules! load_saved {
-    () => {
-        concat!(
-            "mov rbx, [rsp + {saved}]\n mov r12, [rsp + {saved} + 8]\n",
-            "mov r13, [rsp + {saved} + 16]\n mov r14, [rsp + {saved} + 24]\n",
-            "mov r15, [rsp + {saved} + 32]\n",
-        )
-    };
-}
-
-macro_rules! store_saved {
-    () => {
-        concat!(
-            "mov [rsp + {saved}], rbx\n mov [rsp + {saved} + 8], r12\n",
-            "mov [rsp + {saved} + 16], r13\n mov [rsp + {saved} + 24], r14\n",
-            "mov [rsp + {saved} + 32], r15\n",
-        )
-    };
-}
-
-pub(crate) use {called_by_nxp, from_translated, load_saved, saved_here, store_saved};
-
-/// `naked_asm!` with the operands of these macros.
-macro_rules! crossing_asm {
-    ($($all:tt)*) => {
-        core::arch::naked_asm!(
-            $($all)*
-            size = const activation::SIZE,
-            saved = const activation::SAVED,
-            rbx = const activation::saved_from_end(0),
-            r12 = const activation::saved_from_end(1),
-            r13 = const activation::saved_from_end(2),
-            r14 = const activation::saved_from_end(3),
-            r15 = const activation::saved_from_end(4),
-            sp0 = const activation::NXP_SP[0],
-            sp1 = const activation::NXP_SP[1],
-            ra0 = const activation::NXP_RA[0],
-            ra1 = const activation::NXP_RA[1],
-            fp0 = const activation::NXP_FP[0],
-            fp1 = const activation::NXP_FP[1],
-            rbx0 = const activation::saved_from_frame_pointer(0)[0],
-            rbx1 = const activation::saved_from_frame_pointer(0)[1],
-            r12_0 = const activation::saved_from_frame_pointer(1)[0],
-            r12_1 = const activation::saved_from_frame_pointer(1)[1],
-            r13_0 = const activation::saved_from_frame_pointer(2)[0],
-            r13_1 = const activation::saved_from_frame_pointer(2)[1],
-            r14_0 = const activation::saved_from_frame_pointer(3)[0],
-            r14_1 = const activation::saved_from_frame_pointer(3)[1],
-            r15_0 = const activation::saved_from_frame_pointer(4)[0],
-            r15_1 = const activation::saved_from_frame_pointer(4)[1],
-            personality = sym unwinding::at_crossing,
-            t_cfa0 = const flick_translator::CFA_FROM_RBP[0],
-            t_cfa1 = const flick_translator::CFA_FROM_RBP[1],
-            t_rbx0 = const flick_translator::HOST_SAVED_FROM_RBP[0][0],
-            t_rbx1 = const flick_translator::HOST_SAVED_FROM_RBP[0][1],
-            t_r12_0 = const flick_translator::HOST_SAVED_FROM_RBP[1][0],
-            t_r12_1 = const flick_translator::HOST_SAVED_FROM_RBP[1][1],
-            t_r13_0 = const flick_translator::HOST_SAVED_FROM_RBP[2][0],
-            t_r13_1 = const flick_translator::HOST_SAVED_FROM_RBP[2][1],
-            t_r14_0 = const flick_translator::HOST_SAVED_FROM_RBP[3][0],
-            t_r14_1 = const flick_translator::HOST_SAVED_FROM_RBP[3][1],
-            t_r15_0 = const flick_translator::HOST_SAVED_FROM_RBP[4][0],
-            t_r15_1 = const flick_translator::HOST_SAVED_FROM_RBP[4][1],
-        )
-    };
-}
-
-pub(crate) use crossing_asm;
-
-/// One body, two entries: counting is chosen when a module is registered, so that calls that are not
-/// counted do not ask.
+/// One body, two entries: counting is chosen when a module is registered, so that calls that are
+/// not counted do not ask.
 macro_rules! crossing {
     (
         $(#[$doc:meta])* $name:ident, $symbol:literal, $enter:path, $resume:path, $left:path, $land:path,
@@ -251,6 +33,9 @@ macro_rules! crossing {
         #[unsafe(naked)]
         pub(crate) unsafe extern "C" fn $name() {
             crossing_asm!(
+                concat!(".globl ", $symbol),
+                concat!(".hidden ", $symbol),
+                concat!($symbol, ":"),
                 ".cfi_startproc",
                 // DW_EH_PE_pcrel | DW_EH_PE_sdata4
                 ".cfi_personality 0x1b, {personality}",
@@ -266,8 +51,8 @@ macro_rules! crossing {
                 concat!(".globl ", $symbol, "_framed"),
                 concat!(".hidden ", $symbol, "_framed"),
                 concat!($symbol, "_framed:"),
-                // Each register is stored once: a crossing is as fast as its stores are. No load reads
-                // wider than what was stored, which would wait until the store is done.
+                // Each register is stored once: a crossing is as fast as its stores are. No load
+                // reads wider than what was stored, which would wait until the store is done.
                 "test byte ptr [r11 + {flags}], {plain}",
                 "je 25f",
                 "mov [rsp + {a0}], rdi",
@@ -393,8 +178,8 @@ macro_rules! crossing {
                 concat!(".hidden ", $symbol, "_landing"),
                 concat!($symbol, "_landing:"),
                 "endbr64",
-                // To memcheck, the unwinder's `ret` has freed the word below it; to NxP code it is free
-                // for use.
+                // To memcheck, the unwinder's `ret` has freed the word below it; to NxP code it is
+                // free for use.
                 "push rax",
                 "lea rsp, [rbp - {size}]",
                 "mov [rsp + {results}], rax",
@@ -460,7 +245,7 @@ macro_rules! crossing {
                 "27:",
                 "lea rbp, [rsp + {size}]",
                 ".cfi_restore_state",
-                // From `straight`, where translated code has not returned to the activation's end.
+                // From `fast_path`, where translated code has not returned to the activation's end.
                 concat!(".globl ", $symbol, "_left"),
                 concat!(".hidden ", $symbol, "_left"),
                 concat!($symbol, "_left:"),
@@ -521,13 +306,17 @@ macro_rules! crossing {
 
 crossing!(
     /// Enters the NxP with the gate's record in r11; not callable from Rust.
-    cross, "__flick_cross", step::enter, step::resume, step::left, step::land, step::again
+    cross, "__flick_cross", inline::enter, inline::resume, inline::left, inline::land, inline::again
 );
 crossing!(
     /// The same, counting.
-    cross_counted, "__flick_cross_counted", step::enter_counted, step::resume_counted,
-    step::left_counted, step::land_counted, step::again_counted
+    cross_counted, "__flick_cross_counted", inline::enter_counted,
+    inline::resume_counted, inline::left_counted, inline::land_counted, inline::again_counted
 );
+
+/// Everything else refers to them by their labels (`thread/crossing_code.rs`).
+#[used]
+static CROSSINGS: [unsafe extern "C" fn(); 3] = [cross, cross_counted, activation_end];
 
 pub fn twin_counted_address() -> usize {
     twin_counted as *const () as usize
@@ -558,8 +347,8 @@ unsafe extern "C" fn __flick_early() {
 }
 
 /// The address that NxP code returns to at the end of an activation. Only an address: a host thread
-/// that runs it has jumped wildly. To an unwinder it is a frame between the outermost NxP frame and the
-/// gate's caller; an unwinder looks one byte before a return address.
+/// that runs it has jumped wildly. To an unwinder it is a frame between the outermost NxP frame and
+/// the gate's caller; an unwinder looks one byte before a return address.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn activation_end() {
     naked_asm!(
@@ -568,6 +357,9 @@ pub(crate) unsafe extern "C" fn activation_end() {
         ".cfi_def_cfa rbp, 16",
         ".cfi_offset rbp, -16",
         "nop",
+        ".globl __flick_activation_end",
+        ".hidden __flick_activation_end",
+        "__flick_activation_end:",
         "ud2",
         ".cfi_endproc",
         personality = sym unwinding::at_end,
@@ -578,5 +370,12 @@ pub(crate) unsafe extern "C" fn activation_end() {
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __flick_xcall() {
-    naked_asm!(".cfi_startproc", "ud2", ".cfi_endproc")
+    naked_asm!(
+        ".globl __flick_xcall_address",
+        ".hidden __flick_xcall_address",
+        "__flick_xcall_address:",
+        ".cfi_startproc",
+        "ud2",
+        ".cfi_endproc",
+    )
 }

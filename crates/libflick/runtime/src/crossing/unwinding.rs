@@ -1,21 +1,25 @@
-//! What an unwinder is told at the frames of a crossing and of NxP code (Itanium C++ ABI, "Exception
-//! Handling", 1.3).
+//! What an unwinder is told at the frames of a crossing and of NxP code (Itanium C++ ABI,
+//! "Exception Handling", 1.3).
 //!
-//! The host's unwinder walks NxP frames itself: the crossing's unwind information leads to them, and
-//! the image link describes them in x86-64 terms (the image crate's `host_frames`). Their tables of
-//! landing pads are those that the RISC-V back end wrote, and who reads them is the personality routine
-//! of the program's own language (`__gxx_personality_v0`, …), on the unwinder's own context. So types,
-//! foreign exceptions, `noexcept` and forced unwinding mean what they mean natively, and no language's
-//! runtime has to be named here. Only where the routine sends the thread to a landing pad, which is NxP
-//! code, must the engine go on instead: in the crossing's frame.
+//! The host's unwinder walks NxP frames itself: the crossing's unwind information leads to them,
+//! and the image link describes them in x86-64 terms (the image crate's `host_frames`). Their
+//! tables of landing pads are those that the RISC-V back end wrote, and who reads them is the
+//! personality routine of the program's own language (`__gxx_personality_v0`, …), on the unwinder's
+//! own context. So types, foreign exceptions, `noexcept` and forced unwinding mean what they mean
+//! natively, and no language's runtime has to be named here. Only where the routine sends the
+//! thread to a landing pad, which is NxP code, must the engine go on instead: in the crossing's
+//! frame.
 //!
 //! Nothing here keeps a lock or memory over a call of the language's routine.
 use std::ffi::{c_int, c_void};
 
 use flick_abi::layout::{SAVED_NUMBERS, SavedRegisters, UNWIND_BY_FP, UNWIND_UNKNOWN, UnwindEntry};
 
-use crate::activation::{self, Activation, Landing};
-use crate::{active, cleanup_push, crossing, fatal, modules};
+use crate::crossing::{cleanup_push, leaving};
+use crate::modules;
+use crate::os::fatal;
+use crate::thread::activation::{self, Activation, Landing};
+use crate::thread::crossing_code;
 
 const SEARCH_PHASE: c_int = 1;
 const FORCE_UNWIND: c_int = 8;
@@ -43,18 +47,19 @@ unsafe extern "C" {
 type Personality = unsafe extern "C" fn(c_int, c_int, u64, *mut c_void, *mut c_void) -> c_int;
 
 /// # Safety
-/// `context` is that of an NxP frame, of an activation's end, or of a crossing's frame that calls the host:
-/// rbp is the crossing's there.
+/// `context` is that of an NxP frame, of an activation's end, or of a crossing's frame that calls
+/// the host: rbp is the crossing's there.
 unsafe fn activation_of(context: *mut c_void) -> *mut Activation {
     // SAFETY: by contract.
     let rbp = unsafe { _Unwind_GetGR(context, RBP) };
     (rbp - activation::SIZE) as *mut Activation
 }
 
-/// The personality routine of [`crate::crossing`]'s frames. Usually NxP frames come next. Where a signal
-/// handler has interrupted the engine, they cannot be walked: their registers are anywhere. Then forced
-/// unwinding goes on behind them, and an exception ends in its search phase, when nothing has been
-/// unwound: who raised it does what its language does with one that nothing can catch.
+/// The personality routine of a crossing's frames, on both paths. Usually NxP frames come
+/// next. Where a signal handler has interrupted the engine, they cannot be walked: their registers
+/// are anywhere. Then forced unwinding goes on behind them, and an exception ends in its search
+/// phase, when nothing has been unwound: who raised it does what its language does with one that
+/// nothing can catch.
 ///
 /// # Safety
 /// Called by an unwinder for such a frame.
@@ -67,7 +72,7 @@ pub(crate) unsafe extern "C" fn at_crossing(
 ) -> c_int {
     // SAFETY: by contract; the activation is alive.
     unsafe {
-        if crossing::is_host_call(_Unwind_GetIP(context) as u64) {
+        if crossing_code::is_host_call(_Unwind_GetIP(context) as u64) {
             if actions & FORCE_UNWIND != 0 {
                 cleanup_push::to_nxp(exception, activation_of(context));
             }
@@ -76,7 +81,7 @@ pub(crate) unsafe extern "C" fn at_crossing(
         // It calls with the activation as its stack pointer.
         let act = _Unwind_GetCFA(context) as *mut Activation;
         if actions & FORCE_UNWIND != 0 {
-            active::left_by_unwinding(act);
+            leaving::left_by_unwinding(act);
             return CONTINUE_UNWIND;
         }
         if actions & SEARCH_PHASE == 0 {
@@ -87,8 +92,8 @@ pub(crate) unsafe extern "C" fn at_crossing(
     FATAL_PHASE1_ERROR
 }
 
-/// The personality routine of an activation's end: what an unwinder has left by coming here is
-/// forgotten.
+/// The personality routine of an activation's end: the activations that an unwinder has left by
+/// coming here are dropped.
 ///
 /// # Safety
 /// Called by an unwinder for such a frame.
@@ -101,13 +106,13 @@ pub(crate) unsafe extern "C" fn at_end(
 ) -> c_int {
     if actions & SEARCH_PHASE == 0 {
         // SAFETY: by contract.
-        active::left_by_unwinding(unsafe { activation_of(context) });
+        leaving::left_by_unwinding(unsafe { activation_of(context) });
     }
     CONTINUE_UNWIND
 }
 
-/// The personality routine of NxP frames that have landing pads; the unwind information that the image
-/// link writes names it.
+/// The personality routine of NxP frames that have landing pads; the unwind information that the
+/// image link writes names it.
 ///
 /// # Safety
 /// Called by an unwinder for such a frame.
@@ -119,8 +124,8 @@ pub unsafe extern "C" fn __flick_personality(
     exception: *mut c_void,
     context: *mut c_void,
 ) -> c_int {
-    // SAFETY: by contract; the function's own routine has the type that every personality routine has,
-    // and gets what it would get natively.
+    // SAFETY: by contract; the function's own routine has the type that every personality routine
+    // has, and gets what it would get natively.
     unsafe {
         let call = _Unwind_GetIP(context) as u64 - 1;
         let Some(routine) = modules::personality(call) else {
@@ -137,19 +142,19 @@ pub unsafe extern "C" fn __flick_personality(
             if actions & FORCE_UNWIND != 0 {
                 cleanup_push::to_host(exception, act);
             }
-            let landing = crossing::landing_address(crossing::counted());
+            let landing = crossing_code::landing_address(crossing_code::counted());
             _Unwind_SetIP(context, landing as usize);
         }
         next
     }
 }
 
-/// Makes `act.hart` what it is at the landing pad that `act.landing` says.
+/// Makes `act.context.hart` what it is at the landing pad that `act.landing` says.
 ///
 /// # Safety
 /// An unwinder has walked the frames of `act` up to that of the landing pad.
 pub unsafe fn leave_frames(act: &mut Activation) {
-    let hart = &mut act.hart;
+    let hart = &mut act.context.hart;
     while hart.x[SP] != act.landing.sp {
         let call = hart.x[RA].wrapping_sub(1);
         let Some((row, saved)) = row_of(call) else {
@@ -165,7 +170,8 @@ pub unsafe fn leave_frames(act: &mut Activation) {
             hart.x[SP]
         };
         let cfa = base.wrapping_add_signed(i64::from(row.cfa));
-        // SAFETY: by contract the frame is on the NxP stack, and so are the words that it has saved.
+        // SAFETY: by contract the frame is on the NxP stack, and so are the words that it has
+        // saved.
         let load =
             |at: i16| unsafe { (cfa.wrapping_add_signed(i64::from(at)) as *const u64).read() };
         for (i, number) in SAVED_NUMBERS.into_iter().map(usize::from).enumerate() {

@@ -1,51 +1,11 @@
-//! A lock that survives `fork` and is not left behind by a signal handler.
+//! What `fork` does with the NxP heap: nobody is in the allocator, and nobody holds a lock, when
+//! the child is made.
 use std::cell::UnsafeCell;
 use std::sync::Once;
 
-use super::gate;
-use crate::stats;
-use crate::sync::BlockedSignals;
-
-/// A mutex. While it is held all signals are blocked in the thread, so that a handler that needs a
-/// stack never waits for the code it interrupted.
-pub(crate) struct Lock(UnsafeCell<libc::pthread_mutex_t>);
-
-// SAFETY: a pthread mutex is made for use from many threads.
-unsafe impl Sync for Lock {}
-
-impl Lock {
-    pub(crate) const fn new() -> Self {
-        Self(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
-    }
-
-    pub(crate) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
-        let _blocked = BlockedSignals::new();
-        self.lock();
-        let result = f();
-        self.unlock();
-        result
-    }
-
-    fn lock(&self) {
-        // SAFETY: a valid mutex that is never moved (statics only) nor destroyed.
-        unsafe { libc::pthread_mutex_lock(self.0.get()) };
-    }
-
-    fn unlock(&self) {
-        // SAFETY: as above; this thread holds it.
-        unsafe { libc::pthread_mutex_unlock(self.0.get()) };
-    }
-}
-
-/// Every lock of this module and the statistics', in the order in which one may be taken under another. `fork` takes
-/// them and releases them on both sides, so that the child never finds one held by a thread that it
-/// does not have.
-static ALL: [&Lock; 4] = [
-    &stats::LOCK,
-    &super::ranges::WRITERS,
-    &super::overaligned::LOCK,
-    &super::region::BOUNDARY,
-];
+use super::fork_gate;
+use crate::locks::order::ALL;
+use crate::os::signal_mask::BlockedSignals;
 
 /// Of the thread that forks.
 struct Mask(UnsafeCell<Option<BlockedSignals>>);
@@ -55,7 +15,7 @@ static MASK: Mask = Mask(UnsafeCell::new(None));
 
 extern "C" fn before_fork() {
     let blocked = BlockedSignals::new();
-    gate::close();
+    fork_gate::close();
     ALL.iter().for_each(|lock| lock.lock());
     // SAFETY: all locks are held.
     unsafe { *MASK.0.get() = Some(blocked) };
@@ -73,14 +33,15 @@ fn after_fork(child: bool) {
     // SAFETY: all locks are held.
     let blocked = unsafe { (*MASK.0.get()).take() };
     ALL.iter().rev().for_each(|lock| lock.unlock());
-    gate::reopen(child);
+    fork_gate::reopen(child);
     drop(blocked);
 }
 
-pub(super) fn install_fork_handlers() {
+/// Installs the handlers, once.
+pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        gate::init();
+        fork_gate::init();
         // SAFETY: the handlers live as long as the process; libflick is never unloaded.
         unsafe {
             libc::pthread_atfork(

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use libmimalloc_sys as mi;
 
-use super::{commit, exhausted, gate, mimalloc, overaligned, region};
-use crate::stats;
-use crate::timed::blocks;
+use super::{exhausted, mimalloc, overaligned};
+use crate::heap::{fork_gate, marks, usage};
+use crate::memory::{commit, region};
+use crate::os::errno::set_errno;
 
 /// Smallest block: the alignment that `malloc` promises.
 const MIN: usize = 16;
@@ -22,7 +23,7 @@ const IMPOSSIBLE: usize = 1 << 47;
 
 static OPEN: AtomicBool = AtomicBool::new(false);
 
-pub(super) fn open() {
+pub(crate) fn open() {
     OPEN.store(true, Relaxed);
 }
 
@@ -86,8 +87,8 @@ fn obtain(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
         return no_memory();
     }
     let rounded = size.max(MIN);
-    gate::will_allocate();
-    let mut ptr = gate::inside(|| f(rounded));
+    fork_gate::will_allocate();
+    let mut ptr = fork_gate::inside(|| f(rounded));
     if ptr.is_null() {
         ptr = obtain_slowly(rounded, f);
         if ptr.is_null() {
@@ -97,8 +98,8 @@ fn obtain(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
     if rounded > commit::LARGE {
         commit::advise_huge(ptr as usize, rounded);
     }
-    if stats::enabled() {
-        stats::heap_grew(block_usable(ptr));
+    if usage::is_counted() {
+        usage::grew(block_usable(ptr));
     }
     ptr
 }
@@ -108,7 +109,7 @@ fn obtain_slowly(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
     loop {
         let seen = region::heap_size();
         let failures = commit::failures();
-        let ptr = gate::inside(|| f(size));
+        let ptr = fork_gate::inside(|| f(size));
         if !ptr.is_null() {
             return ptr;
         }
@@ -121,7 +122,7 @@ fn obtain_slowly(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
 }
 
 fn no_memory() -> *mut c_void {
-    region::set_errno(libc::ENOMEM);
+    set_errno(libc::ENOMEM);
     ptr::null_mut()
 }
 
@@ -130,14 +131,17 @@ fn no_memory() -> *mut c_void {
 /// # Safety
 /// `ptr` came from this heap and is not used any more.
 pub unsafe fn release(ptr: *mut c_void) {
-    blocks::released(ptr);
-    if stats::enabled() {
+    if marks::is_allocated(ptr) {
         // SAFETY: a live block.
-        stats::heap_shrank(unsafe { usable_size(ptr) });
+        marks::released(ptr, unsafe { usable_size(ptr) });
+    }
+    if usage::is_counted() {
+        // SAFETY: a live block.
+        usage::shrank(unsafe { usable_size(ptr) });
     }
     let block = overaligned::take(ptr).unwrap_or(ptr);
     // SAFETY: a live block of mimalloc's.
-    gate::inside(|| unsafe { mi::mi_free(block) });
+    fork_gate::inside(|| unsafe { mi::mi_free(block) });
 }
 
 /// Usable bytes of a block of the NxP heap.
@@ -173,11 +177,12 @@ pub unsafe fn resize(ptr: *mut c_void, size: usize) -> *mut c_void {
     }
     let new = alloc(size);
     if !new.is_null() {
-        // SAFETY: both blocks are live and distinct, and both have the bytes; then the old one goes.
+        // SAFETY: both blocks are live and distinct, and both have the bytes; then the old one
+        // goes.
         unsafe {
             ptr::copy_nonoverlapping(ptr.cast::<u8>(), new.cast(), old.min(size));
-            if blocks::is_allocated(ptr) {
-                blocks::allocated(new);
+            if marks::is_allocated(ptr) {
+                marks::allocated(new, usable_size(new));
             }
             release(ptr);
         }

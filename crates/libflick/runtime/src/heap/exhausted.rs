@@ -2,13 +2,13 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{commit, region};
-use crate::fatal;
+use crate::memory::{commit, region};
+use crate::os::fatal;
 
 /// Reports a failed allocation of `size` bytes. The program sees NULL and ENOMEM as from any
 /// `malloc`; this tells its user which memory it was and what to do.
 #[cold]
-pub(super) fn report(size: usize, region_full: bool) {
+pub(crate) fn report(size: usize, region_full: bool) {
     static SAID: AtomicBool = AtomicBool::new(false);
     if SAID.swap(true, Relaxed) {
         return;

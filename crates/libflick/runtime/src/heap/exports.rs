@@ -6,9 +6,10 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use super::region::{page_size, set_errno};
-use super::{heap, is_local};
-use crate::timed::blocks;
+use crate::heap::{blocks, marks};
+use crate::memory::is_local;
+use crate::os::errno::{last_errno, set_errno};
+use crate::os::process::page_size;
 
 fn fail(errno: c_int) -> *mut c_void {
     set_errno(errno);
@@ -17,14 +18,17 @@ fn fail(errno: c_int) -> *mut c_void {
 
 /// What NxP code has allocated.
 fn own(block: *mut c_void) -> *mut c_void {
-    blocks::allocated(block);
+    if marks::enabled() && blocks::owns(block) {
+        // SAFETY: a live block of the NxP's heap.
+        marks::allocated(block, unsafe { blocks::usable_size(block) });
+    }
     block
 }
 
 /// In NxP-local memory, if there is any.
 fn alloc(size: usize) -> *mut c_void {
-    if heap::is_open() {
-        heap::alloc(size)
+    if blocks::is_open() {
+        blocks::alloc(size)
     } else {
         // SAFETY: malloc(3) has no preconditions.
         unsafe { libc::malloc(size) }
@@ -38,12 +42,12 @@ pub extern "C" fn __flick_heap_malloc(size: usize) -> *mut c_void {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn __flick_heap_calloc(count: usize, size: usize) -> *mut c_void {
-    if !heap::is_open() {
+    if !blocks::is_open() {
         // SAFETY: calloc(3) has no preconditions.
         return unsafe { libc::calloc(count, size) };
     }
     match count.checked_mul(size) {
-        Some(size) => own(heap::alloc_zeroed(size)),
+        Some(size) => own(blocks::alloc_zeroed(size)),
         None => fail(libc::ENOMEM),
     }
 }
@@ -52,9 +56,9 @@ pub extern "C" fn __flick_heap_calloc(count: usize, size: usize) -> *mut c_void 
 pub unsafe extern "C" fn __flick_heap_realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
     if ptr.is_null() {
         __flick_heap_malloc(size)
-    } else if heap::owns(ptr) {
+    } else if blocks::owns(ptr) {
         // SAFETY: the caller's live block, of the NxP heap.
-        unsafe { heap::resize(ptr, size) }
+        unsafe { blocks::resize(ptr, size) }
     } else {
         // SAFETY: the caller's live block, of the process's heap.
         unsafe { libc::realloc(ptr, size) }
@@ -76,9 +80,9 @@ pub unsafe extern "C" fn __flick_heap_reallocarray(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __flick_heap_free(ptr: *mut c_void) {
-    if heap::owns(ptr) {
+    if blocks::owns(ptr) {
         // SAFETY: the caller's block, of the NxP heap.
-        unsafe { heap::release(ptr) };
+        unsafe { blocks::release(ptr) };
     } else {
         // SAFETY: NULL or the caller's block, of the process's heap.
         unsafe { libc::free(ptr) };
@@ -88,12 +92,12 @@ pub unsafe extern "C" fn __flick_heap_free(ptr: *mut c_void) {
 /// memalign(3): an alignment that is not a power of two is raised to the next.
 #[unsafe(no_mangle)]
 pub extern "C" fn __flick_heap_memalign(align: usize, size: usize) -> *mut c_void {
-    if !heap::is_open() {
+    if !blocks::is_open() {
         // SAFETY: memalign(3) has no preconditions in the GNU C library.
         return unsafe { libc::memalign(align, size) };
     }
     match align.checked_next_power_of_two() {
-        Some(align) => own(heap::alloc_aligned(align, size)),
+        Some(align) => own(blocks::alloc_aligned(align, size)),
         None => fail(libc::EINVAL),
     }
 }
@@ -113,7 +117,7 @@ pub unsafe extern "C" fn __flick_heap_posix_memalign(
     if !align.is_power_of_two() || !align.is_multiple_of(size_of::<*mut c_void>()) {
         return libc::EINVAL;
     }
-    let saved = super::region::last_errno();
+    let saved = last_errno();
     let ptr = __flick_heap_memalign(align, size);
     // posix_memalign reports by its result alone.
     set_errno(saved);

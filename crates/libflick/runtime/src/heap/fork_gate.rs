@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use flick_sync::Entrance;
 
-use crate::thread::{self, Thread};
+use crate::os::{host_stack, thread_pointer};
+use crate::thread::Current;
 
 static ENTRANCE: Entrance<64> = Entrance::new();
 
@@ -30,8 +31,8 @@ fn is_single_threaded() -> bool {
 
 /// Runs `f` inside the allocator.
 #[inline]
-pub(super) fn inside<R>(f: impl FnOnce() -> R) -> R {
-    let thread = thread::pointer();
+pub(crate) fn inside<R>(f: impl FnOnce() -> R) -> R {
+    let thread = thread_pointer::pointer();
     if is_single_threaded() {
         ENTRANCE.enter_alone(thread);
     } else {
@@ -48,17 +49,17 @@ pub(super) fn inside<R>(f: impl FnOnce() -> R) -> R {
 
 /// Before a fork: waits until nobody is inside, and lets nobody in. The forking thread's own fork
 /// handlers may allocate.
-pub(super) fn close() {
+pub(crate) fn close() {
     // One fork at a time: the C library holds a lock of its own while it runs fork handlers only in
     // some versions.
     let mut start = None;
-    ENTRANCE.close(thread::pointer(), || {
+    ENTRANCE.close(thread_pointer::pointer(), || {
         start.get_or_insert_with(Instant::now).elapsed() >= PATIENCE
     });
 }
 
 /// After a fork. In the child no other thread is inside any more.
-pub(super) fn reopen(child: bool) {
+pub(crate) fn reopen(child: bool) {
     ENTRANCE.reopen(child);
 }
 
@@ -70,10 +71,10 @@ struct Exit;
 impl Drop for Exit {
     fn drop(&mut self) {
         // The main thread ends with the process. Its last handlers may still allocate.
-        if let Some(key) = KEY.get().filter(|_| !crate::host_stack::is_first_thread()) {
+        if let Some(key) = KEY.get().filter(|_| !host_stack::is_first_thread()) {
             // SAFETY: our key; any value but NULL calls `leave`.
             if unsafe { libc::pthread_setspecific(*key, FIRST_ROUND) } == 0 {
-                ENTRANCE.enter(thread::pointer());
+                ENTRANCE.enter(thread_pointer::pointer());
             }
         }
     }
@@ -89,7 +90,7 @@ unsafe extern "C" fn leave(round: *mut c_void) {
             unsafe { libc::pthread_setspecific(*key, SECOND_ROUND) == 0 }
         });
     if !again {
-        ENTRANCE.leave(thread::pointer());
+        ENTRANCE.leave(thread_pointer::pointer());
     }
 }
 
@@ -101,7 +102,7 @@ thread_local! {
 }
 
 /// Prepares [`will_allocate`].
-pub(super) fn init() {
+pub(crate) fn init() {
     let mut key = 0;
     // SAFETY: `leave` matches the values set; libflick is never unloaded.
     let made = unsafe { libc::pthread_key_create(&mut key, Some(leave)) == 0 };
@@ -112,15 +113,15 @@ pub(super) fn init() {
 
 /// Sees to it that the calling thread, which is about to allocate, leaves the allocator in order.
 #[inline]
-pub(super) fn will_allocate() {
-    let thread = Thread::current_or_null();
-    // SAFETY: this thread's own state, if it has one.
-    if !thread.is_null() && unsafe { (*thread).will_leave_heap } {
+pub(crate) fn will_allocate() {
+    let thread = Current::get();
+    if thread.is_some_and(|thread| thread.will_leave_heap()) {
         return;
     }
     // The first access registers the destructor. An error: the thread is past its destructors.
-    if EXIT.try_with(|_| ()).is_ok() && !thread.is_null() {
-        // SAFETY: as above.
-        unsafe { (*thread).will_leave_heap = true };
+    if EXIT.try_with(|_| ()).is_ok()
+        && let Some(thread) = thread
+    {
+        thread.leaves_heap();
     }
 }

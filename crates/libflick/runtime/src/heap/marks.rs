@@ -1,18 +1,32 @@
-//! Which blocks of the NxP's heap NxP code has allocated itself (`malloc`), rather than anybody with `flick_alloc`: were
-//! nothing placed, they would lie in the host's memory, and the host's accesses to them would be like any other.
+//! Which blocks of the NxP's heap NxP code has allocated itself (`malloc`), rather than anybody
+//! with `flick_alloc`: were nothing placed, they would lie in the host's memory, and the host's
+//! accesses to them would be like any other.
 //!
-//! A bit for each 16 bytes of the region, set from the allocation to the release. Async-signal-safe but for what it
-//! is called by.
+//! A bit for each 16 bytes of the region, set from the allocation to the release. Async-signal-safe
+//! but for what it is called by.
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::*};
 
 use flick_timing::Marks;
 
-use super::enabled;
-use crate::memory::{heap, region};
+use crate::memory::region;
 
-/// Bytes of the region for a byte of the bits; what one bit stands for is what blocks are aligned to.
+/// Bytes of the region for a byte of the bits; what one bit stands for is what blocks are aligned
+/// to.
 const OF_A_BYTE: usize = 1 << Marks::SHIFT << 3;
+
+static ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// From now on blocks are marked: the process is timed.
+pub fn enable() {
+    ENABLED.store(true, Relaxed);
+}
+
+/// Whether blocks are marked.
+#[inline]
+pub fn enabled() -> bool {
+    ENABLED.load(Relaxed)
+}
 
 /// Null before the first of these blocks.
 static BITS: AtomicPtr<AtomicU8> = AtomicPtr::new(ptr::null_mut());
@@ -68,7 +82,8 @@ fn write(bits: *const AtomicU8, block: usize, size: usize, set: bool) {
     unsafe { write_bits(bits, first, end, set) };
 }
 
-/// Sets or clears those from `first` to `end`, and leaves their neighbours, which others may be changing.
+/// Sets or clears those from `first` to `end`, and leaves their neighbours, which others may be
+/// changing.
 ///
 /// # Safety
 /// There are so many, and they live.
@@ -85,11 +100,8 @@ unsafe fn write_bits(bits: *const AtomicU8, first: usize, end: usize, set: bool)
     }
 }
 
-/// NxP code has allocated `block`, which may be null or the process's own.
-pub fn allocated(block: *const libc::c_void) {
-    if !enabled() || !heap::owns(block) {
-        return;
-    }
+/// NxP code has allocated `block`, of the NxP's heap, with `size` usable bytes.
+pub fn allocated(block: *const libc::c_void, size: usize) {
     let mut bits = BITS.load(Acquire);
     if bits.is_null() {
         bits = make();
@@ -97,8 +109,6 @@ pub fn allocated(block: *const libc::c_void) {
     if bits.is_null() {
         return;
     }
-    // SAFETY: a live block of the NxP's heap.
-    let size = unsafe { heap::usable_size(block.cast_mut()) };
     write(bits, block as usize, size, true);
     let live = LIVE.fetch_add(size as u64, Relaxed) + size as u64;
     MOST.fetch_max(live, Relaxed);
@@ -109,13 +119,8 @@ pub fn is_allocated(block: *const libc::c_void) -> bool {
     enabled() && marks().is_some_and(|marks| marks.has(block as u64))
 }
 
-/// `block`, of the NxP's heap, is released now.
-pub fn released(block: *const libc::c_void) {
-    if !is_allocated(block) {
-        return;
-    }
-    // SAFETY: a block that lives until its caller releases it.
-    let size = unsafe { heap::usable_size(block.cast_mut()) };
+/// `block`, for which [`is_allocated`] holds, is released now.
+pub fn released(block: *const libc::c_void, size: usize) {
     write(BITS.load(Acquire), block as usize, size, false);
     LIVE.fetch_sub(size as u64, Relaxed);
 }

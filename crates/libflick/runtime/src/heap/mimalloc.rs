@@ -8,8 +8,9 @@ use std::ptr;
 
 use libmimalloc_sys as mi;
 
-use super::commit;
-use super::region::{self, BOUNDARY, MemoryError};
+use crate::locks::order::BOUNDARY;
+use crate::memory::commit;
+use crate::memory::region::{self, MemoryError};
 
 /// mimalloc takes multiples of this, and at least one (`mi_arena_min_size`).
 const CHUNK: usize = 32 << 20;
@@ -18,7 +19,7 @@ const CHUNK: usize = 32 << 20;
 const MAX_ARENA: usize = 15 << 30;
 
 /// Alignments that mimalloc serves inside an arena.
-pub(super) const MAX_ALIGN: usize = 64 << 10;
+pub(crate) const MAX_ALIGN: usize = 64 << 10;
 
 /// `mi_option_t` of mimalloc 3.3 that libmimalloc-sys does not name.
 const DISALLOW_ARENA_ALLOC: c_int = 26;
@@ -64,7 +65,7 @@ extern "C" fn on_commit(
 }
 
 /// Makes the heap with its first arena.
-pub(super) fn start() -> Result<(), MemoryError> {
+pub(crate) fn start() -> Result<(), MemoryError> {
     const KIB: usize = 1 << 10;
     let options: [(c_int, c_long); 7] = [
         (mi::mi_option_limit_os_alloc, 1),
@@ -94,7 +95,7 @@ pub(super) fn start() -> Result<(), MemoryError> {
 
 /// Gives the heap address space for an object of `size` bytes. True if it is worth trying again:
 /// also when another thread did it, which it knows by the heap's size before the failed attempt.
-pub(super) fn grow(size: usize, seen: usize) -> bool {
+pub(crate) fn grow(size: usize, seen: usize) -> bool {
     BOUNDARY.with(|| region::heap_size() != seen || add_arena(size, region::size() / 4))
 }
 

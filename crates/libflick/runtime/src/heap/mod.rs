@@ -1,29 +1,20 @@
-//! NxP-local memory: one reserved region with the heap at its bottom and the NxP stacks at its top,
-//! and every module's `FLICK_NXP_DATA` (`docs/decisions.md`, 14).
-//!
-//! Address space is reserved once, before `main`; memory is committed where the heap and the stacks
-//! grow. Nothing of the region moves or is given back as address space, so that "is it NxP-local" is
-//! two comparisons for the region and a short walk for the data ranges, without a lock.
+//! The NxP heap: `malloc` and its relatives for NxP code, in NxP-local memory.
 use std::sync::OnceLock;
 
-mod commit;
+use crate::memory::region::{self, Limits, MemoryError};
+
+mod around_fork;
+pub mod blocks;
 mod exhausted;
 pub mod exports;
-mod gate;
-pub mod heap;
-mod lock;
+mod fork_gate;
+pub(crate) mod marks;
 mod mimalloc;
 mod overaligned;
 pub mod policy;
-mod ranges;
-pub mod region;
-pub mod stack;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use lock::Lock;
-pub use ranges::{add_data_range, remove_data_range};
-pub use region::{Limits, MemoryError};
+pub(crate) mod usage;
 
 static STATE: OnceLock<Result<(), MemoryError>> = OnceLock::new();
 
@@ -39,17 +30,12 @@ pub fn init_with(limits: Limits) -> Result<(), MemoryError> {
     STATE
         .get_or_init(|| {
             region::reserve(limits)?;
-            lock::install_fork_handlers();
+            around_fork::install();
             match policy::decide() {
-                policy::Policy::Nxp => mimalloc::start().inspect(|()| heap::open()),
+                policy::Policy::Nxp => mimalloc::start().inspect(|()| blocks::open()),
                 // The region is for the stacks alone then.
                 policy::Policy::Host(_) => Ok(()),
             }
         })
         .clone()
-}
-
-/// Whether `addr` lies in NxP-local memory. Async-signal-safe.
-pub fn is_local(addr: usize) -> bool {
-    region::contains(addr) || ranges::contains(addr)
 }

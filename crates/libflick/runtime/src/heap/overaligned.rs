@@ -7,20 +7,18 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::lock::Lock;
 use super::mimalloc::MAX_ALIGN;
-
-pub(super) static LOCK: Lock = Lock::new();
+use crate::locks::order::OVERALIGNED;
 
 struct Table(UnsafeCell<BTreeMap<usize, usize>>);
-// SAFETY: accessed only with LOCK held.
+// SAFETY: accessed only with OVERALIGNED held.
 unsafe impl Sync for Table {}
 /// Aligned address → block.
 static TABLE: Table = Table(UnsafeCell::new(BTreeMap::new()));
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn with<R>(f: impl FnOnce(&mut BTreeMap<usize, usize>) -> R) -> R {
-    LOCK.with(|| {
+    OVERALIGNED.with(|| {
         // SAFETY: the lock is held.
         let table = unsafe { &mut *TABLE.0.get() };
         let result = f(table);
@@ -34,19 +32,19 @@ fn may_be(ptr: *mut c_void) -> bool {
 }
 
 /// Bytes to allocate for `size` bytes at `align`; `None` on overflow.
-pub(super) fn block_size(align: usize, size: usize) -> Option<usize> {
+pub(crate) fn block_size(align: usize, size: usize) -> Option<usize> {
     size.checked_add(align)
 }
 
 /// The address within `block` (of [`block_size`] bytes) that is aligned to `align`, remembered.
-pub(super) fn place(block: *mut c_void, align: usize) -> *mut c_void {
+pub(crate) fn place(block: *mut c_void, align: usize) -> *mut c_void {
     let aligned = (block as usize).next_multiple_of(align);
     with(|table| table.insert(aligned, block as usize));
     block.with_addr(aligned)
 }
 
 /// The block that `ptr` lies in, if [`place`] made it.
-pub(super) fn block_of(ptr: *mut c_void) -> Option<*mut c_void> {
+pub(crate) fn block_of(ptr: *mut c_void) -> Option<*mut c_void> {
     if !may_be(ptr) {
         return None;
     }
@@ -54,7 +52,7 @@ pub(super) fn block_of(ptr: *mut c_void) -> Option<*mut c_void> {
 }
 
 /// [`block_of`], forgotten.
-pub(super) fn take(ptr: *mut c_void) -> Option<*mut c_void> {
+pub(crate) fn take(ptr: *mut c_void) -> Option<*mut c_void> {
     if !may_be(ptr) {
         return None;
     }

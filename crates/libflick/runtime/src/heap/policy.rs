@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use flick_translator::valgrind;
 
-use crate::{host_library, stats};
+use crate::os::{host_library, process};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
@@ -27,7 +27,7 @@ pub fn policy() -> Option<&'static Policy> {
     POLICY.get()
 }
 
-pub(super) fn decide() -> &'static Policy {
+pub(crate) fn decide() -> &'static Policy {
     POLICY.get_or_init(|| {
         if valgrind::running() {
             return Policy::Host("under valgrind".into());
@@ -39,11 +39,12 @@ pub(super) fn decide() -> &'static Policy {
     })
 }
 
-/// The file that has the process's `free`, if libflick does not. In a static program libflick always does.
+/// The file that has the process's `free`, if libflick does not. In a static program libflick
+/// always does.
 fn owner_of_free() -> Option<String> {
     let path = (host_library::get()?.owner_of_free)()?;
     let path = if path.is_empty() {
-        stats::program()
+        process::program()
     } else {
         path.to_string_lossy().into_owned()
     };

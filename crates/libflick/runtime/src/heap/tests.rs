@@ -5,8 +5,9 @@ use std::process::{Command, Output};
 use std::sync::{Barrier, OnceLock, mpsc};
 use std::{env, fs, ptr, slice, thread};
 
-use super::region::{Limits, MemoryError};
 use super::*;
+use crate::memory::region::{Limits, MemoryError};
+use crate::memory::*;
 
 const CHILD: &str = "FLICK_TEST_CHILD";
 const MIB: usize = 1 << 20;
@@ -17,9 +18,9 @@ fn set_up(limits: Limits) -> Result<(), MemoryError> {
     static DONE: OnceLock<Result<(), MemoryError>> = OnceLock::new();
     DONE.get_or_init(|| {
         init_with(limits)?;
-        if !heap::is_open() {
+        if !blocks::is_open() {
             mimalloc::start()?;
-            heap::open();
+            blocks::open();
         }
         Ok(())
     })
@@ -37,7 +38,7 @@ fn is_child() -> bool {
 /// Runs test `name` alone in a process with the shell's limits of `ulimit`.
 fn child(name: &str, ulimit: &str) -> Output {
     let exe = env::current_exe().unwrap();
-    let script = format!("{ulimit} exec \"$0\" --exact --nocapture memory::tests::{name}");
+    let script = format!("{ulimit} exec \"$0\" --exact --nocapture heap::tests::{name}");
     Command::new("sh")
         .arg("-c")
         .arg(script)
@@ -79,9 +80,9 @@ fn bytes<'a>(block: *mut c_void, size: usize) -> &'a [u8] {
 }
 
 fn free(block: *mut c_void) {
-    assert!(heap::owns(block));
+    assert!(blocks::owns(block));
     // SAFETY: the tests free each block once.
-    unsafe { heap::release(block) };
+    unsafe { blocks::release(block) };
 }
 
 /// A block with what it was filled with.
@@ -91,7 +92,7 @@ unsafe impl Send for Block {}
 
 impl Block {
     fn new(size: usize, byte: u8) -> Self {
-        let block = heap::alloc(size);
+        let block = blocks::alloc(size);
         assert!(!block.is_null() && (block as usize).is_multiple_of(16));
         // The ends are enough to see two blocks overlap.
         fill(block, size.min(64), byte);
@@ -130,7 +131,7 @@ fn threads_free_and_resize_each_others_blocks() {
                             let at = random.below(kept.len() as u64) as usize;
                             let Block(old, old_size, byte) = kept.swap_remove(at);
                             // SAFETY: a live block.
-                            let new = unsafe { heap::resize(old, size.max(1)) };
+                            let new = unsafe { blocks::resize(old, size.max(1)) };
                             let same = old_size.min(size.max(1)).min(64);
                             assert!(bytes(new, same).iter().all(|b| *b == byte));
                             free(new);
@@ -162,21 +163,21 @@ fn threads_free_and_resize_each_others_blocks() {
 #[test]
 fn blocks_are_what_malloc_promises() {
     set_up_default();
-    let (a, b) = (heap::alloc(0), heap::alloc(0));
+    let (a, b) = (blocks::alloc(0), blocks::alloc(0));
     assert!(!a.is_null() && !b.is_null() && a != b);
     free(a);
     free(b);
     for size in 1..300 {
-        let block = heap::alloc(size);
+        let block = blocks::alloc(size);
         assert_eq!(block as usize % 16, 0);
         // SAFETY: a live block.
-        assert!(unsafe { heap::usable_size(block) } >= size);
+        assert!(unsafe { blocks::usable_size(block) } >= size);
         assert!(is_local(block as usize) && is_local(block as usize + size - 1));
         free(block);
     }
     for shift in 0..28 {
         let align = 1 << shift;
-        let blocks: Vec<_> = (0..3).map(|_| heap::alloc_aligned(align, 100)).collect();
+        let blocks: Vec<_> = (0..3).map(|_| blocks::alloc_aligned(align, 100)).collect();
         for block in blocks {
             assert!(
                 !block.is_null() && (block as usize).is_multiple_of(align),
@@ -184,16 +185,16 @@ fn blocks_are_what_malloc_promises() {
             );
             fill(block, 100, 7);
             // SAFETY: a live block.
-            let longer = unsafe { heap::resize(block, 10_000) };
+            let longer = unsafe { blocks::resize(block, 10_000) };
             assert!(bytes(longer, 100).iter().all(|byte| *byte == 7));
             free(longer);
         }
     }
     for size in [isize::MAX as usize, usize::MAX, usize::MAX - 64] {
-        region::set_errno(0);
-        assert!(heap::alloc(size).is_null() && heap::alloc_zeroed(size).is_null());
-        assert!(heap::alloc_aligned(1 << 20, size).is_null());
-        assert_eq!(region::last_errno(), libc::ENOMEM);
+        crate::os::errno::set_errno(0);
+        assert!(blocks::alloc(size).is_null() && blocks::alloc_zeroed(size).is_null());
+        assert!(blocks::alloc_aligned(1 << 20, size).is_null());
+        assert_eq!(crate::os::errno::last_errno(), libc::ENOMEM);
     }
 }
 
@@ -202,7 +203,7 @@ fn zeroed_blocks_are_zero_after_use() {
     set_up_default();
     for size in [10, 1000, 100_000, 3 * MIB, 5 * MIB + 123, 40 * MIB + 1] {
         for _ in 0..3 {
-            let block = heap::alloc_zeroed(size);
+            let block = blocks::alloc_zeroed(size);
             assert!(bytes(block, size).iter().all(|byte| *byte == 0), "{size}");
             fill(block, size, 0xff);
             free(block);
@@ -214,7 +215,7 @@ fn zeroed_blocks_are_zero_after_use() {
 fn one_object_may_be_large() {
     set_up_default();
     let size = 12 << 30;
-    let block = heap::alloc(size);
+    let block = blocks::alloc(size);
     assert!(!block.is_null());
     for at in [0, size / 2, size - 1] {
         // SAFETY: within the live block.
@@ -225,7 +226,7 @@ fn one_object_may_be_large() {
 
 fn resident() -> usize {
     let statm = fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * region::page_size()
+    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * crate::os::process::page_size()
 }
 
 #[test]
@@ -237,24 +238,24 @@ fn ten_thousand_short_threads_leak_nothing() {
     let run = |count: usize| {
         for _ in 0..count {
             thread::spawn(|| {
-                let stack = stack::acquire(stack::size_for(Some(8 << 20))).unwrap();
+                let stack = nxp_stack::acquire(nxp_stack::size_for(Some(8 << 20))).unwrap();
                 fill((stack.hi - 32 * 1024) as *mut c_void, 32 * 1024, 1);
-                let block = heap::alloc(3000);
+                let block = blocks::alloc(3000);
                 fill(block, 3000, 1);
                 free(block);
-                stack::release(stack);
+                nxp_stack::release(stack);
             })
             .join()
             .unwrap();
         }
     };
     run(500);
-    let (before, peak) = (resident(), stack::peak());
+    let (before, peak) = (resident(), nxp_stack::peak());
     run(10_000);
     let grown = resident().saturating_sub(before);
     assert!(grown < 4 * MIB, "grown by {grown}");
-    assert_eq!(stack::peak(), peak);
-    assert_eq!(stack::acquired(), 10_500);
+    assert_eq!(nxp_stack::peak(), peak);
+    assert_eq!(nxp_stack::acquired(), 10_500);
 }
 
 #[test]
@@ -263,23 +264,23 @@ fn stacks_have_guards_and_are_reused() {
         return assert_passed(&child("stacks_have_guards_and_are_reused", ""));
     }
     set_up_default();
-    let a = stack::acquire(100_000).unwrap();
+    let a = nxp_stack::acquire(100_000).unwrap();
     assert!(a.hi - a.lo >= 100_000 && a.hi.is_multiple_of(4096));
     assert!(is_local(a.lo) && is_local(a.hi - 1));
     fill(a.lo as *mut c_void, a.hi - a.lo, 1);
-    assert_eq!(stack::guard_of(a.lo - 1), Some((a.lo, a.hi)));
-    assert_eq!(stack::guard_of(a.lo - 4096), Some((a.lo, a.hi)));
-    assert_eq!(stack::guard_of(a.lo), None);
-    assert_eq!(stack::guard_of(a.hi), None);
-    let b = stack::acquire(100_000).unwrap();
+    assert_eq!(nxp_stack::guard_of(a.lo - 1), Some((a.lo, a.hi)));
+    assert_eq!(nxp_stack::guard_of(a.lo - 4096), Some((a.lo, a.hi)));
+    assert_eq!(nxp_stack::guard_of(a.lo), None);
+    assert_eq!(nxp_stack::guard_of(a.hi), None);
+    let b = nxp_stack::acquire(100_000).unwrap();
     assert!(b.hi <= a.lo || a.hi <= b.lo);
     let (lo, guard) = (a.lo, a.lo - 1);
-    stack::release(a);
-    assert_eq!(stack::guard_of(guard), None);
-    let again = stack::acquire(100_000).unwrap();
+    nxp_stack::release(a);
+    assert_eq!(nxp_stack::guard_of(guard), None);
+    let again = nxp_stack::acquire(100_000).unwrap();
     assert_eq!(again.lo, lo);
-    stack::release(again);
-    stack::release(b);
+    nxp_stack::release(again);
+    nxp_stack::release(b);
 }
 
 /// Threads of all sizes one after the other use what the first ones used.
@@ -294,25 +295,28 @@ fn stacks_of_different_sizes_share_the_region() {
     })
     .unwrap();
     let mut random = Random(1);
-    let mut held: Vec<stack::Stack> = Vec::new();
+    let mut held: Vec<nxp_stack::Stack> = Vec::new();
     for i in 0..20_000 {
         if held.len() == 6 {
-            stack::release(held.swap_remove(random.below(6) as usize));
+            nxp_stack::release(held.swap_remove(random.below(6) as usize));
         }
         let size = (64 << 10) + random.below(20 << 20) as usize;
-        let stack = stack::acquire(size).unwrap_or_else(|| panic!("none of {size} at {i}"));
+        let stack = nxp_stack::acquire(size).unwrap_or_else(|| panic!("none of {size} at {i}"));
         assert!(stack.hi - stack.lo >= size);
         let apart =
-            |other: &stack::Stack| other.hi <= stack.lo - 4096 || stack.hi <= other.lo - 4096;
+            |other: &nxp_stack::Stack| other.hi <= stack.lo - 4096 || stack.hi <= other.lo - 4096;
         assert!(held.iter().all(apart));
-        assert_eq!(stack::guard_of(stack.lo - 1), Some((stack.lo, stack.hi)));
+        assert_eq!(
+            nxp_stack::guard_of(stack.lo - 1),
+            Some((stack.lo, stack.hi))
+        );
         fill(stack.lo as *mut c_void, 16, 1);
         fill((stack.hi - 16) as *mut c_void, 16, 1);
         held.push(stack);
     }
-    held.into_iter().for_each(stack::release);
+    held.into_iter().for_each(nxp_stack::release);
     // Everything can become one stack again.
-    assert!(stack::acquire(150 * MIB).is_some());
+    assert!(nxp_stack::acquire(150 * MIB).is_some());
 }
 
 #[test]
@@ -337,24 +341,24 @@ fn exhausted_heap_says_so_once() {
     let mut blocks = Vec::new();
     for size in [MIB, 1000] {
         loop {
-            region::set_errno(0);
-            let block = heap::alloc(size);
+            crate::os::errno::set_errno(0);
+            let block = blocks::alloc(size);
             if block.is_null() {
                 break;
             }
             fill(block, size, 1);
             blocks.push(block);
         }
-        assert_eq!(region::last_errno(), libc::ENOMEM);
+        assert_eq!(crate::os::errno::last_errno(), libc::ENOMEM);
     }
     // Most of the region was to be had, and a stack still is.
     assert!(blocks.len() > 80, "{}", blocks.len());
-    let stack = stack::acquire(8 * MIB).unwrap();
-    stack::release(stack);
+    let stack = nxp_stack::acquire(8 * MIB).unwrap();
+    nxp_stack::release(stack);
     let count = blocks.len();
     blocks.into_iter().for_each(free);
     // What was freed can be had again.
-    let again: Vec<_> = (0..80).map(|_| heap::alloc(MIB)).collect();
+    let again: Vec<_> = (0..80).map(|_| blocks::alloc(MIB)).collect();
     assert!(again.iter().all(|block| !block.is_null()), "{count}");
     again.into_iter().for_each(free);
 }
@@ -375,12 +379,12 @@ fn region_shrinks_under_an_address_space_limit() {
         region::size()
     );
     assert!(region::size().is_power_of_two());
-    let block = heap::alloc(10 * MIB);
+    let block = blocks::alloc(10 * MIB);
     fill(block, 10 * MIB, 1);
     free(block);
-    let stack = stack::acquire(stack::size_for(Some(8 << 20))).unwrap();
+    let stack = nxp_stack::acquire(nxp_stack::size_for(Some(8 << 20))).unwrap();
     fill(stack.lo as *mut c_void, stack.hi - stack.lo, 1);
-    stack::release(stack);
+    nxp_stack::release(stack);
 }
 
 #[test]
@@ -437,9 +441,9 @@ fn fork_among_threads() {
                     let block = thread::spawn(move || Block::new(size, 5)).join().unwrap();
                     block.check();
                     free(block.0);
-                    let overaligned = heap::alloc_aligned(1 << 17, 10);
+                    let overaligned = blocks::alloc_aligned(1 << 17, 10);
                     free(overaligned);
-                    stack::release(stack::acquire(MIB).unwrap());
+                    nxp_stack::release(nxp_stack::acquire(MIB).unwrap());
                 }
             });
         }
@@ -455,8 +459,8 @@ fn fork_among_threads() {
                     block.check();
                     free(block.0);
                 }
-                free(heap::alloc_aligned(1 << 17, 10));
-                stack::release(stack::acquire(MIB).unwrap());
+                free(blocks::alloc_aligned(1 << 17, 10));
+                nxp_stack::release(nxp_stack::acquire(MIB).unwrap());
                 // SAFETY: ends the child.
                 unsafe { libc::_exit(0) };
             }
@@ -477,8 +481,8 @@ fn fork_among_threads() {
 fn stack_size_follows_the_host_stack() {
     set_up_default();
     for size in [256 << 10, 3 * MIB, 64 * MIB] {
-        assert_eq!(stack::size_for(Some(size)), size);
+        assert_eq!(nxp_stack::size_for(Some(size)), size);
     }
-    assert_eq!(stack::size_for(Some(1)), 64 << 10);
-    assert_eq!(stack::size_for(None), (1 << 30).min(region::size() / 8));
+    assert_eq!(nxp_stack::size_for(Some(1)), 64 << 10);
+    assert_eq!(nxp_stack::size_for(None), (1 << 30).min(region::size() / 8));
 }

@@ -1,11 +1,15 @@
-//! The signal and jump functions of libc that a program's calls reach here first: dynamic programs by
-//! symbol lookup (`libflick.so` exports them), static ones by `--wrap`. [`signals`] decides; everything that
-//! is not ours goes on to libc.
+//! The signal and jump functions of libc that a program's calls reach here first: dynamic programs
+//! by symbol lookup (`libflick.so` exports them), static ones by `--wrap`. [`dispositions`]
+//! decides; everything that is not ours goes on to libc.
+pub(crate) mod shims;
+
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use crate::cleanup_push::RAISED;
-use crate::{active, jump_buffer, signals};
+use crate::crossing::cleanup_push::RAISED;
+use crate::crossing::leaving;
+use crate::os::jump_buffer;
+use crate::signals::dispositions;
 
 pub type SigAction =
     unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
@@ -23,12 +27,12 @@ pub unsafe fn sigaction(
 ) -> c_int {
     // SAFETY: by contract.
     unsafe {
-        if signals::owns(signal) {
-            return signals::user_action(signal, new, old);
+        if dispositions::owns(signal) {
+            return dispositions::user_action(signal, new, old);
         }
         let mut translated = new.as_ref().copied();
         if let Some(new) = &mut translated {
-            signals::mask_to_kernel(&mut new.sa_mask);
+            dispositions::mask_to_kernel(&mut new.sa_mask);
         }
         let result = libc(
             signal,
@@ -36,7 +40,7 @@ pub unsafe fn sigaction(
             old,
         );
         if let (0, Some(old)) = (result, old.as_mut()) {
-            signals::mask_to_program(&mut old.sa_mask);
+            dispositions::mask_to_program(&mut old.sa_mask);
         }
         result
     }
@@ -84,7 +88,7 @@ pub unsafe fn sigmask(
     unsafe {
         let mut translated = set.as_ref().copied();
         if let Some(set) = &mut translated {
-            signals::mask_to_kernel(set);
+            dispositions::mask_to_kernel(set);
         }
         let result = libc(
             how,
@@ -92,7 +96,7 @@ pub unsafe fn sigmask(
             old,
         );
         if let (0, Some(old)) = (result, old.as_mut()) {
-            signals::mask_to_program(old);
+            dispositions::mask_to_program(old);
         }
         result
     }
@@ -105,7 +109,7 @@ pub unsafe fn sigmask(
 pub unsafe fn waiting_mask(set: *const libc::sigset_t) -> Option<libc::sigset_t> {
     // SAFETY: by contract.
     let mut translated = unsafe { set.as_ref().copied() }?;
-    signals::mask_to_kernel(&mut translated);
+    dispositions::mask_to_kernel(&mut translated);
     Some(translated)
 }
 
@@ -117,5 +121,5 @@ pub unsafe fn longjmp(buffer: *const c_void) {
     // SAFETY: by contract.
     let target = unsafe { jump_buffer::stack_pointer(buffer) };
     // One of NxP code does not leave its own activation; one of the host's has none so near.
-    active::left_by_jump(target - RAISED - 1);
+    leaving::left_by_jump(target - RAISED - 1);
 }

@@ -1,10 +1,11 @@
-//! The functions that stand in front of libc's signal, jump and thread functions, written once for `libflick.so`
-//! and `libflick.a`: these differ in the symbols (`--wrap` wants `__wrap_NAME`) and in where libc's own
-//! functions are. What the functions do is in [`interpose`](crate::interpose) and
-//! [`timed::threads`](crate::timed::threads).
+//! The functions that stand in front of libc's signal, jump and thread functions, written once for
+//! `libflick.so` and `libflick.a`: these differ in the symbols (`--wrap` wants `__wrap_NAME`) and
+//! in where libc's own functions are. What the functions do is in [`interpose`](crate::interpose)
+//! and [`timed::threads`](crate::accounts::timed::threads).
 
-/// Defines them all. `prefix` stands before each symbol; the other values are libc's functions. That which signal(3) and its
-/// kin are made with is libc's own even where the program defines a `sigaction`.
+/// Defines them all. `prefix` stands before each symbol; the other values are libc's functions.
+/// That which signal(3) and its kin are made with is libc's own even where the program defines a
+/// `sigaction`.
 #[macro_export]
 macro_rules! signal_shims {
     (
@@ -107,7 +108,8 @@ macro_rules! signal_shims {
     };
 }
 
-/// Defines those of threads. The values are libc's functions: for pthread_join(3) the name of a Rust function that finds it.
+/// Defines those of threads. The values are libc's functions: for pthread_join(3) the name of a
+/// Rust function that finds it.
 #[macro_export]
 macro_rules! thread_shims {
     (
@@ -121,12 +123,12 @@ macro_rules! thread_shims {
         pub unsafe extern "C" fn pthread_create(
             thread: *mut ::libc::pthread_t,
             attributes: *const ::libc::pthread_attr_t,
-            start: $crate::timed::threads::Start,
+            start: $crate::accounts::timed::threads::Start,
             argument: *mut ::std::ffi::c_void,
         ) -> ::std::ffi::c_int {
             // SAFETY: by contract.
             unsafe {
-                $crate::timed::threads::create($create, thread, attributes, start, argument)
+                $crate::accounts::timed::threads::create($create, thread, attributes, start, argument)
             }
         }
 
@@ -161,7 +163,7 @@ macro_rules! thread_shims {
                 "jmp {joined}",
                 ".cfi_endproc",
                 find = sym $find_join,
-                joined = sym $crate::timed::threads::joined,
+                joined = sym $crate::accounts::timed::threads::joined,
             )
         }
     };

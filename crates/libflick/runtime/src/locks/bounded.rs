@@ -1,8 +1,8 @@
 //! Locks that a signal handler may find held by the very thread that it has interrupted.
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Holds `mutex` as soon as other threads let it go; `None` where that takes so long that its holder can only be the
-/// code that this handler has interrupted.
+/// Holds `mutex` as soon as other threads let it go; `None` where that takes so long that its
+/// holder can only be the code that this handler has interrupted.
 pub fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     const PATIENCE: usize = 10_000;
     for _ in 0..PATIENCE {

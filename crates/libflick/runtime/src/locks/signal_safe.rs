@@ -1,12 +1,10 @@
-//! Locks beside signal handlers.
-use std::ffi::c_int;
-
+//! The lock of tables that signal handlers read.
 use flick_sync::RwSpinLock;
 
-use crate::signals;
+use crate::os::signal_mask::BlockedSignals;
 
-/// For tables that signal handlers read: a reader may interrupt a reader of its own thread, and a writer
-/// keeps signals out while it writes.
+/// For tables that signal handlers read: a reader may interrupt a reader of its own thread, and a
+/// writer keeps signals out while it writes.
 pub struct SignalSafeLock<T>(RwSpinLock<T>);
 
 impl<T> SignalSafeLock<T> {
@@ -31,39 +29,6 @@ impl<T> SignalSafeLock<T> {
     pub fn unlock(&self) {
         self.0.unlock();
     }
-}
-
-/// Blocks every signal of this thread while it lives, so that no handler runs in between.
-pub struct BlockedSignals(u64);
-
-impl BlockedSignals {
-    pub fn new() -> Self {
-        Self(change_mask(libc::SIG_SETMASK, signals::all()))
-    }
-}
-
-impl Drop for BlockedSignals {
-    fn drop(&mut self) {
-        change_mask(libc::SIG_SETMASK, self.0);
-    }
-}
-
-/// rt_sigprocmask(2): changes the calling thread's mask as the kernel has it, and returns the one before. The C library's
-/// functions are the program's, and go through [`interpose`](crate::interpose). Async-signal-safe.
-pub fn change_mask(how: c_int, set: u64) -> u64 {
-    let mut old = 0_u64;
-    let size = size_of::<u64>();
-    // SAFETY: two sets of the kernel's size.
-    unsafe {
-        libc::syscall(
-            libc::SYS_rt_sigprocmask,
-            how,
-            &raw const set,
-            &raw mut old,
-            size,
-        )
-    };
-    old
 }
 
 #[cfg(test)]

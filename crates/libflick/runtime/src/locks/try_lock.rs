@@ -1,13 +1,14 @@
 //! Who may change the translator: one thread at a time, and nobody waits.
 //!
-//! Signals are not blocked meanwhile: a program may have forbidden itself that system call. A handler that
-//! interrupts the translator, and any other thread, finds it taken, and its NxP code is interpreted. A
-//! handler that leaves the translator for good, by `longjmp` or by unwinding, leaves it in pieces: nothing
-//! more is translated then. What is translated stays, since the tables that lead to it only grow.
+//! Signals are not blocked meanwhile: a program may have forbidden itself that system call. A
+//! handler that interrupts the translator, and any other thread, finds it taken, and its NxP code
+//! is interpreted. A handler that leaves the translator for good, by `longjmp` or by unwinding,
+//! leaves it in pieces: nothing more is translated then. What is translated stays, since the tables
+//! that lead to it only grow.
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::thread;
+use crate::os::thread_pointer;
 
 pub struct OwnedLock<T> {
     /// Thread pointer of the owner, [`FREE`] or [`BROKEN`].
@@ -32,7 +33,7 @@ impl<T> OwnedLock<T> {
     fn take(&self) -> bool {
         let taken = self.owner.compare_exchange(
             FREE,
-            thread::pointer(),
+            thread_pointer::pointer(),
             Ordering::Acquire,
             Ordering::Relaxed,
         );
@@ -41,7 +42,7 @@ impl<T> OwnedLock<T> {
 
     /// Whether the calling thread is the owner: a handler has interrupted it.
     pub fn is_mine(&self) -> bool {
-        self.owner.load(Ordering::Relaxed) == thread::pointer()
+        self.owner.load(Ordering::Relaxed) == thread_pointer::pointer()
     }
 
     /// `None`: somebody else has it.
@@ -55,8 +56,8 @@ impl<T> OwnedLock<T> {
         Some(result)
     }
 
-    /// Waits until it is free. Only where no handler can have interrupted the owner and wait for this
-    /// thread. `None`: it is broken, or the calling thread's already.
+    /// Waits until it is free. Only where no handler can have interrupted the owner and wait for
+    /// this thread. `None`: it is broken, or the calling thread's already.
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         if !self.lock() {
             return None;

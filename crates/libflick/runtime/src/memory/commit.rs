@@ -2,10 +2,11 @@
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 
-use super::region::{last_errno, page_size, set_errno};
+use crate::os::errno::{last_errno, set_errno};
+use crate::os::process::page_size;
 
 /// From this size on an allocation is worth huge pages, and its end worth giving back the charge.
-pub(super) const LARGE: usize = 4 << 20;
+pub(crate) const LARGE: usize = 4 << 20;
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Why the last commit failed (0: none did), and how many did.
@@ -13,7 +14,7 @@ static FAILED: AtomicI32 = AtomicI32::new(0);
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes pages readable and writable.
-pub(super) fn commit(start: usize, size: usize) -> bool {
+pub(crate) fn commit(start: usize, size: usize) -> bool {
     // SAFETY: callers own the range, which lies in the region.
     let ok =
         unsafe { libc::mprotect(start as *mut _, size, libc::PROT_READ | libc::PROT_WRITE) == 0 };
@@ -27,23 +28,23 @@ pub(super) fn commit(start: usize, size: usize) -> bool {
 }
 
 /// Keeps reserved pages out of core files: gdb would write all of them.
-pub(super) fn advise_no_dump(start: usize, size: usize) {
+pub(crate) fn advise_no_dump(start: usize, size: usize) {
     advise(start, size, libc::MADV_DONTDUMP);
 }
 
 /// The errno of the last commit that failed, or 0.
-pub(super) fn last_failure() -> i32 {
+pub(crate) fn last_failure() -> i32 {
     FAILED.load(Relaxed)
 }
 
 /// How many commits have failed.
-pub(super) fn failures() -> usize {
+pub(crate) fn failures() -> usize {
     FAILURES.load(Relaxed)
 }
 
 /// Drops the contents of pages; they read as zero and stay committed. False if the kernel does not
 /// want to (`mlockall`); they keep their contents then.
-pub(super) fn discard(start: usize, size: usize) -> bool {
+pub(crate) fn discard(start: usize, size: usize) -> bool {
     let errno = last_errno();
     // SAFETY: callers own the range and have no more use for what it holds.
     let ok = unsafe { libc::madvise(start as *mut _, size, libc::MADV_DONTNEED) } == 0;
@@ -58,7 +59,7 @@ pub(super) fn discard(start: usize, size: usize) -> bool {
 ///
 /// # Safety
 /// The bytes are the caller's, in the region, and worth a system call (more than a page).
-pub(super) unsafe fn zero(start: usize, size: usize) {
+pub(crate) unsafe fn zero(start: usize, size: usize) {
     let (lo, hi) = (
         start.next_multiple_of(page_size()),
         (start + size) & !(page_size() - 1),
@@ -76,7 +77,7 @@ pub(super) unsafe fn zero(start: usize, size: usize) {
 
 /// Takes pages back to the reserved state: no memory, no charge, no access. False (and only
 /// discarded) if the kernel has no mapping to spare for the split.
-pub(super) fn decommit(start: usize, size: usize) -> bool {
+pub(crate) fn decommit(start: usize, size: usize) -> bool {
     let errno = last_errno();
     // SAFETY: the range lies in the region and its owner has no more use for it; MAP_FIXED replaces
     // it at once, so that no other mapping can get in between.
@@ -102,7 +103,7 @@ pub(super) fn decommit(start: usize, size: usize) -> bool {
 
 /// Asks for huge pages in the part of the range that can have them. Where the system does not allow
 /// them this does nothing.
-pub(super) fn advise_huge(start: usize, size: usize) {
+pub(crate) fn advise_huge(start: usize, size: usize) {
     let lo = start.next_multiple_of(HUGE_PAGE);
     let hi = (start + size) & !(HUGE_PAGE - 1);
     if lo < hi {
@@ -111,7 +112,7 @@ pub(super) fn advise_huge(start: usize, size: usize) {
 }
 
 /// Keeps `transparent_hugepage/enabled = always` from making a stack's first touch a huge page.
-pub(super) fn advise_small(start: usize, size: usize) {
+pub(crate) fn advise_small(start: usize, size: usize) {
     advise(start, size, libc::MADV_NOHUGEPAGE);
 }
 

@@ -1,14 +1,15 @@
 //! NxP stacks: one for each thread that migrates, with a guard below.
 //!
-//! The top of the region is cut into slots, from the top downwards: slot `i + 1` ends where slot `i`
-//! starts. A slot is a guard (never committed) and above it the stack. A released slot waits for the
-//! next thread; neighbouring free slots are joined when a bigger stack is needed, so that threads of
-//! ever different stack sizes do not use the region up. Slots are never moved, and their bounds are
-//! atomics, so that the fault handler can ask [`guard_of`] without a lock.
+//! The top of the region is cut into slots, from the top downwards: slot `i + 1` ends where slot
+//! `i` starts. A slot is a guard (never committed) and above it the stack. A released slot waits
+//! for the next thread; neighbouring free slots are joined when a bigger stack is needed, so that
+//! threads of ever different stack sizes do not use the region up. Slots are never moved, and their
+//! bounds are atomics, so that the fault handler can ask [`guard_of`] without a lock.
 use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-use super::commit;
-use super::region::{self, BOUNDARY, page_size};
+use super::{commit, region};
+use crate::locks::order::BOUNDARY;
+use crate::os::process::page_size;
 
 /// A stack in use. The usable bytes are `lo..hi`; `hi` is a multiple of the page size.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,8 +53,8 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 /// What a released stack keeps at its top, where the next thread starts.
 const KEEP: usize = 64 << 10;
 
-/// NxP code has no stack probes, so a frame may step over a small guard; Linux keeps 1 MiB below the
-/// main thread's stack. Small regions cannot afford that for each thread.
+/// NxP code has no stack probes, so a frame may step over a small guard; Linux keeps 1 MiB below
+/// the main thread's stack. Small regions cannot afford that for each thread.
 fn guard_size() -> usize {
     if region::size() >= 4 << 30 {
         1 << 20
@@ -158,8 +159,8 @@ fn cut(need: usize) -> Option<usize> {
     Some(i)
 }
 
-/// The smallest free slot that is big enough, or else one made of free neighbours. What is left over
-/// goes to the next slot if that is empty, else it lengthens the guard.
+/// The smallest free slot that is big enough, or else one made of free neighbours. What is left
+/// over goes to the next slot if that is empty, else it lengthens the guard.
 fn fit(need: usize) -> Option<usize> {
     let count = COUNT.load(Relaxed);
     let big_enough = |i: &usize| SLOTS[*i].is_free() && SLOTS[*i].size() >= need;

@@ -1,8 +1,8 @@
-//! Memory of libflick: two heaps of its own. What a program defines as `malloc` sees nothing of libflick, and the program's own
-//! heap does not depend on it.
+//! Memory of libflick: two heaps of its own. What a program defines as `malloc` sees nothing of
+//! libflick, and the program's own heap does not depend on it.
 //!
-//! One is the translator's, used under its lock, since a handler that interrupted an allocation may translate. The other is
-//! for everything else.
+//! One is the translator's, used under its lock, since a handler that interrupted an allocation may
+//! translate. The other is for everything else.
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dlmalloc::Dlmalloc;
 
-use crate::thread;
+use crate::os::thread_pointer;
 
 /// Address space for each; less for the second where it is limited.
 const SIZE: usize = 512 << 20;
 const LEAST: usize = 1 << 20;
 const LIMITED: usize = 16 << 20;
-/// As much of the translator's goes to core files: gdb writes all of it, used or not, and reads tables in it.
+/// As much of the translator's goes to core files: gdb writes all of it, used or not, and reads
+/// tables in it.
 const DUMPED: usize = 32 << 20;
 /// The second becomes usable in steps of this.
 const STEP: usize = 1 << 20;
@@ -163,10 +164,10 @@ pub fn init() -> io::Result<()> {
     TRANSLATORS.make(SIZE, SIZE)
 }
 
-/// Calls `f`, whose allocations by this thread come from the translator's heap. The caller holds the
-/// translator's lock.
+/// Calls `f`, whose allocations by this thread come from the translator's heap. The caller holds
+/// the translator's lock.
 pub fn with<R>(f: impl FnOnce() -> R) -> R {
-    OWNER.store(thread::pointer(), Ordering::Relaxed);
+    OWNER.store(thread_pointer::pointer(), Ordering::Relaxed);
     let result = f();
     OWNER.store(0, Ordering::Relaxed);
     result
@@ -201,7 +202,7 @@ struct Hold;
 impl Hold {
     /// `None` in a handler that interrupts this very thread's allocation.
     fn new() -> Option<Self> {
-        let own = thread::pointer();
+        let own = thread_pointer::pointer();
         while let Err(holder) =
             HOLDER.compare_exchange(0, own, Ordering::Acquire, Ordering::Relaxed)
         {
@@ -256,10 +257,11 @@ pub struct Allocator;
 
 impl Allocator {
     fn is_translators() -> bool {
-        OWNER.load(Ordering::Relaxed) == thread::pointer()
+        OWNER.load(Ordering::Relaxed) == thread_pointer::pointer()
     }
 
-    /// What `f` makes of a heap; from the kernel where the common one is full, or a handler has interrupted its holder.
+    /// What `f` makes of a heap; from the kernel where the common one is full, or a handler has
+    /// interrupted its holder.
     fn from_heap(
         layout: Layout,
         f: unsafe fn(&mut Dlmalloc<Pages>, usize, usize) -> *mut u8,

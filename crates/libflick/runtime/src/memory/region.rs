@@ -1,16 +1,17 @@
 //! The reserved address space.
 //!
 //! It is mapped `PROT_NONE` and private, so it costs no memory and no overcommit charge; a part
-//! counts when it is committed, as `malloc`'s memory does. (With `MAP_NORESERVE` committed parts would
-//! never be charged, and a request beyond the machine's memory would end in the OOM killer rather
-//! than in `ENOMEM`.) It does count against `RLIMIT_AS`, therefore it shrinks under one.
+//! counts when it is committed, as `malloc`'s memory does. (With `MAP_NORESERVE` committed parts
+//! would never be charged, and a request beyond the machine's memory would end in the OOM killer
+//! rather than in `ENOMEM`.) It does count against `RLIMIT_AS`, therefore it shrinks under one.
 use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
 use super::commit;
-use super::lock::Lock;
+use crate::os::errno::last_errno;
+use crate::os::process::page_size;
 
 /// Size of the region in bytes; powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,10 +86,9 @@ static LIMITED: AtomicBool = AtomicBool::new(false);
 /// move towards each other, under `BOUNDARY`.
 static HEAP_TOP: AtomicUsize = AtomicUsize::new(0);
 static STACK_BOTTOM: AtomicUsize = AtomicUsize::new(0);
-pub(super) static BOUNDARY: Lock = Lock::new();
 
 /// Maps the region. Called once.
-pub(super) fn reserve(limits: Limits) -> Result<(), MemoryError> {
+pub(crate) fn reserve(limits: Limits) -> Result<(), MemoryError> {
     let mut size = limits.max;
     let room = room_under_rlimit();
     LIMITED.store(room.is_some(), Relaxed);
@@ -173,14 +173,14 @@ fn room_under_rlimit() -> Option<usize> {
 }
 
 /// Whether `addr` lies in the region.
-pub(super) fn contains(addr: usize) -> bool {
+pub(crate) fn contains(addr: usize) -> bool {
     // Before `reserve` SIZE is 0 and nothing is inside.
     addr.wrapping_sub(BASE.load(Relaxed)) < SIZE.load(Relaxed)
 }
 
 /// Whether `addr` lies in the part that the heap has taken.
 #[inline]
-pub(super) fn in_heap(addr: usize) -> bool {
+pub(crate) fn in_heap(addr: usize) -> bool {
     let base = BASE.load(Relaxed);
     addr.wrapping_sub(base) < HEAP_TOP.load(Relaxed).wrapping_sub(base)
 }
@@ -198,17 +198,17 @@ pub fn size() -> usize {
 }
 
 /// Whether `RLIMIT_AS` had a say in [`size`].
-pub(super) fn is_limited() -> bool {
+pub(crate) fn is_limited() -> bool {
     LIMITED.load(Relaxed)
 }
 
 /// Bytes that the heap has taken of the region.
-pub(super) fn heap_size() -> usize {
+pub(crate) fn heap_size() -> usize {
     HEAP_TOP.load(Relaxed) - BASE.load(Relaxed)
 }
 
 /// Start of `size` more bytes for the heap, directly above the last. With `BOUNDARY` held.
-pub(super) fn grow_heap(size: usize) -> Option<usize> {
+pub(crate) fn grow_heap(size: usize) -> Option<usize> {
     let (start, limit) = (HEAP_TOP.load(Relaxed), STACK_BOTTOM.load(Relaxed));
     if size > limit - start {
         return None;
@@ -218,36 +218,21 @@ pub(super) fn grow_heap(size: usize) -> Option<usize> {
 }
 
 /// Takes the last [`grow_heap`] back, if the heap could not use it. With `BOUNDARY` held.
-pub(super) fn shrink_heap(size: usize) {
+pub(crate) fn shrink_heap(size: usize) {
     HEAP_TOP.store(HEAP_TOP.load(Relaxed) - size, Relaxed);
 }
 
 /// Bytes between heap and stacks. With `BOUNDARY` held.
-pub(super) fn gap() -> usize {
+pub(crate) fn gap() -> usize {
     STACK_BOTTOM.load(Relaxed) - HEAP_TOP.load(Relaxed)
 }
 
 /// Start of `size` more bytes for stacks, directly below the last. With `BOUNDARY` held.
-pub(super) fn grow_stacks(size: usize) -> Option<usize> {
+pub(crate) fn grow_stacks(size: usize) -> Option<usize> {
     let (limit, end) = (HEAP_TOP.load(Relaxed), STACK_BOTTOM.load(Relaxed));
     if size > end - limit {
         return None;
     }
     STACK_BOTTOM.store(end - size, Relaxed);
     Some(end - size)
-}
-
-pub(super) fn page_size() -> usize {
-    // SAFETY: no arguments in memory; _SC_PAGESIZE exists everywhere.
-    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
-}
-
-pub(crate) fn last_errno() -> i32 {
-    // SAFETY: the C library's errno of this thread.
-    unsafe { *libc::__errno_location() }
-}
-
-pub(crate) fn set_errno(errno: i32) {
-    // SAFETY: the C library's errno of this thread.
-    unsafe { *libc::__errno_location() = errno };
 }

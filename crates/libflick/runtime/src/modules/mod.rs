@@ -1,25 +1,22 @@
-//! The programs and libraries with images in this process: registered by `flickcrt.o`'s constructor.
-use std::ffi::{CStr, c_char, c_void};
-use std::mem::{MaybeUninit, offset_of};
+//! The programs and libraries with images in this process: what is known of their code.
+pub(crate) mod signatures;
+pub(crate) mod targets;
+
+use std::ffi::{c_char, c_void};
+use std::mem::offset_of;
 use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flick_abi::layout::{
     Arity, FuncEntry, GATE_BOTH, GATE_NXP, GATE_VARIADIC, Gate, InlinedEntry, Jump, LineEntry,
-    MODULE_MAGIC, MODULE_SIZE_AT_LEAST, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
+    Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
-use flick_abi::{ABI_VERSION, march};
 use flick_engine::CodeRegion;
 use flick_riscv::Insn;
 
-use crate::config::{self, Offload, Statistics, Trigger};
-use crate::sync::SignalSafeLock;
-use crate::{
-    crossing, debugger, device_check, fatal, memory, signals, single, stats, thread, timed,
-    translation,
-};
+use crate::locks::signal_safe::SignalSafeLock;
 
 /// A registered module. Lives until its library is closed.
 pub struct Registered {
@@ -45,30 +42,15 @@ pub fn generation() -> u64 {
     GENERATION.load(Ordering::Acquire)
 }
 
-/// Called by each module's constructor, before the module's own.
-///
-/// # Safety
-/// `module` is the module's record, alive until `__flick_unregister`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_register(module: *const Module) {
-    // SAFETY: by contract.
-    let module = unsafe { &*module };
-    validate(module);
-    single::check();
-    let place = place();
-    // SAFETY: the gate range is the module's own section.
-    let gates = unsafe { gates_of(module) };
-    let target = |gate: &Gate| match place {
-        Place::Host if stats::enabled() => crossing::twin_counted_address() as *const _,
-        Place::Host => gate.twin,
-        Place::Nxp if config::get().trigger == Trigger::Fault => gate.image,
-        Place::Nxp => crossing::entrance(gate) as *const _,
-    };
-    if place == Place::Nxp {
-        memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
-        timed::host::add_data(module.nxp_data as usize, module.nxp_data_end as usize);
+impl Registered {
+    /// `gates` are the module's.
+    ///
+    /// # Safety
+    /// The module is mapped until it is removed.
+    pub(crate) unsafe fn new(module: &Module, gates: &[&Gate]) -> Self {
         let text = module.image.wrapping_add(module.text_offset as usize);
-        // SAFETY: the image's text is mapped, readable and unchanged while the module is registered.
+        // SAFETY: the image's text is mapped, readable and unchanged while the module is
+        // registered.
         let region = Box::new(unsafe { CodeRegion::new(text as u64, module.text_size) });
         let mut by_entry: Vec<_> = gates
             .iter()
@@ -83,246 +65,64 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
             .map(|gate| (gate.image as u64, ptr::from_ref(*gate)))
             .collect();
         by_image.sort_unstable();
-        // Another library may have been there, whose functions stayed known as the host's.
-        translation::forget(&code_of(module, &gates));
-        MODULES.write(|modules| {
-            debugger::add(module);
-            modules.push(Registered {
-                module,
-                region,
-                by_entry,
-                by_image,
-            });
-        });
-        GENERATION.fetch_add(1, Ordering::Release);
-    }
-    if place == Place::Host {
-        stats::add_host_gates(&gates);
-    }
-    for gate in gates.iter().filter(|gate| gate.flags & GATE_NXP != 0) {
-        gate.target
-            .store(target(gate).cast_mut(), Ordering::Release);
+        Self {
+            module,
+            region,
+            by_entry,
+            by_image,
+        }
     }
 }
 
-/// Called by the module's destructor: at exit, or when its library is closed.
-///
-/// # Safety
-/// `module` was registered.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
-    // SAFETY: by contract; the module is still mapped.
-    let module = unsafe { &*module };
-    // Destructors that run later (of the program, or of libraries it uses) may still call in: they
-    // run on the host then. The image stays known for calls that are under way at exit.
-    if EXITING.load(Ordering::Relaxed) != 0 {
-        return;
-    }
-    // SAFETY: the gate range is the module's own section.
-    let gates = unsafe { gates_of(module) };
-    for gate in gates.iter().filter(|gate| gate.flags & GATE_NXP != 0) {
-        gate.target.store(gate.twin.cast_mut(), Ordering::Release);
-    }
-    stats::absorb(&gates);
-    if place() != Place::Nxp {
-        return;
-    }
-    memory::remove_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
+/// Adds a module. `beside` runs with the table locked.
+pub(crate) fn add(new: Registered, beside: impl FnOnce()) {
+    MODULES.write(|modules| {
+        beside();
+        modules.push(new);
+    });
+    GENERATION.fetch_add(1, Ordering::Release);
+}
+
+/// Removes a module, if it is known. `beside` runs with the table locked.
+pub(crate) fn remove(module: &Module, beside: impl FnOnce()) -> Option<Registered> {
     let gone = MODULES.write(|modules| {
-        debugger::remove(module);
+        beside();
         let at = modules
             .iter()
             .position(|known| ptr::eq(known.module, module));
         at.map(|at| modules.swap_remove(at))
     });
     GENERATION.fetch_add(1, Ordering::Release);
-    translation::forget(&code_of(module, &gates));
-    drop(gone);
+    gone
 }
 
-static EXITING: AtomicU64 = AtomicU64::new(0);
+static FINAL: AtomicBool = AtomicBool::new(false);
 
 /// From here on modules stay registered: the process is in `exit`.
-pub extern "C" fn exiting() {
-    EXITING.store(1, Ordering::Relaxed);
+pub(crate) extern "C" fn exiting() {
+    FINAL.store(true, Ordering::Relaxed);
 }
 
-extern "C" fn before_fork() {
-    translation::before_fork();
+/// Whether modules stay registered from here on.
+pub(crate) fn are_final() -> bool {
+    FINAL.load(Ordering::Relaxed)
+}
+
+/// Keeps everybody out of the table: around `fork`, so that the child finds it free.
+pub(crate) fn lock() {
     MODULES.lock();
-    translation::allocator_before_fork();
 }
 
-extern "C" fn after_fork_in_parent() {
-    translation::allocator_after_fork();
+/// After [`lock`], in the parent and in the child.
+pub(crate) fn unlock() {
     MODULES.unlock();
-    translation::after_fork_in_parent();
-}
-
-extern "C" fn after_fork_in_child() {
-    translation::allocator_after_fork();
-    MODULES.unlock();
-    translation::after_fork_in_child();
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Nxp,
-    Host,
-}
-
-/// Reads the settings and does what they ask for, if no module has come yet.
-pub fn begin() {
-    place();
-}
-
-/// Decided once, at the first module: whether NxP code runs on the NxP.
-fn place() -> Place {
-    static PLACE: OnceLock<Place> = OnceLock::new();
-    *PLACE.get_or_init(|| {
-        let config = config::get();
-        // Before the other parts register theirs: in the child, handlers run in this order, and
-        // those of the statistics read the modules.
-        // SAFETY: plain functions of the right types, which live as long as the process.
-        unsafe {
-            libc::pthread_atfork(
-                Some(before_fork),
-                Some(after_fork_in_parent),
-                Some(after_fork_in_child),
-            )
-        };
-        let place = if config.offload == Offload::Off {
-            Place::Host
-        } else {
-            match able() {
-                Ok(()) => Place::Nxp,
-                Err((why, help)) if config.offload == Offload::Require => fatal::exit(
-                    "FLK0403",
-                    &format!("FLICK_OFFLOAD=require, but NxP code cannot run: {why}"),
-                    &format!("{help}, or run with FLICK_OFFLOAD=auto"),
-                ),
-                Err((why, _)) => {
-                    stats::set_fallback(&why);
-                    Place::Host
-                }
-            }
-        };
-        if config.check_device && place == Place::Nxp {
-            device_check::init();
-        }
-        if config.statistics != Statistics::Off {
-            stats::init(config.statistics.clone());
-        }
-        if let Some(platform) = &config.platform {
-            // Data that the program puts into NxP-local memory is there without offload, too: what it costs the host is
-            // the baseline. Where there is none, all of it is the host's.
-            let _ = memory::init();
-            timed::init(platform);
-        }
-        if place == Place::Nxp && !config.check_device && !timed::enabled() {
-            translation::init();
-        }
-        if config.statistics != Statistics::Off {
-            let engine = if translation::enabled() {
-                "translate"
-            } else {
-                "interp"
-            };
-            stats::set_engine(engine, "inline");
-        }
-        // SAFETY: a plain function of the right type, which lives as long as the process.
-        unsafe { libc::atexit(exiting) };
-        if place == Place::Nxp {
-            debugger::init();
-            thread::init();
-            signals::init();
-            main_text();
-        }
-        place
-    })
-}
-
-/// Whether NxP code can run here; if not, why, and what would help.
-fn able() -> Result<(), (String, &'static str)> {
-    if single::in_own_namespace() {
-        return Err((
-            "the library was loaded into a namespace of its own (dlmopen)".into(),
-            "load the library by dlopen",
-        ));
-    }
-    memory::init().map_err(|error| {
-        let help = "give the program more address space (ulimit -v)";
-        (format!("[FLK0402] {error}"), help)
-    })
-}
-
-fn validate(module: &Module) {
-    if module.magic != MODULE_MAGIC {
-        fatal::exit(
-            "FLK0308",
-            &format!(
-                "the image is corrupted: {}: its record does not begin as it should",
-                file_of(ptr::from_ref(module).cast()),
-            ),
-            "build the program again with flick cc",
-        );
-    }
-    let version = module.abi_version;
-    if !ABI_VERSION.reads(version) || (module.size as usize) < MODULE_SIZE_AT_LEAST {
-        let runtime = file_of(validate as *const c_void);
-        let help = if version > ABI_VERSION {
-            "run it with the libflick that belongs to it: look for an older one in LD_LIBRARY_PATH or \
-             LD_PRELOAD, else install the newer Flick; or link it again with the older flick cc"
-        } else {
-            "link it again with the flick cc that belongs to this libflick"
-        };
-        fatal::exit(
-            "FLK0401",
-            &format!(
-                "a program or library and the runtime are of different versions: {}: it was linked \
-                 by Flick with format {version}, the runtime {runtime} has {ABI_VERSION}",
-                file_of(ptr::from_ref(module).cast()),
-            ),
-            help,
-        );
-    }
-    // SAFETY: `march` is a C string of the module.
-    let isa = unsafe { CStr::from_ptr(module.march) };
-    if !isa.to_str().is_ok_and(march::runs) {
-        fatal::exit(
-            "FLK0401",
-            &format!(
-                "NxP code for another instruction set: {}: it is for {}, the engine executes \
-                 rv64 with {}",
-                file_of(ptr::from_ref(module).cast()),
-                isa.to_string_lossy(),
-                march::EXTENSIONS.join(", "),
-            ),
-            "compile it again with flick cc, with --nxp-march= of these or without",
-        );
-    }
-}
-
-/// The program or library that `address` is in.
-fn file_of(address: *const c_void) -> String {
-    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: dladdr only reads the loader's tables and fills the record; its name is a C string.
-    unsafe {
-        if libc::dladdr(address, info.as_mut_ptr()) != 0 && !info.assume_init().dli_fname.is_null()
-        {
-            return CStr::from_ptr(info.assume_init().dli_fname)
-                .to_string_lossy()
-                .into_owned();
-        }
-    }
-    "this program".into()
 }
 
 /// The module's gate records without the empty ones.
 ///
 /// # Safety
 /// The module's gate range is mapped for `'a`.
-unsafe fn gates_of<'a>(module: &Module) -> Vec<&'a Gate> {
+pub(crate) unsafe fn gates_of<'a>(module: &Module) -> Vec<&'a Gate> {
     let count = (module.gates_end as usize - module.gates as usize) / size_of::<Gate>();
     // SAFETY: by contract; records are only changed through their atomics.
     let all = unsafe { std::slice::from_raw_parts(module.gates, count) };
@@ -331,8 +131,9 @@ unsafe fn gates_of<'a>(module: &Module) -> Vec<&'a Gate> {
         .collect()
 }
 
-/// Where a module has code that NxP code may call: its image, and from its first gate to its last one.
-fn code_of(module: &Module, gates: &[&Gate]) -> [Range<u64>; 2] {
+/// Where a module has code that NxP code may call: its image, and from its first gate to its last
+/// one.
+pub(crate) fn code_of(module: &Module, gates: &[&Gate]) -> [Range<u64>; 2] {
     let image = module.image as u64;
     let entries = gates.iter().map(|gate| gate.entry as u64);
     let first = entries.clone().min().unwrap_or_default();
@@ -444,8 +245,8 @@ pub fn arity(address: u64) -> Option<Arity> {
     })
 }
 
-/// Where the jump through a register at `address` leads, if its compiler has said: to one of these addresses; none
-/// of them: out of its function.
+/// Where the jump through a register at `address` leads, if its compiler has said: to one of these
+/// addresses; none of them: out of its function.
 pub fn jump(address: u64) -> Option<Vec<u64>> {
     find_in_image(address, |module, offset| {
         if (module.size as usize) < size_of::<Module>() {
@@ -569,8 +370,8 @@ pub fn unwind_row(address: u64) -> Option<UnwindEntry> {
     })
 }
 
-/// Where the frame that `row` describes keeps its caller's registers; `address` is in the same image.
-/// Async-signal-safe.
+/// Where the frame that `row` describes keeps its caller's registers; `address` is in the same
+/// image. Async-signal-safe.
 pub fn saved_registers(address: u64, row: &UnwindEntry) -> Option<SavedRegisters> {
     find_in_image(address, |module, _| {
         if (module.size as usize) < offset_of!(Module, arity) {
@@ -586,8 +387,8 @@ pub fn saved_registers(address: u64, row: &UnwindEntry) -> Option<SavedRegisters
     })
 }
 
-/// The personality routine of the function with the code at `address`: the one that the host's copy of
-/// it has. Async-signal-safe.
+/// The personality routine of the function with the code at `address`: the one that the host's copy
+/// of it has. Async-signal-safe.
 pub fn personality(address: u64) -> Option<*const c_void> {
     find_in_image(address, |module, offset| {
         // SAFETY: as above; the word is the image's, relocated and aligned.
@@ -611,7 +412,7 @@ unsafe fn table<'a, T>(start: *const T, count: u64) -> &'a [T] {
 }
 
 /// Executable range of the main program: where a canonical PLT entry can be.
-fn main_text() -> (u64, u64) {
+pub(crate) fn main_text() -> (u64, u64) {
     static TEXT: OnceLock<(u64, u64)> = OnceLock::new();
     unsafe extern "C" fn first(
         info: *mut libc::dl_phdr_info,

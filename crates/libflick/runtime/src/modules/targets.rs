@@ -1,11 +1,14 @@
-//! What an address is that NxP code jumps to outside its image.
+//! The meaning of an address outside its image that NxP code jumps to, and the plan of a call's
+//! signature: each thread remembers both.
 use std::arch::asm;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use flick_engine::CodeRegion;
 
-use crate::{modules, returns_twice};
+use super::signatures::{self, Plan};
+use crate::modules;
+use crate::os::{fatal, host_library};
 
 /// Meaning of a jump target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,7 @@ pub enum Target {
 }
 
 const SLOTS: usize = 64;
+const PLANS: usize = 32;
 
 /// Read and written by one instruction each: a signal handler that crosses may change any slot
 /// between two instructions of the code it interrupted.
@@ -76,6 +80,8 @@ pub struct TargetCache {
     generation: AtomicU64,
     /// The region that ran last, or null.
     region: AtomicPtr<CodeRegion>,
+    /// By the texts of signatures; `nxp` is the address of the plan.
+    plans: [Slot; PLANS],
 }
 
 impl TargetCache {
@@ -89,18 +95,21 @@ impl TargetCache {
             for n in 0..SLOTS {
                 (&raw mut (*place).slots[n]).write(Slot::EMPTY);
             }
+            for n in 0..PLANS {
+                (&raw mut (*place).plans[n]).write(Slot::EMPTY);
+            }
             (&raw mut (*place).generation).write(AtomicU64::new(0));
             (&raw mut (*place).region).write(AtomicPtr::new(ptr::null_mut()));
         }
     }
 
-    /// The region with NxP address `address`, which [`TargetCache::resolve`] has just given, or null
-    /// if its module is gone.
+    /// The region with NxP address `address`, which [`TargetCache::resolve`] has just given, or
+    /// null if its module is gone.
     #[inline]
     pub fn region(&self, address: u64) -> *const CodeRegion {
         let last = self.region.load(Ordering::Relaxed);
-        // SAFETY: `resolve` has dropped the region if any module came or went since; else its module
-        // is registered.
+        // SAFETY: `resolve` has dropped the region if any module came or went since; else its
+        // module is registered.
         if !last.is_null() && unsafe { (*last).contains(address) } {
             return last;
         }
@@ -123,16 +132,53 @@ impl TargetCache {
         self.resolve_slow(target)
     }
 
+    /// The plan of the signature at `text`.
+    ///
+    /// # Safety
+    /// `text` is a C string in a registered module.
+    #[inline]
+    pub unsafe fn plan(&mut self, text: *const u8) -> &'static Plan {
+        let slot = self.plans[index(text as u64) % PLANS].read();
+        if slot.target == text as u64
+            && self.generation.load(Ordering::Relaxed) == modules::generation()
+        {
+            // SAFETY: the address of a plan, which lives as long as the process.
+            return unsafe { &*(slot.nxp as *const Plan) };
+        }
+        // SAFETY: by contract.
+        unsafe { self.plan_slow(text) }
+    }
+
+    /// # Safety
+    /// As [`TargetCache::plan`].
     #[cold]
-    fn resolve_slow(&mut self, target: u64) -> Target {
+    unsafe fn plan_slow(&mut self, text: *const u8) -> &'static Plan {
+        self.forget_the_gone();
+        // SAFETY: by contract.
+        let plan = unsafe { signatures::plan(text) };
+        self.plans[index(text as u64) % PLANS].write(Slot {
+            target: text as u64,
+            nxp: ptr::from_ref(plan) as u64,
+        });
+        plan
+    }
+
+    /// Drops everything if modules have come or gone.
+    fn forget_the_gone(&mut self) {
         let generation = modules::generation();
         if self.generation.load(Ordering::Relaxed) != generation {
             self.slots
                 .iter_mut()
+                .chain(&mut self.plans)
                 .for_each(|slot| slot.write(Slot::EMPTY));
             self.region.store(ptr::null_mut(), Ordering::Relaxed);
             self.generation.store(generation, Ordering::Relaxed);
         }
+    }
+
+    #[cold]
+    fn resolve_slow(&mut self, target: u64) -> Target {
+        self.forget_the_gone();
         let (found, lasting) = classify(target);
         if lasting {
             let nxp = if let Target::Nxp(address) = found {
@@ -159,20 +205,38 @@ pub fn classify(target: u64) -> (Target, bool) {
     if modules::region_of(target).is_some() {
         return (Target::Nxp(target), true);
     }
-    // In a no-PIE program a function of a shared library has the address of the program's PLT entry.
-    // That may not be bound yet; and what looks like one may be a function of the program that ends
-    // in a call through a variable. So neither answer lasts.
+    // In a no-PIE program a function of a shared library has the address of the program's PLT
+    // entry. That may not be bound yet; and what looks like one may be a function of the program
+    // that ends in a call through a variable. So neither answer lasts.
     match modules::plt_slot(target) {
         None => {
-            returns_twice::refuse(target);
+            refuse_second_return(target);
             (Target::Host, true)
         }
         Some(leads_to) => {
-            returns_twice::refuse(leads_to);
+            refuse_second_return(leads_to);
             (
                 modules::nxp_code_of(leads_to).map_or(Target::Host, Target::Nxp),
                 false,
             )
         }
     }
+}
+
+/// Ends the program if `target`, which NxP code is about to call through a pointer, would return a
+/// second time to a crossing that has gone on. The compiler refuses the calls that it sees.
+fn refuse_second_return(target: u64) {
+    let Some(library) = host_library::get() else {
+        return;
+    };
+    let name = match target as usize {
+        target if target == library.vfork => "vfork",
+        target if target == library.getcontext => "getcontext",
+        _ => return,
+    };
+    fatal::exit(
+        "FLK0208",
+        &format!("NxP code calls {name} through a pointer, which returns twice"),
+        "call fork or posix_spawn instead of vfork; call the other in a host function",
+    );
 }

@@ -2,8 +2,8 @@
 
 use std::ffi::c_int;
 
-use crate::memory::region::last_errno;
-use crate::report::Text;
+use super::errno::last_errno;
+use super::text::Text;
 
 /// Exit status of a program that Flick could not start or had to stop.
 pub const STATUS: i32 = 125;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flick_translator::LEAST_STACK;
 
-use crate::thread;
+use crate::os::thread_pointer;
 
 /// Which stack an address is on, as far as it can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,8 @@ pub struct HostStack {
     low: usize,
     pub high: usize,
     main: bool,
-    /// Down to where calls of translated code may use it: handlers and libflick's own code need some.
+    /// Down to where calls of translated code may use it: handlers and libflick's own code need
+    /// some.
     pub limit: usize,
 }
 
@@ -34,7 +35,7 @@ static MAIN: AtomicUsize = AtomicUsize::new(0);
 /// be another.
 pub fn init() {
     if is_first_thread() {
-        MAIN.store(thread::pointer(), Ordering::Relaxed);
+        MAIN.store(thread_pointer::pointer(), Ordering::Relaxed);
     }
 }
 
@@ -47,7 +48,7 @@ pub fn is_first_thread() -> bool {
 impl HostStack {
     /// The calling thread's.
     pub fn current() -> Self {
-        let pointer = thread::pointer();
+        let pointer = thread_pointer::pointer();
         let main = match MAIN.load(Ordering::Relaxed) {
             // The first library with an image was opened by another thread.
             0 => is_first_thread(),
@@ -89,8 +90,8 @@ impl HostStack {
         }
     }
 
-    /// Down to where calls of translated code may use the stack that has a frame at `here`. Of a stack that
-    /// is not the thread's own nothing is known.
+    /// Down to where calls of translated code may use the stack that has a frame at `here`. Of a
+    /// stack that is not the thread's own nothing is known.
     pub fn limit_at(&self, here: usize) -> usize {
         const ELSEWHERE: usize = 3 << 10;
         if (self.low..self.high).contains(&here) {
@@ -100,8 +101,8 @@ impl HostStack {
         }
     }
 
-    /// Whether a frame of the calling thread is on its signal stack; one that lies within the thread's own is
-    /// taken for that.
+    /// Whether a frame of the calling thread is on its signal stack; one that lies within the
+    /// thread's own is taken for that.
     pub fn is_on_signal_stack(&self, frame: usize) -> bool {
         !(self.low..self.high).contains(&frame) && self.which(frame) == Which::Signal
     }

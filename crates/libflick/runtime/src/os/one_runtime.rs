@@ -1,12 +1,12 @@
-//! Exactly one runtime per process (`docs/decisions.md`, 12). The loader gives every module the same
-//! `libflick.so` by its name; a second copy can only come by a path of its own.
+//! Exactly one runtime per process (`docs/decisions.md`, 12). The loader gives every module the
+//! same `libflick.so` by its name; a second copy can only come by a path of its own.
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flick_abi::Note;
 use flick_abi::names::is_runtime;
 
-use crate::fatal;
+use crate::os::fatal;
 
 /// Ends the process if more than one `libflick.so` is loaded.
 pub fn check() {
@@ -44,8 +44,9 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, found: *mu
     0
 }
 
-/// Whether this runtime came into a namespace of its own, by `dlmopen`: the loader then gives it a C
-/// library of its own, too, whose keys of thread-specific data are those of the program's for other things.
+/// Whether this runtime came into a namespace of its own, by `dlmopen`: the loader then gives it a
+/// C library of its own, too, whose keys of thread-specific data are those of the program's for
+/// other things.
 pub fn in_own_namespace() -> bool {
     // SAFETY: plain query.
     let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
@@ -87,9 +88,9 @@ fn is_shared() -> bool {
 /// load: static ones that load libraries all the same.
 fn program_has_image() -> bool {
     const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
-    // SAFETY: the kernel passes address and number of the program headers of the main program, which
-    // stay mapped. Linkers put them right behind the ELF header; where the bytes before them are no such
-    // header, nothing else is read.
+    // SAFETY: the kernel passes address and number of the program headers of the main program,
+    // which stay mapped. Linkers put them right behind the ELF header; where the bytes before them
+    // are no such header, nothing else is read.
     unsafe {
         let headers = libc::getauxval(libc::AT_PHDR) as usize;
         let count = libc::getauxval(libc::AT_PHNUM) as usize;

@@ -2,10 +2,10 @@
 //! read that was not checked to be the thread's own.
 use flick_abi::layout::{Gate, UNWIND_BY_FP, UNWIND_UNKNOWN};
 
-use crate::activation::Activation;
-use crate::host_stack::Which;
-use crate::thread::Thread;
-use crate::{crossing, modules};
+use crate::modules;
+use crate::os::host_stack::Which;
+use crate::thread::activation::Activation;
+use crate::thread::{Thread, crossing_code};
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -41,8 +41,8 @@ pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnM
         if next.is_null() || thread.host_stack.which(next as usize) != Which::Own {
             return;
         }
-        // SAFETY: on this thread's stack, which is mapped, and deeper frames are alive; any bits are a
-        // valid activation.
+        // SAFETY: on this thread's stack, which is mapped, and deeper frames are alive; any bits
+        // are a valid activation.
         act = unsafe { &*next };
         if !modules::is_gate(act.gate) {
             return;
@@ -57,14 +57,14 @@ fn one(
     innermost: bool,
     visit: &mut impl FnMut(Step) -> bool,
 ) -> bool {
-    let x = &act.hart.x;
+    let x = &act.context.hart.x;
     let (mut sp, mut ra, mut fp) = (x[SP], x[RA], x[FP]);
     // All but the innermost wait for a host function.
     let mut pc = if innermost && !act.in_host() {
-        act.hart.pc
+        act.context.hart.pc
     } else {
         match ra {
-            ra if ra == crossing::return_address() => return true,
+            ra if ra == crossing_code::return_address() => return true,
             ra => ra.wrapping_sub(1),
         }
     };
@@ -98,7 +98,7 @@ fn one(
         let (Some(return_address), Some(saved_fp)) = (saved(row.ra, ra), saved(row.fp, fp)) else {
             return visit(Step::Lost);
         };
-        if return_address == crossing::return_address() {
+        if return_address == crossing_code::return_address() {
             return true;
         }
         // A frame that saves nothing and takes no stack can only be the innermost.
@@ -118,6 +118,7 @@ fn load(thread: &Thread, address: u64) -> Option<u64> {
     };
     let stack = low as u64..(top as u64).saturating_sub(7);
     (address.is_multiple_of(8) && stack.contains(&address))
-        // SAFETY: inside a stack of the thread's, which is mapped; what was never written reads as zero.
+        // SAFETY: inside a stack of the thread's, which is mapped; what was never written reads as
+        // zero.
         .then(|| unsafe { (address as *const u64).read_volatile() })
 }

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use flick_abi::layout::Module;
 use flick_engine::Hart;
 
-use crate::activation::{self, Activation};
 use crate::config::{self, Trigger};
-use crate::{crossing, report, translation};
+use crate::thread::activation::{self, Activation};
+use crate::thread::crossing_code;
+use crate::translation;
 
 /// A module in the list. Written under the lock of the modules' table.
 #[repr(C)]
@@ -45,7 +46,7 @@ pub struct Debugger {
     host_saved: AtomicU64,
 }
 
-const _: () = assert!(offset_of!(Activation, hart) == 0);
+const _: () = assert!(offset_of!(Activation, context) == 0);
 
 /// Found by name; never moves.
 #[unsafe(no_mangle)]
@@ -79,11 +80,11 @@ pub fn init() {
     set(&all.gate, activation::GATE as u64);
     set(&all.in_host, offset_of!(Hart, mark) as u64);
     set(&all.pc, offset_of!(Hart, pc) as u64);
-    set(&all.return_address, crossing::return_address());
-    for (field, value) in all.crossings.iter().zip(crossing::code()) {
+    set(&all.return_address, crossing_code::return_address());
+    for (field, value) in all.crossings.iter().zip(crossing_code::crossings()) {
         set(field, value);
     }
-    for (field, value) in all.engine.iter().zip(report::engine_code()) {
+    for (field, value) in all.engine.iter().zip(crossing_code::engine()) {
         set(field, value);
     }
     set(&all.host_saved, activation::SAVED as u64);

@@ -1,74 +1,28 @@
-//! What is said on stderr before a signal that NxP code caused ends the program: place and registers.
-//! Async-signal-safe.
-use std::ffi::{CStr, c_char, c_int};
+//! What is said on stderr before a signal that NxP code caused ends the program: place and
+//! registers. Async-signal-safe.
+use std::ffi::c_int;
 
 use flick_riscv::REGISTERS;
 
-use crate::activation::Activation;
-use crate::backtrace::{self, Step};
-use crate::fatal::write_stderr;
-use crate::memory::stack;
-use crate::thread::Thread;
-use crate::{crossing, modules, raise, translation};
+use crate::memory::nxp_stack;
+use crate::os::fatal::write_stderr;
+use crate::os::illegal;
+use crate::os::text::Text;
+use crate::reports::backtrace::{self, Step};
+use crate::thread::activation::Activation;
+use crate::thread::{Current, crossing_code};
+use crate::{modules, translation};
 
 const RA: usize = 1;
 
-/// A line buffer without allocation.
-pub struct Text {
-    bytes: [u8; 2048],
-    length: usize,
+/// Places in code, as a report shows them.
+trait Places {
+    fn place(&mut self, address: u64) -> &mut Self;
+    fn source(&mut self, place: &modules::CodePlace) -> &mut Self;
+    fn print(&mut self);
 }
 
-impl Text {
-    pub fn new() -> Self {
-        Self {
-            bytes: [0; 2048],
-            length: 0,
-        }
-    }
-
-    pub fn put(&mut self, text: &[u8]) -> &mut Self {
-        let room = &mut self.bytes[self.length..];
-        let n = text.len().min(room.len());
-        room[..n].copy_from_slice(&text[..n]);
-        self.length += n;
-        self
-    }
-
-    pub fn str(&mut self, text: &str) -> &mut Self {
-        self.put(text.as_bytes())
-    }
-
-    /// # Safety
-    /// `text` is a C string.
-    pub unsafe fn c_str(&mut self, text: *const c_char) -> &mut Self {
-        // SAFETY: by contract.
-        self.put(unsafe { CStr::from_ptr(text) }.to_bytes())
-    }
-
-    pub fn hex(&mut self, value: u64, digits: usize) -> &mut Self {
-        let significant = (64 - value.leading_zeros()).div_ceil(4).max(1) as usize;
-        for at in (0..significant.max(digits)).rev() {
-            let digit = (value >> (at * 4)) as usize & 15;
-            self.put(&b"0123456789abcdef"[digit..=digit]);
-        }
-        self
-    }
-
-    pub fn decimal(&mut self, value: u32) -> &mut Self {
-        let mut digits = [0; 10];
-        let (mut at, mut rest) = (digits.len(), value);
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        self.put(&digits[at..])
-    }
-
+impl Places for Text {
     /// `0x55… in function+0x12 (file.c:34)`, or just the address. The function is the one that the
     /// author wrote: an inlined one has no offset.
     fn place(&mut self, address: u64) -> &mut Self {
@@ -93,13 +47,9 @@ impl Text {
         self.str(":").decimal(place.line)
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
-
     fn print(&mut self) {
         write_stderr(self.bytes());
-        self.length = 0;
+        self.clear();
     }
 }
 
@@ -108,31 +58,28 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
     let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
     // SAFETY: faults have an address; for others it is not printed.
     let address = unsafe { info.si_addr() } as u64;
-    let thread = Thread::current_or_null();
-    // SAFETY: the thread's own state; its top activation is alive if it runs in the engine. Nothing
-    // goes on in translated code once this is said, so its registers may be in the hart.
+    // SAFETY: the thread's top activation is alive if it runs in the engine. Nothing goes on in
+    // translated code once this is said, so its registers may be in the hart.
     let act = unsafe {
-        let act = thread
-            .as_ref()
-            .and_then(|thread| thread.active.top().as_mut());
+        let act = Current::get().and_then(|thread| thread.active.top().as_mut());
         if let Some(act) = act {
             if let Some(state) = translation::state_at(context) {
-                act.hart = state;
+                act.context.hart = state;
             } else if let Some(entry) = translation::entered_at(pc) {
                 // Somebody has sent it. Where the function was called is not known.
-                act.hart.pc = entry;
-                act.hart.x[RA] = 0;
+                act.context.hart.pc = entry;
+                act.context.hart.x[RA] = 0;
             }
             Some(&*act)
         } else {
             None
         }
     };
-    if let (Some(act), true) = (act, raise::is_illegal(signal, context)) {
+    if let (Some(act), true) = (act, illegal::is_illegal(signal, context)) {
         return stopped(act, signal);
     }
     let mut text = Text::new();
-    if stack::guard_of(address as usize).is_some() {
+    if nxp_stack::guard_of(address as usize).is_some() {
         text.str("flick: error: [FLK0502] NxP stack overflow: access to 0x");
         text.hex(address, 0);
         finish(&mut text, act);
@@ -145,7 +92,7 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
                 .str(" in NxP code: access to 0x");
             text.hex(address, 0)
                 .str(" at ")
-                .place(act.hart.pc)
+                .place(act.context.hart.pc)
                 .str("\n");
             text.print();
             registers(&mut text, act, FAULT);
@@ -157,7 +104,7 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
                 .str(" in NxP code: call of 0x");
             text.hex(address, 0)
                 .str(", which is no code, from ")
-                .place(act.hart.x[RA])
+                .place(act.context.hart.x[RA])
                 .str("\n");
             text.print();
             registers(&mut text, act, FAULT);
@@ -174,12 +121,12 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
     }
 }
 
-/// Whether the code at the context's pc was called by NxP code. The pc is no code, so that nothing has been
-/// pushed since.
+/// Whether the code at the context's pc was called by NxP code. The pc is no code, so that nothing
+/// has been pushed since.
 fn called_by_crossing(context: &libc::ucontext_t) -> bool {
     let sp = context.uc_mcontext.gregs[libc::REG_RSP as usize] as *const u64;
     // SAFETY: the call has just stored its return address there.
-    crossing::is_host_call(unsafe { sp.read() })
+    crossing_code::is_host_call(unsafe { sp.read() })
 }
 
 /// Before the default action of a signal that NxP code raised by an instruction.
@@ -188,14 +135,17 @@ pub fn stopped(act: &Activation, signal: c_int) {
     text.str("flick: error: [FLK0501] ")
         .str(name(signal))
         .str(" in NxP code at ");
-    text.place(act.hart.pc).str("\n").print();
+    text.place(act.context.hart.pc).str("\n").print();
     registers(&mut text, act, FAULT);
 }
 
 fn finish(text: &mut Text, act: Option<&Activation>) {
     match act {
         Some(act) => {
-            text.str(" at ").place(act.hart.pc).str("\n").print();
+            text.str(" at ")
+                .place(act.context.hart.pc)
+                .str("\n")
+                .print();
             registers(text, act, OVERFLOW);
         }
         None => text.str(" before the first call\n").str(OVERFLOW).print(),
@@ -208,7 +158,7 @@ const OVERFLOW: &str = "  help: end the recursion, or raise the limit before the
      pthread_attr_setstacksize); see `flick explain FLK0502`\n";
 
 fn registers(text: &mut Text, act: &Activation, help: &str) {
-    text.str("  pc   ").hex(act.hart.pc, 16);
+    text.str("  pc   ").hex(act.context.hart.pc, 16);
     for (at, name) in REGISTERS.iter().enumerate().skip(1) {
         if at % 4 == 0 {
             text.str("\n");
@@ -216,7 +166,7 @@ fn registers(text: &mut Text, act: &Activation, help: &str) {
         text.str("  ")
             .str(name)
             .str(&"     "[..5 - name.len().max(1)])
-            .hex(act.hart.x[at], 16);
+            .hex(act.context.hart.x[at], 16);
     }
     text.str("\n").print();
     // An endless recursion says the same again and again.
@@ -227,15 +177,13 @@ fn registers(text: &mut Text, act: &Activation, help: &str) {
 
 /// The NxP's calls, innermost first: `#0 f at a.c:3 (inlined by)`, `#1 g+0x8 at a.c:9`.
 fn calls(text: &mut Text, act: &Activation, most: usize) {
-    let thread = Thread::current_or_null();
-    if thread.is_null() {
+    let Some(thread) = Current::get() else {
         return;
-    }
+    };
     text.str("  NxP calls, innermost first:\n");
     let mut number = 0;
     let mut steps = 0;
-    // SAFETY: the thread's own state.
-    backtrace::walk(unsafe { &*thread }, act, most, |step| {
+    backtrace::walk(&thread, act, most, |step| {
         steps += 1;
         match step {
             Step::Frame { pc } => modules::describe(pc, |place| {
@@ -289,21 +237,8 @@ fn name(signal: c_int) -> &'static str {
     }
 }
 
-unsafe extern "C" {
-    static __start_flick_engine: u8;
-    static __stop_flick_engine: u8;
-}
-
-/// Start and end of the engine's loop, which alone touches memory for NxP code.
-pub fn engine_code() -> [u64; 2] {
-    [
-        &raw const __start_flick_engine as u64,
-        &raw const __stop_flick_engine as u64,
-    ]
-}
-
 /// Whether a thread at `pc` executes NxP code.
 pub fn in_engine(pc: u64) -> bool {
-    let [start, end] = engine_code();
+    let [start, end] = crossing_code::engine();
     (start..end).contains(&pc) || translation::is_code(pc)
 }

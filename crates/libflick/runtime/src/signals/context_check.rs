@@ -1,11 +1,10 @@
-//! What a signal handler may make of the context in which NxP code faulted: the registers there are the
-//! engine's, and mean nothing that the program could know.
+//! What a signal handler may make of the context in which NxP code faulted: the registers there are
+//! the engine's, and mean nothing that the program could know.
 use std::ffi::CStr;
 
-use crate::fatal;
-use crate::raise;
-use crate::report;
-use crate::thread::Thread;
+use crate::os::{fatal, illegal};
+use crate::reports::fault_report;
+use crate::thread::Current;
 
 /// The general registers of a signal's context (ucontext(3), `REG_*`).
 type Registers = [libc::greg_t; 23];
@@ -31,11 +30,12 @@ const NAMES: [(libc::c_int, &str); 18] = [
     (libc::REG_EFL, "eflags"),
 ];
 
-/// Ends the program if a handler has changed registers and the engine would go on with them. A handler
-/// that sends the thread to another place of the host gives it the registers that it needs there.
+/// Ends the program if a handler has changed registers and the engine would go on with them. A
+/// handler that sends the thread to another place of the host gives it the registers that it needs
+/// there.
 pub fn check(before: &Registers, after: &Registers) {
     let pc = after[libc::REG_RIP as usize] as u64;
-    if before == after || !(report::in_engine(pc) || raise::is_illegal_at(pc)) {
+    if before == after || !(fault_report::in_engine(pc) || illegal::is_illegal_at(pc)) {
         return;
     }
     let differs = |&(at, _): &(libc::c_int, _)| before[at as usize] != after[at as usize];
@@ -46,12 +46,9 @@ pub fn check(before: &Registers, after: &Registers) {
 
 #[cold]
 fn refuse(register: &str) {
-    let thread = Thread::current_or_null();
-    // SAFETY: the thread's own state; the activation in which it faulted is alive, its gate the
-    // module's.
+    // SAFETY: the activation in which the thread faulted is alive, its gate the module's.
     let gate = unsafe {
-        thread
-            .as_ref()
+        Current::get()
             .and_then(|thread| thread.active.top().as_ref())
             .map(|act| CStr::from_ptr((*act.gate).name).to_string_lossy())
     };

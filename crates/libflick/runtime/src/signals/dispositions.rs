@@ -1,19 +1,16 @@
-//! SIGSEGV, SIGBUS and SIGILL: the fault that migrates (paper section III.B), the program's own handlers, and
-//! the end of the program.
+//! What the program wants of SIGSEGV, SIGBUS and SIGILL.
 //!
-//! Our handler stays installed; what the program installs through `sigaction` and its relatives is kept
-//! here and gets every signal that is not ours, with the kernel's own `siginfo` and context. The kernel
-//! is told the program's flags and mask, so that stack, mask and restart are as the program asked.
-//! Everything the handler does is async-signal-safe.
+//! The runtime's handler (`crossing/signal_handler.rs`) stays installed. The handlers that the
+//! program installs through `sigaction` and its relatives are kept here, and get every signal that
+//! is not the runtime's, with the kernel's own `siginfo` and context. The kernel gets the program's
+//! flags and mask, so that stack, mask and restart are as the program asked.
 use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::config::{self, Trigger};
-use crate::sync::change_mask;
-use crate::thread::Thread;
-use crate::{crossing, modules, raise, registers, report, stats};
+use crate::os::signal_mask::{self, change_mask};
 
 /// The signals whose dispositions we keep.
 const OURS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL];
@@ -78,13 +75,6 @@ fn to_program(mask: usize) -> usize {
     }
 }
 
-/// Every signal, as the kernel is told to block it. With the trigger `fault` a fork's handlers may cross while it is blocked.
-pub fn all() -> u64 {
-    let all = u64::MAX as usize;
-    let installed = INSTALLED.load(Ordering::Acquire) != 0;
-    (if installed { to_kernel(all) } else { all }) as u64
-}
-
 /// [`to_kernel`] on a signal set of the program. Does nothing before the first module.
 pub fn mask_to_kernel(set: &mut libc::sigset_t) {
     translate(set, to_kernel);
@@ -103,8 +93,15 @@ fn translate(set: &mut libc::sigset_t, f: impl Fn(usize) -> usize) {
     }
 }
 
-/// Installs our handlers. What was there before is the program's.
-pub fn init() {
+/// The function that the kernel calls.
+static HANDLER: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
+
+/// A signal handler with all that the kernel gives.
+pub type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// Installs `handler` for our signals. What was there before is the program's.
+pub fn init(handler: Handler) {
+    HANDLER.store(handler as *const () as usize, Ordering::Relaxed);
     for (at, &signal) in OURS.iter().enumerate() {
         let before = kernel_action(signal, None);
         if let Some(before) = before {
@@ -175,7 +172,7 @@ fn install(at: usize) {
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
         flags |= libc::SA_ONSTACK as usize;
     } else {
-        // SA_RESETHAND is done by `deliver`.
+        // SA_RESETHAND is done by `reset_once`.
         flags |= wanted & !(libc::SA_RESETHAND as u32 as usize);
         mask = user.mask.load(Ordering::Relaxed);
     }
@@ -190,12 +187,14 @@ fn install(at: usize) {
     kernel_action(
         OURS[at],
         Some(KernelAction {
-            handler: handler_entry as *const () as usize,
+            handler: HANDLER.load(Ordering::Relaxed),
             flags,
             restorer: restorer_address(),
             mask,
         }),
     );
+    // With the trigger `fault` a fork's handlers may cross while every signal is blocked.
+    signal_mask::set_all(to_kernel(u64::MAX as usize) as u64);
     INSTALLED.store(1, Ordering::Release);
 }
 
@@ -214,9 +213,9 @@ fn kernel_action(signal: c_int, new: Option<KernelAction>) -> Option<KernelActio
     (result == 0).then_some(old)
 }
 
-/// Behind its first byte, this returns from a signal handler. Without unwind information and with just
-/// these instructions: unwinders know a signal frame by them. They look first for a function in front of
-/// the return address, and must find none there: hence that byte.
+/// Behind its first byte, this returns from a signal handler. Without unwind information and with
+/// just these instructions: unwinders know a signal frame by them. They look first for a function
+/// in front of the return address, and must find none there: hence that byte.
 #[unsafe(naked)]
 unsafe extern "C" fn restorer() {
     naked_asm!("nop", "mov rax, {number}", "syscall", number = const libc::SYS_rt_sigreturn)
@@ -227,111 +226,25 @@ fn restorer_address() -> usize {
     restorer as *const () as usize + NOP
 }
 
-unsafe extern "C" fn handler_entry(
-    signal: c_int,
-    info: *mut libc::siginfo_t,
-    context: *mut c_void,
-) {
-    // SAFETY: the kernel passes valid records; errno is this thread's.
-    unsafe {
-        let errno = *libc::__errno_location();
-        let context = context.cast::<libc::ucontext_t>();
-        if raise::is_illegal(signal, &*context) {
-            let pc = (*(*Thread::current_or_null()).active.top()).hart.pc;
-            raise::describe_illegal(&mut *info, pc);
-            if deliver(signal, info, context) {
-                raise::resume(&mut *context);
-            }
-        } else if !migrate(signal, &*info, &mut *context) {
-            deliver(signal, info, context);
-        }
-        *libc::__errno_location() = errno;
-    }
+/// The handler that the program has for a signal of ours, or `SIG_DFL` or `SIG_IGN`.
+/// Async-signal-safe.
+pub fn handler_of(signal: c_int) -> Option<usize> {
+    index(signal).map(|at| USER[at].handler.load(Ordering::Acquire))
 }
 
-/// Whether the signal came by a fault and not by kill(2) and the like.
-fn synchronous(info: &libc::siginfo_t) -> bool {
-    info.si_code > 0
-}
-
-/// A host fetch from an image, at the entry of a function that has a gate: goes on in the crossing, as
-/// if the gate had been called. The error code is not asked (under valgrind it is 0).
-fn migrate(signal: c_int, info: &libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
-    let registers = &mut context.uc_mcontext.gregs;
-    let pc = registers[libc::REG_RIP as usize] as u64;
-    // SAFETY: a synchronous SIGSEGV has an address.
-    let at_pc =
-        signal == libc::SIGSEGV && synchronous(info) && unsafe { info.si_addr() } as u64 == pc;
-    if !at_pc {
-        return false;
-    }
-    let Some(gate) = modules::gate_of_image(pc) else {
-        return false;
-    };
-    stats::fault();
-    registers[libc::REG_R11 as usize] = gate as i64;
-    // SAFETY: the gate of a module that is registered.
-    registers[libc::REG_RIP as usize] = crossing::entrance(unsafe { &*gate }) as i64;
-    true
-}
-
-/// Not ours: what the program asked for, or the end with a report. Returns whether the program goes
-/// on.
-///
-/// # Safety
-/// The records are those of a signal being handled.
-unsafe fn deliver(
-    signal: c_int,
-    info: *mut libc::siginfo_t,
-    context: *mut libc::ucontext_t,
-) -> bool {
-    let Some(at) = index(signal) else { return true };
+/// Before the program's handler runs: one with SA_RESETHAND runs once. Async-signal-safe.
+pub fn reset_once(signal: c_int) {
+    let Some(at) = index(signal) else { return };
     let user = &USER[at];
-    let handler = user.handler.load(Ordering::Acquire);
-    // SAFETY: by contract; `handler` is a function that the program installed for this.
-    unsafe {
-        if handler == libc::SIG_IGN && !synchronous(&*info) {
-            return true;
-        }
-        // A fault whose signal is blocked ends the process. The kernel sees to it, unless the
-        // program's mask has only our stand-in.
-        let mask = (&raw const (*context).uc_sigmask).cast::<usize>().read();
-        let blocked = signal == libc::SIGSEGV
-            && config::get().trigger == Trigger::Fault
-            && mask & STAND_IN != 0;
-        if handler == libc::SIG_DFL || handler == libc::SIG_IGN || blocked {
-            report::fault(signal, &*info, &*context);
-            end_by(signal, info);
-            return false;
-        }
-        if user.flags.load(Ordering::Relaxed) & libc::SA_RESETHAND as u32 as usize != 0 {
-            user.handler.store(libc::SIG_DFL, Ordering::Release);
-            install(at);
-        }
-        let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
-            std::mem::transmute(handler);
-        let before = (*context).uc_mcontext.gregs;
-        handler(signal, info, context.cast());
-        let pc = before[libc::REG_RIP as usize] as u64;
-        if report::in_engine(pc) || raise::is_illegal_at(pc) {
-            registers::check(&before, &(*context).uc_mcontext.gregs);
-        }
+    if user.flags.load(Ordering::Relaxed) & libc::SA_RESETHAND as u32 as usize != 0 {
+        user.handler.store(libc::SIG_DFL, Ordering::Release);
+        install(at);
     }
-    true
 }
 
-/// Lets the signal's default action end the process: a fault happens again when the handler returns,
-/// any other signal is sent again.
-///
-/// # Safety
-/// `info` is the signal's.
-unsafe fn end_by(signal: c_int, info: *mut libc::siginfo_t) {
-    set_default(signal);
-    // SAFETY: by contract.
-    if !synchronous(unsafe { &*info }) {
-        // SAFETY: as above.
-        unsafe { send_to_self(signal, info) };
-    }
+/// Whether the kernel's `mask` has the signal that stands in for a blocked SIGSEGV.
+pub fn is_stood_in(mask: usize) -> bool {
+    config::get().trigger == Trigger::Fault && mask & STAND_IN != 0
 }
 
 /// Lets `signal` have its default action from here on.

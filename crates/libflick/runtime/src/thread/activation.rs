@@ -6,12 +6,16 @@ use core::mem::{offset_of, size_of};
 
 use flick_abi::layout::Gate;
 use flick_engine::Hart;
+use flick_translator::Context;
 
-/// Written by assembly (arguments and results) and by [`crate::step`]; never zeroed as a whole.
+use crate::modules::signatures::Plan;
+
+/// Written by assembly (arguments and results) and by [`crate::crossing::step`]; never zeroed as a
+/// whole.
 #[repr(C, align(16))]
 pub struct Activation {
-    /// Registers of the NxP.
-    pub hart: Hart,
+    /// Registers of the NxP, and what translated code has beside them.
+    pub context: Context,
     /// The gate that was called.
     pub gate: *const Gate,
     /// Host registers, in the order of the System V calling convention: the arguments of the call
@@ -23,8 +27,9 @@ pub struct Activation {
     pub results: Results,
     /// The host call that is due.
     pub call: HostCall,
-    /// Of a call by signature: what a result is that is not in the registers as they stand: [`VECTOR_RESULT`], or the address
-    /// of its memory (`sret`), which the host's first result register then holds. Else 0.
+    /// Of a call by signature: what a result is that is not in the registers as they stand:
+    /// [`VECTOR_RESULT`], or the address of its memory (`sret`), which the host's first result
+    /// register then holds. Else 0.
     pub result: u64,
     /// Set when an unwinder is about to go on in NxP code.
     pub landing: Landing,
@@ -55,26 +60,26 @@ pub struct Results {
 pub struct HostCall {
     pub target: u64,
     /// Bytes of stack arguments, a multiple of 16, and what the stack pointer is aligned with. As
-    /// [`Next::CallHostInFull`](crate::crossing::Next) wants them.
+    /// [`Next::CallHostInFull`](crate::crossing::next::Next) wants them.
     pub stack_size: u64,
     pub stack_mask: u64,
     /// For `al`: an upper bound of the vector registers used, 0 to 8.
     pub vector_registers: u64,
-    /// Signature of the call, or null.
-    pub signature: *const u8,
-    /// The stack pointer of the translated code that calls and waits for the return; 0: the NxP goes on by
-    /// way of [`crate::step`].
+    /// The plan of the call's signature, or null.
+    pub signature: *const Plan,
+    /// The stack pointer of the translated code that calls and waits for the return; 0: the NxP
+    /// goes on by way of [`crate::crossing::step`].
     pub waits: u64,
 }
 
 impl Activation {
     /// Whether the thread is in host code called by this activation, or in NxP code.
     pub fn in_host(&self) -> bool {
-        self.hart.mark == IN_HOST
+        self.context.hart.mark == IN_HOST
     }
 
     pub fn set_in_host(&mut self, is: bool) {
-        self.hart.mark = if is { IN_HOST } else { 0 };
+        self.context.hart.mark = if is { IN_HOST } else { 0 };
     }
 
     /// Distance from the activation to the first stack argument of the call that made it.
@@ -96,10 +101,10 @@ pub const GATE: usize = offset_of!(Activation, gate);
 pub const INT_ARGS: usize = offset_of!(Activation, int_args);
 pub const FLOAT_ARGS: usize = offset_of!(Activation, float_args);
 /// The NxP's first argument and result registers.
-pub const A0: usize = offset_of!(Activation, hart) + offset_of!(Hart, x) + 8 * 10;
-pub const FA0: usize = offset_of!(Activation, hart) + offset_of!(Hart, f) + 8 * 10;
+pub const A0: usize = offset_of!(Activation, context) + offset_of!(Hart, x) + 8 * 10;
+pub const FA0: usize = offset_of!(Activation, context) + offset_of!(Hart, f) + 8 * 10;
 /// What the caller of the crossing has in rbx, r12, r13, r14 and r15.
-pub const SAVED: usize = offset_of!(Activation, hart) + offset_of!(Hart, host_saved);
+pub const SAVED: usize = offset_of!(Activation, context) + offset_of!(Context, host_saved);
 pub const RESULTS: usize = offset_of!(Activation, results);
 pub const CALL_TARGET: usize = offset_of!(Activation, call) + offset_of!(HostCall, target);
 pub const CALL_STACK_SIZE: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_size);
@@ -113,7 +118,8 @@ pub const fn saved_from_frame_pointer(n: usize) -> [u8; 2] {
     from_frame_pointer(SAVED + 8 * n)
 }
 
-/// Where the `n`th register of [`SAVED`] is, from the end of the crossing's frame (its caller's rsp).
+/// Where the `n`th register of [`SAVED`] is, from the end of the crossing's frame (its caller's
+/// rsp).
 pub const fn saved_from_end(n: usize) -> i32 {
     (SAVED + 8 * n) as i32 - (SIZE + FRAME_HEAD) as i32
 }
@@ -128,11 +134,11 @@ pub const CALL_VECTORS: usize =
 
 /// Register `x[number]`.
 pub const fn x(number: usize) -> usize {
-    offset_of!(Activation, hart) + offset_of!(Hart, x) + 8 * number
+    offset_of!(Activation, context) + offset_of!(Hart, x) + 8 * number
 }
 
-/// Distance of what is at `offset` from the crossing's rbp, as a signed LEB128 number (DWARF 5, 7.6)
-/// of two bytes.
+/// Distance of what is at `offset` from the crossing's rbp, as a signed LEB128 number (DWARF 5,
+/// 7.6) of two bytes.
 const fn from_frame_pointer(offset: usize) -> [u8; 2] {
     let distance = offset as i32 - SIZE as i32;
     assert!(distance >= -(1 << 13) && distance < 1 << 13);

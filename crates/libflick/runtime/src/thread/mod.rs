@@ -1,25 +1,33 @@
 //! Per-thread state, made at a thread's first crossing and returned when the thread ends.
+pub(crate) mod activation;
+pub(crate) mod activations;
+pub(crate) mod crossing_code;
+
 use std::arch::asm;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::mem::offset_of;
-use std::ptr;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
+use flick_engine::CodeRegion;
 use flick_translator::LEAST_STACK;
 
-use crate::active::ActivationStack;
-use crate::fatal;
-use crate::host_stack::{self, HostStack};
-use crate::lookup::TargetCache;
-use crate::memory::stack::{self, Stack};
-use crate::sync::BlockedSignals;
+use crate::memory::nxp_stack::{self, Stack};
+use crate::modules::signatures::Plan;
+use crate::modules::targets::{Target, TargetCache};
+use crate::os::fatal;
+use crate::os::host_stack::{self, HostStack};
+use crate::os::signal_mask::BlockedSignals;
+use crate::thread::activations::ActivationStack;
 
 #[repr(C)]
 pub struct Thread {
     // What each crossing looks at is near the start.
     pub active: ActivationStack,
-    /// The least stack pointer at which [`crate::straight`] calls translated code; all ones if `frm` is not 0.
+    /// The least stack pointer at which [`crate::crossing::fast_path`] calls translated code; all
+    /// ones if `frm` is not 0.
     pub least: usize,
     /// Where the stack starts; above it is this record.
     pub stack_top: usize,
@@ -28,30 +36,111 @@ pub struct Thread {
     stack: Stack,
     frm: u16,
     /// Its end is known to the heap ([`crate::memory`]), which need not ask again.
-    pub will_leave_heap: bool,
+    will_leave_heap: bool,
     /// Where handlers run after an overflow of `stack`, from the first one on.
     spare: Option<Stack>,
-    pub targets: TargetCache,
+    targets: TargetCache,
 }
 
-impl Thread {
-    /// The calling thread's state, made if this is its first crossing.
+/// The calling thread's state. A handle stays in its thread, whose state lives until the thread's
+/// last destructors, in which nothing of the crossing is on the stack any more. So the state is
+/// there as long as the handle. Async-signal-safe: a handler of the thread may change the state
+/// between two calls.
+#[derive(Clone, Copy)]
+pub struct Current(NonNull<Thread>);
+
+impl Current {
+    /// `None` before the thread's first crossing.
     #[inline]
-    pub fn current() -> *mut Thread {
-        let thread = Self::current_or_null();
-        if thread.is_null() { create() } else { thread }
+    pub fn get() -> Option<Self> {
+        NonNull::new(pointer()).map(Self)
     }
 
-    /// Async-signal-safe.
+    /// Made if this is the thread's first crossing.
     #[inline]
-    pub fn current_or_null() -> *mut Thread {
-        // SAFETY: the slot is this thread's own.
-        unsafe { *slot().cast::<*mut Thread>() }
+    pub fn get_or_make() -> Self {
+        Self::get().unwrap_or_else(create)
     }
+
+    /// The same for the crossing, which asks often.
+    ///
+    /// # Safety
+    /// The thread has crossed: it has an activation.
+    #[inline]
+    pub unsafe fn crossed() -> Self {
+        // SAFETY: by contract the state has been made.
+        Self(unsafe { NonNull::new_unchecked(pointer()) })
+    }
+
+    /// Tells the thread from others that live.
+    pub fn number(self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
+    /// How many activations the calling thread has.
+    pub fn depth() -> usize {
+        Self::get().map_or(0, |thread| thread.active.depth())
+    }
+
+    /// See [`Thread::frm`].
+    #[inline]
+    pub fn set_frm(mut self, frm: u16) {
+        // SAFETY: the thread's own state, of which nobody has a reference over this call.
+        unsafe { self.0.as_mut() }.set_frm(frm);
+    }
+
+    /// See [`TargetCache::resolve`].
+    #[inline]
+    pub fn resolve(mut self, target: u64) -> Target {
+        // SAFETY: as above; the slots of the cache bear handlers.
+        unsafe { self.0.as_mut() }.targets.resolve(target)
+    }
+
+    /// See [`TargetCache::plan`].
+    ///
+    /// # Safety
+    /// As for that.
+    #[inline]
+    pub unsafe fn plan(mut self, text: *const u8) -> &'static Plan {
+        // SAFETY: as above; else by contract.
+        unsafe { self.0.as_mut().targets.plan(text) }
+    }
+
+    /// Where a handler starts after an overflow of the NxP stack, whose frames stay as they are;
+    /// `None` if there is no room for such a stack.
+    #[cold]
+    pub fn spare_top(mut self) -> Option<u64> {
+        // SAFETY: as above.
+        unsafe { self.0.as_mut() }.spare_top()
+    }
+
+    /// The heap knows of the thread's end.
+    pub fn leaves_heap(mut self) {
+        // SAFETY: as above.
+        unsafe { self.0.as_mut() }.will_leave_heap = true;
+    }
+}
+
+impl Deref for Current {
+    type Target = Thread;
+
+    #[inline]
+    fn deref(&self) -> &Thread {
+        // SAFETY: the state lives as long as the handle.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+/// The calling thread's state, or null.
+#[inline]
+fn pointer() -> *mut Thread {
+    // SAFETY: the slot is this thread's own.
+    unsafe { *slot().cast::<*mut Thread>() }
 }
 
 std::arch::global_asm!(
-    // Initial-exec thread-local storage: found without a call. Rust has no stable way to ask for it.
+    // Initial-exec thread-local storage: found without a call. Rust has no stable way to ask for
+    // it.
     ".pushsection .tbss.flick_thread,\"awT\",@nobits",
     ".globl __flick_thread",
     ".hidden __flick_thread",
@@ -73,7 +162,7 @@ impl Thread {
         self.frm
     }
 
-    pub fn set_frm(&mut self, frm: u16) {
+    fn set_frm(&mut self, frm: u16) {
         if self.frm != frm {
             self.frm = frm;
             self.least = match frm {
@@ -81,6 +170,18 @@ impl Thread {
                 _ => usize::MAX,
             };
         }
+    }
+
+    /// Whether the heap knows of the thread's end.
+    #[inline]
+    pub fn will_leave_heap(&self) -> bool {
+        self.will_leave_heap
+    }
+
+    /// See [`TargetCache::region`].
+    #[inline]
+    pub fn region(&self, address: u64) -> *const CodeRegion {
+        self.targets.region(address)
     }
 
     /// Lowest address of the NxP stack.
@@ -92,7 +193,7 @@ impl Thread {
     /// `sp` lies in the guard of the NxP stack: what called has overflown it.
     #[cold]
     pub fn has_overflown(&self, sp: u64) -> bool {
-        stack::guard_of(sp as usize).is_some_and(|(low, _)| low == self.stack.lo)
+        nxp_stack::guard_of(sp as usize).is_some_and(|(low, _)| low == self.stack.lo)
     }
 
     /// The spare stack, if `sp` is a stack pointer there.
@@ -101,25 +202,13 @@ impl Thread {
         self.spare.as_ref().filter(has)
     }
 
-    /// Where a handler starts after an overflow of the NxP stack, whose frames stay as they are; `None`
-    /// if there is no room for such a stack. Async-signal-safe.
-    #[cold]
-    pub fn spare_top(&mut self) -> Option<u64> {
+    fn spare_top(&mut self) -> Option<u64> {
         if self.spare.is_none() {
             let _blocked = BlockedSignals::new();
-            self.spare = stack::acquire_spare();
+            self.spare = nxp_stack::acquire_spare();
         }
         self.spare.as_ref().map(|spare| spare.hi as u64)
     }
-}
-
-/// The calling thread's pointer: the address of its block, by which it is known. Async-signal-safe.
-#[inline]
-pub fn pointer() -> usize {
-    let pointer;
-    // SAFETY: the first word of the thread's block is its own address (x86-64 ELF TLS ABI, variant II).
-    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, pure, readonly)) };
-    pointer
 }
 
 #[inline]
@@ -140,16 +229,16 @@ fn slot() -> *mut UnsafeCell<*mut Thread> {
 
 /// Async-signal-safe: a thread's first crossing may be in a signal handler.
 #[cold]
-fn create() -> *mut Thread {
+fn create() -> Current {
     let _blocked = BlockedSignals::new();
     let host_stack = HostStack::current();
-    let size = stack::size_for(host_stack.size());
+    let size = nxp_stack::size_for(host_stack.size());
     // A mapping of its own could land where the program has just unmapped something. So the state
     // lies above the NxP stack, in the region; address space is taken, memory only as it is used.
     let deepest = host_stack.size().unwrap_or(size).clamp(size, 1 << 30);
     let table = ActivationStack::size_for(deepest);
     let state = (size_of::<Thread>().next_multiple_of(16) + table).next_multiple_of(4096);
-    let Some(stack) = stack::acquire(size + state) else {
+    let Some(stack) = nxp_stack::acquire(size + state) else {
         fatal::exit(
             "FLK0503",
             &format!("no room in NxP-local memory for a thread's stack of {size} bytes"),
@@ -174,7 +263,8 @@ fn create() -> *mut Thread {
         *slot().cast::<*mut Thread>() = thread;
         libc::pthread_setspecific(key(), thread.cast());
     }
-    thread
+    // SAFETY: the address of the memory above.
+    Current(unsafe { NonNull::new_unchecked(thread) })
 }
 
 fn key() -> libc::pthread_key_t {
@@ -193,8 +283,8 @@ fn key() -> libc::pthread_key_t {
     })
 }
 
-/// Makes the key while the process is still young: programs may use up all keys later, and setting a
-/// late key allocates.
+/// Makes the key while the process is still young: programs may use up all keys later, and setting
+/// a late key allocates.
 pub fn init() {
     key();
     host_stack::init();
@@ -208,8 +298,8 @@ unsafe extern "C" fn destroy(thread: *mut c_void) {
         *slot().cast::<*mut Thread>() = ptr::null_mut();
         let Thread { stack, spare, .. } = thread.cast::<Thread>().read();
         if let Some(spare) = spare {
-            stack::release(spare);
+            nxp_stack::release(spare);
         }
-        stack::release(stack);
+        nxp_stack::release(stack);
     }
 }

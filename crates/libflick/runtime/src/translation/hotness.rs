@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use crate::config::{self, Engine};
 use crate::modules;
 
-/// How often execution arrives at an address before what begins there is translated: to translate takes
-/// about as long as to interpret the same a hundred times.
+/// How often execution arrives at an address before what begins there is translated: to translate
+/// takes about as long as to interpret the same a hundred times.
 const WARM: u8 = 50;
 
 const COUNT: usize = 1 << 14;

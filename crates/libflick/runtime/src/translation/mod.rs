@@ -1,31 +1,28 @@
 //! The engine's translator in a process: one for all threads and modules.
 //!
-//! Translated code, and the tables that lead to it, are read without a lock. Who finds no translation takes
-//! the lock ([`lock`]) and translates, on a stack of the translator's own with memory of its own: a thread's
-//! first call of a function may be in a handler that interrupted `malloc`, on a small signal stack.
-mod alloc;
-mod heat;
-mod lock;
+//! Translated code, and the tables that lead to it, are read without a lock. Who finds no
+//! translation takes the lock ([`OwnedLock`]) and translates, on a stack of the translator's own
+//! with memory of its own: a thread's first call of a function may be in a handler that interrupted
+//! `malloc`, on a small signal stack.
+mod hotness;
 mod perf;
 mod place;
 mod program;
-mod stack;
+mod translator_stack;
 
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use flick_engine::Hart;
-use flick_translator::{HostRegisters, StateTable, Target, Targets, Translator, Usage};
+use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, Usage};
 
 use crate::config::{self, Engine};
-use crate::thread::Thread;
-use crate::{crossing, fatal, lookup, modules, stats, step, straight};
-use lock::OwnedLock;
-
-pub use alloc::{
-    Allocator, after_fork as allocator_after_fork, before_fork as allocator_before_fork,
-};
+use crate::locks::try_lock::OwnedLock;
+use crate::memory::own_heaps;
+use crate::modules::{self, targets};
+use crate::os::fatal;
+use crate::thread::{Current, crossing_code};
 
 static TRANSLATOR: OwnedLock<Option<Translator>> = OwnedLock::new(None);
 pub(crate) static TARGETS: AtomicPtr<Targets> = AtomicPtr::new(ptr::null_mut());
@@ -38,7 +35,8 @@ pub fn enabled() -> bool {
     !TARGETS.load(Ordering::Relaxed).is_null()
 }
 
-/// Makes the translator, if this process is to have one and can. Call once, before any module's code runs.
+/// Makes the translator, if this process is to have one and can. Call once, before any module's
+/// code runs.
 pub fn init() {
     let engine = config::get().engine;
     if engine == Engine::Interpret {
@@ -59,11 +57,12 @@ pub fn init() {
 
 fn make() -> Result<(), String> {
     let unable = |error: std::io::Error| format!("no memory for translated code: {error}");
-    stack::init().map_err(unable)?;
-    alloc::init().map_err(unable)?;
+    translator_stack::init().map_err(unable)?;
+    own_heaps::init().map_err(unable)?;
+    let counted = crossing_code::counted();
     // SAFETY: this is the process's only translator, which is made once.
-    let translator = unsafe { Translator::within(place::pages(), stats::enabled(), entry_for) }
-        .map_err(unable)?;
+    let translator =
+        unsafe { Translator::within(place::pages(), counted, entry_for) }.map_err(unable)?;
     let (start, end) = translator.range();
     CODE_RANGE[0].store(start, Ordering::Relaxed);
     CODE_RANGE[1].store(end, Ordering::Relaxed);
@@ -101,31 +100,51 @@ pub fn states() -> u64 {
 /// Translated code for a call of `target` (see [`flick_translator::Lookup`]).
 ///
 /// # Safety
-/// Called by the engine, which runs `hart`.
-pub unsafe extern "C" fn entry_for(hart: *mut Hart, target: u64) -> u64 {
-    if target == crossing::xcall_address() {
+/// Called by the engine, which runs the hart of `context`.
+pub unsafe extern "C" fn entry_for(context: *mut Context, target: u64) -> u64 {
+    if target == crossing_code::xcall_address() {
         // SAFETY: by contract; NxP code calls by a signature.
-        return match unsafe { step::nxp_by_signature(&(*hart).x) } {
+        return match unsafe { nxp_by_signature(&(*context).hart.x) } {
             Some(address) => {
                 // SAFETY: by contract.
-                unsafe { (*hart).pc = address };
+                unsafe { (*context).hart.pc = address };
                 entry(address)
             }
-            None => straight::call_by_signature(),
+            None => crossing_code::call_by_signature(),
         };
     }
     entry(target)
 }
 
-/// The same for what the interpreter has arrived at, if it is worth a translation. What translated code calls
-/// always is: to interpret that would cut its callers off.
+const T1: usize = 6;
+const T2: usize = 7;
+
+/// Where NxP code calls by a signature if that is NxP code, too, which finds its arguments where
+/// the caller has put them.
+///
+/// # Safety
+/// `x` are the registers of NxP code that has jumped to `__flick_xcall` in this thread.
+unsafe fn nxp_by_signature(x: &[u64; 32]) -> Option<u64> {
+    // SAFETY: by contract, t1 is the signature.
+    unsafe {
+        let thread = Current::crossed();
+        let targets::Target::Nxp(address) = thread.resolve(x[T2]) else {
+            return None;
+        };
+        let plan = thread.plan(x[T1] as *const u8);
+        (!plan.has_variadic_arguments).then_some(address)
+    }
+}
+
+/// The same for what the interpreter has arrived at, if it is worth a translation. What translated
+/// code calls always is: to interpret that would cut its callers off.
 ///
 /// # Safety
 /// As [`entry_for`].
-pub unsafe extern "C" fn entry_if_hot(_hart: *mut Hart, target: u64) -> u64 {
+pub unsafe extern "C" fn entry_if_hot(_context: *mut Context, target: u64) -> u64 {
     match known(target) {
         Some(known) => known,
-        None if heat::is_hot(target) => translate(target),
+        None if hotness::is_hot(target) => translate(target),
         None => 0,
     }
 }
@@ -134,14 +153,12 @@ fn entry(target: u64) -> u64 {
     known(target).unwrap_or_else(|| translate(target))
 }
 
-/// Whether the calling thread handles a signal on a stack for that. Asks the kernel only where the thread is
-/// not on its own stack: a program may have forbidden itself that system call.
+/// Whether the calling thread handles a signal on a stack for that. Asks the kernel only where the
+/// thread is not on its own stack: a program may have forbidden itself that system call.
 fn on_signal_stack() -> bool {
     let here = 0_u8;
     let frame = &raw const here as usize;
-    let thread = Thread::current_or_null();
-    // SAFETY: the thread's own state.
-    !thread.is_null() && unsafe { (*thread).host_stack.is_on_signal_stack(frame) }
+    Current::get().is_some_and(|thread| thread.host_stack.is_on_signal_stack(frame))
 }
 
 /// What translated code finds for a target by itself. [`enabled`] holds.
@@ -152,35 +169,35 @@ fn known(target: u64) -> Option<u64> {
 
 #[cold]
 fn translate(target: u64) -> u64 {
-    let (meaning, lasting) = lookup::classify(target);
+    let (meaning, lasting) = targets::classify(target);
     if !lasting {
         // It is asked for at every call, so without the lock if need be.
         match meaning {
-            lookup::Target::Nxp(address) => {
+            targets::Target::Nxp(address) => {
                 if let Some(known) = known(address) {
                     return known;
                 }
             }
-            lookup::Target::Host => return straight::host_call(),
+            targets::Target::Host => return crossing_code::host_call(),
         }
     }
-    // Seen from the translator's stack the kernel takes a signal stack for unused: the next handler would
-    // begin at its upper end, over the frames of this one.
+    // Seen from the translator's stack the kernel takes a signal stack for unused: the next handler
+    // would begin at its upper end, over the frames of this one.
     if on_signal_stack() {
         return 0;
     }
     let entry = TRANSLATOR.try_with(|translator| {
         let translator = translator.as_mut()?;
-        let lookup::Target::Nxp(address) = meaning else {
-            let call = straight::host_call();
+        let targets::Target::Nxp(address) = meaning else {
+            let call = crossing_code::host_call();
             translator.remember(target, call);
             return Some(call);
         };
-        stack::on_own(|| {
-            alloc::with(|| {
+        translator_stack::on_own(|| {
+            own_heaps::with(|| {
                 let known = translator.usage().translations;
                 let entry = translator.entry(&program::Process, address)?;
-                tell_gate(address, entry);
+                record_in_gate(address, entry);
                 if translator.usage().translations != known
                     && let Some((guest, host)) = translator.states().translation_at(entry)
                 {
@@ -197,9 +214,9 @@ fn translate(target: u64) -> u64 {
     entry.flatten().unwrap_or(0)
 }
 
-/// The gate of the function at `address` leads straight to its translation.
-fn tell_gate(address: u64, entry: u64) {
-    let gate = modules::gate_of_image(address).filter(|_| !crossing::counted());
+/// The gate of the function at `address` leads to its translation from now on.
+fn record_in_gate(address: u64, entry: u64) {
+    let gate = modules::gate_of_image(address).filter(|_| !crossing_code::counted());
     if let Some(gate) = gate {
         // SAFETY: a gate of a registered module, whose code is about to run.
         unsafe { (*gate).calls.store(entry, Ordering::Release) };
@@ -216,8 +233,8 @@ pub fn entered_at(pc: u64) -> Option<u64> {
     states.translation_at(pc).map(|(guest, _)| guest)
 }
 
-/// The registers of NxP code whose translation faulted in a context; `None`: it was not translated code.
-/// Async-signal-safe.
+/// The registers of NxP code whose translation faulted in a context; `None`: it was not translated
+/// code. Async-signal-safe.
 ///
 /// # Safety
 /// The context is that of a signal being handled in this thread.
@@ -232,11 +249,11 @@ pub unsafe fn state_at(context: &libc::ucontext_t) -> Option<Hart> {
 }
 
 /// What is at these addresses goes away, or something else comes there.
-pub fn forget(ranges: &[Range<u64>]) {
+pub fn invalidate(ranges: &[Range<u64>]) {
     if enabled() {
         TRANSLATOR.with(|translator| {
             if let Some(translator) = translator {
-                alloc::with(|| translator.invalidate(ranges));
+                own_heaps::with(|| translator.invalidate(ranges));
             }
         });
     }
@@ -248,7 +265,8 @@ pub fn usage() -> Usage {
     usage.flatten().unwrap_or_default()
 }
 
-/// Whether [`before_fork`] has taken the lock. It has not if a handler forks that interrupted a translation.
+/// Whether [`before_fork`] has taken the lock. It has not if a handler forks that interrupted a
+/// translation.
 static FORKING: AtomicBool = AtomicBool::new(false);
 
 /// Around `fork`, so that the child finds the lock free.
@@ -280,16 +298,7 @@ pub fn after_fork_in_child() {
 /// The calling thread leaves, by `longjmp` or by unwinding, what a signal has interrupted.
 pub fn left() {
     if TRANSLATOR.is_mine() {
-        alloc::left();
+        own_heaps::left();
     }
     TRANSLATOR.left();
-}
-
-/// Jumps to `target` from NxP code, if their meaning lasts.
-fn resolve(target: u64) -> Option<Target> {
-    match lookup::classify(target) {
-        (lookup::Target::Nxp(address), true) => Some(Target::Guest(address)),
-        (lookup::Target::Host, true) => Some(Target::Elsewhere),
-        _ => None,
-    }
 }

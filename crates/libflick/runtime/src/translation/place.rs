@@ -1,10 +1,10 @@
 //! Where translated code stands: pages of libflick's own, in the program's file or the library's.
 //!
-//! The unwind information of that file covers them, so that every unwinder finds it without being told.
+//! The unwind information of that file covers them, so every unwinder finds it without being told.
 //! (Telling libgcc takes a lock by the name `pthread_mutex_lock`, which the program may define.) One
 //! description serves for all code, since each place of it finds the frame of
-//! [`enter`](flick_translator) in the hart. NxP frames are not described here: where the host is called
-//! they are ([`crate::unwinding`]), and from a handler of a signal they cannot be walked.
+//! [`enter`](flick_translator) beside the hart. NxP frames are not described here: where the host is
+//! called they are ([`crate::crossing`]), and from a handler of a signal they cannot be walked.
 use std::arch::global_asm;
 use std::ops::Range;
 
@@ -18,8 +18,9 @@ unsafe extern "C" {
     static libflick_code_cache: [u8; SIZE];
 }
 
-// Without contents, so that no file grows. Writable, so that it stands behind the unwind information:
-// lld's table of it (`.eh_frame_hdr`) has code in front of itself in the wrong order.
+// The section has no contents, so that no file grows. It is writable, so that it stands behind the
+// unwind information: lld's table of it (`.eh_frame_hdr`) has code in front of itself in the wrong
+// order.
 global_asm!(
     ".pushsection .flick_code_cache, \"aw\", @nobits",
     ".balign 4096",
@@ -60,9 +61,10 @@ pub fn pages() -> Range<usize> {
     start..start + SIZE
 }
 
-/// Without a translator the pages are addresses and no memory: they count for no limit of memory.
+/// Without a translator the pages count for no limit of memory. They can be read, because
+/// LeakSanitizer and collectors read all of a library's writable segments.
 pub fn give_back() {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
     // SAFETY: nobody uses these pages. If it fails, they stay as they are.
-    unsafe { libc::mmap(pages().start as *mut _, SIZE, libc::PROT_NONE, flags, -1, 0) };
+    unsafe { libc::mmap(pages().start as *mut _, SIZE, libc::PROT_READ, flags, -1, 0) };
 }

@@ -5,7 +5,7 @@ use flick_abi::layout::{ARITY_CALLS_HIDDEN, ARITY_HIDDEN};
 use flick_riscv::Insn;
 use flick_translator::{Program, Summary, Target};
 
-use crate::modules;
+use crate::modules::{self, targets};
 
 pub struct Process;
 
@@ -37,6 +37,10 @@ impl Program for Process {
     }
 
     fn resolve(&self, target: u64) -> Option<Target> {
-        super::resolve(target)
+        match targets::classify(target) {
+            (targets::Target::Nxp(address), true) => Some(Target::Guest(address)),
+            (targets::Target::Host, true) => Some(Target::Elsewhere),
+            _ => None,
+        }
     }
 }

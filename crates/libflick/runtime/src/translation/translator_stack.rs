@@ -29,7 +29,8 @@ pub fn init() -> io::Result<()> {
     Ok(())
 }
 
-/// Calls `f` on the translator's stack. The caller holds the translator's lock, and `f` does not unwind.
+/// Calls `f` on the translator's stack. The caller holds the translator's lock, and `f` does not
+/// unwind.
 pub fn on_own<R>(f: impl FnOnce() -> R) -> R {
     struct Call<F, R> {
         f: Option<F>,

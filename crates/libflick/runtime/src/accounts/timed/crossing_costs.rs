@@ -1,15 +1,19 @@
 //! Charges crossings, and keeps the accounts of call sites.
-use flick_engine::{CodeRegion, Exit, Hart, Memory};
+use flick_engine::{CodeRegion, Exit, Hart, Memory, ProcessCore, Unlimited};
 use flick_events::trace::{How, Side};
 use flick_timing::platform::Parts;
 use flick_timing::{NoSampler, Sampler, Spent, Timed};
 
-use super::profile::{self, StayProfiler};
+use super::clock::clock;
+use super::nxp_layout::layout;
+use super::profile::crossings;
+use super::profile::stay::StayProfiler;
+use super::setting::{is_profiled, setting};
 use super::state::{self, Frame, State};
 use super::trace::{self, StaySampler};
-use super::{layout, library, queue, setting};
-use crate::activation::{self, Activation};
-use crate::thread::Thread;
+use super::{library, queue};
+use crate::thread::Current;
+use crate::thread::activation::{self, Activation};
 
 /// Charges a crossing; the time before it.
 fn pay(state: &mut State, parts: &Parts) -> u128 {
@@ -38,21 +42,9 @@ fn leave_core(state: &mut State) {
     state.publish();
 }
 
-/// How many activations the thread has.
-fn depth() -> usize {
-    // SAFETY: this thread has crossed.
-    unsafe { (*Thread::current_or_null()).active.depth() }
-}
-
-/// The same for a thread that may have made no crossing yet.
-pub fn depth_or_none() -> usize {
-    // SAFETY: null, or this thread's.
-    unsafe { Thread::current_or_null().as_ref() }.map_or(0, |thread| thread.active.depth())
-}
-
 /// The frame of the innermost activation.
 fn frame(state: &mut State) -> Option<&mut Frame> {
-    state.frames.get_mut(depth())
+    state.frames.get_mut(Current::depth())
 }
 
 /// The host has called the NxP: `act` is the innermost activation.
@@ -63,7 +55,8 @@ pub unsafe fn called(act: *const Activation) {
     let (state, Some(setting)) = (state::current(), setting()) else {
         return;
     };
-    // SAFETY: this thread's state; the crossing's frame: rbp and the return address are above the activation.
+    // SAFETY: this thread's state; the crossing's frame: rbp and the return address are above the
+    // activation.
     let (state, site) = unsafe {
         let back = act.cast::<u8>().add(activation::SIZE + 8);
         (
@@ -72,7 +65,7 @@ pub unsafe fn called(act: *const Activation) {
         )
     };
     // SAFETY: the gate that was called.
-    let before = unsafe { profile::enter_nxp(state, site, depth()) };
+    let before = unsafe { crossings::enter_nxp(state, site, Current::depth()) };
     let new = Frame {
         site,
         times: state.times(),
@@ -90,7 +83,7 @@ pub unsafe fn called(act: *const Activation) {
     }
     let parts = &setting.platform.crossing.host_calls_nxp;
     let now = pay(state, parts);
-    trace::enter_nxp(state, now, site, depth(), parts);
+    trace::enter_nxp(state, now, site, Current::depth(), parts);
     take_core(state);
 }
 
@@ -104,7 +97,7 @@ pub fn returned() {
     leave_core(state);
     let parts = &setting.platform.crossing.nxp_returns;
     let now = pay(state, parts);
-    trace::leave(state, now, Side::Host, How::Return, depth(), parts);
+    trace::leave(state, now, Side::Host, How::Return, Current::depth(), parts);
     state.stir();
     let Some(frame) = frame(state).copied() else {
         return;
@@ -112,7 +105,7 @@ pub fn returned() {
     if let Some(tracer) = &mut state.tracer {
         tracer.calls.truncate(frame.calls);
     }
-    profile::leave_nxp(state, frame.calls);
+    crossings::leave_nxp(state, frame.calls);
     // A signal handler that comes while the table grows leaves its calls out.
     if state.worlds.busy {
         return;
@@ -136,14 +129,14 @@ pub fn calls_host(target: u64) {
         return;
     };
     // SAFETY: this thread's state and clock.
-    let (state, clock) = unsafe { (&mut *state, state::clock().read()) };
+    let (state, clock) = unsafe { (&mut *state, clock().read()) };
     let local = library::local(target).is_some();
     if !local {
         leave_core(state);
         let parts = &setting.platform.crossing.nxp_calls_host;
         let now = pay(state, parts);
-        trace::enter_host(state, now, target, depth(), parts);
-        profile::enter_host(state, depth());
+        trace::enter_host(state, now, target, Current::depth(), parts);
+        crossings::enter_host(state, Current::depth());
     }
     if let Some(frame) = frame(state) {
         (frame.target, frame.clock, frame.is_local) = (target, clock, local);
@@ -157,7 +150,7 @@ pub fn host_returns(registers: &[u64]) {
         return;
     }
     // SAFETY: this thread's state and clock.
-    let (state, clock) = unsafe { (&mut *state, state::clock().read()) };
+    let (state, clock) = unsafe { (&mut *state, clock().read()) };
     let frame = frame(state).copied().unwrap_or_default();
     if let Some(name) = library::local(frame.target).filter(|_| frame.is_local) {
         library::charge_local(state, name);
@@ -167,7 +160,7 @@ pub fn host_returns(registers: &[u64]) {
         let time = library::charge_host_call(state, frame.target, registers);
         (frame.target, time)
     });
-    profile::leave_host(state, depth(), quiet);
+    crossings::leave_host(state, Current::depth(), quiet);
     back_to_nxp(state, How::Return);
 }
 
@@ -177,7 +170,7 @@ pub fn came_back() {
     if !state.is_null() {
         // SAFETY: this thread's.
         let state = unsafe { &mut *state };
-        profile::leave_host(state, depth(), None);
+        crossings::leave_host(state, Current::depth(), None);
         back_to_nxp(state, How::Jump);
     }
 }
@@ -186,11 +179,12 @@ fn back_to_nxp(state: &mut State, how: How) {
     let Some(setting) = setting() else { return };
     let parts = &setting.platform.crossing.host_returns;
     let now = pay(state, parts);
-    trace::leave(state, now, Side::Nxp, how, depth(), parts);
+    trace::leave(state, now, Side::Nxp, how, Current::depth(), parts);
     take_core(state);
 }
 
-/// Runs `hart` under an observer, and charges what that has counted: the exit, and how many instructions.
+/// Runs `hart` under an observer, and charges what that has counted: the exit, and how many
+/// instructions.
 pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Option<(Exit, u64)> {
     /// One stay, and what the sampler does at its end.
     ///
@@ -206,7 +200,12 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
         // SAFETY: this thread's state, which lives as long as the process.
         let mut observer =
             unsafe { Timed::new(costs, &raw mut (*state).worlds, layout(Some(code)), sampler) };
-        let exit = flick_engine::run(hart, memory, code, &mut observer);
+        let exit = flick_engine::run(
+            hart,
+            &mut ProcessCore::counting(memory, code),
+            &mut observer,
+            &mut Unlimited,
+        );
         let spent = observer.spent;
         end(observer.sampler(), &spent);
         Some((exit, settle(state, &spent)))
@@ -215,7 +214,7 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
     let what = (hart, memory, code);
     // SAFETY: this thread's state.
     unsafe {
-        if profile::enabled() {
+        if is_profiled() {
             stay(what, state, StayProfiler::new(state), StayProfiler::end)
         } else if trace::enabled() {
             stay(what, state, StaySampler::new(state), StaySampler::end)

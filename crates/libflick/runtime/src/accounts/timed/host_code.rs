@@ -3,115 +3,23 @@ use std::arch::naked_asm;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
 use flick_abi::timed::{
-    FIRST_VERSION, HOST_CLASSES, HostClass, MAP_SHIFT, NXP_COUNTS, NXP_UNIT, NxpBlock, PARTS_SHIFT,
-    Price, TimedCallee, TimedUnit, VERSION,
+    FIRST_VERSION, HOST_CLASSES, HostClass, NXP_COUNTS, NXP_UNIT, NxpBlock, PARTS_SHIFT, Price,
+    TimedCallee, TimedUnit, VERSION,
 };
 use flick_timing::model::{Access, Cost};
 use flick_timing::platform::Region;
 
-use super::patient::held;
+use super::clock::clock;
+use super::nxp_layout::layout;
+use super::profile::{functions, host_calls};
+use super::setting::{self, picoseconds};
 use super::state::{self, State};
-use super::{layout, library, picoseconds, profile, setting, trace};
-use crate::{memory, modules};
-
-/// Bytes of the map for all of the user's address space, of 47 bits.
-const MAP_SIZE: usize = 1 << (47 - MAP_SHIFT);
-
-/// `flick_abi::timed::MAP`.
-#[repr(C)]
-pub struct Map {
-    bytes: AtomicPtr<u8>,
-    /// Of an index of `bytes`.
-    mask: AtomicUsize,
-}
-
-/// The map before there is one: code of the program's may run before its unit is registered (its own `malloc`).
-static NOTHING: AtomicU8 = AtomicU8::new(0);
-
-#[unsafe(no_mangle)]
-pub static __flick_timed_map: Map = Map {
-    bytes: AtomicPtr::new((&raw const NOTHING).cast::<u8>().cast_mut()),
-    mask: AtomicUsize::new(0),
-};
-
-fn has_map() -> bool {
-    __flick_timed_map.mask.load(Relaxed) != 0
-}
-
-/// Makes the map, empty. Before any instrumented code runs, which all of it begins by registering its unit.
-fn make_map() {
-    if has_map() {
-        return;
-    }
-    // SAFETY: a new mapping of zeroes, of which only what is written takes memory.
-    let map = unsafe {
-        libc::mmap(
-            ptr::null_mut(),
-            MAP_SIZE,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
-    if map == libc::MAP_FAILED {
-        crate::fatal::exit(
-            "FLK0402",
-            &format!(
-                "no {} MiB of address space for the map of a timed program",
-                MAP_SIZE >> 20
-            ),
-            "give the program more address space (ulimit -v)",
-        );
-    }
-    __flick_timed_map.bytes.store(map.cast(), Relaxed);
-    __flick_timed_map.mask.store(MAP_SIZE - 1, Release);
-    let data = held(&DATA);
-    for &(start, end) in data.iter() {
-        mark(start, end);
-    }
-}
-
-/// `FLICK_NXP_DATA` of all modules that there have been.
-static DATA: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
-
-/// A module with such data has been loaded.
-pub fn add_data(start: usize, end: usize) {
-    if start == end {
-        return;
-    }
-    let mut data = held(&DATA);
-    data.push((start, end));
-    if has_map() {
-        mark(start, end);
-    }
-}
-
-pub fn has_data() -> bool {
-    !held(&DATA).is_empty()
-}
-
-/// Marks all that is NxP-local; in a profile, all that there is.
-pub fn mark_all() {
-    make_map();
-    if profile::enabled() {
-        mark(0, 1 << 47);
-    }
-    let (base, _, size) = memory::region::parts();
-    mark(base, base + size);
-}
-
-/// There is, or may be, NxP-local memory from `start` to `end`.
-fn mark(start: usize, end: usize) {
-    let map = __flick_timed_map.bytes.load(Relaxed);
-    for granule in start >> MAP_SHIFT..end.div_ceil(1 << MAP_SHIFT).min(MAP_SIZE) {
-        // SAFETY: an index of the map.
-        unsafe { map.add(granule).write_volatile(1) };
-    }
-}
+use super::sums::Charged;
+use super::{library, nxp_map, trace};
+use crate::locks::bounded::held;
+use crate::memory;
 
 struct Unit(*const TimedUnit);
 // SAFETY: the records of loaded modules; only their costs are written, under the lock.
@@ -119,15 +27,12 @@ unsafe impl Send for Unit {}
 
 static UNITS: Mutex<Vec<Unit>> = Mutex::new(Vec::new());
 
-/// Registers a unit, before the program's own constructors.
+/// Adds a unit. Its code runs later.
 ///
 /// # Safety
 /// `unit` is what the pass has made, and stays loaded.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_timed_unit(unit: *const TimedUnit) {
-    // A program without NxP code has no other beginning.
-    modules::begin();
-    make_map();
+pub unsafe fn add_unit(unit: *const TimedUnit) {
+    nxp_map::make_map();
     let mut units = held(&UNITS);
     units.push(Unit(unit));
     // SAFETY: by contract.
@@ -167,9 +72,11 @@ fn price_code(code: &NxpBlock, costs: &[u64; NXP_COUNTS]) -> i64 {
 }
 
 /// # Safety
-/// As `__flick_timed_unit`.
+/// As [`add_unit`].
 unsafe fn price(unit: *const TimedUnit) {
-    let Some(setting) = setting() else { return };
+    let Some(setting) = setting::setting() else {
+        return;
+    };
     let nxp = &setting.platform.nxp;
     let (as_host, of_code) = (nxp.host_costs(), nxp.code_costs());
     // SAFETY: by contract.
@@ -195,13 +102,13 @@ unsafe fn price(unit: *const TimedUnit) {
                 host: price(&setting.platform.host.costs),
                 // What the second part of the clock is for.
                 nxp: match code.filter(|code| code.known != 0) {
-                    _ if !profile::enabled() => price(&OPERATIONS),
+                    _ if !setting::is_profiled() => price(&OPERATIONS),
                     Some(code) => price_code(code, &of_code),
                     None => price(&as_host),
                 },
             });
         }
-        profile::add_unit(unit);
+        functions::add(unit);
     }
 }
 
@@ -242,17 +149,18 @@ preserving! {
     __flick_timed_full => full
 }
 preserving! {
-    /// rdi: an address where there may be NxP-local memory; rsi: parts << PARTS_SHIFT | bytes << 1 | is_write.
+    /// rdi: an address where there may be NxP-local memory; rsi: parts << PARTS_SHIFT | bytes << 1
+    /// | is_write.
     __flick_timed_access => access
 }
 
 extern "C" fn full(why: u64, _: u64, above: usize) {
-    let clock = state::clock();
+    let clock = clock();
     let state = state::current();
     // SAFETY: this thread's clock, and state.
     unsafe {
         if !state.is_null() && (*state).profile.is_some() {
-            profile::tells(&mut *state, [clock.read(), clock.add(1).read()], why, above);
+            host_calls::tells(&mut *state, [clock.read(), clock.add(1).read()], why, above);
             return;
         }
         let spent = clock.read();
@@ -275,7 +183,7 @@ extern "C" fn full(why: u64, _: u64, above: usize) {
 
 extern "C" fn access(address: u64, what: u64, above: usize) {
     let local = memory::is_local(address as usize);
-    if !local && !profile::enabled() {
+    if !local && !setting::is_profiled() {
         return;
     }
     let state = state::current();
@@ -288,18 +196,8 @@ extern "C" fn access(address: u64, what: u64, above: usize) {
     let parts = (what >> PARTS_SHIFT).max(1);
     let charged = local.then(|| charge(state, address, bytes, write));
     // SAFETY: instrumented code has called with that stack pointer.
-    unsafe { profile::accessed(state, (address, bytes, write), parts, charged, above) };
+    unsafe { host_calls::accessed(state, (address, bytes, write), parts, charged, above) };
     trace::charged(state, charged.map_or(0, |charged| charged.time), above);
-}
-
-/// What an access to NxP-local memory is charged.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Charged {
-    /// Migrating.
-    pub time: u64,
-    /// Staying, beyond what it would cost before, and whether it is to what NxP code has allocated.
-    pub spare: i64,
-    pub marked: bool,
 }
 
 /// Charges an access of host code to NxP-local memory.
@@ -360,7 +258,7 @@ unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
     let state = unsafe { &mut *state };
     let times = library::charge_by_name(state, if from == 0 { "memset" } else { "memcpy" }, n);
     // SAFETY: instrumented code has called with that stack pointer.
-    unsafe { profile::called_local(state, times, above) };
+    unsafe { host_calls::called_local(state, times, above) };
     for (block, write) in [(from, false), (to, true)] {
         let local = memory::is_local(block as usize);
         if block == 0 {
@@ -371,14 +269,14 @@ unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
             true => state.sums.host_copies += pieces,
             false => state.sums.other_copies += pieces,
         }
-        if !(local || profile::enabled()) {
+        if !(local || setting::is_profiled()) {
             continue;
         }
         for at in (0..n).step_by(WIDTH as usize) {
             let (address, bytes) = (block + at, WIDTH.min(n - at));
             let charged = local.then(|| charge(state, address, bytes, write));
             // SAFETY: as above.
-            unsafe { profile::accessed(state, (address, bytes, write), 1, charged, above) };
+            unsafe { host_calls::accessed(state, (address, bytes, write), 1, charged, above) };
         }
     }
 }
@@ -386,7 +284,8 @@ unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
 /// A call that has told of nothing has returned.
 ///
 /// # Safety
-/// The first argument is a record of the pass's ([`TimedCallee`]); then the length, and the callee's address.
+/// The first argument is a record of the pass's ([`TimedCallee`]); then the length, and the
+/// callee's address.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __flick_timed_library() {
@@ -400,7 +299,7 @@ unsafe extern "C" fn library_called(callee: *mut TimedCallee, n: u64, target: u6
         // SAFETY: by the contract of `__flick_timed_library`; this thread's state.
         unsafe {
             let time = library::charge_call(&mut *state, &mut *callee, n, target);
-            profile::called_library(&mut *state, &*callee, (target, n), time, above);
+            host_calls::called_library(&mut *state, &*callee, (target, n), time, above);
             trace::charged(&mut *state, time, above);
         }
     }

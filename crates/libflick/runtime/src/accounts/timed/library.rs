@@ -1,17 +1,18 @@
 //! Code without instrumentation, charged by name and length (`platforms/library.toml`).
 use std::collections::HashMap;
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::ptr;
 use std::sync::{Mutex, OnceLock};
 
 use flick_abi::timed::TimedCallee;
 use flick_timing::platform::Rule;
 
-use super::state::{self, State};
-use super::{Setting, setting};
-use super::{patient, profile};
-use crate::memory::exports;
-use crate::stats;
+use super::profile::crossings;
+use super::setting::{Setting, setting};
+use super::state::State;
+use crate::accounts::symbols;
+use crate::heap::exports;
+use crate::locks::bounded;
 
 /// Who runs the code.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,7 +71,8 @@ pub fn charge_by_name(state: &mut State, name: &str, n: u64) -> (u64, u64) {
     (time, u64::try_from(there).unwrap_or(u64::MAX))
 }
 
-/// Host code has called `target`, which has told of nothing. A rule found once is kept in the callee's record.
+/// Host code has called `target`, which has told of nothing. A rule found once is kept in the
+/// callee's record.
 pub fn charge_call(state: &mut State, callee: &mut TimedCallee, n: u64, target: u64) -> u64 {
     let Some(setting) = setting() else { return 0 };
     if callee.name.is_null() {
@@ -94,28 +96,21 @@ pub fn charge_host_call(state: &mut State, target: u64, registers: &[u64]) -> u6
     charge(state, rule, n.copied().unwrap_or(0), Side::Host)
 }
 
-/// Name of the function at `target`.
-pub fn name_of(target: u64) -> String {
-    let names = stats::symbols::name_all(vec![(target as usize, 1)]);
-    names
-        .first()
-        .map_or(String::new(), |calls| calls.function.clone())
-}
-
 /// The rule for the function at `target`.
 fn by_address(setting: &'static Setting, target: u64) -> &'static Rule {
     static KNOWN: Mutex<Option<HashMap<u64, &'static Rule>>> = Mutex::new(None);
     // A signal handler that interrupts this takes the rule for others.
-    let Some(mut known) = patient::lock(&KNOWN) else {
+    let Some(mut known) = bounded::lock(&KNOWN) else {
         return &setting.platform.library.other;
     };
     known
         .get_or_insert_default()
         .entry(target)
-        .or_insert_with(|| setting.platform.library.rule(&name_of(target)))
+        .or_insert_with(|| setting.platform.library.rule(&symbols::name_of(target)))
 }
 
-/// What NxP code calls without leaving the NxP: the heap, which a device has there. Its name for the rules.
+/// What NxP code calls without leaving the NxP: the heap, which a device has there. Its name for
+/// the rules.
 pub fn local(target: u64) -> Option<&'static str> {
     static HEAP: OnceLock<[(u64, &str); 7]> = OnceLock::new();
     let heap = HEAP.get_or_init(|| {
@@ -147,24 +142,6 @@ pub fn charge_local(state: &mut State, name: &str) {
         let time = charge(state, rule, 0, Side::Nxp);
         let there = cost(rule, 0, setting.platform.host.cycle);
         let there = u64::try_from(there).unwrap_or(u64::MAX);
-        profile::called_heap(state, name != "free", there, time);
-    }
-}
-
-/// Has [`state::ended`] called when the thread of `state` ends.
-pub fn at_thread_exit(state: *mut State) {
-    unsafe extern "C" fn end(state: *mut c_void) {
-        // SAFETY: the key's value, which the thread that ends has set.
-        unsafe { state::ended(state.cast()) };
-    }
-    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
-    let key = KEY.get_or_init(|| {
-        let mut key = 0;
-        // SAFETY: `end` matches the pointers that are set below.
-        (unsafe { libc::pthread_key_create(&mut key, Some(end)) } == 0).then_some(key)
-    });
-    if let Some(key) = key {
-        // SAFETY: a key of ours.
-        unsafe { libc::pthread_setspecific(*key, state.cast()) };
+        crossings::called_heap(state, name != "free", there, time);
     }
 }

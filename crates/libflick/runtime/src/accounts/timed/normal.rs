@@ -1,5 +1,6 @@
-//! What leaks into a prediction from outside and can be kept out: the C library's tunables for `malloc`, which move the
-//! program's objects, and with them the lines and pages that NxP code uses.
+//! What leaks into a prediction from outside and can be kept out: the C library's tunables for
+//! `malloc`, which move the program's objects, and with them the lines and pages that NxP code
+//! uses.
 use std::ffi::{CStr, CString, OsStr, OsString, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;

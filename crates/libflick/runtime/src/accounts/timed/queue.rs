@@ -1,12 +1,12 @@
 //! The platform's NxP cores: each serves one thread at a time, and others wait in virtual time.
 //!
-//! A stay finds its core when it is over and its length is known: the earliest time from its beginning on at which a
-//! core is free that long. So the time at which all work is done hardly depends on the order in which this machine
-//! happens to run the threads.
+//! A stay finds its core when it is over and its length is known: the earliest time from its
+//! beginning on at which a core is free that long. So the time at which all work is done hardly
+//! depends on the order in which this machine happens to run the threads.
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::patient;
+use crate::locks::bounded;
 
 /// Stays of one core by their beginnings, and their ends. They do not overlap.
 type Core = BTreeMap<u64, u64>;
@@ -17,7 +17,7 @@ static CORES: Mutex<Vec<Core>> = Mutex::new(Vec::new());
 const KEPT: usize = 1 << 16;
 
 pub fn init(cores: usize) {
-    let mut all = patient::held(&CORES);
+    let mut all = bounded::held(&CORES);
     all.resize_with(cores, Core::new);
 }
 
@@ -43,11 +43,11 @@ fn keep(core: &mut Core, begin: u64, end: u64) {
     }
 }
 
-/// A thread was on an NxP core from `from` on for `length` femtoseconds, if it got one at once: which one it was, and
-/// how long the thread had to wait for it.
+/// A thread was on an NxP core from `from` on for `length` femtoseconds, if it got one at once:
+/// which one it was, and how long the thread had to wait for it.
 pub fn occupy(from: u64, length: u64) -> (usize, u64) {
     // A signal handler that interrupts this has a core of its own.
-    let Some(mut cores) = patient::lock(&CORES) else {
+    let Some(mut cores) = bounded::lock(&CORES) else {
         return (0, 0);
     };
     let begins = cores.iter().map(|core| free(core, from, length));
@@ -63,7 +63,7 @@ pub fn occupy(from: u64, length: u64) -> (usize, u64) {
 
 /// The child of a fork has all cores for itself.
 pub fn forget() {
-    if let Some(mut cores) = patient::lock(&CORES) {
+    if let Some(mut cores) = bounded::lock(&CORES) {
         cores.iter_mut().for_each(Core::clear);
     }
 }

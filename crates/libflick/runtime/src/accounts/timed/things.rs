@@ -1,5 +1,5 @@
-//! What a trace's numbers stand for: functions and call sites, numbered as they come and named at the end, when time
-//! no longer matters.
+//! What a trace's numbers stand for: functions and call sites, numbered as they come and named at
+//! the end, when time no longer matters.
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::Mutex;
@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use flick_abi::layout::Gate;
 use flick_timing::platform::PARTS;
 
-use super::patient::{self, held};
+use crate::accounts::symbols;
+use crate::locks::bounded::{self, held};
 use crate::modules;
-use crate::stats::symbols;
 
 /// What a number stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,7 +29,7 @@ static NUMBERS: Mutex<Option<HashMap<Thing, u32>>> = Mutex::new(None);
 
 pub fn number(thing: Thing) -> u32 {
     // A signal handler that interrupts this has unknown functions.
-    let Some(mut numbers) = patient::lock(&NUMBERS) else {
+    let Some(mut numbers) = bounded::lock(&NUMBERS) else {
         return 0;
     };
     let numbers = numbers.get_or_insert_default();

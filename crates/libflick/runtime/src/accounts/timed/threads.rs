@@ -1,14 +1,13 @@
-//! Threads of timed processes: each begins at its creator's time, and who joins it goes on at its end, in each world.
-//! Their creation and end come by here wherever they are asked for ([`crate::thread_shims`]).
+//! Threads of timed processes: each begins at its creator's time, and who joins it goes on at its
+//! end, in each world. Their creation and end come by here wherever they are asked for
+//! ([`crate::thread_shims`]).
 use std::arch::naked_asm;
-use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::Mutex;
 
-use super::patient::held;
-use super::state::Times;
-use super::{enabled, state, trace};
+use super::setting::enabled;
+use super::sums::Times;
+use super::{ended, state, trace};
 
 pub type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -17,17 +16,6 @@ struct New {
     start: Start,
     argument: *mut c_void,
     times: Times,
-}
-
-/// When threads that nobody has joined yet have ended, in each world.
-static ENDED: Mutex<Option<HashMap<libc::pthread_t, Times>>> = Mutex::new(None);
-
-/// The calling thread ends at these times.
-pub fn ended(times: Times) {
-    let mut ended = held(&ENDED);
-    // SAFETY: the calling thread's own number.
-    let own = unsafe { libc::pthread_self() };
-    ended.get_or_insert_default().insert(own, times);
 }
 
 /// pthread_create(3).
@@ -75,8 +63,8 @@ pub unsafe fn create(
     }
 }
 
-/// Prepares the accounts and becomes the thread's function: no frame of ours is left, which an unwinder
-/// (`pthread_exit`, cancellation) would have to pass.
+/// Prepares the accounts and becomes the thread's function: no frame of ours is left, which an
+/// unwinder (`pthread_exit`, cancellation) would have to pass.
 #[unsafe(naked)]
 unsafe extern "C" fn begin(_new: *mut c_void) -> *mut c_void {
     naked_asm!(
@@ -122,8 +110,7 @@ pub extern "C" fn joined(thread: libc::pthread_t, result: c_int) -> c_int {
         return result;
     }
     let state = state::current();
-    let mut ended = held(&ENDED);
-    if let Some(end) = ended.get_or_insert_default().remove(&thread) {
+    if let Some(end) = ended::take(thread) {
         // SAFETY: this thread's, in a timed process.
         let state = unsafe { &mut *state };
         let now = state.times();

@@ -6,10 +6,14 @@ use flick_abi::layout::Gate;
 use flick_events::timed::{Share, Site as Record, Timed};
 use flick_timing::platform::PARTS;
 
+use super::profile::results;
+use super::setting::{picoseconds, setting};
 use super::sites::{Key, Site};
-use super::state::{self, Sums};
-use super::{blocks, host, picoseconds, profile, setting};
-use crate::stats::symbols;
+use super::state;
+use super::sums::Sums;
+use crate::accounts::symbols;
+use crate::accounts::timed::host_code;
+use crate::heap::marks;
 
 /// What the run has predicted so far; `None` where it is not timed.
 pub fn total() -> Option<Timed> {
@@ -19,7 +23,7 @@ pub fn total() -> Option<Timed> {
     let mut timed = Timed {
         platform: setting.platform.name.clone(),
         description: setting.platform.description.clone(),
-        host_counted: host::has_units(),
+        host_counted: host_code::has_units(),
         libc: libc_version(),
         ..Timed::default()
     };
@@ -78,10 +82,10 @@ pub fn total() -> Option<Timed> {
     // Those that a block has counted, without those that have told that they are none.
     let told = sums.host_accesses - sums.host_copies.min(sums.host_accesses);
     timed.other_accesses = operations.saturating_sub(told) + sums.other_copies;
-    timed.allocated = blocks::most();
+    timed.allocated = marks::most();
     timed.allocated_accesses = sums.marked;
     timed.sites = records(sites);
-    timed.profile = profile::record();
+    timed.profile = results::record();
     if !timed.profile.functions.is_empty() {
         let others = timed.profile.functions.iter().map(|known| known.remote);
         timed.other_accesses = others.sum();
@@ -94,7 +98,8 @@ fn records(sites: HashMap<Key, Site>) -> Vec<Record> {
     let mut all: Vec<Record> = Vec::new();
     for ((back, gate), site) in sites {
         let caller = symbols::caller(back);
-        // SAFETY: the record of a gate that was called. Of a library that has been closed it is not read.
+        // SAFETY: the record of a gate that was called. Of a library that has been closed it is not
+        // read.
         let callee = unsafe {
             let gate = gate as *const Gate;
             match symbols::is_loaded(gate as usize) {

@@ -1,8 +1,9 @@
-//! `/tmp/jit-PID.dump` (Linux, tools/perf/Documentation, jitdump-specification.txt, version 1 of the file):
-//! of each translation the source lines, how to unwind it, the name and the bytes. `perf inject --jit` makes an ELF file of
-//! each, which perf shows with its instructions and lines.
+//! `/tmp/jit-PID.dump` (Linux, tools/perf/Documentation, jitdump-specification.txt, version 1 of
+//! the file): of each translation the source lines, how to unwind it, the name and the bytes. `perf
+//! inject --jit` makes an ELF file of each, which perf shows with its instructions and lines.
 //!
-//! perf finds the file by an executable mapping of it, which it sees come. Nothing is executed there.
+//! perf finds the file by an executable mapping of it, which it sees come. Nothing is executed
+//! there.
 use std::ffi::{CStr, c_char};
 use std::ops::Range;
 use std::ptr;
@@ -10,9 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_translator::{Part, Span, TRACE_ROOM};
 
-use super::{append, append_or_warn, put_name, remove, with_path};
-use crate::report::Text;
-use crate::{fatal, modules};
+use super::file::{append, append_or_warn, put_name, remove, with_path};
+use crate::modules;
+use crate::os::fatal;
+use crate::os::text::Text;
 
 const BEFORE: &str = "/tmp/jit-";
 const AFTER: &str = ".dump";
@@ -142,13 +144,15 @@ fn source_line(guest: u64) -> Option<(*const c_char, u32)> {
 }
 
 /// How to leave the code: one row for all of it, in a section `.eh_frame` and behind it its table
-/// (`.eh_frame_hdr`; Linux Standard Base 5.0, core, "Exception Frames"). perf puts them behind the code.
+/// (`.eh_frame_hdr`; Linux Standard Base 5.0, core, "Exception Frames"). perf puts them behind the
+/// code.
 fn put_unwinding(records: &mut Vec<u8>, size: u64) {
     let frames = flick_translator::unwind_section_behind(size as u32);
     let length = frames.len() as i32;
     // Of the second record, behind the first one and its length.
     let second = i32::from_le_bytes(frames[..4].try_into().unwrap_or_default()) + 4;
-    // Version 1; signed distances of 4 bytes from where they stand and, in the table, from its start.
+    // Version 1; signed distances of 4 bytes from where they stand and, in the table, from its
+    // start.
     let mut table = vec![1, 0x1b, 0x03, 0x3b];
     let code = size.next_multiple_of(8) as i32;
     // To the section, and how many rows there are; then the row's code and its record.

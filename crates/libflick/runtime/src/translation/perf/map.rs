@@ -1,8 +1,9 @@
-//! `/tmp/perf-PID.map` (Linux, tools/perf/Documentation, jit-interface.txt): a line for each translation.
+//! `/tmp/perf-PID.map` (Linux, tools/perf/Documentation, jit-interface.txt): a line for each
+//! translation.
 use std::ops::Range;
 
-use super::{append_or_warn, put_name, remove, with_path};
-use crate::report::Text;
+use super::file::{append_or_warn, put_name, remove, with_path};
+use crate::os::text::Text;
 
 const BEFORE: &str = "/tmp/perf-";
 const AFTER: &str = ".map";

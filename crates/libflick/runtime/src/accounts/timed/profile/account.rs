@@ -1,37 +1,21 @@
-//! The profile of a timed run (`FLICK_PROFILE=functions`): for each function what it takes on either side, and who has
-//! called whom how often. From it `flick advise` proposes a placement (`docs/timing.md`, "Advice").
-//!
-//! Host code tells of every call and return and of every access, where in other runs it only counts: the clock is
-//! never negative, and all of the map is marked. What its accesses would take on the NxP is modelled beside, with caches
-//! of its own, so that the run's own times stay as they are.
-mod crossing;
-mod functions;
-mod host;
-mod record;
-mod stack;
-mod stay;
-
+//! One thread's profile, and what is known of a function.
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use flick_abi::timed::TimedUnit;
 use flick_timing::Calls;
 use flick_timing::model::{Access, Cost, Pages, View};
 use flick_timing::platform::{Region, Rule};
 
-pub use crossing::{called_heap, enter_host, enter_nxp, leave_host, leave_nxp};
-pub use host::{accessed, called_library, called_local, tells};
-pub use record::record;
-use stack::Stack;
-pub use stay::StayProfiler;
-
-use super::state::{self, State};
-use super::{layout, setting};
-use crate::stats::symbols;
+use super::super::nxp_layout::layout;
+use super::super::setting::setting;
+use super::functions;
+use super::shadow_stack::Stack;
+use crate::accounts::symbols;
+use crate::config;
 
 /// What code a number stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Function {
+pub enum Function {
     /// Instrumented, by its entry.
     Host(usize),
     /// By its entry in an image.
@@ -42,56 +26,58 @@ enum Function {
 
 /// What a function has done itself. Times are femtoseconds.
 #[derive(Clone, Copy, Debug, Default)]
-struct Own {
-    calls: u64,
+pub struct Own {
+    pub calls: u64,
     /// Its operations on the host, and on the NxP.
-    host: u128,
-    nxp: u128,
+    pub host: u128,
+    pub nxp: u128,
     /// Its accesses to memory from either side, beyond those.
-    host_memory: u128,
-    nxp_memory: u128,
+    pub host_memory: u128,
+    pub nxp_memory: u128,
     /// Calls of what both sides have: the heap, and copies.
-    host_library: u128,
-    nxp_library: u128,
+    pub host_library: u128,
+    pub nxp_library: u128,
     /// Accesses to NxP-local memory, and to the host's but for stacks.
-    local: u64,
-    remote: u64,
-    /// On the host: what it takes more than if the host's memory had what NxP code has allocated; its accesses to that.
-    spare: i128,
-    marked: u64,
+    pub local: u64,
+    pub remote: u64,
+    /// On the host: what it takes more than if the host's memory had what NxP code has allocated;
+    /// its accesses to that.
+    pub spare: i128,
+    pub marked: u64,
     /// What it has allocated itself on the NxP.
-    allocations: u64,
+    pub allocations: u64,
 }
 
 /// One thread's.
 pub struct Profile {
-    numbers: HashMap<Function, u32>,
-    functions: Vec<Own>,
+    pub numbers: HashMap<Function, u32>,
+    pub functions: Vec<Own>,
     /// Caller and callee.
-    edges: HashMap<(u32, u32), u64>,
-    /// Code without instrumentation through which the one calls the other, where it is between them.
-    between: HashMap<(u32, u32), Option<u32>>,
+    pub edges: HashMap<(u32, u32), u64>,
+    /// Code without instrumentation through which the one calls the other, where it is between
+    /// them.
+    pub between: HashMap<(u32, u32), Option<u32>>,
     /// Gates by the entries in images that they lead to: they have the names that linkers know.
-    gates: HashMap<u64, usize>,
+    pub gates: HashMap<u64, usize>,
     /// Functions without instrumentation, by their addresses or those of the pass's records.
     /// The rule is of those that the NxP has, too.
-    libraries: HashMap<u64, (u32, Option<&'static Rule>)>,
+    pub libraries: HashMap<u64, (u32, Option<&'static Rule>)>,
     /// Functions by the addresses where they have told.
-    places: HashMap<usize, u32>,
-    stack: Stack,
+    pub places: HashMap<usize, u32>,
+    pub stack: Stack,
     /// The NxP functions that the thread is in.
-    calls: Calls,
+    pub calls: Calls,
     /// Their depth when an activation, by its own depth, has called the host.
-    inside: Vec<usize>,
+    pub inside: Vec<usize>,
     /// The clock when somebody told last.
-    last: [i64; 2],
+    pub last: [i64; 2],
     /// The NxP's memories, if what the host does were done there.
-    view: View,
-    pages: Pages,
+    pub view: View,
+    pub pages: Pages,
     /// Below it is the thread's stack.
-    base: usize,
+    pub base: usize,
     /// Something here is being changed: a signal handler leaves it alone.
-    busy: AtomicBool,
+    pub busy: AtomicBool,
 }
 
 /// Where host code's stacks are among the NxP's: apart from all else.
@@ -101,24 +87,10 @@ const STACK: usize = 8 << 20;
 /// What the frames of a coroutine and of its callers have.
 const NEAR: usize = 64 << 10;
 
-/// Whether the process is profiled.
-pub fn enabled() -> bool {
-    super::enabled() && crate::config::get().profile
-}
-
-/// A unit has been registered.
-///
-/// # Safety
-/// As [`functions::add`].
-pub unsafe fn add_unit(unit: *const TimedUnit) {
-    // SAFETY: by contract.
-    unsafe { functions::add(unit) };
-}
-
 impl Profile {
     /// The calling thread's; `None` where none is wanted.
     pub fn new() -> Option<Box<Self>> {
-        let setting = setting().filter(|_| crate::config::get().profile)?;
+        let setting = setting().filter(|_| config::get().profile)?;
         Some(Box::new(Self {
             numbers: HashMap::new(),
             functions: Vec::new(),
@@ -138,7 +110,7 @@ impl Profile {
         }))
     }
 
-    fn number(&mut self, function: Function) -> u32 {
+    pub fn number(&mut self, function: Function) -> u32 {
         let next = self.functions.len() as u32;
         let number = *self.numbers.entry(function).or_insert(next);
         if number == next {
@@ -147,12 +119,12 @@ impl Profile {
         number
     }
 
-    fn own(&mut self, number: u32) -> &mut Own {
+    pub fn own(&mut self, number: u32) -> &mut Own {
         &mut self.functions[number as usize]
     }
 
     /// The instrumented function that has made the call that returns to `back`.
-    fn at(&mut self, back: usize) -> u32 {
+    pub fn at(&mut self, back: usize) -> u32 {
         if let Some(&number) = self.places.get(&back) {
             return number;
         }
@@ -163,7 +135,7 @@ impl Profile {
     }
 
     /// Any code that has made the call that returns to `back`.
-    fn any_at(&mut self, back: usize) -> u32 {
+    pub fn any_at(&mut self, back: usize) -> u32 {
         if let Some(&number) = self.places.get(&back) {
             return number;
         }
@@ -175,13 +147,13 @@ impl Profile {
         number
     }
 
-    fn count(&mut self, caller: u32, callee: u32) {
+    pub fn count(&mut self, caller: u32, callee: u32) {
         *self.edges.entry((caller, callee)).or_default() += 1;
         self.own(callee).calls += 1;
     }
 
     /// What the clock has counted since it was looked at last.
-    fn spent(&mut self, clock: [i64; 2]) -> (u128, u128) {
+    pub fn spent(&mut self, clock: [i64; 2]) -> (u128, u128) {
         let since = |now: i64, last: i64| u128::try_from(now.saturating_sub(last)).unwrap_or(0);
         let spent = (since(clock[0], self.last[0]), since(clock[1], self.last[1]));
         self.last = clock;
@@ -189,7 +161,7 @@ impl Profile {
     }
 
     /// What an access would take on the NxP.
-    fn on_nxp(&mut self, address: u64, bytes: u64, write: bool, above: usize) -> u128 {
+    pub fn on_nxp(&mut self, address: u64, bytes: u64, write: bool, above: usize) -> u128 {
         self.base = self.base.max((above + 0xfff) & !0xfff);
         // A coroutine's stack is elsewhere, and its frames are near.
         let end = if self.base - above <= STACK {
@@ -217,13 +189,13 @@ impl Profile {
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// From now on nothing changes.
-fn stop() {
+pub fn stop() {
     STOPPED.store(true, SeqCst);
 }
 
 impl Profile {
     /// Whether its thread is not at work on it, after [`stop`].
-    fn rests(&self) -> bool {
+    pub fn rests(&self) -> bool {
         const PATIENCE: usize = 1000;
         (0..PATIENCE).any(|_| {
             std::thread::yield_now();
@@ -233,8 +205,11 @@ impl Profile {
 }
 
 /// Has `change` work on the thread's profile, if there is one that nobody is changing. Keeps errno.
-fn with<R>(state: &mut State, change: impl FnOnce(&mut Profile) -> R) -> Option<R> {
-    let profile = state.profile.as_mut()?;
+pub fn with<R>(
+    profile: &mut Option<Box<Profile>>,
+    change: impl FnOnce(&mut Profile) -> R,
+) -> Option<R> {
+    let profile = profile.as_mut()?;
     if profile.busy.swap(true, SeqCst) {
         return None;
     }
@@ -248,27 +223,10 @@ fn with<R>(state: &mut State, change: impl FnOnce(&mut Profile) -> R) -> Option<
 }
 
 /// The child of a fork begins anew.
-pub fn forked(state: &mut State) {
-    let last = state
-        .profile
-        .as_ref()
-        .map_or([0; 2], |profile| profile.last);
-    state.profile = Profile::new();
-    if let Some(profile) = &mut state.profile {
+pub fn forked(profile: &mut Option<Box<Profile>>) {
+    let last = profile.as_ref().map_or([0; 2], |profile| profile.last);
+    *profile = Profile::new();
+    if let Some(profile) = profile {
         profile.last = last;
-    }
-}
-
-/// Makes the thread's clock one at which all is told.
-pub fn begin(state: &mut State) {
-    let host = state.host() as i128;
-    if let Some(profile) = &mut state.profile {
-        profile.last = [0; 2];
-        // SAFETY: this thread's clock.
-        unsafe {
-            state::clock().write(0);
-            state::clock().add(1).write(0);
-        }
-        state.host_base = host;
     }
 }

@@ -1,19 +1,19 @@
 //! Crossings, and what NxP code does, in a profile.
 use flick_abi::layout::Gate;
 
-use super::super::library;
 use super::super::state::State;
-use super::{Function, Profile, with};
+use super::account::{Function, Profile, with};
+use crate::accounts::symbols;
 
-/// The host calls the NxP by a gate, which makes activation `depth`, and the call returns to `site`. Depth of the NxP's
-/// calls before.
+/// The host calls the NxP by a gate, which makes activation `depth`, and the call returns to
+/// `site`. Depth of the NxP's calls before.
 ///
 /// # Safety
 /// The address of a gate's record.
 pub unsafe fn enter_nxp(state: &mut State, (site, gate): (usize, usize), depth: usize) -> usize {
     // SAFETY: by contract.
     let entry = unsafe { (*(gate as *const Gate)).image } as u64;
-    with(state, |profile| {
+    with(&mut state.profile, |profile| {
         profile.gates.insert(entry, gate);
         // After a tail call the site is the caller's caller's.
         let left = profile.stack.take_left();
@@ -31,12 +31,12 @@ pub unsafe fn enter_nxp(state: &mut State, (site, gate): (usize, usize), depth: 
 
 /// It has returned: to that depth.
 pub fn leave_nxp(state: &mut State, before: usize) {
-    with(state, |profile| profile.calls.truncate(before));
+    with(&mut state.profile, |profile| profile.calls.truncate(before));
 }
 
 /// NxP code calls a host function, in activation `depth`.
 pub fn enter_host(state: &mut State, depth: usize) {
-    with(state, |profile| {
+    with(&mut state.profile, |profile| {
         let caller = profile.innermost();
         profile.stack.enter_host(caller, depth);
         if profile.inside.len() <= depth {
@@ -46,15 +46,16 @@ pub fn enter_host(state: &mut State, depth: usize) {
     });
 }
 
-/// That function has returned, or was left. Where it has told of nothing, it is at `target` and was charged `time`.
+/// That function has returned, or was left. Where it has told of nothing, it is at `target` and was
+/// charged `time`.
 pub fn leave_host(state: &mut State, depth: usize, quiet: Option<(u64, u64)>) {
-    with(state, |profile| {
+    with(&mut state.profile, |profile| {
         profile.stack.leave_host(depth);
         let before = profile.inside(depth);
         profile.calls.truncate(before);
         if let Some((target, time)) = quiet {
             let caller = profile.innermost();
-            let (callee, _) = profile.library(target, || library::name_of(target));
+            let (callee, _) = profile.library(target, || symbols::name_of(target));
             profile.count(caller, callee);
             profile.own(callee).host += u128::from(time);
         }
@@ -63,7 +64,7 @@ pub fn leave_host(state: &mut State, depth: usize, quiet: Option<(u64, u64)>) {
 
 /// NxP code has called the heap, to have memory if it `allocates`.
 pub fn called_heap(state: &mut State, allocates: bool, host: u64, nxp: u64) {
-    with(state, |profile| {
+    with(&mut state.profile, |profile| {
         let caller = profile.innermost();
         let own = profile.own(caller);
         own.host_library += u128::from(host);
@@ -74,12 +75,12 @@ pub fn called_heap(state: &mut State, allocates: bool, host: u64, nxp: u64) {
 
 impl Profile {
     /// Depth of the NxP's calls when activation `depth` has called the host.
-    fn inside(&self, depth: usize) -> usize {
+    pub fn inside(&self, depth: usize) -> usize {
         self.inside.get(depth).copied().unwrap_or(0)
     }
 
     /// The NxP function that the thread is in.
-    fn innermost(&mut self) -> u32 {
+    pub fn innermost(&mut self) -> u32 {
         let entry = self.calls.top().unwrap_or(0);
         self.number(Function::Nxp(entry))
     }

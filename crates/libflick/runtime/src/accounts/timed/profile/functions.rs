@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use flick_abi::timed::TimedUnit;
 use flick_events::profile::AMBIGUOUS;
 
-use super::super::patient::{self, held};
-use crate::stats::symbols;
+use crate::accounts::symbols;
+use crate::locks::bounded::{self, held};
 
 /// What a record says of a function. A copy: the unit's module may be closed before the end.
 #[derive(Clone)]
@@ -62,13 +62,13 @@ unsafe fn text(text: *const c_char) -> String {
 
 /// Entry of the instrumented function with the code at `address`, where there is such code.
 pub fn entry_of(address: usize) -> Option<usize> {
-    let functions = patient::lock(&FUNCTIONS)?;
+    let functions = bounded::lock(&FUNCTIONS)?;
     let (&entry, _) = functions.range(..=address).next_back()?;
     Some(entry)
 }
 
-/// The same for any code: what lies behind a function may be another's, of which only symbol tables know, or another
-/// file's.
+/// The same for any code: what lies behind a function may be another's, of which only symbol tables
+/// know, or another file's.
 pub fn containing(address: usize) -> Option<usize> {
     let entry = entry_of(address)?;
     let module = symbols::Object::of(address)?;

@@ -6,12 +6,15 @@ use flick_abi::names::NXP_LIBRARY;
 use flick_abi::timed::{CALLS, GROWS, LEAVES, TimedCallee};
 use flick_timing::platform::Rule;
 
-use super::super::host::Charged;
+use super::super::library;
+use super::super::setting::setting;
 use super::super::state::State;
-use super::super::{crossing, library, setting};
-use super::stack::{Seen, What};
-use super::{Function, Profile, begin, functions, with};
-use crate::stats::symbols;
+use super::super::sums::Charged;
+use super::account::{Function, Profile, with};
+use super::functions;
+use super::shadow_stack::{Seen, What};
+use crate::accounts::symbols;
+use crate::thread::Current;
 
 /// What the NxP has itself, beside its library.
 const HEAP: [&str; 7] = [
@@ -40,8 +43,8 @@ unsafe fn back(above: usize) -> usize {
 pub unsafe fn tells(state: &mut State, clock: [i64; 2], why: u64, above: usize) {
     // SAFETY: by contract.
     let back = unsafe { back(above) };
-    let depth = crossing::depth_or_none();
-    with(state, |profile| {
+    let depth = Current::depth();
+    with(&mut state.profile, |profile| {
         let function = profile.at(back);
         let (host, nxp) = profile.spent(clock);
         let own = profile.own(function);
@@ -83,12 +86,13 @@ pub unsafe fn tells(state: &mut State, clock: [i64; 2], why: u64, above: usize) 
     });
     // Long before it is full.
     if clock[0] > i64::MAX / 2 {
-        begin(state);
+        state.begin_profile();
     }
 }
 
 impl Profile {
-    /// What has called the function that tells, if it is not instrumented (`qsort`). `caller`: who is known to be above it.
+    /// What has called the function that tells, if it is not instrumented (`qsort`). `caller`: who
+    /// is known to be above it.
     fn between(&mut self, caller: u32, above: usize) -> Option<u32> {
         let is_nxp = |(function, &number): (&Function, &u32)| {
             number == caller && matches!(function, Function::Nxp(_))
@@ -148,7 +152,8 @@ fn caller_of(above: usize) -> Option<usize> {
     walk.back
 }
 
-/// Host code has accessed memory, which the NxP does in `parts`. `charged`: what that has cost; nothing, in its own memory.
+/// Host code has accessed memory, which the NxP does in `parts`. `charged`: what that has cost;
+/// nothing, in its own memory.
 ///
 /// # Safety
 /// As [`back`].
@@ -161,7 +166,7 @@ pub unsafe fn accessed(
 ) {
     // SAFETY: by contract.
     let back = unsafe { back(above) };
-    with(state, |profile| {
+    with(&mut state.profile, |profile| {
         let each = (bytes / parts).max(1);
         let parts = (0..parts).map(|part| address + part * each);
         let there = parts
@@ -189,7 +194,7 @@ pub unsafe fn accessed(
 pub unsafe fn called_local(state: &mut State, (host, nxp): (u64, u64), above: usize) {
     // SAFETY: by contract.
     let back = unsafe { back(above) };
-    with(state, |profile| {
+    with(&mut state.profile, |profile| {
         let function = profile.at(back);
         let own = profile.own(function);
         own.host_library += u128::from(host);
@@ -210,7 +215,7 @@ pub unsafe fn called_library(
 ) {
     // SAFETY: by contract.
     let back = unsafe { back(above) };
-    with(state, |profile| {
+    with(&mut state.profile, |profile| {
         let key = match callee.name.is_null() {
             true => target,
             false => ptr::from_ref(callee) as u64,
@@ -218,7 +223,7 @@ pub unsafe fn called_library(
         // SAFETY: the pass's C string, where there is one.
         let (number, rule) = profile.library(key, || unsafe {
             match callee.name.is_null() {
-                true => library::name_of(target),
+                true => symbols::name_of(target),
                 false => CStr::from_ptr(callee.name).to_string_lossy().into_owned(),
             }
         });
@@ -236,8 +241,8 @@ pub unsafe fn called_library(
 }
 
 impl Profile {
-    /// Number of a function without instrumentation, and its rule if the NxP has it, too. `key`: its address, or of a
-    /// record that names it; `name` is asked for once.
+    /// Number of a function without instrumentation, and its rule if the NxP has it, too. `key`:
+    /// its address, or of a record that names it; `name` is asked for once.
     pub(super) fn library(
         &mut self,
         key: u64,

@@ -3,10 +3,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use flick_events::profile::{Edge, Function as Record, Profile as Profiles, Runs};
 
+use super::super::setting::{picoseconds, setting};
 use super::super::state;
 use super::super::things::{self, Thing};
-use super::super::{picoseconds, setting};
-use super::{Function, Own, functions};
+use super::account::{Function, Own, stop};
+use super::functions;
 
 /// What all threads have told; empty where no profile was asked for.
 pub fn record() -> Profiles {
@@ -19,7 +20,7 @@ pub fn record() -> Profiles {
         host: functions::describe(),
         gates: HashMap::new(),
     };
-    super::stop();
+    stop();
     for profile in state::all().filter_map(|state| state.profile.as_ref()) {
         if !profile.rests() {
             continue;

@@ -1,5 +1,5 @@
-//! The functions that a thread is in, told from what they tell themselves: each call and return comes with the
-//! function's stack pointer.
+//! The functions that a thread is in, told from what they tell themselves: each call and return
+//! comes with the function's stack pointer.
 
 /// A function's activation. Numbers are the profile's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 use flick_timing::{Sampler, Spent};
 
 use super::super::state::State;
-use super::{Function, Profile, with};
+use super::account::{Function, Profile, with};
 use crate::modules;
 
 pub struct StayProfiler {
@@ -25,7 +25,7 @@ impl StayProfiler {
     pub fn end(&mut self, spent: &Spent) {
         // SAFETY: as in `new`.
         let state = unsafe { &mut *self.state };
-        with(state, |profile| {
+        with(&mut state.profile, |profile| {
             let entry = profile.calls.top().unwrap_or(0);
             profile.stay(entry, spent, &self.last);
         });
@@ -44,13 +44,14 @@ impl Sampler for StayProfiler {
     fn jump(&mut self, pc: u64, target: u64, spent: &Spent) {
         // SAFETY: as in `new`.
         let state = unsafe { &mut *self.state };
-        let changed = with(state, |profile| {
+        let changed = with(&mut state.profile, |profile| {
             let (depth, entry) = (profile.calls.depth(), profile.calls.top().unwrap_or(0));
             // SAFETY: an instruction that has just been executed.
             unsafe { profile.calls.jump(pc, target, 0) };
             let deeper = profile.calls.depth() > depth;
             if deeper && !is_function(target) {
-                // The host's, or a stub that leads there: the stay ends here, and goes on behind the call.
+                // The host's, or a stub that leads there: the stay ends here, and goes on behind
+                // the call.
                 profile.calls.truncate(depth);
                 return false;
             }

@@ -1,0 +1,126 @@
+//! The core of ordinary programs.
+
+use core::ptr::with_exposed_provenance;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use flick_riscv::Insn;
+
+use crate::core::{Core, Exception};
+use crate::csr::{self, CsrAccess};
+use crate::hart::{Exit, Hart, Trap};
+use crate::memory::Memory;
+use crate::region::CodeRegion;
+
+/// Executes the user code of one [`CodeRegion`] in the calling thread.
+///
+/// Execution leaves where the region ends, and each exception ends the run. There are no interrupts
+/// and no privileged instructions. fcsr is a view of the thread's MXCSR ([`fp`](crate::fp)). `time`
+/// is the host's clock, and `cycle` and `instret` are the instructions counted since the core was
+/// made; without `COUNTS` both are the host's time-stamp counter.
+pub struct ProcessCore<'a, M, const COUNTS: bool = false> {
+    memory: &'a M,
+    code: &'a CodeRegion,
+    /// The region's, kept here: they are constant during a run, and the compiler sees that no guest
+    /// store changes them.
+    base: u64,
+    len: u64,
+    slot_bias: u64,
+    retired: u64,
+}
+
+impl<'a, M: Memory> ProcessCore<'a, M> {
+    /// A core that counts nothing.
+    #[inline(always)]
+    pub fn new(memory: &'a M, code: &'a CodeRegion) -> Self {
+        ProcessCore::make(memory, code)
+    }
+}
+
+impl<'a, M: Memory> ProcessCore<'a, M, true> {
+    /// A core that counts the instructions it retires.
+    #[inline(always)]
+    pub fn counting(memory: &'a M, code: &'a CodeRegion) -> Self {
+        ProcessCore::make(memory, code)
+    }
+
+    /// Instructions retired since the core was made.
+    #[inline(always)]
+    pub fn instructions(&self) -> u64 {
+        self.retired
+    }
+}
+
+impl<'a, M: Memory, const COUNTS: bool> ProcessCore<'a, M, COUNTS> {
+    #[inline(always)]
+    fn make(memory: &'a M, code: &'a CodeRegion) -> Self {
+        Self {
+            memory,
+            code,
+            base: code.base(),
+            len: code.len(),
+            slot_bias: code.slot_bias(),
+            retired: 0,
+        }
+    }
+}
+
+impl<M: Memory, const COUNTS: bool> Core for ProcessCore<'_, M, COUNTS> {
+    type Memory = M;
+
+    #[inline(always)]
+    fn memory(&self) -> &M {
+        self.memory
+    }
+
+    #[inline(always)]
+    fn target(&self, target: u64) -> Option<u64> {
+        let pc = target & !1;
+        (pc.wrapping_sub(self.base) < self.len).then_some(pc)
+    }
+
+    #[inline(always)]
+    unsafe fn fetch(&self, pc: u64) -> Insn {
+        // SAFETY: `pc` is even and in the region or at its end, by contract: `target` gives no
+        // other, an instruction that reaches out of the region is illegal, and no exception goes
+        // on. So this is one of the region's slots, which hold words of instructions.
+        unsafe {
+            let slot = self.slot_bias.wrapping_add(pc.wrapping_mul(4));
+            let word =
+                (*with_exposed_provenance::<AtomicU64>(slot as usize)).load(Ordering::Relaxed);
+            Insn::from_word(word)
+        }
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, pc: u64) -> Result<(), Trap> {
+        self.code.fill(pc);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn bits(&self, pc: u64) -> u32 {
+        self.code.bits(pc)
+    }
+
+    #[inline(always)]
+    fn fence_i(&mut self) {
+        self.code.invalidate();
+    }
+
+    #[inline(always)]
+    fn csr(&mut self, hart: &mut Hart, access: CsrAccess) -> Option<u64> {
+        csr::access_of_process(hart, access, COUNTS.then_some(self.retired))
+    }
+
+    #[inline(always)]
+    fn exception(&mut self, _hart: &mut Hart, exception: Exception) -> Result<u64, Exit> {
+        Err(exception.into())
+    }
+
+    #[inline(always)]
+    fn retired(&mut self) {
+        if COUNTS {
+            self.retired = self.retired.wrapping_add(1);
+        }
+    }
+}

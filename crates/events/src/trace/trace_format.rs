@@ -1,0 +1,82 @@
+//! The format of a trace: its version, its limits, kinds of blocks, and why bytes are no trace.
+
+/// Version of the format that this crate writes and reads.
+pub const VERSION: u16 = 2;
+
+/// How each block begins.
+pub const MAGIC: [u8; 4] = *b"FLKT";
+
+/// Bytes of a block's header: magic, version and kind (u16), process, thread and length of what
+/// follows (u32), little endian.
+pub const HEADER: usize = 20;
+
+/// Bytes of buffer in which any single event has room that has at most 64 parts.
+pub const MIN_BUFFER: usize = 16 << 10;
+
+/// Bytes of a name or path that are kept.
+pub const MAX_TEXT: usize = 4096;
+
+/// Frames of a sample that are kept, from the innermost.
+pub const MAX_STACK: usize = 512;
+
+/// What a block holds. Readers skip kinds that they do not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(super) enum Kind {
+    /// Program and platform: a process begins, or begins anew (`exec`).
+    Process = 1,
+    /// Events of one thread.
+    Events = 2,
+    /// What the run predicts, [`crate::timed::Timed`].
+    Prediction = 3,
+    /// When and how `flick record` started it.
+    Run = 4,
+}
+
+/// A kind of core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    #[default]
+    Host,
+    Nxp,
+}
+
+/// Whose number a counter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    Thread,
+    Process,
+}
+
+/// How a crossing's frame is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    Return,
+    /// `longjmp` or an exception went past it.
+    Jump,
+}
+
+/// Why bytes are no trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    #[error("no block of a trace begins here")]
+    Magic,
+    #[error("the block has version {0}, this reader knows {VERSION}")]
+    Version(u16),
+    #[error("the block ends before what it holds (a process was killed or the disk was full)")]
+    Truncated,
+    #[error("a number is larger than it may be")]
+    Number,
+    #[error("no event has the tag {0:#x}")]
+    Event(u8),
+    #[error("no line of a prediction begins here")]
+    Prediction,
+    #[error("time goes back")]
+    Backwards,
+    #[error("time is larger than 64 bits")]
+    Time,
+    #[error("the block's process has not begun")]
+    NoProcess,
+    #[error("the block is longer than what it holds")]
+    Surplus,
+}

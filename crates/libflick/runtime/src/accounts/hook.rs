@@ -1,0 +1,130 @@
+//! The one hook by which the crossing tells the accounts: statistics, virtual time with its
+//! profile, and the device check.
+use flick_engine::{CodeRegion, Exit, Memory, ProcessCore, Unlimited};
+use flick_translator::Context;
+
+use super::device_check::{self, Watcher};
+use super::{stats, timed};
+use crate::thread::activation::Activation;
+
+/// What the crossing tells. Each call comes where the thread changes sides, or where NxP code runs.
+pub trait Accounts {
+    /// The host has called the NxP: `act` is the innermost activation.
+    ///
+    /// # Safety
+    /// `act` is the frame of a crossing, with its arguments in the hart.
+    unsafe fn called(act: *const Activation);
+
+    /// The innermost activation's function returns to the host.
+    fn returned();
+
+    /// NxP code calls the host function at `target`.
+    fn calls_host(target: u64);
+
+    /// That function has returned; `arguments` are the NxP's argument registers from its call.
+    fn host_returns(arguments: &[u64]);
+
+    /// An unwinder or `longjmp` has come back to NxP code from the host.
+    fn came_back();
+
+    /// The instructions that `context.retired` counts are over.
+    fn instructions(context: &mut Context);
+
+    /// Runs the hart from its pc under an observer of an account, if one is to see each
+    /// instruction.
+    fn observe<M: Memory>(context: &mut Context, memory: &M, code: &CodeRegion) -> Option<Exit>;
+
+    /// Whether the interpreter counts its instructions.
+    const COUNT: bool;
+}
+
+/// No account is open: nothing is told, which costs nothing.
+pub struct Closed;
+
+impl Accounts for Closed {
+    #[inline]
+    unsafe fn called(_act: *const Activation) {}
+
+    #[inline]
+    fn returned() {}
+
+    #[inline]
+    fn calls_host(_target: u64) {}
+
+    #[inline]
+    fn host_returns(_arguments: &[u64]) {}
+
+    #[inline]
+    fn came_back() {}
+
+    #[inline]
+    fn instructions(_context: &mut Context) {}
+
+    #[inline]
+    fn observe<M: Memory>(_context: &mut Context, _memory: &M, _code: &CodeRegion) -> Option<Exit> {
+        None
+    }
+
+    const COUNT: bool = false;
+}
+
+/// Some account is open.
+pub struct Open;
+
+impl Accounts for Open {
+    unsafe fn called(act: *const Activation) {
+        if timed::enabled() {
+            // SAFETY: by contract.
+            unsafe { timed::crossing_costs::called(act) };
+        }
+    }
+
+    fn returned() {
+        if timed::enabled() {
+            timed::crossing_costs::returned();
+        }
+    }
+
+    fn calls_host(target: u64) {
+        stats::host_call(target as usize);
+        if timed::enabled() {
+            timed::crossing_costs::calls_host(target);
+        }
+    }
+
+    fn host_returns(arguments: &[u64]) {
+        if timed::enabled() {
+            timed::crossing_costs::host_returns(arguments);
+        }
+    }
+
+    fn came_back() {
+        if timed::enabled() {
+            timed::crossing_costs::came_back();
+        }
+    }
+
+    fn instructions(context: &mut Context) {
+        stats::instructions(std::mem::take(&mut context.retired));
+    }
+
+    fn observe<M: Memory>(context: &mut Context, memory: &M, code: &CodeRegion) -> Option<Exit> {
+        let hart = &mut context.hart;
+        if device_check::enabled() {
+            let mut watcher = Watcher::begin();
+            let mut core = ProcessCore::counting(memory, code);
+            let exit = flick_engine::run(hart, &mut core, &mut watcher, &mut Unlimited);
+            context.retired += core.instructions();
+            watcher.end();
+            return Some(exit);
+        }
+        if !timed::enabled() {
+            return None;
+        }
+        let (exit, instructions) = timed::crossing_costs::observe(hart, memory, code)?;
+        context.retired += instructions;
+        Some(exit)
+    }
+
+    const COUNT: bool = true;
+}

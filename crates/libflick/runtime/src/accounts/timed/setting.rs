@@ -1,0 +1,47 @@
+//! What a timed run is told by its environment: the platform, and whether it is profiled.
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use flick_timing::{Costs, Platform};
+
+use crate::config;
+
+static ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the process is timed. Then NxP code runs on the counted paths.
+#[inline]
+pub fn enabled() -> bool {
+    ENABLED.load(Relaxed)
+}
+
+pub struct Setting {
+    pub platform: Platform,
+    pub costs: Costs,
+}
+
+static SETTING: OnceLock<Setting> = OnceLock::new();
+
+/// The platform, where the process is timed.
+pub fn setting() -> Option<&'static Setting> {
+    SETTING.get()
+}
+
+/// Whether the process is profiled.
+pub fn is_profiled() -> bool {
+    enabled() && config::get().profile
+}
+
+/// Sets the platform; false if there is one already.
+pub fn set(platform: Platform, costs: Costs) -> bool {
+    SETTING.set(Setting { platform, costs }).is_ok()
+}
+
+/// From now on the process is timed.
+pub fn enable() {
+    ENABLED.store(true, Relaxed);
+}
+
+/// Of femtoseconds, as records have them.
+pub fn picoseconds(time: u128) -> u64 {
+    u64::try_from(time / 1000).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,167 @@
+//! What a thread's time went to, and moments of it.
+use flick_timing::Spent;
+use flick_timing::platform::PARTS;
+
+/// What the thread's time went to, migrating; in femtoseconds. Host code's own is the clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sums {
+    pub nxp_compute: u128,
+    pub nxp_memory: u128,
+    pub nxp_fetch: u128,
+    pub nxp_tlb: u128,
+    /// NxP code's calls of the heap.
+    pub nxp_library: u128,
+    pub host_memory: u128,
+    pub host_tlb: u128,
+    pub host_library: u128,
+    pub parts: [u128; PARTS.len()],
+    pub waiting: u128,
+    /// For other threads to end.
+    pub joining: u128,
+    pub staying_joining: u128,
+    /// Staying: what NxP code's instructions and accesses take there, and the host's own accesses.
+    pub staying_compute: u128,
+    pub staying_memory: u128,
+    pub staying_tlb: u128,
+    pub staying_library: u128,
+    /// Of `staying`: what there is not if the host's memory had what NxP code has allocated; and
+    /// accesses to that.
+    pub spare: i128,
+    pub marked: u64,
+    /// Before: for other threads to end.
+    pub before_joining: u128,
+    pub instructions: u64,
+    pub accesses: u64,
+    pub host_accesses: u64,
+    /// Of `host_accesses`: those that no block of code has counted as a load or store, for it was a
+    /// copy.
+    pub host_copies: u64,
+    /// Pieces of copies from and to other memory.
+    pub other_copies: u64,
+    pub crossings: u64,
+}
+
+impl Sums {
+    pub fn add(&mut self, other: &Sums) {
+        let Sums {
+            nxp_compute,
+            nxp_memory,
+            nxp_fetch,
+            nxp_tlb,
+            nxp_library,
+            host_memory,
+            host_tlb,
+            host_library,
+            parts,
+            waiting,
+            joining,
+            staying_joining,
+            staying_compute,
+            staying_memory,
+            staying_tlb,
+            staying_library,
+            spare,
+            marked,
+            before_joining,
+            instructions,
+            accesses,
+            host_accesses,
+            host_copies,
+            other_copies,
+            crossings,
+        } = other;
+        self.nxp_compute += nxp_compute;
+        self.nxp_memory += nxp_memory;
+        self.nxp_fetch += nxp_fetch;
+        self.nxp_tlb += nxp_tlb;
+        self.nxp_library += nxp_library;
+        self.host_memory += host_memory;
+        self.host_tlb += host_tlb;
+        self.host_library += host_library;
+        for (sum, part) in self.parts.iter_mut().zip(parts) {
+            *sum += part;
+        }
+        self.waiting += waiting;
+        self.joining += joining;
+        self.staying_joining += staying_joining;
+        self.staying_compute += staying_compute;
+        self.staying_memory += staying_memory;
+        self.staying_tlb += staying_tlb;
+        self.staying_library += staying_library;
+        self.spare += spare;
+        self.marked += marked;
+        self.before_joining += before_joining;
+        self.instructions += instructions;
+        self.accesses += accesses;
+        self.host_accesses += host_accesses;
+        self.host_copies += host_copies;
+        self.other_copies += other_copies;
+        self.crossings += crossings;
+    }
+
+    pub fn crossing(&self) -> u128 {
+        self.parts.iter().sum::<u128>() + self.waiting
+    }
+
+    /// Without host code's own time.
+    pub fn migrating(&self) -> u128 {
+        self.nxp_compute
+            + self.nxp_memory
+            + self.nxp_fetch
+            + self.nxp_tlb
+            + self.nxp_library
+            + self.host_memory
+            + self.host_tlb
+            + self.host_library
+            + self.crossing()
+            + self.joining
+    }
+
+    /// Without host code's own time.
+    pub fn staying(&self) -> u128 {
+        self.staying_compute
+            + self.staying_memory
+            + self.staying_tlb
+            + self.staying_library
+            + self.staying_joining
+    }
+
+    /// Without host code's own time.
+    pub fn before(&self) -> u128 {
+        let alone = (self.staying() - self.staying_joining) as i128 - self.spare;
+        u128::try_from(alone).unwrap_or(0) + self.before_joining
+    }
+
+    pub fn spend(&mut self, spent: &Spent) {
+        self.spare += i128::from(spent.spare);
+        self.marked += spent.marked;
+        self.instructions += spent.instructions;
+        self.accesses += spent.accesses;
+        self.nxp_compute += u128::from(spent.compute);
+        self.nxp_memory += u128::from(spent.memory);
+        self.nxp_fetch += u128::from(spent.fetch);
+        self.nxp_tlb += u128::from(spent.tlb);
+        self.staying_compute += u128::from(spent.staying_compute);
+        self.staying_memory += u128::from(spent.staying_memory);
+        self.staying_tlb += u128::from(spent.staying_tlb);
+    }
+}
+
+/// A moment in each world, since the program began. Femtoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    pub migrating: u128,
+    pub staying: u128,
+    /// As staying, with what NxP code has allocated in the host's memory: nothing is placed.
+    pub before: u128,
+}
+
+/// What an access to NxP-local memory is charged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Charged {
+    /// Migrating.
+    pub time: u64,
+    /// Staying, beyond what it would cost before, and whether it is to what NxP code has allocated.
+    pub spare: i64,
+    pub marked: bool,
+}

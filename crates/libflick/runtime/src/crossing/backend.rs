@@ -1,0 +1,34 @@
+//! Where NxP code runs: what the crossing asks of a backend.
+//!
+//! A backend is a file. It has the five functions that a crossing's assembly calls
+//! (`slow_path.rs`), made of the steps in `step.rs`, and is chosen at the gate (`entrance.rs`), so
+//! that the others cost nothing. Today there is one, the engine in the calling thread
+//! ([`super::inline`]).
+use flick_engine::Exit;
+
+use crate::accounts::hook::Accounts;
+use crate::thread::activation::Activation;
+
+/// What has happened to an activation that was resumed.
+pub enum Event {
+    /// Its function has returned.
+    Return,
+    /// It calls the host function at `target`, or means it by a jump to `pc`.
+    HostCall { target: u64, pc: u64 },
+    /// It cannot go on at `hart.pc`.
+    Fault(Exit),
+    /// It goes on when the crossing calls the translated code at this address.
+    Enter(u64),
+}
+
+pub trait Backend {
+    /// What is told of what runs there.
+    type Accounts: Accounts;
+
+    /// Goes on with NxP code at `hart.pc` until something happens that the crossing must see.
+    /// `interpret`: the first instruction is one that translated code has left to the interpreter.
+    ///
+    /// # Safety
+    /// `act` is the calling thread's innermost activation, ready to run.
+    unsafe fn resume(act: *mut Activation, interpret: bool) -> Event;
+}

@@ -1,0 +1,122 @@
+//! Where an activation begins on the NxP stack, and how activations that were left are dropped.
+use crate::os::fatal;
+use crate::os::host_stack::Which;
+use crate::thread::activation::Activation;
+use crate::thread::{Current, Thread};
+use crate::translation;
+
+const SP: usize = 2;
+
+/// Where the NxP stack of a new activation at `act` starts; 16-byte aligned. Drops dead activations
+/// that stand in the way.
+///
+/// # Safety
+/// `act` is the newest frame on the current host stack.
+#[inline]
+pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
+    // SAFETY: by contract.
+    unsafe {
+        loop {
+            let last = thread.active.last();
+            if last.act.is_null() {
+                return thread.stack_top as u64;
+            }
+            if last.act <= act && is_left(&thread, last.act, act as usize) {
+                thread.active.pop();
+                continue;
+            }
+            // It is alive, or was left in a way that `longjmp` below does not see, and a deeper
+            // frame is made now. Then its frame may be anything, but below its entry nothing is
+            // alive, so that any pointer there will do.
+            let sp = (*last.act).context.hart.x[SP];
+            if sp > last.entry_sp || sp <= thread.stack_low() as u64 {
+                if let Some(sp) = after_overflow(thread, sp, last.entry_sp) {
+                    return sp;
+                }
+                thread.active.pop();
+                continue;
+            }
+            // Unwinders tell frames by their stack pointers: the frame that has called the host
+            // must not look like the end of this activation.
+            return (sp & !15) - 16;
+        }
+    }
+}
+
+/// Where the NxP stack starts for a handler of an overflow: below what runs on the spare stack
+/// already, or there. `None`: `sp`, of the activation that was entered at `entry_sp`, tells of
+/// none.
+#[cold]
+fn after_overflow(thread: Current, sp: u64, entry_sp: u64) -> Option<u64> {
+    if thread.spare_with(sp).is_some() && sp <= entry_sp {
+        return Some((sp & !15) - 16);
+    }
+    if thread.has_overflown(sp) {
+        return thread.spare_top();
+    }
+    None
+}
+
+/// `longjmp` is about to go on with stack pointer `target`: drops the activations it leaves.
+/// Async-signal-safe.
+pub fn left_by_jump(target: usize) {
+    translation::left();
+    let Some(thread) = Current::get() else {
+        return;
+    };
+    loop {
+        let last = thread.active.top();
+        if last.is_null() || !is_left(&thread, last, target) {
+            return;
+        }
+        thread.active.pop();
+    }
+}
+
+/// A host call has returned to `act`, which is not the newest activation: drops the newer ones,
+/// which were left, or ends the program if they may be suspended on a stack of their own.
+#[cold]
+pub fn drop_above(thread: Current, act: *mut Activation) {
+    while thread.active.top() != act {
+        let top = thread.active.top();
+        if top.is_null() || thread.host_stack.which(top as usize) == Which::Other {
+            fatal::exit(
+                "FLK0504",
+                "the program switched stacks (swapcontext or alike) while NxP functions were \
+                 active, and came back in another order",
+                "keep functions that switch stacks, and their callers, on the host",
+            );
+        }
+        thread.active.pop();
+    }
+}
+
+/// An unwinder passes `act`: drops it and the activations that it leaves.
+pub fn left_by_unwinding(act: *mut Activation) {
+    translation::left();
+    let Some(thread) = Current::get() else {
+        return;
+    };
+    let known = |depth| thread.active.nth(depth);
+    let mut all = (0..).map(known).take_while(|known| !known.is_null());
+    if all.any(|known| known == act) {
+        drop_above(thread, act);
+        thread.active.pop();
+    }
+}
+
+/// Whether the activation at `top` is left when the stack pointer of the same thread is, or goes
+/// back to, `now`.
+#[cold]
+fn is_left(thread: &Thread, top: *mut Activation, now: usize) -> bool {
+    match (
+        thread.host_stack.which(now),
+        thread.host_stack.which(top as usize),
+    ) {
+        (Which::Own, Which::Own) | (Which::Signal, Which::Signal) => top as usize <= now,
+        // A handler on the signal stack ends before the code it interrupted goes on.
+        (Which::Own, Which::Signal) => true,
+        // Suspended on a stack of its own, or below a handler or another stack.
+        _ => false,
+    }
+}

@@ -1,0 +1,12 @@
+//! The process, its threads and its C library: what needs nothing else of the runtime.
+pub(crate) mod errno;
+pub mod fatal;
+pub mod host_library;
+pub(crate) mod host_stack;
+pub(crate) mod illegal;
+pub(crate) mod jump_buffer;
+pub mod one_runtime;
+pub(crate) mod process;
+pub(crate) mod signal_mask;
+pub(crate) mod text;
+pub(crate) mod thread_pointer;

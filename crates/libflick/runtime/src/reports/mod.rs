@@ -1,0 +1,4 @@
+//! What people read of NxP code: reports of faults, backtraces, and the record for debuggers.
+pub(crate) mod backtrace;
+pub(crate) mod debugger;
+pub(crate) mod fault_report;

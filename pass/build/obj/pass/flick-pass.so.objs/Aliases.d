@@ -1,2 +1,0 @@
-build/obj/pass/flick-pass.so.objs/Aliases.o: Aliases.cpp Aliases.h
-Aliases.h:

@@ -1,2 +1,0 @@
-build/obj/pass/flick-pass.so.objs/Signature.o: Signature.cpp Signature.h
-Signature.h:

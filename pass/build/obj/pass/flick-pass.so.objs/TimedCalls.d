@@ -1,3 +1,0 @@
-build/obj/pass/flick-pass.so.objs/TimedCalls.o: TimedCalls.cpp \
- TimedCalls.h
-TimedCalls.h:
