@@ -1,7 +1,7 @@
 //! Floating point (ISA manual, chapters "F" and "D") on the host's SSE unit.
 //!
 //! There is one floating-point environment for a thread: fcsr is a view of the live MXCSR, and nothing
-//! is swapped. (A machine's harts have an fcsr each, which the machine loads: [`Fcsr`].)
+//! is swapped. (A machine's harts have an fcsr each, which the machine loads: `fcsr.rs`.)
 //!
 //! | of fcsr | in MXCSR |
 //! |---|---|
@@ -22,13 +22,12 @@
 pub(crate) mod convert;
 pub mod env;
 mod execute;
-mod fcsr;
+pub mod fcsr;
 pub(crate) mod quiet;
 pub(crate) mod soft;
 pub(crate) mod sse;
 
 pub use execute::execute;
-pub use fcsr::{Fcsr, ThreadEnvironment};
 
 use crate::hart::Hart;
 use env::{RC_MASK, RC_NEAREST, mxcsr, set_mxcsr};

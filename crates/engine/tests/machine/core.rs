@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use flick_engine::csr_number::{CYCLE, INSTRET, TIME};
-use flick_engine::fp::Fcsr;
+use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::{
     AmoOp, Cause, Control, Core, CsrAccess, Exception, Exit, Hart, Memory, NoObserver, Trap,
     access_fcsr, fetch_halves, run,
