@@ -207,6 +207,50 @@ pub struct JumpTarget {
 }
 const _: () = assert!(size_of::<JumpTarget>() == 8 * 28);
 
+/// The translation of an image to code of the host, which the link has made. Offsets count from the
+/// start of the code.
+#[repr(C)]
+pub struct Translation {
+    /// [`TRANSLATION_ABI`] of the translator.
+    pub abi: u32,
+    /// `size_of::<Translation>()` in the version that made it.
+    pub size: u32,
+    /// [`Module::image_id`] of the image that was translated.
+    pub image_id: u64,
+    pub code: *const u8,
+    pub code_size: u64,
+    /// Sorted by `guest` and by `code`.
+    pub pieces: *const TranslatedPiece,
+    pub piece_count: u64,
+    /// Where the guest's registers are at each instruction that may fault (`docs/records.md`).
+    pub states: *const u8,
+    pub states_size: u64,
+    /// A cell has the host address of what to call for a word of the image that names a function
+    /// outside of it, or 0 as long as that is not known.
+    pub cells: *const AtomicU64,
+    pub cell_count: u64,
+}
+const _: () = assert!(size_of::<Translation>() == 80);
+
+/// Number of the agreement between translated code and runtime: the layout of the hart, the guest's
+/// registers in the host's, the functions of [`crate::names::TRANSLATION_WORDS`], cells, records of
+/// registers.
+pub const TRANSLATION_ABI: u32 = 1;
+
+/// The code for one entry of an image.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TranslatedPiece {
+    /// Offset in the image of the instruction where it is entered.
+    pub guest: u32,
+    pub code: u32,
+    /// Bytes of instructions.
+    pub size: u32,
+    /// Offset in the records of registers; they end where the next piece's begin.
+    pub states: u32,
+}
+const _: () = assert!(size_of::<TranslatedPiece>() == 16);
+
 /// The description of a program or shared library with an image, for the runtime. The image link
 /// makes one per module, the hidden symbol `__flick_module`. A pointer pair is a half-open range.
 #[repr(C)]
@@ -250,6 +294,8 @@ pub struct Module {
     /// Offsets in the image.
     pub targets: *const u32,
     pub targets_count: u64,
+    /// Since version 1.6. Null: the image has no translation.
+    pub translation: *const Translation,
 }
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
 /// `Module::size` of the first minor version. Later versions add fields at the end. A runtime reads

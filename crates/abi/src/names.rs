@@ -70,6 +70,17 @@ pub const RT_CHECK: &str = "__flick_check";
 /// `setjmp`, `_setjmp` and `sigsetjmp` in NxP code call this function:
 /// `int (jmp_buf, int save_mask, JumpTarget *)` ([`crate::layout::JumpTarget`]); since version 1.1.
 pub const RT_SETJMP: &str = "__flick_setjmp";
+/// The runtime's functions and tables that translated code in a module reaches, each by a word of
+/// the module's; since version 1.6. The number is that of [`crate::layout::TRANSLATION_ABI`].
+pub const TRANSLATION_WORDS: [&str; 7] = [
+    "__flick_1_targets",
+    "__flick_1_call",
+    "__flick_1_leave",
+    "__flick_1_leave_at_call",
+    "__flick_1_elsewhere",
+    "__flick_1_helper",
+    "__flick_1_convert",
+];
 /// Prefix of the functions that NxP code calls in place of [`HEAP_FUNCTIONS`]; see
 /// `docs/compiler.md`.
 pub const RT_HEAP_PREFIX: &str = "__flick_heap_";

@@ -53,6 +53,8 @@ pub struct Args {
     pub check_device: bool,
     /// `--flick-timed`: host code counts itself
     pub timed: bool,
+    /// `--flick-translate=link`: the link translates the image
+    pub translate: bool,
     /// Options that do not go together with NxP code; the pass and the link know whether there is
     /// some.
     pub not_with_nxp: NotWithNxp,
@@ -103,6 +105,7 @@ impl Args {
             save_temps: None,
             check_device: false,
             timed: false,
+            translate: true,
             not_with_nxp: NotWithNxp::default(),
             both_pipelines: BothPipelines::default(),
             instruments_host: false,
@@ -209,6 +212,21 @@ impl Parser<'_> {
                 let value = value()?;
                 self.args.nxp.march(&value)?;
             }
+            "--flick-translate" => {
+                self.args.translate = match &*value()? {
+                    "link" => true,
+                    "run" => false,
+                    _ => {
+                        return Err(Error::new(
+                            Code::BadOption,
+                            "an option of Flick's has a bad value",
+                            text,
+                            "NxP code is translated at the link or at run time",
+                            "use --flick-translate=link or --flick-translate=run",
+                        ));
+                    }
+                };
+            }
             "--flick-replay" => self.args.placement.replay.dir = value()?.into(),
             "--flick-replay-from" => self.args.placement.replay.from = value()?.into(),
             "--flick-check" => {
@@ -237,7 +255,7 @@ impl Parser<'_> {
                     "there is none of this name, or its value is missing",
                     format!(
                         "{meant}there are --flick-place=FILE, --flick-place=random:SEED:PERCENT, \
-                         --flick-check=device, --flick-timed, --flick-save-temps=DIR, --flick-verbose, \
+                         --flick-check=device, --flick-timed, --flick-translate=link|run, --flick-save-temps=DIR, --flick-verbose, \
                          -Xnxp=OPTION and --nxp-march=ISA"
                     ),
                 ));
@@ -339,7 +357,14 @@ impl Parser<'_> {
 }
 
 /// Those that a misspelt `--flick-…` may have meant.
-const OPTIONS: [&str; 5] = ["check", "place", "save-temps", "timed", "verbose"];
+const OPTIONS: [&str; 6] = [
+    "check",
+    "place",
+    "save-temps",
+    "timed",
+    "translate",
+    "verbose",
+];
 
 /// The value of `-x`.
 fn language(name: OsString) -> Result<Option<OsString>> {

@@ -4,7 +4,7 @@ use flick_image::output;
 use crate::{FrontEnd, Result};
 
 /// An option as it is written, and what it does.
-pub const OPTIONS: [(&str, &str); 9] = [
+pub const OPTIONS: [(&str, &str); 10] = [
     (
         "--flick-place=<file>",
         "Place functions as the file says: lines of `nxp', `host' or `both' and a function's name or pattern",
@@ -24,6 +24,10 @@ pub const OPTIONS: [(&str, &str); 9] = [
     (
         "--flick-timed",
         "Host code counts its execution, for flick stat --platform, flick record, flick advise",
+    ),
+    (
+        "--flick-translate=link|run",
+        "When NxP code is translated for the host: at the link, into the program (default), or at run time",
     ),
     (
         "--flick-check=device",

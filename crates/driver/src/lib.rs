@@ -13,8 +13,9 @@
 //!    a fat object.
 //! 3. **Link.** clang calls Flick as its linker (`linker_choice.rs`). `line.rs` reads the linker's
 //!    line, `search.rs` and `link_inputs.rs` read the inputs, and `payload.rs` prepares each unit's
-//!    NxP object. `nxp_link.rs` makes the image object, and `link.rs` runs the host linker, whose
-//!    output is the program or library.
+//!    NxP object. `nxp_link.rs` makes the image object, with the translation that `ahead.rs` makes
+//!    of `image_code.rs`, and `link.rs` runs the host linker, whose output is the program or
+//!    library.
 //! 4. **Notes on the result.** `expected.rs`, `ungated.rs`, `failed_link.rs` and `suggestion.rs`
 //!    explain what a user would not see in the linker's own text.
 //! 5. **Views.** `objdump.rs`, `translated.rs` and `place_explain.rs` show a finished file.
@@ -27,6 +28,7 @@ pub mod help;
 pub mod objdump;
 pub mod root;
 
+mod ahead;
 mod args;
 mod both_pipelines;
 mod clang_options;
@@ -37,6 +39,7 @@ mod database;
 mod driver;
 mod expected;
 mod failed_link;
+mod image_code;
 mod line;
 mod link;
 mod link_inputs;

@@ -16,6 +16,7 @@ const REPLAY: &str = "--flick-replay=";
 const PLACE: &str = "--flick-place=";
 const SAVE_TEMPS: &str = "--flick-save-temps=";
 const REFUSE: &str = "--flick-refuse=";
+const TRANSLATE: &str = "--flick-translate";
 const VERBOSE: &str = "--flick-verbose";
 const END: &str = "--flick-end";
 
@@ -43,6 +44,7 @@ pub fn words(args: &Args, root: &Root, linker: &Path) -> Result<Extra> {
             .at_link()
             .map(|o| word(REFUSE, o.as_ref())),
     );
+    begin.extend(args.translate.then(|| TRANSLATE.into()));
     begin.extend(args.verbose.then(|| VERBOSE.into()));
     for word in begin {
         extra.before.extend(["-Xlinker".into(), word]);
@@ -66,6 +68,8 @@ pub struct Line {
     pub placement: Placement,
     pub save_temps: Option<PathBuf>,
     pub verbose: bool,
+    /// The link translates the image.
+    pub translate: bool,
     /// An option that the link must refuse if there is NxP code.
     pub refuse: Option<String>,
 }
@@ -91,6 +95,8 @@ impl Line {
                 line.save_temps = Some(dir.into());
             } else if let Some(option) = value(REFUSE) {
                 line.refuse = Some(option.to_string_lossy().into_owned());
+            } else if word == TRANSLATE {
+                line.translate = true;
             } else if word == VERBOSE {
                 line.verbose = true;
             } else if word == END {

@@ -112,6 +112,7 @@ fn link(words: Vec<OsString>) -> Step {
         own_heap: own_heap(&wrapped, &inputs.host_defines),
         replaced: library.replaced(inputs.host_defines.iter().chain(&wrapped)),
         wrapped,
+        translate: line.translate,
         allow_duplicates: has(&["-zmuldefs", "--allow-multiple-definition"])
             || line.has_z("muldefs"),
     };

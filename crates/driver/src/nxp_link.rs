@@ -14,6 +14,7 @@ use flick_names::demangled_text;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
 
+use crate::ahead;
 use crate::link_inputs::FatUnit;
 use crate::payload::Payload;
 use crate::root::{self, LLD};
@@ -29,6 +30,8 @@ pub struct HostRules {
     /// `--wrap`: calls go where the host linker sends them.
     pub wrapped: BTreeSet<String>,
     pub allow_duplicates: bool,
+    /// The image is translated now (`--flick-translate=link`).
+    pub translate: bool,
     /// Functions of `libnxp.a` that host code of this link defines itself, or has wrapped.
     pub replaced: BTreeSet<String>,
     /// Of the C library's heap functions those that are the program's own here.
@@ -206,7 +209,9 @@ pub fn image_object(
             *name = plain;
         }
     }
-    temp.write("image.o", &write::image_object(&linked, &file)?)
+    let translated = rules.translate.then(|| ahead::translate(&linked));
+    let object = write::image_object(&linked, &file, translated.as_ref())?;
+    temp.write("image.o", &object)
 }
 
 /// lld's messages in the names of the source.

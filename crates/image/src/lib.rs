@@ -6,8 +6,8 @@
 //!    targets of their jumps, and `place_lines.rs` its placement lines.
 //! 2. ld.lld links the NxP objects. `linked.rs` takes the linked RV64 ELF apart, `line_table.rs`
 //!    and `inlined.rs` read its debug information, and `unwind_rows.rs` its call frame information.
-//! 3. `host_frames.rs` describes the RV64 frames for the host's unwinder, and `write.rs` writes the
-//!    image object for the host linker.
+//! 3. `host_frames.rs` describes the RV64 frames for the host's unwinder, `translation.rs` has the
+//!    form of an image's translation, and `write.rs` writes the image object for the host linker.
 //! 4. `final_file.rs` reads the finished program or library, and `needed.rs` finds the libraries
 //!    that it needs.
 //!
@@ -27,6 +27,7 @@ pub mod linked;
 pub mod needed;
 pub mod output;
 pub mod place_lines;
+pub mod translation;
 pub mod unwind_rows;
 pub mod write;
 

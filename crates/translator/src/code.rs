@@ -206,6 +206,9 @@ pub enum Op {
     /// A value of no importance.
     Undef,
     Const(i64),
+    /// An address in the guest's module, as its distance from the start
+    /// ([`Program::is_placed`](crate::Program::is_placed)).
+    Address(u64),
     /// The guest's sp plus an offset.
     GetSp(i32),
     SetSp,
@@ -305,6 +308,8 @@ pub enum Op {
 pub enum Recipe<V> {
     Value(V),
     Const(i64),
+    /// See [`Op::Address`].
+    Address(u64),
     /// a + (b << k) + offset
     Sum(V, V, u8, i32),
     Offset(V, i32),
@@ -315,7 +320,7 @@ impl<V: Copy> Recipe<V> {
         let (a, b) = match self {
             Recipe::Value(a) | Recipe::Offset(a, _) => (Some(a), None),
             Recipe::Sum(a, b, ..) => (Some(a), Some(b)),
-            Recipe::Const(_) => (None, None),
+            Recipe::Const(_) | Recipe::Address(_) => (None, None),
         };
         a.into_iter().chain(b)
     }
@@ -324,6 +329,7 @@ impl<V: Copy> Recipe<V> {
         match self {
             Recipe::Value(a) => Recipe::Value(f(a)),
             Recipe::Const(k) => Recipe::Const(k),
+            Recipe::Address(at) => Recipe::Address(at),
             Recipe::Sum(a, b, k, offset) => Recipe::Sum(f(a), f(b), k, offset),
             Recipe::Offset(a, offset) => Recipe::Offset(f(a), offset),
         }

@@ -5,7 +5,7 @@
 //!
 //! Code is mapped twice, from the same shared memory: readable and executable where it runs,
 //! writable somewhere else. No mapping is ever both. In front of the code, in reach of its
-//! displacements, are the targets of jumps through registers and the cells of calls.
+//! displacements, are the cells of calls.
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::ops::Range;
@@ -13,7 +13,6 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::state::StateTable;
-use crate::targets::Targets;
 use crate::valgrind;
 
 /// Translations begin at a cache line, so that the cost of their branches does not depend on
@@ -22,7 +21,7 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 /// Cells of 8 bytes.
 const CELLS: usize = 1 << 16;
-const CELLS_AT: usize = size_of::<Targets>();
+const CELLS_AT: usize = 0;
 const STATES_AT: usize = CELLS_AT + 8 * CELLS;
 const OWN_AT: usize = (STATES_AT + size_of::<StateTable>()).next_multiple_of(PAGE);
 const DATA: usize = OWN_AT + PAGE;
@@ -185,7 +184,6 @@ impl CodeCache {
         let data = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         let read_write = libc::PROT_READ | libc::PROT_WRITE;
         map(reserved + PAGE, DATA, read_write, data, -1)?;
-        cache.targets().init();
         cache.own().store(1, Ordering::Relaxed);
         // SAFETY: a page of the mapping just made. Without it a child is known by `is_shared`
         // alone.
@@ -202,13 +200,9 @@ impl CodeCache {
         (self.code as u64, (self.code + self.code_size) as u64)
     }
 
-    pub fn targets(&self) -> &Targets {
-        // SAFETY: zero pages are a valid table, and the mapping lives as long as the value.
-        unsafe { &*((self.reserved + PAGE) as *const Targets) }
-    }
-
     pub fn states(&self) -> &StateTable {
-        // SAFETY: as above; its place is aligned as the table before it is.
+        // SAFETY: zero pages are a valid table, and the mapping lives as long as the value; its place
+        // is aligned.
         unsafe { &*((self.reserved + PAGE + STATES_AT) as *const StateTable) }
     }
 

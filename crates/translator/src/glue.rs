@@ -300,6 +300,34 @@ glue!(
     leave_with_saved = sym leave_with_saved,
 );
 
+glue!(
+    /// The same with a word on the stack, which the function in r10 gets as its third argument.
+    slow_call_with:
+    store_arguments!(),
+    "mov [rbp + {ra}], r11",
+    "mov [rbp + {sp}], r15",
+    "mov [rbp + {pc}], rax",
+    "lea rdi, [rbp - {bias}]",
+    "mov rsi, rax",
+    "mov rdx, [rsp]",
+    "call r10",
+    "add rsp, 8",
+    "test rax, rax",
+    "je {leave_with_saved}",
+    "mov r10, rax",
+    "mov rax, [rbp + {pc}]",
+    "mov r11, [rbp + {ra}]",
+    load_arguments!(),
+    "jmp r10";
+    bias = const HART_BIAS,
+    a0 = const x(10),
+    fa0 = const f(10),
+    ra = const x(1),
+    sp = const x(2),
+    pc = const PC,
+    leave_with_saved = sym leave_with_saved,
+);
+
 /// A floating-point instruction by its word, with the contents of its registers. In the engine's
 /// section, since an unmasked exception traps in here.
 #[unsafe(link_section = "flick_engine")]

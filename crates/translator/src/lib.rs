@@ -17,6 +17,7 @@
 //! | `state.rs`, `unwind.rs` | where guest registers are at a fault; unwind information |
 //! | `code_cache.rs`, `targets.rs` | the place of code, and where calls through registers lead |
 //! | `context.rs`, `glue.rs`, `dispatch.rs` | [`Context`], entering and leaving translated code, the dispatch loop |
+//! | `ahead.rs` | [`Ahead`]: the translations of a module before it runs |
 //! | `listing.rs` | [`Listing`]: a translation as text, without a run |
 //! | `valgrind.rs` | requests to valgrind |
 //!
@@ -30,12 +31,13 @@
 //! register is ([`StateTable::restore`]).
 #![warn(missing_docs)]
 
+mod ahead;
 mod code;
 mod code_cache;
 mod context;
 mod dispatch;
 mod emit;
-mod features;
+pub mod features;
 mod function;
 mod glue;
 mod jumps;
@@ -54,17 +56,23 @@ mod translator;
 mod unwind;
 pub mod valgrind;
 
+pub use ahead::{Ahead, Displacement, Piece, Place};
 pub use code::Reason;
 pub use code_cache::pages_for;
 pub use context::Context;
 pub use dispatch::{LEAST_STACK, advance, run};
+pub use emit::Word;
 pub use emit::trace::{Part, Span};
-pub use glue::{Lookup, go_in, leave, leave_at_call, returned};
+pub use glue::{
+    Lookup, convert, elsewhere, go_in, helper, leave, leave_at_call, returned, slow_call_with,
+};
 pub use listing::{Line, Listing};
 pub use liveness::Summary;
 pub use program::{Program, Target};
 pub use registers::HART_BIAS;
-pub use state::{HostRegisters, StateTable};
+pub use state::{HostRegisters, StateTable, restore_from};
 pub use targets::{MASK as TARGETS_MASK, SCALE as TARGETS_SCALE, Targets};
 pub use translator::{TRACE_ROOM, Translator, Usage};
-pub use unwind::{CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, unwind_section_behind};
+pub use unwind::{
+    CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, unwind_records, unwind_section_behind,
+};

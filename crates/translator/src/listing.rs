@@ -14,7 +14,7 @@ use iced_x86::{
 
 use crate::context::Context;
 use crate::emit::trace::{Part, Span};
-use crate::emit::{Emitter, Surroundings};
+use crate::emit::{Emitter, Linkage, Surroundings};
 use crate::glue;
 use crate::program::Program;
 use crate::registers::{self, HART_BIAS};
@@ -91,7 +91,8 @@ impl Listing {
             cell: &cell,
             entry: &|_| None,
         };
-        let finished = Emitter::run(&code, &allocation, surroundings, pc, at, true).ok()?;
+        let linkage = Linkage::Process(surroundings);
+        let finished = Emitter::run(&code, &allocation, linkage, pc, at, true).ok()?;
         if !finished.is_exact {
             return None;
         }
@@ -104,7 +105,10 @@ impl Listing {
             cells: cells
                 .into_inner()
                 .into_iter()
-                .map(|(Callee::Guest(target) | Callee::Elsewhere(target), cell)| (cell, target))
+                .map(|(callee, cell)| {
+                    let (Callee::Guest(at) | Callee::Elsewhere(at) | Callee::Slot(at)) = callee;
+                    (cell, at)
+                })
                 .collect(),
         })
     }

@@ -32,9 +32,26 @@ pub trait Program {
         None
     }
 
+    /// The host address of the translation of the function at `pc` that another has made.
+    fn translated(&self, _pc: u64) -> Option<u64> {
+        None
+    }
+
     /// What the function at `pc` reads and hands back, if its makers have said.
     fn summary(&self, _pc: u64) -> Option<Summary> {
         None
+    }
+
+    /// Whether guest code is executed at the addresses that it has here. If not, an address is a
+    /// distance from the start of the guest's module, which the loader puts somewhere.
+    fn is_placed(&self) -> bool {
+        true
+    }
+
+    /// Whether the word of 8 bytes at `address`, of which [`Program::constant`] tells the contents,
+    /// is an address in the module. Asked only if the program is not placed.
+    fn is_address(&self, _address: u64) -> bool {
+        false
     }
 
     /// The meaning of a jump to an address, if it is the same at all times. Guest code is always at

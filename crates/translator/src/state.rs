@@ -62,6 +62,7 @@ fn put_place(bytes: &mut Vec<u8>, place: &At) {
         Recipe::Const(_) => 1,
         Recipe::Offset(..) => 2,
         Recipe::Sum(..) => 3,
+        Recipe::Address(_) => 4,
     };
     let flag = |is: bool, flag: u64| if is { flag } else { 0 };
     put(
@@ -75,6 +76,7 @@ fn put_place(bytes: &mut Vec<u8>, place: &At) {
     match place.recipe {
         Recipe::Value(_) => {}
         Recipe::Const(k) => put_signed(bytes, k),
+        Recipe::Address(at) => put(bytes, at),
         Recipe::Offset(_, offset) => put_signed(bytes, offset.into()),
         Recipe::Sum(_, _, k, offset) => {
             put(bytes, k.into());
@@ -176,6 +178,11 @@ impl Reader<'_> {
 }
 
 impl States {
+    /// The table.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Bytes that the table takes.
     pub fn len(&self) -> usize {
         self.bytes.len()
@@ -294,18 +301,33 @@ impl StateTable {
                 entry.len.load(Ordering::Relaxed),
             )
         };
-        // SAFETY: translated code has its hart there.
-        let mut state = unsafe { *((host.int[RBP] - HART_BIAS as u64) as *const Hart) };
-        // While a function saves registers nobody reads them any more, so that no record has them;
-        // unwind information may still want them.
-        for reg in SAVED_FIRST {
-            if let Some(home) = home(reg) {
-                state.x[reg] = host.int[home.hw_enc()];
-            }
-        }
         // SAFETY: by contract.
-        unsafe { restore(bytes, (pc - start) as u32, host, &mut state) }.then_some(state)
+        unsafe { restore_from(bytes, (pc - start) as u32, host, 0) }
     }
+}
+
+/// The same where code at `offset` of a translation was interrupted that has these records. Guest
+/// addresses in them count from `module`.
+///
+/// # Safety
+/// `host` is what the interrupted code had.
+pub unsafe fn restore_from(
+    records: &[u8],
+    offset: u32,
+    host: &HostRegisters,
+    module: u64,
+) -> Option<Hart> {
+    // SAFETY: translated code has its hart there.
+    let mut state = unsafe { *((host.int[RBP].wrapping_sub(HART_BIAS as u64)) as *const Hart) };
+    // While a function saves registers nobody reads them any more, so that no record has them;
+    // unwind information may still want them.
+    for reg in SAVED_FIRST {
+        if let Some(home) = home(reg) {
+            state.x[reg] = host.int[home.hw_enc()];
+        }
+    }
+    // SAFETY: by contract.
+    unsafe { restore(records, offset, host, module, &mut state) }.then_some(state)
 }
 
 /// Fills in the guest registers and the guest's pc where host code at `offset` of the translation
@@ -314,7 +336,13 @@ impl StateTable {
 /// # Safety
 /// The registers are those of code of this translation that was interrupted at `offset`: its stack
 /// is there.
-unsafe fn restore(bytes: &[u8], offset: u32, host: &HostRegisters, hart: &mut Hart) -> bool {
+unsafe fn restore(
+    bytes: &[u8],
+    offset: u32,
+    host: &HostRegisters,
+    module: u64,
+    hart: &mut Hart,
+) -> bool {
     let mut reader = Reader { bytes };
     let (mut at, mut pc) = (0, 0u64);
     while !reader.bytes.is_empty() {
@@ -326,7 +354,7 @@ unsafe fn restore(bytes: &[u8], offset: u32, host: &HostRegisters, hart: &mut Ha
         }
         for _ in 0..count {
             // SAFETY: by contract; of other records than the wanted one no memory is read.
-            let (reg, value) = unsafe { place(&mut reader, host, at == offset) };
+            let (reg, value) = unsafe { place(&mut reader, host, module, at == offset) };
             if at == offset {
                 if is_float(reg) {
                     hart.f[reg - 32] = value;
@@ -336,7 +364,7 @@ unsafe fn restore(bytes: &[u8], offset: u32, host: &HostRegisters, hart: &mut Ha
             }
         }
         if at == offset {
-            hart.pc = pc;
+            hart.pc = module.wrapping_add(pc);
             hart.x[super::registers::SP] = host.int[15];
             return true;
         }
@@ -346,7 +374,12 @@ unsafe fn restore(bytes: &[u8], offset: u32, host: &HostRegisters, hart: &mut Ha
 
 /// # Safety
 /// As [`restore`] if the place is `wanted`; else no memory is read.
-unsafe fn place(reader: &mut Reader, host: &HostRegisters, wanted: bool) -> (usize, u64) {
+unsafe fn place(
+    reader: &mut Reader,
+    host: &HostRegisters,
+    module: u64,
+    wanted: bool,
+) -> (usize, u64) {
     let head = reader.get();
     let reg = (head & 63) as usize;
     let finish = finish_of(head);
@@ -364,6 +397,7 @@ unsafe fn place(reader: &mut Reader, host: &HostRegisters, wanted: bool) -> (usi
             let offset = reader.get_signed();
             operand(reader).wrapping_add_signed(offset)
         }
+        4 => module.wrapping_add(reader.get()),
         _ => {
             let (k, offset) = (reader.get(), reader.get_signed());
             let (a, b) = (operand(reader), operand(reader));

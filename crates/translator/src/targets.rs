@@ -32,13 +32,31 @@ fn places(target: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Targets {
+    /// All zero: call [`Targets::init`] before it is used.
+    pub const ZERO: Self = Self {
+        slots: [const {
+            Slot {
+                target: AtomicU64::new(0),
+                entry: AtomicU64::new(0),
+            }
+        }; COUNT],
+    };
+
     /// Call once, on zeroes: address 0 is no target, but its slot would look as if it were. It gets
     /// a target that is looked for elsewhere.
-    pub(crate) fn init(&self) {
+    pub fn init(&self) {
         const OF_ANOTHER_SLOT: u64 = 2;
         self.slots[0]
             .target
             .store(OF_ANOTHER_SLOT, Ordering::Relaxed);
+    }
+
+    /// An empty one on the heap.
+    pub(crate) fn boxed() -> Box<Self> {
+        // SAFETY: zeroes are a valid table.
+        let targets: Box<Self> = unsafe { Box::new_zeroed().assume_init() };
+        targets.init();
+        targets
     }
 
     /// What stands for a target in the middle of a function, which translated code must not find by
@@ -63,7 +81,7 @@ impl Targets {
         Some(self.slots[at].entry.load(Ordering::Relaxed))
     }
 
-    /// Remembers it if there is room.
+    /// Remembers it if there is room. By who has the translator alone.
     pub fn insert(&self, target: u64, entry: u64) {
         let free = |at: &usize| {
             let known = self.slots[*at].target.load(Ordering::Relaxed);
@@ -75,7 +93,8 @@ impl Targets {
         }
     }
 
-    /// Invalidates the entries that lead to or from a place that `gone` names.
+    /// Invalidates the entries that lead to or from a place that `gone` names. By who has the
+    /// translator alone.
     pub fn invalidate(&self, gone: impl Fn(u64) -> bool) {
         for slot in &self.slots[1..] {
             let target = slot.target.load(Ordering::Relaxed);
@@ -94,18 +113,9 @@ impl Targets {
 mod tests {
     use super::*;
 
-    fn empty() -> Box<Targets> {
-        // SAFETY: zero is a valid table, and the layout is that of the type.
-        let targets: Box<Targets> = unsafe {
-            Box::from_raw(std::alloc::alloc_zeroed(std::alloc::Layout::new::<Targets>()).cast())
-        };
-        targets.init();
-        targets
-    }
-
     #[test]
     fn targets_of_one_slot_and_the_end() {
-        let targets = empty();
+        let targets = Targets::boxed();
         let size = 2 * COUNT as u64;
         let last = u64::from(MASK);
         for n in 0..PROBES as u64 {
@@ -127,7 +137,7 @@ mod tests {
 
     #[test]
     fn middles_are_apart_and_forgotten_with_their_address() {
-        let targets = empty();
+        let targets = Targets::boxed();
         targets.insert(Targets::middle(0x1234), 5);
         assert_eq!(targets.get(0x1234), Some(5));
         assert_eq!(targets.find(0x1234), None);

@@ -5,14 +5,14 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::code::Code;
 use crate::code_cache::CodeCache;
 use crate::emit::trace::Span;
-use crate::emit::{Emitter, Finished, Surroundings};
+use crate::emit::{Emitter, Finished, Linkage, Surroundings};
 use crate::features;
 use crate::function::Function;
 use crate::glue::{self, Lookup};
@@ -53,9 +53,27 @@ pub struct Usage {
     pub translations: u64,
 }
 
+/// The table of targets.
+enum TargetsPlace {
+    Own(Box<Targets>),
+    Process(&'static Targets),
+}
+
+impl Deref for TargetsPlace {
+    type Target = Targets;
+
+    fn deref(&self) -> &Targets {
+        match self {
+            TargetsPlace::Own(targets) => targets,
+            TargetsPlace::Process(targets) => targets,
+        }
+    }
+}
+
 /// Makes translations, and has all of a process.
 pub struct Translator {
     cache: CodeCache,
+    targets: TargetsPlace,
     count: bool,
     lookup: Lookup,
     environment: regalloc2::MachineEnv,
@@ -75,28 +93,41 @@ pub struct Translator {
 }
 
 impl Translator {
-    /// A translator with room for `code_size` bytes of code. The code asks `lookup` for targets
-    /// that it does not know. `count`: the code counts instructions in
-    /// [`Context::retired`](crate::Context::retired).
+    /// A translator with room for `code_size` bytes of code, and a table of targets of its own. The code asks `lookup` for targets that it does not know. `count`:
+    /// the code counts instructions in [`Context::retired`](crate::Context::retired).
     pub fn new(code_size: usize, count: bool, lookup: Lookup) -> io::Result<Self> {
         features::check()?;
-        Ok(Self::with(CodeCache::new(code_size)?, count, lookup))
+        let targets = TargetsPlace::Own(Targets::boxed());
+        Ok(Self::with(
+            CodeCache::new(code_size)?,
+            targets,
+            count,
+            lookup,
+        ))
     }
 
-    /// The same with code in given pages, [`pages_for`](crate::pages_for) it.
+    /// The same with code in given pages, [`pages_for`](crate::pages_for) it, and this table of
+    /// targets, which was initialised.
     ///
     /// # Safety
     /// The pages are mapped, and nobody else's as long as the process lives.
-    pub unsafe fn within(pages: Range<usize>, count: bool, lookup: Lookup) -> io::Result<Self> {
+    pub unsafe fn within(
+        pages: Range<usize>,
+        targets: &'static Targets,
+        count: bool,
+        lookup: Lookup,
+    ) -> io::Result<Self> {
         features::check()?;
         // SAFETY: by contract.
         let cache = unsafe { CodeCache::within(pages) }?;
-        Ok(Self::with(cache, count, lookup))
+        let targets = TargetsPlace::Process(targets);
+        Ok(Self::with(cache, targets, count, lookup))
     }
 
-    fn with(cache: CodeCache, count: bool, lookup: Lookup) -> Self {
+    fn with(cache: CodeCache, targets: TargetsPlace, count: bool, lookup: Lookup) -> Self {
         Self {
             cache,
+            targets,
             count,
             lookup,
             environment: registers::environment(),
@@ -157,13 +188,13 @@ impl Translator {
         } else {
             Targets::middle(target)
         };
-        self.cache.targets().insert(key, entry);
+        self.targets.insert(key, entry);
         Some(entry)
     }
 
     /// From here on calls of `target`, which is not guest code, go to `entry`.
     pub fn remember(&mut self, target: u64, entry: u64) {
-        self.cache.targets().insert(target, entry);
+        self.targets.insert(target, entry);
         // Calls through other cells do not pass on the target.
         if let Some(&cell) = self.cells.get(&Callee::Elsewhere(target)) {
             cell_at(cell).store(entry, Ordering::Release);
@@ -182,7 +213,7 @@ impl Translator {
 
     /// Where calls through registers lead. It stays where it is.
     pub fn targets(&self) -> &Targets {
-        self.cache.targets()
+        &self.targets
     }
 
     fn translate(&mut self, program: &dyn Program, pc: u64) -> Option<u64> {
@@ -196,7 +227,7 @@ impl Translator {
         let (code, allocation) = made?;
         self.cache.leave_shared().ok()?;
         let at = self.cache.next();
-        let mut finished = self.emit(&code, &allocation, pc, at)?;
+        let mut finished = self.emit(program, &code, &allocation, pc, at)?;
         if self.trace {
             let size = finished.bytes.len().max(finished.code_end + TRACE_ROOM);
             finished.bytes.resize(size, 0);
@@ -229,12 +260,13 @@ impl Translator {
 
     fn emit(
         &mut self,
+        program: &dyn Program,
         code: &Code,
         allocation: &regalloc2::Output,
         pc: u64,
         at: u64,
     ) -> Option<Finished> {
-        let targets = ptr::from_ref(self.cache.targets()) as u64;
+        let targets = ptr::from_ref(self.targets()) as u64;
         let cells = RefCell::new((&mut self.cells, &mut self.cache));
         // 0: there is no more room.
         let full = Cell::new(false);
@@ -248,6 +280,11 @@ impl Translator {
                 return targets;
             };
             cells.insert(callee, new);
+            if let Callee::Guest(at) = callee
+                && let Some(code) = program.translated(at)
+            {
+                cell_at(new).store(code, Ordering::Release);
+            }
             new
         };
         let entries = &self.entries;
@@ -257,7 +294,8 @@ impl Translator {
             cell: &cell,
             entry: &|target| entries.get(&target).copied().flatten(),
         };
-        let finished = Emitter::run(code, allocation, surroundings, pc, at, self.trace).ok()?;
+        let linkage = Linkage::Process(surroundings);
+        let finished = Emitter::run(code, allocation, linkage, pc, at, self.trace).ok()?;
         (finished.is_exact && !full.get()).then_some(finished)
     }
 
@@ -287,7 +325,7 @@ impl Translator {
         });
         // Targets outside of guest code stay: the dispatch loop looks them up again.
         let within = |at: u64| named(at) || gone.iter().any(|gone| gone.contains(&at));
-        self.cache.targets().invalidate(within);
+        self.targets.invalidate(within);
     }
 
     /// Call before a fork.
@@ -377,7 +415,7 @@ impl Summaries<'_> {
             // This is no function's start: more registers may be live than at a call.
             match callee(self.program, pc) {
                 Callee::Guest(at) if at != pc => return self.of(at, depth),
-                Callee::Elsewhere(_) => return Summary::UNKNOWN,
+                Callee::Elsewhere(_) | Callee::Slot(_) => return Summary::UNKNOWN,
                 Callee::Guest(_) => {}
             }
             return Summary::MIDDLE;

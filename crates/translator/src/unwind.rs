@@ -28,20 +28,29 @@ pub const HOST_SAVED: [[u8; 2]; 5] = {
 /// DWARF numbers of the registers in `Context::host_saved` (psABI, figure 3.36).
 const SAVED: [u8; 5] = [3, 12, 13, 14, 15];
 
-/// A section `.eh_frame` for `size` bytes of code, in a file where it stands at the next multiple of
-/// 8 behind them.
-pub fn unwind_section_behind(size: u32) -> Vec<u8> {
+/// Records of a section `.eh_frame` for `size` bytes of code, and the offset of the field of four
+/// bytes that becomes the distance from itself to the code.
+pub fn unwind_records(size: u32) -> (Vec<u8>, usize) {
     // Signed distances of 4 bytes from where they stand.
     const RELATIVE: u8 = 0x1b;
     let mut section = vec![];
     put(&mut section, cie(RELATIVE));
     let mut fde = vec![];
     fde.extend((section.len() as u32 + 4).to_le_bytes());
-    let distance = size.next_multiple_of(8) + section.len() as u32 + 8;
-    fde.extend((distance as i32).wrapping_neg().to_le_bytes());
+    let field = section.len() + 8;
+    fde.extend([0; 4]);
     fde.extend(size.to_le_bytes());
     fde.push(0);
     put(&mut section, fde);
+    (section, field)
+}
+
+/// A section `.eh_frame` for `size` bytes of code, in a file where it stands at the next multiple of
+/// 8 behind them.
+pub fn unwind_section_behind(size: u32) -> Vec<u8> {
+    let (mut section, field) = unwind_records(size);
+    let distance = size.next_multiple_of(8) + field as u32;
+    section[field..field + 4].copy_from_slice(&(distance as i32).wrapping_neg().to_le_bytes());
     section.extend([0; 4]);
     section
 }

@@ -36,6 +36,7 @@ impl Emitter<'_> {
                 (_, Ok(k)) => self.a.mov(R64[r(0)], i64::from(k)),
                 _ => self.a.mov(R64[r(0)], k),
             },
+            Op::Address(at) => self.load_guest_address(r(0), at, false),
             Op::GetSp(0) => self.a.mov(R64[r(0)], r15),
             Op::GetSp(k) => self.a.lea(R64[r(0)], r15 + k),
             Op::SetSp => {

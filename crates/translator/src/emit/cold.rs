@@ -2,8 +2,7 @@
 use super::convert::{Rounded, Saturate, Unsigned};
 use super::*;
 use crate::code::{Node, Reason};
-use crate::glue;
-use crate::registers::{A0, A1, FA0, FA1, Regs, bit};
+use crate::registers::{A0, A1, FA0, FA1, R10, R11, RAX, Regs, bit};
 use flick_engine::Hart;
 use std::mem::offset_of;
 
@@ -32,6 +31,9 @@ pub enum Cold {
         pc: u64,
         places: Vec<places::At>,
     },
+    /// A call of what a word of the module names, through a cell that leads nowhere yet. `back`:
+    /// behind the call; `None`: it is a tail call.
+    Unresolved { slot: u64, back: Option<CodeLabel> },
     /// The host's stack is used up: its frames are cut off.
     StackLimit,
 }
@@ -67,25 +69,30 @@ impl Emitter<'_> {
                 Cold::FromInt(of) => self.rare_from_int(of)?,
                 Cold::Elsewhere { results } => {
                     self.store_results(results)?;
-                    self.a.jmp(glue::elsewhere as *const () as u64)?;
+                    self.to_engine(Word::Elsewhere, false)?;
                 }
                 Cold::Lazy { target, cell } => {
                     self.cells.push((cell, label));
                     self.a.mov(rax, target)?;
-                    self.a.mov(r10, self.surroundings.lookup)?;
-                    self.a.jmp(glue::slow_call as *const () as u64)?;
+                    self.to_engine(Word::Call, false)?;
                 }
                 Cold::Unknown { back_address, back } => {
-                    let address = self.constant(back_address);
-                    self.a.mov(r11, address)?;
-                    self.a.mov(r10, self.surroundings.lookup)?;
-                    self.a.call(glue::slow_call as *const () as u64)?;
+                    self.load_guest_address(R11, back_address, true)?;
+                    self.no_cell()?;
+                    self.to_engine(Word::Call, true)?;
                     self.a.jmp(back)?;
                 }
                 Cold::Exit { reason, pc, places } => self.exit(reason, pc, &places)?,
+                Cold::Unresolved { slot, back } => {
+                    self.with_place(Encoding::Lea_r64_m, R10, Fixup::Cell(slot))?;
+                    self.to_engine(Word::Call, back.is_some())?;
+                    if let Some(back) = back {
+                        self.a.jmp(back)?;
+                    }
+                }
                 Cold::StackLimit => {
-                    self.a.mov(rax, self.start)?;
-                    self.a.jmp(glue::leave_at_call as *const () as u64)?;
+                    self.load_guest_address(RAX, self.start, false)?;
+                    self.to_engine(Word::LeaveAtCall, false)?;
                 }
             }
         }
@@ -122,10 +129,10 @@ impl Emitter<'_> {
     /// Everything alive to the hart, and back to [`crate::run()`], to go on at `pc`.
     pub fn exit(&mut self, reason: Reason, pc: u64, places: &[places::At]) -> Emitted {
         self.store_places(places)?;
-        self.a.mov(rax, pc)?;
+        self.load_guest_address(RAX, pc, false)?;
         self.a
             .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), rax)?;
         self.a.mov(eax, reason as u32)?;
-        self.a.jmp(glue::leave as *const () as u64)
+        self.to_engine(Word::Leave, false)
     }
 }

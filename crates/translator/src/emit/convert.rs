@@ -5,7 +5,6 @@
 //! NV is not. The host's own conversions give the least integer for everything that does not fit.
 use super::*;
 use crate::code::{FromInt, Integer, Node, Rounding, ToInt};
-use crate::glue;
 use crate::registers::FLOAT_SCRATCH;
 use flick_engine::fp::env::RC_MASK;
 
@@ -551,7 +550,7 @@ impl Emitter<'_> {
         let insn = self.constant(rounded.insn);
         self.a.movsd_2(xmm15, insn)?;
         self.a.movsd_2(qword_ptr(rsp + 8), xmm15)?;
-        self.a.call(glue::convert as *const () as u64)?;
+        self.to_engine(Word::Convert, true)?;
         self.a.movsd_2(XMM[rounded.to], qword_ptr(rsp))?;
         self.a.lea(rsp, rsp + 16)
     }

@@ -2,8 +2,7 @@
 use super::*;
 use crate::code::{Cc, Node, Reason, Table as CodeTable};
 use crate::context::Context;
-use crate::glue;
-use crate::registers::{R10, RAX};
+use crate::registers::{R10, R11, RAX};
 use crate::targets;
 use crate::thunk::Callee;
 use flick_engine::Hart;
@@ -83,9 +82,12 @@ impl Emitter<'_> {
             }
             Op::TailCall(callee) => {
                 self.epilogue()?;
-                match self.entry(callee) {
+                let Linkage::Process(surroundings) = self.linkage else {
+                    return self.to_callee(callee, None);
+                };
+                match surroundings.entry_of(callee) {
                     Some(entry) => self.a.jmp(entry),
-                    None => self.through_cell(Encoding::Jmp_rm64, callee),
+                    None => self.through_cell(surroundings, Encoding::Jmp_rm64, callee),
                 }
             }
             Op::TailCallIndirect => {
@@ -98,8 +100,8 @@ impl Emitter<'_> {
                 let places = self.places(node);
                 self.store_places(&places)?;
                 self.epilogue()?;
-                self.a.mov(r10, self.surroundings.lookup)?;
-                self.a.jmp(glue::slow_call as *const () as u64)
+                self.no_cell()?;
+                self.to_engine(Word::Call, false)
             }
             Op::Table(which) => self.table(which, node, operands, block),
             Op::Exit(reason, pc) => {
@@ -110,25 +112,58 @@ impl Emitter<'_> {
         }
     }
 
-    fn entry(&self, callee: Callee) -> Option<u64> {
-        match callee {
-            Callee::Guest(at) => (self.surroundings.entry)(at),
-            Callee::Elsewhere(_) => None,
+    /// Calls from a module. `back`: the label behind the call; `None`: a jump in the place of a tail
+    /// call.
+    fn to_callee(&mut self, callee: Callee, back: Option<CodeLabel>) -> Emitted {
+        let slot = match callee {
+            Callee::Guest(at) => {
+                self.fixup(Fixup::Function(at));
+                return match back {
+                    Some(_) => self.a.call(FAR),
+                    None => self.a.jmp(FAR),
+                };
+            }
+            Callee::Slot(slot) => slot,
+            // In a module nobody knows such an address.
+            Callee::Elsewhere(_) => return self.a.ud2(),
+        };
+        let unresolved = self.cold(Cold::Unresolved { slot, back });
+        // What calls functions of the host looks for the target here.
+        self.with_place(Encoding::Mov_r64_rm64, RAX, Fixup::Guest(slot))?;
+        self.with_place(Encoding::Mov_r64_rm64, R10, Fixup::Cell(slot))?;
+        self.a.test(r10, r10)?;
+        self.a.je(unresolved)?;
+        match back {
+            Some(_) => self.a.call(r10),
+            None => self.a.jmp(r10),
         }
     }
 
-    fn through_cell(&mut self, encoding: Encoding, callee: Callee) -> Emitted {
+    /// The engine's function for calls has no cell to fill.
+    pub fn no_cell(&mut self) -> Emitted {
+        match self.linkage {
+            Linkage::Module => self.a.xor(r10d, r10d),
+            Linkage::Process(_) => Ok(()),
+        }
+    }
+
+    fn through_cell(
+        &mut self,
+        surroundings: Surroundings,
+        encoding: Encoding,
+        callee: Callee,
+    ) -> Emitted {
         if let Callee::Elsewhere(target) = callee {
             // What calls all of them looks here.
             self.a.mov(rax, target)?;
         }
-        let cell = self.cell(callee);
+        let cell = self.cell(surroundings, callee);
         self.a.add_instruction(Self::near(encoding, cell)?)
     }
 
-    fn cell(&mut self, callee: Callee) -> u64 {
-        let cell = (self.surroundings.cell)(callee);
-        let (Callee::Guest(target) | Callee::Elsewhere(target)) = callee;
+    fn cell(&mut self, surroundings: Surroundings, callee: Callee) -> u64 {
+        let cell = (surroundings.cell)(callee);
+        let (Callee::Guest(target) | Callee::Elsewhere(target) | Callee::Slot(target)) = callee;
         let made = |(_, cold): &(CodeLabel, Cold)| matches!(cold, Cold::Lazy { cell: known, .. } if *known == cell);
         if !self.colds.iter().any(made) {
             self.cold(Cold::Lazy { target, cell });
@@ -139,12 +174,19 @@ impl Emitter<'_> {
     /// `r10` is the slot of the target in rax, or control goes to `unknown`.
     fn look_up(&mut self, unknown: CodeLabel) -> Emitted {
         // No other register is free at a tail call.
-        let table = self.constant(self.surroundings.targets);
+        self.a.mov(R32[R10], R32[RAX])?;
+        self.a.and(R32[R10], targets::MASK as i32)?;
+        self.a.shl(R64[R10], targets::SCALE.ilog2())?;
+        match self.linkage {
+            Linkage::Process(surroundings) => {
+                let table = self.constant(surroundings.targets);
+                self.a.add(R64[R10], table)?;
+            }
+            Linkage::Module => {
+                self.with_place(Encoding::Add_r64_rm64, R10, Fixup::Engine(Word::Targets))?;
+            }
+        }
         let a = &mut self.a;
-        a.mov(R32[R10], R32[RAX])?;
-        a.and(R32[R10], targets::MASK as i32)?;
-        a.shl(R64[R10], targets::SCALE.ilog2())?;
-        a.add(R64[R10], table)?;
         a.cmp(qword_ptr(R64[R10]), rax)?;
         a.jne(unknown)
     }
@@ -156,12 +198,18 @@ impl Emitter<'_> {
                 back,
                 results,
             } => {
-                let address = self.constant(back);
-                self.a.mov(r11, address)?;
-                match self.entry(callee) {
-                    Some(entry) => self.a.call(entry)?,
-                    None if callee == Callee::Guest(self.start) => self.a.call(self.entry)?,
-                    None => self.through_cell(Encoding::Call_rm64, callee)?,
+                self.load_guest_address(R11, back, true)?;
+                match self.linkage {
+                    Linkage::Process(surroundings) => match surroundings.entry_of(callee) {
+                        Some(entry) => self.a.call(entry)?,
+                        None if callee == Callee::Guest(self.start) => self.a.call(self.entry)?,
+                        None => self.through_cell(surroundings, Encoding::Call_rm64, callee)?,
+                    },
+                    Linkage::Module => {
+                        let mut back = self.a.create_label();
+                        self.to_callee(callee, Some(back))?;
+                        bind(&mut self.a, &mut back)?;
+                    }
                 }
                 self.check_return(back, results)
             }
@@ -172,8 +220,7 @@ impl Emitter<'_> {
                     back: came_back,
                 });
                 self.look_up(unknown)?;
-                let address = self.constant(back);
-                self.a.mov(r11, address)?;
+                self.load_guest_address(R11, back, true)?;
                 self.a.call(qword_ptr(R64[R10] + 8))?;
                 bind(&mut self.a, &mut came_back)?;
                 self.check_return(back, results)
@@ -182,11 +229,10 @@ impl Emitter<'_> {
                 let word = self.constant(insn);
                 self.a.mov(rcx, word)?;
                 // The instruction, should it raise a signal.
-                let pc = self.constant(node.pc);
-                self.a.mov(rax, pc)?;
+                self.load_guest_address(RAX, node.pc, true)?;
                 self.a
                     .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), rax)?;
-                self.a.call(glue::helper as *const () as u64)
+                self.to_engine(Word::Helper, true)
             }
             _ => self.a.ud2(),
         }
@@ -194,9 +240,19 @@ impl Emitter<'_> {
 
     /// The guest's return address is in r11.
     fn check_return(&mut self, back: u64, results: u64) -> Emitted {
-        let expected = self.constant(back);
-        let elsewhere = self.cold(Cold::Elsewhere { results });
-        self.a.cmp(r11, expected)?;
+        let elsewhere = match self.linkage {
+            Linkage::Process(_) => {
+                let expected = self.constant(back);
+                let elsewhere = self.cold(Cold::Elsewhere { results });
+                self.a.cmp(r11, expected)?;
+                elsewhere
+            }
+            Linkage::Module => {
+                self.load_guest_address(R10, back, false)?;
+                self.a.cmp(r11, r10)?;
+                self.cold(Cold::Elsewhere { results })
+            }
+        };
         self.a.jne(elsewhere)
     }
 
@@ -216,9 +272,14 @@ impl Emitter<'_> {
                 else {
                     return self.a.ud2();
                 };
-                let base = self.constant(first);
                 self.a.mov(scratch, value)?;
-                self.a.sub(scratch, base)?;
+                if let Linkage::Process(_) = self.linkage {
+                    let base = self.constant(first);
+                    self.a.sub(scratch, base)?;
+                } else {
+                    self.load_guest_address(number(operands[2]), first, false)?;
+                    self.a.sub(scratch, entry)?;
+                }
                 // Rotated by one, odd distances are large.
                 self.a.ror(scratch, 1u32)?;
                 let mut entries = vec![None; ((last - first) / 2 + 1) as usize];
@@ -257,6 +318,6 @@ impl Emitter<'_> {
         self.a
             .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), value)?;
         self.a.mov(eax, Reason::Continue as u32)?;
-        self.a.jmp(glue::leave as *const () as u64)
+        self.to_engine(Word::Leave, false)
     }
 }

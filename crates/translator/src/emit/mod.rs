@@ -12,10 +12,13 @@ pub mod trace;
 use std::collections::BTreeMap;
 
 use iced_x86::code_asm::*;
-use iced_x86::{BlockEncoderOptions, Code as Encoding, IcedError, Instruction, MemoryOperand};
+use iced_x86::{
+    BlockEncoderOptions, Code as Encoding, IcedError, Instruction, MemoryOperand, Register,
+};
 use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, RegClass, SpillSlot};
 
 use super::code::{Code, Op};
+use super::glue;
 use super::registers::HART_BIAS;
 use super::state::Recorder;
 use super::thunk::Callee;
@@ -43,6 +46,64 @@ const XMM: [AsmRegisterXmm; 16] = [
     xmm15,
 ];
 
+/// Where the code is to stand, and thereby what it refers to.
+#[derive(Clone, Copy)]
+pub enum Linkage<'a> {
+    /// In this process, at a known address.
+    Process(Surroundings<'a>),
+    /// In a module that is not placed: everything outside is a [`Fixup`].
+    Module,
+}
+
+/// A displacement from the instruction pointer that is filled in when the place is known: the last
+/// four bytes of an instruction, counted from its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fixup {
+    /// A byte of the guest's module.
+    Guest(u64),
+    /// The translation of the guest's function.
+    Function(u64),
+    /// The word with the address of one of the engine's functions or tables.
+    Engine(Word),
+    /// The cell of calls of what the word at this distance in the guest's module names.
+    Cell(u64),
+}
+
+/// What translated code in a module reaches through a word of the module's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// [`crate::Targets`].
+    Targets,
+    /// A call of the guest address or host address in rax. r10: the cell to fill, or 0.
+    Call,
+    /// [`crate::leave`].
+    Leave,
+    /// [`crate::leave_at_call`].
+    LeaveAtCall,
+    /// [`crate::elsewhere`].
+    Elsewhere,
+    /// [`crate::helper`].
+    Helper,
+    /// [`crate::convert`].
+    Convert,
+}
+
+impl Word {
+    /// In the order of the module's words.
+    pub const ALL: [Self; 7] = [
+        Self::Targets,
+        Self::Call,
+        Self::Leave,
+        Self::LeaveAtCall,
+        Self::Elsewhere,
+        Self::Helper,
+        Self::Convert,
+    ];
+}
+
+/// Stands for a place that is not known: far enough for a displacement of four bytes.
+const FAR: u64 = 1 << 30;
+
 /// Addresses that translated code refers to.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
@@ -56,11 +117,22 @@ pub struct Surroundings<'a> {
     pub entry: &'a dyn Fn(u64) -> Option<u64>,
 }
 
+impl Surroundings<'_> {
+    fn entry_of(self, callee: Callee) -> Option<u64> {
+        match callee {
+            Callee::Guest(at) => (self.entry)(at),
+            Callee::Elsewhere(_) | Callee::Slot(_) => None,
+        }
+    }
+}
+
 /// One function's translation, not yet at its place.
 pub struct Finished {
     pub bytes: Vec<u8>,
     /// Cells that lead to this code until their function is translated, and where.
     pub cells: Vec<(u64, usize)>,
+    /// Of code in a module, by the end of the instruction.
+    pub fixups: Vec<(usize, Fixup)>,
     pub states: super::state::States,
     /// Offset of the first byte behind instructions.
     pub code_end: usize,
@@ -87,7 +159,9 @@ pub struct Emitter<'a> {
     locations: Locations<'a>,
     /// The instruction that is being emitted.
     inst: Inst,
-    surroundings: Surroundings<'a>,
+    linkage: Linkage<'a>,
+    /// By the number of the machine instruction.
+    fixups: Vec<(usize, Fixup)>,
     /// The guest's address where this code is entered.
     start: u64,
     /// Bytes of spilled values and padding.
@@ -111,7 +185,7 @@ impl<'a> Emitter<'a> {
     pub fn run(
         code: &'a Code,
         allocation: &'a Output,
-        surroundings: Surroundings<'a>,
+        linkage: Linkage<'a>,
         start: u64,
         at: u64,
         trace: bool,
@@ -137,7 +211,8 @@ impl<'a> Emitter<'a> {
             layout: Layout::new(code, allocation),
             locations: Locations::new(&allocation.debug_locations, code.vregs),
             inst: Inst::new(0),
-            surroundings,
+            linkage,
+            fixups: vec![],
             start,
             frame,
             calls,
@@ -199,8 +274,11 @@ impl<'a> Emitter<'a> {
             .map(|(cell, label)| Ok((*cell, offset(label)?)))
             .collect::<Emitted<_>>()?;
         let offsets = &result.inner.new_instruction_offsets;
+        let end_of = |n: usize| offsets.get(n + 1).map_or(bytes.len(), |&end| end as usize);
+        let fixups = self.fixups.iter();
         Ok(Finished {
             cells,
+            fixups: fixups.map(|&(n, fixup)| (end_of(n), fixup)).collect(),
             states: self.recorder.finish(|n| offsets[n]),
             code_end: offset(&end)?,
             spans: self
@@ -349,10 +427,66 @@ impl<'a> Emitter<'a> {
         label
     }
 
+    /// The next instruction's last four bytes are for this.
+    fn fixup(&mut self, fixup: Fixup) {
+        self.fixups.push((self.a.instructions().len(), fixup));
+    }
+
+    /// An instruction with a register and a place of the module as operands.
+    fn with_place(&mut self, encoding: Encoding, register: usize, fixup: Fixup) -> Emitted {
+        self.fixup(fixup);
+        let place = MemoryOperand::with_base_displ_size(Register::RIP, FAR as i64, 8);
+        let register: Register = R64[register].into();
+        self.a
+            .add_instruction(Instruction::with2(encoding, register, place)?)
+    }
+
+    /// The guest address `at` to a register. `pooled`: by way of the constants, unless the code is in
+    /// a module.
+    fn load_guest_address(&mut self, register: usize, at: u64, pooled: bool) -> Emitted {
+        match self.linkage {
+            Linkage::Module => self.with_place(Encoding::Lea_r64_m, register, Fixup::Guest(at)),
+            Linkage::Process(_) if pooled => {
+                let address = self.constant(at);
+                self.a.mov(R64[register], address)
+            }
+            Linkage::Process(_) => self.a.mov(R64[register], at),
+        }
+    }
+
+    /// Jumps to a function of the engine, or calls it.
+    fn to_engine(&mut self, word: Word, call: bool) -> Emitted {
+        if let Linkage::Process(surroundings) = self.linkage {
+            let address = match word {
+                Word::Call => {
+                    self.a.mov(r10, surroundings.lookup)?;
+                    glue::slow_call as *const ()
+                }
+                Word::Leave => glue::leave as *const (),
+                Word::LeaveAtCall => glue::leave_at_call as *const (),
+                Word::Elsewhere => glue::elsewhere as *const (),
+                Word::Helper => glue::helper as *const (),
+                Word::Convert => glue::convert as *const (),
+                Word::Targets => return self.a.ud2(),
+            } as u64;
+            return if call {
+                self.a.call(address)
+            } else {
+                self.a.jmp(address)
+            };
+        }
+        let encoding = if call {
+            Encoding::Call_rm64
+        } else {
+            Encoding::Jmp_rm64
+        };
+        self.fixup(Fixup::Engine(word));
+        self.a.add_instruction(Self::near(encoding, FAR)?)
+    }
+
     /// An instruction with an operand in memory at an address that is near.
     fn near(encoding: Encoding, address: u64) -> Emitted<Instruction> {
-        let operand =
-            MemoryOperand::with_base_displ_size(iced_x86::Register::RIP, address as i64, 8);
+        let operand = MemoryOperand::with_base_displ_size(Register::RIP, address as i64, 8);
         Instruction::with1(encoding, operand)
     }
 

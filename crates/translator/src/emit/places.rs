@@ -133,6 +133,7 @@ impl Emitter<'_> {
         self.a.movq(xmm15, d)?;
         match place.recipe {
             Recipe::Const(k) => self.a.mov(d, k)?,
+            Recipe::Address(at) => self.load_guest_address(scratch, at, false)?,
             Recipe::Value(value) => {
                 self.load(scratch, value)?;
                 if place.finish.sext32 {

@@ -106,7 +106,7 @@ impl Lower<'_> {
     }
 
     fn resolved(&self, target: VReg) -> Option<Callee> {
-        let target = self.known(target)? as u64;
+        let target = self.known_address(target)?;
         Some(match self.program.resolve(target)? {
             Target::Guest(at) => callee(self.program, at),
             Target::Elsewhere => Callee::Elsewhere(target),
@@ -116,7 +116,7 @@ impl Lower<'_> {
     fn summary(&self, callee: Callee) -> Summary {
         match callee {
             Callee::Guest(at) => (self.liveness.summary)(at),
-            Callee::Elsewhere(_) => Summary::UNKNOWN,
+            Callee::Elsewhere(_) | Callee::Slot(_) => Summary::UNKNOWN,
         }
     }
 
@@ -177,11 +177,11 @@ impl Lower<'_> {
         for (reg, value) in new {
             self.now[reg] = Some(value);
         }
-        let back = self.constant((at.pc + at.insn.len()) as i64, at.pc);
+        let back = self.guest_address(at.pc + at.insn.len(), at.pc);
         self.now[RA] = Some(back);
         // What callees keep in the hart is there, whoever has put it there.
         for reg in members(SAVED & !HOMES & !self.absent) {
-            let is_constant = self.now[reg].is_some_and(|value| self.known(value).is_some());
+            let is_constant = self.now[reg].is_some_and(|value| self.is_constant(value));
             if !is_constant {
                 self.load_from_hart(reg, at.pc);
             }

@@ -55,6 +55,9 @@ impl Lower<'_> {
             };
             return self.constant(value, pc);
         }
+        if let (Alu::Add, false, Some(at)) = (op, word, self.known_address(a)) {
+            return self.guest_address(at.wrapping_add_signed(k.into()), pc);
+        }
         if k == 0 && matches!(op, Alu::Add | Alu::Or | Alu::Xor) {
             return a;
         }
@@ -182,7 +185,7 @@ impl Lower<'_> {
         }
         let value = match insn.op() {
             Lui => self.constant(imm, pc),
-            Auipc => self.constant(pc.wrapping_add(imm as u64) as i64, pc),
+            Auipc => self.guest_address(pc.wrapping_add(imm as u64), pc),
             Addi if insn.rs1() == SP => self.int(Op::GetSp(small), pc, &[]),
             Addi | Slti | Sltiu | Xori | Ori | Andi | Addiw | Slli | Srli | Srai | Slliw
             | Srliw | Sraiw => self.compute_imm(insn, small, pc),

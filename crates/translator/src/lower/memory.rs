@@ -51,7 +51,6 @@ impl Lower<'_> {
             op => unreachable!("{op:?} has no width"),
         };
         if let (Lw | Ld, Some(value)) = (insn.op(), self.loaded_constant(at)) {
-            let value = self.constant(value, pc);
             return self.set(insn.rd(), value, pc);
         }
         let (mut uses, offset, form) = self.address(insn.rs1(), insn.imm() as i64, pc);
@@ -97,19 +96,21 @@ impl Lower<'_> {
 
     /// What a load reads, if its address is known and its contents never change: entries of the
     /// image's table of addresses.
-    fn loaded_constant(&mut self, at: At) -> Option<i64> {
+    fn loaded_constant(&mut self, at: At) -> Option<VReg> {
         let base = match at.insn.rs1() {
             SP | 0 => return None,
             reg => self.get(reg, at.pc),
         };
-        let address = (self.known(base)? as u64).wrapping_add(at.insn.imm());
-        match at.insn.op() {
-            Guest::Ld => self.program.constant(address, 8).map(|v| v as i64),
-            _ => self
-                .program
-                .constant(address, 4)
-                .map(|v| i64::from(v as i32)),
+        let address = self.known_address(base)?.wrapping_add(at.insn.imm());
+        if at.insn.op() == Guest::Ld {
+            let value = self.program.constant(address, 8)?;
+            if !self.program.is_placed() && self.program.is_address(address) {
+                return Some(self.guest_address(value, at.pc));
+            }
+            return Some(self.constant(value as i64, at.pc));
         }
+        let value = self.program.constant(address, 4)? as i32;
+        Some(self.constant(value.into(), at.pc))
     }
 
     pub(super) fn atomic(&mut self, at: At) {

@@ -216,6 +216,29 @@ impl<'a> Lower<'a> {
         self.int(Op::Const(value), pc, &[])
     }
 
+    /// An address of the guest's code or constants.
+    fn guest_address(&mut self, at: u64, pc: u64) -> VReg {
+        if self.program.is_placed() {
+            self.constant(at as i64, pc)
+        } else {
+            self.int(Op::Address(at), pc, &[])
+        }
+    }
+
+    fn is_constant(&self, value: VReg) -> bool {
+        let op = self.definition(value).map(|node| node.op);
+        matches!(op, Some(Op::Const(_) | Op::Address(_)))
+    }
+
+    /// The guest address that a value is, if it is known to be one.
+    fn known_address(&self, value: VReg) -> Option<u64> {
+        match self.definition(value)?.op {
+            Op::Const(k) if self.program.is_placed() => Some(k as u64),
+            Op::Address(at) => Some(at),
+            _ => None,
+        }
+    }
+
     fn definition(&self, value: VReg) -> Option<&Node> {
         self.definitions[value.vreg()].map(|node| &self.code.nodes[node])
     }
@@ -290,6 +313,7 @@ impl<'a> Lower<'a> {
         };
         match node.op {
             Op::Const(k) => Recipe::Const(k),
+            Op::Address(at) => Recipe::Address(at),
             Op::AluImm(Alu::Add, k, false) if dies => Recipe::Offset(node.value(0), k),
             Op::Alu(Alu::Add, false) if dies => Recipe::Sum(node.value(0), node.value(1), 0, 0),
             Op::Lea(k, offset) if dies => Recipe::Sum(node.value(0), node.value(1), k, offset),

@@ -3,9 +3,12 @@ use crate::code::{Alu, Cc, Code, Op, Recipe};
 
 pub fn fold(code: &mut Code) {
     let mut known = vec![None; code.vregs];
+    let mut addresses = vec![None; code.vregs];
     for node in &code.nodes {
-        if let Op::Const(k) = node.op {
-            known[node.value(0).vreg()] = Some(k);
+        match node.op {
+            Op::Const(k) => known[node.value(0).vreg()] = Some(k),
+            Op::Address(at) => addresses[node.value(0).vreg()] = Some(at),
+            _ => {}
         }
     }
     let small =
@@ -33,10 +36,13 @@ pub fn fold(code: &mut Code) {
             node.operands.remove(0);
         }
         for place in &mut node.state {
-            if let Recipe::Value(value) = place.recipe
-                && let Some(k) = known[value.vreg()]
-            {
+            let Recipe::Value(value) = place.recipe else {
+                continue;
+            };
+            if let Some(k) = known[value.vreg()] {
                 place.recipe = Recipe::Const(k);
+            } else if let Some(at) = addresses[value.vreg()] {
+                place.recipe = Recipe::Address(at);
             }
         }
     }

@@ -41,6 +41,7 @@ fn place(reader: &mut Reader) -> String {
             let offset = reader.get_signed();
             format!("{}{offset:+}", operand(reader))
         }
+        4 => format!("module+{:#x}", reader.get()),
         _ => {
             let (k, offset) = (reader.get(), reader.get_signed());
             let (a, b) = (operand(reader), operand(reader));

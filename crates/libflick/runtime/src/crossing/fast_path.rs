@@ -159,7 +159,7 @@ unsafe extern "C" fn fast_path() {
         // The table knows the function by another gate.
         "30:",
         "mov r10, [r11 + {image}]",
-        "mov r12, [rip + {targets}]",
+        "mov r12, [rip + {targets}@GOTPCREL]",
         "mov eax, r10d",
         "and eax, {mask}",
         "lea r12, [r12 + {scale} * rax]",
@@ -330,7 +330,7 @@ unsafe extern "C" fn fast_path() {
         head = const activation::FRAME_HEAD,
         code = const offset_of!(Gate, calls),
         image = const offset_of!(Gate, image),
-        targets = sym translation::TARGETS,
+        targets = sym translation::words::__flick_1_targets,
         mask = const flick_translator::TARGETS_MASK,
         scale = const flick_translator::TARGETS_SCALE,
         frm = const Thread::FRM,

@@ -1,6 +1,7 @@
 //! The programs and libraries with images in this process: what is known of their code.
 pub(crate) mod signatures;
 pub(crate) mod targets;
+mod translated;
 
 use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
@@ -18,6 +19,9 @@ use flick_riscv::Insn;
 
 use crate::locks::signal_safe::SignalSafeLock;
 
+use translated::ModuleTranslation;
+pub use translated::TranslatedCode;
+
 /// A registered module. Lives until its library is closed.
 pub struct Registered {
     module: *const Module,
@@ -26,6 +30,8 @@ pub struct Registered {
     by_entry: Vec<(u64, u64)>,
     /// (NxP address, gate), sorted: what the host may call in this image.
     by_image: Vec<(u64, *const Gate)>,
+    /// The module's translation, if this process may run it.
+    translation: Option<ModuleTranslation>,
 }
 
 // SAFETY: the pointers lead to the module's own data, which nobody moves while it is registered.
@@ -70,6 +76,8 @@ impl Registered {
             region,
             by_entry,
             by_image,
+            // SAFETY: by contract.
+            translation: unsafe { ModuleTranslation::of(module) },
         }
     }
 }
@@ -90,7 +98,9 @@ pub(crate) fn remove(module: &Module, beside: impl FnOnce()) -> Option<Registere
         let at = modules
             .iter()
             .position(|known| ptr::eq(known.module, module));
-        at.map(|at| modules.swap_remove(at))
+        let gone = at.map(|at| modules.swap_remove(at));
+        clear_cells(modules);
+        gone
     });
     GENERATION.fetch_add(1, Ordering::Release);
     gone
@@ -131,14 +141,16 @@ pub(crate) unsafe fn gates_of<'a>(module: &Module) -> Vec<&'a Gate> {
         .collect()
 }
 
-/// Where a module has code that NxP code may call: its image, and from its first gate to its last
-/// one.
-pub(crate) fn code_of(module: &Module, gates: &[&Gate]) -> [Range<u64>; 2] {
+/// Where a module has code that NxP code may call: its image, from its first gate to its last one,
+/// and the image's translation.
+pub(crate) fn code_of(module: &Module, gates: &[&Gate]) -> [Range<u64>; 3] {
     let image = module.image as u64;
     let entries = gates.iter().map(|gate| gate.entry as u64);
     let first = entries.clone().min().unwrap_or_default();
     let end = entries.max().map_or(first, |last| last + 1);
-    [image..image + module.image_size, first..end]
+    // SAFETY: the module's record is as its size says.
+    let translated = unsafe { translated::code_range(module) };
+    [image..image + module.image_size, first..end, translated]
 }
 
 fn find<T>(f: impl FnMut(&Registered) -> Option<T>) -> Option<T> {
@@ -249,7 +261,7 @@ pub fn arity(address: u64) -> Option<Arity> {
 /// addresses; none of them: out of its function.
 pub fn jump(address: u64) -> Option<Vec<u64>> {
     find_in_image(address, |module, offset| {
-        if (module.size as usize) < size_of::<Module>() {
+        if (module.size as usize) < offset_of!(Module, translation) {
             return None;
         }
         // SAFETY: a registered module's tables are as its record says.
@@ -282,6 +294,27 @@ pub fn constant_at(address: u64, len: u64) -> Option<u64> {
             })
         }
     })
+}
+
+/// The host address of the module's own translation that is entered at `address`.
+/// Async-signal-safe.
+pub fn translated_entry(address: u64) -> Option<u64> {
+    find(|known| known.translation.as_ref()?.entry(address))
+}
+
+/// The translation in a module with host code at `pc`. Async-signal-safe.
+pub fn translation_at(pc: u64) -> Option<TranslatedCode> {
+    find(|known| known.translation.as_ref()?.at(pc))
+}
+
+/// What calls through cells of modules lead to is looked for again. Call with other threads' NxP code
+/// of gone modules ended.
+fn clear_cells(modules: &[Registered]) {
+    for known in modules {
+        if let Some(translation) = &known.translation {
+            translation.clear_cells();
+        }
+    }
 }
 
 /// Calls `f` with every gate record of the registered modules.

@@ -9,13 +9,14 @@ mod perf;
 mod place;
 mod program;
 mod translator_stack;
+pub(crate) mod words;
 
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use flick_engine::Hart;
-use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, Usage};
+use flick_translator::{Context, HostRegisters, StateTable, Translator, Usage};
 
 use crate::config::{self, Engine};
 use crate::locks::try_lock::OwnedLock;
@@ -25,14 +26,15 @@ use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
 
 static TRANSLATOR: OwnedLock<Option<Translator>> = OwnedLock::new(None);
-pub(crate) static TARGETS: AtomicPtr<Targets> = AtomicPtr::new(ptr::null_mut());
 static STATES: AtomicPtr<StateTable> = AtomicPtr::new(ptr::null_mut());
 static CODE_RANGE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
-/// Whether NxP code is translated.
+static ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether translated code runs.
 #[inline]
 pub fn enabled() -> bool {
-    !TARGETS.load(Ordering::Relaxed).is_null()
+    ENABLED.load(Ordering::Relaxed)
 }
 
 /// Makes the translator, if this process is to have one and can. Call once, before any module's
@@ -43,6 +45,8 @@ pub fn init() {
         place::give_back();
         return;
     }
+    words::__flick_1_targets.init();
+    ENABLED.store(true, Ordering::Relaxed);
     if let Err(why) = make()
         && engine == Engine::Translate
     {
@@ -61,8 +65,15 @@ fn make() -> Result<(), String> {
     own_heaps::init().map_err(unable)?;
     let counted = crossing_code::counted();
     // SAFETY: this is the process's only translator, which is made once.
-    let translator =
-        unsafe { Translator::within(place::pages(), counted, entry_for) }.map_err(unable)?;
+    let translator = unsafe {
+        Translator::within(
+            place::pages(),
+            &words::__flick_1_targets,
+            counted,
+            entry_for,
+        )
+    }
+    .map_err(unable)?;
     let (start, end) = translator.range();
     CODE_RANGE[0].store(start, Ordering::Relaxed);
     CODE_RANGE[1].store(end, Ordering::Relaxed);
@@ -71,10 +82,6 @@ fn make() -> Result<(), String> {
         perf::init(translator);
         STATES.store(
             ptr::from_ref(translator.states()).cast_mut(),
-            Ordering::Release,
-        );
-        TARGETS.store(
-            ptr::from_ref(translator.targets()).cast_mut(),
             Ordering::Release,
         );
     });
@@ -88,6 +95,10 @@ pub fn code() -> [u64; 2] {
 
 /// Whether a thread at `pc` executes translated code.
 pub fn is_code(pc: u64) -> bool {
+    is_made_here(pc) || modules::translation_at(pc).is_some()
+}
+
+fn is_made_here(pc: u64) -> bool {
     let [start, end] = code();
     (start..end).contains(&pc)
 }
@@ -144,7 +155,7 @@ unsafe fn nxp_by_signature(x: &[u64; 32]) -> Option<u64> {
 pub unsafe extern "C" fn entry_if_hot(_context: *mut Context, target: u64) -> u64 {
     match known(target) {
         Some(known) => known,
-        None if hotness::is_hot(target) => translate(target),
+        None if in_module(target).is_some() || hotness::is_hot(target) => translate(target),
         None => 0,
     }
 }
@@ -161,10 +172,49 @@ fn on_signal_stack() -> bool {
     Current::get().is_some_and(|thread| thread.host_stack.is_on_signal_stack(frame))
 }
 
-/// What translated code finds for a target by itself. [`enabled`] holds.
+/// What translated code finds for a target by itself.
 fn known(target: u64) -> Option<u64> {
-    // SAFETY: the table lives as long as the process.
-    unsafe { (*TARGETS.load(Ordering::Relaxed)).get(target) }
+    words::__flick_1_targets.get(target)
+}
+
+/// [`entry_for`] for code in a module, which calls through the cell at `cell`, if that is not 0.
+///
+/// # Safety
+/// As [`entry_for`]; the cell is the module's.
+pub(crate) unsafe extern "C" fn entry_for_module(
+    context: *mut Context,
+    target: u64,
+    cell: *const AtomicU64,
+) -> u64 {
+    // SAFETY: by contract.
+    unsafe {
+        let entry = entry_for(context, target);
+        // What is not in the table is looked for at each call.
+        if !cell.is_null() && entry != 0 && known(target) == Some(entry) {
+            (*cell).store(entry, Ordering::Release);
+        }
+        entry
+    }
+}
+
+/// The translation of the code at `address` in its module. Where instructions are counted, that is
+/// none: it does not count.
+fn in_module(address: u64) -> Option<u64> {
+    let counted = crossing_code::counted();
+    (!counted).then(|| modules::translated_entry(address))?
+}
+
+/// The translation in the module that has the code at `address` leads there from now on, for
+/// `target`, too, if that means the same at all times.
+fn adopt(target: u64, address: u64, lasting: bool, entry: u64) {
+    // A handler on a small stack, or one that has interrupted a change of the table, leaves it.
+    let _ = TRANSLATOR.try_with(|_| {
+        words::__flick_1_targets.insert(address, entry);
+        if lasting && target != address {
+            words::__flick_1_targets.insert(target, entry);
+        }
+        record_in_gate(address, entry);
+    });
 }
 
 #[cold]
@@ -181,18 +231,27 @@ fn translate(target: u64) -> u64 {
             targets::Target::Host => return crossing_code::host_call(),
         }
     }
+    if let targets::Target::Nxp(address) = meaning
+        && let Some(entry) = in_module(address)
+    {
+        adopt(target, address, lasting, entry);
+        return entry;
+    }
     // Seen from the translator's stack the kernel takes a signal stack for unused: the next handler
     // would begin at its upper end, over the frames of this one.
     if on_signal_stack() {
         return 0;
     }
     let entry = TRANSLATOR.try_with(|translator| {
-        let translator = translator.as_mut()?;
         let targets::Target::Nxp(address) = meaning else {
             let call = crossing_code::host_call();
-            translator.remember(target, call);
+            match translator {
+                Some(translator) => translator.remember(target, call),
+                None => words::__flick_1_targets.insert(target, call),
+            }
             return Some(call);
         };
+        let translator = translator.as_mut()?;
         translator_stack::on_own(|| {
             own_heaps::with(|| {
                 let known = translator.usage().translations;
@@ -225,8 +284,8 @@ fn record_in_gate(address: u64, entry: u64) {
 
 /// Where in NxP code the translation begins that has code at `pc`.
 pub fn entered_at(pc: u64) -> Option<u64> {
-    if !is_code(pc) {
-        return None;
+    if !is_made_here(pc) {
+        return modules::translation_at(pc).map(|piece| piece.guest);
     }
     // SAFETY: the table lives as long as the process.
     let states = unsafe { &*STATES.load(Ordering::Relaxed) };
@@ -240,10 +299,14 @@ pub fn entered_at(pc: u64) -> Option<u64> {
 /// The context is that of a signal being handled in this thread.
 pub unsafe fn state_at(context: &libc::ucontext_t) -> Option<Hart> {
     let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
-    if !is_code(pc) {
-        return None;
-    }
     let host = HostRegisters::of(context);
+    if !is_made_here(pc) {
+        let piece = modules::translation_at(pc)?;
+        // SAFETY: by contract.
+        return unsafe {
+            flick_translator::restore_from(piece.states, piece.offset, &host, piece.module)
+        };
+    }
     // SAFETY: the table lives as long as the process; else by contract.
     unsafe { (*STATES.load(Ordering::Relaxed)).restore(pc, &host) }
 }
@@ -251,10 +314,10 @@ pub unsafe fn state_at(context: &libc::ucontext_t) -> Option<Hart> {
 /// What is at these addresses goes away, or something else comes there.
 pub fn invalidate(ranges: &[Range<u64>]) {
     if enabled() {
-        TRANSLATOR.with(|translator| {
-            if let Some(translator) = translator {
-                own_heaps::with(|| translator.invalidate(ranges));
-            }
+        TRANSLATOR.with(|translator| match translator {
+            Some(translator) => own_heaps::with(|| translator.invalidate(ranges)),
+            None => words::__flick_1_targets
+                .invalidate(|at| ranges.iter().any(|range| range.contains(&at))),
         });
     }
 }

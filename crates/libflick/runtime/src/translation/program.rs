@@ -26,6 +26,10 @@ impl Program for Process {
         modules::jump(pc)
     }
 
+    fn translated(&self, pc: u64) -> Option<u64> {
+        super::in_module(pc)
+    }
+
     fn summary(&self, pc: u64) -> Option<Summary> {
         modules::arity(pc).map(|arity| {
             let is = |flag| arity.flags & flag != 0;

@@ -1,0 +1,109 @@
+//! Translation of an image at the link (`docs/translator.md`, "Ahead of time").
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use flick_abi::layout::TranslatedPiece;
+use flick_abi::names::TRANSLATION_WORDS;
+use flick_image::linked::{self, Linked};
+use flick_image::translation::{Displacement, Place, Translated};
+use flick_riscv::Insn;
+use flick_translator::{Ahead, Program, Summary, Target, Word, unwind_records};
+
+use crate::image_code::ImageCode;
+
+const _: () = assert!(TRANSLATION_WORDS.len() == Word::ALL.len());
+
+/// Translates all functions of an image that can be translated.
+pub fn translate(linked: &Linked) -> Translated {
+    let image = Image(ImageCode { linked, base: 0 });
+    let entries: BTreeSet<u64> = linked.functions.iter().map(|f| f.offset).collect();
+    let ahead = Ahead::of(&image, &entries);
+    let place = |place| match place {
+        flick_translator::Place::Guest(at) => Place::Image(at),
+        flick_translator::Place::Engine(word) => Place::Word(word as usize),
+        flick_translator::Place::Cell(n) => Place::Cell(n),
+    };
+    let displacement = |fixup: &flick_translator::Displacement| Displacement {
+        end: fixup.end as u64,
+        place: place(fixup.place),
+    };
+    let piece = |piece: &flick_translator::Piece| TranslatedPiece {
+        guest: piece.guest as u32,
+        code: piece.code.start as u32,
+        size: piece.code.len() as u32,
+        states: piece.states.start as u32,
+    };
+    let (unwind, unwind_start) = unwind_records(ahead.code.len() as u32);
+    Translated {
+        displacements: ahead.fixups.iter().map(displacement).collect(),
+        pieces: ahead.pieces.iter().map(piece).collect(),
+        states: ahead.states,
+        cells: ahead.cells.len(),
+        unwind,
+        unwind_start,
+        code: ahead.code,
+    }
+}
+
+/// The image before the loader has placed it: addresses count from its start.
+struct Image<'a>(ImageCode<'a>);
+
+impl Image<'_> {
+    /// The relocation that begins at `address`.
+    fn relocation(&self, address: u64) -> Option<&linked::Relocation> {
+        let all = &self.0.linked.relocations;
+        let at = all.binary_search_by_key(&address, |relocation| relocation.offset);
+        at.ok().map(|at| &all[at])
+    }
+
+    /// Whether the loader changes one of these bytes.
+    fn is_relocated(&self, address: u64, len: u64) -> bool {
+        let all = &self.0.linked.relocations;
+        let after = all.partition_point(|relocation| relocation.offset + 8 <= address);
+        all.get(after)
+            .is_some_and(|relocation| relocation.offset < address + len)
+    }
+}
+
+impl Program for Image<'_> {
+    fn insn(&self, pc: u64) -> Option<Insn> {
+        self.0.insn(pc)
+    }
+
+    fn function(&self, pc: u64) -> Option<Range<u64>> {
+        self.0.function(pc)
+    }
+
+    fn constant(&self, address: u64, len: u64) -> Option<u64> {
+        if !self.is_relocated(address, len) {
+            return self.0.word(address, len);
+        }
+        let relocation = self.relocation(address).filter(|_| len == 8)?;
+        let inside = relocation.target == linked::Target::Image;
+        inside.then_some(relocation.addend as u64)
+    }
+
+    fn is_placed(&self) -> bool {
+        false
+    }
+
+    fn is_address(&self, address: u64) -> bool {
+        self.relocation(address).is_some()
+    }
+
+    fn jump(&self, pc: u64) -> Option<Vec<u64>> {
+        self.0.jump(pc)
+    }
+
+    fn summary(&self, pc: u64) -> Option<Summary> {
+        self.0.summary(pc)
+    }
+
+    fn resolve(&self, target: u64) -> Option<Target> {
+        self.0
+            .linked
+            .text
+            .contains(&target)
+            .then_some(Target::Guest(target))
+    }
+}

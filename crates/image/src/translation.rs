@@ -1,0 +1,41 @@
+//! The translation of an image, for the image object.
+use flick_abi::layout::TranslatedPiece;
+
+/// What a displacement of translated code leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A byte of the image.
+    Image(u64),
+    /// A word, by its place in [`flick_abi::names::TRANSLATION_WORDS`].
+    Word(usize),
+    /// A cell, by its number.
+    Cell(u32),
+}
+
+/// The four bytes before `end` become the distance from `end` to the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Displacement {
+    /// From the start of the code.
+    pub end: u64,
+    /// Where it leads.
+    pub place: Place,
+}
+
+/// Code of the host that stands for the image's, and what the runtime has to know of it.
+#[derive(Clone, Debug, Default)]
+pub struct Translated {
+    /// Position-independent; nothing in it is written.
+    pub code: Vec<u8>,
+    /// What the linker fills in.
+    pub displacements: Vec<Displacement>,
+    /// See [`flick_abi::layout::Translation`].
+    pub pieces: Vec<TranslatedPiece>,
+    /// The same.
+    pub states: Vec<u8>,
+    /// The same.
+    pub cells: usize,
+    /// Records of `.eh_frame` for the code.
+    pub unwind: Vec<u8>,
+    /// The offset in `unwind` of the field that becomes the distance from itself to the code.
+    pub unwind_start: usize,
+}

@@ -1,0 +1,111 @@
+//! The translation that the link has put into a module.
+use std::mem::offset_of;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flick_abi::layout::{Module, TRANSLATION_ABI, TranslatedPiece, Translation};
+use flick_translator::features;
+
+use super::table;
+
+/// A translation that this runtime and this processor can run.
+pub(super) struct ModuleTranslation {
+    /// First byte of the image.
+    image: u64,
+    code: Range<u64>,
+    pieces: &'static [TranslatedPiece],
+    states: &'static [u8],
+    cells: &'static [AtomicU64],
+}
+
+/// Translated code in a module.
+pub struct TranslatedCode {
+    /// Guest address where it is entered.
+    pub guest: u64,
+    /// From the start of the translation.
+    pub offset: u32,
+    /// The translation's records of registers.
+    pub states: &'static [u8],
+    /// First byte of the image, from which guest addresses in the records count.
+    pub module: u64,
+}
+
+/// # Safety
+/// The module's record is as its size says.
+unsafe fn record(module: &Module) -> Option<&'static Translation> {
+    if (module.size as usize) < offset_of!(Module, translation) + size_of::<*const Translation>() {
+        return None;
+    }
+    // SAFETY: by contract; null, or in the module.
+    unsafe { module.translation.as_ref() }
+}
+
+/// Where the module has translated code; empty: nowhere.
+///
+/// # Safety
+/// The module's record is as its size says.
+pub(super) unsafe fn code_range(module: &Module) -> Range<u64> {
+    // SAFETY: by contract.
+    let record = unsafe { record(module) };
+    record.map_or(0..0, |record| {
+        record.code as u64..record.code as u64 + record.code_size
+    })
+}
+
+impl ModuleTranslation {
+    /// # Safety
+    /// The module is mapped as long as the value lives, and its tables are as its record says.
+    pub unsafe fn of(module: &Module) -> Option<Self> {
+        // SAFETY: by contract.
+        let record = unsafe { record(module)? };
+        let fits = record.abi == TRANSLATION_ABI
+            && record.size as usize >= size_of::<Translation>()
+            && record.image_id == module.image_id
+            && features::check().is_ok();
+        // SAFETY: by contract.
+        fits.then(|| unsafe {
+            Self {
+                image: module.image as u64,
+                code: code_range(module),
+                pieces: table(record.pieces, record.piece_count),
+                states: table(record.states, record.states_size),
+                cells: table(record.cells, record.cell_count),
+            }
+        })
+    }
+
+    /// The host address of the piece that is entered at `address`.
+    pub fn entry(&self, address: u64) -> Option<u64> {
+        let guest = u32::try_from(address.checked_sub(self.image)?).ok()?;
+        let at = self
+            .pieces
+            .binary_search_by_key(&guest, |piece| piece.guest);
+        Some(self.code.start + u64::from(self.pieces[at.ok()?].code))
+    }
+
+    /// What is known of the code at the host address `pc`.
+    pub fn at(&self, pc: u64) -> Option<TranslatedCode> {
+        if !self.code.contains(&pc) {
+            return None;
+        }
+        let offset = (pc - self.code.start) as u32;
+        let after = self.pieces.partition_point(|piece| piece.code <= offset);
+        let piece = self.pieces.get(after.checked_sub(1)?)?;
+        let end = self.pieces.get(after).map(|next| next.states as usize);
+        let end = end.unwrap_or(self.states.len());
+        let offset = offset - piece.code;
+        (offset < piece.size).then_some(())?;
+        Some(TranslatedCode {
+            guest: self.image + u64::from(piece.guest),
+            offset,
+            states: self.states.get(piece.states as usize..end)?,
+            module: self.image,
+        })
+    }
+
+    pub fn clear_cells(&self) {
+        for cell in self.cells {
+            cell.store(0, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Translation of a module before it runs, for code that the loader places beside the guest's.
+//!
+//! The code refers to nothing by address: [`Ahead::fixups`] are displacements that a linker fills in.
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::emit::{Emitter, Finished, Fixup, Linkage, Word};
+use crate::program::Program;
+use crate::registers;
+use crate::translator::{Summaries, allocated, translated_range};
+
+/// Translations begin at multiples of this.
+const ALIGNMENT: usize = 16;
+/// `int3`, between translations.
+const PADDING: u8 = 0xcc;
+
+/// What a displacement in the code leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A byte of the guest's module.
+    Guest(u64),
+    /// The word with this address of the engine's.
+    Engine(Word),
+    /// The cell with this number.
+    Cell(u32),
+}
+
+/// The last four bytes before `end` are the distance from `end` to the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Displacement {
+    /// From the start of the code.
+    pub end: usize,
+    /// Where it leads.
+    pub place: Place,
+}
+
+/// One translation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where the guest enters it.
+    pub guest: u64,
+    /// Its code, from the start of all; instructions alone.
+    pub code: Range<usize>,
+    /// Its table of guest registers, from the start of all.
+    pub states: Range<usize>,
+}
+
+/// The translations of a module.
+#[derive(Clone, Debug, Default)]
+pub struct Ahead {
+    /// Position-independent, with constants and tables.
+    pub code: Vec<u8>,
+    /// Places outside of the code.
+    pub fixups: Vec<Displacement>,
+    /// In ascending order, by guest address and by place.
+    pub pieces: Vec<Piece>,
+    /// See [`crate::StateTable`].
+    pub states: Vec<u8>,
+    /// By number: the word of the guest's module that names the callee.
+    pub cells: Vec<u64>,
+}
+
+impl Ahead {
+    /// Translates the functions that start at `entries`, in ascending order. Functions that cannot
+    /// be translated are left out.
+    pub fn of(program: &dyn Program, entries: &BTreeSet<u64>) -> Self {
+        let mut ahead = Self::default();
+        let mut starts = BTreeMap::new();
+        let mut calls = vec![];
+        let mut cells = BTreeMap::new();
+        let summaries = Summaries {
+            program,
+            known: RefCell::default(),
+        };
+        for &entry in entries {
+            let Some(finished) = translate(&summaries, entry) else {
+                continue;
+            };
+            let start = ahead.align();
+            starts.insert(entry, start);
+            for &(end, fixup) in &finished.fixups {
+                let place = match fixup {
+                    Fixup::Guest(at) => Place::Guest(at),
+                    Fixup::Engine(word) => Place::Engine(word),
+                    Fixup::Cell(slot) => {
+                        let next = cells.len() as u32;
+                        Place::Cell(*cells.entry(slot).or_insert(next))
+                    }
+                    Fixup::Function(at) => {
+                        calls.push((start + end, at));
+                        continue;
+                    }
+                };
+                ahead.fixups.push(Displacement {
+                    end: start + end,
+                    place,
+                });
+            }
+            let states = ahead.states.len();
+            ahead.states.extend(finished.states.bytes());
+            ahead.pieces.push(Piece {
+                guest: entry,
+                code: start..start + finished.code_end,
+                states: states..ahead.states.len(),
+            });
+            ahead.code.extend(finished.bytes);
+        }
+        for (end, callee) in calls {
+            let to = match starts.get(&callee) {
+                Some(&start) => start,
+                None => {
+                    let start = ahead.leave_for(callee);
+                    starts.insert(callee, start);
+                    start
+                }
+            };
+            let distance = to as i64 - end as i64;
+            ahead.code[end - 4..end].copy_from_slice(&(distance as i32).to_le_bytes());
+        }
+        let mut slots: Vec<(u64, u32)> = cells.into_iter().collect();
+        slots.sort_by_key(|&(_, number)| number);
+        ahead.cells = slots.into_iter().map(|(slot, _)| slot).collect();
+        ahead
+    }
+
+    /// The place for the next translation.
+    fn align(&mut self) -> usize {
+        let start = self.code.len().next_multiple_of(ALIGNMENT);
+        self.code.resize(start, PADDING);
+        start
+    }
+
+    /// Code that calls lead to of which there is no translation: the engine looks for it.
+    fn leave_for(&mut self, callee: u64) -> usize {
+        let start = self.align();
+        // lea rax, [rip + callee]; xor r10d, r10d; jmp [rip + word]
+        self.code.extend([0x48, 0x8d, 0x05, 0, 0, 0, 0]);
+        self.place_at_end(Place::Guest(callee));
+        self.code.extend([0x45, 0x31, 0xd2, 0xff, 0x25, 0, 0, 0, 0]);
+        self.place_at_end(Place::Engine(Word::Call));
+        start
+    }
+
+    fn place_at_end(&mut self, place: Place) {
+        let end = self.code.len();
+        self.fixups.push(Displacement { end, place });
+    }
+}
+
+fn translate(summaries: &Summaries, entry: u64) -> Option<Finished> {
+    let range = translated_range(summaries.program, entry)?;
+    let environment = registers::environment();
+    let (code, allocation) = allocated(summaries, range, entry, false, &environment)?;
+    let finished = Emitter::run(&code, &allocation, Linkage::Module, entry, 0, false).ok()?;
+    finished.is_exact.then_some(finished)
+}
