@@ -5,8 +5,8 @@ mod core;
 
 use core::{CYCLES, MCAUSE, MEPC, MSTATUS, MTVAL, MachineHart, PAGE, READS};
 
-use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::fp::env::mxcsr;
+use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::{Exit, InstructionBudget, Memory, Unlimited, csr_number};
 use flick_riscv_testing::asm::{i, jal, r, s};
 

@@ -1,8 +1,8 @@
 //! Where translated code stands: pages of libflick's own, in the program's file or the library's.
 //!
-//! The unwind information of that file covers them, so every unwinder finds it without being told.
-//! (Telling libgcc takes a lock by the name `pthread_mutex_lock`, which the program may define.) One
-//! description serves for all code, since each place of it finds the frame of
+//! The unwind information of that file covers them, so every unwinder finds it, and nothing is
+//! registered. (libgcc's registration takes `pthread_mutex_lock`, a name that the program may
+//! define.) One description serves for all code, since each place of it finds the frame of
 //! [`enter`](flick_translator) beside the hart. NxP frames are not described here: where the host is
 //! called they are ([`crate::crossing`]), and from a handler of a signal they cannot be walked.
 use std::arch::global_asm;
