@@ -10,8 +10,9 @@ use std::ops::Range;
 
 use flick_translator::{CFA_FROM_RBP, HOST_SAVED_FROM_RBP, pages_for};
 
-/// Address space for code: translations of some 20 MB of RV64 code.
-const CODE: usize = 64 << 20;
+/// Address space for code: translations of some 5 MB of RV64 code. It counts for a limit of address
+/// space from the start of the process.
+const CODE: usize = 16 << 20;
 const SIZE: usize = pages_for(CODE);
 
 unsafe extern "C" {
