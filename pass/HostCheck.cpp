@@ -17,7 +17,7 @@ namespace flick {
 
 static cl::opt<bool>
     CheckOption("flick-check-device",
-                cl::desc("Flick: host code tells of its accesses (FLICK_CHECK=device)"));
+                cl::desc("Flick: host code records its accesses (FLICK_CHECK=device)"));
 
 namespace {
 

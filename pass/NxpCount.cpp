@@ -14,7 +14,7 @@ using namespace llvm;
 namespace flick {
 namespace {
 
-/// As crates/timing/src/platform/core.rs has them, then what else there is to count.
+/// As crates/timing/src/platform/core_model.rs has them, then what else there is to count.
 enum Class {
   Int,
   Mul,

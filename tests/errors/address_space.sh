@@ -4,10 +4,10 @@ program
 limited() {
   (ulimit -v "$1" && shift && exec "$@")
 }
-FLICK_OFFLOAD=require status 125 limited 12000 ./prog
+FLICK_OFFLOAD=require status 125 limited 40000 ./prog
 has err '[FLK0403]' '[FLK0402]' 'ulimit -v'
 [ ! -s out ] || die "main ran"
-FLICK_STATS=$PWD/stats FLICK_OFFLOAD=auto status 0 limited 12000 ./prog
+FLICK_STATS=$PWD/stats FLICK_OFFLOAD=auto status 0 limited 40000 ./prog
 has out 42
 has stats 'offload off [FLK0402]'
 ! grep '^call' stats || die "something crossed"

@@ -24,7 +24,7 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 
-// On the NxP in one stay, from before the host's part until it is done.
+// On the NxP in one residency, from before the host's part until it is done.
 FLICK_NXP static void flag(void) {
   s.nxp_inside = 1;
   while (!s.done)

@@ -1,4 +1,4 @@
-// Inline functions: gate, twin and record in the function's group, NxP code in a group of its own.
+// Inline functions: gate, host clone and record in the function's group, NxP code in a group of its own.
 // RUN: %flickxx -O2 -S %s -o %t.s && FileCheck %s <%t.s
 // RUN: %flickxx -O2 -c %s -o %t.o && llvm-readelf-19 -gW %t.o | FileCheck %s --check-prefix=GROUP
 // RUN: %nxp %t.o %t.nxp && llvm-readelf-19 -gsW %t.nxp | FileCheck %s --check-prefix=NXP

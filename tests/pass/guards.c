@@ -4,7 +4,7 @@
 // RUN: %flick -O2 -c %s -o %t.o && %dis %t.o | FileCheck %s --check-prefix=NXP
 // RUN: %flick -O2 -c %s -o %t.o && llvm-objdump-19 -dr %t.o | FileCheck %s --check-prefix=HOST
 
-// Every name, defined and placed: each twin has its guard. Allocators stay on the host.
+// Every name, defined and placed: each host clone has its guard. Allocators stay on the host.
 // RUN: %known %t.known && grep -vxE '(m|c|re|v|pv)alloc|free|aligned_alloc|memalign|posix_memalign|reallocarray|strn?dup' %t.known >%t.names
 // RUN: sed 's/.*/void own_&(void) __asm__("&"); void own_&(void) { side(); }/; 1i void side(void);' %t.names >%t.all.c
 // RUN: %flick -O2 -S -emit-llvm -mllvm -flick-random=1:100 %t.all.c -o %t.all.ll

@@ -58,7 +58,7 @@ int call(int x) { return library(x) + 1; }
 
 void assembly(void) { __asm__ volatile("cpuid" ::: "eax", "ebx", "ecx", "edx"); }
 
-// A function of the unit tells of itself.
+// A function of the unit records itself.
 // CHECK-LABEL: @inner(
 // CHECK-NOT: __flick_timed_library
 // CHECK: ret i32

@@ -32,7 +32,7 @@ version=27.1.0
 files() { # PART
   case $1 in
   marshaller) echo crates/libflick/runtime/src/crossing/marshal.rs crates/abi/src/signature.rs ;;
-  unwinder) echo crates/libflick/runtime/src/crossing/{unwinding,returns_twice}.rs crates/image/src/{unwind,host_frames}.rs ;;
+  unwinder) echo crates/libflick/runtime/src/crossing/{unwinding,returns_twice}.rs crates/image/src/{unwind_rows,host_frames}.rs ;;
   signals) echo crates/libflick/runtime/src/{signals/dispositions,thread/activations,crossing/{leaving,signal_handler,step}}.rs crates/libflick/shared/src/signals.rs ;;
   esac
 }

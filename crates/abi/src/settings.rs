@@ -34,12 +34,12 @@ pub const CHECK: Choice = Choice {
 pub const PERF: Choice = Choice {
     variable: c"FLICK_PERF",
     values: &["off", "map", "jitdump"],
-    meaning: "what perf is told of translated code",
+    meaning: "what is recorded of translated code for perf",
 };
 pub const PROFILE: Choice = Choice {
     variable: c"FLICK_PROFILE",
     values: &["off", "functions"],
-    meaning: "whether a timed run tells of each function (flick advise)",
+    meaning: "whether a timed run records each function (flick advise)",
 };
 pub const CHOICES: [Choice; 6] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF, PROFILE];
 

@@ -17,8 +17,9 @@
 //! | `S` | pointer to the result's memory (sret); always the first argument |
 //! | `B<size>a<align>` | `byval` memory: decimal bytes, e.g. `B24a8` |
 //!
-//! Classes are those of the LLVM IR that the host front end made (`docs/decisions.md`, 2), so
-//! structs passed in registers have already become their parts.
+//! Classes are those of the LLVM IR that the host front end made (`docs/decisions.md`, 2). It has
+//! taken apart structs that are passed in registers: there is a class for each register that a
+//! struct takes. Two floats in one register are a vector of 8 bytes (`e`).
 //!
 //! The host's registers follow the System V x86-64 psABI 3.2.3. Where clang 19 differs from it,
 //! they follow clang. An `x` for which two registers are not free goes to memory and leaves no

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use flick_abi::NXP_MARCH;
 use flick_driver::root::CLANG;
 use flick_driver::{Error, Root};
 
@@ -27,10 +28,9 @@ const EVERYWHERE: [&str; 5] = [
     "-Wno-c23-extensions",
 ];
 const SCALAR: [&str; 2] = ["-fno-vectorize", "-fno-slp-vectorize"];
-/// The extensions that NxP code uses, and any alignment of plain loads and stores, as it has it.
-const RV64_OPTIONS: [&str; 9] = [
+/// Any alignment of plain loads and stores, as NxP code has it. [`NXP_MARCH`] has the extensions.
+const RV64_OPTIONS: [&str; 8] = [
     "--target=riscv64-unknown-elf",
-    "-march=rv64gc_zba_zbb_zbs",
     "-mabi=lp64d",
     "-mno-strict-align",
     "-ffreestanding",
@@ -147,7 +147,10 @@ pub fn build(dir: &Path, names: &[String], for_peers: bool) -> Result<(), Error>
     sources.link(cc(), &SCALAR, &objects, "hosted.c", &dir.join(NXP))?;
 
     if for_peers {
-        sources.link(clang(), &RV64_OPTIONS, &kernels, "bare.c", &dir.join(RV64))?;
+        let march = format!("-march={NXP_MARCH}");
+        let mut options = vec![march.as_str()];
+        options.extend(RV64_OPTIONS);
+        sources.link(clang(), &options, &kernels, "bare.c", &dir.join(RV64))?;
     }
     Ok(())
 }

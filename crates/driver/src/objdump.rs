@@ -286,7 +286,7 @@ mod tests {
             "10: jal 0x30 <puts on the host>\n"
         );
         assert_eq!(plain("<.flick.xyz> 1"), "<.flick.xyz> 1");
-        let features = "+m,+a,+f,+d,+c,+zicond,+zicsr,+zifencei,+zba,+zbb,+zbs";
-        assert_eq!(super::mattr(), format!("--mattr={features}"));
+        let mattr = super::mattr();
+        assert!(mattr.starts_with("--mattr=+m,+a,+f,"), "{mattr}");
     }
 }

@@ -89,7 +89,7 @@ impl Display for Text<'_> {
         if !t.host_counted {
             writeln!(
                 f,
-                " Host code has not told of its time: build the program with --flick-timed."
+                " Host code has not recorded its time: build the program with --flick-timed."
             )?;
         }
         writeln!(

@@ -179,7 +179,7 @@ fn a_child_of_fork_begins_anew() {
     let mut encoder = Encoder::new(&mut buffer, 1, 1);
     assert!(encoder.thread_start(3, b"parent's"));
     encoder.restart(2, 1);
-    // Earlier than what is forgotten.
+    // Earlier than the records that are dropped.
     assert!(encoder.thread_start(2, b"child's"));
     let mut file = process_block(2, b"", b"");
     encoder.flush(|block| file.extend(block));

@@ -9,7 +9,7 @@ pub trait Sampler {
     /// Whether there is anything to do.
     const ON: bool;
 
-    /// NxP code jumps from `pc` to `target`. The stay has `spent` this much so far.
+    /// NxP code jumps from `pc` to `target`. The residency has `spent` this much so far.
     fn jump(&mut self, pc: u64, target: u64, spent: &Spent);
 }
 

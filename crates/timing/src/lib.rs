@@ -8,10 +8,10 @@
 //! | `model/` | caches, TLB and memories of a core, built from the platform; an access has a cost |
 //! | `marks.rs` | libflick's marks: heap that NxP code has allocated |
 //! | `call_stack.rs` | the calls that NxP code is in, for the profile of functions |
-//! | `observer.rs` | adds up the costs of the instructions and accesses that the engine reports |
+//! | `timed_observer.rs` | adds up the costs of the instructions and accesses that the engine reports |
 //!
-//! libflick's `timed/` reads the sum ([`Spent`]) after each stay on the NxP. It charges host code,
-//! library calls and crossings by the same platform, and writes the record.
+//! libflick's `timed/` reads the sum ([`Spent`]) after each residency on the NxP. It charges host
+//! code, library calls and crossings by the same platform, and writes the record.
 //!
 //! A run is accounted in two worlds at once. In *migrating*, NxP code runs on the NxP. In
 //! *staying*, all code runs on the host. A third world, *before*, is staying with the memory that

@@ -208,7 +208,7 @@ impl Layout {
 /// access and of a byte.
 type Flat = [(u64, u64); 2];
 
-/// Observes a stay on the NxP. The sums are in [`Timed::spent`] at the end.
+/// Observes a residency on the NxP. The sums are in [`Timed::spent`] at the end.
 pub struct Timed<'a, S: Sampler = NoSampler> {
     sampler: S,
     costs: &'a Costs,
@@ -226,7 +226,7 @@ pub struct Timed<'a, S: Sampler = NoSampler> {
     pub spent: Spent,
 }
 
-/// log2 of the bytes of `last_line`. No cache has shorter lines (`platform::core`).
+/// log2 of the bytes of `last_line`. No cache has shorter lines (`platform::core_model`).
 const LINE: u32 = 4;
 
 impl<'a, S: Sampler> Timed<'a, S> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::Program;
 use crate::jumps::{Indexed, Jumps, Leads};
 use crate::registers::{RA, Regs, T0};
-use flick_riscv::{Insn, Op};
+use flick_riscv::{Class, Insn, Op};
 
 /// What an instruction does to control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub fn flow(pc: u64, insn: Insn, range: &Range<u64>) -> Flow {
             (RA, ..) => Flow::CallIndirect,
             _ => Flow::Interpret,
         },
+        // A branch or jump without an arm here would be taken for an instruction that goes on.
+        op if matches!(op.class(), Class::Branch | Class::Jump) => Flow::Interpret,
         op if super::lower::is_translated(op) => Flow::Next,
         _ => Flow::Interpret,
     }

@@ -21,7 +21,7 @@ const CODE: [u32; 8] = [
 ];
 /// auipc a1, 0; addi a1, a1, 8 * 5
 const BEFORE: [u32; 2] = [0x0000_0597, 0x0285_8593];
-/// Of the table, of which the translator is told the first two.
+/// Of the table; the translator knows the first two.
 const ENTRIES: usize = 3;
 
 #[repr(C, align(8))]

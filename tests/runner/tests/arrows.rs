@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each part and the parts that it may use. driver, runtime and report are siblings: they meet in
-/// image and events only. The two forms of libflick are shells over runtime.
+/// Each part and the parts that it may use, all of them below it in the table of docs/design.md.
+/// driver, runtime and report are siblings: they meet in image and events only. The two forms of
+/// libflick are shells over runtime.
 const PARTS: [(&str, &[&str]); 21] = [
     (
         "flick-cli",
@@ -93,7 +94,7 @@ const PARTS: [(&str, &[&str]); 21] = [
     ),
     ("flick-engine", &["flick-riscv", "flick-riscv-testing"]),
     // For tests alone.
-    ("flick-riscv-testing", &["flick-riscv"]),
+    ("flick-riscv-testing", &["flick-abi", "flick-riscv"]),
     ("flick-riscv", &[]),
     (
         "flick-image",
@@ -110,6 +111,23 @@ const PARTS: [(&str, &[&str]); 21] = [
 
 /// The helpers of tests: the tests of every part may use them, and they use no part.
 const SUPPORT: &str = "flick-support";
+
+/// The parts from top to bottom, as docs/design.md has them under "Parts". Its row `libflick`
+/// stands for the two forms of libflick, and for the runtime below them.
+fn order() -> Vec<String> {
+    let page = fs::read_to_string(here().join("../../docs/design.md")).unwrap();
+    let (_, section) = page.split_once("\n## Parts\n").unwrap();
+    let table = section.split("```").nth(1).unwrap();
+    // An indented line continues a row.
+    let rows = table.lines().filter(|line| !line.starts_with(' '));
+    rows.filter_map(|row| row.split_whitespace().next())
+        .flat_map(|name| match name {
+            "libflick" => vec!["shared", "static", "runtime"],
+            name => vec![name],
+        })
+        .map(|name| format!("flick-{name}"))
+        .collect()
+}
 
 /// What is wrong with the parts in the folders of `dir`, one line each.
 fn wrong_arrows(dir: &Path) -> Vec<String> {
@@ -186,13 +204,18 @@ fn arrows_point_down() {
 }
 
 #[test]
-fn the_order_itself_points_down() {
-    let position = |name: &str| PARTS.iter().position(|(part, _)| *part == name).unwrap();
+fn the_design_has_the_same_parts_and_what_each_uses_below_it() {
+    let order = order();
+    let position = |name: &str| {
+        let found = order.iter().position(|part| part == name);
+        found.unwrap_or_else(|| panic!("docs/design.md lacks {name}"))
+    };
     for (part, allowed) in PARTS {
         for lower in allowed {
             assert!(position(part) < position(lower), "{part} uses {lower}");
         }
     }
+    assert_eq!(order.len(), PARTS.len(), "docs/design.md has other parts");
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub enum Engine {
     Interpret,
 }
 
-/// What perf(1) is told of translated code.
+/// What is recorded of translated code for perf(1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Perf {
     Off,
@@ -60,11 +60,11 @@ pub struct Config {
     pub statistics: Statistics,
     /// Whether accesses are compared with what a device gives.
     pub check_device: bool,
-    /// What perf(1) is told of translated code.
+    /// What is recorded of translated code for perf(1).
     pub perf: Perf,
     /// The platform in whose time the program runs.
     pub platform: Option<String>,
-    /// Whether a timed run tells of each function.
+    /// Whether a timed run records each function.
     pub profile: bool,
     /// Where the trace of a timed run goes.
     pub trace: Option<OsString>,

@@ -111,7 +111,7 @@ fn advise(summary: &Summary, command: &[OsString], options: &Options) -> Result<
     let program = Path::new(&command[0]);
     let timed = summary.timed.as_ref().filter(|timed| timed.host_counted);
     let Some(timed) = timed.filter(|timed| !timed.profile.functions.is_empty()) else {
-        let why = "its host code does not tell of its time".to_owned();
+        let why = "its host code does not record its time".to_owned();
         return Err(nothing(program, why));
     };
     let advice = Advice::new(&timed.profile);

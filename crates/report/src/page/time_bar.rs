@@ -81,7 +81,7 @@ fn notes(page: &mut String, timed: &Timed) {
         );
     }
     if !timed.host_counted {
-        *page += "<p class=\"about\">Host code has not told of its time: build the program with --flick-timed.</p>\n";
+        *page += "<p class=\"about\">Host code has not recorded its time: build the program with --flick-timed.</p>\n";
     }
 }
 

@@ -8,7 +8,7 @@ use crate::code::{FromInt, Integer, Node, Rounding, ToInt};
 use crate::registers::FLOAT_SCRATCH;
 use flick_engine::fp::env::RC_MASK;
 
-/// Of `round`: the mode that MXCSR has, and not to tell of a result that is not exact.
+/// Of `round`: the mode that MXCSR has, and not to raise NX for a result that is not exact.
 const ROUND_AS_MXCSR: i32 = 4;
 const ROUND_QUIETLY: i32 = 8;
 const ROUND_TO_ZERO: i32 = 3;

@@ -140,7 +140,8 @@ impl Lower<'_> {
             AmominuW | AmominuD => Atomic::MinU,
             AmomaxuW | AmomaxuD => Atomic::MaxU,
             LrW | LrD => return self.load_reserved(at, double),
-            _ => return self.store_conditional(at, double),
+            ScW | ScD => return self.store_conditional(at, double),
+            op => unreachable!("{op:?} is translated elsewhere"),
         };
         let address = self.get(insn.rs1(), pc);
         let operand = self.get(insn.rs2(), pc);

@@ -5,11 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use flick_riscv::{Insn, decode};
+use flick_riscv_testing::isa;
 use flick_translator::{Program, Target};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
-/// All that the engine has; `pause` has a name of its own.
-const MARCH: &str = "rv64imafdc_zicond_zicsr_zifencei_zihintpause_zba_zbb_zbs";
 /// Far enough from 0 that no small number looks like an address.
 const BASE: &str = "--image-base=0x10000000";
 /// What the constants have for functions of the host.
@@ -44,7 +43,8 @@ impl Guest {
         let linked = object.with_extension("elf");
         run(Command::new("clang-19")
             .args(["--target=riscv64-unknown-linux-gnu", "-mno-relax"])
-            .arg(format!("-march={MARCH}"))
+            // `pause` has a name of its own.
+            .arg(format!("-march={}_zihintpause", isa::march()))
             .arg("-c")
             .arg(source)
             .arg("-o")

@@ -1,16 +1,16 @@
 //! Single random instructions on registers that the generator allows.
 
-use flick_riscv::{Class, Op, decode};
+use flick_riscv::{Class, Format, Op, decode};
 
 use crate::code::{Code, Regs, f, x};
 use flick_riscv_testing::asm;
-use flick_riscv_testing::opcodes::{Form, OPCODES, Opcode};
+use flick_riscv_testing::opcodes::{BEYOND_QEMU, Form, OPCODES, Opcode};
 use flick_riscv_testing::values::Rng;
 
 /// Registers that may be written, and those that hold something to read.
 #[derive(Clone, Debug, Default)]
 pub struct Registers {
-    /// Instructions that Debian's qemu-riscv64 lacks (Zicond) or has wrong (ctzw) are allowed.
+    /// [`BEYOND_QEMU`] is allowed.
     pub beyond_qemu: bool,
     pub to_x: Vec<u32>,
     pub from_x: Vec<u32>,
@@ -93,11 +93,14 @@ pub fn opcode(rng: &mut Rng, wanted: impl Fn(&Form) -> bool) -> &'static Opcode 
 pub fn compute(rng: &mut Rng, code: &mut Code, set: &Registers) {
     let rare = rng.below(100);
     if rare < 6 && set.beyond_qemu {
-        // czero.eqz, czero.nez, ctzw
-        let base = rng.pick(&[0x0e00_5033, 0x0e00_7033, 0x6010_101b]);
-        let unary = base & 0xfff0_0000 == 0x6010_0000;
+        let op = rng.pick(&BEYOND_QEMU);
         let (rd, a) = (rng.pick(&set.to_x), set.any_x(rng));
-        let b = if unary { 0 } else { set.any_x(rng) };
+        let b = match op.format() {
+            Format::R => set.any_x(rng),
+            Format::Unary => 0,
+            format => unreachable!("{}: {format:?} is not drawn here", op.name()),
+        };
+        let (_, base) = op.encoding();
         return code.insn(asm::r(base, rd, a, b), x(a) | x(b), x(rd));
     }
     if rare == 99 {

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use flick_riscv_testing::isa;
+
 use crate::program::{self, CODE, Program};
 use crate::{Totals, check, compare};
 
@@ -61,7 +63,7 @@ fn disassemble(program: &Program, path: &Path) -> Option<Vec<u8>> {
     let object = path.with_extension("o");
     std::fs::write(&object, compare::object(program).ok()?).ok()?;
     let output = Command::new("llvm-objdump-19")
-        .args(["-d", "--mattr=+m,+a,+f,+d,+c,+zba,+zbb,+zbs"])
+        .args(["-d", &isa::mattr()])
         .arg(format!("--adjust-vma={CODE:#x}"))
         .arg(&object)
         .output()

@@ -28,7 +28,7 @@ struct Guest {
 }
 
 impl Program for Guest {
-    /// Told of every jump in half of the programs.
+    /// The targets of every jump, in half of the programs.
     fn jump(&self, pc: u64) -> Option<Vec<u64>> {
         let is_told = self.functions.len().is_multiple_of(2);
         self.jumps.get(&pc).filter(|_| is_told).cloned()
@@ -57,7 +57,7 @@ impl Program for Guest {
         })
     }
 
-    /// Told of every function in some of the programs.
+    /// The registers of every function, in some of the programs.
     fn summary(&self, pc: u64) -> Option<Summary> {
         let is_told = !self.functions.len().is_multiple_of(3);
         self.summaries.get(&pc).filter(|_| is_told).copied()

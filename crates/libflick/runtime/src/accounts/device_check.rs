@@ -2,13 +2,14 @@
 //! device: caches that are coherent with the host's, the host's order of memory, atomics across the
 //! link.
 //!
-//! A device's caches are made to agree with the host's at crossings. So what counts is a *stay*:
-//! from the moment at which a thread enters NxP code, or comes back to it from a host function, to
-//! the next one at which it leaves. Within a stay no line of memory that its NxP code uses may be
-//! used by the host code of another thread, unless both only read. Locks of the C library end
-//! stays, since NxP code calls the host for them; data that they protect are not reported.
+//! A device's caches are made to agree with the host's at crossings. So what counts is a
+//! *residency*: from the moment at which a thread enters NxP code, or comes back to it from a host
+//! function, to the next one at which it leaves. Within a residency no line of memory that its NxP
+//! code uses may be used by the host code of another thread, unless both only read. Locks of the C
+//! library end residencies, since NxP code calls the host for them; data that they protect are not
+//! reported.
 //!
-//! The engine tells of NxP code's accesses ([`Watcher`]); host code tells of its own where it is
+//! The engine reports NxP code's accesses ([`Watcher`]); host code records its own where it is
 //! compiled with `--flick-check=device` ([`__flick_check`]). Each line has a record of the last
 //! read and the last write of each side. Records share a table and may displace each other: an
 //! access can be missed, and none is made up.
@@ -40,18 +41,17 @@ pub fn init() {
 /// Bytes of a cache line, of the host's and of what the paper's NxP has.
 const LINE: u64 = 64;
 
-/// Goes on at each beginning of a stay: the number of the stay, and the time of what the host does.
+/// Goes on at each beginning of a residency: its number, and the time of what the host does.
 static CLOCK: AtomicU64 = AtomicU64::new(1);
 
-/// Threads are told apart by their state's address; where two share a place here, stays are
-/// forgotten.
+/// A thread's place here is by its number. Where two threads share a place, residencies are lost.
 const THREADS: usize = 1 << 12;
-/// The stay in which the thread is, or 0.
+/// The residency in which the thread is, or 0.
 static STAYS: [AtomicU64; THREADS] = [const { AtomicU64::new(0) }; THREADS];
 
 /// Never 0.
 fn this_thread() -> usize {
-    // A thread that has not crossed has no stays.
+    // A thread that has not crossed has no residencies.
     Current::get().map_or(THREADS, |thread| {
         spread(thread.number() as u64) % (THREADS - 1) + 1
     })
@@ -60,7 +60,7 @@ fn this_thread() -> usize {
 /// The last access of its kind to a line.
 #[derive(Clone, Copy)]
 struct Access {
-    /// A stay's number (NxP), or the clock (host).
+    /// A residency's number (NxP), or the clock (host).
     when: u64,
     thread: usize,
     /// One bit for each byte of the line.
@@ -145,7 +145,7 @@ impl Line {
 
 /// The lines of `size` bytes at `address`, with the bytes of each that are meant.
 fn lines(address: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
-    // A large copy is told by its beginning.
+    // Of a large copy only the beginning counts.
     let end = address.saturating_add(size.min(64 * LINE));
     (address / LINE..end.div_ceil(LINE)).map(move |number| {
         let first = address.saturating_sub(number * LINE);
@@ -154,7 +154,7 @@ fn lines(address: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Watches one stay.
+/// Watches one residency.
 pub struct Watcher {
     stay: u64,
     thread: usize,
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn __flick_check(address: u64, size: u64, kind: u32, place
     }
 }
 
-/// Whether any host code told of an access.
+/// Whether any host code has recorded an access.
 static INSTRUMENTED: AtomicBool = AtomicBool::new(false);
 
 /// Pairs of places, by a hash of both, and how many have been reported.
@@ -360,7 +360,7 @@ extern "C" fn finish() {
     if !INSTRUMENTED.load(Relaxed) {
         fatal::warn(
             "FLK0508",
-            "FLICK_CHECK=device: no host code has told of its accesses, so nothing could be compared",
+            "FLICK_CHECK=device: no host code has recorded its accesses, so nothing could be compared",
             "compile with --flick-check=device",
         );
     }

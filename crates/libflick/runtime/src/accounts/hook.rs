@@ -1,4 +1,4 @@
-//! The one hook by which the crossing tells the accounts: statistics, virtual time with its
+//! The one hook by which the crossing reports to the accounts: statistics, virtual time with its
 //! profile, and the device check.
 use flick_engine::{CodeRegion, Exit, Memory, ProcessCore, Unlimited};
 use flick_translator::Context;
@@ -7,7 +7,8 @@ use super::device_check::{self, Watcher};
 use super::{stats, timed};
 use crate::thread::activation::Activation;
 
-/// What the crossing tells. Each call comes where the thread changes sides, or where NxP code runs.
+/// What the crossing reports. Each call comes where the thread changes sides, or where NxP code
+/// runs.
 pub trait Accounts {
     /// The host has called the NxP: `act` is the innermost activation.
     ///
@@ -38,7 +39,7 @@ pub trait Accounts {
     const COUNT: bool;
 }
 
-/// No account is open: nothing is told, which costs nothing.
+/// No account is open: nothing is recorded, which costs nothing.
 pub struct Closed;
 
 impl Accounts for Closed {

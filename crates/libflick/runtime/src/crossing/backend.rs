@@ -1,9 +1,9 @@
 //! Where NxP code runs: what the crossing asks of a backend.
 //!
-//! A backend is a file. It has the five functions that a crossing's assembly calls
-//! (`slow_path.rs`), made of the steps in `step.rs`, and is chosen at the gate (`entrance.rs`), so
-//! that the others cost nothing. Today there is one, the engine in the calling thread
-//! ([`super::inline`]).
+//! A backend has a file of its own. There it has the five functions that a crossing's assembly
+//! calls (`slow_path.rs`), made of the steps in `step.rs`. The gate chooses it (`entrance.rs`), so
+//! that the others cost nothing. `docs/runtime.md`, "Backends", lists all places that name a
+//! backend. Today there is one, the engine in the calling thread ([`super::inline`]).
 use flick_engine::Exit;
 
 use crate::accounts::hook::Accounts;
@@ -22,7 +22,7 @@ pub enum Event {
 }
 
 pub trait Backend {
-    /// What is told of what runs there.
+    /// The accounts that record the NxP code which runs there.
     type Accounts: Accounts;
 
     /// Goes on with NxP code at `hart.pc` until something happens that the crossing must see.

@@ -44,8 +44,8 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
 }
 
 /// Where the NxP stack starts for a handler of an overflow: below what runs on the spare stack
-/// already, or there. `None`: `sp`, of the activation that was entered at `entry_sp`, tells of
-/// none.
+/// already, or there. `None`: by `sp`, of the activation that was entered at `entry_sp`, there was
+/// no overflow.
 #[cold]
 fn after_overflow(thread: Current, sp: u64, entry_sp: u64) -> Option<u64> {
     if thread.spare_with(sp).is_some() && sp <= entry_sp {

@@ -334,7 +334,7 @@ unsafe extern "C" fn twin_counted() {
 }
 
 /// Where a gate leads, by way of flickcrt.o's `__flick_lazy`, before its module is registered (a
-/// constructor or resolver that runs before ours): to the twin, on the host.
+/// constructor or resolver that runs before ours): to the host clone.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __flick_early() {

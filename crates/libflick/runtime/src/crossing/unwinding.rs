@@ -1,4 +1,4 @@
-//! What an unwinder is told at the frames of a crossing and of NxP code (Itanium C++ ABI,
+//! What an unwinder finds at the frames of a crossing and of NxP code (Itanium C++ ABI,
 //! "Exception Handling", 1.3).
 //!
 //! The host's unwinder walks NxP frames itself: the crossing's unwind information leads to them,

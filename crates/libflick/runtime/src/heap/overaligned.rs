@@ -51,7 +51,7 @@ pub(crate) fn block_of(ptr: *mut c_void) -> Option<*mut c_void> {
     with(|table| table.get(&(ptr as usize)).copied()).map(|block| ptr.with_addr(block))
 }
 
-/// [`block_of`], forgotten.
+/// [`block_of`], whose entry is removed.
 pub(crate) fn take(ptr: *mut c_void) -> Option<*mut c_void> {
     if !may_be(ptr) {
         return None;

@@ -113,7 +113,7 @@ pub unsafe fn waiting_mask(set: *const libc::sigset_t) -> Option<libc::sigset_t>
     Some(translated)
 }
 
-/// Before `longjmp(buffer, …)`: forgets the activations that it leaves.
+/// Before `longjmp(buffer, …)`: drops the activations that it leaves.
 ///
 /// # Safety
 /// `buffer` was filled by `setjmp` of the GNU C library for x86-64.

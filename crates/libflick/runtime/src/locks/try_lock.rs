@@ -1,4 +1,4 @@
-//! Who may change the translator: one thread at a time, and nobody waits.
+//! The try-lock of the translator: one thread at a time may change it, and no other waits.
 //!
 //! Signals are not blocked meanwhile: a program may have forbidden itself that system call. A
 //! handler that interrupts the translator, and any other thread, finds it taken, and its NxP code

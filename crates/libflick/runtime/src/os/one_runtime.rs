@@ -57,7 +57,7 @@ pub fn in_own_namespace() -> bool {
     };
     // SAFETY: `look` has the callback's type and gets the state.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut state).cast()) };
-    // A library that a static program has loaded is told of no module.
+    // In a library that a static program has loaded, the walk finds no module.
     state.seen != 0 && !state.has_program
 }
 

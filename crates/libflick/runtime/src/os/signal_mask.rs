@@ -2,7 +2,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the kernel is told to block where every signal is meant.
+/// The mask that the kernel gets where every signal is meant.
 static ALL: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// From now on `all` are the signals that [`BlockedSignals`] blocks.

@@ -1,6 +1,6 @@
 //! The activations of a thread, oldest first, beside the host stack and not threaded through it:
-//! `longjmp` and unwinding leave activations without telling us, and the memory of their frames is
-//! reused. What is known of an activation without reading its frame is here.
+//! `longjmp` and unwinding leave activations without a call of libflick, and the memory of their
+//! frames is reused. What is known of an activation without reading its frame is here.
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering, compiler_fence};

@@ -53,8 +53,8 @@ pub fn init() {
         fatal::exit(
             "FLK0406",
             &format!("FLICK_ENGINE=translate, but NxP code cannot be translated: {why}"),
-            "remove the cause (vm.memfd_noexec, address space, a mount without exec), or run without \
-             FLICK_ENGINE: NxP code is interpreted then",
+            "remove the cause (address space, SELinux without execmem, vm.memfd_noexec), or run \
+             without FLICK_ENGINE: NxP code is interpreted then",
         );
     }
 }

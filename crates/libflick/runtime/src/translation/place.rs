@@ -1,8 +1,8 @@
 //! Where translated code stands: pages of libflick's own, in the program's file or the library's.
 //!
-//! The unwind information of that file covers them, so every unwinder finds it without being told.
-//! (Telling libgcc takes a lock by the name `pthread_mutex_lock`, which the program may define.) One
-//! description serves for all code, since each place of it finds the frame of
+//! The unwind information of that file covers them, so every unwinder finds it, and nothing is
+//! registered. (libgcc's registration takes `pthread_mutex_lock`, a name that the program may
+//! define.) One description serves for all code, since each place of it finds the frame of
 //! [`enter`](flick_translator) beside the hart. NxP frames are not described here: where the host is
 //! called they are ([`crate::crossing`]), and from a handler of a signal they cannot be walked.
 use std::arch::global_asm;
@@ -10,8 +10,9 @@ use std::ops::Range;
 
 use flick_translator::{CFA_FROM_RBP, HOST_SAVED_FROM_RBP, pages_for};
 
-/// Address space for code: translations of some 20 MB of RV64 code.
-const CODE: usize = 64 << 20;
+/// Address space for code: translations of some 5 MB of RV64 code. It counts for a limit of address
+/// space from the start of the process.
+const CODE: usize = 16 << 20;
 const SIZE: usize = pages_for(CODE);
 
 unsafe extern "C" {

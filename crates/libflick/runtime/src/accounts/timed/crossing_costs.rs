@@ -186,7 +186,7 @@ fn back_to_nxp(state: &mut State, how: How) {
 /// Runs `hart` under an observer, and charges what that has counted: the exit, and how many
 /// instructions.
 pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Option<(Exit, u64)> {
-    /// One stay, and what the sampler does at its end.
+    /// One residency, and what the sampler does at its end.
     ///
     /// # Safety
     /// `state` is the calling thread's.
@@ -224,7 +224,7 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
     }
 }
 
-/// Charges a stay; how many instructions it had.
+/// Charges a residency; how many instructions it had.
 fn settle(state: *mut State, spent: &Spent) -> u64 {
     // SAFETY: this thread's state.
     unsafe { (*state).sums.spend(spent) };

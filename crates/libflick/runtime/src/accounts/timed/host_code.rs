@@ -48,7 +48,7 @@ pub fn price_units() {
     }
 }
 
-/// Whether any code has told of itself.
+/// Whether any unit has registered itself.
 pub fn has_units() -> bool {
     !held(&UNITS).is_empty()
 }
@@ -281,7 +281,7 @@ unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
     }
 }
 
-/// A call that has told of nothing has returned.
+/// A call of a function that records nothing has returned.
 ///
 /// # Safety
 /// The first argument is a record of the pass's ([`TimedCallee`]); then the length, and the

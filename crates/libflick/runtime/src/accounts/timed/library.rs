@@ -71,7 +71,7 @@ pub fn charge_by_name(state: &mut State, name: &str, n: u64) -> (u64, u64) {
     (time, u64::try_from(there).unwrap_or(u64::MAX))
 }
 
-/// Host code has called `target`, which has told of nothing. A rule found once is kept in the
+/// Host code has called `target`, which has recorded nothing. A rule found once is kept in the
 /// callee's record.
 pub fn charge_call(state: &mut State, callee: &mut TimedCallee, n: u64, target: u64) -> u64 {
     let Some(setting) = setting() else { return 0 };
@@ -88,7 +88,7 @@ pub fn charge_call(state: &mut State, callee: &mut TimedCallee, n: u64, target: 
     charge(state, rule, n, Side::Host)
 }
 
-/// NxP code has called the host function at `target`, which has told of nothing.
+/// NxP code has called the host function at `target`, which has recorded nothing.
 pub fn charge_host_call(state: &mut State, target: u64, registers: &[u64]) -> u64 {
     let Some(setting) = setting() else { return 0 };
     let rule = by_address(setting, target);

@@ -1,6 +1,6 @@
 //! The platform's NxP cores: each serves one thread at a time, and others wait in virtual time.
 //!
-//! A stay finds its core when it is over and its length is known: the earliest time from its
+//! A residency finds its core when it is over and its length is known: the earliest time from its
 //! beginning on at which a core is free that long. So the time at which all work is done hardly
 //! depends on the order in which this machine happens to run the threads.
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use crate::locks::bounded;
 
-/// Stays of one core by their beginnings, and their ends. They do not overlap.
+/// Residencies of one core by their beginnings, and their ends. They do not overlap.
 type Core = BTreeMap<u64, u64>;
 
 static CORES: Mutex<Vec<Core>> = Mutex::new(Vec::new());

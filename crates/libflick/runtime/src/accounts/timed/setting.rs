@@ -1,4 +1,4 @@
-//! What a timed run is told by its environment: the platform, and whether it is profiled.
+//! What the environment sets for a timed run: the platform, and whether it is profiled.
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

@@ -62,7 +62,7 @@ pub const DEEPEST: usize = 1 << 12;
 /// All states, newest first; none is ever freed.
 static STATES: AtomicPtr<State> = AtomicPtr::new(ptr::null_mut());
 
-/// The latest time that any thread has told of: where new threads begin. Femtoseconds, as far as
+/// The latest time that any thread has recorded: where new threads begin. Femtoseconds, as far as
 /// they fit.
 static LATEST: AtomicU64 = AtomicU64::new(0);
 
@@ -139,7 +139,7 @@ impl State {
         }
     }
 
-    /// Makes the thread's clock one at which a profile is told of all.
+    /// Makes the thread's clock one at which a profile records all.
     pub fn begin_profile(&mut self) {
         let host = self.host() as i128;
         if let Some(profile) = &mut self.profile {
@@ -153,7 +153,7 @@ impl State {
         }
     }
 
-    /// Tells other threads of this one's time.
+    /// Records this thread's time for other threads.
     pub fn publish(&self) {
         LATEST.fetch_max(u64::try_from(self.now()).unwrap_or(u64::MAX), Relaxed);
     }

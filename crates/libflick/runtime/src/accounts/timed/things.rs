@@ -37,7 +37,7 @@ pub fn number(thing: Thing) -> u32 {
     *numbers.entry(thing).or_insert(next)
 }
 
-/// All that have a number, and forgets them.
+/// All that have a number, which are removed.
 pub fn take() -> HashMap<Thing, u32> {
     let mut numbers = held(&NUMBERS);
     numbers.take().unwrap_or_default()

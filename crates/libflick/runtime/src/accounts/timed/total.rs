@@ -79,9 +79,9 @@ pub fn total() -> Option<Timed> {
     timed.staying_shares.retain(|share| share.time > 0);
     timed.accesses = sums.accesses;
     timed.host_accesses = sums.host_accesses;
-    // Those that a block has counted, without those that have told that they are none.
-    let told = sums.host_accesses - sums.host_copies.min(sums.host_accesses);
-    timed.other_accesses = operations.saturating_sub(told) + sums.other_copies;
+    // Those that a block has counted, without those that have recorded that they are none.
+    let recorded = sums.host_accesses - sums.host_copies.min(sums.host_accesses);
+    timed.other_accesses = operations.saturating_sub(recorded) + sums.other_copies;
     timed.allocated = marks::most();
     timed.allocated_accesses = sums.marked;
     timed.sites = records(sites);

@@ -87,12 +87,12 @@ pub fn wait(state: &mut State, now: u128, duration: u64, core: usize) {
     }
 }
 
-/// Samples a stay on the NxP.
+/// Samples a residency on the NxP.
 pub struct StaySampler {
     state: *mut State,
-    /// Depth of calls below which the stay does not return.
+    /// Depth of calls below which the residency does not return.
     bottom: usize,
-    /// Time that is still to be sampled before the stay began.
+    /// Time that is still to be sampled before the residency began.
     next: u64,
     begin: u128,
 }
@@ -115,7 +115,7 @@ impl StaySampler {
         }
     }
 
-    /// The stay ends: what is left of it belongs to the function that it ends in.
+    /// The residency ends: what is left of it belongs to the function that it ends in.
     pub fn end(&mut self, spent: &Spent) {
         self.take(spent);
         // SAFETY: as in `new`.
@@ -244,7 +244,7 @@ pub fn sample_host(state: &mut State, above: usize) {
 }
 
 /// The thread of `state` begins at its time now, which is its creator's and may be earlier than
-/// what it has told.
+/// what it has recorded.
 pub fn begins(state: &mut State) {
     let now = state.now();
     if let Some(tracer) = &mut state.tracer {

@@ -1,4 +1,4 @@
-//! What perf(1) is told of translated code: its names ([`map`]), or its bytes and source lines too
+//! Records of translated code for perf(1): its names ([`map`]), or its bytes and source lines too
 //! ([`jitdump`]), in a file of the process.
 //!
 //! The file is opened for each translation: descriptors are the program's to close, and a child of
@@ -27,7 +27,7 @@ pub fn init(translator: &mut Translator) {
     }
 }
 
-/// Tells of the translation that was made last: where it is, and the guest address where it is
+/// Records the translation that was made last: where it is, and the guest address where it is
 /// entered.
 pub fn add(translator: &Translator, host: Range<u64>, guest: u64) {
     // The program may be between a failure and its look at it.

@@ -62,14 +62,14 @@ pub struct Profile {
     /// Functions without instrumentation, by their addresses or those of the pass's records.
     /// The rule is of those that the NxP has, too.
     pub libraries: HashMap<u64, (u32, Option<&'static Rule>)>,
-    /// Functions by the addresses where they have told.
+    /// Functions by the addresses of the code that records them.
     pub places: HashMap<usize, u32>,
     pub stack: Stack,
     /// The NxP functions that the thread is in.
     pub calls: Calls,
     /// Their depth when an activation, by its own depth, has called the host.
     pub inside: Vec<usize>,
-    /// The clock when somebody told last.
+    /// The clock at the last record.
     pub last: [i64; 2],
     /// The NxP's memories, if what the host does were done there.
     pub view: View,
@@ -185,7 +185,7 @@ impl Profile {
     }
 }
 
-/// Everything has been told: the record is being made.
+/// All is recorded, and the results are being made.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// From now on nothing changes.

@@ -20,7 +20,7 @@ pub unsafe fn enter_nxp(state: &mut State, (site, gate): (usize, usize), depth: 
         let caller = left.unwrap_or_else(|| profile.any_at(site));
         let callee = profile.number(Function::Nxp(entry));
         profile.count(caller, callee);
-        // Activations that were left by an unwinder have told of nothing.
+        // Activations that were left by an unwinder have recorded nothing.
         let before = profile.inside(depth.saturating_sub(1));
         profile.calls.truncate(before);
         profile.calls.push(entry, 0);
@@ -46,8 +46,8 @@ pub fn enter_host(state: &mut State, depth: usize) {
     });
 }
 
-/// That function has returned, or was left. Where it has told of nothing, it is at `target` and was
-/// charged `time`.
+/// That function has returned, or was left. Where it has recorded nothing, it is at `target` and
+/// was charged `time`.
 pub fn leave_host(state: &mut State, depth: usize, quiet: Option<(u64, u64)>) {
     with(&mut state.profile, |profile| {
         profile.stack.leave_host(depth);

@@ -1,4 +1,4 @@
-//! Instrumented functions by their code, as their units have told of them.
+//! Instrumented functions by their code, as their units have registered them.
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! What instrumented host code tells a profile.
+//! What instrumented host code records in a profile.
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
@@ -91,8 +91,8 @@ pub unsafe fn tells(state: &mut State, clock: [i64; 2], why: u64, above: usize) 
 }
 
 impl Profile {
-    /// What has called the function that tells, if it is not instrumented (`qsort`). `caller`: who
-    /// is known to be above it.
+    /// What has called the function that records, if it is not instrumented (`qsort`). `caller`:
+    /// who is known to be above it.
     fn between(&mut self, caller: u32, above: usize) -> Option<u32> {
         let is_nxp = |(function, &number): (&Function, &u32)| {
             number == caller && matches!(function, Function::Nxp(_))
@@ -202,7 +202,7 @@ pub unsafe fn called_local(state: &mut State, (host, nxp): (u64, u64), above: us
     });
 }
 
-/// Host code has called what has told of nothing, and is charged `time` for it.
+/// Host code has called a function that has recorded nothing, and is charged `time` for it.
 ///
 /// # Safety
 /// As [`back`]; `callee` is a record of the pass's.

@@ -2,7 +2,7 @@
 //! either side, and who has called whom how often. From it `flick advise` proposes a placement
 //! (`docs/timing.md`, "Advice").
 //!
-//! Host code tells of every call and return and of every access, where in other runs it only
+//! Host code records every call and return and every access, where in other runs it only
 //! counts: the clock is never negative, and all of the map is marked. What its accesses would take
 //! on the NxP is modelled beside, with caches of its own, so that the run's own times stay as they
 //! are.

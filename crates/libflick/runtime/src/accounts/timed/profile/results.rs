@@ -9,7 +9,7 @@ use super::super::things::{self, Thing};
 use super::account::{Function, Own, stop};
 use super::functions;
 
-/// What all threads have told; empty where no profile was asked for.
+/// What all threads have recorded; empty where no profile was asked for.
 pub fn record() -> Profiles {
     let Some(setting) = setting() else {
         return Profiles::default();

@@ -1,4 +1,4 @@
-//! The functions that a thread is in, told from what they tell themselves: each call and return
+//! The functions that a thread is in, by what they record themselves: each call and return
 //! comes with the function's stack pointer.
 
 /// A function's activation. Numbers are the profile's.
@@ -18,7 +18,7 @@ pub struct Stack {
     left: Option<u32>,
 }
 
-/// What a function tells.
+/// What a function records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct What {
     /// It returns, rather than call.
@@ -41,7 +41,7 @@ pub enum Seen {
 }
 
 impl Stack {
-    /// Instrumented host code tells: `function` calls, or returns.
+    /// Instrumented host code records that `function` calls, or returns.
     pub fn tell(&mut self, (function, sp): (u32, usize), depth: usize, what: What) -> Seen {
         let left = self.left.take();
         // Frames below are no more, however they were left.
@@ -192,7 +192,7 @@ mod tests {
         stack.tell((2, 800), 0, LEAVES);
         assert_eq!(stack.take_left(), Some(2));
         assert_eq!(stack.tell((1, 900), 0, CALLS), Seen::Known);
-        // To a library's function, which tells of nothing.
+        // To a library's function, which records nothing.
         stack.tell((2, 800), 0, LEAVES);
         assert_eq!(stack.tell((1, 900), 0, CALLS), Seen::Known);
         assert_eq!(stack.take_left(), None);

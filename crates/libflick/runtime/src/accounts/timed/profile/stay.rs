@@ -1,4 +1,4 @@
-//! Profiles a stay on the NxP: its functions are told from its calls and returns.
+//! Profiles a residency on the NxP: its functions follow from its calls and returns.
 use flick_timing::{Sampler, Spent};
 
 use super::super::state::State;
@@ -7,7 +7,7 @@ use crate::modules;
 
 pub struct StayProfiler {
     state: *mut State,
-    /// What the stay had spent at its last call or return.
+    /// What the residency had spent at its last call or return.
     last: Spent,
 }
 
@@ -21,7 +21,7 @@ impl StayProfiler {
         }
     }
 
-    /// The stay ends.
+    /// The residency ends.
     pub fn end(&mut self, spent: &Spent) {
         // SAFETY: as in `new`.
         let state = unsafe { &mut *self.state };
@@ -50,8 +50,8 @@ impl Sampler for StayProfiler {
             unsafe { profile.calls.jump(pc, target, 0) };
             let deeper = profile.calls.depth() > depth;
             if deeper && !is_function(target) {
-                // The host's, or a stub that leads there: the stay ends here, and goes on behind
-                // the call.
+                // The host's, or a stub that leads there: the residency ends here, and the next
+                // one begins behind the call.
                 profile.calls.truncate(depth);
                 return false;
             }
