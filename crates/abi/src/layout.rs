@@ -229,8 +229,11 @@ pub struct Translation {
     /// outside of it, or 0 as long as that is not known.
     pub cells: *const AtomicU64,
     pub cell_count: u64,
+    /// Sorted by `guest`: where NxP code goes on within a piece.
+    pub entries: *const TranslatedEntry,
+    pub entry_count: u64,
 }
-const _: () = assert!(size_of::<Translation>() == 80);
+const _: () = assert!(size_of::<Translation>() == 96);
 
 /// Number of the agreement between translated code and runtime: the layout of the hart, the guest's
 /// registers in the host's, the functions of [`crate::names::TRANSLATION_WORDS`], cells, records of
@@ -248,8 +251,25 @@ pub struct TranslatedPiece {
     pub size: u32,
     /// Offset in the records of registers; they end where the next piece's begin.
     pub states: u32,
+    /// Bytes of a frame on the host's stack, without the return address.
+    pub frame: u32,
 }
-const _: () = assert!(size_of::<TranslatedPiece>() == 16);
+const _: () = assert!(size_of::<TranslatedPiece>() == 20);
+
+/// A place in a piece at which NxP code goes on after the host's frames were cut off.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TranslatedEntry {
+    /// Offset in the image.
+    pub guest: u32,
+    /// With [`ENTRY_BEHIND_CALL`]: behind a call, within the piece's frame. Otherwise it is entered
+    /// as a piece is.
+    pub code: u32,
+}
+const _: () = assert!(size_of::<TranslatedEntry>() == 8);
+
+/// The highest bit of [`TranslatedEntry::code`].
+pub const ENTRY_BEHIND_CALL: u32 = 1 << 31;
 
 /// The description of a program or shared library with an image, for the runtime. The image link
 /// makes one per module, the hidden symbol `__flick_module`. A pointer pair is a half-open range.

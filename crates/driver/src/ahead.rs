@@ -2,7 +2,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use flick_abi::layout::TranslatedPiece;
+use flick_abi::layout::{ENTRY_BEHIND_CALL, TranslatedEntry, TranslatedPiece};
 use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::linked::{self, Linked};
 use flick_image::translation::{Displacement, Place, Translated};
@@ -32,11 +32,22 @@ pub fn translate(linked: &Linked) -> Translated {
         code: piece.code.start as u32,
         size: piece.code.len() as u32,
         states: piece.states.start as u32,
+        frame: piece.frame,
+    };
+    let entry = |entry: &flick_translator::Entry| TranslatedEntry {
+        guest: entry.guest as u32,
+        code: entry.code as u32
+            | if entry.is_return {
+                ENTRY_BEHIND_CALL
+            } else {
+                0
+            },
     };
     let (unwind, unwind_start) = unwind_records(ahead.code.len() as u32);
     Translated {
         displacements: ahead.fixups.iter().map(displacement).collect(),
         pieces: ahead.pieces.iter().map(piece).collect(),
+        entries: ahead.entries.iter().map(entry).collect(),
         states: ahead.states,
         cells: ahead.cells.len(),
         unwind,
@@ -85,6 +96,12 @@ impl Program for Image<'_> {
 
     fn is_placed(&self) -> bool {
         false
+    }
+
+    fn entries(&self, range: &Range<u64>) -> Vec<u64> {
+        let pads = &self.0.linked.landing_pads;
+        let after = |at: u64| pads.partition_point(|&pad| pad < at);
+        pads[after(range.start)..after(range.end)].to_vec()
     }
 
     fn is_address(&self, address: u64) -> bool {

@@ -14,7 +14,7 @@ use object::{LittleEndian, Object, ObjectSymbol, ObjectSymbolTable, SymbolFlags}
 
 use crate::jump_targets::{self, Jumps};
 use crate::{Error, Result};
-use crate::{line_table, unwind_rows};
+use crate::{landing_pads, line_table, unwind_rows};
 
 const LE: LittleEndian = LittleEndian;
 
@@ -40,6 +40,8 @@ pub struct Linked {
     pub lines: line_table::Table,
     /// Empty without call frame information.
     pub unwind: unwind_rows::Table,
+    /// Where the unwinder may send control, sorted.
+    pub landing_pads: Vec<u64>,
     /// What the code was compiled for, all units together.
     pub march: String,
 }
@@ -123,6 +125,7 @@ impl Linked {
         linked.jumps = jump_targets::read(&elf, file, base, &linked.functions)?;
         linked.lines = line_table::read(&elf, base, linked.bytes.len() as u64);
         linked.unwind = unwind_rows::read(&elf, base, linked.bytes.len() as u64);
+        linked.landing_pads = landing_pads::read(&linked.unwind.frames, &linked.bytes);
         linked.march = march(&elf).unwrap_or_else(|| NXP_MARCH.into());
         Ok(linked)
     }

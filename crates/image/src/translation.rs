@@ -1,5 +1,5 @@
 //! The translation of an image, for the image object.
-use flick_abi::layout::TranslatedPiece;
+use flick_abi::layout::{TranslatedEntry, TranslatedPiece};
 
 /// What a displacement of translated code leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Translated {
     pub displacements: Vec<Displacement>,
     /// See [`flick_abi::layout::Translation`].
     pub pieces: Vec<TranslatedPiece>,
+    /// The same.
+    pub entries: Vec<TranslatedEntry>,
     /// The same.
     pub states: Vec<u8>,
     /// The same.

@@ -310,10 +310,23 @@ impl Writer {
         }
         let mut pieces = Vec::with_capacity(translated.pieces.len() * size_of::<TranslatedPiece>());
         for piece in &translated.pieces {
-            for word in [piece.guest, piece.code, piece.size, piece.states] {
+            for word in [
+                piece.guest,
+                piece.code,
+                piece.size,
+                piece.states,
+                piece.frame,
+            ] {
                 pieces.extend(word.to_le_bytes());
             }
         }
+        let entries = translated.entries.iter();
+        let entries: Vec<u8> = entries
+            .flat_map(|entry| [entry.guest, entry.code].map(u32::to_le_bytes))
+            .flatten()
+            .collect();
+        let entries = self.section(".rodata.flick_entries", READ_ONLY, 4, entries);
+        let entries = self.object.section_symbol(entries);
         let pieces = self.section(".rodata.flick_pieces", READ_ONLY, 4, pieces);
         let pieces = self.object.section_symbol(pieces);
         let states = translated.states.clone();
@@ -341,6 +354,10 @@ impl Writer {
                 translated.states.len() as u64,
             ),
             (offset_of!(Translation, cell_count), translated.cells as u64),
+            (
+                offset_of!(Translation, entry_count),
+                translated.entries.len() as u64,
+            ),
         ] {
             put(at, &value.to_le_bytes());
         }
@@ -350,6 +367,7 @@ impl Writer {
             (offset_of!(Translation, pieces), pieces),
             (offset_of!(Translation, states), states),
             (offset_of!(Translation, cells), cells),
+            (offset_of!(Translation, entries), entries),
         ] {
             self.relocate(record, at as u64, symbol, 0)?;
         }

@@ -12,6 +12,8 @@ use crate::translator::{Summaries, allocated, translated_range};
 
 /// Translations begin at multiples of this.
 const ALIGNMENT: usize = 16;
+/// Bytes of a frame that can be entered behind a call, at most.
+const MOST_FRAME: u32 = crate::LEAST_STACK as u32 / 2;
 /// `int3`, between translations.
 const PADDING: u8 = 0xcc;
 
@@ -44,6 +46,19 @@ pub struct Piece {
     pub code: Range<usize>,
     /// Its table of guest registers, from the start of all.
     pub states: Range<usize>,
+    /// Bytes of its frame on the host's stack, without the return address.
+    pub frame: u32,
+}
+
+/// A place where the guest may go on without its caller being on the host's stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The guest's address.
+    pub guest: u64,
+    /// From the start of the code.
+    pub code: usize,
+    /// It is behind a call, within the frame of its piece: see [`crate::go_on`].
+    pub is_return: bool,
 }
 
 /// The translations of a module.
@@ -55,6 +70,8 @@ pub struct Ahead {
     pub fixups: Vec<Displacement>,
     /// In ascending order, by guest address and by place.
     pub pieces: Vec<Piece>,
+    /// Those that are no start of a piece, in ascending order of guest addresses.
+    pub entries: Vec<Entry>,
     /// See [`crate::StateTable`].
     pub states: Vec<u8>,
     /// By number: the word of the guest's module that names the callee.
@@ -103,7 +120,9 @@ impl Ahead {
                 guest: entry,
                 code: start..start + finished.code_end,
                 states: states..ahead.states.len(),
+                frame: finished.frame,
             });
+            ahead.add_entries(&finished, start);
             ahead.code.extend(finished.bytes);
         }
         for (end, callee) in calls {
@@ -118,10 +137,29 @@ impl Ahead {
             let distance = to as i64 - end as i64;
             ahead.code[end - 4..end].copy_from_slice(&(distance as i32).to_le_bytes());
         }
+        ahead.entries.sort_by_key(|entry| entry.guest);
+        ahead.entries.dedup_by_key(|entry| entry.guest);
         let mut slots: Vec<(u64, u32)> = cells.into_iter().collect();
         slots.sort_by_key(|&(_, number)| number);
         ahead.cells = slots.into_iter().map(|(slot, _)| slot).collect();
         ahead
+    }
+
+    fn add_entries(&mut self, finished: &Finished, start: usize) {
+        let entry = |is_return| {
+            move |&(guest, offset): &(u64, usize)| Entry {
+                guest,
+                code: start + offset,
+                is_return,
+            }
+        };
+        self.entries
+            .extend(finished.entries.iter().map(entry(false)));
+        // Entering needs some stack before anybody compares.
+        if finished.frame <= MOST_FRAME {
+            self.entries
+                .extend(finished.returns.iter().map(entry(true)));
+        }
     }
 
     /// The place for the next translation.

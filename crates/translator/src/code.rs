@@ -1,7 +1,9 @@
 //! Machine instructions in SSA form, before registers are allocated.
-use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PRegSet, RegClass, VReg};
+use regalloc2::{
+    Block, Inst, InstRange, Operand, OperandConstraint, OperandKind, PRegSet, RegClass, VReg,
+};
 
-use crate::registers::Reg;
+use crate::registers::{Reg, is_kept};
 use crate::thunk::Callee;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -428,6 +430,22 @@ impl Node {
         self.operands[n].vreg()
     }
 
+    /// The value that a call has passed on as `value`: what its callee keeps.
+    pub fn passed(&self, value: VReg) -> Option<VReg> {
+        let fixed = |o: &Operand| match o.constraint() {
+            OperandConstraint::FixedReg(place) => Some(place),
+            _ => None,
+        };
+        let is_call = matches!(self.op, Op::Call { .. } | Op::CallIndirect { .. });
+        let defined = |o: &&Operand| o.kind() == OperandKind::Def && o.vreg() == value;
+        let place = fixed(self.operands.iter().find(defined)?)?;
+        if !is_call || !is_kept(place) {
+            return None;
+        }
+        let used = |o: &&Operand| o.kind() == OperandKind::Use && fixed(o) == Some(place);
+        self.operands.iter().find(used).map(|o| o.vreg())
+    }
+
     /// Makes it an instruction that does nothing.
     pub fn clear(&mut self) {
         self.op = Op::Undef;
@@ -451,9 +469,13 @@ impl Node {
     }
 }
 
-/// A function in SSA form. Block 0 is the entry; it has no parameters and no predecessors.
+/// A function in SSA form. Block 0 is the entry; it has no parameters and no predecessors. Blocks of
+/// further entries follow it. To the register allocator they are successors of it, in front of the
+/// one to which it jumps.
 #[derive(Default)]
 pub struct Code {
+    /// Blocks that are entered from outside, and the guest addresses of these entries.
+    pub entries: Vec<(u64, usize)>,
     pub nodes: Vec<Node>,
     /// The nodes of each block.
     pub ranges: Vec<(usize, usize)>,

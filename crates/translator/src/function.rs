@@ -132,19 +132,40 @@ pub struct Function {
     pub range: Range<u64>,
     /// The first is the entry's.
     pub blocks: Vec<Block>,
+    /// Blocks that are entered from outside, too.
+    pub entries: Vec<usize>,
 }
 
 impl Function {
-    /// `range` is the whole function's and `entry` in it.
-    pub fn new(program: &dyn Program, range: Range<u64>, entry: u64) -> Self {
+    /// `range` is the whole function's and `entry` in it. `more`: with entries besides, at these
+    /// addresses and behind instructions that are left to the interpreter.
+    pub fn new(
+        program: &dyn Program,
+        range: Range<u64>,
+        entry: u64,
+        more: Option<Vec<u64>>,
+    ) -> Self {
         let mut decoder = Decoder {
             program,
             range: range.clone(),
             seen: BTreeMap::new(),
             leaders: BTreeSet::from([entry]),
+            behind_interpreted: vec![],
             jumps: Jumps::new(program, range.clone()),
         };
         decoder.reach(entry);
+        let mut entries = BTreeSet::new();
+        let mut todo = more.clone().unwrap_or_default();
+        loop {
+            if more.is_some() {
+                todo.append(&mut decoder.behind_interpreted);
+            }
+            let Some(at) = todo.pop() else { break };
+            if at != entry && decoder.fetch(at).is_some() && entries.insert(at) {
+                decoder.leaders.insert(at);
+                decoder.reach(at);
+            }
+        }
         let starts = {
             let mut all: Vec<u64> = vec![entry];
             all.extend(decoder.leaders.iter().copied().filter(|&at| at != entry));
@@ -155,7 +176,8 @@ impl Function {
             .iter()
             .map(|&start| decoder.block(start, &index))
             .collect();
-        remove_unreached(&mut blocks);
+        let entries = entries.iter().map(|at| index[at]).collect();
+        let entries = remove_unreached(&mut blocks, entries);
         for at in 0..blocks.len() {
             for to in blocks[at].succs() {
                 blocks[to].preds.push(at);
@@ -166,14 +188,17 @@ impl Function {
             entry,
             range,
             blocks,
+            entries,
         }
     }
 }
 
 /// Drops blocks that nothing leads to: targets of tables through which nothing jumps after all.
-fn remove_unreached(blocks: &mut Vec<Block>) {
+/// Returns the new numbers of the `entries`.
+fn remove_unreached(blocks: &mut Vec<Block>, entries: Vec<usize>) -> Vec<usize> {
     let mut reached = vec![false; blocks.len()];
-    let mut todo = vec![0];
+    let mut todo = entries.clone();
+    todo.push(0);
     while let Some(at) = todo.pop() {
         if !std::mem::replace(&mut reached[at], true) {
             todo.extend(blocks[at].succs());
@@ -200,6 +225,7 @@ fn remove_unreached(blocks: &mut Vec<Block>) {
             | End::Outside(_) => {}
         }
     }
+    entries.into_iter().map(|at| number[at]).collect()
 }
 
 /// Gives ways to a return on which nothing was called a copy of their own: what the function has
@@ -262,6 +288,8 @@ struct Decoder<'a> {
     /// Instructions that are reached, by address.
     seen: BTreeMap<u64, Insn>,
     leaders: BTreeSet<u64>,
+    /// Addresses behind instructions that are left to the interpreter.
+    behind_interpreted: Vec<u64>,
     jumps: Jumps<'a>,
 }
 
@@ -295,7 +323,11 @@ impl Decoder<'_> {
                         todo.extend(&*targets);
                         break;
                     }
-                    Flow::TailCall(_) | Flow::Return | Flow::Interpret => break,
+                    Flow::Interpret => {
+                        self.behind_interpreted.push(next);
+                        break;
+                    }
+                    Flow::TailCall(_) | Flow::Return => break,
                 }
                 pc = next;
             }

@@ -202,6 +202,30 @@ glue!(
 );
 
 glue!(
+    /// Goes on with the registers of the hart behind a call of translated code, at the address in
+    /// r10, in a frame of as many bytes as rdx has.
+    go_on:
+    "sub rsp, rdx",
+    "mov r15, [rbp + {sp}]",
+    "mov rbx, [rbp + {s0}]",
+    "mov r12, [rbp + {s1}]",
+    "mov r13, [rbp + {s2}]",
+    "mov r14, [rbp + {s3}]",
+    "mov rax, [rbp + {a0}]",
+    "mov rdx, [rbp + {a0} + 8]",
+    "movsd xmm0, [rbp + {fa0}]",
+    "movsd xmm1, [rbp + {fa0} + 8]",
+    "jmp r10";
+    a0 = const x(10),
+    fa0 = const f(10),
+    sp = const x(2),
+    s0 = const x(8),
+    s1 = const x(9),
+    s2 = const x(18),
+    s3 = const x(19),
+);
+
+glue!(
     /// A function has returned to the guest address in r11, and no translated caller expects that.
     /// Its results are in registers.
     returned:

@@ -56,7 +56,7 @@ mod translator;
 mod unwind;
 pub mod valgrind;
 
-pub use ahead::{Ahead, Displacement, Piece, Place};
+pub use ahead::{Ahead, Displacement, Entry, Piece, Place};
 pub use code::Reason;
 pub use code_cache::pages_for;
 pub use context::Context;
@@ -64,7 +64,8 @@ pub use dispatch::{LEAST_STACK, advance, run};
 pub use emit::Word;
 pub use emit::trace::{Part, Span};
 pub use glue::{
-    Lookup, convert, elsewhere, go_in, helper, leave, leave_at_call, returned, slow_call_with,
+    Lookup, convert, elsewhere, go_in, go_on, helper, leave, leave_at_call, returned,
+    slow_call_with,
 };
 pub use listing::{Line, Listing};
 pub use liveness::Summary;

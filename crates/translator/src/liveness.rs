@@ -154,6 +154,9 @@ impl Liveness<'_> {
         let blocks = &function.blocks;
         let mut starts = vec![0; blocks.len()];
         starts[0] = at_entry;
+        for &at in &function.entries {
+            starts[at] = ALL;
+        }
         let mut todo: Vec<usize> = (0..blocks.len()).rev().collect();
         while let Some(at) = todo.pop() {
             let end = *self

@@ -37,6 +37,12 @@ pub trait Program {
         None
     }
 
+    /// Where the function in `range` is entered besides its start and behind its calls: landing pads.
+    /// Asked only if the program is not placed.
+    fn entries(&self, _range: &Range<u64>) -> Vec<u64> {
+        vec![]
+    }
+
     /// What the function at `pc` reads and hands back, if its makers have said.
     fn summary(&self, _pc: u64) -> Option<Summary> {
         None

@@ -151,6 +151,11 @@ pub fn environment() -> MachineEnv {
     }
 }
 
+/// Whether functions keep a host register for their callers.
+pub fn is_kept(place: PReg) -> bool {
+    place.class() == RegClass::Int && CALLEE_SAVED.contains(&place.hw_enc())
+}
+
 /// What a call leaves nothing in. Guest functions keep `rbx` and `r12` to `r14` for their callers,
 /// by the guest's own convention; functions of the host by theirs.
 pub fn call_clobbers() -> PRegSet {

@@ -61,7 +61,7 @@ impl Targets {
 
     /// What stands for a target in the middle of a function, which translated code must not find by
     /// itself: more registers are handed over there than at a call. No address.
-    pub(crate) fn middle(target: u64) -> u64 {
+    pub fn middle(target: u64) -> u64 {
         !target
     }
 

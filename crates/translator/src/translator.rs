@@ -372,7 +372,9 @@ pub(crate) fn allocated(
 fn lowered(summaries: &Summaries, range: Range<u64>, pc: u64, count: bool) -> Code {
     let own = summaries.of(range.start, DEPTH);
     let summary = |target| summaries.of(target, DEPTH);
-    let mut function = Function::new(summaries.program, range.clone(), pc);
+    let program = summaries.program;
+    let more = (!program.is_placed()).then(|| program.entries(&range));
+    let mut function = Function::new(program, range.clone(), pc, more);
     let liveness = Liveness {
         range: &range,
         own,
@@ -422,7 +424,7 @@ impl Summaries<'_> {
         };
         // Recursion by way of another function is not followed.
         self.known.borrow_mut().insert(pc, Summary::UNKNOWN);
-        let mut function = Function::new(self.program, range.clone(), pc);
+        let mut function = Function::new(self.program, range.clone(), pc, None);
         let frame_pointer = has_frame_pointer(self.program, &range);
         let mut own = Summary {
             reads: 0,

@@ -34,8 +34,8 @@ pub enum Cold {
     /// A call of what a word of the module names, through a cell that leads nowhere yet. `back`:
     /// behind the call; `None`: it is a tail call.
     Unresolved { slot: u64, back: Option<CodeLabel> },
-    /// The host's stack is used up: its frames are cut off.
-    StackLimit,
+    /// The host's stack is used up at an entry: its frames are cut off.
+    StackLimit(u64),
 }
 
 impl Emitter<'_> {
@@ -90,8 +90,8 @@ impl Emitter<'_> {
                         self.a.jmp(back)?;
                     }
                 }
-                Cold::StackLimit => {
-                    self.load_guest_address(RAX, self.start, false)?;
+                Cold::StackLimit(at) => {
+                    self.load_guest_address(RAX, at, false)?;
                     self.to_engine(Word::LeaveAtCall, false)?;
                 }
             }

@@ -9,10 +9,10 @@ use flick_engine::Hart;
 use std::mem::offset_of;
 
 impl Emitter<'_> {
-    pub fn prologue(&mut self) -> Emitted {
+    pub fn prologue(&mut self, at: u64) -> Emitted {
         if self.calls {
             let limit = qword_ptr(rbp + Self::hart(offset_of!(Context, host_limit)));
-            let cold = self.cold(Cold::StackLimit);
+            let cold = self.cold(Cold::StackLimit(at));
             self.a.cmp(rsp, limit)?;
             self.a.jb(cold)?;
         }
@@ -20,6 +20,17 @@ impl Emitter<'_> {
             self.a.sub(rsp, self.frame)?;
         }
         self.a.zero_bytes()
+    }
+
+    /// An entry besides the function's start.
+    pub fn further_entry(&mut self, n: usize) -> Emitted {
+        let (at, block) = self.code.entries[n];
+        let mut label = self.a.create_label();
+        bind(&mut self.a, &mut label)?;
+        self.entries.push((at, label));
+        self.trace(at);
+        self.prologue(at)?;
+        self.a.jmp(self.labels[block])
     }
 
     fn epilogue(&mut self) -> Emitted {
@@ -56,7 +67,8 @@ impl Emitter<'_> {
     ) -> Emitted {
         match node.op {
             Op::Jump => {
-                let to = self.succ(block, 0);
+                // Of the function's entry, the others are entries, too.
+                let to = self.succ(block, self.code.succs[block].len() - 1);
                 if Some(to) == next {
                     self.a.zero_bytes()
                 } else {
@@ -253,7 +265,13 @@ impl Emitter<'_> {
                 self.cold(Cold::Elsewhere { results })
             }
         };
-        self.a.jne(elsewhere)
+        self.a.jne(elsewhere)?;
+        if let Linkage::Module = self.linkage {
+            let mut label = self.a.create_label();
+            bind(&mut self.a, &mut label)?;
+            self.returns.push((back, label));
+        }
+        Ok(())
     }
 
     /// Where `jr` goes is decided by the address that the guest has computed, or the index it

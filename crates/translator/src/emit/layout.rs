@@ -73,7 +73,7 @@ struct Placing<'a> {
 impl Placing<'_> {
     fn all(&mut self) {
         for block in 0..self.placed.len() {
-            if self.leads_to[block] != block || self.is_edge(block) {
+            if self.leads_to[block] != block || self.is_edge(block) || self.is_entry(block) {
                 continue;
             }
             self.before(block);
@@ -83,6 +83,13 @@ impl Placing<'_> {
         for edge in std::mem::take(&mut self.waiting).into_values().flatten() {
             self.place(edge);
         }
+        for &(_, entry) in &self.code.entries {
+            self.place(entry);
+        }
+    }
+
+    fn is_entry(&self, block: usize) -> bool {
+        self.code.entries.iter().any(|&(_, entry)| entry == block)
     }
 
     fn is_edge(&self, block: usize) -> bool {

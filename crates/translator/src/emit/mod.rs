@@ -133,6 +133,12 @@ pub struct Finished {
     pub cells: Vec<(u64, usize)>,
     /// Of code in a module, by the end of the instruction.
     pub fixups: Vec<(usize, Fixup)>,
+    /// Further entries of code in a module: the guest address, and where the code is.
+    pub entries: Vec<(u64, usize)>,
+    /// Where calls of code in a module come back: the same.
+    pub returns: Vec<(u64, usize)>,
+    /// Bytes of a frame, without the return address.
+    pub frame: u32,
     pub states: super::state::States,
     /// Offset of the first byte behind instructions.
     pub code_end: usize,
@@ -162,6 +168,8 @@ pub struct Emitter<'a> {
     linkage: Linkage<'a>,
     /// By the number of the machine instruction.
     fixups: Vec<(usize, Fixup)>,
+    entries: Vec<(u64, CodeLabel)>,
+    returns: Vec<(u64, CodeLabel)>,
     /// The guest's address where this code is entered.
     start: u64,
     /// Bytes of spilled values and padding.
@@ -213,6 +221,8 @@ impl<'a> Emitter<'a> {
             inst: Inst::new(0),
             linkage,
             fixups: vec![],
+            entries: vec![],
+            returns: vec![],
             start,
             frame,
             calls,
@@ -233,7 +243,7 @@ impl<'a> Emitter<'a> {
         let mut entry = self.entry;
         self.trace(self.start);
         bind(&mut self.a, &mut entry)?;
-        self.prologue()?;
+        self.prologue(self.start)?;
         for n in 0..self.layout.order.len() {
             let block = self.layout.order[n];
             let next = self.layout.order.get(n + 1).copied();
@@ -241,6 +251,9 @@ impl<'a> Emitter<'a> {
             bind(&mut self.a, &mut label)?;
             self.labels[block] = label;
             self.block(block, next)?;
+        }
+        for n in 0..self.code.entries.len() {
+            self.further_entry(n)?;
         }
         self.emit_colds()?;
         let mut end = self.a.create_label();
@@ -274,11 +287,21 @@ impl<'a> Emitter<'a> {
             .map(|(cell, label)| Ok((*cell, offset(label)?)))
             .collect::<Emitted<_>>()?;
         let offsets = &result.inner.new_instruction_offsets;
+        let placed = |labels: &[(u64, CodeLabel)]| -> Emitted<Vec<(u64, usize)>> {
+            let labels = labels.iter();
+            labels
+                .map(|(at, label)| Ok((*at, offset(label)?)))
+                .collect()
+        };
+        let (entries, returns) = (placed(&self.entries)?, placed(&self.returns)?);
         let end_of = |n: usize| offsets.get(n + 1).map_or(bytes.len(), |&end| end as usize);
         let fixups = self.fixups.iter();
         Ok(Finished {
             cells,
             fixups: fixups.map(|&(n, fixup)| (end_of(n), fixup)).collect(),
+            entries,
+            returns,
+            frame: self.frame as u32,
             states: self.recorder.finish(|n| offsets[n]),
             code_end: offset(&end)?,
             spans: self

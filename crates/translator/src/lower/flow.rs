@@ -162,6 +162,17 @@ impl Lower<'_> {
         self.saved(at.pc, &mut operands);
         let mut clobbers = call_clobbers();
         let mut new = vec![];
+        // Behind the call the host's frame has no value: it may be entered there by itself.
+        let constants: Vec<(Reg, Op)> = members(SAVED & !self.absent)
+            .filter_map(|reg| Some((reg, self.constant_op(self.now[reg]?)?)))
+            .collect();
+        for reg in members(SAVED & HOMES) {
+            if let Some(place) = home(reg) {
+                let value = self.fresh(class(reg));
+                operands.push(Operand::reg_fixed_def(value, place));
+                new.push((reg, value));
+            }
+        }
         for reg in members(results) {
             let value = self.fresh(class(reg));
             operands.push(Operand::reg_fixed_def(value, result_home(reg)));
@@ -181,10 +192,10 @@ impl Lower<'_> {
         self.now[RA] = Some(back);
         // What callees keep in the hart is there, whoever has put it there.
         for reg in members(SAVED & !HOMES & !self.absent) {
-            let is_constant = self.now[reg].is_some_and(|value| self.is_constant(value));
-            if !is_constant {
-                self.load_from_hart(reg, at.pc);
-            }
+            self.load_from_hart(reg, at.pc);
+        }
+        for (reg, op) in constants {
+            self.now[reg] = Some(self.int(op, at.pc, &[]));
         }
     }
 

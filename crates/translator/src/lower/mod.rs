@@ -163,7 +163,8 @@ impl<'a> Lower<'a> {
             by_index: None,
         };
         lower.function();
-        lower.code.crowded = std::iter::once(false).chain(crowded).collect();
+        let entries = std::iter::repeat_n(false, 1 + function.entries.len());
+        lower.code.crowded = entries.chain(crowded).collect();
         lower.code.vregs = lower.definitions.len();
         lower.code.owners.resize(lower.code.vregs, 0);
         lower.code
@@ -225,9 +226,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn is_constant(&self, value: VReg) -> bool {
-        let op = self.definition(value).map(|node| node.op);
-        matches!(op, Some(Op::Const(_) | Op::Address(_)))
+    /// The operation that makes the value again, if it is a constant.
+    fn constant_op(&self, value: VReg) -> Option<Op> {
+        let op = self.definition(value)?.op;
+        matches!(op, Op::Const(_) | Op::Address(_)).then_some(op)
     }
 
     /// The guest address that a value is, if it is known to be one.
@@ -325,18 +327,35 @@ impl<'a> Lower<'a> {
         let function = self.function;
         // Machine block 0 is an entry of its own, so that a loop may lead to the function's start.
         // Guest blocks that nobody reaches by a path that is translated have no machine block.
-        let entry_live = function.blocks[0].live_in & !self.absent;
-        self.code.ranges.push((0, 0));
-        self.code.succs.push(vec![Block::new(1)]);
-        self.code.preds.push(vec![]);
-        self.code.params.push(vec![]);
-        self.entry(entry_live);
-        self.code.ranges[0] = (0, self.code.nodes.len());
-        let start = function.entry;
-        let args = members(entry_live)
-            .map(|reg| self.get(reg, start))
-            .collect();
-        self.code.args.push(vec![args]);
+        let first = 1 + function.entries.len();
+        let machine = |block: usize| Block::new(first + block);
+        let targets = std::iter::once(&0).chain(&function.entries);
+        for (at, &to) in targets.enumerate() {
+            let begin = self.code.nodes.len();
+            self.now = [None; 64];
+            let start = match at {
+                0 => function.entry,
+                _ => function.blocks[to].start,
+            };
+            let live = function.blocks[to].live_in & !self.absent;
+            self.entry(live, start);
+            self.code.ranges.push((begin, self.code.nodes.len()));
+            self.code.params.push(vec![]);
+            let args = members(live).map(|reg| self.get(reg, start)).collect();
+            if at == 0 {
+                let entries = 1..first;
+                let succs = entries.clone().map(Block::new).chain([machine(to)]);
+                self.code.succs.push(succs.collect());
+                self.code.preds.push(vec![]);
+                let none = std::iter::repeat_n(vec![], entries.len());
+                self.code.args.push(none.chain([args]).collect());
+            } else {
+                self.code.succs.push(vec![machine(to)]);
+                self.code.preds.push(vec![Block::new(0)]);
+                self.code.args.push(vec![args]);
+                self.code.entries.push((start, at));
+            }
+        }
 
         let starts = self.liveness.defined_at_starts(function);
         for (at, block) in function.blocks.iter().enumerate() {
@@ -357,11 +376,14 @@ impl<'a> Lower<'a> {
             let succs = block.succs();
             self.code
                 .succs
-                .push(succs.iter().map(|&s| Block::new(s + 1)).collect());
-            let mut preds: Vec<Block> = block.preds.iter().map(|&p| Block::new(p + 1)).collect();
+                .push(succs.iter().map(|&to| machine(to)).collect());
+            let mut preds: Vec<Block> = block.preds.iter().map(|&from| machine(from)).collect();
             if at == 0 {
                 preds.push(Block::new(0));
             }
+            let entered = |&&(_, from): &&(u64, usize)| function.entries[from - 1] == at;
+            let entries = self.code.entries.iter().filter(entered);
+            preds.extend(entries.map(|&(_, from)| Block::new(from)));
             self.code.preds.push(preds);
             let args = succs
                 .iter()
@@ -375,8 +397,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn entry(&mut self, live: Regs) {
-        let pc = self.function.entry;
+    fn entry(&mut self, live: Regs, pc: u64) {
         let mut operands = vec![];
         for reg in members(live) {
             if let Some(place) = home(reg) {

@@ -110,6 +110,8 @@ fn split_edges(code: &mut Code) {
     let old = std::mem::take(code);
     code.vregs = old.vregs;
     code.tables = old.tables;
+    let entries = old.entries.into_iter();
+    code.entries = entries.map(|(at, block)| (at, numbers[block])).collect();
     code.preds = vec![vec![]; number];
     let mut nodes = old.nodes.into_iter();
     let parts = old.ranges.into_iter().zip(old.succs).zip(old.params);

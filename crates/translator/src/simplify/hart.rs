@@ -58,6 +58,8 @@ fn execute(node: &Node, contents: &mut Contents) {
         | Op::LoadHartFloat(slot)
         | Op::StoreHart(slot)
         | Op::StoreHartFloat(slot) => contents[register_at(slot)] = node.value(0).vreg() as u32,
+        // Anybody may have come here.
+        Op::Entry => *contents = [NONE; 64],
         // What a function does not keep for its caller, another may have put there.
         Op::Call { .. } | Op::CallIndirect { .. } => {
             for reg in members(!SAVED & ALL) {

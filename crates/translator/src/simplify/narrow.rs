@@ -1,4 +1,6 @@
 //! Removes sign extensions of 32 bits whose upper half is not seen.
+use regalloc2::{RegClass, VReg};
+
 use super::{Aliases, Phi, definitions, phis};
 use crate::code::*;
 
@@ -82,6 +84,11 @@ fn extended(code: &Code, definitions: &[Option<u32>], phis: &[Phi]) -> Vec<bool>
                 | Op::Set(..)
                 | Op::FloatCompare(..) => true,
                 Op::Other(_) => of(0) && of(1),
+                Op::Call { .. } | Op::CallIndirect { .. } => {
+                    let value = VReg::new(value, RegClass::Int);
+                    let passed = node.passed(value);
+                    passed.is_some_and(|passed| extended[passed.vreg()])
+                }
                 Op::Const(k) => i32::try_from(k).is_ok(),
                 Op::AluImm(Alu::And, 0.., _) => true,
                 Op::AluImm(Alu::And | Alu::Or | Alu::Xor, _, false) => of(0),

@@ -20,7 +20,7 @@ use flick_riscv::Insn;
 use crate::locks::signal_safe::SignalSafeLock;
 
 use translated::ModuleTranslation;
-pub use translated::TranslatedCode;
+pub use translated::{ModuleEntry, TranslatedCode};
 
 /// A registered module. Lives until its library is closed.
 pub struct Registered {
@@ -296,9 +296,9 @@ pub fn constant_at(address: u64, len: u64) -> Option<u64> {
     })
 }
 
-/// The host address of the module's own translation that is entered at `address`.
+/// How NxP code is entered at `address`, or goes on there, in the translation of its module.
 /// Async-signal-safe.
-pub fn translated_entry(address: u64) -> Option<u64> {
+pub fn translated_entry(address: u64) -> Option<ModuleEntry> {
     find(|known| known.translation.as_ref()?.entry(address))
 }
 

@@ -3,7 +3,9 @@ use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flick_abi::layout::{Module, TRANSLATION_ABI, TranslatedPiece, Translation};
+use flick_abi::layout::{
+    ENTRY_BEHIND_CALL, Module, TRANSLATION_ABI, TranslatedEntry, TranslatedPiece, Translation,
+};
 use flick_translator::features;
 
 use super::table;
@@ -14,8 +16,18 @@ pub(super) struct ModuleTranslation {
     image: u64,
     code: Range<u64>,
     pieces: &'static [TranslatedPiece],
+    entries: &'static [TranslatedEntry],
     states: &'static [u8],
     cells: &'static [AtomicU64],
+}
+
+/// How the guest goes on in a module's translation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleEntry {
+    /// At this host address.
+    At(u64),
+    /// There, in a frame of as many bytes: behind a call.
+    BehindCall { code: u64, frame: u32 },
 }
 
 /// Translated code in a module.
@@ -68,19 +80,36 @@ impl ModuleTranslation {
                 image: module.image as u64,
                 code: code_range(module),
                 pieces: table(record.pieces, record.piece_count),
+                entries: table(record.entries, record.entry_count),
                 states: table(record.states, record.states_size),
                 cells: table(record.cells, record.cell_count),
             }
         })
     }
 
-    /// The host address of the piece that is entered at `address`.
-    pub fn entry(&self, address: u64) -> Option<u64> {
+    /// How the guest is entered at `address`, or goes on there.
+    pub fn entry(&self, address: u64) -> Option<ModuleEntry> {
         let guest = u32::try_from(address.checked_sub(self.image)?).ok()?;
-        let at = self
-            .pieces
-            .binary_search_by_key(&guest, |piece| piece.guest);
-        Some(self.code.start + u64::from(self.pieces[at.ok()?].code))
+        let place = |offset: u32| self.code.start + u64::from(offset);
+        if let Ok(at) = (self.pieces).binary_search_by_key(&guest, |piece| piece.guest) {
+            return Some(ModuleEntry::At(place(self.pieces[at].code)));
+        }
+        let at = (self.entries).binary_search_by_key(&guest, |entry| entry.guest);
+        let offset = self.entries[at.ok()?].code;
+        if offset & ENTRY_BEHIND_CALL == 0 {
+            return Some(ModuleEntry::At(place(offset)));
+        }
+        let offset = offset & !ENTRY_BEHIND_CALL;
+        Some(ModuleEntry::BehindCall {
+            code: place(offset),
+            frame: self.piece_at(offset)?.frame,
+        })
+    }
+
+    /// The piece that has the code at `offset`.
+    fn piece_at(&self, offset: u32) -> Option<&'static TranslatedPiece> {
+        let after = self.pieces.partition_point(|piece| piece.code <= offset);
+        self.pieces.get(after.checked_sub(1)?)
     }
 
     /// What is known of the code at the host address `pc`.

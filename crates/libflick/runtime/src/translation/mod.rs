@@ -16,12 +16,12 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use flick_engine::Hart;
-use flick_translator::{Context, HostRegisters, StateTable, Translator, Usage};
+use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, Usage};
 
 use crate::config::{self, Engine};
 use crate::locks::try_lock::OwnedLock;
 use crate::memory::own_heaps;
-use crate::modules::{self, targets};
+use crate::modules::{self, ModuleEntry, targets};
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
 
@@ -197,11 +197,36 @@ pub(crate) unsafe extern "C" fn entry_for_module(
     }
 }
 
-/// The translation of the code at `address` in its module. Where instructions are counted, that is
-/// none: it does not count.
+/// The translation of the code at `address` in its module: what [`flick_translator::go_in`] enters.
+/// Where instructions are counted, that is none: it does not count.
 fn in_module(address: u64) -> Option<u64> {
-    let counted = crossing_code::counted();
-    (!counted).then(|| modules::translated_entry(address))?
+    if crossing_code::counted() {
+        return None;
+    }
+    Some(match modules::translated_entry(address)? {
+        ModuleEntry::At(code) => code,
+        ModuleEntry::BehindCall { .. } => words::go_on_address(),
+    })
+}
+
+/// A place behind a call, and the bytes of its frame.
+#[repr(C)]
+pub(crate) struct BehindCall {
+    code: u64,
+    frame: u64,
+}
+
+/// Where NxP code goes on in its module's translation, which [`in_module`] has found for the guest
+/// address `pc`.
+pub(crate) extern "C" fn behind_call(pc: u64) -> BehindCall {
+    match modules::translated_entry(pc) {
+        Some(ModuleEntry::BehindCall { code, frame }) => BehindCall {
+            code,
+            frame: frame.into(),
+        },
+        // Its library was closed meanwhile: the fetch faults.
+        _ => BehindCall { code: 0, frame: 0 },
+    }
 }
 
 /// The translation in the module that has the code at `address` leads there from now on, for
@@ -209,7 +234,13 @@ fn in_module(address: u64) -> Option<u64> {
 fn adopt(target: u64, address: u64, lasting: bool, entry: u64) {
     // A handler on a small stack, or one that has interrupted a change of the table, leaves it.
     let _ = TRANSLATOR.try_with(|_| {
-        words::__flick_1_targets.insert(address, entry);
+        let starts = modules::function_range(address).is_some_and(|range| range.start == address);
+        let key = if starts {
+            address
+        } else {
+            Targets::middle(address)
+        };
+        words::__flick_1_targets.insert(key, entry);
         if lasting && target != address {
             words::__flick_1_targets.insert(target, entry);
         }

@@ -27,7 +27,7 @@ impl Program for Process {
     }
 
     fn translated(&self, pc: u64) -> Option<u64> {
-        super::in_module(pc)
+        super::in_module(pc).filter(|&code| code != super::words::go_on_address())
     }
 
     fn summary(&self, pc: u64) -> Option<Summary> {

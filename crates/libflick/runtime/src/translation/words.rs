@@ -23,6 +23,26 @@ unsafe extern "C" fn __flick_1_call() {
     )
 }
 
+/// The address of [`go_on`].
+pub(super) fn go_on_address() -> u64 {
+    go_on as *const () as u64
+}
+
+/// Entered by `go_in`: NxP code goes on behind a call, at the guest address in rax.
+#[unsafe(naked)]
+unsafe extern "C" fn go_on() {
+    naked_asm!(
+        "sub rsp, 8",
+        "mov rdi, rax",
+        "call {behind_call}",
+        "add rsp, 8",
+        "mov r10, rax",
+        "jmp {go_on}",
+        behind_call = sym super::behind_call,
+        go_on = sym flick_translator::go_on,
+    )
+}
+
 macro_rules! word {
     ($name:ident: $function:ident) => {
         #[doc = concat!("`", stringify!($function), "` of the translator.")]
