@@ -16,12 +16,17 @@ pub mod number;
 pub mod profile;
 pub mod record;
 pub mod render;
-pub mod timed;
 mod timed_data;
 mod timed_notes;
 mod timed_record;
 mod timed_render;
 pub mod trace;
+
+/// The prediction of a timed run, and its text for people.
+pub mod timed {
+    pub use crate::timed_data::*;
+    pub use crate::timed_render::{duration, verdict};
+}
 
 pub use record::{ParseError, parse};
 pub use render::{HostInstructions, View};

@@ -10,18 +10,18 @@
 //! | `platform.rs` | atomics and waiting: the machine's, or loom's |
 //! | `hash.rs` | places in tables |
 //! | `spin.rs` | a lock of many readers, which handlers may be |
-//! | `ranges.rs` | a list of ranges that is read without a lock |
+//! | `range_list.rs` | a list of ranges that is read without a lock |
 //! | `tally.rs` | counters by key |
-//! | `entrance.rs` | who is inside the allocator, for `fork` |
-mod entrance;
+//! | `closable_entrance.rs` | who is inside the allocator, for `fork` |
+mod closable_entrance;
 mod hash;
 mod platform;
-mod ranges;
+mod range_list;
 mod spin;
 mod tally;
 
-pub use entrance::Entrance;
+pub use closable_entrance::Entrance;
 pub use hash::spread;
-pub use ranges::RangeList;
+pub use range_list::RangeList;
 pub use spin::RwSpinLock;
 pub use tally::Tally;

@@ -4,8 +4,8 @@ use flick_abi::timed::HostClass;
 use flick_engine::Observer;
 use flick_riscv::{Class, Insn, Op};
 
+use crate::allocation_marks::Marks;
 use crate::call_stack::{NoSampler, Sampler};
-use crate::marks::Marks;
 use crate::model::{Access, Cost, Pages, View};
 use crate::platform::{NxpClass, Platform, Region};
 

@@ -16,7 +16,7 @@ const ALLOWED: [(&str, &[&str], &str); 5] = [
         "engine",
         &[
             "fp",
-            "fp::convert",
+            "fp::conversions",
             "fp::execute",
             "fp::quiet",
             "fp::soft",

@@ -19,7 +19,7 @@
 //!
 //! An operation takes and returns raw register contents. Single-precision values are NaN-boxed.
 
-pub(crate) mod convert;
+pub(crate) mod conversions;
 pub mod env;
 mod execute;
 pub mod fcsr;
@@ -29,7 +29,7 @@ pub(crate) mod sse;
 
 pub use execute::execute;
 
-use crate::hart::Hart;
+use crate::hart_state::Hart;
 use env::{RC_MASK, RC_NEAREST, mxcsr, set_mxcsr};
 use flick_riscv::Op;
 use rustc_apfloat::Round;
@@ -142,24 +142,24 @@ fn compute(op: Op, a: u64, b: u64, c: u64) -> u64 {
         Op::FnmsubD => sse::nmsub_d(a, b, c),
         Op::FnmaddS => sse::nmadd_s(a, b, c),
         Op::FnmaddD => sse::nmadd_d(a, b, c),
-        Op::FcvtSD => convert::s_from_d(a),
-        Op::FcvtDS => convert::d_from_s(a),
-        Op::FcvtWS => convert::w_from_s(a),
-        Op::FcvtWuS => convert::wu_from_s(a),
-        Op::FcvtLS => convert::l_from_s(a),
-        Op::FcvtLuS => convert::lu_from_s(a),
-        Op::FcvtWD => convert::w_from_d(a),
-        Op::FcvtWuD => convert::wu_from_d(a),
-        Op::FcvtLD => convert::l_from_d(a),
-        Op::FcvtLuD => convert::lu_from_d(a),
-        Op::FcvtSW => convert::s_from_w(a),
-        Op::FcvtSWu => convert::s_from_wu(a),
-        Op::FcvtSL => convert::s_from_l(a),
-        Op::FcvtSLu => convert::s_from_lu(a),
-        Op::FcvtDW => convert::d_from_w(a),
-        Op::FcvtDWu => convert::d_from_wu(a),
-        Op::FcvtDL => convert::d_from_l(a),
-        Op::FcvtDLu => convert::d_from_lu(a),
+        Op::FcvtSD => conversions::s_from_d(a),
+        Op::FcvtDS => conversions::d_from_s(a),
+        Op::FcvtWS => conversions::w_from_s(a),
+        Op::FcvtWuS => conversions::wu_from_s(a),
+        Op::FcvtLS => conversions::l_from_s(a),
+        Op::FcvtLuS => conversions::lu_from_s(a),
+        Op::FcvtWD => conversions::w_from_d(a),
+        Op::FcvtWuD => conversions::wu_from_d(a),
+        Op::FcvtLD => conversions::l_from_d(a),
+        Op::FcvtLuD => conversions::lu_from_d(a),
+        Op::FcvtSW => conversions::s_from_w(a),
+        Op::FcvtSWu => conversions::s_from_wu(a),
+        Op::FcvtSL => conversions::s_from_l(a),
+        Op::FcvtSLu => conversions::s_from_lu(a),
+        Op::FcvtDW => conversions::d_from_w(a),
+        Op::FcvtDWu => conversions::d_from_wu(a),
+        Op::FcvtDL => conversions::d_from_l(a),
+        Op::FcvtDLu => conversions::d_from_lu(a),
         // The interpreter asks for no other.
         _ => a,
     }
