@@ -19,8 +19,9 @@ pub struct Descriptor {
     pub kind: u32,
     /// The process that the activation belongs to, as the kernel of its host numbers it.
     pub process: u32,
-    /// The device that is meant, and the tile in it.
+    /// The device that is meant.
     pub device: u16,
+    /// The tile in `device` that is meant.
     pub tile: u16,
     /// The activation, as its owner numbers it; the answer has the same.
     pub owner: u64,

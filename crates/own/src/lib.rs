@@ -22,6 +22,7 @@
 //!
 //! Every definition is assembly, for two reasons. Rust would export a function of its own from
 //! `libflick.so`. And a compiler that recognises a `memcpy` replaces it by a call of `memcpy`.
+#![warn(missing_docs)]
 #![cfg_attr(not(test), no_std)]
 
 /// Defines a function of assembly under the C library's names for it. The names are hidden, so the

@@ -17,6 +17,7 @@
 //! *staying*, all code runs on the host. A third world, *before*, is staying with the memory that
 //! NxP code has allocated in the host's own memory; it is kept as a difference from staying. The
 //! unit is the femtosecond.
+#![warn(missing_docs)]
 mod allocation_marks;
 mod call_stack;
 pub mod model;
