@@ -1,15 +1,15 @@
 //! Descriptors: the messages of a crossing to and from a backend that is not in the calling thread
 //! (`docs/decisions.md`, 11). The inline backend builds none.
 //!
-//! A descriptor goes one way. The side that gets it runs the function, or goes on behind the call that
-//! it had made, and answers with another.
+//! A descriptor goes one way. The side that gets it runs the function, or goes on behind the call
+//! that it had made, and answers with another.
 use core::mem::{offset_of, size_of};
 
 /// Version of [`Descriptor`].
 pub const DESCRIPTOR_VERSION: u32 = 1;
 
-/// What has happened to an activation, and who is to go on. Little-endian; three cache lines, of which
-/// the first says what the others are.
+/// What has happened to an activation, and who is to go on. Little-endian; three cache lines, of
+/// which the first says what the others are.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {

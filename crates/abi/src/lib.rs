@@ -1,7 +1,7 @@
 //! This crate has every layout and name that two parts of Flick share, once. It is `no_std`, and of
-//! Flick it uses only the error codes. The compiler pass writes these layouts into objects, the link
-//! step collects them in executables and libraries, and libflick and the tools read them there.
-//! `docs/formats.md` explains how the layouts fit together.
+//! Flick it uses only the error codes. The compiler pass writes these layouts into objects, the
+//! link step collects them in executables and libraries, and libflick and the tools read them
+//! there. `docs/formats.md` explains how the layouts fit together.
 //!
 //! | module | contents | writer | readers |
 //! |---|---|---|---|

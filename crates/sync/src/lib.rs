@@ -1,13 +1,13 @@
 //! Data that threads of the runtime share without a lock of the system, because signal handlers or
 //! the allocator's fast path touch them.
 //!
-//! **From where.** The runtime keeps these values in statics and fills them: registered modules, the
-//! ranges of marked variables, calls by host function, and the threads that are inside the
+//! **From where.** The runtime keeps these values in statics and fills them: registered modules,
+//! the ranges of marked variables, calls by host function, and the threads that are inside the
 //! allocator.
 //!
 //! `RUSTFLAGS='--cfg loom' cargo test -p flick-sync` tries the interleavings and the reorderings
-//! that the memory model allows (`tests/loom.rs`). Nothing here knows its users or calls the system,
-//! so that this says all about it.
+//! that the memory model allows (`tests/loom.rs`). Nothing here knows its users or calls the
+//! system, so that this says all about it.
 //!
 //! | file | subject |
 //! |---|---|
@@ -18,8 +18,8 @@
 //! | `tally.rs` | counters by key |
 //! | `closable_entrance.rs` | who is inside the allocator, for `fork` |
 //!
-//! **Where to.** The crossing, signal handlers and the allocator of the runtime read the values, and
-//! its statistics at exit read the counts.
+//! **Where to.** The crossing, signal handlers and the allocator of the runtime read the values,
+//! and its statistics at exit read the counts.
 //!
 //! ```
 //! let calls = flick_sync::Tally::<16>::new();

@@ -1,7 +1,7 @@
 //! Floating point (ISA manual, chapters "F" and "D") on the host's SSE unit.
 //!
-//! There is one floating-point environment for a thread: fcsr is a view of the live MXCSR, and nothing
-//! is swapped. (A machine's harts have an fcsr each, which the machine loads: `fcsr.rs`.)
+//! There is one floating-point environment for a thread: fcsr is a view of the live MXCSR, and
+//! nothing is swapped. (A machine's harts have an fcsr each, which the machine loads: `fcsr.rs`.)
 //!
 //! | of fcsr | in MXCSR |
 //! |---|---|
@@ -9,13 +9,13 @@
 //! | frm | the rounding control |
 //! | frm: RMM (to nearest, ties to max magnitude), reserved modes | to nearest; [`Hart::frm`](crate::Hart::frm) has the mode |
 //!
-//! Exception masks, FTZ and DAZ stay as the program has set them. An unmasked exception is a SIGFPE at
-//! the guest instruction.
+//! Exception masks, FTZ and DAZ stay as the program has set them. An unmasked exception is a SIGFPE
+//! at the guest instruction.
 //!
-//! All arithmetic is inline assembly, because the compiler may fold Rust's own operators, and may move
-//! them across changes of MXCSR. SSE agrees with the ISA on everything (both detect tininess after
-//! rounding), except on NaN results, on conversions to integers out of range, and on minimum and
-//! maximum.
+//! All arithmetic is inline assembly, because the compiler may fold Rust's own operators, and may
+//! move them across changes of MXCSR. SSE agrees with the ISA on everything (both detect tininess
+//! after rounding), except on NaN results, on conversions to integers out of range, and on minimum
+//! and maximum.
 //!
 //! An operation takes and returns raw register contents. Single-precision values are NaN-boxed.
 

@@ -1,8 +1,8 @@
 //! `libflick.a`: the runtime (`flick-runtime`) for static programs, and the libc functions that the
 //! linker leads here (`--wrap`).
 //!
-//! **From where.** The driver passes `--wrap` for each function of `flick_abi::names::STATIC_WRAPS`,
-//! so that a program's calls, and libc's own, come here.
+//! **From where.** The driver passes `--wrap` for each function of
+//! `flick_abi::names::STATIC_WRAPS`, so that a program's calls, and libc's own, come here.
 //!
 //! | file | subject |
 //! |---|---|
