@@ -193,7 +193,7 @@ fn function(value: &str) -> Option<Function> {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
 
     pub fn full() -> Profile {
