@@ -93,8 +93,9 @@ corpus() { limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/t
 
 # Beside unit tests, these are the tests of whole crates that take a few seconds at most. Tests that
 # need an example are left out, because cargo builds no example for tests that are named.
-short=(arrows bus changing_code circles conversions differential fat_units fuzz golden identity pages
-  instrumented planted record repeat table_index trace trace_allocates_nothing vectors)
+short=(arrows bus changing_code circles conversions differential fat_units fuzz golden identity
+  instrumented machine names pages planted record repeat table table_index trace
+  trace_allocates_nothing vectors)
 
 # This is one compound command, so that bash has read all of it before an edit can reach it.
 {

@@ -1,15 +1,15 @@
 //! Descriptors: the messages of a crossing to and from a backend that is not in the calling thread
 //! (`docs/decisions.md`, 11). The inline backend builds none.
 //!
-//! A descriptor goes one way. The side that gets it runs the function, or goes on behind the call that
-//! it had made, and answers with another.
+//! A descriptor goes one way. The side that gets it runs the function, or goes on behind the call
+//! that it had made, and answers with another.
 use core::mem::{offset_of, size_of};
 
 /// Version of [`Descriptor`].
 pub const DESCRIPTOR_VERSION: u32 = 1;
 
-/// What has happened to an activation, and who is to go on. Little-endian; three cache lines, of which
-/// the first says what the others are.
+/// What has happened to an activation, and who is to go on. Little-endian; three cache lines, of
+/// which the first says what the others are.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
@@ -19,8 +19,9 @@ pub struct Descriptor {
     pub kind: u32,
     /// The process that the activation belongs to, as the kernel of its host numbers it.
     pub process: u32,
-    /// The device that is meant, and the tile in it.
+    /// The device that is meant.
     pub device: u16,
+    /// The tile in `device` that is meant.
     pub tile: u16,
     /// The activation, as its owner numbers it; the answer has the same.
     pub owner: u64,

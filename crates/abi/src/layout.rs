@@ -10,13 +10,18 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FatHeader {
+    /// [`FAT_MAGIC`].
     pub magic: [u8; 8],
+    /// The version of this crate that the pass was built with.
     pub abi_version: Version,
+    /// Bytes of this header. The payload begins behind them.
     pub header_size: u32,
+    /// Bytes of the payload.
     pub payload_size: u64,
     /// XXH3-64 of the payload. It is the record's checksum and the name of the unit.
     pub unit_id: u64,
 }
+/// The first bytes of a [`FatHeader`].
 pub const FAT_MAGIC: [u8; 8] = *b"FLKNXP1\0";
 const _: () = assert!(size_of::<FatHeader>() == 32);
 
@@ -24,6 +29,7 @@ const _: () = assert!(size_of::<FatHeader>() == 32);
 /// shows the link step which units the host linker has kept.
 #[repr(C)]
 pub struct Unit {
+    /// [`FatHeader::unit_id`] of the unit's NxP object.
     pub unit_id: u64,
     /// Address of [`crate::names::LINK_GUARD`]: only a Flick link defines it.
     pub guard: *const c_void,
@@ -45,6 +51,7 @@ pub struct Gate {
     pub entry: *const c_void,
     /// The host clone of the function, or for [`GATE_BOTH`] the same as `entry`.
     pub twin: *const c_void,
+    /// The linker's name of the function, NUL-terminated.
     pub name: *const c_char,
     /// See [`crate::signature`].
     pub signature: *const c_char,
@@ -77,7 +84,9 @@ pub const GATE_VARIADIC: u32 = 8;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FuncEntry {
+    /// Offset of the function's first instruction in the image, in bytes.
     pub offset: u32,
+    /// Bytes of the function's code.
     pub size: u32,
     /// Offset in the module's string table of the name for people: the name in the source, without
     /// prefixes, and demangled if it is a C++ name.
@@ -95,11 +104,15 @@ const _: () = assert!(size_of::<FuncEntry>() == 16);
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity {
+    /// Offset of the function's first instruction in the image, in bytes.
     pub offset: u32,
+    /// The set of the registers with arguments.
     pub arguments: u16,
+    /// The set of the registers with results.
     pub results: u16,
     /// The arguments of all its calls of functions without a record, together.
     pub calls: u16,
+    /// `ARITY_*` bits.
     pub flags: u16,
 }
 const _: () = assert!(size_of::<Arity>() == 12);
@@ -111,8 +124,11 @@ const _: () = assert!(size_of::<Arity>() == 12);
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jump {
+    /// Offset of the jump in the image, in bytes.
     pub offset: u32,
+    /// Index of the first target in the module's table of targets.
     pub first: u32,
+    /// Number of targets.
     pub count: u32,
 }
 const _: () = assert!(size_of::<Jump>() == 12);
@@ -127,9 +143,11 @@ pub const ARITY_CALLS_HIDDEN: u16 = 2;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LineEntry {
+    /// Offset in the image of the first instruction that the row is for, in bytes.
     pub offset: u32,
     /// Offset of the file name in the module's string table.
     pub file: u32,
+    /// The line's number, from 1.
     pub line: u32,
     /// The innermost inlined call that the code belongs to: its index in the module's table plus 1;
     /// 0: none.
@@ -156,6 +174,7 @@ const _: () = assert!(size_of::<InlinedEntry>() == 16);
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnwindEntry {
+    /// Offset in the image of the first instruction that the row is for, in bytes.
     pub offset: u32,
     /// The canonical frame address (the caller's sp) is sp, or with [`UNWIND_BY_FP`] s0, plus this.
     pub cfa: i32,
@@ -169,9 +188,11 @@ pub struct UnwindEntry {
 }
 const _: () = assert!(size_of::<UnwindEntry>() == 16);
 
+/// A bit of [`UnwindEntry::flags`]: the canonical frame address counts from s0, and not from sp.
 pub const UNWIND_BY_FP: u32 = 1;
 /// Nothing is known here.
 pub const UNWIND_UNKNOWN: u32 = 2;
+/// The lowest bit of the row's place in the table of [`SavedRegisters`].
 pub const UNWIND_SAVED_SHIFT: u32 = 8;
 
 /// The offsets of a caller's saved registers from the canonical frame address of the frame that
@@ -199,10 +220,13 @@ pub struct JumpTarget {
     pub rbx: u64,
     /// The address at which the crossing takes the second return.
     pub resume: u64,
+    /// The NxP's ra: where NxP code goes on.
     pub ra: u64,
+    /// The NxP's sp.
     pub sp: u64,
     /// [`SAVED_NUMBERS`] of both register files.
     pub s: [u64; 12],
+    /// fs0 to fs11, by [`SAVED_NUMBERS`].
     pub fs: [u64; 12],
 }
 const _: () = assert!(size_of::<JumpTarget>() == 8 * 28);
@@ -275,48 +299,72 @@ pub const ENTRY_BEHIND_CALL: u32 = 1 << 31;
 /// makes one per module, the hidden symbol `__flick_module`. A pointer pair is a half-open range.
 #[repr(C)]
 pub struct Module {
+    /// [`MODULE_MAGIC`].
     pub magic: [u8; 8],
+    /// The version of this crate that the link was made with.
     pub abi_version: Version,
     /// `size_of::<Module>()` in the version that made it.
     pub size: u32,
+    /// The first byte of the image.
     pub image: *const u8,
+    /// Bytes of the image.
     pub image_size: u64,
     /// The executable part of the image, as offsets.
     pub text_offset: u64,
+    /// Bytes of the executable part.
     pub text_size: u64,
+    /// The functions, sorted by offset.
     pub funcs: *const FuncEntry,
+    /// Number of functions.
     pub func_count: u64,
+    /// The line table, sorted by offset. It is empty without debug information.
     pub lines: *const LineEntry,
+    /// Number of rows of the line table.
     pub line_count: u64,
+    /// The string table: NUL-terminated strings, which other tables name by their offsets.
     pub strings: *const c_char,
+    /// Bytes of the string table.
     pub strings_size: u64,
+    /// The first gate of the module.
     pub gates: *const Gate,
+    /// The end of the gates.
     pub gates_end: *const Gate,
+    /// The first byte of the marked variables (`FLICK_NXP_DATA`).
     pub nxp_data: *const u8,
+    /// The end of the marked variables.
     pub nxp_data_end: *const u8,
     /// ISA string of the image, NUL-terminated.
     pub march: *const c_char,
     /// XXH3-64 of the image before relocation.
     pub image_id: u64,
+    /// The inlined calls, to which [`LineEntry::inlined`] leads.
     pub inlined: *const InlinedEntry,
+    /// Number of inlined calls.
     pub inlined_count: u64,
+    /// The rows of unwind information, sorted by offset.
     pub unwind: *const UnwindEntry,
+    /// Number of these rows.
     pub unwind_count: u64,
     /// Since version 1.1.
     pub saved: *const SavedRegisters,
+    /// Number of records in `saved`.
     pub saved_count: u64,
     /// Since version 1.3.
     pub arity: *const Arity,
+    /// Number of records in `arity`.
     pub arity_count: u64,
     /// Since version 1.5.
     pub jumps: *const Jump,
+    /// Number of records in `jumps`.
     pub jumps_count: u64,
     /// Offsets in the image.
     pub targets: *const u32,
+    /// Number of offsets in `targets`.
     pub targets_count: u64,
     /// Since version 1.6. Null: the image has no translation.
     pub translation: *const Translation,
 }
+/// The first bytes of a [`Module`].
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
 /// `Module::size` of the first minor version. Later versions add fields at the end. A runtime reads
 /// no field that a module's size does not cover.

@@ -1,7 +1,7 @@
 //! This crate has every layout and name that two parts of Flick share, once. It is `no_std`, and of
-//! Flick it uses only the error codes. The compiler pass writes these layouts into objects, the link
-//! step collects them in executables and libraries, and libflick and the tools read them there.
-//! `docs/formats.md` explains how the layouts fit together.
+//! Flick it uses only the error codes. The compiler pass writes these layouts into objects, the
+//! link step collects them in executables and libraries, and libflick and the tools read them
+//! there. `docs/formats.md` explains how the layouts fit together.
 //!
 //! | module | contents | writer | readers |
 //! |---|---|---|---|
@@ -14,6 +14,19 @@
 //! | [`version`] | version numbers, the ELF note | pass, link step | link step, libflick, tools |
 //! | [`settings`] | environment variables | the user | libflick, `flick config` |
 //! | [`header`] | the C views, `flick_abi.h` and `flick_note.h` | the build | pass, libnxp |
+//!
+//! ```
+//! use flick_abi::signature::{Class, Item, Signature};
+//!
+//! // double f(int, ...), called with a double behind the dots.
+//! let signature = Signature::parse(b"1d(i.d)").unwrap();
+//! assert_eq!(signature.ret, [Some(Class::F64), None]);
+//! let mut args = signature.args();
+//! for item in [Item::Arg(Class::Int), Item::Variadic, Item::Arg(Class::F64), Item::End] {
+//!     assert_eq!(args.next_item(), Ok(item));
+//! }
+//! ```
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

@@ -58,7 +58,10 @@ pub fn is_runtime(file: &str) -> bool {
 pub const RT_LAZY: &str = "__flick_lazy";
 /// An entry of libflick, as the `RT_*` names below.
 pub const RT_EARLY: &str = "__flick_early";
+/// Registers a module with the runtime: `void (const Module *)`. A constructor in flickcrt.o calls
+/// it.
 pub const RT_REGISTER: &str = "__flick_register";
+/// Removes a module again. A destructor in flickcrt.o calls it.
 pub const RT_UNREGISTER: &str = "__flick_unregister";
 /// NxP code jumps here for a call that needs a signature: t1 = signature, t2 = target.
 pub const RT_XCALL: &str = "__flick_xcall";

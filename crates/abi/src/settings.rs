@@ -3,44 +3,60 @@
 use core::ffi::CStr;
 
 /// A variable that takes one of some words. An empty variable is the same as an unset variable.
+///
+/// ```
+/// use flick_abi::settings::OFFLOAD;
+///
+/// assert_eq!(OFFLOAD.parse(b"off").map(|n| OFFLOAD.values[n]), Some("off"));
+/// assert_eq!(OFFLOAD.parse(b"never"), None);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
+    /// The variable's name.
     pub variable: &'static CStr,
     /// The first is the default.
     pub values: &'static [&'static str],
+    /// A fragment for people: what the variable decides.
     pub meaning: &'static str,
 }
 
+/// With `require`, the program ends where its functions would stay on the host (FLK0403).
 pub const OFFLOAD: Choice = Choice {
     variable: c"FLICK_OFFLOAD",
     values: &["auto", "require", "off"],
     meaning: "whether placed functions run on the NxP",
 };
+/// With `fault`, each call takes an instruction-fetch fault, as in the paper (section IV.B).
 pub const TRIGGER: Choice = Choice {
     variable: c"FLICK_TRIGGER",
     values: &["gate", "fault"],
     meaning: "how a call from the host enters the NxP",
 };
+/// `docs/engine.md` compares the values.
 pub const ENGINE: Choice = Choice {
     variable: c"FLICK_ENGINE",
     values: &["auto", "translate", "interp"],
     meaning: "what executes NxP code",
 };
+/// With `device`, the runtime reports accesses that rely on what no device gives (FLK0508).
 pub const CHECK: Choice = Choice {
     variable: c"FLICK_CHECK",
     values: &["off", "device"],
     meaning: "whether what no device gives is reported",
 };
+/// `docs/debugging.md` says how perf reads the two files.
 pub const PERF: Choice = Choice {
     variable: c"FLICK_PERF",
     values: &["off", "map", "jitdump"],
     meaning: "what is recorded of translated code for perf",
 };
+/// `docs/records.md` has the lines that the record gets.
 pub const PROFILE: Choice = Choice {
     variable: c"FLICK_PROFILE",
     values: &["off", "functions"],
     meaning: "whether a timed run records each function (flick advise)",
 };
+/// All variables that take words.
 pub const CHOICES: [Choice; 6] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF, PROFILE];
 
 impl Choice {
@@ -58,6 +74,7 @@ impl Choice {
 /// `FLICK_STATS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistics<'a> {
+    /// Neither a summary nor a record.
     Off,
     /// A summary on stderr.
     Stderr,
@@ -69,7 +86,9 @@ pub enum Statistics<'a> {
 pub const PLATFORM: &CStr = c"FLICK_PLATFORM";
 /// Where a timed run writes its trace (`docs/records.md`).
 pub const TRACE: &CStr = c"FLICK_TRACE";
+/// The variable that [`Statistics`] is the value of.
 pub const STATISTICS: &CStr = c"FLICK_STATS";
+/// The help for a bad value.
 pub const STATISTICS_HELP: &str =
     "use 1 for a summary on stderr, or a path with a `/` for a record";
 

@@ -28,6 +28,7 @@
 //! The NxP's registers follow the RISC-V psABI, lp64d, after the pass has changed the classes: `x`
 //! and `V` are two `l`, `e` is a `d`, and `g` is an `f`.
 
+/// The first byte of a signature.
 pub const SIGNATURE_VERSION: u8 = b'1';
 
 /// One argument or result part.
@@ -35,19 +36,24 @@ pub const SIGNATURE_VERSION: u8 = b'1';
 pub enum Class {
     /// Integer or pointer of up to 64 bits, in a general register.
     Int,
+    /// `float`.
     F32,
+    /// `double`.
     F64,
     /// 128-bit integer.
     Int128,
     /// Vector of 4, 8 or 16 bytes, in a vector register of the host.
     Vector {
+        /// Bytes: 4, 8 or 16.
         size: u32,
     },
     /// Pointer to the result's memory; the host callee also returns it.
     Sret,
     /// Passed in memory on the host, by reference on the NxP.
     ByVal {
+        /// Bytes of the memory.
         size: u32,
+        /// Bytes, a power of two.
         align: u32,
     },
 }
@@ -62,9 +68,11 @@ impl Class {
 /// A parsed position in a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
+    /// An argument of this class.
     Arg(Class),
     /// The arguments that follow are variadic.
     Variadic,
+    /// There are no further arguments.
     End,
 }
 
@@ -77,6 +85,7 @@ pub struct Malformed;
 pub struct Signature<'a> {
     bytes: &'a [u8],
     args: usize,
+    /// The classes of the result: none for `void`, and two for a result in two registers.
     pub ret: [Option<Class>; 2],
 }
 

@@ -4,6 +4,7 @@
 /// Version of the records here. Units of later versions, and of versions before [`FIRST_VERSION`],
 /// are not counted.
 pub const VERSION: u32 = 3;
+/// The earliest version whose units are counted.
 pub const FIRST_VERSION: u32 = 2;
 
 /// Classes of host operations, as the pass counts them on LLVM IR.
@@ -15,10 +16,15 @@ pub const HOST_CLASSES: usize = 12;
 pub enum HostClass {
     /// Integer and address arithmetic, comparisons, selects.
     Int = 0,
+    /// Integer multiplication.
     Mul = 1,
+    /// Integer division and remainder.
     Div = 2,
+    /// A load, without the cost of its memory.
     Load = 3,
+    /// A store, without the cost of its memory.
     Store = 4,
+    /// Branches within a function, conditional or not.
     Branch = 5,
     /// Calls and returns.
     Call = 6,
@@ -30,6 +36,7 @@ pub enum HostClass {
     FpDiv = 9,
     /// SIMD arithmetic of any kind.
     Vector = 10,
+    /// Atomic updates, and loads and stores that are sequentially consistent.
     Atomic = 11,
 }
 
@@ -37,14 +44,18 @@ pub enum HostClass {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Block {
+    /// By [`HostClass`]: executions in one execution of the block.
     pub counts: [u16; HOST_CLASSES],
 }
 
 /// Length of [`NxpBlock::counts`]: the classes of RV64 instructions (`flick_timing`'s `NxpClass`),
 /// then branches that are taken, loads from the function's stack, and stores to it.
 pub const NXP_COUNTS: usize = 17;
+/// Index of the branches that are taken.
 pub const NXP_TAKEN: usize = 14;
+/// Index of the loads from the function's stack.
 pub const NXP_STACK_LOAD: usize = 15;
+/// Index of the stores to the function's stack.
 pub const NXP_STACK_STORE: usize = 16;
 /// The unit of [`NxpBlock::counts`]: one execution of an instruction.
 pub const NXP_UNIT: u32 = 256;
@@ -55,6 +66,7 @@ pub const NXP_UNIT: u32 = 256;
 pub struct NxpBlock {
     /// 0 where the function has no such code.
     pub known: u32,
+    /// Executions of instructions in one execution of the block, in units of 1 / [`NXP_UNIT`].
     pub counts: [u32; NXP_COUNTS],
 }
 
@@ -62,12 +74,15 @@ pub struct NxpBlock {
 #[derive(Debug)]
 #[repr(C)]
 pub struct TimedUnit {
+    /// [`VERSION`] of the compiler's pass.
     pub version: u32,
     /// Length of both arrays.
     pub blocks: u32,
+    /// The operations of each block.
     pub classes: *const Block,
     /// Each block's price; 0 until the runtime writes it.
     pub costs: *mut Price,
+    /// The unit's instrumented functions.
     pub functions: *const TimedFunction,
     /// Length of `functions`.
     pub function_count: u64,
@@ -89,6 +104,7 @@ pub struct Price {
 #[derive(Debug)]
 #[repr(C)]
 pub struct TimedFunction {
+    /// The function's address.
     pub entry: *const core::ffi::c_void,
     /// The linker's name.
     pub name: *const core::ffi::c_char,
@@ -138,12 +154,14 @@ pub const LEAVES: u32 = 4;
 /// code calls it for an access where the map is not 0. The NxP makes `parts` accesses of it (before
 /// version 3: 0).
 pub const ACCESS: &str = "__flick_timed_access";
+/// The lowest bit of the number of parts in the second argument of [`ACCESS`].
 pub const PARTS_SHIFT: u32 = 32;
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
 pub const MEMORY: &str = "__flick_timed_memory";
 /// Host code of format 1.3 called this and the next function for pthread_create(3) and
 /// pthread_join(3).
 pub const THREAD_CREATE: &str = "__flick_timed_thread_create";
+/// The call for pthread_join(3), as [`THREAD_CREATE`].
 pub const THREAD_JOIN: &str = "__flick_timed_thread_join";
 /// `void (TimedCallee *, u64 n, const void *target)`. Host code calls it when a call that has
 /// recorded nothing has returned.

@@ -3,10 +3,19 @@ use core::fmt;
 
 /// A version of the layouts in this crate. A reader understands files of the same major version and
 /// of no later minor version.
+///
+/// ```
+/// use flick_abi::Version;
+///
+/// let reader = Version::new(1, 5);
+/// assert!(reader.reads(Version::new(1, 3)));
+/// assert!(!reader.reads(Version::new(1, 6)) && !reader.reads(Version::new(2, 0)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(u32);
 
 impl Version {
+    /// The version `major.minor`.
     pub const fn new(major: u16, minor: u16) -> Self {
         Self((major as u32) << 16 | minor as u32)
     }
@@ -16,14 +25,17 @@ impl Version {
         Self(bits)
     }
 
+    /// The number that records have: the major version in the high 16 bits, the minor in the low.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
+    /// A change of the major version changes or removes a layout.
     pub const fn major(self) -> u16 {
         (self.0 >> 16) as u16
     }
 
+    /// A change of the minor version adds to the layouts.
     pub const fn minor(self) -> u16 {
         self.0 as u16
     }
@@ -57,6 +69,7 @@ pub(crate) const NAME: &[u8; 6] = b"Flick\0";
 pub(crate) const KIND: u32 = 1;
 
 impl Note {
+    /// The note of what is built now, with [`crate::ABI_VERSION`].
     pub const CURRENT: Self = Self {
         name_size: NAME.len() as u32,
         description_size: size_of::<Version>() as u32,

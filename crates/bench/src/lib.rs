@@ -10,6 +10,7 @@
 //!    aligns columns.
 //!
 //! The tables go to standard output, or to a directory (`flick bench paper`).
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod bar;
@@ -44,6 +45,10 @@ use flick_image::output;
 use tempfile::TempDir;
 
 #[derive(Subcommand)]
+#[expect(
+    missing_docs,
+    reason = "clap would show the text as the help of `flick bench`"
+)]
 pub enum Bench {
     /// Null calls host-NxP-host and NxP-host-NxP, by name, by pointer and nested, beside a call and
     /// a signal
@@ -62,6 +67,7 @@ pub enum Bench {
     Scale(measure_scale::Options),
 }
 
+/// Measures, and prints the tables. The errors are those of the builds and runs, and FLK0105.
 pub fn run(what: &Bench) -> Result<(), Error> {
     match what {
         Bench::Crossing(options) => measure_crossing::run(options),

@@ -84,6 +84,7 @@ macro_rules! codes {
             }
 
             /// How bad it usually is. `FLK0103` and `FLK0105` are warnings where the work goes on.
+            /// `FLK0503` is an error where a thread gets no NxP stack: the program ends.
             pub const fn severity(self) -> Severity {
                 match self {
                     $(Self::$code => Severity::$severity,)*

@@ -33,6 +33,7 @@ impl FrontEnd {
         }
     }
 
+    /// The name of the command that is this front end.
     pub fn program(self) -> &'static str {
         match self {
             Self::C => "flick-cc",
@@ -40,6 +41,7 @@ impl FrontEnd {
         }
     }
 
+    /// The clang of this language.
     pub fn tool(self) -> Tool {
         match self {
             Self::C => CLANG,

@@ -22,6 +22,7 @@
 //!
 //! `crash.rs`, `reproduction.rs` and `replay.rs` are for failures that are not the user's, and
 //! `temp.rs` has the temporary files of a command.
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod help;

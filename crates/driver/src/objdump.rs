@@ -21,6 +21,7 @@ use crate::{Error, Result};
 /// What to show of which file.
 #[derive(Clone, Debug, Default)]
 pub struct Objdump {
+    /// The object, program or library.
     pub file: PathBuf,
     /// Source lines between the instructions (`-S`).
     pub source: bool,
@@ -33,6 +34,7 @@ pub struct Objdump {
     pub translated: bool,
     /// This function only.
     pub function: Option<String>,
+    /// Whether names of C++ are shown as in the source.
     pub demangle: Demangle,
 }
 

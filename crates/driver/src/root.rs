@@ -42,6 +42,7 @@ impl Root {
             })
     }
 
+    /// The installation in the folder `dir`, of which nothing is checked.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         let dir = dir.into();
         Self {
@@ -49,9 +50,11 @@ impl Root {
         }
     }
 
+    /// The folder of the installation.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
+    /// The folder of `flick.h`.
     pub fn include(&self) -> PathBuf {
         self.dir.join("include")
     }
@@ -59,18 +62,23 @@ impl Root {
     pub fn lib(&self) -> PathBuf {
         self.dir.join("lib/flick")
     }
+    /// The compiler pass, a plugin of clang.
     pub fn pass(&self) -> PathBuf {
         self.lib().join("flick-pass.so")
     }
+    /// The runtime of dynamic programs and of shared libraries.
     pub fn runtime_shared(&self) -> PathBuf {
         self.lib().join("libflick.so")
     }
+    /// The runtime of static programs.
     pub fn runtime_static(&self) -> PathBuf {
         self.lib().join("libflick.a")
     }
+    /// The object that registers a module at its start (`nxp/flickcrt.c`).
     pub fn crt(&self) -> PathBuf {
         self.lib().join("flickcrt.o")
     }
+    /// The C library of the RISC-V side.
     pub fn nxp_library(&self) -> PathBuf {
         self.lib().join("libnxp.a")
     }
@@ -135,32 +143,39 @@ pub(crate) fn check_own(
 /// A program that Flick runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tool {
+    /// The name of the program in `PATH`.
     pub name: &'static str,
     /// Debian package that has it.
     pub package: &'static str,
+    /// A fragment for people: the work of the tool.
     pub purpose: &'static str,
 }
 
+/// Compiles C.
 pub const CLANG: Tool = Tool {
     name: "clang-19",
     package: "clang-19",
     purpose: "compiles and drives the host link",
 };
+/// Compiles C++.
 pub const CLANGXX: Tool = Tool {
     name: "clang++-19",
     package: "clang-19",
     purpose: "compiles C++ and drives its link",
 };
+/// Links the image.
 pub const LLD: Tool = Tool {
     name: "ld.lld-19",
     package: "lld-19",
     purpose: "links NxP code",
 };
+/// Disassembles the code of both sides.
 pub const OBJDUMP: Tool = Tool {
     name: "llvm-objdump-19",
     package: "llvm-19",
     purpose: "`flick objdump`",
 };
+/// Links the program, behind clang.
 pub const HOST_LD: Tool = Tool {
     name: "ld",
     package: "binutils",
@@ -219,7 +234,9 @@ pub(crate) fn other_clang(clang: &Path, runner: Runner) -> Option<Error> {
 /// One thing that `flick doctor` checks.
 #[derive(Clone, Debug)]
 pub struct Check {
+    /// The name of the tool or file.
     pub name: String,
+    /// A fragment for people: what it is needed for.
     pub purpose: &'static str,
     /// Where it was found.
     pub found: Option<PathBuf>,

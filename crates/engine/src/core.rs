@@ -11,8 +11,8 @@ use flick_riscv::Op;
 use flick_riscv::{Insn, decode};
 
 use crate::csr::CsrAccess;
-use crate::hart::{Exit, Hart, Trap};
-use crate::memory::Memory;
+use crate::guest_memory::Memory;
+use crate::hart_state::{Exit, Hart, Trap};
 
 /// What the interpreter asks while it executes a hart.
 ///

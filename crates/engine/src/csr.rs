@@ -2,7 +2,7 @@
 //! manual, chapters "Zicsr", "F" and "Zicntr").
 
 use crate::fp;
-use crate::hart::Hart;
+use crate::hart_state::Hart;
 use flick_riscv::{Insn, Op};
 
 /// Numbers of the registers for user code.

@@ -3,10 +3,10 @@
 use crate::control::Control;
 use crate::core::{Core, Exception};
 use crate::csr::CsrAccess;
-use crate::fp::{self, convert, quiet, sse};
-use crate::hart::{Cause, Exit, Hart, Trap};
-use crate::int;
-use crate::memory::{AmoOp, Memory};
+use crate::fp::{self, conversions, quiet, sse};
+use crate::guest_memory::{AmoOp, Memory};
+use crate::hart_state::{Cause, Exit, Hart, Trap};
+use crate::integer;
 use crate::observer::Observer;
 use flick_riscv::Op;
 
@@ -399,18 +399,18 @@ pub fn run<C: Core, O: Observer, K: Control>(
             Op::Sraw => rrr!(|a, b| (a as i32 >> (b & 31)) as u64),
 
             Op::Mul => rrr!(|a, b| a.wrapping_mul(b)),
-            Op::Mulh => rrr!(|a, b| int::mulh(a, b)),
-            Op::Mulhsu => rrr!(|a, b| int::mulhsu(a, b)),
-            Op::Mulhu => rrr!(|a, b| int::mulhu(a, b)),
-            Op::Div => rrr!(|a, b| int::div(a as i64, b as i64) as u64),
-            Op::Divu => rrr!(|a, b| int::divu(a, b)),
-            Op::Rem => rrr!(|a, b| int::rem(a as i64, b as i64) as u64),
-            Op::Remu => rrr!(|a, b| int::remu(a, b)),
+            Op::Mulh => rrr!(|a, b| integer::mulh(a, b)),
+            Op::Mulhsu => rrr!(|a, b| integer::mulhsu(a, b)),
+            Op::Mulhu => rrr!(|a, b| integer::mulhu(a, b)),
+            Op::Div => rrr!(|a, b| integer::div(a as i64, b as i64) as u64),
+            Op::Divu => rrr!(|a, b| integer::divu(a, b)),
+            Op::Rem => rrr!(|a, b| integer::rem(a as i64, b as i64) as u64),
+            Op::Remu => rrr!(|a, b| integer::remu(a, b)),
             Op::Mulw => rrr!(|a, b| a.wrapping_mul(b) as i32 as u64),
-            Op::Divw => rrr!(|a, b| int::divw(a as i32, b as i32) as u64),
-            Op::Divuw => rrr!(|a, b| int::divuw(a as u32, b as u32) as i32 as u64),
-            Op::Remw => rrr!(|a, b| int::remw(a as i32, b as i32) as u64),
-            Op::Remuw => rrr!(|a, b| int::remuw(a as u32, b as u32) as i32 as u64),
+            Op::Divw => rrr!(|a, b| integer::divw(a as i32, b as i32) as u64),
+            Op::Divuw => rrr!(|a, b| integer::divuw(a as u32, b as u32) as i32 as u64),
+            Op::Remw => rrr!(|a, b| integer::remw(a as i32, b as i32) as u64),
+            Op::Remuw => rrr!(|a, b| integer::remuw(a as u32, b as u32) as i32 as u64),
 
             Op::AddUw => rrr!(|a, b| b.wrapping_add(u64::from(a as u32))),
             Op::Sh1add => rrr!(|a, b| b.wrapping_add(a << 1)),
@@ -442,7 +442,7 @@ pub fn run<C: Core, O: Observer, K: Control>(
             Op::Rori => rri!(|a, i| a.rotate_right(i as u32 & 63)),
             Op::Roriw => rri!(|a, i| (a as u32).rotate_right(i as u32 & 31) as i32 as u64),
             Op::Rorw => rrr!(|a, b| (a as u32).rotate_right(b as u32 & 31) as i32 as u64),
-            Op::OrcB => r!(|a| int::orc_b(a)),
+            Op::OrcB => r!(|a| integer::orc_b(a)),
             Op::Rev8 => r!(|a| a.swap_bytes()),
             Op::Bclr => rrr!(|a, b| a & !(1 << (b & 63))),
             Op::Bclri => rri!(|a, i| a & !(1 << (i & 63))),
@@ -452,8 +452,8 @@ pub fn run<C: Core, O: Observer, K: Control>(
             Op::Binvi => rri!(|a, i| a ^ 1 << (i & 63)),
             Op::Bset => rrr!(|a, b| a | 1 << (b & 63)),
             Op::Bseti => rri!(|a, i| a | 1 << (i & 63)),
-            Op::CzeroEqz => rrr!(|a, b| int::czero_eqz(a, b)),
-            Op::CzeroNez => rrr!(|a, b| int::czero_nez(a, b)),
+            Op::CzeroEqz => rrr!(|a, b| integer::czero_eqz(a, b)),
+            Op::CzeroNez => rrr!(|a, b| integer::czero_nez(a, b)),
 
             Op::Fence => core.memory().fence(),
             Op::FenceI => core.fence_i(),
@@ -544,24 +544,24 @@ pub fn run<C: Core, O: Observer, K: Control>(
             Op::FclassS => set!(quiet::class_s(f!(insn.rs1()))),
             Op::FclassD => set!(quiet::class64(f!(insn.rs1()))),
 
-            Op::FcvtWS => to_int!(FcvtWS, convert::w_from_s, convert::w_from_s_rtz),
-            Op::FcvtWuS => to_int!(FcvtWuS, convert::wu_from_s, convert::wu_from_s_rtz),
-            Op::FcvtLS => to_int!(FcvtLS, convert::l_from_s, convert::l_from_s_rtz),
-            Op::FcvtLuS => to_int!(FcvtLuS, convert::lu_from_s, convert::lu_from_s_rtz),
-            Op::FcvtWD => to_int!(FcvtWD, convert::w_from_d, convert::w_from_d_rtz),
-            Op::FcvtWuD => to_int!(FcvtWuD, convert::wu_from_d, convert::wu_from_d_rtz),
-            Op::FcvtLD => to_int!(FcvtLD, convert::l_from_d, convert::l_from_d_rtz),
-            Op::FcvtLuD => to_int!(FcvtLuD, convert::lu_from_d, convert::lu_from_d_rtz),
-            Op::FcvtSW => from_int!(FcvtSW, convert::s_from_w),
-            Op::FcvtSWu => from_int!(FcvtSWu, convert::s_from_wu),
-            Op::FcvtSL => from_int!(FcvtSL, convert::s_from_l),
-            Op::FcvtSLu => from_int!(FcvtSLu, convert::s_from_lu),
-            Op::FcvtDW => from_int!(FcvtDW, convert::d_from_w),
-            Op::FcvtDWu => from_int!(FcvtDWu, convert::d_from_wu),
-            Op::FcvtDL => from_int!(FcvtDL, convert::d_from_l),
-            Op::FcvtDLu => from_int!(FcvtDLu, convert::d_from_lu),
-            Op::FcvtSD => unary!(FcvtSD, convert::s_from_d),
-            Op::FcvtDS => unary!(FcvtDS, convert::d_from_s),
+            Op::FcvtWS => to_int!(FcvtWS, conversions::w_from_s, conversions::w_from_s_rtz),
+            Op::FcvtWuS => to_int!(FcvtWuS, conversions::wu_from_s, conversions::wu_from_s_rtz),
+            Op::FcvtLS => to_int!(FcvtLS, conversions::l_from_s, conversions::l_from_s_rtz),
+            Op::FcvtLuS => to_int!(FcvtLuS, conversions::lu_from_s, conversions::lu_from_s_rtz),
+            Op::FcvtWD => to_int!(FcvtWD, conversions::w_from_d, conversions::w_from_d_rtz),
+            Op::FcvtWuD => to_int!(FcvtWuD, conversions::wu_from_d, conversions::wu_from_d_rtz),
+            Op::FcvtLD => to_int!(FcvtLD, conversions::l_from_d, conversions::l_from_d_rtz),
+            Op::FcvtLuD => to_int!(FcvtLuD, conversions::lu_from_d, conversions::lu_from_d_rtz),
+            Op::FcvtSW => from_int!(FcvtSW, conversions::s_from_w),
+            Op::FcvtSWu => from_int!(FcvtSWu, conversions::s_from_wu),
+            Op::FcvtSL => from_int!(FcvtSL, conversions::s_from_l),
+            Op::FcvtSLu => from_int!(FcvtSLu, conversions::s_from_lu),
+            Op::FcvtDW => from_int!(FcvtDW, conversions::d_from_w),
+            Op::FcvtDWu => from_int!(FcvtDWu, conversions::d_from_wu),
+            Op::FcvtDL => from_int!(FcvtDL, conversions::d_from_l),
+            Op::FcvtDLu => from_int!(FcvtDLu, conversions::d_from_lu),
+            Op::FcvtSD => unary!(FcvtSD, conversions::s_from_d),
+            Op::FcvtDS => unary!(FcvtDS, conversions::d_from_s),
             Op::FmvXW => set!(f!(insn.rs1()) as i32 as u64),
             Op::FmvXD => set!(f!(insn.rs1())),
             Op::FmvWX => f!(insn.rd() => fp::boxed(x!(insn.rs1()) as u32)),

@@ -8,16 +8,16 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `hart.rs` | [`Hart`]: registers and pc; [`Exit`] |
+//! | `hart_state.rs` | [`Hart`]: registers and pc; [`Exit`] |
 //! | `core.rs` | [`Core`]: fetch, memory, CSRs, exceptions, interrupts, time |
-//! | `process.rs` | [`ProcessCore`]: the core of ordinary programs |
-//! | `region.rs` | [`CodeRegion`]: the code of a [`ProcessCore`], and its decode cache |
+//! | `process_core.rs` | [`ProcessCore`]: the core of ordinary programs |
+//! | `code_region.rs` | [`CodeRegion`]: the code of a [`ProcessCore`], and its decode cache |
 //! | `interpreter.rs` | [`run()`] |
 //! | `control.rs` | [`Control`]: when a run ends |
 //! | `observer.rs` | [`Observer`]: what watches a run |
-//! | `memory.rs` | [`Memory`]; [`Identity`]: the process's memory |
+//! | `guest_memory.rs` | [`Memory`]; [`Identity`]: the process's memory |
 //! | `csr.rs` | CSR instructions, and the registers of user code |
-//! | `int.rs` | integer operations |
+//! | `integer.rs` | integer operations |
 //! | `fp/` | floating-point operations ([`fp`]) |
 //!
 //! - [`Hart`] is plain data and may live anywhere, also on a stack. [`run()`] keeps nothing that
@@ -40,27 +40,27 @@ compile_error!(
     "flick-engine works on the x86-64 floating-point unit and memory model: x86-64 Linux"
 );
 
+mod code_region;
 mod control;
 mod core;
 mod csr;
 pub mod fp;
-mod hart;
-mod int;
+mod guest_memory;
+mod hart_state;
+mod integer;
 mod interpreter;
-mod memory;
 mod observer;
-mod process;
-mod region;
+mod process_core;
 
+pub use code_region::CodeRegion;
 pub use control::{Control, InstructionBudget, Unlimited};
 pub use core::{Core, Exception, fetch_halves};
 pub use csr::{CsrAccess, CsrWrite, access_fcsr, number as csr_number};
-pub use hart::{Cause, Exit, Hart, Trap};
+pub use guest_memory::{AmoOp, Identity, Memory};
+pub use hart_state::{Cause, Exit, Hart, Trap};
 pub use interpreter::run;
-pub use memory::{AmoOp, Identity, Memory};
 pub use observer::{NoObserver, Observer};
-pub use process::ProcessCore;
-pub use region::CodeRegion;
+pub use process_core::ProcessCore;
 
 /// Name of the link section that holds all code which touches guest memory or does guest
 /// floating-point arithmetic.

@@ -9,6 +9,7 @@
 //!    with the lines of `lines.rs`. [`number`] writes figures.
 //! 3. `flick stat`, `flick report` and `flick advise` (`crates/report`) and the tests read records
 //!    and traces.
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod lines;
@@ -16,12 +17,17 @@ pub mod number;
 pub mod profile;
 pub mod record;
 pub mod render;
-pub mod timed;
 mod timed_data;
 mod timed_notes;
 mod timed_record;
 mod timed_render;
 pub mod trace;
+
+/// The prediction of a timed run, and its text for people.
+pub mod timed {
+    pub use crate::timed_data::*;
+    pub use crate::timed_render::{duration, verdict};
+}
 
 pub use record::{ParseError, parse};
 pub use render::{HostInstructions, View};
@@ -39,6 +45,7 @@ pub enum Trigger {
 /// Whether placed functions ran on the NxP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Offload {
+    /// Placed functions ran on the NxP.
     #[default]
     On,
     /// The host clones ran; the text says why (`FLICK_OFFLOAD=off`, no NxP-local memory, …).
@@ -62,6 +69,7 @@ pub struct Calls {
     pub function: String,
     /// File name of the program or library that holds the function; empty if unknown.
     pub module: String,
+    /// Number of calls.
     pub count: u64,
 }
 
@@ -75,17 +83,33 @@ pub enum Cause {
 }
 
 /// One process, from its start to its exit (or `exec`). Sizes are bytes, times nanoseconds.
+///
+/// ```
+/// use flick_events::{Calls, Summary, parse};
+///
+/// let call = Calls { function: "sum".into(), module: "prog".into(), count: 3 };
+/// let summary = Summary { host_to_nxp: vec![call], ..Summary::default() };
+/// assert_eq!(summary.crossings(), 6);
+/// // Records are appended to a file, which a reader takes apart again.
+/// let file = summary.to_record() + &summary.to_record();
+/// assert_eq!(parse(&file)?, [summary.clone(), summary]);
+/// # Ok::<(), flick_events::ParseError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Path of the executable.
     pub program: String,
+    /// The process's number.
     pub pid: u32,
+    /// How calls entered the NxP.
     pub trigger: Trigger,
     /// Name of the engine: `interp`, ….
     pub engine: String,
     /// Name of the backend: `inline`, ….
     pub backend: String,
+    /// Whether placed functions ran on the NxP.
     pub offload: Offload,
+    /// Who served allocations of NxP code.
     pub heap: Heap,
     /// Calls from the host that ran on the NxP, by function.
     pub host_to_nxp: Vec<Calls>,
@@ -95,9 +119,10 @@ pub struct Summary {
     pub faults: u64,
     /// RV64 instructions retired; 0 where the engine does not count them.
     pub instructions: u64,
-    /// Bytes of RV64 functions that were translated, each once, and of the host code made of them;
-    /// 0 where the engine translates nothing.
+    /// Bytes of RV64 functions that were translated, each once; 0 where the engine translates
+    /// nothing.
     pub translated: u64,
+    /// Bytes of the host code that was made of these functions.
     pub translation: u64,
     /// Bytes of tables that say where guest registers are in it.
     pub translation_tables: u64,
@@ -117,9 +142,11 @@ pub struct Summary {
     pub heap_live: u64,
     /// Most address space in use by NxP stacks at any time.
     pub stack_peak: u64,
-    /// Wall-clock, user and system time since the process started.
+    /// Wall-clock time since the process started.
     pub elapsed: u64,
+    /// User time of all threads.
     pub user: u64,
+    /// System time of all threads.
     pub system: u64,
     /// Why the trace of the run (`FLICK_TRACE`) is not whole, where it is not.
     pub trace_lost: Option<String>,

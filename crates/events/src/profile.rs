@@ -30,10 +30,13 @@ pub struct Function {
     pub name: String,
     /// The file that it is in, and its entry there.
     pub module: String,
+    /// Offset of the entry in `module`, in bytes.
     pub offset: u64,
+    /// Where it runs, and whether its time was counted.
     pub runs: Runs,
     /// The code of the error that keeps it from the NxP, or [`AMBIGUOUS`]; empty if nothing does.
     pub refusal: String,
+    /// How often it was called.
     pub calls: u64,
     /// On the host, with its accesses to NxP-local memory.
     pub host: u64,
@@ -46,6 +49,7 @@ pub struct Function {
     /// Of `host`: what there is not if the host's memory had what NxP code has allocated; accesses
     /// to that.
     pub spare: i64,
+    /// The accesses to what NxP code has allocated.
     pub marked: u64,
     /// How often it has allocated memory on the NxP.
     pub allocations: u64,
@@ -54,21 +58,29 @@ pub struct Function {
 /// Indices of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
+    /// Index of the function that calls.
     pub caller: usize,
+    /// Index of the function that is called.
     pub callee: usize,
+    /// Number of calls.
     pub calls: u64,
 }
 
+/// The call graph of a run, of all threads together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// What a call and its return cost, of the NxP by the host, and of the host by the NxP.
     /// Picoseconds.
     pub host_nxp_host: u64,
+    /// The same for a call of the host by the NxP.
     pub nxp_host_nxp: u64,
+    /// All functions that were called.
     pub functions: Vec<Function>,
+    /// All pairs of a function that called and one that was called.
     pub edges: Vec<Edge>,
 }
 
+/// Appends the lines of the record to `out`.
 pub fn write(profile: &Profile, out: &mut String) {
     push(
         out,
@@ -181,7 +193,7 @@ fn function(value: &str) -> Option<Function> {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
 
     pub fn full() -> Profile {

@@ -29,12 +29,16 @@ const CAUSES: [(&str, Cause); 2] = [("off", Cause::Off), ("early", Cause::Early)
 /// Why bytes are not a sequence of records. Lines count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
+    /// The line, where a record should begin.
     #[error("line {0}: not a Flick statistics record")]
     NotARecord(usize),
+    /// The line, and the version that it names.
     #[error("line {0}: record version {1}, this reader knows {VERSION}")]
     Version(usize, String),
+    /// The line, and the key of the value.
     #[error("line {0}: bad value of `{1}`")]
     BadValue(usize, String),
+    /// The line at which the bytes end.
     #[error("line {0}: the record has no end (a process was killed while it wrote it)")]
     Truncated(usize),
 }

@@ -23,8 +23,11 @@ pub type WhyHost<'a> = dyn Fn(&Calls) -> Option<String> + 'a;
 pub struct View<'a> {
     /// Leave no function out of the lists.
     pub all: bool,
+    /// Whether names of C++ are shown as in the source.
     pub demangle: Demangle,
+    /// Missing where nobody has counted.
     pub host_instructions: Option<&'a HostInstructions>,
+    /// Missing where the reasons are not asked for.
     pub why_host: Option<&'a WhyHost<'a>>,
     /// Why offload is off, where that is more than the summary says.
     pub why_off: Option<&'a str>,

@@ -7,7 +7,9 @@ use crate::profile::Profile;
 /// A part of the time, and its name for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Share {
+    /// The name for people.
     pub name: String,
+    /// Picoseconds.
     pub time: u64,
 }
 
@@ -18,26 +20,38 @@ pub struct Site {
     pub caller: String,
     /// File of the program or library that it is in, and the return address there.
     pub module: String,
+    /// Offset of the return address in `module`, in bytes.
     pub offset: u64,
+    /// The function that is called.
     pub callee: String,
+    /// Number of calls.
     pub calls: u64,
+    /// Picoseconds of the calls in the world *migrating*.
     pub migrating: u64,
+    /// Picoseconds of the calls in the world *staying*.
     pub staying: u64,
+    /// Picoseconds of the calls in the world *before*.
     pub before: u64,
     /// Of `migrating`: crossings, and waiting for a core.
     pub crossing: u64,
     /// Accesses of NxP code to NxP-local memory.
     pub accesses: u64,
+    /// RV64 instructions of the calls.
     pub instructions: u64,
 }
 
+/// The prediction of a process, from its start to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timed {
+    /// Name of the platform.
     pub platform: String,
+    /// The platform file's description, one line.
     pub description: String,
     /// From the program's start to the end of its last thread.
     pub migrating: u64,
+    /// The same for the world *staying*.
     pub staying: u64,
+    /// The same for the world *before*.
     pub before: u64,
     /// How many threads have an account.
     pub threads: u64,
@@ -47,16 +61,20 @@ pub struct Timed {
     pub libc: String,
     /// Sums over all threads.
     pub migrating_shares: Vec<Share>,
+    /// Sums over all threads in the world *staying*.
     pub staying_shares: Vec<Share>,
     /// Accesses of host code to NxP-local memory.
     pub host_accesses: u64,
+    /// Accesses of NxP code to NxP-local memory.
     pub accesses: u64,
     /// Accesses of host code to other memory, each at the same cost.
     pub other_accesses: u64,
     /// The most bytes of NxP-local memory at a time that NxP code has allocated itself, and the
     /// accesses to them.
     pub allocated: u64,
+    /// The accesses to what NxP code has allocated.
     pub allocated_accesses: u64,
+    /// The call sites of placed functions.
     pub sites: Vec<Site>,
     /// Empty where no profile was asked for.
     pub profile: Profile,
@@ -67,12 +85,16 @@ pub struct Timed {
 pub enum Verdict {
     /// By this factor; and after so many units of work a call.
     Pays {
+        /// *before* by *migrating*: 1 or more.
         factor: f64,
+        /// Units of work a call; none if the work alone is not faster on the NxP.
         break_even: Option<f64>,
     },
     /// It would with so many units of work a call, if any number does.
     Loses {
+        /// *before* by *migrating*: less than 1.
         factor: f64,
+        /// Units of work a call; none if the work alone is not faster on the NxP.
         break_even: Option<f64>,
     },
 }

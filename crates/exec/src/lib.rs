@@ -3,6 +3,7 @@
 //!
 //! A [`Run`] describes the command, [`Run::finish`] starts it, `child.rs` waits for it, and
 //! [`Finished`] has the result. Output goes through files, and not through pipes.
+#![warn(missing_docs)]
 mod child;
 
 use std::fmt;
@@ -13,10 +14,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+/// How a command has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
+    /// The command has exited with this status.
     Code(i32),
+    /// The signal of this number has ended the command.
     Signal(i32),
+    /// The command ran past a limit of time, and was killed.
     TimedOut,
 }
 
@@ -30,10 +35,14 @@ impl fmt::Display for Status {
     }
 }
 
+/// The result of a command.
 #[derive(Clone, Debug)]
 pub struct Finished {
+    /// How it has ended.
     pub status: Status,
+    /// All that it has written to standard output.
     pub stdout: Vec<u8>,
+    /// All that it has written to standard error.
     pub stderr: Vec<u8>,
     /// Processor time of the command and of the processes that it waited for.
     pub cpu: Duration,
@@ -51,19 +60,27 @@ pub struct Caps {
     pub cpu: Option<u64>,
 }
 
+/// A command, and the conditions of its run.
 pub struct Run<'a> {
+    /// The program and its arguments.
     pub argv: &'a [String],
+    /// The folder in which the command runs.
     pub cwd: &'a Path,
     /// Output goes through `TAG.out` and `TAG.err` in this folder. So a child that outlives the
     /// program, and would keep a pipe open, cannot delay the result.
     pub scratch: &'a Path,
+    /// It names the files of this command's output in `scratch`.
     pub tag: &'a str,
+    /// Variables that are set beside those of the caller.
     pub env: &'a [(String, String)],
+    /// The file that is the standard input. Without one the input is empty.
     pub stdin: Option<&'a Path>,
+    /// The time by the clock on the wall, after which the command is killed.
     pub limit: Duration,
     /// A limit of processor time, which a busy machine does not stretch. A program that uses
     /// `ITIMER_PROF` or SIGPROF itself must go without.
     pub processor_limit: Option<Duration>,
+    /// Further limits.
     pub caps: Caps,
 }
 
@@ -172,14 +189,17 @@ impl Caps {
 }
 
 impl Finished {
+    /// Whether the command has exited with status 0.
     pub fn succeeded(&self) -> bool {
         self.status == Status::Code(0)
     }
 
+    /// Standard output, with a replacement for bytes that are no UTF-8.
     pub fn stdout_text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
+    /// Standard error, in the same form.
     pub fn stderr_text(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }

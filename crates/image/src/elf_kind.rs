@@ -7,10 +7,13 @@ use flick_diagnostics::Code;
 pub enum Machine {
     /// A 64-bit little-endian ELF of this `e_machine`.
     Elf64Le(u16),
+    /// An ELF file of 32 bits or of big-endian order, or one that ends in its header.
     OtherElf,
+    /// The file does not begin as an ELF file.
     NotElf,
 }
 
+/// Recognises a file by its first bytes.
 pub fn machine(file: &[u8]) -> Machine {
     match file {
         [0x7f, b'E', b'L', b'F', 2, 1, ..] if file.len() >= 64 => {

@@ -6,17 +6,31 @@ use flick_abi::{ABI_VERSION, Version};
 use flick_diagnostics::Code;
 
 /// `flick: error: [FLKnnnn] what: where: why` and a `help:` line.
+///
+/// ```
+/// use flick_diagnostics::Code;
+/// use flick_image::Error;
+///
+/// let error = Error::new(Code::NoNxpCode, "no NxP code", "a.out", "nothing is placed", "mark it");
+/// let first = error.to_string().lines().next().unwrap().to_owned();
+/// assert_eq!(first, "flick: error: [FLK0307] no NxP code: a.out: nothing is placed");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
+    /// The code, which chooses the page in `docs/errors/`.
     pub code: Code,
+    /// What happened.
     pub what: String,
     /// File, option or symbol; left out of the message when empty.
     pub place: String,
+    /// The reason; left out of the message when empty.
     pub why: String,
+    /// What to do next.
     pub help: String,
 }
 
 impl Error {
+    /// An error of these four parts and its code.
     pub fn new(
         code: Code,
         what: impl Into<String>,
@@ -87,6 +101,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// The result of all that builds, links or reads files.
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[cfg(test)]

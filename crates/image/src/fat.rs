@@ -15,6 +15,7 @@ const ALIGN: usize = 16;
 /// One unit's NxP object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
+    /// XXH3-64 of the payload, which is the unit's name.
     pub unit_id: u64,
     /// An RV64 relocatable ELF; its checksum was right.
     pub payload: &'a [u8],

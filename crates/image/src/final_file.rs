@@ -17,6 +17,7 @@ pub struct FinalFile<'a> {
     pub image_address: Option<u64>,
     /// Units that the link kept.
     pub units: Vec<u64>,
+    /// The placement lines of the units.
     pub placements: Placements,
 }
 

@@ -33,8 +33,11 @@ pub enum Base {
 /// A 32-bit field that becomes `base + addend` minus its own address.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
+    /// Offset of the field in the section, in bytes.
     pub offset: u64,
+    /// What `addend` counts from.
     pub base: Base,
+    /// Bytes.
     pub addend: i64,
 }
 

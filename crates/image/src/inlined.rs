@@ -22,6 +22,7 @@ pub struct Inlined {
 /// All inlined calls of an image and which of them the code belongs to.
 #[derive(Debug, Default)]
 pub struct Calls {
+    /// A call stands behind the calls around it.
     pub calls: Vec<Inlined>,
     ranges: Vec<Range>,
 }

@@ -11,6 +11,7 @@ use crate::linked::{Function, not_linked};
 
 const LE: LittleEndian = LittleEndian;
 
+/// The targets of an image's jumps. Offsets count from the first byte of the image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Jumps {
     /// Sorted by offset, one for each.

@@ -14,6 +14,7 @@
 //!
 //! `elf_kind.rs` recognises files. `output.rs` writes files and messages, and `error.rs` has the
 //! error of all tools. The driver, the reports and the tests use this crate; the runtime does not.
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod elf_kind;

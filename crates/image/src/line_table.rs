@@ -10,7 +10,9 @@ use crate::inlined::{Calls, Inlined};
 /// From `offset` up to the next row's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
+    /// Offset of the row's first instruction in the image, in bytes.
     pub offset: u32,
+    /// Path of the source file, as the compiler had it.
     pub file: Rc<str>,
     /// 0: unknown.
     pub line: u32,
@@ -23,6 +25,7 @@ pub struct Line {
 pub struct Table {
     /// Sorted.
     pub rows: Vec<Line>,
+    /// The inlined calls that rows lead to.
     pub inlined: Vec<Inlined>,
 }
 

@@ -25,9 +25,11 @@ pub const ADDRESS_PREFIX: &str = "__flick_address_";
 /// All offsets count from the first byte of the image.
 #[derive(Clone, Debug, Default)]
 pub struct Linked {
+    /// The image's contents, before relocation.
     pub bytes: Vec<u8>,
     /// The executable part.
     pub text: Range<u64>,
+    /// The words that hold addresses.
     pub relocations: Vec<Relocation>,
     /// Sorted by offset, one for each.
     pub functions: Vec<Function>,
@@ -35,6 +37,7 @@ pub struct Linked {
     pub entries: BTreeMap<String, u64>,
     /// Sorted by offset, one for each.
     pub arity: Vec<Arity>,
+    /// The targets of jumps through registers.
     pub jumps: Jumps,
     /// Empty without debug information.
     pub lines: line_table::Table,
@@ -49,20 +52,34 @@ pub struct Linked {
 /// The 64-bit word at `offset` becomes `target` + `addend`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relocation {
+    /// Offset of the word in the image, in bytes.
     pub offset: u64,
+    /// What `addend` counts from.
     pub target: Target,
+    /// Bytes.
     pub addend: i64,
 }
 
+/// What an address in the image leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
+    /// The first byte of the image.
     Image,
-    Host { name: String, weak: bool },
+    /// A function or variable of the host.
+    Host {
+        /// The linker's name.
+        name: String,
+        /// If nothing defines the name, the address is 0.
+        weak: bool,
+    },
 }
 
+/// A function symbol of the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
+    /// Offset of the first instruction in the image, in bytes.
     pub offset: u64,
+    /// Bytes of code.
     pub size: u64,
     /// As in the source.
     pub name: String,
@@ -70,6 +87,10 @@ pub struct Function {
 
 /// The name in the source of a symbol of the image: without Flick's prefixes and without the suffix
 /// that makes names of static functions unique (`.flick.` and eight hexadecimal digits).
+///
+/// ```
+/// assert_eq!(flick_image::linked::plain_name("__flick_nxp_sum.flick.0123abcd"), "sum");
+/// ```
 pub fn plain_name(symbol: &str) -> &str {
     let name = symbol
         .strip_prefix(NXP_PREFIX)

@@ -8,25 +8,36 @@ use crate::{Error, Result};
 /// Where one function of a unit went, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
+    /// The unit's source file, as the compiler had it.
     pub unit: String,
+    /// The linker's name of the function.
     pub function: String,
     /// `nxp`, `both` or `host`.
     pub placement: String,
+    /// Why it went there.
     pub reason: Reason,
+    /// What the compiler adds to the reason; often empty.
     pub detail: String,
+    /// The source file of the function; empty if unknown.
     pub file: String,
+    /// The line in `file`; 0 if unknown.
     pub line: u32,
 }
 
+/// Why a function went where it is (`docs/objects.md`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
+    /// A mark in the source.
     Mark,
     /// A placement-file entry that names it exactly; `FILE:LINE`.
     Name(String),
     /// A pattern of a placement file; `FILE:LINE`.
     Glob(String),
+    /// A draw of `--flick-place=random:`.
     Random,
+    /// An inline function that placed code calls.
     Inline,
+    /// A small function that placed code calls, and that calls nothing on the host.
     Leaf,
     /// Chosen, but it cannot be placed; the error's code.
     Refused(String),
@@ -113,8 +124,20 @@ fn other_version(version: &str) -> Error {
 }
 
 /// All that a file's section says.
+///
+/// ```
+/// use flick_image::Placements;
+/// use flick_image::place_lines::Reason;
+///
+/// let section = b"v1\tsum.c\tsum\tnxp\tname:sum.place:3\t\tsum.c\t7\n";
+/// let placements = Placements::parse(section)?;
+/// assert_eq!(placements.functions[0].function, "sum");
+/// assert_eq!(placements.functions[0].reason, Reason::Name("sum.place:3".into()));
+/// # Ok::<(), flick_image::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placements {
+    /// One for each function of each unit.
     pub functions: Vec<Placed>,
     /// Declarations that are marked; the mark is the reason.
     pub expected: Vec<Placed>,

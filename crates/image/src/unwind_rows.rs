@@ -31,12 +31,15 @@ pub struct Table {
 /// One function (or part of one) with unwind information.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
+    /// Offset of the first instruction.
     pub start: u32,
+    /// Bytes of code.
     pub size: u32,
     /// The language's table of its landing pads.
     pub lsda: Option<u32>,
     /// The word that holds the address of its personality routine.
     pub personality: Option<u32>,
+    /// Sorted by offset; each holds up to the next, the last up to the end.
     pub rows: Vec<UnwindEntry>,
 }
 

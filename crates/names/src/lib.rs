@@ -1,5 +1,22 @@
-//! Symbols as people read them. Records and tables of tools keep the linker's names, and text for
-//! people goes through here. `nearest.rs` finds the name that a misspelt word may mean.
+//! Symbols as people read them, and the names that a misspelt word may mean.
+//!
+//! **From where.** Symbols come from symbol tables of objects and images, from records of runs, and
+//! from the text of linkers and disassemblers. All of these keep the linker's names. Misspelt words
+//! come from command lines and platform files.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `lib.rs` | [`plain`] and [`demangled`] names; [`FunctionName`]: names for placement files |
+//! | `nearest.rs` | [`nearest`]: the known name that is most like a word |
+//!
+//! **Where to.** The driver, the reports and the runtime put the names into messages and reports.
+//! `image` and `timing` use them for tables and suggestions.
+//!
+//! ```
+//! assert_eq!(flick_names::demangled("_Z3addii"), "add(int, int)");
+//! assert_eq!(flick_names::plain("sum.flick.0123abcd"), "sum");
+//! ```
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
@@ -14,8 +31,10 @@ pub use nearest::{did_you_mean, distance, nearest, use_one_of};
 /// linker's).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Demangle {
+    /// The names of the source.
     #[default]
     Yes,
+    /// The linker's names.
     No,
 }
 

@@ -10,10 +10,10 @@
 //! | file | functions |
 //! |---|---|
 //! | `bytes.rs` | `memcpy` and other operations on bytes |
-//! | `text.rs` | the environment, numbers, messages |
+//! | `strings.rs` | the environment, numbers, messages |
 //! | `calls.rs` | system calls |
 //! | `signal_sets.rs` | signal sets |
-//! | `process.rs` | the process's environment, end and machine |
+//! | `process_environment.rs` | the process's environment, end and machine |
 //!
 //! System calls and a few instructions suffice for these functions. [`for_each_of_libc`] has the
 //! names of the functions that only the C library can provide. `libflick.so` finds them in the C
@@ -22,6 +22,7 @@
 //!
 //! Every definition is assembly, for two reasons. Rust would export a function of its own from
 //! `libflick.so`. And a compiler that recognises a `memcpy` replaces it by a call of `memcpy`.
+#![warn(missing_docs)]
 #![cfg_attr(not(test), no_std)]
 
 /// Defines a function of assembly under the C library's names for it. The names are hidden, so the
@@ -57,9 +58,9 @@ macro_rules! define {
 
 mod bytes;
 mod calls;
-mod process;
+mod process_environment;
 mod signal_sets;
-mod text;
+mod strings;
 
 pub use calls::{error, system_call};
 
@@ -89,8 +90,8 @@ pub fn anchor() -> [*const (); 5] {
     [
         bytes::memcpy as *const (),
         calls::getpid as *const (),
-        process::abort as *const (),
+        process_environment::abort as *const (),
         signal_sets::sigemptyset as *const (),
-        text::getenv as *const (),
+        strings::getenv as *const (),
     ]
 }

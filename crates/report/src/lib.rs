@@ -9,6 +9,7 @@
 //! 3. Each command has its output: `stat.rs` with `baseline.rs` and `spread.rs` prints text,
 //!    `record_command.rs` keeps the trace, `page/` makes the page of `flick report`, `perfetto/`
 //!    makes a trace for Perfetto, and `advise/` proposes a placement.
+#![warn(missing_docs)]
 pub mod advise;
 pub mod page;
 pub mod perfetto;

@@ -32,6 +32,7 @@ pub struct Options {
     pub platform: Option<OsString>,
     /// A trace for Perfetto, too.
     pub perfetto: Option<PathBuf>,
+    /// Whether names of C++ are shown as in the source.
     pub demangle: Demangle,
 }
 

@@ -30,6 +30,7 @@ struct Times {
 pub struct Options {
     /// Where the report goes; stderr without it.
     pub output: Option<PathBuf>,
+    /// Whether names of C++ are shown as in the source.
     pub demangle: Demangle,
     /// The run is timed for this platform, a name or a file.
     pub platform: Option<OsString>,

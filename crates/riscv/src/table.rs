@@ -1,5 +1,5 @@
-//! The table of instructions. Each instruction has a row. Its meaning stands elsewhere, and so do the
-//! places that `docs/engine.md`, "Instructions", lists.
+//! The table of instructions. Each instruction has a row. Its meaning stands elsewhere, and so do
+//! the places that `docs/engine.md`, "Instructions", lists.
 //!
 //! A row of [`for_each_op!`] is
 //!
@@ -7,9 +7,10 @@
 //! Variant, "name", mask, match, Format, Class, Access;
 //! ```
 //!
-//! - A word `w` is the instruction if `w & mask == match`. Where two rows match, the first is valid.
-//! - [`Format`](crate::Format) has the place of the operands, and says which registers the instruction
-//!   reads and writes.
+//! - A word `w` is the instruction if `w & mask == match`. Where two rows match, the first is
+//!   valid.
+//! - [`Format`](crate::Format) has the place of the operands, and says which registers the
+//!   instruction reads and writes.
 //! - [`Class`](crate::Class) is the kind of work, on which the cost depends.
 //! - [`Access`](crate::Access) is the memory that the instruction accesses: whether it may fault.
 //!

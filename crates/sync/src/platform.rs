@@ -35,11 +35,13 @@ impl<T> UnsafeCell<T> {
 
 /// A constructor: `const`, but loom's atomics are made at run time.
 macro_rules! constructor {
-    ($($item:tt)*) => {
+    ($(#[$docs:meta])* $name:ident $($item:tt)*) => {
         #[cfg(not(loom))]
-        pub const fn $($item)*
+        $(#[$docs])*
+        pub const fn $name $($item)*
         #[cfg(loom)]
-        pub fn $($item)*
+        $(#[$docs])*
+        pub fn $name $($item)*
     };
 }
 pub(crate) use constructor;

@@ -5,6 +5,7 @@ use crate::platform::{UnsafeCell, constructor, yield_now};
 
 const WRITER: u32 = 1 << 31;
 
+/// A value that many readers, or one writer, may use at a time.
 pub struct RwSpinLock<T> {
     /// Number of readers, or [`WRITER`].
     state: AtomicU32,
@@ -16,6 +17,7 @@ unsafe impl<T: Send + Sync> Sync for RwSpinLock<T> {}
 
 impl<T> RwSpinLock<T> {
     constructor! {
+        /// An unlocked value.
         new(value: T) -> Self {
             Self {
                 state: AtomicU32::new(0),
@@ -24,6 +26,7 @@ impl<T> RwSpinLock<T> {
         }
     }
 
+    /// Calls `f` with the value, once no writer has the lock. Async-signal-safe, if `f` is.
     pub fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
         loop {
             let now = self.state.load(Ordering::Relaxed);

@@ -18,6 +18,7 @@ pub struct Tally<const N: usize> {
 const PROBES: usize = 64;
 
 impl<const N: usize> Tally<N> {
+    /// A table without counts.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self {
@@ -31,6 +32,7 @@ impl<const N: usize> Tally<N> {
         }
     }
 
+    /// A table without counts.
     #[cfg(loom)]
     pub fn new() -> Self {
         Self {

@@ -51,6 +51,7 @@ impl Calls {
         self.depth += 1;
     }
 
+    /// Number of calls, also of those beyond the frames that are kept.
     pub fn depth(&self) -> usize {
         self.depth
     }

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `platform/` | reads a platform file, from Flick or from the user, into a [`Platform`] |
 //! | `model/` | caches, TLB and memories of a core, built from the platform; an access has a cost |
-//! | `marks.rs` | libflick's marks: heap that NxP code has allocated |
+//! | `allocation_marks.rs` | libflick's marks: heap that NxP code has allocated |
 //! | `call_stack.rs` | the calls that NxP code is in, for the profile of functions |
 //! | `timed_observer.rs` | adds up the costs of the instructions and accesses that the engine reports |
 //!
@@ -17,14 +17,15 @@
 //! *staying*, all code runs on the host. A third world, *before*, is staying with the memory that
 //! NxP code has allocated in the host's own memory; it is kept as a difference from staying. The
 //! unit is the femtosecond.
+#![warn(missing_docs)]
+mod allocation_marks;
 mod call_stack;
-mod marks;
 pub mod model;
 pub mod platform;
 mod timed_observer;
 
+pub use allocation_marks::Marks;
 pub use call_stack::{Calls, NoSampler, Sampler};
-pub use marks::Marks;
 pub use platform::Platform;
 pub use timed_observer::{Costs, Layout, Spent, Timed, Worlds};
 

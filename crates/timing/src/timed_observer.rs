@@ -4,8 +4,8 @@ use flick_abi::timed::HostClass;
 use flick_engine::Observer;
 use flick_riscv::{Class, Insn, Op};
 
+use crate::allocation_marks::Marks;
 use crate::call_stack::{NoSampler, Sampler};
-use crate::marks::Marks;
 use crate::model::{Access, Cost, Pages, View};
 use crate::platform::{NxpClass, Platform, Region};
 
@@ -44,6 +44,7 @@ fn classes(class: Class) -> (NxpClass, HostClass) {
 }
 
 impl Costs {
+    /// The costs by the platform's two kinds of cores.
     pub fn new(platform: &Platform) -> Self {
         let mut by_op = [Both::default(); Op::COUNT];
         for op in Op::all() {
@@ -66,21 +67,28 @@ impl Costs {
 /// The time that NxP code has spent, in femtoseconds, and counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
+    /// RV64 instructions that were executed.
     pub instructions: u64,
     /// Loads and stores of NxP-local memory that is no stack.
     pub accesses: u64,
     /// Time on the NxP: here of instructions, below of data, its instruction cache, and TLB misses.
     pub compute: u64,
+    /// Time of data: caches, and the memories behind them.
     pub memory: u64,
+    /// Time of fetches that miss the instruction cache.
     pub fetch: u64,
+    /// Time of TLB misses.
     pub tlb: u64,
     /// The same on the host.
     pub staying_compute: u64,
+    /// Time of data on the host.
     pub staying_memory: u64,
+    /// Time of TLB misses on the host.
     pub staying_tlb: u64,
     /// The part of `staying` that would vanish if marked data were in the host's own memory; and
     /// the accesses to marked data.
     pub spare: i64,
+    /// Accesses to marked data.
     pub marked: u64,
 }
 
@@ -96,6 +104,7 @@ pub struct Worlds {
     /// first access with marks.
     before: View,
     has_before: bool,
+    /// The numbers of pages, which stand for addresses.
     pub pages: Pages,
     /// Set while a model is in use. A signal handler that finds it set leaves the models alone.
     pub busy: bool,
@@ -114,6 +123,7 @@ impl Spent {
 }
 
 impl Worlds {
+    /// Models in which nothing is cached.
     pub fn new(platform: &Platform) -> Self {
         Self {
             nxp: View::new(&platform.nxp),
@@ -167,6 +177,7 @@ pub struct Stay {
 /// The addresses of NxP-local memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
+    /// The first address of the region.
     pub base: u64,
     /// Bytes of heap, from `base` on.
     pub heap: u64,
@@ -175,6 +186,7 @@ pub struct Layout {
     /// The image whose code runs, and its size. Its tables of addresses are fetched as its
     /// instructions are.
     pub image: u64,
+    /// Bytes of the image.
     pub image_size: u64,
     /// Whether an address outside is NxP-local nevertheless (`FLICK_NXP_DATA`).
     pub is_data: Option<fn(u64) -> bool>,
@@ -223,6 +235,7 @@ pub struct Timed<'a, S: Sampler = NoSampler> {
     flat: [bool; 3],
     nxp: [Flat; 3],
     staying: Flat,
+    /// What has been spent so far.
     pub spent: Spent,
 }
 
@@ -258,6 +271,7 @@ impl<'a, S: Sampler> Timed<'a, S> {
         }
     }
 
+    /// The sampler, with what it has gathered.
     pub fn sampler(&mut self) -> &mut S {
         &mut self.sampler
     }

@@ -5,9 +5,12 @@
 use crate::statement::Statement;
 use crate::types::{Aggregate, Type};
 
+/// The language of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
+    /// C.
     C,
+    /// C++.
     Cxx,
 }
 

@@ -12,6 +12,7 @@
 //!    runs it both ways, and compares.
 //! 4. `shrink/` makes a failing case small. `failure.rs` and `failure_folder.rs` keep it.
 //! 5. `count.rs` and `totals.rs` count what was tried, for the text at the end.
+#![warn(missing_docs)]
 mod build_options;
 mod count;
 mod draw;

@@ -20,22 +20,31 @@ use crate::totals::Totals;
 use crate::workshop::{Build, Built, Case, Difference, Fault, Manner, Reference, Workshop};
 use flick_exec::Status;
 
+/// Who draws the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generator {
+    /// Flick's own generator (`generate/`).
     Own,
+    /// csmith, which is installed apart.
     Csmith,
     /// Of even seeds csmith's, of odd ones our own.
     Both,
 }
 
+/// What `flick torture` was asked for.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The first case's; the next has the next.
     pub seed: u64,
+    /// Number of cases; without it the session goes on.
     pub count: Option<u64>,
+    /// When the session ends; without it the session goes on.
     pub time: Option<Duration>,
+    /// Number of cases that are tried at a time.
     pub jobs: usize,
+    /// Who draws the programs.
     pub generator: Generator,
+    /// What Flick's own generator may draw.
     pub features: Features,
     /// Placements that are tried with each program.
     pub placements: usize,
@@ -47,7 +56,9 @@ pub struct Settings {
     pub sanitize: bool,
     /// Keeps the case also where nothing is wrong.
     pub keep_all: bool,
+    /// The program of a user, in the place of drawn ones.
     pub user: Option<User>,
+    /// Compilers and limits of time.
     pub workshop: Workshop,
 }
 

@@ -20,16 +20,22 @@ pub enum Source {
 pub struct User {
     /// Sources and words of the compiler.
     pub words: Vec<String>,
+    /// The language of the sources.
     pub language: Language,
+    /// Arguments of the program.
     pub arguments: Vec<String>,
+    /// The file that is the program's standard input.
     pub stdin: Option<PathBuf>,
+    /// The folder where the command was given.
     pub dir: PathBuf,
 }
 
 /// The compilers of one side.
 #[derive(Clone, Debug)]
 pub struct Compilers {
+    /// The command of the C compiler.
     pub c: String,
+    /// The command of the C++ compiler.
     pub cxx: String,
     /// Before a user's words: where `flick.h` is, for a compiler that does not know.
     pub words: Vec<String>,
@@ -71,6 +77,7 @@ pub fn csmith(seed: u64) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// Whether csmith is installed.
 pub fn has_csmith() -> bool {
     // It leaves its file for a question, too.
     let Ok(dir) = tempfile::tempdir() else {

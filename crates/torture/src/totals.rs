@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::count::{COUNTED, Crossings};
 
+/// The counts of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// By where they come from.
@@ -24,11 +25,14 @@ pub struct Totals {
     pub stopped: BTreeMap<String, u64>,
     /// Programs that could not be used, by reason.
     pub discarded: BTreeMap<String, u64>,
+    /// The crossings of all runs.
     pub crossings: Crossings,
+    /// Cases in which Flick's build did otherwise than the plain build.
     pub differences: u64,
 }
 
 impl Totals {
+    /// Adds the counts of another part of the session.
     pub fn add(&mut self, other: &Self) {
         for (kind, count) in &other.programs {
             *self.programs.entry(kind).or_default() += count;
@@ -50,6 +54,7 @@ impl Totals {
         self.differences += other.differences;
     }
 
+    /// Number of programs, wherever they come from.
     pub fn program_count(&self) -> u64 {
         self.programs.values().sum()
     }
@@ -66,6 +71,7 @@ impl Totals {
         )
     }
 
+    /// The text at the end of the session, of several lines.
     pub fn text(&self, seeds: &str, elapsed: Duration) -> String {
         let mut text = String::new();
         let list = |counts: &BTreeMap<String, u64>| {

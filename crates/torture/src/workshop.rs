@@ -16,8 +16,11 @@ use flick_exec::{Caps, Finished, Run, Status};
 /// What builds and runs, and for how long it may.
 #[derive(Clone, Debug)]
 pub struct Workshop {
+    /// Flick's compilers.
     pub flick: Compilers,
+    /// The compilers that make the reference.
     pub plain: Compilers,
+    /// Of a build, by either compiler.
     pub build_limit: Duration,
     /// Of a run of Flick's build.
     pub run_limit: Duration,
@@ -327,6 +330,7 @@ impl Workshop {
         Ok(None)
     }
 
+    /// Runs what was built in `dir` for `side`, within `limit`.
     pub fn run(
         &self,
         source: &Source,

@@ -1,5 +1,5 @@
 //! One floating-point instruction for translated code, on the contents of its registers.
-use super::{convert, quiet, rounded, sse};
+use super::{conversions, quiet, rounded, sse};
 use flick_riscv::{Insn, Op};
 
 /// The result of `insn` for operands rs1, rs2 and rs3; MXCSR holds the rounding mode (`hart.frm` is
@@ -33,14 +33,14 @@ pub fn execute(insn: Insn, a: u64, b: u64, c: u64) -> u64 {
         FmvXW => a as i32 as u64,
         FmvXD | FmvDX => a,
         FmvWX => super::boxed(a as u32),
-        FcvtWS if insn.rm() == super::RTZ => convert::w_from_s_rtz(a),
-        FcvtWuS if insn.rm() == super::RTZ => convert::wu_from_s_rtz(a),
-        FcvtLS if insn.rm() == super::RTZ => convert::l_from_s_rtz(a),
-        FcvtLuS if insn.rm() == super::RTZ => convert::lu_from_s_rtz(a),
-        FcvtWD if insn.rm() == super::RTZ => convert::w_from_d_rtz(a),
-        FcvtWuD if insn.rm() == super::RTZ => convert::wu_from_d_rtz(a),
-        FcvtLD if insn.rm() == super::RTZ => convert::l_from_d_rtz(a),
-        FcvtLuD if insn.rm() == super::RTZ => convert::lu_from_d_rtz(a),
+        FcvtWS if insn.rm() == super::RTZ => conversions::w_from_s_rtz(a),
+        FcvtWuS if insn.rm() == super::RTZ => conversions::wu_from_s_rtz(a),
+        FcvtLS if insn.rm() == super::RTZ => conversions::l_from_s_rtz(a),
+        FcvtLuS if insn.rm() == super::RTZ => conversions::lu_from_s_rtz(a),
+        FcvtWD if insn.rm() == super::RTZ => conversions::w_from_d_rtz(a),
+        FcvtWuD if insn.rm() == super::RTZ => conversions::wu_from_d_rtz(a),
+        FcvtLD if insn.rm() == super::RTZ => conversions::l_from_d_rtz(a),
+        FcvtLuD if insn.rm() == super::RTZ => conversions::lu_from_d_rtz(a),
         // The decoder lets no reserved mode through.
         op => rounded(0, insn.rm(), op, a, b, c).unwrap_or(a),
     }

@@ -7,7 +7,7 @@
 
 use super::env::{mxcsr, set_mxcsr};
 use super::{read_fcsr, write_fcsr};
-use crate::hart::Hart;
+use crate::hart_state::Hart;
 
 /// To nearest, no flags, nothing unmasked, FTZ and DAZ off (Intel SDM, volume 1, 11.6.4).
 const DEFAULT_MXCSR: u32 = 0x1f80;

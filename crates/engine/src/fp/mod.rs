@@ -1,7 +1,7 @@
 //! Floating point (ISA manual, chapters "F" and "D") on the host's SSE unit.
 //!
-//! There is one floating-point environment for a thread: fcsr is a view of the live MXCSR, and nothing
-//! is swapped. (A machine's harts have an fcsr each, which the machine loads: `fcsr.rs`.)
+//! There is one floating-point environment for a thread: fcsr is a view of the live MXCSR, and
+//! nothing is swapped. (A machine's harts have an fcsr each, which the machine loads: `fcsr.rs`.)
 //!
 //! | of fcsr | in MXCSR |
 //! |---|---|
@@ -9,17 +9,17 @@
 //! | frm | the rounding control |
 //! | frm: RMM (to nearest, ties to max magnitude), reserved modes | to nearest; [`Hart::frm`](crate::Hart::frm) has the mode |
 //!
-//! Exception masks, FTZ and DAZ stay as the program has set them. An unmasked exception is a SIGFPE at
-//! the guest instruction.
+//! Exception masks, FTZ and DAZ stay as the program has set them. An unmasked exception is a SIGFPE
+//! at the guest instruction.
 //!
-//! All arithmetic is inline assembly, because the compiler may fold Rust's own operators, and may move
-//! them across changes of MXCSR. SSE agrees with the ISA on everything (both detect tininess after
-//! rounding), except on NaN results, on conversions to integers out of range, and on minimum and
-//! maximum.
+//! All arithmetic is inline assembly, because the compiler may fold Rust's own operators, and may
+//! move them across changes of MXCSR. SSE agrees with the ISA on everything (both detect tininess
+//! after rounding), except on NaN results, on conversions to integers out of range, and on minimum
+//! and maximum.
 //!
 //! An operation takes and returns raw register contents. Single-precision values are NaN-boxed.
 
-pub(crate) mod convert;
+pub(crate) mod conversions;
 pub mod env;
 mod execute;
 pub mod fcsr;
@@ -29,7 +29,7 @@ pub(crate) mod sse;
 
 pub use execute::execute;
 
-use crate::hart::Hart;
+use crate::hart_state::Hart;
 use env::{RC_MASK, RC_NEAREST, mxcsr, set_mxcsr};
 use flick_riscv::Op;
 use rustc_apfloat::Round;
@@ -142,24 +142,24 @@ fn compute(op: Op, a: u64, b: u64, c: u64) -> u64 {
         Op::FnmsubD => sse::nmsub_d(a, b, c),
         Op::FnmaddS => sse::nmadd_s(a, b, c),
         Op::FnmaddD => sse::nmadd_d(a, b, c),
-        Op::FcvtSD => convert::s_from_d(a),
-        Op::FcvtDS => convert::d_from_s(a),
-        Op::FcvtWS => convert::w_from_s(a),
-        Op::FcvtWuS => convert::wu_from_s(a),
-        Op::FcvtLS => convert::l_from_s(a),
-        Op::FcvtLuS => convert::lu_from_s(a),
-        Op::FcvtWD => convert::w_from_d(a),
-        Op::FcvtWuD => convert::wu_from_d(a),
-        Op::FcvtLD => convert::l_from_d(a),
-        Op::FcvtLuD => convert::lu_from_d(a),
-        Op::FcvtSW => convert::s_from_w(a),
-        Op::FcvtSWu => convert::s_from_wu(a),
-        Op::FcvtSL => convert::s_from_l(a),
-        Op::FcvtSLu => convert::s_from_lu(a),
-        Op::FcvtDW => convert::d_from_w(a),
-        Op::FcvtDWu => convert::d_from_wu(a),
-        Op::FcvtDL => convert::d_from_l(a),
-        Op::FcvtDLu => convert::d_from_lu(a),
+        Op::FcvtSD => conversions::s_from_d(a),
+        Op::FcvtDS => conversions::d_from_s(a),
+        Op::FcvtWS => conversions::w_from_s(a),
+        Op::FcvtWuS => conversions::wu_from_s(a),
+        Op::FcvtLS => conversions::l_from_s(a),
+        Op::FcvtLuS => conversions::lu_from_s(a),
+        Op::FcvtWD => conversions::w_from_d(a),
+        Op::FcvtWuD => conversions::wu_from_d(a),
+        Op::FcvtLD => conversions::l_from_d(a),
+        Op::FcvtLuD => conversions::lu_from_d(a),
+        Op::FcvtSW => conversions::s_from_w(a),
+        Op::FcvtSWu => conversions::s_from_wu(a),
+        Op::FcvtSL => conversions::s_from_l(a),
+        Op::FcvtSLu => conversions::s_from_lu(a),
+        Op::FcvtDW => conversions::d_from_w(a),
+        Op::FcvtDWu => conversions::d_from_wu(a),
+        Op::FcvtDL => conversions::d_from_l(a),
+        Op::FcvtDLu => conversions::d_from_lu(a),
         // The interpreter asks for no other.
         _ => a,
     }

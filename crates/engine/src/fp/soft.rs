@@ -1,5 +1,5 @@
-//! Operations that SSE lacks, by LLVM's APFloat: results in the rounding mode RMM, and conversions to
-//! integers in this mode or to unsigned integers. FTZ and DAZ do not act on these values.
+//! Operations that SSE lacks, by LLVM's APFloat: results in the rounding mode RMM, and conversions
+//! to integers in this mode or to unsigned integers. FTZ and DAZ do not act on these values.
 
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};

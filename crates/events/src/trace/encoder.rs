@@ -69,6 +69,7 @@ impl<'b> Encoder<'b> {
         self.event(Tag::ThreadStart, false, Some(time), |out| out.text(name))
     }
 
+    /// The thread ends; its clock shows `time`.
     pub fn thread_end(&mut self, time: u64) -> bool {
         self.event(Tag::ThreadEnd, false, Some(time), |_| ())
     }

@@ -47,51 +47,80 @@ impl Tag {
 /// Something that happened to a thread, `time` picoseconds after its process began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
+    /// Picoseconds of the thread's clock.
     pub time: u64,
+    /// The event itself.
     pub what: What<'a>,
 }
 
 /// The fields are those of [`super::Encoder`]'s methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What<'a> {
+    /// The thread begins.
     ThreadStart {
         /// Bytes of any kind.
         name: &'a [u8],
     },
+    /// The thread ends.
     ThreadEnd,
+    /// What a number stands for.
     Name {
+        /// The number, from 1.
         id: u32,
+        /// The linker's name of a function, or the name of a part or counter.
         text: &'a [u8],
+        /// The source file; empty if unknown.
         file: &'a [u8],
+        /// The line in `file`; 0 if unknown.
         line: u32,
     },
+    /// The thread leaves for another side, by a call.
     Enter {
+        /// Where it arrives.
         side: Side,
+        /// The number of the function that is called.
         function: u32,
+        /// The number of the call site.
         site: u32,
+        /// The number of crossings that the thread was in before.
         depth: u32,
+        /// The parts of the crossing.
         parts: Parts<'a>,
     },
+    /// The thread goes back, by a return or a jump.
     Leave {
+        /// Whether it is a return.
         how: How,
+        /// The depth at which the crossing that ends began.
         depth: u32,
+        /// The parts of the crossing.
         parts: Parts<'a>,
     },
+    /// The thread has waited for an NxP core.
     Wait {
         /// Picoseconds.
         duration: u64,
+        /// The core's number, from 0.
         core: u32,
     },
+    /// A counter has a new value.
     Counter {
+        /// Whose number it is.
         scope: Scope,
+        /// The number of the counter's name.
         id: u32,
+        /// The value, in the counter's own unit.
         value: u64,
     },
+    /// The functions that the thread is in.
     Sample {
+        /// Where the thread runs.
         side: Side,
         /// Femtoseconds.
         weight: u64,
+        /// Femtoseconds in the world *staying*.
         staying: u64,
+        /// Numbers of functions, innermost first.
         stack: Ids<'a>,
     },
 }

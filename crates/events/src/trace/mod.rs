@@ -22,6 +22,21 @@
 //!
 //! Times are picoseconds of the thread's clock in the migrating world. They never go back within a
 //! thread; the encoder takes an earlier time for the last one.
+//!
+//! ```
+//! use flick_events::trace::{Encoder, How, MIN_BUFFER, Side, Trace, process_block};
+//!
+//! let mut file = process_block(7, b"prog", b"flick-paper");
+//! let mut buffer = vec![0; MIN_BUFFER];
+//! let mut encoder = Encoder::new(&mut buffer, 7, 1);
+//! encoder.thread_start(0, b"main");
+//! encoder.enter(10, Side::Nxp, (1, 2), 0, &[]);
+//! encoder.leave(30, How::Return, 0, &[]);
+//! encoder.flush(|block| file.extend_from_slice(block));
+//! let trace = Trace::read(&file)?;
+//! assert_eq!(trace.processes[0].threads[0].events().count(), 3);
+//! # Ok::<(), flick_events::trace::Error>(())
+//! ```
 mod encoder;
 mod event;
 mod prediction;

@@ -36,21 +36,26 @@ pub(super) enum Kind {
 /// A kind of core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
+    /// The x86-64 cores.
     #[default]
     Host,
+    /// The RV64 cores.
     Nxp,
 }
 
 /// Whose number a counter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
+    /// The number is the thread's.
     Thread,
+    /// The number is the whole process's.
     Process,
 }
 
 /// How a crossing's frame is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
+    /// The function has returned.
     Return,
     /// `longjmp` or an exception went past it.
     Jump,
@@ -59,24 +64,34 @@ pub enum How {
 /// Why bytes are no trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
+    /// No [`MAGIC`] stands where a block should begin.
     #[error("no block of a trace begins here")]
     Magic,
+    /// The block's version is not [`VERSION`].
     #[error("the block has version {0}, this reader knows {VERSION}")]
     Version(u16),
+    /// The file is shorter than the block's header says.
     #[error("the block ends before what it holds (a process was killed or the disk was full)")]
     Truncated,
+    /// A number has more bits than its field.
     #[error("a number is larger than it may be")]
     Number,
+    /// An event has a tag that this version does not know.
     #[error("no event has the tag {0:#x}")]
     Event(u8),
+    /// A block of a prediction is no prediction.
     #[error("no line of a prediction begins here")]
     Prediction,
+    /// An event is earlier than the one before it.
     #[error("time goes back")]
     Backwards,
+    /// Differences of time add up to more than 64 bits.
     #[error("time is larger than 64 bits")]
     Time,
+    /// The block's process has no block of its own before.
     #[error("the block's process has not begun")]
     NoProcess,
+    /// Bytes are left behind the block's contents.
     #[error("the block is longer than what it holds")]
     Surplus,
 }

@@ -13,6 +13,7 @@ use crate::timed::Timed;
 pub struct Error {
     /// From the beginning of the file.
     pub offset: usize,
+    /// What is wrong there.
     pub reason: Reason,
 }
 
@@ -26,8 +27,11 @@ pub struct Trace<'a> {
 /// A process, from its start or an `exec` to its end or an `exec`.
 #[derive(Debug)]
 pub struct Process<'a> {
+    /// The process's number.
     pub pid: u32,
+    /// Path of the program.
     pub program: String,
+    /// Name of the platform.
     pub platform: String,
     /// By number.
     pub threads: Vec<Thread<'a>>,
@@ -50,6 +54,7 @@ pub struct Run {
 /// What a number stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Name {
+    /// The linker's name of a function, or the name of a part or counter.
     pub text: String,
     /// Empty if unknown.
     pub file: String,

@@ -6,8 +6,8 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `malloc.rs`, `signals.rs`, `threads.rs` | the exported functions, by the runtime's macros |
-//! | `next.rs` | the definition of such a function that comes after libflick's |
+//! | `malloc.rs`, `signals.rs`, `pthread.rs` | the exported functions, by the runtime's macros |
+//! | `next_definition.rs` | the definition of such a function that comes after libflick's |
 //! | `objects.rs` | the loader's list of objects, and their tables of symbols |
 //! | `found.rs` | functions of the C library, found in its own table of symbols |
 //!
@@ -18,10 +18,10 @@ use flick_abi::Note;
 
 mod found;
 mod malloc;
-mod next;
+mod next_definition;
 mod objects;
+mod pthread;
 mod signals;
-mod threads;
 
 /// For the driver, which must not link programs with a runtime that is older than they are.
 #[used]

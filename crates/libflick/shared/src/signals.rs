@@ -1,5 +1,5 @@
 //! libc's signal and jump functions, ahead of libc in symbol lookup.
-use crate::next::Next;
+use crate::next_definition::Next;
 
 static SIGACTION: Next = Next::new(c"sigaction");
 static SIGPROCMASK: Next = Next::new(c"sigprocmask");

@@ -1,12 +1,12 @@
 //! `libflick.a`: the runtime (`flick-runtime`) for static programs, and the libc functions that the
 //! linker leads here (`--wrap`).
 //!
-//! **From where.** The driver passes `--wrap` for each function of `flick_abi::names::STATIC_WRAPS`,
-//! so that a program's calls, and libc's own, come here.
+//! **From where.** The driver passes `--wrap` for each function of
+//! `flick_abi::names::STATIC_WRAPS`, so that a program's calls, and libc's own, come here.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `malloc.rs`, `signals.rs`, `threads.rs` | these functions, by the runtime's macros |
+//! | `malloc.rs`, `signals.rs`, `pthread.rs` | these functions, by the runtime's macros |
 //! | `named.rs` | functions of the C library, by the names that the C language keeps for it |
 //!
 //! **Where to.** The runtime decides (`flick_runtime::interpose`, `heap`); everything else goes on
@@ -18,8 +18,8 @@ use std::ffi::{CStr, c_int, c_void};
 mod malloc;
 #[cfg(not(test))]
 mod named;
+mod pthread;
 mod signals;
-mod threads;
 
 #[global_allocator]
 static ALLOCATOR: flick_runtime::memory::own_heaps::Allocator =
@@ -52,7 +52,7 @@ static TELL: extern "C" fn() = tell;
 /// nothing of an archive in. This one does, as soon as the allocator is there.
 #[cfg(not(test))]
 #[used]
-static WITH_ALL: (Sigaction, Join) = (signals::sigaction, threads::pthread_join);
+static WITH_ALL: (Sigaction, Join) = (signals::sigaction, pthread::pthread_join);
 
 #[cfg(not(test))]
 type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;

@@ -25,12 +25,14 @@ use advice::Advice;
 /// The placement file, if none is named.
 pub const PLACEMENT: &str = "flick.place";
 
+/// What `flick advise` was asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The placement file; an earlier one becomes `FILE.old`.
     pub output: PathBuf,
     /// A name or a file; without it `FLICK_PLATFORM` says.
     pub platform: Option<OsString>,
+    /// Whether names of C++ are shown as in the source.
     pub demangle: Demangle,
 }
 

@@ -5,17 +5,22 @@ use crate::platform::{Cache, Core, REGIONS, Region};
 /// An access to data.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
+    /// The memory that the access goes to.
     pub region: Region,
     /// A place from [`super::Pages`], or an offset in its region.
     pub place: u64,
+    /// Bytes of the access.
     pub bytes: u64,
+    /// Whether it is a store.
     pub write: bool,
 }
 
 /// Femtoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
+    /// The caches, and the memory behind them.
     pub memory: u64,
+    /// The TLB miss, if there is one.
     pub tlb: u64,
 }
 
@@ -64,6 +69,7 @@ fn apart(number: u64, region: usize) -> u64 {
 }
 
 impl View {
+    /// Empty caches and an empty TLB.
     pub fn new(core: &Core) -> Self {
         let levels: Box<[Level]> = core.caches.iter().map(Level::new).collect();
         let share = |time: u64| (time as f64 / core.overlap).round() as u64;

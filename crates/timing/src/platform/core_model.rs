@@ -31,7 +31,9 @@ pub const HOST_CLASSES: [&str; flick_abi::timed::HOST_CLASSES] = [
 pub enum NxpClass {
     /// RV64I's computations, `lui`, `auipc`.
     Int = 0,
+    /// Integer multiplication.
     Mul = 1,
+    /// Integer division and remainder.
     Div = 2,
     /// Without the cost of the memory.
     Load = 3,
@@ -43,7 +45,9 @@ pub enum NxpClass {
     Jump = 6,
     /// F and D but for the next two.
     Fp = 7,
+    /// Multiplication, fused with an addition or not.
     FpMul = 8,
+    /// Division and square root.
     FpDiv = 9,
     /// The extension A, without the cost of the memory.
     Atomic = 10,
@@ -55,6 +59,7 @@ pub enum NxpClass {
     System = 13,
 }
 
+/// Names in platform files, by [`NxpClass`].
 pub const NXP_CLASSES: [&str; NXP_TAKEN] = [
     "int", "mul", "div", "load", "store", "branch", "jump", "fp", "fp-mul", "fp-div", "atomic",
     "address", "bit", "system",
@@ -86,7 +91,9 @@ fn host_class_on_nxp(class: usize) -> (NxpClass, u64) {
 pub struct Cache {
     /// Bytes.
     pub size: u64,
+    /// Bytes of a line, a power of two.
     pub line: u64,
+    /// Lines of a set.
     pub ways: usize,
     /// The cost of a hit beyond the instruction's own cycles.
     pub hit: u64,
@@ -94,9 +101,12 @@ pub struct Cache {
     pub holds: [bool; REGIONS.len()],
 }
 
+/// A buffer of translations, for data and for code each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tlb {
+    /// Number of pages that it holds.
     pub entries: usize,
+    /// Entries of a set.
     pub ways: usize,
     /// The cost of a miss, by [`Region`] of the page.
     pub miss: [u64; REGIONS.len()],
@@ -114,6 +124,7 @@ pub struct Memory {
     pub byte: f64,
 }
 
+/// A kind of core, and the memories as it sees them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Core {
     /// Femtoseconds.
@@ -124,7 +135,9 @@ pub struct Core {
     pub taken: u64,
     /// Nearest first.
     pub caches: Vec<Cache>,
+    /// The instruction cache. Without one, fetches are free.
     pub icache: Option<Cache>,
+    /// The TLB. Without one, translation is free.
     pub tlb: Option<Tlb>,
     /// By [`Region`]. The host's own memory is part of `load` and `store` there.
     pub memory: [Memory; REGIONS.len()],

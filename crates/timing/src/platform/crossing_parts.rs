@@ -39,13 +39,16 @@ pub const PARTS: [&str; 8] = [
 /// Femtoseconds by [`Part`].
 pub type Parts = [u64; PARTS.len()];
 
+/// The parts of the four kinds of crossings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
     /// The host calls the NxP.
     pub host_calls_nxp: Parts,
     /// The NxP returns to the host.
     pub nxp_returns: Parts,
+    /// The NxP calls the host.
     pub nxp_calls_host: Parts,
+    /// The host returns to the NxP.
     pub host_returns: Parts,
 }
 

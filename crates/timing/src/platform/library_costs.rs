@@ -10,6 +10,7 @@ use super::toml_reader::{Error, Source, Table};
 /// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rule {
+    /// Cycles of a call, whatever its length.
     pub cycles: f64,
     /// Cycles a unit of length.
     pub each: f64,
@@ -22,6 +23,7 @@ pub struct Rule {
     pub argument: Option<usize>,
 }
 
+/// The rules, by the linker's names of functions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Library {
     rules: BTreeMap<String, Rule>,
@@ -59,6 +61,7 @@ impl Library {
         Ok(())
     }
 
+    /// The rule for the function of this name.
     pub fn rule(&self, name: &str) -> &Rule {
         self.rules.get(name).unwrap_or(&self.other)
     }

@@ -22,15 +22,33 @@ pub use toml_reader::Error;
 use toml_reader::{Source, Table};
 
 /// The hardware for which a timed run is a prediction. Times are femtoseconds.
+///
+/// ```
+/// use flick_timing::Platform;
+/// use flick_timing::model::{Access, View};
+/// use flick_timing::platform::Region;
+///
+/// let platform = Platform::load("near-memory").unwrap();
+/// let mut nxp = View::new(&platform.nxp);
+/// let load = Access { region: Region::Nxp, place: 64, bytes: 8, write: false };
+/// let (first, second) = (nxp.access(load), nxp.access(load));
+/// assert!(first.memory >= second.memory && first.tlb >= second.tlb);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Platform {
+    /// The name that the file gives the platform.
     pub name: String,
+    /// One line for people.
     pub description: String,
+    /// The host's cores.
     pub host: Core,
+    /// The NxP's cores.
     pub nxp: Core,
     /// The number of NxP cores that serve the program's threads.
     pub nxp_cores: usize,
+    /// The costs of crossings.
     pub crossing: Crossing,
+    /// The costs of code that no compiler has instrumented.
     pub library: Library,
 }
 

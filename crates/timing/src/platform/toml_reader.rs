@@ -12,11 +12,13 @@ use super::quantity::Dimension;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what}", self.place())]
 pub struct Error {
+    /// Path of the file, or the name of a shipped platform.
     pub file: String,
     /// From 1; 0: the file as a whole.
     pub line: usize,
     /// Key, reason.
     pub what: String,
+    /// What to do next.
     pub help: String,
 }
 

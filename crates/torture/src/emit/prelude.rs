@@ -12,7 +12,8 @@ typedef long long i64;
 #define MIX(h, v) (((u64)(h) ^ (u64)(v)) * 0x9e3779b97f4a7c15u + 0x7f4a7c15u)
 typedef struct ctx ctx;
 typedef u64 hook(ctx *, u64);
-/* A thread's own: checksum, what limits the calls, what a jump brought, a stored callback, where a jump leads. */
+/* A thread's own: checksum, what limits the calls, what a jump brought, a stored callback, where a
+ * jump leads. */
 struct ctx {
   u64 sum;
   int fuel, depth, slot, code;

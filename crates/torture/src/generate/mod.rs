@@ -11,22 +11,36 @@ use crate::statement::Statement;
 /// What a program may be made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Feature {
+    /// Functions with variable arguments.
     Varargs,
+    /// Structs as arguments and results.
     StructByValue,
+    /// C++ exceptions.
     Throw,
+    /// `setjmp` and `longjmp`.
     Longjmp,
+    /// Threads of the C library.
     Thread,
+    /// Calls through pointers to functions.
     Callback,
+    /// Virtual functions of C++.
     Virtual,
+    /// Thread-local variables.
     ThreadLocal,
+    /// Atomic operations.
     Atomic,
+    /// Signal handlers.
     Signal,
+    /// `fork`.
     Fork,
+    /// Lambda expressions of C++.
     Lambda,
+    /// `goto`, also through tables of labels.
     Goto,
 }
 
 impl Feature {
+    /// All features.
     pub const ALL: [Self; 13] = [
         Self::Varargs,
         Self::StructByValue,
@@ -43,6 +57,7 @@ impl Feature {
         Self::Goto,
     ];
 
+    /// The word that the command line has for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Varargs => "varargs",
@@ -67,10 +82,12 @@ impl Feature {
 pub struct Features(Vec<Feature>);
 
 impl Features {
+    /// Every feature may occur.
     pub fn all() -> Self {
         Self(Feature::ALL.to_vec())
     }
 
+    /// No other features may occur.
     pub fn only(features: &[Feature]) -> Self {
         Self(features.to_vec())
     }

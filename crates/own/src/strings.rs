@@ -3,7 +3,7 @@ use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 use core::ptr;
 
 use crate::calls::system_call;
-use crate::process::environment;
+use crate::process_environment::environment;
 
 unsafe extern "C" {
     pub fn getenv(name: *const c_char) -> *const c_char;

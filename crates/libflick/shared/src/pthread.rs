@@ -2,7 +2,7 @@
 //! come by here, too.
 use std::ffi::c_void;
 
-use crate::next::Next;
+use crate::next_definition::Next;
 
 static PTHREAD_CREATE: Next = Next::new(c"pthread_create");
 static PTHREAD_JOIN: Next = Next::new(c"pthread_join");

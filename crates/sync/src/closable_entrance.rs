@@ -17,6 +17,7 @@ pub struct Entrance<const SHARDS: usize> {
 }
 
 impl<const SHARDS: usize> Entrance<SHARDS> {
+    /// An open entrance with no thread inside.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self {
@@ -25,6 +26,7 @@ impl<const SHARDS: usize> Entrance<SHARDS> {
         }
     }
 
+    /// An open entrance with no thread inside.
     #[cfg(loom)]
     pub fn new() -> Self {
         Self {
@@ -50,6 +52,7 @@ impl<const SHARDS: usize> Entrance<SHARDS> {
         }
     }
 
+    /// Goes outside, after [`Entrance::enter`] by the same thread.
     #[inline]
     pub fn leave(&self, thread: usize) {
         self.shard_of(thread).fetch_sub(1, SeqCst);

@@ -14,12 +14,14 @@ struct Node {
     next: *const Node,
 }
 
+/// A list of half-open ranges of addresses.
 pub struct RangeList {
     head: AtomicPtr<Node>,
 }
 
 impl RangeList {
     constructor! {
+        /// An empty list.
         new() -> Self {
             Self { head: AtomicPtr::new(std::ptr::null_mut()) }
         }

@@ -5,11 +5,11 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use flick_riscv::Insn;
 
+use crate::code_region::CodeRegion;
 use crate::core::{Core, Exception};
 use crate::csr::{self, CsrAccess};
-use crate::hart::{Exit, Hart, Trap};
-use crate::memory::Memory;
-use crate::region::CodeRegion;
+use crate::guest_memory::Memory;
+use crate::hart_state::{Exit, Hart, Trap};
 
 /// Executes the user code of one [`CodeRegion`] in the calling thread.
 ///

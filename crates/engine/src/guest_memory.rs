@@ -3,7 +3,7 @@
 use core::arch::asm;
 use core::convert::Infallible;
 
-use crate::hart::Trap;
+use crate::hart_state::Trap;
 
 /// The operation of an AMO instruction; the signed ones compare at the width of the access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
