@@ -7,7 +7,6 @@ module (crates/abi/src/layout.rs).
 """
 
 import bisect
-import os
 import re
 import struct
 
@@ -55,6 +54,9 @@ class Module:
     """The tables of one module's image."""
 
     LAYOUT = struct.Struct("<8s2I20Q")
+    # The field `translation`, of modules that are so large.
+    TRANSLATION, SIZE_WITH_TRANSLATION = 240, 248
+    TRANSLATION_LAYOUT = struct.Struct("<2I11Q")
 
     def __init__(self, address):
         fields = self.LAYOUT.unpack(read(address, self.LAYOUT.size))
@@ -72,6 +74,35 @@ class Module:
             id(table): [row[0] for row in table]
             for table in (self.functions, self.lines, self.unwind)
         }
+        self.code, self.pieces, self.states = (0, 0), [], (0, 0)
+        if fields[2] >= self.SIZE_WITH_TRANSLATION:
+            self.read_translation(word(address + self.TRANSLATION))
+
+    def read_translation(self, address):
+        """The code that the link has made of the image."""
+        data = read(address, self.TRANSLATION_LAYOUT.size) if address else None
+        if data is None:
+            return
+        (code, code_size, pieces, count, *self.states) = self.TRANSLATION_LAYOUT.unpack(data)[3:9]
+        self.code = (code, code + code_size)
+        self.pieces = self.table(pieces, count, "<5I")
+        self.starts[id(self.pieces)] = [piece[1] for piece in self.pieces]
+
+    def translation_at(self, pc):
+        """The piece of translated code at `pc`: (start, end, guest, table's bytes)."""
+        if not self.code[0] <= pc < self.code[1]:
+            return None
+        offset = pc - self.code[0]
+        at = bisect.bisect_right(self.starts[id(self.pieces)], offset)
+        if not at:
+            return None
+        guest, code, size, states, _ = self.pieces[at - 1]
+        end = self.pieces[at][3] if at < len(self.pieces) else self.states[1]
+        start = self.code[0] + code
+        if pc >= start + size:
+            return None
+        table = read(self.states[0] + states, end - states) or b""
+        return (start, start + size, self.image + guest, table)
 
     @staticmethod
     def table(address, count, layout):
@@ -172,7 +203,8 @@ class Runtime:
         return self.crossing_at(pc) is not None
 
     def is_translated(self, pc):
-        return self.code[0] <= pc < self.code[1]
+        ranges = [self.code] + [module.code for module in self.modules]
+        return any(start <= pc < end for start, end in ranges)
 
     def activation(self, frame, translated=None):
         """The activation of a crossing's frame. `translated` is the frame of translated code that
@@ -183,7 +215,12 @@ class Runtime:
         return activation
 
     def translation_at(self, pc):
-        """The last translation that starts at or below `pc`: (start, end, guest, table's bytes)."""
+        """The translation with code at `pc`: (start, end, guest, table's bytes, first byte of the
+        image from which the table's guest addresses count)."""
+        for module in self.modules:
+            found = module.translation_at(pc)
+            if found:
+                return (*found, module.image)
         low, high = 0, min(word(self.states) or 0, 1 << 16)
         entry = struct.Struct("<5Q")
         first = self.states + 8
@@ -197,14 +234,15 @@ class Runtime:
         if data is None:
             return None
         start, end, guest, table, size = entry.unpack(data)
-        return (start, end, guest, read(table, size) or b"") if start <= pc < end else None
+        return (start, end, guest, read(table, size) or b"", 0) if start <= pc < end else None
 
 
 class States:
     """Where a translation has the NxP's registers (crates/translator/src/state.rs)."""
 
-    def __init__(self, table):
+    def __init__(self, table, base):
         self.table = table
+        self.base = base
         self.at = 0
 
     def number(self):
@@ -226,7 +264,7 @@ class States:
         """The records at or before `offset` of the code, and after it, as (offset, pc, places).
         Either may be None."""
         before = None
-        code, pc = 0, 0
+        code, pc = 0, self.base
         while self.at < len(self.table):
             code += self.number()
             pc = (pc + self.signed()) % 2**64
@@ -243,9 +281,11 @@ class States:
         constant = scale = 0
         if kind == 3:
             scale = self.number()
-        if kind:
+        if kind == 4:
+            constant = self.base + self.number()
+        elif kind:
             constant = self.signed()
-        count = (1, 0, 1, 2)[kind & 3]
+        count = (1, 0, 1, 2, 0)[min(kind, 4)]
         operands = [self.number() for _ in range(count)]
         return head & 63, head & 64 != 0, constant, scale, operands
 
@@ -297,9 +337,9 @@ class Activation:
         found = self.runtime.translation_at(pc)
         if found is None:
             return
-        start, _, guest, table = found
+        start, _, guest, table, base = found
         host = {name: register(frame, name) for name in HOST_REGISTERS}
-        before, after = States(table).around(pc - start)
+        before, after = States(table, base).around(pc - start)
         self.exact = before is not None and before[0] == pc - start
         if self.exact:
             # Dead registers are in no record. While they are saved on the stack, the unwind
@@ -499,6 +539,8 @@ class TranslatedUnwinder(RuntimeUnwinder):
         # By process: to look for the runtime at each frame would take long.
         self.runtimes = {}
         gdb.events.clear_objfiles.connect(lambda _event: self.runtimes.clear())
+        # Its list of modules grows.
+        gdb.events.new_objfile.connect(lambda _event: self.runtimes.clear())
 
     def runtime(self, pc):
         inferior = gdb.selected_inferior()
@@ -506,10 +548,6 @@ class TranslatedUnwinder(RuntimeUnwinder):
         if key in self.runtimes:
             return self.runtimes[key]
         space = gdb.current_progspace()
-        library = space.solib_name(pc)
-        # Translated code is in libflick's own pages.
-        if library and not os.path.basename(library).startswith("libflick.so"):
-            return None
         if space.find_pc_line(pc).symtab:
             return None
         runtime = self.find_runtime()

@@ -138,10 +138,17 @@ private:
                     "\t.quad\t{4}\n"
                     "\t.quad\t{5}\n"
                     "\t.quad\t{6}\n"
-                    "\t.long\t{7}\n\t.long\t0\n\t.quad\t0\n",
+                    "\t.long\t{7}\n\t.long\t0\n"
+                    "\t.quad\t{8}\n\t.weak\t{8}\n\t.hidden\t{8}\n",
                     Index, FLICK_RT_LAZY, asmSymbol(Nxp), asmSymbol(Entry), asmSymbol(HostClone),
-                    stringLabel(Name), stringLabel(Sig.Text), Flags)
+                    stringLabel(Name), stringLabel(Sig.Text), Flags, asmSymbol(codeSymbol(Nxp)))
                 .str();
+  }
+
+  /// The translation of NxP code, which the link makes unless it is told not to.
+  static std::string codeSymbol(StringRef Nxp) {
+    Nxp.consume_front(FLICK_NXP_PREFIX);
+    return (FLICK_CODE_PREFIX + Nxp).str();
   }
 
   /// For a symbol that assembly defines. LLVM takes two strong declarations for two functions.

@@ -4,7 +4,7 @@
 // ONLY: flick
 // ENV: FLICK_PERF=jitdump
 // CFLAGS: -g
-// SKIP-MODE: interp nothing is translated
+// SKIP-MODE: ahead,interp nothing is translated at run time
 // OUT: parent: first [NxP] 1, called [NxP] 1, second [NxP] 0; lines 1; mapped; nothing wrong
 // OUT: child: first [NxP] 0, called [NxP] 0, second [NxP] 1; lines 1; mapped; nothing wrong
 // OUT: parent: first [NxP] 1, called [NxP] 1, second [NxP] 0; lines 1; mapped; nothing wrong

@@ -2,7 +2,7 @@
 // of fork has a file of its own for what it translates.
 // ONLY: flick
 // ENV: FLICK_PERF=map
-// SKIP-MODE: interp nothing is translated
+// SKIP-MODE: ahead,interp nothing is translated at run time
 // SKIP-VALGRIND: the translations are in memory of another name
 // OUT: parent: first [NxP] 1, called [NxP] 1, second [NxP] 0; 0 bad lines
 // OUT: child: first [NxP] 0, called [NxP] 0, second [NxP] 1; 0 bad lines

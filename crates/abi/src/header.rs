@@ -58,6 +58,7 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("SEC_NOTE", names::SEC_NOTE),
         ("LINK_GUARD", names::LINK_GUARD),
         ("NXP_PREFIX", names::NXP_PREFIX),
+        ("CODE_PREFIX", names::CODE_PREFIX),
         ("CALL_PREFIX", names::CALL_PREFIX),
         ("HOST_CLONE_PREFIX", names::HOST_CLONE_PREFIX),
         ("TLS_PREFIX", names::TLS_PREFIX),

@@ -59,10 +59,9 @@ pub struct Gate {
     pub flags: u32,
     /// Calls that ran the host clone because the module was not registered yet.
     pub early_calls: AtomicU32,
-    /// With `FLICK_STATS`: calls from the host that crossed here, or ran the host clone where
-    /// offload is off. Otherwise, where NxP code is translated: the address of this function's
-    /// translation, or 0 as long as there is no translation.
-    pub calls: AtomicU64,
+    /// The address of the function's translation, or 0 as long as there is none. The link sets it if
+    /// it has translated the image ([`crate::names::CODE_PREFIX`]).
+    pub code: AtomicU64,
 }
 const _: () = assert!(size_of::<Gate>() == 64);
 
@@ -241,20 +240,26 @@ pub struct Translation {
     pub size: u32,
     /// [`Module::image_id`] of the image that was translated.
     pub image_id: u64,
+    /// Position-independent code of the host.
     pub code: *const u8,
+    /// Bytes.
     pub code_size: u64,
     /// Sorted by `guest` and by `code`.
     pub pieces: *const TranslatedPiece,
+    /// Records in `pieces`.
     pub piece_count: u64,
     /// Where the guest's registers are at each instruction that may fault (`docs/records.md`).
     pub states: *const u8,
+    /// Bytes.
     pub states_size: u64,
     /// A cell has the host address of what to call for a word of the image that names a function
     /// outside of it, or 0 as long as that is not known.
     pub cells: *const AtomicU64,
+    /// Words in `cells`.
     pub cell_count: u64,
     /// Sorted by `guest`: where NxP code goes on within a piece.
     pub entries: *const TranslatedEntry,
+    /// Records in `entries`.
     pub entry_count: u64,
 }
 const _: () = assert!(size_of::<Translation>() == 96);
@@ -270,6 +275,7 @@ pub const TRANSLATION_ABI: u32 = 1;
 pub struct TranslatedPiece {
     /// Offset in the image of the instruction where it is entered.
     pub guest: u32,
+    /// Its first instruction.
     pub code: u32,
     /// Bytes of instructions.
     pub size: u32,

@@ -30,6 +30,9 @@ pub const SEC_IMAGE: &str = ".data.rel.ro.flick_image";
 pub const LINK_GUARD: &str = "flick_object__link_it_with_flick_cc__see_flick_explain_FLK0301";
 /// NxP code of function `f` is `__flick_nxp_f` (hidden, in the image only).
 pub const NXP_PREFIX: &str = "__flick_nxp_";
+/// The translation of `f` is `__flick_code_f` (hidden, in the image only; weak where gates refer to
+/// it); since version 1.6.
+pub const CODE_PREFIX: &str = "__flick_code_";
 /// A direct call from NxP code to a function `g` without NxP code in its unit calls
 /// `__flick_call_g`. The image link binds it to NxP code or lets it stand for host symbol `g`.
 pub const CALL_PREFIX: &str = "__flick_call_";

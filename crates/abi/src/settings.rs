@@ -35,7 +35,7 @@ pub const TRIGGER: Choice = Choice {
 /// `docs/engine.md` compares the values.
 pub const ENGINE: Choice = Choice {
     variable: c"FLICK_ENGINE",
-    values: &["auto", "translate", "interp"],
+    values: &["auto", "ahead", "translate", "interp"],
     meaning: "what executes NxP code",
 };
 /// With `device`, the runtime reports accesses that rely on what no device gives (FLK0508).

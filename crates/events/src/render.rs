@@ -93,7 +93,14 @@ impl Display for Text<'_> {
                 Some(n) => format!("{} per call", grouped(n)),
                 None => String::new(),
             };
-            table.row(grouped(s.instructions), "NxP instructions", &per_call);
+            match s.engine.as_str() {
+                "ahead" => {
+                    let remark = "code that the link has translated does not count";
+                    let what = "interpreted NxP instructions";
+                    table.row(grouped(s.instructions), what, remark);
+                }
+                _ => table.row(grouped(s.instructions), "NxP instructions", &per_call),
+            }
         }
         match self.view.host_instructions {
             None => {}

@@ -281,6 +281,14 @@ impl Writer {
         for piece in &translated.pieces {
             self.code_symbol(linked, piece, text)?;
         }
+        for (name, &offset) in &linked.entries {
+            let pieces = &translated.pieces;
+            let at = pieces.binary_search_by_key(&offset, |piece| piece.guest.into());
+            if let (Some(name), Ok(at)) = (name.strip_prefix(names::NXP_PREFIX), at) {
+                let name = format!("{}{name}", names::CODE_PREFIX);
+                self.define(&name, text, pieces[at].code.into(), SymbolKind::Unknown);
+            }
+        }
         let count = names::TRANSLATION_WORDS.len();
         let words = self.section(".data.rel.ro.flick_words", WRITABLE, 8, vec![0; 8 * count]);
         for (n, name) in names::TRANSLATION_WORDS.iter().enumerate() {

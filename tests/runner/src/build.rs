@@ -62,6 +62,8 @@ pub struct Shape {
     /// `None`: the compiler's own default.
     pub linker: Option<Linker>,
     pub opt: Opt,
+    /// The value of `--flick-translate`.
+    pub translate: &'static str,
 }
 
 impl From<Mode> for Shape {
@@ -70,6 +72,7 @@ impl From<Mode> for Shape {
             link: mode.link,
             linker: Some(mode.linker),
             opt: mode.opt,
+            translate: mode.engine.translate(),
         }
     }
 }

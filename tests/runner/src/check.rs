@@ -94,11 +94,11 @@ fn flick_once(
     let mut run = invocation(program, built);
     let stats = run.cwd.join(STATS_FILE);
     let _ = fs::remove_file(&stats);
-    // Random placement has the runs in which only hot code is translated.
-    let engine = if counted || how.marked {
-        how.engine.word().to_owned()
-    } else {
-        String::new()
+    // Without a record it is the default, under which code that the link has not translated is
+    // interpreted until it is hot.
+    let engine = match how.engine {
+        Engine::Ahead if !counted => String::new(),
+        engine => engine.word().to_owned(),
     };
     let record = if counted {
         stats.display().to_string()

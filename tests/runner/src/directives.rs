@@ -334,8 +334,8 @@ mod tests {
             .into_iter()
             .filter(|&m| d.skips(m).is_some())
             .count();
-        // With either engine.
-        assert_eq!(skipped, 2 * (8 + 8));
+        // With each engine.
+        assert_eq!(skipped, 3 * (8 + 8));
     }
 
     #[test]

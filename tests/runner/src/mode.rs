@@ -10,6 +10,9 @@ pub enum Trigger {
 /// The engine that executes NxP code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
+    /// Code that the link has translated.
+    Ahead,
+    /// Code that is translated at run time.
     Translate,
     Interp,
 }
@@ -42,9 +45,10 @@ pub struct Mode {
     pub opt: Opt,
 }
 
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 12] = [
     "gate",
     "fault",
+    "ahead",
     "translate",
     "interp",
     "pie",
@@ -68,8 +72,17 @@ impl Trigger {
 impl Engine {
     pub fn word(self) -> &'static str {
         match self {
+            Engine::Ahead => "ahead",
             Engine::Translate => "translate",
             Engine::Interp => "interp",
+        }
+    }
+
+    /// The value of `--flick-translate`.
+    pub fn translate(self) -> &'static str {
+        match self {
+            Engine::Translate => "run",
+            Engine::Ahead | Engine::Interp => "link",
         }
     }
 }
@@ -108,7 +121,7 @@ impl Mode {
     /// The mode of `--quick`.
     pub const QUICK: Mode = Mode {
         trigger: Trigger::Gate,
-        engine: Engine::Translate,
+        engine: Engine::Ahead,
         link: Link::Pie,
         linker: Linker::Lld,
         opt: Opt::O2,
@@ -145,7 +158,8 @@ impl Mode {
             for linker in [Linker::Bfd, Linker::Lld] {
                 for opt in Opt::ALL {
                     for trigger in [Trigger::Gate, Trigger::Fault] {
-                        modes.extend([Engine::Translate, Engine::Interp].map(|engine| Mode {
+                        let engines = [Engine::Ahead, Engine::Translate, Engine::Interp];
+                        modes.extend(engines.map(|engine| Mode {
                             trigger,
                             engine,
                             link,
@@ -209,8 +223,8 @@ mod tests {
     }
 
     #[test]
-    fn product_has_48_modes() {
-        assert_eq!(Mode::all().len(), 48);
+    fn product_has_72_modes() {
+        assert_eq!(Mode::all().len(), 72);
     }
 
     #[test]
@@ -218,7 +232,7 @@ mod tests {
         let all = Mode::all();
         let chosen = Mode::pairwise(&all);
         assert_eq!(pairs_of(&chosen), pairs_of(&all));
-        assert!(chosen.len() <= 7, "{} modes", chosen.len());
+        assert!(chosen.len() <= 9, "{} modes", chosen.len());
     }
 
     #[test]
@@ -229,6 +243,6 @@ mod tests {
             .collect();
         let chosen = Mode::pairwise(&allowed);
         assert_eq!(pairs_of(&chosen), pairs_of(&allowed));
-        assert!(chosen.len() <= 6, "{} modes", chosen.len());
+        assert!(chosen.len() <= 8, "{} modes", chosen.len());
     }
 }

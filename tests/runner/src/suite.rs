@@ -88,6 +88,7 @@ fn plain_run(
         link: Link::Pie,
         linker: None,
         opt,
+        translate: "link",
     };
     let built = build::build(program, compiler, shape, setup, &dir)?;
     let done = check::plain(program, &built)?;
@@ -178,9 +179,11 @@ fn one_shape(
     let program = &oracles.programs[index];
     let linker = shape.linker.map_or("default", Linker::word);
     let suffix = format!("{}-{linker}-{}", shape.link.word(), shape.opt.word());
-    let dir = setup.work.join(format!("{}-{suffix}", program.name));
-    let timed = setup.timed.then(|| "--flick-timed".to_owned());
-    let compiler = Compiler::flick(&setup.flick_cc, timed.into_iter().collect());
+    let folder = format!("{}-{}-{suffix}", program.name, shape.translate);
+    let dir = setup.work.join(folder);
+    let mut extra = vec![format!("--flick-translate={}", shape.translate)];
+    extra.extend(setup.timed.then(|| "--flick-timed".to_owned()));
+    let compiler = Compiler::flick(&setup.flick_cc, extra);
     let built = build::build(program, &compiler, shape, setup, &dir)
         .and_then(|built| Ok((built, oracles.get(index, shape.opt)?)));
     let mut verdicts = Vec::new();
@@ -386,10 +389,11 @@ fn one_throw(
         link: Link::Pie,
         linker: Some(Linker::Lld),
         opt: Opt::O2,
+        translate: "link",
     };
     let how = RunAs {
         trigger: Trigger::Gate,
-        engine: Engine::Translate,
+        engine: Engine::Ahead,
         watch: &Watch::Nothing,
         marked: false,
     };

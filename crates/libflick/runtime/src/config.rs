@@ -27,9 +27,11 @@ pub enum Trigger {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// The translator for what runs often, the interpreter for the rest, and for all where nothing
-    /// can be translated.
+    /// What the link has translated; the translator for what else runs often, the interpreter for
+    /// the rest, and for all of it where nothing can be translated.
     Auto,
+    /// What the link has translated, and the interpreter for the rest.
+    Ahead,
     /// The translator from the first call on, or the program does not start.
     Translate,
     Interpret,
@@ -114,7 +116,13 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     };
     let offload = [Offload::Auto, Offload::Require, Offload::Off][choose(settings::OFFLOAD)];
     let trigger = [Trigger::Gate, Trigger::Fault][choose(settings::TRIGGER)];
-    let engine = [Engine::Auto, Engine::Translate, Engine::Interpret][choose(settings::ENGINE)];
+    let engines = [
+        Engine::Auto,
+        Engine::Ahead,
+        Engine::Translate,
+        Engine::Interpret,
+    ];
+    let engine = engines[choose(settings::ENGINE)];
     let check_device = choose(settings::CHECK) == 1;
     let perf = [Perf::Off, Perf::Map, Perf::Jitdump][choose(settings::PERF)];
     let profile = choose(settings::PROFILE) == 1;

@@ -9,8 +9,8 @@ use flick_abi::layout::{GATE_NXP, Gate, MODULE_MAGIC, MODULE_SIZE_AT_LEAST, Modu
 use flick_abi::timed::TimedUnit;
 use flick_abi::{ABI_VERSION, march};
 
-use crate::accounts::stats;
 use crate::accounts::timed::{host_code, nxp_map};
+use crate::accounts::{gate_counts, stats};
 use crate::config::{self, Trigger};
 use crate::crossing::{entrance, slow_path};
 use crate::modules::{self, Registered, signatures};
@@ -38,6 +38,9 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         Place::Nxp if config::get().trigger == Trigger::Fault => gate.image,
         Place::Nxp => entrance::of(gate) as *const _,
     };
+    if stats::enabled() {
+        gate_counts::add(module.gates, module.gates_end);
+    }
     if place == Place::Nxp {
         memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
         nxp_map::add_data(module.nxp_data as usize, module.nxp_data_end as usize);
@@ -45,6 +48,12 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         translation::invalidate(&modules::code_of(module, &gates));
         // SAFETY: the module is mapped until `__flick_unregister`.
         let new = unsafe { Registered::new(module, &gates) };
+        if new.refuses_translation(module) {
+            // What the link has made is for another runtime or processor.
+            gates
+                .iter()
+                .for_each(|gate| gate.code.store(0, Ordering::Release));
+        }
         signatures::learn(&gates);
         modules::add(new, || debugger::add(module));
     }
@@ -76,6 +85,7 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
         gate.target.store(gate.twin.cast_mut(), Ordering::Release);
     }
     stats::absorb(&gates);
+    gate_counts::remove(module.gates);
     if start::place() != Place::Nxp {
         return;
     }

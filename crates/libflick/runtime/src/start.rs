@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::accounts::{device_check, stats, timed};
-use crate::config::{self, Config, Offload, Statistics};
+use crate::config::{self, Config, Engine, Offload, Statistics};
 use crate::crossing::signal_handler;
 use crate::os::{fatal, one_runtime};
 use crate::reports::debugger;
@@ -105,10 +105,10 @@ fn make_translator(config: &Config, place: Place) {
         translation::init();
     }
     if config.statistics != Statistics::Off {
-        let engine = if translation::enabled() {
-            "translate"
-        } else {
-            "interp"
+        let engine = match config.engine {
+            _ if !translation::enabled() => "interp",
+            Engine::Ahead => "ahead",
+            _ => "translate",
         };
         stats::set_engine(engine, "inline");
     }

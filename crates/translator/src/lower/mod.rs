@@ -219,10 +219,16 @@ impl<'a> Lower<'a> {
 
     /// An address of the guest's code or constants.
     fn guest_address(&mut self, at: u64, pc: u64) -> VReg {
+        // In reach of a displacement, wherever the module's parts are placed.
+        const NEAR: i64 = 1 << 30;
         if self.program.is_placed() {
             self.constant(at as i64, pc)
-        } else {
+        } else if (-NEAR..NEAR).contains(&(at as i64)) {
             self.int(Op::Address(at), pc, &[])
+        } else {
+            let start = self.int(Op::Address(0), pc, &[]);
+            let distance = self.constant(at as i64, pc);
+            self.int(Op::Alu(Alu::Add, false), pc, &[start, distance])
         }
     }
 

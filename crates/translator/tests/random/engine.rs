@@ -1,5 +1,6 @@
 //! What runs programs in this process.
 
+use crate::ahead::AheadOfTime;
 use crate::program::Program;
 use crate::translated::Translated;
 use flick_engine::{
@@ -35,7 +36,12 @@ pub type Make = fn(&CodeRegion, &Program) -> Box<dyn Engine>;
 
 /// All engines, in the order in which they are compared: each with the one before, the first with
 /// qemu.
-pub const ENGINES: &[Make] = &[Interpreter::plain, Interpreter::forgetful, Translated::make];
+pub const ENGINES: &[Make] = &[
+    Interpreter::plain,
+    Interpreter::forgetful,
+    Translated::make,
+    AheadOfTime::make,
+];
 
 /// Counts by operation.
 struct Census([u64; Op::COUNT]);

@@ -6,6 +6,7 @@
 //! a program is repeated with its seed and `FLICK_PROGRAMS=1`. `FLICK_PROGRAMS=3000` is the long
 //! run.
 
+mod ahead;
 mod body;
 mod calls;
 mod code;

@@ -18,13 +18,26 @@ struct Current {
 }
 
 /// What the generator knows of its program.
-struct Guest {
-    code: CodeRegion,
-    functions: Vec<Range<u64>>,
+pub struct Guest {
+    pub code: CodeRegion,
+    pub functions: Vec<Range<u64>>,
     /// What their makers know of them: see [`crate::program::Program`].
     constants: Vec<Range<u64>>,
     jumps: HashMap<u64, Vec<u64>>,
     summaries: HashMap<u64, Summary>,
+}
+
+impl Guest {
+    pub fn of(code: &CodeRegion, program: &crate::program::Program) -> Self {
+        Self {
+            // SAFETY: the same code, which outlives the engine.
+            code: unsafe { CodeRegion::new(code.base(), code.len()) },
+            functions: program.functions.clone(),
+            constants: program.constants.clone(),
+            jumps: program.jumps.clone(),
+            summaries: program.summaries.clone(),
+        }
+    }
 }
 
 impl Program for Guest {
@@ -91,18 +104,10 @@ pub struct Translated;
 
 impl Translated {
     pub fn make(code: &CodeRegion, program: &crate::program::Program) -> Box<dyn Engine> {
-        // SAFETY: the same code, which outlives the engine.
-        let code = unsafe { CodeRegion::new(code.base(), code.len()) };
         *TRANSLATOR.lock().unwrap() = Some(Current {
             translator: Translator::new(16 << 20, false, lookup)
                 .expect("memory for translated code"),
-            guest: Guest {
-                code,
-                functions: program.functions.clone(),
-                constants: program.constants.clone(),
-                jumps: program.jumps.clone(),
-                summaries: program.summaries.clone(),
-            },
+            guest: Guest::of(code, program),
         });
         Box::new(Self)
     }

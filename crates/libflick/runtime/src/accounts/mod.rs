@@ -1,5 +1,6 @@
 //! The accounts of a run: statistics, virtual time, profile and the device check.
 pub mod device_check;
+pub(crate) mod gate_counts;
 pub(crate) mod hook;
 pub mod stats;
 pub(crate) mod symbols;

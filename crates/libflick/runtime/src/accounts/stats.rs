@@ -16,7 +16,7 @@ use flick_abi::layout::{GATE_NXP, Gate};
 use flick_events::{Calls, Cause, Heap, Offload, Summary, Trigger, View};
 use flick_sync::Tally;
 
-use crate::accounts::{symbols, timed};
+use crate::accounts::{gate_counts, symbols, timed};
 use crate::config::{self, Statistics};
 use crate::heap::{policy, usage};
 use crate::locks::order::STATISTICS;
@@ -138,10 +138,8 @@ extern "C" fn forked() {
     }
     HOST_CALLS.reset();
     usage::forked();
-    let reset = |gate: &Gate| {
-        gate.calls.store(0, Relaxed);
-        gate.early_calls.store(0, Relaxed);
-    };
+    gate_counts::reset();
+    let reset = |gate: &Gate| gate.early_calls.store(0, Relaxed);
     modules::for_each_gate(reset);
     with_run(|run| {
         run.start = Instant::now();
@@ -176,7 +174,7 @@ pub fn absorb(gates: &[&Gate]) {
     };
     let gone: Vec<Calls> = gates
         .iter()
-        .filter_map(|gate| of_gate(gate, gate.calls.swap(0, Relaxed)))
+        .filter_map(|gate| of_gate(gate, gate_counts::take(*gate)))
         .collect();
     let early: Vec<(Cause, Calls)> = gates.iter().filter_map(|gate| early(gate)).collect();
     with_run(|run| {
@@ -220,7 +218,7 @@ pub fn summary() -> Summary {
     let mut host_to_nxp = Vec::new();
     let mut on_host = Vec::new();
     modules::for_each_gate(|gate| {
-        host_to_nxp.extend(of_gate(gate, gate.calls.load(Relaxed)));
+        host_to_nxp.extend(of_gate(gate, gate_counts::of(gate)));
         on_host.extend(early(gate));
     });
     let mut files: Vec<String> = symbols::paths();
@@ -243,7 +241,7 @@ pub fn summary() -> Summary {
         for gate in &run.host_gates {
             // SAFETY: a gate of a registered module.
             let gate = unsafe { &*gate.0 };
-            let calls = of_gate(gate, gate.calls.load(Relaxed));
+            let calls = of_gate(gate, gate_counts::of(gate));
             on_host.extend(calls.map(|calls| (Cause::Off, calls)));
             on_host.extend(early(gate));
         }

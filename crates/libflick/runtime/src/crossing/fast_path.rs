@@ -328,7 +328,7 @@ unsafe extern "C" fn fast_path() {
         ".hidden __flick_fast_end",
         "__flick_fast_end:",
         head = const activation::FRAME_HEAD,
-        code = const offset_of!(Gate, calls),
+        code = const offset_of!(Gate, code),
         image = const offset_of!(Gate, image),
         targets = sym translation::words::__flick_1_targets,
         mask = const flick_translator::TARGETS_MASK,

@@ -2,7 +2,6 @@
 //! calls the host by the fast path.
 use std::ffi::c_int;
 use std::marker::PhantomData;
-use std::sync::atomic::Ordering;
 
 use flick_abi::layout::JumpTarget;
 use flick_engine::{CodeRegion, Exit, Identity, NoObserver, ProcessCore, Unlimited};
@@ -11,6 +10,7 @@ use flick_translator::{Context, Reason};
 use super::backend::{Backend, Event};
 use super::next::Next;
 use super::{leaving, returns_twice, step, unwinding};
+use crate::accounts::gate_counts;
 use crate::accounts::hook::{Accounts, Closed, Open};
 use crate::modules::targets::Target;
 use crate::thread::activation::Activation;
@@ -149,7 +149,7 @@ pub(crate) unsafe extern "C" fn enter(act: *mut Activation) -> Next {
 pub(crate) unsafe extern "C" fn enter_counted(act: *mut Activation) -> Next {
     // SAFETY: the crossing passes its own frame, its gate is alive.
     unsafe {
-        (*(*act).gate).calls.fetch_add(1, Ordering::Relaxed);
+        gate_counts::count((*act).gate);
         step::start::<Inline<Open>>(act)
     }
 }

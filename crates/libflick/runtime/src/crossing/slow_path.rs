@@ -20,6 +20,7 @@ use super::frame::{
 };
 use super::next::Next;
 use super::{inline, marshal, unwinding};
+use crate::accounts::gate_counts;
 use crate::thread::activation;
 
 /// One body, two entries: counting is chosen when a module is registered, so that calls that are
@@ -326,9 +327,51 @@ pub fn twin_counted_address() -> usize {
 #[unsafe(naked)]
 unsafe extern "C" fn twin_counted() {
     naked_asm!(
-        ".cfi_startproc", "endbr64", "lock inc qword ptr [r11 + {calls}]", "jmp [r11 + {twin}]",
+        ".cfi_startproc",
+        "endbr64",
+        "push rax",
+        "push r10",
+        "push r11",
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        "sub rsp, 128",
+        ".cfi_def_cfa_offset 208",
+        "movups [rsp], xmm0",
+        "movups [rsp + 16], xmm1",
+        "movups [rsp + 32], xmm2",
+        "movups [rsp + 48], xmm3",
+        "movups [rsp + 64], xmm4",
+        "movups [rsp + 80], xmm5",
+        "movups [rsp + 96], xmm6",
+        "movups [rsp + 112], xmm7",
+        "mov rdi, r11",
+        "call {count}",
+        "movups xmm0, [rsp]",
+        "movups xmm1, [rsp + 16]",
+        "movups xmm2, [rsp + 32]",
+        "movups xmm3, [rsp + 48]",
+        "movups xmm4, [rsp + 64]",
+        "movups xmm5, [rsp + 80]",
+        "movups xmm6, [rsp + 96]",
+        "movups xmm7, [rsp + 112]",
+        "add rsp, 128",
+        "pop r9",
+        "pop r8",
+        "pop rcx",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "pop r11",
+        "pop r10",
+        "pop rax",
+        ".cfi_def_cfa_offset 8",
+        "jmp [r11 + {twin}]",
         ".cfi_endproc",
-        calls = const core::mem::offset_of!(Gate, calls),
+        count = sym gate_counts::count,
         twin = const core::mem::offset_of!(Gate, twin),
     )
 }

@@ -82,6 +82,15 @@ impl Registered {
     }
 }
 
+impl Registered {
+    /// Whether the module has a translation that this process must not run.
+    pub(crate) fn refuses_translation(&self, module: &Module) -> bool {
+        // SAFETY: the module's record is as its size says.
+        let is_there = unsafe { !translated::code_range(module).is_empty() };
+        is_there && self.translation.is_none()
+    }
+}
+
 /// Adds a module. `beside` runs with the table locked.
 pub(crate) fn add(new: Registered, beside: impl FnOnce()) {
     MODULES.write(|modules| {

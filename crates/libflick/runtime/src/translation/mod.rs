@@ -47,6 +47,10 @@ pub fn init() {
     }
     words::__flick_1_targets.init();
     ENABLED.store(true, Ordering::Relaxed);
+    if engine == Engine::Ahead {
+        place::give_back();
+        return;
+    }
     if let Err(why) = make()
         && engine == Engine::Translate
     {
@@ -198,9 +202,10 @@ pub(crate) unsafe extern "C" fn entry_for_module(
 }
 
 /// The translation of the code at `address` in its module: what [`flick_translator::go_in`] enters.
-/// Where instructions are counted, that is none: it does not count.
+/// Where instructions are counted, that is none, because it does not count; unless no other
+/// translation is wanted.
 fn in_module(address: u64) -> Option<u64> {
-    if crossing_code::counted() {
+    if crossing_code::counted() && config::get().engine != Engine::Ahead {
         return None;
     }
     Some(match modules::translated_entry(address)? {
@@ -309,7 +314,7 @@ fn record_in_gate(address: u64, entry: u64) {
     let gate = modules::gate_of_image(address).filter(|_| !crossing_code::counted());
     if let Some(gate) = gate {
         // SAFETY: a gate of a registered module, whose code is about to run.
-        unsafe { (*gate).calls.store(entry, Ordering::Release) };
+        unsafe { (*gate).code.store(entry, Ordering::Release) };
     }
 }
 
