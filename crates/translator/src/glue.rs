@@ -354,6 +354,9 @@ glue!(
 
 /// A floating-point instruction by its word, with the contents of its registers. In the engine's
 /// section, since an unmasked exception traps in here.
+///
+/// # Safety
+/// `word` is that of an instruction that the decoder has made.
 #[unsafe(link_section = "flick_engine")]
 #[inline(never)]
 pub unsafe extern "C" fn helper(a: u64, b: u64, c: u64, word: u64) -> u64 {

@@ -33,14 +33,16 @@ fn places(target: u64) -> impl Iterator<Item = usize> {
 
 impl Targets {
     /// All zero: call [`Targets::init`] before it is used.
-    pub const ZERO: Self = Self {
-        slots: [const {
-            Slot {
-                target: AtomicU64::new(0),
-                entry: AtomicU64::new(0),
-            }
-        }; COUNT],
-    };
+    pub const fn zero() -> Self {
+        Self {
+            slots: [const {
+                Slot {
+                    target: AtomicU64::new(0),
+                    entry: AtomicU64::new(0),
+                }
+            }; COUNT],
+        }
+    }
 
     /// Call once, on zeroes: address 0 is no target, but its slot would look as if it were. It gets
     /// a target that is looked for elsewhere.
@@ -53,8 +55,15 @@ impl Targets {
 
     /// An empty one on the heap.
     pub(crate) fn boxed() -> Box<Self> {
-        // SAFETY: zeroes are a valid table.
-        let targets: Box<Self> = unsafe { Box::new_zeroed().assume_init() };
+        let layout = std::alloc::Layout::new::<Self>();
+        // SAFETY: zeroes are a valid table, and the layout is that of the type.
+        let targets = unsafe {
+            let place = std::alloc::alloc_zeroed(layout).cast::<Self>();
+            if place.is_null() {
+                std::alloc::handle_alloc_error(layout);
+            }
+            Box::from_raw(place)
+        };
         targets.init();
         targets
     }

@@ -69,30 +69,30 @@ impl Emitter<'_> {
                 Cold::FromInt(of) => self.rare_from_int(of)?,
                 Cold::Elsewhere { results } => {
                     self.store_results(results)?;
-                    self.to_engine(Word::Elsewhere, false)?;
+                    self.engine_function(Word::Elsewhere, false)?;
                 }
                 Cold::Lazy { target, cell } => {
                     self.cells.push((cell, label));
                     self.a.mov(rax, target)?;
-                    self.to_engine(Word::Call, false)?;
+                    self.engine_function(Word::Call, false)?;
                 }
                 Cold::Unknown { back_address, back } => {
                     self.load_guest_address(R11, back_address, true)?;
                     self.no_cell()?;
-                    self.to_engine(Word::Call, true)?;
+                    self.engine_function(Word::Call, true)?;
                     self.a.jmp(back)?;
                 }
                 Cold::Exit { reason, pc, places } => self.exit(reason, pc, &places)?,
                 Cold::Unresolved { slot, back } => {
                     self.with_place(Encoding::Lea_r64_m, R10, Fixup::Cell(slot))?;
-                    self.to_engine(Word::Call, back.is_some())?;
+                    self.engine_function(Word::Call, back.is_some())?;
                     if let Some(back) = back {
                         self.a.jmp(back)?;
                     }
                 }
                 Cold::StackLimit(at) => {
                     self.load_guest_address(RAX, at, false)?;
-                    self.to_engine(Word::LeaveAtCall, false)?;
+                    self.engine_function(Word::LeaveAtCall, false)?;
                 }
             }
         }
@@ -133,6 +133,6 @@ impl Emitter<'_> {
         self.a
             .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), rax)?;
         self.a.mov(eax, reason as u32)?;
-        self.to_engine(Word::Leave, false)
+        self.engine_function(Word::Leave, false)
     }
 }

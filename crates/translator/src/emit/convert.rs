@@ -550,7 +550,7 @@ impl Emitter<'_> {
         let insn = self.constant(rounded.insn);
         self.a.movsd_2(xmm15, insn)?;
         self.a.movsd_2(qword_ptr(rsp + 8), xmm15)?;
-        self.to_engine(Word::Convert, true)?;
+        self.engine_function(Word::Convert, true)?;
         self.a.movsd_2(XMM[rounded.to], qword_ptr(rsp))?;
         self.a.lea(rsp, rsp + 16)
     }

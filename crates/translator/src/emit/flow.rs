@@ -95,7 +95,7 @@ impl Emitter<'_> {
             Op::TailCall(callee) => {
                 self.epilogue()?;
                 let Linkage::Process(surroundings) = self.linkage else {
-                    return self.to_callee(callee, None);
+                    return self.call_or_jump(callee, None);
                 };
                 match surroundings.entry_of(callee) {
                     Some(entry) => self.a.jmp(entry),
@@ -113,7 +113,7 @@ impl Emitter<'_> {
                 self.store_places(&places)?;
                 self.epilogue()?;
                 self.no_cell()?;
-                self.to_engine(Word::Call, false)
+                self.engine_function(Word::Call, false)
             }
             Op::Table(which) => self.table(which, node, operands, block),
             Op::Exit(reason, pc) => {
@@ -126,7 +126,7 @@ impl Emitter<'_> {
 
     /// Calls from a module. `back`: the label behind the call; `None`: a jump in the place of a tail
     /// call.
-    fn to_callee(&mut self, callee: Callee, back: Option<CodeLabel>) -> Emitted {
+    fn call_or_jump(&mut self, callee: Callee, back: Option<CodeLabel>) -> Emitted {
         let slot = match callee {
             Callee::Guest(at) => {
                 self.fixup(Fixup::Function(at));
@@ -219,7 +219,7 @@ impl Emitter<'_> {
                     },
                     Linkage::Module => {
                         let mut back = self.a.create_label();
-                        self.to_callee(callee, Some(back))?;
+                        self.call_or_jump(callee, Some(back))?;
                         bind(&mut self.a, &mut back)?;
                     }
                 }
@@ -244,7 +244,7 @@ impl Emitter<'_> {
                 self.load_guest_address(RAX, node.pc, true)?;
                 self.a
                     .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), rax)?;
-                self.to_engine(Word::Helper, true)
+                self.engine_function(Word::Helper, true)
             }
             _ => self.a.ud2(),
         }
@@ -336,6 +336,6 @@ impl Emitter<'_> {
         self.a
             .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), value)?;
         self.a.mov(eax, Reason::Continue as u32)?;
-        self.to_engine(Word::Leave, false)
+        self.engine_function(Word::Leave, false)
     }
 }

@@ -478,7 +478,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Jumps to a function of the engine, or calls it.
-    fn to_engine(&mut self, word: Word, call: bool) -> Emitted {
+    fn engine_function(&mut self, word: Word, call: bool) -> Emitted {
         if let Linkage::Process(surroundings) = self.linkage {
             let address = match word {
                 Word::Call => {

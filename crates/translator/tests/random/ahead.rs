@@ -13,7 +13,7 @@ use flick_translator::{
 use crate::engine::Engine;
 use crate::translated::Guest;
 
-static TARGETS: Targets = Targets::ZERO;
+static TARGETS: Targets = Targets::zero();
 static CURRENT: Mutex<Option<Loaded>> = Mutex::new(None);
 
 /// A translation in its place.

@@ -7,7 +7,7 @@ use flick_translator::Targets;
 /// Where calls through registers lead.
 #[allow(non_upper_case_globals)]
 #[unsafe(no_mangle)]
-pub(crate) static __flick_1_targets: Targets = Targets::ZERO;
+pub(crate) static __flick_1_targets: Targets = Targets::zero();
 
 /// A call of the address in rax, for which the code knows no host address. r10: the cell that it has
 /// tried, or 0.
