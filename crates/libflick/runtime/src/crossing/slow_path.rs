@@ -370,12 +370,5 @@ pub(crate) unsafe extern "C" fn activation_end() {
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __flick_xcall() {
-    naked_asm!(
-        ".globl __flick_xcall_address",
-        ".hidden __flick_xcall_address",
-        "__flick_xcall_address:",
-        ".cfi_startproc",
-        "ud2",
-        ".cfi_endproc",
-    )
+    naked_asm!(".cfi_startproc", "ud2", ".cfi_endproc")
 }
