@@ -10,9 +10,11 @@
 //! | `platform.rs` | atomics and waiting: the machine's, or loom's |
 //! | `hash.rs` | places in tables |
 //! | `spin.rs` | a lock of many readers, which handlers may be |
+//! | `bump.rs` | a range that is handed out part by part |
 //! | `ranges.rs` | a list of ranges that is read without a lock |
 //! | `tally.rs` | counters by key |
 //! | `entrance.rs` | who is inside the allocator, for `fork` |
+mod bump;
 mod entrance;
 mod hash;
 mod platform;
@@ -20,6 +22,7 @@ mod ranges;
 mod spin;
 mod tally;
 
+pub use bump::Bump;
 pub use entrance::Entrance;
 pub use hash::spread;
 pub use ranges::RangeList;
