@@ -7,7 +7,7 @@
 use flick_engine::Exit;
 
 use crate::accounts::hook::Accounts;
-use crate::thread::activation::Activation;
+use crate::thread::entered::Entered;
 
 /// What has happened to an activation that was resumed.
 pub enum Event {
@@ -26,9 +26,7 @@ pub trait Backend {
     type Accounts: Accounts;
 
     /// Goes on with NxP code at `hart.pc` until something happens that the crossing must see.
-    /// `interpret`: the first instruction is one that translated code has left to the interpreter.
-    ///
-    /// # Safety
-    /// `act` is the calling thread's innermost activation, ready to run.
-    unsafe fn resume(act: *mut Activation, interpret: bool) -> Event;
+    /// `act` is the thread's innermost activation. `interpret`: the first instruction is one that
+    /// translated code has left to the interpreter.
+    fn resume(act: &mut Entered, interpret: bool) -> Event;
 }

@@ -310,11 +310,10 @@ pub unsafe fn call_by_signature(act: &mut Activation, target: u64, plan: &'stati
 }
 
 /// Second half of a call with stack arguments: called by the crossing when it has made room.
-pub(crate) unsafe extern "C" fn host_stack_args(act: *mut Activation, stack: *mut u8) {
+pub(crate) unsafe extern "C" fn host_stack_args(act: &mut Activation, stack: *mut u8) {
     // SAFETY: the crossing passes its own activation, with the signature `call_by_signature`
     // stored, and `call.stack_size` bytes at `stack`.
     unsafe {
-        let act = &mut *act;
         if let Some(plan) = act.call.signature.as_ref() {
             call_walk(act, plan, Some(stack));
         }

@@ -1,4 +1,6 @@
 //! Charges crossings, and keeps the accounts of call sites.
+use std::ptr;
+
 use flick_engine::{CodeRegion, Exit, Hart, Memory, ProcessCore, Unlimited};
 use flick_events::trace::{How, Side};
 use flick_timing::platform::Parts;
@@ -13,7 +15,7 @@ use super::state::{self, Frame, State};
 use super::trace::{self, StaySampler};
 use super::{library, queue};
 use crate::thread::Current;
-use crate::thread::activation::{self, Activation};
+use crate::thread::entered::Entered;
 
 /// Charges a crossing; the time before it.
 fn pay(state: &mut State, parts: &Parts) -> u128 {
@@ -48,24 +50,14 @@ fn frame(state: &mut State) -> Option<&mut Frame> {
 }
 
 /// The host has called the NxP: `act` is the innermost activation.
-///
-/// # Safety
-/// `act` is the frame of a crossing.
-pub unsafe fn called(act: *const Activation) {
+pub fn called(act: &Entered) {
     let (state, Some(setting)) = (state::current(), setting()) else {
         return;
     };
-    // SAFETY: this thread's state; the crossing's frame: rbp and the return address are above the
-    // activation.
-    let (state, site) = unsafe {
-        let back = act.cast::<u8>().add(activation::SIZE + 8);
-        (
-            &mut *state,
-            (back.cast::<usize>().read(), (*act).gate as usize),
-        )
-    };
-    // SAFETY: the gate that was called.
-    let before = unsafe { crossings::enter_nxp(state, site, Current::depth()) };
+    // SAFETY: this thread's state.
+    let state = unsafe { &mut *state };
+    let site = (act.call_site(), ptr::from_ref(act.gate()) as usize);
+    let before = crossings::enter_nxp(state, act.call_site(), act.gate(), Current::depth());
     let new = Frame {
         site,
         times: state.times(),
