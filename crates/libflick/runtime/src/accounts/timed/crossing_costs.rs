@@ -9,7 +9,7 @@ use flick_timing::{NoSampler, Sampler, Spent, Timed};
 use super::clock::clock;
 use super::nxp_layout::layout;
 use super::profile::crossings;
-use super::profile::stay::StayProfiler;
+use super::profile::residency::StayProfiler;
 use super::setting::{is_profiled, setting};
 use super::state::{self, Frame, State};
 use super::trace::{self, StaySampler};
