@@ -33,7 +33,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     // SAFETY: the gate range is the module's own section.
     let gates = unsafe { modules::gates_of(module) };
     let target = |gate: &Gate| match place {
-        Place::Host if stats::enabled() => slow_path::twin_counted_address() as *const _,
+        Place::Host if stats::enabled() => slow_path::host_clone_counted_address() as *const _,
         Place::Host => gate.twin,
         Place::Nxp if config::get().trigger == Trigger::Fault => gate.image,
         Place::Nxp => entrance::of(gate) as *const _,

@@ -318,18 +318,18 @@ crossing!(
 #[used]
 static CROSSINGS: [unsafe extern "C" fn(); 3] = [cross, cross_counted, activation_end];
 
-pub fn twin_counted_address() -> usize {
-    twin_counted as *const () as usize
+pub fn host_clone_counted_address() -> usize {
+    host_clone_counted as *const () as usize
 }
 
 /// Where gates lead when placed functions run on the host and calls are counted.
 #[unsafe(naked)]
-unsafe extern "C" fn twin_counted() {
+unsafe extern "C" fn host_clone_counted() {
     naked_asm!(
-        ".cfi_startproc", "endbr64", "lock inc qword ptr [r11 + {calls}]", "jmp [r11 + {twin}]",
+        ".cfi_startproc", "endbr64", "lock inc qword ptr [r11 + {calls}]", "jmp [r11 + {host_clone}]",
         ".cfi_endproc",
         calls = const core::mem::offset_of!(Gate, calls),
-        twin = const core::mem::offset_of!(Gate, twin),
+        host_clone = const core::mem::offset_of!(Gate, twin),
     )
 }
 
@@ -339,10 +339,10 @@ unsafe extern "C" fn twin_counted() {
 #[unsafe(naked)]
 unsafe extern "C" fn __flick_early() {
     naked_asm!(
-        ".cfi_startproc", "endbr64", "lock inc dword ptr [r11 + {early}]", "jmp [r11 + {twin}]",
+        ".cfi_startproc", "endbr64", "lock inc dword ptr [r11 + {early}]", "jmp [r11 + {host_clone}]",
         ".cfi_endproc",
         early = const core::mem::offset_of!(Gate, early_calls),
-        twin = const core::mem::offset_of!(Gate, twin),
+        host_clone = const core::mem::offset_of!(Gate, twin),
     )
 }
 

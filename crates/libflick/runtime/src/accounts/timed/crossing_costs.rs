@@ -9,10 +9,10 @@ use flick_timing::{NoSampler, Sampler, Spent, Timed};
 use super::clock::clock;
 use super::nxp_layout::layout;
 use super::profile::crossings;
-use super::profile::residency::StayProfiler;
+use super::profile::residency::ResidencyProfiler;
 use super::setting::{is_profiled, setting};
 use super::state::{self, Frame, State};
-use super::trace::{self, StaySampler};
+use super::trace::{self, ResidencySampler};
 use super::{library, queue};
 use crate::thread::Current;
 use crate::thread::entered::Entered;
@@ -36,8 +36,8 @@ fn take_core(state: &mut State) {
 fn leave_core(state: &mut State) {
     if state::are_several() {
         let femtoseconds = |time: u128| u64::try_from(time).unwrap_or(u64::MAX);
-        let stay = state.now().saturating_sub(state.came);
-        let (core, wait) = queue::occupy(femtoseconds(state.came), femtoseconds(stay));
+        let residency = state.now().saturating_sub(state.came);
+        let (core, wait) = queue::occupy(femtoseconds(state.came), femtoseconds(residency));
         trace::wait(state, state.now(), wait, core);
         state.sums.waiting += u128::from(wait);
     }
@@ -182,7 +182,7 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
     ///
     /// # Safety
     /// `state` is the calling thread's.
-    unsafe fn stay<M: Memory, S: Sampler>(
+    unsafe fn residency<M: Memory, S: Sampler>(
         (hart, memory, code): (&mut Hart, &M, &CodeRegion),
         state: *mut State,
         sampler: S,
@@ -207,11 +207,21 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
     // SAFETY: this thread's state.
     unsafe {
         if is_profiled() {
-            stay(what, state, StayProfiler::new(state), StayProfiler::end)
+            residency(
+                what,
+                state,
+                ResidencyProfiler::new(state),
+                ResidencyProfiler::end,
+            )
         } else if trace::enabled() {
-            stay(what, state, StaySampler::new(state), StaySampler::end)
+            residency(
+                what,
+                state,
+                ResidencySampler::new(state),
+                ResidencySampler::end,
+            )
         } else {
-            stay(what, state, NoSampler, |_, _| {})
+            residency(what, state, NoSampler, |_, _| {})
         }
     }
 }
