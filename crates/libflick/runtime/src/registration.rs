@@ -12,7 +12,7 @@ use flick_abi::{ABI_VERSION, march};
 use crate::accounts::stats;
 use crate::accounts::timed::{host_code, nxp_map};
 use crate::config::{self, Trigger};
-use crate::crossing::{entrance, slow_path};
+use crate::crossing::{gate_target, slow_path};
 use crate::modules::{self, Registered, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::debugger;
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         Place::Host if stats::enabled() => slow_path::host_clone_counted_address() as *const _,
         Place::Host => gate.twin,
         Place::Nxp if config::get().trigger == Trigger::Fault => gate.image,
-        Place::Nxp => entrance::of(gate) as *const _,
+        Place::Nxp => gate_target::of(gate) as *const _,
     };
     if place == Place::Nxp {
         memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);

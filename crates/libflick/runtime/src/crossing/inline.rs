@@ -9,7 +9,7 @@ use flick_engine::{CodeRegion, Exit, Identity, NoObserver, ProcessCore, Unlimite
 use flick_translator::{Context, Reason};
 
 use super::backend::{Backend, Event};
-use super::next::Next;
+use super::next_step::Next;
 use super::{leaving, returns_twice, step, unwinding};
 use crate::accounts::hook::{Accounts, Closed, Open};
 use crate::modules::targets::Target;

@@ -7,7 +7,7 @@ use flick_abi::signature::{Class, Item};
 
 use crate::modules::signatures::Plan;
 
-use crate::crossing::next::Next;
+use crate::crossing::next_step::Next;
 use crate::thread::activation::{Activation, VECTOR_RESULT};
 
 const SP: usize = 2;

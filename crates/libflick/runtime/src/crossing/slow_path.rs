@@ -18,7 +18,7 @@ use flick_abi::layout::{GATE_PLAIN, Gate};
 use super::frame::{
     called_by_nxp, crossing_asm, from_translated, load_saved, saved_here, store_saved,
 };
-use super::next::Next;
+use super::next_step::Next;
 use super::{inline, marshal, unwinding};
 use crate::thread::activation;
 

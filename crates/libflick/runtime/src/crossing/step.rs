@@ -3,7 +3,7 @@
 use flick_abi::layout::GATE_PLAIN;
 
 use super::backend::{Backend, Event};
-use super::next::Next;
+use super::next_step::Next;
 use super::{leaving, marshal};
 use crate::accounts::hook::Accounts;
 use crate::modules::signatures::Plan;
