@@ -55,8 +55,8 @@ pub unsafe fn stack_size(act: &mut Activation, plan: &Plan) -> u64 {
 /// Arguments by signature; `hart.x[2]` is the NxP stack pointer, with room for them below `top`.
 ///
 /// # Safety
-/// The activation was made by a host call that matches the plan. From the stack pointer to `top` lie
-/// the bytes that [`stack_size`] asked for.
+/// The activation was made by a host call that matches the plan. From the stack pointer to `top`
+/// lie the bytes that [`stack_size`] asked for.
 pub unsafe fn enter_by_signature(act: &mut Activation, plan: &Plan, top: u64) {
     let room = NxpRoom {
         words: act.context.hart.x[SP] as *mut u64,

@@ -326,7 +326,8 @@ pub fn host_clone_counted_address() -> usize {
 #[unsafe(naked)]
 unsafe extern "C" fn host_clone_counted() {
     naked_asm!(
-        ".cfi_startproc", "endbr64", "lock inc qword ptr [r11 + {calls}]", "jmp [r11 + {host_clone}]",
+        ".cfi_startproc", "endbr64", "lock inc qword ptr [r11 + {calls}]",
+        "jmp [r11 + {host_clone}]",
         ".cfi_endproc",
         calls = const core::mem::offset_of!(Gate, calls),
         host_clone = const core::mem::offset_of!(Gate, twin),
@@ -339,7 +340,8 @@ unsafe extern "C" fn host_clone_counted() {
 #[unsafe(naked)]
 unsafe extern "C" fn __flick_early() {
     naked_asm!(
-        ".cfi_startproc", "endbr64", "lock inc dword ptr [r11 + {early}]", "jmp [r11 + {host_clone}]",
+        ".cfi_startproc", "endbr64", "lock inc dword ptr [r11 + {early}]",
+        "jmp [r11 + {host_clone}]",
         ".cfi_endproc",
         early = const core::mem::offset_of!(Gate, early_calls),
         host_clone = const core::mem::offset_of!(Gate, twin),
