@@ -5,16 +5,14 @@ use flick_translator::Context;
 
 use super::device_check::{self, Watcher};
 use super::{stats, timed};
-use crate::thread::activation::Activation;
+use crate::thread::entered::Entered;
 
 /// What the crossing reports. Each call comes where the thread changes sides, or where NxP code
 /// runs.
 pub trait Accounts {
-    /// The host has called the NxP: `act` is the innermost activation.
-    ///
-    /// # Safety
-    /// `act` is the frame of a crossing, with its arguments in the hart.
-    unsafe fn called(act: *const Activation);
+    /// The host has called the NxP: `act` is the innermost activation, with its arguments in the
+    /// hart.
+    fn called(act: &Entered);
 
     /// The innermost activation's function returns to the host.
     fn returned();
@@ -44,7 +42,7 @@ pub struct Closed;
 
 impl Accounts for Closed {
     #[inline]
-    unsafe fn called(_act: *const Activation) {}
+    fn called(_act: &Entered) {}
 
     #[inline]
     fn returned() {}
@@ -73,10 +71,9 @@ impl Accounts for Closed {
 pub struct Open;
 
 impl Accounts for Open {
-    unsafe fn called(act: *const Activation) {
+    fn called(act: &Entered) {
         if timed::enabled() {
-            // SAFETY: by contract.
-            unsafe { timed::crossing_costs::called(act) };
+            timed::crossing_costs::called(act);
         }
     }
 

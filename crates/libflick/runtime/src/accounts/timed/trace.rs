@@ -88,7 +88,7 @@ pub fn wait(state: &mut State, now: u128, duration: u64, core: usize) {
 }
 
 /// Samples a residency on the NxP.
-pub struct StaySampler {
+pub struct ResidencySampler {
     state: *mut State,
     /// Depth of calls below which the residency does not return.
     bottom: usize,
@@ -97,7 +97,7 @@ pub struct StaySampler {
     begin: u128,
 }
 
-impl StaySampler {
+impl ResidencySampler {
     /// # Safety
     /// `state` is the calling thread's.
     pub unsafe fn new(state: *mut State) -> Self {
@@ -153,7 +153,7 @@ impl StaySampler {
     }
 }
 
-impl Sampler for StaySampler {
+impl Sampler for ResidencySampler {
     const ON: bool = true;
 
     #[inline]

@@ -5,13 +5,13 @@ use super::super::state::State;
 use super::account::{Function, Profile, with};
 use crate::modules;
 
-pub struct StayProfiler {
+pub struct ResidencyProfiler {
     state: *mut State,
     /// What the residency had spent at its last call or return.
     last: Spent,
 }
 
-impl StayProfiler {
+impl ResidencyProfiler {
     /// # Safety
     /// `state` is the calling thread's, which lives as long as the process.
     pub unsafe fn new(state: *mut State) -> Self {
@@ -27,7 +27,7 @@ impl StayProfiler {
         let state = unsafe { &mut *self.state };
         with(&mut state.profile, |profile| {
             let entry = profile.calls.top().unwrap_or(0);
-            profile.stay(entry, spent, &self.last);
+            profile.spend(entry, spent, &self.last);
         });
         self.last = *spent;
     }
@@ -38,7 +38,7 @@ fn is_function(target: u64) -> bool {
     modules::function_range(target).is_some_and(|range| range.start == target)
 }
 
-impl Sampler for StayProfiler {
+impl Sampler for ResidencyProfiler {
     const ON: bool = true;
 
     fn jump(&mut self, pc: u64, target: u64, spent: &Spent) {
@@ -58,7 +58,7 @@ impl Sampler for StayProfiler {
             if profile.calls.depth() == depth {
                 return false;
             }
-            profile.stay(entry, spent, &self.last);
+            profile.spend(entry, spent, &self.last);
             if deeper {
                 let caller = profile.number(Function::Nxp(entry));
                 let callee = profile.number(Function::Nxp(target));
@@ -74,7 +74,7 @@ impl Sampler for StayProfiler {
 
 impl Profile {
     /// The NxP function at `entry` has spent this.
-    fn stay(&mut self, entry: u64, spent: &Spent, last: &Spent) {
+    fn spend(&mut self, entry: u64, spent: &Spent, last: &Spent) {
         let function = self.number(Function::Nxp(entry));
         let own = self.own(function);
         let since = |now: u64, last: u64| u128::from(now.wrapping_sub(last));
