@@ -7,6 +7,7 @@ use super::next::Next;
 use super::{leaving, marshal};
 use crate::accounts::hook::Accounts;
 use crate::modules::signatures::Plan;
+use crate::reports::backtrace;
 use crate::signals::raise;
 use crate::thread::activation::Activation;
 use crate::thread::{Current, crossing_code};
@@ -65,7 +66,7 @@ pub unsafe fn host_returned<B: Backend>(act: *mut Activation) -> Next {
         (*act).set_in_host(false);
         (*act).context.hart.frm = thread.frm();
         let registers = &(*act).context.hart.x;
-        B::Accounts::host_returns(&registers[A0..A0 + 8]);
+        B::Accounts::host_returns(&registers[A0..A0 + 8], registers[RA]);
         marshal::returned(&mut *act);
         if !(*act).call.signature.is_null() && (*act).call.waits != 0 && thread.frm() == 0 {
             return Next::Back;
@@ -92,8 +93,8 @@ pub unsafe fn go_on<B: Backend>(
         }
         (*act).set_in_host(false);
         (*act).context.hart.frm = thread.frm();
-        B::Accounts::came_back();
         restore(&mut *act);
+        B::Accounts::came_back(|| backtrace::depth(&thread, &*act));
         go::<B>(act, false)
     }
 }

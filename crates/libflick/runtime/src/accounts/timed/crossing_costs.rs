@@ -138,13 +138,15 @@ pub fn calls_host(target: u64) {
         trace::enter_host(state, now, target, Current::depth(), parts);
         crossings::enter_host(state, Current::depth());
     }
+    let inside = trace::calls_host(state);
     if let Some(frame) = frame(state) {
         (frame.target, frame.clock, frame.is_local) = (target, clock, local);
+        frame.inside = inside;
     }
 }
 
-/// That function has returned. `registers`: the arguments that it had.
-pub fn host_returns(registers: &[u64]) {
+/// That function has returned to `back`. `registers`: the arguments that it had.
+pub fn host_returns(registers: &[u64], back: u64) {
     let state = state::current();
     if state.is_null() {
         return;
@@ -152,6 +154,7 @@ pub fn host_returns(registers: &[u64]) {
     // SAFETY: this thread's state and clock.
     let (state, clock) = unsafe { (&mut *state, clock().read()) };
     let frame = frame(state).copied().unwrap_or_default();
+    trace::host_returns(state, frame.inside, back);
     if let Some(name) = library::local(frame.target).filter(|_| frame.is_local) {
         library::charge_local(state, name);
         return;
@@ -164,13 +167,21 @@ pub fn host_returns(registers: &[u64]) {
     back_to_nxp(state, How::Return);
 }
 
-/// An unwinder or `longjmp` has come back to NxP code from the host.
-pub fn came_back() {
+/// An unwinder or `longjmp` has come back to NxP code from the host. `frames`: of the innermost
+/// activation now.
+pub fn came_back(frames: Option<usize>) {
     let state = state::current();
     if !state.is_null() {
         // SAFETY: this thread's.
         let state = unsafe { &mut *state };
         crossings::leave_host(state, Current::depth(), None);
+        if let Some(Frame { calls, inside, .. }) = frame(state).copied() {
+            // Above its frames the tracer has the call from the host.
+            trace::came_back(state, inside, frames.map(|frames| calls + frames + 1));
+            if let Some(frames) = frames {
+                crossings::left_frames(state, calls + frames);
+            }
+        }
         back_to_nxp(state, How::Jump);
     }
 }
@@ -211,13 +222,14 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
         Some((exit, settle(state, &spent)))
     }
     let state = state::current();
+    let pc = hart.pc;
     let what = (hart, memory, code);
     // SAFETY: this thread's state.
     unsafe {
         if is_profiled() {
             stay(what, state, StayProfiler::new(state), StayProfiler::end)
         } else if trace::enabled() {
-            stay(what, state, StaySampler::new(state), StaySampler::end)
+            stay(what, state, StaySampler::new(state, pc), StaySampler::end)
         } else {
             stay(what, state, NoSampler, |_, _| {})
         }

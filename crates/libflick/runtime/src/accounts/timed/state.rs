@@ -13,6 +13,7 @@ use super::profile::account::{self, Profile};
 use super::setting::setting;
 use super::sites::{Key, Sites};
 use super::sums::{Sums, Times};
+use super::trace::Inside;
 use super::tracer::Tracer;
 use crate::os::signal_mask::BlockedSignals;
 
@@ -26,6 +27,8 @@ pub struct Frame {
     pub instructions: u64,
     /// Of the tracer or the profile, before.
     pub calls: usize,
+    /// Of the tracer, when the host was called.
+    pub inside: Inside,
     /// The host call that is due: its target and the clock at its beginning.
     pub target: u64,
     pub clock: i64,

@@ -11,7 +11,8 @@ use flick_timing::{Sampler, Spent};
 use super::setting::picoseconds;
 use super::state::State;
 use super::things::{Thing, number};
-use crate::modules;
+use super::tracer::Tracer;
+use crate::modules::{self, is_function};
 
 pub use super::tracer::{enabled, lost};
 
@@ -65,6 +66,47 @@ pub fn enter_host(state: &mut State, now: u128, target: u64, depth: usize, cost:
     tracer.put(|encoder| encoder.enter(time, Side::Host, ids, depth, &named[..count]));
 }
 
+/// The calls that NxP code is in when it calls the host.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inside {
+    depth: usize,
+    /// The host function returns from the innermost of them, too.
+    is_tail_call: bool,
+}
+
+/// NxP code calls the host. The return is no jump that the tracer sees, so the call is none of the
+/// NxP's.
+pub fn calls_host(state: &mut State) -> Inside {
+    let Some(tracer) = &mut state.tracer else {
+        return Inside::default();
+    };
+    let is_call = is_way_out(tracer);
+    let depth = tracer.calls.depth() - usize::from(is_call);
+    tracer.calls.truncate(depth);
+    Inside {
+        depth,
+        is_tail_call: !is_call,
+    }
+}
+
+/// That function has returned to `back`.
+pub fn host_returns(state: &mut State, inside: Inside, back: u64) {
+    if let Some(tracer) = &mut state.tracer {
+        tracer.calls.truncate(inside.depth);
+        if inside.is_tail_call {
+            tracer.calls.returns(back, 0);
+        }
+    }
+}
+
+/// That function was left by an unwinder or `longjmp`. Of the calls at most so many are left.
+pub fn came_back(state: &mut State, inside: Inside, left: Option<usize>) {
+    if let Some(tracer) = &mut state.tracer {
+        tracer.calls.truncate(inside.depth);
+        tracer.calls.truncate(left.unwrap_or(inside.depth));
+    }
+}
+
 /// The thread goes back: to the host from activation `depth`, or to the NxP there.
 pub fn leave(state: &mut State, now: u128, to: Side, how: How, depth: usize, cost: &Parts) {
     let Some(tracer) = &mut state.tracer else {
@@ -98,11 +140,20 @@ pub struct StaySampler {
 }
 
 impl StaySampler {
+    /// The residency begins at `pc`.
+    ///
     /// # Safety
     /// `state` is the calling thread's.
-    pub unsafe fn new(state: *mut State) -> Self {
+    pub unsafe fn new(state: *mut State, pc: u64) -> Self {
         // SAFETY: by contract.
         unsafe {
+            if let Some(tracer) = &mut (*state).tracer
+                && is_way_out(tracer)
+                && is_function(pc)
+            {
+                // A gate or a stub was called, and leads here.
+                tracer.calls.set_top(pc);
+            }
             Self {
                 state,
                 bottom: 0,
@@ -117,14 +168,17 @@ impl StaySampler {
 
     /// The residency ends: what is left of it belongs to the function that it ends in.
     pub fn end(&mut self, spent: &Spent) {
-        self.take(spent);
+        // SAFETY: as in `new`.
+        let out = unsafe { (*self.state).tracer.as_ref() }.is_some_and(is_way_out);
+        self.take(spent, usize::from(out));
         // SAFETY: as in `new`.
         if let Some(tracer) = unsafe { &mut (*self.state).tracer } {
             tracer.nxp = (0, 0);
         }
     }
 
-    fn take(&mut self, spent: &Spent) {
+    /// Samples without the innermost calls, as many as `without`.
+    fn take(&mut self, spent: &Spent, without: usize) {
         // SAFETY: as in `new`.
         let Some(tracer) = (unsafe { &mut (*self.state).tracer }) else {
             return;
@@ -141,7 +195,8 @@ impl StaySampler {
         }
         let mut stack = [0; 64];
         let mut count = 0;
-        for (id, entry) in stack.iter_mut().zip(tracer.calls.stack(self.bottom)) {
+        let calls = tracer.calls.stack(self.bottom).skip(without);
+        for (id, entry) in stack.iter_mut().zip(calls) {
             *id = number(match entry & CALLER {
                 0 => Thing::Nxp(entry),
                 _ => Thing::Caller(entry & !CALLER),
@@ -153,13 +208,20 @@ impl StaySampler {
     }
 }
 
+/// Whether NxP code has called what is no function of an image: a host function, a stub that leads to
+/// one, or a gate.
+fn is_way_out(tracer: &Tracer) -> bool {
+    let top = tracer.calls.top();
+    top.is_some_and(|entry| entry & CALLER == 0 && !is_function(entry))
+}
+
 impl Sampler for StaySampler {
     const ON: bool = true;
 
     #[inline]
     fn jump(&mut self, pc: u64, target: u64, spent: &Spent) {
         if spent.migrating() >= self.next {
-            self.take(spent);
+            self.take(spent, 0);
         }
         // SAFETY: this thread's state, and an instruction that has just been executed.
         unsafe {

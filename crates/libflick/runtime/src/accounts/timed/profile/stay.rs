@@ -3,7 +3,7 @@ use flick_timing::{Sampler, Spent};
 
 use super::super::state::State;
 use super::account::{Function, Profile, with};
-use crate::modules;
+use crate::modules::is_function;
 
 pub struct StayProfiler {
     state: *mut State,
@@ -31,11 +31,6 @@ impl StayProfiler {
         });
         self.last = *spent;
     }
-}
-
-/// Whether an image has a function that begins there.
-fn is_function(target: u64) -> bool {
-    modules::function_range(target).is_some_and(|range| range.start == target)
 }
 
 impl Sampler for StayProfiler {
