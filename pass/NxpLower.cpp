@@ -253,8 +253,8 @@ private:
            !Call.isStrictFP();
   }
 
-  /// One call of `sincos` gives the sine and the cosine of a number, as the code generator has it of
-  /// each block where it finds the names.
+  /// One call of `sincos` gives the sine and the cosine of a number, as the code generator has it
+  /// of each block where it finds the names.
   void joinSinesAndCosines(BasicBlock &Block) {
     struct Calls {
       SmallVector<CallInst *, 2> Sines, Cosines;

@@ -19,7 +19,7 @@ status 0 ./prog
 has out 6
 place=$(grep -abo '1l(B24a8l)' prog | head -n 1)
 [ -n "$place" ] || die 'no signature'
-cp prog bad && put bad $((${place%%:*} + 3)) '?'
-refuses FLK0505 'a call'\''s signature is not understood: "1l(?24a8l)"' 'build every object' -- ./bad
+cp prog bad && put bad ${place%%:*} 9
+refuses FLK0505 'a call'\''s signature is not understood: "9l(B24a8l)"' 'build every object' -- ./bad
 status 0 "$flick" explain FLK0505
 has out 'Look for a wild pointer' 'valgrind works on Flick programs' '`-g -gdwarf-4`'

@@ -74,7 +74,7 @@ refuses FLK0105 /dev/full -- "$flick" stat -o /dev/full ./prog
 refuses FLK0105 'the record of the run cannot be written' -- within 1 "$flick" stat ./prog
 refuses FLK0105 'the record of the run cannot be written' -- within 1 "$flick" advise ./prog
 # The program that the command starts has the default action again.
-status $((128 + $(kill -l XFSZ))) limited 4 "$flick" stat -o /dev/null bash -c 'head -c 100000 /dev/zero >own; exit $?'
+status $((128 + $(kill -l XFSZ))) limited 64 "$flick" stat -o /dev/null bash -c 'head -c 1000000 /dev/zero >own; exit $?'
 refuses FLK0105 /dev/full -- "$flick" advise -o /dev/full ./prog 2000
 [ -z "$(find . -name '.flick-*')" ] || die "left over: $(ls -A)"
 

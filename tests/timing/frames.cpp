@@ -1,5 +1,5 @@
-// NxP code leaves calls in every way, as often as the first argument says. Samples must have the same
-// frames after few and after many.
+// NxP code leaves calls in every way, as often as the first argument says. Samples must have the
+// same frames after few and after many.
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>

@@ -315,10 +315,10 @@ mod tests {
                    10  calls host -> NxP
             1,234,568  calls NxP -> host
                     0  migration faults
-           20,000,000  NxP instructions           # 2,000,000 per call
-             7.00 KiB  translated code            # 3.5 times the 2.00 KiB of RV64 code used; tables 1.00 KiB
+           20,000,000  NxP instructions          # 2,000,000 per call
+             7.00 KiB  translated code           # 3.5 times the 2.00 KiB of RV64 code used; tables 1.00 KiB
                     1  thread with an NxP stack
-             3.00 MiB  peak NxP heap              # of 64.0 GiB reserved
+             3.00 MiB  peak NxP heap             # of 64.0 GiB reserved
              8.00 MiB  peak NxP stacks
 
                 calls  host -> NxP, by function

@@ -11,7 +11,7 @@ use super::profile::stay::StayProfiler;
 use super::setting::{is_profiled, setting};
 use super::state::{self, Frame, State};
 use super::trace::{self, StaySampler};
-use super::{library, queue};
+use super::{library, queue, ways_out};
 use crate::thread::Current;
 use crate::thread::activation::{self, Activation};
 
@@ -130,6 +130,7 @@ pub fn calls_host(target: u64) {
     };
     // SAFETY: this thread's state and clock.
     let (state, clock) = unsafe { (&mut *state, clock().read()) };
+    let inside = state.with_calls(ways_out::calls_host).unwrap_or_default();
     let local = library::local(target).is_some();
     if !local {
         leave_core(state);
@@ -138,7 +139,6 @@ pub fn calls_host(target: u64) {
         trace::enter_host(state, now, target, Current::depth(), parts);
         crossings::enter_host(state, Current::depth());
     }
-    let inside = trace::calls_host(state);
     if let Some(frame) = frame(state) {
         (frame.target, frame.clock, frame.is_local) = (target, clock, local);
         frame.inside = inside;
@@ -154,9 +154,12 @@ pub fn host_returns(registers: &[u64], back: u64) {
     // SAFETY: this thread's state and clock.
     let (state, clock) = unsafe { (&mut *state, clock().read()) };
     let frame = frame(state).copied().unwrap_or_default();
-    trace::host_returns(state, frame.inside, back);
+    let left = |state: &mut State| {
+        state.with_calls(|calls| ways_out::host_returns(calls, frame.inside, back));
+    };
     if let Some(name) = library::local(frame.target).filter(|_| frame.is_local) {
         library::charge_local(state, name);
+        left(state);
         return;
     }
     let quiet = (clock == frame.clock).then(|| {
@@ -164,6 +167,7 @@ pub fn host_returns(registers: &[u64], back: u64) {
         (frame.target, time)
     });
     crossings::leave_host(state, Current::depth(), quiet);
+    left(state);
     back_to_nxp(state, How::Return);
 }
 
@@ -176,11 +180,10 @@ pub fn came_back(frames: Option<usize>) {
         let state = unsafe { &mut *state };
         crossings::leave_host(state, Current::depth(), None);
         if let Some(Frame { calls, inside, .. }) = frame(state).copied() {
-            // Above its frames the tracer has the call from the host.
-            trace::came_back(state, inside, frames.map(|frames| calls + frames + 1));
-            if let Some(frames) = frames {
-                crossings::left_frames(state, calls + frames);
-            }
+            // The tracer has the call by the host, too.
+            let above = calls + usize::from(state.tracer.is_some());
+            let left = frames.map(|frames| above + frames);
+            state.with_calls(|calls| ways_out::came_back(calls, inside, left));
         }
         back_to_nxp(state, How::Jump);
     }
@@ -227,7 +230,7 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
     // SAFETY: this thread's state.
     unsafe {
         if is_profiled() {
-            stay(what, state, StayProfiler::new(state), StayProfiler::end)
+            stay(what, state, StayProfiler::new(state, pc), StayProfiler::end)
         } else if trace::enabled() {
             stay(what, state, StaySampler::new(state, pc), StaySampler::end)
         } else {

@@ -11,8 +11,8 @@ use flick_timing::{Sampler, Spent};
 use super::setting::picoseconds;
 use super::state::State;
 use super::things::{Thing, number};
-use super::tracer::Tracer;
-use crate::modules::{self, is_function};
+use super::ways_out::{self, CALLER};
+use crate::modules;
 
 pub use super::tracer::{enabled, lost};
 
@@ -51,9 +51,6 @@ pub fn enter_nxp(
     tracer.calls.push(image as u64, 0);
 }
 
-/// Entries of [`Calls`] that are the host's: beyond the addresses of a process.
-const CALLER: u64 = 1 << 63;
-
 /// The thread calls the host from activation `depth`.
 pub fn enter_host(state: &mut State, now: u128, target: u64, depth: usize, cost: &Parts) {
     let Some(tracer) = &mut state.tracer else {
@@ -64,47 +61,6 @@ pub fn enter_host(state: &mut State, now: u128, target: u64, depth: usize, cost:
     let depth = (2 * depth).saturating_sub(1) as u32;
     let time = picoseconds(now);
     tracer.put(|encoder| encoder.enter(time, Side::Host, ids, depth, &named[..count]));
-}
-
-/// The calls that NxP code is in when it calls the host.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Inside {
-    depth: usize,
-    /// The host function returns from the innermost of them, too.
-    is_tail_call: bool,
-}
-
-/// NxP code calls the host. The return is no jump that the tracer sees, so the call is none of the
-/// NxP's.
-pub fn calls_host(state: &mut State) -> Inside {
-    let Some(tracer) = &mut state.tracer else {
-        return Inside::default();
-    };
-    let is_call = is_way_out(tracer);
-    let depth = tracer.calls.depth() - usize::from(is_call);
-    tracer.calls.truncate(depth);
-    Inside {
-        depth,
-        is_tail_call: !is_call,
-    }
-}
-
-/// That function has returned to `back`.
-pub fn host_returns(state: &mut State, inside: Inside, back: u64) {
-    if let Some(tracer) = &mut state.tracer {
-        tracer.calls.truncate(inside.depth);
-        if inside.is_tail_call {
-            tracer.calls.returns(back, 0);
-        }
-    }
-}
-
-/// That function was left by an unwinder or `longjmp`. Of the calls at most so many are left.
-pub fn came_back(state: &mut State, inside: Inside, left: Option<usize>) {
-    if let Some(tracer) = &mut state.tracer {
-        tracer.calls.truncate(inside.depth);
-        tracer.calls.truncate(left.unwrap_or(inside.depth));
-    }
 }
 
 /// The thread goes back: to the host from activation `depth`, or to the NxP there.
@@ -147,12 +103,8 @@ impl StaySampler {
     pub unsafe fn new(state: *mut State, pc: u64) -> Self {
         // SAFETY: by contract.
         unsafe {
-            if let Some(tracer) = &mut (*state).tracer
-                && is_way_out(tracer)
-                && is_function(pc)
-            {
-                // A gate or a stub was called, and leads here.
-                tracer.calls.set_top(pc);
+            if let Some(tracer) = &mut (*state).tracer {
+                ways_out::resumes(&mut tracer.calls, pc);
             }
             Self {
                 state,
@@ -169,7 +121,8 @@ impl StaySampler {
     /// The residency ends: what is left of it belongs to the function that it ends in.
     pub fn end(&mut self, spent: &Spent) {
         // SAFETY: as in `new`.
-        let out = unsafe { (*self.state).tracer.as_ref() }.is_some_and(is_way_out);
+        let tracer = unsafe { (*self.state).tracer.as_ref() };
+        let out = tracer.is_some_and(|tracer| ways_out::is_last(&tracer.calls));
         self.take(spent, usize::from(out));
         // SAFETY: as in `new`.
         if let Some(tracer) = unsafe { &mut (*self.state).tracer } {
@@ -206,13 +159,6 @@ impl StaySampler {
         let now = self.begin + u128::from(migrating);
         tracer.sample(now, Side::Nxp, weight.0, weight.1, &stack[..count]);
     }
-}
-
-/// Whether NxP code has called what is no function of an image: a host function, a stub that leads to
-/// one, or a gate.
-fn is_way_out(tracer: &Tracer) -> bool {
-    let top = tracer.calls.top();
-    top.is_some_and(|entry| entry & CALLER == 0 && !is_function(entry))
 }
 
 impl Sampler for StaySampler {

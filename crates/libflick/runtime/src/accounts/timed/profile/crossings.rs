@@ -62,11 +62,6 @@ pub fn leave_host(state: &mut State, depth: usize, quiet: Option<(u64, u64)>) {
     });
 }
 
-/// An unwinder or `longjmp` has left NxP functions: all above that depth.
-pub fn left_frames(state: &mut State, depth: usize) {
-    with(&mut state.profile, |profile| profile.calls.truncate(depth));
-}
-
 /// NxP code has called the heap, to have memory if it `allocates`.
 pub fn called_heap(state: &mut State, allocates: bool, host: u64, nxp: u64) {
     with(&mut state.profile, |profile| {
