@@ -10,6 +10,7 @@ pub struct Bump {
 
 impl Bump {
     constructor! {
+        /// All of `0..limit` is there.
         new(limit: usize) -> Self {
             Self {
                 used: AtomicUsize::new(0),

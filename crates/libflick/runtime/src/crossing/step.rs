@@ -7,6 +7,7 @@ use super::next_step::Next;
 use super::{leaving, marshal};
 use crate::accounts::hook::Accounts;
 use crate::modules::signatures::Plan;
+use crate::reports::backtrace;
 use crate::signals::raise;
 use crate::thread::activation::Activation;
 use crate::thread::entered::Entered;
@@ -60,7 +61,8 @@ pub fn host_returned<B: Backend>(mut act: Entered) -> Next {
     leaving::drop_newer(thread, &act);
     act.set_in_host(false);
     act.context.hart.frm = thread.frm();
-    B::Accounts::host_returns(&act.context.hart.x[A0..A0 + 8]);
+    let registers = &act.context.hart.x;
+    B::Accounts::host_returns(&registers[A0..A0 + 8], registers[RA]);
     marshal::returned(&mut act);
     if !act.call.signature.is_null() && act.call.waits != 0 && thread.frm() == 0 {
         return Next::Back;
@@ -77,8 +79,8 @@ pub fn go_on<B: Backend>(mut act: Entered, restore: impl FnOnce(&mut Activation)
     leaving::drop_newer(thread, &act);
     act.set_in_host(false);
     act.context.hart.frm = thread.frm();
-    B::Accounts::came_back();
     restore(&mut act);
+    B::Accounts::came_back(|| backtrace::depth(&thread, &act));
     go::<B>(act, false)
 }
 

@@ -13,7 +13,7 @@ use super::profile::residency::ResidencyProfiler;
 use super::setting::{is_profiled, setting};
 use super::state::{self, Frame, State};
 use super::trace::{self, ResidencySampler};
-use super::{library, queue};
+use super::{library, queue, ways_out};
 use crate::thread::Current;
 use crate::thread::entered::Entered;
 
@@ -122,6 +122,7 @@ pub fn calls_host(target: u64) {
     };
     // SAFETY: this thread's state and clock.
     let (state, clock) = unsafe { (&mut *state, clock().read()) };
+    let inside = state.with_calls(ways_out::calls_host).unwrap_or_default();
     let local = library::local(target).is_some();
     if !local {
         leave_core(state);
@@ -132,11 +133,12 @@ pub fn calls_host(target: u64) {
     }
     if let Some(frame) = frame(state) {
         (frame.target, frame.clock, frame.is_local) = (target, clock, local);
+        frame.inside = inside;
     }
 }
 
-/// That function has returned. `registers`: the arguments that it had.
-pub fn host_returns(registers: &[u64]) {
+/// That function has returned to `back`. `registers`: the arguments that it had.
+pub fn host_returns(registers: &[u64], back: u64) {
     let state = state::current();
     if state.is_null() {
         return;
@@ -144,8 +146,12 @@ pub fn host_returns(registers: &[u64]) {
     // SAFETY: this thread's state and clock.
     let (state, clock) = unsafe { (&mut *state, clock().read()) };
     let frame = frame(state).copied().unwrap_or_default();
+    let left = |state: &mut State| {
+        state.with_calls(|calls| ways_out::host_returns(calls, frame.inside, back));
+    };
     if let Some(name) = library::local(frame.target).filter(|_| frame.is_local) {
         library::charge_local(state, name);
+        left(state);
         return;
     }
     let quiet = (clock == frame.clock).then(|| {
@@ -153,16 +159,24 @@ pub fn host_returns(registers: &[u64]) {
         (frame.target, time)
     });
     crossings::leave_host(state, Current::depth(), quiet);
+    left(state);
     back_to_nxp(state, How::Return);
 }
 
-/// An unwinder or `longjmp` has come back to NxP code from the host.
-pub fn came_back() {
+/// An unwinder or `longjmp` has come back to NxP code from the host. `frames`: of the innermost
+/// activation now.
+pub fn came_back(frames: Option<usize>) {
     let state = state::current();
     if !state.is_null() {
         // SAFETY: this thread's.
         let state = unsafe { &mut *state };
         crossings::leave_host(state, Current::depth(), None);
+        if let Some(Frame { calls, inside, .. }) = frame(state).copied() {
+            // The tracer has the call by the host, too.
+            let above = calls + usize::from(state.tracer.is_some());
+            let left = frames.map(|frames| above + frames);
+            state.with_calls(|calls| ways_out::came_back(calls, inside, left));
+        }
         back_to_nxp(state, How::Jump);
     }
 }
@@ -203,6 +217,7 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
         Some((exit, settle(state, &spent)))
     }
     let state = state::current();
+    let pc = hart.pc;
     let what = (hart, memory, code);
     // SAFETY: this thread's state.
     unsafe {
@@ -210,14 +225,14 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
             residency(
                 what,
                 state,
-                ResidencyProfiler::new(state),
+                ResidencyProfiler::new(state, pc),
                 ResidencyProfiler::end,
             )
         } else if trace::enabled() {
             residency(
                 what,
                 state,
-                ResidencySampler::new(state),
+                ResidencySampler::new(state, pc),
                 ResidencySampler::end,
             )
         } else {
