@@ -668,9 +668,27 @@ class Place:
 
     @classmethod
     def at_stop(cls, event):
+        if cls.is_signal(event):
+            cls.show()
+
+    # The core file whose place has been shown.
+    core = None
+
+    @classmethod
+    def at_core(cls):
+        """gdb has no event for a core file that is opened; this is called where there may be one."""
+        connection = getattr(gdb.selected_inferior(), "connection", None)
+        core = connection if connection is not None and connection.type == "core" else None
+        if core is not cls.core:
+            cls.core = core
+            if core is not None:
+                cls.show()
+
+    @staticmethod
+    def show():
         filters = gdb.frame_filters.get("flick")
         runtime = Runtime.find() if filters and filters.enabled else None
-        if runtime is None or not cls.is_signal(event):
+        if runtime is None:
             return
         frames = map(FrameDecorator, FrameIterator(gdb.newest_frame()))
         try:
@@ -800,7 +818,10 @@ def main():
     # Not at other events: while a program starts, gdb cannot evaluate anything.
     gdb.events.stop.connect(Migration.at_stop)
     gdb.events.stop.connect(Place.at_stop)
+    gdb.events.before_prompt.connect(Place.at_core)
     Migration.at_load()
+    # A core file of the command line is open already.
+    Place.at_core()
 
 
 main()

@@ -5,6 +5,7 @@
 #include "References.h"
 #include "flick_abi.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -233,6 +234,9 @@ public:
       else if (auto *Call = dyn_cast<CallInst>(&I); Call && isSquareRoot(*Call))
         replace(I, IRBuilder<>(Call).CreateUnaryIntrinsic(Intrinsic::sqrt, Call->getArgOperand(0),
                                                           isa<FPMathOperator>(I) ? &I : nullptr));
+    if (!F.hasOptNone())
+      for (BasicBlock &Block : F)
+        joinSinesAndCosines(Block);
   }
 
 private:
@@ -247,6 +251,47 @@ private:
     return Library.getLibFunc(Call, Which) && Library.has(Which) &&
            (Which == LibFunc_sqrt || Which == LibFunc_sqrtf) && Call.onlyReadsMemory() &&
            !Call.isStrictFP();
+  }
+
+  /// One call of `sincos` gives the sine and the cosine of a number, as the code generator has it
+  /// of each block where it finds the names.
+  void joinSinesAndCosines(BasicBlock &Block) {
+    struct Calls {
+      SmallVector<CallInst *, 2> Sines, Cosines;
+    };
+    MapVector<Value *, Calls> ByOperand;
+    for (Instruction &I : Block) {
+      auto *Call = dyn_cast<CallInst>(&I);
+      LibFunc Which;
+      if (!Call || !Call->doesNotAccessMemory() || Call->isStrictFP() ||
+          !Library.getLibFunc(*Call, Which) || !Library.has(Which))
+        continue;
+      if (Which == LibFunc_sin || Which == LibFunc_sinf)
+        ByOperand[Call->getArgOperand(0)].Sines.push_back(Call);
+      else if (Which == LibFunc_cos || Which == LibFunc_cosf)
+        ByOperand[Call->getArgOperand(0)].Cosines.push_back(Call);
+    }
+    for (auto &[Of, Found] : ByOperand) {
+      if (Found.Sines.empty() || Found.Cosines.empty())
+        continue;
+      CallInst *Sine = Found.Sines.front(), *Cosine = Found.Cosines.front();
+      // `Of` may have been a sine that is replaced by now.
+      Value *Operand = Sine->getArgOperand(0);
+      Type *Number = Operand->getType();
+      IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
+      Value *SineSlot = Entry.CreateAlloca(Number), *CosineSlot = Entry.CreateAlloca(Number);
+      IRBuilder<> B(Sine->comesBefore(Cosine) ? Sine : Cosine);
+      FunctionCallee Callee = M.getOrInsertFunction(
+          withSuffix("sincos", Number),
+          FunctionType::get(B.getVoidTy(), {Number, B.getPtrTy(), B.getPtrTy()}, false));
+      B.CreateCall(Callee, {Operand, SineSlot, CosineSlot})->setDoesNotThrow();
+      Value *SineOut = B.CreateLoad(Number, SineSlot);
+      Value *CosineOut = B.CreateLoad(Number, CosineSlot);
+      for (CallInst *Call : Found.Sines)
+        replace(*Call, SineOut);
+      for (CallInst *Call : Found.Cosines)
+        replace(*Call, CosineOut);
+    }
   }
 
   void lower(IntrinsicInst &I) {

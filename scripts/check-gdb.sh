@@ -125,6 +125,12 @@ for way in "dynamic gate translate" "dynamic fault interp" "static gate interp" 
     timeout 120 "$flick" gdb -nx -batch -ex bt -ex 'info flick' ./crash-$kind core >log 2>&1
     in_order "${crashed[@]}" 'gate of walk, in NxP code'
     result "core file ($kind, $trigger, $engine)" $?
+    # By the command line, and by a command.
+    for opened in "-batch ./crash-$kind core" "./crash-$kind"; do
+      timeout 120 "$flick" gdb -nx $opened >log 2>&1 <<<$'core-file core\nprint 1'
+      in_order '^0x[0-9a-f]+ in next_of .NxP, inlined. .. at .*crash.c:26$' '^26\t'
+      result "its place is shown when it is opened ($kind, $trigger, $engine)" $?
+    done
     rm -f core
   fi
 done

@@ -1,9 +1,13 @@
 # A disk without room: every tool says so, ends with an error, and leaves no half of a file. A limit
-# on the size of files, with its signal ignored, refuses what is written as a full disk does.
+# on the size of files, with its signal ignored, refuses what is written as a full disk does. The
+# command itself is not ended by the signal either.
 . "$FLICK_TEST_ERRORS/lib.sh"
 # within KIB COMMAND...: no file grows beyond so much.
 within() {
   bash -c 'trap "" XFSZ; ulimit -f "$1"; shift; exec "$@"' within "$@"
+}
+limited() {
+  bash -c 'ulimit -f "$1"; shift; exec "$@"' limited "$@"
 }
 cat >main.c <<'C'
 #include <flick.h>
@@ -56,6 +60,9 @@ status 0 "$flick" report
 cp report.html before
 refuses FLK0105 report.html -- within 16 "$flick" report
 cmp report.html before
+refuses FLK0105 report.html -- limited 16 "$flick" report
+cmp report.html before
+[ -z "$(find . -name '.flick-*')" ] || die "left over: $(ls -A)"
 refuses FLK0105 page.html -- within 16 "$flick" report -o page.html
 [ ! -e page.html ] || die 'half a page'
 refuses FLK0105 p.pftrace -- within 8 "$flick" report -o - --perfetto p.pftrace
@@ -66,6 +73,8 @@ refuses FLK0105 /dev/full -- "$flick" report -o /dev/full
 refuses FLK0105 /dev/full -- "$flick" stat -o /dev/full ./prog
 refuses FLK0105 'the record of the run cannot be written' -- within 1 "$flick" stat ./prog
 refuses FLK0105 'the record of the run cannot be written' -- within 1 "$flick" advise ./prog
+# The program that the command starts has the default action again.
+status $((128 + $(kill -l XFSZ))) limited 64 "$flick" stat -o /dev/null bash -c 'head -c 1000000 /dev/zero >own; exit $?'
 refuses FLK0105 /dev/full -- "$flick" advise -o /dev/full ./prog 2000
 [ -z "$(find . -name '.flick-*')" ] || die "left over: $(ls -A)"
 

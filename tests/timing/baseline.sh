@@ -32,7 +32,9 @@ done
 "$flick_cc" "${options[@]}" -o "$work/baseline"
 "$flick" record --platform flick-isca20 -o "$work/trace" "$work/baseline" >"$work/output" 2>&1
 "$flick" report -i "$work/trace" -o "$work/page.html" >>"$work/output"
-grep -q '>with nothing placed<' "$work/page.html" && grep -q 'Placed functions have allocated' "$work/page.html" &&
+grep -q '>with nothing placed<' "$work/page.html" &&
+  grep -q 'class="verdict[^>]*>Migration [^<]* with nothing placed[.]' "$work/page.html" &&
+  grep -q 'Placed functions have allocated' "$work/page.html" &&
   status=0 || status=1
 verdict 'the page says why' "$status"
 # It is to be undone, and only that: the table was NxP memory before.

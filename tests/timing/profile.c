@@ -19,6 +19,13 @@
 // EDGE: main hands_over 6
 // EDGE: hands_over on_nxp 6
 // EDGE: starts even 2
+// EDGE: main varies 3
+// EDGE: varies hands_on 15
+// EDGE: hands_on answers 15
+// EDGE: varies asked 15
+// EDGE: asked on_nxp 15
+// EDGE: varies on_nxp 15
+// EDGE: varies answers 30
 #include <alloca.h>
 #include <flick.h>
 #include <setjmp.h>
@@ -92,6 +99,17 @@ APART static long odd(long x) {
 APART static long hands_over(long x) { TAIL on_nxp(x); }
 APART FLICK_NXP long starts(long (*from)(long), long x) { return from(x) + 1; }
 
+// The host returns to the caller's caller.
+APART FLICK_NXP long hands_on(long x) { return answers(x); }
+APART FLICK_NXP long asked(long x) { return on_nxp(x) + 1; }
+// By pointers NxP code calls itself by gates, and the host.
+APART FLICK_NXP long varies(long (*volatile first)(long), long (*volatile second)(long), long x) {
+  long sum = 0;
+  for (int i = 0; i < 5; i++)
+    sum += hands_on(x) + first(x) + on_nxp(x) + second(x) + answers(x);
+  return sum;
+}
+
 int main(void) {
   long sum = 0;
   for (long i = 0; i < 1000; i++)
@@ -111,6 +129,8 @@ int main(void) {
     sum += hands_over(i);
   for (long i = 0; i < 2; i++)
     sum += starts(even, 0);
+  for (long i = 0; i < 3; i++)
+    sum += varies(asked, answers, i);
   long table[20];
   for (long i = 0; i < 20; i++)
     table[i] = i * 7 % 20;

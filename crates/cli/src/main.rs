@@ -245,10 +245,25 @@ struct Report {
     names: Names,
 }
 
+/// A write beyond the limit on the size of files (`ulimit -f`) fails, as on a full disk, and does not
+/// end this process. The signal has a handler and is not ignored, because programs that are started
+/// then have the default action again.
+fn refuse_large_files() {
+    extern "C" fn nothing(_signal: libc::c_int) {}
+    // SAFETY: no other thread runs yet, and the handler touches nothing.
+    unsafe {
+        let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        if libc::signal(libc::SIGXFSZ, handler) == libc::SIG_IGN {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        }
+    }
+}
+
 fn main() -> ExitCode {
     // A reader that has seen enough (`flick objdump -d prog | head`) ends us as it ends any filter.
     // SAFETY: no other thread runs yet, and the default disposition has no handler to be wrong.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    refuse_large_files();
 
     let mut args = std::env::args_os();
     let name = args.next().unwrap_or_default();

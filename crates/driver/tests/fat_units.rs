@@ -230,9 +230,29 @@ fn side_files_of_programs_with_nxp_code() {
     }
 }
 
+const BY_SIGNATURE: &str = "\
+#include <flick.h>
+#include <stdio.h>
+float half(float x);
+FLICK_NXP int digits(float x) {
+  char text[8];
+  snprintf(text, sizeof text, \"%.1f\", (double)half(x));
+  return 10 * (text[0] - '0') + text[2] - '0';
+}
+";
+const CALLER: &str = "\
+int part(const int *v, int n);
+int digits(float x);
+float half(float x) { return x / 2; }
+int main(void) { int v[] = {1, 2, 3}; return part(v, 3) - 9 + digits(3) - 15; }
+";
+
 #[test]
 fn any_linker_of_the_system() {
-    let bed = bed();
+    let mut bed = bed();
+    // The host calls by a signature, and so does NxP code, with and without dots.
+    bed.add("digits.c", BY_SIGNATURE);
+    bed.add("main.c", CALLER);
     // binutils and lld, which Flick needs, have the first three.
     for (linker, always) in [
         ("bfd", true),
@@ -247,7 +267,7 @@ fn any_linker_of_the_system() {
         for mode in ["-pie -fPIE", "-no-pie -fno-pie", "-static"] {
             bed.good(
                 "flick-cc",
-                &format!("-fuse-ld={linker} {mode} -O1 part.c main.c -o prog"),
+                &format!("-fuse-ld={linker} {mode} -O1 part.c digits.c main.c -o prog"),
             );
             let run = Command::new(bed.path("prog"))
                 .env("FLICK_OFFLOAD", "require")

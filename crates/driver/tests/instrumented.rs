@@ -223,7 +223,73 @@ fn calls_are_recorded() {
     // main, work (clang puts these calls in before the split), and four of `host`.
     let output = run(&bed, &[], &[]);
     assert!(stderr(&output).contains("6 calls"), "{}", stderr(&output));
-    bed.good("flick-cc", "-pg work.c -o prog");
+}
+
+/// Calls in gprof's call graph, as `CALLER CALLEE COUNT`.
+fn call_graph(bed: &Bed) -> Vec<String> {
+    let output = Command::new("gprof")
+        .args(["-b", "-q", "prog", "gmon.out"])
+        .current_dir(bed.dir.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    let mut calls = Vec::new();
+    // Callers are above a function's own line, which begins with its number.
+    for block in text.split("-----\n") {
+        let mut callers = Vec::new();
+        for line in block.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                [number, .., name, _] if number.starts_with('[') => {
+                    calls.extend(
+                        callers
+                            .iter()
+                            .map(|(caller, count)| format!("{caller} {name} {count}")),
+                    );
+                    break;
+                }
+                [_, _, counts, name, _] if counts.contains('/') => {
+                    let count = counts.split('/').next().unwrap_or_default();
+                    callers.push((name.to_owned(), count.to_owned()));
+                }
+                _ => {}
+            }
+        }
+    }
+    calls
+}
+
+#[test]
+fn gprof_counts_the_calls_of_host_code() {
+    let mut bed = bed();
+    let more = WORK.replace("  free(sums);\n", "  free(sums);\n  host(1);\n  host(2);\n");
+    bed.add("more.c", &more);
+    let has = |calls: &[String], wanted: &[&str]| {
+        let all = wanted
+            .iter()
+            .all(|call| calls.iter().any(|other| other == call));
+        assert!(all, "{wanted:?} are not in {calls:?}");
+    };
+    // What NxP code calls is not there (docs/driver.md).
+    bed.good("flick-cc", "-pg more.c -o prog");
     crosses_quickly(&bed);
-    assert!(bed.path("gmon.out").is_file());
+    let calls = call_graph(&bed);
+    has(&calls, &["main host 2"]);
+    let of_host = calls.iter().filter(|call| call.contains(" host "));
+    assert_eq!(of_host.count(), 1, "{calls:?}");
+    // Its host clone's calls are.
+    run(&bed, &[], &[("FLICK_OFFLOAD", "off")]);
+    let wanted = [
+        "main host 2",
+        "main __flick_twin_work 1",
+        "__flick_twin_work host 4",
+    ];
+    has(&call_graph(&bed), &wanted);
+    bed.good("flick-cc", "-pg -static more.c -o prog");
+    crosses_quickly(&bed);
+    has(
+        &call_graph(&bed),
+        &["main host 2", "__flick_cross_calls host 4"],
+    );
 }

@@ -79,14 +79,13 @@ impl Display for Text<'_> {
         let calls_in = s.host_to_nxp_calls();
         let calls_out = s.nxp_to_host_calls();
         let mut table = Table::default();
-        table.row(grouped(s.crossings()), "crossings", "");
-        table.row(grouped(calls_in), "calls host -> NxP", "");
-        table.row(grouped(calls_out), "calls NxP -> host", "");
-        table.row(grouped(s.faults), "migration faults", "");
+        table.count(s.crossings(), "crossing", "");
+        table.count(calls_in, "call", " host -> NxP");
+        table.count(calls_out, "call", " NxP -> host");
+        table.count(s.faults, "migration fault", "");
         let on_host = s.on_host_calls();
         if on_host > 0 {
-            let what = "calls of placed functions on the host";
-            table.row(grouped(on_host), what, "");
+            table.count(on_host, "call", " of placed functions on the host");
         }
         if s.instructions > 0 {
             let per_call = match s.instructions.checked_div(calls_in) {
@@ -123,7 +122,7 @@ impl Display for Text<'_> {
             let remark = format!("{ratio:.1} times the {code} of RV64 code used; tables {tables}");
             table.row(bytes(s.translation), "translated code", &remark);
         }
-        table.row(grouped(s.threads), "threads with an NxP stack", "");
+        table.count(s.threads, "thread", " with an NxP stack");
         let of_region = format!("of {} reserved", bytes(s.region_size));
         table.row(bytes(s.heap_peak), "peak NxP heap", &of_region);
         table.row(bytes(s.stack_peak), "peak NxP stacks", "");
@@ -179,12 +178,21 @@ fn setting(f: &mut Formatter<'_>, name: &str, value: &str) -> fmt::Result {
 /// Right-aligned numbers, what they count, and a remark.
 #[derive(Default)]
 struct Table {
-    rows: Vec<(String, &'static str, String)>,
+    rows: Vec<(String, String, String)>,
 }
 
 impl Table {
-    fn row(&mut self, number: String, what: &'static str, remark: &str) {
-        self.rows.push((number, what, remark.to_owned()));
+    fn row(&mut self, number: String, what: &str, remark: &str) {
+        self.rows.push((number, what.to_owned(), remark.to_owned()));
+    }
+
+    /// A number of things; `which` follows their name.
+    fn count(&mut self, number: u64, thing: &str, which: &str) {
+        let what = match counted(number, thing).split_once(' ') {
+            Some((_, things)) => format!("{things}{which}"),
+            None => String::new(),
+        };
+        self.row(grouped(number), &what, "");
     }
 
     fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -261,6 +269,29 @@ mod tests {
     }
 
     #[test]
+    fn one_is_singular() {
+        let s = Summary {
+            host_to_nxp: vec![calls("bfs", "bfs", 1)],
+            nxp_to_host: vec![calls("free", "", 1)],
+            on_host: vec![(Cause::Off, calls("bfs", "bfs", 1))],
+            faults: 1,
+            threads: 1,
+            ..Summary::default()
+        };
+        let text = s.text(View::default()).to_string();
+        for row in [
+            "4  crossings",
+            "1  call host -> NxP",
+            "1  call NxP -> host",
+            "1  migration fault",
+            "1  call of placed functions on the host",
+            "1  thread with an NxP stack",
+        ] {
+            assert!(text.contains(&format!(" {row}\n")), "{row}: {text}");
+        }
+    }
+
+    #[test]
     fn text_of_a_run() {
         let s = Summary {
             program: "./bfs".into(),
@@ -294,10 +325,10 @@ mod tests {
                    10  calls host -> NxP
             1,234,568  calls NxP -> host
                     0  migration faults
-           20,000,000  NxP instructions           # 2,000,000 per call
-             7.00 KiB  translated code            # 3.5 times the 2.00 KiB of RV64 code used; tables 1.00 KiB
-                    1  threads with an NxP stack
-             3.00 MiB  peak NxP heap              # of 64.0 GiB reserved
+           20,000,000  NxP instructions          # 2,000,000 per call
+             7.00 KiB  translated code           # 3.5 times the 2.00 KiB of RV64 code used; tables 1.00 KiB
+                    1  thread with an NxP stack
+             3.00 MiB  peak NxP heap             # of 64.0 GiB reserved
              8.00 MiB  peak NxP stacks
 
                 calls  host -> NxP, by function

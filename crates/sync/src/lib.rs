@@ -14,6 +14,7 @@
 //! | `platform.rs` | atomics and waiting: the machine's, or loom's |
 //! | `hash.rs` | places in tables |
 //! | `spin.rs` | a lock of many readers, which handlers may be |
+//! | `bump.rs` | a range that is handed out part by part |
 //! | `range_list.rs` | a list of ranges that is read without a lock |
 //! | `tally.rs` | counters by key |
 //! | `closable_entrance.rs` | who is inside the allocator, for `fork` |
@@ -27,6 +28,7 @@
 //! assert_eq!(calls.add(7), Some(1));
 //! ```
 #![warn(missing_docs)]
+mod bump;
 mod closable_entrance;
 mod hash;
 mod platform;
@@ -34,6 +36,7 @@ mod range_list;
 mod spin;
 mod tally;
 
+pub use bump::Bump;
 pub use closable_entrance::Entrance;
 pub use hash::spread;
 pub use range_list::RangeList;

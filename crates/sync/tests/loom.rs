@@ -1,6 +1,6 @@
 //! The interleavings of a few threads, as loom enumerates them.
 #![cfg(loom)]
-use flick_sync::{Entrance, RangeList, RwSpinLock, Tally};
+use flick_sync::{Bump, Entrance, RangeList, RwSpinLock, Tally};
 use loom::cell::Cell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -162,5 +162,26 @@ fn every_count_is_counted_once() {
         counts.dedup_by_key(|&mut (key, _)| key);
         assert_eq!(counts.len(), 2);
         assert_eq!(firsts, 2);
+    });
+}
+
+/// Also not while a request fails that is too large.
+#[test]
+fn no_part_is_handed_out_twice() {
+    loom::model(|| {
+        let bump = Arc::new(Bump::new(3));
+        let takers = [4, 1].map(|size| {
+            let bump = bump.clone();
+            thread::spawn(move || bump.take(size).map(|start| (start, size)))
+        });
+        let own = [1, 1].map(|size| bump.take(size).map(|start| (start, size)));
+        let others = takers.map(|taker| taker.join().unwrap());
+        let mut parts: Vec<_> = own.into_iter().chain(others).flatten().collect();
+        parts.sort_unstable();
+        assert!(
+            parts.windows(2).all(|two| two[0].0 + two[0].1 <= two[1].0),
+            "{parts:?}"
+        );
+        assert!(parts.iter().all(|(start, size)| start + size <= 3));
     });
 }

@@ -51,6 +51,17 @@ impl Calls {
         self.depth += 1;
     }
 
+    /// The innermost function's entry is this one, after all.
+    pub fn set_top(&mut self, entry: u64) {
+        let frame = self
+            .depth
+            .checked_sub(1)
+            .and_then(|at| self.frames.get_mut(at));
+        if let Some(frame) = frame {
+            frame.0 = entry;
+        }
+    }
+
     /// Number of calls, also of those beyond the frames that are kept.
     pub fn depth(&self) -> usize {
         self.depth
@@ -95,8 +106,12 @@ impl Calls {
             self.push(target, pc + length);
             return;
         }
-        // This is a return. It may leave several frames at once, if some were not kept or were left
-        // by a tail call.
+        self.returns(target, bottom);
+    }
+
+    /// Drops the frames that a return to `target` leaves; none, where no function returns there. A
+    /// return may leave several frames at once, if some were not kept or were left by a tail call.
+    pub fn returns(&mut self, target: u64, bottom: usize) {
         let kept = self.depth.min(DEEPEST);
         for depth in (bottom..kept).rev().take(8) {
             if self.frames[depth].1 == target {
@@ -128,7 +143,16 @@ mod tests {
             calls.jump(at(2), at(0) + 4, 0);
             assert_eq!(calls.stack(0).collect::<Vec<_>>(), [1000]);
         }
-        calls.truncate(0);
+        // The host returns, which is no jump: from a function that was called, and from one that was
+        // called last of all.
+        calls.push(4000, 77);
+        calls.set_top(4100);
+        assert_eq!(calls.stack(0).collect::<Vec<_>>(), [4100, 1000]);
+        calls.returns(77, 0);
+        assert_eq!(calls.stack(0).collect::<Vec<_>>(), [1000]);
+        calls.returns(9, 1);
+        assert_eq!(calls.depth(), 1);
+        calls.returns(9, 0);
         assert_eq!(calls.depth(), 0);
     }
 }

@@ -12,7 +12,7 @@ use flick_abi::{ABI_VERSION, march};
 use crate::accounts::timed::{host_code, nxp_map};
 use crate::accounts::{gate_counts, stats};
 use crate::config::{self, Trigger};
-use crate::crossing::{entrance, slow_path};
+use crate::crossing::{gate_target, slow_path};
 use crate::modules::{self, Registered, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::debugger;
@@ -33,10 +33,10 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     // SAFETY: the gate range is the module's own section.
     let gates = unsafe { modules::gates_of(module) };
     let target = |gate: &Gate| match place {
-        Place::Host if stats::enabled() => slow_path::twin_counted_address() as *const _,
+        Place::Host if stats::enabled() => slow_path::host_clone_counted_address() as *const _,
         Place::Host => gate.twin,
         Place::Nxp if config::get().trigger == Trigger::Fault => gate.image,
-        Place::Nxp => entrance::of(gate) as *const _,
+        Place::Nxp => gate_target::of(gate) as *const _,
     };
     if stats::enabled() {
         gate_counts::add(module.gates, module.gates_end);

@@ -8,7 +8,7 @@ use flick_names::Demangle;
 use inferno::flamegraph::color::{BasicPalette, Palette};
 use inferno::flamegraph::{self, Options};
 
-use super::page_names::{escape, function, printable};
+use super::page_names::{escape, function, printable, unnamed};
 
 /// Stacks, outermost function first, and the femtoseconds spent there.
 type Stacks = BTreeMap<Vec<u32>, u64>;
@@ -114,10 +114,7 @@ fn draw(graph: &Graph, process: &Process<'_>, demangle: Demangle) -> Option<(Str
                 Some(name) if !name.text.is_empty() => name.text.as_str(),
                 _ => "?",
             });
-            let frames = of_the_program(names).map(|name| match unnamed(name) {
-                Some(file) => format!("{file} (no symbol)"),
-                None => frame(&function(name, demangle)),
-            });
+            let frames = of_the_program(names).map(|name| frame(&function(name, demangle)));
             let nanoseconds = weight.div_ceil(1_000_000);
             format!("{} {nanoseconds}", frames.collect::<Vec<_>>().join(";"))
         })
@@ -157,13 +154,6 @@ fn of_the_program<'n>(
     // A sample of nothing else is one of the library.
     let all = stack.clone().all(|name| starts(&name));
     stack.skip_while(move |name| !all && starts(name))
-}
-
-/// The file of `FILE+0xOFFSET`, which stands for a function that the file has no symbol for.
-fn unnamed(name: &str) -> Option<&str> {
-    let (file, offset) = name.rsplit_once("+0x")?;
-    let hexadecimal = !offset.is_empty() && offset.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (hexadecimal && !file.is_empty()).then_some(file)
 }
 
 /// A function in a line of stacks, where `;` parts frames and what looks like a number at the end
@@ -259,9 +249,6 @@ mod tests {
         );
         assert_eq!(shown(&["clone3", "libc.so.6+0x88fd4", "work"]), ["work"]);
         assert_eq!(shown(&start), start);
-        assert_eq!(unnamed("libc.so.6+0x3f1a0"), Some("libc.so.6"));
-        assert_eq!(unnamed("operator+0x"), None);
-        assert_eq!(unnamed("f"), None);
     }
 
     #[test]

@@ -27,7 +27,11 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
     }
     match &process.prediction {
         Some(prediction) => {
-            *page += &verdict(prediction.migrating, prediction.baseline());
+            let without = match prediction.baseline_moves() {
+                true => "with nothing placed",
+                false => "the host alone",
+            };
+            *page += &verdict(prediction.migrating, prediction.baseline(), without);
             let mut times = vec![
                 ("with migration", prediction.migrating),
                 ("all on the host", prediction.staying),
@@ -95,27 +99,24 @@ fn date(seconds: u64) -> String {
     )
 }
 
-/// One sentence.
-fn verdict(migrating: u64, staying: u64) -> String {
-    let (class, text) = if migrating == 0 || staying == 0 {
+/// One sentence. The run takes the time `baseline` as `without` says.
+fn verdict(migrating: u64, baseline: u64, without: &str) -> String {
+    let (class, text) = if migrating == 0 || baseline == 0 {
         ("", "The run took no time on this platform.".to_owned())
     } else {
-        let ratio = staying as f64 / migrating as f64;
+        let ratio = baseline as f64 / migrating as f64;
         match ratio {
             r if (0.995..1.005).contains(&r) => {
                 ("", "Migration makes no difference to this run.".into())
             }
             r if r > 1.0 => (
                 " pays",
-                format!(
-                    "Migration pays: {}x as fast as the host alone.",
-                    significant(r)
-                ),
+                format!("Migration pays: {}x as fast as {without}.", significant(r)),
             ),
             r => (
                 " loses",
                 format!(
-                    "Migration does not pay: {}x as long as the host alone.",
+                    "Migration does not pay: {}x as long as {without}.",
                     significant(1.0 / r)
                 ),
             ),
@@ -140,9 +141,12 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        assert!(verdict(100, 264).contains("2.64x as fast"));
-        assert!(verdict(300, 200).contains("1.50x as long"));
-        assert!(verdict(1000, 1001).contains("no difference"));
-        assert!(verdict(0, 7).contains("no time"));
+        let host = "the host alone";
+        assert!(verdict(100, 264, host).contains("2.64x as fast as the host alone."));
+        assert!(verdict(300, 200, host).contains("1.50x as long as the host alone."));
+        let moved = verdict(7120, 100, "with nothing placed");
+        assert!(moved.contains("71.2x as long as with nothing placed."));
+        assert!(verdict(1000, 1001, host).contains("no difference"));
+        assert!(verdict(0, 7, host).contains("no time"));
     }
 }

@@ -5,7 +5,7 @@ use flick_events::timed::{self, Site};
 use flick_names::Demangle;
 
 use super::page_figures::{count, percent, significant, time, time_of};
-use super::page_names::{escape, function};
+use super::page_names::{caller, escape, function};
 
 pub fn write(page: &mut String, sites: &[Site], demangle: Demangle) {
     *page += "<section>\n<h2>Call sites</h2>\n";
@@ -32,7 +32,7 @@ fn row(page: &mut String, site: &Site, demangle: Demangle) {
         page,
         "<tbody><tr><th scope=\"row\"><b>{}</b> <span class=\"caller\">from {}</span></th>",
         escape(&function(&site.callee, demangle)),
-        escape(&demangle.apply(&site.caller)),
+        escape(&caller(&site.caller, demangle)),
     );
     let nxp = site.migrating.saturating_sub(site.crossing);
     for (label, value) in [

@@ -47,7 +47,7 @@ static CLOCK: AtomicU64 = AtomicU64::new(1);
 /// A thread's place here is by its number. Where two threads share a place, residencies are lost.
 const THREADS: usize = 1 << 12;
 /// The residency in which the thread is, or 0.
-static STAYS: [AtomicU64; THREADS] = [const { AtomicU64::new(0) }; THREADS];
+static RESIDENCIES: [AtomicU64; THREADS] = [const { AtomicU64::new(0) }; THREADS];
 
 /// Never 0.
 fn this_thread() -> usize {
@@ -121,9 +121,9 @@ static TABLE: [Line; LINES] = [const {
 impl Line {
     /// Calls `f` with the record of line `number`, unless another is at it for long.
     fn with(number: u64, f: impl FnOnce(&mut Record)) {
-        const PATIENCE: usize = 1 << 10;
+        const ATTEMPTS: usize = 1 << 10;
         let line = &TABLE[spread(number) % LINES];
-        for _ in 0..PATIENCE {
+        for _ in 0..ATTEMPTS {
             if line.busy.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
                 // SAFETY: `busy` keeps everybody else out.
                 let record = unsafe { &mut *line.record.get() };
@@ -156,7 +156,7 @@ fn lines(address: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
 
 /// Watches one residency.
 pub struct Watcher {
-    stay: u64,
+    residency: u64,
     thread: usize,
     pc: u64,
     atomic: bool,
@@ -164,13 +164,13 @@ pub struct Watcher {
 
 impl Watcher {
     pub fn begin() -> Self {
-        let stay = CLOCK.fetch_add(1, SeqCst) + 1;
+        let residency = CLOCK.fetch_add(1, SeqCst) + 1;
         let thread = this_thread();
         if thread < THREADS {
-            STAYS[thread].store(stay, SeqCst);
+            RESIDENCIES[thread].store(residency, SeqCst);
         }
         Self {
-            stay,
+            residency,
             thread,
             pc: 0,
             atomic: false,
@@ -179,14 +179,14 @@ impl Watcher {
 
     pub fn end(self) {
         if self.thread < THREADS {
-            STAYS[self.thread].store(0, SeqCst);
+            RESIDENCIES[self.thread].store(0, SeqCst);
         }
     }
 
     fn access(&self, address: u64, size: u64, write: bool) {
         for (number, bytes) in lines(address, size) {
             let mine = Access {
-                when: self.stay,
+                when: self.residency,
                 thread: self.thread,
                 bytes,
                 atomic: self.atomic,
@@ -199,7 +199,7 @@ impl Watcher {
                 conflict = others
                     .iter()
                     .rev()
-                    .find(|host| host.when >= self.stay && host.thread != self.thread)
+                    .find(|host| host.when >= self.residency && host.thread != self.thread)
                     .copied();
             });
             if let Some(host) = conflict {
@@ -263,16 +263,16 @@ pub unsafe extern "C" fn __flick_check(address: u64, size: u64, kind: u32, place
         let mut conflict = None;
         Line::with(number, |line| {
             line.host[usize::from(write)].put(mine);
-            let stays = |nxp: &&Access| {
+            let is_in_residency = |nxp: &&Access| {
                 nxp.when != 0
                     && nxp.thread != mine.thread
                     && nxp.thread < THREADS
-                    && STAYS[nxp.thread].load(SeqCst) == nxp.when
+                    && RESIDENCIES[nxp.thread].load(SeqCst) == nxp.when
             };
             let others = line.nxp.iter().enumerate().skip(usize::from(!write));
             conflict = others
                 .rev()
-                .find(|(_, nxp)| stays(nxp))
+                .find(|(_, nxp)| is_in_residency(nxp))
                 .map(|(kind, nxp)| (kind == 1, *nxp));
         });
         if let Some((nxp_writes, nxp)) = conflict {

@@ -5,16 +5,14 @@ use flick_translator::Context;
 
 use super::device_check::{self, Watcher};
 use super::{stats, timed};
-use crate::thread::activation::Activation;
+use crate::thread::entered::Entered;
 
 /// What the crossing reports. Each call comes where the thread changes sides, or where NxP code
 /// runs.
 pub trait Accounts {
-    /// The host has called the NxP: `act` is the innermost activation.
-    ///
-    /// # Safety
-    /// `act` is the frame of a crossing, with its arguments in the hart.
-    unsafe fn called(act: *const Activation);
+    /// The host has called the NxP: `act` is the innermost activation, with its arguments in the
+    /// hart.
+    fn called(act: &Entered);
 
     /// The innermost activation's function returns to the host.
     fn returned();
@@ -22,11 +20,13 @@ pub trait Accounts {
     /// NxP code calls the host function at `target`.
     fn calls_host(target: u64);
 
-    /// That function has returned; `arguments` are the NxP's argument registers from its call.
-    fn host_returns(arguments: &[u64]);
+    /// That function has returned to `back`; `arguments` are the NxP's argument registers from its
+    /// call.
+    fn host_returns(arguments: &[u64], back: u64);
 
-    /// An unwinder or `longjmp` has come back to NxP code from the host.
-    fn came_back();
+    /// An unwinder or `longjmp` has come back to NxP code from the host. `frames`: those that the
+    /// innermost activation has now, if they can be counted.
+    fn came_back(frames: impl FnOnce() -> Option<usize>);
 
     /// The instructions that `context.retired` counts are over.
     fn instructions(context: &mut Context);
@@ -44,7 +44,7 @@ pub struct Closed;
 
 impl Accounts for Closed {
     #[inline]
-    unsafe fn called(_act: *const Activation) {}
+    fn called(_act: &Entered) {}
 
     #[inline]
     fn returned() {}
@@ -53,10 +53,10 @@ impl Accounts for Closed {
     fn calls_host(_target: u64) {}
 
     #[inline]
-    fn host_returns(_arguments: &[u64]) {}
+    fn host_returns(_arguments: &[u64], _back: u64) {}
 
     #[inline]
-    fn came_back() {}
+    fn came_back(_frames: impl FnOnce() -> Option<usize>) {}
 
     #[inline]
     fn instructions(_context: &mut Context) {}
@@ -73,10 +73,9 @@ impl Accounts for Closed {
 pub struct Open;
 
 impl Accounts for Open {
-    unsafe fn called(act: *const Activation) {
+    fn called(act: &Entered) {
         if timed::enabled() {
-            // SAFETY: by contract.
-            unsafe { timed::crossing_costs::called(act) };
+            timed::crossing_costs::called(act);
         }
     }
 
@@ -93,15 +92,15 @@ impl Accounts for Open {
         }
     }
 
-    fn host_returns(arguments: &[u64]) {
+    fn host_returns(arguments: &[u64], back: u64) {
         if timed::enabled() {
-            timed::crossing_costs::host_returns(arguments);
+            timed::crossing_costs::host_returns(arguments, back);
         }
     }
 
-    fn came_back() {
+    fn came_back(frames: impl FnOnce() -> Option<usize>) {
         if timed::enabled() {
-            timed::crossing_costs::came_back();
+            timed::crossing_costs::came_back(frames());
         }
     }
 

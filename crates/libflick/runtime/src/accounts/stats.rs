@@ -20,8 +20,8 @@ use crate::accounts::{gate_counts, symbols, timed};
 use crate::config::{self, Statistics};
 use crate::heap::{policy, usage};
 use crate::locks::order::STATISTICS;
-use crate::memory::{nxp_stack, region};
-use crate::os::{fatal, process};
+use crate::memory::{nxp_region, nxp_stack};
+use crate::os::{fatal, process_facts};
 use crate::{modules, translation};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
@@ -266,7 +266,7 @@ pub fn summary() -> Summary {
     let (user, system) = cpu_times();
     let translated = translation::usage();
     Summary {
-        program: process::program(),
+        program: process_facts::program(),
         pid: std::process::id(),
         trigger: match config.trigger {
             config::Trigger::Gate => Trigger::Gate,
@@ -287,7 +287,7 @@ pub fn summary() -> Summary {
         on_host,
         files,
         threads: nxp_stack::acquired() as u64,
-        region_size: region::size() as u64,
+        region_size: nxp_region::size() as u64,
         heap_peak: usage::peak() as u64,
         heap_live: usage::live() as u64,
         stack_peak: nxp_stack::peak() as u64,

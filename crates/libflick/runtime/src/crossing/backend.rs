@@ -1,13 +1,14 @@
 //! Where NxP code runs: what the crossing asks of a backend.
 //!
 //! A backend has a file of its own. There it has the five functions that a crossing's assembly
-//! calls (`slow_path.rs`), made of the steps in `step.rs`. The gate chooses it (`entrance.rs`), so
-//! that the others cost nothing. `docs/runtime.md`, "Backends", lists all places that name a
-//! backend. Today there is one, the engine in the calling thread ([`super::inline`]).
+//! calls (`slow_path.rs`), made of the steps in `step.rs`. The gate chooses it
+//! (`gate_target.rs`), so that the others cost nothing. `docs/runtime.md`, "Backends", lists all
+//! places that name a backend. Today there is one, the engine in the calling thread
+//! ([`super::inline`]).
 use flick_engine::Exit;
 
 use crate::accounts::hook::Accounts;
-use crate::thread::activation::Activation;
+use crate::thread::entered::Entered;
 
 /// What has happened to an activation that was resumed.
 pub enum Event {
@@ -26,9 +27,7 @@ pub trait Backend {
     type Accounts: Accounts;
 
     /// Goes on with NxP code at `hart.pc` until something happens that the crossing must see.
-    /// `interpret`: the first instruction is one that translated code has left to the interpreter.
-    ///
-    /// # Safety
-    /// `act` is the calling thread's innermost activation, ready to run.
-    unsafe fn resume(act: *mut Activation, interpret: bool) -> Event;
+    /// `act` is the thread's innermost activation. `interpret`: the first instruction is one that
+    /// translated code has left to the interpreter.
+    fn resume(act: &mut Entered, interpret: bool) -> Event;
 }

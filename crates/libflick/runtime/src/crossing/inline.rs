@@ -8,13 +8,14 @@ use flick_engine::{CodeRegion, Exit, Identity, NoObserver, ProcessCore, Unlimite
 use flick_translator::{Context, Reason};
 
 use super::backend::{Backend, Event};
-use super::next::Next;
+use super::next_step::Next;
 use super::{leaving, returns_twice, step, unwinding};
 use crate::accounts::gate_counts;
 use crate::accounts::hook::{Accounts, Closed, Open};
 use crate::modules::targets::Target;
 use crate::thread::activation::Activation;
-use crate::thread::{Current, crossing_code};
+use crate::thread::crossing_code;
+use crate::thread::entered::Entered;
 use crate::translation;
 
 const T2: usize = 7;
@@ -30,46 +31,43 @@ impl<A: Accounts> Backend for Inline<A> {
 
     // The event is taken apart at once: it must not go through memory.
     #[inline(always)]
-    unsafe fn resume(act: *mut Activation, mut interpret: bool) -> Event {
-        // SAFETY: by contract; regions live while their code runs.
-        unsafe {
-            let thread = Current::crossed();
-            loop {
-                let pc = (*act).context.hart.pc;
-                let target = if pc == crossing_code::return_address() {
-                    return Event::Return;
-                } else if pc == crossing_code::xcall_address() {
-                    (*act).context.hart.x[T2]
-                } else {
-                    pc
-                };
-                let Target::Nxp(address) = thread.resolve(target) else {
-                    return Event::HostCall { target, pc };
-                };
-                if pc != target && step::plan_of_call(act).has_variadic_arguments {
-                    // Only the host has them where a function without dots looks for them.
-                    return Event::HostCall { target, pc };
+    fn resume(act: &mut Entered, mut interpret: bool) -> Event {
+        let thread = act.thread();
+        loop {
+            let pc = act.context.hart.pc;
+            let target = if pc == crossing_code::return_address() {
+                return Event::Return;
+            } else if pc == crossing_code::xcall_address() {
+                act.context.hart.x[T2]
+            } else {
+                pc
+            };
+            let Target::Nxp(address) = thread.resolve(target) else {
+                return Event::HostCall { target, pc };
+            };
+            if pc != target && step::plan_of_call(act).has_variadic_arguments {
+                // Only the host has them where a function without dots looks for them.
+                return Event::HostCall { target, pc };
+            }
+            act.context.hart.pc = address;
+            // SAFETY: null, or a region, which lives while its code runs.
+            let Some(region) = (unsafe { thread.region(address).as_ref() }) else {
+                // Its library was closed under the running code: the fetch faults as it would
+                // natively.
+                return Event::HostCall { target, pc };
+            };
+            let interpret = std::mem::take(&mut interpret);
+            match run::<A>(&mut act.context, region, interpret) {
+                Ok(translated) => {
+                    // No other mode is in translated code, and host calls from there do not
+                    // ask.
+                    thread.set_frm(0);
+                    let limit = thread.host_stack.limit_at(act.address() as usize);
+                    act.context.host_limit = limit as u64;
+                    return Event::Enter(translated);
                 }
-                (*act).context.hart.pc = address;
-                let region = thread.region(address);
-                if region.is_null() {
-                    // Its library was closed under the running code: the fetch faults as it would
-                    // natively.
-                    return Event::HostCall { target, pc };
-                }
-                let interpret = std::mem::take(&mut interpret);
-                match run::<A>(&mut (*act).context, &*region, interpret) {
-                    Ok(translated) => {
-                        // No other mode is in translated code, and host calls from there do not
-                        // ask.
-                        thread.set_frm(0);
-                        let limit = thread.host_stack.limit_at(act as usize);
-                        (*act).context.host_limit = limit as u64;
-                        return Event::Enter(translated);
-                    }
-                    Err(Exit::Leave) => {}
-                    Err(exit) => return Event::Fault(exit),
-                }
+                Err(Exit::Leave) => {}
+                Err(exit) => return Event::Fault(exit),
             }
         }
     }
@@ -103,35 +101,33 @@ fn run<A: Accounts>(
     Err(exit)
 }
 
-/// What a crossing's assembly calls.
+/// What a crossing's assembly calls, which passes its own frame.
 macro_rules! entries {
     ($backend:ty: $resume:ident, $left:ident, $land:ident, $again:ident) => {
         /// The host function that NxP code called has returned.
-        pub(crate) unsafe extern "C" fn $resume(act: *mut Activation) -> Next {
-            // SAFETY: the crossing passes its own frame.
-            unsafe { step::host_returned::<$backend>(act) }
+        pub(crate) unsafe extern "C" fn $resume(act: Entered) -> Next {
+            step::host_returned::<$backend>(act)
         }
 
         /// Translated code has come back, with all registers in the hart.
-        pub(crate) unsafe extern "C" fn $left(act: *mut Activation, reason: u64) -> Next {
-            // SAFETY: the crossing passes its own frame.
-            unsafe { step::go::<$backend>(act, reason == Reason::Interpret as u64) }
+        pub(crate) unsafe extern "C" fn $left(act: Entered, reason: u64) -> Next {
+            step::go::<$backend>(act, reason == Reason::Interpret as u64)
         }
 
         /// A landing pad of NxP code: `landing` is set, `results` has its values.
-        pub(crate) unsafe extern "C" fn $land(act: *mut Activation) -> Next {
-            // SAFETY: the crossing passes its own frame, to which an unwinder has come.
-            unsafe { step::go_on::<$backend>(act, |act| unwinding::leave_frames(act)) }
+        pub(crate) unsafe extern "C" fn $land(act: Entered) -> Next {
+            // SAFETY: an unwinder has come to this frame.
+            step::go_on::<$backend>(act, |act| unsafe { unwinding::leave_frames(act) })
         }
 
-        /// The second return of `setjmp`.
+        /// The second return of `setjmp`. `__flick_setjmp` passes what it has kept of a function
+        /// that is alive.
         pub(crate) unsafe extern "C" fn $again(
-            act: *mut Activation,
-            to: *const JumpTarget,
+            act: Entered,
+            to: &JumpTarget,
             value: c_int,
         ) -> Next {
-            // SAFETY: `__flick_setjmp` passes what it has kept of a function that is alive.
-            unsafe { step::go_on::<$backend>(act, |act| returns_twice::restore(act, &*to, value)) }
+            step::go_on::<$backend>(act, |act| returns_twice::restore(act, to, value))
         }
     };
 }
@@ -154,12 +150,11 @@ pub(crate) unsafe extern "C" fn enter_counted(act: *mut Activation) -> Next {
     }
 }
 
-// ---- Calls of translated code (fast_path.rs) ----------------------------------------------------
+// ---- Calls of translated code (fast_path.rs), which pass the activation of their caller ---------
 
 /// Translated code is about to call the host function at `target`.
-pub(crate) unsafe extern "C" fn count_host_call(act: *mut Activation, target: u64) {
-    // SAFETY: the fast path passes the activation of its caller.
-    Open::instructions(unsafe { &mut (*act).context });
+pub(crate) unsafe extern "C" fn count_host_call(mut act: Entered, target: u64) {
+    Open::instructions(&mut act.context);
     Open::calls_host(target);
 }
 
@@ -170,40 +165,31 @@ pub(crate) struct Way {
     at: u64,
 }
 
-/// Translated code calls the host by a signature and waits for the return at the stack pointer
-/// `waits`.
-pub(crate) unsafe extern "C" fn call_by_signature(act: *mut Activation, waits: u64) -> Way {
-    // SAFETY: the fast path passes the activation of its caller, with all that a call hands over in
-    // its hart.
-    unsafe {
-        let target = (*act).context.hart.x[T2];
-        let counted = crossing_code::counted();
-        if counted {
-            Open::instructions(&mut (*act).context);
-            Open::calls_host(target);
-        }
-        let pc = crossing_code::xcall_address();
-        (*act).context.hart.pc = pc;
-        let next = step::prepare_host_call(act, target, pc);
-        (*act).call.waits = waits;
-        Way {
-            next: next as u64,
-            at: crossing_code::calls_address(counted),
-        }
+/// Translated code calls the host by a signature, with all that a call hands over in its hart, and
+/// waits for the return at the stack pointer `waits`.
+pub(crate) unsafe extern "C" fn call_by_signature(mut act: Entered, waits: u64) -> Way {
+    let target = act.context.hart.x[T2];
+    let counted = crossing_code::counted();
+    if counted {
+        Open::instructions(&mut act.context);
+        Open::calls_host(target);
+    }
+    let pc = crossing_code::xcall_address();
+    act.context.hart.pc = pc;
+    let next = step::prepare_host_call(&mut act, target, pc);
+    act.call.waits = waits;
+    Way {
+        next: next as u64,
+        at: crossing_code::calls_address(counted),
     }
 }
 
 /// A host function that translated code has called has returned, and `act` is not the newest
 /// activation or the rounding mode is another. Whether the mode is one that translated code cannot
 /// have.
-pub(crate) unsafe extern "C" fn back_in_translated(act: *mut Activation) -> bool {
-    // SAFETY: the fast path passes the activation of its caller.
-    unsafe {
-        let thread = Current::crossed();
-        if thread.active.top() != act {
-            leaving::drop_above(thread, act);
-        }
-        (*act).context.hart.frm = thread.frm();
-        thread.frm() != 0
-    }
+pub(crate) unsafe extern "C" fn back_in_translated(mut act: Entered) -> bool {
+    let thread = act.thread();
+    leaving::drop_newer(thread, &act);
+    act.context.hart.frm = thread.frm();
+    thread.frm() != 0
 }

@@ -2,6 +2,7 @@
 use crate::os::fatal;
 use crate::os::host_stack::Which;
 use crate::thread::activation::Activation;
+use crate::thread::entered::Entered;
 use crate::thread::{Current, Thread};
 use crate::translation;
 
@@ -14,32 +15,30 @@ const SP: usize = 2;
 /// `act` is the newest frame on the current host stack.
 #[inline]
 pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
-    // SAFETY: by contract.
-    unsafe {
-        loop {
-            let last = thread.active.last();
-            if last.act.is_null() {
-                return thread.stack_top as u64;
-            }
-            if last.act <= act && is_left(&thread, last.act, act as usize) {
-                thread.active.pop();
-                continue;
-            }
-            // It is alive, or was left in a way that `longjmp` below does not see, and a deeper
-            // frame is made now. Then its frame may be anything, but below its entry nothing is
-            // alive, so that any pointer there will do.
-            let sp = (*last.act).context.hart.x[SP];
-            if sp > last.entry_sp || sp <= thread.stack_low() as u64 {
-                if let Some(sp) = after_overflow(thread, sp, last.entry_sp) {
-                    return sp;
-                }
-                thread.active.pop();
-                continue;
-            }
-            // Unwinders tell frames by their stack pointers: the frame that has called the host
-            // must not look like the end of this activation.
-            return (sp & !15) - 16;
+    loop {
+        let last = thread.active.last();
+        if last.act.is_null() {
+            return thread.stack_top as u64;
         }
+        if last.act <= act && is_left(&thread, last.act, act as usize) {
+            thread.active.pop();
+            continue;
+        }
+        // It is alive, or was left in a way that `longjmp` below does not see, and a deeper
+        // frame is made now. Then its frame may be anything, but below its entry nothing is
+        // alive, so that any pointer there will do.
+        // SAFETY: by contract `act` is deeper, so that the frame's memory is there.
+        let sp = unsafe { (*last.act).context.hart.x[SP] };
+        if sp > last.entry_sp || sp <= thread.stack_low() as u64 {
+            if let Some(sp) = after_overflow(thread, sp, last.entry_sp) {
+                return sp;
+            }
+            thread.active.pop();
+            continue;
+        }
+        // Unwinders tell frames by their stack pointers: the frame that has called the host
+        // must not look like the end of this activation.
+        return (sp & !15) - 16;
     }
 }
 
@@ -73,10 +72,18 @@ pub fn left_by_jump(target: usize) {
     }
 }
 
-/// A host call has returned to `act`, which is not the newest activation: drops the newer ones,
-/// which were left, or ends the program if they may be suspended on a stack of their own.
+/// A host call has returned to `act`: drops the newer activations, which were left, or ends the
+/// program if they may be suspended on a stack of their own.
+#[inline]
+pub fn drop_newer(thread: Current, act: &Entered) {
+    if thread.active.top() != act.address() {
+        drop_above(thread, act.address());
+    }
+}
+
+/// The same where `act` is not the newest.
 #[cold]
-pub fn drop_above(thread: Current, act: *mut Activation) {
+fn drop_above(thread: Current, act: *mut Activation) {
     while thread.active.top() != act {
         let top = thread.active.top();
         if top.is_null() || thread.host_stack.which(top as usize) == Which::Other {

@@ -7,7 +7,7 @@ use flick_abi::signature::{Class, Item};
 
 use crate::modules::signatures::Plan;
 
-use crate::crossing::next::Next;
+use crate::crossing::next_step::Next;
 use crate::thread::activation::{Activation, VECTOR_RESULT};
 
 const SP: usize = 2;
@@ -43,27 +43,36 @@ pub fn leave(act: &mut Activation) -> Next {
 }
 
 /// Bytes of NxP stack that the arguments by signature need; a multiple of 16.
-pub fn stack_size(act: &mut Activation, plan: &Plan) -> u64 {
-    let bytes = enter_walk(act, plan, None);
+///
+/// # Safety
+/// The activation was made by a host call that matches the plan.
+pub unsafe fn stack_size(act: &mut Activation, plan: &Plan) -> u64 {
+    // SAFETY: by contract.
+    let bytes = unsafe { enter_walk(act, plan, None) };
     (bytes as u64).next_multiple_of(16)
 }
 
 /// Arguments by signature; `hart.x[2]` is the NxP stack pointer, with room for them below `top`.
 ///
 /// # Safety
-/// The activation was made by a host call that matches the plan. From the
-/// stack pointer to `top` lie the bytes that `stack_size` asked for.
+/// The activation was made by a host call that matches the plan. From the stack pointer to `top`
+/// lie the bytes that [`stack_size`] asked for.
 pub unsafe fn enter_by_signature(act: &mut Activation, plan: &Plan, top: u64) {
     let room = NxpRoom {
         words: act.context.hart.x[SP] as *mut u64,
         top: top as *mut u8,
     };
-    enter_walk(act, plan, Some(room));
+    // SAFETY: by contract.
+    unsafe { enter_walk(act, plan, Some(room)) };
 }
 
 /// Assigns every argument; writes to the NxP's stack only if `room` is given. Returns how many
 /// bytes of it the arguments take.
-fn enter_walk(act: &mut Activation, plan: &Plan, room: Option<NxpRoom>) -> usize {
+///
+/// # Safety
+/// The activation was made by a host call that matches the plan, whose stack arguments this reads.
+/// If `room` is given, it is as large as a walk without room says.
+unsafe fn enter_walk(act: &mut Activation, plan: &Plan, room: Option<NxpRoom>) -> usize {
     let mut from = HostSource {
         ints: 0,
         floats: 0,
@@ -286,7 +295,8 @@ pub fn call_plain(act: &mut Activation, target: u64) {
 /// # Safety
 /// The NxP code called by a signature of this plan.
 pub unsafe fn call_by_signature(act: &mut Activation, target: u64, plan: &'static Plan) -> Next {
-    let to = call_walk(act, plan, None);
+    // SAFETY: by contract.
+    let to = unsafe { call_walk(act, plan, None) };
     act.call.target = target;
     act.call.stack_size = (to.bytes as u64).next_multiple_of(16);
     act.call.stack_mask = (to.align as u64).wrapping_neg();
@@ -300,11 +310,10 @@ pub unsafe fn call_by_signature(act: &mut Activation, target: u64, plan: &'stati
 }
 
 /// Second half of a call with stack arguments: called by the crossing when it has made room.
-pub(crate) unsafe extern "C" fn host_stack_args(act: *mut Activation, stack: *mut u8) {
+pub(crate) unsafe extern "C" fn host_stack_args(act: &mut Activation, stack: *mut u8) {
     // SAFETY: the crossing passes its own activation, with the signature `call_by_signature`
     // stored, and `call.stack_size` bytes at `stack`.
     unsafe {
-        let act = &mut *act;
         if let Some(plan) = act.call.signature.as_ref() {
             call_walk(act, plan, Some(stack));
         }
@@ -337,7 +346,11 @@ pub fn returned(act: &mut Activation) {
 }
 
 /// Assigns every argument; writes the host's stack words only if `stack` is given.
-fn call_walk(act: &mut Activation, plan: &Plan, stack: Option<*mut u8>) -> HostArguments {
+///
+/// # Safety
+/// NxP code called by a signature of this plan: its stack has the arguments that are not in
+/// registers. `stack`, if given, has the bytes that a walk without it says.
+unsafe fn call_walk(act: &mut Activation, plan: &Plan, stack: Option<*mut u8>) -> HostArguments {
     let mut from = NxpSource {
         ints: 0,
         floats: 0,

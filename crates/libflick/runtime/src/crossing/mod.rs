@@ -1,13 +1,13 @@
 //! The crossing between host and NxP code: its two paths, arguments and results, and unwinding.
 pub(crate) mod backend;
 pub(crate) mod cleanup_push;
-pub(crate) mod entrance;
 pub(crate) mod fast_path;
 mod frame;
+pub(crate) mod gate_target;
 pub(crate) mod inline;
 pub(crate) mod leaving;
 pub(crate) mod marshal;
-pub(crate) mod next;
+pub(crate) mod next_step;
 pub(crate) mod returns_twice;
 pub(crate) mod signal_handler;
 pub(crate) mod slow_path;

@@ -84,18 +84,15 @@ pub unsafe extern "C" fn __flick_setjmp(
     )
 }
 
-/// All but `rbx`.
-unsafe extern "C" fn keep(act: *const Activation, target: *mut JumpTarget) {
-    // SAFETY: the crossing's activation; the record is the calling function's.
-    unsafe {
-        let hart = &(*act).context.hart;
-        (*target).resume = crossing_code::again_address(crossing_code::counted());
-        (*target).ra = hart.x[RA];
-        (*target).sp = hart.x[SP];
-        for (i, number) in SAVED_NUMBERS.into_iter().map(usize::from).enumerate() {
-            (*target).s[i] = hart.x[number];
-            (*target).fs[i] = hart.f[number];
-        }
+/// All but `rbx`, of the crossing's activation, in the calling function's record.
+extern "C" fn keep(act: &Activation, target: &mut JumpTarget) {
+    let hart = &act.context.hart;
+    target.resume = crossing_code::again_address(crossing_code::counted());
+    target.ra = hart.x[RA];
+    target.sp = hart.x[SP];
+    for (i, number) in SAVED_NUMBERS.into_iter().map(usize::from).enumerate() {
+        target.s[i] = hart.x[number];
+        target.fs[i] = hart.f[number];
     }
 }
 

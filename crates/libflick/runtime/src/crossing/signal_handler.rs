@@ -2,7 +2,7 @@
 //! program's own handlers, and the end of the program. All that it does is async-signal-safe.
 use std::ffi::{c_int, c_void};
 
-use super::entrance;
+use super::gate_target;
 use crate::accounts::stats;
 use crate::modules;
 use crate::os::illegal;
@@ -58,7 +58,7 @@ fn migrate(signal: c_int, info: &libc::siginfo_t, context: &mut libc::ucontext_t
     stats::fault();
     registers[libc::REG_R11 as usize] = gate as i64;
     // SAFETY: the gate of a module that is registered.
-    registers[libc::REG_RIP as usize] = entrance::of(unsafe { &*gate }) as i64;
+    registers[libc::REG_RIP as usize] = gate_target::of(unsafe { &*gate }) as i64;
     true
 }
 

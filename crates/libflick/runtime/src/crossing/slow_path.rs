@@ -18,7 +18,7 @@ use flick_abi::layout::{GATE_PLAIN, Gate};
 use super::frame::{
     called_by_nxp, crossing_asm, from_translated, load_saved, saved_here, store_saved,
 };
-use super::next::Next;
+use super::next_step::Next;
 use super::{inline, marshal, unwinding};
 use crate::accounts::gate_counts;
 use crate::thread::activation;
@@ -319,13 +319,13 @@ crossing!(
 #[used]
 static CROSSINGS: [unsafe extern "C" fn(); 3] = [cross, cross_counted, activation_end];
 
-pub fn twin_counted_address() -> usize {
-    twin_counted as *const () as usize
+pub fn host_clone_counted_address() -> usize {
+    host_clone_counted as *const () as usize
 }
 
 /// Where gates lead when placed functions run on the host and calls are counted.
 #[unsafe(naked)]
-unsafe extern "C" fn twin_counted() {
+unsafe extern "C" fn host_clone_counted() {
     naked_asm!(
         ".cfi_startproc",
         "endbr64",
@@ -369,10 +369,10 @@ unsafe extern "C" fn twin_counted() {
         "pop r10",
         "pop rax",
         ".cfi_def_cfa_offset 8",
-        "jmp [r11 + {twin}]",
+        "jmp [r11 + {host_clone}]",
         ".cfi_endproc",
         count = sym gate_counts::count,
-        twin = const core::mem::offset_of!(Gate, twin),
+        host_clone = const core::mem::offset_of!(Gate, twin),
     )
 }
 
@@ -382,10 +382,11 @@ unsafe extern "C" fn twin_counted() {
 #[unsafe(naked)]
 unsafe extern "C" fn __flick_early() {
     naked_asm!(
-        ".cfi_startproc", "endbr64", "lock inc dword ptr [r11 + {early}]", "jmp [r11 + {twin}]",
+        ".cfi_startproc", "endbr64", "lock inc dword ptr [r11 + {early}]",
+        "jmp [r11 + {host_clone}]",
         ".cfi_endproc",
         early = const core::mem::offset_of!(Gate, early_calls),
-        twin = const core::mem::offset_of!(Gate, twin),
+        host_clone = const core::mem::offset_of!(Gate, twin),
     )
 }
 
@@ -413,12 +414,5 @@ pub(crate) unsafe extern "C" fn activation_end() {
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __flick_xcall() {
-    naked_asm!(
-        ".globl __flick_xcall_address",
-        ".hidden __flick_xcall_address",
-        "__flick_xcall_address:",
-        ".cfi_startproc",
-        "ud2",
-        ".cfi_endproc",
-    )
+    naked_asm!(".cfi_startproc", "ud2", ".cfi_endproc")
 }

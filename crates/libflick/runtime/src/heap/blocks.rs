@@ -11,7 +11,7 @@ use libmimalloc_sys as mi;
 
 use super::{exhausted, mimalloc, overaligned};
 use crate::heap::{fork_gate, marks, usage};
-use crate::memory::{commit, region};
+use crate::memory::{commit, nxp_region};
 use crate::os::errno::set_errno;
 
 /// Smallest block: the alignment that `malloc` promises.
@@ -36,7 +36,7 @@ pub fn is_open() -> bool {
 /// Whether `ptr` is a block of the NxP heap. Async-signal-safe; false for NULL.
 #[inline]
 pub fn owns(ptr: *const c_void) -> bool {
-    region::in_heap(ptr as usize)
+    nxp_region::in_heap(ptr as usize)
 }
 
 /// `size` bytes in the region, or NULL with ENOMEM.
@@ -107,7 +107,7 @@ fn obtain(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
 #[cold]
 fn obtain_slowly(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
     loop {
-        let seen = region::heap_size();
+        let seen = nxp_region::heap_size();
         let failures = commit::failures();
         let ptr = fork_gate::inside(|| f(size));
         if !ptr.is_null() {

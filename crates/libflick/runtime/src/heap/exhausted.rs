@@ -2,7 +2,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::memory::{commit, region};
+use crate::memory::{commit, nxp_region};
 use crate::os::fatal;
 
 /// Reports a failed allocation of `size` bytes. The program sees NULL and ENOMEM as from any
@@ -13,14 +13,14 @@ pub(crate) fn report(size: usize, region_full: bool) {
     if SAID.swap(true, Relaxed) {
         return;
     }
-    let region = region::size() >> 20;
+    let region = nxp_region::size() >> 20;
     let (why, remedy) = if !region_full {
         let why = io::Error::from_raw_os_error(commit::last_failure()).to_string();
         (
             why,
             "free memory, or raise the limits (`ulimit -d`, vm.overcommit_memory, the container's)",
         )
-    } else if region::is_limited() {
+    } else if nxp_region::is_limited() {
         let why = format!("no room in {region} MiB, reserved under the address space limit");
         (
             why,

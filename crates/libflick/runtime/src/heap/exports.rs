@@ -9,7 +9,7 @@ use std::ptr;
 use crate::heap::{blocks, marks};
 use crate::memory::is_local;
 use crate::os::errno::{last_errno, set_errno};
-use crate::os::process::page_size;
+use crate::os::process_facts::page_size;
 
 fn fail(errno: c_int) -> *mut c_void {
     set_errno(errno);

@@ -16,7 +16,7 @@ static ENTRANCE: Entrance<64> = Entrance::new();
 
 /// How long a fork waits. A thread that left by `longjmp` out of a signal handler, or the forking
 /// thread itself when the handler forks, stays counted; nothing can be done for it.
-const PATIENCE: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 unsafe extern "C" {
     /// The C library's (`sys/single_threaded.h`): not 0 as long as the process has one thread only.
@@ -54,7 +54,7 @@ pub(crate) fn close() {
     // some versions.
     let mut start = None;
     ENTRANCE.close(thread_pointer::pointer(), || {
-        start.get_or_insert_with(Instant::now).elapsed() >= PATIENCE
+        start.get_or_insert_with(Instant::now).elapsed() >= LONGEST_WAIT
     });
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::*}
 
 use flick_timing::Marks;
 
-use crate::memory::region;
+use crate::memory::nxp_region;
 
 /// Bytes of the region for a byte of the bits; what one bit stands for is what blocks are aligned
 /// to.
@@ -42,13 +42,13 @@ pub fn most() -> u64 {
 /// For models; `None` while there has been no such block.
 pub fn marks() -> Option<Marks> {
     let bits = BITS.load(Acquire);
-    let (base, heap, _) = region::parts();
+    let (base, heap, _) = nxp_region::parts();
     // SAFETY: the mapping has a bit for each 16 bytes of the region, and stays.
     (!bits.is_null()).then(|| unsafe { Marks::new(bits, base as u64, heap as u64) })
 }
 
 fn make() -> *mut AtomicU8 {
-    let size = region::size() / OF_A_BYTE;
+    let size = nxp_region::size() / OF_A_BYTE;
     // SAFETY: a new mapping of zeroes, of which only what is written takes memory.
     let bits = unsafe {
         libc::mmap(
@@ -76,7 +76,7 @@ fn make() -> *mut AtomicU8 {
 
 /// Sets or clears the bits of a block.
 fn write(bits: *const AtomicU8, block: usize, size: usize, set: bool) {
-    let first = (block - region::parts().0) >> Marks::SHIFT;
+    let first = (block - nxp_region::parts().0) >> Marks::SHIFT;
     let end = first + size.div_ceil(1 << Marks::SHIFT);
     // SAFETY: bytes of the mapping: the block is in the region.
     unsafe { write_bits(bits, first, end, set) };

@@ -10,7 +10,7 @@ use libmimalloc_sys as mi;
 
 use crate::locks::order::BOUNDARY;
 use crate::memory::commit;
-use crate::memory::region::{self, MemoryError};
+use crate::memory::nxp_region::{self, MemoryError};
 
 /// mimalloc takes multiples of this, and at least one (`mi_arena_min_size`).
 const CHUNK: usize = 32 << 20;
@@ -84,7 +84,7 @@ pub(crate) fn start() -> Result<(), MemoryError> {
         unsafe { mi::mi_option_set(option, value) };
     }
     // Small at first: its tables are the larger part of what start-up costs.
-    if add_arena(0, region::size() / 64) {
+    if add_arena(0, nxp_region::size() / 64) {
         Ok(())
     } else {
         Err(MemoryError::Commit {
@@ -96,7 +96,7 @@ pub(crate) fn start() -> Result<(), MemoryError> {
 /// Gives the heap address space for an object of `size` bytes. True if it is worth trying again:
 /// also when another thread did it, which it knows by the heap's size before the failed attempt.
 pub(crate) fn grow(size: usize, seen: usize) -> bool {
-    BOUNDARY.with(|| region::heap_size() != seen || add_arena(size, region::size() / 4))
+    BOUNDARY.with(|| nxp_region::heap_size() != seen || add_arena(size, nxp_region::size() / 4))
 }
 
 /// Adds an arena for an object of `size` bytes, of `wish` bytes if there is room. With `BOUNDARY`
@@ -110,12 +110,12 @@ fn add_arena(size: usize, wish: usize) -> bool {
         return false;
     };
     // The last eighth of the region is left to the stacks.
-    let gap = region::gap().saturating_sub(region::size() / 8) / CHUNK * CHUNK;
+    let gap = nxp_region::gap().saturating_sub(nxp_region::size() / 8) / CHUNK * CHUNK;
     if need > gap.min(MAX_ARENA) {
         return false;
     }
     let size = need.max(wish / CHUNK * CHUNK).min(gap).min(MAX_ARENA);
-    let Some(start) = region::grow_heap(size) else {
+    let Some(start) = nxp_region::grow_heap(size) else {
         return false;
     };
     // SAFETY: the range is ours, reserved, zero and in nobody's use.
@@ -134,7 +134,7 @@ fn add_arena(size: usize, wish: usize) -> bool {
         )
     };
     if !ok {
-        region::shrink_heap(size);
+        nxp_region::shrink_heap(size);
     }
     ok
 }

@@ -1,7 +1,7 @@
 //! The NxP heap: `malloc` and its relatives for NxP code, in NxP-local memory.
 use std::sync::OnceLock;
 
-use crate::memory::region::{self, Limits, MemoryError};
+use crate::memory::nxp_region::{self, Limits, MemoryError};
 
 mod around_fork;
 pub mod blocks;
@@ -29,7 +29,7 @@ pub fn init() -> Result<(), MemoryError> {
 pub fn init_with(limits: Limits) -> Result<(), MemoryError> {
     STATE
         .get_or_init(|| {
-            region::reserve(limits)?;
+            nxp_region::reserve(limits)?;
             around_fork::install();
             match policy::decide() {
                 policy::Policy::Nxp => mimalloc::start().inspect(|()| blocks::open()),

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use flick_translator::valgrind;
 
-use crate::os::{host_library, process};
+use crate::os::{host_library, process_facts};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
@@ -44,7 +44,7 @@ pub(crate) fn decide() -> &'static Policy {
 fn owner_of_free() -> Option<String> {
     let path = (host_library::get()?.owner_of_free)()?;
     let path = if path.is_empty() {
-        process::program()
+        process_facts::program()
     } else {
         path.to_string_lossy().into_owned()
     };

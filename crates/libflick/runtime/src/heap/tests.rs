@@ -6,7 +6,7 @@ use std::sync::{Barrier, OnceLock, mpsc};
 use std::{env, fs, ptr, slice, thread};
 
 use super::*;
-use crate::memory::region::{Limits, MemoryError};
+use crate::memory::nxp_region::{Limits, MemoryError};
 use crate::memory::*;
 
 const CHILD: &str = "FLICK_TEST_CHILD";
@@ -226,7 +226,8 @@ fn one_object_may_be_large() {
 
 fn resident() -> usize {
     let statm = fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * crate::os::process::page_size()
+    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap()
+        * crate::os::process_facts::page_size()
 }
 
 #[test]
@@ -337,7 +338,7 @@ fn exhausted_heap_says_so_once() {
         min: 64 * MIB,
     })
     .unwrap();
-    assert_eq!(region::size(), 128 * MIB);
+    assert_eq!(nxp_region::size(), 128 * MIB);
     let mut blocks = Vec::new();
     for size in [MIB, 1000] {
         loop {
@@ -374,11 +375,11 @@ fn region_shrinks_under_an_address_space_limit() {
     }
     set_up_default();
     assert!(
-        region::size() >= 64 * MIB && region::size() <= 1024 * MIB,
+        nxp_region::size() >= 64 * MIB && nxp_region::size() <= 1024 * MIB,
         "{}",
-        region::size()
+        nxp_region::size()
     );
-    assert!(region::size().is_power_of_two());
+    assert!(nxp_region::size().is_power_of_two());
     let block = blocks::alloc(10 * MIB);
     fill(block, 10 * MIB, 1);
     free(block);
@@ -484,5 +485,8 @@ fn stack_size_follows_the_host_stack() {
         assert_eq!(nxp_stack::size_for(Some(size)), size);
     }
     assert_eq!(nxp_stack::size_for(Some(1)), 64 << 10);
-    assert_eq!(nxp_stack::size_for(None), (1 << 30).min(region::size() / 8));
+    assert_eq!(
+        nxp_stack::size_for(None),
+        (1 << 30).min(nxp_region::size() / 8)
+    );
 }

@@ -4,8 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 /// Holds `mutex` as soon as other threads let it go; `None` where that takes so long that its
 /// holder can only be the code that this handler has interrupted.
 pub fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    const PATIENCE: usize = 10_000;
-    for _ in 0..PATIENCE {
+    /// Try-locks before the caller gives up.
+    const ATTEMPTS: usize = 10_000;
+    for _ in 0..ATTEMPTS {
         match mutex.try_lock() {
             Ok(guard) => return Some(guard),
             Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),

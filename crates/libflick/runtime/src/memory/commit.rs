@@ -3,7 +3,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 
 use crate::os::errno::{last_errno, set_errno};
-use crate::os::process::page_size;
+use crate::os::process_facts::page_size;
 
 /// From this size on an allocation is worth huge pages, and its end worth giving back the charge.
 pub(crate) const LARGE: usize = 4 << 20;

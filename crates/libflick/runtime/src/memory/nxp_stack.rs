@@ -7,9 +7,9 @@
 //! bounds are atomics, so that the fault handler can ask [`guard_of`] without a lock.
 use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-use super::{commit, region};
+use super::{commit, nxp_region};
 use crate::locks::order::BOUNDARY;
-use crate::os::process::page_size;
+use crate::os::process_facts::page_size;
 
 /// A stack in use. The usable bytes are `lo..hi`; `hi` is a multiple of the page size.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ const KEEP: usize = 64 << 10;
 /// NxP code has no stack probes, so a frame may step over a small guard; Linux keeps 1 MiB below
 /// the main thread's stack. Small regions cannot afford that for each thread.
 fn guard_size() -> usize {
-    if region::size() >= 4 << 30 {
+    if nxp_region::size() >= 4 << 30 {
         1 << 20
     } else {
         64 << 10
@@ -152,7 +152,7 @@ fn cut(need: usize) -> Option<usize> {
     if i == MAX_SLOTS {
         return None;
     }
-    let start = region::grow_stacks(need)?;
+    let start = nxp_region::grow_stacks(need)?;
     SLOTS[i].start.store(start, Relaxed);
     SLOTS[i].end.store(start + need, Relaxed);
     COUNT.store(i + 1, Release);
@@ -229,5 +229,7 @@ pub fn acquired() -> usize {
 /// (`ulimit -s unlimited`) means 1 GiB, or an eighth of a smaller region.
 pub fn size_for(host: Option<usize>) -> usize {
     const LEAST: usize = 64 << 10;
-    host.unwrap_or(1 << 30).min(region::size() / 8).max(LEAST)
+    host.unwrap_or(1 << 30)
+        .min(nxp_region::size() / 8)
+        .max(LEAST)
 }

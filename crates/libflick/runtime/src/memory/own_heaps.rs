@@ -288,12 +288,21 @@ impl Allocator {
 
 const PAGE: usize = 4096;
 
-/// Zeroed memory of whole pages.
-fn from_kernel(layout: Layout) -> *mut u8 {
+/// Zeroed memory of whole pages, from no heap; null if there is none. Async-signal-safe.
+pub fn from_kernel(layout: Layout) -> *mut u8 {
     if layout.align() > PAGE {
         return ptr::null_mut();
     }
     map(layout.size().next_multiple_of(PAGE), READ_WRITE).unwrap_or(ptr::null_mut())
+}
+
+/// Gives it back.
+///
+/// # Safety
+/// [`from_kernel`] gave `place` for this layout, and nobody uses it any more.
+pub unsafe fn to_kernel(place: *mut u8, layout: Layout) {
+    // SAFETY: by contract.
+    unsafe { libc::munmap(place.cast(), layout.size().next_multiple_of(PAGE)) };
 }
 
 // SAFETY: places with separate address ranges, each used by one thread at a time.
@@ -325,7 +334,7 @@ unsafe impl GlobalAlloc for Allocator {
                     heap.free(place, layout.size(), layout.align());
                 }
             } else {
-                libc::munmap(place.cast(), layout.size().next_multiple_of(PAGE));
+                to_kernel(place, layout);
             }
         }
     }

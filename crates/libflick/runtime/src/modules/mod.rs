@@ -253,6 +253,11 @@ pub fn function_range(address: u64) -> Option<Range<u64>> {
     })
 }
 
+/// Whether a function of an image starts at `address`.
+pub fn is_function(address: u64) -> bool {
+    function_range(address).is_some_and(|range| range.start == address)
+}
+
 /// The record of the function that starts at `address`, if its compiler has made one.
 pub fn arity(address: u64) -> Option<Arity> {
     find_in_image(address, |module, offset| {

@@ -2,18 +2,21 @@
 //!
 //! Those of gates are parsed when their module is registered, those of NxP code's own calls at the
 //! first call. Equal signatures share one parse, which lives as long as the process. Everything
-//! here is async-signal-safe, takes no lock, and makes no system call before [`Arena`] is full: a
-//! handler may make a first call, and a program may have forbidden itself system calls.
-use std::alloc::{Layout, alloc, handle_alloc_error};
+//! here is async-signal-safe and takes no lock: a handler may make a first call, also one that has
+//! interrupted an allocation of libflick. So memory comes from no heap, but from a [`Chunk`] in
+//! libflick's data. A program may have forbidden itself system calls. There is one (`mmap`) when
+//! that chunk is full, and one for each further chunk.
+use std::alloc::{Layout, handle_alloc_error};
 use std::cell::UnsafeCell;
 use std::ffi::CStr;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use flick_abi::layout::Gate;
 use flick_abi::signature::{Class, Item, Signature};
-use flick_sync::spread;
+use flick_sync::{Bump, spread};
 
+use crate::memory::own_heaps;
 use crate::os::fatal;
 
 /// A signature, as the crossing moves arguments and results by it.
@@ -128,43 +131,91 @@ fn kept<T: Copy>(count: usize, mut value: impl FnMut(usize) -> T) -> &'static [T
     }
 }
 
-/// Memory for plans; what does not fit comes from libflick's own heap.
-struct Arena {
+/// Memory for plans, which is never given back.
+struct Chunk {
+    used: Bump,
     bytes: UnsafeCell<[u8; Self::SIZE]>,
-    used: AtomicUsize,
 }
 
 // SAFETY: each part is handed out once.
-unsafe impl Sync for Arena {}
+unsafe impl Sync for Chunk {}
 
-static ARENA: Arena = Arena {
-    bytes: UnsafeCell::new([0; Arena::SIZE]),
-    used: AtomicUsize::new(0),
-};
-
-impl Arena {
+impl Chunk {
     /// Thousands of signatures. Pages that are not used take no memory.
     const SIZE: usize = 256 << 10;
 
+    const fn new() -> Self {
+        Self {
+            used: Bump::new(Self::SIZE),
+            bytes: UnsafeCell::new([0; Self::SIZE]),
+        }
+    }
+
+    /// Memory of that layout, if there is room for it.
+    fn take(&self, layout: Layout) -> Option<*mut u8> {
+        let start = self.used.take(layout.size() + layout.align())?;
+        // SAFETY: inside the chunk.
+        let place = unsafe { self.bytes.get().cast::<u8>().add(start) };
+        // SAFETY: the size has room for the alignment.
+        Some(unsafe { place.add(place.align_offset(layout.align())) })
+    }
+}
+
+/// The first chunk, and the newest of the further ones, which come from the kernel.
+struct Arena {
+    first: Chunk,
+    newest: AtomicPtr<Chunk>,
+}
+
+static ARENA: Arena = Arena {
+    first: Chunk::new(),
+    newest: AtomicPtr::new(ptr::null_mut()),
+};
+
+impl Arena {
     /// Memory of that layout, whose size is not 0.
     fn take(&self, layout: Layout) -> *mut u8 {
-        let size = layout.size() + layout.align();
-        let start = self.used.fetch_add(size, Ordering::Relaxed);
-        if start.saturating_add(size) <= Self::SIZE {
-            // SAFETY: inside the arena.
-            let place = unsafe { self.bytes.get().cast::<u8>().add(start) };
-            // SAFETY: the size has room for the alignment.
-            return unsafe { place.add(place.align_offset(layout.align())) };
-        }
-        // Nothing is given back, so that nothing fits any more.
-        self.used.fetch_sub(size, Ordering::Relaxed);
-        // SAFETY: the size is not 0.
-        let place = unsafe { alloc(layout) };
-        if place.is_null() {
-            handle_alloc_error(layout);
-        }
-        place
+        self.first
+            .take(layout)
+            .unwrap_or_else(|| self.take_further(layout))
     }
+
+    #[cold]
+    fn take_further(&self, layout: Layout) -> *mut u8 {
+        if layout.size() + layout.align() > Chunk::SIZE {
+            return from_kernel(layout);
+        }
+        loop {
+            let newest = self.newest.load(Ordering::Acquire);
+            // SAFETY: null or a chunk, which lives as long as the process.
+            if let Some(place) = unsafe { newest.as_ref() }.and_then(|chunk| chunk.take(layout)) {
+                return place;
+            }
+            let place = from_kernel(Layout::new::<Chunk>());
+            let further = place.cast::<Chunk>();
+            // SAFETY: memory for a chunk, which nobody else knows yet. Its bytes are zero already.
+            unsafe { (&raw mut (*further).used).write(Bump::new(Chunk::SIZE)) };
+            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+            let known = &self.newest;
+            if known
+                .compare_exchange(newest, further, success, failure)
+                .is_err()
+            {
+                // Another thread, or a handler, was faster.
+                // SAFETY: the memory above, which nobody else knows.
+                unsafe { own_heaps::to_kernel(place, Layout::new::<Chunk>()) };
+            }
+        }
+    }
+}
+
+/// Memory of that layout, whole pages; ends the program if there is none.
+fn from_kernel(layout: Layout) -> *mut u8 {
+    let place = own_heaps::from_kernel(layout);
+    if place.is_null() {
+        handle_alloc_error(layout);
+    }
+    place
 }
 
 #[cold]
@@ -205,6 +256,32 @@ mod tests {
             let (size, align) = (size as u32, 8);
             assert_eq!(first, Item::Arg(Class::ByVal { size, align }));
         }
+    }
+
+    #[test]
+    fn a_signature_may_be_larger_than_a_chunk() {
+        let text = format!("1l({})", "l".repeat(Chunk::SIZE));
+        assert_eq!(of(text.as_bytes()).ok().unwrap().items.len(), Chunk::SIZE);
+    }
+
+    #[test]
+    fn memory_beyond_the_first_chunk_is_handed_out_once() {
+        static ARENA: Arena = Arena {
+            first: Chunk::new(),
+            newest: AtomicPtr::new(ptr::null_mut()),
+        };
+        let sizes = [24, 600, 4000, 32_000_usize];
+        let mut all: Vec<(usize, usize)> = std::thread::scope(|scope| {
+            let takers = sizes.map(|size| {
+                let layout = Layout::from_size_align(size, 8).unwrap();
+                let take = move |_| (ARENA.take(layout) as usize, size);
+                scope.spawn(move || (0..100).map(take).collect::<Vec<_>>())
+            });
+            takers.into_iter().flat_map(|t| t.join().unwrap()).collect()
+        });
+        all.sort_unstable();
+        assert!(all.iter().all(|(start, _)| start.is_multiple_of(8)));
+        assert!(all.windows(2).all(|two| two[0].0 + two[0].1 <= two[1].0));
     }
 
     #[test]

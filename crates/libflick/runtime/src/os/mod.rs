@@ -6,7 +6,7 @@ pub(crate) mod host_stack;
 pub(crate) mod illegal;
 pub(crate) mod jump_buffer;
 pub mod one_runtime;
-pub(crate) mod process;
+pub(crate) mod process_facts;
 pub(crate) mod signal_mask;
 pub(crate) mod text;
 pub(crate) mod thread_pointer;

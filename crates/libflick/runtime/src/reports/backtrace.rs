@@ -50,6 +50,20 @@ pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnM
     }
 }
 
+/// How many NxP frames `act` has, the innermost activation of `thread`; `None` where they cannot all
+/// be found.
+pub fn depth(thread: &Thread, act: &Activation) -> Option<usize> {
+    let mut depth = Some(0);
+    one(thread, act, true, &mut |step| {
+        depth = match step {
+            Step::Frame { .. } => depth.map(|depth| depth + 1),
+            _ => None,
+        };
+        true
+    });
+    depth
+}
+
 /// The frames of one activation. False: `visit` has had enough.
 fn one(
     thread: &Thread,

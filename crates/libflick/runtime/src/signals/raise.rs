@@ -13,43 +13,38 @@ use crate::reports::fault_report;
 use crate::signals::dispositions;
 use crate::thread::activation::Activation;
 
-/// Raises the signal for `stop` at `hart.pc`. If a handler returns, the instruction is tried again
-/// (after a breakpoint, the next one).
-///
-/// # Safety
-/// `act` is the calling thread's innermost activation.
+/// Raises the signal for `stop` at `hart.pc` of `act`, the calling thread's innermost activation.
+/// Returns the pc to go on at if a handler returns: the instruction is tried again (after a
+/// breakpoint, the next one).
 #[cold]
-pub unsafe fn raise_for(act: *mut Activation, stop: &Exit) {
-    // SAFETY: by contract.
-    unsafe {
-        match *stop {
-            Exit::Ebreak => {
-                if dispositions::ends_process(libc::SIGTRAP) {
-                    fault_report::stopped(&*act, libc::SIGTRAP);
-                }
-                asm!("int3");
-                let pc = (*act).context.hart.pc;
-                // SAFETY: the instruction was just fetched from there.
-                let low = (pc as *const u16).read_unaligned();
-                (*act).context.hart.pc = pc + if low & 3 == 3 { 4 } else { 2 };
+pub fn raise_for(act: &Activation, stop: &Exit) -> u64 {
+    let pc = act.context.hart.pc;
+    match *stop {
+        Exit::Ebreak => {
+            if dispositions::ends_process(libc::SIGTRAP) {
+                fault_report::stopped(act, libc::SIGTRAP);
             }
-            Exit::Trap(trap) => misaligned(act, trap.addr),
-            _ => illegal::execute(),
+            // SAFETY: the instruction was just fetched from there.
+            let low = unsafe {
+                asm!("int3");
+                (pc as *const u16).read_unaligned()
+            };
+            return pc + if low & 3 == 3 { 4 } else { 2 };
         }
+        Exit::Trap(trap) => misaligned(act, trap.addr),
+        _ => illegal::execute(),
     }
+    pc
 }
 
 /// An atomic access across its natural alignment, which RV64 does not have and the host never
 /// refuses.
-///
-/// # Safety
-/// `act` is the calling thread's innermost activation.
-unsafe fn misaligned(act: *mut Activation, address: u64) {
+fn misaligned(act: &Activation, address: u64) {
     const BUS_ADRALN: c_int = 1;
     // SAFETY: plain system calls on valid records.
     unsafe {
         if dispositions::ends_process(libc::SIGBUS) {
-            fault_report::stopped(&*act, libc::SIGBUS);
+            fault_report::stopped(act, libc::SIGBUS);
             dispositions::set_default(libc::SIGBUS);
             change_mask(libc::SIG_UNBLOCK, 1 << (libc::SIGBUS - 1));
         }

@@ -60,7 +60,7 @@ pub struct Results {
 pub struct HostCall {
     pub target: u64,
     /// Bytes of stack arguments, a multiple of 16, and what the stack pointer is aligned with. As
-    /// [`Next::CallHostInFull`](crate::crossing::next::Next) wants them.
+    /// [`Next::CallHostInFull`](crate::crossing::next_step::Next) wants them.
     pub stack_size: u64,
     pub stack_mask: u64,
     /// For `al`: an upper bound of the vector registers used, 0 to 8.

@@ -23,7 +23,12 @@ unsafe extern "C" {
     static __flick_fast_call_by_signature: u8;
     static __flick_fast_called: u8;
     static __flick_activation_end: u8;
-    static __flick_xcall_address: u8;
+}
+
+unsafe extern "C" {
+    /// By its exported name. If a program without PIE has a PLT entry for it, the address of that
+    /// entry is the function's address in all modules, and NxP code jumps there.
+    fn __flick_xcall();
 }
 
 static COUNTED: AtomicBool = AtomicBool::new(false);
@@ -77,7 +82,7 @@ pub fn return_address() -> u64 {
 /// The address that NxP code jumps to for a call that needs a signature.
 #[inline]
 pub fn xcall_address() -> u64 {
-    &raw const __flick_xcall_address as u64
+    __flick_xcall as *const () as u64
 }
 
 /// Whether a crossing's frame at `pc` waits for the host function that NxP code called, or is about

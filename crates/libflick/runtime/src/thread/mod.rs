@@ -2,6 +2,7 @@
 pub(crate) mod activation;
 pub(crate) mod activations;
 pub(crate) mod crossing_code;
+pub(crate) mod entered;
 
 use std::arch::asm;
 use std::cell::UnsafeCell;

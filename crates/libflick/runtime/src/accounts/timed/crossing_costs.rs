@@ -1,4 +1,6 @@
 //! Charges crossings, and keeps the accounts of call sites.
+use std::ptr;
+
 use flick_engine::{CodeRegion, Exit, Hart, Memory, ProcessCore, Unlimited};
 use flick_events::trace::{How, Side};
 use flick_timing::platform::Parts;
@@ -7,13 +9,13 @@ use flick_timing::{NoSampler, Sampler, Spent, Timed};
 use super::clock::clock;
 use super::nxp_layout::layout;
 use super::profile::crossings;
-use super::profile::stay::StayProfiler;
+use super::profile::residency::ResidencyProfiler;
 use super::setting::{is_profiled, setting};
 use super::state::{self, Frame, State};
-use super::trace::{self, StaySampler};
-use super::{library, queue};
+use super::trace::{self, ResidencySampler};
+use super::{library, queue, ways_out};
 use crate::thread::Current;
-use crate::thread::activation::{self, Activation};
+use crate::thread::entered::Entered;
 
 /// Charges a crossing; the time before it.
 fn pay(state: &mut State, parts: &Parts) -> u128 {
@@ -34,8 +36,8 @@ fn take_core(state: &mut State) {
 fn leave_core(state: &mut State) {
     if state::are_several() {
         let femtoseconds = |time: u128| u64::try_from(time).unwrap_or(u64::MAX);
-        let stay = state.now().saturating_sub(state.came);
-        let (core, wait) = queue::occupy(femtoseconds(state.came), femtoseconds(stay));
+        let residency = state.now().saturating_sub(state.came);
+        let (core, wait) = queue::occupy(femtoseconds(state.came), femtoseconds(residency));
         trace::wait(state, state.now(), wait, core);
         state.sums.waiting += u128::from(wait);
     }
@@ -48,24 +50,14 @@ fn frame(state: &mut State) -> Option<&mut Frame> {
 }
 
 /// The host has called the NxP: `act` is the innermost activation.
-///
-/// # Safety
-/// `act` is the frame of a crossing.
-pub unsafe fn called(act: *const Activation) {
+pub fn called(act: &Entered) {
     let (state, Some(setting)) = (state::current(), setting()) else {
         return;
     };
-    // SAFETY: this thread's state; the crossing's frame: rbp and the return address are above the
-    // activation.
-    let (state, site) = unsafe {
-        let back = act.cast::<u8>().add(activation::SIZE + 8);
-        (
-            &mut *state,
-            (back.cast::<usize>().read(), (*act).gate as usize),
-        )
-    };
-    // SAFETY: the gate that was called.
-    let before = unsafe { crossings::enter_nxp(state, site, Current::depth()) };
+    // SAFETY: this thread's state.
+    let state = unsafe { &mut *state };
+    let site = (act.call_site(), ptr::from_ref(act.gate()) as usize);
+    let before = crossings::enter_nxp(state, act.call_site(), act.gate(), Current::depth());
     let new = Frame {
         site,
         times: state.times(),
@@ -130,6 +122,7 @@ pub fn calls_host(target: u64) {
     };
     // SAFETY: this thread's state and clock.
     let (state, clock) = unsafe { (&mut *state, clock().read()) };
+    let inside = state.with_calls(ways_out::calls_host).unwrap_or_default();
     let local = library::local(target).is_some();
     if !local {
         leave_core(state);
@@ -140,11 +133,12 @@ pub fn calls_host(target: u64) {
     }
     if let Some(frame) = frame(state) {
         (frame.target, frame.clock, frame.is_local) = (target, clock, local);
+        frame.inside = inside;
     }
 }
 
-/// That function has returned. `registers`: the arguments that it had.
-pub fn host_returns(registers: &[u64]) {
+/// That function has returned to `back`. `registers`: the arguments that it had.
+pub fn host_returns(registers: &[u64], back: u64) {
     let state = state::current();
     if state.is_null() {
         return;
@@ -152,8 +146,12 @@ pub fn host_returns(registers: &[u64]) {
     // SAFETY: this thread's state and clock.
     let (state, clock) = unsafe { (&mut *state, clock().read()) };
     let frame = frame(state).copied().unwrap_or_default();
+    let left = |state: &mut State| {
+        state.with_calls(|calls| ways_out::host_returns(calls, frame.inside, back));
+    };
     if let Some(name) = library::local(frame.target).filter(|_| frame.is_local) {
         library::charge_local(state, name);
+        left(state);
         return;
     }
     let quiet = (clock == frame.clock).then(|| {
@@ -161,16 +159,24 @@ pub fn host_returns(registers: &[u64]) {
         (frame.target, time)
     });
     crossings::leave_host(state, Current::depth(), quiet);
+    left(state);
     back_to_nxp(state, How::Return);
 }
 
-/// An unwinder or `longjmp` has come back to NxP code from the host.
-pub fn came_back() {
+/// An unwinder or `longjmp` has come back to NxP code from the host. `frames`: of the innermost
+/// activation now.
+pub fn came_back(frames: Option<usize>) {
     let state = state::current();
     if !state.is_null() {
         // SAFETY: this thread's.
         let state = unsafe { &mut *state };
         crossings::leave_host(state, Current::depth(), None);
+        if let Some(Frame { calls, inside, .. }) = frame(state).copied() {
+            // The tracer has the call by the host, too.
+            let above = calls + usize::from(state.tracer.is_some());
+            let left = frames.map(|frames| above + frames);
+            state.with_calls(|calls| ways_out::came_back(calls, inside, left));
+        }
         back_to_nxp(state, How::Jump);
     }
 }
@@ -190,7 +196,7 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
     ///
     /// # Safety
     /// `state` is the calling thread's.
-    unsafe fn stay<M: Memory, S: Sampler>(
+    unsafe fn residency<M: Memory, S: Sampler>(
         (hart, memory, code): (&mut Hart, &M, &CodeRegion),
         state: *mut State,
         sampler: S,
@@ -211,15 +217,26 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
         Some((exit, settle(state, &spent)))
     }
     let state = state::current();
+    let pc = hart.pc;
     let what = (hart, memory, code);
     // SAFETY: this thread's state.
     unsafe {
         if is_profiled() {
-            stay(what, state, StayProfiler::new(state), StayProfiler::end)
+            residency(
+                what,
+                state,
+                ResidencyProfiler::new(state, pc),
+                ResidencyProfiler::end,
+            )
         } else if trace::enabled() {
-            stay(what, state, StaySampler::new(state), StaySampler::end)
+            residency(
+                what,
+                state,
+                ResidencySampler::new(state, pc),
+                ResidencySampler::end,
+            )
         } else {
-            stay(what, state, NoSampler, |_, _| {})
+            residency(what, state, NoSampler, |_, _| {})
         }
     }
 }

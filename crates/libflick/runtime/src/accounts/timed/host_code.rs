@@ -223,12 +223,12 @@ fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> Charged {
         state.sums.host_memory += u128::from(memory);
         state.sums.host_tlb += u128::from(tlb);
         if region == Region::Nxp {
-            let stay = state.worlds.stay(access, address, layout.marks);
-            state.sums.staying_memory += u128::from(stay.cost.memory);
-            state.sums.staying_tlb += u128::from(stay.cost.tlb);
-            state.sums.spare += i128::from(stay.spare);
-            state.sums.marked += u64::from(stay.marked);
-            (charged.spare, charged.marked) = (stay.spare, stay.marked);
+            let staying = state.worlds.stay(access, address, layout.marks);
+            state.sums.staying_memory += u128::from(staying.cost.memory);
+            state.sums.staying_tlb += u128::from(staying.cost.tlb);
+            state.sums.spare += i128::from(staying.spare);
+            state.sums.marked += u64::from(staying.marked);
+            (charged.spare, charged.marked) = (staying.spare, staying.marked);
         }
     }
     state.worlds.busy = false;

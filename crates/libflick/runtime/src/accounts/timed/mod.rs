@@ -24,6 +24,7 @@ pub mod threads;
 pub mod total;
 pub mod trace;
 mod tracer;
+mod ways_out;
 
 use flick_timing::{Costs, Platform};
 

@@ -10,7 +10,7 @@ use crate::{memory, modules};
 pub fn layout(code: Option<&CodeRegion>) -> Layout {
     let image = code.and_then(|code| modules::image_range(code.base()));
     let image = image.unwrap_or_default();
-    let (base, heap, size) = memory::region::parts();
+    let (base, heap, size) = memory::nxp_region::parts();
     Layout {
         base: base as u64,
         heap: heap as u64,

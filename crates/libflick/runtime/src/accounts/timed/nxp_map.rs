@@ -96,7 +96,7 @@ pub fn mark_all() {
     if setting::is_profiled() {
         mark(0, 1 << 47);
     }
-    let (base, _, size) = memory::region::parts();
+    let (base, _, size) = memory::nxp_region::parts();
     mark(base, base + size);
 }
 

@@ -13,7 +13,7 @@ type Core = BTreeMap<u64, u64>;
 
 static CORES: Mutex<Vec<Core>> = Mutex::new(Vec::new());
 
-/// Stays of a core that are kept; older ones become one, with the time between them.
+/// Residencies on a core that are kept; older ones become one, with the time between them.
 const KEPT: usize = 1 << 16;
 
 pub fn init(cores: usize) {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stays_fill_gaps_and_never_overlap() {
+    fn residencies_fill_gaps_and_never_overlap() {
         let mut core = Core::new();
         keep(&mut core, 10, 20);
         keep(&mut core, 30, 40);

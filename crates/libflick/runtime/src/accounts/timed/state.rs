@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 
-use flick_timing::Worlds;
+use flick_timing::{Calls, Worlds};
 
 use super::clock::{START, clock};
 use super::ended;
@@ -14,6 +14,7 @@ use super::setting::setting;
 use super::sites::{Key, Sites};
 use super::sums::{Sums, Times};
 use super::tracer::Tracer;
+use super::ways_out::Inside;
 use crate::os::signal_mask::BlockedSignals;
 
 /// An activation, as its call site's account needs it.
@@ -26,6 +27,8 @@ pub struct Frame {
     pub instructions: u64,
     /// Of the tracer or the profile, before.
     pub calls: usize,
+    /// Of the tracer or the profile, when the host was called.
+    pub inside: Inside,
     /// The host call that is due: its target and the clock at its beginning.
     pub target: u64,
     pub clock: i64,
@@ -136,6 +139,14 @@ impl State {
             let step = clock.read().saturating_add(period);
             clock.write(-period);
             self.host_base += i128::from(step);
+        }
+    }
+
+    /// Changes the NxP's calls in the trace or the profile, if there is one.
+    pub fn with_calls<R>(&mut self, change: impl FnOnce(&mut Calls) -> R) -> Option<R> {
+        match &mut self.tracer {
+            Some(tracer) => Some(change(&mut tracer.calls)),
+            None => account::with(&mut self.profile, |profile| change(&mut profile.calls)),
         }
     }
 

@@ -11,6 +11,7 @@ use flick_timing::{Sampler, Spent};
 use super::setting::picoseconds;
 use super::state::State;
 use super::things::{Thing, number};
+use super::ways_out::{self, CALLER};
 use crate::modules;
 
 pub use super::tracer::{enabled, lost};
@@ -50,9 +51,6 @@ pub fn enter_nxp(
     tracer.calls.push(image as u64, 0);
 }
 
-/// Entries of [`Calls`] that are the host's: beyond the addresses of a process.
-const CALLER: u64 = 1 << 63;
-
 /// The thread calls the host from activation `depth`.
 pub fn enter_host(state: &mut State, now: u128, target: u64, depth: usize, cost: &Parts) {
     let Some(tracer) = &mut state.tracer else {
@@ -88,7 +86,7 @@ pub fn wait(state: &mut State, now: u128, duration: u64, core: usize) {
 }
 
 /// Samples a residency on the NxP.
-pub struct StaySampler {
+pub struct ResidencySampler {
     state: *mut State,
     /// Depth of calls below which the residency does not return.
     bottom: usize,
@@ -97,12 +95,17 @@ pub struct StaySampler {
     begin: u128,
 }
 
-impl StaySampler {
+impl ResidencySampler {
+    /// The residency begins at `pc`.
+    ///
     /// # Safety
     /// `state` is the calling thread's.
-    pub unsafe fn new(state: *mut State) -> Self {
+    pub unsafe fn new(state: *mut State, pc: u64) -> Self {
         // SAFETY: by contract.
         unsafe {
+            if let Some(tracer) = &mut (*state).tracer {
+                ways_out::resumes(&mut tracer.calls, pc);
+            }
             Self {
                 state,
                 bottom: 0,
@@ -117,14 +120,18 @@ impl StaySampler {
 
     /// The residency ends: what is left of it belongs to the function that it ends in.
     pub fn end(&mut self, spent: &Spent) {
-        self.take(spent);
+        // SAFETY: as in `new`.
+        let tracer = unsafe { (*self.state).tracer.as_ref() };
+        let out = tracer.is_some_and(|tracer| ways_out::is_last(&tracer.calls));
+        self.take(spent, usize::from(out));
         // SAFETY: as in `new`.
         if let Some(tracer) = unsafe { &mut (*self.state).tracer } {
             tracer.nxp = (0, 0);
         }
     }
 
-    fn take(&mut self, spent: &Spent) {
+    /// Samples without the innermost calls, as many as `without`.
+    fn take(&mut self, spent: &Spent, without: usize) {
         // SAFETY: as in `new`.
         let Some(tracer) = (unsafe { &mut (*self.state).tracer }) else {
             return;
@@ -141,7 +148,8 @@ impl StaySampler {
         }
         let mut stack = [0; 64];
         let mut count = 0;
-        for (id, entry) in stack.iter_mut().zip(tracer.calls.stack(self.bottom)) {
+        let calls = tracer.calls.stack(self.bottom).skip(without);
+        for (id, entry) in stack.iter_mut().zip(calls) {
             *id = number(match entry & CALLER {
                 0 => Thing::Nxp(entry),
                 _ => Thing::Caller(entry & !CALLER),
@@ -153,13 +161,13 @@ impl StaySampler {
     }
 }
 
-impl Sampler for StaySampler {
+impl Sampler for ResidencySampler {
     const ON: bool = true;
 
     #[inline]
     fn jump(&mut self, pc: u64, target: u64, spent: &Spent) {
         if spent.migrating() >= self.next {
-            self.take(spent);
+            self.take(spent, 0);
         }
         // SAFETY: this thread's state, and an instruction that has just been executed.
         unsafe {

@@ -12,7 +12,7 @@ use flick_timing::Calls;
 use super::setting::{self, picoseconds};
 use super::things;
 use crate::os::errno::{last_errno, set_errno};
-use crate::os::{fatal, process};
+use crate::os::{fatal, process_facts};
 
 /// The file; -1: no trace is wanted.
 static FILE: AtomicI32 = AtomicI32::new(-1);
@@ -47,7 +47,7 @@ pub fn init(path: &OsStr) {
 fn begin() {
     if let Some(setting) = setting::setting() {
         let platform = setting.platform.name.as_bytes();
-        let program = process::program();
+        let program = process_facts::program();
         write(&trace::process_block(
             std::process::id(),
             program.as_bytes(),

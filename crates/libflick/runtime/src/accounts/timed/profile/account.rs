@@ -196,8 +196,8 @@ pub fn stop() {
 impl Profile {
     /// Whether its thread is not at work on it, after [`stop`].
     pub fn rests(&self) -> bool {
-        const PATIENCE: usize = 1000;
-        (0..PATIENCE).any(|_| {
+        const ATTEMPTS: usize = 1000;
+        (0..ATTEMPTS).any(|_| {
             std::thread::yield_now();
             !self.busy.load(SeqCst)
         })

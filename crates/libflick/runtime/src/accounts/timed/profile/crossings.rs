@@ -7,14 +7,12 @@ use crate::accounts::symbols;
 
 /// The host calls the NxP by a gate, which makes activation `depth`, and the call returns to
 /// `site`. Depth of the NxP's calls before.
-///
-/// # Safety
-/// The address of a gate's record.
-pub unsafe fn enter_nxp(state: &mut State, (site, gate): (usize, usize), depth: usize) -> usize {
-    // SAFETY: by contract.
-    let entry = unsafe { (*(gate as *const Gate)).image } as u64;
+pub fn enter_nxp(state: &mut State, site: usize, gate: &Gate, depth: usize) -> usize {
+    let entry = gate.image as u64;
     with(&mut state.profile, |profile| {
-        profile.gates.insert(entry, gate);
+        profile
+            .gates
+            .insert(entry, std::ptr::from_ref(gate) as usize);
         // After a tail call the site is the caller's caller's.
         let left = profile.stack.take_left();
         let caller = left.unwrap_or_else(|| profile.any_at(site));

@@ -10,6 +10,6 @@ pub mod account;
 pub mod crossings;
 pub mod functions;
 pub mod host_calls;
+pub mod residency;
 pub mod results;
 mod shadow_stack;
-pub mod stay;

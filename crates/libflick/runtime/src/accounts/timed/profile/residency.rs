@@ -2,19 +2,31 @@
 use flick_timing::{Sampler, Spent};
 
 use super::super::state::State;
+use super::super::ways_out;
 use super::account::{Function, Profile, with};
-use crate::modules;
+use crate::modules::is_function;
 
-pub struct StayProfiler {
+pub struct ResidencyProfiler {
     state: *mut State,
     /// What the residency had spent at its last call or return.
     last: Spent,
 }
 
-impl StayProfiler {
+impl ResidencyProfiler {
+    /// The residency begins at `pc`.
+    ///
     /// # Safety
     /// `state` is the calling thread's, which lives as long as the process.
-    pub unsafe fn new(state: *mut State) -> Self {
+    pub unsafe fn new(state: *mut State, pc: u64) -> Self {
+        // SAFETY: by contract.
+        with(unsafe { &mut (*state).profile }, |profile| {
+            let caller = ways_out::innermost(&profile.calls);
+            if ways_out::resumes(&mut profile.calls, pc) {
+                let caller = profile.number(Function::Nxp(caller.unwrap_or(0)));
+                let callee = profile.number(Function::Nxp(pc));
+                profile.count(caller, callee);
+            }
+        });
         Self {
             state,
             last: Spent::default(),
@@ -26,19 +38,14 @@ impl StayProfiler {
         // SAFETY: as in `new`.
         let state = unsafe { &mut *self.state };
         with(&mut state.profile, |profile| {
-            let entry = profile.calls.top().unwrap_or(0);
-            profile.stay(entry, spent, &self.last);
+            let entry = ways_out::innermost(&profile.calls).unwrap_or(0);
+            profile.spend(entry, spent, &self.last);
         });
         self.last = *spent;
     }
 }
 
-/// Whether an image has a function that begins there.
-fn is_function(target: u64) -> bool {
-    modules::function_range(target).is_some_and(|range| range.start == target)
-}
-
-impl Sampler for StayProfiler {
+impl Sampler for ResidencyProfiler {
     const ON: bool = true;
 
     fn jump(&mut self, pc: u64, target: u64, spent: &Spent) {
@@ -50,15 +57,13 @@ impl Sampler for StayProfiler {
             unsafe { profile.calls.jump(pc, target, 0) };
             let deeper = profile.calls.depth() > depth;
             if deeper && !is_function(target) {
-                // The host's, or a stub that leads there: the residency ends here, and the next
-                // one begins behind the call.
-                profile.calls.truncate(depth);
+                // The host's, or what leads there or to a gate: the residency ends here.
                 return false;
             }
             if profile.calls.depth() == depth {
                 return false;
             }
-            profile.stay(entry, spent, &self.last);
+            profile.spend(entry, spent, &self.last);
             if deeper {
                 let caller = profile.number(Function::Nxp(entry));
                 let callee = profile.number(Function::Nxp(target));
@@ -74,7 +79,7 @@ impl Sampler for StayProfiler {
 
 impl Profile {
     /// The NxP function at `entry` has spent this.
-    fn stay(&mut self, entry: u64, spent: &Spent, last: &Spent) {
+    fn spend(&mut self, entry: u64, spent: &Spent, last: &Spent) {
         let function = self.number(Function::Nxp(entry));
         let own = self.own(function);
         let since = |now: u64, last: u64| u128::from(now.wrapping_sub(last));

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::Re
 
 use super::commit;
 use crate::os::errno::last_errno;
-use crate::os::process::page_size;
+use crate::os::process_facts::page_size;
 
 /// Size of the region in bytes; powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
