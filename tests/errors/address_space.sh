@@ -18,5 +18,5 @@ has out 42
 FLICK_STATS=$PWD/interpreted FLICK_OFFLOAD=require status 0 limited 800000 ./prog
 has out 42
 has interpreted 'engine interp'
-FLICK_ENGINE=translate status 125 limited 800000 ./prog
+FLICK_STATS=$PWD/none FLICK_ENGINE=translate status 125 limited 800000 ./prog
 has err '[FLK0406]' 'FLICK_ENGINE'

@@ -1,5 +1,5 @@
 //! Where jumps through registers lead: a table that translated code reads and the translator fills.
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Guest or host address, and the host address of what to call for it. A slot in use is not changed
 /// but by [`Targets::invalidate`].
@@ -22,9 +22,11 @@ const PROBES: usize = 8;
 #[repr(C)]
 pub struct Targets {
     slots: [Slot; COUNT],
+    /// Something was remembered.
+    used: AtomicBool,
 }
 
-const _: () = assert!(size_of::<Targets>() == COUNT * 16);
+const _: () = assert!(std::mem::offset_of!(Targets, used) == COUNT * 16);
 
 fn places(target: u64) -> impl Iterator<Item = usize> {
     let first = (target as u32 & MASK) as usize / 2;
@@ -41,6 +43,7 @@ impl Targets {
                     entry: AtomicU64::new(0),
                 }
             }; COUNT],
+            used: AtomicBool::new(false),
         }
     }
 
@@ -97,6 +100,7 @@ impl Targets {
             known == 0 || known == target
         };
         if let Some(at) = places(target).find(free) {
+            self.used.store(true, Ordering::Relaxed);
             self.slots[at].entry.store(entry, Ordering::Relaxed);
             self.slots[at].target.store(target, Ordering::Release);
         }
@@ -105,6 +109,10 @@ impl Targets {
     /// Invalidates the entries that lead to or from a place that `gone` names. By who has the
     /// translator alone.
     pub fn invalidate(&self, gone: impl Fn(u64) -> bool) {
+        // Most processes register their modules before anything is remembered.
+        if !self.used.load(Ordering::Relaxed) {
+            return;
+        }
         for slot in &self.slots[1..] {
             let target = slot.target.load(Ordering::Relaxed);
             let named = gone(target) || gone(Self::middle(target));

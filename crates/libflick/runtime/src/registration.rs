@@ -48,6 +48,10 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         translation::invalidate(&modules::code_of(module, &gates));
         // SAFETY: the module is mapped until `__flick_unregister`.
         let new = unsafe { Registered::new(module, &gates) };
+        if !new.has_translation() {
+            translation::need();
+            debugger::translator();
+        }
         if new.refuses_translation(module) {
             // What the link has made is for another runtime or processor.
             gates

@@ -106,9 +106,9 @@ fn make_translator(config: &Config, place: Place) {
     }
     if config.statistics != Statistics::Off {
         let engine = match config.engine {
-            _ if !translation::enabled() => "interp",
             Engine::Ahead => "ahead",
-            _ => "translate",
+            _ if translation::code() != [0; 2] => "translate",
+            _ => "interp",
         };
         stats::set_engine(engine, "inline");
     }

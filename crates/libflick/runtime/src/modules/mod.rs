@@ -83,6 +83,11 @@ impl Registered {
 }
 
 impl Registered {
+    /// Whether the link has translated the module for this runtime and processor.
+    pub(crate) fn has_translation(&self) -> bool {
+        self.translation.is_some()
+    }
+
     /// Whether the module has a translation that this process must not run.
     pub(crate) fn refuses_translation(&self, module: &Module) -> bool {
         // SAFETY: the module's record is as its size says.

@@ -89,13 +89,19 @@ pub fn init() {
     }
     set(&all.host_saved, activation::SAVED as u64);
     if translation::enabled() {
-        for (field, value) in all.translated.iter().zip(translation::code()) {
-            set(field, value);
-        }
-        set(&all.states, translation::states());
         set(&all.hart_bias, flick_translator::HART_BIAS as u64);
+        translator();
     }
     all.version.store(2, Ordering::Release);
+}
+
+/// The translator is there, if this process has one.
+pub fn translator() {
+    let all = &__flick_debugger;
+    for (field, value) in all.translated.iter().zip(translation::code()) {
+        field.store(value, Ordering::Relaxed);
+    }
+    all.states.store(translation::states(), Ordering::Relaxed);
 }
 
 /// The caller holds the lock of the modules' table.

@@ -37,18 +37,27 @@ pub fn enabled() -> bool {
     ENABLED.load(Ordering::Relaxed)
 }
 
-/// Makes the translator, if this process is to have one and can. Call once, before any module's
-/// code runs.
+/// Whether translated code is to run in this process. Call once, before any module's code runs.
 pub fn init() {
-    let engine = config::get().engine;
-    if engine == Engine::Interpret {
-        place::give_back();
+    place::give_back();
+    if config::get().engine == Engine::Interpret {
         return;
     }
     words::__flick_1_targets.init();
     ENABLED.store(true, Ordering::Relaxed);
-    if engine == Engine::Ahead {
-        place::give_back();
+    // Translations of the link do not count.
+    if crossing_code::counted() {
+        need();
+    }
+}
+
+/// There is code that the link has not translated: makes the translator, if this process is to have
+/// one and can. Not when that code is called first: a program may have forbidden itself the system
+/// calls by then.
+pub fn need() {
+    static MADE: AtomicBool = AtomicBool::new(false);
+    let engine = config::get().engine;
+    if !enabled() || engine == Engine::Ahead || MADE.swap(true, Ordering::Relaxed) {
         return;
     }
     if let Err(why) = make()
