@@ -28,7 +28,9 @@
 // CHECK-NEXT: .quad .Lflick_string
 // CHECK-NEXT: .long 5
 // CHECK-NEXT: .long 0
-// CHECK-NEXT: .quad 0
+// CHECK-NEXT: .quad __flick_code_plain
+// CHECK-NEXT: .weak __flick_code_plain
+// CHECK-NEXT: .hidden __flick_code_plain
 FLICK_NXP int plain(int x) { return x + 1; }
 int other_name(int x) __attribute__((alias("plain")));
 

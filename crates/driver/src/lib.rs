@@ -13,7 +13,7 @@
 //!    a fat object.
 //! 3. **Link.** clang calls Flick as its linker (`linker_choice.rs`). `line.rs` reads the linker's
 //!    line, `search.rs` and `link_inputs.rs` read the inputs, and `payload.rs` prepares each unit's
-//!    NxP object. `nxp_link.rs` makes the image object, with the translation that `ahead.rs` makes
+//!    NxP object. `nxp_link.rs` makes the image object, with the translation that `translate_image.rs` makes
 //!    of `image_code.rs`, and `link.rs` runs the host linker, whose output is the program or
 //!    library.
 //! 4. **Notes on the result.** `expected.rs`, `ungated.rs`, `failed_link.rs` and `suggestion.rs`
@@ -29,7 +29,6 @@ pub mod help;
 pub mod objdump;
 pub mod root;
 
-mod ahead;
 mod args;
 mod both_pipelines;
 mod clang_options;
@@ -59,6 +58,7 @@ mod run;
 mod search;
 mod suggestion;
 mod temp;
+mod translate_image;
 mod translated;
 mod ungated;
 

@@ -112,7 +112,7 @@ fn link(words: Vec<OsString>) -> Step {
         own_heap: own_heap(&wrapped, &inputs.host_defines),
         replaced: library.replaced(inputs.host_defines.iter().chain(&wrapped)),
         wrapped,
-        translate: line.translate,
+        translate: line.translate && !lacks_relocations(&line, shared || static_link),
         allow_duplicates: has(&["-zmuldefs", "--allow-multiple-definition"])
             || line.has_z("muldefs"),
     };
@@ -137,6 +137,15 @@ fn link(words: Vec<OsString>) -> Step {
         output::message(warning.as_warning());
     }
     Ok(())
+}
+
+/// Whether the linker gives addresses of a library's functions and data as those of its own table of
+/// calls and of copies, without a relocation for the loader: gold does in programs at a fixed
+/// address. Translated code could not reach the runtime by them.
+fn lacks_relocations(line: &Line, other: bool) -> bool {
+    let name = line.linker.file_name().unwrap_or_default();
+    let is_gold = name.to_string_lossy().contains("gold");
+    is_gold && !other && !line.has(&["-pie", "--pic-executable"])
 }
 
 /// What Flick adds to the link.

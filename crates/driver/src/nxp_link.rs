@@ -14,12 +14,12 @@ use flick_names::demangled_text;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
 
-use crate::ahead;
 use crate::link_inputs::FatUnit;
 use crate::payload::Payload;
 use crate::root::{self, LLD};
 use crate::run::Runner;
 use crate::temp::Temp;
+use crate::translate_image;
 use crate::{Error, Result};
 
 /// How the host links, as far as the image must follow it.
@@ -209,7 +209,7 @@ pub fn image_object(
             *name = plain;
         }
     }
-    let translated = rules.translate.then(|| ahead::translate(&linked));
+    let translated = rules.translate.then(|| translate_image::translate(&linked));
     let object = write::image_object(&linked, &file, translated.as_ref())?;
     temp.write("image.o", &object)
 }

@@ -69,13 +69,13 @@ mod tests {
 
     #[test]
     fn pads_of_call_sites() {
-        // No base, no types, uleb128: two calls, of which the first has a pad.
-        let table = [0xff, 0xff, 0x01, 8, 0, 4, 0x90, 1, 4, 4, 0, 0];
+        // There is no base and there are no types; numbers are LEB128. Start, length, pad and action
+        // of three calls, of which the second has no pad.
+        let calls = [0, 4, 0x90, 1, 1, 4, 4, 0, 0, 8, 4, 0x20, 0];
         let mut image = vec![0; 16];
-        image.extend(table);
-        // Four numbers for a call site; the first pad takes two bytes.
-        image[19] = 9;
-        assert_eq!(read(&[frame(16)], &image), [0x1090]);
+        image.extend([0xff, 0xff, 0x01, calls.len() as u8]);
+        image.extend(calls);
+        assert_eq!(read(&[frame(16)], &image), [0x1020, 0x1090]);
     }
 
     #[test]

@@ -297,7 +297,7 @@ impl Writer {
             self.relocate(words, 8 * n as u64, symbol, 0)?;
         }
         let words = self.object.section_symbol(words);
-        let kind = SectionKind::Elf(elf::SHT_NOBITS);
+        let kind = SectionKind::UninitializedData;
         let cells = self
             .object
             .add_section(Vec::new(), ".bss.flick_cells".into(), kind);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use flick_abi::names::{
     HEAP_FUNCTIONS, RT_CHECK, RT_EARLY, RT_HEAP_PREFIX, RT_PERSONALITY, RT_REGISTER, RT_SETJMP,
-    RT_UNREGISTER, RT_XCALL, STATIC_WRAPS,
+    RT_UNREGISTER, RT_XCALL, STATIC_WRAPS, TRANSLATION_WORDS,
 };
 use flick_abi::timed;
 use flick_support::library;
@@ -58,6 +58,7 @@ fn exports() {
     expected.extend(
         api.iter()
             .chain(&entries)
+            .chain(&TRANSLATION_WORDS)
             .chain(&timed)
             .chain(STATIC_WRAPS)
             .map(|&name| name.to_owned()),

@@ -330,7 +330,7 @@ unsafe extern "C" fn fast_path() {
         head = const activation::FRAME_HEAD,
         code = const offset_of!(Gate, code),
         image = const offset_of!(Gate, image),
-        targets = sym translation::words::__flick_1_targets,
+        targets = sym translation::target_table::__flick_1_targets,
         mask = const flick_translator::TARGETS_MASK,
         scale = const flick_translator::TARGETS_SCALE,
         frm = const Thread::FRM,

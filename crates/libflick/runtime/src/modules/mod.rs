@@ -1,7 +1,8 @@
 //! The programs and libraries with images in this process: what is known of their code.
+mod module_records;
+mod module_translation;
 pub(crate) mod signatures;
 pub(crate) mod targets;
-mod translated;
 
 use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
@@ -19,8 +20,9 @@ use flick_riscv::Insn;
 
 use crate::locks::signal_safe::SignalSafeLock;
 
-use translated::ModuleTranslation;
-pub use translated::{ModuleEntry, TranslatedCode};
+use module_records::table;
+use module_translation::ModuleTranslation;
+pub use module_translation::{ModuleEntry, TranslatedCode};
 
 /// A registered module. Lives until its library is closed.
 pub struct Registered {
@@ -91,7 +93,7 @@ impl Registered {
     /// Whether the module has a translation that this process must not run.
     pub(crate) fn refuses_translation(&self, module: &Module) -> bool {
         // SAFETY: the module's record is as its size says.
-        let is_there = unsafe { !translated::code_range(module).is_empty() };
+        let is_there = unsafe { !module_translation::code_range(module).is_empty() };
         is_there && self.translation.is_none()
     }
 }
@@ -163,7 +165,7 @@ pub(crate) fn code_of(module: &Module, gates: &[&Gate]) -> [Range<u64>; 3] {
     let first = entries.clone().min().unwrap_or_default();
     let end = entries.max().map_or(first, |last| last + 1);
     // SAFETY: the module's record is as its size says.
-    let translated = unsafe { translated::code_range(module) };
+    let translated = unsafe { module_translation::code_range(module) };
     [image..image + module.image_size, first..end, translated]
 }
 
@@ -451,16 +453,6 @@ pub fn personality(address: u64) -> Option<*const c_void> {
         }
     })
     .filter(|routine| !routine.is_null())
-}
-
-/// # Safety
-/// `start` is the first of `count` records, or anything if `count` is 0.
-unsafe fn table<'a, T>(start: *const T, count: u64) -> &'a [T] {
-    if count == 0 {
-        return &[];
-    }
-    // SAFETY: by contract.
-    unsafe { std::slice::from_raw_parts(start, count as usize) }
 }
 
 /// Executable range of the main program: where a canonical PLT entry can be.

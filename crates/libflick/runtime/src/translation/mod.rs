@@ -5,11 +5,13 @@
 //! with memory of its own: a thread's first call of a function may be in a handler that interrupted
 //! `malloc`, on a small signal stack.
 mod hotness;
+mod linked_code;
 mod perf;
 mod place;
 mod program;
+pub(crate) mod target_table;
 mod translator_stack;
-pub(crate) mod words;
+mod words;
 
 use std::ops::Range;
 use std::ptr;
@@ -21,9 +23,10 @@ use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, 
 use crate::config::{self, Engine};
 use crate::locks::try_lock::OwnedLock;
 use crate::memory::own_heaps;
-use crate::modules::{self, ModuleEntry, targets};
+use crate::modules::{self, targets};
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
+use linked_code::in_module;
 
 static TRANSLATOR: OwnedLock<Option<Translator>> = OwnedLock::new(None);
 static STATES: AtomicPtr<StateTable> = AtomicPtr::new(ptr::null_mut());
@@ -43,7 +46,7 @@ pub fn init() {
     if config::get().engine == Engine::Interpret {
         return;
     }
-    words::__flick_1_targets.init();
+    target_table::__flick_1_targets.init();
     ENABLED.store(true, Ordering::Relaxed);
     // Translations of the link do not count.
     if crossing_code::counted() {
@@ -81,7 +84,7 @@ fn make() -> Result<(), String> {
     let translator = unsafe {
         Translator::within(
             place::pages(),
-            &words::__flick_1_targets,
+            &target_table::__flick_1_targets,
             counted,
             entry_for,
         )
@@ -187,7 +190,7 @@ fn on_signal_stack() -> bool {
 
 /// What translated code finds for a target by itself.
 fn known(target: u64) -> Option<u64> {
-    words::__flick_1_targets.get(target)
+    target_table::__flick_1_targets.get(target)
 }
 
 /// [`entry_for`] for code in a module, which calls through the cell at `cell`, if that is not 0.
@@ -210,39 +213,6 @@ pub(crate) unsafe extern "C" fn entry_for_module(
     }
 }
 
-/// The translation of the code at `address` in its module: what [`flick_translator::go_in`] enters.
-/// Where instructions are counted, that is none, because it does not count; unless no other
-/// translation is wanted.
-fn in_module(address: u64) -> Option<u64> {
-    if crossing_code::counted() && config::get().engine != Engine::Ahead {
-        return None;
-    }
-    Some(match modules::translated_entry(address)? {
-        ModuleEntry::At(code) => code,
-        ModuleEntry::BehindCall { .. } => words::go_on_address(),
-    })
-}
-
-/// A place behind a call, and the bytes of its frame.
-#[repr(C)]
-pub(crate) struct BehindCall {
-    code: u64,
-    frame: u64,
-}
-
-/// Where NxP code goes on in its module's translation, which [`in_module`] has found for the guest
-/// address `pc`.
-pub(crate) extern "C" fn behind_call(pc: u64) -> BehindCall {
-    match modules::translated_entry(pc) {
-        Some(ModuleEntry::BehindCall { code, frame }) => BehindCall {
-            code,
-            frame: frame.into(),
-        },
-        // Its library was closed meanwhile: the fetch faults.
-        _ => BehindCall { code: 0, frame: 0 },
-    }
-}
-
 /// The translation in the module that has the code at `address` leads there from now on, for
 /// `target`, too, if that means the same at all times.
 fn adopt(target: u64, address: u64, lasting: bool, entry: u64) {
@@ -254,9 +224,9 @@ fn adopt(target: u64, address: u64, lasting: bool, entry: u64) {
         } else {
             Targets::middle(address)
         };
-        words::__flick_1_targets.insert(key, entry);
+        target_table::__flick_1_targets.insert(key, entry);
         if lasting && target != address {
-            words::__flick_1_targets.insert(target, entry);
+            target_table::__flick_1_targets.insert(target, entry);
         }
         record_in_gate(address, entry);
     });
@@ -292,7 +262,7 @@ fn translate(target: u64) -> u64 {
             let call = crossing_code::host_call();
             match translator {
                 Some(translator) => translator.remember(target, call),
-                None => words::__flick_1_targets.insert(target, call),
+                None => target_table::__flick_1_targets.insert(target, call),
             }
             return Some(call);
         };
@@ -361,7 +331,7 @@ pub fn invalidate(ranges: &[Range<u64>]) {
     if enabled() {
         TRANSLATOR.with(|translator| match translator {
             Some(translator) => own_heaps::with(|| translator.invalidate(ranges)),
-            None => words::__flick_1_targets
+            None => target_table::__flick_1_targets
                 .invalidate(|at| ranges.iter().any(|range| range.contains(&at))),
         });
     }

@@ -5,6 +5,7 @@ use flick_abi::layout::{ARITY_CALLS_HIDDEN, ARITY_HIDDEN};
 use flick_riscv::Insn;
 use flick_translator::{Program, Summary, Target};
 
+use super::linked_code::{go_on_address, in_module};
 use crate::modules::{self, targets};
 
 pub struct Process;
@@ -27,7 +28,7 @@ impl Program for Process {
     }
 
     fn translated(&self, pc: u64) -> Option<u64> {
-        super::in_module(pc).filter(|&code| code != super::words::go_on_address())
+        in_module(pc).filter(|&code| code != go_on_address())
     }
 
     fn summary(&self, pc: u64) -> Option<Summary> {

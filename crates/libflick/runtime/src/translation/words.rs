@@ -2,13 +2,6 @@
 //! module's words (`flick_abi::names::TRANSLATION_WORDS`).
 use std::arch::naked_asm;
 
-use flick_translator::Targets;
-
-/// Where calls through registers lead.
-#[allow(non_upper_case_globals)]
-#[unsafe(no_mangle)]
-pub(crate) static __flick_1_targets: Targets = Targets::zero();
-
 /// A call of the address in rax, for which the code knows no host address. r10: the cell that it has
 /// tried, or 0.
 #[unsafe(no_mangle)]
@@ -20,26 +13,6 @@ unsafe extern "C" fn __flick_1_call() {
         "jmp {slow_call}",
         lookup = sym super::entry_for_module,
         slow_call = sym flick_translator::slow_call_with,
-    )
-}
-
-/// The address of [`go_on`].
-pub(super) fn go_on_address() -> u64 {
-    go_on as *const () as u64
-}
-
-/// Entered by `go_in`: NxP code goes on behind a call, at the guest address in rax.
-#[unsafe(naked)]
-unsafe extern "C" fn go_on() {
-    naked_asm!(
-        "sub rsp, 8",
-        "mov rdi, rax",
-        "call {behind_call}",
-        "add rsp, 8",
-        "mov r10, rax",
-        "jmp {go_on}",
-        behind_call = sym super::behind_call,
-        go_on = sym flick_translator::go_on,
     )
 }
 

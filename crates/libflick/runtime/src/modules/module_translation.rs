@@ -8,7 +8,7 @@ use flick_abi::layout::{
 };
 use flick_translator::features;
 
-use super::table;
+use super::module_records::table;
 
 /// A translation that this runtime and this processor can run.
 pub(super) struct ModuleTranslation {
