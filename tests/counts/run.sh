@@ -50,6 +50,17 @@ while read -r name calls count; do
   awk -v n="$name" -v i="$count" -v c="$calls" 'BEGIN { printf "%s %.3f\n", n, i / c }'
 done <counted >figures
 
+# The interpreter's share of the NxP's instructions, in percent, where the link has translated the
+# code.
+"${flick_cc%cc}c++" -O2 "$here/ahead.cpp" -o ahead || exit 1
+share() { # ENGINE
+  rm -f stats
+  FLICK_ENGINE=$1 FLICK_STATS=$PWD/stats ./ahead >/dev/null || return 1
+  awk '$1 == "instructions" { n = $2 } $1 == "translations" { n += 1e9 * $2 } END { print n }' stats
+}
+awk -v ahead="$(share ahead)" -v all="$(share interp)" \
+  'BEGIN { printf "interpreted-percent %.3f\n", 100 * ahead / all }' >>figures
+
 if [ "$bless" = 1 ]; then
   {
     sed -n '/^#/p' "$limits"
