@@ -22,10 +22,10 @@ FLICK_NXP __attribute__((noinline)) int storm(int n) {
 }
 
 FLICK_NXP __attribute__((noinline)) void leave(int depth) {
+  if (depth == 0)
+    longjmp(back, 1);
   if (depth > 0)
     leave(depth - 1);
-  else
-    longjmp(back, 1);
 }
 
 FLICK_NXP __attribute__((noinline)) int jumps(int n) {
