@@ -295,61 +295,48 @@ glue!(
     leave_with_saved = sym leave_with_saved,
 );
 
-glue!(
+/// `$room` aligns the stack for the call, or uses the word that has aligned it.
+macro_rules! slow_call {
+    ($(#[$docs:meta])* $name:ident: $room:literal) => {
+        glue!(
+            $(#[$docs])*
+            $name:
+            store_arguments!(),
+            "mov [rbp + {ra}], r11",
+            "mov [rbp + {sp}], r15",
+            "mov [rbp + {pc}], rax",
+            "lea rdi, [rbp - {bias}]",
+            "mov rsi, rax",
+            $room,
+            "call r10",
+            "add rsp, 8",
+            "test rax, rax",
+            "je {leave_with_saved}",
+            "mov r10, rax",
+            "mov rax, [rbp + {pc}]",
+            "mov r11, [rbp + {ra}]",
+            load_arguments!(),
+            "jmp r10";
+            bias = const HART_BIAS,
+            a0 = const x(10),
+            fa0 = const f(10),
+            ra = const x(1),
+            sp = const x(2),
+            pc = const PC,
+            leave_with_saved = sym leave_with_saved,
+        );
+    };
+}
+
+slow_call!(
     /// A call of the address in rax, for which translated code knows no host address; the
     /// [`Lookup`] is in r10. Entered by `call`, or by `jmp` in the place of a tail call.
-    slow_call:
-    store_arguments!(),
-    "mov [rbp + {ra}], r11",
-    "mov [rbp + {sp}], r15",
-    "mov [rbp + {pc}], rax",
-    "lea rdi, [rbp - {bias}]",
-    "mov rsi, rax",
-    "sub rsp, 8",
-    "call r10",
-    "add rsp, 8",
-    "test rax, rax",
-    "je {leave_with_saved}",
-    "mov r10, rax",
-    "mov rax, [rbp + {pc}]",
-    "mov r11, [rbp + {ra}]",
-    load_arguments!(),
-    "jmp r10";
-    bias = const HART_BIAS,
-    a0 = const x(10),
-    fa0 = const f(10),
-    ra = const x(1),
-    sp = const x(2),
-    pc = const PC,
-    leave_with_saved = sym leave_with_saved,
+    slow_call: "sub rsp, 8"
 );
 
-glue!(
+slow_call!(
     /// The same with a word on the stack, which the function in r10 gets as its third argument.
-    slow_call_with:
-    store_arguments!(),
-    "mov [rbp + {ra}], r11",
-    "mov [rbp + {sp}], r15",
-    "mov [rbp + {pc}], rax",
-    "lea rdi, [rbp - {bias}]",
-    "mov rsi, rax",
-    "mov rdx, [rsp]",
-    "call r10",
-    "add rsp, 8",
-    "test rax, rax",
-    "je {leave_with_saved}",
-    "mov r10, rax",
-    "mov rax, [rbp + {pc}]",
-    "mov r11, [rbp + {ra}]",
-    load_arguments!(),
-    "jmp r10";
-    bias = const HART_BIAS,
-    a0 = const x(10),
-    fa0 = const f(10),
-    ra = const x(1),
-    sp = const x(2),
-    pc = const PC,
-    leave_with_saved = sym leave_with_saved,
+    slow_call_with: "mov rdx, [rsp]"
 );
 
 /// A floating-point instruction by its word, with the contents of its registers. In the engine's
