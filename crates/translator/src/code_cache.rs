@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::state::StateTable;
+use crate::fault_state::StateTable;
 use crate::valgrind;
 
 /// Translations begin at a cache line, so that the cost of their branches does not depend on
@@ -330,7 +330,7 @@ impl Drop for CodeCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::States;
+    use crate::fault_state::States;
 
     fn add(cache: &mut CodeCache, guest: u64, byte: u8) -> u64 {
         cache.leave_shared().unwrap();

@@ -14,7 +14,7 @@
 //! | `simplify/`, `moves.rs` | the code before and after the allocation of registers |
 //! | `registers.rs` | which host register holds which guest register |
 //! | `emit/`, `features.rs` | x86-64 code |
-//! | `state.rs`, `unwind.rs` | where guest registers are at a fault; unwind information |
+//! | `fault_state.rs`, `unwind.rs` | where guest registers are at a fault; unwind information |
 //! | `code_cache.rs`, `targets.rs` | the place of code, and where calls through registers lead |
 //! | `context.rs`, `glue.rs`, `dispatch.rs` | [`Context`], entering and leaving translated code, the dispatch loop |
 //! | `ahead.rs` | [`Ahead`]: the translations of a module before it runs |
@@ -37,6 +37,7 @@ mod code_cache;
 mod context;
 mod dispatch;
 mod emit;
+mod fault_state;
 pub mod features;
 mod function;
 mod glue;
@@ -48,7 +49,6 @@ mod moves;
 mod program;
 mod registers;
 mod simplify;
-mod state;
 mod tables;
 mod targets;
 mod thunk;
@@ -62,7 +62,8 @@ pub use code_cache::pages_for;
 pub use context::Context;
 pub use dispatch::{LEAST_STACK, advance, run};
 pub use emit::Word;
-pub use emit::trace::{Part, Span};
+pub use emit::code_origin::{Part, Span};
+pub use fault_state::{HostRegisters, StateTable, restore_from};
 pub use glue::{
     Lookup, convert, elsewhere, go_in, go_on, helper, leave, leave_at_call, returned,
     slow_call_with,
@@ -71,7 +72,6 @@ pub use listing::{Line, Listing};
 pub use liveness::Summary;
 pub use program::{Program, Target};
 pub use registers::HART_BIAS;
-pub use state::{HostRegisters, StateTable, restore_from};
 pub use targets::{MASK as TARGETS_MASK, SCALE as TARGETS_SCALE, Targets};
 pub use translator::{TRACE_ROOM, Translator, Usage};
 pub use unwind::{

@@ -13,12 +13,12 @@ use iced_x86::{
 };
 
 use crate::context::Context;
-use crate::emit::trace::{Part, Span};
+use crate::emit::code_origin::{Part, Span};
 use crate::emit::{Emitter, Linkage, Surroundings};
+use crate::fault_state::States;
 use crate::glue;
 use crate::program::Program;
 use crate::registers::{self, HART_BIAS};
-use crate::state::States;
 use crate::thunk::Callee;
 use crate::translator::{Summaries, allocated, translated_range};
 use flick_engine::Hart;

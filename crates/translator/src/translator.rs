@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::code::Code;
 use crate::code_cache::CodeCache;
-use crate::emit::trace::Span;
+use crate::emit::code_origin::Span;
 use crate::emit::{Emitter, Finished, Linkage, Surroundings};
+use crate::fault_state::StateTable;
 use crate::features;
 use crate::function::Function;
 use crate::glue::{self, Lookup};
@@ -22,7 +23,6 @@ use crate::moves;
 use crate::program::Program;
 use crate::registers::{self, ARGUMENTS, HIDDEN_ARGUMENTS, TEMPORARIES};
 use crate::simplify::simplify;
-use crate::state::StateTable;
 use crate::targets::Targets;
 use crate::thunk::{Callee, callee};
 use flick_engine::fp::env::{mxcsr, set_mxcsr};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const PLACES: [&str; 6] = ["mod", "lib", "main", "build", "tests", "common"];
 
 /// Names that two files have, by folder in `crates`, with the reason.
-const ALLOWED: [(&str, [&str; 2], &str); 13] = [
+const ALLOWED: [(&str, [&str; 2], &str); 7] = [
     (
         "convert",
         ["translator/src/emit", "translator/src/lower"],
@@ -24,7 +24,6 @@ const ALLOWED: [(&str, [&str; 2], &str); 13] = [
         ["translator/src/emit", "translator/src/lower"],
         STAGES,
     ),
-    ("layout", ["abi/src", "translator/src/emit"], TO_RENAME),
     (
         "malloc",
         ["libflick/shared/src", "libflick/static/src"],
@@ -36,11 +35,6 @@ const ALLOWED: [(&str, [&str; 2], &str); 13] = [
         STAGES,
     ),
     (
-        "program",
-        ["libflick/runtime/src/translation", "translator/src"],
-        TO_RENAME,
-    ),
-    (
         "pthread",
         ["libflick/shared/src", "libflick/static/src"],
         FORMS,
@@ -50,30 +44,9 @@ const ALLOWED: [(&str, [&str; 2], &str); 13] = [
         ["libflick/shared/src", "libflick/static/src"],
         FORMS,
     ),
-    (
-        "state",
-        ["libflick/runtime/src/accounts/timed", "translator/src"],
-        TO_RENAME,
-    ),
-    (
-        "targets",
-        ["libflick/runtime/src/modules", "translator/src"],
-        TO_RENAME,
-    ),
-    (
-        "text",
-        ["libflick/runtime/src/os", "translator/src/state"],
-        TO_RENAME,
-    ),
-    (
-        "trace",
-        ["libflick/runtime/src/accounts/timed", "translator/src/emit"],
-        TO_RENAME,
-    ),
 ];
 const STAGES: &str = "the same instructions in two stages of the translator";
 const FORMS: &str = "the same functions of the C library in the two forms of libflick";
-const TO_RENAME: &str = "two subjects: one of the two is to be renamed";
 
 /// The folders of the files below the folders `src` of `crates`, by the files' names.
 fn names(crates: &Path) -> BTreeMap<String, Vec<String>> {

@@ -1,13 +1,13 @@
 //! The emitter: from machine instructions with allocated registers to bytes.
 mod arithmetic;
+mod block_order;
+pub mod code_origin;
 mod cold;
 mod convert;
 mod float;
 mod flow;
-mod layout;
 mod memory;
 pub mod places;
-pub mod trace;
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ use iced_x86::{
 use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, RegClass, SpillSlot};
 
 use super::code::{Code, Op};
+use super::fault_state::Recorder;
 use super::glue;
 use super::registers::HART_BIAS;
-use super::state::Recorder;
 use super::thunk::Callee;
+use block_order::Layout;
+use code_origin::{Part, Span, Trace};
 use cold::Cold;
-use layout::Layout;
 use places::Locations;
-use trace::{Part, Span, Trace};
 
 pub type Emitted<T = ()> = Result<T, IcedError>;
 
@@ -139,7 +139,7 @@ pub struct Finished {
     pub returns: Vec<(u64, usize)>,
     /// Bytes of a frame, without the return address.
     pub frame: u32,
-    pub states: super::state::States,
+    pub states: super::fault_state::States,
     /// Offset of the first byte behind instructions.
     pub code_end: usize,
     /// In ascending order; empty if they were not asked for.

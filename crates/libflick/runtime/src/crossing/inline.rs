@@ -12,7 +12,7 @@ use super::next_step::Next;
 use super::{leaving, returns_twice, step, unwinding};
 use crate::accounts::gate_counts;
 use crate::accounts::hook::{Accounts, Closed, Open};
-use crate::modules::targets::Target;
+use crate::modules::address_meaning::Target;
 use crate::thread::activation::Activation;
 use crate::thread::crossing_code;
 use crate::thread::entered::Entered;

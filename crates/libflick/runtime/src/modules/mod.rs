@@ -1,8 +1,8 @@
 //! The programs and libraries with images in this process: what is known of their code.
+pub(crate) mod address_meaning;
 mod module_records;
 mod module_translation;
 pub(crate) mod signatures;
-pub(crate) mod targets;
 
 use std::ffi::{c_char, c_void};
 use std::mem::offset_of;

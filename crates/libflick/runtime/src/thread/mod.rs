@@ -16,8 +16,8 @@ use flick_engine::CodeRegion;
 use flick_translator::LEAST_STACK;
 
 use crate::memory::nxp_stack::{self, Stack};
+use crate::modules::address_meaning::{Target, TargetCache};
 use crate::modules::signatures::Plan;
-use crate::modules::targets::{Target, TargetCache};
 use crate::os::fatal;
 use crate::os::host_stack::{self, HostStack};
 use crate::os::signal_mask::BlockedSignals;

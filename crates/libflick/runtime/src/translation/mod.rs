@@ -8,7 +8,7 @@ mod hotness;
 mod linked_code;
 mod perf;
 mod place;
-mod program;
+mod process_code;
 pub(crate) mod target_table;
 mod translator_stack;
 mod words;
@@ -23,7 +23,7 @@ use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, 
 use crate::config::{self, Engine};
 use crate::locks::try_lock::OwnedLock;
 use crate::memory::own_heaps;
-use crate::modules::{self, targets};
+use crate::modules::{self, address_meaning};
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
 use linked_code::in_module;
@@ -155,7 +155,7 @@ unsafe fn nxp_by_signature(x: &[u64; 32]) -> Option<u64> {
     // SAFETY: by contract, t1 is the signature.
     unsafe {
         let thread = Current::crossed();
-        let targets::Target::Nxp(address) = thread.resolve(x[T2]) else {
+        let address_meaning::Target::Nxp(address) = thread.resolve(x[T2]) else {
             return None;
         };
         let plan = thread.plan(x[T1] as *const u8);
@@ -234,19 +234,19 @@ fn adopt(target: u64, address: u64, lasting: bool, entry: u64) {
 
 #[cold]
 fn translate(target: u64) -> u64 {
-    let (meaning, lasting) = targets::classify(target);
+    let (meaning, lasting) = address_meaning::classify(target);
     if !lasting {
         // It is asked for at every call, so without the lock if need be.
         match meaning {
-            targets::Target::Nxp(address) => {
+            address_meaning::Target::Nxp(address) => {
                 if let Some(known) = known(address) {
                     return known;
                 }
             }
-            targets::Target::Host => return crossing_code::host_call(),
+            address_meaning::Target::Host => return crossing_code::host_call(),
         }
     }
-    if let targets::Target::Nxp(address) = meaning
+    if let address_meaning::Target::Nxp(address) = meaning
         && let Some(entry) = in_module(address)
     {
         adopt(target, address, lasting, entry);
@@ -258,7 +258,7 @@ fn translate(target: u64) -> u64 {
         return 0;
     }
     let entry = TRANSLATOR.try_with(|translator| {
-        let targets::Target::Nxp(address) = meaning else {
+        let address_meaning::Target::Nxp(address) = meaning else {
             let call = crossing_code::host_call();
             match translator {
                 Some(translator) => translator.remember(target, call),
@@ -270,7 +270,7 @@ fn translate(target: u64) -> u64 {
         translator_stack::on_own(|| {
             own_heaps::with(|| {
                 let known = translator.usage().translations;
-                let entry = translator.entry(&program::Process, address)?;
+                let entry = translator.entry(&process_code::Process, address)?;
                 record_in_gate(address, entry);
                 if translator.usage().translations != known
                     && let Some((guest, host)) = translator.states().translation_at(entry)

@@ -6,7 +6,7 @@ use flick_riscv::Insn;
 use flick_translator::{Program, Summary, Target};
 
 use super::linked_code::{go_on_address, in_module};
-use crate::modules::{self, targets};
+use crate::modules::{self, address_meaning};
 
 pub struct Process;
 
@@ -42,9 +42,9 @@ impl Program for Process {
     }
 
     fn resolve(&self, target: u64) -> Option<Target> {
-        match targets::classify(target) {
-            (targets::Target::Nxp(address), true) => Some(Target::Guest(address)),
-            (targets::Target::Host, true) => Some(Target::Elsewhere),
+        match address_meaning::classify(target) {
+            (address_meaning::Target::Nxp(address), true) => Some(Target::Guest(address)),
+            (address_meaning::Target::Host, true) => Some(Target::Elsewhere),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@
 //! LEB128 numbers for the distance from the record before, the guest address (from the function's
 //! entry, signed), the count of places, and for each place its register with flags and its
 //! operands.
-mod text;
+mod as_text;
 
 use regalloc2::Allocation;
 
