@@ -8,6 +8,7 @@
 use flick_engine::Exit;
 
 use crate::accounts::hook::Accounts;
+use crate::thread::crossing_code::Crossing;
 use crate::thread::entered::Entered;
 
 /// What has happened to an activation that was resumed.
@@ -23,6 +24,9 @@ pub enum Event {
 }
 
 pub trait Backend {
+    /// The code through which a thread enters it.
+    const CROSSING: Crossing;
+
     /// The accounts that record the NxP code which runs there.
     type Accounts: Accounts;
 

@@ -14,7 +14,7 @@ use crate::accounts::gate_counts;
 use crate::accounts::hook::{Accounts, Closed, Open};
 use crate::modules::address_meaning::Target;
 use crate::thread::activation::Activation;
-use crate::thread::crossing_code;
+use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use crate::translation;
 
@@ -27,6 +27,12 @@ const MEMORY: Identity = unsafe { Identity::new() };
 pub struct Inline<A>(PhantomData<A>);
 
 impl<A: Accounts> Backend for Inline<A> {
+    const CROSSING: Crossing = if A::COUNT {
+        Crossing::InlineCounted
+    } else {
+        Crossing::Inline
+    };
+
     type Accounts = A;
 
     // The event is taken apart at once: it must not go through memory.
@@ -169,8 +175,8 @@ pub(crate) struct Way {
 /// waits for the return at the stack pointer `waits`.
 pub(crate) unsafe extern "C" fn call_by_signature(mut act: Entered, waits: u64) -> Way {
     let target = act.context.hart.x[T2];
-    let counted = crossing_code::counted();
-    if counted {
+    let crossing = act.crossing();
+    if crossing == Crossing::InlineCounted {
         Open::instructions(&mut act.context);
         Open::calls_host(target);
     }
@@ -180,7 +186,7 @@ pub(crate) unsafe extern "C" fn call_by_signature(mut act: Entered, waits: u64) 
     act.call.waits = waits;
     Way {
         next: next as u64,
-        at: crossing_code::calls_address(counted),
+        at: crossing.calls(),
     }
 }
 

@@ -13,7 +13,6 @@ use flick_abi::layout::{JumpTarget, SAVED_NUMBERS};
 use crate::crossing::cleanup_push::RAISED;
 use crate::os::jump_buffer;
 use crate::thread::activation::{self, Activation};
-use crate::thread::crossing_code;
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -87,7 +86,7 @@ pub unsafe extern "C" fn __flick_setjmp(
 /// All but `rbx`, of the crossing's activation, in the calling function's record.
 extern "C" fn keep(act: &Activation, target: &mut JumpTarget) {
     let hart = &act.context.hart;
-    target.resume = crossing_code::again_address(crossing_code::counted());
+    target.resume = act.crossing().again();
     target.ra = hart.x[RA];
     target.sp = hart.x[SP];
     for (i, number) in SAVED_NUMBERS.into_iter().map(usize::from).enumerate() {

@@ -37,7 +37,7 @@ pub unsafe fn start<B: Backend>(act: *mut Activation) -> Next {
     };
     // SAFETY: the host called by this signature.
     let room = plan.map_or(0, |plan| unsafe { marshal::stack_size(&mut act, plan) });
-    act.set_in_host(false);
+    act.set_crossing(B::CROSSING);
     act.context.hart.pc = image;
     act.context.hart.reservation_len = 0;
     act.context.hart.frm = thread.frm();

@@ -142,7 +142,7 @@ pub unsafe extern "C" fn __flick_personality(
             if actions & FORCE_UNWIND != 0 {
                 cleanup_push::to_host(exception, act);
             }
-            let landing = crossing_code::landing_address(crossing_code::counted());
+            let landing = (*act).crossing().landing();
             _Unwind_SetIP(context, landing as usize);
         }
         next

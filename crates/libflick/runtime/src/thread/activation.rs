@@ -9,6 +9,7 @@ use flick_engine::Hart;
 use flick_translator::Context;
 
 use crate::modules::signatures::Plan;
+use crate::thread::crossing_code::Crossing;
 
 /// Written by assembly (arguments and results) and by [`crate::crossing::step`]; never zeroed as a
 /// whole.
@@ -73,13 +74,24 @@ pub struct HostCall {
 }
 
 impl Activation {
+    /// The crossing that has made it, which is in NxP code. The fast path's is 0.
+    pub fn set_crossing(&mut self, crossing: Crossing) {
+        self.context.hart.mark = u16::from_le_bytes([0, crossing as u8]);
+    }
+
+    pub fn crossing(&self) -> Crossing {
+        let [_, number] = self.context.hart.mark.to_le_bytes();
+        Crossing::ALL[usize::from(number)]
+    }
+
     /// Whether the thread is in host code called by this activation, or in NxP code.
     pub fn in_host(&self) -> bool {
-        self.context.hart.mark == IN_HOST
+        self.context.hart.mark.to_le_bytes()[0] == IN_HOST
     }
 
     pub fn set_in_host(&mut self, is: bool) {
-        self.context.hart.mark = if is { IN_HOST } else { 0 };
+        let [_, number] = self.context.hart.mark.to_le_bytes();
+        self.context.hart.mark = u16::from_le_bytes([if is { IN_HOST } else { 0 }, number]);
     }
 
     /// Distance from the activation to the first stack argument of the call that made it.
@@ -93,8 +105,9 @@ impl Activation {
     }
 }
 
-/// Of [`Activation::in_host`], in `hart.mark`.
-pub const IN_HOST: u16 = 1;
+/// Of [`Activation::in_host`], in the lower byte of `hart.mark`. The upper byte is the number of the
+/// [`Crossing`].
+pub const IN_HOST: u8 = 1;
 
 pub const SIZE: usize = size_of::<Activation>();
 pub const GATE: usize = offset_of!(Activation, gate);

@@ -44,12 +44,49 @@ pub fn counted() -> bool {
     COUNTED.load(Relaxed)
 }
 
-/// The slow path: of gates, in assembly.
-pub fn slow_entrance(counted: bool) -> usize {
-    if counted {
-        &raw const __flick_cross_counted as usize
-    } else {
-        &raw const __flick_cross as usize
+/// The slow path of a backend. Each has one with accounts and one without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Crossing {
+    /// The fast path belongs to it, too.
+    Inline,
+    InlineCounted,
+}
+
+impl Crossing {
+    pub const ALL: [Self; 2] = [Self::Inline, Self::InlineCounted];
+
+    /// The entry of gates, in assembly.
+    pub fn entrance(self) -> usize {
+        match self {
+            Self::Inline => &raw const __flick_cross as usize,
+            Self::InlineCounted => &raw const __flick_cross_counted as usize,
+        }
+    }
+
+    /// Where it makes the host call that is due, with its `Next` in eax.
+    pub fn calls(self) -> u64 {
+        match self {
+            Self::Inline => &raw const __flick_cross_calls as u64,
+            Self::InlineCounted => &raw const __flick_cross_counted_calls as u64,
+        }
+    }
+
+    /// Where an unwinder must go on for a landing pad in NxP code, with the activation's rbp and
+    /// the landing pad's values in rax and rdx.
+    pub fn landing(self) -> u64 {
+        match self {
+            Self::Inline => &raw const __flick_cross_landing as u64,
+            Self::InlineCounted => &raw const __flick_cross_counted_landing as u64,
+        }
+    }
+
+    /// Where `__flick_setjmp` goes on when it returns again.
+    pub fn again(self) -> u64 {
+        match self {
+            Self::Inline => &raw const __flick_cross_again as u64,
+            Self::InlineCounted => &raw const __flick_cross_counted_again as u64,
+        }
     }
 }
 
@@ -92,34 +129,6 @@ pub fn is_host_call(pc: u64) -> bool {
         || pc == &raw const __flick_cross_counted_called as u64
         || pc == &raw const __flick_fast_called as u64
         || pc == &raw const __flick_fast_calls as u64
-}
-
-/// Where a crossing makes the host call that is due, with its `Next` in eax.
-pub fn calls_address(counted: bool) -> u64 {
-    if counted {
-        &raw const __flick_cross_counted_calls as u64
-    } else {
-        &raw const __flick_cross_calls as u64
-    }
-}
-
-/// Where an unwinder must go on for a landing pad in NxP code, with the activation's rbp and the
-/// landing pad's values in rax and rdx.
-pub fn landing_address(counted: bool) -> u64 {
-    if counted {
-        &raw const __flick_cross_counted_landing as u64
-    } else {
-        &raw const __flick_cross_landing as u64
-    }
-}
-
-/// Where `__flick_setjmp` goes on when it returns again.
-pub fn again_address(counted: bool) -> u64 {
-    if counted {
-        &raw const __flick_cross_counted_again as u64
-    } else {
-        &raw const __flick_cross_again as u64
-    }
 }
 
 /// What translated code calls for the host function whose address is in rax.
