@@ -258,6 +258,8 @@ pub enum Op {
     Sqrt(bool),
     /// A value whose NaNs are the canonical one.
     Canonical(bool),
+    /// Two of them by one comparison (`simplify/pairs.rs`).
+    CanonicalPair(bool),
     /// A single-precision value out of a register: what is not boxed is the canonical NaN.
     Unbox,
     /// The same value with the upper half set.

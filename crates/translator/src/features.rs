@@ -1,9 +1,9 @@
 //! Extensions of the host's instruction set that translated code uses.
 use std::io;
 
-/// Whether this machine has them all: BMI1, BMI2, LZCNT, POPCNT, SSE4.1 (x86-64-v3, 2013).
+/// Whether this machine has them all: AVX, BMI1, BMI2, LZCNT, POPCNT (x86-64-v3, 2013).
 pub fn check() -> io::Result<()> {
-    let all = std::arch::is_x86_feature_detected!("sse4.1")
+    let all = std::arch::is_x86_feature_detected!("avx")
         && std::arch::is_x86_feature_detected!("bmi1")
         && std::arch::is_x86_feature_detected!("bmi2")
         && std::arch::is_x86_feature_detected!("lzcnt")
@@ -13,6 +13,6 @@ pub fn check() -> io::Result<()> {
     }
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
-        "the processor lacks BMI, LZCNT, POPCNT or SSE4.1",
+        "the processor lacks AVX, BMI, LZCNT or POPCNT",
     ))
 }

@@ -13,6 +13,12 @@ pub enum Cold {
         single: bool,
         back: CodeLabel,
     },
+    /// The same for what is NaN of two registers.
+    CanonicalPair {
+        registers: (usize, usize),
+        single: bool,
+        back: CodeLabel,
+    },
     /// A conversion to an integer that saturates.
     Saturate(Saturate),
     /// A conversion to an unsigned integer of what no signed one can do.
@@ -62,6 +68,21 @@ impl Emitter<'_> {
                     back,
                 } => {
                     self.load_canonical(register, single)?;
+                    self.a.jmp(back)?;
+                }
+                Cold::CanonicalPair {
+                    registers: (first, second),
+                    single,
+                    back,
+                } => {
+                    let mut next = self.a.create_label();
+                    self.test_nan(XMM[first], XMM[first], single)?;
+                    self.a.jnp(next)?;
+                    self.load_canonical(first, single)?;
+                    bind(&mut self.a, &mut next)?;
+                    self.test_nan(XMM[second], XMM[second], single)?;
+                    self.a.jnp(back)?;
+                    self.load_canonical(second, single)?;
                     self.a.jmp(back)?;
                 }
                 Cold::Saturate(of) => self.saturate(of)?,

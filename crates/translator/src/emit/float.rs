@@ -12,39 +12,47 @@ impl Emitter<'_> {
         match node.op {
             Op::Arith(op, single) => {
                 self.record(node);
-                let (y, d) = (XMM[r(1)], XMM[r(2)]);
+                let (x, y, d) = (XMM[r(0)], XMM[r(1)], XMM[r(2)]);
                 let a = &mut self.a;
                 match (op, single) {
-                    (Arith::Add, false) => a.addsd(d, y),
-                    (Arith::Sub, false) => a.subsd(d, y),
-                    (Arith::Mul, false) => a.mulsd(d, y),
-                    (Arith::Div, false) => a.divsd(d, y),
-                    (Arith::Add, true) => a.addss(d, y),
-                    (Arith::Sub, true) => a.subss(d, y),
-                    (Arith::Mul, true) => a.mulss(d, y),
-                    (Arith::Div, true) => a.divss(d, y),
+                    (Arith::Add, false) => a.vaddsd(d, x, y),
+                    (Arith::Sub, false) => a.vsubsd(d, x, y),
+                    (Arith::Mul, false) => a.vmulsd(d, x, y),
+                    (Arith::Div, false) => a.vdivsd(d, x, y),
+                    (Arith::Add, true) => a.vaddss(d, x, y),
+                    (Arith::Sub, true) => a.vsubss(d, x, y),
+                    (Arith::Mul, true) => a.vmulss(d, x, y),
+                    (Arith::Div, true) => a.vdivss(d, x, y),
                 }
             }
             Op::Sqrt(single) => {
                 self.record(node);
-                let d = XMM[r(1)];
+                let (x, d) = (XMM[r(0)], XMM[r(1)]);
                 if single {
-                    self.a.sqrtss(d, d)
+                    self.a.vsqrtss(d, x, x)
                 } else {
-                    self.a.sqrtsd(d, d)
+                    self.a.vsqrtsd(d, x, x)
                 }
             }
             Op::Canonical(single) => {
                 let register = r(1);
                 let d = XMM[register];
-                if single {
-                    self.a.ucomiss(d, d)?;
-                } else {
-                    self.a.ucomisd(d, d)?;
-                }
+                self.test_nan(d, d, single)?;
                 let mut back = self.a.create_label();
                 let cold = self.cold(Cold::Canonical {
                     register,
+                    single,
+                    back,
+                });
+                self.a.jp(cold)?;
+                bind(&mut self.a, &mut back)
+            }
+            Op::CanonicalPair(single) => {
+                let registers = (r(2), r(3));
+                self.test_nan(XMM[registers.0], XMM[registers.1], single)?;
+                let mut back = self.a.create_label();
+                let cold = self.cold(Cold::CanonicalPair {
+                    registers,
                     single,
                     back,
                 });
@@ -132,6 +140,20 @@ impl Emitter<'_> {
             Op::BitsToInt(true) => self.a.movd(R32[r(1)], XMM[r(0)]),
             Op::BitsToInt(false) => self.a.movq(R64[r(1)], XMM[r(0)]),
             _ => self.a.ud2(),
+        }
+    }
+
+    /// The flag P is set if one of them is NaN. Quiet NaNs raise nothing.
+    pub(super) fn test_nan(
+        &mut self,
+        x: AsmRegisterXmm,
+        y: AsmRegisterXmm,
+        single: bool,
+    ) -> Emitted {
+        if single {
+            self.a.ucomiss(x, y)
+        } else {
+            self.a.ucomisd(x, y)
         }
     }
 

@@ -376,6 +376,7 @@ impl<'a> Emitter<'a> {
                         Op::Arith(..)
                         | Op::Sqrt(_)
                         | Op::Canonical(_)
+                        | Op::CanonicalPair(_)
                         | Op::Unbox
                         | Op::Box
                         | Op::Sign(..)

@@ -30,7 +30,7 @@ impl Lower<'_> {
             FsqrtS | FsqrtD if dynamic => {
                 let a = self.operand(insn.rs1(), single, pc);
                 // The upper half of a single's register comes from the operand.
-                let value = self.tied(Op::Sqrt(single), pc, &[a], RegClass::Float);
+                let value = self.value(Op::Sqrt(single), pc, &[a], RegClass::Float);
                 self.result(value, single, at);
             }
             FeqS | FeqD => self.compare(Compare::Equal, single, at),
@@ -121,7 +121,7 @@ impl Lower<'_> {
     fn arithmetic(&mut self, op: Arith, single: bool, at: At) {
         let a = self.operand(at.insn.rs1(), single, at.pc);
         let b = self.operand(at.insn.rs2(), single, at.pc);
-        let value = self.tied(Op::Arith(op, single), at.pc, &[a, b], RegClass::Float);
+        let value = self.value(Op::Arith(op, single), at.pc, &[a, b], RegClass::Float);
         self.result(value, single, at);
     }
 

@@ -28,6 +28,7 @@ fn is_pure(op: &Op) -> bool {
             | Op::MulHigh { .. }
             | Op::Div { .. }
             | Op::Canonical(_)
+            | Op::CanonicalPair(_)
             | Op::Unbox
             | Op::Box
             | Op::Sign(..)
@@ -71,7 +72,8 @@ fn live(code: &mut Code) -> Vec<bool> {
     kept
 }
 
-fn rebuild(code: &mut Code, kept: &[bool]) {
+/// Keeps these nodes.
+pub(super) fn rebuild(code: &mut Code, kept: &[bool]) {
     let mut old: Vec<Option<Node>> = std::mem::take(&mut code.nodes)
         .into_iter()
         .zip(kept)

@@ -6,6 +6,7 @@ mod hart;
 mod keep;
 mod nan;
 mod narrow;
+mod pairs;
 mod params;
 mod stack;
 
@@ -22,6 +23,7 @@ pub fn simplify(code: &mut Code) {
     boxes::boxes(code);
     nan::checks(code);
     finish::finish(code);
+    pairs::pairs(code);
     keep::values(code);
 }
 

@@ -63,3 +63,21 @@ nan_to_be_made_canonical:
   mv a0, a1
   ret
   .size nan_to_be_made_canonical, . - nan_to_be_made_canonical
+
+# A check for NaN waits for the next; the load between finds the unchecked value.
+  .globl nan_to_be_checked_later
+  .type nan_to_be_checked_later, @function
+nan_to_be_checked_later:
+  fadd.d fa5, fa0, fa1
+  ld a1, 0(a0)
+  fmul.d fa4, fa0, fa1
+  fsd fa5, 8(a0)
+  fsd fa4, 16(a0)
+  fadd.s fa3, fa2, fa2
+  flw fa0, 24(a0)
+  fmul.s fa2, fa0, fa3
+  fsw fa3, 28(a0)
+  fsw fa2, 32(a0)
+  mv a0, a1
+  ret
+  .size nan_to_be_checked_later, . - nan_to_be_checked_later
