@@ -4,7 +4,7 @@ use std::ptr;
 use flick_engine::{CodeRegion, Exit, Hart, Memory, ProcessCore, Unlimited};
 use flick_events::trace::{How, Side};
 use flick_timing::platform::Parts;
-use flick_timing::{NoSampler, Sampler, Spent, Timed};
+use flick_timing::{NoSampler, Sampler, Spent, Timed, Worlds};
 
 use super::clock::clock;
 use super::nxp_layout::layout;
@@ -51,11 +51,10 @@ fn frame(state: &mut State) -> Option<&mut Frame> {
 
 /// The host has called the NxP: `act` is the innermost activation.
 pub fn called(act: &Entered) {
-    let (state, Some(setting)) = (state::current(), setting()) else {
+    let (Some(mut state), Some(setting)) = (state::current(), setting()) else {
         return;
     };
-    // SAFETY: this thread's state.
-    let state = unsafe { &mut *state };
+    let state = &mut *state;
     let site = (act.call_site(), ptr::from_ref(act.gate()) as usize);
     let before = crossings::enter_nxp(state, act.call_site(), act.gate(), Current::depth());
     let new = Frame {
@@ -81,11 +80,10 @@ pub fn called(act: &Entered) {
 
 /// The innermost activation's function returns to the host.
 pub fn returned() {
-    let (state, Some(setting)) = (state::current(), setting()) else {
+    let (Some(mut state), Some(setting)) = (state::current(), setting()) else {
         return;
     };
-    // SAFETY: this thread's.
-    let state = unsafe { &mut *state };
+    let state = &mut *state;
     leave_core(state);
     let parts = &setting.platform.crossing.nxp_returns;
     let now = pay(state, parts);
@@ -117,11 +115,12 @@ pub fn returned() {
 
 /// NxP code calls the host function at `target`.
 pub fn calls_host(target: u64) {
-    let (state, Some(setting)) = (state::current(), setting()) else {
+    let (Some(mut state), Some(setting)) = (state::current(), setting()) else {
         return;
     };
-    // SAFETY: this thread's state and clock.
-    let (state, clock) = unsafe { (&mut *state, clock().read()) };
+    let state = &mut *state;
+    // SAFETY: this thread's clock.
+    let clock = unsafe { clock().read() };
     let inside = state.with_calls(ways_out::calls_host).unwrap_or_default();
     let local = library::local(target).is_some();
     if !local {
@@ -139,12 +138,12 @@ pub fn calls_host(target: u64) {
 
 /// That function has returned to `back`. `registers`: the arguments that it had.
 pub fn host_returns(registers: &[u64], back: u64) {
-    let state = state::current();
-    if state.is_null() {
+    let Some(mut state) = state::current() else {
         return;
-    }
-    // SAFETY: this thread's state and clock.
-    let (state, clock) = unsafe { (&mut *state, clock().read()) };
+    };
+    let state = &mut *state;
+    // SAFETY: this thread's clock.
+    let clock = unsafe { clock().read() };
     let frame = frame(state).copied().unwrap_or_default();
     let left = |state: &mut State| {
         state.with_calls(|calls| ways_out::host_returns(calls, frame.inside, back));
@@ -166,10 +165,8 @@ pub fn host_returns(registers: &[u64], back: u64) {
 /// An unwinder or `longjmp` has come back to NxP code from the host. `frames`: of the innermost
 /// activation now.
 pub fn came_back(frames: Option<usize>) {
-    let state = state::current();
-    if !state.is_null() {
-        // SAFETY: this thread's.
-        let state = unsafe { &mut *state };
+    if let Some(mut state) = state::current() {
+        let state = &mut *state;
         crossings::leave_host(state, Current::depth(), None);
         if let Some(Frame { calls, inside, .. }) = frame(state).copied() {
             // The tracer has the call by the host, too.
@@ -193,19 +190,15 @@ fn back_to_nxp(state: &mut State, how: How) {
 /// instructions.
 pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Option<(Exit, u64)> {
     /// One residency, and what the sampler does at its end.
-    ///
-    /// # Safety
-    /// `state` is the calling thread's.
-    unsafe fn residency<M: Memory, S: Sampler>(
+    fn residency<M: Memory, S: Sampler>(
         (hart, memory, code): (&mut Hart, &M, &CodeRegion),
-        state: *mut State,
+        worlds: &mut Worlds,
         sampler: S,
         end: impl FnOnce(&mut S, &Spent),
-    ) -> Option<(Exit, u64)> {
+    ) -> Option<(Exit, Spent)> {
         let costs = &setting()?.costs;
-        // SAFETY: this thread's state, which lives as long as the process.
-        let mut observer =
-            unsafe { Timed::new(costs, &raw mut (*state).worlds, layout(Some(code)), sampler) };
+        // SAFETY: they are borrowed for as long as the observer lives.
+        let mut observer = unsafe { Timed::new(costs, worlds, layout(Some(code)), sampler) };
         let exit = flick_engine::run(
             hart,
             &mut ProcessCore::counting(memory, code),
@@ -214,36 +207,27 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
         );
         let spent = observer.spent;
         end(observer.sampler(), &spent);
-        Some((exit, settle(state, &spent)))
+        Some((exit, spent))
     }
-    let state = state::current();
+    let mut state = state::current()?;
     let pc = hart.pc;
     let what = (hart, memory, code);
-    // SAFETY: this thread's state.
-    unsafe {
-        if is_profiled() {
-            residency(
-                what,
-                state,
-                ResidencyProfiler::new(state, pc),
-                ResidencyProfiler::end,
-            )
-        } else if trace::enabled() {
-            residency(
-                what,
-                state,
-                ResidencySampler::new(state, pc),
-                ResidencySampler::end,
-            )
-        } else {
-            residency(what, state, NoSampler, |_, _| {})
-        }
-    }
-}
-
-/// Charges a residency; how many instructions it had.
-fn settle(state: *mut State, spent: &Spent) -> u64 {
-    // SAFETY: this thread's state.
-    unsafe { (*state).sums.spend(spent) };
-    spent.instructions
+    let now = state.now();
+    let State {
+        worlds,
+        tracer,
+        profile,
+        ..
+    } = &mut *state;
+    let (exit, spent) = if is_profiled() {
+        let sampler = ResidencyProfiler::new(profile, pc);
+        residency(what, worlds, sampler, ResidencyProfiler::end)
+    } else if trace::enabled() {
+        let sampler = ResidencySampler::new(tracer, now, pc);
+        residency(what, worlds, sampler, ResidencySampler::end)
+    } else {
+        residency(what, worlds, NoSampler, |_, _| {})
+    }?;
+    state.sums.spend(&spent);
+    Some((exit, spent.instructions))
 }

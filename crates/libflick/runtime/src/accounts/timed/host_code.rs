@@ -156,28 +156,27 @@ preserving! {
 
 extern "C" fn full(why: u64, _: u64, above: usize) {
     let clock = clock();
-    let state = state::current();
-    // SAFETY: this thread's clock, and state.
-    unsafe {
-        if !state.is_null() && (*state).profile.is_some() {
-            host_calls::tells(&mut *state, [clock.read(), clock.add(1).read()], why, above);
-            return;
-        }
+    let mut state = state::current();
+    if let Some(state) = &mut state
+        && state.profile.is_some()
+    {
+        // SAFETY: this thread's clock; instrumented code has called with that stack pointer.
+        unsafe { host_calls::tells(state, [clock.read(), clock.add(1).read()], why, above) };
+        return;
+    }
+    // SAFETY: this thread's clock.
+    let step = unsafe {
         let spent = clock.read();
         // Far below 0 again; the account keeps what is taken away.
         let step = spent.saturating_sub(i64::MIN / 2);
         clock.write(spent - step);
-        if !state.is_null() {
-            (*state).host_base += i128::from(step);
-            if (*state).tracer.is_some() {
-                trace::sample_host(&mut *state, above);
-                let period = (*state)
-                    .tracer
-                    .as_ref()
-                    .map_or(u64::MAX, |tracer| tracer.period);
-                (*state).wind(period);
-            }
-        }
+        step
+    };
+    let Some(mut state) = state else { return };
+    state.host_base += i128::from(step);
+    if let Some(period) = state.tracer.as_ref().map(|tracer| tracer.period) {
+        trace::sample_host(&mut state, above);
+        state.wind(period);
     }
 }
 
@@ -186,12 +185,10 @@ extern "C" fn access(address: u64, what: u64, above: usize) {
     if !local && !setting::is_profiled() {
         return;
     }
-    let state = state::current();
-    if state.is_null() {
+    let Some(mut state) = state::current() else {
         return;
-    }
-    // SAFETY: this thread's.
-    let state = unsafe { &mut *state };
+    };
+    let state = &mut *state;
     let (bytes, write) = ((what & ((1 << PARTS_SHIFT) - 1)) >> 1, what & 1 != 0);
     let parts = (what >> PARTS_SHIFT).max(1);
     let charged = local.then(|| charge(state, address, bytes, write));
@@ -250,12 +247,10 @@ pub unsafe extern "C" fn __flick_timed_memory() {
 }
 
 unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
-    let state = state::current();
-    if state.is_null() || n == 0 {
+    let Some(mut state) = state::current().filter(|_| n != 0) else {
         return;
-    }
-    // SAFETY: this thread's.
-    let state = unsafe { &mut *state };
+    };
+    let state = &mut *state;
     let times = library::charge_by_name(state, if from == 0 { "memset" } else { "memcpy" }, n);
     // SAFETY: instrumented code has called with that stack pointer.
     unsafe { host_calls::called_local(state, times, above) };
@@ -294,14 +289,13 @@ pub unsafe extern "C" fn __flick_timed_library() {
 }
 
 unsafe extern "C" fn library_called(callee: *mut TimedCallee, n: u64, target: u64, above: usize) {
-    let state = state::current();
-    if !state.is_null() {
-        // SAFETY: by the contract of `__flick_timed_library`; this thread's state.
-        unsafe {
-            let time = library::charge_call(&mut *state, &mut *callee, n, target);
-            host_calls::called_library(&mut *state, &*callee, (target, n), time, above);
-            trace::charged(&mut *state, time, above);
-        }
+    if let Some(mut state) = state::current() {
+        // SAFETY: by the contract of `__flick_timed_library`.
+        let callee = unsafe { &mut *callee };
+        let time = library::charge_call(&mut state, callee, n, target);
+        // SAFETY: instrumented code has called with that stack pointer.
+        unsafe { host_calls::called_library(&mut state, callee, (target, n), time, above) };
+        trace::charged(&mut state, time, above);
     }
 }
 
@@ -319,10 +313,8 @@ pub struct Prediction {
 /// `out` is valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flick_predict(out: *mut Prediction) -> c_int {
-    let state = state::current();
     let mut prediction = Prediction::default();
-    // SAFETY: this thread's.
-    let known = match unsafe { state.as_ref() } {
+    let known = match state::current() {
         None => -1,
         Some(state) => {
             prediction.migrating_ps = picoseconds(state.now());

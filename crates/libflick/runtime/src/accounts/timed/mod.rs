@@ -73,9 +73,7 @@ extern "C" fn forked() {
 
 /// The process ends: completes the trace.
 extern "C" fn finish() {
-    let state = state::current();
-    if let (false, Some(total)) = (state.is_null(), total::total()) {
-        // SAFETY: this thread's.
-        trace::finish(unsafe { &mut *state }, &total);
+    if let (Some(mut state), Some(total)) = (state::current(), total::total()) {
+        trace::finish(&mut state, &total);
     }
 }

@@ -1,7 +1,8 @@
 //! The accounts of a thread.
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::ptr;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 
@@ -170,21 +171,47 @@ impl State {
     }
 }
 
-/// The calling thread's state, made if it has none. Null where the process is not timed.
-pub fn current() -> *mut State {
-    let state = STATE.get();
-    if state.is_null() { create() } else { state }
+/// The calling thread's state. A hook takes it once, and passes references on to the functions that
+/// it calls, which take none themselves.
+pub struct Own(NonNull<State>);
+
+impl Own {
+    pub fn as_ptr(&self) -> *mut State {
+        self.0.as_ptr()
+    }
+}
+
+impl Deref for Own {
+    type Target = State;
+
+    #[inline]
+    fn deref(&self) -> &State {
+        // SAFETY: states are never freed. Other threads only read this one.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl DerefMut for Own {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut State {
+        // SAFETY: as above; this thread has no other reference, as the type says.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+/// The calling thread's state, made if it has none. `None` where the process is not timed.
+#[inline]
+pub fn current() -> Option<Own> {
+    NonNull::new(STATE.get()).map(Own).or_else(create)
 }
 
 #[cold]
-fn create() -> *mut State {
-    let Some(setting) = setting() else {
-        return ptr::null_mut();
-    };
+fn create() -> Option<Own> {
+    let setting = setting()?;
     let _blocked = BlockedSignals::new();
     let clock = clock();
     let latest = u128::from(LATEST.load(Relaxed));
-    let state = Box::into_raw(Box::new(State {
+    let state = Box::leak(Box::new(State {
         worlds: Worlds::new(&setting.platform),
         sums: Sums::default(),
         host_base: -i128::from(START),
@@ -202,47 +229,34 @@ fn create() -> *mut State {
         clock: Cell::new(clock),
         next: ptr::null_mut(),
     }));
-    let mut first = STATES.load(Acquire);
-    loop {
-        // SAFETY: nobody else knows of it yet.
-        unsafe { (*state).next = first };
-        match STATES.compare_exchange(first, state, Release, Acquire) {
-            Ok(_) => break,
-            Err(newer) => first = newer,
-        }
+    state.next = STATES.load(Acquire);
+    while let Err(newer) = STATES.compare_exchange(state.next, state, Release, Acquire) {
+        state.next = newer;
     }
-    STATE.set(state);
-    // SAFETY: this thread's own.
-    unsafe {
-        (*state).begin_profile();
-        (*state).tracer = Tracer::new((*state).now());
-        let period = (*state).tracer.as_ref().map(|tracer| tracer.period);
-        if let Some(period) = period {
-            (*state).wind(period);
-        }
+    let mut state = Own(NonNull::from(state));
+    STATE.set(state.as_ptr());
+    state.begin_profile();
+    state.tracer = Tracer::new(state.now());
+    let period = state.tracer.as_ref().map(|tracer| tracer.period);
+    if let Some(period) = period {
+        state.wind(period);
     }
-    at_thread_exit(state);
-    state
+    at_thread_exit(&state);
+    Some(state)
 }
 
-/// The thread of `state` ends: its clock goes.
-///
-/// # Safety
-/// `state` is the calling thread's.
-pub unsafe fn ended(state: *mut State) {
-    // SAFETY: by contract; states are never freed.
-    unsafe {
-        let host = (*state).host();
-        let now = (*state).now();
-        if let Some(tracer) = &mut (*state).tracer {
-            tracer.thread_ends(now);
-        }
-        (*state).host_base = host as i128;
-        (*state).operations_base = (*state).operations() as i64;
-        (*state).clock.set(ptr::null_mut());
-        ended::ended((*state).times());
-        (*state).publish();
+/// The calling thread ends, which has this state: its clock goes.
+fn ended(mut state: Own) {
+    let host = state.host();
+    let now = state.now();
+    if let Some(tracer) = &mut state.tracer {
+        tracer.thread_ends(now);
     }
+    state.host_base = host as i128;
+    state.operations_base = state.operations() as i64;
+    state.clock.set(ptr::null_mut());
+    ended::ended(state.times());
+    state.publish();
     STATE.set(ptr::null_mut());
 }
 
@@ -266,32 +280,32 @@ pub fn all() -> impl Iterator<Item = &'static State> {
 
 /// The child of a fork begins anew: its only thread's state is all there is.
 pub fn forked() {
-    let state = STATE.get();
-    if state.is_null() {
+    let Some(mut state) = NonNull::new(STATE.get()).map(Own) else {
         return;
+    };
+    // SAFETY: this thread's clock.
+    let [host, operations] = unsafe { [clock().read_volatile(), clock().add(1).read_volatile()] };
+    state.next = ptr::null_mut();
+    state.sums = Sums::default();
+    state.sites.clear();
+    state.host_base = -i128::from(host);
+    state.operations_base = -operations;
+    state.start = Times::default();
+    if let Some(tracer) = &mut state.tracer {
+        tracer.forked();
     }
-    // SAFETY: this thread's, and no other thread lives.
-    unsafe {
-        (*state).next = ptr::null_mut();
-        (*state).sums = Sums::default();
-        (*state).sites.clear();
-        (*state).host_base = -i128::from(clock().read_volatile());
-        (*state).operations_base = -clock().add(1).read_volatile();
-        (*state).start = Times::default();
-        if let Some(tracer) = &mut (*state).tracer {
-            tracer.forked();
-        }
-        account::forked(&mut (*state).profile);
-    }
-    STATES.store(state, Release);
+    account::forked(&mut state.profile);
+    STATES.store(state.as_ptr(), Release);
     LATEST.store(0, Relaxed);
 }
 
-/// Has [`ended`] called when the thread of `state` ends.
-fn at_thread_exit(state: *mut State) {
+/// Has [`ended`] called when the calling thread ends, which has this state.
+fn at_thread_exit(state: &Own) {
     unsafe extern "C" fn end(state: *mut c_void) {
-        // SAFETY: the key's value, which the thread that ends has set.
-        unsafe { ended(state.cast()) };
+        // The key's value, which the thread that ends has set.
+        if let Some(state) = NonNull::new(state.cast()) {
+            ended(Own(state));
+        }
     }
     static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
     let key = KEY.get_or_init(|| {
@@ -301,6 +315,6 @@ fn at_thread_exit(state: *mut State) {
     });
     if let Some(key) = key {
         // SAFETY: a key of ours.
-        unsafe { libc::pthread_setspecific(*key, state.cast()) };
+        unsafe { libc::pthread_setspecific(*key, state.as_ptr().cast()) };
     }
 }

@@ -3,7 +3,6 @@
 //! ([`crate::thread_shims`]).
 use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
-use std::ptr;
 
 use super::setting::enabled;
 use super::sums::Times;
@@ -39,18 +38,13 @@ pub unsafe fn create(
 ) -> c_int {
     // SAFETY: by contract; `begin` has the type of a thread's function, and frees what it gets.
     unsafe {
-        let state = if enabled() {
-            state::current()
-        } else {
-            ptr::null_mut()
-        };
-        if state.is_null() {
+        let Some(state) = enabled().then(state::current).flatten() else {
             return libc(thread, attributes, start, argument);
-        }
+        };
         let new = Box::into_raw(Box::new(New {
             start,
             argument,
-            times: (*state).times(),
+            times: state.times(),
         }));
         let begin: unsafe extern "C" fn(*mut c_void) -> *mut c_void = begin;
         let begin =
@@ -91,12 +85,9 @@ struct Call {
 unsafe extern "C" fn prepare(new: *mut New) -> Call {
     // SAFETY: what the creator has made for this thread.
     let new = unsafe { Box::from_raw(new) };
-    let state = state::current();
-    if !state.is_null() {
-        // SAFETY: this thread's.
-        let state = unsafe { &mut *state };
+    if let Some(mut state) = state::current() {
         state.begin_at(new.times);
-        trace::begins(state);
+        trace::begins(&mut state);
     }
     Call {
         start: new.start,
@@ -109,10 +100,7 @@ pub extern "C" fn joined(thread: libc::pthread_t, result: c_int) -> c_int {
     if result != 0 || !enabled() {
         return result;
     }
-    let state = state::current();
-    if let Some(end) = ended::take(thread) {
-        // SAFETY: this thread's, in a timed process.
-        let state = unsafe { &mut *state };
+    if let (Some(mut state), Some(end)) = (state::current(), ended::take(thread)) {
         let now = state.times();
         state.sums.joining += end.migrating.saturating_sub(now.migrating);
         state.sums.staying_joining += end.staying.saturating_sub(now.staying);

@@ -11,6 +11,7 @@ use flick_timing::{Sampler, Spent};
 use super::setting::picoseconds;
 use super::state::State;
 use super::things::{Thing, number};
+use super::tracer::Tracer;
 use super::ways_out::{self, CALLER};
 use crate::modules;
 
@@ -86,8 +87,8 @@ pub fn wait(state: &mut State, now: u128, duration: u64, core: usize) {
 }
 
 /// Samples a residency on the NxP.
-pub struct ResidencySampler {
-    state: *mut State,
+pub struct ResidencySampler<'a> {
+    tracer: &'a mut Option<Tracer>,
     /// Depth of calls below which the residency does not return.
     bottom: usize,
     /// Time that is still to be sampled before the residency began.
@@ -95,45 +96,33 @@ pub struct ResidencySampler {
     begin: u128,
 }
 
-impl ResidencySampler {
-    /// The residency begins at `pc`.
-    ///
-    /// # Safety
-    /// `state` is the calling thread's.
-    pub unsafe fn new(state: *mut State, pc: u64) -> Self {
-        // SAFETY: by contract.
-        unsafe {
-            if let Some(tracer) = &mut (*state).tracer {
-                ways_out::resumes(&mut tracer.calls, pc);
-            }
-            Self {
-                state,
-                bottom: 0,
-                next: (*state)
-                    .tracer
-                    .as_ref()
-                    .map_or(u64::MAX, |tracer| tracer.period),
-                begin: (*state).now(),
-            }
+impl<'a> ResidencySampler<'a> {
+    /// The residency begins at `pc`, at the time `begin`.
+    pub fn new(tracer: &'a mut Option<Tracer>, begin: u128, pc: u64) -> Self {
+        if let Some(tracer) = tracer {
+            ways_out::resumes(&mut tracer.calls, pc);
+        }
+        Self {
+            bottom: 0,
+            next: tracer.as_ref().map_or(u64::MAX, |tracer| tracer.period),
+            begin,
+            tracer,
         }
     }
 
     /// The residency ends: what is left of it belongs to the function that it ends in.
     pub fn end(&mut self, spent: &Spent) {
-        // SAFETY: as in `new`.
-        let tracer = unsafe { (*self.state).tracer.as_ref() };
+        let tracer = self.tracer.as_ref();
         let out = tracer.is_some_and(|tracer| ways_out::is_last(&tracer.calls));
         self.take(spent, usize::from(out));
-        // SAFETY: as in `new`.
-        if let Some(tracer) = unsafe { &mut (*self.state).tracer } {
+        if let Some(tracer) = &mut *self.tracer {
             tracer.nxp = (0, 0);
         }
     }
 
     /// Samples without the innermost calls, as many as `without`.
     fn take(&mut self, spent: &Spent, without: usize) {
-        // SAFETY: as in `new`.
-        let Some(tracer) = (unsafe { &mut (*self.state).tracer }) else {
+        let Some(tracer) = &mut *self.tracer else {
             return;
         };
         if tracer.busy {
@@ -161,7 +150,7 @@ impl ResidencySampler {
     }
 }
 
-impl Sampler for ResidencySampler {
+impl Sampler for ResidencySampler<'_> {
     const ON: bool = true;
 
     #[inline]
@@ -169,11 +158,9 @@ impl Sampler for ResidencySampler {
         if spent.migrating() >= self.next {
             self.take(spent, 0);
         }
-        // SAFETY: this thread's state, and an instruction that has just been executed.
-        unsafe {
-            if let Some(tracer) = &mut (*self.state).tracer {
-                tracer.calls.jump(pc, target, self.bottom);
-            }
+        if let Some(tracer) = &mut *self.tracer {
+            // SAFETY: an instruction that has just been executed.
+            unsafe { tracer.calls.jump(pc, target, self.bottom) };
         }
     }
 }

@@ -1,25 +1,20 @@
 //! Profiles a residency on the NxP: its functions follow from its calls and returns.
 use flick_timing::{Sampler, Spent};
 
-use super::super::state::State;
 use super::super::ways_out;
 use super::account::{Function, Profile, with};
 use crate::modules::is_function;
 
-pub struct ResidencyProfiler {
-    state: *mut State,
+pub struct ResidencyProfiler<'a> {
+    profile: &'a mut Option<Box<Profile>>,
     /// What the residency had spent at its last call or return.
     last: Spent,
 }
 
-impl ResidencyProfiler {
+impl<'a> ResidencyProfiler<'a> {
     /// The residency begins at `pc`.
-    ///
-    /// # Safety
-    /// `state` is the calling thread's, which lives as long as the process.
-    pub unsafe fn new(state: *mut State, pc: u64) -> Self {
-        // SAFETY: by contract.
-        with(unsafe { &mut (*state).profile }, |profile| {
+    pub fn new(profile: &'a mut Option<Box<Profile>>, pc: u64) -> Self {
+        with(profile, |profile| {
             let caller = ways_out::innermost(&profile.calls);
             if ways_out::resumes(&mut profile.calls, pc) {
                 let caller = profile.number(Function::Nxp(caller.unwrap_or(0)));
@@ -28,16 +23,14 @@ impl ResidencyProfiler {
             }
         });
         Self {
-            state,
+            profile,
             last: Spent::default(),
         }
     }
 
     /// The residency ends.
     pub fn end(&mut self, spent: &Spent) {
-        // SAFETY: as in `new`.
-        let state = unsafe { &mut *self.state };
-        with(&mut state.profile, |profile| {
+        with(self.profile, |profile| {
             let entry = ways_out::innermost(&profile.calls).unwrap_or(0);
             profile.spend(entry, spent, &self.last);
         });
@@ -45,13 +38,11 @@ impl ResidencyProfiler {
     }
 }
 
-impl Sampler for ResidencyProfiler {
+impl Sampler for ResidencyProfiler<'_> {
     const ON: bool = true;
 
     fn jump(&mut self, pc: u64, target: u64, spent: &Spent) {
-        // SAFETY: as in `new`.
-        let state = unsafe { &mut *self.state };
-        let changed = with(&mut state.profile, |profile| {
+        let changed = with(self.profile, |profile| {
             let (depth, entry) = (profile.calls.depth(), profile.calls.top().unwrap_or(0));
             // SAFETY: an instruction that has just been executed.
             unsafe { profile.calls.jump(pc, target, 0) };
