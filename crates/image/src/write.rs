@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use flick_abi::layout::{
     Arity, FuncEntry, Gate, InlinedEntry, Jump, LineEntry, MODULE_MAGIC, Module, SavedRegisters,
-    TRANSLATION_ABI, TranslatedPiece, Translation, Unit, UnwindEntry,
+    Unit, UnwindEntry,
 };
 use flick_abi::{ABI_VERSION, names};
 use flick_diagnostics::Code;
@@ -17,9 +17,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::host_frames::{self, Base};
 use crate::linked::{Linked, Target};
-use crate::translation::{Place, Translated};
+use crate::translation::Translated;
 use crate::unwind_rows::Frame;
 use crate::{Error, Result};
+
+mod translated_code;
 
 const PAGE: u64 = 4096;
 
@@ -77,12 +79,6 @@ pub fn trial_object<'a>(symbols: impl IntoIterator<Item = &'a str>) -> Result<Ve
 const READ_ONLY: u32 = elf::SHF_ALLOC;
 const WRITABLE: u32 = elf::SHF_ALLOC | elf::SHF_WRITE;
 const RETAINED: u32 = WRITABLE | elf::SHF_GNU_RETAIN;
-
-#[derive(Clone, Copy)]
-struct TranslationSymbols {
-    record: SymbolId,
-    code: SymbolId,
-}
 
 struct Writer {
     object: Object<'static>,
@@ -264,148 +260,6 @@ impl Writer {
             let offset = (behind + translated.unwind_start) as u64;
             self.relocate_as(elf::R_X86_64_PC32, section, offset, code, 0)?;
         }
-        Ok(())
-    }
-
-    /// Translated code, what it reaches, and the record of it.
-    fn translation(
-        &mut self,
-        linked: &Linked,
-        translated: &Translated,
-        image: SymbolId,
-    ) -> Result<TranslationSymbols> {
-        use std::mem::offset_of;
-        let executable = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
-        let text = self.section(".text.flick", executable, 64, translated.code.clone());
-        let code = self.object.section_symbol(text);
-        for piece in &translated.pieces {
-            self.code_symbol(linked, piece, text)?;
-        }
-        for (name, &offset) in &linked.entries {
-            let pieces = &translated.pieces;
-            let at = pieces.binary_search_by_key(&offset, |piece| piece.guest.into());
-            if let (Some(name), Ok(at)) = (name.strip_prefix(names::NXP_PREFIX), at) {
-                let name = format!("{}{name}", names::CODE_PREFIX);
-                self.define(&name, text, pieces[at].code.into(), SymbolKind::Unknown);
-            }
-        }
-        let count = names::TRANSLATION_WORDS.len();
-        let words = self.section(".data.rel.ro.flick_words", WRITABLE, 8, vec![0; 8 * count]);
-        for (n, name) in names::TRANSLATION_WORDS.iter().enumerate() {
-            // Weak: a runtime without them comes to its own refusal.
-            let symbol = self.undefined(name, true, elf::STV_DEFAULT);
-            self.relocate(words, 8 * n as u64, symbol, 0)?;
-        }
-        let words = self.object.section_symbol(words);
-        let kind = SectionKind::UninitializedData;
-        let cells = self
-            .object
-            .add_section(Vec::new(), ".bss.flick_cells".into(), kind);
-        self.object.section_mut(cells).flags = SectionFlags::Elf {
-            sh_flags: u64::from(WRITABLE),
-        };
-        self.object
-            .append_section_bss(cells, 8 * translated.cells.max(1) as u64, 8);
-        let cells = self.object.section_symbol(cells);
-        for displacement in &translated.displacements {
-            let (symbol, offset) = match displacement.place {
-                Place::Image(offset) => (image, offset),
-                Place::Word(n) => (words, 8 * n as u64),
-                Place::Cell(n) => (cells, 8 * u64::from(n)),
-            };
-            let at = displacement.end - 4;
-            self.relocate_as(elf::R_X86_64_PC32, text, at, symbol, offset as i64 - 4)?;
-        }
-        let mut pieces = Vec::with_capacity(translated.pieces.len() * size_of::<TranslatedPiece>());
-        for piece in &translated.pieces {
-            for word in [
-                piece.guest,
-                piece.code,
-                piece.size,
-                piece.states,
-                piece.frame,
-            ] {
-                pieces.extend(word.to_le_bytes());
-            }
-        }
-        let entries = translated.entries.iter();
-        let entries: Vec<u8> = entries
-            .flat_map(|entry| [entry.guest, entry.code].map(u32::to_le_bytes))
-            .flatten()
-            .collect();
-        let entries = self.section(".rodata.flick_entries", READ_ONLY, 4, entries);
-        let entries = self.object.section_symbol(entries);
-        let pieces = self.section(".rodata.flick_pieces", READ_ONLY, 4, pieces);
-        let pieces = self.object.section_symbol(pieces);
-        let states = translated.states.clone();
-        let states = self.section(".rodata.flick_states", READ_ONLY, 1, states);
-        let states = self.object.section_symbol(states);
-        let mut record = vec![0; size_of::<Translation>()];
-        let mut put = |at: usize, bytes: &[u8]| record[at..at + bytes.len()].copy_from_slice(bytes);
-        put(offset_of!(Translation, abi), &TRANSLATION_ABI.to_le_bytes());
-        put(
-            offset_of!(Translation, size),
-            &(size_of::<Translation>() as u32).to_le_bytes(),
-        );
-        for (at, value) in [
-            (offset_of!(Translation, image_id), xxh3_64(&linked.bytes)),
-            (
-                offset_of!(Translation, code_size),
-                translated.code.len() as u64,
-            ),
-            (
-                offset_of!(Translation, piece_count),
-                translated.pieces.len() as u64,
-            ),
-            (
-                offset_of!(Translation, states_size),
-                translated.states.len() as u64,
-            ),
-            (offset_of!(Translation, cell_count), translated.cells as u64),
-            (
-                offset_of!(Translation, entry_count),
-                translated.entries.len() as u64,
-            ),
-        ] {
-            put(at, &value.to_le_bytes());
-        }
-        let record = self.section(".data.rel.ro.flick_translation", WRITABLE, 8, record);
-        for (at, symbol) in [
-            (offset_of!(Translation, code), code),
-            (offset_of!(Translation, pieces), pieces),
-            (offset_of!(Translation, states), states),
-            (offset_of!(Translation, cells), cells),
-            (offset_of!(Translation, entries), entries),
-        ] {
-            self.relocate(record, at as u64, symbol, 0)?;
-        }
-        let record = self.object.section_symbol(record);
-        Ok(TranslationSymbols { record, code })
-    }
-
-    /// For debuggers and profilers: the function's name as a copy of it.
-    fn code_symbol(
-        &mut self,
-        linked: &Linked,
-        piece: &TranslatedPiece,
-        text: SectionId,
-    ) -> Result<()> {
-        let guest = u64::from(piece.guest);
-        let after = linked.functions.partition_point(|f| f.offset <= guest);
-        let Some(function) = after.checked_sub(1).and_then(|at| linked.functions.get(at)) else {
-            return Ok(());
-        };
-        let name = format!("{}.nxp", function.name);
-        self.object.add_symbol(Symbol {
-            name: name.into(),
-            value: u64::from(piece.code),
-            size: u64::from(piece.size),
-            kind: SymbolKind::Text,
-            scope: SymbolScope::Compilation,
-            weak: false,
-            section: SymbolSection::Section(text),
-            flags: SymbolFlags::None,
-        });
         Ok(())
     }
 
