@@ -145,6 +145,24 @@ timeout 120 gdb -nx -batch -iex "add-auto-load-safe-path $build/lib/flick" -ex '
   ./fine-dynamic >log 2>&1
 in_order "${callers[@]}"
 result "the script is loaded with the library" $?
+# gdb without the script, and every frame of code that the link has translated.
+cat >nested.c <<'END'
+#include <flick.h>
+FLICK_NXP __attribute__((noinline)) int inner(volatile int *p) { return *p; }
+FLICK_NXP __attribute__((noinline)) int middle(volatile int *p) { volatile int a[9]; a[*p] = 1; return inner(p) + a[1]; }
+FLICK_NXP __attribute__((noinline)) int outer(volatile int *p) { return middle(p) + inner(p); }
+int main(void) {
+  volatile int one = 1;
+  return outer(&one) != 3;
+}
+END
+for level in O0 O2; do
+  "$flick_cc" -$level nested.c -o nested
+  timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'break inner.nxp' -ex run -ex bt -ex finish \
+    -ex 'stepi' -ex bt -ex delete -ex continue ./nested >log 2>&1
+  in_order 'inner.nxp' 'middle.nxp' 'outer.nxp' ' main ' 'middle.nxp' 'outer.nxp' ' main ' 'exited normally'
+  result "each NxP frame without the script (-$level)" $?
+done
 strip --strip-all -o stripped fine-dynamic
 timeout 120 "$flick" gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break write' \
   -ex run -ex 'info flick' ./stripped >log 2>&1

@@ -7,7 +7,7 @@ use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::linked::{self, Linked};
 use flick_image::translation::{Displacement, Place, Translated};
 use flick_riscv::Insn;
-use flick_translator::{Ahead, Program, Summary, Target, Word, unwind_records};
+use flick_translator::{Ahead, Program, Summary, Target, UnwindRecords, Word};
 
 use crate::image_code::ImageCode;
 
@@ -43,15 +43,20 @@ pub fn translate(linked: &Linked) -> Translated {
                 0
             },
     };
-    let (unwind, unwind_start) = unwind_records(ahead.code.len() as u32);
+    let (stubs, outermost) = (ahead.stubs.clone(), [(0, 0)]);
+    let pieces = ahead
+        .pieces
+        .iter()
+        .map(|piece| (piece.code.clone(), &piece.depths[..]));
+    let unwind = UnwindRecords::of(pieces.chain([(stubs, &outermost[..])]));
     Translated {
         displacements: ahead.fixups.iter().map(displacement).collect(),
         pieces: ahead.pieces.iter().map(piece).collect(),
         entries: ahead.entries.iter().map(entry).collect(),
         states: ahead.states,
         cells: ahead.cells.len(),
-        unwind,
-        unwind_start,
+        unwind: unwind.bytes,
+        unwind_fields: unwind.fields,
         code: ahead.code,
     }
 }

@@ -38,6 +38,7 @@ pub struct Translated {
     pub cells: usize,
     /// Records of `.eh_frame` for the code.
     pub unwind: Vec<u8>,
-    /// The offset in `unwind` of the field that becomes the distance from itself to the code.
-    pub unwind_start: usize,
+    /// Offsets of fields in `unwind`. Each becomes the distance from itself to the code at the
+    /// second offset.
+    pub unwind_fields: Vec<(usize, usize)>,
 }

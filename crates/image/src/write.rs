@@ -257,8 +257,10 @@ impl Writer {
         }
         // Behind the others: GNU ld wants them in the order of their places.
         if let Some((translated, code)) = translated {
-            let offset = (behind + translated.unwind_start) as u64;
-            self.relocate_as(elf::R_X86_64_PC32, section, offset, code, 0)?;
+            for &(field, to) in &translated.unwind_fields {
+                let field = (behind + field) as u64;
+                self.relocate_as(elf::R_X86_64_PC32, section, field, code, to as i64)?;
+            }
         }
         Ok(())
     }

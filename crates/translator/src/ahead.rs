@@ -48,6 +48,9 @@ pub struct Piece {
     pub states: Range<usize>,
     /// Bytes of its frame on the host's stack, without the return address.
     pub frame: u32,
+    /// Offsets in the piece from which rsp is so many bytes below the return address, in ascending
+    /// order.
+    pub depths: Vec<(usize, u32)>,
 }
 
 /// A place where the guest may go on without its caller being on the host's stack.
@@ -76,6 +79,8 @@ pub struct Ahead {
     pub states: Vec<u8>,
     /// By number: the word of the guest's module that names the callee.
     pub cells: Vec<u64>,
+    /// Where code is that looks for functions without a translation: from the start of the code.
+    pub stubs: Range<usize>,
 }
 
 impl Ahead {
@@ -121,10 +126,12 @@ impl Ahead {
                 code: start..start + finished.code_end,
                 states: states..ahead.states.len(),
                 frame: finished.frame,
+                depths: finished.depths.clone(),
             });
             ahead.add_entries(&finished, start);
             ahead.code.extend(finished.bytes);
         }
+        ahead.stubs.start = ahead.code.len();
         for (end, callee) in calls {
             let to = match starts.get(&callee) {
                 Some(&start) => start,
@@ -137,6 +144,7 @@ impl Ahead {
             let distance = to as i64 - end as i64;
             ahead.code[end - 4..end].copy_from_slice(&(distance as i32).to_le_bytes());
         }
+        ahead.stubs.end = ahead.code.len();
         ahead.entries.sort_by_key(|entry| entry.guest);
         ahead.entries.dedup_by_key(|entry| entry.guest);
         let mut slots: Vec<(u64, u32)> = cells.into_iter().collect();

@@ -75,5 +75,5 @@ pub use registers::HART_BIAS;
 pub use targets::{MASK as TARGETS_MASK, SCALE as TARGETS_SCALE, Targets};
 pub use translator::{TRACE_ROOM, Translator, Usage};
 pub use unwind::{
-    CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, unwind_records, unwind_section_behind,
+    CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, UnwindRecords, unwind_section_behind,
 };

@@ -61,6 +61,10 @@ impl Emitter<'_> {
                 trace.begin_cold(self.a.instructions().len(), n);
             }
             bind(&mut self.a, &mut label)?;
+            self.depth(match cold {
+                Cold::StackLimit(_) | Cold::Unresolved { back: None, .. } => 0,
+                _ => self.frame,
+            });
             match cold {
                 Cold::Canonical {
                     register,

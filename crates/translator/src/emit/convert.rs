@@ -546,13 +546,16 @@ impl Emitter<'_> {
 
     fn by_interpreter(&mut self, rounded: &Rounded) -> Emitted {
         self.a.sub(rsp, 16)?;
+        self.depth(self.frame + 16);
         self.a.mov(qword_ptr(rsp), R64[rounded.register])?;
         let insn = self.constant(rounded.insn);
         self.a.movsd_2(xmm15, insn)?;
         self.a.movsd_2(qword_ptr(rsp + 8), xmm15)?;
         self.engine_function(Word::Convert, true)?;
         self.a.movsd_2(XMM[rounded.to], qword_ptr(rsp))?;
-        self.a.lea(rsp, rsp + 16)
+        self.a.lea(rsp, rsp + 16)?;
+        self.depth(self.frame);
+        Ok(())
     }
 
     pub fn narrow(&mut self, rounding: Rounding, node: &Node, operands: &[Allocation]) -> Emitted {

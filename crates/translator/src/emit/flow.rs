@@ -10,6 +10,7 @@ use std::mem::offset_of;
 
 impl Emitter<'_> {
     pub fn prologue(&mut self, at: u64) -> Emitted {
+        self.depth(0);
         if self.calls {
             let limit = qword_ptr(rbp + Self::hart(offset_of!(Context, host_limit)));
             let cold = self.cold(Cold::StackLimit(at));
@@ -19,6 +20,7 @@ impl Emitter<'_> {
         if self.frame != 0 {
             self.a.sub(rsp, self.frame)?;
         }
+        self.depth(self.frame);
         self.a.zero_bytes()
     }
 
@@ -37,6 +39,7 @@ impl Emitter<'_> {
         if self.frame != 0 {
             self.a.add(rsp, self.frame)?;
         }
+        self.depth(0);
         Ok(())
     }
 
@@ -108,6 +111,7 @@ impl Emitter<'_> {
                 self.epilogue()?;
                 self.a.jmp(qword_ptr(R64[R10] + 8))?;
                 bind(&mut self.a, &mut unknown)?;
+                self.depth(self.frame);
                 // It may lead anywhere.
                 let places = self.places(node);
                 self.store_places(&places)?;

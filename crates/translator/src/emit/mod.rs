@@ -139,6 +139,8 @@ pub struct Finished {
     pub returns: Vec<(u64, usize)>,
     /// Bytes of a frame, without the return address.
     pub frame: u32,
+    /// Offsets from which rsp is so many bytes below the return address, in ascending order.
+    pub depths: Vec<(usize, u32)>,
     pub states: super::fault_state::States,
     /// Offset of the first byte behind instructions.
     pub code_end: usize,
@@ -175,6 +177,8 @@ pub struct Emitter<'a> {
     /// Bytes of spilled values and padding.
     frame: i32,
     calls: bool,
+    /// As in [`Finished::depths`], by the number of the machine instruction.
+    depths: Vec<(usize, i32)>,
     labels: Vec<CodeLabel>,
     colds: Vec<(CodeLabel, Cold)>,
     /// Constants of 8 bytes behind the code.
@@ -226,6 +230,7 @@ impl<'a> Emitter<'a> {
             start,
             frame,
             calls,
+            depths: vec![],
             labels,
             colds: vec![],
             pool: BTreeMap::new(),
@@ -250,6 +255,7 @@ impl<'a> Emitter<'a> {
             let mut label = self.labels[block];
             bind(&mut self.a, &mut label)?;
             self.labels[block] = label;
+            self.depth(self.frame);
             self.block(block, next)?;
         }
         for n in 0..self.code.entries.len() {
@@ -295,6 +301,12 @@ impl<'a> Emitter<'a> {
         };
         let (entries, returns) = (placed(&self.entries)?, placed(&self.returns)?);
         let end_of = |n: usize| offsets.get(n + 1).map_or(bytes.len(), |&end| end as usize);
+        let start_of = |n: usize| {
+            // `u32::MAX`: the instruction became several others.
+            let known = offsets.iter().skip(n).find(|&&offset| offset != u32::MAX);
+            known.map_or(bytes.len(), |&offset| offset as usize)
+        };
+        let depths = self.depths.iter();
         let fixups = self.fixups.iter();
         Ok(Finished {
             cells,
@@ -302,6 +314,9 @@ impl<'a> Emitter<'a> {
             entries,
             returns,
             frame: self.frame as u32,
+            depths: depths
+                .map(|&(n, depth)| (start_of(n), depth as u32))
+                .collect(),
             states: self.recorder.finish(|n| offsets[n]),
             code_end: offset(&end)?,
             spans: self
@@ -310,6 +325,13 @@ impl<'a> Emitter<'a> {
             is_exact: !self.lost,
             bytes,
         })
+    }
+
+    /// In the code that follows, rsp is so many bytes below the return address.
+    fn depth(&mut self, bytes: i32) {
+        if self.depths.last().is_none_or(|&(_, last)| last != bytes) {
+            self.depths.push((self.a.instructions().len(), bytes));
+        }
     }
 
     /// What follows is made for the guest instruction at `pc`; 0: for none of its own.
