@@ -7,7 +7,9 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/GlobalIFunc.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
@@ -22,6 +24,7 @@ public:
   Maker(const Plan &P, OptimizationLevel Level) : P(P), Level(Level) {}
 
   NxpHalf run() {
+    alignCopiedConstants();
     ValueToValueMapTy Map;
     N = CloneModule(P.M, Map, [&](const GlobalValue *V) { return isCloned(V); });
     SetVector<Function *> NxpCode;
@@ -74,6 +77,29 @@ private:
     if (isa<ConstantData>(C))
       return false;
     return any_of(C->operands(), [](const Use &Op) { return refersToGlobals(cast<Constant>(Op)); });
+  }
+
+  /// LLVM uses a constant in place of a variable that is only a copy of it, if it can align the
+  /// constant like the variable. It aligns no object that lives elsewhere, so this does.
+  void alignCopiedConstants() {
+    constexpr uint64_t Most = 16;
+    for (auto &[F, Mine] : P.Functions)
+      for (Instruction &I : instructions(F)) {
+        auto *Call = dyn_cast<CallBase>(&I);
+        if (!Call)
+          continue;
+        Align Needed;
+        for (Value *Argument : Call->args())
+          if (auto *Variable = dyn_cast<AllocaInst>(Argument->stripPointerCasts()))
+            Needed = std::max(Needed, Variable->getAlign());
+        Needed = std::min(Needed, Align(Most));
+        for (Value *Argument : Call->args()) {
+          auto *Constant = dyn_cast<GlobalVariable>(Argument->stripPointerCasts());
+          if (Constant && Constant->hasLocalLinkage() && isKnownConstant(*Constant) &&
+              Constant->getAlign().valueOrOne() < Needed)
+            Constant->setAlignment(Needed);
+        }
+      }
   }
 
   bool isCloned(const GlobalValue *V) const {

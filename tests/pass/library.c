@@ -86,3 +86,20 @@ FLICK_NXP double roots(double x) { return sqrt(x); }
 // CHECK-LABEL: <__flick_nxp_kept>:
 // CHECK: R_RISCV_CALL_PLT __flick_call_strlen
 __attribute__((no_builtin)) FLICK_NXP size_t kept(void) { return strlen("kept"); }
+
+void elsewhere(int);
+// A variable that is only a copy of a constant is the constant, as for clang.
+// CHECK-LABEL: <__flick_nxp_copied>:
+// CHECK-NOT: strcmp
+// CHECK: ret
+FLICK_NXP int copied(int n) {
+  char a[31], b[31];
+  int all = 0;
+  strcpy(a, "DHRYSTONE PROGRAM, 1'ST STRING");
+  for (int i = 0; i < n; i++) {
+    strcpy(b, "DHRYSTONE PROGRAM, 2'ND STRING");
+    all += strcmp(a, b) < 0;
+    elsewhere(n);
+  }
+  return all;
+}
