@@ -12,7 +12,11 @@ impl Emitter<'_> {
         match node.op {
             Op::Arith(op, single) => {
                 self.record(node);
-                let (x, y, d) = (XMM[r(0)], XMM[r(1)], XMM[r(2)]);
+                let (x, d) = (XMM[r(0)], XMM[r(2)]);
+                if let Some(slot) = operands[1].as_stack() {
+                    return self.arithmetic_with(op, single, (x, self.spilled(slot)), d);
+                }
+                let y = XMM[r(1)];
                 let a = &mut self.a;
                 match (op, single) {
                     (Arith::Add, false) => a.vaddsd(d, x, y),
@@ -140,6 +144,27 @@ impl Emitter<'_> {
             Op::BitsToInt(true) => self.a.movd(R32[r(1)], XMM[r(0)]),
             Op::BitsToInt(false) => self.a.movq(R64[r(1)], XMM[r(0)]),
             _ => self.a.ud2(),
+        }
+    }
+
+    /// Arithmetic with an operand in memory.
+    fn arithmetic_with(
+        &mut self,
+        op: Arith,
+        single: bool,
+        (x, y): (AsmRegisterXmm, AsmMemoryOperand),
+        d: AsmRegisterXmm,
+    ) -> Emitted {
+        let a = &mut self.a;
+        match (op, single) {
+            (Arith::Add, false) => a.vaddsd(d, x, y),
+            (Arith::Sub, false) => a.vsubsd(d, x, y),
+            (Arith::Mul, false) => a.vmulsd(d, x, y),
+            (Arith::Div, false) => a.vdivsd(d, x, y),
+            (Arith::Add, true) => a.vaddss(d, x, y),
+            (Arith::Sub, true) => a.vsubss(d, x, y),
+            (Arith::Mul, true) => a.vmulss(d, x, y),
+            (Arith::Div, true) => a.vdivss(d, x, y),
         }
     }
 

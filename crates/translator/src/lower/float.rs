@@ -121,7 +121,13 @@ impl Lower<'_> {
     fn arithmetic(&mut self, op: Arith, single: bool, at: At) {
         let a = self.operand(at.insn.rs1(), single, at.pc);
         let b = self.operand(at.insn.rs2(), single, at.pc);
-        let value = self.value(Op::Arith(op, single), at.pc, &[a, b], RegClass::Float);
+        let value = self.fresh(RegClass::Float);
+        let operands = vec![
+            Operand::reg_use(a),
+            Operand::any_use(b),
+            Operand::reg_def(value),
+        ];
+        self.defining(Op::Arith(op, single), at.pc, operands, value);
         self.result(value, single, at);
     }
 
