@@ -190,8 +190,9 @@ impl Emitter<'_> {
     /// `r10` is the slot of the target in rax, or control goes to `unknown`.
     fn look_up(&mut self, unknown: CodeLabel) -> Emitted {
         // No other register is free at a tail call.
-        self.a.mov(R32[R10], R32[RAX])?;
-        self.a.and(R32[R10], targets::MASK as i32)?;
+        // An odd address is in no slot: it meets the second word of one, which is even.
+        const { assert!(targets::MASK | 1 == u16::MAX as u32) };
+        self.a.movzx(R32[R10], ax)?;
         self.a.shl(R64[R10], targets::SCALE.ilog2())?;
         match self.linkage {
             Linkage::Process(surroundings) => {
