@@ -22,9 +22,11 @@ mod markdown;
 mod measure_crossing;
 mod measure_engine;
 mod measure_paper;
+mod measure_process;
 mod measure_scale;
 mod numbers;
 mod paper;
+mod process_table;
 mod quantile;
 mod scale_table;
 
@@ -60,6 +62,11 @@ pub enum Bench {
     Engine(measure_engine::Options),
     /// The paper's tables and figures, predicted on a platform like its machine
     Paper(measure_paper::Options),
+    /// Whole processes with NxP code beside the same that clang built: time and memory
+    ///
+    /// Without programs of yours it measures the start-up of Flick's own, in about a minute. It
+    /// says on stderr where it is.
+    Process(measure_process::Options),
     /// Two threads that cross beside one, and start-up with a large image
     ///
     /// It takes about a minute and a half, and says on stderr where it is. The last table compares
@@ -73,6 +80,7 @@ pub fn run(what: &Bench) -> Result<(), Error> {
         Bench::Crossing(options) => measure_crossing::run(options),
         Bench::Engine(options) => measure_engine::run(options),
         Bench::Paper(options) => measure_paper::run(options),
+        Bench::Process(options) => measure_process::run(options),
         Bench::Scale(options) => measure_scale::run(options),
     }
 }
