@@ -8,7 +8,7 @@ use crate::quantile;
 /// What a process had at most, in KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// No other process has it.
+    /// What it has written: no other process can have it.
     pub private: u64,
     /// All of it, shared files included.
     pub resident: u64,
@@ -26,7 +26,7 @@ impl Memory {
             number.and_then(|number| number.parse().ok()).unwrap_or(0)
         };
         Self {
-            private: field("Private_Clean") + field("Private_Dirty"),
+            private: field("Private_Dirty"),
             resident: field("Rss"),
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         let text = "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss:    1200 kB\nPss:  600 kB\n\
                     Private_Clean:   30 kB\nPrivate_Dirty:   70 kB\n";
         let memory = Memory::parse(text);
-        assert_eq!((memory.private, memory.resident), (100, 1200));
+        assert_eq!((memory.private, memory.resident), (70, 1200));
         assert_eq!(Memory::parse(""), Memory::default());
         assert_eq!(
             memory

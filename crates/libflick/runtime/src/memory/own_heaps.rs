@@ -287,6 +287,8 @@ impl Allocator {
 }
 
 const PAGE: usize = 4096;
+/// Bytes from which on zeroed memory comes from the kernel.
+const LARGE: usize = 64 << 10;
 
 /// Zeroed memory of whole pages, from no heap; null if there is none. Async-signal-safe.
 pub fn from_kernel(layout: Layout) -> *mut u8 {
@@ -315,6 +317,13 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // The kernel's pages are zero, and take no memory before they are used.
+        if layout.size() >= LARGE && !Self::is_translators() {
+            let place = from_kernel(layout);
+            if !place.is_null() {
+                return place;
+            }
+        }
         Self::from_heap(layout, |heap, size, align| {
             // SAFETY: the heap is the caller's alone.
             unsafe { heap.calloc(size, align) }

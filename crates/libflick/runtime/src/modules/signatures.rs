@@ -1,7 +1,7 @@
 //! Signatures of calls across the boundary, parsed once.
 //!
-//! Those of gates are parsed when their module is registered, those of NxP code's own calls at the
-//! first call. Equal signatures share one parse, which lives as long as the process. Everything
+//! Those of gates are parsed when their module is registered, but for plain gates, whose calls need
+//! none. Those of NxP code's own calls are parsed at the first call. Equal signatures share one parse, which lives as long as the process. Everything
 //! here is async-signal-safe and takes no lock: a handler may make a first call, also one that has
 //! interrupted an allocation of libflick. So memory comes from no heap, but from a [`Chunk`] in
 //! libflick's data. A program may have forbidden itself system calls. There is one (`mmap`) when
@@ -12,7 +12,7 @@ use std::ffi::CStr;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use flick_abi::layout::Gate;
+use flick_abi::layout::{GATE_PLAIN, Gate};
 use flick_abi::signature::{Class, Item, Signature};
 use flick_sync::{Bump, spread};
 
@@ -56,10 +56,11 @@ pub unsafe fn plan(text: *const u8) -> &'static Plan {
     of(text).unwrap_or_else(|wrong| malformed(wrong))
 }
 
-/// Parses the signatures of `gates`. Those that are not understood are reported when they are
-/// called.
+/// Parses the signatures of `gates` that are called by them. Those that are not understood are
+/// reported when they are called.
 pub fn learn(gates: &[&Gate]) {
-    for gate in gates.iter().filter(|gate| !gate.signature.is_null()) {
+    let by_signature = |gate: &&&Gate| gate.flags & GATE_PLAIN == 0 && !gate.signature.is_null();
+    for gate in gates.iter().filter(by_signature) {
         // SAFETY: the signature of a mapped module's gate is a C string.
         let _ = of(unsafe { CStr::from_ptr(gate.signature) }.to_bytes());
     }
