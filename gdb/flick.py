@@ -471,15 +471,17 @@ class FrameFilter:
 
     def shown(self, runtime, frames):
         # Frames that are the runtime's if an activation that runs on the NxP is next.
-        held = []
+        held, inlined = [], 0
         for decorated in frames:
             frame = decorated.inferior_frame()
             if not runtime.is_crossing(frame.pc()):
                 held.append(decorated)
+                inlined += frame.type() == gdb.INLINE_FRAME
                 # A signal handler is not the runtime's, and neither are many frames.
-                if frame.type() == gdb.SIGTRAMP_FRAME or len(held) > MOST_RUNTIME_FRAMES:
+                many = len(held) - inlined > MOST_RUNTIME_FRAMES
+                if frame.type() == gdb.SIGTRAMP_FRAME or many:
                     yield from held
-                    held = []
+                    held, inlined = [], 0
                 continue
             inner = (decorated.inferior_frame() for decorated in held)
             translated = [frame for frame in inner if runtime.is_translated(frame.pc())]
@@ -491,7 +493,7 @@ class FrameFilter:
             ]
             if activation.in_host or not places:
                 yield from held
-            held = []
+            held, inlined = [], 0
             for pc, place in places:
                 yield NxpFrame(decorated, pc, place)
             if not places:
@@ -527,6 +529,15 @@ KEPT = struct.Struct("<5Q")
 KEPT_NAMES = ("rbx", "r12", "r13", "r14", "r15")
 
 
+def is_host_code(pc):
+    """Whether the code at `pc` has lines and no symbol of translated code (`NAME.nxp`). A name that
+    gdb demangles ends otherwise: `NAME[nxp]`, `NAME [clone .nxp]`."""
+    if not gdb.current_progspace().find_pc_line(pc).symtab:
+        return False
+    symbol = gdb.execute("info symbol %d" % pc, to_string=True)
+    return re.search(r"[.\[]nxp\b", symbol) is None
+
+
 class TranslatedUnwinder(RuntimeUnwinder):
     """From translated code, which has the NxP's frames, to the crossing that called it.
 
@@ -547,8 +558,7 @@ class TranslatedUnwinder(RuntimeUnwinder):
         key = (inferior.num, inferior.pid)
         if key in self.runtimes:
             return self.runtimes[key]
-        space = gdb.current_progspace()
-        if space.find_pc_line(pc).symtab:
+        if is_host_code(pc):
             return None
         runtime = self.find_runtime()
         if runtime is not None:
@@ -703,7 +713,9 @@ class Place:
         first.inferior_frame().select()
         if at:
             try:
-                gdb.execute("list %s:%d,%d" % (first.file, first.source_line, first.source_line))
+                # Not `list FILE:N,N`: where a file is of several units, gdb 13 may take the two
+                # lines from two of them, and refuses that.
+                gdb.execute("with listsize 1 -- list %s:%d" % (first.file, first.source_line))
             except gdb.error:
                 # The source is elsewhere, or of another name.
                 pass

@@ -30,6 +30,7 @@ pub mod linked;
 pub mod needed;
 pub mod output;
 pub mod place_lines;
+pub mod source_units;
 pub mod translation;
 pub mod unwind_rows;
 pub mod write;
