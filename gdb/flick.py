@@ -456,6 +456,21 @@ class NxpFrame(FrameDecorator):
         return None
 
 
+def places_by_lines(frames):
+    """(function, file, line, inlined), innermost first, of the innermost function with one of these
+    frames, by the line table of its code. Empty: it has none, or no line here."""
+    places = []
+    for frame in frames:
+        function, sal = frame.function(), frame.find_sal()
+        if function is None or sal.symtab is None or not sal.line:
+            break
+        inlined = frame.type() == gdb.INLINE_FRAME
+        places.append((function.name, sal.symtab.filename, sal.line, inlined))
+        if not inlined:
+            return places
+    return []
+
+
 class FrameFilter:
     """Puts the NxP's functions where their crossing is; leaves the runtime's own frames out."""
 
@@ -486,11 +501,12 @@ class FrameFilter:
             inner = (decorated.inferior_frame() for decorated in held)
             translated = [frame for frame in inner if runtime.is_translated(frame.pc())]
             activation = runtime.activation(frame, translated[-1] if translated else None)
-            places = [
-                (pc, place)
-                for pc in activation.frames()
-                for place in runtime.module_of(pc).describe(pc)
-            ]
+            places = []
+            for pc in activation.frames():
+                # Where the innermost pc is not exact, gdb itself knows its line.
+                known = [] if places or activation.exact else places_by_lines(translated)
+                for place in known or runtime.module_of(pc).describe(pc):
+                    places.append((pc, place))
             if activation.in_host or not places:
                 yield from held
             held, inlined = [], 0

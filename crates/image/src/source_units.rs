@@ -300,6 +300,8 @@ impl<'a> Source<'a> {
                 is_kept = true;
             }
         }
+        // Where one sequence ends and the next begins at the same offset, the beginning counts.
+        self.out.rows.sort_by_key(|row| (row.offset, !row.is_end));
         Ok(())
     }
 

@@ -69,7 +69,8 @@ impl Writer {
                 return Ok(());
             }
             let kind = match id {
-                SectionId::DebugStr => SectionKind::DebugString,
+                // `DebugString` is written without the size of its entries.
+                SectionId::DebugStr => SectionKind::OtherString,
                 _ => SectionKind::Debug,
             };
             let out = self

@@ -268,10 +268,11 @@ impl<'a> DebugUnit<'a> {
             if let Some(called) = call.called {
                 let (file, line) = (gimli::DW_AT_call_file, gimli::DW_AT_call_line);
                 self.place(entry, file, line, called);
-                let column = AttributeValue::Udata(called.column.into());
-                self.out
-                    .get_mut(entry)
-                    .set(gimli::DW_AT_call_column, column);
+                if called.column != 0 {
+                    let column = AttributeValue::Udata(called.column.into());
+                    let out = self.out.get_mut(entry);
+                    out.set(gimli::DW_AT_call_column, column);
+                }
             }
             entries.push(entry);
         }
