@@ -411,7 +411,7 @@ impl<'a> Source<'a> {
         }
         let name = routine.linkage_name.as_deref();
         if let Some(name) = name.filter(|_| routine.name.is_empty()) {
-            routine.name = base_name(name);
+            routine.name = flick_names::base_name(name);
         }
         Ok(Some(routine).filter(|routine| !routine.name.is_empty()))
     }
@@ -462,40 +462,3 @@ const DECLARED: [gimli::DwAt; 3] = [
     gimli::DW_AT_decl_line,
     gimli::DW_AT_decl_column,
 ];
-
-/// The name of a function by its symbol, without namespaces, classes and parameters.
-pub fn base_name(symbol: &str) -> String {
-    let name = flick_names::function_name(symbol).qualified;
-    let mut depth = 0_i32;
-    let mut start = 0;
-    for (at, byte) in name.bytes().enumerate() {
-        match byte {
-            b'<' | b'(' | b'{' | b'[' => depth += 1,
-            b'>' | b')' | b'}' | b']' => depth -= 1,
-            b':' if depth == 0 => start = at + 1,
-            // The rest is an operator, with brackets of its own.
-            b'o' if depth == 0 && at == start && name[at..].starts_with("operator") => break,
-            _ => {}
-        }
-    }
-    name[start..].to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_without_what_is_around_them() {
-        for (symbol, name) in [
-            ("sum", "sum"),
-            ("_ZNK6Square4areaEv", "area"),
-            ("_Z5twiceIiET_S0_", "twice<int>"),
-            ("_ZN6SquareC1Ed", "Square"),
-            ("_ZlsR1AS_", "operator<<"),
-            ("_ZN1AclEv", "operator()"),
-        ] {
-            assert_eq!(base_name(symbol), name, "{symbol}");
-        }
-    }
-}

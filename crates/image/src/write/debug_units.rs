@@ -10,7 +10,7 @@ use gimli::{Encoding, Format, LineEncoding};
 
 use super::debug_rows;
 use crate::linked::Linked;
-use crate::source_units::{Position, Routine, SourceFunction, SourceUnit, base_name};
+use crate::source_units::{Position, Routine, SourceFunction, SourceUnit};
 use crate::translation::{Origin, Translated};
 
 const ENCODING: Encoding = Encoding {
@@ -214,7 +214,7 @@ impl<'a> DebugUnit<'a> {
         if let Ok(at) = symbol {
             let name = &symbols[at].name;
             if routine.name.is_empty() {
-                routine.name = base_name(name);
+                routine.name = flick_names::base_name(name);
             }
             if *name != routine.name && routine.linkage_name.is_none() {
                 routine.linkage_name = Some(name.clone());
