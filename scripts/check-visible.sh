@@ -144,7 +144,7 @@ lines_of_translated_code() {
       # shellcheck disable=SC2086 # They are several words.
       "$flick_cc" -O1 -g -fuse-ld=$linker $options lines.c -o lines || return 1
       addresses_of_spin lines | addr2line -e lines -f -i -p >places
-      has places '^spin at .*/lines.c:6$' '^spin at .*/lines.c:9$' '^ (inlined by) spin at .*/lines.c:10$' \
+      has places '^spin at .*/lines.c:9$' '^ (inlined by) spin at .*/lines.c:10$' \
         '^mix at .*/lines.c:4$' '^spin at .*/lines.c:12$' || { echo "with -fuse-ld=$linker $options"; return 1; }
     done
   done
