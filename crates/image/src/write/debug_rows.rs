@@ -1,8 +1,23 @@
 //! Rows of the line table of a translated function.
 use std::collections::HashSet;
+use std::ops::Range;
 
-use super::debug_units::Part;
 use crate::source_units::{Position, SourceUnit};
+use crate::translation::Origin;
+
+/// One function's translation.
+#[derive(Clone, Debug)]
+pub(super) struct Part<'a> {
+    /// Its place among all.
+    pub(super) number: usize,
+    /// Offset in the image where it is entered.
+    pub(super) guest: u32,
+    /// Where the image has the next function, or the unit ends.
+    pub(super) guest_end: u32,
+    /// Its instructions, from the start of the code.
+    pub(super) code: Range<u32>,
+    pub(super) origins: &'a [Origin],
+}
 
 /// Holds from `code` up to the next row's, or the end of the function's instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

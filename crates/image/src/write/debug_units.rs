@@ -8,10 +8,10 @@ use gimli::write::{
 };
 use gimli::{Encoding, Format, LineEncoding};
 
-use super::debug_rows;
+use super::debug_rows::{self, Part};
 use crate::linked::Linked;
 use crate::source_units::{Position, Routine, SourceFunction, SourceUnit};
-use crate::translation::{Origin, Translated};
+use crate::translation::Translated;
 
 const ENCODING: Encoding = Encoding {
     address_size: 8,
@@ -21,20 +21,6 @@ const ENCODING: Encoding = Encoding {
 
 /// The number by which [`gimli::write`] knows the start of the code.
 pub(super) const CODE: usize = 0;
-
-/// One function's translation.
-#[derive(Clone, Debug)]
-pub(super) struct Part<'a> {
-    /// Its place among all.
-    pub(super) number: usize,
-    /// Offset in the image where it is entered.
-    pub(super) guest: u32,
-    /// Where the image has the next function, or the unit ends.
-    pub(super) guest_end: u32,
-    /// Its instructions, from the start of the code.
-    pub(super) code: Range<u32>,
-    pub(super) origins: &'a [Origin],
-}
 
 /// Debug information of `translated`, for the units with functions that are translated.
 pub(super) fn dwarf(units: &[SourceUnit], linked: &Linked, translated: &Translated) -> Dwarf {
