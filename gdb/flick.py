@@ -456,6 +456,21 @@ class NxpFrame(FrameDecorator):
         return None
 
 
+def places_by_lines(frames):
+    """(function, file, line, inlined), innermost first, of the innermost function with one of these
+    frames, by the line table of its code. Empty: it has none, or no line here."""
+    places = []
+    for frame in frames:
+        function, sal = frame.function(), frame.find_sal()
+        if function is None or sal.symtab is None or not sal.line:
+            break
+        inlined = frame.type() == gdb.INLINE_FRAME
+        places.append((function.name, sal.symtab.filename, sal.line, inlined))
+        if not inlined:
+            return places
+    return []
+
+
 class FrameFilter:
     """Puts the NxP's functions where their crossing is; leaves the runtime's own frames out."""
 
@@ -471,27 +486,30 @@ class FrameFilter:
 
     def shown(self, runtime, frames):
         # Frames that are the runtime's if an activation that runs on the NxP is next.
-        held = []
+        held, inlined = [], 0
         for decorated in frames:
             frame = decorated.inferior_frame()
             if not runtime.is_crossing(frame.pc()):
                 held.append(decorated)
+                inlined += frame.type() == gdb.INLINE_FRAME
                 # A signal handler is not the runtime's, and neither are many frames.
-                if frame.type() == gdb.SIGTRAMP_FRAME or len(held) > MOST_RUNTIME_FRAMES:
+                many = len(held) - inlined > MOST_RUNTIME_FRAMES
+                if frame.type() == gdb.SIGTRAMP_FRAME or many:
                     yield from held
-                    held = []
+                    held, inlined = [], 0
                 continue
             inner = (decorated.inferior_frame() for decorated in held)
             translated = [frame for frame in inner if runtime.is_translated(frame.pc())]
             activation = runtime.activation(frame, translated[-1] if translated else None)
-            places = [
-                (pc, place)
-                for pc in activation.frames()
-                for place in runtime.module_of(pc).describe(pc)
-            ]
+            places = []
+            for pc in activation.frames():
+                # Where the innermost pc is not exact, gdb itself knows its line.
+                known = [] if places or activation.exact else places_by_lines(translated)
+                for place in known or runtime.module_of(pc).describe(pc):
+                    places.append((pc, place))
             if activation.in_host or not places:
                 yield from held
-            held = []
+            held, inlined = [], 0
             for pc, place in places:
                 yield NxpFrame(decorated, pc, place)
             if not places:
@@ -527,6 +545,15 @@ KEPT = struct.Struct("<5Q")
 KEPT_NAMES = ("rbx", "r12", "r13", "r14", "r15")
 
 
+def is_host_code(pc):
+    """Whether the code at `pc` has lines and no symbol of translated code (`NAME.nxp`). A name that
+    gdb demangles ends otherwise: `NAME[nxp]`, `NAME [clone .nxp]`."""
+    if not gdb.current_progspace().find_pc_line(pc).symtab:
+        return False
+    symbol = gdb.execute("info symbol %d" % pc, to_string=True)
+    return re.search(r"[.\[]nxp\b", symbol) is None
+
+
 class TranslatedUnwinder(RuntimeUnwinder):
     """From translated code, which has the NxP's frames, to the crossing that called it.
 
@@ -547,8 +574,7 @@ class TranslatedUnwinder(RuntimeUnwinder):
         key = (inferior.num, inferior.pid)
         if key in self.runtimes:
             return self.runtimes[key]
-        space = gdb.current_progspace()
-        if space.find_pc_line(pc).symtab:
+        if is_host_code(pc):
             return None
         runtime = self.find_runtime()
         if runtime is not None:
@@ -703,7 +729,9 @@ class Place:
         first.inferior_frame().select()
         if at:
             try:
-                gdb.execute("list %s:%d,%d" % (first.file, first.source_line, first.source_line))
+                # Not `list FILE:N,N`: where a file is of several units, gdb 13 may take the two
+                # lines from two of them, and refuses that.
+                gdb.execute("with listsize 1 -- list %s:%d" % (first.file, first.source_line))
             except gdb.error:
                 # The source is elsewhere, or of another name.
                 pass

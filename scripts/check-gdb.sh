@@ -40,6 +40,29 @@ int main(void) {
   return all == 0;
 }
 END
+# A gdb without the script stops at its lines.
+cat >lines.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+static volatile long total;
+static inline long square(long x) {
+  long y = x * x;
+  total += y;
+  return y;
+}
+FLICK_NXP __attribute__((noinline)) long work(long x) {
+  long a = 0;
+  for (long i = 0; i < x; i++) {
+    a += square(i);
+  }
+  total ^= a;
+  return a + 1;
+}
+int main(void) {
+  printf("%ld %ld\n", work(10), total);
+  return 0;
+}
+END
 # Every step must show all frames up to main, with at most one frame more or less than the step
 # before.
 cat >busy.py <<'END'
@@ -162,6 +185,18 @@ for level in O0 O2; do
     -ex 'stepi' -ex bt -ex delete -ex continue ./nested >log 2>&1
   in_order 'inner.nxp' 'middle.nxp' 'outer.nxp' ' main ' 'middle.nxp' 'outer.nxp' ' main ' 'exited normally'
   result "each NxP frame without the script (-$level)" $?
+done
+for option in '' -static -no-pie; do
+  # shellcheck disable=SC2086 # It may be no word.
+  "$flick_cc" -O1 -g $option lines.c -o lines || exit 1
+  # `break work` stops in the gate, too, which has no lines.
+  timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'break lines.c:14' -ex 'break work' -ex 'break square' \
+    -ex run -ex continue -ex 'info symbol $pc' -ex 'info line *$pc' -ex continue -ex bt -ex 'delete 3' \
+    -ex next -ex 'info symbol $pc' -ex continue -ex next -ex 'info symbol $pc' -ex continue ./lines >log 2>&1
+  in_order 'Breakpoint 2.* work ' 'Breakpoint 2.* work .* at lines.c:11' '^work.nxp.? ' '^Line 11 of "lines.c"' \
+    'Breakpoint 3.* square .* at lines.c:[56]' '^#0 .*square .* at lines.c:[56]' '^#1 .*work .* at lines.c:12' \
+    '^([567]|11|12)\t' '^work.nxp.? ' 'Breakpoint 1.* at lines.c:14' '^15\t' '^work.nxp.? ' 'exited normally'
+  result "a gdb without the script stops at lines of translated code (${option:-dynamic})" $?
 done
 strip --strip-all -o stripped fine-dynamic
 timeout 120 "$flick" gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break write' \

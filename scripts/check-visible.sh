@@ -79,6 +79,22 @@ int main() {
 }
 END
 "$build/bin/flick-c++" -O1 -g b.cpp -o b || exit 1
+cat >lines.c <<'END'
+#include <flick.h>
+static volatile long total;
+static inline long mix(long a, long b) {
+  return (a ^ b << 3) + total;
+}
+FLICK_NXP __attribute__((noinline)) long spin(long n) {
+  long a = 1;
+  for (long i = 0; i < n; i++) {
+    total += a;
+    a = mix(a, i);
+  }
+  return a;
+}
+int main(void) { return spin(100) == 0; }
+END
 
 reasons() {
   "$flick" stat -o report ./a && has report '5  work  *on nxp' \
@@ -113,6 +129,32 @@ translated_code() {
     FLICK_ENGINE=interp "$flick" stat -o report ./b && ! has report 'translated code' &&
     "$flick" objdump --translated '--disassemble=shape::box::area() const' b >code &&
     has code '<shape::box::area() const>:' '^x86-64: [0-9]* bytes of code' ':	retq$' && ! has code '<main>'
+}
+# The addresses within `spin.nxp`.
+addresses_of_spin() { # FILE
+  local start size at
+  read -r start size < <(nm -S "$1" | awk '$4 == "spin.nxp" { print $1, $2 }')
+  for ((at = 0; at < 0x$size; at++)); do printf '%x\n' $((0x$start + at)); done
+}
+# Binutils know the lines of translated code, however the program is linked.
+lines_of_translated_code() {
+  local options linker
+  for linker in lld bfd; do
+    for options in '' -static -no-pie '-shared -fPIC' '-gdwarf-4 -Wl,--gc-sections' -gsplit-dwarf -g1; do
+      # shellcheck disable=SC2086 # They are several words.
+      "$flick_cc" -O1 -g -fuse-ld=$linker $options lines.c -o lines || return 1
+      addresses_of_spin lines | addr2line -e lines -f -i -p >places
+      has places '^spin at .*/lines.c:9$' '^ (inlined by) spin at .*/lines.c:10$' \
+        '^mix at .*/lines.c:4$' '^spin at .*/lines.c:12$' || { echo "with -fuse-ld=$linker $options"; return 1; }
+    done
+  done
+  "$flick_cc" -O1 -g lines.c -o lines && "$flick_cc" -O1 -g lines.c -o again && cmp lines again &&
+    objdump -dl --disassemble=spin.nxp lines >code && has code '^mix():$' '/lines.c:4$' '^spin():$' '/lines.c:12$' &&
+    addresses_of_spin lines >addresses && addr2line -e lines -f -i -p <addresses >places &&
+    cp lines stripped && objcopy --only-keep-debug lines lines.debug && strip stripped &&
+    objcopy --add-gnu-debuglink=lines.debug stripped &&
+    addr2line -e stripped -f -i -p <addresses >apart && cmp places apart &&
+    "$flick_cc" -O1 lines.c -o without && ! readelf -SW without | grep '[.]debug_'
 }
 record_keeps_symbols() {
   FLICK_STATS=$work/record ./b >/dev/null && has record '^call host-to-nxp 1 _ZNK5shape3box4areaEv'
@@ -161,6 +203,7 @@ check "flick stat of a program without flick" without_flick
 check "C++ names as in the source" demangled
 check "--no-demangle" mangled_on_request
 check "translated code" translated_code
+check "lines of translated code" lines_of_translated_code
 check "records keep the linker's names" record_keeps_symbols
 check "flick config" config
 check "flick config refuses" config_refuses

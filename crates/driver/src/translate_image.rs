@@ -5,7 +5,7 @@ use std::ops::Range;
 use flick_abi::layout::{ENTRY_BEHIND_CALL, TranslatedEntry, TranslatedPiece};
 use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::linked::{self, Linked};
-use flick_image::translation::{Displacement, Place, Translated};
+use flick_image::translation::{Displacement, Origin, Place, Translated};
 use flick_riscv::Insn;
 use flick_translator::{Ahead, Program, Summary, Target, UnwindRecords, Word};
 
@@ -13,11 +13,12 @@ use crate::image_code::ImageCode;
 
 const _: () = assert!(TRANSLATION_WORDS.len() == Word::ALL.len());
 
-/// Translates all functions of an image that can be translated.
+/// Translates all functions of an image that can be translated. The translation has the origins of
+/// its code if the image has source lines.
 pub fn translate(linked: &Linked) -> Translated {
     let image = Image(ImageCode { linked, base: 0 });
     let entries: BTreeSet<u64> = linked.functions.iter().map(|f| f.offset).collect();
-    let ahead = Ahead::of(&image, &entries);
+    let ahead = Ahead::of(&image, &entries, !linked.lines.rows.is_empty());
     let place = |place| match place {
         flick_translator::Place::Guest(at) => Place::Image(at),
         flick_translator::Place::Engine(word) => Place::Word(word as usize),
@@ -43,6 +44,11 @@ pub fn translate(linked: &Linked) -> Translated {
                 0
             },
     };
+    let origin = |origin: &flick_translator::Origin| Origin {
+        code: origin.code,
+        guest: origin.guest,
+        is_cold: origin.is_cold,
+    };
     let (stubs, outermost) = (ahead.stubs.clone(), [(0, 0)]);
     let pieces = ahead
         .pieces
@@ -55,6 +61,7 @@ pub fn translate(linked: &Linked) -> Translated {
         entries: ahead.entries.iter().map(entry).collect(),
         states: ahead.states,
         cells: ahead.cells.len(),
+        origins: ahead.origins.iter().map(origin).collect(),
         unwind: unwind.bytes,
         unwind_fields: unwind.fields,
         code: ahead.code,

@@ -5,8 +5,9 @@
 //! 1. The compiler pass writes a fat object. `fat.rs` reads its NxP objects, `jump_targets.rs` the
 //!    targets of their jumps, and `place_lines.rs` its placement lines.
 //! 2. ld.lld links the NxP objects. `linked.rs` takes the linked RV64 ELF apart, `line_table.rs`
-//!    and `inlined.rs` read its debug information, `unwind_rows.rs` its call frame information, and
-//!    `landing_pads.rs` the tables of exception handling.
+//!    and `inlined.rs` read its debug information for reports, and `source_units.rs` for the
+//!    translated code. `unwind_rows.rs` reads its call frame information, and `landing_pads.rs` the
+//!    tables of exception handling.
 //! 3. `host_frames.rs` describes the RV64 frames for the host's unwinder, `translation.rs` has the
 //!    form of an image's translation, and `write.rs` writes the image object for the host linker.
 //! 4. `final_file.rs` reads the finished program or library, and `needed.rs` finds the libraries
@@ -30,6 +31,7 @@ pub mod linked;
 pub mod needed;
 pub mod output;
 pub mod place_lines;
+pub mod source_units;
 pub mod translation;
 pub mod unwind_rows;
 pub mod write;

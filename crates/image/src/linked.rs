@@ -25,6 +25,8 @@ pub const ADDRESS_PREFIX: &str = "__flick_address_";
 /// All offsets count from the first byte of the image.
 #[derive(Clone, Debug, Default)]
 pub struct Linked {
+    /// Where the linked file has the image's first byte.
+    pub base: u64,
     /// The image's contents, before relocation.
     pub bytes: Vec<u8>,
     /// The executable part.
@@ -136,6 +138,7 @@ impl Linked {
         }
         let (bytes, text, base) = load(&elf, file)?;
         let mut linked = Self {
+            base,
             bytes,
             text,
             ..Self::default()

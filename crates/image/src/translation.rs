@@ -21,6 +21,18 @@ pub struct Displacement {
     pub place: Place,
 }
 
+/// From which instruction of the image a piece of code comes, up to the next origin or the end of its
+/// [`TranslatedPiece`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// From the start of the code.
+    pub code: u32,
+    /// Offset of the instruction in the image.
+    pub guest: u32,
+    /// The code is rarely executed, and is placed after the function's other code.
+    pub is_cold: bool,
+}
+
 /// Code of the host that stands for the image's, and what the runtime has to know of it.
 #[derive(Clone, Debug, Default)]
 pub struct Translated {
@@ -36,6 +48,8 @@ pub struct Translated {
     pub states: Vec<u8>,
     /// The same.
     pub cells: usize,
+    /// In ascending order of the code; empty if no debug information is wanted.
+    pub origins: Vec<Origin>,
     /// Records of `.eh_frame` for the code.
     pub unwind: Vec<u8>,
     /// Offsets of fields in `unwind`. Each becomes the distance from itself to the code at the

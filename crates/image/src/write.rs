@@ -21,6 +21,9 @@ use crate::translation::Translated;
 use crate::unwind_rows::Frame;
 use crate::{Error, Result};
 
+mod debug_rows;
+mod debug_sections;
+mod debug_units;
 mod translated_code;
 
 const PAGE: u64 = 4096;
@@ -43,6 +46,9 @@ pub fn image_object(
     let code = translated
         .map(|translated| out.translation(linked, translated, image_symbol))
         .transpose()?;
+    if let Some((translated, code)) = translated.zip(code) {
+        out.debug_sections(linked, file, translated, code.code)?;
+    }
     out.module(linked, image_symbol, code.map(|code| code.record))?;
     out.host_frames(
         &linked.unwind.frames,

@@ -137,6 +137,24 @@ pub fn function_name(symbol: &str) -> FunctionName {
     }
 }
 
+/// The name of a function by its symbol, without namespaces, classes and parameters.
+pub fn base_name(symbol: &str) -> String {
+    let name = function_name(symbol).qualified;
+    let mut depth = 0_i32;
+    let mut start = 0;
+    for (at, byte) in name.bytes().enumerate() {
+        match byte {
+            b'<' | b'(' | b'{' | b'[' => depth += 1,
+            b'>' | b')' | b'}' | b']' => depth -= 1,
+            b':' if depth == 0 => start = at + 1,
+            // The rest is an operator, with brackets of its own.
+            b'o' if depth == 0 && at == start && name[at..].starts_with("operator") => break,
+            _ => {}
+        }
+    }
+    name[start..].to_owned()
+}
+
 /// A text in which each word that is a C++ symbol is demangled: a line of a disassembler or linker.
 pub fn demangled_text(text: &str) -> Cow<'_, str> {
     if !text.contains("_Z") {
@@ -205,6 +223,20 @@ mod tests {
         ] {
             let name = function_name(symbol);
             assert_eq!((&*name.full, &*name.qualified), (full, qualified));
+        }
+    }
+
+    #[test]
+    fn names_without_what_is_around_them() {
+        for (symbol, name) in [
+            ("sum", "sum"),
+            ("_ZNK6Square4areaEv", "area"),
+            ("_Z5twiceIiET_S0_", "twice<int>"),
+            ("_ZN6SquareC1Ed", "Square"),
+            ("_ZlsR1AS_", "operator<<"),
+            ("_ZN1AclEv", "operator()"),
+        ] {
+            assert_eq!(base_name(symbol), name, "{symbol}");
         }
     }
 

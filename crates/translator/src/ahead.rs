@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use crate::emit::code_origin::Part;
 use crate::emit::{Emitter, Finished, Fixup, Linkage, Word};
 use crate::program::Program;
 use crate::registers;
@@ -64,6 +65,18 @@ pub struct Entry {
     pub is_return: bool,
 }
 
+/// From which instruction of the guest a piece of code comes, up to the next origin or the end of the
+/// instructions of its [`Piece`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// From the start of all code.
+    pub code: u32,
+    /// The guest's instruction.
+    pub guest: u32,
+    /// The code is rarely executed, and is placed after the function's blocks.
+    pub is_cold: bool,
+}
+
 /// The translations of a module.
 #[derive(Clone, Debug, Default)]
 pub struct Ahead {
@@ -81,12 +94,14 @@ pub struct Ahead {
     pub cells: Vec<u64>,
     /// Where code is that looks for functions without a translation: from the start of the code.
     pub stubs: Range<usize>,
+    /// In ascending order of the code; empty unless they were asked for.
+    pub origins: Vec<Origin>,
 }
 
 impl Ahead {
     /// Translates the functions that start at `entries`, in ascending order. Functions that cannot
-    /// be translated are left out.
-    pub fn of(program: &dyn Program, entries: &BTreeSet<u64>) -> Self {
+    /// be translated are left out. `with_origins`: for debug information.
+    pub fn of(program: &dyn Program, entries: &BTreeSet<u64>, with_origins: bool) -> Self {
         let mut ahead = Self::default();
         let mut starts = BTreeMap::new();
         let mut calls = vec![];
@@ -96,7 +111,7 @@ impl Ahead {
             known: RefCell::default(),
         };
         for &entry in entries {
-            let Some(finished) = translate(&summaries, entry) else {
+            let Some(finished) = translate(&summaries, entry, with_origins) else {
                 continue;
             };
             let start = ahead.align();
@@ -129,6 +144,7 @@ impl Ahead {
                 depths: finished.depths.clone(),
             });
             ahead.add_entries(&finished, start);
+            ahead.add_origins(&finished, start);
             ahead.code.extend(finished.bytes);
         }
         ahead.stubs.start = ahead.code.len();
@@ -170,6 +186,16 @@ impl Ahead {
         }
     }
 
+    fn add_origins(&mut self, finished: &Finished, start: usize) {
+        let is_code = |part| matches!(part, Part::Body | Part::Cold);
+        let spans = finished.spans.iter().filter(|span| is_code(span.part));
+        self.origins.extend(spans.map(|span| Origin {
+            code: (start + span.offset) as u32,
+            guest: span.guest as u32,
+            is_cold: span.part == Part::Cold,
+        }));
+    }
+
     /// The place for the next translation.
     fn align(&mut self) -> usize {
         let start = self.code.len().next_multiple_of(ALIGNMENT);
@@ -194,10 +220,10 @@ impl Ahead {
     }
 }
 
-fn translate(summaries: &Summaries, entry: u64) -> Option<Finished> {
+fn translate(summaries: &Summaries, entry: u64, trace: bool) -> Option<Finished> {
     let range = translated_range(summaries.program, entry)?;
     let environment = registers::environment();
     let (code, allocation) = allocated(summaries, range, entry, false, &environment)?;
-    let finished = Emitter::run(&code, &allocation, Linkage::Module, entry, 0, false).ok()?;
+    let finished = Emitter::run(&code, &allocation, Linkage::Module, entry, 0, trace).ok()?;
     finished.is_exact.then_some(finished)
 }

@@ -56,7 +56,7 @@ mod translator;
 mod unwind;
 pub mod valgrind;
 
-pub use ahead::{Ahead, Displacement, Entry, Piece, Place};
+pub use ahead::{Ahead, Displacement, Entry, Origin, Piece, Place};
 pub use code::Reason;
 pub use code_cache::pages_for;
 pub use context::Context;

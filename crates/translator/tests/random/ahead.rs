@@ -233,7 +233,7 @@ impl AheadOfTime {
             base,
         };
         let entries = guest.functions.iter().map(|range| range.start - base);
-        let ahead = Ahead::of(&module, &entries.collect());
+        let ahead = Ahead::of(&module, &entries.collect(), false);
         *CURRENT.lock().unwrap() = Some(load(ahead, base..base + code.len()));
         Box::new(Self)
     }

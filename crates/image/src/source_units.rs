@@ -1,0 +1,464 @@
+//! The compilation units of an image, from the debug information of the linked RV64 ELF (DWARF 5,
+//! 3.1, 3.3 and 6.2): lines, functions and inlined calls, as debug information of the translated
+//! code needs them.
+use std::collections::HashMap;
+use std::ops::Range;
+
+use gimli::{
+    AttributeValue, DebuggingInformationEntry, DwLang, Dwarf, EndianSlice, LineProgramHeader,
+    SectionId, UnitOffset, UnitSectionOffset,
+};
+use object::read::elf::ElfFile64;
+use object::{Object, ObjectSection};
+
+use crate::line_table::Reader;
+use crate::linked::Linked;
+
+/// A source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// As the compiler had it, relative to the unit's directory; `None`: the unit's directory.
+    pub directory: Option<String>,
+    /// Relative to `directory`; never empty.
+    pub name: String,
+}
+
+/// A place in a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Index in [`SourceUnit::files`].
+    pub file: u32,
+    /// 0: unknown.
+    pub line: u32,
+    /// 0: unknown.
+    pub column: u32,
+}
+
+/// Holds from `offset` up to the next row's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Offset of the row's first instruction in the image, in bytes.
+    pub offset: u32,
+    /// `None`: the compiler says that the code has no line.
+    pub position: Option<Position>,
+    /// The row begins a statement.
+    pub is_statement: bool,
+    /// The function's prologue ends here.
+    pub ends_prologue: bool,
+    /// The unit has no code here.
+    pub is_end: bool,
+}
+
+/// Names of a function, and where it is declared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Routine {
+    /// As in the source.
+    pub name: String,
+    /// The linker's, if it is another.
+    pub linkage_name: Option<String>,
+    /// The line of its name.
+    pub declared: Option<Position>,
+    /// Other units can call it.
+    pub is_external: bool,
+}
+
+/// A call that the compiler replaced by the function's body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlinedCall {
+    /// Index in [`SourceUnit::inlined`].
+    pub routine: usize,
+    /// The call around this one: its index in the same list, which is lower.
+    pub parent: Option<usize>,
+    /// The code, as offsets in the image.
+    pub ranges: Vec<Range<u32>>,
+    /// Where it was called.
+    pub called: Option<Position>,
+}
+
+/// A function with code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceFunction {
+    /// Offset of its first instruction in the image.
+    pub start: u32,
+    /// What it is called.
+    pub routine: Routine,
+    /// The calls in it that were inlined.
+    pub calls: Vec<InlinedCall>,
+}
+
+/// A compilation unit with code in the image.
+#[derive(Clone, Debug, Default)]
+pub struct SourceUnit {
+    /// Its source file, as the compiler had it.
+    pub name: String,
+    /// Where the compiler ran.
+    pub directory: String,
+    /// The compiler.
+    pub producer: String,
+    /// The source's language.
+    pub language: Option<DwLang>,
+    /// All that rows and calls name.
+    pub files: Vec<SourceFile>,
+    /// In ascending order; of several rows with one offset the last counts.
+    pub rows: Vec<Row>,
+    /// The pieces of code that the rows describe.
+    pub sequences: Vec<Range<u32>>,
+    /// In ascending order. Some compilers leave out functions without inlined calls.
+    pub functions: Vec<SourceFunction>,
+    /// The functions whose calls were inlined.
+    pub inlined: Vec<Routine>,
+}
+
+impl SourceUnit {
+    /// The number of the row that holds at an offset in the image.
+    pub fn row_at(&self, offset: u32) -> Option<usize> {
+        let after = self.rows.partition_point(|row| row.offset <= offset);
+        after.checked_sub(1).filter(|&at| !self.rows[at].is_end)
+    }
+}
+
+/// The units that have lines. Debug information that cannot be read is left out: it is a help, and
+/// not a condition.
+pub fn read(linked: &Linked, file: &[u8]) -> Vec<SourceUnit> {
+    let Ok(elf) = ElfFile64::<object::LittleEndian>::parse(file) else {
+        return vec![];
+    };
+    let section = |id: SectionId| -> Result<Reader<'_>, gimli::Error> {
+        let data = elf.section_by_name(id.name()).and_then(|s| s.data().ok());
+        let endian = gimli::LittleEndian;
+        Ok(EndianSlice::new(data.unwrap_or_default(), endian))
+    };
+    let Ok(dwarf) = Dwarf::load(section) else {
+        return vec![];
+    };
+    let mut units = vec![];
+    let mut headers = dwarf.units();
+    while let Ok(Some(header)) = headers.next() {
+        let Ok(unit) = dwarf.unit(header) else {
+            continue;
+        };
+        let mut source = Source {
+            dwarf: &dwarf,
+            unit: &unit,
+            linked,
+            out: SourceUnit::default(),
+            files: HashMap::new(),
+            routines: HashMap::new(),
+        };
+        // What was read before an error counts.
+        let _ = source.root();
+        let _ = source.rows();
+        if source.out.rows.is_empty() {
+            continue;
+        }
+        let _ = source.entries();
+        source.out.functions.sort_by_key(|function| function.start);
+        units.push(source.out);
+    }
+    units
+}
+
+/// The reader of one unit.
+struct Source<'a> {
+    dwarf: &'a Dwarf<Reader<'a>>,
+    unit: &'a gimli::Unit<Reader<'a>>,
+    linked: &'a Linked,
+    out: SourceUnit,
+    /// By the unit's own number; `None`: a file without a name.
+    files: HashMap<u64, Option<u32>>,
+    /// Indices in `out.inlined`.
+    routines: HashMap<UnitOffset, usize>,
+}
+
+type Entry<'b, 'a> = DebuggingInformationEntry<'b, 'b, Reader<'a>>;
+
+impl<'a> Source<'a> {
+    fn text(&self, value: AttributeValue<Reader<'a>>) -> Result<String, gimli::Error> {
+        let text = self.dwarf.attr_string(self.unit, value)?;
+        Ok(text.to_string_lossy().into_owned())
+    }
+
+    fn root(&mut self) -> Result<(), gimli::Error> {
+        let mut entries = self.unit.entries();
+        let Some((_, root)) = entries.next_dfs()? else {
+            return Ok(());
+        };
+        for (name, to) in [
+            (gimli::DW_AT_name, 0),
+            (gimli::DW_AT_comp_dir, 1),
+            (gimli::DW_AT_producer, 2),
+        ] {
+            let Some(value) = root.attr_value(name)? else {
+                continue;
+            };
+            let text = self.text(value)?;
+            *[
+                &mut self.out.name,
+                &mut self.out.directory,
+                &mut self.out.producer,
+            ][to] = text;
+        }
+        if let Some(AttributeValue::Language(language)) = root.attr_value(gimli::DW_AT_language)? {
+            self.out.language = Some(language);
+        }
+        Ok(())
+    }
+
+    /// The offset in the image of code that the linker has kept.
+    fn offset(&self, address: u64) -> Option<u32> {
+        let offset = address.wrapping_sub(self.linked.base);
+        let is_code = address != 0 && self.linked.text.contains(&offset);
+        u32::try_from(offset).ok().filter(|_| is_code)
+    }
+
+    /// The file with the number that the line table gives to it.
+    fn file(
+        &mut self,
+        header: &LineProgramHeader<Reader<'a>>,
+        number: u64,
+    ) -> Result<Option<u32>, gimli::Error> {
+        if let Some(&known) = self.files.get(&number) {
+            return Ok(known);
+        }
+        let mut index = None;
+        if let Some(file) = header.file(number) {
+            let name = self.text(file.path_name())?;
+            let directory = match file.directory(header) {
+                Some(directory) if file.directory_index() != 0 => Some(self.text(directory)?),
+                _ => None,
+            };
+            if !name.is_empty() {
+                index = Some(self.out.files.len() as u32);
+                self.out.files.push(SourceFile {
+                    directory: directory.filter(|directory| !directory.is_empty()),
+                    name,
+                });
+            }
+        }
+        self.files.insert(number, index);
+        Ok(index)
+    }
+
+    fn position(
+        &mut self,
+        header: &LineProgramHeader<Reader<'a>>,
+        file: u64,
+        line: u64,
+        column: u64,
+    ) -> Result<Option<Position>, gimli::Error> {
+        let small = |number| u32::try_from(number).unwrap_or(0);
+        let (line, column) = (small(line), small(column));
+        if line == 0 {
+            return Ok(None);
+        }
+        let file = self.file(header, file)?;
+        Ok(file.map(|file| Position { file, line, column }))
+    }
+
+    fn rows(&mut self) -> Result<(), gimli::Error> {
+        let Some(program) = self.unit.line_program.clone() else {
+            return Ok(());
+        };
+        let mut rows = program.rows();
+        // Of the present sequence.
+        let mut sequence: Vec<Row> = vec![];
+        let mut is_kept = true;
+        while let Some((header, row)) = rows.next_row()? {
+            let offset = if row.end_sequence() {
+                u32::try_from(row.address().wrapping_sub(self.linked.base)).ok()
+            } else {
+                self.offset(row.address())
+            };
+            is_kept &= offset.is_some();
+            let column = match row.column() {
+                gimli::ColumnType::LeftEdge => 0,
+                gimli::ColumnType::Column(column) => column.get(),
+            };
+            let (file, line) = (row.file_index(), row.line().map_or(0, |line| line.get()));
+            let (is_statement, ends_prologue) = (row.is_stmt(), row.prologue_end());
+            let is_end = row.end_sequence();
+            let position = if is_end {
+                None
+            } else {
+                self.position(header, file, line, column)?
+            };
+            sequence.push(Row {
+                offset: offset.unwrap_or(0),
+                position,
+                is_statement,
+                ends_prologue,
+                is_end,
+            });
+            if is_end {
+                let all = sequence.first().zip(sequence.last());
+                let all = all.map(|(first, last)| first.offset..last.offset);
+                if let Some(all) = all.filter(|all| is_kept && !all.is_empty()) {
+                    self.out.sequences.push(all);
+                    self.out.rows.append(&mut sequence);
+                }
+                sequence.clear();
+                is_kept = true;
+            }
+        }
+        // Where one sequence ends and the next begins at the same offset, the beginning counts.
+        self.out.rows.sort_by_key(|row| (row.offset, !row.is_end));
+        Ok(())
+    }
+
+    fn entries(&mut self) -> Result<(), gimli::Error> {
+        let unit = self.unit;
+        let mut entries = unit.entries();
+        let mut depth = 0_isize;
+        // The inlined calls around the current entry, with their depths, below the function.
+        let mut around: Vec<(isize, Option<usize>)> = vec![];
+        while let Some((step, entry)) = entries.next_dfs()? {
+            depth += step;
+            while around.last().is_some_and(|(known, _)| *known >= depth) {
+                around.pop();
+            }
+            match entry.tag() {
+                gimli::DW_TAG_subprogram => {
+                    let mut ranges = self.ranges(entry)?.into_iter();
+                    if let Some(first) = ranges.next() {
+                        let routine = self.routine(Some(entry.offset()))?;
+                        self.out.functions.push(SourceFunction {
+                            start: first.start,
+                            routine: routine.unwrap_or_default(),
+                            calls: vec![],
+                        });
+                        around.push((depth, None));
+                    }
+                }
+                gimli::DW_TAG_inlined_subroutine => {
+                    let Some(&(_, parent)) = around.last() else {
+                        continue;
+                    };
+                    let Some(routine) = self.inlined_routine(entry)? else {
+                        continue;
+                    };
+                    let call = InlinedCall {
+                        routine,
+                        parent,
+                        ranges: self.ranges(entry)?,
+                        called: self.place(entry, CALLED)?,
+                    };
+                    if let Some(function) = self.out.functions.last_mut() {
+                        function.calls.push(call);
+                        around.push((depth, Some(function.calls.len() - 1)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn ranges(&self, entry: &Entry<'_, 'a>) -> Result<Vec<Range<u32>>, gimli::Error> {
+        let mut all = vec![];
+        let mut ranges = self.dwarf.die_ranges(self.unit, entry)?;
+        while let Some(range) = ranges.next()? {
+            if let Some(start) = self.offset(range.begin)
+                && let Ok(size) = u32::try_from(range.end.saturating_sub(range.begin))
+                && size > 0
+            {
+                all.push(start..start.saturating_add(size));
+            }
+        }
+        Ok(all)
+    }
+
+    fn inlined_routine(&mut self, entry: &Entry<'_, 'a>) -> Result<Option<usize>, gimli::Error> {
+        let Some(origin) = self.reference(entry) else {
+            return Ok(None);
+        };
+        if let Some(&known) = self.routines.get(&origin) {
+            return Ok(Some(known));
+        }
+        let Some(routine) = self.routine(Some(origin))? else {
+            return Ok(None);
+        };
+        let index = self.out.inlined.len();
+        self.out.inlined.push(routine);
+        self.routines.insert(origin, index);
+        Ok(Some(index))
+    }
+
+    /// What entries say of a function, from `next` on along abstract origins and specifications.
+    /// `None`: it has no name.
+    fn routine(&mut self, mut next: Option<UnitOffset>) -> Result<Option<Routine>, gimli::Error> {
+        const LONGEST_CHAIN: usize = 8;
+        let mut routine = Routine::default();
+        for _ in 0..LONGEST_CHAIN {
+            let Some(offset) = next else { break };
+            let entry = self.unit.entry(offset)?;
+            if routine.name.is_empty()
+                && let Some(value) = entry.attr_value(gimli::DW_AT_name)?
+            {
+                routine.name = self.text(value)?;
+            }
+            if routine.linkage_name.is_none()
+                && let Some(value) = entry.attr_value(gimli::DW_AT_linkage_name)?
+            {
+                let name = self.text(value)?;
+                routine.linkage_name = Some(flick_names::plain(&name).to_owned());
+            }
+            if routine.declared.is_none() {
+                routine.declared = self.place(&entry, DECLARED)?;
+            }
+            let external = entry.attr_value(gimli::DW_AT_external)?;
+            routine.is_external |= external == Some(AttributeValue::Flag(true));
+            next = self.reference(&entry);
+        }
+        let name = routine.linkage_name.as_deref();
+        if let Some(name) = name.filter(|_| routine.name.is_empty()) {
+            routine.name = flick_names::base_name(name);
+        }
+        Ok(Some(routine).filter(|routine| !routine.name.is_empty()))
+    }
+
+    /// The entry in this unit that this one adds to.
+    fn reference(&self, entry: &Entry<'_, 'a>) -> Option<UnitOffset> {
+        let names = [gimli::DW_AT_abstract_origin, gimli::DW_AT_specification];
+        names.into_iter().find_map(|name| {
+            match entry.attr_value(name).ok()?? {
+                AttributeValue::UnitRef(offset) => Some(offset),
+                // From one unit to another: of code that was linked as bitcode.
+                AttributeValue::DebugInfoRef(offset) => {
+                    UnitSectionOffset::DebugInfoOffset(offset).to_unit_offset(self.unit)
+                }
+                _ => None,
+            }
+        })
+    }
+
+    fn place(
+        &mut self,
+        entry: &Entry<'_, 'a>,
+        [file, line, column]: [gimli::DwAt; 3],
+    ) -> Result<Option<Position>, gimli::Error> {
+        let unit = self.unit;
+        let Some(program) = &unit.line_program else {
+            return Ok(None);
+        };
+        let Some(AttributeValue::FileIndex(file)) = entry.attr_value(file)? else {
+            return Ok(None);
+        };
+        let number = |name| -> Result<u64, gimli::Error> {
+            let value = entry.attr_value(name)?;
+            Ok(value.and_then(|value| value.udata_value()).unwrap_or(0))
+        };
+        let (line, column) = (number(line)?, number(column)?);
+        self.position(program.header(), file, line, column)
+    }
+}
+
+const CALLED: [gimli::DwAt; 3] = [
+    gimli::DW_AT_call_file,
+    gimli::DW_AT_call_line,
+    gimli::DW_AT_call_column,
+];
+const DECLARED: [gimli::DwAt; 3] = [
+    gimli::DW_AT_decl_file,
+    gimli::DW_AT_decl_line,
+    gimli::DW_AT_decl_column,
+];

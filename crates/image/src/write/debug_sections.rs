@@ -1,0 +1,111 @@
+//! Debug information as sections of the image object. The host linker joins them with those of the
+//! host's units, so all offsets between sections are relocations.
+use std::collections::HashMap;
+
+use gimli::write::{EndianVec, RelocateWriter, RelocationTarget, Sections};
+use gimli::{LittleEndian, SectionId};
+use object::write::SymbolId;
+use object::{SectionKind, elf};
+
+use super::{Writer, debug_units};
+use crate::linked::Linked;
+use crate::translation::Translated;
+use crate::{Error, Result, source_units};
+
+/// A section's bytes, and the places in it that depend on others.
+#[derive(Clone)]
+struct DebugSection {
+    bytes: EndianVec<LittleEndian>,
+    relocations: Vec<gimli::write::Relocation>,
+}
+
+impl RelocateWriter for DebugSection {
+    type Writer = EndianVec<LittleEndian>;
+
+    fn writer(&self) -> &Self::Writer {
+        &self.bytes
+    }
+
+    fn writer_mut(&mut self) -> &mut Self::Writer {
+        &mut self.bytes
+    }
+
+    fn relocate(&mut self, relocation: gimli::write::Relocation) {
+        self.relocations.push(relocation);
+    }
+}
+
+impl Writer {
+    /// Debug information of translated code, if the translation has origins. `file`: the linked
+    /// RV64 ELF. `code`: the section with the code.
+    pub(super) fn debug_sections(
+        &mut self,
+        linked: &Linked,
+        file: &[u8],
+        translated: &Translated,
+        code: SymbolId,
+    ) -> Result<()> {
+        if translated.origins.is_empty() {
+            return Ok(());
+        }
+        let units = source_units::read(linked, file);
+        let mut dwarf = debug_units::dwarf(&units, linked, translated);
+        drop(units);
+        if dwarf.units.count() == 0 {
+            return Ok(());
+        }
+        let mut sections = Sections::new(DebugSection {
+            bytes: EndianVec::new(LittleEndian),
+            relocations: vec![],
+        });
+        dwarf
+            .write(&mut sections)
+            .map_err(|error| too_large(&error))?;
+        drop(dwarf);
+        let mut symbols = HashMap::new();
+        let mut written = vec![];
+        sections.for_each_mut(|id, section: &mut DebugSection| {
+            if section.bytes.slice().is_empty() {
+                return Ok(());
+            }
+            let kind = match id {
+                // `DebugString` is written without the size of its entries.
+                SectionId::DebugStr => SectionKind::OtherString,
+                _ => SectionKind::Debug,
+            };
+            let out = self
+                .object
+                .add_section(Vec::new(), id.name().as_bytes().to_vec(), kind);
+            let bytes = section.bytes.take();
+            self.object.set_section_data(out, bytes, 1);
+            symbols.insert(id, self.object.section_symbol(out));
+            written.push((out, std::mem::take(&mut section.relocations)));
+            Ok::<(), Error>(())
+        })?;
+        for (section, relocations) in written {
+            for relocation in relocations {
+                let symbol = match relocation.target {
+                    RelocationTarget::Symbol(_) => code,
+                    RelocationTarget::Section(id) => symbols[&id],
+                };
+                let r_type = match relocation.size {
+                    8 => elf::R_X86_64_64,
+                    _ => elf::R_X86_64_32,
+                };
+                let at = relocation.offset as u64;
+                self.relocate_as(r_type, section, at, symbol, relocation.addend)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn too_large(error: &gimli::write::Error) -> Error {
+    Error::new(
+        flick_diagnostics::Code::UnsupportedInImage,
+        "NxP code needs what the image cannot hold",
+        "",
+        format!("debug information: {error}"),
+        "place less, or compile without -g",
+    )
+}
