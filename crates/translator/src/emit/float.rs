@@ -6,6 +6,22 @@ const SIGN: u64 = 1 << 63;
 const SIGN_SINGLE: u64 = 1 << 31;
 const BOX: u64 = 0xffff_ffff_0000_0000;
 
+/// d = x op y, where y is a register or a place in memory.
+macro_rules! arithmetic {
+    ($a:expr, $op:expr, $single:expr, $d:expr, $x:expr, $y:expr) => {
+        match ($op, $single) {
+            (Arith::Add, false) => $a.vaddsd($d, $x, $y),
+            (Arith::Sub, false) => $a.vsubsd($d, $x, $y),
+            (Arith::Mul, false) => $a.vmulsd($d, $x, $y),
+            (Arith::Div, false) => $a.vdivsd($d, $x, $y),
+            (Arith::Add, true) => $a.vaddss($d, $x, $y),
+            (Arith::Sub, true) => $a.vsubss($d, $x, $y),
+            (Arith::Mul, true) => $a.vmulss($d, $x, $y),
+            (Arith::Div, true) => $a.vdivss($d, $x, $y),
+        }
+    };
+}
+
 impl Emitter<'_> {
     pub fn float(&mut self, node: &Node, operands: &[Allocation]) -> Emitted {
         let r = |k: usize| number(operands[k]);
@@ -13,20 +29,12 @@ impl Emitter<'_> {
             Op::Arith(op, single) => {
                 self.record(node);
                 let (x, d) = (XMM[r(0)], XMM[r(2)]);
-                if let Some(slot) = operands[1].as_stack() {
-                    return self.arithmetic_with(op, single, (x, self.spilled(slot)), d);
-                }
-                let y = XMM[r(1)];
-                let a = &mut self.a;
-                match (op, single) {
-                    (Arith::Add, false) => a.vaddsd(d, x, y),
-                    (Arith::Sub, false) => a.vsubsd(d, x, y),
-                    (Arith::Mul, false) => a.vmulsd(d, x, y),
-                    (Arith::Div, false) => a.vdivsd(d, x, y),
-                    (Arith::Add, true) => a.vaddss(d, x, y),
-                    (Arith::Sub, true) => a.vsubss(d, x, y),
-                    (Arith::Mul, true) => a.vmulss(d, x, y),
-                    (Arith::Div, true) => a.vdivss(d, x, y),
+                match operands[1].as_stack() {
+                    Some(slot) => {
+                        let y = self.spilled(slot);
+                        arithmetic!(self.a, op, single, d, x, y)
+                    }
+                    None => arithmetic!(self.a, op, single, d, x, XMM[r(1)]),
                 }
             }
             Op::Sqrt(single) => {
@@ -144,27 +152,6 @@ impl Emitter<'_> {
             Op::BitsToInt(true) => self.a.movd(R32[r(1)], XMM[r(0)]),
             Op::BitsToInt(false) => self.a.movq(R64[r(1)], XMM[r(0)]),
             _ => self.a.ud2(),
-        }
-    }
-
-    /// Arithmetic with an operand in memory.
-    fn arithmetic_with(
-        &mut self,
-        op: Arith,
-        single: bool,
-        (x, y): (AsmRegisterXmm, AsmMemoryOperand),
-        d: AsmRegisterXmm,
-    ) -> Emitted {
-        let a = &mut self.a;
-        match (op, single) {
-            (Arith::Add, false) => a.vaddsd(d, x, y),
-            (Arith::Sub, false) => a.vsubsd(d, x, y),
-            (Arith::Mul, false) => a.vmulsd(d, x, y),
-            (Arith::Div, false) => a.vdivsd(d, x, y),
-            (Arith::Add, true) => a.vaddss(d, x, y),
-            (Arith::Sub, true) => a.vsubss(d, x, y),
-            (Arith::Mul, true) => a.vmulss(d, x, y),
-            (Arith::Div, true) => a.vdivss(d, x, y),
         }
     }
 
