@@ -88,19 +88,23 @@ class Module:
         self.pieces = self.table(pieces, count, "<5I")
         self.starts[id(self.pieces)] = [piece[1] for piece in self.pieces]
 
-    def translation_at(self, pc):
-        """The piece of translated code at `pc`: (start, end, guest, table's bytes)."""
+    def piece_at(self, pc):
+        """The record of the translated code at `pc`, or None."""
         if not self.code[0] <= pc < self.code[1]:
             return None
-        offset = pc - self.code[0]
-        at = bisect.bisect_right(self.starts[id(self.pieces)], offset)
-        if not at:
+        at = bisect.bisect_right(self.starts[id(self.pieces)], pc - self.code[0])
+        piece = self.pieces[at - 1] if at else None
+        return piece if piece and pc < self.code[0] + piece[1] + piece[2] else None
+
+    def translation_at(self, pc):
+        """The piece of translated code at `pc`: (start, end, guest, table's bytes)."""
+        piece = self.piece_at(pc)
+        if piece is None:
             return None
-        guest, code, size, states, _ = self.pieces[at - 1]
+        guest, code, size, states, _ = piece
+        at = self.pieces.index(piece) + 1
         end = self.pieces[at][3] if at < len(self.pieces) else self.states[1]
         start = self.code[0] + code
-        if pc >= start + size:
-            return None
         table = read(self.states[0] + states, end - states) or b""
         return (start, start + size, self.image + guest, table)
 
@@ -139,7 +143,7 @@ class Module:
 class Runtime:
     """`__flick_debugger` of a process."""
 
-    LAYOUT = struct.Struct("<21Q")
+    LAYOUT = struct.Struct("<22Q")
     cache = {}
 
     @classmethod
@@ -156,7 +160,7 @@ class Runtime:
         if data is None:
             return None
         fields = cls.LAYOUT.unpack(data)
-        return cls(fields) if fields[0] == 2 else None
+        return cls(fields) if fields[0] in (2, 3) else None
 
     def __init__(self, fields):
         (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
@@ -165,6 +169,8 @@ class Runtime:
         self.engine = fields[14:16]
         self.code = fields[16:18]
         (self.states, self.hart_bias, self.host_saved) = fields[18:21]
+        # Where a host function comes back to translated code, whose frames are below.
+        self.called_by_translated = fields[21] if fields[0] >= 3 else None
         self.modules = []
         node = head
         while node and len(self.modules) < 1000:
@@ -206,6 +212,11 @@ class Runtime:
         ranges = [self.code] + [module.code for module in self.modules]
         return any(start <= pc < end for start, end in ranges)
 
+    def has_frames(self, pc):
+        """Whether the code at `pc` is translated code with unwind information for each frame: the
+        link made it."""
+        return any(module.code[0] <= pc < module.code[1] for module in self.modules)
+
     def activation(self, frame, translated=None):
         """The activation of a crossing's frame. `translated` is the frame of translated code that
         the crossing has entered."""
@@ -213,6 +224,16 @@ class Runtime:
         if translated is not None and not activation.in_host:
             activation.find_registers(translated)
         return activation
+
+    def outermost(self, pc, rsp, hart):
+        """Where the translation at `pc` starts, if its frame is the outermost of the hart's."""
+        for module in self.modules:
+            piece = module.piece_at(pc)
+            if piece:
+                # The frame is not there yet, or no more; or it is.
+                whole = rsp + 8 + piece[4] == hart and not self.is_translated(word(rsp) or 0)
+                return module.code[0] + piece[1] if rsp + 8 == hart or whole else None
+        return None
 
     def translation_at(self, pc):
         """The translation with code at `pc`: (start, end, guest, table's bytes, first byte of the
@@ -456,6 +477,22 @@ class NxpFrame(FrameDecorator):
         return None
 
 
+class TranslatedFrame(FrameDecorator):
+    """A function of the NxP, or a call in it that was inlined, at its own frame of translated code."""
+
+    def function(self):
+        name = super().function()
+        if not isinstance(name, str):
+            return name
+        inlined = self.inferior_frame().type() == gdb.INLINE_FRAME
+        return plain_name(name) + (" [NxP, inlined]" if inlined else " [NxP]")
+
+
+def plain_name(name):
+    """A function's name without what says that this is its translation."""
+    return re.sub(r"\.nxp$|\[nxp\]$| \[clone \.nxp\]$", "", name)
+
+
 def places_by_lines(frames):
     """(function, file, line, inlined), innermost first, of the innermost function with one of these
     frames, by the line table of its code. Empty: it has none, or no line here."""
@@ -486,33 +523,50 @@ class FrameFilter:
 
     def shown(self, runtime, frames):
         # Frames that are the runtime's if an activation that runs on the NxP is next.
-        held, inlined = [], 0
+        held, others = [], 0
         for decorated in frames:
             frame = decorated.inferior_frame()
             if not runtime.is_crossing(frame.pc()):
                 held.append(decorated)
-                inlined += frame.type() == gdb.INLINE_FRAME
+                is_inlined = frame.type() == gdb.INLINE_FRAME
+                others += not is_inlined and not runtime.is_translated(frame.pc())
                 # A signal handler is not the runtime's, and neither are many frames.
-                many = len(held) - inlined > MOST_RUNTIME_FRAMES
+                many = others > MOST_RUNTIME_FRAMES
                 if frame.type() == gdb.SIGTRAMP_FRAME or many:
                     yield from held
-                    held, inlined = [], 0
+                    held, others = [], 0
+                continue
+            if frame.pc() == runtime.called_by_translated:
+                yield from held
+                held, others = [], 0
                 continue
             inner = (decorated.inferior_frame() for decorated in held)
             translated = [frame for frame in inner if runtime.is_translated(frame.pc())]
-            activation = runtime.activation(frame, translated[-1] if translated else None)
+            # The innermost with registers of its own.
+            physical = [frame for frame in translated if frame.type() != gdb.INLINE_FRAME]
+            activation = runtime.activation(frame, physical[0] if physical else None)
+            # Frames that gdb knows by itself.
+            own = [frame for frame in translated if runtime.has_frames(frame.pc())]
+            if own:
+                for inner in held:
+                    if inner.inferior_frame() in own:
+                        yield TranslatedFrame(inner)
+                held = []
+            known_frames = sum(frame.type() != gdb.INLINE_FRAME for frame in own)
             places = []
-            for pc in activation.frames():
+            for number, pc in enumerate(activation.frames()):
+                if number < known_frames:
+                    continue
                 # Where the innermost pc is not exact, gdb itself knows its line.
-                known = [] if places or activation.exact else places_by_lines(translated)
+                known = [] if number or activation.exact else places_by_lines(translated)
                 for place in known or runtime.module_of(pc).describe(pc):
                     places.append((pc, place))
-            if activation.in_host or not places:
+            if not own and (activation.in_host or not places):
                 yield from held
-            held, inlined = [], 0
+            held, others = [], 0
             for pc, place in places:
                 yield NxpFrame(decorated, pc, place)
-            if not places:
+            if not (places or own):
                 # A crossing that has just begun or is about to end.
                 yield decorated
         yield from held
@@ -555,7 +609,10 @@ def is_host_code(pc):
 
 
 class TranslatedUnwinder(RuntimeUnwinder):
-    """From translated code, which has the NxP's frames, to the crossing that called it.
+    """From translated code to the crossing that called it.
+
+    Code that is made at run time has the frames of all NxP functions there. Code that the link made
+    has unwind information for each frame, and this unwinder serves the outermost alone.
 
     The crossing's stack pointer there is the activation. This unwinder does not say that rbp is the
     hart's, so that the activation is found from rbp in all of a crossing's frames.
@@ -589,11 +646,16 @@ class TranslatedUnwinder(RuntimeUnwinder):
         if runtime is None or not runtime.is_translated(pc):
             return None
         hart = register(frame, "rbp") - runtime.hart_bias
+        start = runtime.code[0]
+        if runtime.has_frames(pc):
+            start = runtime.outermost(pc, register(frame, "rsp"), hart)
+            if start is None:
+                return None
         back = word(hart - 8)
         kept = read(hart + runtime.host_saved, KEPT.size)
         if back is None or kept is None:
             return None
-        found = frame.create_unwind_info(FrameId(gdb.Value(hart), gdb.Value(runtime.code[0])))
+        found = frame.create_unwind_info(FrameId(gdb.Value(hart), gdb.Value(start)))
         for name, value in (("rip", back), ("rsp", hart), ("rbp", hart + runtime.size)):
             found.add_saved_register(name, gdb.Value(value))
         for name, value in zip(KEPT_NAMES, KEPT.unpack(kept)):
@@ -622,6 +684,8 @@ class CrossingUnwinder(RuntimeUnwinder):
         runtime = self.find_runtime()
         start = runtime.crossing_at(pc) if runtime else None
         rbp = int(frame.read_register("rbp")) % 2**64
+        if start is not None and pc == runtime.called_by_translated:
+            return self.to_translated(frame, rbp - runtime.size + runtime.hart_bias)
         saved = read(rbp, 16)
         if start is None or saved is None:
             return None
@@ -634,6 +698,18 @@ class CrossingUnwinder(RuntimeUnwinder):
             found.add_saved_register(name, gdb.Value(value))
         for name, value in zip(KEPT_NAMES, KEPT.unpack(kept)):
             found.add_saved_register(name, gdb.Value(value))
+        return found
+
+
+    @staticmethod
+    def to_translated(frame, hart):
+        """From the crossing's call of the host to the translated code that it was called by."""
+        rsp = register(frame, "rsp")
+        found = frame.create_unwind_info(FrameId(gdb.Value(rsp + 16), frame.read_register("rip")))
+        for name, value in (("rip", word(rsp + 8)), ("rsp", rsp + 16), ("rbp", hart)):
+            found.add_saved_register(name, gdb.Value(value))
+        for name in KEPT_NAMES:
+            found.add_saved_register(name, frame.read_register(name))
         return found
 
 

@@ -187,12 +187,11 @@ private:
         Gone.push_back(&Md);
     for (NamedMDNode *Md : Gone)
       N->eraseNamedMetadata(Md);
-    // Lines and inlined calls are all that reports and debuggers read of NxP code. LLVM 19's DWARF
-    // writer crashes at variables and labels of some scopes that inlining leaves without code.
-    stripNonLineTableDebugInfo(*N);
+    keepDebugInfoOfFunctions();
     // The flags are a target's; keep what describes the source and the debug information.
     for (const char *Key : {"wchar_size", "Dwarf Version", "Debug Info Version", "uwtable",
-                            "frame-pointer", "MaxTLSAlign", "SemanticInterposition"}) {
+                            "debug-info-assignment-tracking", "frame-pointer", "MaxTLSAlign",
+                            "SemanticInterposition"}) {
       SmallVector<Module::ModuleFlagEntry> Flags;
       P.M.getModuleFlagsMetadata(Flags);
       for (const auto &Flag : Flags)
@@ -203,6 +202,41 @@ private:
     N->addModuleFlag(Module::Error, "SmallDataLimit", 0u);
     N->setPICLevel(PICLevel::BigPIC);
     N->setTargetTriple(NxpTriple);
+  }
+
+  /// Variables at namespace scope have their place, and their debug information, in the host half.
+  /// Static variables of functions keep theirs, with the host's symbol in the place of an address.
+  void keepDebugInfoOfFunctions() {
+    DenseMap<const Metadata *, std::string> Symbols;
+    for (auto &[Mine, Origin] : VariableOrigins)
+      if (auto *Variable = dyn_cast<GlobalVariable>(Mine)) {
+        SmallVector<DIGlobalVariableExpression *> All;
+        Variable->getDebugInfo(All);
+        for (DIGlobalVariableExpression *One : All)
+          Symbols[One->getVariable()] = P.symbolOf(*Origin);
+      }
+    for (DICompileUnit *Unit : N->debug_compile_units()) {
+      SmallVector<Metadata *> Locals;
+      for (DIGlobalVariableExpression *One : Unit->getGlobalVariables()) {
+        DIGlobalVariable *V = One->getVariable();
+        if (isa_and_nonnull<DILocalScope>(V->getScope()) && Symbols.contains(V))
+          Locals.push_back(withSymbol(*One, Symbols[V]));
+      }
+      Unit->replaceGlobalVariables(MDTuple::get(N->getContext(), Locals));
+      Unit->replaceEnumTypes(nullptr);
+      Unit->replaceRetainedTypes(nullptr);
+      Unit->replaceImportedEntities(nullptr);
+      Unit->replaceMacros(nullptr);
+    }
+  }
+
+  static Metadata *withSymbol(const DIGlobalVariableExpression &One, StringRef Symbol) {
+    DIGlobalVariable *V = One.getVariable();
+    auto *Named = DIGlobalVariable::getDistinct(
+        V->getContext(), V->getScope(), V->getName(), Symbol, V->getFile(), V->getLine(),
+        V->getType(), V->isLocalToUnit(), V->isDefinition(), V->getStaticDataMemberDeclaration(),
+        V->getTemplateParams(), V->getAlignInBits(), V->getAnnotations());
+    return DIGlobalVariableExpression::get(V->getContext(), Named, One.getExpression());
   }
 
   /// The linkage that its code has; host code may call it, though this module does not show it.

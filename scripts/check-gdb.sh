@@ -66,6 +66,7 @@ END
 # Every step must show all frames up to main, with at most one frame more or less than the step
 # before.
 cat >busy.py <<'END'
+import re
 gdb.execute("handle SIGVTALRM stop nopass", to_string=True)
 gdb.execute("run", to_string=True)
 gdb.execute("handle SIGVTALRM nostop noprint nopass", to_string=True)
@@ -73,7 +74,8 @@ seen, last, broken, leaps = set(), None, 0, 0
 for _ in range(300):
     gdb.execute("stepi", to_string=True)
     lines = gdb.execute("bt", to_string=True).splitlines()
-    names = [line.split(" in ", 1)[1].split(" (")[0] for line in lines if " in " in line]
+    # A frame at the beginning of a line has no address.
+    names = [re.sub(r"^#[0-9]+ +(0x[0-9a-f]+ in )?", "", line).split(" (")[0] for line in lines]
     nxp = [name for name in names if name.endswith("[NxP]")]
     broken += nxp[-1:] != ["outer [NxP]"] or names[-1] != "main"
     leaps += last is not None and abs(len(nxp) - last) > 1
@@ -116,13 +118,22 @@ with_script() { # PROGRAM GDB-OPTIONS...
 }
 callers=('[#]0 .*stop_here' 'twice \[NxP, inlined\].*fine.c:5' 'work \[NxP\].*fine.c:6' \
   'outer \[NxP\].*fine.c:7' 'main .*fine.c:9')
+# Of interpreted code the script shows the place. Translated code has frames of gdb's own. As of
+# clang's code, gdb shows the caller where a function that was inlined begins at the instruction.
+stopped=('^0x[0-9a-f]+ in next_of .NxP, inlined. .. at .*crash.c:26$' '^26\t')
+stopped_translated=('(next_of|second_of) .* at .*crash.c:2[67]$' '^2[67]\t')
 crashed=('next_of \[NxP, inlined\].*crash.c:26' 'second_of \[NxP, inlined\].*crash.c:27' 'walk \[NxP\].*crash.c:29' \
   ' host .*crash.c:30' 'middle \[NxP\].*crash.c:31' 'outer \[NxP\].*crash.c:33' 'main ')
 
+behind=("${crashed[@]:2}")
 # These have every pair of kind, trigger and engine.
 for way in "dynamic gate translate" "dynamic fault interp" "static gate interp" "static fault translate"; do
   read -r kind trigger engine <<<"$way"
   export FLICK_TRIGGER=$trigger FLICK_ENGINE=$engine
+  place=("${stopped[@]}") first=("${crashed[@]:0:2}") caller='^#.* host .*crash.c:30'
+  if [ $engine = translate ]; then
+    place=("${stopped_translated[@]}") first=('second_of \[NxP, inlined\].*crash.c:27') caller='^#.* (second_of|walk) .*crash.c:2[79]'
+  fi
   with_script ./fine-$kind -ex 'break stop_here' -ex run -ex bt -ex 'info flick' -ex 'flick-nxp registers'
   in_order "${callers[@]}" "trigger: $trigger" 'functions' 'gate of outer, in a host function' '^ra +0x' '^sp '
   result "backtrace in a host function ($kind, $trigger, $engine)" $?
@@ -132,14 +143,14 @@ for way in "dynamic gate translate" "dynamic fault interp" "static gate interp" 
   result "nothing stops a program that migrates ($kind, $trigger, $engine)" $?
 
   with_script ./crash-$kind -ex run -ex bt -ex 'generate-core-file core' -ex kill
-  in_order 'SIGSEGV' '^0x[0-9a-f]+ in next_of .NxP, inlined. .. at .*crash.c:26$' '^26\t' "${crashed[@]}"
+  grep -q SIGSEGV log && in_order "${place[@]}" "${first[@]}" "${behind[@]}"
   result "a fault in NxP code stops, and its place is shown ($kind, $trigger, $engine)" $?
 
   ! grep -E 'auto-load|safe-path' log
   result "nothing is said of scripts that are not trusted ($kind, $trigger, $engine)" $?
 
   with_script ./crash-$kind -ex run -ex up
-  in_order 'crash.c:26' '^#.* host .*crash.c:30'
+  in_order "${place[0]}" "$caller"
   result "its caller is one up ($kind, $trigger, $engine)" $?
 
   [ -s core ] && [ "$(stat -c %s core)" -lt 200000000 ]
@@ -151,7 +162,7 @@ for way in "dynamic gate translate" "dynamic fault interp" "static gate interp" 
     # By the command line, and by a command.
     for opened in "-batch ./crash-$kind core" "./crash-$kind"; do
       timeout 120 "$flick" gdb -nx $opened >log 2>&1 <<<$'core-file core\nprint 1'
-      in_order '^0x[0-9a-f]+ in next_of .NxP, inlined. .. at .*crash.c:26$' '^26\t'
+      in_order 'next_of .* at .*crash.c:26$' '^26\t'
       result "its place is shown when it is opened ($kind, $trigger, $engine)" $?
     done
     rm -f core
@@ -185,6 +196,75 @@ for level in O0 O2; do
     -ex 'stepi' -ex bt -ex delete -ex continue ./nested >log 2>&1
   in_order 'inner.nxp' 'middle.nxp' 'outer.nxp' ' main ' 'middle.nxp' 'outer.nxp' ' main ' 'exited normally'
   result "each NxP frame without the script (-$level)" $?
+done
+# Variables, and frames that cross, with the script and without.
+cat >variables.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+struct point { int x; double y; char name[8]; };
+enum color { RED, GREEN = 5 };
+FLICK_HOST __attribute__((noinline)) long on_host(long v);
+FLICK_NXP __attribute__((noinline)) long innermost(struct point *p, enum color c, float f) {
+  static int calls;
+  long sum = p->x;
+  calls += 2;
+  for (int i = 0; i < 3; i++) {
+    long square = (long)i * i;
+    sum += square + (long)f;
+  }
+  return sum + c;
+}
+FLICK_NXP __attribute__((noinline)) long down(long n) {
+  long here = n * 10;
+  if (n == 0) return on_host(here);
+  long deeper = down(n - 1);
+  return deeper + here;
+}
+long on_host(long v) {
+  struct point p = {(int)v + 7, 2.5, "hello"};
+  int numbers[v + 2];
+  for (int i = 0; i < v + 2; i++) numbers[i] = i + 3;
+  long got = innermost(&p, GREEN, 1.5f);
+  return got + numbers[1];
+}
+FLICK_NXP long sized(int n) {
+  int numbers[n];
+  for (int i = 0; i < n; i++) numbers[i] = i + 3;
+  return numbers[n - 1];
+}
+int main(void) {
+  printf("%ld\n", down(2) + sized(3));
+  return 0;
+}
+END
+shown=('^#0 .*innermost.* .p=0x[0-9a-f]+, c=GREEN, f=1.5. at variables.c:14' '^#[12] .*on_host .v=0. at variables.c:26'
+  'down.* .n=0. at variables.c:18' 'down.* .n=1. at variables.c:19' 'down.* .n=2. at variables.c:19' ' main ..'
+  '^calls = 2$' '^sum = 15$' '^.1 = .x = 7, y = 2.5, name = "hello.000.000".$' '^here = 0$' '^here = 10$'
+  'n = 1$' '^numbers = .3, 4, 5.$' 'Value returned is .* = 5' 'exited normally')
+commands=(-ex 'break variables.c:14' -ex run -ex bt -ex 'info locals' -ex 'print *p' -ex 'frame function down' -ex 'info locals' -ex up
+  -ex 'info locals' -ex 'info args' -ex 'break variables.c:32' -ex continue -ex 'info locals' -ex finish -ex continue)
+"$flick_cc" -O0 -g variables.c -o variables || exit 1
+timeout 120 gdb -nx -batch -iex 'set auto-load off' "${commands[@]}" ./variables >log 2>&1
+in_order "${shown[@]}"
+result "variables, and frames that cross, without the script" $?
+with_script ./variables "${commands[@]}"
+in_order 'innermost .NxP. .p=' 'down .NxP. .n=0' "${shown[@]:6}"
+result "variables, and frames that cross, with the script" $?
+# With the script `next` and `finish` stay among frames, too.
+for script in off on; do
+  [ $script = on ] && start=("$flick" gdb) || start=(gdb -iex 'set auto-load off')
+  timeout 120 "${start[@]}" -nx -batch -ex 'break variables.c:18' -ex run -ex delete -ex next -ex next -ex next \
+    -ex 'print deeper' -ex finish -ex continue ./variables >log 2>&1
+  in_order '^20\t' '^21\t' '^.1 = 34' 'Value returned is .* = 54' 'exited normally'
+  result "next and finish in NxP code (script: $script)" $?
+done
+for level in O1 O2; do
+  # Where optimised code has a variable, its value is right.
+  "$flick_cc" -$level -g variables.c -o optimised || exit 1
+  timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'break innermost' -ex run -ex continue -ex 'print *p' -ex bt \
+    -ex continue ./optimised >log 2>&1
+  in_order 'innermost .p=0x[0-9a-f]+, c=GREEN, f=1.5. at' '^.1 = .x = 7, y = 2.5, name = "hello' 'down ' ' main '
+  result "variables of optimised code (-$level)" $?
 done
 for option in '' -static -no-pie; do
   # shellcheck disable=SC2086 # It may be no word.

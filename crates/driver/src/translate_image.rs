@@ -5,7 +5,7 @@ use std::ops::Range;
 use flick_abi::layout::{ENTRY_BEHIND_CALL, TranslatedEntry, TranslatedPiece};
 use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::linked::{self, Linked};
-use flick_image::translation::{Displacement, Origin, Place, Translated};
+use flick_image::translation::{Displacement, Home, Homed, Origin, Place, Translated};
 use flick_riscv::Insn;
 use flick_translator::{Ahead, Program, Summary, Target, UnwindRecords, Word};
 
@@ -49,6 +49,23 @@ pub fn translate(linked: &Linked) -> Translated {
         guest: origin.guest,
         is_cold: origin.is_cold,
     };
+    let homed = |homed: &flick_translator::Homed| Homed {
+        code: homed.code,
+        reg: homed.reg,
+        home: match homed.home {
+            flick_translator::Home::Nowhere => Home::Nowhere,
+            flick_translator::Home::Register(n) => Home::Register(n),
+            flick_translator::Home::Vector(n) => Home::Vector(n),
+            flick_translator::Home::Stack(offset) => Home::Stack(offset),
+            flick_translator::Home::Const(k) => Home::Const(k),
+            flick_translator::Home::Address(at) => Home::Address(at),
+            flick_translator::Home::Sp(offset) => Home::Sp(offset),
+        },
+        size: homed.size,
+        is_extended: homed.is_extended,
+    };
+    let has_origins = !ahead.origins.is_empty();
+    let depths = ahead.pieces.iter().filter(|_| has_origins);
     let (stubs, outermost) = (ahead.stubs.clone(), [(0, 0)]);
     let pieces = ahead
         .pieces
@@ -62,6 +79,8 @@ pub fn translate(linked: &Linked) -> Translated {
         states: ahead.states,
         cells: ahead.cells.len(),
         origins: ahead.origins.iter().map(origin).collect(),
+        homes: ahead.homes.iter().map(homed).collect(),
+        depths: depths.map(|piece| piece.depths.clone()).collect(),
         unwind: unwind.bytes,
         unwind_fields: unwind.fields,
         code: ahead.code,

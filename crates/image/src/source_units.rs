@@ -13,6 +13,8 @@ use object::{Object, ObjectSection};
 
 use crate::line_table::Reader;
 use crate::linked::Linked;
+use crate::source_types::{TypeEntry, Types};
+use crate::source_variables::Variable;
 
 /// A source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,19 +62,34 @@ pub struct Routine {
     pub declared: Option<Position>,
     /// Other units can call it.
     pub is_external: bool,
+    /// Index in [`SourceUnit::types`]; `None`: it returns nothing.
+    pub result: Option<usize>,
+    /// It has a prototype.
+    pub is_prototyped: bool,
 }
 
 /// A call that the compiler replaced by the function's body.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InlinedCall {
     /// Index in [`SourceUnit::inlined`].
     pub routine: usize,
-    /// The call around this one: its index in the same list, which is lower.
+    /// Where it was called.
+    pub called: Option<Position>,
+}
+
+/// A part of a function with variables of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// `None`: a block of the source.
+    pub call: Option<InlinedCall>,
+    /// The scope around this one: its index in the same list, which is lower.
     pub parent: Option<usize>,
     /// The code, as offsets in the image.
     pub ranges: Vec<Range<u32>>,
-    /// Where it was called.
-    pub called: Option<Position>,
+    /// Its own.
+    pub variables: Vec<Variable>,
+    /// The entry that it adds to, by its offset in the unit.
+    pub(crate) origin: Option<usize>,
 }
 
 /// A function with code.
@@ -82,8 +99,12 @@ pub struct SourceFunction {
     pub start: u32,
     /// What it is called.
     pub routine: Routine,
-    /// The calls in it that were inlined.
-    pub calls: Vec<InlinedCall>,
+    /// Blocks with variables, and calls that were inlined.
+    pub scopes: Vec<Scope>,
+    /// Parameters, and variables of the outermost block.
+    pub variables: Vec<Variable>,
+    /// The entry that it adds to, by its offset in the unit.
+    pub(crate) origin: Option<usize>,
 }
 
 /// A compilation unit with code in the image.
@@ -107,6 +128,8 @@ pub struct SourceUnit {
     pub functions: Vec<SourceFunction>,
     /// The functions whose calls were inlined.
     pub inlined: Vec<Routine>,
+    /// The types of variables and of results.
+    pub types: Vec<TypeEntry>,
 }
 
 impl SourceUnit {
@@ -144,6 +167,7 @@ pub fn read(linked: &Linked, file: &[u8]) -> Vec<SourceUnit> {
             out: SourceUnit::default(),
             files: HashMap::new(),
             routines: HashMap::new(),
+            types: Types::default(),
         };
         // What was read before an error counts.
         let _ = source.root();
@@ -152,6 +176,9 @@ pub fn read(linked: &Linked, file: &[u8]) -> Vec<SourceUnit> {
             continue;
         }
         let _ = source.entries();
+        let _ = source.inherit();
+        let known = source.read_types().unwrap_or_default();
+        source.settle_types(&known);
         source.out.functions.sort_by_key(|function| function.start);
         units.push(source.out);
     }
@@ -159,21 +186,22 @@ pub fn read(linked: &Linked, file: &[u8]) -> Vec<SourceUnit> {
 }
 
 /// The reader of one unit.
-struct Source<'a> {
-    dwarf: &'a Dwarf<Reader<'a>>,
-    unit: &'a gimli::Unit<Reader<'a>>,
-    linked: &'a Linked,
-    out: SourceUnit,
+pub(crate) struct Source<'a> {
+    pub(crate) dwarf: &'a Dwarf<Reader<'a>>,
+    pub(crate) unit: &'a gimli::Unit<Reader<'a>>,
+    pub(crate) linked: &'a Linked,
+    pub(crate) out: SourceUnit,
     /// By the unit's own number; `None`: a file without a name.
     files: HashMap<u64, Option<u32>>,
     /// Indices in `out.inlined`.
-    routines: HashMap<UnitOffset, usize>,
+    pub(crate) routines: HashMap<UnitOffset, usize>,
+    pub(crate) types: Types,
 }
 
-type Entry<'b, 'a> = DebuggingInformationEntry<'b, 'b, Reader<'a>>;
+pub(crate) type Entry<'b, 'a> = DebuggingInformationEntry<'b, 'b, Reader<'a>>;
 
 impl<'a> Source<'a> {
-    fn text(&self, value: AttributeValue<Reader<'a>>) -> Result<String, gimli::Error> {
+    pub(crate) fn text(&self, value: AttributeValue<Reader<'a>>) -> Result<String, gimli::Error> {
         let text = self.dwarf.attr_string(self.unit, value)?;
         Ok(text.to_string_lossy().into_owned())
     }
@@ -205,7 +233,7 @@ impl<'a> Source<'a> {
     }
 
     /// The offset in the image of code that the linker has kept.
-    fn offset(&self, address: u64) -> Option<u32> {
+    pub(crate) fn offset(&self, address: u64) -> Option<u32> {
         let offset = address.wrapping_sub(self.linked.base);
         let is_code = address != 0 && self.linked.text.contains(&offset);
         u32::try_from(offset).ok().filter(|_| is_code)
@@ -305,55 +333,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    fn entries(&mut self) -> Result<(), gimli::Error> {
-        let unit = self.unit;
-        let mut entries = unit.entries();
-        let mut depth = 0_isize;
-        // The inlined calls around the current entry, with their depths, below the function.
-        let mut around: Vec<(isize, Option<usize>)> = vec![];
-        while let Some((step, entry)) = entries.next_dfs()? {
-            depth += step;
-            while around.last().is_some_and(|(known, _)| *known >= depth) {
-                around.pop();
-            }
-            match entry.tag() {
-                gimli::DW_TAG_subprogram => {
-                    let mut ranges = self.ranges(entry)?.into_iter();
-                    if let Some(first) = ranges.next() {
-                        let routine = self.routine(Some(entry.offset()))?;
-                        self.out.functions.push(SourceFunction {
-                            start: first.start,
-                            routine: routine.unwrap_or_default(),
-                            calls: vec![],
-                        });
-                        around.push((depth, None));
-                    }
-                }
-                gimli::DW_TAG_inlined_subroutine => {
-                    let Some(&(_, parent)) = around.last() else {
-                        continue;
-                    };
-                    let Some(routine) = self.inlined_routine(entry)? else {
-                        continue;
-                    };
-                    let call = InlinedCall {
-                        routine,
-                        parent,
-                        ranges: self.ranges(entry)?,
-                        called: self.place(entry, CALLED)?,
-                    };
-                    if let Some(function) = self.out.functions.last_mut() {
-                        function.calls.push(call);
-                        around.push((depth, Some(function.calls.len() - 1)));
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn ranges(&self, entry: &Entry<'_, 'a>) -> Result<Vec<Range<u32>>, gimli::Error> {
+    pub(crate) fn ranges(&self, entry: &Entry<'_, 'a>) -> Result<Vec<Range<u32>>, gimli::Error> {
         let mut all = vec![];
         let mut ranges = self.dwarf.die_ranges(self.unit, entry)?;
         while let Some(range) = ranges.next()? {
@@ -367,71 +347,34 @@ impl<'a> Source<'a> {
         Ok(all)
     }
 
-    fn inlined_routine(&mut self, entry: &Entry<'_, 'a>) -> Result<Option<usize>, gimli::Error> {
-        let Some(origin) = self.reference(entry) else {
-            return Ok(None);
-        };
-        if let Some(&known) = self.routines.get(&origin) {
-            return Ok(Some(known));
-        }
-        let Some(routine) = self.routine(Some(origin))? else {
-            return Ok(None);
-        };
-        let index = self.out.inlined.len();
-        self.out.inlined.push(routine);
-        self.routines.insert(origin, index);
-        Ok(Some(index))
-    }
-
-    /// What entries say of a function, from `next` on along abstract origins and specifications.
-    /// `None`: it has no name.
-    fn routine(&mut self, mut next: Option<UnitOffset>) -> Result<Option<Routine>, gimli::Error> {
-        const LONGEST_CHAIN: usize = 8;
-        let mut routine = Routine::default();
-        for _ in 0..LONGEST_CHAIN {
-            let Some(offset) = next else { break };
-            let entry = self.unit.entry(offset)?;
-            if routine.name.is_empty()
-                && let Some(value) = entry.attr_value(gimli::DW_AT_name)?
-            {
-                routine.name = self.text(value)?;
-            }
-            if routine.linkage_name.is_none()
-                && let Some(value) = entry.attr_value(gimli::DW_AT_linkage_name)?
-            {
-                let name = self.text(value)?;
-                routine.linkage_name = Some(flick_names::plain(&name).to_owned());
-            }
-            if routine.declared.is_none() {
-                routine.declared = self.place(&entry, DECLARED)?;
-            }
-            let external = entry.attr_value(gimli::DW_AT_external)?;
-            routine.is_external |= external == Some(AttributeValue::Flag(true));
-            next = self.reference(&entry);
-        }
-        let name = routine.linkage_name.as_deref();
-        if let Some(name) = name.filter(|_| routine.name.is_empty()) {
-            routine.name = flick_names::base_name(name);
-        }
-        Ok(Some(routine).filter(|routine| !routine.name.is_empty()))
-    }
-
     /// The entry in this unit that this one adds to.
-    fn reference(&self, entry: &Entry<'_, 'a>) -> Option<UnitOffset> {
+    pub(crate) fn reference(&self, entry: &Entry<'_, 'a>) -> Option<UnitOffset> {
         let names = [gimli::DW_AT_abstract_origin, gimli::DW_AT_specification];
-        names.into_iter().find_map(|name| {
-            match entry.attr_value(name).ok()?? {
-                AttributeValue::UnitRef(offset) => Some(offset),
-                // From one unit to another: of code that was linked as bitcode.
-                AttributeValue::DebugInfoRef(offset) => {
-                    UnitSectionOffset::DebugInfoOffset(offset).to_unit_offset(self.unit)
-                }
-                _ => None,
-            }
-        })
+        names
+            .into_iter()
+            .find_map(|name| self.unit_offset(&entry.attr_value(name).ok()??))
     }
 
-    fn place(
+    /// The entry in this unit that an attribute names.
+    pub(crate) fn unit_offset(&self, value: &AttributeValue<Reader<'a>>) -> Option<UnitOffset> {
+        match *value {
+            AttributeValue::UnitRef(offset) => Some(offset),
+            // From one unit to another: of code that was linked as bitcode.
+            AttributeValue::DebugInfoRef(offset) => {
+                UnitSectionOffset::DebugInfoOffset(offset).to_unit_offset(self.unit)
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn declared(
+        &mut self,
+        entry: &Entry<'_, 'a>,
+    ) -> Result<Option<Position>, gimli::Error> {
+        self.place(entry, DECLARED)
+    }
+
+    pub(crate) fn place(
         &mut self,
         entry: &Entry<'_, 'a>,
         [file, line, column]: [gimli::DwAt; 3],
@@ -452,11 +395,6 @@ impl<'a> Source<'a> {
     }
 }
 
-const CALLED: [gimli::DwAt; 3] = [
-    gimli::DW_AT_call_file,
-    gimli::DW_AT_call_line,
-    gimli::DW_AT_call_column,
-];
 const DECLARED: [gimli::DwAt; 3] = [
     gimli::DW_AT_decl_file,
     gimli::DW_AT_decl_line,

@@ -33,6 +33,46 @@ pub struct Origin {
     pub is_cold: bool,
 }
 
+/// Where a register of the image's code is, or what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Home {
+    /// Nobody knows.
+    #[default]
+    Nowhere,
+    /// A register for integers, by its hardware number.
+    Register(u8),
+    /// The lower half of xmm0 to xmm15.
+    Vector(u8),
+    /// So many bytes from rsp.
+    Stack(u32),
+    /// It has this value.
+    Const(i64),
+    /// It is the address of this byte of the image.
+    Address(u64),
+    /// It is r15, which is the image's sp, plus this.
+    Sp(i32),
+}
+
+/// A register's home from a place in the code on, up to the register's next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Homed {
+    /// From the start of the code.
+    pub code: u32,
+    /// x0 to x31 are 0 to 31, f0 to f31 are 32 to 63. The home of [`Homed::CFA`] is another's.
+    pub reg: u8,
+    /// The home.
+    pub home: Home,
+    /// How many bytes of it are the register's: 8, or 4 whose upper half is not known.
+    pub size: u8,
+    /// The home has the lower half, and the register's upper half is its sign.
+    pub is_extended: bool,
+}
+
+impl Homed {
+    /// The canonical frame address of the function, in the place of a register.
+    pub const CFA: u8 = 0;
+}
+
 /// Code of the host that stands for the image's, and what the runtime has to know of it.
 #[derive(Clone, Debug, Default)]
 pub struct Translated {
@@ -50,6 +90,11 @@ pub struct Translated {
     pub cells: usize,
     /// In ascending order of the code; empty if no debug information is wanted.
     pub origins: Vec<Origin>,
+    /// The same: where the registers of the image's code are.
+    pub homes: Vec<Homed>,
+    /// Of each piece, if debug information is wanted: offsets in it from which rsp is so many bytes
+    /// below the return address.
+    pub depths: Vec<Vec<(usize, u32)>>,
     /// Records of `.eh_frame` for the code.
     pub unwind: Vec<u8>,
     /// Offsets of fields in `unwind`. Each becomes the distance from itself to the code at the

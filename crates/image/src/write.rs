@@ -21,8 +21,11 @@ use crate::translation::Translated;
 use crate::unwind_rows::Frame;
 use crate::{Error, Result};
 
+mod debug_frames;
+mod debug_places;
 mod debug_rows;
 mod debug_sections;
+mod debug_types;
 mod debug_units;
 mod translated_code;
 
@@ -47,7 +50,7 @@ pub fn image_object(
         .map(|translated| out.translation(linked, translated, image_symbol))
         .transpose()?;
     if let Some((translated, code)) = translated.zip(code) {
-        out.debug_sections(linked, file, translated, code.code)?;
+        out.debug_sections(linked, file, translated, [code.code, image_symbol])?;
     }
     out.module(linked, image_symbol, code.map(|code| code.record))?;
     out.host_frames(

@@ -2,13 +2,14 @@
 use std::collections::BTreeMap;
 
 use flick_abi::layout::TranslatedPiece;
-use flick_image::linked::{Function, Linked};
-use flick_image::translation::{Origin, Translated};
+use flick_image::linked::{Function, Linked, Relocation, Target};
+use flick_image::translation::{Home, Homed, Origin, Translated};
 use flick_image::write::image_object;
 use gimli::write::{
     Address, AttributeValue as Value, EndianVec, LineProgram, LineString, Sections, Unit,
+    UnitEntryId,
 };
-use gimli::{Encoding, EndianSlice, Format, LineEncoding, LittleEndian};
+use gimli::{Encoding, EndianSlice, Format, LineEncoding, LittleEndian, Operation, Register};
 use object::write::Object as Out;
 use object::{
     Architecture, BinaryFormat, Endianness, Object, ObjectSection, ObjectSymbol, RelocationTarget,
@@ -30,9 +31,68 @@ const ROWS: [(u64, usize, u64, bool, bool); 7] = [
     (0x144, 0, 20, false, true),
 ];
 
+/// Adds variables of `function`: `n` in a0, `wide` in a1, `local` below s0 as its frame's base, and
+/// `counter` of the host. The first is an `int`, the others are `long`.
+fn add_variables(unit: &mut Unit, function: UnitEntryId) {
+    use gimli::write::Expression;
+    let root = unit.root();
+    let register = |number| {
+        let mut place = Expression::new();
+        place.op_reg(Register(number));
+        Value::Exprloc(place)
+    };
+    let mut below = Expression::new();
+    below.op_fbreg(-24);
+    let types = [("int", 4), ("long", 8)].map(|(name, size)| {
+        let entry = unit.add(root, gimli::DW_TAG_base_type);
+        let all = unit.get_mut(entry);
+        all.set(gimli::DW_AT_name, Value::String(name.into()));
+        all.set(gimli::DW_AT_byte_size, Value::Udata(size));
+        entry
+    });
+    unit.get_mut(function)
+        .set(gimli::DW_AT_frame_base, register(8));
+    for (tag, name, of, attribute, value) in [
+        (
+            gimli::DW_TAG_formal_parameter,
+            "n",
+            types[0],
+            gimli::DW_AT_location,
+            register(10),
+        ),
+        (
+            gimli::DW_TAG_formal_parameter,
+            "wide",
+            types[1],
+            gimli::DW_AT_location,
+            register(11),
+        ),
+        (
+            gimli::DW_TAG_variable,
+            "local",
+            types[1],
+            gimli::DW_AT_location,
+            Value::Exprloc(below),
+        ),
+        (
+            gimli::DW_TAG_variable,
+            "counter",
+            types[1],
+            gimli::DW_AT_linkage_name,
+            Value::String("outer.counter".into()),
+        ),
+    ] {
+        let entry = unit.add(function, tag);
+        let all = unit.get_mut(entry);
+        all.set(gimli::DW_AT_name, Value::String(name.into()));
+        all.set(gimli::DW_AT_type, Value::UnitRef(of));
+        all.set(attribute, value);
+    }
+}
+
 /// An RV64 file with a unit `src/a.c`. In `outer` a call of `inner`, of `include/h.h`, is inlined.
 /// Only its line table has `plain`.
-fn rv64_file(version: u16) -> Vec<u8> {
+fn rv64_file(version: u16, with_variables: bool) -> Vec<u8> {
     let encoding = Encoding {
         address_size: 8,
         format: Format::Dwarf32,
@@ -97,6 +157,9 @@ fn rv64_file(version: u16) -> Vec<u8> {
         (call, gimli::DW_AT_call_line, Value::Udata(11)),
     ] {
         unit.get_mut(entry).set(name, value);
+    }
+    if with_variables {
+        add_variables(&mut unit, outer);
     }
     let mut dwarf = gimli::write::Dwarf::new();
     dwarf.units.add(unit);
@@ -282,7 +345,7 @@ fn functions(dwarf: &Dwarf) -> Vec<String> {
 #[test]
 fn lines_and_functions_are_those_of_the_image() {
     for version in [4, 5] {
-        let file = rv64_file(version);
+        let file = rv64_file(version, false);
         let object = image_object(&linked(), &file, Some(&translated())).unwrap();
         let sections = debug_sections(&object);
         let dwarf = read(&sections);
@@ -324,7 +387,7 @@ fn without_origins_there_is_no_debug_information() {
         ..translated()
     };
     for translated in [Some(&plain), None] {
-        let object = image_object(&linked(), &rv64_file(5), translated).unwrap();
+        let object = image_object(&linked(), &rv64_file(5, false), translated).unwrap();
         assert!(debug_sections(&object).is_empty());
     }
 }
@@ -336,7 +399,7 @@ fn debug_information_that_cannot_be_read_is_left_out() {
         assert!(debug_sections(&object).is_empty());
     }
     // Each byte in turn is another one.
-    let file = rv64_file(5);
+    let file = rv64_file(5, true);
     let parsed = object::File::parse(&*file).unwrap();
     let ranges: Vec<(u64, u64)> = parsed.sections().filter_map(|s| s.file_range()).collect();
     for at in ranges.iter().flat_map(|&(start, size)| start..start + size) {
@@ -345,5 +408,105 @@ fn debug_information_that_cannot_be_read_is_left_out() {
             file[at as usize] ^= change;
             image_object(&linked(), &file, Some(&translated())).unwrap();
         }
+    }
+}
+
+/// Variables as text: name, type, and where they are, by address.
+fn variables(dwarf: &Dwarf) -> Vec<String> {
+    let header = dwarf.units().next().unwrap().unwrap();
+    let unit = dwarf.unit(header).unwrap();
+    let mut entries = unit.entries();
+    let mut all = vec![];
+    while let Some((_, entry)) = entries.next_dfs().unwrap() {
+        let location = entry.attr_value(gimli::DW_AT_location).unwrap();
+        let Some(location) = location else { continue };
+        let name = |entry: &gimli::DebuggingInformationEntry<_>| {
+            let value = entry.attr_value(gimli::DW_AT_name).unwrap().unwrap();
+            let text = dwarf.attr_string(&unit, value).unwrap();
+            text.to_string_lossy().into_owned()
+        };
+        let of = entry.attr_value(gimli::DW_AT_type).unwrap();
+        let Some(gimli::AttributeValue::UnitRef(of)) = of else {
+            panic!("a variable without a type");
+        };
+        let mut line = format!("{} {}", name(&unit.entry(of).unwrap()), name(entry));
+        let mut list = dwarf.attr_locations(&unit, location).unwrap().unwrap();
+        while let Some(place) = list.next().unwrap() {
+            line += &format!(" {:x}-{:x}", place.range.begin, place.range.end);
+            let mut operations = place.data.operations(unit.encoding());
+            while let Some(operation) = operations.next().unwrap() {
+                line += &match operation {
+                    Operation::Register { register } => format!(" r{}", register.0),
+                    Operation::RegisterOffset {
+                        register, offset, ..
+                    } => format!(" [r{}{offset:+}]", register.0),
+                    Operation::Address { address } => format!(" [{address:x}]"),
+                    Operation::StackValue => " value".to_owned(),
+                    Operation::UnsignedConstant { value } => format!(" {value}"),
+                    Operation::SignedConstant { value } => format!(" {value}"),
+                    Operation::Shl => " shl".to_owned(),
+                    Operation::Shra => " shra".to_owned(),
+                    other => panic!("{other:?}"),
+                };
+            }
+        }
+        all.push(line);
+    }
+    all
+}
+
+#[test]
+fn variables_are_where_the_homes_of_their_registers_are() {
+    let homed = |code, reg, home| Homed {
+        code,
+        reg,
+        home,
+        size: 8,
+        is_extended: false,
+    };
+    let extended = |homed| Homed {
+        is_extended: true,
+        ..homed
+    };
+    let lower = |homed| Homed { size: 4, ..homed };
+    let translated = Translated {
+        homes: vec![
+            homed(0, 10, Home::Register(7)),
+            extended(homed(0, 11, Home::Register(6))),
+            homed(8, 8, Home::Sp(32)),
+            homed(0x10, 10, Home::Stack(16)),
+            lower(homed(0x10, 11, Home::Register(3))),
+            homed(0x18, 10, Home::Nowhere),
+            homed(0x18, 11, Home::Const(-1)),
+            homed(0x20, 8, Home::Register(3)),
+            homed(0x28, 8, Home::Nowhere),
+        ],
+        depths: vec![vec![(0, 0)], vec![(0, 0)]],
+        ..translated()
+    };
+    let mut linked = linked();
+    linked.relocations.push(Relocation {
+        offset: 0,
+        target: Target::Host {
+            name: "outer.counter".into(),
+            weak: false,
+        },
+        addend: 0,
+    });
+    for version in [4, 5] {
+        let file = rv64_file(version, true);
+        let object = image_object(&linked, &file, Some(&translated)).unwrap();
+        let sections = debug_sections(&object);
+        let dwarf = read(&sections);
+        assert_eq!(
+            variables(&dwarf),
+            [
+                "int n 0-10 r5 10-18 [r7+16]",
+                "long wide 0-10 [r4+0] 32 shl 32 shra value 18-38 -1 value",
+                "long local 8-20 [r15+8] 20-28 [r3-24]",
+                "long counter 0-38 [0]",
+            ],
+            "DWARF {version}"
+        );
     }
 }

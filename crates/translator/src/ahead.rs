@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::emit::code_origin::Part;
+use crate::emit::homes::Homed;
 use crate::emit::{Emitter, Finished, Fixup, Linkage, Word};
 use crate::program::Program;
 use crate::registers;
@@ -96,6 +97,8 @@ pub struct Ahead {
     pub stubs: Range<usize>,
     /// In ascending order of the code; empty unless they were asked for.
     pub origins: Vec<Origin>,
+    /// Where guest registers are; the same.
+    pub homes: Vec<Homed>,
 }
 
 impl Ahead {
@@ -145,6 +148,10 @@ impl Ahead {
             });
             ahead.add_entries(&finished, start);
             ahead.add_origins(&finished, start);
+            ahead.homes.extend(finished.homes.iter().map(|homed| Homed {
+                code: homed.code + start as u32,
+                ..*homed
+            }));
             ahead.code.extend(finished.bytes);
         }
         ahead.stubs.start = ahead.code.len();
@@ -223,7 +230,7 @@ impl Ahead {
 fn translate(summaries: &Summaries, entry: u64, trace: bool) -> Option<Finished> {
     let range = translated_range(summaries.program, entry)?;
     let environment = registers::environment();
-    let (code, allocation) = allocated(summaries, range, entry, false, &environment)?;
+    let (code, allocation) = allocated(summaries, range, entry, false, trace, &environment)?;
     let finished = Emitter::run(&code, &allocation, Linkage::Module, entry, 0, trace).ok()?;
     finished.is_exact.then_some(finished)
 }

@@ -1,4 +1,6 @@
 //! Machine instructions in SSA form, before registers are allocated.
+use std::collections::BTreeMap;
+
 use regalloc2::{
     Block, Inst, InstRange, Operand, OperandConstraint, OperandKind, PRegSet, RegClass, VReg,
 };
@@ -358,6 +360,36 @@ pub struct Place<V> {
     pub finish: Finish,
 }
 
+/// The upper half of a register whose lower half a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upper {
+    /// The value's own.
+    Own,
+    /// The lower half's sign.
+    Sign,
+    /// It was not computed, because nothing reads it.
+    Unknown,
+}
+
+/// What a guest register is from the guest instruction at `pc` on, up to its next name in the
+/// block, for debug information. Names keep no value alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name {
+    pub pc: u64,
+    pub reg: Reg,
+    pub recipe: Recipe<VReg>,
+    pub upper: Upper,
+}
+
+/// Distances from the canonical frame address; `None`: unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GuestFrame {
+    /// The address minus sp.
+    pub sp: Option<i32>,
+    /// The address minus s0.
+    pub fp: Option<i32>,
+}
+
 /// What chooses the successor of a block.
 pub enum Table {
     /// The guest's address: those of the successors, in their order.
@@ -494,6 +526,10 @@ pub struct Code {
     /// Blocks in which so much is alive over calls that values which the hart has, too, are loaded
     /// where they are used.
     pub crowded: Vec<bool>,
+    /// Names of each block, in ascending order of `pc`; empty unless they were asked for.
+    pub names: Vec<Vec<Name>>,
+    /// Where the guest's frame is, from each of these addresses up to the next; likewise.
+    pub frames: BTreeMap<u64, GuestFrame>,
     /// Values of which the allocator is to record the places, by their numbers.
     pub tracked: Vec<(VReg, Inst, Inst, u32)>,
 }

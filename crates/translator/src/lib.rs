@@ -41,6 +41,7 @@ mod fault_state;
 pub mod features;
 mod function;
 mod glue;
+mod guest_frame;
 mod jumps;
 mod listing;
 mod liveness;
@@ -63,6 +64,7 @@ pub use context::Context;
 pub use dispatch::{LEAST_STACK, advance, run};
 pub use emit::Word;
 pub use emit::code_origin::{Part, Span};
+pub use emit::homes::{Home, Homed};
 pub use fault_state::{HostRegisters, StateTable, restore_from};
 pub use glue::{
     Lookup, convert, elsewhere, go_in, go_on, helper, leave, leave_at_call, returned,

@@ -76,7 +76,7 @@ impl Listing {
             known: RefCell::default(),
         };
         let environment = registers::environment();
-        let (code, allocation) = allocated(&summaries, range, pc, false, &environment)?;
+        let (code, allocation) = allocated(&summaries, range, pc, false, false, &environment)?;
         let near = glue::leave as *const () as u64;
         let at = near.next_multiple_of(DISTANCE) + DISTANCE;
         let cells = RefCell::new(BTreeMap::new());

@@ -17,6 +17,7 @@ use crate::fault_state::StateTable;
 use crate::features;
 use crate::function::Function;
 use crate::glue::{self, Lookup};
+use crate::guest_frame;
 use crate::liveness::{Liveness, Summary, has_frame_pointer};
 use crate::lower::Lower;
 use crate::moves;
@@ -222,7 +223,14 @@ impl Translator {
             program,
             known: RefCell::new(std::mem::take(&mut self.summaries)),
         };
-        let made = allocated(&summaries, range.clone(), pc, self.count, &self.environment);
+        let made = allocated(
+            &summaries,
+            range.clone(),
+            pc,
+            self.count,
+            false,
+            &self.environment,
+        );
         self.summaries = summaries.known.into_inner();
         let (code, allocation) = made?;
         self.cache.leave_shared().ok()?;
@@ -351,15 +359,16 @@ pub(crate) fn translated_range(program: &dyn Program, pc: u64) -> Option<Range<u
 }
 
 /// Machine instructions for the function in `range`, entered at `pc`, and their registers; `None`:
-/// there are too many.
+/// there are too many. `with_names`: for debug information.
 pub(crate) fn allocated(
     summaries: &Summaries,
     range: Range<u64>,
     pc: u64,
     count: bool,
+    with_names: bool,
     environment: &regalloc2::MachineEnv,
 ) -> Option<(Code, regalloc2::Output)> {
-    let code = lowered(summaries, range, pc, count);
+    let code = lowered(summaries, range, pc, count, with_names);
     if code.vregs >= MOST_VALUES {
         return None;
     }
@@ -369,7 +378,13 @@ pub(crate) fn allocated(
     Some((code, allocation))
 }
 
-fn lowered(summaries: &Summaries, range: Range<u64>, pc: u64, count: bool) -> Code {
+fn lowered(
+    summaries: &Summaries,
+    range: Range<u64>,
+    pc: u64,
+    count: bool,
+    with_names: bool,
+) -> Code {
     let own = summaries.of(range.start, DEPTH);
     let summary = |target| summaries.of(target, DEPTH);
     let program = summaries.program;
@@ -383,7 +398,10 @@ fn lowered(summaries: &Summaries, range: Range<u64>, pc: u64, count: bool) -> Co
         summary: &summary,
     };
     liveness.compute(&mut function);
-    let mut code = Lower::run(summaries.program, &function, &liveness, count);
+    let mut code = Lower::run(summaries.program, &function, &liveness, count, with_names);
+    if with_names {
+        code.frames = guest_frame::frames(&function);
+    }
     simplify(&mut code);
     code
 }

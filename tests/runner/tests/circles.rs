@@ -42,6 +42,7 @@ const ALLOWED: [(&str, &[&str], &str); 5] = [
             "emit",
             "emit::cold",
             "emit::convert",
+            "emit::homes",
             "emit::places",
             "fault_state",
         ],

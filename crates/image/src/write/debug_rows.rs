@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::source_units::{Position, SourceUnit};
-use crate::translation::Origin;
+use crate::translation::{Homed, Origin};
 
 /// One function's translation.
 #[derive(Clone, Debug)]
@@ -17,6 +17,7 @@ pub(super) struct Part<'a> {
     /// Its instructions, from the start of the code.
     pub(super) code: Range<u32>,
     pub(super) origins: &'a [Origin],
+    pub(super) homes: &'a [Homed],
 }
 
 /// Holds from `code` up to the next row's, or the end of the function's instructions.

@@ -1,14 +1,14 @@
 //! Debug information as sections of the image object. The host linker joins them with those of the
 //! host's units, so all offsets between sections are relocations.
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use gimli::write::{EndianVec, RelocateWriter, RelocationTarget, Sections};
+use gimli::write::{EndianVec, FrameTable, RelocateWriter, RelocationTarget, Sections};
 use gimli::{LittleEndian, SectionId};
 use object::write::SymbolId;
 use object::{SectionKind, elf};
 
-use super::{Writer, debug_units};
-use crate::linked::Linked;
+use super::{Writer, debug_frames, debug_places, debug_units};
+use crate::linked::{Linked, Target};
 use crate::translation::Translated;
 use crate::{Error, Result, source_units};
 
@@ -37,23 +37,40 @@ impl RelocateWriter for DebugSection {
 
 impl Writer {
     /// Debug information of translated code, if the translation has origins. `file`: the linked
-    /// RV64 ELF. `code`: the section with the code.
+    /// RV64 ELF. `[code, image]`: the sections of the code and of the image.
     pub(super) fn debug_sections(
         &mut self,
         linked: &Linked,
         file: &[u8],
         translated: &Translated,
-        code: SymbolId,
+        [code, image]: [SymbolId; 2],
     ) -> Result<()> {
         if translated.origins.is_empty() {
             return Ok(());
         }
         let units = source_units::read(linked, file);
-        let mut dwarf = debug_units::dwarf(&units, linked, translated);
-        drop(units);
+        let hosts: BTreeSet<&str> = linked
+            .relocations
+            .iter()
+            .filter_map(|relocation| match &relocation.target {
+                Target::Host { name, .. } => Some(name.as_str()),
+                Target::Image => None,
+            })
+            .collect();
+        let hosts: Vec<String> = hosts.into_iter().map(str::to_owned).collect();
+        let parts = debug_units::parts(&units, translated);
+        let mut dwarf = debug_units::dwarf(&units, &parts, linked, &hosts);
         if dwarf.units.count() == 0 {
             return Ok(());
         }
+        let mut frames = FrameTable::default();
+        let all = parts.into_iter().flatten();
+        let all = all.filter_map(|part| {
+            let depths = translated.depths.get(part.number)?;
+            Some((part, &depths[..]))
+        });
+        debug_frames::add(&mut frames, linked, all);
+        drop(units);
         let mut sections = Sections::new(DebugSection {
             bytes: EndianVec::new(LittleEndian),
             relocations: vec![],
@@ -62,6 +79,9 @@ impl Writer {
             .write(&mut sections)
             .map_err(|error| too_large(&error))?;
         drop(dwarf);
+        frames
+            .write_debug_frame(&mut sections.debug_frame)
+            .map_err(|error| too_large(&error))?;
         let mut symbols = HashMap::new();
         let mut written = vec![];
         sections.for_each_mut(|id, section: &mut DebugSection| {
@@ -85,6 +105,11 @@ impl Writer {
         for (section, relocations) in written {
             for relocation in relocations {
                 let symbol = match relocation.target {
+                    RelocationTarget::Symbol(debug_places::IMAGE) => image,
+                    RelocationTarget::Symbol(n) if n >= debug_places::FIRST_HOST => {
+                        let name = &hosts[n - debug_places::FIRST_HOST];
+                        self.undefined(name, true, elf::STV_DEFAULT)
+                    }
                     RelocationTarget::Symbol(_) => code,
                     RelocationTarget::Section(id) => symbols[&id],
                 };

@@ -1,5 +1,6 @@
 //! Debug information of translated code (DWARF 4): the units, functions and inlined calls of the
 //! image, with the places of the translation. Valgrind 3.19 does not read DWARF 5.
+use std::collections::HashMap;
 use std::ops::Range;
 
 use gimli::write::{
@@ -8,12 +9,15 @@ use gimli::write::{
 };
 use gimli::{Encoding, Format, LineEncoding};
 
+use super::debug_places::{Body, Homes};
 use super::debug_rows::{self, Part};
+use super::{debug_places, debug_types};
 use crate::linked::Linked;
-use crate::source_units::{Position, Routine, SourceFunction, SourceUnit};
+use crate::source_units::{InlinedCall, Position, Routine, SourceFunction, SourceUnit};
+use crate::source_variables::Variable;
 use crate::translation::Translated;
 
-const ENCODING: Encoding = Encoding {
+pub(super) const ENCODING: Encoding = Encoding {
     address_size: 8,
     format: Format::Dwarf32,
     version: 4,
@@ -23,11 +27,17 @@ const ENCODING: Encoding = Encoding {
 pub(super) const CODE: usize = 0;
 
 /// Debug information of `translated`, for the units with functions that are translated.
-pub(super) fn dwarf(units: &[SourceUnit], linked: &Linked, translated: &Translated) -> Dwarf {
+/// `hosts`: symbols of the host that the image names.
+pub(super) fn dwarf(
+    units: &[SourceUnit],
+    parts: &[Vec<Part>],
+    linked: &Linked,
+    hosts: &[String],
+) -> Dwarf {
     let mut dwarf = Dwarf::new();
-    for (unit, parts) in units.iter().zip(parts(units, translated)) {
+    for (unit, parts) in units.iter().zip(parts) {
         if !parts.is_empty() {
-            let unit = DebugUnit::new(unit, &mut dwarf.strings).finish(&parts, linked);
+            let unit = DebugUnit::new(unit, &mut dwarf.strings, hosts).finish(parts, linked);
             dwarf.units.add(unit);
         }
     }
@@ -35,7 +45,7 @@ pub(super) fn dwarf(units: &[SourceUnit], linked: &Linked, translated: &Translat
 }
 
 /// The translations of each unit's functions.
-fn parts<'a>(units: &[SourceUnit], translated: &'a Translated) -> Vec<Vec<Part<'a>>> {
+pub(super) fn parts<'a>(units: &[SourceUnit], translated: &'a Translated) -> Vec<Vec<Part<'a>>> {
     let mut sequences: Vec<(u32, u32, usize)> = vec![];
     for (number, unit) in units.iter().enumerate() {
         let ranges = unit.sequences.iter();
@@ -55,12 +65,15 @@ fn parts<'a>(units: &[SourceUnit], translated: &'a Translated) -> Vec<Vec<Part<'
         }
         let code = piece.code..piece.code + piece.size;
         let at = |code| origins.partition_point(|origin| origin.code < code);
+        let homes = &translated.homes;
+        let home = |code| homes.partition_point(|homed| homed.code < code);
         let next = pieces.get(number + 1).map_or(end, |next| next.guest);
         all[unit].push(Part {
             number,
             guest: piece.guest,
             guest_end: end.min(next),
             origins: &origins[at(code.start)..at(code.end)],
+            homes: &homes[home(code.start)..home(code.end)],
             code,
         });
     }
@@ -76,17 +89,24 @@ pub(super) fn code_address(offset: u32) -> Address {
 }
 
 /// The writer of one unit.
-struct DebugUnit<'a> {
-    unit: &'a SourceUnit,
-    out: Unit,
+pub(super) struct DebugUnit<'a> {
+    pub(super) unit: &'a SourceUnit,
+    pub(super) out: Unit,
     files: Vec<FileId>,
     strings: &'a mut StringTable,
+    hosts: &'a [String],
     /// By the place in [`SourceUnit::inlined`].
     inlined: Vec<Option<UnitEntryId>>,
+    /// By the place in [`SourceUnit::types`].
+    pub(super) types: Vec<UnitEntryId>,
+    /// By [`Variable::entry`].
+    pub(super) variables: HashMap<usize, UnitEntryId>,
+    /// Types and the variables that say how many elements they have.
+    pub(super) counts: Vec<(UnitEntryId, usize)>,
 }
 
 impl<'a> DebugUnit<'a> {
-    fn new(unit: &'a SourceUnit, strings: &'a mut StringTable) -> Self {
+    fn new(unit: &'a SourceUnit, strings: &'a mut StringTable, hosts: &'a [String]) -> Self {
         let text = |text: &str| LineString::String(text.as_bytes().to_vec());
         let mut lines = LineProgram::new(
             ENCODING,
@@ -109,7 +129,11 @@ impl<'a> DebugUnit<'a> {
             out: Unit::new(ENCODING, lines),
             files,
             strings,
+            hosts,
             inlined: vec![None; unit.inlined.len()],
+            types: Vec::with_capacity(unit.types.len()),
+            variables: HashMap::new(),
+            counts: vec![],
         }
     }
 
@@ -123,10 +147,12 @@ impl<'a> DebugUnit<'a> {
         }
         self.text(root, gimli::DW_AT_name, &unit.name);
         self.text(root, gimli::DW_AT_comp_dir, &unit.directory);
+        self.add_types();
         for part in parts {
             self.lines(part);
             self.function(part, linked);
         }
+        self.set_counts();
         // Neighbours are one range.
         let mut ranges: Vec<Range<u32>> = vec![];
         let mut last = None;
@@ -186,9 +212,17 @@ impl<'a> DebugUnit<'a> {
         let entry = self.out.add(self.out.root(), gimli::DW_TAG_subprogram);
         self.range(entry, &part.code);
         self.routine(entry, &routine);
-        if !function.calls.is_empty() {
-            self.calls(entry, &function, part);
-        }
+        let mut by_guest: Vec<usize> = (0..part.origins.len()).collect();
+        by_guest.sort_by_key(|&at| part.origins[at].guest);
+        let homes = Homes::new(part.homes);
+        let body = Body {
+            part,
+            by_guest: &by_guest,
+            homes: &homes,
+            hosts: self.hosts,
+        };
+        self.add_variables(entry, &function.variables, &body);
+        self.scopes(entry, &function, &body);
     }
 
     /// Adds to what debug information says of a function what its symbol and its first row say.
@@ -223,44 +257,95 @@ impl<'a> DebugUnit<'a> {
             let (file, line) = (gimli::DW_AT_decl_file, gimli::DW_AT_decl_line);
             self.place(entry, file, line, declared);
         }
-        if routine.is_external {
-            let external = AttributeValue::FlagPresent;
-            self.out.get_mut(entry).set(gimli::DW_AT_external, external);
+        self.set_type(entry, routine.result);
+        for (name, is) in [
+            (gimli::DW_AT_external, routine.is_external),
+            (gimli::DW_AT_prototyped, routine.is_prototyped),
+        ] {
+            if is {
+                self.out
+                    .get_mut(entry)
+                    .set(name, AttributeValue::FlagPresent);
+            }
         }
     }
 
-    fn calls(&mut self, function: UnitEntryId, of: &SourceFunction, part: &Part) {
-        let mut by_guest: Vec<usize> = (0..part.origins.len()).collect();
-        by_guest.sort_by_key(|&at| part.origins[at].guest);
-        let mut entries: Vec<UnitEntryId> = Vec::with_capacity(of.calls.len());
-        for call in &of.calls {
-            let parent = call.parent.and_then(|parent| entries.get(parent));
+    fn scopes(&mut self, function: UnitEntryId, of: &SourceFunction, body: &Body) {
+        let mut entries: Vec<UnitEntryId> = Vec::with_capacity(of.scopes.len());
+        for scope in &of.scopes {
+            let parent = scope.parent.and_then(|parent| entries.get(parent));
             let parent = parent.copied().unwrap_or(function);
-            let ranges = translated_ranges(&call.ranges, part, &by_guest);
+            let ranges = translated_ranges(&scope.ranges, body.part, body.by_guest);
             if ranges.is_empty() {
-                // Calls in it have no code, either.
+                // Scopes in it have no code, either.
                 entries.push(parent);
                 continue;
             }
-            let origin = self.abstract_entry(call.routine);
-            let entry = self.out.add(parent, gimli::DW_TAG_inlined_subroutine);
-            let origin = AttributeValue::UnitRef(origin);
-            let out = self.out.get_mut(entry);
-            out.set(gimli::DW_AT_abstract_origin, origin);
+            let entry = match scope.call {
+                Some(call) => self.inlined_call(parent, call),
+                None => self.out.add(parent, gimli::DW_TAG_lexical_block),
+            };
             match &ranges[..] {
                 [range] => self.range(entry, range),
                 ranges => self.ranges(entry, ranges),
             }
-            if let Some(called) = call.called {
-                let (file, line) = (gimli::DW_AT_call_file, gimli::DW_AT_call_line);
-                self.place(entry, file, line, called);
-                if called.column != 0 {
-                    let column = AttributeValue::Udata(called.column.into());
-                    let out = self.out.get_mut(entry);
-                    out.set(gimli::DW_AT_call_column, column);
-                }
-            }
+            self.add_variables(entry, &scope.variables, body);
             entries.push(entry);
+        }
+    }
+
+    fn inlined_call(&mut self, parent: UnitEntryId, call: InlinedCall) -> UnitEntryId {
+        let origin = self.abstract_entry(call.routine);
+        let entry = self.out.add(parent, gimli::DW_TAG_inlined_subroutine);
+        let origin = AttributeValue::UnitRef(origin);
+        let out = self.out.get_mut(entry);
+        out.set(gimli::DW_AT_abstract_origin, origin);
+        if let Some(called) = call.called {
+            let (file, line) = (gimli::DW_AT_call_file, gimli::DW_AT_call_line);
+            self.place(entry, file, line, called);
+            if called.column != 0 {
+                let column = AttributeValue::Udata(called.column.into());
+                let out = self.out.get_mut(entry);
+                out.set(gimli::DW_AT_call_column, column);
+            }
+        }
+        entry
+    }
+
+    fn add_variables(&mut self, scope: UnitEntryId, variables: &[Variable], body: &Body) {
+        for variable in variables {
+            let tag = if variable.is_parameter {
+                gimli::DW_TAG_formal_parameter
+            } else {
+                gimli::DW_TAG_variable
+            };
+            let entry = self.out.add(scope, tag);
+            self.variables.insert(variable.entry, entry);
+            self.text(entry, gimli::DW_AT_name, &variable.name);
+            if let Some(declared) = variable.declared {
+                let (file, line) = (gimli::DW_AT_decl_file, gimli::DW_AT_decl_line);
+                self.place(entry, file, line, declared);
+            }
+            self.set_type(entry, variable.type_entry);
+            if variable.is_artificial {
+                let artificial = AttributeValue::FlagPresent;
+                self.out
+                    .get_mut(entry)
+                    .set(gimli::DW_AT_artificial, artificial);
+            }
+            if let Some(constant) = &variable.constant {
+                self.set_value(entry, gimli::DW_AT_const_value, constant);
+                continue;
+            }
+            let size = variable.type_entry;
+            let size = size.and_then(|at| debug_types::size_of(&self.unit.types, at));
+            let places = debug_places::of(variable, size, body);
+            if places.is_empty() {
+                continue;
+            }
+            let list = self.out.locations.add(debug_places::list(places));
+            let list = AttributeValue::LocationListRef(list);
+            self.out.get_mut(entry).set(gimli::DW_AT_location, list);
         }
     }
 
@@ -278,14 +363,20 @@ impl<'a> DebugUnit<'a> {
         entry
     }
 
-    fn text(&mut self, entry: UnitEntryId, name: gimli::DwAt, text: &str) {
+    pub(super) fn text(&mut self, entry: UnitEntryId, name: gimli::DwAt, text: &str) {
         if !text.is_empty() {
             let text = AttributeValue::StringRef(self.strings.add(text));
             self.out.get_mut(entry).set(name, text);
         }
     }
 
-    fn place(&mut self, entry: UnitEntryId, file: gimli::DwAt, line: gimli::DwAt, at: Position) {
+    pub(super) fn place(
+        &mut self,
+        entry: UnitEntryId,
+        file: gimli::DwAt,
+        line: gimli::DwAt,
+        at: Position,
+    ) {
         let number = self.files[at.file as usize];
         let entry = self.out.get_mut(entry);
         entry.set(file, AttributeValue::FileIndex(Some(number)));
@@ -318,7 +409,11 @@ impl<'a> DebugUnit<'a> {
 
 /// The code that was made of instructions in `guest`. `by_guest`: places of the origins, sorted by
 /// the guest's instructions.
-fn translated_ranges(guest: &[Range<u32>], part: &Part, by_guest: &[usize]) -> Vec<Range<u32>> {
+pub(super) fn translated_ranges(
+    guest: &[Range<u32>],
+    part: &Part,
+    by_guest: &[usize],
+) -> Vec<Range<u32>> {
     let origins = part.origins;
     let mut places: Vec<usize> = vec![];
     for range in guest {

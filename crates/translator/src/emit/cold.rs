@@ -60,6 +60,7 @@ impl Emitter<'_> {
             if let Some(trace) = &mut self.trace {
                 trace.begin_cold(self.a.instructions().len(), n);
             }
+            self.homes_of_cold(n);
             bind(&mut self.a, &mut label)?;
             self.depth(match cold {
                 Cold::StackLimit(_) | Cold::Unresolved { back: None, .. } => 0,

@@ -216,6 +216,7 @@ impl Emitter<'_> {
                 results,
             } => {
                 self.load_guest_address(R11, back, true)?;
+                self.homes_in_call();
                 match self.linkage {
                     Linkage::Process(surroundings) => match surroundings.entry_of(callee) {
                         Some(entry) => self.a.call(entry)?,
@@ -231,6 +232,7 @@ impl Emitter<'_> {
                 self.check_return(back, results)
             }
             Op::CallIndirect { back, results } => {
+                self.homes_in_call();
                 let mut came_back = self.a.create_label();
                 let unknown = self.cold(Cold::Unknown {
                     back_address: back,

@@ -6,6 +6,7 @@ mod cold;
 mod convert;
 mod float;
 mod flow;
+pub mod homes;
 mod memory;
 pub mod places;
 
@@ -15,7 +16,9 @@ use iced_x86::code_asm::*;
 use iced_x86::{
     BlockEncoderOptions, Code as Encoding, IcedError, Instruction, MemoryOperand, Register,
 };
-use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, RegClass, SpillSlot};
+use regalloc2::{
+    Allocation, Block, Edit, Inst, InstOrEdit, Output, ProgPoint, RegClass, SpillSlot,
+};
 
 use super::code::{Code, Op};
 use super::fault_state::Recorder;
@@ -25,6 +28,7 @@ use super::thunk::Callee;
 use block_order::Layout;
 use code_origin::{Part, Span, Trace};
 use cold::Cold;
+use homes::{Homed, Homes};
 use places::Locations;
 
 pub type Emitted<T = ()> = Result<T, IcedError>;
@@ -146,6 +150,8 @@ pub struct Finished {
     pub code_end: usize,
     /// In ascending order; empty if they were not asked for.
     pub spans: Vec<Span>,
+    /// In ascending order; empty without [`Code::names`].
+    pub homes: Vec<Homed>,
     /// Whether all of the state is known.
     pub is_exact: bool,
 }
@@ -188,6 +194,7 @@ pub struct Emitter<'a> {
     entry: CodeLabel,
     recorder: Recorder,
     trace: Option<Trace>,
+    homes: Option<Homes>,
     /// A value of the state is nowhere.
     lost: bool,
 }
@@ -239,6 +246,7 @@ impl<'a> Emitter<'a> {
             entry,
             recorder: Recorder::default(),
             trace: trace.then(Trace::default),
+            homes: (!code.names.is_empty()).then(Homes::default),
             lost: false,
         };
         emitter.function(at)
@@ -258,6 +266,7 @@ impl<'a> Emitter<'a> {
             self.depth(self.frame);
             self.block(block, next)?;
         }
+        self.no_homes();
         for n in 0..self.code.entries.len() {
             self.further_entry(n)?;
         }
@@ -322,6 +331,9 @@ impl<'a> Emitter<'a> {
             spans: self
                 .trace
                 .map_or_else(Vec::new, |trace| trace.finish(offsets, bytes.len())),
+            homes: self
+                .homes
+                .map_or_else(Vec::new, |homes| homes.finish(start_of)),
             is_exact: !self.lost,
             bytes,
         })
@@ -364,6 +376,9 @@ impl<'a> Emitter<'a> {
     fn block(&mut self, block: usize, next: Option<usize>) -> Emitted {
         let (code, allocation) = (self.code, self.allocation);
         self.trace_block(block);
+        self.homes_of_block(block);
+        let (first, end) = code.ranges[block];
+        self.homes(ProgPoint::before(Inst::new(first)), code.nodes[first].pc);
         for item in allocation.block_insts_and_edits(code, Block::new(block)) {
             match item {
                 InstOrEdit::Edit(Edit::Move { from, to }) => self.copy(*from, *to)?,
@@ -372,6 +387,7 @@ impl<'a> Emitter<'a> {
                     let node = &code.nodes[inst.index()];
                     let operands = allocation.inst_allocs(inst);
                     self.trace(node.pc);
+                    self.homes(ProgPoint::before(inst), node.pc);
                     match node.op {
                         Op::Jump
                         | Op::Branch(..)
@@ -413,6 +429,10 @@ impl<'a> Emitter<'a> {
                         Op::ToInt(conversion) => self.float_to_int(conversion, node, operands)?,
                         Op::Narrow(rounding) => self.narrow(rounding, node, operands)?,
                         _ => self.arithmetic(&node.op, operands)?,
+                    }
+                    if inst.index() + 1 < end {
+                        let next = code.nodes[inst.index() + 1].pc;
+                        self.homes(ProgPoint::after(inst), next);
                     }
                 }
             }
@@ -469,6 +489,9 @@ impl<'a> Emitter<'a> {
         self.colds.push((label, cold));
         if let Some(trace) = &mut self.trace {
             trace.put_off();
+        }
+        if let Some(homes) = &mut self.homes {
+            homes.put_off();
         }
         label
     }

@@ -29,7 +29,7 @@ impl<'a> Locations<'a> {
         Self { all, starts }
     }
 
-    fn of(&self, value: VReg, at: ProgPoint) -> Option<Allocation> {
+    pub fn of(&self, value: VReg, at: ProgPoint) -> Option<Allocation> {
         let value = value.vreg();
         let known = &self.all[self.starts[value] as usize..self.starts[value + 1] as usize];
         let after = known.partition_point(|&(_, from, ..)| from <= at);

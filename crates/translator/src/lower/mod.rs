@@ -117,6 +117,8 @@ pub struct Lower<'a> {
     writes_back: bool,
     /// Of the jump at the end of this block.
     by_index: Option<ByIndex>,
+    /// Whether the blocks get names.
+    with_names: bool,
 }
 
 /// A jump by the index of a table, and what is where before its index becomes an address.
@@ -147,6 +149,7 @@ impl<'a> Lower<'a> {
         function: &'a Function,
         liveness: &'a Liveness<'a>,
         count: bool,
+        with_names: bool,
     ) -> Code {
         let crowded = crowded(function);
         let mut lower = Self {
@@ -161,6 +164,7 @@ impl<'a> Lower<'a> {
             absent: FIXED | SAVED & !named(function) & !HOMES,
             writes_back: crowded.contains(&true),
             by_index: None,
+            with_names,
         };
         lower.function();
         let entries = std::iter::repeat_n(false, 1 + function.entries.len());
@@ -347,6 +351,10 @@ impl<'a> Lower<'a> {
             self.entry(live, start);
             self.code.ranges.push((begin, self.code.nodes.len()));
             self.code.params.push(vec![]);
+            if self.with_names {
+                self.code.names.push(vec![]);
+                self.note_names(&[None; 64], start);
+            }
             let args = members(live).map(|reg| self.get(reg, start)).collect();
             if at == 0 {
                 let entries = 1..first;
@@ -377,6 +385,10 @@ impl<'a> Lower<'a> {
             }
             self.code.params.push(params);
             let defined = self.liveness.defined(block, starts[at]);
+            if self.with_names {
+                self.code.names.push(vec![]);
+                self.note_names(&[None; 64], block.start);
+            }
             self.block(at, &defined);
             self.code.ranges.push((begin, self.code.nodes.len()));
             let succs = block.succs();
@@ -457,6 +469,7 @@ impl<'a> Lower<'a> {
                 let count = calls.map_or(rest.len(), |call| call + 1);
                 self.push(Op::Count(count as u32), pc, vec![]);
             }
+            let before = self.now;
             let at = At {
                 pc,
                 insn,
@@ -492,6 +505,9 @@ impl<'a> Lower<'a> {
                 self.insn(at);
                 self.write_back(at);
             }
+            if let (true, Some(&(next, _))) = (self.with_names, block.insns.get(n + 1)) {
+                self.note_names(&before, next);
+            }
         }
         if ends_by_itself {
             let pc = block.insns.last().map_or(block.start, |&(pc, _)| pc);
@@ -511,6 +527,25 @@ impl<'a> Lower<'a> {
         for reg in members(at.insn.writes() & SAVED & !HOMES & !FIXED) {
             if let Some(value) = self.now[reg] {
                 self.store_in_hart(reg, value, at.pc);
+            }
+        }
+    }
+
+    /// Names the registers that have other values now than `before`, from `pc` on.
+    fn note_names(&mut self, before: &[Option<VReg>; 64], pc: u64) {
+        let Some(names) = self.code.names.last_mut() else {
+            return;
+        };
+        for (reg, (now, before)) in self.now.iter().zip(before).enumerate() {
+            if let Some(value) = *now
+                && now != before
+            {
+                names.push(Name {
+                    pc,
+                    reg,
+                    recipe: Recipe::Value(value),
+                    upper: Upper::Own,
+                });
             }
         }
     }

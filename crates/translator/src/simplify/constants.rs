@@ -1,4 +1,6 @@
 //! Folds constants that became visible when parameters of blocks were removed.
+use regalloc2::VReg;
+
 use crate::code::{Alu, Cc, Code, Op, Recipe};
 
 pub fn fold(code: &mut Code) {
@@ -11,8 +13,16 @@ pub fn fold(code: &mut Code) {
             _ => {}
         }
     }
-    let small =
-        |value: regalloc2::VReg| known[value.vreg()].and_then(|k: i64| i32::try_from(k).ok());
+    let small = |value: VReg| known[value.vreg()].and_then(|k: i64| i32::try_from(k).ok());
+    let constant = |recipe: Recipe<VReg>| {
+        let Recipe::Value(value) = recipe else {
+            return recipe;
+        };
+        let value = value.vreg();
+        let address = || addresses[value].map(Recipe::Address);
+        let constant = known[value].map(Recipe::Const);
+        constant.or_else(address).unwrap_or(recipe)
+    };
     for node in &mut code.nodes {
         let op = match node.op {
             Op::Branch(cc, None, word) => {
@@ -36,14 +46,10 @@ pub fn fold(code: &mut Code) {
             node.operands.remove(0);
         }
         for place in &mut node.state {
-            let Recipe::Value(value) = place.recipe else {
-                continue;
-            };
-            if let Some(k) = known[value.vreg()] {
-                place.recipe = Recipe::Const(k);
-            } else if let Some(at) = addresses[value.vreg()] {
-                place.recipe = Recipe::Address(at);
-            }
+            place.recipe = constant(place.recipe);
         }
+    }
+    for name in code.names.iter_mut().flatten() {
+        name.recipe = constant(name.recipe);
     }
 }

@@ -112,9 +112,16 @@ fn split_edges(code: &mut Code) {
     let old = std::mem::take(code);
     code.vregs = old.vregs;
     code.tables = old.tables;
+    code.frames = old.frames;
     let entries = old.entries.into_iter();
     code.entries = entries.map(|(at, block)| (at, numbers[block])).collect();
     code.preds = vec![vec![]; number];
+    if !old.names.is_empty() {
+        code.names = vec![vec![]; number];
+        for (block, names) in old.names.into_iter().enumerate() {
+            code.names[numbers[block]] = names;
+        }
+    }
     let mut nodes = old.nodes.into_iter();
     let parts = old.ranges.into_iter().zip(old.succs).zip(old.params);
     for ((((begin, end), succs), params), (args, edges)) in

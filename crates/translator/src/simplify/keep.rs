@@ -36,6 +36,14 @@ pub fn values(code: &mut Code) {
             node.operands.extend(kept.into_iter().map(Operand::any_use));
         }
     }
+    for value in code
+        .names
+        .iter()
+        .flatten()
+        .flat_map(|name| name.recipe.values())
+    {
+        tracked[value.vreg()] = Some(value);
+    }
     let (start, end) = (Inst::new(0), Inst::new(code.nodes.len()));
     code.tracked = tracked
         .into_iter()

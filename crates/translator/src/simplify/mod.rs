@@ -66,6 +66,9 @@ impl Aliases {
         for arg in code.args.iter_mut().flatten().flatten() {
             *arg = self.of(*arg);
         }
+        for name in code.names.iter_mut().flatten() {
+            name.recipe = name.recipe.map(|value| self.of(value));
+        }
     }
 }
 

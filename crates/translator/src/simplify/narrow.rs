@@ -43,6 +43,17 @@ pub fn extensions(code: &mut Code) {
         .map(|(&extended, &needed)| extended && !needed)
         .collect();
     note(code, &unextended);
+    for name in code.names.iter_mut().flatten() {
+        if let Recipe::Value(value) = name.recipe
+            && !needed[value.vreg()]
+        {
+            name.upper = if extended[value.vreg()] {
+                Upper::Sign
+            } else {
+                Upper::Unknown
+            };
+        }
+    }
     aliases.apply(code);
 }
 

@@ -18,7 +18,7 @@ struct Node {
     next: AtomicPtr<Node>,
 }
 
-/// Layout version 2; later fields go to the end.
+/// Layout version 3; later fields go to the end.
 #[repr(C)]
 pub struct Debugger {
     version: AtomicU64,
@@ -44,6 +44,8 @@ pub struct Debugger {
     hart_bias: AtomicU64,
     /// Offset in the activation of what the crossing's caller has in rbx and r12 to r15.
     host_saved: AtomicU64,
+    /// Since version 3. Where a host function comes back to translated code, whose frames are below.
+    called_by_translated: AtomicU64,
 }
 
 const _: () = assert!(offset_of!(Activation, context) == 0);
@@ -66,6 +68,7 @@ pub static __flick_debugger: Debugger = Debugger {
     states: AtomicU64::new(0),
     hart_bias: AtomicU64::new(0),
     host_saved: AtomicU64::new(0),
+    called_by_translated: AtomicU64::new(0),
 };
 
 /// Call once, before the first module is added.
@@ -92,7 +95,11 @@ pub fn init() {
         set(&all.hart_bias, flick_translator::HART_BIAS as u64);
         translator();
     }
-    all.version.store(2, Ordering::Release);
+    set(
+        &all.called_by_translated,
+        crossing_code::called_by_translated(),
+    );
+    all.version.store(3, Ordering::Release);
 }
 
 /// The translator is there, if this process has one.

@@ -126,6 +126,9 @@ pub const NXP_RA: [u8; 2] = from_frame_pointer(x(1));
 pub const NXP_SP: [u8; 2] = from_frame_pointer(x(2));
 pub const NXP_FP: [u8; 2] = from_frame_pointer(x(8));
 
+/// What rbp is in translated code, likewise.
+pub const HART: [u8; 2] = from_frame_pointer(flick_translator::HART_BIAS as usize);
+
 /// Where the `n`th register of [`SAVED`] is, from the frame pointer of the crossing.
 pub const fn saved_from_frame_pointer(n: usize) -> [u8; 2] {
     from_frame_pointer(SAVED + 8 * n)

@@ -131,6 +131,12 @@ pub fn is_host_call(pc: u64) -> bool {
         || pc == &raw const __flick_fast_calls as u64
 }
 
+/// Where a host function comes back to that translated code has called, whose frames are on the
+/// stack below.
+pub fn called_by_translated() -> u64 {
+    &raw const __flick_fast_called as u64
+}
+
 /// What translated code calls for the host function whose address is in rax.
 pub fn host_call() -> u64 {
     if counted() {
