@@ -83,8 +83,8 @@ pub(crate) fn start() -> Result<(), MemoryError> {
         // SAFETY: options of the linked version (a test compares the numbers with the header's).
         unsafe { mi::mi_option_set(option, value) };
     }
-    // Small at first: its tables are the larger part of what start-up costs.
-    if add_arena(0, nxp_region::size() / 64) {
+    // Small at first: each of its sixty tables has pages of its own, and start-up writes to them all.
+    if add_arena(0, nxp_region::size() / 512) {
         Ok(())
     } else {
         Err(MemoryError::Commit {

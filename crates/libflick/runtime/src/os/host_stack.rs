@@ -55,9 +55,11 @@ impl HostStack {
             known => pointer == known,
         };
         if main {
-            // SAFETY: libc's pointer to the environment, which the kernel put on the stack.
-            let on_stack = unsafe { libc::getauxval(libc::AT_RANDOM) } as usize;
-            let high = mapping_of(on_stack).map_or(usize::MAX, |(_, high)| high);
+            let high = main_high().unwrap_or_else(|| {
+                // SAFETY: asks only. The kernel put these bytes on the stack.
+                let on_stack = unsafe { libc::getauxval(libc::AT_RANDOM) } as usize;
+                mapping_of(on_stack).map_or(usize::MAX, |(_, high)| high)
+            });
             return Self::new(main_low(high), high, true);
         }
         // The C library keeps a thread's block at the upper end of its stack.
@@ -151,6 +153,24 @@ fn main_low(high: usize) -> usize {
     high.saturating_sub(main_limit().unwrap_or(UNLIMITED))
 }
 
+/// The end of the main thread's stack: the kernel puts the program's name there, and a word behind
+/// it (`bprm_mm_init` and `copy_string_kernel` in Linux's fs/exec.c). `None`: it did not.
+fn main_high() -> Option<usize> {
+    const PAGE: usize = 4096;
+    // Of the strings and tables that execve(2) copies: a quarter of the limit of the stack at most.
+    const MOST: usize = 6 << 20;
+    // SAFETY: asks only.
+    let [name, random] =
+        [libc::AT_EXECFN, libc::AT_RANDOM].map(|which| unsafe { libc::getauxval(which) } as usize);
+    if name <= random || name - random > MOST {
+        return None;
+    }
+    // SAFETY: the kernel's C string.
+    let len = unsafe { libc::strlen(name as *const libc::c_char) };
+    let high = name + len + 1 + size_of::<usize>();
+    high.is_multiple_of(PAGE).then_some(high)
+}
+
 /// The mapping with `address`, from /proc/self/maps; reads it in small pieces, without allocation.
 fn mapping_of(address: usize) -> Option<(usize, usize)> {
     // SAFETY: the path is a C string.
@@ -217,6 +237,14 @@ mod tests {
             .unwrap()
             .join()
             .unwrap();
+    }
+
+    #[test]
+    fn the_main_stack_ends_where_its_mapping_does() {
+        // SAFETY: asks only.
+        let on_stack = unsafe { libc::getauxval(libc::AT_RANDOM) } as usize;
+        let (_, high) = mapping_of(on_stack).unwrap();
+        assert!(main_high().is_none_or(|known| known == high));
     }
 
     #[test]
