@@ -193,6 +193,8 @@ package() {
       ' ./usr/share/man/man1/flick-cc.1.gz$' ' ./usr/share/doc/flick/copyright$' \
       ' ./usr/share/gdb/auto-load/usr/lib/flick/libflick.so.1-gdb.py$' &&
     has control '^Version: ' 'clang-19, lld-19, binutils, libc6-dev' || return 1
+  dpkg-deb -x "$deb" unpacked && readelf -SW unpacked/usr/lib/flick/libflick.so.1 >sections &&
+    has sections ' [.]debug_frame ' && ! grep -q ' [.]debug_info ' sections || return 1
   # Only errors count, because the set of warnings changes with lintian's version.
   ! command -v lintian >/dev/null || lintian --allow-root --fail-on error "$deb" || lintian --fail-on error "$deb"
 }
