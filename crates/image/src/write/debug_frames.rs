@@ -109,8 +109,11 @@ fn rules(linked: &Linked, part: &Part, depths: &[(usize, u32)], homes: &Homes, a
         }
         let row = row?;
         let offset = i64::from(row.cfa) + i64::from(offset);
+        if row.flags & UNWIND_BY_FP == 0 {
+            out.op_breg(R15, offset);
+            return Some(out);
+        }
         match home(KEPT[0].0)? {
-            _ if row.flags & UNWIND_BY_FP == 0 => out.op_breg(R15, offset),
             Home::Register(number) => out.op_breg(dwarf_register(number), offset),
             Home::Stack(slot) => {
                 out.op_breg(RSP, slot.into());

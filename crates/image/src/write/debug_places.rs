@@ -6,7 +6,7 @@ use gimli::Register;
 use gimli::write::{Address, Expression};
 
 use super::debug_rows::Part;
-use super::debug_units::{code_address, translated_ranges};
+use super::debug_units::{ENCODING, code_address, translated_ranges};
 use crate::source_variables::{Place, Step, Variable};
 use crate::translation::{Home, Homed};
 
@@ -139,6 +139,8 @@ fn expression(place: &Place, size: Option<u64>, body: &Body, code: u32) -> Optio
         .any(|step| matches!(step, Step::Piece(_)));
     for (n, step) in place.steps.iter().enumerate() {
         match step {
+            // Its number is that of the canonical frame address.
+            Step::Register(0) => return None,
             Step::Register(register) => {
                 let size = match place.steps.get(n + 1) {
                     Some(Step::Piece(size)) => Some(*size),
@@ -177,33 +179,22 @@ fn image_address(offset: u64) -> Address {
     }
 }
 
-/// Operations that [`Expression`] knows by their bytes only.
+/// An operation that [`Expression`] has a function for if it has operands.
 fn append(out: &mut Expression, bytes: &[u8]) -> Option<()> {
-    let (&op, operand) = bytes.split_first()?;
-    let op = gimli::DwOp(op);
-    match operand {
-        [] => out.op(op),
-        operand => {
-            let reader = gimli::EndianSlice::new(bytes, gimli::LittleEndian);
-            let encoding = gimli::Encoding {
-                address_size: 8,
-                format: gimli::Format::Dwarf32,
-                version: 5,
-            };
-            let mut operations = gimli::Expression(reader).operations(encoding);
-            match operations.next().ok()?? {
-                gimli::Operation::PlusConstant { value } => out.op_plus_uconst(value),
-                gimli::Operation::UnsignedConstant { value } => out.op_constu(value),
-                gimli::Operation::SignedConstant { value } => out.op_consts(value),
-                gimli::Operation::Pick { index } => out.op_pick(index),
-                gimli::Operation::Deref { size, .. } => out.op_deref_size(size),
-                gimli::Operation::ImplicitValue { data } => {
-                    out.op_implicit_value(data.slice().into());
-                }
-                _ => return None,
-            }
-            let _ = operand;
-        }
+    if let [op] = *bytes {
+        out.op(gimli::DwOp(op));
+        return Some(());
+    }
+    let reader = gimli::EndianSlice::new(bytes, gimli::LittleEndian);
+    let mut operations = gimli::Expression(reader).operations(ENCODING);
+    match operations.next().ok()?? {
+        gimli::Operation::PlusConstant { value } => out.op_plus_uconst(value),
+        gimli::Operation::UnsignedConstant { value } => out.op_constu(value),
+        gimli::Operation::SignedConstant { value } => out.op_consts(value),
+        gimli::Operation::Pick { index } => out.op_pick(index),
+        gimli::Operation::Deref { size, .. } => out.op_deref_size(size),
+        gimli::Operation::ImplicitValue { data } => out.op_implicit_value(data.slice().into()),
+        _ => return None,
     }
     Some(())
 }
