@@ -130,6 +130,14 @@ translated_code() {
     "$flick" objdump --translated '--disassemble=shape::box::area() const' b >code &&
     has code '<shape::box::area() const>:' '^x86-64: [0-9]* bytes of code' ':	retq$' && ! has code '<main>'
 }
+verified() {
+  local offset
+  "$flick" verify a b >lines && has lines '^a: [0-9]* functions, [0-9]* bytes of x86-64 code, ' '^b: .*as this flick makes them$' &&
+    offset=$(objdump -h -j .text b | awk '$2 == ".text" { print $4, $6 }') &&
+    offset=$((0x$(nm b | awk '$3 ~ /\.nxp$/ { print $1; exit }') - 0x${offset% *} + 0x${offset#* })) &&
+    cp b damaged && printf '\314' | dd of=damaged bs=1 seek=$offset conv=notrunc status=none &&
+    ! "$flick" verify damaged 2>message && has message 'FLK0311.*damaged: .*\.nxp+0x0 (code 0x.*has 0xcc, and this flick makes'
+}
 # The addresses within `spin.nxp`.
 addresses_of_spin() { # FILE
   local start size at
@@ -205,6 +213,7 @@ check "flick stat of a program without flick" without_flick
 check "C++ names as in the source" demangled
 check "--no-demangle" mangled_on_request
 check "translated code" translated_code
+check "flick verify" verified
 check "lines of translated code" lines_of_translated_code
 check "records keep the linker's names" record_keeps_symbols
 check "flick config" config

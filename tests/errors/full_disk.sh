@@ -80,7 +80,7 @@ refuses FLK0105 /dev/full -- "$flick" advise -o /dev/full ./prog 2000
 
 # What goes to standard output.
 full() { "$@" >/dev/full; }
-for words in 'place --explain prog' 'objdump -d prog' 'objdump -S prog' 'explain' 'explain FLK0105' 'config' \
+for words in 'place --explain prog' 'objdump -d prog' 'objdump -S prog' 'verify prog' 'explain' 'explain FLK0105' 'config' \
   'config --json' 'doctor' '--help' '--version' 'stat --help' 'report -o -'; do
   refuses FLK0105 'standard output' -- full "$flick" $words
 done

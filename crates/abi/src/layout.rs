@@ -261,8 +261,15 @@ pub struct Translation {
     pub entries: *const TranslatedEntry,
     /// Records in `entries`.
     pub entry_count: u64,
+    /// XXH3-64 of the translation as the translator has made it: the code with zeros where the
+    /// linker fills in displacements, the pieces, the entries, the records of registers. Tools
+    /// alone read it. A record of [`TRANSLATION_SIZE_AT_LEAST`] bytes lacks it.
+    pub stamp: u64,
 }
-const _: () = assert!(size_of::<Translation>() == 96);
+/// The smallest [`Translation::size`]. Later versions add fields at the end.
+pub const TRANSLATION_SIZE_AT_LEAST: usize = 96;
+const _: () = assert!(size_of::<Translation>() == 104);
+const _: () = assert!(offset_of!(Translation, stamp) == TRANSLATION_SIZE_AT_LEAST);
 
 /// Number of the agreement between translated code and runtime: the layout of the hart, the guest's
 /// registers in the host's, the functions of [`crate::names::TRANSLATION_WORDS`], cells, records of

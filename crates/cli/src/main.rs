@@ -59,6 +59,8 @@ enum Command {
     Place(Place),
     /// Disassemble the RV64 code of a program, library or object, by function
     Objdump(ObjdumpArgs),
+    /// Check that the translation in a program or library is that of its image
+    Verify(Verify),
     /// Run a program, then print its crossings and where each function ran
     Stat(Stat),
     /// Run a program on a platform and keep the trace of its virtual time
@@ -163,6 +165,13 @@ struct ObjdumpArgs {
     names: Names,
     /// A program, library or object that `flick cc` made
     file: PathBuf,
+}
+
+#[derive(Args)]
+struct Verify {
+    /// Programs or libraries that `flick cc` linked
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
 }
 
 #[derive(Args)]
@@ -328,6 +337,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             function: args.disassemble.flatten(),
             demangle: args.names.demangle(),
         })?,
+        Command::Verify(args) => return verify(&args.files),
         Command::Stat(stat) => {
             if let Some(platform) = &stat.platform {
                 check_platform(platform)?;
@@ -386,6 +396,24 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Explain { code } => print(&explain_code::explain(code.as_deref())?)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A line on standard output for each file that is right, and messages for the others.
+fn verify(files: &[PathBuf]) -> Result<ExitCode, Error> {
+    let mut code = ExitCode::SUCCESS;
+    for file in files {
+        let wrong = match flick_driver::verify(file) {
+            Ok(verified) if verified.differences.is_empty() => {
+                print(&format!("{}: {}\n", file.display(), verified.summary))?;
+                continue;
+            }
+            Ok(verified) => verified.differences,
+            Err(error) => vec![error],
+        };
+        wrong.into_iter().for_each(output::message);
+        code = ExitCode::FAILURE;
+    }
+    Ok(code)
 }
 
 /// Before the program starts: what is wrong with it is not the program's.

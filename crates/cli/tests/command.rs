@@ -160,6 +160,7 @@ fn wrong_use_is_exit_status_two() {
     for args in [
         &["place", "a.out"][..],
         &["objdump", "a.out"],
+        &["verify"],
         &["bench"],
         &["nonsense"],
         &[],
@@ -169,6 +170,7 @@ fn wrong_use_is_exit_status_two() {
     for args in [
         &["place", "--explain", "/no/such/file"][..],
         &["objdump", "-d", "/no/such/file"],
+        &["verify", "/no/such/file"],
     ] {
         let output = flick(args);
         assert_eq!(output.status.code(), Some(1), "{args:?}");

@@ -141,6 +141,7 @@ codes! {
     "FLK0308" 308 CorruptedImage Error Link "the image in this file is corrupted";
     "FLK0309" 309 InconsistentInline Warning Link "an inline function is placed in one unit and not in another";
     "FLK0310" 310 FailedLink Note Link "what a failed link has to do with NxP code";
+    "FLK0311" 311 WrongTranslation Error Link "the translation in this file is wrong";
     "FLK0401" 401 ModuleVersion Error Start "a module's version and the runtime's differ";
     "FLK0402" 402 UnreservedMemory Error Start "NxP-local memory cannot be reserved";
     "FLK0403" 403 RequiredOffload Error Start "offload is required but the program would run on the host";

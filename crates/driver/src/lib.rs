@@ -19,6 +19,7 @@
 //! 4. **Notes on the result.** `expected.rs`, `ungated.rs`, `failed_link.rs` and `suggestion.rs`
 //!    explain what a user would not see in the linker's own text.
 //! 5. **Views.** `objdump.rs`, `translated.rs` and `place_explain.rs` show a finished file.
+//!    `verify.rs` and `verified_code.rs` compare its translation with what this Flick makes.
 //!
 //! `crash.rs`, `reproduction.rs` and `replay.rs` are for failures that are not the user's, and
 //! `temp.rs` has the temporary files of a command.
@@ -28,6 +29,7 @@
 pub mod help;
 pub mod objdump;
 pub mod root;
+pub mod verify;
 
 mod args;
 mod both_pipelines;
@@ -61,6 +63,7 @@ mod temp;
 mod translate_image;
 mod translated;
 mod ungated;
+mod verified_code;
 
 pub use driver::{FrontEnd, cc};
 pub use flick_image::{Error, Result};
@@ -69,3 +72,4 @@ pub use objdump::{Objdump, objdump};
 pub use place_explain::place_explain;
 pub use placement_options::{check_place_option, place_check};
 pub use root::{Check, Root, TOOLS, Tool, tools};
+pub use verify::{Verified, verify};

@@ -3,7 +3,10 @@ mod common;
 
 use common::{Bench, fixture};
 use flick_diagnostics::Code;
-use flick_driver::{Objdump, objdump, place_explain};
+use flick_driver::verify::verify_bytes;
+use flick_driver::{Objdump, objdump, place_explain, verify};
+use flick_image::host_memory::HostMemory;
+use flick_image::module_in_file::{ModuleInFile, TranslationInFile};
 use flick_names::Demangle;
 use flick_support::output::{quiet, stdout};
 
@@ -113,6 +116,57 @@ fn a_linked_program() {
 }
 
 #[test]
+fn a_translation_is_compared() {
+    let bench = Bench::new();
+    let payload = bench.payload(&["OTHER=__flick_nxp_third"]);
+    bench.fat("unit", "placed", &payload, &[]);
+    bench.host("main", &fixture("main.c"), &["-fPIE"]);
+    bench.cc_quiet("main.o unit.o -o prog");
+    let right = verify(&bench.path("prog")).unwrap();
+    assert_eq!(right.differences, []);
+    let good = std::fs::read(bench.path("prog")).unwrap();
+    let memory = HostMemory::parse(&good).unwrap();
+    let module = ModuleInFile::find(&memory).unwrap();
+    let translation = TranslationInFile::read(&memory, module.translation.unwrap()).unwrap();
+    // Each byte of the code belongs to an instruction, a constant, a table, a displacement or the
+    // padding.
+    let code = translation.code.as_ptr() as usize - good.as_ptr() as usize;
+    let states = translation.states.as_ptr() as usize - good.as_ptr() as usize;
+    let parts = [
+        (code, translation.code.len()),
+        (states, translation.states.len()),
+    ];
+    for (start, len) in parts {
+        for at in start..start + len {
+            let mut bad = good.clone();
+            bad[at] ^= 1;
+            let wrong = verify_bytes(&bad).unwrap().differences;
+            assert_eq!(wrong.len(), 1, "{at}: {wrong:?}");
+            assert_eq!(wrong[0].code, Code::WrongTranslation);
+        }
+    }
+    let stamp = translation.stamp.unwrap().to_le_bytes();
+    let mut windows = good.windows(8);
+    let stamp = windows.position(|word| word == stamp).unwrap();
+    let mut other = good.clone();
+    other[stamp] ^= 1;
+    let wrong = verify_bytes(&other).unwrap().differences;
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    // With other bytes, too, it is another version's.
+    other[code] ^= 1;
+    let verified = verify_bytes(&other).unwrap();
+    assert_eq!(verified.differences, []);
+    assert!(
+        verified.summary.contains("another version"),
+        "{}",
+        verified.summary
+    );
+    bench.cc_quiet("--flick-translate=run main.o unit.o -o none");
+    let none = verify(&bench.path("none")).unwrap();
+    assert!(none.differences.is_empty() && none.summary.starts_with("no translation"));
+}
+
+#[test]
 fn files_without_nxp_code() {
     let bench = Bench::new();
     bench.fat("unit", "placed", &bench.payload(&[]), &[]);
@@ -179,6 +233,7 @@ fn a_damaged_program_never_panics() {
         codes.insert(check(&bad));
         if let Ok(file) = flick_image::FinalFile::parse(&bad) {
             let _ = flick_image::Linked::parse(file.nxp_elf);
+            let _ = verify_bytes(&bad);
         }
     }
     assert!(

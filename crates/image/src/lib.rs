@@ -11,7 +11,8 @@
 //! 3. `host_frames.rs` describes the RV64 frames for the host's unwinder, `translation.rs` has the
 //!    form of an image's translation, and `write.rs` writes the image object for the host linker.
 //! 4. `final_file.rs` reads the finished program or library, and `needed.rs` finds the libraries
-//!    that it needs.
+//!    that it needs. `host_memory.rs` has its memory as it will be loaded, and `module_in_file.rs`
+//!    reads the records of its module and translation there.
 //!
 //! `elf_kind.rs` recognises files. `output.rs` writes files and messages, and `error.rs` has the
 //! error of all tools. The driver, the reports and the tests use this crate; the runtime does not.
@@ -23,11 +24,13 @@ pub mod error;
 pub mod fat;
 pub mod final_file;
 pub mod host_frames;
+pub mod host_memory;
 pub mod inlined;
 pub mod jump_targets;
 pub mod landing_pads;
 pub mod line_table;
 pub mod linked;
+pub mod module_in_file;
 pub mod needed;
 pub mod output;
 pub mod place_lines;

@@ -1,5 +1,6 @@
 //! The translation of an image, for the image object.
 use flick_abi::layout::{TranslatedEntry, TranslatedPiece};
+use xxhash_rust::xxh3::Xxh3;
 
 /// What a displacement of translated code leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,4 +101,53 @@ pub struct Translated {
     /// Offsets of fields in `unwind`. Each becomes the distance from itself to the code at the
     /// second offset.
     pub unwind_fields: Vec<(usize, usize)>,
+}
+
+impl Translated {
+    /// The code with zeros where the linker fills in displacements.
+    pub fn code_without_displacements(&self) -> Vec<u8> {
+        let mut code = self.code.clone();
+        for displacement in &self.displacements {
+            let end = displacement.end as usize;
+            if let Some(field) = end.checked_sub(4).and_then(|at| code.get_mut(at..end)) {
+                field.fill(0);
+            }
+        }
+        code
+    }
+
+    /// The pieces as the file has them.
+    pub fn piece_bytes(&self) -> Vec<u8> {
+        let words = self.pieces.iter().flat_map(|piece| {
+            [
+                piece.guest,
+                piece.code,
+                piece.size,
+                piece.states,
+                piece.frame,
+            ]
+        });
+        words.flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// The entries as the file has them.
+    pub fn entry_bytes(&self) -> Vec<u8> {
+        let words = (self.entries.iter()).flat_map(|entry| [entry.guest, entry.code]);
+        words.flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// See [`flick_abi::layout::Translation::stamp`].
+    pub fn stamp(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        for part in [
+            &self.code_without_displacements(),
+            &self.piece_bytes(),
+            &self.entry_bytes(),
+            &self.states,
+        ] {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        hash.digest()
+    }
 }

@@ -68,23 +68,7 @@ impl Writer {
             let at = displacement.end - 4;
             self.relocate_as(elf::R_X86_64_PC32, text, at, symbol, offset as i64 - 4)?;
         }
-        let mut pieces = Vec::with_capacity(translated.pieces.len() * size_of::<TranslatedPiece>());
-        for piece in &translated.pieces {
-            for word in [
-                piece.guest,
-                piece.code,
-                piece.size,
-                piece.states,
-                piece.frame,
-            ] {
-                pieces.extend(word.to_le_bytes());
-            }
-        }
-        let entries = translated.entries.iter();
-        let entries: Vec<u8> = entries
-            .flat_map(|entry| [entry.guest, entry.code].map(u32::to_le_bytes))
-            .flatten()
-            .collect();
+        let (pieces, entries) = (translated.piece_bytes(), translated.entry_bytes());
         let entries = self.section(".rodata.flick_entries", READ_ONLY, 4, entries);
         let entries = self.object.section_symbol(entries);
         let pieces = self.section(".rodata.flick_pieces", READ_ONLY, 4, pieces);
@@ -118,6 +102,7 @@ impl Writer {
                 offset_of!(Translation, entry_count),
                 translated.entries.len() as u64,
             ),
+            (offset_of!(Translation, stamp), translated.stamp()),
         ] {
             put(at, &value.to_le_bytes());
         }

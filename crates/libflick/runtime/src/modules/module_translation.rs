@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    ENTRY_BEHIND_CALL, Module, TRANSLATION_ABI, TranslatedEntry, TranslatedPiece, Translation,
+    ENTRY_BEHIND_CALL, Module, TRANSLATION_ABI, TRANSLATION_SIZE_AT_LEAST, TranslatedEntry,
+    TranslatedPiece, Translation,
 };
 use flick_translator::features;
 
@@ -71,7 +72,7 @@ impl ModuleTranslation {
         // SAFETY: by contract.
         let record = unsafe { record(module)? };
         let fits = record.abi == TRANSLATION_ABI
-            && record.size as usize >= size_of::<Translation>()
+            && record.size as usize >= TRANSLATION_SIZE_AT_LEAST
             && record.image_id == module.image_id
             && features::check().is_ok();
         // SAFETY: by contract.
