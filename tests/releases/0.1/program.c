@@ -3,14 +3,18 @@
 #include <string.h>
 static int calls;
 FLICK_HOST __attribute__((noinline)) int on_host(int x) { return x + ++calls; }
-static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 FLICK_NXP __attribute__((noinline)) double mean(const double *values, int count) {
   double sum = 0;
-  for (int i = 0; i < count; i++) sum += values[i];
+  for (int i = 0; i < count; i++)
+    sum += values[i];
   return sum / count;
 }
 FLICK_NXP __attribute__((noinline)) int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
-FLICK_NXP __attribute__((noinline)) int sorted(const char **names, int count, int (*compare)(const void *, const void *)) {
+FLICK_NXP __attribute__((noinline)) int sorted(const char **names, int count,
+                                               int (*compare)(const void *, const void *)) {
   for (int i = 1; i < count; i++)
     for (int j = i; j > 0 && compare(&names[j - 1], &names[j]) > 0; j--) {
       const char *swap = names[j];
