@@ -89,20 +89,19 @@ class Module:
         self.starts[id(self.pieces)] = [piece[1] for piece in self.pieces]
 
     def piece_at(self, pc):
-        """The record of the translated code at `pc`, or None."""
+        """The record of the translated code at `pc` and the number of the next; or None."""
         if not self.code[0] <= pc < self.code[1]:
             return None
         at = bisect.bisect_right(self.starts[id(self.pieces)], pc - self.code[0])
         piece = self.pieces[at - 1] if at else None
-        return piece if piece and pc < self.code[0] + piece[1] + piece[2] else None
+        return (piece, at) if piece and pc < self.code[0] + piece[1] + piece[2] else None
 
     def translation_at(self, pc):
         """The piece of translated code at `pc`: (start, end, guest, table's bytes)."""
-        piece = self.piece_at(pc)
-        if piece is None:
+        found = self.piece_at(pc)
+        if found is None:
             return None
-        guest, code, size, states, _ = piece
-        at = self.pieces.index(piece) + 1
+        (guest, code, size, states, _), at = found
         end = self.pieces[at][3] if at < len(self.pieces) else self.states[1]
         start = self.code[0] + code
         table = read(self.states[0] + states, end - states) or b""
@@ -228,8 +227,9 @@ class Runtime:
     def outermost(self, pc, rsp, hart):
         """Where the translation at `pc` starts, if its frame is the outermost of the hart's."""
         for module in self.modules:
-            piece = module.piece_at(pc)
-            if piece:
+            found = module.piece_at(pc)
+            if found:
+                piece, _ = found
                 # The frame is not there yet, or no more; or it is.
                 whole = rsp + 8 + piece[4] == hart and not self.is_translated(word(rsp) or 0)
                 return module.code[0] + piece[1] if rsp + 8 == hart or whole else None

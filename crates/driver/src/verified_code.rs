@@ -1,5 +1,5 @@
 //! The comparison of a file's translation with the same image's translation by this Flick, for
-//! `flick verify` and `flick objdump --translated`.
+//! `flick verify`.
 use flick_abi::layout::{ENTRY_BEHIND_CALL, TranslatedEntry, TranslatedPiece};
 use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::host_memory::{HostMemory, Pointer};

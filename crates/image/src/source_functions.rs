@@ -34,7 +34,7 @@ impl<'a> Source<'a> {
                 (gimli::DW_TAG_subprogram, _) => {
                     let mut ranges = self.ranges(entry)?.into_iter();
                     if let Some(first) = ranges.next() {
-                        let routine = self.routine(Some(entry.offset()))?;
+                        let routine = self.routine(entry.offset())?;
                         base = self.frame_base(entry)?;
                         self.out.functions.push(SourceFunction {
                             start: first.start,
@@ -140,7 +140,7 @@ impl<'a> Source<'a> {
         if let Some(&known) = self.routines.get(&origin) {
             return Ok(Some(known));
         }
-        let Some(routine) = self.routine(Some(origin))? else {
+        let Some(routine) = self.routine(origin)? else {
             return Ok(None);
         };
         let index = self.out.inlined.len();
@@ -149,14 +149,10 @@ impl<'a> Source<'a> {
         Ok(Some(index))
     }
 
-    /// What entries say of a function, from `next` on along abstract origins and specifications.
-    /// `None`: it has no name.
-    fn routine(&mut self, mut next: Option<UnitOffset>) -> Result<Option<Routine>, gimli::Error> {
-        const LONGEST_CHAIN: usize = 8;
+    /// What an entry and those that it adds to say of a function. `None`: it has no name.
+    fn routine(&mut self, offset: UnitOffset) -> Result<Option<Routine>, gimli::Error> {
         let mut routine = Routine::default();
-        for _ in 0..LONGEST_CHAIN {
-            let Some(offset) = next else { break };
-            let entry = self.unit.entry(offset)?;
+        for entry in self.chain(offset)? {
             if routine.name.is_empty()
                 && let Some(value) = entry.attr_value(gimli::DW_AT_name)?
             {
@@ -171,18 +167,13 @@ impl<'a> Source<'a> {
             if routine.declared.is_none() {
                 routine.declared = self.declared(&entry)?;
             }
-            if routine.result.is_none()
-                && let Some(value) = entry.attr_value(gimli::DW_AT_type)?
-                && let Some(UnitOffset(offset)) = self.unit_offset(&value)
-            {
-                self.want_type(UnitOffset(offset));
-                routine.result = Some(offset);
+            if routine.result.is_none() {
+                routine.result = self.type_of(&entry)?;
             }
             let prototyped = entry.attr_value(gimli::DW_AT_prototyped)?;
             routine.is_prototyped |= prototyped == Some(AttributeValue::Flag(true));
             let external = entry.attr_value(gimli::DW_AT_external)?;
             routine.is_external |= external == Some(AttributeValue::Flag(true));
-            next = self.reference(&entry);
         }
         let name = routine.linkage_name.as_deref();
         if let Some(name) = name.filter(|_| routine.name.is_empty()) {

@@ -355,6 +355,29 @@ impl<'a> Source<'a> {
             .find_map(|name| self.unit_offset(&entry.attr_value(name).ok()??))
     }
 
+    /// An entry and those that it adds to, along abstract origins and specifications.
+    pub(crate) fn chain(&self, from: UnitOffset) -> Result<Vec<Entry<'a, 'a>>, gimli::Error> {
+        const LONGEST_CHAIN: usize = 8;
+        let mut chain = vec![];
+        let mut next = Some(from);
+        while let Some(offset) = next.filter(|_| chain.len() < LONGEST_CHAIN) {
+            let entry = self.unit.entry(offset)?;
+            next = self.reference(&entry);
+            chain.push(entry);
+        }
+        Ok(chain)
+    }
+
+    /// The type of an entry, which is to be read, by the offset of its own entry.
+    pub(crate) fn type_of(&mut self, entry: &Entry<'_, 'a>) -> Result<Option<usize>, gimli::Error> {
+        let value = entry.attr_value(gimli::DW_AT_type)?;
+        let offset = value.and_then(|value| self.unit_offset(&value));
+        if let Some(offset) = offset {
+            self.want_type(offset);
+        }
+        Ok(offset.map(|UnitOffset(offset)| offset))
+    }
+
     /// The entry in this unit that an attribute names.
     pub(crate) fn unit_offset(&self, value: &AttributeValue<Reader<'a>>) -> Option<UnitOffset> {
         match *value {

@@ -92,7 +92,6 @@ impl<'a> Source<'a> {
         entry: &Entry<'_, 'a>,
         base: FrameBase,
     ) -> Result<Option<Variable>, gimli::Error> {
-        const LONGEST_CHAIN: usize = 8;
         let mut variable = Variable {
             is_parameter: entry.tag() == gimli::DW_TAG_formal_parameter,
             ..Variable::default()
@@ -103,11 +102,7 @@ impl<'a> Source<'a> {
         variable.origin = self.reference(entry).map(|UnitOffset(offset)| offset);
         variable.entry = variable.origin.unwrap_or(entry.offset().0);
         let mut symbol = None;
-        let mut next = Some(entry.offset());
-        for _ in 0..LONGEST_CHAIN {
-            let Some(offset) = next else { break };
-            let unit = self.unit;
-            let entry = unit.entry(offset)?;
+        for entry in self.chain(entry.offset())? {
             if variable.name.is_empty()
                 && let Some(name) = entry.attr_value(gimli::DW_AT_name)?
             {
@@ -116,12 +111,8 @@ impl<'a> Source<'a> {
             if variable.declared.is_none() {
                 variable.declared = self.declared(&entry)?;
             }
-            if variable.type_entry.is_none()
-                && let Some(value) = entry.attr_value(gimli::DW_AT_type)?
-                && let Some(UnitOffset(offset)) = self.unit_offset(&value)
-            {
-                self.want_type(UnitOffset(offset));
-                variable.type_entry = Some(offset);
+            if variable.type_entry.is_none() {
+                variable.type_entry = self.type_of(&entry)?;
             }
             if variable.constant.is_none()
                 && let Some(value) = entry.attr_value(gimli::DW_AT_const_value)?
@@ -135,7 +126,6 @@ impl<'a> Source<'a> {
             }
             let artificial = entry.attr_value(gimli::DW_AT_artificial)?;
             variable.is_artificial |= artificial == Some(AttributeValue::Flag(true));
-            next = self.reference(&entry);
         }
         // The compiler pass names the host's symbol of a static variable.
         if let (Some(symbol), true) = (symbol, variable.places.is_empty()) {
