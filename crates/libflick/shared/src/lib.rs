@@ -10,6 +10,7 @@
 //! | `next_definition.rs` | the definition of such a function that comes after libflick's |
 //! | `objects.rs` | the loader's list of objects, and their tables of symbols |
 //! | `found.rs` | functions of the C library, found in its own table of symbols |
+//! | `unwinder.rs` | the functions of the unwinder, bound at their first call |
 //!
 //! **Where to.** The runtime decides (`flick_runtime::interpose`, `heap`); everything else goes on
 //! to libc.
@@ -22,6 +23,7 @@ mod next_definition;
 mod objects;
 mod pthread;
 mod signals;
+mod unwinder;
 
 /// For the driver, which must not link programs with a runtime that is older than they are.
 #[used]

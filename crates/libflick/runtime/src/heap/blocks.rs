@@ -28,9 +28,10 @@ pub(crate) fn open() {
 }
 
 /// Whether allocations come from NxP-local memory; else the process's own `malloc` serves them.
+/// The first allocation makes the heap.
 #[inline]
 pub fn is_open() -> bool {
-    OPEN.load(Relaxed)
+    OPEN.load(Relaxed) && (mimalloc::is_started() || mimalloc::start())
 }
 
 /// Whether `ptr` is a block of the NxP heap. Async-signal-safe; false for NULL.

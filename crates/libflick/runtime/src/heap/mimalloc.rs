@@ -1,16 +1,21 @@
 //! mimalloc as the owner of the region's heap.
 //!
-//! It gets address space from us only: one arena (its word) at the start, more when that is full,
-//! and never from the system (`disallow_os_alloc`; its own page map apart). It commits through
+//! It gets address space from us only: one arena (its word) at first, more when that is full, and
+//! never from the system (`disallow_os_alloc`; its own page map apart). It commits through
 //! [`on_commit`]. An object lies in one arena, which bounds its size to nearly 15 GiB.
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Release},
+};
 
 use libmimalloc_sys as mi;
 
 use crate::locks::order::BOUNDARY;
 use crate::memory::commit;
-use crate::memory::nxp_region::{self, MemoryError};
+use crate::memory::nxp_region;
+use crate::os::host_stack;
 
 /// mimalloc takes multiples of this, and at least one (`mi_arena_min_size`).
 const CHUNK: usize = 32 << 20;
@@ -29,6 +34,9 @@ const DESTROY_ON_EXIT: c_int = 22;
 type CommitFn = extern "C" fn(bool, *mut c_void, usize, *mut bool, *mut c_void) -> bool;
 
 unsafe extern "C" {
+    /// `mimalloc/internal.h`: what the loader would call at the start.
+    fn _mi_auto_process_init();
+
     /// `mimalloc.h`: adds memory with a commit function of the caller's.
     fn mi_manage_memory(
         start: *mut c_void,
@@ -64,8 +72,48 @@ extern "C" fn on_commit(
     }
 }
 
-/// Makes the heap with its first arena.
-pub(crate) fn start() -> Result<(), MemoryError> {
+static CONFIGURED: AtomicBool = AtomicBool::new(false);
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the heap has its first arena.
+#[inline]
+pub(crate) fn is_started() -> bool {
+    STARTED.load(Acquire)
+}
+
+/// Makes the heap with its first arena, and says whether there is memory for it. It does so at the
+/// first allocation: a process that allocates nothing here is spared mimalloc's own start, which
+/// reads files and asks the processor for its features.
+#[cold]
+pub(crate) fn start() -> bool {
+    // mimalloc takes the thread that starts it for the main one, and must not outlive it. Threads
+    // that libflick does not see begin are helpers of the C library.
+    if !CONFIGURED.load(Acquire) && !host_stack::is_first_thread() {
+        return false;
+    }
+    configure();
+    BOUNDARY.with(|| {
+        if !is_started() {
+            // Small at first: each of its sixty tables has pages of its own, and all are written to.
+            STARTED.store(add_arena(0, nxp_region::size() / 512), Release);
+        }
+        is_started()
+    })
+}
+
+/// Starts mimalloc in the calling thread, before there is another one.
+#[inline]
+pub(crate) fn configure() {
+    if !CONFIGURED.load(Acquire) {
+        BOUNDARY.with(configure_once);
+    }
+}
+
+#[cold]
+fn configure_once() {
+    if CONFIGURED.load(Acquire) {
+        return;
+    }
     const KIB: usize = 1 << 10;
     let options: [(c_int, c_long); 7] = [
         (mi::mi_option_limit_os_alloc, 1),
@@ -77,20 +125,14 @@ pub(crate) fn start() -> Result<(), MemoryError> {
         (DESTROY_ON_EXIT, 0),
         (ARENA_MAX_OBJECT_SIZE, (16 << 30) / KIB as c_long),
     ];
-    // SAFETY: initialises mimalloc if its own constructor has not run yet; idempotent.
-    unsafe { mi::mi_process_init() };
+    // SAFETY: it stands for mimalloc's constructor, which is left out (`.cargo/config.toml`), and is
+    // called once.
+    unsafe { _mi_auto_process_init() };
     for (option, value) in options {
         // SAFETY: options of the linked version (a test compares the numbers with the header's).
         unsafe { mi::mi_option_set(option, value) };
     }
-    // Small at first: each of its sixty tables has pages of its own, and start-up writes to them all.
-    if add_arena(0, nxp_region::size() / 512) {
-        Ok(())
-    } else {
-        Err(MemoryError::Commit {
-            errno: commit::last_failure(),
-        })
-    }
+    CONFIGURED.store(true, Release);
 }
 
 /// Gives the heap address space for an object of `size` bytes. True if it is worth trying again:

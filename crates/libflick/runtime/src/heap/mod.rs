@@ -18,11 +18,17 @@ pub(crate) mod usage;
 
 static STATE: OnceLock<Result<(), MemoryError>> = OnceLock::new();
 
-/// Reserves the region and makes the heap in it, once per process; later calls return the first
+/// Reserves the region and opens the heap in it, once per process; later calls return the first
 /// one's result. Until it succeeds, NxP code's `malloc` and [`exports::flick_alloc`] are served by
 /// the process's own `malloc`.
 pub fn init() -> Result<(), MemoryError> {
     init_with(Limits::DEFAULT)
+}
+
+/// What has to be done in the process's first thread before there is another.
+#[inline]
+pub fn before_threads() {
+    mimalloc::configure();
 }
 
 /// [`init`] with other limits, for tests of small regions.
@@ -31,11 +37,11 @@ pub fn init_with(limits: Limits) -> Result<(), MemoryError> {
         .get_or_init(|| {
             nxp_region::reserve(limits)?;
             around_fork::install();
-            match policy::decide() {
-                policy::Policy::Nxp => mimalloc::start().inspect(|()| blocks::open()),
-                // The region is for the stacks alone then.
-                policy::Policy::Host(_) => Ok(()),
+            // Else the region is for the stacks alone.
+            if *policy::decide() == policy::Policy::Nxp {
+                blocks::open();
             }
+            Ok(())
         })
         .clone()
 }

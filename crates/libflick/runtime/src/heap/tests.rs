@@ -18,10 +18,18 @@ fn set_up(limits: Limits) -> Result<(), MemoryError> {
     static DONE: OnceLock<Result<(), MemoryError>> = OnceLock::new();
     DONE.get_or_init(|| {
         init_with(limits)?;
-        if !blocks::is_open() {
-            mimalloc::start()?;
-            blocks::open();
-        }
+        // As the process's first thread, which outlives the others, would.
+        let (done, is_done) = mpsc::channel();
+        thread::spawn(move || {
+            before_threads();
+            done.send(()).unwrap();
+            loop {
+                thread::park();
+            }
+        });
+        is_done.recv().unwrap();
+        blocks::open();
+        assert!(blocks::is_open());
         Ok(())
     })
     .clone()

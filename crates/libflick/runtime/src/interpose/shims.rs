@@ -126,6 +126,7 @@ macro_rules! thread_shims {
             start: $crate::accounts::timed::threads::Start,
             argument: *mut ::std::ffi::c_void,
         ) -> ::std::ffi::c_int {
+            $crate::heap::before_threads();
             // SAFETY: by contract.
             unsafe {
                 $crate::accounts::timed::threads::create($create, thread, attributes, start, argument)

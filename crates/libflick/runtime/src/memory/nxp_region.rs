@@ -38,8 +38,6 @@ pub enum MemoryError {
         errno: i32,
         limited: bool,
     },
-    /// The allocator's first page could not be committed.
-    Commit { errno: i32 },
 }
 
 impl Display for MemoryError {
@@ -60,13 +58,6 @@ impl Display for MemoryError {
                     f,
                     "{} MiB of address space cannot be reserved{limit}: {why}",
                     size >> 20
-                )
-            }
-            MemoryError::Commit { errno } => {
-                let why = io::Error::from_raw_os_error(errno);
-                write!(
-                    f,
-                    "the first page of NxP-local memory cannot be committed: {why}"
                 )
             }
         }
