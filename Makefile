@@ -89,7 +89,8 @@ tree: rust pass nxp
 	  install -m 755 $(TARGET)/release/libflick.so $(LIB)/$$soname && \
 	  ln -s $$soname $(LIB)/libflick.so && \
 	  install -m 644 gdb/flick.py $(LIB)/$$soname-gdb.py
-	@install -m 755 $(TARGET)/release/libflick_debug.so $(LIB)/libflick-debug.so
+# Names of its own functions would be among those that gdb stops at.
+	@install -s -m 755 $(TARGET)/release/libflick_debug.so $(LIB)/libflick-debug.so
 	@scripts/static-library.sh $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
 	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/

@@ -25,7 +25,7 @@ mod placed_object;
 
 use std::mem::offset_of;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flick_abi::debug_code::{Make, Remove, Request};
 use flick_abi::layout::Module;
@@ -44,13 +44,17 @@ struct Made {
     record: Box<Module>,
     /// Tells gdb when it goes, before its memory does.
     _shown: gdb::Shown,
-    _memory: Mapping,
+    memory: Mapping,
 }
 
 // SAFETY: the record's pointers lead to the module and to the mapping, which are nobody's alone.
 unsafe impl Send for Made {}
 
 static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
+
+/// Code that nobody executes any more. gdb 13 takes its breakpoints out of it after the loader has
+/// closed the library, so it stays until the next code is made.
+static GONE: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
 
 /// See [`Make`].
 ///
@@ -59,12 +63,12 @@ static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __flick_debug_1_make(request: &mut Request) -> *const Module {
     const _: Make = __flick_debug_1_make;
+    locked(&GONE).clear();
     // SAFETY: by contract.
     match unsafe { make(request) } {
         Ok(made) => {
             let record = ptr::from_ref(&*made.record);
-            let mut all = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-            all.push(made);
+            locked(&MADE).push(made);
             record
         }
         Err(why) => {
@@ -83,8 +87,15 @@ pub unsafe extern "C" fn __flick_debug_1_make(request: &mut Request) -> *const M
 #[unsafe(no_mangle)]
 pub extern "C" fn __flick_debug_1_remove(record: *const Module) {
     const _: Remove = __flick_debug_1_remove;
-    let mut all = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    all.retain(|made| !ptr::eq(&*made.record, record));
+    let mut all = locked(&MADE);
+    let at = (all.iter()).position(|made| ptr::eq(&*made.record, record));
+    if let Some(at) = at {
+        locked(&GONE).push(all.swap_remove(at).memory);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// # Safety
@@ -133,7 +144,7 @@ unsafe fn make(request: &Request) -> Result<Made, String> {
     Ok(Made {
         record,
         _shown: gdb::Shown::new(object.into_elf()),
-        _memory: memory,
+        memory,
     })
 }
 
