@@ -399,7 +399,7 @@ open(sys.argv[1], "wb").write(data)
 END
   timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'break lines.c:14' -ex run -ex bt -ex next \
     -ex 'info symbol $pc' -ex continue ./other >log 2>&1
-  in_order 'work .x=.* at lines.c:14' '^#0 .*work ' ' main ' '^15\t' '^work.nxp.* in-memory@' 'exited normally'
+  in_order 'work .x=.* at lines.c:14' '^#0 .*work ' ' main ' '^15\t' '^work.nxp.* <in-memory@' 'exited normally'
   result "code in place of a translation that does not fit" $?
 fi
 echo "$passed passed, $failed failed"
