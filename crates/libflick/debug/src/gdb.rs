@@ -115,3 +115,45 @@ fn change(action: u32, entry: *mut Entry, link: impl FnOnce(&mut Descriptor)) {
         (&raw mut (*descriptor).relevant).write_volatile(ptr::null_mut());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The files in gdb's list, which it can walk both ways.
+    fn files() -> Vec<Vec<u8>> {
+        let mut all = vec![];
+        let mut previous = ptr::null_mut();
+        // SAFETY: this is the only test that changes the list.
+        unsafe {
+            let mut entry = (*(&raw const __jit_debug_descriptor)).first;
+            while !entry.is_null() {
+                assert_eq!((*entry).previous, previous);
+                let size = (*entry).file_size as usize;
+                all.push(std::slice::from_raw_parts((*entry).file, size).to_vec());
+                previous = entry;
+                entry = (*entry).next;
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn the_list_has_what_is_shown() {
+        let shown: Vec<_> = (0..3).map(|n| Shown::new(vec![n; 4])).collect();
+        assert_eq!(files(), [[2; 4], [1; 4], [0; 4]]);
+        let [first, second, third] = <[Shown; 3]>::try_from(shown).ok().unwrap();
+        drop(second);
+        assert_eq!(files(), [[2; 4], [0; 4]]);
+        drop(third);
+        assert_eq!(files(), [[0; 4]]);
+        drop(first);
+        assert_eq!(files(), [[0; 4]; 0]);
+        // SAFETY: as above.
+        let descriptor = unsafe { &*(&raw const __jit_debug_descriptor) };
+        assert_eq!(
+            (descriptor.version, descriptor.action),
+            (VERSION, NO_ACTION)
+        );
+    }
+}

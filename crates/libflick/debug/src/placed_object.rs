@@ -249,14 +249,14 @@ fn patch(
             .to_le_bytes()
             .to_vec(),
         elf::R_X86_64_PC32 => {
-            let distance = value.wrapping_sub(section.address + offset) as i64;
+            let distance = value.wrapping_sub(section.address.wrapping_add(offset)) as i64;
             let distance = i32::try_from(distance).map_err(too_far)?;
             distance.to_le_bytes().to_vec()
         }
         other => return Err(format!("a relocation of type {other}")),
     };
-    let end = offset as usize + bytes.len();
-    if end > section.file.len() {
+    let end = offset.checked_add(bytes.len() as u64);
+    if end.is_none_or(|end| end > section.file.len() as u64) {
         return Err("a relocation is outside of its section".into());
     }
     Ok((section.file.start + offset as usize, bytes))
@@ -264,4 +264,124 @@ fn patch(
 
 fn text(error: object::Error) -> String {
     error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use object::write::{self, Relocation, StandardSection, Symbol, SymbolId, SymbolSection};
+    use object::{
+        Architecture, BinaryFormat, Endianness, ObjectSymbol, RelocationFlags, SymbolFlags,
+        SymbolKind, SymbolScope,
+    };
+
+    use super::*;
+
+    const START: u64 = 0x7000_0000;
+    const OUTSIDE: u64 = START + 0x1_0000;
+
+    fn symbol(name: &str, section: SymbolSection, weak: bool) -> Symbol {
+        Symbol {
+            name: name.into(),
+            value: 4,
+            size: 0,
+            kind: SymbolKind::Text,
+            scope: SymbolScope::Linkage,
+            weak,
+            section,
+            flags: SymbolFlags::None,
+        }
+    }
+
+    /// An object with 16 bytes of code, 8 of debug information and 8 of cells. `relocate` says which
+    /// relocation the code has.
+    fn object(relocate: impl FnOnce(&mut write::Object) -> Option<(u64, SymbolId, u32)>) -> Object {
+        let (format, machine) = (BinaryFormat::Elf, Architecture::X86_64);
+        let mut out = write::Object::new(format, machine, Endianness::Little);
+        let code = out.section_id(StandardSection::Text);
+        out.append_section_data(code, &[0xcc; 16], 16);
+        let cells = out.section_id(StandardSection::UninitializedData);
+        out.append_section_bss(cells, 8, 8);
+        let debug = out.add_section(vec![], b".debug_info".to_vec(), object::SectionKind::Debug);
+        out.append_section_data(debug, &[0; 8], 1);
+        let here = out.add_symbol(symbol("here", SymbolSection::Section(code), false));
+        let relocation = |offset, symbol, r_type| Relocation {
+            offset,
+            symbol,
+            addend: 2,
+            flags: RelocationFlags::Elf { r_type },
+        };
+        out.add_relocation(debug, relocation(0, here, elf::R_X86_64_64))
+            .unwrap();
+        if let Some((offset, symbol, r_type)) = relocate(&mut out) {
+            out.add_relocation(code, relocation(offset, symbol, r_type))
+                .unwrap();
+        }
+        Object::parse(out.write().unwrap()).unwrap()
+    }
+
+    fn outside(name: &str) -> Option<u64> {
+        (name == "outside").then_some(OUTSIDE)
+    }
+
+    fn undefined(name: &'static str, weak: bool, offset: u64, r_type: u32) -> Object {
+        object(|out| {
+            let symbol = out.add_symbol(symbol(name, SymbolSection::Undefined, weak));
+            Some((offset, symbol, r_type))
+        })
+    }
+
+    #[test]
+    fn an_object_gets_addresses() {
+        let mut placed = undefined("outside", false, 8, elf::R_X86_64_PC32);
+        assert_eq!(placed.size(), 2 * PAGE);
+        placed.place(START, &outside).unwrap();
+        assert_eq!(placed.range(Group::Code), START..START + PAGE);
+        assert_eq!(
+            placed.range(Group::Writable),
+            START + PAGE..START + 2 * PAGE
+        );
+        assert_eq!(placed.address_of(".text"), Some(START));
+        assert_eq!(placed.address_of(".debug_info"), None);
+        let (at, bytes) = placed.contents().find(|(at, _)| *at == START).unwrap();
+        let distance = i32::from_le_bytes(bytes[8..12].try_into().unwrap());
+        assert_eq!(at + 8 + distance as u64, OUTSIDE + 2);
+        // gdb reads it as a file that was linked for these addresses.
+        let elf = placed.into_elf();
+        let file = object::read::elf::ElfFile64::<LittleEndian>::parse(&*elf).unwrap();
+        assert_eq!(file.elf_header().e_type(LE), elf::ET_EXEC);
+        use object::{Object as _, ObjectSection};
+        let here = file.symbols().find(|symbol| symbol.name() == Ok("here"));
+        assert_eq!(here.unwrap().address(), START + 4);
+        assert_eq!(file.section_by_name(".text").unwrap().address(), START);
+        let debug = file.section_by_name(".debug_info").unwrap();
+        assert_eq!((debug.address(), debug.relocations().count()), (0, 0));
+        assert_eq!(debug.data().unwrap(), (START + 6).to_le_bytes());
+    }
+
+    #[test]
+    fn names_that_nobody_has() {
+        let mut weak = undefined("nobody", true, 8, elf::R_X86_64_64);
+        weak.place(START, &outside).unwrap();
+        let (_, bytes) = weak.contents().find(|(at, _)| *at == START).unwrap();
+        assert_eq!(bytes[8..], 2_u64.to_le_bytes());
+        let mut strong = undefined("nobody", false, 8, elf::R_X86_64_64);
+        assert_eq!(
+            strong.place(START, &outside),
+            Err("nobody has nobody".into())
+        );
+    }
+
+    #[test]
+    fn relocations_that_cannot_be() {
+        for (offset, r_type) in [
+            (13, elf::R_X86_64_PC32),
+            (u64::MAX, elf::R_X86_64_PC32),
+            (8, elf::R_X86_64_GOTPCREL),
+        ] {
+            let mut broken = undefined("outside", false, offset, r_type);
+            broken.place(START, &outside).unwrap_err();
+        }
+        let mut far = undefined("outside", false, 8, elf::R_X86_64_PC32);
+        far.place(START + (1 << 33), &outside).unwrap_err();
+    }
 }
