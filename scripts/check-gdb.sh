@@ -13,8 +13,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 if [ "$translate" = run ]; then
-  printf '#!/bin/sh\nexec "%s" --flick-translate=run "$@"\n' "$flick_cc" >cc && chmod +x cc
-  flick_cc=$work/cc
+  for driver in "$flick_cc" "$flick_cxx"; do
+    printf '#!/bin/sh\nexec "%s" --flick-translate=run "$@"\n' "$driver" >"${driver##*/}" && chmod +x "${driver##*/}"
+  done
+  flick_cc=$work/flick-cc flick_cxx=$work/flick-c++
 fi
 # A core file is not of the size of the reserved address space.
 ulimit -f 1000000
@@ -322,6 +324,8 @@ int main() {
 }
 END
 for way in "-O0 bfd" "-O0 lld" "-O1 lld" "-O0 bfd -static" "-O0 bfd -gsplit-dwarf"; do
+  # gdb looks for where a gate leads in the gate's own file alone.
+  [ "$translate" = link ] || break
   read -r level linker option <<<"$way"
   # shellcheck disable=SC2086 # It may be no word.
   "$flick_cxx" $level -g $option -fuse-ld=$linker enter.cpp -o enter || exit 1

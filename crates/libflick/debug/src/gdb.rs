@@ -126,7 +126,8 @@ mod tests {
         let mut previous = ptr::null_mut();
         // SAFETY: this is the only test that changes the list.
         unsafe {
-            let mut entry = (*(&raw const __jit_debug_descriptor)).first;
+            let descriptor = &raw const __jit_debug_descriptor;
+            let mut entry = (*descriptor).first;
             while !entry.is_null() {
                 assert_eq!((*entry).previous, previous);
                 let size = (*entry).file_size as usize;

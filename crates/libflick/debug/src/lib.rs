@@ -108,12 +108,13 @@ unsafe fn make(request: &Request) -> Result<Made, String> {
     let mappings = Mappings::read().map_err(|error| format!("/proc/self/maps: {error}"))?;
     let file = module_file(&mappings, module as u64)?;
     let rv64 = module_file::rv64_elf(&file)?;
-    let linked = Linked::parse(rv64).map_err(|error| error.to_string())?;
+    let linked = Linked::parse(rv64).map_err(|_| "the RV64 code in its file is damaged")?;
     if xxhash_rust::xxh3::xxh3_64(&linked.bytes) != image_id {
         return Err("its file has changed since it was loaded".into());
     }
     let translated = translate_image(&linked);
-    let object = write::code_object(&linked, rv64, &translated).map_err(|e| e.to_string())?;
+    let object = write::code_object(&linked, rv64, &translated)
+        .map_err(|_| "its code does not fit into an object")?;
     let mut object = Object::parse(object)?;
     let near = image as u64..image as u64 + image_size;
     let mut memory = mappings.room_near(&near, object.size())?;

@@ -14,7 +14,7 @@ pub fn module_file(mappings: &Mappings, address: u64) -> Result<Vec<u8>, String>
 
 /// The RV64 ELF in a program or library.
 pub fn rv64_elf(file: &[u8]) -> Result<&[u8], String> {
-    let host = parse_host(file).map_err(|error| error.to_string())?;
+    let host = parse_host(file).map_err(|_| "its file is damaged")?;
     let section = host.section_by_name(names::SEC_ELF).ok_or(STRIPPED.0)?;
-    section.data().map_err(|error| error.to_string())
+    Ok(section.data().map_err(|_| "its file is damaged")?)
 }
