@@ -150,11 +150,9 @@ mod tests {
         assert_eq!(files(), [[0; 4]]);
         drop(first);
         assert_eq!(files(), [[0; 4]; 0]);
+        let descriptor = &raw const __jit_debug_descriptor;
         // SAFETY: as above.
-        let descriptor = unsafe { &*(&raw const __jit_debug_descriptor) };
-        assert_eq!(
-            (descriptor.version, descriptor.action),
-            (VERSION, NO_ACTION)
-        );
+        let found = unsafe { ((*descriptor).version, (*descriptor).action) };
+        assert_eq!(found, (VERSION, NO_ACTION));
     }
 }

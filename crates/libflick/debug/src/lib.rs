@@ -1,7 +1,7 @@
 //! `libflick-debug.so`: code of modules that the link has not translated, for a debugger.
 //!
 //! **From where.** libflick loads this library if a debugger is there, and asks it for the code of
-//! each such module ([`flick_abi::debug_code`]). The module's file has the linked RV64 ELF with its
+//! each such module ([`flick_abi::debug_interface`]). The module's file has the linked RV64 ELF with its
 //! debug information.
 //!
 //! | file | subject |
@@ -27,7 +27,7 @@ use std::mem::offset_of;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use flick_abi::debug_code::{Make, Remove, Request};
+use flick_abi::debug_interface::{Make, Remove, Request};
 use flick_abi::layout::Module;
 use flick_abi::names;
 use flick_driver::translate_image;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
 
-use flick_abi::debug_code::{LIBRARY, MAKE, Make, REMOVE, Remove, Request};
+use flick_abi::debug_interface::{LIBRARY, MAKE, Make, REMOVE, Remove, Request};
 use flick_abi::layout::Module;
 
 use crate::config::{self, Engine, Gdb};
@@ -101,7 +101,7 @@ fn try_make(module: &Module) -> Result<&'static Module, String> {
     let library = LOADED.get_or_init(load).as_ref().map_err(String::clone)?;
     let mut request = Request {
         module,
-        words: translation::words(),
+        words: translation::words::addresses(),
         reason: [0; 256],
         reason_size: 0,
     };

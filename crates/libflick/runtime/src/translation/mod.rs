@@ -11,7 +11,7 @@ mod place;
 mod process_code;
 pub(crate) mod target_table;
 mod translator_stack;
-mod words;
+pub(crate) mod words;
 
 use std::ops::Range;
 use std::ptr;
@@ -28,7 +28,6 @@ use crate::modules::{self, ModuleEntry, address_meaning};
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
 use linked_code::in_module;
-pub use words::addresses as words;
 
 static TRANSLATOR: OwnedLock<Option<Translator>> = OwnedLock::new(None);
 static STATES: AtomicPtr<StateTable> = AtomicPtr::new(ptr::null_mut());
