@@ -52,7 +52,7 @@ build: rust pass nxp tree
 
 rust:
 	$(call say,Building the command and the runtime (cargo))
-	$(CARGO) build --release -p flick-cli -p flick-shared -p flick-static
+	$(CARGO) build --release -p flick-cli -p flick-shared -p flick-static -p flick-debug
 
 # After rust, which fills cargo's directory with what both need.
 headers: rust
@@ -89,6 +89,8 @@ tree: rust pass nxp
 	  install -m 755 $(TARGET)/release/libflick.so $(LIB)/$$soname && \
 	  ln -s $$soname $(LIB)/libflick.so && \
 	  install -m 644 gdb/flick.py $(LIB)/$$soname-gdb.py
+# Names of its own functions would be among those that gdb stops at.
+	@install -s -m 755 $(TARGET)/release/libflick_debug.so $(LIB)/libflick-debug.so
 	@scripts/static-library.sh $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
 	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/

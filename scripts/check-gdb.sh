@@ -1,13 +1,23 @@
 #!/bin/bash
 # Checks the commands of docs/debugging.md in gdb: live, after a crash, in a core file, dynamic and
 # static. It needs a built tree, and prints `ok` or `FAIL` for each check.
+#
+#   check-gdb.sh [link | run]   the code that the link makes, or the same expectations of code that is
+#                               made at run time
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
+translate=${1:-link}
 command -v gdb >/dev/null || { echo "skipped: there is no gdb"; echo "0 passed, 0 failed"; exit 0; }
 gdb -batch -ex 'python print(1)' 2>/dev/null | grep -qx 1 || { echo "skipped: this gdb has no Python"; echo "0 passed, 0 failed"; exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+if [ "$translate" = run ]; then
+  for driver in "$flick_cc" "$flick_cxx"; do
+    printf '#!/bin/sh\nexec "%s" --flick-translate=run "$@"\n' "$driver" >"${driver##*/}" && chmod +x "${driver##*/}"
+  done
+  flick_cc=$work/flick-cc flick_cxx=$work/flick-c++
+fi
 # A core file is not of the size of the reserved address space.
 ulimit -f 1000000
 cp "$root/tests/c/report_frames.c" crash.c
@@ -126,8 +136,11 @@ crashed=('next_of \[NxP, inlined\].*crash.c:26' 'second_of \[NxP, inlined\].*cra
   ' host .*crash.c:30' 'middle \[NxP\].*crash.c:31' 'outer \[NxP\].*crash.c:33' 'main ')
 
 behind=("${crashed[@]:2}")
-# These have every pair of kind, trigger and engine.
-for way in "dynamic gate translate" "dynamic fault interp" "static gate interp" "static fault translate"; do
+# These have every pair of kind, trigger and engine. At run time gdb gets code of dynamic programs
+# alone, and the interpreter is the same.
+ways=("dynamic gate translate" "dynamic fault interp" "static gate interp" "static fault translate")
+[ "$translate" = link ] || ways=("dynamic gate translate" "dynamic fault translate")
+for way in "${ways[@]}"; do
   read -r kind trigger engine <<<"$way"
   export FLICK_TRIGGER=$trigger FLICK_ENGINE=$engine
   place=("${stopped[@]}") first=("${crashed[@]:0:2}") caller='^#.* host .*crash.c:30'
@@ -192,7 +205,7 @@ int main(void) {
 END
 for level in O0 O2; do
   "$flick_cc" -$level nested.c -o nested
-  timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'break inner.nxp' -ex run -ex bt -ex finish \
+  timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'set breakpoint pending on' -ex 'break inner.nxp' -ex run -ex bt -ex finish \
     -ex 'stepi' -ex bt -ex delete -ex continue ./nested >log 2>&1
   in_order 'inner.nxp' 'middle.nxp' 'outer.nxp' ' main ' 'middle.nxp' 'outer.nxp' ' main ' 'exited normally'
   result "each NxP frame without the script (-$level)" $?
@@ -266,7 +279,9 @@ for level in O1 O2; do
   in_order 'innermost .p=0x[0-9a-f]+, c=GREEN, f=1.5. at' '^.1 = .x = 7, y = 2.5, name = "hello' 'down ' ' main '
   result "variables of optimised code (-$level)" $?
 done
-for option in '' -static -no-pie; do
+options=('' -static -no-pie)
+[ "$translate" = link ] || options=('' -no-pie)
+for option in "${options[@]}"; do
   # shellcheck disable=SC2086 # It may be no word.
   "$flick_cc" -O1 -g $option lines.c -o lines || exit 1
   # `break work` stops in the gate, too, which has no lines.
@@ -309,6 +324,8 @@ int main() {
 }
 END
 for way in "-O0 bfd" "-O0 lld" "-O1 lld" "-O0 bfd -static" "-O0 bfd -gsplit-dwarf"; do
+  # gdb looks for where a gate leads in the gate's own file alone.
+  [ "$translate" = link ] || break
   read -r level linker option <<<"$way"
   # shellcheck disable=SC2086 # It may be no word.
   "$flick_cxx" $level -g $option -fuse-ld=$linker enter.cpp -o enter || exit 1
@@ -325,5 +342,111 @@ timeout 120 "$flick" gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break w
   -ex run -ex 'info flick' ./stripped >log 2>&1
 in_order 'image 0x.*functions'
 result "a stripped program" $?
+timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'set breakpoint pending on' -ex 'break fine.c:6' -ex run -ex bt \
+  ./stripped >log 2>&1
+if [ "$translate" = link ]; then ! grep fine.c:7 log; else in_order 'fine.c:6' '^#. .*outer .x=.* at fine.c:7'; fi
+result "lines of a stripped program ($translate)" $?
+# A library that comes, goes, and comes to another place.
+cat >library.c <<'END'
+#include <flick.h>
+FLICK_NXP __attribute__((noinline)) long in_library(long x) {
+  long doubled = x * 2;
+  return doubled + 1;
+}
+END
+cat >opener.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+  long sum = 0;
+  for (int i = 0; i < 2; i++) {
+    void *library = dlopen("./library.so", RTLD_NOW);
+    long (*in_library)(long) = (long (*)(long))dlsym(library, "in_library");
+    sum += in_library(20 + i);
+    dlclose(library);
+  }
+  printf("%ld\n", sum);
+  return 0;
+}
+END
+"$flick_cc" -O0 -g -shared -fPIC library.c -o library.so && clang-19 -g opener.c -o opener || exit 1
+timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'set breakpoint pending on' -ex 'break library.c:4' -ex run -ex bt \
+  -ex 'print doubled' -ex 'info symbol $pc' -ex continue -ex bt -ex 'print doubled' -ex 'info symbol $pc' -ex continue \
+  ./opener >log 2>&1
+in_order 'in_library .x=20. at library.c:4' '^#0 .*in_library .x=20.' ' main .. at opener.c:8' '^.1 = 40$' '^in_library.nxp' \
+  'in_library .x=21. at library.c:4' ' main .. at opener.c:8' '^.2 = 42$' '^in_library.nxp' '^84$' 'exited normally' &&
+  ! grep 'Error removing' log
+result "a library that is opened twice" $?
+# A debugger that comes later.
+cat >endless.c <<'END'
+#include <flick.h>
+static volatile long goes_on = 1;
+FLICK_NXP __attribute__((noinline)) long turn(long n) {
+  long next = n + 1;
+  return next;
+}
+int main(void) {
+  long n = 0;
+  while (goes_on) n = turn(n);
+  return n == 0;
+}
+END
+"$flick_cc" -O0 -g endless.c -o endless || exit 1
+FLICK_GDB=on ./endless &
+endless=$!
+sleep 0.5
+timeout 120 gdb -nx -batch -iex 'set auto-load off' -p $endless -ex 'break endless.c:5' -ex continue -ex bt -ex 'info symbol $pc' \
+  -ex 'print next - n' -ex 'info proc mappings' -ex 'set var goes_on = 0' -ex delete -ex continue >log 2>&1
+in_order 'turn .n=.*. at endless.c:5' '^#0 .*turn ' ' main .. at endless.c:9' '^turn.nxp' '^.1 = 1$' 'exited normally' &&
+  ! grep -E ' rwxp|rwxs' log
+result "a debugger that comes later (FLICK_GDB=on)" $?
+kill $endless 2>/dev/null
+wait $endless
+if [ "$translate" = run ]; then
+  # What gdb is not told of.
+  loads() { # NAME WANTED COMMAND...
+    local name=$1 wanted=$2
+    shift 2
+    timeout 120 "$@" >log 2>&1
+    grep -q libflick-debug log
+    [ $? = "$wanted" ]
+    result "$name" $?
+  }
+  by_gdb=(gdb -nx -batch -iex 'set auto-load off' -ex 'break main' -ex run -ex 'info sharedlibrary')
+  loads "a program in gdb loads libflick-debug.so" 0 "${by_gdb[@]}" ./endless
+  loads "with FLICK_GDB=off it does not" 1 env FLICK_GDB=off "${by_gdb[@]}" ./endless
+  loads "nor with an interpreter" 1 env FLICK_ENGINE=interp "${by_gdb[@]}" ./endless
+  cat >maps.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+FLICK_NXP __attribute__((noinline)) int next(int x) { return x + 1; }
+int main(void) {
+  char line[4096];
+  FILE *maps = fopen("/proc/self/maps", "r");
+  while (fgets(line, sizeof line, maps)) fputs(line, stdout);
+  return next(0) != 1;
+}
+END
+  "$flick_cc" -g maps.c -o maps && "$flick_cc" -g -static maps.c -o maps-static || exit 1
+  loads "nor without a debugger" 1 ./maps
+  FLICK_GDB=on ./maps-static >log 2>&1 && in_order 'FLK0407.*a static program loads no library'
+  result "a static program says that gdb does not know its code" $?
+  FLICK_GDB=on FLICK_STATS=$work/record ./maps >log 2>&1 && in_order 'FLK0407.*counted'
+  result "so does one whose calls are counted" $?
+  # The link's translation is for another runtime.
+  "$build/bin/flick-cc" -O1 -g lines.c -o other && python3 - other <<'END'
+import re, struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+# The record of a translation: the number of the agreement, and its own size.
+places = [m.start() for m in re.finditer(re.escape(struct.pack("<II", 1, 104)), data) if m.start() % 8 == 0]
+assert len(places) == 1, places
+data[places[0]] = 77
+open(sys.argv[1], "wb").write(data)
+END
+  timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'break lines.c:14' -ex run -ex bt -ex next \
+    -ex 'info symbol $pc' -ex continue ./other >log 2>&1
+  in_order 'work .x=.* at lines.c:14' '^#0 .*work ' ' main ' '^15\t' '^work.nxp.* <in-memory@' 'exited normally'
+  result "code in place of a translation that does not fit" $?
+fi
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

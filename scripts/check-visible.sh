@@ -215,6 +215,7 @@ package() {
   local deb
   deb=$("$root/packaging/deb.sh" "$build" "$work/deb") && dpkg-deb -c "$deb" >list && dpkg-deb -f "$deb" >control &&
     has list ' ./usr/bin/flick$' ' ./usr/bin/flick-cc -> flick$' ' ./usr/lib/flick/libflick.so.1$' \
+      ' ./usr/lib/flick/libflick-debug.so$' \
       ' ./usr/share/man/man1/flick-cc.1.gz$' ' ./usr/share/doc/flick/copyright$' \
       ' ./usr/share/gdb/auto-load/usr/lib/flick/libflick.so.1-gdb.py$' &&
     has control '^Version: ' 'clang-19, lld-19, binutils, libc6-dev' || return 1

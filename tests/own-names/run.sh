@@ -39,6 +39,7 @@ nm -D --defined-only "$libc" "$libm" | grep -E ' [TWi] ' | names >of-libc
   llvm-nm-19 "$lib/libflick.so"
   llvm-nm-19 "$CARGO_TARGET_DIR/release/libflick_static.a" 2>/dev/null
   nm -D --undefined-only "$libgcc"
+  nm -D --undefined-only "$lib/libflick-debug.so"
 } | names | comm -12 - of-libc >reached
 # Names that the C language reserves for the library, and names that carry the program's own calls.
 # The runtime interposes these (libflick.so exports them), or gets NxP code's blocks from them.
@@ -138,6 +139,10 @@ for kind in c c++; do
       ok "$program, interpreted" same "$program" env FLICK_ENGINE=interp FLICK_TRIGGER=fault
       ok "$program, translated, counted" same "$program" env FLICK_ENGINE=translate "FLICK_STATS=$work/record"
       ok "$program, timed" same "$program" env FLICK_PLATFORM=flick-isca20 FLICK_STATS=1
+      if [ "$mode" != -static ]; then
+        "$flick_driver" "$mode" "-fuse-ld=$linker" -pthread --flick-translate=run $flick_objects working.o definitions.o -o "$program"
+        ok "$program, code for gdb" same "$program" env FLICK_GDB=on
+      fi
       unset FLICK_OFFLOAD
     done
   done
@@ -158,6 +163,8 @@ echo "preloaded: $(wc -l <left) of $(wc -l <never) names must not be called"
 ok "preloaded: link" "$flick_cc" -pthread flick-main.o -o preloaded
 ok "preloaded" same preloaded env "LD_PRELOAD=$work/libpreload.so"
 ok "preloaded, counted" same preloaded env "LD_PRELOAD=$work/libpreload.so" FLICK_STATS=1
+ok "preloaded: link for code at run time" "$flick_cc" -pthread --flick-translate=run flick-main.o -o preloaded
+ok "preloaded, code for gdb" same preloaded env "LD_PRELOAD=$work/libpreload.so" FLICK_GDB=on
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -9,6 +9,7 @@
 //! | [`signature`] | types of a call, as text | pass | libflick |
 //! | [`layout`] | binary records | pass, link step | link step, libflick, tools |
 //! | [`descriptor`] | messages to another backend | libflick, device | libflick, device |
+//! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
 //! | [`timed`] | records of `--flick-timed` | pass | libflick |
 //! | [`march`] | ISA strings | link step | libflick, tools |
 //! | [`version`] | version numbers, the ELF note | pass, link step | link step, libflick, tools |
@@ -30,6 +31,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 
+pub mod debug_interface;
 pub mod descriptor;
 pub mod header;
 pub mod layout;

@@ -56,8 +56,15 @@ pub const PROFILE: Choice = Choice {
     values: &["off", "functions"],
     meaning: "whether a timed run records each function (flick advise)",
 };
+/// With `auto`, that is so if a debugger is there when a program or library is loaded; with `on`,
+/// one may come later (`docs/debugging.md`).
+pub const GDB: Choice = Choice {
+    variable: c"FLICK_GDB",
+    values: &["auto", "on", "off"],
+    meaning: "whether code that is made at run time is made for gdb",
+};
 /// All variables that take words.
-pub const CHOICES: [Choice; 6] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF, PROFILE];
+pub const CHOICES: [Choice; 7] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF, PROFILE, GDB];
 
 impl Choice {
     /// The index of `text` in the values; `None` for a bad value.

@@ -148,6 +148,7 @@ codes! {
     "FLK0404" 404 BadEnvironment Error Start "an environment variable has a bad value";
     "FLK0405" 405 SecondRuntime Error Start "a second Flick runtime in the process";
     "FLK0406" 406 Untranslatable Error Start "NxP code cannot be translated";
+    "FLK0407" 407 UnshownCode Warning Start "code cannot be shown to gdb";
     "FLK0501" 501 NxpFault Error Run "NxP code faulted";
     "FLK0502" 502 StackOverflow Error Run "NxP stack overflow";
     "FLK0503" 503 ExhaustedMemory Warning Run "NxP-local memory is exhausted";

@@ -21,6 +21,7 @@ use crate::translation::Translated;
 use crate::unwind_rows::Frame;
 use crate::{Error, Result};
 
+mod code_object;
 mod debug_frames;
 mod debug_places;
 mod debug_rows;
@@ -28,6 +29,8 @@ mod debug_sections;
 mod debug_types;
 mod debug_units;
 mod translated_code;
+
+pub use code_object::{RECORD_SECTION, code_object};
 
 const PAGE: u64 = 4096;
 

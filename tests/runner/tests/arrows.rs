@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Each part and the parts that it may use, all of them below it in the table of docs/design.md.
 /// driver, runtime and report are siblings: they meet in image and events only. The two forms of
-/// libflick are shells over runtime.
-const PARTS: [(&str, &[&str]); 21] = [
+/// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes.
+const PARTS: [(&str, &[&str]); 22] = [
     (
         "flick-cli",
         &[
@@ -50,6 +50,7 @@ const PARTS: [(&str, &[&str]); 21] = [
         "flick-static",
         &["flick-runtime", "flick-events", "flick-abi", "flick-own"],
     ),
+    ("flick-debug", &["flick-driver", "flick-image", "flick-abi"]),
     (
         "flick-driver",
         &[

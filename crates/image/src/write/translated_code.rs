@@ -8,6 +8,7 @@ use object::write::{SectionId, Symbol, SymbolId, SymbolSection};
 use object::{SectionFlags, SectionKind, SymbolFlags, SymbolKind, SymbolScope, elf};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::code_object::RECORD_SECTION;
 use super::{READ_ONLY, WRITABLE, Writer};
 use crate::Result;
 use crate::linked::Linked;
@@ -106,7 +107,7 @@ impl Writer {
         ] {
             put(at, &value.to_le_bytes());
         }
-        let record = self.section(".data.rel.ro.flick_translation", WRITABLE, 8, record);
+        let record = self.section(RECORD_SECTION, WRITABLE, 8, record);
         for (at, symbol) in [
             (offset_of!(Translation, code), code),
             (offset_of!(Translation, pieces), pieces),

@@ -47,6 +47,15 @@ pub enum Perf {
     Jitdump,
 }
 
+/// Whether what would be translated at run time is made for a debugger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gdb {
+    /// If one is there when the module is registered.
+    Auto,
+    On,
+    Off,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statistics {
     Off,
@@ -64,6 +73,8 @@ pub struct Config {
     pub check_device: bool,
     /// What is recorded of translated code for perf(1).
     pub perf: Perf,
+    /// Whether code is made for a debugger.
+    pub gdb: Gdb,
     /// The platform in whose time the program runs.
     pub platform: Option<String>,
     /// Whether a timed run records each function.
@@ -125,6 +136,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     let engine = engines[choose(settings::ENGINE)];
     let check_device = choose(settings::CHECK) == 1;
     let perf = [Perf::Off, Perf::Map, Perf::Jitdump][choose(settings::PERF)];
+    let gdb = [Gdb::Auto, Gdb::On, Gdb::Off][choose(settings::GDB)];
     let profile = choose(settings::PROFILE) == 1;
     let value = variable(settings::STATISTICS).unwrap_or_default();
     let statistics = match settings::Statistics::parse(&value) {
@@ -142,6 +154,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         statistics,
         check_device,
         perf,
+        gdb,
         profile,
         platform: variable(settings::PLATFORM)
             .filter(|name| !name.is_empty())
@@ -180,6 +193,7 @@ mod tests {
             ("FLICK_ENGINE", "interp"),
             ("FLICK_CHECK", "device"),
             ("FLICK_PERF", "map"),
+            ("FLICK_GDB", "on"),
             ("FLICK_PROFILE", "functions"),
         ]);
         assert!(set.profile && !plain.profile);
@@ -188,6 +202,7 @@ mod tests {
         assert_eq!(set.engine, Engine::Interpret);
         assert!(set.check_device && !plain.check_device);
         assert_eq!((set.perf, plain.perf), (Perf::Map, Perf::Off));
+        assert_eq!((set.gdb, plain.gdb), (Gdb::On, Gdb::Auto));
         let dumps = with(&[("FLICK_PERF", "jitdump")]);
         assert_eq!(dumps.perf, Perf::Jitdump);
         assert_eq!(set.statistics, Statistics::File("./record".into()));

@@ -23,7 +23,7 @@
 //! | `heap` | the NxP heap |
 //! | `translation` | the engine's translator in a process |
 //! | `accounts` | statistics, virtual time, profile, device check |
-//! | `reports` | reports of faults, backtraces, the record for debuggers |
+//! | `reports` | reports of faults, backtraces, the record for debuggers, code for them |
 //! | `signals` | the program's handlers, the signals that NxP code causes |
 //! | `crossing` | the two paths, steps, arguments and results, unwinding, the fault handler |
 //! | `interpose` | the functions in front of the C library's |

@@ -15,7 +15,7 @@ use crate::config::{self, Trigger};
 use crate::crossing::{gate_target, slow_path};
 use crate::modules::{self, Registered, signatures};
 use crate::os::{fatal, one_runtime};
-use crate::reports::debugger;
+use crate::reports::{debug_code, debugger};
 use crate::start::{self, Place};
 use crate::{memory, translation};
 
@@ -47,19 +47,28 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         // Another library may have been there, whose functions stayed known as the host's.
         translation::invalidate(&modules::code_of(module, &gates));
         // SAFETY: the module is mapped until `__flick_unregister`.
-        let new = unsafe { Registered::new(module, &gates) };
-        if !new.has_translation() {
-            translation::need();
-            debugger::translator();
-        }
+        let mut new = unsafe { Registered::new(module, &gates) };
         if new.refuses_translation(module) {
             // What the link has made is for another runtime or processor.
             gates
                 .iter()
                 .for_each(|gate| gate.code.store(0, Ordering::Release));
         }
+        let mut record = module;
+        if !new.has_translation() {
+            translation::need();
+            debugger::translator();
+            if let Some(made) = debug_code::make(module) {
+                record = made;
+                // SAFETY: the record holds as long as the module.
+                new = unsafe { Registered::new(made, &gates) };
+            }
+        }
         signatures::learn(&gates);
-        modules::add(new, || debugger::add(module));
+        modules::add(new, || debugger::add(record));
+        if !ptr::eq(record, module) {
+            translation::lead(&gates);
+        }
     }
     if place == Place::Host {
         stats::add_host_gates(&gates);
@@ -94,9 +103,11 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
         return;
     }
     memory::remove_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
-    let gone = modules::remove(module, || debugger::remove(module));
-    translation::invalidate(&modules::code_of(module, &gates));
+    let record = debug_code::record_of(module);
+    let gone = modules::remove(record, || debugger::remove(record));
+    translation::invalidate(&modules::code_of(record, &gates));
     drop(gone);
+    debug_code::remove(module);
 }
 
 /// Registers a unit of host code that counts its time, before the program's own constructors.

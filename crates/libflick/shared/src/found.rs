@@ -5,8 +5,10 @@
 //! loader and other libraries call `free` early, or in a signal handler. Threads that do so at once
 //! find the same.
 use std::arch::global_asm;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flick_runtime::os::host_library::Loader;
 
 use crate::objects::{Object, objects};
 
@@ -150,6 +152,22 @@ pub fn in_libc(name: &str) -> usize {
         None => missing(name),
     }
 }
+
+/// How the C library loads libraries; before version 2.34 it does not itself.
+pub fn loader() -> Option<Loader> {
+    let libc = libc()?;
+    let (dlopen, dlsym) = (libc.function("dlopen")?, libc.function("dlsym")?);
+    // SAFETY: functions of these types have these names (dlopen(3)).
+    unsafe {
+        Some(Loader {
+            dlopen: std::mem::transmute::<usize, DlOpen>(dlopen),
+            dlsym: std::mem::transmute::<usize, DlSym>(dlsym),
+        })
+    }
+}
+
+type DlOpen = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+type DlSym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
 /// The name of the object that the process's `free` is in, if it is not libflick: the first one
 /// that defines it.

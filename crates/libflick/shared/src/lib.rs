@@ -44,6 +44,7 @@ extern "C" fn is_shared() {
         owner_of_free: found::owner_of_free,
         vfork: found::in_libc("vfork"),
         getcontext: found::in_libc("getcontext"),
+        loader: found::loader,
     });
 }
 

@@ -39,6 +39,7 @@ extern "C" fn tell() {
         owner_of_free: nobody,
         vfork: named::__vfork as *const () as usize,
         getcontext: named::__getcontext as *const () as usize,
+        loader: || None,
     });
 }
 

@@ -11,19 +11,20 @@ mod place;
 mod process_code;
 pub(crate) mod target_table;
 mod translator_stack;
-mod words;
+pub(crate) mod words;
 
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
+use flick_abi::layout::Gate;
 use flick_engine::Hart;
 use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, Usage};
 
 use crate::config::{self, Engine};
 use crate::locks::try_lock::OwnedLock;
 use crate::memory::own_heaps;
-use crate::modules::{self, address_meaning};
+use crate::modules::{self, ModuleEntry, address_meaning};
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
 use linked_code::in_module;
@@ -102,6 +103,19 @@ fn make() -> Result<(), String> {
         );
     });
     Ok(())
+}
+
+/// Calls `f` on the translator's stack while nobody translates. `None`: there is no translator, or
+/// `f` must not run now.
+pub fn on_own_stack<R>(f: impl FnOnce() -> R) -> Option<R> {
+    if on_signal_stack() {
+        return None;
+    }
+    let called = TRANSLATOR.with(|translator| {
+        translator.as_ref()?;
+        Some(translator_stack::on_own(f))
+    });
+    called.flatten()
 }
 
 /// Start and end of where translated code can be; both 0 if there is none.
@@ -286,6 +300,15 @@ fn translate(target: u64) -> u64 {
         })
     });
     entry.flatten().unwrap_or(0)
+}
+
+/// Gates of a module lead to its translation, as the link sets them.
+pub fn lead(gates: &[&Gate]) {
+    for gate in gates {
+        if let Some(ModuleEntry::At(code)) = modules::translated_entry(gate.image as u64) {
+            gate.code.store(code, Ordering::Release);
+        }
+    }
 }
 
 /// The gate of the function at `address` leads to its translation from now on.

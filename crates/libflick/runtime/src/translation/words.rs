@@ -1,6 +1,11 @@
 //! What translated code in a module reaches of the runtime, by the names that the link puts into the
 //! module's words (`flick_abi::names::TRANSLATION_WORDS`).
 use std::arch::naked_asm;
+use std::ptr;
+
+use flick_abi::names::TRANSLATION_WORDS;
+
+use super::target_table::__flick_1_targets;
 
 /// A call of the address in rax, for which the code knows no host address. r10: the cell that it has
 /// tried, or 0.
@@ -32,3 +37,16 @@ word!(__flick_1_leave_at_call: leave_at_call);
 word!(__flick_1_elsewhere: elsewhere);
 word!(__flick_1_helper: helper);
 word!(__flick_1_convert: convert);
+
+/// The addresses of [`TRANSLATION_WORDS`].
+pub fn addresses() -> [u64; TRANSLATION_WORDS.len()] {
+    [
+        ptr::from_ref(&__flick_1_targets) as u64,
+        __flick_1_call as *const () as u64,
+        __flick_1_leave as *const () as u64,
+        __flick_1_leave_at_call as *const () as u64,
+        __flick_1_elsewhere as *const () as u64,
+        __flick_1_helper as *const () as u64,
+        __flick_1_convert as *const () as u64,
+    ]
+}
