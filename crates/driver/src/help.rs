@@ -4,7 +4,7 @@ use flick_image::output;
 use crate::{FrontEnd, Result};
 
 /// An option as it is written, and what it does.
-pub const OPTIONS: [(&str, &str); 10] = [
+pub const OPTIONS: [(&str, &str); 11] = [
     (
         "--flick-place=<file>",
         "Place functions as the file says: lines of `nxp', `host' or `both' and a function's name or pattern",
@@ -28,6 +28,10 @@ pub const OPTIONS: [(&str, &str); 10] = [
     (
         "--flick-translate=link|run",
         "When NxP code is translated for the host: at the link, into the program (default), or at run time",
+    ),
+    (
+        "--flick-translation-cache=<dir>|off",
+        "Where a link keeps translations for the next (default: $XDG_CACHE_HOME/flick/translations)",
     ),
     (
         "--flick-check=device",

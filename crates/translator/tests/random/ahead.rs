@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use flick_engine::{CodeRegion, Exit, Hart, Identity};
 use flick_riscv::Insn;
 use flick_translator::{
-    Ahead, Context, HostRegisters, Place, Program, Summary, Target, Targets, Word,
+    Ahead, Context, HostRegisters, Kept, Place, Program, Summary, Target, Targets, Word,
 };
 
 use crate::engine::Engine;
@@ -233,7 +233,7 @@ impl AheadOfTime {
             base,
         };
         let entries = guest.functions.iter().map(|range| range.start - base);
-        let ahead = Ahead::of(&module, &entries.collect(), false);
+        let ahead = Ahead::of(&module, &entries.collect(), false, &Kept::default()).0;
         *CURRENT.lock().unwrap() = Some(load(ahead, base..base + code.len()));
         Box::new(Self)
     }
