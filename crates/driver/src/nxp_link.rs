@@ -229,10 +229,12 @@ fn translated(linked: &Linked, cache: Option<&TranslationCache>, runner: Runner)
     let (translated, made) = translate_image::translate_with(linked, &kept);
     cache.keep(&made);
     if runner.verbose {
-        let (reused, all) = (made.reused, made.functions);
-        let path = cache.path().display();
         output::message(format_args!(
-            "{reused} of {all} translations were kept: {path}"
+            "flick: of {} translations {} were kept, {} are for their place: {}",
+            made.functions,
+            made.reused,
+            made.at_their_place,
+            cache.path().display()
         ));
     }
     translated

@@ -134,7 +134,7 @@ impl Ahead {
         });
         let mut made = Made::default();
         let finished = all.into_iter().zip(entries).map(|(one, entry)| {
-            made.add(one.records, one.is_reused);
+            made.add(one.records, one.origin);
             (entry, one.finished)
         });
         let ahead = Self::joined(finished.filter_map(|(entry, one)| Some((entry, one?))));

@@ -28,14 +28,31 @@ pub struct Made<'a> {
     pub records: Vec<(u128, Cow<'a, [u8]>)>,
     /// Functions whose translation was kept.
     pub reused: usize,
+    /// Functions whose translation holds for their place alone.
+    pub at_their_place: usize,
     /// All functions.
     pub functions: usize,
 }
 
 impl<'a> Made<'a> {
-    pub(super) fn add(&mut self, records: Vec<(u128, Cow<'a, [u8]>)>, is_reused: bool) {
+    pub(super) fn add(&mut self, records: Vec<(u128, Cow<'a, [u8]>)>, origin: Origin) {
         self.records.extend(records);
-        self.reused += usize::from(is_reused);
         self.functions += 1;
+        match origin {
+            Origin::Kept => self.reused += 1,
+            Origin::New => {}
+            Origin::AtItsPlace => self.at_their_place += 1,
+        }
     }
+}
+
+/// Where a translation comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Of an earlier link.
+    Kept,
+    /// Of this one.
+    New,
+    /// The same, and it is of no use elsewhere.
+    AtItsPlace,
 }

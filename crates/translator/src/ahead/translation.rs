@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::Kept;
+use super::kept::{Kept, Origin};
 use crate::emit::{Emitter, Finished, Linkage};
 use crate::movable::{Movable, Outcome, Real};
 use crate::registers;
@@ -15,8 +15,7 @@ pub struct Translation<'a> {
     pub finished: Option<Finished>,
     /// What the next link may use.
     pub records: Vec<(u128, Cow<'a, [u8]>)>,
-    /// Nothing was translated.
-    pub is_reused: bool,
+    pub origin: Origin,
 }
 
 /// Of the function that starts at `entry`.
@@ -24,7 +23,7 @@ pub fn of<'a>(real: Real, entry: u64, kept: &Kept<'a>) -> Translation<'a> {
     let mut made = Translation {
         finished: None,
         records: vec![],
-        is_reused: true,
+        origin: Origin::Kept,
     };
     let Some(range) = translated_range(real.program, entry).filter(|range| range.start == entry)
     else {
@@ -42,7 +41,7 @@ pub fn of<'a>(real: Real, entry: u64, kept: &Kept<'a>) -> Translation<'a> {
             _ => break,
         }
     }
-    made.is_reused = false;
+    made.origin = Origin::AtItsPlace;
     made.finished = at_its_place(real, range);
     made
 }
@@ -69,7 +68,7 @@ fn outcome<'a>(movable: &Movable, kept: &Kept<'a>, made: &mut Translation<'a>) -
             return placed;
         }
     }
-    made.is_reused = false;
+    made.origin = Origin::New;
     let (outcome, record) = movable.translate();
     made.records.push((key, Cow::Owned(record)));
     placed(outcome).unwrap_or(Placed::AtItsPlace)

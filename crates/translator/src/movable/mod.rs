@@ -33,14 +33,16 @@ use crate::program::Program;
 use crate::registers::{self, SP};
 use crate::translator::Source;
 use facts::{Facts, Query};
-use flick_riscv::{Insn, Op};
-use pairs::{Pairs, has_offset};
+use flick_riscv::{Class, Insn, Op};
+use pairs::Pairs;
 pub(crate) use record::{Outcome, Record};
 pub(crate) use windows::NEAR;
 use windows::Windows;
 
 /// Changes with the meaning of keys and records.
 const FORMAT: u64 = 1;
+/// Of an instruction.
+const MOST_OFFSET: u64 = 1 << 11;
 
 /// What the program is, where it is.
 #[derive(Clone, Copy)]
@@ -102,17 +104,19 @@ impl<'a> Movable<'a> {
                         target.wrapping_sub(windows.center(window))
                     }
                     None => {
-                        if has_offset(insn.op()) && !matches!(insn.rs1(), 0 | SP) {
+                        if insn.op() == Op::Addi && !matches!(insn.rs1(), 0 | SP) {
                             reach += (insn.imm() as i64).unsigned_abs();
                         }
-                        insn.imm()
+                        this[(pc - range.start) as usize / 2] = Some(insn);
+                        continue;
                     }
                 },
             };
             this[(pc - range.start) as usize / 2] = Some(with_imm(insn, distance)?);
         }
-        // However offsets are added up, they stay in the window.
-        if reach >= windows::REACH {
+        // However offsets are added up, and one of an access or a jump comes to them, they stay in the
+        // window.
+        if reach + MOST_OFFSET >= windows::REACH {
             return None;
         }
         let entries = entries.iter().map(|&at| windows.stand_in(at));
@@ -278,18 +282,19 @@ fn linear(program: &dyn Program, range: &Range<u64>) -> Vec<(u64, Insn)> {
     all
 }
 
-/// The same instruction with another immediate operand.
+/// The same instruction with another immediate operand. What its bits are besides, where the
+/// encoding has no register, goes.
 fn with_imm(insn: Insn, imm: u64) -> Option<Insn> {
-    if imm == insn.imm() {
-        return Some(insn);
-    }
-    let register = |n: usize| n as u32;
+    let is_branch = insn.op().class() == Class::Branch;
+    let is_store = insn.op().class() == Class::Store;
+    let only = |is: bool, register: usize| if is { register as u32 } else { 0 };
+    let has_base = !matches!(insn.op(), Op::Auipc | Op::Jal);
     Some(Insn::new(
         insn.op(),
         insn.len() as u32,
-        register(insn.rd()),
-        register(insn.rs1()),
-        register(insn.rs2()),
+        only(!is_branch && !is_store, insn.rd()),
+        only(has_base, insn.rs1()),
+        only(is_branch || is_store, insn.rs2()),
         i32::try_from(imm as i64).ok()?,
     ))
 }

@@ -14,7 +14,7 @@ pub struct Pairs {
 }
 
 /// Whether the immediate operand is added to the first operand, to make an address.
-pub fn has_offset(op: Op) -> bool {
+fn has_offset(op: Op) -> bool {
     matches!(op, Op::Addi | Op::Jalr) || matches!(op.class(), Class::Load | Class::Store)
 }
 

@@ -177,12 +177,11 @@ fn read_code(from: &mut Reader) -> Option<Finished> {
             .collect()
     };
     let (entries, returns) = (pairs(from)?, pairs(from)?);
-    let depths = (0..from.count()?)
-        .map(|_| {
-            let offset = within(from.number()?)?;
-            Some((offset, u32::try_from(from.number()?).ok()?))
-        })
-        .collect::<Option<_>>()?;
+    let mut depths = vec![];
+    for _ in 0..from.count()? {
+        let offset = within(from.number()?)?;
+        depths.push((offset, u32::try_from(from.number()?).ok()?));
+    }
     let states = States::from_bytes(from.all()?.to_vec());
     let mut spans = vec![];
     for _ in 0..from.count()? {
@@ -200,7 +199,11 @@ fn read_code(from: &mut Reader) -> Option<Finished> {
     for _ in 0..from.count()? {
         homes.push(read_home(from, bytes.len())?);
     }
-    Some(Finished {
+    // Who reads these counts on their order.
+    let in_order = depths.is_sorted_by_key(|&(offset, _): &(usize, u32)| offset)
+        && spans.is_sorted_by_key(|span: &Span| span.offset)
+        && homes.is_sorted_by_key(|homed: &Homed| homed.code);
+    in_order.then_some(Finished {
         cells: vec![],
         fixups,
         entries,
