@@ -22,10 +22,18 @@ pub fn translate(linked: &Linked) -> Translated {
 /// The same with translations that were `kept`, and what to keep now. The translation does not depend
 /// on them.
 pub fn translate_with<'a>(linked: &Linked, kept: &Kept<'a>) -> (Translated, Made<'a>) {
+    translate_as(linked, !linked.lines.rows.is_empty(), kept)
+}
+
+/// The same code, with its origins in any case.
+pub fn translate_with_origins(linked: &Linked) -> Translated {
+    translate_as(linked, true, &Kept::default()).0
+}
+
+fn translate_as<'a>(linked: &Linked, has_origins: bool, kept: &Kept<'a>) -> (Translated, Made<'a>) {
     let image = Image(ImageCode { linked, base: 0 });
     let entries: BTreeSet<u64> = linked.functions.iter().map(|f| f.offset).collect();
-    let with_origins = !linked.lines.rows.is_empty();
-    let (ahead, made) = Ahead::of(&image, &entries, with_origins, kept);
+    let (ahead, made) = Ahead::of(&image, &entries, has_origins, kept);
     let place = |place| match place {
         flick_translator::Place::Guest(at) => Place::Image(at),
         flick_translator::Place::Engine(word) => Place::Word(word as usize),
