@@ -254,7 +254,7 @@ impl Parser<'_> {
             _ => {
                 let word = name.trim_start_matches('-').trim_start_matches("flick");
                 let word = word.trim_start_matches(['-', '_']);
-                let meant = did_you_mean(word, "--flick-", OPTIONS);
+                let meant = did_you_mean(word, "--flick-", help::NAMES);
                 return Err(Error::new(
                     Code::BadOption,
                     "an option of Flick's is not known",
@@ -363,17 +363,6 @@ impl Parser<'_> {
         Ok(())
     }
 }
-
-/// Those that a misspelt `--flick-…` may have meant.
-const OPTIONS: [&str; 7] = [
-    "check",
-    "place",
-    "save-temps",
-    "timed",
-    "translate",
-    "translation-cache",
-    "verbose",
-];
 
 /// The value of `-x`.
 fn language(name: OsString) -> Result<Option<OsString>> {

@@ -48,6 +48,17 @@ pub const OPTIONS: [(&str, &str); 11] = [
     ),
 ];
 
+/// Those that a misspelt `--flick-…` may have meant.
+pub const NAMES: [&str; 7] = [
+    "check",
+    "place",
+    "save-temps",
+    "timed",
+    "translate",
+    "translation-cache",
+    "verbose",
+];
+
 /// Whether the option makes clang print its help.
 pub fn is_help(option: &str) -> bool {
     matches!(option, "--help" | "-help" | "--help-hidden")
