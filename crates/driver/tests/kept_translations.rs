@@ -31,10 +31,10 @@ fn source(unit: usize, random: &mut Random) -> String {
     for other in 0..UNITS {
         let _ = writeln!(text, "int __flick_nxp_f{other}(int *, int);");
     }
+    // Variables have their home on the host.
     let _ = writeln!(
         text,
-        "static int counts[{}]; static double scale = 1.5;",
-        8 + random.below(90)
+        "extern int counts{unit}[]; extern double scale{unit};"
     );
     let _ = writeln!(
         text,
@@ -47,19 +47,19 @@ fn source(unit: usize, random: &mut Random) -> String {
         for _ in 0..1 + random.below(4) {
             let k = random.below(4000);
             let _ = match random.below(7) {
-                0 => writeln!(text, "  counts[n & 7] += {k};"),
-                1 => writeln!(text, "  if (n > {k}) scale *= n;"),
+                0 => writeln!(text, "  counts{unit}[n & 7] += {k};"),
+                1 => writeln!(text, "  if (n > {k}) scale{unit} *= n;"),
                 2 => writeln!(text, "  n ^= table[n & 3] + host_variable;"),
                 3 => writeln!(text, "  n += v[{}];", k % 64),
                 4 => writeln!(
                     text,
                     "  switch (n) {{ case 0: n = v[1]; break; case 1: n += {k}; break; case 2: v[2] = n; break; \
-                     case 3: counts[1]++; break; case 4: return n; case 5: n *= 3; break; }}"
+                     case 3: counts{unit}[1]++; break; case 4: return n; case 5: n *= 3; break; }}"
                 ),
-                5 => writeln!(text, "  n += (int)(scale * {k});"),
+                5 => writeln!(text, "  n += (int)(scale{unit} * {k});"),
                 _ => writeln!(
                     text,
-                    "  for (int i = 0; i < n; i++) v[i & 15] += counts[i & 7];"
+                    "  for (int i = 0; i < n; i++) v[i & 15] += counts{unit}[i & 7];"
                 ),
             };
         }
