@@ -1,4 +1,5 @@
 //! Links that keep translations give the same bytes as links that do not.
+#[allow(dead_code)]
 mod common;
 
 use std::fmt::Write as _;

@@ -243,10 +243,12 @@ fn the_same_function_elsewhere() {
     }
 }
 
+type Change<'a> = &'a dyn Fn(&mut Module);
+
 #[test]
 fn anything_that_was_asked_has_changed() {
     let old = Module::new();
-    let changes: [(&str, &dyn Fn(&mut Module)); 11] = [
+    let changes: [(&str, Change); 11] = [
         ("an instruction", &|m| m.constant += 1),
         ("what the callee reads", &|m| m.reads = 3),
         ("the table's length", &|m| m.entries.truncate(1)),

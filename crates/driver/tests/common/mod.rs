@@ -1,7 +1,5 @@
 //! A Flick tree with a stand-in runtime, and hand-made fat objects: the image link is tested
 //! without the pass and without an engine.
-#![allow(dead_code, reason = "each test uses some of it")]
-
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -34,7 +34,7 @@ pub fn of<'a>(real: Real, entry: u64, kept: &Kept<'a>) -> Translation<'a> {
     while let Some(movable) = Movable::of(real, range.clone(), &whole) {
         match outcome(&movable, kept, &mut made) {
             Placed::Done(finished) => {
-                made.finished = finished;
+                made.finished = finished.map(|finished| *finished);
                 return made;
             }
             Placed::Again(more) if !more.is_subset(&whole) => whole.extend(more),
@@ -47,7 +47,7 @@ pub fn of<'a>(real: Real, entry: u64, kept: &Kept<'a>) -> Translation<'a> {
 }
 
 enum Placed {
-    Done(Option<Finished>),
+    Done(Option<Box<Finished>>),
     Again(BTreeSet<u64>),
     AtItsPlace,
 }
@@ -56,7 +56,7 @@ fn outcome<'a>(movable: &Movable, kept: &Kept<'a>, made: &mut Translation<'a>) -
     let placed = |outcome| {
         Some(match outcome {
             Outcome::None => Placed::Done(None),
-            Outcome::Code(finished) => Placed::Done(Some(movable.place(&finished)?)),
+            Outcome::Code(finished) => Placed::Done(Some(Box::new(movable.place(&finished)?))),
             Outcome::Again(more) => Placed::Again(more),
             Outcome::AtItsPlace => Placed::AtItsPlace,
         })

@@ -5,8 +5,11 @@ use std::sync::Mutex;
 
 use flick_translator::{Ahead, Kept, Program};
 
+/// Of one link, by key.
+type Records = Vec<(u128, Vec<u8>)>;
+
 /// Records of the last links.
-static LAST: Mutex<VecDeque<Vec<(u128, Vec<u8>)>>> = Mutex::new(VecDeque::new());
+static LAST: Mutex<VecDeque<Records>> = Mutex::new(VecDeque::new());
 /// How many.
 const LINKS: usize = 40;
 
@@ -20,7 +23,7 @@ pub fn linked(program: &(dyn Program + Sync), entries: &BTreeSet<u64>) -> Ahead 
     let (clean, new) = Ahead::of(program, entries, false, &Kept::default());
     let (again, made) = Ahead::of(program, entries, false, &kept);
     assert_eq!(format!("{again:?}"), format!("{clean:?}"));
-    let new: Vec<_> = (new.records.into_iter())
+    let new: Records = (new.records.into_iter())
         .map(|(key, record)| (key, record.into_owned()))
         .collect();
     let again = made.records.iter();
