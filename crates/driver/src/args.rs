@@ -13,6 +13,7 @@ use crate::help;
 use crate::nxp_options::NxpOptions;
 use crate::placement_options::Placement;
 use crate::refused::{self, NotWithNxp};
+use crate::translation_cache::Choice;
 use crate::{Error, Result};
 
 /// Where clang stops before the link.
@@ -55,6 +56,8 @@ pub struct Args {
     pub timed: bool,
     /// `--flick-translate=link`: the link translates the image
     pub translate: bool,
+    /// `--flick-translation-cache`
+    pub translation_cache: Choice,
     /// Options that do not go together with NxP code; the pass and the link know whether there is
     /// some.
     pub not_with_nxp: NotWithNxp,
@@ -106,6 +109,7 @@ impl Args {
             check_device: false,
             timed: false,
             translate: true,
+            translation_cache: Choice::Usual,
             not_with_nxp: NotWithNxp::default(),
             both_pipelines: BothPipelines::default(),
             instruments_host: false,
@@ -227,6 +231,9 @@ impl Parser<'_> {
                     }
                 };
             }
+            "--flick-translation-cache" if joined.as_ref().is_none_or(|dir| !dir.is_empty()) => {
+                self.args.translation_cache = Choice::of(value()?.as_ref());
+            }
             "--flick-replay" => self.args.placement.replay.dir = value()?.into(),
             "--flick-replay-from" => self.args.placement.replay.from = value()?.into(),
             "--flick-check" => {
@@ -247,7 +254,7 @@ impl Parser<'_> {
             _ => {
                 let word = name.trim_start_matches('-').trim_start_matches("flick");
                 let word = word.trim_start_matches(['-', '_']);
-                let meant = did_you_mean(word, "--flick-", OPTIONS);
+                let meant = did_you_mean(word, "--flick-", help::NAMES);
                 return Err(Error::new(
                     Code::BadOption,
                     "an option of Flick's is not known",
@@ -255,7 +262,8 @@ impl Parser<'_> {
                     "there is none of this name, or its value is missing",
                     format!(
                         "{meant}there are --flick-place=FILE, --flick-place=random:SEED:PERCENT, \
-                         --flick-check=device, --flick-timed, --flick-translate=link|run, --flick-save-temps=DIR, --flick-verbose, \
+                         --flick-check=device, --flick-timed, --flick-translate=link|run, --flick-translation-cache=DIR|off, \
+                         --flick-save-temps=DIR, --flick-verbose, \
                          -Xnxp=OPTION and --nxp-march=ISA"
                     ),
                 ));
@@ -355,16 +363,6 @@ impl Parser<'_> {
         Ok(())
     }
 }
-
-/// Those that a misspelt `--flick-…` may have meant.
-const OPTIONS: [&str; 6] = [
-    "check",
-    "place",
-    "save-temps",
-    "timed",
-    "translate",
-    "verbose",
-];
 
 /// The value of `-x`.
 fn language(name: OsString) -> Result<Option<OsString>> {

@@ -4,7 +4,7 @@ use flick_image::output;
 use crate::{FrontEnd, Result};
 
 /// An option as it is written, and what it does.
-pub const OPTIONS: [(&str, &str); 10] = [
+pub const OPTIONS: [(&str, &str); 11] = [
     (
         "--flick-place=<file>",
         "Place functions as the file says: lines of `nxp', `host' or `both' and a function's name or pattern",
@@ -30,6 +30,10 @@ pub const OPTIONS: [(&str, &str); 10] = [
         "When NxP code is translated for the host: at the link, into the program (default), or at run time",
     ),
     (
+        "--flick-translation-cache=<dir>|off",
+        "Where a link keeps translations for the next (default: $XDG_CACHE_HOME/flick/translations)",
+    ),
+    (
         "--flick-check=device",
         "Host code records its accesses to memory, for FLICK_CHECK=device",
     ),
@@ -42,6 +46,17 @@ pub const OPTIONS: [(&str, &str); 10] = [
         "--help, --version",
         "clang's own answers, with Flick's additions",
     ),
+];
+
+/// Those that a misspelt `--flick-…` may have meant.
+pub const NAMES: [&str; 7] = [
+    "check",
+    "place",
+    "save-temps",
+    "timed",
+    "translate",
+    "translation-cache",
+    "verbose",
 ];
 
 /// Whether the option makes clang print its help.

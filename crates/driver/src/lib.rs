@@ -64,6 +64,7 @@ mod suggestion;
 mod temp;
 mod translate_image;
 mod translated;
+mod translation_cache;
 mod ungated;
 mod verified_code;
 

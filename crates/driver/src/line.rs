@@ -8,6 +8,7 @@ use crate::args::Args;
 use crate::compile::Extra;
 use crate::placement_options::Placement;
 use crate::root::Root;
+use crate::translation_cache::Choice;
 use crate::{Error, Result, response};
 use flick_diagnostics::Code;
 
@@ -17,6 +18,7 @@ const PLACE: &str = "--flick-place=";
 const SAVE_TEMPS: &str = "--flick-save-temps=";
 const REFUSE: &str = "--flick-refuse=";
 const TRANSLATE: &str = "--flick-translate";
+const TRANSLATION_CACHE: &str = "--flick-translation-cache=";
 const VERBOSE: &str = "--flick-verbose";
 const END: &str = "--flick-end";
 
@@ -45,6 +47,11 @@ pub fn words(args: &Args, root: &Root, linker: &Path) -> Result<Extra> {
             .map(|o| word(REFUSE, o.as_ref())),
     );
     begin.extend(args.translate.then(|| TRANSLATE.into()));
+    begin.extend(
+        args.translation_cache
+            .value()
+            .map(|value| word(TRANSLATION_CACHE, value)),
+    );
     begin.extend(args.verbose.then(|| VERBOSE.into()));
     for word in begin {
         extra.before.extend(["-Xlinker".into(), word]);
@@ -70,6 +77,8 @@ pub struct Line {
     pub verbose: bool,
     /// The link translates the image.
     pub translate: bool,
+    /// Where translations are kept.
+    pub translation_cache: Choice,
     /// An option that the link must refuse if there is NxP code.
     pub refuse: Option<String>,
 }
@@ -95,6 +104,8 @@ impl Line {
                 line.save_temps = Some(dir.into());
             } else if let Some(option) = value(REFUSE) {
                 line.refuse = Some(option.to_string_lossy().into_owned());
+            } else if let Some(choice) = value(TRANSLATION_CACHE) {
+                line.translation_cache = Choice::of(&choice);
             } else if word == TRANSLATE {
                 line.translate = true;
             } else if word == VERBOSE {

@@ -1,6 +1,6 @@
 //! The link of a program or library (`docs/objects.md`, "The image link").
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,6 +20,7 @@ use crate::root::Root;
 use crate::run::{Runner, Step, Stop};
 use crate::search::{LinkInput, link_inputs};
 use crate::temp::Temp;
+use crate::translation_cache::TranslationCache;
 use crate::{Error, Result, expected, failed_link, refused, suggestion, ungated};
 
 /// A link that clang asks Flick for.
@@ -107,12 +108,16 @@ fn link(words: Vec<OsString>) -> Step {
     ) {
         return Err(refused::wrap(name).into());
     }
+    let translate = line.translate && !lacks_relocations(&line, shared || static_link);
+    let output = Path::new(line.output().unwrap_or(OsStr::new("a.out")));
+    let cache = TranslationCache::open(&line.translation_cache, output);
     let rules = HostRules {
         shared,
         own_heap: own_heap(&wrapped, &inputs.host_defines),
         replaced: library.replaced(inputs.host_defines.iter().chain(&wrapped)),
         wrapped,
-        translate: line.translate && !lacks_relocations(&line, shared || static_link),
+        translate,
+        cache: translate.then_some(cache).flatten(),
         allow_duplicates: has(&["-zmuldefs", "--allow-multiple-definition"])
             || line.has_z("muldefs"),
     };

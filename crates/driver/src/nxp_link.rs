@@ -9,7 +9,8 @@ use flick_abi::names::{CALL_PREFIX, NXP_PREFIX, OUTSIDE_PREFIX, RT_HEAP_PREFIX};
 use flick_diagnostics::Code;
 use flick_image::elf_kind::read_file;
 use flick_image::linked::{ADDRESS_PREFIX, Target, plain_name};
-use flick_image::{Linked, final_file, write};
+use flick_image::translation::Translated;
+use flick_image::{Linked, final_file, output, write};
 use flick_names::demangled_text;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
@@ -20,6 +21,7 @@ use crate::root::{self, LLD};
 use crate::run::Runner;
 use crate::temp::Temp;
 use crate::translate_image;
+use crate::translation_cache::TranslationCache;
 use crate::{Error, Result};
 
 /// How the host links, as far as the image must follow it.
@@ -32,6 +34,8 @@ pub struct HostRules {
     pub allow_duplicates: bool,
     /// The image is translated now (`--flick-translate=link`).
     pub translate: bool,
+    /// With translations of the link before.
+    pub cache: Option<TranslationCache>,
     /// Functions of `libnxp.a` that host code of this link defines itself, or has wrapped.
     pub replaced: BTreeSet<String>,
     /// Of the C library's heap functions those that are the program's own here.
@@ -209,9 +213,31 @@ pub fn image_object(
             *name = plain;
         }
     }
-    let translated = rules.translate.then(|| translate_image::translate(&linked));
+    let translated = rules
+        .translate
+        .then(|| translated(&linked, rules.cache.as_ref(), runner));
     let object = write::image_object(&linked, &file, translated.as_ref())?;
     temp.write("image.o", &object)
+}
+
+/// The translation of the image, with what the cache has of it.
+fn translated(linked: &Linked, cache: Option<&TranslationCache>, runner: Runner) -> Translated {
+    let Some(cache) = cache else {
+        return translate_image::translate(linked);
+    };
+    let kept = cache.kept();
+    let (translated, made) = translate_image::translate_with(linked, &kept);
+    cache.keep(&made);
+    if runner.verbose {
+        output::message(format_args!(
+            "flick: of {} translations {} were kept, {} are for their place: {}",
+            made.functions,
+            made.reused,
+            made.at_their_place,
+            cache.path().display()
+        ));
+    }
+    translated
 }
 
 /// lld's messages in the names of the source.

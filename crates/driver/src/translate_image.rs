@@ -7,7 +7,7 @@ use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::linked::{self, Linked};
 use flick_image::translation::{Displacement, Home, Homed, Origin, Place, Translated};
 use flick_riscv::Insn;
-use flick_translator::{Ahead, Program, Summary, Target, UnwindRecords, Word};
+use flick_translator::{Ahead, Kept, Made, Program, Summary, Target, UnwindRecords, Word};
 
 use crate::image_code::ImageCode;
 
@@ -16,18 +16,24 @@ const _: () = assert!(TRANSLATION_WORDS.len() == Word::ALL.len());
 /// Translates all functions of an image that can be translated. The translation has the origins of
 /// its code if the image has source lines.
 pub fn translate(linked: &Linked) -> Translated {
-    translate_as(linked, !linked.lines.rows.is_empty())
+    translate_with(linked, &Kept::default()).0
+}
+
+/// The same with translations that were `kept`, and what to keep now. The translation does not depend
+/// on them.
+pub fn translate_with<'a>(linked: &Linked, kept: &Kept<'a>) -> (Translated, Made<'a>) {
+    translate_as(linked, !linked.lines.rows.is_empty(), kept)
 }
 
 /// The same code, with its origins in any case.
 pub fn translate_with_origins(linked: &Linked) -> Translated {
-    translate_as(linked, true)
+    translate_as(linked, true, &Kept::default()).0
 }
 
-fn translate_as(linked: &Linked, has_origins: bool) -> Translated {
+fn translate_as<'a>(linked: &Linked, has_origins: bool, kept: &Kept<'a>) -> (Translated, Made<'a>) {
     let image = Image(ImageCode { linked, base: 0 });
     let entries: BTreeSet<u64> = linked.functions.iter().map(|f| f.offset).collect();
-    let ahead = Ahead::of(&image, &entries, has_origins);
+    let (ahead, made) = Ahead::of(&image, &entries, has_origins, kept);
     let place = |place| match place {
         flick_translator::Place::Guest(at) => Place::Image(at),
         flick_translator::Place::Engine(word) => Place::Word(word as usize),
@@ -81,7 +87,7 @@ fn translate_as(linked: &Linked, has_origins: bool) -> Translated {
         .iter()
         .map(|piece| (piece.code.clone(), &piece.depths[..]));
     let unwind = UnwindRecords::of(pieces.chain([(stubs, &outermost[..])]));
-    Translated {
+    let translated = Translated {
         displacements: ahead.fixups.iter().map(displacement).collect(),
         pieces: ahead.pieces.iter().map(piece).collect(),
         entries: ahead.entries.iter().map(entry).collect(),
@@ -93,7 +99,8 @@ fn translate_as(linked: &Linked, has_origins: bool) -> Translated {
         unwind: unwind.bytes,
         unwind_fields: unwind.fields,
         code: ahead.code,
-    }
+    };
+    (translated, made)
 }
 
 /// The image before the loader has placed it: addresses count from its start.

@@ -1,6 +1,6 @@
 //! Which functions the compiler put into which, from the debug information of the linked RV64 ELF
 //! (DWARF 5, 3.3.8): so that a report names the function that the author wrote.
-use std::rc::Rc;
+use std::sync::Arc;
 
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit, UnitOffset};
 
@@ -10,9 +10,9 @@ use crate::line_table::{Reader, file_name};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inlined {
     /// The function whose body is here, as in the source.
-    pub name: Rc<str>,
+    pub name: Arc<str>,
     /// Where it was called.
-    pub file: Rc<str>,
+    pub file: Arc<str>,
     /// 0: unknown.
     pub line: u32,
     /// The inlined call around this one: its index plus 1; 0: this one stands in a real function.

@@ -1,5 +1,5 @@
 //! Source lines of an image, from the DWARF line tables of the linked RV64 ELF (DWARF 5, 6.2).
-use std::rc::Rc;
+use std::sync::Arc;
 
 use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
 use object::read::elf::ElfFile64;
@@ -13,7 +13,7 @@ pub struct Line {
     /// Offset of the row's first instruction in the image, in bytes.
     pub offset: u32,
     /// Path of the source file, as the compiler had it.
-    pub file: Rc<str>,
+    pub file: Arc<str>,
     /// 0: unknown.
     pub line: u32,
     /// Index plus 1 in [`Table::inlined`]; 0: none.
@@ -104,7 +104,7 @@ fn unit_rows(
         return Ok(());
     };
     let mut rows = program.rows();
-    let mut files: Vec<(u64, Rc<str>)> = Vec::new();
+    let mut files: Vec<(u64, Arc<str>)> = Vec::new();
     while let Some((header, row)) = rows.next_row()? {
         let offset = row.address().wrapping_sub(base);
         // Code that the linker has dropped is left at address 0 or below.
@@ -115,7 +115,7 @@ fn unit_rows(
         let file = match files.iter().find(|(known, _)| *known == index) {
             Some((_, file)) => file.clone(),
             None => {
-                let file: Rc<str> = file_name(dwarf, unit, header, index)?.into();
+                let file: Arc<str> = file_name(dwarf, unit, header, index)?.into();
                 files.push((index, file.clone()));
                 file
             }

@@ -1,16 +1,24 @@
 //! Translation of a module before it runs, for code that the loader places beside the guest's.
 //!
 //! The code refers to nothing by address: [`Ahead::fixups`] are displacements that a linker fills in.
+mod kept;
+mod translation;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use crate::emit::code_origin::Part;
 use crate::emit::homes::Homed;
-use crate::emit::{Emitter, Finished, Fixup, Linkage, Word};
+use crate::emit::{Finished, Fixup, Word};
+use crate::liveness::Summary;
+use crate::movable::Real;
 use crate::program::Program;
-use crate::registers;
-use crate::translator::{Summaries, allocated, translated_range};
+use crate::translator::Summaries;
+pub use kept::{Kept, Made};
 
 /// Translations begin at multiples of this.
 const ALIGNMENT: usize = 16;
@@ -103,20 +111,43 @@ pub struct Ahead {
 
 impl Ahead {
     /// Translates the functions that start at `entries`, in ascending order. Functions that cannot
-    /// be translated are left out. `with_origins`: for debug information.
-    pub fn of(program: &dyn Program, entries: &BTreeSet<u64>, with_origins: bool) -> Self {
+    /// be translated are left out. `with_origins`: for debug information. The result is the same
+    /// whatever was `kept`.
+    pub fn of<'a>(
+        program: &(dyn Program + Sync),
+        entries: &BTreeSet<u64>,
+        with_origins: bool,
+        kept: &Kept<'a>,
+    ) -> (Self, Made<'a>) {
+        let summaries = Known {
+            program,
+            all: Mutex::default(),
+        };
+        let entries: Vec<u64> = entries.iter().copied().collect();
+        let all = on_all_cores(entries.len(), &|n| {
+            let real = Real {
+                program,
+                summary: &|target| summaries.of(target),
+                with_names: with_origins,
+            };
+            translation::of(real, entries[n], kept)
+        });
+        let mut made = Made::default();
+        let finished = all.into_iter().zip(entries).map(|(one, entry)| {
+            made.add(one.records, one.origin);
+            (entry, one.finished)
+        });
+        let ahead = Self::joined(finished.filter_map(|(entry, one)| Some((entry, one?))));
+        (ahead, made)
+    }
+
+    /// Puts translations together, in ascending order of their entries.
+    fn joined(all: impl Iterator<Item = (u64, Finished)>) -> Self {
         let mut ahead = Self::default();
         let mut starts = BTreeMap::new();
         let mut calls = vec![];
         let mut cells = BTreeMap::new();
-        let summaries = Summaries {
-            program,
-            known: RefCell::default(),
-        };
-        for &entry in entries {
-            let Some(finished) = translate(&summaries, entry, with_origins) else {
-                continue;
-            };
+        for (entry, finished) in all {
             let start = ahead.align();
             starts.insert(entry, start);
             for &(end, fixup) in &finished.fixups {
@@ -227,10 +258,59 @@ impl Ahead {
     }
 }
 
-fn translate(summaries: &Summaries, entry: u64, trace: bool) -> Option<Finished> {
-    let range = translated_range(summaries.program, entry)?;
-    let environment = registers::environment();
-    let (code, allocation) = allocated(summaries, range, entry, false, trace, &environment)?;
-    let finished = Emitter::run(&code, &allocation, Linkage::Module, entry, 0, trace).ok()?;
-    finished.is_exact.then_some(finished)
+/// What functions read and hand back. Each is looked at by itself, so that what is found does not
+/// depend on who asks first.
+struct Known<'a> {
+    program: &'a (dyn Program + Sync),
+    all: Mutex<BTreeMap<u64, Summary>>,
+}
+
+impl Known<'_> {
+    fn of(&self, pc: u64) -> Summary {
+        if let Some(declared) = self.program.summary(pc) {
+            return declared;
+        }
+        let all = || self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = all().get(&pc) {
+            return known;
+        }
+        let summaries = Summaries {
+            program: self.program,
+            known: RefCell::default(),
+        };
+        let found = summaries.of(pc);
+        all().insert(pc, found);
+        found
+    }
+}
+
+/// The results of `work` for the numbers below `count`, in their order.
+fn on_all_cores<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    /// As the main thread's of most programs.
+    const STACK: usize = 8 << 20;
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let numbers = numbers.take_while(|&n| n < count);
+        numbers.map(|n| (n, work(n))).collect::<Vec<_>>()
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut all = thread::scope(|scope| {
+        let spawn = |_| {
+            let thread = thread::Builder::new().stack_size(STACK);
+            // Where there is no thread to be had, the others do the work.
+            thread.spawn_scoped(scope, some).ok()
+        };
+        let others: Vec<_> = (1..cores.min(count)).filter_map(spawn).collect();
+        let mut all = some();
+        for other in others {
+            match other.join() {
+                Ok(results) => all.extend(results),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_by_key(|&(n, _)| n);
+    all.into_iter().map(|(_, result)| result).collect()
 }

@@ -5,6 +5,7 @@
 //! entry, signed), the count of places, and for each place its register with flags and its
 //! operands.
 mod as_text;
+mod moved;
 
 use regalloc2::Allocation;
 

@@ -214,11 +214,8 @@ impl<'a> Jumps<'a> {
             .base(before(address), place.rs2())?
             .wrapping_add(entry.imm());
         let target = |n: u64| {
-            let word = self.program.constant(first.wrapping_add(size * n), size)?;
-            let target = match added {
-                Some(base) => base.wrapping_add(word as i32 as u64),
-                None => word,
-            };
+            let entry = first.wrapping_add(size * n);
+            let target = self.program.table_target(entry, added)?;
             if known.targets.binary_search(&target).is_ok() {
                 Some(target)
             } else {

@@ -17,7 +17,8 @@
 //! | `fault_state.rs`, `unwind.rs` | where guest registers are at a fault; unwind information |
 //! | `code_cache.rs`, `targets.rs` | the place of code, and where calls through registers lead |
 //! | `context.rs`, `glue.rs`, `dispatch.rs` | [`Context`], entering and leaving translated code, the dispatch loop |
-//! | `ahead.rs` | [`Ahead`]: the translations of a module before it runs |
+//! | `ahead.rs`, `ahead/` | [`Ahead`]: the translations of a module before it runs |
+//! | `movable/` | a function apart from its place, whose translation the next link can use |
 //! | `listing.rs` | [`Listing`]: a translation as text, without a run |
 //! | `valgrind.rs` | requests to valgrind |
 //!
@@ -47,6 +48,7 @@ mod jumps;
 mod listing;
 mod liveness;
 mod lower;
+mod movable;
 mod moves;
 mod program;
 mod registers;
@@ -58,7 +60,7 @@ mod translator;
 mod unwind;
 pub mod valgrind;
 
-pub use ahead::{Ahead, Displacement, Entry, Origin, Piece, Place};
+pub use ahead::{Ahead, Displacement, Entry, Kept, Made, Origin, Piece, Place};
 pub use code::Reason;
 pub use code_cache::pages_for;
 pub use context::Context;

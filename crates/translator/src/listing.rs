@@ -18,7 +18,7 @@ use crate::glue;
 use crate::program::Program;
 use crate::registers;
 use crate::thunk::Callee;
-use crate::translator::{Summaries, allocated, translated_range};
+use crate::translator::{Source, Summaries, translated_range};
 
 /// From the nearest function of the engine to the code, and down to what stands in front of it.
 const DISTANCE: u64 = 64 << 20;
@@ -72,7 +72,12 @@ impl Listing {
             known: RefCell::default(),
         };
         let environment = registers::environment();
-        let (code, allocation) = allocated(&summaries, range, pc, false, false, &environment)?;
+        let source = Source {
+            program,
+            summary: &|target| summaries.of(target),
+            with_names: false,
+        };
+        let (code, allocation) = source.allocated(range, pc, false, &environment)?;
         let near = glue::leave as *const () as u64;
         let at = near.next_multiple_of(DISTANCE) + DISTANCE;
         let cells = RefCell::new(BTreeMap::new());

@@ -60,6 +60,22 @@ pub trait Program {
         false
     }
 
+    /// Where an entry of a table leads: the 4 bytes at `entry` are the distance from `base`, or, without
+    /// one, the 8 bytes are an address.
+    fn table_target(&self, entry: u64, base: Option<u64>) -> Option<u64> {
+        let Some(base) = base else {
+            return self.constant(entry, 8);
+        };
+        let distance = self.constant(entry, 4)? as i32;
+        Some(base.wrapping_add_signed(distance.into()))
+    }
+
+    /// The word from which the entry of a procedure linkage table at `pc` has its target, if one is
+    /// there.
+    fn linkage_slot(&self, pc: u64) -> Option<u64> {
+        crate::thunk::slot(self, pc)
+    }
+
     /// The meaning of a jump to an address, if it is the same at all times. Guest code is always at
     /// home in [`Program::insn`].
     fn resolve(&self, target: u64) -> Option<Target>;

@@ -56,17 +56,17 @@ fn table_at(program: &dyn Program, base: u64, starts: &BTreeMap<u64, Insn>, end:
     // function.
     let is_entry = |&target: &u64| starts.contains_key(&target) || target == end;
     let offsets = (0..).map_while(|n| {
-        let offset = program.constant(base.wrapping_add(4 * n), 4)?;
-        Some(base.wrapping_add(offset as i32 as u64)).filter(is_entry)
+        let target = program.table_target(base.wrapping_add(4 * n), Some(base))?;
+        Some(target).filter(is_entry)
     });
     // LLVM gives blocks that are gone the address 1.
     let addresses = (0..).map_while(|n| {
-        let target = program.constant(base.wrapping_add(8 * n), 8)?;
+        let target = program.table_target(base.wrapping_add(8 * n), None)?;
         Some(target).filter(|target| is_entry(target) || *target == 1)
     });
     // The address may be that of an entry in the middle, for an index with a constant added.
     let before = (1..).map_while(|n| {
-        let target = program.constant(base.wrapping_sub(8 * n), 8)?;
+        let target = program.table_target(base.wrapping_sub(8 * n), None)?;
         Some(target).filter(|target| is_entry(target) || *target == 1)
     });
     let all: BTreeSet<u64> = offsets.chain(addresses).chain(before).collect();

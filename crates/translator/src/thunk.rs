@@ -21,12 +21,12 @@ pub enum Callee {
 /// What is called by a call of the guest address `pc`.
 pub fn callee(program: &dyn Program, pc: u64) -> Callee {
     if !program.is_placed()
-        && let Some(slot) = slot(program, pc)
+        && let Some(slot) = program.linkage_slot(pc)
     {
         return Callee::Slot(slot);
     }
     let through = || {
-        let target = program.constant(slot(program, pc)?, 8)?;
+        let target = program.constant(program.linkage_slot(pc)?, 8)?;
         Some(match program.resolve(target)? {
             Target::Guest(at) => Callee::Guest(at),
             Target::Elsewhere => Callee::Elsewhere(target),
@@ -35,8 +35,8 @@ pub fn callee(program: &dyn Program, pc: u64) -> Callee {
     through().unwrap_or(Callee::Guest(pc))
 }
 
-/// The slot of the entry at `pc`, if there is one.
-fn slot(program: &dyn Program, pc: u64) -> Option<u64> {
+/// See [`Program::linkage_slot`].
+pub fn slot(program: &(impl Program + ?Sized), pc: u64) -> Option<u64> {
     if program.function(pc).is_some() {
         return None;
     }

@@ -223,14 +223,12 @@ impl Translator {
             program,
             known: RefCell::new(std::mem::take(&mut self.summaries)),
         };
-        let made = allocated(
-            &summaries,
-            range.clone(),
-            pc,
-            self.count,
-            false,
-            &self.environment,
-        );
+        let made = Source {
+            program,
+            summary: &|target| summaries.of(target),
+            with_names: false,
+        }
+        .allocated(range.clone(), pc, self.count, &self.environment);
         self.summaries = summaries.known.into_inner();
         let (code, allocation) = made?;
         self.cache.leave_shared().ok()?;
@@ -358,52 +356,56 @@ pub(crate) fn translated_range(program: &dyn Program, pc: u64) -> Option<Range<u
     (range.end - range.start <= LARGEST && program.insn(pc).is_some()).then_some(range)
 }
 
-/// Machine instructions for the function in `range`, entered at `pc`, and their registers; `None`:
-/// there are too many. `with_names`: for debug information.
-pub(crate) fn allocated(
-    summaries: &Summaries,
-    range: Range<u64>,
-    pc: u64,
-    count: bool,
-    with_names: bool,
-    environment: &regalloc2::MachineEnv,
-) -> Option<(Code, regalloc2::Output)> {
-    let code = lowered(summaries, range, pc, count, with_names);
-    if code.vregs >= MOST_VALUES {
-        return None;
-    }
-    let options = regalloc2::RegallocOptions::default();
-    let mut allocation = regalloc2::run(&code, environment, &options).ok()?;
-    moves::drop_redundant(&code, &mut allocation);
-    Some((code, allocation))
+/// What translations are made from.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub program: &'a dyn Program,
+    /// Of the function at an address.
+    pub summary: &'a dyn Fn(u64) -> Summary,
+    /// For debug information.
+    pub with_names: bool,
 }
 
-fn lowered(
-    summaries: &Summaries,
-    range: Range<u64>,
-    pc: u64,
-    count: bool,
-    with_names: bool,
-) -> Code {
-    let own = summaries.of(range.start, DEPTH);
-    let summary = |target| summaries.of(target, DEPTH);
-    let program = summaries.program;
-    let more = (!program.is_placed()).then(|| program.entries(&range));
-    let mut function = Function::new(program, range.clone(), pc, more);
-    let liveness = Liveness {
-        range: &range,
-        own,
-        given: own.reads,
-        frame_pointer: has_frame_pointer(summaries.program, &range),
-        summary: &summary,
-    };
-    liveness.compute(&mut function);
-    let mut code = Lower::run(summaries.program, &function, &liveness, count, with_names);
-    if with_names {
-        code.frames = guest_frame::frames(&function);
+impl Source<'_> {
+    /// Machine instructions for the function in `range`, entered at `pc`, and their registers;
+    /// `None`: there are too many.
+    pub(crate) fn allocated(
+        self,
+        range: Range<u64>,
+        pc: u64,
+        count: bool,
+        environment: &regalloc2::MachineEnv,
+    ) -> Option<(Code, regalloc2::Output)> {
+        let code = self.lowered(range, pc, count);
+        if code.vregs >= MOST_VALUES {
+            return None;
+        }
+        let options = regalloc2::RegallocOptions::default();
+        let mut allocation = regalloc2::run(&code, environment, &options).ok()?;
+        moves::drop_redundant(&code, &mut allocation);
+        Some((code, allocation))
     }
-    simplify(&mut code);
-    code
+
+    fn lowered(self, range: Range<u64>, pc: u64, count: bool) -> Code {
+        let own = (self.summary)(range.start);
+        let program = self.program;
+        let more = (!program.is_placed()).then(|| program.entries(&range));
+        let mut function = Function::new(program, range.clone(), pc, more);
+        let liveness = Liveness {
+            range: &range,
+            own,
+            given: own.reads,
+            frame_pointer: has_frame_pointer(program, &range),
+            summary: self.summary,
+        };
+        liveness.compute(&mut function);
+        let mut code = Lower::run(program, &function, &liveness, count, self.with_names);
+        if self.with_names {
+            code.frames = guest_frame::frames(&function);
+        }
+        simplify(&mut code);
+        code
+    }
 }
 
 /// The arguments that functions read. Each function is examined once, so that all its callers agree
@@ -414,7 +416,12 @@ pub(crate) struct Summaries<'a> {
 }
 
 impl Summaries<'_> {
-    fn of(&self, pc: u64, depth: usize) -> Summary {
+    /// Of the function at `pc`.
+    pub fn of(&self, pc: u64) -> Summary {
+        self.to_depth(pc, DEPTH)
+    }
+
+    fn to_depth(&self, pc: u64, depth: usize) -> Summary {
         if let Some(&known) = self.known.borrow().get(&pc) {
             return known;
         }
@@ -434,7 +441,7 @@ impl Summaries<'_> {
         let Some(range) = range.filter(|range| range.end - pc <= LARGEST) else {
             // This is no function's start: more registers may be live than at a call.
             match callee(self.program, pc) {
-                Callee::Guest(at) if at != pc => return self.of(at, depth),
+                Callee::Guest(at) if at != pc => return self.to_depth(at, depth),
                 Callee::Elsewhere(_) | Callee::Slot(_) => return Summary::UNKNOWN,
                 Callee::Guest(_) => {}
             }
@@ -453,7 +460,7 @@ impl Summaries<'_> {
                 if target == pc {
                     own
                 } else {
-                    self.of(target, depth - 1)
+                    self.to_depth(target, depth - 1)
                 }
             };
             let liveness = Liveness {

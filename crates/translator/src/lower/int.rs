@@ -16,6 +16,12 @@ impl Lower<'_> {
     }
 
     pub(super) fn alu(&mut self, op: Alu, a: VReg, b: VReg, word: bool, pc: u64) -> VReg {
+        if self.is_far_apart(a, b) || self.is_far_apart(b, a) {
+            return match op {
+                Alu::Add => self.int(Op::Alu(op, word), pc, &[a, b]),
+                _ => self.tied(Op::Alu(op, word), pc, &[a, b], RegClass::Int),
+            };
+        }
         if let Some(k) = self.small(b) {
             return match op {
                 Alu::Sub if k != i32::MIN => self.alu_imm(Alu::Add, a, -k, word, pc),
@@ -40,6 +46,17 @@ impl Lower<'_> {
             }
         }
         self.int(Op::Alu(op, word), pc, &[a, b])
+    }
+
+    /// Whether these are an address of the module and a constant that is no offset of an instruction.
+    /// Their sum is made at run time: a constant address is near one that the function names
+    /// (`movable.rs`).
+    fn is_far_apart(&self, address: VReg, distance: VReg) -> bool {
+        let is_address = |node: &Node| matches!(node.op, Op::Address(_));
+        self.definition(address).is_some_and(is_address)
+            && self
+                .known(distance)
+                .is_some_and(|k| k.unsigned_abs() > 4096)
     }
 
     pub(super) fn alu_imm(&mut self, op: Alu, a: VReg, k: i32, word: bool, pc: u64) -> VReg {

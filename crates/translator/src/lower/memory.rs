@@ -11,6 +11,15 @@ impl Lower<'_> {
         }
         let mut base = self.get(reg, pc);
         let mut offset = offset;
+        // The low part of an address that `auipc` begins.
+        if let Some(&Node {
+            op: Op::Address(at),
+            ..
+        }) = self.definition(base)
+        {
+            let address = self.guest_address(at.wrapping_add_signed(offset), pc);
+            return (vec![address], 0, Form::Base);
+        }
         if let Some(node) = self.definition(base)
             && let Op::AluImm(Alu::Add, k, false) = node.op
             && i32::try_from(i64::from(k) + offset).is_ok()

@@ -11,6 +11,7 @@ use regalloc2::{Block, Operand, RegClass, VReg};
 use super::code::*;
 use super::function::{End, Function};
 use super::liveness::Liveness;
+use super::movable::NEAR;
 use super::program::Program;
 use super::registers::*;
 use flick_engine::Hart;
@@ -223,8 +224,6 @@ impl<'a> Lower<'a> {
 
     /// An address of the guest's code or constants.
     fn guest_address(&mut self, at: u64, pc: u64) -> VReg {
-        // In reach of a displacement, wherever the module's parts are placed.
-        const NEAR: i64 = 1 << 30;
         if self.program.is_placed() {
             self.constant(at as i64, pc)
         } else if (-NEAR..NEAR).contains(&(at as i64)) {

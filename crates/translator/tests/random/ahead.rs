@@ -1,6 +1,7 @@
 //! Translation ahead of time as an engine: all functions are translated for a module that is not
 //! placed, and the test does what linker and loader do.
 use std::arch::naked_asm;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -11,6 +12,7 @@ use flick_translator::{
 };
 
 use crate::engine::Engine;
+use crate::kept;
 use crate::translated::Guest;
 
 static TARGETS: Targets = Targets::zero();
@@ -83,6 +85,8 @@ impl Program for Module<'_> {
     }
 }
 
+/// How far a module is moved. Functions are at even addresses.
+const MOVED: u64 = 0x1_2346;
 const PAGE: usize = 4096;
 
 /// Maps memory in reach of the guest's code.
@@ -233,7 +237,13 @@ impl AheadOfTime {
             base,
         };
         let entries = guest.functions.iter().map(|range| range.start - base);
-        let ahead = Ahead::of(&module, &entries.collect(), false);
+        let entries: BTreeSet<u64> = entries.collect();
+        let ahead = kept::linked(&module, &entries);
+        let elsewhere = Module {
+            guest: &guest,
+            base: base - MOVED,
+        };
+        kept::linked(&elsewhere, &entries.iter().map(|at| at + MOVED).collect());
         *CURRENT.lock().unwrap() = Some(load(ahead, base..base + code.len()));
         Box::new(Self)
     }

@@ -18,6 +18,7 @@ mod function;
 mod goto;
 mod host;
 mod insn;
+mod kept;
 mod memory;
 mod program;
 mod shrink;
