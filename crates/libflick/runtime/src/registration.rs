@@ -13,7 +13,7 @@ use crate::accounts::timed::{host_code, nxp_map};
 use crate::accounts::{gate_counts, stats};
 use crate::config::{self, Trigger};
 use crate::crossing::{gate_target, slow_path};
-use crate::modules::{self, Registered, signatures};
+use crate::modules::{self, Registered, signature_table, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::debugger;
 use crate::start::{self, Place};
@@ -95,7 +95,10 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
     }
     memory::remove_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
     let gone = modules::remove(module, || debugger::remove(module));
-    translation::invalidate(&modules::code_of(module, &gates));
+    let code = modules::code_of(module, &gates);
+    translation::invalidate(&code);
+    let texts = gates.iter().map(|gate| gate.signature as u64);
+    signature_table::forget(&code[0], texts);
     drop(gone);
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod marshal;
 pub(crate) mod next_step;
 pub(crate) mod returns_twice;
 pub(crate) mod signal_handler;
+pub(crate) mod signature_path;
 pub(crate) mod slow_path;
 pub(crate) mod step;
 pub(crate) mod unwinding;

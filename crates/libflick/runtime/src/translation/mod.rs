@@ -23,7 +23,7 @@ use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, 
 use crate::config::{self, Engine};
 use crate::locks::try_lock::OwnedLock;
 use crate::memory::own_heaps;
-use crate::modules::{self, address_meaning};
+use crate::modules::{self, address_meaning, signature_table};
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
 use linked_code::in_module;
@@ -47,6 +47,14 @@ pub fn init() {
         return;
     }
     target_table::__flick_1_targets.init();
+    if !crossing_code::counted() {
+        // Nobody else changes the table yet.
+        let (xcall, call) = (
+            crossing_code::xcall_address(),
+            crossing_code::signature_call(),
+        );
+        target_table::__flick_1_targets.insert(xcall, call);
+    }
     ENABLED.store(true, Ordering::Relaxed);
     // Translations of the link do not count.
     if crossing_code::counted() {
@@ -129,18 +137,48 @@ pub fn states() -> u64 {
 /// # Safety
 /// Called by the engine, which runs the hart of `context`.
 pub unsafe extern "C" fn entry_for(context: *mut Context, target: u64) -> u64 {
-    if target == crossing_code::xcall_address() {
-        // SAFETY: by contract; NxP code calls by a signature.
-        return match unsafe { nxp_by_signature(&(*context).hart.x) } {
-            Some(address) => {
-                // SAFETY: by contract.
-                unsafe { (*context).hart.pc = address };
-                entry(address)
-            }
-            None => crossing_code::call_by_signature(),
-        };
+    if target != crossing_code::xcall_address() {
+        return entry(target);
     }
-    entry(target)
+    if crossing_code::counted() {
+        // SAFETY: by contract; NxP code calls by a signature.
+        return unsafe { by_signature(context, target) };
+    }
+    let call = crossing_code::signature_call();
+    // For the cell of code that is made here.
+    let _ = TRANSLATOR.try_with(|translator| {
+        if let Some(translator) = translator {
+            translator.remember(target, call);
+        }
+    });
+    call
+}
+
+/// [`entry_for`] for a call by signature that the fast path cannot make. The next one, it can, if
+/// there are moves for the signature.
+///
+/// # Safety
+/// As [`entry_for`]. NxP code has jumped to `__flick_xcall`.
+pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64) -> u64 {
+    // SAFETY: by contract; t1 is the signature, t2 the function.
+    let (plan, function, address) = unsafe {
+        let x = &(*context).hart.x;
+        let plan = Current::crossed().plan(x[T1] as *const u8);
+        signature_table::add(x[T1], plan);
+        (plan, x[T2], nxp_by_signature(x))
+    };
+    if !plan.to_host.first.is_null() && known(function).is_none() {
+        // The fast path looks there.
+        entry(function);
+    }
+    match address {
+        Some(address) => {
+            // SAFETY: by contract.
+            unsafe { (*context).hart.pc = address };
+            entry(address)
+        }
+        None => crossing_code::call_by_signature(),
+    }
 }
 
 const T1: usize = 6;

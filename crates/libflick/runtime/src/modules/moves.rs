@@ -1,0 +1,422 @@
+//! The moves of arguments by which the fast path of calls with a signature
+//! ([`crate::crossing::signature_path`]) goes from one calling convention to the other, made once
+//! for a signature.
+//!
+//! Registers that agree are not moved. [`crate::crossing::marshal`] does the same for the slow path,
+//! argument by argument, and for the signatures that have no moves here: those with vectors of 16
+//! bytes, arguments behind dots, or alignments above 16.
+use core::mem::offset_of;
+
+use flick_abi::signature::{Class, Item};
+use flick_translator::HART_BIAS;
+
+use crate::thread::activation::{self, x};
+
+/// One move: code of the fast path, and its operands.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Move {
+    code: usize,
+    from: i32,
+    to: i32,
+}
+
+impl Move {
+    pub const FROM: usize = offset_of!(Self, from);
+    pub const TO: usize = offset_of!(Self, to);
+}
+
+/// A direction's moves; the last of them makes the call.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Moves {
+    /// Null: the slow path makes such calls.
+    pub first: *const Move,
+    /// Bytes that the arguments take on the stack of the callee's side.
+    pub room: u64,
+    /// Bits that the crossing's stack pointer does not have where objects lie as they must.
+    pub misaligned: u64,
+}
+
+impl Moves {
+    pub const NONE: Self = Self {
+        first: std::ptr::null(),
+        room: 0,
+        misaligned: 0,
+    };
+}
+
+/// The registers that moves name: the host's integer arguments in order, and one in which the
+/// address of a struct is.
+pub const REGISTERS: usize = 7;
+const POINTER: usize = REGISTERS - 1;
+const HOST_INTS: usize = 6;
+const NXP_INTS: usize = 8;
+const FLOATS: usize = 8;
+/// Bytes of a stack that the fast path takes for arguments at most.
+const MOST_ROOM: usize = 1 << 10;
+const MOST_MOVES: usize = 64;
+const WORD: usize = 8;
+const A6: usize = 16;
+
+/// Numbers of moves, in the order of the fast path's table of them.
+pub mod number {
+    use super::REGISTERS;
+
+    pub const CALL_NXP: usize = 0;
+    pub const CALL_HOST: usize = 1;
+    /// Words from memory to memory.
+    pub const STACK_TO_HART: usize = 2;
+    pub const STACK_TO_NXP: usize = 3;
+    pub const HART_TO_STACK: usize = 4;
+    pub const NXP_TO_STACK: usize = 5;
+    /// The address of an object on the host's stack.
+    pub const ADDRESS_TO_HART: usize = 6;
+    pub const ADDRESS_TO_NXP: usize = 7;
+    /// Of a struct, whose address is in the pointer register, to the host's stack.
+    pub const WORDS: usize = 8;
+    pub const BYTES: usize = 9;
+    /// The registers in which structs are copied have their old values again.
+    pub const RESTORE: usize = 10;
+    pub const BOX: usize = 11;
+    pub const REGISTER: usize = BOX + super::FLOATS;
+    pub const LOAD: usize = REGISTER + REGISTERS * REGISTERS;
+    pub const STORE: usize = LOAD + super::MEMORIES * REGISTERS;
+    pub const ADDRESS: usize = STORE + super::MEMORIES * REGISTERS;
+    pub const COUNT: usize = ADDRESS + REGISTERS;
+}
+
+/// Kinds of memory: the host's stack, the hart, the NxP's stack.
+const MEMORIES: usize = 3;
+
+unsafe extern "C" {
+    /// Code by [`number`].
+    static __flick_moves: [usize; number::COUNT];
+}
+
+/// Where an argument is, or goes. Memory counts from the register that the fast path has for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Register(usize),
+    Stack(i32),
+    Hart(i32),
+    Nxp(i32),
+}
+
+impl Place {
+    /// Number among the kinds of memory, and offset; `None`: a register.
+    fn memory(self) -> Option<(usize, i32)> {
+        match self {
+            Self::Register(_) => None,
+            Self::Stack(at) => Some((0, at)),
+            Self::Hart(at) => Some((1, at)),
+            Self::Nxp(at) => Some((2, at)),
+        }
+    }
+
+    /// The NxP's `n`th integer argument.
+    fn of_nxp(n: usize) -> Self {
+        match n {
+            0..HOST_INTS => Self::Register(n),
+            HOST_INTS..NXP_INTS => Self::Hart(in_hart(x(A6 + n - HOST_INTS))),
+            _ => Self::Nxp((WORD * (n - NXP_INTS)) as i32),
+        }
+    }
+}
+
+/// As moves have it, from the start of an activation.
+fn in_hart(offset: usize) -> i32 {
+    offset as i32 - HART_BIAS
+}
+
+/// Moves in the order in which they are made, with the stack that they need.
+pub struct Draft {
+    moves: [Move; MOST_MOVES],
+    count: usize,
+    room: usize,
+    misaligned: u64,
+}
+
+impl Draft {
+    const fn new() -> Self {
+        const UNUSED: Move = Move {
+            code: 0,
+            from: 0,
+            to: 0,
+        };
+        Self {
+            moves: [UNUSED; MOST_MOVES],
+            count: 0,
+            room: 0,
+            misaligned: 0,
+        }
+    }
+
+    /// The moves in memory that `kept` provides.
+    pub fn keep(self, kept: impl FnOnce(usize, &[Move]) -> &'static [Move]) -> Moves {
+        Moves {
+            first: kept(self.count, &self.moves).as_ptr(),
+            room: self.room as u64,
+            misaligned: self.misaligned,
+        }
+    }
+
+    fn push(&mut self, number: usize, from: i32, to: i32) -> Option<()> {
+        // SAFETY: the table of the fast path's code never changes.
+        let code = unsafe { __flick_moves[number] };
+        *self.moves.get_mut(self.count)? = Move { code, from, to };
+        self.count += 1;
+        Some(())
+    }
+
+    /// A word; `None`: there is no such move, or no room for it.
+    fn word(&mut self, from: Place, to: Place) -> Option<()> {
+        use Place::{Hart, Nxp, Register, Stack};
+        match (from, to) {
+            _ if from == to => Some(()),
+            (Register(from), Register(to)) => {
+                self.push(number::REGISTER + REGISTERS * from + to, 0, 0)
+            }
+            (Register(register), _) => {
+                let (kind, at) = to.memory()?;
+                self.push(number::STORE + REGISTERS * kind + register, 0, at)
+            }
+            (_, Register(register)) => {
+                let (kind, at) = from.memory()?;
+                self.push(number::LOAD + REGISTERS * kind + register, at, 0)
+            }
+            (Stack(from), Hart(to)) => self.push(number::STACK_TO_HART, from, to),
+            (Stack(from), Nxp(to)) => self.push(number::STACK_TO_NXP, from, to),
+            (Hart(from), Stack(to)) => self.push(number::HART_TO_STACK, from, to),
+            (Nxp(from), Stack(to)) => self.push(number::NXP_TO_STACK, from, to),
+            _ => None,
+        }
+    }
+
+    /// The address of an object on the host's stack.
+    fn address(&mut self, stack: i32, to: Place) -> Option<()> {
+        match to {
+            Place::Register(register) => self.push(number::ADDRESS + register, stack, 0),
+            Place::Hart(to) => self.push(number::ADDRESS_TO_HART, stack, to),
+            Place::Nxp(to) => self.push(number::ADDRESS_TO_NXP, stack, to),
+            Place::Stack(_) => None,
+        }
+    }
+
+    /// The struct whose address is at `from`, to the host's stack.
+    fn object(&mut self, from: Place, stack: usize, size: usize) -> Option<()> {
+        let words = size / WORD * WORD;
+        self.word(from, Place::Register(POINTER))?;
+        if words != 0 {
+            self.push(number::WORDS, stack as i32, words as i32)?;
+        }
+        if size != words {
+            let at = (stack + words) as i32;
+            self.push(number::BYTES, at, (size - words) as i32)?;
+        }
+        self.push(number::RESTORE, 0, 0)
+    }
+}
+
+/// Of a result, which signature path leaves where it is.
+fn result_is_moved(ret: &[Option<Class>; 2]) -> bool {
+    matches!(ret[0], Some(Class::Vector { size: 16 }))
+}
+
+/// The next places on the host's side.
+struct Host {
+    ints: usize,
+    floats: usize,
+    bytes: usize,
+}
+
+impl Host {
+    const START: Self = Self {
+        ints: 0,
+        floats: 0,
+        bytes: 0,
+    };
+
+    /// Offset among the arguments on the stack.
+    fn memory(&mut self, size: usize, align: usize) -> usize {
+        let start = self.bytes.next_multiple_of(align.max(WORD));
+        self.bytes = start + size.next_multiple_of(WORD);
+        start
+    }
+
+    /// A register, or an offset on the stack.
+    fn int(&mut self) -> Result<usize, usize> {
+        if self.ints == HOST_INTS {
+            return Err(self.memory(WORD, WORD));
+        }
+        self.ints += 1;
+        Ok(self.ints - 1)
+    }
+
+    fn int128(&mut self) -> [Result<usize, usize>; 2] {
+        if self.ints + 2 > HOST_INTS {
+            self.ints = HOST_INTS;
+            let at = self.memory(2 * WORD, 2 * WORD);
+            return [Err(at), Err(at + WORD)];
+        }
+        [self.int(), self.int()]
+    }
+
+    /// The same for a vector register.
+    fn float(&mut self, is_vector: bool) -> Result<usize, usize> {
+        if self.floats == FLOATS {
+            let size = if is_vector { 2 * WORD } else { WORD };
+            return Err(self.memory(size, size));
+        }
+        self.floats += 1;
+        Ok(self.floats - 1)
+    }
+}
+
+/// Moves for calls of the NxP by the host. While they are made, the host's stack pointer is one word
+/// below the activation.
+pub fn to_nxp(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
+    /// From there to the caller's arguments on the stack.
+    const ARGUMENTS: usize = WORD + activation::SIZE + activation::FRAME_HEAD;
+    if result_is_moved(ret) {
+        return None;
+    }
+    let mut host = Host::START;
+    let mut ints = 0;
+    let mut draft = Draft::new();
+    // No register moves down, so the last argument is moved first: the moves are turned round.
+    draft.push(number::CALL_NXP, 0, 0)?;
+    let mut next = || {
+        ints += 1;
+        Place::of_nxp(ints - 1)
+    };
+    let place = |at: Result<usize, usize>| match at {
+        Ok(register) => Place::Register(register),
+        Err(offset) => Place::Stack((ARGUMENTS + offset) as i32),
+    };
+    let mut moves = [(Place::Register(0), Place::Register(0), false); MOST_MOVES];
+    let mut count = 0;
+    let mut plan = |from: Place, to: Place, is_address: bool| {
+        *moves.get_mut(count)? = (from, to, is_address);
+        count += 1;
+        Some(())
+    };
+    for &item in items {
+        let class = match item {
+            Item::Arg(class) => class,
+            // The function finds a `va_list`.
+            Item::Variadic => return None,
+            Item::End => break,
+        };
+        match class {
+            Class::Int => plan(place(host.int()), next(), false)?,
+            Class::Sret => {
+                let from = place(host.int());
+                plan(from, Place::Hart(in_hart(activation::RESULT)), false)?;
+                plan(from, next(), false)?;
+            }
+            Class::Int128 => {
+                for half in host.int128() {
+                    plan(place(half), next(), false)?;
+                }
+            }
+            Class::Vector { size: 16 } => return None,
+            Class::F32 | Class::F64 | Class::Vector { .. } => {
+                match host.float(matches!(class, Class::Vector { .. })) {
+                    Ok(register) if class.is_boxed() => draft.push(number::BOX + register, 0, 0)?,
+                    Ok(_) => {}
+                    // In place of an integer the upper half of a `float` means nothing.
+                    Err(offset) => plan(place(Err(offset)), next(), false)?,
+                }
+            }
+            Class::ByVal { size, align } => {
+                if align > 16 {
+                    return None;
+                }
+                draft.misaligned |= u64::from(align - 1) & !7;
+                let at = host.memory(size as usize, align as usize);
+                plan(place(Err(at)), next(), true)?;
+            }
+        }
+    }
+    for &(from, to, is_address) in &moves[..count] {
+        match from {
+            Place::Stack(at) if is_address => draft.address(at, to)?,
+            _ => draft.word(from, to)?,
+        }
+    }
+    draft.room = (WORD * ints.saturating_sub(NXP_INTS)).next_multiple_of(16);
+    draft.moves[..draft.count].reverse();
+    (draft.room <= MOST_ROOM).then_some(draft)
+}
+
+/// Moves for calls of the host by the NxP. While they are made, the arguments on the host's stack
+/// begin at its stack pointer, a multiple of 16.
+pub fn to_host(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
+    if result_is_moved(ret) {
+        return None;
+    }
+    let mut host = Host::START;
+    let (mut ints, mut floats) = (0, 0);
+    let mut next = || {
+        ints += 1;
+        Place::of_nxp(ints - 1)
+    };
+    let mut draft = Draft::new();
+    // No register moves up, so registers are moved in their order when the others have left them.
+    let mut registers = [None; HOST_INTS];
+    let mut has_dots = false;
+    for &item in items {
+        let class = match item {
+            Item::Arg(_) if has_dots => return None,
+            Item::Arg(class) => class,
+            Item::Variadic => {
+                has_dots = true;
+                continue;
+            }
+            Item::End => break,
+        };
+        let mut give = |from: Place, to: Result<usize, usize>| match to {
+            Ok(register) => {
+                registers[register] = Some(from);
+                Some(())
+            }
+            Err(offset) => draft.word(from, Place::Stack(offset as i32)),
+        };
+        match class {
+            Class::Int | Class::Sret => give(next(), host.int())?,
+            Class::Int128 => {
+                for half in host.int128() {
+                    give(next(), half)?;
+                }
+            }
+            Class::Vector { size: 16 } => return None,
+            Class::F32 | Class::F64 | Class::Vector { .. } => {
+                let to = host.float(matches!(class, Class::Vector { .. }));
+                if floats < FLOATS {
+                    floats += 1;
+                } else {
+                    give(next(), to)?;
+                }
+            }
+            Class::ByVal { size, align } => {
+                if align > 16 || size as usize > MOST_ROOM {
+                    return None;
+                }
+                let (size, align) = (size as usize, align as usize);
+                draft.object(next(), host.memory(size, align), size)?;
+            }
+        }
+        if host.bytes > MOST_ROOM {
+            return None;
+        }
+    }
+    for (register, from) in registers.into_iter().enumerate() {
+        if let Some(from) = from {
+            draft.word(from, Place::Register(register))?;
+        }
+    }
+    draft.push(number::CALL_HOST, 0, 0)?;
+    draft.room = host.bytes.next_multiple_of(16);
+    Some(draft)
+}
