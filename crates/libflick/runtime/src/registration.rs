@@ -45,7 +45,9 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
         nxp_map::add_data(module.nxp_data as usize, module.nxp_data_end as usize);
         // Another library may have been there, whose functions stayed known as the host's.
-        translation::invalidate(&modules::code_of(module, &gates));
+        let code = modules::code_of(module, &gates);
+        translation::invalidate(&code);
+        signature_table::forget(&code);
         // SAFETY: the module is mapped until `__flick_unregister`.
         let new = unsafe { Registered::new(module, &gates) };
         if !new.has_translation() {
@@ -97,8 +99,9 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
     let gone = modules::remove(module, || debugger::remove(module));
     let code = modules::code_of(module, &gates);
     translation::invalidate(&code);
+    signature_table::forget(&code);
     let texts = gates.iter().map(|gate| gate.signature as u64);
-    signature_table::forget(&code[0], texts);
+    signature_table::forget_texts(&code[0], texts);
     drop(gone);
 }
 

@@ -1,6 +1,7 @@
 //! Where a gate leads whose function runs on the NxP.
 use flick_abi::layout::{GATE_PLAIN, Gate};
 
+use crate::modules::moves::Moves;
 use crate::modules::signatures;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::translation;
@@ -13,20 +14,18 @@ pub fn of(gate: &Gate) -> usize {
         Crossing::Inline.entrance()
     } else if gate.flags & GATE_PLAIN != 0 {
         crossing_code::fast_entrance()
-    } else if has_moves(gate) {
-        crossing_code::signature_entrance()
     } else {
-        Crossing::Inline.entrance()
+        match moves(gate) {
+            Some(moves) if moves.is_aligned => crossing_code::aligned_signature_entrance(),
+            Some(_) => crossing_code::signature_entrance(),
+            None => Crossing::Inline.entrance(),
+        }
     }
 }
 
-/// Whether the fast path can move the arguments of the gate's function.
-fn has_moves(gate: &Gate) -> bool {
+/// How the fast path moves the arguments of the gate's function, if it can.
+fn moves(gate: &Gate) -> Option<&'static Moves> {
     // SAFETY: the signature of a gate is null or a C string.
-    let plan = unsafe {
-        gate.signature
-            .as_ref()
-            .and_then(|text| signatures::understood(text))
-    };
-    plan.is_some_and(|plan| !plan.to_nxp.first.is_null())
+    let plan = unsafe { signatures::understood(gate.signature.as_ref()?) }?;
+    (!plan.to_nxp.first.is_null()).then_some(&plan.to_nxp)
 }

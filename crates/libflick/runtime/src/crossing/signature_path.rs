@@ -19,7 +19,7 @@ use super::frame::{
 use super::slow_path::activation_end;
 use super::{inline, unwinding};
 use crate::modules::moves::{Move, Moves};
-use crate::modules::signature_table;
+use crate::modules::signature_table::{self, Call};
 use crate::modules::signatures::Plan;
 use crate::os::host_stack::HostStack;
 use crate::thread::activation::{self, Activation, x};
@@ -58,7 +58,58 @@ macro_rules! for_registers {
     };
 }
 
-/// The same for a word between two kinds of memory.
+/// Arguments from the seventh on: a6, a7 and these of the NxP's stack, from the host's or to it.
+macro_rules! words_to_nxp {
+    ($($at:literal)*) => {
+        a_move!(
+            "movsxd rax, dword ptr [r10 + {from}]",
+            "add rax, rsp",
+            "mov r11, [rax]",
+            "mov [rbp - {bias} + {a6}], r11",
+            "mov r11, [rax + 8]",
+            "mov [rbp - {bias} + {a6} + 8], r11",
+            $(concat!("mov r11, [rax + 16 + ", $at, "]\n mov [r15 + ", $at, "], r11"),)*
+        )
+    };
+}
+
+macro_rules! words_to_host {
+    ($($at:literal)*) => {
+        a_move!(
+            "movsxd rax, dword ptr [r10 + {to}]",
+            "add rax, rsp",
+            "mov r11, [rbp - {bias} + {a6}]",
+            "mov [rax], r11",
+            "mov r11, [rbp - {bias} + {a6} + 8]",
+            "mov [rax + 8], r11",
+            $(concat!("mov r11, [r15 + ", $at, "]\n mov [rax + 16 + ", $at, "], r11"),)*
+        )
+    };
+}
+
+/// Structs of 1 to 4 words with this address.
+macro_rules! objects {
+    ($address:literal) => {
+        concat!(
+            object!($address 0),
+            object!($address 0 8),
+            object!($address 0 8 16),
+            object!($address 0 8 16 24),
+        )
+    };
+}
+
+macro_rules! object {
+    ($address:literal $($at:literal)*) => {
+        a_move!(
+            "movsxd r11, dword ptr [r10 + {to}]",
+            "add r11, rsp",
+            $(concat!("mov rax, [", $address, " + ", $at, "]\n mov [r11 + ", $at, "], rax"),)*
+        )
+    };
+}
+
+/// A word between two kinds of memory.
 macro_rules! word {
     ($load:expr, $store:expr) => {
         a_move!(
@@ -126,17 +177,13 @@ unsafe extern "C" fn signature_path() {
         "mov rax, [r11 + {gate_signature}]",
         "mov r10d, eax",
         "and r10d, {signatures_mask}",
-        "shl r10d, 4",
         "lea r14, [rip + {signatures}]",
-        "add r14, r10",
+        "lea r14, [r14 + 8 * r10]",
         "cmp [r14], rax",
         "jne 10f",
         "11:",
-        "mov r14, [r14 + 8]",
-        // On the thread's own stack, with room and as its caller was to align it; and the rounding
-        // mode is one that MXCSR has.
-        "test [r14 + {misaligned}], rsp",
-        "jne 9f",
+        "mov r14, [r14 + {plans}]",
+        // On the thread's own stack, with room; and the rounding mode is one that MXCSR has.
         "cmp rsp, [rbx + {least}]",
         "jb 9f",
         "cmp rsp, [rbx + {high}]",
@@ -196,9 +243,9 @@ unsafe extern "C" fn signature_path() {
         "32:",
         "mov rbx, fs:[rcx]",
         "jmp 33b",
-        // The plan may be in the next slot.
+        // It may be in the next place.
         "10:",
-        "add r14, 16",
+        "add r14, 8",
         "cmp [r14], rax",
         "je 11b",
         "jmp 9f",
@@ -241,6 +288,18 @@ unsafe extern "C" fn signature_path() {
         load_saved!(),
         "jmp __flick_cross_framed",
         ".cfi_endproc",
+        // The same for a function that gets the address of an object aligned to 16. A caller may
+        // have aligned its stack less (clang in a function with `alloca`).
+        ".p2align 4",
+        ".globl __flick_signature_aligned",
+        ".hidden __flick_signature_aligned",
+        "__flick_signature_aligned:",
+        ".cfi_startproc",
+        "endbr64",
+        "test spl, 8",
+        "jne __flick_signature",
+        "jmp __flick_cross",
+        ".cfi_endproc",
         //
         // NxP code calls by a signature: t1 is its text, t2 the function. Entered as translated
         // functions are.
@@ -254,33 +313,20 @@ unsafe extern "C" fn signature_path() {
         "cmp r10, rbp",
         "jb {leave_at_call}",
         "mov [rbp - {bias} + {ra}], r11",
-        // r10: the plan.
-        "mov r10, [rbp - {bias} + {t1}]",
-        "mov eax, r10d",
-        "and eax, {signatures_mask}",
-        "shl eax, 4",
-        "lea r11, [rip + {signatures}]",
-        "add r11, rax",
-        "cmp [r11], r10",
-        "jne 2f",
-        "1:",
-        "mov r10, [r11 + 8]",
-        "cmp qword ptr [r10 + {to_host}], 0",
-        "je 9f",
-        "mov [rbp - {bias} + {signature}], r10",
-        // What is known of the function.
+        // r10: the plan, if it is known that this function is the host's.
         "mov rax, [rbp - {bias} + {t2}]",
         "mov r11d, eax",
-        "and r11d, {targets_mask}",
-        "mov r10, [rip + {targets}@GOTPCREL]",
-        "lea r11, [r10 + {scale} * r11]",
-        "cmp [r11], rax",
-        "jne 9f",
-        "mov r11, [r11 + 8]",
-        "lea r10, [rip + __flick_fast_host_call]",
-        "cmp r11, r10",
-        "jne 8f",
-        "mov r10, [rbp - {bias} + {signature}]",
+        "and r11d, {function_mask}",
+        "lea r10, [rip + {calls}]",
+        "lea r11, [r10 + 2 * r11]",
+        "mov r10, [rbp - {bias} + {t1}]",
+        "cmp [r11 + {call_function}], rax",
+        "jne 2f",
+        "cmp [r11 + {call_text}], r10",
+        "jne 2f",
+        "1:",
+        "mov r10, [r11 + {call_plan}]",
+        "mov [rbp - {bias} + {signature}], r10",
         // For unwinders, and whoever lets the NxP go on elsewhere.
         "mov [rbp - {bias} + {s0}], rbx",
         "mov [rbp - {bias} + {s1}], r12",
@@ -288,15 +334,41 @@ unsafe extern "C" fn signature_path() {
         "mov [rbp - {bias} + {s3}], r14",
         "mov [rbp - {bias} + {target}], rax",
         "mov [rbp - {bias} + {waits}], rsp",
-        "sub rsp, 8",
         "sub rsp, [r10 + {host_room}]",
         "mov r10, [r10 + {to_host}]",
         "jmp [r10]",
-        // The plan may be in the next slot.
+        // It may be in the next place.
         "2:",
-        "add r11, 16",
-        "cmp [r11], r10",
+        "cmp [r11 + {call_size} + {call_function}], rax",
+        "jne 3f",
+        "add r11, {call_size}",
+        "cmp [r11 + {call_text}], r10",
         "je 1b",
+        // A function of the NxP, if the call has no arguments behind dots, finds its arguments where
+        // they are.
+        "3:",
+        "mov eax, r10d",
+        "and eax, {signatures_mask}",
+        "lea r11, [rip + {signatures}]",
+        "lea r11, [r11 + 8 * rax]",
+        "cmp [r11], r10",
+        "jne 9f",
+        "mov r10, [r11 + {plans}]",
+        "cmp qword ptr [r10 + {to_host}], 0",
+        "je 9f",
+        "mov rax, [rbp - {bias} + {t2}]",
+        "mov r11d, eax",
+        "and r11d, {targets_mask}",
+        "mov r10, [rip + {targets}@GOTPCREL]",
+        "lea r11, [r10 + {scale} * r11]",
+        "cmp [r11], rax",
+        "jne 9f",
+        "mov r10, [r11 + 8]",
+        "lea r11, [rip + __flick_fast_host_call]",
+        "cmp r10, r11",
+        "je 9f",
+        "mov r11, [rbp - {bias} + {ra}]",
+        "jmp r10",
         // Not known, or without moves.
         "9:",
         "mov r11, [rbp - {bias} + {ra}]",
@@ -304,11 +376,6 @@ unsafe extern "C" fn signature_path() {
         "push rax",
         "lea r10, [rip + {by_signature}]",
         "jmp {slow_call_with}",
-        // A function of the NxP, which finds its arguments where they are.
-        "8:",
-        "mov r10, r11",
-        "mov r11, [rbp - {bias} + {ra}]",
-        "jmp r10",
         //
         // The moves, in the order of `moves::number`.
         ".pushsection .data.rel.ro.flick_moves, \"aw\", @progbits",
@@ -360,6 +427,31 @@ unsafe extern "C" fn signature_path() {
         ".irp register, 0, 1, 2, 3, 4, 5, 6, 7",
         a_move!("orps xmm\\register, [rip + {box_bits}]"),
         ".endr",
+        words_to_nxp!(),
+        words_to_nxp!(0),
+        words_to_nxp!(0 8),
+        words_to_nxp!(0 8 16),
+        words_to_nxp!(0 8 16 24),
+        words_to_nxp!(0 8 16 24 32),
+        words_to_nxp!(0 8 16 24 32 40),
+        words_to_nxp!(0 8 16 24 32 40 48),
+        words_to_nxp!(0 8 16 24 32 40 48 56),
+        words_to_host!(),
+        words_to_host!(0),
+        words_to_host!(0 8),
+        words_to_host!(0 8 16),
+        words_to_host!(0 8 16 24),
+        words_to_host!(0 8 16 24 32),
+        words_to_host!(0 8 16 24 32 40),
+        words_to_host!(0 8 16 24 32 40 48),
+        words_to_host!(0 8 16 24 32 40 48 56),
+        objects!("rdi"),
+        objects!("rsi"),
+        objects!("rdx"),
+        objects!("rcx"),
+        objects!("r8"),
+        objects!("r9"),
+        objects!("rbx"),
         from_register!("rdi"),
         from_register!("rsi"),
         from_register!("rdx"),
@@ -477,9 +569,15 @@ unsafe extern "C" fn signature_path() {
         head = const activation::FRAME_HEAD,
         code = const offset_of!(Gate, code),
         gate_signature = const offset_of!(Gate, signature),
-        signatures = sym signature_table::SLOTS,
-        signatures_mask = const signature_table::MASK,
-        misaligned = const to_nxp(offset_of!(Moves, misaligned)),
+        signatures = sym signature_table::SIGNATURES,
+        signatures_mask = const signature_table::TEXT_MASK,
+        plans = const signature_table::PLANS,
+        calls = sym signature_table::CALLS,
+        function_mask = const signature_table::FUNCTION_MASK,
+        call_function = const offset_of!(Call, function),
+        call_text = const offset_of!(Call, text),
+        call_plan = const offset_of!(Call, plan),
+        call_size = const size_of::<Call>(),
         nxp_room = const to_nxp(offset_of!(Moves, room)),
         to_nxp = const to_nxp(offset_of!(Moves, first)),
         host_room = const to_host(offset_of!(Moves, room)),
@@ -525,6 +623,7 @@ unsafe extern "C" fn signature_path() {
         s2 = const x(18),
         s3 = const x(19),
         a0 = const activation::A0,
+        a6 = const x(16),
         fa0 = const activation::FA0,
         end = sym activation_end,
         end_head = const crossing_code::END_HEAD,
@@ -552,5 +651,5 @@ static BOX: BoxBits = BoxBits {
 };
 
 const _: () = assert!(offset_of!(Activation, context) == 0);
-// A slot has 16 bytes, with the text first.
-const _: () = assert!(size_of::<signature_table::Slot>() == 16);
+// A function's address has 16 for each of them.
+const _: () = assert!(size_of::<Call>() == 32);

@@ -34,15 +34,15 @@ pub struct Moves {
     pub first: *const Move,
     /// Bytes that the arguments take on the stack of the callee's side.
     pub room: u64,
-    /// Bits that the crossing's stack pointer does not have where objects lie as they must.
-    pub misaligned: u64,
+    /// Objects on the host's stack are aligned to 16 if its pointer is.
+    pub is_aligned: bool,
 }
 
 impl Moves {
     pub const NONE: Self = Self {
         first: std::ptr::null(),
         room: 0,
-        misaligned: 0,
+        is_aligned: false,
     };
 }
 
@@ -57,6 +57,9 @@ const FLOATS: usize = 8;
 const MOST_ROOM: usize = 1 << 10;
 const MOST_MOVES: usize = 64;
 const WORD: usize = 8;
+/// Words that one move takes at most, and those of a struct.
+const MOST_WORDS: usize = 10;
+const SMALL_OBJECT: usize = 4;
 const A6: usize = 16;
 
 /// Numbers of moves, in the order of the fast path's table of them.
@@ -73,13 +76,18 @@ pub mod number {
     /// The address of an object on the host's stack.
     pub const ADDRESS_TO_HART: usize = 6;
     pub const ADDRESS_TO_NXP: usize = 7;
-    /// Of a struct, whose address is in the pointer register, to the host's stack.
+    /// Of a large struct, whose address is in the pointer register, to the host's stack.
     pub const WORDS: usize = 8;
     pub const BYTES: usize = 9;
     /// The registers in which structs are copied have their old values again.
     pub const RESTORE: usize = 10;
     pub const BOX: usize = 11;
-    pub const REGISTER: usize = BOX + super::FLOATS;
+    /// The NxP's integer arguments from the seventh on: 2, 3, ... words.
+    pub const TO_NXP: usize = BOX + super::FLOATS;
+    pub const TO_HOST: usize = TO_NXP + super::MOST_WORDS - 1;
+    /// Structs of 1, 2, ... words by the register with their address.
+    pub const OBJECT: usize = TO_HOST + super::MOST_WORDS - 1;
+    pub const REGISTER: usize = OBJECT + super::SMALL_OBJECT * REGISTERS;
     pub const LOAD: usize = REGISTER + REGISTERS * REGISTERS;
     pub const STORE: usize = LOAD + super::MEMORIES * REGISTERS;
     pub const ADDRESS: usize = STORE + super::MEMORIES * REGISTERS;
@@ -134,7 +142,7 @@ pub struct Draft {
     moves: [Move; MOST_MOVES],
     count: usize,
     room: usize,
-    misaligned: u64,
+    is_aligned: bool,
 }
 
 impl Draft {
@@ -148,7 +156,7 @@ impl Draft {
             moves: [UNUSED; MOST_MOVES],
             count: 0,
             room: 0,
-            misaligned: 0,
+            is_aligned: false,
         }
     }
 
@@ -157,7 +165,7 @@ impl Draft {
         Moves {
             first: kept(self.count, &self.moves).as_ptr(),
             room: self.room as u64,
-            misaligned: self.misaligned,
+            is_aligned: self.is_aligned,
         }
     }
 
@@ -193,6 +201,39 @@ impl Draft {
         }
     }
 
+    /// Words in ascending order.
+    fn words(&mut self, mut all: &[(Place, Place)]) -> Option<()> {
+        while let Some(&(from, to)) = all.first() {
+            // The arguments from the seventh on, and words behind each other.
+            let pair = |n: usize| {
+                let (nxp, distance) = (Place::of_nxp(HOST_INTS + n), (WORD * n) as i32);
+                match (from, to) {
+                    (Place::Stack(at), _) => (Place::Stack(at + distance), nxp),
+                    (_, Place::Stack(at)) => (nxp, Place::Stack(at + distance)),
+                    _ => (nxp, nxp),
+                }
+            };
+            let most = all.len().min(MOST_WORDS);
+            let count = (0..most).take_while(|&n| all[n] == pair(n)).count();
+            let taken = match (from, to) {
+                (Place::Stack(from), _) if count >= 2 => {
+                    self.push(number::TO_NXP + count - 2, from, 0)?;
+                    count
+                }
+                (_, Place::Stack(to)) if count >= 2 => {
+                    self.push(number::TO_HOST + count - 2, 0, to)?;
+                    count
+                }
+                _ => {
+                    self.word(from, to)?;
+                    1
+                }
+            };
+            all = &all[taken..];
+        }
+        Some(())
+    }
+
     /// The address of an object on the host's stack.
     fn address(&mut self, stack: i32, to: Place) -> Option<()> {
         match to {
@@ -206,6 +247,15 @@ impl Draft {
     /// The struct whose address is at `from`, to the host's stack.
     fn object(&mut self, from: Place, stack: usize, size: usize) -> Option<()> {
         let words = size / WORD * WORD;
+        if size == words && (1..=SMALL_OBJECT).contains(&(words / WORD)) {
+            let by = |register| number::OBJECT + SMALL_OBJECT * register + words / WORD - 1;
+            if let Place::Register(register) = from {
+                return self.push(by(register), 0, stack as i32);
+            }
+            self.word(from, Place::Register(POINTER))?;
+            self.push(by(POINTER), 0, stack as i32)?;
+            return self.push(number::RESTORE, 0, 0);
+        }
         self.word(from, Place::Register(POINTER))?;
         if words != 0 {
             self.push(number::WORDS, stack as i32, words as i32)?;
@@ -273,6 +323,88 @@ impl Host {
     }
 }
 
+/// What goes to an integer register, if it is not there.
+#[derive(Clone, Copy)]
+enum Source {
+    Word(Place),
+    /// The address of an object on the host's stack.
+    Address(i32),
+}
+
+/// Words that go to memory, in ascending order. They go before registers change.
+struct Words {
+    all: [(Place, Place); MOST_MOVES],
+    count: usize,
+}
+
+impl Words {
+    const fn new() -> Self {
+        Self {
+            all: [(Place::Stack(0), Place::Stack(0)); MOST_MOVES],
+            count: 0,
+        }
+    }
+
+    fn push(&mut self, from: Place, to: Place) -> Option<()> {
+        *self.all.get_mut(self.count)? = (from, to);
+        self.count += 1;
+        Some(())
+    }
+}
+
+/// Where arguments of one signature go.
+struct Arguments {
+    draft: Draft,
+    words: Words,
+    registers: [Option<Source>; HOST_INTS],
+}
+
+impl Arguments {
+    const fn new() -> Self {
+        Self {
+            draft: Draft::new(),
+            words: Words::new(),
+            registers: [None; HOST_INTS],
+        }
+    }
+
+    fn word(&mut self, from: Place, to: Place) -> Option<()> {
+        match to {
+            Place::Register(register) => {
+                self.registers[register] = Some(Source::Word(from));
+                Some(())
+            }
+            _ => self.words.push(from, to),
+        }
+    }
+
+    fn address(&mut self, stack: i32, to: Place) -> Option<()> {
+        match to {
+            Place::Register(register) => {
+                self.registers[register] = Some(Source::Address(stack));
+                Some(())
+            }
+            _ => self.draft.address(stack, to),
+        }
+    }
+
+    /// Memory first, then registers in this order, then the call.
+    fn finish(mut self, order: impl Iterator<Item = usize>, call: usize) -> Option<Draft> {
+        let draft = &mut self.draft;
+        draft.words(&self.words.all[..self.words.count])?;
+        for register in order {
+            let to = Place::Register(register);
+            match self.registers[register] {
+                Some(Source::Word(from)) => draft.word(from, to)?,
+                Some(Source::Address(stack)) => draft.address(stack, to)?,
+                None => {}
+            }
+        }
+        draft.push(call, 0, 0)?;
+        (draft.room <= MOST_ROOM).then_some(self.draft)
+    }
+}
+
 /// Moves for calls of the NxP by the host. While they are made, the host's stack pointer is one word
 /// below the activation.
 pub fn to_nxp(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
@@ -283,24 +415,16 @@ pub fn to_nxp(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
     }
     let mut host = Host::START;
     let mut ints = 0;
-    let mut draft = Draft::new();
-    // No register moves down, so the last argument is moved first: the moves are turned round.
-    draft.push(number::CALL_NXP, 0, 0)?;
     let mut next = || {
         ints += 1;
         Place::of_nxp(ints - 1)
     };
+    let on_stack = |offset: usize| (ARGUMENTS + offset) as i32;
     let place = |at: Result<usize, usize>| match at {
         Ok(register) => Place::Register(register),
-        Err(offset) => Place::Stack((ARGUMENTS + offset) as i32),
+        Err(offset) => Place::Stack(on_stack(offset)),
     };
-    let mut moves = [(Place::Register(0), Place::Register(0), false); MOST_MOVES];
-    let mut count = 0;
-    let mut plan = |from: Place, to: Place, is_address: bool| {
-        *moves.get_mut(count)? = (from, to, is_address);
-        count += 1;
-        Some(())
-    };
+    let mut arguments = Arguments::new();
     for &item in items {
         let class = match item {
             Item::Arg(class) => class,
@@ -309,45 +433,43 @@ pub fn to_nxp(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
             Item::End => break,
         };
         match class {
-            Class::Int => plan(place(host.int()), next(), false)?,
+            Class::Int => arguments.word(place(host.int()), next())?,
             Class::Sret => {
                 let from = place(host.int());
-                plan(from, Place::Hart(in_hart(activation::RESULT)), false)?;
-                plan(from, next(), false)?;
+                let result = Place::Hart(in_hart(activation::RESULT));
+                arguments.draft.word(from, result)?;
+                arguments.word(from, next())?;
             }
             Class::Int128 => {
                 for half in host.int128() {
-                    plan(place(half), next(), false)?;
+                    arguments.word(place(half), next())?;
                 }
             }
             Class::Vector { size: 16 } => return None,
             Class::F32 | Class::F64 | Class::Vector { .. } => {
                 match host.float(matches!(class, Class::Vector { .. })) {
-                    Ok(register) if class.is_boxed() => draft.push(number::BOX + register, 0, 0)?,
+                    Ok(register) if class.is_boxed() => {
+                        arguments.draft.push(number::BOX + register, 0, 0)?;
+                    }
                     Ok(_) => {}
                     // In place of an integer the upper half of a `float` means nothing.
-                    Err(offset) => plan(place(Err(offset)), next(), false)?,
+                    Err(offset) => arguments.word(place(Err(offset)), next())?,
                 }
             }
             Class::ByVal { size, align } => {
                 if align > 16 {
                     return None;
                 }
-                draft.misaligned |= u64::from(align - 1) & !7;
+                arguments.draft.is_aligned |= align > 8;
                 let at = host.memory(size as usize, align as usize);
-                plan(place(Err(at)), next(), true)?;
+                arguments.address(on_stack(at), next())?;
             }
         }
     }
-    for &(from, to, is_address) in &moves[..count] {
-        match from {
-            Place::Stack(at) if is_address => draft.address(at, to)?,
-            _ => draft.word(from, to)?,
-        }
-    }
-    draft.room = (WORD * ints.saturating_sub(NXP_INTS)).next_multiple_of(16);
-    draft.moves[..draft.count].reverse();
-    (draft.room <= MOST_ROOM).then_some(draft)
+    let words = ints.saturating_sub(NXP_INTS);
+    arguments.draft.room = (WORD * words).next_multiple_of(16);
+    // No register moves down.
+    arguments.finish((0..HOST_INTS).rev(), number::CALL_NXP)
 }
 
 /// Moves for calls of the host by the NxP. While they are made, the arguments on the host's stack
@@ -362,9 +484,11 @@ pub fn to_host(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
         ints += 1;
         Place::of_nxp(ints - 1)
     };
-    let mut draft = Draft::new();
-    // No register moves up, so registers are moved in their order when the others have left them.
-    let mut registers = [None; HOST_INTS];
+    let place = |at: Result<usize, usize>| match at {
+        Ok(register) => Place::Register(register),
+        Err(offset) => Place::Stack(offset as i32),
+    };
+    let mut arguments = Arguments::new();
     let mut has_dots = false;
     for &item in items {
         let class = match item {
@@ -376,18 +500,11 @@ pub fn to_host(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
             }
             Item::End => break,
         };
-        let mut give = |from: Place, to: Result<usize, usize>| match to {
-            Ok(register) => {
-                registers[register] = Some(from);
-                Some(())
-            }
-            Err(offset) => draft.word(from, Place::Stack(offset as i32)),
-        };
         match class {
-            Class::Int | Class::Sret => give(next(), host.int())?,
+            Class::Int | Class::Sret => arguments.word(next(), place(host.int()))?,
             Class::Int128 => {
                 for half in host.int128() {
-                    give(next(), half)?;
+                    arguments.word(next(), place(half))?;
                 }
             }
             Class::Vector { size: 16 } => return None,
@@ -396,7 +513,7 @@ pub fn to_host(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
                 if floats < FLOATS {
                     floats += 1;
                 } else {
-                    give(next(), to)?;
+                    arguments.word(next(), place(to))?;
                 }
             }
             Class::ByVal { size, align } => {
@@ -404,19 +521,13 @@ pub fn to_host(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
                     return None;
                 }
                 let (size, align) = (size as usize, align as usize);
-                draft.object(next(), host.memory(size, align), size)?;
+                let at = host.memory(size, align);
+                arguments.draft.object(next(), at, size)?;
             }
         }
-        if host.bytes > MOST_ROOM {
-            return None;
-        }
     }
-    for (register, from) in registers.into_iter().enumerate() {
-        if let Some(from) = from {
-            draft.word(from, Place::Register(register))?;
-        }
-    }
-    draft.push(number::CALL_HOST, 0, 0)?;
-    draft.room = host.bytes.next_multiple_of(16);
-    Some(draft)
+    // Behind the return address of the code that calls.
+    arguments.draft.room = host.bytes.next_multiple_of(16) + WORD;
+    // No register moves up.
+    arguments.finish(0..HOST_INTS, number::CALL_HOST)
 }

@@ -23,6 +23,7 @@ unsafe extern "C" {
     static __flick_fast_call_by_signature: u8;
     static __flick_fast_called: u8;
     static __flick_signature: u8;
+    static __flick_signature_aligned: u8;
     static __flick_signature_end: u8;
     static __flick_signature_call: u8;
     static __flick_signature_calls: u8;
@@ -103,6 +104,11 @@ pub fn fast_entrance() -> usize {
 /// The same for functions with a signature.
 pub fn signature_entrance() -> usize {
     &raw const __flick_signature as usize
+}
+
+/// The same for those that get the address of an object aligned to 16.
+pub fn aligned_signature_entrance() -> usize {
+    &raw const __flick_signature_aligned as usize
 }
 
 /// Start and end of the fast path of calls with a signature.

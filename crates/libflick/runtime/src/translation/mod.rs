@@ -161,15 +161,21 @@ pub unsafe extern "C" fn entry_for(context: *mut Context, target: u64) -> u64 {
 /// As [`entry_for`]. NxP code has jumped to `__flick_xcall`.
 pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64) -> u64 {
     // SAFETY: by contract; t1 is the signature, t2 the function.
-    let (plan, function, address) = unsafe {
+    let (text, plan, function, address) = unsafe {
         let x = &(*context).hart.x;
         let plan = Current::crossed().plan(x[T1] as *const u8);
-        signature_table::add(x[T1], plan);
-        (plan, x[T2], nxp_by_signature(x))
+        (x[T1], plan, x[T2], nxp_by_signature(x))
     };
-    if !plan.to_host.first.is_null() && known(function).is_none() {
-        // The fast path looks there.
-        entry(function);
+    signature_table::add(text, plan);
+    if !plan.to_host.first.is_null() {
+        // The fast path looks there, too.
+        let known = known(function).or_else(|| {
+            entry(function);
+            known(function)
+        });
+        if known == Some(crossing_code::host_call()) {
+            signature_table::add_call(function, text, plan);
+        }
     }
     match address {
         Some(address) => {
