@@ -142,7 +142,7 @@ class Module:
 class Runtime:
     """`__flick_debugger` of a process."""
 
-    LAYOUT = struct.Struct("<22Q")
+    LAYOUT = struct.Struct("<25Q")
     cache = {}
 
     @classmethod
@@ -159,7 +159,7 @@ class Runtime:
         if data is None:
             return None
         fields = cls.LAYOUT.unpack(data)
-        return cls(fields) if fields[0] in (2, 3) else None
+        return cls(fields) if fields[0] in (2, 3, 4) else None
 
     def __init__(self, fields):
         (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
@@ -169,7 +169,10 @@ class Runtime:
         self.code = fields[16:18]
         (self.states, self.hart_bias, self.host_saved) = fields[18:21]
         # Where a host function comes back to translated code, whose frames are below.
-        self.called_by_translated = fields[21] if fields[0] >= 3 else None
+        self.called_by_translated = fields[21:22] if fields[0] >= 3 else ()
+        if fields[0] >= 4:
+            self.crossings.append(fields[22:24])
+            self.called_by_translated += fields[24:25]
         self.modules = []
         node = head
         while node and len(self.modules) < 1000:
@@ -536,7 +539,7 @@ class FrameFilter:
                     yield from held
                     held, others = [], 0
                 continue
-            if frame.pc() == runtime.called_by_translated:
+            if frame.pc() in runtime.called_by_translated:
                 yield from held
                 held, others = [], 0
                 continue
@@ -684,7 +687,7 @@ class CrossingUnwinder(RuntimeUnwinder):
         runtime = self.find_runtime()
         start = runtime.crossing_at(pc) if runtime else None
         rbp = int(frame.read_register("rbp")) % 2**64
-        if start is not None and pc == runtime.called_by_translated:
+        if start is not None and pc in runtime.called_by_translated:
             return self.to_translated(frame, rbp - runtime.size + runtime.hart_bias)
         saved = read(rbp, 16)
         if start is None or saved is None:

@@ -61,12 +61,42 @@ const BARS: [(&str, &str, &str, Bar); 12] = [
         "reentry_first",
         Bar::AtMost(1.05),
     ),
-    ("gate", "host_nxp_host_mixed", "host_nxp_host", Bar::AtMost(1.5)),
-    ("gate", "host_nxp_host_stacked", "host_nxp_host", Bar::AtMost(1.5)),
-    ("gate", "host_nxp_host_struct", "host_nxp_host", Bar::AtMost(1.5)),
-    ("gate", "nxp_host_nxp_mixed", "nxp_host_nxp", Bar::AtMost(1.5)),
-    ("gate", "nxp_host_nxp_stacked", "nxp_host_nxp", Bar::AtMost(1.5)),
-    ("gate", "nxp_host_nxp_struct", "nxp_host_nxp", Bar::AtMost(1.5)),
+    (
+        "gate",
+        "host_nxp_host_mixed",
+        "host_nxp_host",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "host_nxp_host_stacked",
+        "host_nxp_host",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "host_nxp_host_struct",
+        "host_nxp_host",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "nxp_host_nxp_mixed",
+        "nxp_host_nxp",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "nxp_host_nxp_stacked",
+        "nxp_host_nxp",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "nxp_host_nxp_struct",
+        "nxp_host_nxp",
+        Bar::AtMost(1.5),
+    ),
     ("fault", "host_nxp_host", "redirect", Bar::AtMost(1.2)),
 ];
 

@@ -1,5 +1,6 @@
-//! Entries of a procedure linkage table (RISC-V psABI, "Procedure Linkage Table"): code of no
-//! function that loads an address from the image and jumps there.
+//! Code that loads an address from the image and jumps there: entries of a procedure linkage table
+//! (RISC-V psABI, "Procedure Linkage Table"), which are no function's, and the stubs of calls by
+//! signature.
 use crate::program::{Program, Target};
 use flick_riscv::Op;
 
@@ -25,14 +26,38 @@ pub fn callee(program: &dyn Program, pc: u64) -> Callee {
     {
         return Callee::Slot(slot);
     }
-    let through = || {
-        let target = program.constant(slot(program, pc)?, 8)?;
-        Some(match program.resolve(target)? {
-            Target::Guest(at) => Callee::Guest(at),
-            Target::Elsewhere => Callee::Elsewhere(target),
-        })
-    };
+    let through = || named_by(program, slot(program, pc)?);
     through().unwrap_or(Callee::Guest(pc))
+}
+
+/// What a slot has the address of, in a program that is placed.
+fn named_by(program: &dyn Program, slot: u64) -> Option<Callee> {
+    let target = program.constant(slot, 8)?;
+    Some(match program.resolve(target)? {
+        Target::Guest(at) => Callee::Guest(at),
+        Target::Elsewhere => Callee::Elsewhere(target),
+    })
+}
+
+/// The function at `pc`, if it is a stub that puts an address into t1 and jumps elsewhere, as those
+/// of calls by signature are: the address, and where it jumps.
+pub fn stub(program: &dyn Program, pc: u64) -> Option<(u64, Callee)> {
+    let range = program.function(pc).filter(|range| range.start == pc)?;
+    let upper = program.insn(pc)?;
+    let lower = program.insn(pc + upper.len())?;
+    let jump = pc + upper.len() + lower.len();
+    let is_address = (upper.op(), upper.rd()) == (Op::Auipc, T1)
+        && (lower.op(), lower.rd(), lower.rs1()) == (Op::Addi, T1, T1);
+    let (slot, link, end) = jump_through(program, jump)?;
+    if !is_address || link != 0 || end != range.end {
+        return None;
+    }
+    let address = pc.wrapping_add(upper.imm()).wrapping_add(lower.imm());
+    let callee = match program.is_placed() {
+        true => named_by(program, slot).filter(|callee| matches!(callee, Callee::Elsewhere(_)))?,
+        false => Callee::Slot(slot),
+    };
+    Some((address, callee))
 }
 
 /// The slot of the entry at `pc`, if there is one.
@@ -40,6 +65,12 @@ fn slot(program: &dyn Program, pc: u64) -> Option<u64> {
     if program.function(pc).is_some() {
         return None;
     }
+    let (slot, link, _) = jump_through(program, pc)?;
+    matches!(link, 0 | T1).then_some(slot)
+}
+
+/// The slot from which the code at `pc` jumps, the register in which it links, and its end.
+fn jump_through(program: &dyn Program, pc: u64) -> Option<(u64, usize, u64)> {
     let upper = program.insn(pc)?;
     let load_at = pc + upper.len();
     let load = program.insn(load_at)?;
@@ -47,10 +78,10 @@ fn slot(program: &dyn Program, pc: u64) -> Option<u64> {
     let register = upper.rd();
     let through = upper.op() == Op::Auipc
         && (load.op(), load.rd(), load.rs1()) == (Op::Ld, register, register)
-        && (jump.op(), jump.rs1(), jump.imm()) == (Op::Jalr, register, 0)
-        && matches!(jump.rd(), 0 | T1);
+        && (jump.op(), jump.rs1(), jump.imm()) == (Op::Jalr, register, 0);
     let at = pc.wrapping_add(upper.imm()).wrapping_add(load.imm());
-    through.then_some(at)
+    let end = load_at + load.len() + jump.len();
+    through.then_some((at, jump.rd(), end))
 }
 
 #[cfg(test)]
