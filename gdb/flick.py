@@ -142,7 +142,7 @@ class Module:
 class Runtime:
     """`__flick_debugger` of a process."""
 
-    LAYOUT = struct.Struct("<25Q")
+    LAYOUT = struct.Struct("<26Q")
     cache = {}
 
     @classmethod
@@ -173,6 +173,8 @@ class Runtime:
         if fields[0] >= 4:
             self.crossings.append(fields[22:24])
             self.called_by_translated += fields[24:25]
+            # Where an activation has the stack pointer of translated code that waits for such a call.
+            self.waits = fields[25]
         self.modules = []
         node = head
         while node and len(self.modules) < 1000:
@@ -688,7 +690,11 @@ class CrossingUnwinder(RuntimeUnwinder):
         start = runtime.crossing_at(pc) if runtime else None
         rbp = int(frame.read_register("rbp")) % 2**64
         if start is not None and pc in runtime.called_by_translated:
-            return self.to_translated(frame, rbp - runtime.size + runtime.hart_bias)
+            activation = rbp - runtime.size
+            # Above the arguments of the call, if it has some on the stack.
+            plain = pc == runtime.called_by_translated[0]
+            at = register(frame, "rsp") + 8 if plain else word(activation + runtime.waits)
+            return self.to_translated(frame, at, activation + runtime.hart_bias)
         saved = read(rbp, 16)
         if start is None or saved is None:
             return None
@@ -705,11 +711,11 @@ class CrossingUnwinder(RuntimeUnwinder):
 
 
     @staticmethod
-    def to_translated(frame, hart):
-        """From the crossing's call of the host to the translated code that it was called by."""
-        rsp = register(frame, "rsp")
-        found = frame.create_unwind_info(FrameId(gdb.Value(rsp + 16), frame.read_register("rip")))
-        for name, value in (("rip", word(rsp + 8)), ("rsp", rsp + 16), ("rbp", hart)):
+    def to_translated(frame, at, hart):
+        """From the crossing's call of the host to the translated code that it was called by, whose
+        return address is at `at`."""
+        found = frame.create_unwind_info(FrameId(gdb.Value(at + 8), frame.read_register("rip")))
+        for name, value in (("rip", word(at)), ("rsp", at + 8), ("rbp", hart)):
             found.add_saved_register(name, gdb.Value(value))
         for name in KEPT_NAMES:
             found.add_saved_register(name, frame.read_register(name))

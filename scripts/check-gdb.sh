@@ -288,7 +288,7 @@ int main(void) {
 END
 # The first call by a signature takes the slow path.
 moved=('^#0 .*innermost.* .f=2.5, t=..., n=7. at moved.c:5' '^#[12] .*on_host .*f=2.5.* at moved.c:9' 'outer.* at moved.c:15'
-  ' main .. at moved.c:22' 'kept = 30$' '^sum = 32.5' '^6\t' 'Value returned is .* = 39.5' '^10\t' '^11\t' 'Value returned is .* = 40.5' '^16\t'
+  ' main .. at moved.c:22' 'kept = 30$' '^6\t' '^sum = 32.5' 'Value returned is .* = 39.5' '^10\t' '^11\t' 'Value returned is .* = 40.5' '^16\t'
   '^17\t' '^.[0-9]+ = 81' 'Value returned is .* = 111' '^220' 'exited normally')
 commands=(-ex 'break moved.c:5' -ex run -ex continue -ex delete -ex bt -ex 'frame function outer' -ex 'info locals' -ex 'frame 0'
   -ex next -ex 'info locals' -ex next -ex finish -ex next -ex next -ex finish -ex next -ex next -ex 'print got' -ex finish -ex continue)

@@ -7,6 +7,7 @@ pub(crate) mod gate_target;
 pub(crate) mod inline;
 pub(crate) mod leaving;
 pub(crate) mod marshal;
+mod move_code;
 pub(crate) mod next_step;
 pub(crate) mod returns_twice;
 pub(crate) mod signal_handler;

@@ -50,6 +50,9 @@ pub struct Debugger {
     signature_path: [AtomicU64; 2],
     /// Another place as `called_by_translated`.
     called_by_signature: AtomicU64,
+    /// Offset in the activation of where the return address of translated code is that made a call
+    /// with a signature.
+    waits: AtomicU64,
 }
 
 const _: () = assert!(offset_of!(Activation, context) == 0);
@@ -75,6 +78,7 @@ pub static __flick_debugger: Debugger = Debugger {
     called_by_translated: AtomicU64::new(0),
     signature_path: [const { AtomicU64::new(0) }; 2],
     called_by_signature: AtomicU64::new(0),
+    waits: AtomicU64::new(0),
 };
 
 /// Call once, before the first module is added.
@@ -104,6 +108,7 @@ pub fn init() {
     let [plain, by_signature] = crossing_code::called_by_translated();
     set(&all.called_by_translated, plain);
     set(&all.called_by_signature, by_signature);
+    set(&all.waits, activation::CALL_WAITS as u64);
     for (field, value) in all
         .signature_path
         .iter()
