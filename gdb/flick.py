@@ -139,6 +139,12 @@ class Module:
         return places
 
 
+def is_behind_call(pc):
+    """Whether the translated code in front of `pc` is a call: its function has its frame."""
+    before = read(pc - 6, 6) or bytes(6)
+    return before.endswith((b"\x41\xff\xd2", b"\x41\xff\x52\x08")) or before[1] == 0xE8 or before[:2] == b"\xff\x15"
+
+
 class Runtime:
     """`__flick_debugger` of a process."""
 
@@ -236,7 +242,8 @@ class Runtime:
             if found:
                 piece, _ = found
                 # The frame is not there yet, or no more; or it is.
-                whole = rsp + 8 + piece[4] == hart and not self.is_translated(word(rsp) or 0)
+                whole = rsp + 8 + piece[4] == hart and (
+                    is_behind_call(pc) or not self.is_translated(word(rsp) or 0))
                 return module.code[0] + piece[1] if rsp + 8 == hart or whole else None
         return None
 

@@ -291,7 +291,7 @@ moved=('^#0 .*innermost.* .f=2.5, t=..., n=7. at moved.c:5' '^#[12] .*on_host .*
   ' main .. at moved.c:22' 'kept = 30$' '^6\t' '^sum = 32.5' 'Value returned is .* = 39.5' '^10\t' '^11\t' 'Value returned is .* = 40.5' '^16\t'
   '^17\t' '^.[0-9]+ = 81' 'Value returned is .* = 111' '^220' 'exited normally')
 commands=(-ex 'break moved.c:5' -ex run -ex continue -ex delete -ex bt -ex 'frame function outer' -ex 'info locals' -ex 'frame 0'
-  -ex next -ex 'info locals' -ex next -ex finish -ex next -ex next -ex finish -ex next -ex next -ex 'print got' -ex finish -ex continue)
+  -ex next -ex 'info locals' -ex finish -ex next -ex next -ex finish -ex next -ex next -ex 'print got' -ex finish -ex continue)
 for option in '' -static; do
   # shellcheck disable=SC2086 # It may be no word.
   "$flick_cc" -O0 -g $option moved.c -o moved || exit 1
