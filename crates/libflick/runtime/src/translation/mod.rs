@@ -47,14 +47,6 @@ pub fn init() {
         return;
     }
     target_table::__flick_1_targets.init();
-    if !crossing_code::counted() {
-        // Nobody else changes the table yet.
-        let (xcall, call) = (
-            crossing_code::xcall_address(),
-            crossing_code::signature_call(),
-        );
-        target_table::__flick_1_targets.insert(xcall, call);
-    }
     ENABLED.store(true, Ordering::Relaxed);
     // Translations of the link do not count.
     if crossing_code::counted() {
@@ -145,11 +137,11 @@ pub unsafe extern "C" fn entry_for(context: *mut Context, target: u64) -> u64 {
         return unsafe { by_signature(context, target) };
     }
     let call = crossing_code::signature_call();
-    // For the cell of code that is made here.
-    let _ = TRANSLATOR.try_with(|translator| {
-        if let Some(translator) = translator {
-            translator.remember(target, call);
-        }
+    // Not before the first such call: a table that is empty need not be searched for what goes.
+    let _ = TRANSLATOR.try_with(|translator| match translator {
+        // For the cell of code that is made here, too.
+        Some(translator) => translator.remember(target, call),
+        None => target_table::__flick_1_targets.insert(target, call),
     });
     call
 }
