@@ -128,4 +128,55 @@ mod tests {
         // jalr t1, 8(t3)
         assert_eq!(slot(&Linked { jump: 0x008e_0367 }, STUB), None);
     }
+
+    /// A stub at [`STUB`] in a program that is placed or not.
+    struct Unit {
+        words: [u32; 5],
+        is_placed: bool,
+    }
+
+    impl Program for Unit {
+        fn insn(&self, pc: u64) -> Option<Insn> {
+            let n = pc.checked_sub(STUB)? / 4;
+            let word = self.words.get(n as usize);
+            word.map(|&word| flick_riscv::decode(word))
+        }
+        fn function(&self, pc: u64) -> Option<Range<u64>> {
+            let range = STUB..STUB + 20;
+            range.contains(&pc).then_some(range)
+        }
+        fn constant(&self, address: u64, len: u64) -> Option<u64> {
+            (address == SLOT + 8 && len == 8).then_some(0x7000)
+        }
+        fn is_placed(&self) -> bool {
+            self.is_placed
+        }
+        fn resolve(&self, target: u64) -> Option<Target> {
+            (target == 0x7000).then_some(Target::Elsewhere)
+        }
+    }
+
+    #[test]
+    fn stubs_of_calls_by_signature_are_known() {
+        // auipc t1, 2; addi t1, t1, 16; auipc t3, 5; ld t3, 0x150(t3); jr t3
+        let words = [
+            0x0000_2317,
+            0x0103_0313,
+            0x0000_5e17,
+            0x150e_3e03,
+            0x000e_0067,
+        ];
+        let text = STUB + 0x2010;
+        let at = |is_placed| stub(&Unit { words, is_placed }, STUB);
+        assert_eq!(at(false), Some((text, Callee::Slot(SLOT + 8))));
+        assert_eq!(at(true), Some((text, Callee::Elsewhere(0x7000))));
+        let is_placed = false;
+        assert_eq!(stub(&Unit { words, is_placed }, STUB + 8), None);
+        for (n, other) in [(1, 0x0103_8313), (4, 0x000e_00e7)] {
+            // addi t1, t2, 16; jalr t3
+            let mut words = words;
+            words[n] = other;
+            assert_eq!(stub(&Unit { words, is_placed }, STUB), None);
+        }
+    }
 }
