@@ -32,6 +32,39 @@ typedef void null_function(void);
 FLICK_HOST SEPARATE void null_on_host(void) { NULL_BODY; }
 FLICK_NXP SEPARATE void null_on_nxp(void) { NULL_BODY; }
 
+/* Calls whose arguments are not in the same registers on both sides. */
+typedef struct {
+  long x, y, z;
+} triple;
+#define MIXED (long a, float b, double c, int d, float e)
+#define STACKED (long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)
+#define STRUCT (long a, triple b, double c)
+FLICK_HOST SEPARATE float mixed_on_host MIXED {
+  NULL_BODY;
+  return (void)a, (void)c, (void)d, (void)e, b;
+}
+FLICK_NXP SEPARATE float mixed_on_nxp MIXED {
+  NULL_BODY;
+  return (void)a, (void)c, (void)d, (void)e, b;
+}
+#define IGNORED ((void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i)
+FLICK_HOST SEPARATE long stacked_on_host STACKED {
+  NULL_BODY;
+  return IGNORED, j;
+}
+FLICK_NXP SEPARATE long stacked_on_nxp STACKED {
+  NULL_BODY;
+  return IGNORED, j;
+}
+FLICK_HOST SEPARATE long struct_on_host STRUCT {
+  NULL_BODY;
+  return (void)a, (void)c, b.z;
+}
+FLICK_NXP SEPARATE long struct_on_nxp STRUCT {
+  NULL_BODY;
+  return (void)a, (void)c, b.z;
+}
+
 /* The compiler cannot know the result, so that a call of it is a call through a pointer. */
 static inline null_function *hidden(null_function *function) {
   __asm__("" : "+r"(function));
@@ -48,6 +81,18 @@ FLICK_NXP SEPARATE void loop_with_calls(long calls) {
 FLICK_NXP SEPARATE void loop_through(null_function *function, long calls) {
   for (long call = 0; call < calls; call++)
     function();
+}
+FLICK_NXP SEPARATE void loop_with_mixed(long calls) {
+  for (long call = 0; call < calls; call++)
+    mixed_on_host(call, 1, 2, 3, 4);
+}
+FLICK_NXP SEPARATE void loop_with_stacked(long calls) {
+  for (long call = 0; call < calls; call++)
+    stacked_on_host(call, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+}
+FLICK_NXP SEPARATE void loop_with_struct(const triple *argument, long calls) {
+  for (long call = 0; call < calls; call++)
+    struct_on_host(call, *argument, 1);
 }
 FLICK_NXP SEPARATE void loop_alone(long calls) {
   for (long call = 0; call < calls; call++)
@@ -114,7 +159,9 @@ static double now(void) {
 
 static void by_gate(long calls) {
   null_function *to_host = hidden(null_on_host), *to_nxp = hidden(null_on_nxp);
+  const triple argument = {1, 2, 3};
   double direct, pointer, outer, outer_pointer, inner, inner_pointer, alone, none, one, many;
+  double outer_mixed, outer_stacked, outer_struct, inner_mixed, inner_stacked, inner_struct;
   long nests = calls / LEVELS + 1;
   MEASURE(direct, calls, null_on_host());
   MEASURE(pointer, calls, to_host());
@@ -122,12 +169,20 @@ static void by_gate(long calls) {
   MEASURE(outer_pointer, calls, to_nxp());
   MEASURE_ONCE(inner, calls, loop_with_calls(calls));
   MEASURE_ONCE(inner_pointer, calls, loop_through(to_host, calls));
+  MEASURE(outer_mixed, calls, mixed_on_nxp(i, 1, 2, 3, 4));
+  MEASURE(outer_stacked, calls, stacked_on_nxp(i, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  MEASURE(outer_struct, calls, struct_on_nxp(i, argument, 1));
+  MEASURE_ONCE(inner_mixed, calls, loop_with_mixed(calls));
+  MEASURE_ONCE(inner_stacked, calls, loop_with_stacked(calls));
+  MEASURE_ONCE(inner_struct, calls, loop_with_struct(&argument, calls));
   MEASURE_ONCE(alone, calls, loop_alone(calls));
   MEASURE(none, nests, level_on_nxp(0));
   MEASURE(one, nests, level_on_nxp(1));
   MEASURE(many, nests, level_on_nxp(1 + LEVELS));
   printf("%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", direct, pointer, outer, outer_pointer,
          inner - alone, inner_pointer - alone, one - none, (many - one) / LEVELS);
+  printf(",%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", outer_mixed, outer_stacked, outer_struct,
+         inner_mixed - alone, inner_stacked - alone, inner_struct - alone);
 }
 
 static void by_fault(long calls, long slow, null_function *nowhere) {
@@ -145,12 +200,19 @@ static void by_fault(long calls, long slow, null_function *nowhere) {
 
 /* Makes the NxP stack, and the engine's translations of hot code. */
 static void warm_up(void) {
+  const triple argument = {1, 2, 3};
   enum { OFTEN = 100 };
   for (int i = 0; i < OFTEN; i++) {
     null_on_nxp();
     loop_with_calls(1);
     loop_through(hidden(null_on_host), 1);
     loop_alone(1);
+    mixed_on_nxp(1, 1, 1, 1, 1);
+    stacked_on_nxp(1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+    struct_on_nxp(1, argument, 1);
+    loop_with_mixed(1);
+    loop_with_stacked(1);
+    loop_with_struct(&argument, 1);
     level_on_nxp(1 + LEVELS);
   }
 }
@@ -178,7 +240,9 @@ FLICK_HOST int main(int argc, char **argv) {
     puts("direct,host_nxp_host,redirect,signal,getpid");
   else
     puts("direct,direct_pointer,host_nxp_host,host_nxp_host_pointer,nxp_host_nxp,"
-         "nxp_host_nxp_pointer,reentry_first,reentry_further,signal,getpid");
+         "nxp_host_nxp_pointer,reentry_first,reentry_further,"
+         "host_nxp_host_mixed,host_nxp_host_stacked,host_nxp_host_struct,"
+         "nxp_host_nxp_mixed,nxp_host_nxp_stacked,nxp_host_nxp_struct,signal,getpid");
   for (long round = 0; round < rounds; round++) {
     double signal_trip, system_call;
     if (fault)

@@ -139,10 +139,16 @@ class Module:
         return places
 
 
+def is_behind_call(pc):
+    """Whether the translated code in front of `pc` is a call: its function has its frame."""
+    before = read(pc - 6, 6) or bytes(6)
+    return before.endswith((b"\x41\xff\xd2", b"\x41\xff\x52\x08")) or before[1] == 0xE8 or before[:2] == b"\xff\x15"
+
+
 class Runtime:
     """`__flick_debugger` of a process."""
 
-    LAYOUT = struct.Struct("<22Q")
+    LAYOUT = struct.Struct("<26Q")
     cache = {}
 
     @classmethod
@@ -159,7 +165,7 @@ class Runtime:
         if data is None:
             return None
         fields = cls.LAYOUT.unpack(data)
-        return cls(fields) if fields[0] in (2, 3) else None
+        return cls(fields) if fields[0] in (2, 3, 4) else None
 
     def __init__(self, fields):
         (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
@@ -169,7 +175,12 @@ class Runtime:
         self.code = fields[16:18]
         (self.states, self.hart_bias, self.host_saved) = fields[18:21]
         # Where a host function comes back to translated code, whose frames are below.
-        self.called_by_translated = fields[21] if fields[0] >= 3 else None
+        self.called_by_translated = fields[21:22] if fields[0] >= 3 else ()
+        if fields[0] >= 4:
+            self.crossings.append(fields[22:24])
+            self.called_by_translated += fields[24:25]
+            # Where an activation has the stack pointer of translated code that waits for such a call.
+            self.waits = fields[25]
         self.modules = []
         node = head
         while node and len(self.modules) < 1000:
@@ -231,7 +242,8 @@ class Runtime:
             if found:
                 piece, _ = found
                 # The frame is not there yet, or no more; or it is.
-                whole = rsp + 8 + piece[4] == hart and not self.is_translated(word(rsp) or 0)
+                whole = rsp + 8 + piece[4] == hart and (
+                    is_behind_call(pc) or not self.is_translated(word(rsp) or 0))
                 return module.code[0] + piece[1] if rsp + 8 == hart or whole else None
         return None
 
@@ -536,7 +548,7 @@ class FrameFilter:
                     yield from held
                     held, others = [], 0
                 continue
-            if frame.pc() == runtime.called_by_translated:
+            if frame.pc() in runtime.called_by_translated:
                 yield from held
                 held, others = [], 0
                 continue
@@ -684,8 +696,12 @@ class CrossingUnwinder(RuntimeUnwinder):
         runtime = self.find_runtime()
         start = runtime.crossing_at(pc) if runtime else None
         rbp = int(frame.read_register("rbp")) % 2**64
-        if start is not None and pc == runtime.called_by_translated:
-            return self.to_translated(frame, rbp - runtime.size + runtime.hart_bias)
+        if start is not None and pc in runtime.called_by_translated:
+            activation = rbp - runtime.size
+            # Above the arguments of the call, if it has some on the stack.
+            plain = pc == runtime.called_by_translated[0]
+            at = register(frame, "rsp") + 8 if plain else word(activation + runtime.waits)
+            return self.to_translated(frame, at, activation + runtime.hart_bias)
         saved = read(rbp, 16)
         if start is None or saved is None:
             return None
@@ -702,11 +718,11 @@ class CrossingUnwinder(RuntimeUnwinder):
 
 
     @staticmethod
-    def to_translated(frame, hart):
-        """From the crossing's call of the host to the translated code that it was called by."""
-        rsp = register(frame, "rsp")
-        found = frame.create_unwind_info(FrameId(gdb.Value(rsp + 16), frame.read_register("rip")))
-        for name, value in (("rip", word(rsp + 8)), ("rsp", rsp + 16), ("rbp", hart)):
+    def to_translated(frame, at, hart):
+        """From the crossing's call of the host to the translated code that it was called by, whose
+        return address is at `at`."""
+        found = frame.create_unwind_info(FrameId(gdb.Value(at + 8), frame.read_register("rip")))
+        for name, value in (("rip", word(at)), ("rsp", at + 8), ("rbp", hart)):
             found.add_saved_register(name, gdb.Value(value))
         for name in KEPT_NAMES:
             found.add_saved_register(name, frame.read_register(name))

@@ -271,6 +271,50 @@ for script in off on; do
   in_order '^20\t' '^21\t' '^.1 = 34' 'Value returned is .* = 54' 'exited normally'
   result "next and finish in NxP code (script: $script)" $?
 done
+# The same through calls whose arguments are moved at the crossing, both ways.
+cat >moved.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+struct triple { long x, y, z; };
+FLICK_NXP __attribute__((noinline)) float innermost(float f, struct triple t, long n) {
+  float sum = f + (float)t.z;
+  return sum + (float)n;
+}
+FLICK_HOST __attribute__((noinline)) float on_host(long a, long b, long c, long d, long e, long g, long h, struct triple t, float f) {
+  float got = innermost(f, t, h);
+  got += (float)a;
+  return got;
+}
+FLICK_NXP __attribute__((noinline)) float outer(float f, struct triple t) {
+  long kept = t.x * 3;
+  float got = on_host(1, 2, 3, 4, 5, 6, 7, t, f);
+  got *= 2;
+  return got + (float)kept;
+}
+int main(void) {
+  struct triple t = {10, 20, 30};
+  float all = outer(1.5f, t);
+  all += outer(2.5f, t);
+  printf("%g\n", all);
+  return 0;
+}
+END
+# The first call by a signature takes the slow path.
+moved=('^#0 .*innermost.* .f=2.5, t=..., n=7. at moved.c:5' '^#[12] .*on_host .*f=2.5.* at moved.c:9' 'outer.* at moved.c:15'
+  ' main .. at moved.c:22' 'kept = 30$' '^6\t' '^sum = 32.5' 'Value returned is .* = 39.5' '^10\t' '^11\t' 'Value returned is .* = 40.5' '^16\t'
+  '^17\t' '^.[0-9]+ = 81' 'Value returned is .* = 111' '^220' 'exited normally')
+commands=(-ex 'break moved.c:5' -ex run -ex continue -ex delete -ex bt -ex 'frame function outer' -ex 'info locals' -ex 'frame 0'
+  -ex next -ex 'info locals' -ex finish -ex next -ex next -ex finish -ex next -ex next -ex 'print got' -ex finish -ex continue)
+for option in '' -static; do
+  # shellcheck disable=SC2086 # It may be no word.
+  "$flick_cc" -O0 -g $option moved.c -o moved || exit 1
+  for script in off on; do
+    [ $script = on ] && start=("$flick" gdb) || start=(gdb -iex 'set auto-load off')
+    timeout 120 "${start[@]}" -nx -batch "${commands[@]}" ./moved >log 2>&1
+    in_order "${moved[@]}"
+    result "frames, next and finish through arguments that are moved (script: $script${option:+, $option})" $?
+  done
+done
 for level in O1 O2; do
   # Where optimised code has a variable, its value is right.
   "$flick_cc" -$level -g variables.c -o optimised || exit 1

@@ -122,6 +122,7 @@ else
   check "Installed elsewhere" installed
   check "What the system sees" scripts/check-elf.sh
   check "Names that a program may define" tests/own-names/run.sh
+  check "Random signatures" warm tests/signatures/run.sh
   check "Programs of earlier versions" tests/releases/run.sh
   check "Projects" warm tests/projects/run.sh
   check "flick doctor" "$flick" doctor

@@ -24,6 +24,17 @@ FLICK_NXP SEPARATE long on_stack(long a, long b, long c, long d, long e, long f,
   return a + b + c + d + e + f + g + h;
 }
 
+typedef struct {
+  long x, y, z;
+} triple;
+FLICK_NXP SEPARATE long with_struct(long a, triple b, double c) { return a + b.z + (long)c; }
+FLICK_HOST SEPARATE float boxed_on_host(float a) { return a + 1; }
+FLICK_HOST SEPARATE long stack_on_host(long a, long b, long c, long d, long e, long f, long g,
+                                       long h) {
+  return a + b + c + d + e + f + g + h;
+}
+FLICK_HOST SEPARATE long struct_on_host(long a, triple b, double c) { return a + b.z + (long)c; }
+
 static inline null_function *hidden(null_function *function) {
   __asm__("" : "+r"(function));
   return function;
@@ -54,6 +65,36 @@ static void floats(void) {
 static void stack(void) {
   for (int call = 0; call < CALLS; call++)
     seen = (double)on_stack(call, 2, 3, 4, 5, 6, 7, 8);
+}
+
+static void structs(void) {
+  triple argument = {1, 2, 3};
+  for (int call = 0; call < CALLS; call++)
+    seen = (double)with_struct(call, argument, 1);
+}
+FLICK_NXP SEPARATE float calls_boxed(void) {
+  float sum = 0;
+  for (int call = 0; call < CALLS; call++)
+    sum += boxed_on_host(sum);
+  return sum;
+}
+FLICK_NXP SEPARATE long calls_stack(void) {
+  long sum = 0;
+  for (int call = 0; call < CALLS; call++)
+    sum += stack_on_host(call, 2, 3, 4, 5, 6, 7, 8);
+  return sum;
+}
+FLICK_NXP SEPARATE long calls_struct(triple *argument) {
+  long sum = 0;
+  for (int call = 0; call < CALLS; call++)
+    sum += struct_on_host(call, *argument, 1);
+  return sum;
+}
+static void floats_to_host(void) { seen = calls_boxed(); }
+static void stack_to_host(void) { seen = (double)calls_stack(); }
+static void structs_to_host(void) {
+  triple argument = {1, 2, 3};
+  seen = (double)calls_struct(&argument);
 }
 
 FLICK_NXP SEPARATE void back_by_name(void) {
@@ -119,6 +160,10 @@ static const struct {
     {"arguments", arguments},
     {"float-argument", floats},
     {"stack-arguments", stack},
+    {"struct-argument", structs},
+    {"float-to-host", floats_to_host},
+    {"stack-to-host", stack_to_host},
+    {"struct-to-host", structs_to_host},
     {"nxp-host-nxp", back_by_name},
     {"nxp-host-nxp-pointer", back_by_pointer},
     {"level", levels},

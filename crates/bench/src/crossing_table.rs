@@ -15,7 +15,7 @@ struct Kind {
 }
 
 const DIRECT: &str = "direct";
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 17] = [
     kind(DIRECT, "direct call"),
     kind("direct_pointer", "direct call, by pointer"),
     kind("host_nxp_host", "host-NxP-host"),
@@ -24,6 +24,12 @@ const KINDS: [Kind; 11] = [
     kind("nxp_host_nxp_pointer", "NxP-host-NxP, by pointer"),
     kind("reentry_first", "re-entry, first level"),
     kind("reentry_further", "re-entry, each further level"),
+    kind("host_nxp_host_mixed", "host-NxP-host, mixed arguments"),
+    kind("host_nxp_host_stacked", "host-NxP-host, ten arguments"),
+    kind("host_nxp_host_struct", "host-NxP-host, a struct"),
+    kind("nxp_host_nxp_mixed", "NxP-host-NxP, mixed arguments"),
+    kind("nxp_host_nxp_stacked", "NxP-host-NxP, ten arguments"),
+    kind("nxp_host_nxp_struct", "NxP-host-NxP, a struct"),
     kind("redirect", "signal that redirects"),
     kind("signal", "signal round trip"),
     kind("getpid", "getpid"),
@@ -34,7 +40,7 @@ const fn kind(column: &'static str, name: &'static str) -> Kind {
 }
 
 /// What the crossings are to stay under: trigger, figure, what it is compared with.
-const BARS: [(&str, &str, &str, Bar); 6] = [
+const BARS: [(&str, &str, &str, Bar); 12] = [
     ("gate", "host_nxp_host", DIRECT, Bar::AtMost(3.5)),
     ("gate", "nxp_host_nxp", DIRECT, Bar::AtMost(3.5)),
     (
@@ -54,6 +60,42 @@ const BARS: [(&str, &str, &str, Bar); 6] = [
         "reentry_further",
         "reentry_first",
         Bar::AtMost(1.05),
+    ),
+    (
+        "gate",
+        "host_nxp_host_mixed",
+        "host_nxp_host",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "host_nxp_host_stacked",
+        "host_nxp_host",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "host_nxp_host_struct",
+        "host_nxp_host",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "nxp_host_nxp_mixed",
+        "nxp_host_nxp",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "nxp_host_nxp_stacked",
+        "nxp_host_nxp",
+        Bar::AtMost(1.5),
+    ),
+    (
+        "gate",
+        "nxp_host_nxp_struct",
+        "nxp_host_nxp",
+        Bar::AtMost(1.5),
     ),
     ("fault", "host_nxp_host", "redirect", Bar::AtMost(1.2)),
 ];

@@ -2,6 +2,7 @@
 use std::ops::Range;
 
 use crate::liveness::Summary;
+use crate::thunk::Callee;
 use flick_riscv::Insn;
 
 /// Where a jump leads that leaves its function.
@@ -74,6 +75,12 @@ pub trait Program {
     /// there.
     fn linkage_slot(&self, pc: u64) -> Option<u64> {
         crate::thunk::slot(self, pc)
+    }
+
+    /// The function at `pc`, if it is a stub that puts an address into t1 and jumps elsewhere, as those
+    /// of calls by signature are: the address, and where it jumps.
+    fn call_stub(&self, pc: u64) -> Option<(u64, Callee)> {
+        crate::thunk::stub(self, pc)
     }
 
     /// The meaning of a jump to an address, if it is the same at all times. Guest code is always at

@@ -21,6 +21,7 @@ pub const SP: Reg = 2;
 pub const GP: Reg = 3;
 pub const TP: Reg = 4;
 pub const T0: Reg = 5;
+pub const T1: Reg = 6;
 pub const T2: Reg = 7;
 pub const S0: Reg = 8;
 pub const A0: Reg = 10;

@@ -1,5 +1,6 @@
-//! Entries of a procedure linkage table (RISC-V psABI, "Procedure Linkage Table"): code of no
-//! function that loads an address from the image and jumps there.
+//! Code that loads an address from the image and jumps there: entries of a procedure linkage table
+//! (RISC-V psABI, "Procedure Linkage Table"), which are no function's, and the stubs of calls by
+//! signature.
 use crate::program::{Program, Target};
 use flick_riscv::Op;
 
@@ -25,14 +26,37 @@ pub fn callee(program: &dyn Program, pc: u64) -> Callee {
     {
         return Callee::Slot(slot);
     }
-    let through = || {
-        let target = program.constant(program.linkage_slot(pc)?, 8)?;
-        Some(match program.resolve(target)? {
-            Target::Guest(at) => Callee::Guest(at),
-            Target::Elsewhere => Callee::Elsewhere(target),
-        })
-    };
+    let through = || named_by(program, program.linkage_slot(pc)?);
     through().unwrap_or(Callee::Guest(pc))
+}
+
+/// What a slot has the address of, in a program that is placed.
+fn named_by(program: &(impl Program + ?Sized), slot: u64) -> Option<Callee> {
+    let target = program.constant(slot, 8)?;
+    Some(match program.resolve(target)? {
+        Target::Guest(at) => Callee::Guest(at),
+        Target::Elsewhere => Callee::Elsewhere(target),
+    })
+}
+
+/// See [`Program::call_stub`].
+pub fn stub(program: &(impl Program + ?Sized), pc: u64) -> Option<(u64, Callee)> {
+    let range = program.function(pc).filter(|range| range.start == pc)?;
+    let upper = program.insn(pc)?;
+    let lower = program.insn(pc + upper.len())?;
+    let jump = pc + upper.len() + lower.len();
+    let is_address = (upper.op(), upper.rd()) == (Op::Auipc, T1)
+        && (lower.op(), lower.rd(), lower.rs1()) == (Op::Addi, T1, T1);
+    let (slot, link, end) = jump_through(program, jump)?;
+    if !is_address || link != 0 || end != range.end {
+        return None;
+    }
+    let address = pc.wrapping_add(upper.imm()).wrapping_add(lower.imm());
+    let callee = match program.is_placed() {
+        true => named_by(program, slot).filter(|callee| matches!(callee, Callee::Elsewhere(_)))?,
+        false => Callee::Slot(slot),
+    };
+    Some((address, callee))
 }
 
 /// See [`Program::linkage_slot`].
@@ -40,6 +64,12 @@ pub fn slot(program: &(impl Program + ?Sized), pc: u64) -> Option<u64> {
     if program.function(pc).is_some() {
         return None;
     }
+    let (slot, link, _) = jump_through(program, pc)?;
+    matches!(link, 0 | T1).then_some(slot)
+}
+
+/// The slot from which the code at `pc` jumps, the register in which it links, and its end.
+fn jump_through(program: &(impl Program + ?Sized), pc: u64) -> Option<(u64, usize, u64)> {
     let upper = program.insn(pc)?;
     let load_at = pc + upper.len();
     let load = program.insn(load_at)?;
@@ -47,10 +77,10 @@ pub fn slot(program: &(impl Program + ?Sized), pc: u64) -> Option<u64> {
     let register = upper.rd();
     let through = upper.op() == Op::Auipc
         && (load.op(), load.rd(), load.rs1()) == (Op::Ld, register, register)
-        && (jump.op(), jump.rs1(), jump.imm()) == (Op::Jalr, register, 0)
-        && matches!(jump.rd(), 0 | T1);
+        && (jump.op(), jump.rs1(), jump.imm()) == (Op::Jalr, register, 0);
     let at = pc.wrapping_add(upper.imm()).wrapping_add(load.imm());
-    through.then_some(at)
+    let end = load_at + load.len() + jump.len();
+    through.then_some((at, jump.rd(), end))
 }
 
 #[cfg(test)]
@@ -96,5 +126,56 @@ mod tests {
         assert_eq!(slot(&Linked { jump: 0x000e_00e7 }, STUB), None);
         // jalr t1, 8(t3)
         assert_eq!(slot(&Linked { jump: 0x008e_0367 }, STUB), None);
+    }
+
+    /// A stub at [`STUB`] in a program that is placed or not.
+    struct Unit {
+        words: [u32; 5],
+        is_placed: bool,
+    }
+
+    impl Program for Unit {
+        fn insn(&self, pc: u64) -> Option<Insn> {
+            let n = pc.checked_sub(STUB)? / 4;
+            let word = self.words.get(n as usize);
+            word.map(|&word| flick_riscv::decode(word))
+        }
+        fn function(&self, pc: u64) -> Option<Range<u64>> {
+            let range = STUB..STUB + 20;
+            range.contains(&pc).then_some(range)
+        }
+        fn constant(&self, address: u64, len: u64) -> Option<u64> {
+            (address == SLOT + 8 && len == 8).then_some(0x7000)
+        }
+        fn is_placed(&self) -> bool {
+            self.is_placed
+        }
+        fn resolve(&self, target: u64) -> Option<Target> {
+            (target == 0x7000).then_some(Target::Elsewhere)
+        }
+    }
+
+    #[test]
+    fn stubs_of_calls_by_signature_are_known() {
+        // auipc t1, 2; addi t1, t1, 16; auipc t3, 5; ld t3, 0x150(t3); jr t3
+        let words = [
+            0x0000_2317,
+            0x0103_0313,
+            0x0000_5e17,
+            0x150e_3e03,
+            0x000e_0067,
+        ];
+        let text = STUB + 0x2010;
+        let at = |is_placed| stub(&Unit { words, is_placed }, STUB);
+        assert_eq!(at(false), Some((text, Callee::Slot(SLOT + 8))));
+        assert_eq!(at(true), Some((text, Callee::Elsewhere(0x7000))));
+        let is_placed = false;
+        assert_eq!(stub(&Unit { words, is_placed }, STUB + 8), None);
+        for (n, other) in [(1, 0x0103_8313), (4, 0x000e_00e7)] {
+            // addi t1, t2, 16; jalr t3
+            let mut words = words;
+            words[n] = other;
+            assert_eq!(stub(&Unit { words, is_placed }, STUB), None);
+        }
     }
 }

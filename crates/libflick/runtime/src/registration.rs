@@ -13,7 +13,7 @@ use crate::accounts::timed::{host_code, nxp_map};
 use crate::accounts::{gate_counts, stats};
 use crate::config::{self, Trigger};
 use crate::crossing::{gate_target, slow_path};
-use crate::modules::{self, Registered, signatures};
+use crate::modules::{self, Registered, signature_table, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::{debug_code, debugger};
 use crate::start::{self, Place};
@@ -45,7 +45,9 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
         nxp_map::add_data(module.nxp_data as usize, module.nxp_data_end as usize);
         // Another library may have been there, whose functions stayed known as the host's.
-        translation::invalidate(&modules::code_of(module, &gates));
+        let code = modules::code_of(module, &gates);
+        translation::invalidate(&code);
+        signature_table::forget(&code);
         // SAFETY: the module is mapped until `__flick_unregister`.
         let mut new = unsafe { Registered::new(module, &gates) };
         if new.refuses_translation(module) {
@@ -105,7 +107,11 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
     memory::remove_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
     let record = debug_code::record_of(module);
     let gone = modules::remove(record, || debugger::remove(record));
-    translation::invalidate(&modules::code_of(record, &gates));
+    let code = modules::code_of(record, &gates);
+    translation::invalidate(&code);
+    signature_table::forget(&code);
+    let texts = gates.iter().map(|gate| gate.signature as u64);
+    signature_table::forget_texts(&code[0], texts);
     drop(gone);
     debug_code::remove(module);
 }

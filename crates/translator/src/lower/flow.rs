@@ -95,6 +95,7 @@ impl Lower<'_> {
     fn tail_call(&mut self, callee: Callee, at: At) {
         let mut operands = vec![];
         let reads = self.liveness.handed_over(self.summary(callee)) & at.defined;
+        let callee = self.through_stub(callee, at.pc);
         self.arguments(reads, at.pc, &mut operands);
         self.leave(at.pc, &mut operands);
         self.push(Op::TailCall(callee), at.pc, operands);
@@ -148,6 +149,7 @@ impl Lower<'_> {
         let summary = self.summary(callee);
         let mut operands = vec![];
         let reads = self.liveness.handed_over(summary) & at.defined;
+        let callee = self.through_stub(callee, at.pc);
         self.arguments(reads, at.pc, &mut operands);
         let results = summary.results;
         let op = Op::Call {
@@ -156,6 +158,21 @@ impl Lower<'_> {
             results,
         };
         self.call_with(op, at, operands, results);
+    }
+
+    /// Where the callee leads, if it is a stub, what it would do being done. Its instructions count.
+    fn through_stub(&mut self, callee: Callee, pc: u64) -> Callee {
+        let Callee::Guest(at) = callee else {
+            return callee;
+        };
+        match self.program.call_stub(at) {
+            Some((address, to)) if !self.count => {
+                let address = self.guest_address(address, pc);
+                self.store_in_hart(T1, address, pc);
+                to
+            }
+            _ => callee,
+        }
     }
 
     fn call_with(&mut self, op: Op, at: At, mut operands: Vec<Operand>, results: Regs) {

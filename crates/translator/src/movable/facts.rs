@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 
 use super::Movable;
 use crate::program::Target;
+use crate::thunk::Callee;
 
 /// A question. Addresses are stand-ins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +16,8 @@ pub enum Query {
     Jump(u64),
     /// [`Program::linkage_slot`](crate::Program::linkage_slot).
     Slot(u64),
+    /// [`Program::call_stub`](crate::Program::call_stub).
+    Stub(u64),
     /// [`Program::resolve`](crate::Program::resolve).
     Resolve(u64),
     /// [`Program::summary`](crate::Program::summary), or what is seen of the function.
@@ -92,6 +95,15 @@ impl Movable<'_> {
                 std::iter::once(1).chain(targets).collect()
             }
             Query::Slot(pc) => vec![self.stand_in(program.linkage_slot(real(pc)?)?)],
+            Query::Stub(pc) => match program.call_stub(real(pc)?)? {
+                (address, Callee::Slot(slot)) => {
+                    vec![self.stand_in(address), self.stand_in(slot)]
+                }
+                (_, Callee::Guest(_) | Callee::Elsewhere(_)) => {
+                    self.facts.borrow_mut().is_lost = true;
+                    return None;
+                }
+            },
             Query::Resolve(target) => match program.resolve(real(target)?)? {
                 Target::Guest(at) => vec![self.stand_in(at)],
                 Target::Elsewhere => {

@@ -31,6 +31,7 @@ use crate::emit::{Emitter, Finished, Fixup, Linkage};
 use crate::liveness::Summary;
 use crate::program::Program;
 use crate::registers::{self, SP};
+use crate::thunk::Callee;
 use crate::translator::Source;
 use facts::{Facts, Query};
 use flick_riscv::{Class, Insn, Op};
@@ -356,6 +357,13 @@ impl Program for Movable<'_> {
 
     fn linkage_slot(&self, pc: u64) -> Option<u64> {
         self.ask(Query::Slot(pc)).first().copied()
+    }
+
+    fn call_stub(&self, pc: u64) -> Option<(u64, Callee)> {
+        match self.ask(Query::Stub(pc))[..] {
+            [address, slot] => Some((address, Callee::Slot(slot))),
+            _ => None,
+        }
     }
 
     fn resolve(&self, target: u64) -> Option<crate::Target> {

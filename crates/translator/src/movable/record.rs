@@ -76,6 +76,7 @@ fn write_query(out: &mut Writer, query: Query) {
         Query::Slot(pc) => [4, pc, 0],
         Query::Resolve(target) => [5, target, 0],
         Query::Summary(pc) => [6, pc, 0],
+        Query::Stub(pc) => [7, pc, 0],
     };
     words.iter().for_each(|&word| out.number(word));
 }
@@ -90,6 +91,7 @@ fn read_query(from: &mut Reader) -> Option<Query> {
         4 => Query::Slot(a),
         5 => Query::Resolve(a),
         6 => Query::Summary(a),
+        7 => Query::Stub(a),
         _ => return None,
     })
 }

@@ -23,17 +23,17 @@ use crate::translation;
 
 /// Stack that calls in translated code may use before the host is called on it. What is above that
 /// is cut off first, so that host functions find as much as they would without these frames.
-const MOST_STACK: usize = 64 << 10;
+pub(super) const MOST_STACK: usize = 64 << 10;
 
-const fn hart(offset: usize) -> usize {
+pub(super) const fn hart(offset: usize) -> usize {
     offset_of!(Activation, context) + offset
 }
 
-const fn active(offset: usize) -> usize {
+pub(super) const fn active(offset: usize) -> usize {
     offset_of!(Thread, active) + offset
 }
 
-const fn host_stack(offset: usize) -> usize {
+pub(super) const fn host_stack(offset: usize) -> usize {
     offset_of!(Thread, host_stack) + offset
 }
 

@@ -1,6 +1,8 @@
 //! Where a gate leads whose function runs on the NxP.
 use flick_abi::layout::{GATE_PLAIN, Gate};
 
+use crate::modules::moves::Moves;
+use crate::modules::signatures;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::translation;
 
@@ -8,9 +10,22 @@ use crate::translation;
 pub fn of(gate: &Gate) -> usize {
     if crossing_code::counted() {
         Crossing::InlineCounted.entrance()
-    } else if translation::enabled() && gate.flags & GATE_PLAIN != 0 {
+    } else if !translation::enabled() {
+        Crossing::Inline.entrance()
+    } else if gate.flags & GATE_PLAIN != 0 {
         crossing_code::fast_entrance()
     } else {
-        Crossing::Inline.entrance()
+        match moves(gate) {
+            Some(moves) if moves.is_aligned => crossing_code::aligned_signature_entrance(),
+            Some(_) => crossing_code::signature_entrance(),
+            None => Crossing::Inline.entrance(),
+        }
     }
+}
+
+/// How the fast path moves the arguments of the gate's function, if it can.
+fn moves(gate: &Gate) -> Option<&'static Moves> {
+    // SAFETY: the signature of a gate is null or a C string.
+    let plan = unsafe { signatures::understood(gate.signature.as_ref()?) }?;
+    (!plan.to_nxp.first.is_null()).then_some(&plan.to_nxp)
 }

@@ -6,6 +6,7 @@ use super::backend::{Backend, Event};
 use super::next_step::Next;
 use super::{leaving, marshal};
 use crate::accounts::hook::Accounts;
+use crate::modules::signature_table;
 use crate::modules::signatures::Plan;
 use crate::reports::backtrace;
 use crate::signals::raise;
@@ -32,7 +33,8 @@ pub unsafe fn start<B: Backend>(act: *mut Activation) -> Next {
     let (flags, image, signature) = (gate.flags, gate.image as u64, gate.signature);
     let plan = match flags & GATE_PLAIN {
         // SAFETY: the signature of a gate is a C string.
-        0 => Some(unsafe { thread.plan(signature.cast()) }),
+        0 => Some(unsafe { thread.plan(signature.cast()) })
+            .inspect(|plan| signature_table::add(signature as u64, plan)),
         _ => None,
     };
     // SAFETY: the host called by this signature.

@@ -2,6 +2,8 @@
 pub(crate) mod address_meaning;
 mod module_records;
 mod module_translation;
+pub(crate) mod moves;
+pub(crate) mod signature_table;
 pub(crate) mod signatures;
 
 use std::ffi::{c_char, c_void};

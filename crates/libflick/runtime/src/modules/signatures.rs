@@ -8,7 +8,7 @@
 //! that chunk is full, and one for each further chunk.
 use std::alloc::{Layout, handle_alloc_error};
 use std::cell::UnsafeCell;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -16,11 +16,19 @@ use flick_abi::layout::{GATE_PLAIN, Gate};
 use flick_abi::signature::{Class, Item, Signature};
 use flick_sync::{Bump, spread};
 
+use super::moves::{self, Draft, Move, Moves};
 use crate::memory::own_heaps;
 use crate::os::fatal;
 
 /// A signature, as the crossing moves arguments and results by it.
+#[repr(C)]
 pub struct Plan {
+    /// Moves of the fast path for calls of the NxP by the host.
+    pub to_nxp: Moves,
+    /// The same for calls of the host by the NxP.
+    pub to_host: Moves,
+    /// Results in fa0 (1) and fa1 (2) that are boxed there.
+    pub boxes: u8,
     /// The parts of the result.
     pub ret: [Option<Class>; 2],
     /// The call hands over arguments behind dots.
@@ -56,6 +64,15 @@ pub unsafe fn plan(text: *const u8) -> &'static Plan {
     of(text).unwrap_or_else(|wrong| malformed(wrong))
 }
 
+/// The plan of the signature at `text`; `None`: it is not understood.
+///
+/// # Safety
+/// `text` is a C string.
+pub unsafe fn understood(text: *const c_char) -> Option<&'static Plan> {
+    // SAFETY: by contract.
+    of(unsafe { CStr::from_ptr(text) }.to_bytes()).ok()
+}
+
 /// Parses the signatures of `gates` that are called by them. Those that are not understood are
 /// reported when they are called.
 pub fn learn(gates: &[&Gate]) {
@@ -89,11 +106,28 @@ fn parse(text: &[u8]) -> Result<Plan, &[u8]> {
         count += 1;
     }
     let mut args = signature.args();
+    // The same items as above.
+    let items = kept(count, |_| args.next_item().unwrap_or(Item::End));
+    let keep = |draft: Option<Draft>| {
+        let moves = |count, moves: &[Move]| kept(count, |at| moves[at]);
+        draft.map_or(Moves::NONE, |draft| draft.keep(moves))
+    };
+    let is_float = |class: &Class| !matches!(class, Class::Int);
+    let floats = signature
+        .ret
+        .iter()
+        .flatten()
+        .filter(|class| is_float(class));
+    let boxes = floats
+        .enumerate()
+        .map(|(n, class)| u8::from(class.is_boxed()) << n);
     Ok(Plan {
+        to_nxp: keep(moves::to_nxp(&signature.ret, items)),
+        to_host: keep(moves::to_host(&signature.ret, items)),
+        boxes: boxes.sum(),
         ret: signature.ret,
         has_variadic_arguments: signature.has_variadic_arguments(),
-        // The same items as above.
-        items: kept(count, |_| args.next_item().unwrap_or(Item::End)),
+        items,
         text: kept(text.len(), |at| text[at]),
         next: ptr::null(),
     })

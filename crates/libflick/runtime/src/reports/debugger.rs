@@ -18,7 +18,7 @@ struct Node {
     next: AtomicPtr<Node>,
 }
 
-/// Layout version 3; later fields go to the end.
+/// Layout version 4; later fields go to the end.
 #[repr(C)]
 pub struct Debugger {
     version: AtomicU64,
@@ -46,6 +46,13 @@ pub struct Debugger {
     host_saved: AtomicU64,
     /// Since version 3. Where a host function comes back to translated code, whose frames are below.
     called_by_translated: AtomicU64,
+    /// Since version 4. The code of a further crossing: start and end.
+    signature_path: [AtomicU64; 2],
+    /// Another place as `called_by_translated`.
+    called_by_signature: AtomicU64,
+    /// Offset in the activation of where the return address of translated code is that made a call
+    /// with a signature.
+    waits: AtomicU64,
 }
 
 const _: () = assert!(offset_of!(Activation, context) == 0);
@@ -69,6 +76,9 @@ pub static __flick_debugger: Debugger = Debugger {
     hart_bias: AtomicU64::new(0),
     host_saved: AtomicU64::new(0),
     called_by_translated: AtomicU64::new(0),
+    signature_path: [const { AtomicU64::new(0) }; 2],
+    called_by_signature: AtomicU64::new(0),
+    waits: AtomicU64::new(0),
 };
 
 /// Call once, before the first module is added.
@@ -95,11 +105,18 @@ pub fn init() {
         set(&all.hart_bias, flick_translator::HART_BIAS as u64);
         translator();
     }
-    set(
-        &all.called_by_translated,
-        crossing_code::called_by_translated(),
-    );
-    all.version.store(3, Ordering::Release);
+    let [plain, by_signature] = crossing_code::called_by_translated();
+    set(&all.called_by_translated, plain);
+    set(&all.called_by_signature, by_signature);
+    set(&all.waits, activation::CALL_WAITS as u64);
+    for (field, value) in all
+        .signature_path
+        .iter()
+        .zip(crossing_code::signature_path())
+    {
+        set(field, value);
+    }
+    all.version.store(4, Ordering::Release);
 }
 
 /// The translator is there, if this process has one.

@@ -145,6 +145,9 @@ pub const FRAME_HEAD: usize = 16;
 pub const CALL_STACK_MASK: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_mask);
 pub const CALL_SIGNATURE: usize = offset_of!(Activation, call) + offset_of!(HostCall, signature);
 pub const CALL_WAITS: usize = offset_of!(Activation, call) + offset_of!(HostCall, waits);
+/// The same from the frame pointer of the crossing.
+pub const WAITS: [u8; 2] = from_frame_pointer(CALL_WAITS);
+pub const RESULT: usize = offset_of!(Activation, result);
 pub const CALL_VECTORS: usize =
     offset_of!(Activation, call) + offset_of!(HostCall, vector_registers);
 

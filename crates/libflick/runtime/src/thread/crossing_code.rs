@@ -22,6 +22,12 @@ unsafe extern "C" {
     static __flick_fast_calls: u8;
     static __flick_fast_call_by_signature: u8;
     static __flick_fast_called: u8;
+    static __flick_signature: u8;
+    static __flick_signature_aligned: u8;
+    static __flick_signature_end: u8;
+    static __flick_signature_call: u8;
+    static __flick_signature_calls: u8;
+    static __flick_signature_called: u8;
     static __flick_activation_end: u8;
 }
 
@@ -95,7 +101,25 @@ pub fn fast_entrance() -> usize {
     &raw const __flick_fast as usize
 }
 
-/// Start and end of each crossing.
+/// The same for functions with a signature.
+pub fn signature_entrance() -> usize {
+    &raw const __flick_signature as usize
+}
+
+/// The same for those that get the address of an object aligned to 16.
+pub fn aligned_signature_entrance() -> usize {
+    &raw const __flick_signature_aligned as usize
+}
+
+/// Start and end of the fast path of calls with a signature.
+pub fn signature_path() -> [u64; 2] {
+    [
+        &raw const __flick_signature as u64,
+        &raw const __flick_signature_end as u64,
+    ]
+}
+
+/// Start and end of each other crossing.
 pub fn crossings() -> [u64; 6] {
     [
         &raw const __flick_cross as u64,
@@ -129,12 +153,17 @@ pub fn is_host_call(pc: u64) -> bool {
         || pc == &raw const __flick_cross_counted_called as u64
         || pc == &raw const __flick_fast_called as u64
         || pc == &raw const __flick_fast_calls as u64
+        || pc == &raw const __flick_signature_called as u64
+        || pc == &raw const __flick_signature_calls as u64
 }
 
 /// Where a host function comes back to that translated code has called, whose frames are on the
 /// stack below.
-pub fn called_by_translated() -> u64 {
-    &raw const __flick_fast_called as u64
+pub fn called_by_translated() -> [u64; 2] {
+    [
+        &raw const __flick_fast_called as u64,
+        &raw const __flick_signature_called as u64,
+    ]
 }
 
 /// What translated code calls for the host function whose address is in rax.
@@ -146,7 +175,12 @@ pub fn host_call() -> u64 {
     }
 }
 
-/// What translated code calls for a host function by its signature, with the registers that
+/// What translated code calls in place of `__flick_xcall`.
+pub fn signature_call() -> u64 {
+    &raw const __flick_signature_call as u64
+}
+
+/// The same where the fast path cannot call a host function by its signature, with the registers that
 /// `__flick_xcall` wants.
 pub fn call_by_signature() -> u64 {
     &raw const __flick_fast_call_by_signature as u64

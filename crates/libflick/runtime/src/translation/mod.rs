@@ -24,7 +24,7 @@ use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, 
 use crate::config::{self, Engine};
 use crate::locks::try_lock::OwnedLock;
 use crate::memory::own_heaps;
-use crate::modules::{self, ModuleEntry, address_meaning};
+use crate::modules::{self, ModuleEntry, address_meaning, signature_table};
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
 use linked_code::in_module;
@@ -143,18 +143,54 @@ pub fn states() -> u64 {
 /// # Safety
 /// Called by the engine, which runs the hart of `context`.
 pub unsafe extern "C" fn entry_for(context: *mut Context, target: u64) -> u64 {
-    if target == crossing_code::xcall_address() {
-        // SAFETY: by contract; NxP code calls by a signature.
-        return match unsafe { nxp_by_signature(&(*context).hart.x) } {
-            Some(address) => {
-                // SAFETY: by contract.
-                unsafe { (*context).hart.pc = address };
-                entry(address)
-            }
-            None => crossing_code::call_by_signature(),
-        };
+    if target != crossing_code::xcall_address() {
+        return entry(target);
     }
-    entry(target)
+    if crossing_code::counted() {
+        // SAFETY: by contract; NxP code calls by a signature.
+        return unsafe { by_signature(context, target) };
+    }
+    let call = crossing_code::signature_call();
+    // Not before the first such call: a table that is empty need not be searched for what goes.
+    let _ = TRANSLATOR.try_with(|translator| match translator {
+        // For the cell of code that is made here, too.
+        Some(translator) => translator.remember(target, call),
+        None => target_table::__flick_1_targets.insert(target, call),
+    });
+    call
+}
+
+/// [`entry_for`] for a call by signature that the fast path cannot make. The next one, it can, if
+/// there are moves for the signature.
+///
+/// # Safety
+/// As [`entry_for`]. NxP code has jumped to `__flick_xcall`.
+pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64) -> u64 {
+    // SAFETY: by contract; t1 is the signature, t2 the function.
+    let (text, plan, function, address) = unsafe {
+        let x = &(*context).hart.x;
+        let plan = Current::crossed().plan(x[T1] as *const u8);
+        (x[T1], plan, x[T2], nxp_by_signature(x))
+    };
+    signature_table::add(text, plan);
+    if !plan.to_host.first.is_null() {
+        // The fast path looks there, too.
+        let known = known(function).or_else(|| {
+            entry(function);
+            known(function)
+        });
+        if known == Some(crossing_code::host_call()) {
+            signature_table::add_call(function, text, plan);
+        }
+    }
+    match address {
+        Some(address) => {
+            // SAFETY: by contract.
+            unsafe { (*context).hart.pc = address };
+            entry(address)
+        }
+        None => crossing_code::call_by_signature(),
+    }
 }
 
 const T1: usize = 6;
