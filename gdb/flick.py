@@ -143,6 +143,8 @@ class Runtime:
     """`__flick_debugger` of a process."""
 
     LAYOUT = struct.Struct("<22Q")
+    # Of version 4, behind it: the program's copy of the fast path.
+    NEAR = struct.Struct("<3Q")
     cache = {}
 
     @classmethod
@@ -159,17 +161,20 @@ class Runtime:
         if data is None:
             return None
         fields = cls.LAYOUT.unpack(data)
-        return cls(fields) if fields[0] in (2, 3) else None
+        if fields[0] not in (2, 3, 4):
+            return None
+        near = read(address + cls.LAYOUT.size, cls.NEAR.size) if fields[0] >= 4 else None
+        return cls(fields, cls.NEAR.unpack(near) if near else (0, 0, 0))
 
-    def __init__(self, fields):
+    def __init__(self, fields, near):
         (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
         self.fault = trigger == 1
-        self.crossings = [fields[8:10], fields[10:12], fields[12:14]]
+        self.crossings = [fields[8:10], fields[10:12], fields[12:14], near[:2]]
         self.engine = fields[14:16]
         self.code = fields[16:18]
         (self.states, self.hart_bias, self.host_saved) = fields[18:21]
-        # Where a host function comes back to translated code, whose frames are below.
-        self.called_by_translated = fields[21] if fields[0] >= 3 else None
+        # Where host functions come back to translated code, whose frames are below.
+        self.called_by_translated = ({fields[21], near[2]} if fields[0] >= 3 else set()) - {0}
         self.modules = []
         node = head
         while node and len(self.modules) < 1000:
@@ -536,7 +541,7 @@ class FrameFilter:
                     yield from held
                     held, others = [], 0
                 continue
-            if frame.pc() == runtime.called_by_translated:
+            if frame.pc() in runtime.called_by_translated:
                 yield from held
                 held, others = [], 0
                 continue
@@ -684,7 +689,7 @@ class CrossingUnwinder(RuntimeUnwinder):
         runtime = self.find_runtime()
         start = runtime.crossing_at(pc) if runtime else None
         rbp = int(frame.read_register("rbp")) % 2**64
-        if start is not None and pc == runtime.called_by_translated:
+        if start is not None and pc in runtime.called_by_translated:
             return self.to_translated(frame, rbp - runtime.size + runtime.hart_bias)
         saved = read(rbp, 16)
         if start is None or saved is None:

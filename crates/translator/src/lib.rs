@@ -60,7 +60,7 @@ pub mod valgrind;
 pub use ahead::{Ahead, Displacement, Entry, Origin, Piece, Place};
 pub use code::Reason;
 pub use code_cache::pages_for;
-pub use context::Context;
+pub use context::{CALLER_FRAME, Context, HOST_SAVED};
 pub use dispatch::{LEAST_STACK, advance, run};
 pub use emit::Word;
 pub use emit::code_origin::{Part, Span};

@@ -18,7 +18,7 @@ struct Node {
     next: AtomicPtr<Node>,
 }
 
-/// Layout version 3; later fields go to the end.
+/// Layout version 4; later fields go to the end.
 #[repr(C)]
 pub struct Debugger {
     version: AtomicU64,
@@ -46,6 +46,9 @@ pub struct Debugger {
     host_saved: AtomicU64,
     /// Since version 3. Where a host function comes back to translated code, whose frames are below.
     called_by_translated: AtomicU64,
+    /// Since version 4, of the copy of the fast path in the program: start and end, and where a host
+    /// function comes back to translated code. 0 without one.
+    near: [AtomicU64; 3],
 }
 
 const _: () = assert!(offset_of!(Activation, context) == 0);
@@ -69,6 +72,7 @@ pub static __flick_debugger: Debugger = Debugger {
     hart_bias: AtomicU64::new(0),
     host_saved: AtomicU64::new(0),
     called_by_translated: AtomicU64::new(0),
+    near: [const { AtomicU64::new(0) }; 3],
 };
 
 /// Call once, before the first module is added.
@@ -99,7 +103,15 @@ pub fn init() {
         &all.called_by_translated,
         crossing_code::called_by_translated(),
     );
-    all.version.store(3, Ordering::Release);
+    all.version.store(4, Ordering::Release);
+}
+
+/// The program may have a copy of the fast path now.
+pub fn near_crossing() {
+    let all = &__flick_debugger;
+    for (field, value) in all.near.iter().zip(crossing_code::near_crossing()) {
+        field.store(value, Ordering::Relaxed);
+    }
 }
 
 /// The translator is there, if this process has one.

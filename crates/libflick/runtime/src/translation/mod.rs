@@ -206,10 +206,14 @@ pub(crate) unsafe extern "C" fn entry_for_module(
     unsafe {
         let entry = entry_for(context, target);
         // What is not in the table is looked for at each call.
-        if !cell.is_null() && entry != 0 && known(target) == Some(entry) {
-            (*cell).store(entry, Ordering::Release);
+        if cell.is_null() {
+            return entry;
         }
-        entry
+        let near = crossing_code::host_call_for(cell as usize, entry);
+        if entry != 0 && known(target) == Some(entry) {
+            (*cell).store(near, Ordering::Release);
+        }
+        near
     }
 }
 
