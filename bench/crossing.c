@@ -56,15 +56,21 @@ FLICK_NXP SEPARATE void loop_alone(long calls) {
 
 /* The same with work in the function that is called: a load, or a call within a frame. */
 #define WORK(side, mark)                                                                           \
-  mark SEPARATE long load_on_##side(const long *from) { return *from; }                            \
+  mark SEPARATE long load_on_##side(const long *from) {                                            \
+    NULL_BODY;                                                                                     \
+    return *from;                                                                                  \
+  }                                                                                                \
   mark SEPARATE long callee_on_##side(const long *from) {                                          \
     NULL_BODY;                                                                                     \
     return *from;                                                                                  \
   }                                                                                                \
-  mark SEPARATE long frame_on_##side(const long *from) { return callee_on_##side(from) + *from; }
+  mark SEPARATE long frame_on_##side(const long *from) {                                           \
+    long before = *from;                                                                           \
+    return before + callee_on_##side(from);                                                        \
+  }
 WORK(host, FLICK_HOST)
 WORK(nxp, FLICK_NXP)
-static const long loaded = 1;
+long loaded = 1;
 
 #define LOOP(mark, function)                                                                       \
   mark SEPARATE void loop_of_##function(long calls) {                                              \
