@@ -1,5 +1,6 @@
 #include "HostHalf.h"
 #include "Calls.h"
+#include "GateDebug.h"
 #include "Hooks.h"
 #include "LibraryNames.h"
 #include "PinnedNames.h"
@@ -43,7 +44,7 @@ namespace {
 
 class HostHalf {
 public:
-  explicit HostHalf(Plan &P) : P(P), M(P.M), Pinned(M) {}
+  explicit HostHalf(Plan &P) : P(P), M(P.M), Pinned(M), Debug(M) {}
 
   void run(StringRef Object) {
     dropMarks(M);
@@ -71,7 +72,7 @@ public:
     embed(Object);
     Kept.append(P.NeededOnHost.begin(), P.NeededOnHost.end());
     appendToCompilerUsed(M, Kept);
-    Text += strings() + "\t.text\n";
+    Text += Debug.unit() + strings() + "\t.text\n";
     if (isIntelSyntax(M))
       Text = "\t.att_syntax prefix\n" + Text + "\t.intel_syntax noprefix\n";
     M.appendModuleInlineAsm(Text);
@@ -81,6 +82,7 @@ private:
   Plan &P;
   Module &M;
   PinnedNames Pinned;
+  GateDebug Debug;
   std::string Text;
   unsigned Count = 0;
   std::map<std::string, unsigned> StringIndex;
@@ -213,10 +215,11 @@ private:
                     "\tendbr64\n"
                     "\tleaq\t.Lflick_record{2}(%rip), %r11\n"
                     "\tjmpq\t*(%r11)\n"
-                    "\t.cfi_endproc\n"
-                    "\t.size\t{0}, .-{0}\n",
+                    "\t.cfi_endproc\n",
                     AsmName, Entry, Index)
                 .str();
+    Text += Debug.gate(Symbol, Entry, plainName(Name), codeSymbol(Nxp),
+                       GlobalValue::isWeakForLinker(Linkage));
     for (auto &[Alias, Binding] : Aliases) {
       bind(Alias, Binding.first, Binding.second);
       Text += formatv("\t.type\t{0},@function\n\t.set\t{0}, {1}\n", asmSymbol(Alias), Entry).str();
@@ -306,11 +309,11 @@ private:
     auto *A = GlobalAlias::create(F->getValueType(), F->getAddressSpace(),
                                   GlobalValue::InternalLinkage, Local, F, &M);
     Kept.push_back(A);
-    record(FLICK_GATE_BOTH, *F, P.nxpSymbolOf(*F), Local, Local, nameOf(*F), Index);
+    record(FLICK_GATE_BOTH, *F, P.nxpSymbolOf(*F), Local, Local, plainName(cName(*F)), Index);
   }
 
-  std::string nameOf(const Function &F) const {
-    StringRef Name = cName(F);
+  /// Without the suffix that makes a static function's name unique.
+  std::string plainName(StringRef Name) const {
     Name.consume_back(".flick." + P.Hash);
     return Name.str();
   }

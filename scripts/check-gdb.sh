@@ -273,10 +273,52 @@ for option in '' -static -no-pie; do
   timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'break lines.c:14' -ex 'break work' -ex 'break square' \
     -ex run -ex continue -ex 'info symbol $pc' -ex 'info line *$pc' -ex continue -ex bt -ex 'delete 3' \
     -ex next -ex 'info symbol $pc' -ex continue -ex next -ex 'info symbol $pc' -ex continue ./lines >log 2>&1
-  in_order 'Breakpoint 2.* work ' 'Breakpoint 2.* work .* at lines.c:11' '^work.nxp.? ' '^Line 11 of "lines.c"' \
+  in_order 'Breakpoint 2.* gate of work ' 'Breakpoint 2.* work .* at lines.c:11' '^work.nxp.? ' '^Line 11 of "lines.c"' \
     'Breakpoint 3.* square .* at lines.c:[56]' '^#0 .*square .* at lines.c:[56]' '^#1 .*work .* at lines.c:12' \
     '^([567]|11|12)\t' '^work.nxp.? ' 'Breakpoint 1.* at lines.c:14' '^15\t' '^work.nxp.? ' 'exited normally'
   result "a gdb without the script stops at lines of translated code (${option:-dynamic})" $?
+done
+# `step` goes through gates, of functions with arguments of each kind, by name and by pointer.
+cat >enter.cpp <<'END'
+#include <cstdio>
+#include <flick.h>
+namespace deep {
+struct Point {
+  int x, y;
+  FLICK_NXP __attribute__((noinline)) int sum(int k) const {
+    volatile int r = x + y;
+    return r * k;
+  }
+};
+FLICK_NXP __attribute__((noinline)) double scaled(float by, Point p) {
+  volatile double r = by * p.x;
+  return r;
+}
+} // namespace deep
+static FLICK_NXP __attribute__((noinline)) int quiet(int x) {
+  volatile int r = x - 2;
+  return r;
+}
+int main() {
+  deep::Point p{1, 2};
+  double (*volatile f)(float, deep::Point) = deep::scaled;
+  int a = p.sum(3);
+  double b = f(1.5f, p);
+  int c = quiet(a);
+  std::printf("%d %g\n", c, b);
+}
+END
+for way in "-O0 bfd" "-O0 lld" "-O1 lld" "-O0 bfd -static" "-O0 bfd -gsplit-dwarf"; do
+  read -r level linker option <<<"$way"
+  # shellcheck disable=SC2086 # It may be no word.
+  "$flick_cxx" $level -g $option -fuse-ld=$linker enter.cpp -o enter || exit 1
+  timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'break main' -ex run -ex 'tbreak 23' -ex continue \
+    -ex step -ex 'print k' -ex 'tbreak 24' -ex continue -ex step -ex 'print by' \
+    -ex 'tbreak 25' -ex continue -ex step -ex 'print x' -ex continue ./enter >log 2>&1
+  in_order 'deep::Point::sum .this=0x[0-9a-f]+, k=3. at .*enter.cpp:7$' '^7.' '^.[0-9]+ = 3' \
+    'deep::scaled .by=1.5, p=.* at .*enter.cpp:12$' '^12.' '^.[0-9]+ = 1.5' \
+    'quiet .x=9. at .*enter.cpp:17$' '^17.' '^.[0-9]+ = 9' 'exited normally'
+  result "step from host code into NxP functions ($way)" $?
 done
 strip --strip-all -o stripped fine-dynamic
 timeout 120 "$flick" gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break write' \

@@ -128,7 +128,24 @@ translated_code() {
   FLICK_ENGINE=translate "$flick" stat -o report ./b && has report 'B  translated code  *# [0-9.]* times the .*B of RV64 code used' &&
     FLICK_ENGINE=interp "$flick" stat -o report ./b && ! has report 'translated code' &&
     "$flick" objdump --translated '--disassemble=shape::box::area() const' b >code &&
-    has code '<shape::box::area() const>:' '^x86-64: [0-9]* bytes of code' ':	retq$' && ! has code '<main>'
+    has code '<shape::box::area() const>:' '^x86-64 in the file: [0-9]* bytes of code' ':	retq$' && ! has code '<main>' &&
+    addresses_shown >shown && addresses_in_file >in_file && [ -s shown ] && cmp shown in_file &&
+    strip -o stripped b && "$flick" objdump --translated stripped >code && has code '^x86-64 in the file: ' &&
+    translated_at_run_time
+}
+# The instructions of the listing are those of the file's code, at their addresses.
+addresses_shown() {
+  "$flick" objdump --translated b | sed -nE 's/^ +(cold +)?([0-9a-f]+):\t[^ ]+.*/\2/p' | sort -u
+}
+addresses_in_file() {
+  local symbol
+  nm b | awk '$3 ~ /\.nxp$/ { print $3 }' | while read -r symbol; do
+    objdump -d "--disassemble=$symbol" b | sed -nE 's/^ +([0-9a-f]+):\t.*/\1/p'
+  done | sort -u
+}
+translated_at_run_time() {
+  "$flick_cxx" -O1 --flick-translate=run b.cpp -o b-run && "$flick" objdump --translated b-run >code &&
+    has code '^x86-64: [0-9]* bytes of code' ':	retq$' && ! has code 'in the file'
 }
 verified() {
   local offset

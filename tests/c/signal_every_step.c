@@ -80,7 +80,7 @@ FLICK_HOST int main(void) {
       _exit(127);
     }
     waitpid(child, &status, 0);
-    return calls(5) != 36 || status != 0;
+    return calls(5) != 23 || status != 0;
   }
   struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
   sigaction(SIGTRAP, &action, NULL);

@@ -32,6 +32,7 @@ pub mod root;
 pub mod verify;
 
 mod args;
+mod beside;
 mod both_pipelines;
 mod clang_options;
 mod command_line_record;
@@ -41,6 +42,7 @@ mod database;
 mod driver;
 mod expected;
 mod failed_link;
+mod file_translation;
 mod image_code;
 mod line;
 mod link;

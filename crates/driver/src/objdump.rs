@@ -13,9 +13,11 @@ use flick_image::{FinalFile, linked, needed, output};
 use flick_names::Demangle;
 use object::{Object, ObjectSymbol, SymbolKind};
 
+use crate::beside::{Beside, Shown};
+use crate::file_translation::FileTranslation;
 use crate::root::OBJDUMP;
 use crate::temp::Temp;
-use crate::translated::{Beside, Translated};
+use crate::translated::Translated;
 use crate::{Error, Result};
 
 /// What to show of which file.
@@ -30,7 +32,8 @@ pub struct Objdump {
     pub nxp: bool,
     /// The host's code.
     pub host: bool,
-    /// Under each instruction of the NxP's what the engine's translator makes of it.
+    /// Under each instruction of the NxP's its translation in the file, or what the engine's
+    /// translator makes of it if the file has none.
     pub translated: bool,
     /// This function only.
     pub function: Option<String>,
@@ -97,7 +100,14 @@ pub fn objdump_to(options: &Objdump, out: &mut impl Write) -> Result<()> {
         let title = format!("{place}: NxP code (RV64, {units})");
         let mut translated = None;
         if options.translated {
-            translated = Some(Translated::new(file.nxp_elf, base, options.demangle)?);
+            let in_file = FileTranslation::of(&data, file.nxp_elf, options.demangle);
+            translated = Some(match in_file {
+                Some(in_file) => Shown::File(in_file, base),
+                None => {
+                    let made = Translated::new(file.nxp_elf, base, options.demangle)?;
+                    Shown::Process(Box::new(made))
+                }
+            });
         }
         let plain = |line: &str| demangled(plain(line, &exits), options.demangle);
         let mut beside = Beside::new(translated);

@@ -16,9 +16,18 @@ const _: () = assert!(TRANSLATION_WORDS.len() == Word::ALL.len());
 /// Translates all functions of an image that can be translated. The translation has the origins of
 /// its code if the image has source lines.
 pub fn translate(linked: &Linked) -> Translated {
+    translate_as(linked, !linked.lines.rows.is_empty())
+}
+
+/// The same code, with its origins in any case.
+pub fn translate_with_origins(linked: &Linked) -> Translated {
+    translate_as(linked, true)
+}
+
+fn translate_as(linked: &Linked, has_origins: bool) -> Translated {
     let image = Image(ImageCode { linked, base: 0 });
     let entries: BTreeSet<u64> = linked.functions.iter().map(|f| f.offset).collect();
-    let ahead = Ahead::of(&image, &entries, !linked.lines.rows.is_empty());
+    let ahead = Ahead::of(&image, &entries, has_origins);
     let place = |place| match place {
         flick_translator::Place::Guest(at) => Place::Image(at),
         flick_translator::Place::Engine(word) => Place::Word(word as usize),

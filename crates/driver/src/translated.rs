@@ -104,7 +104,7 @@ impl Translated {
     }
 
     /// Begins with the function at `address`; what to say of its translation.
-    fn begin(&mut self, address: u64) -> String {
+    pub fn begin(&mut self, address: u64) -> String {
         self.now.clear();
         self.behind.clear();
         let starts = |function: &&linked::Function| function.offset == self.offset(address);
@@ -134,58 +134,17 @@ impl Translated {
     }
 
     /// The x86-64 code made for the instruction at `address`.
-    fn of(&mut self, address: u64) -> String {
+    pub fn of(&mut self, address: u64) -> String {
         let lines = self.now.remove(&address).unwrap_or_default();
         lines.iter().map(Line::to_string).collect()
     }
 
     /// What stands behind the code of the function.
-    fn end(&mut self) -> String {
+    pub fn end(&mut self) -> String {
         std::mem::take(&mut self.behind)
             .iter()
             .map(Line::to_string)
             .collect()
-    }
-}
-
-/// Puts the translation beside the lines of the tool.
-pub struct Beside {
-    translated: Option<Translated>,
-    in_function: bool,
-}
-
-impl Beside {
-    pub fn new(translated: Option<Translated>) -> Self {
-        Self {
-            translated,
-            in_function: false,
-        }
-    }
-
-    /// The line as it is shown, and what stands before and behind it; an empty one is the end.
-    pub fn line(&mut self, line: &str, plain: &dyn Fn(&str) -> String) -> String {
-        let shown = plain(line);
-        let Some(translated) = &mut self.translated else {
-            return shown;
-        };
-        let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        if line.trim_end().is_empty() && std::mem::take(&mut self.in_function) {
-            return translated.end() + &shown;
-        }
-        let text = line.trim_start();
-        if let Some((address, name)) = text.trim_end().split_once(" <")
-            && let (Some(address), true) = (number(address), name.ends_with(">:"))
-        {
-            self.in_function = true;
-            return shown + &translated.begin(address);
-        }
-        match text
-            .split_once(":")
-            .and_then(|(address, _)| number(address))
-        {
-            Some(address) if self.in_function => shown + &translated.of(address),
-            _ => shown,
-        }
     }
 }
 

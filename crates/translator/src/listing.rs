@@ -5,24 +5,20 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::mem::offset_of;
 
 use iced_x86::{
-    Decoder, DecoderOptions, Formatter, FormatterOutput, FormatterTextKind, GasFormatter,
-    Instruction, Mnemonic, OpKind, Register, SymbolResolver, SymbolResult,
+    Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, SymbolResolver, SymbolResult,
 };
 
-use crate::context::Context;
+use crate::disassembly::{formatter, in_hart, text};
 use crate::emit::code_origin::{Part, Span};
 use crate::emit::{Emitter, Linkage, Surroundings};
 use crate::fault_state::States;
 use crate::glue;
 use crate::program::Program;
-use crate::registers::{self, HART_BIAS};
+use crate::registers;
 use crate::thunk::Callee;
 use crate::translator::{Summaries, allocated, translated_range};
-use flick_engine::Hart;
-use flick_riscv::{FLOAT_REGISTERS, REGISTERS};
 
 /// From the nearest function of the engine to the code, and down to what stands in front of it.
 const DISTANCE: u64 = 64 << 20;
@@ -138,20 +134,10 @@ impl Listing {
     fn instructions(&self, name: &dyn Fn(u64) -> Option<String>) -> Vec<Line> {
         let code = &self.bytes[..self.code_end];
         let decoder = Decoder::with_ip(64, code, self.at, DecoderOptions::NONE);
-        let mut formatter = GasFormatter::with_options(Some(Box::new(Names::of(self))), None);
-        let options = formatter.options_mut();
-        options.set_gas_show_mnemonic_size_suffix(true);
-        options.set_space_after_operand_separator(true);
-        options.set_rip_relative_addresses(true);
-        options.set_uppercase_hex(false);
-        options.set_small_hex_numbers_in_decimal(false);
-        options.set_signed_immediate_operands(true);
-        options.set_branch_leading_zeros(false);
+        let mut formatter = formatter(Names::of(self));
         let mut lines = vec![];
         for instruction in decoder {
-            let mut text = Text::default();
-            formatter.format(&instruction, &mut text);
-            let mut text = text.0;
+            let mut text = text(&mut formatter, &instruction);
             if let Some(comment) = self.comment(&instruction, name) {
                 text.push_str(" # ");
                 text.push_str(&comment);
@@ -196,11 +182,8 @@ impl Listing {
                 }
             });
         }
-        if instruction.op_kinds().any(|kind| kind == OpKind::Memory)
-            && instruction.memory_base() == Register::RBP
-            && instruction.memory_index() == Register::None
-        {
-            return in_hart(instruction.memory_displacement64() as i64);
+        if let Some(field) = in_hart(instruction) {
+            return Some(field);
         }
         // Addresses are moved; other immediates are numbers.
         if instruction.mnemonic() != Mnemonic::Mov {
@@ -260,21 +243,6 @@ fn value(value: u64, name: &dyn Fn(u64) -> Option<String>) -> String {
     }
 }
 
-/// The field of the hart at a displacement from rbp.
-fn in_hart(displacement: i64) -> Option<String> {
-    let offset = usize::try_from(displacement + i64::from(HART_BIAS)).ok()?;
-    let within = |start: usize, size: usize| (start..start + size).contains(&offset);
-    let name = |names: [&str; 32], start: usize| names[(offset - start) / 8].to_owned();
-    Some(match offset {
-        _ if within(offset_of!(Hart, x), 256) => name(REGISTERS, offset_of!(Hart, x)),
-        _ if within(offset_of!(Hart, f), 256) => name(FLOAT_REGISTERS, offset_of!(Hart, f)),
-        _ if offset == offset_of!(Hart, pc) => "pc".to_owned(),
-        _ if offset == offset_of!(Context, retired) => "retired".to_owned(),
-        _ if offset == offset_of!(Context, host_limit) => "host_limit".to_owned(),
-        _ => return None,
-    })
-}
-
 /// What addresses that instructions refer to are shown as.
 struct Names {
     at: u64,
@@ -331,14 +299,5 @@ impl SymbolResolver for Names {
             "<engine>".to_owned()
         };
         Some(SymbolResult::with_string(address, name))
-    }
-}
-
-#[derive(Default)]
-struct Text(String);
-
-impl FormatterOutput for Text {
-    fn write(&mut self, text: &str, _: FormatterTextKind) {
-        self.0.push_str(text);
     }
 }

@@ -140,7 +140,9 @@ impl<'a> DebugUnit<'a> {
     fn finish(mut self, parts: &[Part], linked: &Linked) -> Unit {
         let unit = self.unit;
         let root = self.out.root();
-        self.text(root, gimli::DW_AT_producer, &unit.producer);
+        // gdb trusts the line behind a prologue if the producer begins with this (gdb/producer.c).
+        let clang = unit.producer.find("clang ").unwrap_or(0);
+        self.text(root, gimli::DW_AT_producer, &unit.producer[clang..]);
         if let Some(language) = unit.language {
             let language = AttributeValue::Language(language);
             self.out.get_mut(root).set(gimli::DW_AT_language, language);
