@@ -57,6 +57,7 @@ rust:
 # After rust, which fills cargo's directory with what both need.
 headers: rust
 	$(CARGO) run -q --release -p flick-abi --example c-headers $(HEADERS)
+	$(CARGO) run -q --release -p flick-runtime --example near-crossing $(HEADERS)
 
 pass: headers
 	$(call say,Building the compiler pass (CMake))

@@ -1,6 +1,6 @@
 /* Measures the cost of a crossing, after the Flick paper (ISCA 2020), section V.A. It makes null
  * calls from the host to the NxP and from the NxP to the host, by name and through a pointer, and
- * nests of them. Direct calls, signals and a system call are measured in the same run.
+ * nests of them. It also calls a leaf that loads, and a function with a frame and a callee. Direct calls, signals and a system call are measured in the same run.
  * `flick bench crossing` builds this program, runs it and makes the table.
  *
  *   crossing CALLS ROUNDS gate|fault
@@ -99,6 +99,34 @@ FLICK_NXP SEPARATE void loop_alone(long calls) {
     NULL_BODY;
 }
 
+/* The same with work in the function that is called: a load, or a call within a frame. */
+#define WORK(side, mark)                                                                           \
+  mark SEPARATE long load_on_##side(const long *from) {                                            \
+    NULL_BODY;                                                                                     \
+    return *from;                                                                                  \
+  }                                                                                                \
+  mark SEPARATE long callee_on_##side(const long *from) {                                          \
+    NULL_BODY;                                                                                     \
+    return *from;                                                                                  \
+  }                                                                                                \
+  mark SEPARATE long frame_on_##side(const long *from) {                                           \
+    long before = *from;                                                                           \
+    return before + callee_on_##side(from);                                                        \
+  }
+WORK(host, FLICK_HOST)
+WORK(nxp, FLICK_NXP)
+long loaded = 1;
+
+#define LOOP(mark, function)                                                                       \
+  mark SEPARATE void loop_of_##function(long calls) {                                              \
+    for (long call = 0; call < calls; call++)                                                      \
+      function(&loaded);                                                                           \
+  }
+LOOP(FLICK_HOST, load_on_nxp)
+LOOP(FLICK_HOST, frame_on_nxp)
+LOOP(FLICK_NXP, load_on_host)
+LOOP(FLICK_NXP, frame_on_host)
+
 /* Re-entry: each level goes to the host and from there to the NxP again. */
 FLICK_HOST void level_on_host(long further);
 FLICK_NXP SEPARATE void level_on_nxp(long further) {
@@ -162,6 +190,7 @@ static void by_gate(long calls) {
   const triple argument = {1, 2, 3};
   double direct, pointer, outer, outer_pointer, inner, inner_pointer, alone, none, one, many;
   double outer_mixed, outer_stacked, outer_struct, inner_mixed, inner_stacked, inner_struct;
+  double load, load_out, load_in, frame, frame_out, frame_in;
   long nests = calls / LEVELS + 1;
   MEASURE(direct, calls, null_on_host());
   MEASURE(pointer, calls, to_host());
@@ -176,6 +205,12 @@ static void by_gate(long calls) {
   MEASURE_ONCE(inner_stacked, calls, loop_with_stacked(calls));
   MEASURE_ONCE(inner_struct, calls, loop_with_struct(&argument, calls));
   MEASURE_ONCE(alone, calls, loop_alone(calls));
+  MEASURE(load, calls, load_on_host(&loaded));
+  MEASURE_ONCE(load_out, calls, loop_of_load_on_nxp(calls));
+  MEASURE_ONCE(load_in, calls, loop_of_load_on_host(calls));
+  MEASURE(frame, calls, frame_on_host(&loaded));
+  MEASURE_ONCE(frame_out, calls, loop_of_frame_on_nxp(calls));
+  MEASURE_ONCE(frame_in, calls, loop_of_frame_on_host(calls));
   MEASURE(none, nests, level_on_nxp(0));
   MEASURE(one, nests, level_on_nxp(1));
   MEASURE(many, nests, level_on_nxp(1 + LEVELS));
@@ -183,6 +218,8 @@ static void by_gate(long calls) {
          inner - alone, inner_pointer - alone, one - none, (many - one) / LEVELS);
   printf(",%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", outer_mixed, outer_stacked, outer_struct,
          inner_mixed - alone, inner_stacked - alone, inner_struct - alone);
+  printf(",%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", load, load_out, load_in - alone, frame, frame_out,
+         frame_in - alone);
 }
 
 static void by_fault(long calls, long slow, null_function *nowhere) {
@@ -213,6 +250,10 @@ static void warm_up(void) {
     loop_with_mixed(1);
     loop_with_stacked(1);
     loop_with_struct(&argument, 1);
+    loop_of_load_on_nxp(1);
+    loop_of_load_on_host(1);
+    loop_of_frame_on_nxp(1);
+    loop_of_frame_on_host(1);
     level_on_nxp(1 + LEVELS);
   }
 }
@@ -242,7 +283,9 @@ FLICK_HOST int main(int argc, char **argv) {
     puts("direct,direct_pointer,host_nxp_host,host_nxp_host_pointer,nxp_host_nxp,"
          "nxp_host_nxp_pointer,reentry_first,reentry_further,"
          "host_nxp_host_mixed,host_nxp_host_stacked,host_nxp_host_struct,"
-         "nxp_host_nxp_mixed,nxp_host_nxp_stacked,nxp_host_nxp_struct,signal,getpid");
+         "nxp_host_nxp_mixed,nxp_host_nxp_stacked,nxp_host_nxp_struct,direct_load,"
+         "host_nxp_host_load,nxp_host_nxp_load,direct_frame,host_nxp_host_frame,"
+         "nxp_host_nxp_frame,signal,getpid");
   for (long round = 0; round < rounds; round++) {
     double signal_trip, system_call;
     if (fault)

@@ -149,6 +149,8 @@ class Runtime:
     """`__flick_debugger` of a process."""
 
     LAYOUT = struct.Struct("<26Q")
+    # Of version 4, behind it: the program's copy of the fast path.
+    NEAR = struct.Struct("<3Q")
     cache = {}
 
     @classmethod
@@ -165,20 +167,26 @@ class Runtime:
         if data is None:
             return None
         fields = cls.LAYOUT.unpack(data)
-        return cls(fields) if fields[0] in (2, 3, 4) else None
+        if fields[0] not in (2, 3, 4):
+            return None
+        near = read(address + cls.LAYOUT.size, cls.NEAR.size) if fields[0] >= 4 else None
+        return cls(fields, cls.NEAR.unpack(near) if near else (0, 0, 0))
 
-    def __init__(self, fields):
+    def __init__(self, fields, near):
         (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
         self.fault = trigger == 1
-        self.crossings = [fields[8:10], fields[10:12], fields[12:14]]
+        self.crossings = [fields[8:10], fields[10:12], fields[12:14], near[:2]]
         self.engine = fields[14:16]
         self.code = fields[16:18]
         (self.states, self.hart_bias, self.host_saved) = fields[18:21]
-        # Where a host function comes back to translated code, whose frames are below.
+        # Where host functions come back to translated code, whose frames are below.
         self.called_by_translated = fields[21:22] if fields[0] >= 3 else ()
+        # The same for calls with a signature.
+        self.called_by_signature = None
         if fields[0] >= 4:
             self.crossings.append(fields[22:24])
-            self.called_by_translated += fields[24:25]
+            self.called_by_signature = fields[24]
+            self.called_by_translated += tuple(at for at in (fields[24], near[2]) if at)
             # Where an activation has the stack pointer of translated code that waits for such a call.
             self.waits = fields[25]
         self.modules = []
@@ -699,8 +707,8 @@ class CrossingUnwinder(RuntimeUnwinder):
         if start is not None and pc in runtime.called_by_translated:
             activation = rbp - runtime.size
             # Above the arguments of the call, if it has some on the stack.
-            plain = pc == runtime.called_by_translated[0]
-            at = register(frame, "rsp") + 8 if plain else word(activation + runtime.waits)
+            by_signature = pc == runtime.called_by_signature
+            at = word(activation + runtime.waits) if by_signature else register(frame, "rsp") + 8
             return self.to_translated(frame, at, activation + runtime.hart_bias)
         saved = read(rbp, 16)
         if start is None or saved is None:

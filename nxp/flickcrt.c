@@ -1,5 +1,6 @@
 /* Start-up code of every program and shared library with an image. It registers the module with the
  * runtime before the module's own constructors run, and unregisters it after its destructors. */
+#include "flick_near.h"
 #include "flick_note.h"
 
 struct module;
@@ -14,6 +15,10 @@ __attribute__((constructor(50))) static void __flick_enter(void) {
 __attribute__((destructor(50))) static void __flick_leave(void) {
   __flick_unregister(&__flick_module);
 }
+
+/* The fast path of the crossing near this module's code. The assembler reads the C compiler's own
+ * syntax behind it. */
+__asm__(FLICK_NEAR_CROSSING);
 
 /* This is no call, and does not go through the PLT, because r11 is the gate's record. */
 __asm__(".pushsection .text\n"

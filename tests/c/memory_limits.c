@@ -86,6 +86,8 @@ int main(void) {
   pthread_t t;
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, 128 << 10);
+  // What exhausting the heap has left depends on the sizes of its parts.
+  limit_data(data_size() + 512);
   if (pthread_create(&t, &small, work, &later))
     return 1;
   pthread_join(t, NULL);

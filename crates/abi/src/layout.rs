@@ -376,7 +376,32 @@ pub struct Module {
     pub targets_count: u64,
     /// Since version 1.6. Null: the image has no translation.
     pub translation: *const Translation,
+    /// The copy of the crossing's fast path in the same program or library. Null: there is none.
+    pub near: *const NearCrossing,
 }
+
+/// A copy of the fast path of the crossing, in `flickcrt.o`: near the gates and the translated code
+/// that enter it. Places are distances from this record.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct NearCrossing {
+    /// Stands for the code and all layouts that it knows. A runtime with another number uses its own
+    /// copy.
+    pub number: u64,
+    /// Where gates enter.
+    pub entry: i32,
+    /// Where translated code calls the host.
+    pub host_call: i32,
+    /// The call of the host function.
+    pub calls: i32,
+    /// Where the host function returns to.
+    pub called: i32,
+    /// The end of the code, which begins at `entry`.
+    pub end: i32,
+    /// The words through which the code reaches the runtime, which sets them.
+    pub words: i32,
+}
+const _: () = assert!(size_of::<NearCrossing>() == 32);
 /// The first bytes of a [`Module`].
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
 /// `Module::size` of the first minor version. Later versions add fields at the end. A runtime reads

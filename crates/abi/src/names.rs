@@ -87,6 +87,8 @@ pub const TRANSLATION_WORDS: [&str; 7] = [
     "__flick_1_helper",
     "__flick_1_convert",
 ];
+/// The record of the fast path in `flickcrt.o` ([`crate::layout::NearCrossing`]).
+pub const NEAR_CROSSING: &str = "__flick_near_crossing";
 /// Prefix of the functions that NxP code calls in place of [`HEAP_FUNCTIONS`]; see
 /// `docs/compiler.md`.
 pub const RT_HEAP_PREFIX: &str = "__flick_heap_";

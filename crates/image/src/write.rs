@@ -434,6 +434,9 @@ impl Writer {
             (offset_of!(Module, march), strings, i64::from(march)),
         ];
         pointers.extend(translation.map(|record| (offset_of!(Module, translation), record, 0)));
+        // Weak: a link of one's own may leave out flickcrt.o.
+        let near = self.undefined(names::NEAR_CROSSING, true, elf::STV_HIDDEN);
+        pointers.push((offset_of!(Module, near), near, 0));
         // Nobody need have FLICK_NXP_DATA; then both bounds are null.
         for (at, bound, section, weak) in [
             (offset_of!(Module, gates), "start", names::SEC_GATES, false),

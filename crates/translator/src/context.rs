@@ -13,11 +13,19 @@ pub struct Context {
     pub retired: u64,
     /// The address on the host's stack below which calls of translated code do not go.
     pub host_limit: u64,
-    /// The registers rbx and r12 to r15 of the frame that called the caller of translated code.
-    pub host_saved: [u64; 5],
 }
 
-const _: () = assert!(size_of::<Context>() == size_of::<Hart>() + 7 * 8);
+const _: () = assert!(size_of::<Context>() == size_of::<Hart>() + 2 * 8);
+
+/// Bytes of the frame that calls translated code: from the context, at rsp, up to the saved rbp.
+pub const CALLER_FRAME: usize = 896;
+
+/// Where in that frame are the registers rbx and r12 to r15 of the frame above: at its end, as
+/// pushes in the other order leave them.
+pub const HOST_SAVED: usize = CALLER_FRAME - 5 * 8;
+
+const _: () = assert!(CALLER_FRAME.is_multiple_of(16));
+const _: () = assert!(size_of::<Context>() <= HOST_SAVED);
 
 impl Context {
     /// All registers zero.
@@ -25,6 +33,5 @@ impl Context {
         hart: Hart::ZERO,
         retired: 0,
         host_limit: 0,
-        host_saved: [0; 5],
     };
 }

@@ -4,7 +4,7 @@
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-use crate::context::Context;
+use crate::context::{self, CALLER_FRAME, Context};
 use crate::dispatch::LEAST_STACK;
 use crate::registers::HART_BIAS;
 use crate::unwind;
@@ -24,7 +24,7 @@ const fn f(number: usize) -> i32 {
 }
 const PC: i32 = offset_of!(Hart, pc) as i32 - HART_BIAS;
 const HOST_LIMIT: i32 = offset_of!(Context, host_limit) as i32 - HART_BIAS;
-const HOST_SAVED: i32 = offset_of!(Context, host_saved) as i32 - HART_BIAS;
+const HOST_SAVED: i32 = context::HOST_SAVED as i32 - HART_BIAS;
 
 /// a0 to a5 and fa0 to fa7 to the hart.
 macro_rules! store_arguments {
@@ -101,9 +101,9 @@ macro_rules! glue {
 }
 
 const WORDS: usize = size_of::<Context>() / 8;
-/// Bytes of the frame of `enter`: the context's copy, the address of the original, and padding to a
-/// multiple of 16.
-const FRAME: usize = (size_of::<Context>() + 8).next_multiple_of(16);
+/// Where the frame of `enter` has the address of the context that it copied.
+const ORIGINAL: usize = size_of::<Context>();
+const _: () = assert!(ORIGINAL + 8 <= context::HOST_SAVED);
 
 /// Calls translated code at `entry` with the registers of the hart, and returns a
 /// [`Reason`](super::code::Reason). Translated code works on a copy of the context. At the return
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn enter(context: *mut Context, entry: u64) -> u64 {
         ".cfi_offset rbp, -16",
         "sub rsp, {frame}",
         ".cfi_def_cfa_offset {frame} + 16",
-        "mov [rsp + {frame} - 8], rdi",
+        "mov [rsp + {original}], rdi",
         "mov r10, rsi",
         "mov rsi, rdi",
         "mov rdi, rsp",
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn enter(context: *mut Context, entry: u64) -> u64 {
         "mov r13, [rbp + {saved} + 16]",
         "mov r14, [rbp + {saved} + 24]",
         "mov r15, [rbp + {saved} + 32]",
-        "mov rdi, [rsp + {frame} - 8]",
+        "mov rdi, [rsp + {original}]",
         "mov rsi, rsp",
         "mov ecx, {words}",
         "rep movsq",
@@ -158,7 +158,8 @@ pub unsafe extern "C" fn enter(context: *mut Context, entry: u64) -> u64 {
         ".cfi_endproc",
         bias = const HART_BIAS,
         words = const WORDS,
-        frame = const FRAME,
+        frame = const CALLER_FRAME,
+        original = const ORIGINAL,
         saved = const HOST_SAVED,
         limit = const HOST_LIMIT,
         least = const LEAST_STACK,
@@ -169,8 +170,8 @@ pub unsafe extern "C" fn enter(context: *mut Context, entry: u64) -> u64 {
 }
 
 // How translated code is called: the context is at rsp, a multiple of 16. `rbp` is its address plus
-// [`HART_BIAS`]. `Context::host_saved` has rbx and r12 to r15 of the caller's caller. Control comes
-// back after that call, with rbp and rsp as they were. r11 tells two cases apart:
+// [`HART_BIAS`]. The caller's frame has [`CALLER_FRAME`] bytes, and at their end are rbx and r12 to
+// r15 of its own caller. Control comes back after that call, with rbp and rsp as they were. r11 tells two cases apart:
 //
 // - r11 is the address of [`leave`]: all registers are in the hart, and eax is the reason.
 //

@@ -63,7 +63,7 @@ pub mod valgrind;
 pub use ahead::{Ahead, Displacement, Entry, Kept, Made, Origin, Piece, Place};
 pub use code::Reason;
 pub use code_cache::pages_for;
-pub use context::Context;
+pub use context::{CALLER_FRAME, Context, HOST_SAVED};
 pub use disassembly::{Disassembled, disassembly};
 pub use dispatch::{LEAST_STACK, advance, run};
 pub use emit::Word;

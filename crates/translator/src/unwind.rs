@@ -5,10 +5,9 @@
 //! code and to the registers that it keeps for its caller. `rbp` stays as it is. Code that is made
 //! at run time has one row for all, by this way. Code in a module has rows for each frame, so that
 //! debuggers and profilers see each function. The outermost of these frames ends at the hart, too.
-use core::mem::offset_of;
 use std::ops::Range;
 
-use crate::context::Context;
+use crate::context;
 use crate::registers::HART_BIAS;
 
 /// Distance from rbp, as a signed LEB128 number of two bytes.
@@ -21,15 +20,15 @@ const fn from_rbp(offset: usize) -> [u8; 2] {
 /// Of the frame's end of translated code: the hart.
 pub const CFA: [u8; 2] = from_rbp(0);
 
-/// Of `Context::host_saved`.
+/// Of the registers that the caller's frame has kept for the frame above.
 pub const HOST_SAVED: [[u8; 2]; 5] = {
     const fn at(n: usize) -> [u8; 2] {
-        from_rbp(offset_of!(Context, host_saved) + 8 * n)
+        from_rbp(context::HOST_SAVED + 8 * n)
     }
     [at(0), at(1), at(2), at(3), at(4)]
 };
 
-/// DWARF numbers of the registers in `Context::host_saved` (psABI, figure 3.36).
+/// DWARF numbers of these registers (psABI, figure 3.36).
 const SAVED: [u8; 5] = [3, 12, 13, 14, 15];
 
 /// Signed distances of 4 bytes from where they stand.

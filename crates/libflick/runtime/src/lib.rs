@@ -48,3 +48,6 @@ mod signals;
 mod start;
 mod thread;
 mod translation;
+
+/// Of the copy of the crossing for `flickcrt.o`; see `examples/near-crossing.rs`.
+pub use crossing::near_code::header as near_crossing_header;

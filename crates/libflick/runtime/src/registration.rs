@@ -12,7 +12,7 @@ use flick_abi::{ABI_VERSION, march};
 use crate::accounts::timed::{host_code, nxp_map};
 use crate::accounts::{gate_counts, stats};
 use crate::config::{self, Trigger};
-use crate::crossing::{gate_target, slow_path};
+use crate::crossing::{gate_target, near_code, slow_path};
 use crate::modules::{self, Registered, signature_table, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::{debug_code, debugger};
@@ -32,6 +32,10 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     let place = start::place();
     // SAFETY: the gate range is the module's own section.
     let gates = unsafe { modules::gates_of(module) };
+    if place == Place::Nxp {
+        near_code::adopt(module);
+        debugger::near_crossing();
+    }
     let target = |gate: &Gate| match place {
         Place::Host if stats::enabled() => slow_path::host_clone_counted_address() as *const _,
         Place::Host => gate.twin,

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::accounts::{device_check, stats, timed};
 use crate::config::{self, Config, Engine, Offload, Statistics};
-use crate::crossing::signal_handler;
+use crate::crossing::{fast_path, signal_handler};
 use crate::os::{fatal, one_runtime};
 use crate::reports::debugger;
 use crate::signals::dispositions;
@@ -39,6 +39,7 @@ fn start() -> Place {
     // SAFETY: a plain function of the right type, which lives as long as the process.
     unsafe { libc::atexit(modules::exiting) };
     if place == Place::Nxp {
+        fast_path::init();
         debugger::init();
         thread::init();
         dispositions::init(signal_handler::handle);

@@ -1,4 +1,6 @@
 //! Where a gate leads whose function runs on the NxP.
+use std::sync::atomic::Ordering;
+
 use flick_abi::layout::{GATE_PLAIN, Gate};
 
 use crate::modules::moves::Moves;
@@ -13,7 +15,8 @@ pub fn of(gate: &Gate) -> usize {
     } else if !translation::enabled() {
         Crossing::Inline.entrance()
     } else if gate.flags & GATE_PLAIN != 0 {
-        crossing_code::fast_entrance()
+        let has_code = gate.code.load(Ordering::Relaxed) != 0;
+        crossing_code::fast_entrance(std::ptr::from_ref(gate) as usize, has_code)
     } else {
         match moves(gate) {
             Some(moves) if moves.is_aligned => crossing_code::aligned_signature_entrance(),

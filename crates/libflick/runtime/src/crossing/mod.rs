@@ -2,12 +2,14 @@
 pub(crate) mod backend;
 pub(crate) mod cleanup_push;
 pub(crate) mod fast_path;
+mod fast_path_code;
 mod frame;
 pub(crate) mod gate_target;
 pub(crate) mod inline;
 pub(crate) mod leaving;
 pub(crate) mod marshal;
 mod move_code;
+pub mod near_code;
 pub(crate) mod next_step;
 pub(crate) mod returns_twice;
 pub(crate) mod signal_handler;

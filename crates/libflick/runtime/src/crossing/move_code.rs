@@ -125,7 +125,7 @@ macro_rules! moves {
             ".hidden __flick_moves",
             "__flick_moves:",
             ".popsection",
-            code_of_move!("lea r11, [rip + {end} + {end_head}]", "jmp r12"),
+            code_of_move!("lea r11, [rip + __flick_activation_end]", "jmp r12"),
             ".pushsection .data.rel.ro.flick_moves, \"aw\", @progbits",
             ".quad 72f",
             ".popsection",

@@ -12,7 +12,7 @@ use flick_abi::layout::Gate;
 use flick_engine::Hart;
 use flick_translator::Context;
 
-use super::fast_path::{MOST_STACK, active, hart, host_stack};
+use super::fast_path_code::MOST_STACK;
 use super::frame::{
     called_by_nxp, crossing_asm, from_translated, load_saved, saved_here, store_saved,
 };
@@ -20,7 +20,6 @@ use super::move_code::{
     a_move, code_of_move, for_registers, from_register, lines, moves, object, objects, word,
     words_to_host, words_to_nxp,
 };
-use super::slow_path::activation_end;
 use super::{inline, unwinding};
 use crate::modules::moves::{Move, Moves};
 use crate::modules::signature_table::{self, Call};
@@ -34,6 +33,14 @@ use crate::translation;
 /// Assembly refers to it by its labels.
 #[used]
 static SIGNATURE_PATH: unsafe extern "C" fn() = signature_path;
+
+const fn hart(offset: usize) -> usize {
+    offset_of!(Activation, context) + offset
+}
+
+const fn active(offset: usize) -> usize {
+    offset_of!(Thread, active) + offset
+}
 
 const fn to_nxp(offset: usize) -> usize {
     offset_of!(Plan, to_nxp) + offset
@@ -83,35 +90,28 @@ unsafe extern "C" fn signature_path() {
         "11:",
         "mov r14, [r14 + {plans}]",
         // On the thread's own stack, with room; and the rounding mode is one that MXCSR has.
-        "cmp rsp, [rbx + {least}]",
-        "jb 9f",
-        "cmp rsp, [rbx + {high}]",
-        "ja 9f",
-        // r13: our entry among the activations; r15: the NxP stack's pointer.
-        "mov r13, [rbx + {base}]",
-        "cmp r13, [rbx + {top}]",
+        "mov r10, rsp",
+        "sub r10, [rbx + {least}]",
+        "cmp r10, [rbx + {span}]",
+        "jae 9f",
+        "mov [rsp + {gate}], r11",
+        "mov rax, [rbx + {limit}]",
+        "mov [rsp + {host_limit}], rax",
+        "mov qword ptr [rsp + {reservation_and_more}], 0",
+        "mov qword ptr [rsp + {result}], 0",
+        // r15: the NxP stack's pointer. From here on handlers that cross stay below the arguments.
+        "cmp qword ptr [rbx + {newest}], 0",
         "jne 7f",
-        "add r13, {entry_size}",
         "mov r15, [rbx + {stack_top}]",
-        // From here on handlers that cross stay below the arguments.
         "sub r15, [r14 + {nxp_room}]",
         "mov [rsp + {sp}], r15",
         // `ActivationStack::push`. The first entry's `entry_sp` never changes.
-        "2:",
-        "mov [r13 + {entry_act}], rsp",
-        "mov [rbx + {top}], r13",
-        "cmp [r13 + {entry_act}], rsp",
-        "jne 2b",
+        "mov [rbx + {newest}], rsp",
         "3:",
         "mov r10, [r14 + {to_nxp}]",
-        "mov rax, [rbx + {limit}]",
-        "mov [rsp + {host_limit}], rax",
-        "mov [rsp + {gate}], r11",
-        "mov qword ptr [rsp + {reservation_and_more}], 0",
-        "mov qword ptr [rsp + {result}], 0",
         "lea rbp, [rsp + {bias}]",
         "call [r10]",
-        "lea r10, [rip + {end} + {end_head}]",
+        "lea r10, [rip + __flick_activation_end]",
         "cmp r11, r10",
         "jne 8f",
         // rax, rdx, xmm0 and xmm1 are results; or the result is in memory, and rax is its address.
@@ -123,10 +123,13 @@ unsafe extern "C" fn signature_path() {
         "cmp rbx, fs:[rcx]",
         "jne 32f",
         "33:",
-        "cmp [rbx + {top}], r13",
+        "cmp [rbx + {newest}], rsp",
         "jne 6f",
-        "sub r13, {entry_size}",
-        "mov [rbx + {top}], r13",
+        // `ActivationStack::pop`.
+        "mov r10, [rbx + {top}]",
+        "cmp r10, [rbx + {base}]",
+        "jne 12f",
+        "mov qword ptr [rbx + {newest}], 0",
         "5:",
         load_saved!(),
         "add rsp, {size}",
@@ -137,7 +140,14 @@ unsafe extern "C" fn signature_path() {
         "ret",
         ".cfi_restore_state",
         "6:",
-        "sub qword ptr [rbx + {top}], {entry_size}",
+        "jmp __flick_fast_newer",
+        "12:",
+        "mov rsi, [r10 + {entry_sp}]",
+        "mov rdi, [r10 + {entry_act}]",
+        "mov [rbx + {newest_sp}], rsi",
+        "mov [rbx + {newest}], rdi",
+        "sub r10, {entry_size}",
+        "mov [rbx + {top}], r10",
         "jmp 5b",
         "32:",
         "mov rbx, fs:[rcx]",
@@ -150,29 +160,29 @@ unsafe extern "C" fn signature_path() {
         "jmp 9f",
         // Within NxP code that waits for the host, on the same stack (`leaving::stack_pointer_for`).
         "7:",
-        "mov r13, [rbx + {top}]",
-        "mov r10, [r13 + {entry_act}]",
+        "mov r10, [rbx + {newest}]",
         "cmp r10, rsp",
         "jbe 9f",
         "mov r15, [r10 + {sp}]",
-        "cmp r15, [r13 + {entry_sp}]",
+        "cmp r15, [rbx + {newest_sp}]",
         "ja 9f",
         "cmp r15, [rbx + {stack_low}]",
         "jbe 9f",
+        "mov r13, [rbx + {top}]",
+        "cmp r13, [rbx + {table_last}]",
+        "jae 9f",
         "and r15, -16",
         "sub r15, 16",
-        "add r13, {entry_size}",
-        "cmp r13, [rbx + {table_end}]",
-        "jae 9f",
         "mov rax, r15",
         "sub r15, [r14 + {nxp_room}]",
         "mov [rsp + {sp}], r15",
-        "4:",
-        "mov [r13 + {entry_act}], rsp",
-        "mov [r13 + {entry_sp}], rax",
+        "mov [r13 + {entry_size} + {entry_act}], r10",
+        "mov r10, [rbx + {newest_sp}]",
+        "mov [r13 + {entry_size} + {entry_sp}], r10",
+        "add r13, {entry_size}",
         "mov [rbx + {top}], r13",
-        "cmp [r13 + {entry_act}], rsp",
-        "jne 4b",
+        "mov [rbx + {newest}], rsp",
+        "mov [rbx + {newest_sp}], rax",
         "jmp 3b",
         // Not returned to the activation's end.
         "8:",
@@ -266,6 +276,8 @@ unsafe extern "C" fn signature_path() {
         "lea r11, [rip + __flick_fast_host_call]",
         "cmp r10, r11",
         "je 9f",
+        "cmp r10, [rip + {near}]",
+        "je 9f",
         "mov r11, [rbp - {bias} + {ra}]",
         "jmp r10",
         // Not known, or without moves.
@@ -332,9 +344,8 @@ unsafe extern "C" fn signature_path() {
         "6:",
         "mov r11, [rip + __flick_thread@GOTTPOFF]",
         "mov r11, fs:[r11]",
-        "mov rcx, [r11 + {top}]",
         "lea r10, [rbp - {bias}]",
-        "cmp [rcx + {entry_act}], r10",
+        "cmp [r11 + {newest}], r10",
         "jne 5f",
         "cmp word ptr [r11 + {frm}], 0",
         "jne 5f",
@@ -404,11 +415,13 @@ unsafe extern "C" fn signature_path() {
         scale = const flick_translator::TARGETS_SCALE,
         frm = const Thread::FRM,
         least = const offset_of!(Thread, least),
-        high = const host_stack(offset_of!(HostStack, high)),
-        limit = const host_stack(offset_of!(HostStack, limit)),
+        span = const offset_of!(Thread, span),
+        limit = const offset_of!(Thread, host_stack) + offset_of!(HostStack, limit),
         base = const active(offset_of!(ActivationStack, base)),
         top = const active(offset_of!(ActivationStack, top)),
-        table_end = const active(offset_of!(ActivationStack, end)),
+        newest = const active(offset_of!(ActivationStack, newest)),
+        newest_sp = const active(offset_of!(ActivationStack, newest_sp)),
+        table_last = const active(offset_of!(ActivationStack, last)),
         entry_act = const offset_of!(Entry, act),
         entry_sp = const offset_of!(Entry, entry_sp),
         entry_size = const size_of::<Entry>(),
@@ -436,12 +449,11 @@ unsafe extern "C" fn signature_path() {
         a0 = const activation::A0,
         a6 = const x(16),
         fa0 = const activation::FA0,
-        end = sym activation_end,
-        end_head = const crossing_code::END_HEAD,
         bias = const flick_translator::HART_BIAS,
         hart0 = const activation::HART[0],
         hart1 = const activation::HART[1],
         most_stack = const MOST_STACK,
+        near = sym crossing_code::NEAR_HOST_CALL,
         leave = sym flick_translator::leave,
         leave_at_call = sym flick_translator::leave_at_call,
         returned = sym flick_translator::returned,

@@ -53,6 +53,9 @@ pub struct Debugger {
     /// Offset in the activation of where the return address of translated code is that made a call
     /// with a signature.
     waits: AtomicU64,
+    /// Since version 4, of the copy of the fast path in the program: start and end, and where a host
+    /// function comes back to translated code. 0 without one.
+    near: [AtomicU64; 3],
 }
 
 const _: () = assert!(offset_of!(Activation, context) == 0);
@@ -79,6 +82,7 @@ pub static __flick_debugger: Debugger = Debugger {
     signature_path: [const { AtomicU64::new(0) }; 2],
     called_by_signature: AtomicU64::new(0),
     waits: AtomicU64::new(0),
+    near: [const { AtomicU64::new(0) }; 3],
 };
 
 /// Call once, before the first module is added.
@@ -117,6 +121,14 @@ pub fn init() {
         set(field, value);
     }
     all.version.store(4, Ordering::Release);
+}
+
+/// The program may have a copy of the fast path now.
+pub fn near_crossing() {
+    let all = &__flick_debugger;
+    for (field, value) in all.near.iter().zip(crossing_code::near_crossing()) {
+        field.store(value, Ordering::Relaxed);
+    }
 }
 
 /// The translator is there, if this process has one.

@@ -34,7 +34,13 @@ pub struct Activation {
     pub result: u64,
     /// Set when an unwinder is about to go on in NxP code.
     pub landing: Landing,
+    unused: u64,
+    /// What the caller of the crossing has in rbx, r12, r13, r14 and r15.
+    pub host_saved: [u64; 5],
 }
+
+const _: () = assert!(size_of::<Activation>() == flick_translator::CALLER_FRAME);
+const _: () = assert!(offset_of!(Activation, host_saved) == flick_translator::HOST_SAVED);
 
 /// Where NxP code goes on after unwinding: a landing pad, and the stack pointer of its frame.
 #[repr(C)]
@@ -116,8 +122,8 @@ pub const FLOAT_ARGS: usize = offset_of!(Activation, float_args);
 /// The NxP's first argument and result registers.
 pub const A0: usize = offset_of!(Activation, context) + offset_of!(Hart, x) + 8 * 10;
 pub const FA0: usize = offset_of!(Activation, context) + offset_of!(Hart, f) + 8 * 10;
-/// What the caller of the crossing has in rbx, r12, r13, r14 and r15.
-pub const SAVED: usize = offset_of!(Activation, context) + offset_of!(Context, host_saved);
+/// [`Activation::host_saved`].
+pub const SAVED: usize = offset_of!(Activation, host_saved);
 pub const RESULTS: usize = offset_of!(Activation, results);
 pub const CALL_TARGET: usize = offset_of!(Activation, call) + offset_of!(HostCall, target);
 pub const CALL_STACK_SIZE: usize = offset_of!(Activation, call) + offset_of!(HostCall, stack_size);

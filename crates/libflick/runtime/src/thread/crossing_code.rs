@@ -1,6 +1,6 @@
 //! Addresses in the code of the crossing and the engine, by which frames and program counters are
 //! recognised. The labels are in `crossing/slow_path.rs` and `crossing/fast_path.rs`.
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 unsafe extern "C" {
     static __flick_cross: u8;
@@ -96,8 +96,58 @@ impl Crossing {
     }
 }
 
-/// The fast path: of gates of plain functions, in assembly.
-pub fn fast_entrance() -> usize {
+/// The places of a copy of the fast path (`flick_abi::layout::NearCrossing`).
+pub struct NearAddresses {
+    pub entry: u64,
+    pub host_call: u64,
+    pub calls: u64,
+    pub called: u64,
+    pub end: u64,
+}
+
+/// Of the copy in the program; all 0 without one.
+static NEAR: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
+
+/// [`NearAddresses::host_call`] for assembly.
+pub static NEAR_HOST_CALL: AtomicU64 = AtomicU64::new(0);
+
+/// The program's copy is used from now on. Call before a thread enters it.
+pub fn set_near(all: &NearAddresses) {
+    let all = [all.entry, all.host_call, all.calls, all.called, all.end];
+    for (place, value) in NEAR.iter().zip(all) {
+        place.store(value, Relaxed);
+    }
+    NEAR_HOST_CALL.store(near().host_call, Relaxed);
+}
+
+fn near() -> NearAddresses {
+    let [entry, host_call, calls, called, end] = NEAR.each_ref().map(|place| place.load(Relaxed));
+    NearAddresses {
+        entry,
+        host_call,
+        calls,
+        called,
+        end,
+    }
+}
+
+/// Whether a branch between `address` and libflick's own copy of the fast path is a short one.
+pub fn is_near(address: u64) -> bool {
+    is_short(address, &raw const __flick_fast as u64)
+}
+
+/// Processors remember targets of branches that are nearer at less cost.
+fn is_short(from: u64, to: u64) -> bool {
+    from.abs_diff(to) < 1 << 31
+}
+
+/// The fast path of the gate at `gate`, of a plain function, in assembly.
+/// `has_code`: the function's translation is known.
+pub fn fast_entrance(gate: usize, has_code: bool) -> usize {
+    let entry = near().entry;
+    if entry != 0 && has_code && is_short(gate as u64, entry) {
+        return entry as usize;
+    }
     &raw const __flick_fast as usize
 }
 
@@ -119,6 +169,13 @@ pub fn signature_path() -> [u64; 2] {
     ]
 }
 
+/// Start and end of the program's copy of the fast path, and where a host function comes back in it
+/// to translated code; 0 without one.
+pub fn near_crossing() -> [u64; 3] {
+    let near = near();
+    [near.entry, near.end, near.called]
+}
+
 /// Start and end of each other crossing.
 pub fn crossings() -> [u64; 6] {
     [
@@ -130,9 +187,6 @@ pub fn crossings() -> [u64; 6] {
         &raw const __flick_fast_end as u64,
     ]
 }
-
-/// Bytes of the function `activation_end` in front of the return address.
-pub const END_HEAD: usize = 1;
 
 /// The address that NxP code returns to at the end of an activation.
 #[inline]
@@ -155,6 +209,7 @@ pub fn is_host_call(pc: u64) -> bool {
         || pc == &raw const __flick_fast_calls as u64
         || pc == &raw const __flick_signature_called as u64
         || pc == &raw const __flick_signature_calls as u64
+        || pc != 0 && (pc == near().called || pc == near().calls)
 }
 
 /// Where a host function comes back to that translated code has called, whose frames are on the
@@ -169,10 +224,25 @@ pub fn called_by_translated() -> [u64; 2] {
 /// What translated code calls for the host function whose address is in rax.
 pub fn host_call() -> u64 {
     if counted() {
-        &raw const __flick_fast_host_call_counted as u64
-    } else {
-        &raw const __flick_fast_host_call as u64
+        return &raw const __flick_fast_host_call_counted as u64;
     }
+    match near().host_call {
+        0 => &raw const __flick_fast_host_call as u64,
+        near => near,
+    }
+}
+
+/// Whether `code` is what translated code calls for a host function, in either copy.
+pub fn is_host_call_code(code: u64) -> bool {
+    code == &raw const __flick_fast_host_call as u64 || code == host_call()
+}
+
+/// The same as [`host_call`] for the code that calls through the cell at `cell`, which `found` [`host_call`].
+pub fn host_call_for(cell: usize, found: u64) -> u64 {
+    if found == near().host_call && !is_short(cell as u64, found) {
+        return &raw const __flick_fast_host_call as u64;
+    }
+    found
 }
 
 /// What translated code calls in place of `__flick_xcall`.

@@ -21,15 +21,17 @@ use crate::modules::signatures::Plan;
 use crate::os::fatal;
 use crate::os::host_stack::{self, HostStack};
 use crate::os::signal_mask::BlockedSignals;
+use crate::os::thread_pointer;
 use crate::thread::activations::ActivationStack;
 
 #[repr(C)]
 pub struct Thread {
     // What each crossing looks at is near the start.
     pub active: ActivationStack,
-    /// The least stack pointer at which [`crate::crossing::fast_path`] calls translated code; all
-    /// ones if `frm` is not 0.
+    /// The least stack pointer at which [`crate::crossing::fast_path`] calls translated code, and how
+    /// many there are from there on; none if `frm` is not 0.
     pub least: usize,
+    pub span: usize,
     /// Where the stack starts; above it is this record.
     pub stack_top: usize,
     pub host_stack: HostStack,
@@ -166,9 +168,9 @@ impl Thread {
     fn set_frm(&mut self, frm: u16) {
         if self.frm != frm {
             self.frm = frm;
-            self.least = match frm {
-                0 => self.host_stack.limit + LEAST_STACK,
-                _ => usize::MAX,
+            self.span = match frm {
+                0 => span(self.least, &self.host_stack),
+                _ => 0,
             };
         }
     }
@@ -228,6 +230,11 @@ fn slot() -> *mut UnsafeCell<*mut Thread> {
     address
 }
 
+/// Where a thread has the address of its state, from the thread pointer; the same in all threads.
+pub fn offset_of_pointer() -> usize {
+    (slot() as usize).wrapping_sub(thread_pointer::pointer())
+}
+
 /// Async-signal-safe: a thread's first crossing may be in a signal handler.
 #[cold]
 fn create() -> Current {
@@ -252,11 +259,14 @@ fn create() -> Current {
     // thread's own; the key's destructor runs once per thread that set it.
     unsafe {
         let entries = thread.byte_add(size_of::<Thread>().next_multiple_of(16));
-        (&raw mut (*thread).active).write(ActivationStack::new(entries.cast(), table));
+        let active = ActivationStack::new(entries.cast(), table, stack_top as u64);
+        (&raw mut (*thread).active).write(active);
         (&raw mut (*thread).stack).write(stack);
         (&raw mut (*thread).spare).write(None);
         (&raw mut (*thread).stack_top).write(stack_top);
-        (&raw mut (*thread).least).write(host_stack.limit + LEAST_STACK);
+        let least = host_stack.limit + LEAST_STACK;
+        (&raw mut (*thread).least).write(least);
+        (&raw mut (*thread).span).write(span(least, &host_stack));
         (&raw mut (*thread).host_stack).write(host_stack);
         (&raw mut (*thread).frm).write(0);
         (&raw mut (*thread).will_leave_heap).write(false);
@@ -266,6 +276,12 @@ fn create() -> Current {
     }
     // SAFETY: the address of the memory above.
     Current(unsafe { NonNull::new_unchecked(thread) })
+}
+
+/// From `least` to the end of the stack; at an upper end that is not known, one less.
+fn span(least: usize, stack: &HostStack) -> usize {
+    let known = stack.high.checked_sub(least);
+    known.map_or(0, |bytes| bytes.saturating_add(1))
 }
 
 fn key() -> libc::pthread_key_t {

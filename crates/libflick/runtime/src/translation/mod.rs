@@ -179,7 +179,7 @@ pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64
             entry(function);
             known(function)
         });
-        if known == Some(crossing_code::host_call()) {
+        if known.is_some_and(crossing_code::is_host_call_code) {
             signature_table::add_call(function, text, plan);
         }
     }
@@ -256,10 +256,14 @@ pub(crate) unsafe extern "C" fn entry_for_module(
     unsafe {
         let entry = entry_for(context, target);
         // What is not in the table is looked for at each call.
-        if !cell.is_null() && entry != 0 && known(target) == Some(entry) {
-            (*cell).store(entry, Ordering::Release);
+        if cell.is_null() {
+            return entry;
         }
-        entry
+        let near = crossing_code::host_call_for(cell as usize, entry);
+        if entry != 0 && known(target) == Some(entry) {
+            (*cell).store(near, Ordering::Release);
+        }
+        near
     }
 }
 

@@ -1,0 +1,339 @@
+//! The code of the fast path ([`super::fast_path`]), of which there are two copies: libflick's, and
+//! one in each program (`flickcrt.o`), near the program's gates and translated code. Branches over
+//! more than 2 GiB take processors some cycles more, and a crossing has four of them.
+//!
+//! The code reaches everything else through a table of words, which the runtime fills.
+
+/// A line for each of the strings.
+macro_rules! lines {
+    ($($line:expr),* $(,)?) => { concat!($($line, "\n"),*) };
+}
+
+/// The number of each word of the table.
+pub mod word {
+    /// Where a thread has the address of its state, from the thread pointer.
+    pub const THREAD: usize = 0;
+    /// The return address of an activation.
+    pub const END: usize = 1;
+    /// The slow path, in a frame of this one.
+    pub const FRAMED: usize = 2;
+    /// Translated code has not returned to the activation's end.
+    pub const LEFT: usize = 3;
+    /// It has, and the activation is not the thread's newest.
+    pub const NEWER: usize = 4;
+    /// See [`flick_translator::leave_at_call`].
+    pub const LEAVE_AT_CALL: usize = 5;
+    /// After a host call, where another activation is the newest or the rounding mode has changed.
+    pub const BACK: usize = 6;
+    /// See [`crate::crossing::unwinding::at_crossing`].
+    pub const PERSONALITY: usize = 7;
+    pub const COUNT: usize = 8;
+}
+
+/// The code with these names of its entry and of the table of words. `$check` is executed before the
+/// record of the gate is used, and `$cold` is placed behind the entry.
+macro_rules! fast_path_code {
+    ($name:literal, $words:literal, $personality:literal, $check:expr, $cold:expr) => {
+        lines!(
+            ".p2align 6",
+            concat!(".globl ", $name),
+            concat!(".hidden ", $name),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            $personality,
+            "endbr64",
+            // Pushes are shorter than stores, and faster.
+            "push rbp",
+            ".cfi_def_cfa_offset 16",
+            ".cfi_offset rbp, -16",
+            "push r15",
+            ".cfi_def_cfa_offset 24",
+            ".cfi_offset r15, {r15}",
+            "push r14",
+            ".cfi_def_cfa_offset 32",
+            ".cfi_offset r14, {r14}",
+            "push r13",
+            ".cfi_def_cfa_offset 40",
+            ".cfi_offset r13, {r13}",
+            "push r12",
+            ".cfi_def_cfa_offset 48",
+            ".cfi_offset r12, {r12}",
+            "push rbx",
+            ".cfi_def_cfa_offset 56",
+            ".cfi_offset rbx, {rbx}",
+            "sub rsp, {size} - 40",
+            ".cfi_def_cfa_offset {size} + {head}",
+            // rax: the thread's state.
+            concat!("mov rax, [rip + ", $words, " + {thread}]"),
+            "mov rax, fs:[rax]",
+            "test rax, rax",
+            "je 9f",
+            $check,
+            "31:",
+            // On the thread's own stack, with room; and the rounding mode is one that MXCSR has.
+            "mov r10, rsp",
+            "sub r10, [rax + {least}]",
+            "cmp r10, [rax + {span}]",
+            "jae 9f",
+            // r15: the NxP stack's pointer. From here on handlers that cross stay below it.
+            "cmp qword ptr [rax + {newest}], 0",
+            "jne 7f",
+            "mov r15, [rax + {stack_top}]",
+            "mov [rsp + {sp}], r15",
+            "mov [rsp + {gate}], r11",
+            "mov qword ptr [rsp + {reservation_and_more}], 0",
+            // `ActivationStack::push`. The first entry's `entry_sp` never changes.
+            "mov [rax + {newest}], rsp",
+            "mov rax, [rax + {limit}]",
+            "mov [rsp + {host_limit}], rax",
+            "mov r10, [r11 + {code}]",
+            concat!("mov r11, [rip + ", $words, " + {end}]"),
+            "lea rbp, [rsp + {bias}]",
+            "call r10",
+            concat!("cmp r11, [rip + ", $words, " + {end}]"),
+            "jne 8f",
+            // rax, rdx, xmm0 and xmm1 are results. rbx and r12 to r14 are the host's again: the
+            // callee has kept them, its s0 to s3, as any function does.
+            concat!("mov rcx, [rip + ", $words, " + {thread}]"),
+            "mov rcx, fs:[rcx]",
+            "cmp [rcx + {newest}], rsp",
+            "jne 6f",
+            "mov qword ptr [rcx + {newest}], 0",
+            "5:",
+            "add rsp, {size} - 8",
+            ".cfi_remember_state",
+            ".cfi_def_cfa_offset 24",
+            "pop r15",
+            ".cfi_def_cfa_offset 16",
+            "pop rbp",
+            ".cfi_def_cfa_offset 8",
+            "ret",
+            ".cfi_restore_state",
+            // Within NxP code that waits for the host, on the same stack
+            // (`leaving::stack_pointer_for`).
+            "7:",
+            "mov r10, [rax + {newest}]",
+            "cmp r10, rsp",
+            "jbe 9f",
+            "mov r15, [r10 + {sp}]",
+            "cmp r15, [rax + {newest_sp}]",
+            "ja 9f",
+            "cmp r15, [rax + {stack_low}]",
+            "jbe 9f",
+            "mov rbp, [rax + {top}]",
+            "cmp rbp, [rax + {table_last}]",
+            "jae 9f",
+            "and r15, -16",
+            "sub r15, 16",
+            "mov [rsp + {sp}], r15",
+            "mov [rsp + {gate}], r11",
+            "mov qword ptr [rsp + {reservation_and_more}], 0",
+            "mov [rbp + {entry_size} + {entry_act}], r10",
+            "mov r10, [rax + {newest_sp}]",
+            "mov [rbp + {entry_size} + {entry_sp}], r10",
+            "add rbp, {entry_size}",
+            "mov [rax + {top}], rbp",
+            "mov [rax + {newest}], rsp",
+            "mov [rax + {newest_sp}], r15",
+            "mov rax, [rax + {limit}]",
+            "mov [rsp + {host_limit}], rax",
+            "mov r10, [r11 + {code}]",
+            concat!("mov r11, [rip + ", $words, " + {end}]"),
+            "lea rbp, [rsp + {bias}]",
+            "call r10",
+            concat!("cmp r11, [rip + ", $words, " + {end}]"),
+            "jne 8f",
+            concat!("mov rcx, [rip + ", $words, " + {thread}]"),
+            "mov rcx, fs:[rcx]",
+            "cmp [rcx + {newest}], rsp",
+            "jne 6f",
+            // `ActivationStack::pop`.
+            "mov r10, [rcx + {top}]",
+            "mov rsi, [r10 + {entry_sp}]",
+            "mov rdi, [r10 + {entry_act}]",
+            "mov [rcx + {newest_sp}], rsi",
+            "mov [rcx + {newest}], rdi",
+            "sub r10, {entry_size}",
+            "mov [rcx + {top}], r10",
+            "jmp 5b",
+            $cold,
+            "6:",
+            concat!("jmp [rip + ", $words, " + {newer}]"),
+            "8:",
+            concat!("jmp [rip + ", $words, " + {left}]"),
+            "9:",
+            "mov r15, [rsp + {saved} + 32]",
+            "lea rbp, [rsp + {size}]",
+            concat!("jmp [rip + ", $words, " + {framed}]"),
+            ".cfi_endproc",
+            //
+            // NxP code calls the host. Entered as translated functions are, by `call` or by `jmp`
+            // in the place of a tail call.
+            ".p2align 6",
+            concat!(".globl ", $name, "_host_call"),
+            concat!(".hidden ", $name, "_host_call"),
+            concat!($name, "_host_call:"),
+            ".cfi_startproc",
+            from_translated!(),
+            "lea r10, [rsp + {most_stack}]",
+            "cmp r10, rbp",
+            "jb 9f",
+            "mov r10, rax",
+            // An upper bound of the vector registers in use, for `al`.
+            "mov eax, 8",
+            // For unwinders, and whoever lets the NxP go on elsewhere.
+            "mov [rbp - {bias} + {ra}], r11",
+            "mov [rbp - {bias} + {s0}], rbx",
+            "mov [rbp - {bias} + {s1}], r12",
+            "mov [rbp - {bias} + {s2}], r13",
+            "mov [rbp - {bias} + {s3}], r14",
+            "sub rsp, 8",
+            "mov byte ptr [rbp - {bias} + {mark}], {in_host}",
+            "lea rbp, [rbp + {size} - {bias}]",
+            ".cfi_endproc",
+            ".cfi_startproc",
+            $personality,
+            called_by_nxp!(),
+            concat!(".globl ", $name, "_calls"),
+            concat!(".hidden ", $name, "_calls"),
+            concat!($name, "_calls:"),
+            "call r10",
+            concat!(".globl ", $name, "_called"),
+            concat!(".hidden ", $name, "_called"),
+            concat!($name, "_called:"),
+            "lea rbp, [rbp - {size} + {bias}]",
+            "78:",
+            ".cfi_endproc",
+            // Exceptions go through the frames of the guest. A debugger reads `.debug_frame` first,
+            // and goes through those of translated code, which are on this stack.
+            ".pushsection .debug_frame, \"\", @progbits",
+            "70:",
+            ".long 72f - 71f",
+            "71:",
+            // Of a CIE; version 1, no augmentation; alignment of code 1, of data -8; rip is column
+            // 16.
+            ".long 0xffffffff",
+            ".byte 1, 0, 1, 0x78, 16",
+            // DW_CFA_def_cfa: rsp + 16. DW_CFA_offset: rip is one eighth below it.
+            ".byte 0x0c, 7, 16, 0x80 | 16, 1",
+            // DW_CFA_val_expression: rbp is the hart's there.
+            ".byte 0x16, 6, 3, 0x76, {hart0}, {hart1}",
+            ".balign 8, 0",
+            "72:",
+            ".long 74f - 73f",
+            "73:",
+            ".long 70b",
+            concat!(".quad ", $name, "_calls, 78b - ", $name, "_calls"),
+            ".balign 8, 0",
+            "74:",
+            ".popsection",
+            ".cfi_startproc",
+            from_translated!(),
+            "mov byte ptr [rbp - {bias} + {mark}], 0",
+            concat!("mov r11, [rip + ", $words, " + {thread}]"),
+            "mov r11, fs:[r11]",
+            "lea r10, [rbp - {bias}]",
+            "cmp [r11 + {newest}], r10",
+            "jne 5f",
+            "cmp word ptr [r11 + {frm}], 0",
+            "jne 5f",
+            "mov r11, [rbp - {bias} + {ra}]",
+            "add rsp, 8",
+            "ret",
+            "5:",
+            concat!("jmp [rip + ", $words, " + {back}]"),
+            "9:",
+            concat!("jmp [rip + ", $words, " + {leave_at_call}]"),
+            ".cfi_endproc",
+        )
+    };
+}
+
+/// Stack that calls in translated code may use before the host is called on it. What is above that
+/// is cut off first, so that host functions find as much as they would without these frames.
+pub const MOST_STACK: usize = 64 << 10;
+
+/// Calls the macro `$callback` with its tokens, a semicolon, and the operands of
+/// [`fast_path_code`]: constants by name. The signs and widths are those of assembler text.
+macro_rules! with_fast_path_operands {
+    ($callback:ident, $($tokens:tt)*) => {
+        $callback! {
+            $($tokens)*;
+            size = activation::SIZE,
+            head = activation::FRAME_HEAD,
+            saved = activation::SAVED,
+            rbx = activation::saved_from_end(0),
+            r12 = activation::saved_from_end(1),
+            r13 = activation::saved_from_end(2),
+            r14 = activation::saved_from_end(3),
+            r15 = activation::saved_from_end(4),
+            sp0 = activation::NXP_SP[0],
+            sp1 = activation::NXP_SP[1],
+            ra0 = activation::NXP_RA[0],
+            ra1 = activation::NXP_RA[1],
+            fp0 = activation::NXP_FP[0],
+            fp1 = activation::NXP_FP[1],
+            rbx0 = activation::saved_from_frame_pointer(0)[0],
+            rbx1 = activation::saved_from_frame_pointer(0)[1],
+            r12_0 = activation::saved_from_frame_pointer(1)[0],
+            r12_1 = activation::saved_from_frame_pointer(1)[1],
+            r13_0 = activation::saved_from_frame_pointer(2)[0],
+            r13_1 = activation::saved_from_frame_pointer(2)[1],
+            r14_0 = activation::saved_from_frame_pointer(3)[0],
+            r14_1 = activation::saved_from_frame_pointer(3)[1],
+            r15_0 = activation::saved_from_frame_pointer(4)[0],
+            r15_1 = activation::saved_from_frame_pointer(4)[1],
+            t_cfa0 = flick_translator::CFA_FROM_RBP[0],
+            t_cfa1 = flick_translator::CFA_FROM_RBP[1],
+            t_rbx0 = flick_translator::HOST_SAVED_FROM_RBP[0][0],
+            t_rbx1 = flick_translator::HOST_SAVED_FROM_RBP[0][1],
+            t_r12_0 = flick_translator::HOST_SAVED_FROM_RBP[1][0],
+            t_r12_1 = flick_translator::HOST_SAVED_FROM_RBP[1][1],
+            t_r13_0 = flick_translator::HOST_SAVED_FROM_RBP[2][0],
+            t_r13_1 = flick_translator::HOST_SAVED_FROM_RBP[2][1],
+            t_r14_0 = flick_translator::HOST_SAVED_FROM_RBP[3][0],
+            t_r14_1 = flick_translator::HOST_SAVED_FROM_RBP[3][1],
+            t_r15_0 = flick_translator::HOST_SAVED_FROM_RBP[4][0],
+            t_r15_1 = flick_translator::HOST_SAVED_FROM_RBP[4][1],
+            hart0 = activation::HART[0],
+            hart1 = activation::HART[1],
+            thread = 8 * word::THREAD,
+            end = 8 * word::END,
+            framed = 8 * word::FRAMED,
+            left = 8 * word::LEFT,
+            newer = 8 * word::NEWER,
+            leave_at_call = 8 * word::LEAVE_AT_CALL,
+            back = 8 * word::BACK,
+            code = offset_of!(Gate, code),
+            frm = Thread::FRM,
+            least = offset_of!(Thread, least),
+            span = offset_of!(Thread, span),
+            limit = offset_of!(Thread, host_stack) + offset_of!(HostStack, limit),
+            newest = offset_of!(Thread, active) + offset_of!(ActivationStack, newest),
+            newest_sp = offset_of!(Thread, active) + offset_of!(ActivationStack, newest_sp),
+            top = offset_of!(Thread, active) + offset_of!(ActivationStack, top),
+            table_last = offset_of!(Thread, active) + offset_of!(ActivationStack, last),
+            entry_act = offset_of!(Entry, act),
+            entry_sp = offset_of!(Entry, entry_sp),
+            entry_size = size_of::<Entry>(),
+            stack_top = offset_of!(Thread, stack_top),
+            stack_low = Thread::STACK_LOW,
+            gate = activation::GATE,
+            in_host = activation::IN_HOST,
+            mark = offset_of!(Activation, context) + offset_of!(Hart, mark),
+            host_limit = offset_of!(Activation, context) + offset_of!(Context, host_limit),
+            reservation_and_more =
+                offset_of!(Activation, context) + offset_of!(Hart, reservation_len),
+            ra = activation::x(1),
+            sp = activation::x(2),
+            s0 = activation::x(8),
+            s1 = activation::x(9),
+            s2 = activation::x(18),
+            s3 = activation::x(19),
+            bias = flick_translator::HART_BIAS,
+            most_stack = MOST_STACK,
+        }
+    };
+}
+
+pub(super) use {fast_path_code, lines, with_fast_path_operands};
