@@ -1,7 +1,8 @@
 /* Measures the cost of a crossing, after the Flick paper (ISCA 2020), section V.A. It makes null
  * calls from the host to the NxP and from the NxP to the host, by name and through a pointer, and
- * nests of them. It also calls a leaf that loads, and a function with a frame and a callee. Direct calls, signals and a system call are measured in the same run.
- * `flick bench crossing` builds this program, runs it and makes the table.
+ * nests of them. It also calls a leaf that loads, and a function with a frame and a callee. Direct
+ * calls, signals and a system call are measured in the same run. `flick bench crossing` builds this
+ * program, runs it and makes the table.
  *
  *   crossing CALLS ROUNDS gate|fault
  *

@@ -305,7 +305,9 @@ moved=('^#0 .*innermost.* .f=2.5, t=..., n=7. at moved.c:5' '^#[12] .*on_host .*
   '^17\t' '^.[0-9]+ = 81' 'Value returned is .* = 111' '^220' 'exited normally')
 commands=(-ex 'break moved.c:5' -ex run -ex continue -ex delete -ex bt -ex 'frame function outer' -ex 'info locals' -ex 'frame 0'
   -ex next -ex 'info locals' -ex finish -ex next -ex next -ex finish -ex next -ex next -ex 'print got' -ex finish -ex continue)
-for option in '' -static; do
+options=('' -static)
+[ "$translate" = link ] || options=('')
+for option in "${options[@]}"; do
   # shellcheck disable=SC2086 # It may be no word.
   "$flick_cc" -O0 -g $option moved.c -o moved || exit 1
   for script in off on; do

@@ -58,10 +58,11 @@ FLICK_HOST static void on_trap(int number, siginfo_t *info, void *context) {
 FLICK_HOST __attribute__((noinline)) static void start(void) {
   steps = 0;
   stepping = 1;
-  __asm__ volatile("lea -128(%%rsp), %%rsp\n pushfq\n orq %0, (%%rsp)\n popfq\n lea 128(%%rsp), %%rsp"
-                   :
-                   : "i"(TRAP_FLAG)
-                   : "memory", "cc");
+  __asm__ volatile(
+      "lea -128(%%rsp), %%rsp\n pushfq\n orq %0, (%%rsp)\n popfq\n lea 128(%%rsp), %%rsp"
+      :
+      : "i"(TRAP_FLAG)
+      : "memory", "cc");
 }
 
 static long calls(long x) {

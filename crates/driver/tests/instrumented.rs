@@ -276,7 +276,7 @@ fn gprof_counts_the_calls_of_host_code() {
     crosses_quickly(&bed);
     has(
         &call_graph(&bed),
-        &["main host 2", "__flick_near_calls host 4"],
+        &["main host 2", "__flick_near_host_call host 4"],
     );
     // Its host clone's calls are.
     run(&bed, &[], &[("FLICK_OFFLOAD", "off")]);

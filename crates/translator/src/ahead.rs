@@ -1,8 +1,8 @@
 //! Translation of a module before it runs, for code that the loader places beside the guest's.
 //!
 //! The code refers to nothing by address: [`Ahead::fixups`] are displacements that a linker fills in.
+mod function_code;
 mod kept;
-mod translation;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +130,7 @@ impl Ahead {
                 summary: &|target| summaries.of(target),
                 with_names: with_origins,
             };
-            translation::of(real, entries[n], kept)
+            function_code::of(real, entries[n], kept)
         });
         let mut made = Made::default();
         let finished = all.into_iter().zip(entries).map(|(one, entry)| {

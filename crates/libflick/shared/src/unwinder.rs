@@ -7,6 +7,8 @@
 //! already.
 use std::ffi::{CStr, c_char, c_int, c_void};
 
+use crate::found::loader;
+
 /// What the linker would bind to the library.
 macro_rules! unwinder {
     ($($name:literal)+) => {
@@ -69,14 +71,17 @@ unwinder!(
 /// `name` is a string of [`unwinder`]'s.
 unsafe extern "C" fn find(name: *const c_char) -> *mut c_void {
     const LIBRARY: &CStr = c"libgcc_s.so.1";
-    // SAFETY: looks a symbol up. The program's own unwinder comes first, as for the linker.
-    let mut found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name) };
-    if found.is_null() {
-        // SAFETY: a library whose constructors may run at any time.
-        let library = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOW) };
-        if !library.is_null() {
-            // SAFETY: looks a symbol up.
-            found = unsafe { libc::dlsym(library, name) };
+    let mut found = std::ptr::null_mut();
+    if let Some(loader) = loader() {
+        // SAFETY: looks a symbol up. The program's own unwinder comes first, as for the linker.
+        found = unsafe { (loader.dlsym)(libc::RTLD_DEFAULT, name) };
+        if found.is_null() {
+            // SAFETY: a library whose constructors may run at any time.
+            let library = unsafe { (loader.dlopen)(LIBRARY.as_ptr(), libc::RTLD_NOW) };
+            if !library.is_null() {
+                // SAFETY: looks a symbol up.
+                found = unsafe { (loader.dlsym)(library, name) };
+            }
         }
     }
     if found.is_null() {

@@ -13,10 +13,10 @@
 //! that it reads can be left out.
 //!
 //! A link without records translates the same stand-ins. So its bytes do not depend on what was kept.
+mod auipc_pairs;
 mod codec;
 mod facts;
-mod pairs;
-mod record;
+mod kept_record;
 mod windows;
 
 use std::cell::RefCell;
@@ -33,10 +33,10 @@ use crate::program::Program;
 use crate::registers::{self, SP};
 use crate::thunk::Callee;
 use crate::translator::Source;
+use auipc_pairs::Pairs;
 use facts::{Facts, Query};
 use flick_riscv::{Class, Insn, Op};
-use pairs::Pairs;
-pub(crate) use record::{Outcome, Record};
+pub(crate) use kept_record::{Outcome, Record};
 pub(crate) use windows::NEAR;
 use windows::Windows;
 

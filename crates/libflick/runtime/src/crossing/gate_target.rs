@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering;
 
 use flick_abi::layout::{GATE_PLAIN, Gate};
 
-use crate::modules::moves::Moves;
+use crate::modules::argument_moves::Moves;
 use crate::modules::signatures;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::translation;

@@ -1,4 +1,4 @@
-//! The code of moves ([`crate::modules::moves`]), a part of [`super::signature_path`].
+//! The code of moves ([`crate::modules::argument_moves`]), a part of [`super::signature_path`].
 //!
 //! Each piece ends with a jump to the next move's. Macros make them, because most exist for each
 //! register.
@@ -114,7 +114,7 @@ macro_rules! from_register {
     };
 }
 
-/// All moves, in the order of [`crate::modules::moves::number`], and their table. The last move to
+/// All moves, in the order of [`crate::modules::argument_moves::number`], and their table. The last move to
 /// the host is at the label 72.
 macro_rules! moves {
     () => {

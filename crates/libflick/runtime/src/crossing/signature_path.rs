@@ -1,5 +1,5 @@
 //! Calls with a signature between the host and translated code, both ways: the fast path
-//! ([`super::fast_path`]) with moves of arguments ([`crate::modules::moves`]) between its frame and
+//! ([`super::fast_path`]) with moves of arguments ([`crate::modules::argument_moves`]) between its frame and
 //! the call.
 //!
 //! A move is code that ends with a jump to the next one, by a table in memory. The last one makes
@@ -21,7 +21,7 @@ use super::move_code::{
     words_to_host, words_to_nxp,
 };
 use super::{inline, unwinding};
-use crate::modules::moves::{Move, Moves};
+use crate::modules::argument_moves::{self, Move, Moves};
 use crate::modules::signature_table::{self, Call};
 use crate::modules::signatures::Plan;
 use crate::os::host_stack::HostStack;
@@ -476,3 +476,6 @@ static BOX: BoxBits = BoxBits {
 const _: () = assert!(offset_of!(Activation, context) == 0);
 // A function's address has 16 for each of them.
 const _: () = assert!(size_of::<Call>() == 32);
+
+const _: [(); argument_moves::FRAME] = [(); activation::SIZE + activation::FRAME_HEAD];
+const _: [(); argument_moves::RESULT] = [(); activation::RESULT];

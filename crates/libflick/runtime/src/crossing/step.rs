@@ -6,13 +6,13 @@ use super::backend::{Backend, Event};
 use super::next_step::Next;
 use super::{leaving, marshal};
 use crate::accounts::hook::Accounts;
-use crate::modules::signature_table;
 use crate::modules::signatures::Plan;
 use crate::reports::backtrace;
 use crate::signals::raise;
 use crate::thread::activation::Activation;
 use crate::thread::entered::Entered;
 use crate::thread::{Current, crossing_code};
+use crate::translation;
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -34,7 +34,7 @@ pub unsafe fn start<B: Backend>(act: *mut Activation) -> Next {
     let plan = match flags & GATE_PLAIN {
         // SAFETY: the signature of a gate is a C string.
         0 => Some(unsafe { thread.plan(signature.cast()) })
-            .inspect(|plan| signature_table::add(signature as u64, plan)),
+            .inspect(|plan| translation::know_signature(signature as u64, plan)),
         _ => None,
     };
     // SAFETY: the host called by this signature.

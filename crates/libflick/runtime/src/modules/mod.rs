@@ -1,8 +1,8 @@
 //! The programs and libraries with images in this process: what is known of their code.
 pub(crate) mod address_meaning;
+pub(crate) mod argument_moves;
 mod module_records;
 mod module_translation;
-pub(crate) mod moves;
 pub(crate) mod signature_table;
 pub(crate) mod signatures;
 

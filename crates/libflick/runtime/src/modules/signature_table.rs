@@ -7,8 +7,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::signatures::Plan;
-use crate::thread::crossing_code;
-use crate::translation;
 
 const COUNT: usize = 1 << 12;
 /// The lower bits of a text's address choose its place. Texts lie close together.
@@ -55,10 +53,6 @@ pub static CALLS: [Call; COUNT + 1] = [const {
 
 static HAS_CALLS: AtomicBool = AtomicBool::new(false);
 
-fn is_wanted() -> bool {
-    translation::enabled() && !crossing_code::counted()
-}
-
 /// Whether it was free and is the caller's now.
 fn claim(place: &AtomicU64) -> bool {
     let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
@@ -69,7 +63,7 @@ fn claim(place: &AtomicU64) -> bool {
 /// there is room.
 pub fn add(text: u64, plan: &'static Plan) {
     let has_moves = !plan.to_nxp.first.is_null() || !plan.to_host.first.is_null();
-    if !has_moves || !is_wanted() {
+    if !has_moves {
         return;
     }
     let first = text as usize & TEXT_MASK;
@@ -88,7 +82,7 @@ pub fn add(text: u64, plan: &'static Plan) {
 
 /// The same for calls of the host's `function` by this signature.
 pub fn add_call(function: u64, text: u64, plan: &'static Plan) {
-    if plan.to_host.first.is_null() || !is_wanted() {
+    if plan.to_host.first.is_null() {
         return;
     }
     let first = (function as usize & FUNCTION_MASK) >> 4;

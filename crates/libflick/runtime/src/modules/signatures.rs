@@ -16,7 +16,7 @@ use flick_abi::layout::{GATE_PLAIN, Gate};
 use flick_abi::signature::{Class, Item, Signature};
 use flick_sync::{Bump, spread};
 
-use super::moves::{self, Draft, Move, Moves};
+use super::argument_moves::{self, Draft, Move, Moves};
 use crate::memory::own_heaps;
 use crate::os::fatal;
 
@@ -122,8 +122,8 @@ fn parse(text: &[u8]) -> Result<Plan, &[u8]> {
         .enumerate()
         .map(|(n, class)| u8::from(class.is_boxed()) << n);
     Ok(Plan {
-        to_nxp: keep(moves::to_nxp(&signature.ret, items)),
-        to_host: keep(moves::to_host(&signature.ret, items)),
+        to_nxp: keep(argument_moves::to_nxp(&signature.ret, items)),
+        to_host: keep(argument_moves::to_host(&signature.ret, items)),
         boxes: boxes.sum(),
         ret: signature.ret,
         has_variadic_arguments: signature.has_variadic_arguments(),

@@ -24,6 +24,7 @@ use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, 
 use crate::config::{self, Engine};
 use crate::locks::try_lock::OwnedLock;
 use crate::memory::own_heaps;
+use crate::modules::signatures::Plan;
 use crate::modules::{self, ModuleEntry, address_meaning, signature_table};
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
@@ -160,6 +161,13 @@ pub unsafe extern "C" fn entry_for(context: *mut Context, target: u64) -> u64 {
     call
 }
 
+/// The fast path makes calls by the signature at `text` from now on, if it is in use.
+pub(crate) fn know_signature(text: u64, plan: &'static Plan) {
+    if enabled() && !crossing_code::counted() {
+        signature_table::add(text, plan);
+    }
+}
+
 /// [`entry_for`] for a call by signature that the fast path cannot make. The next one, it can, if
 /// there are moves for the signature.
 ///
@@ -172,8 +180,8 @@ pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64
         let plan = Current::crossed().plan(x[T1] as *const u8);
         (x[T1], plan, x[T2], nxp_by_signature(x))
     };
-    signature_table::add(text, plan);
-    if !plan.to_host.first.is_null() {
+    know_signature(text, plan);
+    if !plan.to_host.first.is_null() && !crossing_code::counted() {
         // The fast path looks there, too.
         let known = known(function).or_else(|| {
             entry(function);

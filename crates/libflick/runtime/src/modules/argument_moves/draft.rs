@@ -1,9 +1,8 @@
 //! Moves of one signature, as they are made: the places of arguments, and what moves between them.
 use core::mem::offset_of;
 
-use flick_translator::HART_BIAS;
-
-use crate::thread::activation::x;
+use flick_engine::Hart;
+use flick_translator::{Context, HART_BIAS};
 
 /// One move: code of the fast path, and its operands.
 #[derive(Clone, Copy)]
@@ -57,8 +56,6 @@ const A6: usize = 16;
 
 /// Numbers of moves, in the order of the fast path's table of them.
 pub mod number {
-    use super::REGISTERS;
-
     pub const CALL_NXP: usize = 0;
     pub const CALL_HOST: usize = 1;
     /// Words from memory to memory.
@@ -80,11 +77,11 @@ pub mod number {
     pub const TO_HOST: usize = TO_NXP + super::MOST_WORDS - 1;
     /// Structs of 1, 2, ... words by the register with their address.
     pub const OBJECT: usize = TO_HOST + super::MOST_WORDS - 1;
-    pub const REGISTER: usize = OBJECT + super::SMALL_OBJECT * REGISTERS;
-    pub const LOAD: usize = REGISTER + REGISTERS * REGISTERS;
-    pub const STORE: usize = LOAD + super::MEMORIES * REGISTERS;
-    pub const ADDRESS: usize = STORE + super::MEMORIES * REGISTERS;
-    pub const COUNT: usize = ADDRESS + REGISTERS;
+    pub const REGISTER: usize = OBJECT + super::SMALL_OBJECT * super::REGISTERS;
+    pub const LOAD: usize = REGISTER + super::REGISTERS * super::REGISTERS;
+    pub const STORE: usize = LOAD + super::MEMORIES * super::REGISTERS;
+    pub const ADDRESS: usize = STORE + super::MEMORIES * super::REGISTERS;
+    pub const COUNT: usize = ADDRESS + super::REGISTERS;
 }
 
 /// Kinds of memory: the host's stack, the hart, the NxP's stack.
@@ -123,6 +120,11 @@ impl Place {
             _ => Self::Nxp((WORD * (n - NXP_INTS)) as i32),
         }
     }
+}
+
+/// Offset of a register in an activation, which begins with its context.
+const fn x(number: usize) -> usize {
+    offset_of!(Context, hart) + offset_of!(Hart, x) + 8 * number
 }
 
 /// As moves have it, from the start of an activation.

@@ -9,9 +9,13 @@ mod draft;
 
 use flick_abi::signature::{Class, Item};
 
-use crate::thread::activation;
 pub use draft::{Draft, Move, Moves};
 use draft::{FLOATS, HOST_INTS, MOST_MOVES, MOST_ROOM, NXP_INTS, Place, WORD, in_hart, number};
+
+/// Bytes of a crossing's frame, and the offset in it of where a result is that is in memory; of
+/// `thread::activation`, which is above this module (`crossing/signature_path.rs` compares).
+pub const FRAME: usize = 912;
+pub const RESULT: usize = 824;
 
 /// Whether a result is elsewhere on the other side, where the fast path leaves it.
 fn result_is_moved(ret: &[Option<Class>; 2]) -> bool {
@@ -154,7 +158,7 @@ impl Arguments {
 /// below the activation.
 pub fn to_nxp(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
     /// From there to the caller's arguments on the stack.
-    const ARGUMENTS: usize = WORD + activation::SIZE + activation::FRAME_HEAD;
+    const ARGUMENTS: usize = WORD + FRAME;
     if result_is_moved(ret) {
         return None;
     }
@@ -181,7 +185,7 @@ pub fn to_nxp(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
             Class::Int => arguments.word(place(host.int()), next())?,
             Class::Sret => {
                 let from = place(host.int());
-                let result = Place::Hart(in_hart(activation::RESULT));
+                let result = Place::Hart(in_hart(RESULT));
                 arguments.draft.word(from, result)?;
                 arguments.word(from, next())?;
             }
