@@ -80,7 +80,7 @@ fn a_linked_program() {
     })
     .unwrap();
     for want in [
-        "<placed>:\nx86-64: ",
+        "<placed>:\nx86-64 in the file: ",
         "\tret",
         ":\tretq\n",
         "            cold ",

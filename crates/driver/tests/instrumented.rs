@@ -290,6 +290,6 @@ fn gprof_counts_the_calls_of_host_code() {
     crosses_quickly(&bed);
     has(
         &call_graph(&bed),
-        &["main host 2", "__flick_fast_calls host 4"],
+        &["main host 2", "__flick_fast_host_call host 4"],
     );
 }

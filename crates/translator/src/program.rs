@@ -14,6 +14,10 @@ pub enum Target {
     Elsewhere,
 }
 
+/// Addresses that are not so far are in reach of a displacement, wherever the module's parts are
+/// placed.
+pub const NEAR: i64 = 1 << 30;
+
 /// The guest code of a process, and what its makers know of it.
 pub trait Program {
     /// The instruction at `pc`; `None`: there is no guest code.

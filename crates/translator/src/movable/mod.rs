@@ -29,7 +29,7 @@ use crate::emit::code_origin::Part;
 use crate::emit::homes::Home;
 use crate::emit::{Emitter, Finished, Fixup, Linkage};
 use crate::liveness::Summary;
-use crate::program::Program;
+use crate::program::{NEAR, Program};
 use crate::registers::{self, SP};
 use crate::thunk::Callee;
 use crate::translator::Source;
@@ -37,7 +37,6 @@ use auipc_pairs::Pairs;
 use facts::{Facts, Query};
 use flick_riscv::{Class, Insn, Op};
 pub(crate) use kept_record::{Outcome, Record};
-pub(crate) use windows::NEAR;
 use windows::Windows;
 
 /// Changes with the meaning of keys and records.
@@ -224,7 +223,7 @@ impl<'a> Movable<'a> {
     /// A translation with the real addresses; `None`: one is out of reach.
     pub fn place(&self, finished: &Finished) -> Option<Finished> {
         let windows = self.windows.borrow();
-        let near = |&at: &u64| (-windows::NEAR..windows::NEAR).contains(&(at as i64));
+        let near = |&at: &u64| (-NEAR..NEAR).contains(&(at as i64));
         placed(finished, &|at| windows.real(at).filter(near))
     }
 }

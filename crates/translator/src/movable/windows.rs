@@ -2,6 +2,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use crate::program::NEAR;
+
 /// The stand-in of the function's start.
 pub const START: u64 = 1 << 20;
 /// The stand-in of the first place that the function refers to. Each has a window of addresses, with
@@ -10,9 +12,6 @@ const FIRST: u64 = START + (1 << 20);
 const WINDOW: u64 = 1 << 19;
 /// So far from a place reaches its window.
 pub const REACH: u64 = WINDOW / 2;
-/// Addresses that are not so far are in reach of a displacement, wherever the module's parts are
-/// placed.
-pub const NEAR: i64 = 1 << 30;
 const MOST: usize = ((NEAR as u64 - FIRST) / WINDOW) as usize;
 
 /// Of one function.

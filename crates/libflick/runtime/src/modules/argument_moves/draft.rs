@@ -4,6 +4,8 @@ use core::mem::offset_of;
 use flick_engine::Hart;
 use flick_translator::{Context, HART_BIAS};
 
+pub use number::{FLOATS, MOST_WORDS, REGISTERS, SMALL_OBJECT};
+
 /// One move: code of the fast path, and its operands.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -38,24 +40,27 @@ impl Moves {
     };
 }
 
-/// The registers that moves name: the host's integer arguments in order, and one in which the
-/// address of a struct is.
-pub const REGISTERS: usize = 7;
 const POINTER: usize = REGISTERS - 1;
 pub const HOST_INTS: usize = 6;
 pub const NXP_INTS: usize = 8;
-pub const FLOATS: usize = 8;
 /// Bytes of a stack that the fast path takes for arguments at most.
 pub const MOST_ROOM: usize = 1 << 10;
 pub const MOST_MOVES: usize = 64;
 pub const WORD: usize = 8;
-/// Words that one move takes at most, and those of a struct.
-const MOST_WORDS: usize = 10;
-const SMALL_OBJECT: usize = 4;
 const A6: usize = 16;
 
 /// Numbers of moves, in the order of the fast path's table of them.
 pub mod number {
+    pub const FLOATS: usize = 8;
+    /// Words that one move takes at most, and those of a struct.
+    pub const MOST_WORDS: usize = 10;
+    pub const SMALL_OBJECT: usize = 4;
+    /// Kinds of memory: the host's stack, the hart, the NxP's stack.
+    pub const MEMORIES: usize = 3;
+    /// The registers that moves name: the host's integer arguments in order, and one in which the
+    /// address of a struct is.
+    pub const REGISTERS: usize = 7;
+
     pub const CALL_NXP: usize = 0;
     pub const CALL_HOST: usize = 1;
     /// Words from memory to memory.
@@ -73,19 +78,16 @@ pub mod number {
     pub const RESTORE: usize = 10;
     pub const BOX: usize = 11;
     /// The NxP's integer arguments from the seventh on: 2, 3, ... words.
-    pub const TO_NXP: usize = BOX + super::FLOATS;
-    pub const TO_HOST: usize = TO_NXP + super::MOST_WORDS - 1;
+    pub const TO_NXP: usize = BOX + FLOATS;
+    pub const TO_HOST: usize = TO_NXP + MOST_WORDS - 1;
     /// Structs of 1, 2, ... words by the register with their address.
-    pub const OBJECT: usize = TO_HOST + super::MOST_WORDS - 1;
-    pub const REGISTER: usize = OBJECT + super::SMALL_OBJECT * super::REGISTERS;
-    pub const LOAD: usize = REGISTER + super::REGISTERS * super::REGISTERS;
-    pub const STORE: usize = LOAD + super::MEMORIES * super::REGISTERS;
-    pub const ADDRESS: usize = STORE + super::MEMORIES * super::REGISTERS;
-    pub const COUNT: usize = ADDRESS + super::REGISTERS;
+    pub const OBJECT: usize = TO_HOST + MOST_WORDS - 1;
+    pub const REGISTER: usize = OBJECT + SMALL_OBJECT * REGISTERS;
+    pub const LOAD: usize = REGISTER + REGISTERS * REGISTERS;
+    pub const STORE: usize = LOAD + MEMORIES * REGISTERS;
+    pub const ADDRESS: usize = STORE + MEMORIES * REGISTERS;
+    pub const COUNT: usize = ADDRESS + REGISTERS;
 }
-
-/// Kinds of memory: the host's stack, the hart, the NxP's stack.
-const MEMORIES: usize = 3;
 
 unsafe extern "C" {
     /// Code by [`number`].
