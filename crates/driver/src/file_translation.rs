@@ -8,7 +8,7 @@ use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::host_memory::HostMemory;
 use flick_image::linked::{Linked, Target};
 use flick_image::module_in_file::{ModuleInFile, TranslationInFile};
-use flick_image::translation::{Place, Translated};
+use flick_image::translation::Translated;
 use flick_names::{Demangle, plain};
 use flick_translator::disassembly;
 
@@ -57,7 +57,7 @@ impl FileTranslation {
                 Target::Image => None,
             })
             .collect();
-        let words = is_same.then(|| words_at(&comparison)).flatten();
+        let words = is_same.then(|| comparison.words().ok().flatten()).flatten();
         let name = |address: u64| {
             let within = |start: u64, len: u64| {
                 let offset = address.wrapping_sub(start);
@@ -147,12 +147,4 @@ fn origin(made: &Translated, code: u32) -> Option<(u32, bool)> {
     let after = made.origins.partition_point(|origin| origin.code <= code);
     let origin = made.origins.get(after.checked_sub(1)?)?;
     Some((origin.guest, origin.is_cold))
-}
-
-fn words_at(comparison: &Comparison) -> Option<u64> {
-    let mut all = comparison.made.displacements.iter();
-    all.find_map(|displacement| match displacement.place {
-        Place::Word(n) => Some(comparison.target(displacement)?.wrapping_sub(8 * n as u64)),
-        Place::Image(_) | Place::Cell(_) => None,
-    })
 }

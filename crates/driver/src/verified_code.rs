@@ -228,7 +228,7 @@ impl Comparison<'_> {
 
     /// The address of the words, if there are displacements to them. Each word must lead to its
     /// function or table in the runtime.
-    fn words(&self) -> Result<Option<u64>> {
+    pub fn words(&self) -> Result<Option<u64>> {
         // A damaged displacement must not decide: most of them agree.
         let mut counts = std::collections::BTreeMap::new();
         for displacement in &self.made.displacements {

@@ -106,10 +106,10 @@ pub struct NearAddresses {
 }
 
 /// Of the copy in the program; all 0 without one.
-static NEAR: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
+pub static NEAR: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
 
-/// [`NearAddresses::host_call`] for assembly.
-pub static NEAR_HOST_CALL: AtomicU64 = AtomicU64::new(0);
+/// Offset in it of [`NearAddresses::host_call`], for assembly.
+pub const NEAR_HOST_CALL: usize = 8;
 
 /// The program's copy is used from now on. Call before a thread enters it.
 pub fn set_near(all: &NearAddresses) {
@@ -117,7 +117,6 @@ pub fn set_near(all: &NearAddresses) {
     for (place, value) in NEAR.iter().zip(all) {
         place.store(value, Relaxed);
     }
-    NEAR_HOST_CALL.store(near().host_call, Relaxed);
 }
 
 fn near() -> NearAddresses {
