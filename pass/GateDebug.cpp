@@ -10,9 +10,10 @@ namespace flick {
 
 namespace {
 
-// The unit's sections are apart from those that LLVM writes, whose first bytes it refers to.
+// LLVM refers to the first bytes of its sections, so the unit's come after them. In sections of their
+// own, `llvm-dwarfdump` of an object would read one of the two tables of abbreviations for both.
 std::string section(StringRef Name) {
-  return formatv("\t.section\t{0},\"\",@progbits,unique,0x666c\n", Name);
+  return formatv("\t.section\t{0},\"\",@progbits\n\t.subsection\t1\n", Name);
 }
 
 enum Abbreviation { Unit = 1, Gate = 2 };
