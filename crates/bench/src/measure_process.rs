@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use flick_diagnostics::Code;
@@ -148,17 +148,18 @@ fn measure(pair: &Pair, options: &Options) -> Result<Process, Error> {
     let mut runs = [Runs::default(), Runs::default()];
     for round in 0..=options.rounds {
         for (build, runs) in builds.into_iter().zip(&mut runs) {
-            let time = time(build)?;
+            let (time, processor) = time(build)?;
             // The first round reads the files.
             if round > 0 {
                 runs.warm.push(time);
+                runs.processor.push(processor);
             }
         }
     }
     for _ in 0..options.cold {
         for (build, runs) in builds.into_iter().zip(&mut runs) {
             leave_page_cache(Path::new(&build[0]))?;
-            runs.cold.push(time(build)?);
+            runs.cold.push(time(build)?.0);
         }
     }
     for (build, runs) in builds.into_iter().zip(&mut runs) {
@@ -179,12 +180,20 @@ fn command(words: &[String]) -> Command {
     command
 }
 
-/// Milliseconds from the start of a process to its end.
-fn time(words: &[String]) -> Result<f64, Error> {
+/// Milliseconds from the start of a process to its end, and milliseconds of its processor time.
+fn time(words: &[String]) -> Result<(f64, f64), Error> {
+    let processor = || {
+        let (user, system) = flick_exec::processor_time();
+        user + system
+    };
     let mut command = command(words);
-    let begin = Instant::now();
+    let (begin, before) = (Instant::now(), processor());
     finish(&mut command)?;
-    Ok(begin.elapsed().as_secs_f64() * 1e3)
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    Ok((
+        milliseconds(begin.elapsed()),
+        milliseconds(processor() - before),
+    ))
 }
 
 /// Drops a file from the page cache: coreutils' `dd` asks for that, and copies nothing.

@@ -47,6 +47,9 @@ pub struct Runs {
     pub warm: Vec<f64>,
     /// The same where the program's file is not in the page cache.
     pub cold: Vec<f64>,
+    /// Milliseconds of processor time of `warm`, those of the children that the process has waited
+    /// for included.
+    pub processor: Vec<f64>,
     /// The most of all runs.
     pub memory: Memory,
 }
@@ -67,15 +70,19 @@ pub struct Process {
 impl Process {
     /// The median over the rounds.
     fn over(&self) -> f64 {
-        self.of_rounds(|placed, plain| placed - plain)
+        self.of_rounds(|runs| &runs.warm, |placed, plain| placed - plain)
     }
 
     fn ratio(&self) -> f64 {
-        self.of_rounds(|placed, plain| placed / plain)
+        self.of_rounds(|runs| &runs.warm, |placed, plain| placed / plain)
     }
 
-    fn of_rounds(&self, of: impl Fn(f64, f64) -> f64) -> f64 {
-        let rounds = self.placed.warm.iter().zip(&self.plain.warm);
+    fn processor_ratio(&self) -> f64 {
+        self.of_rounds(|runs| &runs.processor, |placed, plain| placed / plain)
+    }
+
+    fn of_rounds(&self, times: fn(&Runs) -> &[f64], of: fn(f64, f64) -> f64) -> f64 {
+        let rounds = times(&self.placed).iter().zip(times(&self.plain));
         let values: Vec<f64> = rounds.map(|(&placed, &plain)| of(placed, plain)).collect();
         quantile::median(&values)
     }
@@ -103,8 +110,9 @@ const PRIVATE: f64 = 3.0 * 1024.0;
 /// The tables for people; Markdown, so that they can be kept as they are.
 pub fn table(processes: &[Process]) -> String {
     let mut text = String::from(
-        "From start to end of whole processes, ms, medians over the rounds; `cold`: the program is \
-         not in the page cache; memory in KiB, the most that was seen\n\n",
+        "From start to end of whole processes, ms, medians over the rounds; `processor`: the ratio \
+         of processor times; `cold`: the program is not in the page cache; memory in KiB, the most \
+         that was seen\n\n",
     );
     let head = [
         "process",
@@ -114,6 +122,7 @@ pub fn table(processes: &[Process]) -> String {
         "quartiles",
         "over",
         "x clang",
+        "processor: x clang",
         "cold: clang",
         "cold: Flick",
         "private: clang",
@@ -132,6 +141,7 @@ pub fn table(processes: &[Process]) -> String {
             quartiles(&placed.warm),
             format!("{:.2}", process.over()),
             format!("{:.2}", process.ratio()),
+            format!("{:.2}", process.processor_ratio()),
             figure(median(&plain.cold), 2),
             figure(median(&placed.cold), 2),
             plain.memory.private.to_string(),
@@ -160,17 +170,19 @@ pub fn table(processes: &[Process]) -> String {
 
 /// The same for programs.
 pub fn csv(processes: &[Process]) -> String {
-    let mut text =
-        String::from("process,build,rounds,median_ms,cold_median_ms,private_kib,resident_kib\n");
+    let mut text = String::from(
+        "process,build,rounds,median_ms,processor_median_ms,cold_median_ms,private_kib,resident_kib\n",
+    );
     for process in processes {
         for (build, runs) in [("clang", &process.plain), ("flick", &process.placed)] {
             let cold = median(&runs.cold).map_or(String::new(), |cold| format!("{cold:.3}"));
             let _ = writeln!(
                 text,
-                "{},{build},{},{:.3},{cold},{},{}",
+                "{},{build},{},{:.3},{:.3},{cold},{},{}",
                 process.name,
                 runs.warm.len(),
                 quantile::median(&runs.warm),
+                quantile::median(&runs.processor),
                 runs.memory.private,
                 runs.memory.resident
             );
@@ -186,6 +198,7 @@ mod tests {
     fn process() -> Process {
         let runs = |warm: [f64; 3], private| Runs {
             warm: warm.into(),
+            processor: warm.map(|time| time / 2.0 + private as f64 / 100.0).into(),
             cold: vec![],
             memory: Memory {
                 private,
@@ -211,8 +224,8 @@ mod tests {
             assert!(text.contains(part), "{part}\n{text}");
         }
         let lines: Vec<String> = csv(&[process()]).lines().map(String::from).collect();
-        assert_eq!(lines[1], "a,clang,3,2.000,,100,200");
-        assert_eq!(lines[2], "a,flick,3,2.750,,5000,10000");
+        assert_eq!(lines[1], "a,clang,3,2.000,2.000,,100,200");
+        assert_eq!(lines[2], "a,flick,3,2.750,51.375,,5000,10000");
     }
 
     #[test]

@@ -6,6 +6,8 @@
 #![warn(missing_docs)]
 mod child;
 
+pub use child::processor_time;
+
 use std::fmt;
 use std::fs::{self, File};
 use std::io;

@@ -249,22 +249,11 @@ fn nanoseconds(time: Duration) -> u64 {
 
 fn times_since(begin: Instant) -> Times {
     let elapsed = begin.elapsed();
-    // SAFETY: all zeroes is a valid `rusage`, which the call fills.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
-        usage
-    };
-    let duration = |time: libc::timeval| {
-        Duration::new(
-            time.tv_sec.unsigned_abs(),
-            time.tv_usec.unsigned_abs() as u32 * 1000,
-        )
-    };
+    let (user, system) = flick_exec::processor_time();
     Times {
         elapsed,
-        user: duration(usage.ru_utime),
-        system: duration(usage.ru_stime),
+        user,
+        system,
     }
 }
 

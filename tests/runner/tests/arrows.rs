@@ -30,6 +30,7 @@ const PARTS: [(&str, &[&str]); 22] = [
             "flick-events",
             "flick-abi",
             "flick-diagnostics",
+            "flick-exec",
         ],
     ),
     (
@@ -83,6 +84,7 @@ const PARTS: [(&str, &[&str]); 22] = [
             "flick-abi",
             "flick-diagnostics",
             "flick-names",
+            "flick-exec",
         ],
     ),
     (

@@ -1,0 +1,15 @@
+CREATE TABLE part(id INTEGER PRIMARY KEY, name TEXT, price REAL, stock INT);
+CREATE TABLE sale(id INTEGER PRIMARY KEY, part INT, number INT, day INT);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO part SELECT i, printf('part %03d', i * 37 % 200), i * 1.25, i * 13 % 50 FROM n;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO sale SELECT i, i * 31 % 200 + 1, i % 7 + 1, i % 365 FROM n;
+CREATE INDEX sale_part ON sale(part);
+SELECT count(*), sum(number) FROM sale;
+SELECT name, price FROM part WHERE id = 117;
+SELECT name FROM part WHERE price BETWEEN 100 AND 104 ORDER BY name;
+SELECT part.name, sum(number) FROM sale JOIN part ON part.id = sale.part WHERE day < 30 GROUP BY part.id ORDER BY 2 DESC, 1 LIMIT 5;
+SELECT day / 30, count(*), avg(number) FROM sale GROUP BY 1 ORDER BY 1 LIMIT 4;
+SELECT count(*) FROM part WHERE name LIKE '%7%';
+SELECT max(price * stock), min(stock) FROM part;
+SELECT count(DISTINCT part) FROM sale WHERE number = 3;
+UPDATE part SET stock = stock + 5 WHERE id IN (SELECT part FROM sale WHERE day = 17) RETURNING id, stock;
+SELECT name, stock FROM part WHERE stock > 48 ORDER BY stock DESC, name LIMIT 3;
