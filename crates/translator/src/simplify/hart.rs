@@ -135,9 +135,15 @@ impl Flow {
                     .all(|(end, args)| end[reg] == args[n].vreg() as u32);
                 holds.then_some(param.vreg() as u32)
             };
-            let value = (params.iter().enumerate())
-                .filter(|&(n, _)| first_args[n].vreg() as u32 == one)
-                .find_map(|(n, param)| is(n, param))
+            // The register's own parameter comes first: two registers may have one value on the ways
+            // that are known so far, and other ways part them.
+            let own = (params.iter())
+                .position(|param| Reg::from(code.owners[param.vreg()]) == reg)
+                .into_iter();
+            let value = own
+                .chain(0..params.len())
+                .filter(|&n| first_args[n].vreg() as u32 == one)
+                .find_map(|n| is(n, &params[n]))
                 .or_else(|| {
                     let same = ways.iter().all(|(end, _)| end[reg] == one);
                     // An earlier round's is another value than this one's.
