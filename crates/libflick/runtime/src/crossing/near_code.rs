@@ -101,6 +101,17 @@ const NUMBER: u64 = {
 
 const _: () = assert!(word::PERSONALITY + 1 == word::COUNT);
 
+/// Without symbols where host functions return to: gdb's `finish` wants the same function there as
+/// at the call in front.
+fn without_called(code: String) -> String {
+    ["__flick_near_called", "__flick_near_signature_called"]
+        .iter()
+        .fold(code, |code, name| {
+            code.replace(&format!(".globl {name}\n.hidden {name}\n"), "")
+                .replace(name, &format!(".L{name}"))
+        })
+}
+
 /// A C header with the macro `FLICK_NEAR_CROSSING`: the code, its words and its record, as a string
 /// for the assembler.
 pub fn header() -> String {
@@ -110,7 +121,7 @@ pub fn header() -> String {
     }
     let mut text = String::from(".intel_syntax noprefix\n");
     text += ".pushsection .text.flick_near, \"ax\", @progbits\n";
-    text += &code;
+    text += &without_called(code);
     text += "__flick_near_end:\n.popsection\n";
     text += ".pushsection .bss.flick_near, \"aw\", @nobits\n.p2align 6\n__flick_near_words:\n";
     text += &format!(".zero {}\n", 8 * word::PERSONALITY);
@@ -132,7 +143,8 @@ pub fn header() -> String {
         "_signature_called",
         "_moves",
     ] {
-        text += &format!(".long __flick_near{place} - {NEAR_CROSSING}\n");
+        let local = if place.ends_with("_called") { ".L" } else { "" };
+        text += &format!(".long {local}__flick_near{place} - {NEAR_CROSSING}\n");
     }
     text += ".popsection\n.att_syntax prefix\n";
     let mut header = String::from("#define FLICK_NEAR_CROSSING \\\n");
