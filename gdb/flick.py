@@ -149,8 +149,8 @@ class Runtime:
     """`__flick_debugger` of a process."""
 
     LAYOUT = struct.Struct("<26Q")
-    # Of version 4, behind it: the program's copy of the fast path.
-    NEAR = struct.Struct("<3Q")
+    # Of version 4, behind it: the program's copy of the fast path; of version 5, one word more.
+    NEAR = struct.Struct("<4Q")
     cache = {}
 
     @classmethod
@@ -167,10 +167,11 @@ class Runtime:
         if data is None:
             return None
         fields = cls.LAYOUT.unpack(data)
-        if fields[0] not in (2, 3, 4):
+        if fields[0] not in (2, 3, 4, 5):
             return None
         near = read(address + cls.LAYOUT.size, cls.NEAR.size) if fields[0] >= 4 else None
-        return cls(fields, cls.NEAR.unpack(near) if near else (0, 0, 0))
+        near = cls.NEAR.unpack(near) if near else (0, 0, 0, 0)
+        return cls(fields, near if fields[0] >= 5 else (*near[:3], 0))
 
     def __init__(self, fields, near):
         (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
@@ -182,11 +183,11 @@ class Runtime:
         # Where host functions come back to translated code, whose frames are below.
         self.called_by_translated = fields[21:22] if fields[0] >= 3 else ()
         # The same for calls with a signature.
-        self.called_by_signature = None
+        self.called_by_signature = ()
         if fields[0] >= 4:
             self.crossings.append(fields[22:24])
-            self.called_by_signature = fields[24]
-            self.called_by_translated += tuple(at for at in (fields[24], near[2]) if at)
+            self.called_by_signature = tuple(at for at in (fields[24], near[3]) if at)
+            self.called_by_translated += (*self.called_by_signature, *(at for at in near[2:3] if at))
             # Where an activation has the stack pointer of translated code that waits for such a call.
             self.waits = fields[25]
         self.modules = []
@@ -707,7 +708,7 @@ class CrossingUnwinder(RuntimeUnwinder):
         if start is not None and pc in runtime.called_by_translated:
             activation = rbp - runtime.size
             # Above the arguments of the call, if it has some on the stack.
-            by_signature = pc == runtime.called_by_signature
+            by_signature = pc in runtime.called_by_signature
             at = word(activation + runtime.waits) if by_signature else register(frame, "rsp") + 8
             return self.to_translated(frame, at, activation + runtime.hart_bias)
         saved = read(rbp, 16)

@@ -317,6 +317,26 @@ for option in "${options[@]}"; do
     result "frames, next and finish through arguments that are moved (script: $script${option:+, $option})" $?
   done
 done
+# A host function returns to the crossing, whose frame gdb must know again there.
+cat >returns.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+FLICK_HOST __attribute__((noinline)) long on_host(long a) {
+  a += 2;
+  return a;
+}
+FLICK_NXP __attribute__((noinline)) long outer(long a) {
+  long got = on_host(a);
+  return got + 1;
+}
+int main(void) { printf("%ld\n", outer(outer(5))); }
+END
+"$flick_cc" -O0 -g returns.c -o returns || exit 1
+# The first call makes the cell of the host function.
+timeout 120 gdb -iex 'set auto-load off' -nx -batch -ex 'break on_host' -ex run -ex continue -ex finish -ex next \
+  -ex finish ./returns >log 2>&1
+in_order 'a=8' 'Value returned is .* = 10' '^9\t' 'Value returned is .* = 11'
+result "finish of a host function that NxP code has called" $?
 for level in O1 O2; do
   # Where optimised code has a variable, its value is right.
   "$flick_cc" -$level -g variables.c -o optimised || exit 1

@@ -400,8 +400,20 @@ pub struct NearCrossing {
     pub end: i32,
     /// The words through which the code reaches the runtime, which sets them.
     pub words: i32,
+    /// Where gates of functions with a signature enter.
+    pub signature: i32,
+    /// Where those enter that get the address of an object aligned to 16.
+    pub signature_aligned: i32,
+    /// Where translated code calls by a signature.
+    pub signature_call: i32,
+    /// Such a call of the host function.
+    pub signature_calls: i32,
+    /// Where the host function returns to from it.
+    pub signature_called: i32,
+    /// The table of the moves of arguments.
+    pub moves: i32,
 }
-const _: () = assert!(size_of::<NearCrossing>() == 32);
+const _: () = assert!(size_of::<NearCrossing>() == 56);
 /// The first bytes of a [`Module`].
 pub const MODULE_MAGIC: [u8; 8] = *b"FLKMOD1\0";
 /// `Module::size` of the first minor version. Later versions add fields at the end. A runtime reads

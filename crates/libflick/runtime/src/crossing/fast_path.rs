@@ -12,15 +12,31 @@ use flick_abi::layout::Gate;
 use flick_engine::Hart;
 use flick_translator::Context;
 
-use super::fast_path_code::{MOST_STACK, fast_path_code, lines, with_fast_path_operands, word};
+use super::fast_path_code::{
+    MOST_STACK, entry_code, host_call_code, lines, plain_call, plain_entry,
+    with_fast_path_operands, word,
+};
 use super::frame::{called_by_nxp, from_translated, load_saved, saved_here};
+use super::move_code::{
+    a_move, calls_nxp, code_of_move, for_registers, from_register, moves, object, objects, word,
+    words, words_to_host, words_to_nxp,
+};
+use super::signature_path::{signature_call_code, signature_entry};
 use super::{inline, unwinding};
+use crate::modules::argument_moves::{self, Move, Moves};
+use crate::modules::signature_table::{self, Call};
+use crate::modules::signatures::Plan;
 use crate::os::host_stack::HostStack;
 use crate::thread::activation::{self, Activation};
 use crate::thread::activations::{ActivationStack, Entry};
 use crate::thread::{self, Thread, crossing_code};
 use crate::translation;
 
+const _: () = assert!(offset_of!(Activation, context) == 0);
+// A function's address has 16 for each of them.
+const _: () = assert!(size_of::<Call>() == 32);
+const _: [(); argument_moves::FRAME] = [(); activation::SIZE + activation::FRAME_HEAD];
+const _: [(); argument_moves::RESULT] = [(); activation::RESULT];
 // One store makes all of these 0.
 const _: () = assert!(offset_of!(Hart, reservation_len).is_multiple_of(8));
 const _: () = assert!(offset_of!(Hart, frm) == offset_of!(Hart, reservation_len) + 4);
@@ -29,7 +45,7 @@ const _: () = assert!(offset_of!(Hart, mark) == offset_of!(Hart, reservation_len
 /// What libflick's copy reaches.
 static WORDS: [AtomicU64; word::COUNT] = [const { AtomicU64::new(0) }; word::COUNT];
 
-/// Call before gates lead to the fast path.
+/// Call before gates lead to the fast path, and once a program's copy is known.
 pub fn init() {
     for (word, value) in WORDS.iter().zip(words()) {
         word.store(value, Ordering::Relaxed);
@@ -41,6 +57,9 @@ unsafe extern "C" {
     static __flick_fast_left: u8;
     static __flick_fast_newer: u8;
     static __flick_fast_back: u8;
+    static __flick_fast_host_call: u8;
+    static __flick_signature_unknown: u8;
+    static __flick_cross: u8;
 }
 
 /// What a copy of the code reaches, by [`word`].
@@ -53,6 +72,13 @@ pub fn words() -> [u64; word::COUNT] {
     words[word::NEWER] = &raw const __flick_fast_newer as u64;
     words[word::LEAVE_AT_CALL] = flick_translator::leave_at_call as *const () as u64;
     words[word::BACK] = &raw const __flick_fast_back as u64;
+    words[word::CROSS] = &raw const __flick_cross as u64;
+    words[word::SIGNATURES] = &raw const signature_table::SIGNATURES as u64;
+    words[word::CALLS] = &raw const signature_table::CALLS as u64;
+    words[word::TARGETS] = &raw const translation::target_table::__flick_1_targets as u64;
+    words[word::UNKNOWN_CALL] = &raw const __flick_signature_unknown as u64;
+    words[word::HOST_CALL] = &raw const __flick_fast_host_call as u64;
+    words[word::NEAR_HOST_CALL] = crossing_code::host_call();
     words[word::PERSONALITY] = unwinding::at_crossing as *const () as u64;
     words
 }
@@ -63,7 +89,7 @@ pub fn words() -> [u64; word::COUNT] {
 static FAST_PATH: unsafe extern "C" fn() = fast_path;
 
 macro_rules! naked {
-    ($code:expr; $($name:ident = $value:expr),* $(,)?) => {
+    ($code:expr, $signatures:expr; $($name:ident = $value:expr),* $(,)?) => {
         core::arch::naked_asm!(
             $code,
             // Where both copies go on if something is not as usual.
@@ -202,13 +228,26 @@ macro_rules! naked {
             ".globl __flick_fast_end",
             ".hidden __flick_fast_end",
             "__flick_fast_end:",
+            $signatures,
+            // Calls by a signature that the fast path does not know.
+            ".cfi_startproc",
+            from_translated!(),
+            ".globl __flick_signature_unknown",
+            ".hidden __flick_signature_unknown",
+            "__flick_signature_unknown:",
+            "mov rax, [rip + __flick_xcall@GOTPCREL]",
+            "push rax",
+            "lea r10, [rip + {unknown}]",
+            "jmp {slow_call_with}",
+            ".cfi_endproc",
             $($name = const $value,)*
             a0 = const activation::A0,
             fa0 = const activation::FA0,
             pc = const offset_of!(Activation, context) + offset_of!(Hart, pc),
             image = const offset_of!(Gate, image),
-            mask = const flick_translator::TARGETS_MASK,
-            scale = const flick_translator::TARGETS_SCALE,
+            box_bits = sym BOX,
+            unknown = sym translation::by_signature,
+            slow_call_with = sym flick_translator::slow_call_with,
             words = sym WORDS,
             targets = sym translation::target_table::__flick_1_targets,
             personality = sym unwinding::at_crossing,
@@ -223,34 +262,81 @@ macro_rules! naked {
     };
 }
 
+/// If the gate's record has no translation, the table may know the function by another gate.
+macro_rules! without_code {
+    () => {
+        lines!(
+            "30:",
+            "mov r10, [r11 + {image}]",
+            "mov rbp, [rip + {targets}@GOTPCREL]",
+            "mov r15d, r10d",
+            "and r15d, {targets_mask}",
+            "lea rbp, [rbp + {scale} * r15]",
+            "cmp [rbp], r10",
+            "mov r10, [rbp + 8]",
+            "jne 9f",
+            "mov [r11 + {code}], r10",
+            "jmp 31b",
+        )
+    };
+}
+
 /// Enters the NxP with the record of a plain function's gate in r11; not callable from Rust.
 #[unsafe(naked)]
 unsafe extern "C" fn fast_path() {
+    // DW_EH_PE_pcrel | DW_EH_PE_sdata4
     with_fast_path_operands!(
         naked,
-        fast_path_code!(
-            "__flick_fast",
-            "{words}",
-            // DW_EH_PE_pcrel | DW_EH_PE_sdata4
-            ".cfi_personality 0x1b, {personality}",
-            "cmp qword ptr [r11 + {code}], 0\n je 30f",
-            // The table may know the function by another gate.
-            lines!(
-                "30:",
-                "mov r10, [r11 + {image}]",
-                "mov rbp, [rip + {targets}@GOTPCREL]",
-                "mov r15d, r10d",
-                "and r15d, {mask}",
-                "lea rbp, [rbp + {scale} * r15]",
-                "cmp [rbp], r10",
-                "mov r10, [rbp + 8]",
-                "jne 9f",
-                "mov [r11 + {code}], r10",
-                "jmp 31b",
-            )
+        concat!(
+            plain_entry!(
+                "__flick_fast",
+                "{words}",
+                ".cfi_personality 0x1b, {personality}",
+                "cmp qword ptr [r11 + {code}], 0\n je 30f",
+                without_code!()
+            ),
+            host_call_code!(
+                "__flick_fast",
+                "{words}",
+                ".cfi_personality 0x1b, {personality}"
+            ),
+        ),
+        concat!(
+            signature_entry!(
+                "__flick_signature",
+                "{words}",
+                ".cfi_personality 0x1b, {personality}",
+                "cmp qword ptr [r11 + {code}], 0\n je 30f",
+                without_code!()
+            ),
+            signature_call_code!(
+                "__flick_signature",
+                "{words}",
+                ".cfi_personality 0x1b, {personality}",
+                "{box_bits}",
+                moves!(
+                    ".pushsection .rodata.flick_moves, \"a\", @progbits\n .p2align 2\n .globl __flick_moves\n .hidden __flick_moves\n __flick_moves:\n .popsection",
+                    ".pushsection .rodata.flick_moves, \"a\", @progbits\n .long 71f - __flick_moves\n .popsection\n",
+                    "{words}",
+                    "{box_bits}"
+                )
+            ),
+            ".pushsection .rodata.flick_moves, \"a\", @progbits\n",
+            ".globl __flick_moves_end\n .hidden __flick_moves_end\n __flick_moves_end:\n",
+            ".popsection\n",
         )
     )
 }
+
+/// For `orps`, which reads 16 bytes: what a register of the NxP has besides a `float`.
+#[repr(align(16))]
+struct BoxBits {
+    _bits: [u64; 2],
+}
+
+static BOX: BoxBits = BoxBits {
+    _bits: [0xffff_ffff_0000_0000, 0],
+};
 
 /// The activation of a call of translated code that has returned, though it is not the newest.
 extern "C" fn pop() {

@@ -25,15 +25,34 @@ pub mod word {
     pub const LEAVE_AT_CALL: usize = 5;
     /// After a host call, where another activation is the newest or the rounding mode has changed.
     pub const BACK: usize = 6;
+    /// The crossing without fast paths, as gates enter it.
+    pub const CROSS: usize = 7;
+    /// The tables of signatures, of calls by them, and of targets (`modules/signature_table.rs`).
+    pub const SIGNATURES: usize = 8;
+    pub const CALLS: usize = 9;
+    pub const TARGETS: usize = 10;
+    /// A call by a signature that these tables do not have.
+    pub const UNKNOWN_CALL: usize = 11;
+    /// Where translated code calls the host, in both copies.
+    pub const HOST_CALL: usize = 12;
+    pub const NEAR_HOST_CALL: usize = 13;
     /// See [`crate::crossing::unwinding::at_crossing`].
-    pub const PERSONALITY: usize = 7;
-    pub const COUNT: usize = 8;
+    pub const PERSONALITY: usize = 14;
+    pub const COUNT: usize = 15;
 }
 
-/// The code with these names of its entry and of the table of words. `$check` is executed before the
-/// record of the gate is used, and `$cold` is placed behind the entry.
-macro_rules! fast_path_code {
-    ($name:literal, $words:literal, $personality:literal, $check:expr, $cold:expr) => {
+/// The entry of gates with these names of its own and of the table of words. `$check` is executed
+/// before the record of the gate is used, and `$cold` is placed behind the entry. The others are what
+/// calls by signature ([`super::signature_path`]) do otherwise: `$plan` before anything is checked,
+/// `$room` to the stack pointer in r15, `$call`, and `$result` behind it; within NxP code that waits
+/// for the host, `$within`, `$sp_within` and `$call_within`.
+macro_rules! entry_code {
+    (
+        $name:literal, $words:literal, $personality:literal,
+        check: $check:expr, cold: $cold:expr, plan: $plan:expr, room: $room:expr, call: $call:expr,
+        result: $result:expr, within: $within:expr, sp_within: $sp_within:expr,
+        call_within: $call_within:expr
+    ) => {
         lines!(
             ".p2align 6",
             concat!(".globl ", $name),
@@ -70,6 +89,7 @@ macro_rules! fast_path_code {
             "je 9f",
             $check,
             "31:",
+            $plan,
             // On the thread's own stack, with room; and the rounding mode is one that MXCSR has.
             "mov r10, rsp",
             "sub r10, [rax + {least}]",
@@ -79,6 +99,7 @@ macro_rules! fast_path_code {
             "cmp qword ptr [rax + {newest}], 0",
             "jne 7f",
             "mov r15, [rax + {stack_top}]",
+            $room,
             "mov [rsp + {sp}], r15",
             "mov [rsp + {gate}], r11",
             "mov qword ptr [rsp + {reservation_and_more}], 0",
@@ -86,14 +107,12 @@ macro_rules! fast_path_code {
             "mov [rax + {newest}], rsp",
             "mov rax, [rax + {limit}]",
             "mov [rsp + {host_limit}], rax",
-            "mov r10, [r11 + {code}]",
-            concat!("mov r11, [rip + ", $words, " + {end}]"),
-            "lea rbp, [rsp + {bias}]",
-            "call r10",
+            $call,
             concat!("cmp r11, [rip + ", $words, " + {end}]"),
             "jne 8f",
             // rax, rdx, xmm0 and xmm1 are results. rbx and r12 to r14 are the host's again: the
             // callee has kept them, its s0 to s3, as any function does.
+            $result,
             concat!("mov rcx, [rip + ", $words, " + {thread}]"),
             "mov rcx, fs:[rcx]",
             "cmp [rcx + {newest}], rsp",
@@ -112,6 +131,7 @@ macro_rules! fast_path_code {
             // Within NxP code that waits for the host, on the same stack
             // (`leaving::stack_pointer_for`).
             "7:",
+            $within,
             "mov r10, [rax + {newest}]",
             "cmp r10, rsp",
             "jbe 9f",
@@ -125,8 +145,8 @@ macro_rules! fast_path_code {
             "jae 9f",
             "and r15, -16",
             "sub r15, 16",
-            "mov [rsp + {sp}], r15",
             "mov [rsp + {gate}], r11",
+            $sp_within,
             "mov qword ptr [rsp + {reservation_and_more}], 0",
             "mov [rbp + {entry_size} + {entry_act}], r10",
             "mov r10, [rax + {newest_sp}]",
@@ -137,12 +157,10 @@ macro_rules! fast_path_code {
             "mov [rax + {newest_sp}], r15",
             "mov rax, [rax + {limit}]",
             "mov [rsp + {host_limit}], rax",
-            "mov r10, [r11 + {code}]",
-            concat!("mov r11, [rip + ", $words, " + {end}]"),
-            "lea rbp, [rsp + {bias}]",
-            "call r10",
+            $call_within,
             concat!("cmp r11, [rip + ", $words, " + {end}]"),
             "jne 8f",
+            $result,
             concat!("mov rcx, [rip + ", $words, " + {thread}]"),
             "mov rcx, fs:[rcx]",
             "cmp [rcx + {newest}], rsp",
@@ -166,7 +184,43 @@ macro_rules! fast_path_code {
             "lea rbp, [rsp + {size}]",
             concat!("jmp [rip + ", $words, " + {framed}]"),
             ".cfi_endproc",
-            //
+        )
+    };
+}
+
+/// The entry for functions whose arguments are in the same places on both sides.
+macro_rules! plain_entry {
+    ($name:literal, $words:literal, $personality:literal, $check:expr, $cold:expr) => {
+        entry_code!(
+            $name, $words, $personality,
+            check: $check,
+            cold: $cold,
+            plan: "",
+            room: "",
+            call: plain_call!($words),
+            result: "",
+            within: "",
+            sp_within: "mov [rsp + {sp}], r15",
+            call_within: plain_call!($words)
+        )
+    };
+}
+
+macro_rules! plain_call {
+    ($words:literal) => {
+        lines!(
+            "mov r10, [r11 + {code}]",
+            concat!("mov r11, [rip + ", $words, " + {end}]"),
+            "lea rbp, [rsp + {bias}]",
+            "call r10",
+        )
+    };
+}
+
+/// What translated code calls to call the host.
+macro_rules! host_call_code {
+    ($name:literal, $words:literal, $personality:literal) => {
+        lines!(
             // NxP code calls the host. Entered as translated functions are, by `call` or by `jmp`
             // in the place of a tail call.
             ".p2align 6",
@@ -253,8 +307,8 @@ macro_rules! fast_path_code {
 /// is cut off first, so that host functions find as much as they would without these frames.
 pub const MOST_STACK: usize = 64 << 10;
 
-/// Calls the macro `$callback` with its tokens, a semicolon, and the operands of
-/// [`fast_path_code`]: constants by name. The signs and widths are those of assembler text.
+/// Calls the macro `$callback` with its tokens, a semicolon, and the operands of all this code:
+/// constants by name. The signs and widths are those of assembler text.
 macro_rules! with_fast_path_operands {
     ($callback:ident, $($tokens:tt)*) => {
         $callback! {
@@ -300,6 +354,13 @@ macro_rules! with_fast_path_operands {
             thread = 8 * word::THREAD,
             end = 8 * word::END,
             framed = 8 * word::FRAMED,
+            cross = 8 * word::CROSS,
+            signatures = 8 * word::SIGNATURES,
+            calls = 8 * word::CALLS,
+            targets_word = 8 * word::TARGETS,
+            unknown_call = 8 * word::UNKNOWN_CALL,
+            host_call = 8 * word::HOST_CALL,
+            near_host_call = 8 * word::NEAR_HOST_CALL,
             left = 8 * word::LEFT,
             newer = 8 * word::NEWER,
             leave_at_call = 8 * word::LEAVE_AT_CALL,
@@ -319,6 +380,31 @@ macro_rules! with_fast_path_operands {
             stack_top = offset_of!(Thread, stack_top),
             stack_low = Thread::STACK_LOW,
             gate = activation::GATE,
+            plan = activation::CALL_TARGET,
+            signature = activation::CALL_SIGNATURE,
+            target = activation::CALL_TARGET,
+            waits = activation::CALL_WAITS,
+            waits0 = activation::WAITS[0],
+            waits1 = activation::WAITS[1],
+            result = activation::RESULT,
+            gate_signature = offset_of!(Gate, signature),
+            signatures_mask = signature_table::TEXT_MASK,
+            plans = signature_table::PLANS,
+            function_mask = signature_table::FUNCTION_MASK,
+            call_function = offset_of!(Call, function),
+            call_text = offset_of!(Call, text),
+            call_plan = offset_of!(Call, plan),
+            call_size = size_of::<Call>(),
+            nxp_room = offset_of!(Plan, to_nxp) + offset_of!(Moves, room),
+            to_nxp = offset_of!(Plan, to_nxp) + offset_of!(Moves, first),
+            host_room = offset_of!(Plan, to_host) + offset_of!(Moves, room),
+            to_host = offset_of!(Plan, to_host) + offset_of!(Moves, first),
+            boxes = offset_of!(Plan, boxes),
+            move_size = size_of::<Move>(),
+            from = Move::FROM,
+            to = Move::TO,
+            targets_mask = flick_translator::TARGETS_MASK,
+            scale = flick_translator::TARGETS_SCALE,
             in_host = activation::IN_HOST,
             mark = offset_of!(Activation, context) + offset_of!(Hart, mark),
             host_limit = offset_of!(Activation, context) + offset_of!(Context, host_limit),
@@ -326,6 +412,9 @@ macro_rules! with_fast_path_operands {
                 offset_of!(Activation, context) + offset_of!(Hart, reservation_len),
             ra = activation::x(1),
             sp = activation::x(2),
+            t1 = activation::x(6),
+            t2 = activation::x(7),
+            a6 = activation::x(16),
             s0 = activation::x(8),
             s1 = activation::x(9),
             s2 = activation::x(18),
@@ -336,4 +425,6 @@ macro_rules! with_fast_path_operands {
     };
 }
 
-pub(super) use {fast_path_code, lines, with_fast_path_operands};
+pub(super) use {
+    entry_code, host_call_code, lines, plain_call, plain_entry, with_fast_path_operands,
+};

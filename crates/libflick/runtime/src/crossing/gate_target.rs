@@ -14,13 +14,17 @@ pub fn of(gate: &Gate) -> usize {
         Crossing::InlineCounted.entrance()
     } else if !translation::enabled() {
         Crossing::Inline.entrance()
-    } else if gate.flags & GATE_PLAIN != 0 {
-        let has_code = gate.code.load(Ordering::Relaxed) != 0;
-        crossing_code::fast_entrance(std::ptr::from_ref(gate) as usize, has_code)
     } else {
+        let has_code = gate.code.load(Ordering::Relaxed) != 0;
+        let at = std::ptr::from_ref(gate) as usize;
+        if gate.flags & GATE_PLAIN != 0 {
+            return crossing_code::fast_entrance(at, has_code);
+        }
         match moves(gate) {
-            Some(moves) if moves.is_aligned => crossing_code::aligned_signature_entrance(),
-            Some(_) => crossing_code::signature_entrance(),
+            Some(moves) if moves.is_aligned => {
+                crossing_code::aligned_signature_entrance(at, has_code)
+            }
+            Some(_) => crossing_code::signature_entrance(at, has_code),
             None => Crossing::Inline.entrance(),
         }
     }

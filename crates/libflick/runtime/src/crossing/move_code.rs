@@ -1,37 +1,42 @@
 //! The code of moves ([`crate::modules::argument_moves`]), a part of [`super::signature_path`].
 //!
-//! Each piece ends with a jump to the next move's. Macros make them, because most exist for each
-//! register.
-
-macro_rules! lines {
-    ($($line:expr),* $(,)?) => {
-        concat!($($line, "\n",)*)
-    };
-}
+//! Each piece ends with a jump to the next move's, or with the call: a jump through a register costs
+//! more than the moves. Macros make them, because most exist for each register.
+//!
+//! `$entry` of these macros is what puts the distance of the next label 71 into the table.
 
 /// The rest of a move at a label of its own, which goes to the next place of the table.
 macro_rules! code_of_move {
-    ($($line:expr),* $(,)?) => {
-        concat!(
-            ".pushsection .data.rel.ro.flick_moves, \"aw\", @progbits\n .quad 71f\n .popsection\n",
-            "71:\n", $($line, "\n",)*
-        )
+    ($entry:literal, $($line:expr),* $(,)?) => {
+        concat!($entry, "71:\n", $($line, "\n",)*)
     };
 }
 
 /// A move that others follow.
 macro_rules! a_move {
-    ($($line:expr),* $(,)?) => {
-        code_of_move!($($line,)* "add r10, {move_size}", "jmp [r10]")
+    ($entry:literal, $($line:expr),* $(,)?) => {
+        code_of_move!($entry, $($line,)* "add r10, {move_size}", "jmp [r10]")
+    };
+}
+
+/// The end of the last move to the NxP.
+macro_rules! calls_nxp {
+    ($words:literal) => {
+        lines!(
+            "mov rax, [rbp - {bias} + {gate}]",
+            concat!("mov r11, [rip + ", $words, " + {end}]"),
+            "jmp [rax + {code}]",
+        )
     };
 }
 
 /// A move for each register that moves name, with the offset in rax.
 macro_rules! for_registers {
-    ($operand:literal, $line:literal) => {
+    ($entry:literal, $operand:literal, $line:literal) => {
         concat!(
             ".irp register, rdi, rsi, rdx, rcx, r8, r9, rbx\n",
             a_move!(
+                $entry,
                 concat!("movsxd rax, dword ptr [r10 + ", $operand, "]"),
                 $line
             ),
@@ -40,10 +45,11 @@ macro_rules! for_registers {
     };
 }
 
-/// Arguments from the seventh on: a6, a7 and these of the NxP's stack, from the host's or to it.
+/// Arguments from the seventh on: a6, a7 and these of the NxP's stack, from the host's or to it. And
+/// the same at the call.
 macro_rules! words_to_nxp {
     ($($at:literal)*) => {
-        a_move!(
+        lines!(
             "movsxd rax, dword ptr [r10 + {from}]",
             "add rax, rsp",
             "mov r11, [rax]",
@@ -57,7 +63,7 @@ macro_rules! words_to_nxp {
 
 macro_rules! words_to_host {
     ($($at:literal)*) => {
-        a_move!(
+        lines!(
             "movsxd rax, dword ptr [r10 + {to}]",
             "add rax, rsp",
             "mov r11, [rbp - {bias} + {a6}]",
@@ -69,21 +75,38 @@ macro_rules! words_to_host {
     };
 }
 
-/// Structs of 1 to 4 words with this address.
-macro_rules! objects {
-    ($address:literal) => {
+/// `$macro` for 2 to 10 words, each with `$end` in a piece of `$kind`.
+macro_rules! words {
+    ($entry:literal, $words:ident, $kind:ident, $($end:expr)?) => {
         concat!(
-            object!($address 0),
-            object!($address 0 8),
-            object!($address 0 8 16),
-            object!($address 0 8 16 24),
+            $kind!($entry, $words!(), $($end)?),
+            $kind!($entry, $words!(0), $($end)?),
+            $kind!($entry, $words!(0 8), $($end)?),
+            $kind!($entry, $words!(0 8 16), $($end)?),
+            $kind!($entry, $words!(0 8 16 24), $($end)?),
+            $kind!($entry, $words!(0 8 16 24 32), $($end)?),
+            $kind!($entry, $words!(0 8 16 24 32 40), $($end)?),
+            $kind!($entry, $words!(0 8 16 24 32 40 48), $($end)?),
+            $kind!($entry, $words!(0 8 16 24 32 40 48 56), $($end)?),
+        )
+    };
+}
+
+/// Structs of 1 to 4 words with this address, in a piece of `$kind` that ends with `$end`.
+macro_rules! objects {
+    ($entry:literal, $address:literal, $kind:ident, $($end:expr)?) => {
+        concat!(
+            $kind!($entry, object!($address 0), $($end)?),
+            $kind!($entry, object!($address 0 8), $($end)?),
+            $kind!($entry, object!($address 0 8 16), $($end)?),
+            $kind!($entry, object!($address 0 8 16 24), $($end)?),
         )
     };
 }
 
 macro_rules! object {
     ($address:literal $($at:literal)*) => {
-        a_move!(
+        lines!(
             "movsxd r11, dword ptr [r10 + {to}]",
             "add r11, rsp",
             $(concat!("mov rax, [", $address, " + ", $at, "]\n mov [r11 + ", $at, "], rax"),)*
@@ -93,8 +116,9 @@ macro_rules! object {
 
 /// A word between two kinds of memory.
 macro_rules! word {
-    ($load:expr, $store:expr) => {
+    ($entry:literal, $load:expr, $store:expr) => {
         a_move!(
+            $entry,
             "movsxd rax, dword ptr [r10 + {from}]",
             "movsxd r11, dword ptr [r10 + {to}]",
             $load,
@@ -105,38 +129,32 @@ macro_rules! word {
 
 /// Moves of one register to all.
 macro_rules! from_register {
-    ($from:literal) => {
+    ($entry:literal, $from:literal) => {
         concat!(
             ".irp register, rdi, rsi, rdx, rcx, r8, r9, rbx\n",
-            a_move!(concat!("mov \\register, ", $from)),
+            a_move!($entry, concat!("mov \\register, ", $from)),
             ".endr\n",
         )
     };
 }
 
-/// All moves, in the order of [`crate::modules::argument_moves::number`], and their table. The last move to
-/// the host is at the label 72.
+/// All moves, in the order of [`crate::modules::argument_moves::number`]; the last move to the host
+/// follows. `$table` begins their table, and `$box` is the label of what a `float` has in a register
+/// of the NxP (unprivileged ISA manual, "NaN Boxing").
 macro_rules! moves {
-    () => {
+    ($table:literal, $entry:literal, $words:literal, $box:literal) => {
         lines!(
-            ".pushsection .data.rel.ro.flick_moves, \"aw\", @progbits",
-            ".p2align 3",
-            ".globl __flick_moves",
-            ".hidden __flick_moves",
-            "__flick_moves:",
-            ".popsection",
-            code_of_move!("lea r11, [rip + __flick_activation_end]", "jmp r12"),
-            ".pushsection .data.rel.ro.flick_moves, \"aw\", @progbits",
-            ".quad 72f",
-            ".popsection",
-            word!("mov rax, [rsp + rax]", "mov [rbp + r11], rax"),
-            word!("mov rax, [rsp + rax]", "mov [r15 + r11], rax"),
-            word!("mov rax, [rbp + rax]", "mov [rsp + r11], rax"),
-            word!("mov rax, [r15 + rax]", "mov [rsp + r11], rax"),
-            word!("lea rax, [rsp + rax]", "mov [rbp + r11], rax"),
-            word!("lea rax, [rsp + rax]", "mov [r15 + r11], rax"),
+            $table,
+            code_of_move!($entry, calls_nxp!($words)),
+            word!($entry, "mov rax, [rsp + rax]", "mov [rbp + r11], rax"),
+            word!($entry, "mov rax, [rsp + rax]", "mov [r15 + r11], rax"),
+            word!($entry, "mov rax, [rbp + rax]", "mov [rsp + r11], rax"),
+            word!($entry, "mov rax, [r15 + rax]", "mov [rsp + r11], rax"),
+            word!($entry, "lea rax, [rsp + rax]", "mov [rbp + r11], rax"),
+            word!($entry, "lea rax, [rsp + rax]", "mov [r15 + r11], rax"),
             // Words of a struct. rbx leads behind them afterwards.
             a_move!(
+                $entry,
                 "movsxd rax, dword ptr [r10 + {from}]",
                 "movsxd r11, dword ptr [r10 + {to}]",
                 "lea r12, [rsp + rax]",
@@ -151,6 +169,7 @@ macro_rules! moves {
             ),
             // Its last bytes.
             a_move!(
+                $entry,
                 "movsxd rax, dword ptr [r10 + {from}]",
                 "movsxd r11, dword ptr [r10 + {to}]",
                 "lea r12, [rsp + rax]",
@@ -163,60 +182,70 @@ macro_rules! moves {
                 "inc r11",
                 "jne 3b",
             ),
-            a_move!("mov rbx, [rbp - {bias} + {s0}]", "mov r12, [rbp - {bias} + {s1}]"),
-            // A `float` in a register of the NxP (unprivileged ISA manual, "NaN Boxing").
+            a_move!(
+                $entry,
+                "mov rbx, [rbp - {bias} + {s0}]",
+                "mov r12, [rbp - {bias} + {s1}]"
+            ),
             ".irp register, 0, 1, 2, 3, 4, 5, 6, 7",
-            a_move!("orps xmm\\register, [rip + {box_bits}]"),
+            a_move!($entry, concat!("orps xmm\\register, [rip + ", $box, "]")),
             ".endr",
-            words_to_nxp!(),
-            words_to_nxp!(0),
-            words_to_nxp!(0 8),
-            words_to_nxp!(0 8 16),
-            words_to_nxp!(0 8 16 24),
-            words_to_nxp!(0 8 16 24 32),
-            words_to_nxp!(0 8 16 24 32 40),
-            words_to_nxp!(0 8 16 24 32 40 48),
-            words_to_nxp!(0 8 16 24 32 40 48 56),
-            words_to_host!(),
-            words_to_host!(0),
-            words_to_host!(0 8),
-            words_to_host!(0 8 16),
-            words_to_host!(0 8 16 24),
-            words_to_host!(0 8 16 24 32),
-            words_to_host!(0 8 16 24 32 40),
-            words_to_host!(0 8 16 24 32 40 48),
-            words_to_host!(0 8 16 24 32 40 48 56),
-            objects!("rdi"),
-            objects!("rsi"),
-            objects!("rdx"),
-            objects!("rcx"),
-            objects!("r8"),
-            objects!("r9"),
-            objects!("rbx"),
-            from_register!("rdi"),
-            from_register!("rsi"),
-            from_register!("rdx"),
-            from_register!("rcx"),
-            from_register!("r8"),
-            from_register!("r9"),
-            from_register!("rbx"),
-            for_registers!("{from}", "mov \\register, [rsp + rax]"),
-            for_registers!("{from}", "mov \\register, [rbp + rax]"),
-            for_registers!("{from}", "mov \\register, [r15 + rax]"),
-            for_registers!("{to}", "mov [rsp + rax], \\register"),
-            for_registers!("{to}", "mov [rbp + rax], \\register"),
-            for_registers!("{to}", "mov [r15 + rax], \\register"),
-            for_registers!("{from}", "lea \\register, [rsp + rax]"),
-            ".pushsection .data.rel.ro.flick_moves, \"aw\", @progbits",
-            ".globl __flick_moves_end",
-            ".hidden __flick_moves_end",
-            "__flick_moves_end:",
-            ".popsection",
+            words!($entry, words_to_nxp, a_move,),
+            words!($entry, words_to_host, a_move,),
+            objects!($entry, "rdi", a_move,),
+            objects!($entry, "rsi", a_move,),
+            objects!($entry, "rdx", a_move,),
+            objects!($entry, "rcx", a_move,),
+            objects!($entry, "r8", a_move,),
+            objects!($entry, "r9", a_move,),
+            objects!($entry, "rbx", a_move,),
+            from_register!($entry, "rdi"),
+            from_register!($entry, "rsi"),
+            from_register!($entry, "rdx"),
+            from_register!($entry, "rcx"),
+            from_register!($entry, "r8"),
+            from_register!($entry, "r9"),
+            from_register!($entry, "rbx"),
+            for_registers!($entry, "{from}", "mov \\register, [rsp + rax]"),
+            for_registers!($entry, "{from}", "mov \\register, [rbp + rax]"),
+            for_registers!($entry, "{from}", "mov \\register, [r15 + rax]"),
+            for_registers!($entry, "{to}", "mov [rsp + rax], \\register"),
+            for_registers!($entry, "{to}", "mov [rbp + rax], \\register"),
+            for_registers!($entry, "{to}", "mov [r15 + rax], \\register"),
+            for_registers!($entry, "{from}", "lea \\register, [rsp + rax]"),
+            // Boxes of the first registers, by their bits.
+            ".irp set, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            code_of_move!(
+                $entry,
+                concat!(".if \\set & 1\n orps xmm0, [rip + ", $box, "]\n .endif"),
+                concat!(".if \\set & 2\n orps xmm1, [rip + ", $box, "]\n .endif"),
+                concat!(".if \\set & 4\n orps xmm2, [rip + ", $box, "]\n .endif"),
+                concat!(".if \\set & 8\n orps xmm3, [rip + ", $box, "]\n .endif"),
+                calls_nxp!($words)
+            ),
+            ".endr",
+            words!($entry, words_to_nxp, code_of_move, calls_nxp!($words)),
+            ".irp register, rdi, rsi, rdx, rcx, r8, r9",
+            code_of_move!(
+                $entry,
+                "movsxd rax, dword ptr [r10 + {from}]",
+                "lea \\register, [rsp + rax]",
+                calls_nxp!($words)
+            ),
+            ".endr",
+            words!($entry, words_to_host, code_of_move, "jmp 72f"),
+            objects!($entry, "rdi", code_of_move, "jmp 72f"),
+            objects!($entry, "rsi", code_of_move, "jmp 72f"),
+            objects!($entry, "rdx", code_of_move, "jmp 72f"),
+            objects!($entry, "rcx", code_of_move, "jmp 72f"),
+            objects!($entry, "r8", code_of_move, "jmp 72f"),
+            objects!($entry, "r9", code_of_move, "jmp 72f"),
+            code_of_move!($entry,),
         )
     };
 }
 
 pub(super) use {
-    a_move, code_of_move, for_registers, from_register, lines, moves, object, objects, word,
-    words_to_host, words_to_nxp,
+    a_move, calls_nxp, code_of_move, for_registers, from_register, moves, object, objects, word,
+    words, words_to_host, words_to_nxp,
 };

@@ -10,9 +10,20 @@ use flick_engine::Hart;
 use flick_translator::Context;
 
 use super::fast_path;
-use super::fast_path_code::{MOST_STACK, fast_path_code, lines, with_fast_path_operands, word};
+use super::fast_path_code::{
+    MOST_STACK, entry_code, host_call_code, lines, plain_call, plain_entry,
+    with_fast_path_operands, word,
+};
 use super::frame::{called_by_nxp, from_translated};
+use super::move_code::{
+    a_move, calls_nxp, code_of_move, for_registers, from_register, moves, object, objects, word,
+    words, words_to_host, words_to_nxp,
+};
+use super::signature_path::{signature_call_code, signature_entry};
 use crate::modules;
+use crate::modules::argument_moves::{self, Move, Moves};
+use crate::modules::signature_table::{self, Call};
+use crate::modules::signatures::Plan;
 use crate::os::host_stack::HostStack;
 use crate::thread::Thread;
 use crate::thread::activation::{self, Activation};
@@ -21,13 +32,39 @@ use crate::thread::crossing_code::{self, NearAddresses};
 use crate::translation;
 
 /// Gates with a translation alone lead to it, so that nothing checks that there is one.
-const CODE: &str = fast_path_code!(
-    "__flick_near",
-    "__flick_near_words",
-    // DW_EH_PE_indirect | DW_EH_PE_pcrel | DW_EH_PE_sdata4
-    ".cfi_personality 0x9b, __flick_near_personality",
-    "",
-    ""
+// DW_EH_PE_indirect | DW_EH_PE_pcrel | DW_EH_PE_sdata4
+const CODE: &str = concat!(
+    plain_entry!(
+        "__flick_near",
+        "__flick_near_words",
+        ".cfi_personality 0x9b, __flick_near_personality",
+        "",
+        ""
+    ),
+    host_call_code!(
+        "__flick_near",
+        "__flick_near_words",
+        ".cfi_personality 0x9b, __flick_near_personality"
+    ),
+    signature_entry!(
+        "__flick_near_signature",
+        "__flick_near_words",
+        ".cfi_personality 0x9b, __flick_near_personality",
+        "",
+        ""
+    ),
+    signature_call_code!(
+        "__flick_near_signature",
+        "__flick_near_words",
+        ".cfi_personality 0x9b, __flick_near_personality",
+        "__flick_near_box",
+        moves!(
+            ".pushsection .rodata.flick_moves, \"a\", @progbits\n .p2align 4\n __flick_near_box:\n .quad 0xffffffff00000000, 0\n __flick_near_moves:\n .popsection",
+            ".pushsection .rodata.flick_moves, \"a\", @progbits\n .long 71f - __flick_near_moves\n .popsection\n",
+            "__flick_near_words",
+            "__flick_near_box"
+        )
+    ),
 );
 
 macro_rules! pairs {
@@ -64,6 +101,17 @@ const NUMBER: u64 = {
 
 const _: () = assert!(word::PERSONALITY + 1 == word::COUNT);
 
+/// Without symbols where host functions return to: gdb's `finish` wants the same function there as
+/// at the call in front.
+fn without_called(code: String) -> String {
+    ["__flick_near_called", "__flick_near_signature_called"]
+        .iter()
+        .fold(code, |code, name| {
+            code.replace(&format!(".globl {name}\n.hidden {name}\n"), "")
+                .replace(name, &format!(".L{name}"))
+        })
+}
+
 /// A C header with the macro `FLICK_NEAR_CROSSING`: the code, its words and its record, as a string
 /// for the assembler.
 pub fn header() -> String {
@@ -73,7 +121,7 @@ pub fn header() -> String {
     }
     let mut text = String::from(".intel_syntax noprefix\n");
     text += ".pushsection .text.flick_near, \"ax\", @progbits\n";
-    text += &code;
+    text += &without_called(code);
     text += "__flick_near_end:\n.popsection\n";
     text += ".pushsection .bss.flick_near, \"aw\", @nobits\n.p2align 6\n__flick_near_words:\n";
     text += &format!(".zero {}\n", 8 * word::PERSONALITY);
@@ -81,8 +129,22 @@ pub fn header() -> String {
     text += ".pushsection .rodata.flick_near, \"a\", @progbits\n.p2align 3\n";
     text += &format!(".globl {NEAR_CROSSING}\n.hidden {NEAR_CROSSING}\n{NEAR_CROSSING}:\n");
     text += &format!(".quad {NUMBER:#x}\n");
-    for place in ["", "_host_call", "_calls", "_called", "_end", "_words"] {
-        text += &format!(".long __flick_near{place} - {NEAR_CROSSING}\n");
+    for place in [
+        "",
+        "_host_call",
+        "_calls",
+        "_called",
+        "_end",
+        "_words",
+        "_signature",
+        "_signature_aligned",
+        "_signature_call",
+        "_signature_calls",
+        "_signature_called",
+        "_moves",
+    ] {
+        let local = if place.ends_with("_called") { ".L" } else { "" };
+        text += &format!(".long {local}__flick_near{place} - {NEAR_CROSSING}\n");
     }
     text += ".popsection\n.att_syntax prefix\n";
     let mut header = String::from("#define FLICK_NEAR_CROSSING \\\n");
@@ -105,23 +167,34 @@ pub fn adopt(module: &Module) {
     let Some(record) = (unsafe { module.near.as_ref() }) else {
         return;
     };
+    if record.number != NUMBER {
+        return;
+    }
     let base = module.near as u64;
     let at = |distance: i32| base.wrapping_add_signed(distance.into());
     let (start, end) = modules::main_text();
     let is_programs = (start..end).contains(&at(record.entry));
-    if record.number != NUMBER || !is_programs || crossing_code::is_near(at(record.entry)) {
+    if !is_programs || crossing_code::is_near(at(record.entry)) {
         return;
     }
     // SAFETY: a record with this number has as many words, which nothing has used yet.
     let words = unsafe { &*(at(record.words) as *const [AtomicU64; word::COUNT]) };
-    for (word, value) in words.iter().zip(fast_path::words()) {
-        word.store(value, Ordering::Relaxed);
-    }
     crossing_code::set_near(&NearAddresses {
         entry: at(record.entry),
         host_call: at(record.host_call),
         calls: at(record.calls),
         called: at(record.called),
         end: at(record.end),
+        signature: at(record.signature),
+        signature_aligned: at(record.signature_aligned),
+        signature_call: at(record.signature_call),
+        signature_calls: at(record.signature_calls),
+        signature_called: at(record.signature_called),
     });
+    fast_path::init();
+    for (word, value) in words.iter().zip(fast_path::words()) {
+        word.store(value, Ordering::Relaxed);
+    }
+    // SAFETY: the copy's own table, of the same moves.
+    unsafe { argument_moves::use_code(at(record.moves) as *const i32) };
 }

@@ -9,7 +9,7 @@ mod draft;
 
 use flick_abi::signature::{Class, Item};
 
-pub use draft::{Draft, Move, Moves};
+pub use draft::{Draft, Move, Moves, use_code};
 use draft::{FLOATS, HOST_INTS, MOST_MOVES, MOST_ROOM, NXP_INTS, Place, WORD, in_hart, number};
 
 /// Bytes of a crossing's frame, and the offset in it of where a result is that is in memory; of
@@ -149,7 +149,7 @@ impl Arguments {
                 None => {}
             }
         }
-        draft.push(call, 0, 0)?;
+        draft.call(call)?;
         (draft.room <= MOST_ROOM).then_some(self.draft)
     }
 }
@@ -198,7 +198,7 @@ pub fn to_nxp(ret: &[Option<Class>; 2], items: &[Item]) -> Option<Draft> {
             Class::F32 | Class::F64 | Class::Vector { .. } => {
                 match host.float(matches!(class, Class::Vector { .. })) {
                     Ok(register) if class.is_boxed() => {
-                        arguments.draft.push(number::BOX + register, 0, 0)?;
+                        arguments.draft.boxes |= 1 << register;
                     }
                     Ok(_) => {}
                     // In place of an integer the upper half of a `float` means nothing.

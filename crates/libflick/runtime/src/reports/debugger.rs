@@ -56,6 +56,8 @@ pub struct Debugger {
     /// Since version 4, of the copy of the fast path in the program: start and end, and where a host
     /// function comes back to translated code. 0 without one.
     near: [AtomicU64; 3],
+    /// Since version 5, the place in it as `called_by_signature`.
+    near_called_by_signature: AtomicU64,
 }
 
 const _: () = assert!(offset_of!(Activation, context) == 0);
@@ -83,6 +85,7 @@ pub static __flick_debugger: Debugger = Debugger {
     called_by_signature: AtomicU64::new(0),
     waits: AtomicU64::new(0),
     near: [const { AtomicU64::new(0) }; 3],
+    near_called_by_signature: AtomicU64::new(0),
 };
 
 /// Call once, before the first module is added.
@@ -120,13 +123,19 @@ pub fn init() {
     {
         set(field, value);
     }
-    all.version.store(4, Ordering::Release);
+    all.version.store(5, Ordering::Release);
 }
 
 /// The program may have a copy of the fast path now.
 pub fn near_crossing() {
     let all = &__flick_debugger;
-    for (field, value) in all.near.iter().zip(crossing_code::near_crossing()) {
+    let last = std::slice::from_ref(&all.near_called_by_signature);
+    for (field, value) in all
+        .near
+        .iter()
+        .chain(last)
+        .zip(crossing_code::near_crossing())
+    {
         field.store(value, Ordering::Relaxed);
     }
 }

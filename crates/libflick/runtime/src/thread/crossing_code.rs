@@ -103,30 +103,48 @@ pub struct NearAddresses {
     pub calls: u64,
     pub called: u64,
     pub end: u64,
+    pub signature: u64,
+    pub signature_aligned: u64,
+    pub signature_call: u64,
+    pub signature_calls: u64,
+    pub signature_called: u64,
 }
 
 /// Of the copy in the program; all 0 without one.
-pub static NEAR: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
-
-/// Offset in it of [`NearAddresses::host_call`], for assembly.
-pub const NEAR_HOST_CALL: usize = 8;
+static NEAR: [AtomicU64; 10] = [const { AtomicU64::new(0) }; 10];
 
 /// The program's copy is used from now on. Call before a thread enters it.
 pub fn set_near(all: &NearAddresses) {
-    let all = [all.entry, all.host_call, all.calls, all.called, all.end];
+    let all = [
+        all.entry,
+        all.host_call,
+        all.calls,
+        all.called,
+        all.end,
+        all.signature,
+        all.signature_aligned,
+        all.signature_call,
+        all.signature_calls,
+        all.signature_called,
+    ];
     for (place, value) in NEAR.iter().zip(all) {
         place.store(value, Relaxed);
     }
 }
 
 fn near() -> NearAddresses {
-    let [entry, host_call, calls, called, end] = NEAR.each_ref().map(|place| place.load(Relaxed));
+    let at = |n: usize| NEAR[n].load(Relaxed);
     NearAddresses {
-        entry,
-        host_call,
-        calls,
-        called,
-        end,
+        entry: at(0),
+        host_call: at(1),
+        calls: at(2),
+        called: at(3),
+        end: at(4),
+        signature: at(5),
+        signature_aligned: at(6),
+        signature_call: at(7),
+        signature_calls: at(8),
+        signature_called: at(9),
     }
 }
 
@@ -143,21 +161,31 @@ fn is_short(from: u64, to: u64) -> bool {
 /// The fast path of the gate at `gate`, of a plain function, in assembly.
 /// `has_code`: the function's translation is known.
 pub fn fast_entrance(gate: usize, has_code: bool) -> usize {
-    let entry = near().entry;
-    if entry != 0 && has_code && is_short(gate as u64, entry) {
-        return entry as usize;
-    }
-    &raw const __flick_fast as usize
+    entrance(gate, has_code, near().entry, &raw const __flick_fast)
 }
 
 /// The same for functions with a signature.
-pub fn signature_entrance() -> usize {
-    &raw const __flick_signature as usize
+pub fn signature_entrance(gate: usize, has_code: bool) -> usize {
+    entrance(
+        gate,
+        has_code,
+        near().signature,
+        &raw const __flick_signature,
+    )
 }
 
 /// The same for those that get the address of an object aligned to 16.
-pub fn aligned_signature_entrance() -> usize {
-    &raw const __flick_signature_aligned as usize
+pub fn aligned_signature_entrance(gate: usize, has_code: bool) -> usize {
+    let own = &raw const __flick_signature_aligned;
+    entrance(gate, has_code, near().signature_aligned, own)
+}
+
+/// `near`, the place in the program's copy, if the gate may enter there; else libflick's `own`.
+fn entrance(gate: usize, has_code: bool, near: u64, own: *const u8) -> usize {
+    if near != 0 && has_code && is_short(gate as u64, near) {
+        return near as usize;
+    }
+    own as usize
 }
 
 /// Start and end of the fast path of calls with a signature.
@@ -169,10 +197,10 @@ pub fn signature_path() -> [u64; 2] {
 }
 
 /// Start and end of the program's copy of the fast path, and where a host function comes back in it
-/// to translated code; 0 without one.
-pub fn near_crossing() -> [u64; 3] {
+/// to translated code, plain and with a signature; 0 without one.
+pub fn near_crossing() -> [u64; 4] {
     let near = near();
-    [near.entry, near.end, near.called]
+    [near.entry, near.end, near.called, near.signature_called]
 }
 
 /// Start and end of each other crossing.
@@ -208,7 +236,18 @@ pub fn is_host_call(pc: u64) -> bool {
         || pc == &raw const __flick_fast_calls as u64
         || pc == &raw const __flick_signature_called as u64
         || pc == &raw const __flick_signature_calls as u64
-        || pc != 0 && (pc == near().called || pc == near().calls)
+        || is_near_host_call(pc)
+}
+
+fn is_near_host_call(pc: u64) -> bool {
+    let near = near();
+    let all = [
+        near.called,
+        near.calls,
+        near.signature_called,
+        near.signature_calls,
+    ];
+    pc != 0 && all.contains(&pc)
 }
 
 /// Where a host function comes back to that translated code has called, whose frames are on the
@@ -236,17 +275,27 @@ pub fn is_host_call_code(code: u64) -> bool {
     code == &raw const __flick_fast_host_call as u64 || code == host_call()
 }
 
-/// The same as [`host_call`] for the code that calls through the cell at `cell`, which `found` [`host_call`].
+/// What the code that calls through the cell at `cell` is to call, which `found` [`host_call`] or
+/// [`signature_call`] in the table of targets: the copy that is near it.
 pub fn host_call_for(cell: usize, found: u64) -> u64 {
-    if found == near().host_call && !is_short(cell as u64, found) {
-        return &raw const __flick_fast_host_call as u64;
+    let near = near();
+    if is_short(cell as u64, found) {
+        found
+    } else if found == near.host_call {
+        &raw const __flick_fast_host_call as u64
+    } else if found == near.signature_call {
+        &raw const __flick_signature_call as u64
+    } else {
+        found
     }
-    found
 }
 
 /// What translated code calls in place of `__flick_xcall`.
 pub fn signature_call() -> u64 {
-    &raw const __flick_signature_call as u64
+    match near().signature_call {
+        0 => &raw const __flick_signature_call as u64,
+        near => near,
+    }
 }
 
 /// The same where the fast path cannot call a host function by its signature, with the registers that

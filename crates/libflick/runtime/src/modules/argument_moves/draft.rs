@@ -1,5 +1,6 @@
 //! Moves of one signature, as they are made: the places of arguments, and what moves between them.
 use core::mem::offset_of;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use flick_engine::Hart;
 use flick_translator::{Context, HART_BIAS};
@@ -62,21 +63,20 @@ pub mod number {
     pub const REGISTERS: usize = 7;
 
     pub const CALL_NXP: usize = 0;
-    pub const CALL_HOST: usize = 1;
     /// Words from memory to memory.
-    pub const STACK_TO_HART: usize = 2;
-    pub const STACK_TO_NXP: usize = 3;
-    pub const HART_TO_STACK: usize = 4;
-    pub const NXP_TO_STACK: usize = 5;
+    pub const STACK_TO_HART: usize = 1;
+    pub const STACK_TO_NXP: usize = 2;
+    pub const HART_TO_STACK: usize = 3;
+    pub const NXP_TO_STACK: usize = 4;
     /// The address of an object on the host's stack.
-    pub const ADDRESS_TO_HART: usize = 6;
-    pub const ADDRESS_TO_NXP: usize = 7;
+    pub const ADDRESS_TO_HART: usize = 5;
+    pub const ADDRESS_TO_NXP: usize = 6;
     /// Of a large struct, whose address is in the pointer register, to the host's stack.
-    pub const WORDS: usize = 8;
-    pub const BYTES: usize = 9;
+    pub const WORDS: usize = 7;
+    pub const BYTES: usize = 8;
     /// The registers in which structs are copied have their old values again.
-    pub const RESTORE: usize = 10;
-    pub const BOX: usize = 11;
+    pub const RESTORE: usize = 9;
+    pub const BOX: usize = 10;
     /// The NxP's integer arguments from the seventh on: 2, 3, ... words.
     pub const TO_NXP: usize = BOX + FLOATS;
     pub const TO_HOST: usize = TO_NXP + MOST_WORDS - 1;
@@ -86,12 +86,60 @@ pub mod number {
     pub const LOAD: usize = REGISTER + REGISTERS * REGISTERS;
     pub const STORE: usize = LOAD + MEMORIES * REGISTERS;
     pub const ADDRESS: usize = STORE + MEMORIES * REGISTERS;
-    pub const COUNT: usize = ADDRESS + REGISTERS;
+    /// The same with the call: boxes of the first registers, by their bits, from 1 on.
+    pub const BOXES_CALL: usize = ADDRESS + REGISTERS;
+    pub const TO_NXP_CALL: usize = BOXES_CALL + (1 << BOXES) - 1;
+    pub const ADDRESS_CALL: usize = TO_NXP_CALL + MOST_WORDS - 1;
+    pub const TO_HOST_CALL: usize = ADDRESS_CALL + REGISTERS - 1;
+    pub const OBJECT_CALL: usize = TO_HOST_CALL + MOST_WORDS - 1;
+    pub const CALL_HOST: usize = OBJECT_CALL + SMALL_OBJECT * (REGISTERS - 1);
+    pub const COUNT: usize = CALL_HOST + 1;
+
+    /// Boxes that one move makes at most.
+    pub const BOXES: usize = 4;
+
+    /// The move that makes this one and the call.
+    pub fn with_call(number: usize) -> Option<usize> {
+        match number {
+            TO_NXP..TO_HOST => Some(number - TO_NXP + TO_NXP_CALL),
+            TO_HOST..OBJECT => Some(number - TO_HOST + TO_HOST_CALL),
+            OBJECT..REGISTER => {
+                let by_pointer = SMALL_OBJECT * (REGISTERS - 1);
+                (number - OBJECT < by_pointer).then(|| number - OBJECT + OBJECT_CALL)
+            }
+            ADDRESS..BOXES_CALL => {
+                let register = number - ADDRESS;
+                (register < REGISTERS - 1).then(|| register + ADDRESS_CALL)
+            }
+            _ => None,
+        }
+    }
 }
 
 unsafe extern "C" {
-    /// Code by [`number`].
-    pub static __flick_moves: [usize; number::COUNT];
+    /// libflick's code by [`number`], from here on.
+    pub static __flick_moves: [i32; number::COUNT];
+}
+
+/// Such a table: that of the copy of the code which moves lead to.
+static MOVES: AtomicPtr<i32> = AtomicPtr::new(&raw const __flick_moves as *mut i32);
+
+/// From now on, signatures get moves of this code. Those of before keep theirs: moves of both copies
+/// may follow each other.
+///
+/// # Safety
+/// `table` has the distances of all moves from it, and never changes.
+pub unsafe fn use_code(table: *const i32) {
+    MOVES.store(table.cast_mut(), Ordering::Relaxed);
+}
+
+/// The code of a move.
+pub fn code_of(number: usize) -> usize {
+    assert!(number < number::COUNT);
+    let table = MOVES.load(Ordering::Relaxed).cast_const();
+    // SAFETY: a table that has this number and never changes.
+    let distance = unsafe { table.add(number).read() };
+    table as usize + distance as usize
 }
 
 /// Where an argument is, or goes. Memory counts from the register that the fast path has for it.
@@ -138,6 +186,10 @@ pub fn in_hart(offset: usize) -> i32 {
 pub struct Draft {
     moves: [Move; MOST_MOVES],
     count: usize,
+    /// The number of the last move.
+    last: usize,
+    /// Registers with a `float` that is to be boxed, by their bits.
+    pub boxes: usize,
     pub room: usize,
     pub is_aligned: bool,
 }
@@ -152,6 +204,8 @@ impl Draft {
         Self {
             moves: [UNUSED; MOST_MOVES],
             count: 0,
+            last: number::CALL_HOST,
+            boxes: 0,
             room: 0,
             is_aligned: false,
         }
@@ -167,11 +221,30 @@ impl Draft {
     }
 
     pub fn push(&mut self, number: usize, from: i32, to: i32) -> Option<()> {
-        // SAFETY: the table of the fast path's code never changes.
-        let code = unsafe { __flick_moves[number] };
+        self.last = number;
+        let code = code_of(number);
         *self.moves.get_mut(self.count)? = Move { code, from, to };
         self.count += 1;
         Some(())
+    }
+
+    /// The boxes and the call. A jump through a register costs more than a move, so the last move
+    /// makes the call if there is such a move.
+    pub fn call(&mut self, call: usize) -> Option<()> {
+        const FIRST: usize = (1 << number::BOXES) - 1;
+        for register in number::BOXES..FLOATS {
+            if self.boxes & (1 << register) != 0 {
+                self.push(number::BOX + register, 0, 0)?;
+            }
+        }
+        match (self.boxes & FIRST, number::with_call(self.last)) {
+            (0, Some(last)) => {
+                self.moves[self.count - 1].code = code_of(last);
+                Some(())
+            }
+            (0, None) => self.push(call, 0, 0),
+            (boxes, _) => self.push(number::BOXES_CALL + boxes - 1, 0, 0),
+        }
     }
 
     /// A word; `None`: there is no such move, or no room for it.
