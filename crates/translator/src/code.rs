@@ -510,6 +510,10 @@ impl Node {
 pub struct Code {
     /// Blocks that are entered from outside, and the guest addresses of these entries.
     pub entries: Vec<(u64, usize)>,
+    /// Whether code behind calls may be entered from outside. It may not if the guest can come to a
+    /// call by a way that is not seen here: what is known of values then holds for the ways that
+    /// are seen.
+    pub has_returns: bool,
     pub nodes: Vec<Node>,
     /// The nodes of each block.
     pub ranges: Vec<(usize, usize)>,

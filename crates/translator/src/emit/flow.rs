@@ -273,7 +273,9 @@ impl Emitter<'_> {
             }
         };
         self.a.jne(elsewhere)?;
-        if let Linkage::Module = self.linkage {
+        if let Linkage::Module = self.linkage
+            && self.code.has_returns
+        {
             let mut label = self.a.create_label();
             bind(&mut self.a, &mut label)?;
             self.returns.push((back, label));
