@@ -11,6 +11,7 @@ fn is_pure(op: &Op) -> bool {
         op,
         Op::Undef
             | Op::Const(_)
+            | Op::FloatConst(_)
             | Op::Address(_)
             | Op::GetSp(_)
             | Op::Unary(_)

@@ -3,7 +3,9 @@ mod boxes;
 mod constants;
 mod finish;
 mod hart;
+mod image;
 mod keep;
+mod loops;
 mod nan;
 mod narrow;
 mod pairs;
@@ -19,6 +21,7 @@ pub fn simplify(code: &mut Code) {
     stack::loads(code);
     hart::registers(code);
     constants::fold(code);
+    image::fold(code);
     narrow::extensions(code);
     boxes::boxes(code);
     nan::checks(code);
