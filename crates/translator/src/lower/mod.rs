@@ -47,7 +47,7 @@ fn named(function: &Function) -> Regs {
 }
 
 /// Integer registers that the allocator has.
-const MOST_ALIVE: u32 = 13;
+const MOST_ALIVE: u32 = 7;
 
 /// Blocks of loops in which more guest registers are alive than there are registers, and calls are
 /// made: an interpreter's, say.

@@ -11,6 +11,7 @@ mod narrow;
 mod pairs;
 mod params;
 mod stack;
+mod sums;
 
 use regalloc2::VReg;
 
@@ -25,6 +26,7 @@ pub fn simplify(code: &mut Code) {
     narrow::extensions(code);
     boxes::boxes(code);
     nan::checks(code);
+    sums::states(code);
     finish::finish(code);
     pairs::pairs(code);
     keep::values(code);
