@@ -89,12 +89,15 @@ pub enum Form {
     Base,
     /// base + index << k
     Index(u8),
+    /// A byte of the guest's module; the distance from its start ([`Op::Address`]), with the offset
+    /// in it.
+    Image(u64),
 }
 
 impl Form {
     pub fn operands(self) -> usize {
         match self {
-            Form::Sp => 0,
+            Form::Sp | Form::Image(_) => 0,
             Form::Base => 1,
             Form::Index(_) => 2,
         }
@@ -210,6 +213,8 @@ pub enum Op {
     /// A value of no importance.
     Undef,
     Const(i64),
+    /// A floating-point register's bits.
+    FloatConst(u64),
     /// An address in the guest's module, as its distance from the start
     /// ([`Program::is_placed`](crate::Program::is_placed)).
     Address(u64),
@@ -307,6 +312,45 @@ pub enum Op {
     Exit(Reason, u64),
     /// Counts guest instructions.
     Count(u32),
+}
+
+impl Op {
+    /// What the address of an access of memory is made of.
+    pub fn form(&self) -> Option<Form> {
+        match *self {
+            Op::Load(_, _, form)
+            | Op::Store(_, _, form)
+            | Op::StoreConst(_, _, form, _)
+            | Op::LoadFloat(_, form, _)
+            | Op::StoreFloat(_, form, _) => Some(form),
+            _ => None,
+        }
+    }
+
+    /// The same access at a byte of the guest's module.
+    pub fn at_image(self, at: u64) -> Self {
+        let form = Form::Image(at);
+        match self {
+            Op::Load(width, ..) => Op::Load(width, 0, form),
+            Op::Store(width, ..) => Op::Store(width, 0, form),
+            Op::StoreConst(width, _, _, k) => Op::StoreConst(width, 0, form, k),
+            Op::LoadFloat(_, _, single) => Op::LoadFloat(0, form, single),
+            Op::StoreFloat(_, _, single) => Op::StoreFloat(0, form, single),
+            op => op,
+        }
+    }
+
+    /// The offset of an access.
+    pub fn offset(&self) -> i32 {
+        match *self {
+            Op::Load(_, offset, _)
+            | Op::Store(_, offset, _)
+            | Op::StoreConst(_, offset, ..)
+            | Op::LoadFloat(offset, ..)
+            | Op::StoreFloat(offset, ..) => offset,
+            _ => 0,
+        }
+    }
 }
 
 /// How a guest register follows from values, or from where they are.
@@ -510,6 +554,10 @@ impl Node {
 pub struct Code {
     /// Blocks that are entered from outside, and the guest addresses of these entries.
     pub entries: Vec<(u64, usize)>,
+    /// Whether code behind calls may be entered from outside. It may not if the guest can come to a
+    /// call by a way that is not seen here: what is known of values then holds for the ways that
+    /// are seen.
+    pub has_returns: bool,
     pub nodes: Vec<Node>,
     /// The nodes of each block.
     pub ranges: Vec<(usize, usize)>,

@@ -137,6 +137,20 @@ pub struct Function {
 }
 
 impl Function {
+    /// Whether a jump may lead to instructions of the function by ways that are not seen here, so
+    /// that other values may arrive at an instruction than those that its blocks hand on.
+    pub fn has_hidden_ways(&self, program: &dyn Program) -> bool {
+        let jumps = |&pc: &u64| {
+            let insn = program.insn(pc);
+            insn.is_some_and(|insn| insn.op().class() == Class::Jump)
+        };
+        self.blocks.iter().any(|block| match &block.end {
+            End::Anywhere | End::Table { only: false, .. } => true,
+            End::Interpret(pc) => jumps(pc),
+            _ => false,
+        })
+    }
+
     /// `range` is the whole function's and `entry` in it. `more`: with entries besides, at these
     /// addresses and behind instructions that are left to the interpreter.
     pub fn new(

@@ -400,6 +400,7 @@ impl Source<'_> {
         };
         liveness.compute(&mut function);
         let mut code = Lower::run(program, &function, &liveness, count, self.with_names);
+        code.has_returns = !function.has_hidden_ways(program);
         if self.with_names {
             code.frames = guest_frame::frames(&function);
         }

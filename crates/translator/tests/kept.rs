@@ -311,3 +311,19 @@ fn records_are_read_with_care() {
         }
     }
 }
+
+/// Behind a call the code has what is known of the caller's registers by the ways to the call. A
+/// jump that may lead anywhere is a way that nobody sees.
+#[test]
+fn code_behind_calls_is_entered_if_all_ways_are_known() {
+    let returns = |said: Option<Vec<u64>>| {
+        let module = Module {
+            said,
+            ..Module::new()
+        };
+        let (ahead, _) = module.link(&Kept::default());
+        ahead.entries.iter().filter(|entry| entry.is_return).count()
+    };
+    assert_eq!(returns(Module::new().said), 1);
+    assert_eq!(returns(None), 0);
+}

@@ -136,6 +136,14 @@ impl Emitter<'_> {
                 self.record(node);
                 self.float_compare(compare, single, XMM[r(0)], XMM[r(1)], r(2))
             }
+            Op::FloatConst(0) => {
+                let d = XMM[r(0)];
+                self.a.xorps(d, d)
+            }
+            Op::FloatConst(bits) => {
+                let constant = self.constant(bits);
+                self.a.movsd_2(XMM[r(0)], constant)
+            }
             Op::Widen => {
                 self.record(node);
                 let (x, d) = (XMM[r(0)], XMM[r(1)]);

@@ -208,6 +208,26 @@ impl Emitter<'_> {
         a.jne(unknown)
     }
 
+    /// The same at a call: the host address of the target is in `r10`. `r11` is free until the return
+    /// address is put there, so that the call waits for fewer instructions.
+    fn look_up_for_call(&mut self, unknown: CodeLabel) -> Emitted {
+        self.a.movzx(R32[R11], ax)?;
+        match self.linkage {
+            Linkage::Process(surroundings) => {
+                let table = self.constant(surroundings.targets);
+                self.a.mov(R64[R10], table)?;
+            }
+            Linkage::Module => {
+                self.with_place(Encoding::Mov_r64_rm64, R10, Fixup::Engine(Word::Targets))?;
+            }
+        }
+        const SCALE: i32 = targets::SCALE as i32;
+        let a = &mut self.a;
+        a.cmp(qword_ptr(R64[R10] + R64[R11] * SCALE), rax)?;
+        a.jne(unknown)?;
+        a.mov(R64[R10], qword_ptr(R64[R10] + R64[R11] * SCALE + 8))
+    }
+
     pub fn call(&mut self, node: &Node) -> Emitted {
         match node.op {
             Op::Call {
@@ -238,9 +258,9 @@ impl Emitter<'_> {
                     back_address: back,
                     back: came_back,
                 });
-                self.look_up(unknown)?;
+                self.look_up_for_call(unknown)?;
                 self.load_guest_address(R11, back, true)?;
-                self.a.call(qword_ptr(R64[R10] + 8))?;
+                self.a.call(R64[R10])?;
                 bind(&mut self.a, &mut came_back)?;
                 self.check_return(back, results)
             }
@@ -273,7 +293,9 @@ impl Emitter<'_> {
             }
         };
         self.a.jne(elsewhere)?;
-        if let Linkage::Module = self.linkage {
+        if let Linkage::Module = self.linkage
+            && self.code.has_returns
+        {
             let mut label = self.a.create_label();
             bind(&mut self.a, &mut label)?;
             self.returns.push((back, label));

@@ -11,6 +11,8 @@ impl Emitter<'_> {
             Form::Sp => r15 + offset,
             Form::Base => r(0) + offset,
             Form::Index(k) => r(0) + r(1) * (1i32 << k) + offset,
+            // Any address: `access_image` replaces it.
+            Form::Image(_) => r15 + 0,
         }
     }
 
@@ -30,9 +32,37 @@ impl Emitter<'_> {
             }
             _ => {
                 self.record(node);
-                self.access(node, operands)
+                match node.op.form() {
+                    Some(Form::Image(at)) => self.access_image(at, node, operands),
+                    _ => self.access(node, operands),
+                }
             }
         }
+    }
+
+    /// An access of a byte of the guest's module. The displacement counts from the end of the
+    /// instruction, which may have a constant behind it, and a [`Fixup`] from its own end.
+    fn access_image(&mut self, at: u64, node: &Node, operands: &[Allocation]) -> Emitted {
+        let behind = match node.op {
+            Op::StoreConst(Width::B { .. }, ..) => 1,
+            Op::StoreConst(Width::H { .. }, ..) => 2,
+            Op::StoreConst(..) => 4,
+            _ => 0,
+        };
+        let code = std::mem::replace(&mut self.a, CodeAssembler::new(64)?);
+        let made = self.access(node, operands);
+        let access = std::mem::replace(&mut self.a, code).take_instructions();
+        made?;
+        for mut instruction in access {
+            instruction.set_memory_base(Register::RIP);
+            instruction.set_memory_displ_size(8);
+            instruction.set_memory_displacement64(FAR);
+            let fixup = Fixup::Guest(at.wrapping_sub(behind as u64));
+            let next = self.a.instructions().len();
+            self.fixups.push((next, behind, fixup));
+            self.a.add_instruction(instruction)?;
+        }
+        Ok(())
     }
 
     fn access(&mut self, node: &Node, operands: &[Allocation]) -> Emitted {

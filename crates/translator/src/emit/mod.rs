@@ -174,8 +174,8 @@ pub struct Emitter<'a> {
     /// The instruction that is being emitted.
     inst: Inst,
     linkage: Linkage<'a>,
-    /// By the number of the machine instruction.
-    fixups: Vec<(usize, Fixup)>,
+    /// By the number of the machine instruction, with the bytes behind the displacement.
+    fixups: Vec<(usize, usize, Fixup)>,
     entries: Vec<(u64, CodeLabel)>,
     returns: Vec<(u64, CodeLabel)>,
     /// The guest's address where this code is entered.
@@ -319,7 +319,9 @@ impl<'a> Emitter<'a> {
         let fixups = self.fixups.iter();
         Ok(Finished {
             cells,
-            fixups: fixups.map(|&(n, fixup)| (end_of(n), fixup)).collect(),
+            fixups: fixups
+                .map(|&(n, behind, fixup)| (end_of(n) - behind, fixup))
+                .collect(),
             entries,
             returns,
             frame: self.frame as u32,
@@ -421,6 +423,7 @@ impl<'a> Emitter<'a> {
                         | Op::CopySign(..)
                         | Op::FloatCompare(..)
                         | Op::Widen
+                        | Op::FloatConst(_)
                         | Op::BitsToFloat(_)
                         | Op::BitsToInt(_) => self.float(node, operands)?,
                         Op::FromInt(conversion, insn) => {
@@ -498,7 +501,7 @@ impl<'a> Emitter<'a> {
 
     /// The next instruction's last four bytes are for this.
     fn fixup(&mut self, fixup: Fixup) {
-        self.fixups.push((self.a.instructions().len(), fixup));
+        self.fixups.push((self.a.instructions().len(), 0, fixup));
     }
 
     /// An instruction with a register and a place of the module as operands.

@@ -80,8 +80,14 @@ impl Emitter<'_> {
     }
 
     fn float_to_hart(&mut self, place: &At, at: i32) -> Emitted {
-        let Recipe::Value(operand) = place.recipe else {
-            return self.a.ud2();
+        let operand = match place.recipe {
+            Recipe::Value(operand) => operand,
+            Recipe::Const(bits) => {
+                let constant = self.constant(bits as u64);
+                self.a.movsd_2(xmm15, constant)?;
+                return self.a.movsd_2(qword_ptr(rbp + at), xmm15);
+            }
+            _ => return self.a.ud2(),
         };
         let register = match operand.as_reg() {
             Some(register) => register.hw_enc(),

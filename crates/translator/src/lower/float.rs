@@ -75,6 +75,15 @@ impl Lower<'_> {
             FmvWX | FmvDX => {
                 let single = insn.op() == FmvWX;
                 let a = self.get(insn.rs1(), pc);
+                if let Some(k) = self.known(a) {
+                    let bits = if single {
+                        fp::boxed(k as u32)
+                    } else {
+                        k as u64
+                    };
+                    let value = self.float_constant(bits, pc);
+                    return self.set_float(insn.rd(), value);
+                }
                 let value = self.value(Op::BitsToFloat(single), pc, &[a], RegClass::Float);
                 let value = if single {
                     self.in_box(value, pc)

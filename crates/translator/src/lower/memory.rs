@@ -2,6 +2,7 @@
 use regalloc2::{Operand, RegClass, VReg};
 
 use super::*;
+use flick_engine::fp;
 
 impl Lower<'_> {
     /// The address of an access: its operands, its form and its offset.
@@ -17,7 +18,11 @@ impl Lower<'_> {
             ..
         }) = self.definition(base)
         {
-            let address = self.guest_address(at.wrapping_add_signed(offset), pc);
+            let at = at.wrapping_add_signed(offset);
+            if is_near(at) {
+                return (vec![], 0, Form::Image(at));
+            }
+            let address = self.guest_address(at, pc);
             return (vec![address], 0, Form::Base);
         }
         if let Some(node) = self.definition(base)
@@ -61,6 +66,10 @@ impl Lower<'_> {
         };
         if let (Lw | Ld, Some(value)) = (insn.op(), self.loaded_constant(at)) {
             return self.set(insn.rd(), value, pc);
+        }
+        if let (Flw | Fld, Some(bits)) = (insn.op(), self.loaded_float(at)) {
+            let value = self.float_constant(bits, pc);
+            return self.set_float(insn.rd(), value);
         }
         let (mut uses, offset, form) = self.address(insn.rs1(), insn.imm() as i64, pc);
         match insn.op() {
@@ -120,6 +129,21 @@ impl Lower<'_> {
         }
         let value = self.program.constant(address, 4)? as i32;
         Some(self.constant(value.into(), at.pc))
+    }
+
+    /// The same of a load to a floating-point register: its bits.
+    fn loaded_float(&mut self, at: At) -> Option<u64> {
+        let base = match at.insn.rs1() {
+            SP | 0 => return None,
+            reg => self.get(reg, at.pc),
+        };
+        let address = self.known_address(base)?.wrapping_add(at.insn.imm());
+        if at.insn.op() == Guest::Flw {
+            return Some(fp::boxed(self.program.constant(address, 4)? as u32));
+        }
+        let bits = self.program.constant(address, 8)?;
+        let moves = !self.program.is_placed() && self.program.is_address(address);
+        (!moves).then_some(bits)
     }
 
     pub(super) fn atomic(&mut self, at: At) {

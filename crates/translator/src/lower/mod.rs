@@ -47,7 +47,7 @@ fn named(function: &Function) -> Regs {
 }
 
 /// Integer registers that the allocator has.
-const MOST_ALIVE: u32 = 13;
+const MOST_ALIVE: u32 = 7;
 
 /// Blocks of loops in which more guest registers are alive than there are registers, and calls are
 /// made: an interpreter's, say.
@@ -71,6 +71,16 @@ fn crowded(function: &Function) -> Vec<bool> {
         crowded[start..=end].fill(calls && alive > MOST_ALIVE);
     }
     crowded
+}
+
+/// Whether a displacement reaches what is at this distance from the start of the guest's module.
+pub fn is_near(at: u64) -> bool {
+    (-NEAR..NEAR).contains(&(at as i64))
+}
+
+/// Whether a register with these bits has a boxed single.
+pub fn is_boxed(bits: u64) -> bool {
+    bits >> 32 == u32::MAX.into()
 }
 
 fn is_call(insn: Insn) -> bool {
@@ -221,11 +231,18 @@ impl<'a> Lower<'a> {
         self.int(Op::Const(value), pc, &[])
     }
 
+    /// A floating-point register's contents.
+    fn float_constant(&mut self, bits: u64, pc: u64) -> VReg {
+        let value = self.value(Op::FloatConst(bits), pc, &[], RegClass::Float);
+        self.boxed[value.vreg()] = is_boxed(bits);
+        value
+    }
+
     /// An address of the guest's code or constants.
     fn guest_address(&mut self, at: u64, pc: u64) -> VReg {
         if self.program.is_placed() {
             self.constant(at as i64, pc)
-        } else if (-NEAR..NEAR).contains(&(at as i64)) {
+        } else if is_near(at) {
             self.int(Op::Address(at), pc, &[])
         } else {
             let start = self.int(Op::Address(0), pc, &[]);
@@ -323,6 +340,7 @@ impl<'a> Lower<'a> {
         };
         match node.op {
             Op::Const(k) => Recipe::Const(k),
+            Op::FloatConst(bits) => Recipe::Const(bits as i64),
             Op::Address(at) => Recipe::Address(at),
             Op::AluImm(Alu::Add, k, false) if dies => Recipe::Offset(node.value(0), k),
             Op::Alu(Alu::Add, false) if dies => Recipe::Sum(node.value(0), node.value(1), 0, 0),

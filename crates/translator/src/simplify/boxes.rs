@@ -8,6 +8,7 @@ use regalloc2::{Operand, RegClass};
 
 use super::{Aliases, Phi, definitions, phis};
 use crate::code::*;
+use crate::lower::is_boxed;
 
 pub fn boxes(code: &mut Code) {
     let boxed = boxed(code, &phis(code));
@@ -42,6 +43,10 @@ fn boxed(code: &Code, phis: &[Phi]) -> Vec<bool> {
         for (value, definition) in definitions.iter().enumerate() {
             let is = match definition.map(|n| &code.nodes[n as usize]) {
                 Some(node) if passes_on(&node.op) => boxed[node.value(0).vreg()],
+                Some(Node {
+                    op: Op::FloatConst(bits),
+                    ..
+                }) => is_boxed(*bits),
                 Some(node) => matches!(
                     node.op,
                     Op::Box
@@ -139,7 +144,7 @@ fn check_once(code: &mut Code) {
 }
 
 /// Puts nodes in front of those at their numbers.
-fn insert(code: &mut Code, mut made: Vec<(usize, Node)>) {
+pub(super) fn insert(code: &mut Code, mut made: Vec<(usize, Node)>) {
     if made.is_empty() {
         return;
     }

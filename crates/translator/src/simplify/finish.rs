@@ -11,6 +11,7 @@ fn is_pure(op: &Op) -> bool {
         op,
         Op::Undef
             | Op::Const(_)
+            | Op::FloatConst(_)
             | Op::Address(_)
             | Op::GetSp(_)
             | Op::Unary(_)
@@ -113,6 +114,7 @@ fn split_edges(code: &mut Code) {
     code.vregs = old.vregs;
     code.tables = old.tables;
     code.frames = old.frames;
+    code.has_returns = old.has_returns;
     let entries = old.entries.into_iter();
     code.entries = entries.map(|(at, block)| (at, numbers[block])).collect();
     code.preds = vec![vec![]; number];

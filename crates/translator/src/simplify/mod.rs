@@ -3,12 +3,15 @@ mod boxes;
 mod constants;
 mod finish;
 mod hart;
+mod image;
 mod keep;
+mod loops;
 mod nan;
 mod narrow;
 mod pairs;
 mod params;
 mod stack;
+mod sums;
 
 use regalloc2::VReg;
 
@@ -19,9 +22,11 @@ pub fn simplify(code: &mut Code) {
     stack::loads(code);
     hart::registers(code);
     constants::fold(code);
+    image::fold(code);
     narrow::extensions(code);
     boxes::boxes(code);
     nan::checks(code);
+    sums::states(code);
     finish::finish(code);
     pairs::pairs(code);
     keep::values(code);

@@ -41,6 +41,8 @@ pub enum Target {
     Label(Label),
     /// Room for code made at run time.
     Room(u64),
+    /// Data.
+    Data(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -193,6 +195,16 @@ impl Code {
         }
     }
 
+    /// A multiple of 4 KiB, by `lui` or as a distance from pc.
+    pub fn page(&mut self, rd: u32, address: u64) {
+        if self.lines.len() % 2 == 0 {
+            let to = Target::Data(address);
+            self.line(Kind::Address { rd, to }, 0, x(rd), Flow::Next);
+        } else {
+            self.insn(0x37 | rd << 7 | address as u32, 0, x(rd));
+        }
+    }
+
     fn size(line: &Line) -> u64 {
         match line.kind {
             Kind::Bits(bits) if bits & 3 != 3 => 2,
@@ -256,6 +268,7 @@ impl Code {
                     Target::Table(n) => layout.tables[number][n],
                     Target::Label(label) => start + self.offset_of(label, &offsets),
                     Target::Room(n) => layout.rooms + n * ROOM,
+                    Target::Data(at) => at,
                 };
                 target.wrapping_sub(at) as i64
             };

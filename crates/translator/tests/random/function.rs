@@ -11,7 +11,7 @@ use crate::code::{Code, Flow, Kind, Label, RA, Regs, SAVED, SAVED_X, SP, Target,
 use crate::frame::{Frame, S, restore, save};
 use crate::insn::Registers;
 use crate::memory::data_middle;
-use crate::program::{FUEL, Plan, Role};
+use crate::program::{DATA_MIDDLE, FUEL, Plan, Role};
 use flick_riscv_testing::asm::{self, addi, fld, fsd, ld, r, sd};
 use flick_riscv_testing::values::{self, Rng};
 
@@ -333,7 +333,7 @@ impl Function<'_> {
             Some(n) if self.data_set && self.rng.chance(80) => n,
             _ => {
                 let n = self.temporary[0];
-                self.code.insn(data_middle(n), 0, x(n));
+                self.code.page(n, DATA_MIDDLE);
                 n
             }
         }

@@ -85,14 +85,13 @@ impl Function<'_> {
             _ => self.temporary[0],
         };
         let page = self.rng.below(PROTECTED_PAGES);
-        let lui = |n: u32, page: u64| 0x37 | n << 7 | (PROTECTED + (page << 12)) as u32;
         let at = match self.rng.below(4) {
             // Over the beginning of the page.
             0 if page > 0 && align == 1 => -1 - self.rng.below(7) as i32,
             _ => self.rng.below(2040) as i32 & !(align - 1),
         };
         if self.rng.chance(60) {
-            self.code.insn(lui(register, page), 0, x(register));
+            self.code.page(register, PROTECTED + (page << 12));
         } else {
             let (index, start) = (self.set.any_x(&mut self.rng), self.temporary[1]);
             let other = self.temporary[2];
@@ -101,7 +100,7 @@ impl Function<'_> {
                 .insn(i(0x7013, other, index, mask), x(index), x(other));
             self.code
                 .insn(i(0x1013, other, other, 12), x(other), x(other));
-            self.code.insn(lui(start, 0), 0, x(start));
+            self.code.page(start, PROTECTED);
             self.code.insn(
                 r(0x33, register, start, other),
                 x(start) | x(other),

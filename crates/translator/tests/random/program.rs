@@ -394,7 +394,7 @@ fn data(rng: &mut Rng, plan: &Plan, layout: &Layout) -> (Vec<u8>, Vec<Class>) {
             let target = match *pointer {
                 Target::Function(n) => layout.functions[n],
                 Target::Middle(n) => layout.middles[n],
-                Target::Table(_) | Target::Label(_) | Target::Room(_) => {
+                Target::Table(_) | Target::Label(_) | Target::Room(_) | Target::Data(_) => {
                     unreachable!("entries are of functions")
                 }
             };

@@ -81,3 +81,18 @@ nan_to_be_checked_later:
   mv a0, a1
   ret
   .size nan_to_be_checked_later, . - nan_to_be_checked_later
+
+  # The accesses have the parts of t1, and so have their states.
+  .globl sums
+  .type sums, @function
+sums:
+  add t1, a0, a1
+  ld a2, 0(t1)
+  lbu a3, 8(t1)
+  sd a2, 16(t1)
+  addi t2, a0, 64
+  ld a4, 0(t2)
+  sd a3, 8(t2)
+  add a0, a2, a4
+  ret
+  .size sums, . - sums

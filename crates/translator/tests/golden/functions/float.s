@@ -151,3 +151,40 @@ loop_of_singles:
   bne a0, a1, 1b
   ret
   .size loop_of_singles, . - loop_of_singles
+
+  # The parameter of the loop may be what was loaded, so each sum is checked where it is made.
+  .globl loop_of_sums_and_loads
+  .type loop_of_sums_and_loads, @function
+loop_of_sums_and_loads:
+  fld fa0, 0(a0)
+1:
+  fld fa5, 8(a0)
+  fadd.d fa0, fa0, fa5
+  beqz a2, 2f
+  fld fa0, 16(a0)
+2:
+  addi a0, a0, 8
+  bne a0, a1, 1b
+  ret
+  .size loop_of_sums_and_loads, . - loop_of_sums_and_loads
+
+  # Two sums of a loop are seen behind it, in a fault within it, and one where it is left early.
+  .globl sums
+  .type sums, @function
+sums:
+  fmv.d.x fa0, zero
+  fcvt.d.l fa1, a2
+1:
+  fld fa5, 0(a0)
+  fadd.d fa0, fa0, fa5
+  fmul.d fa1, fa1, fa5
+  beqz a3, 2f
+  addi a0, a0, 8
+  bne a0, a1, 1b
+  fsd fa1, 0(a0)
+  ret
+2:
+  fsd fa0, 0(a0)
+  fadd.d fa0, fa0, fa1
+  ret
+  .size sums, . - sums
