@@ -208,9 +208,10 @@ macro_rules! signature_call_code {
             ".popsection",
             ".cfi_startproc",
             from_translated!(),
-            "mov rsp, [rbp - {bias} + {waits}]",
             "mov byte ptr [rbp - {bias} + {mark}], 0",
             "mov r11, [rbp - {bias} + {signature}]",
+            // As in `waits`.
+            "add rsp, [r11 + {host_room}]",
             "test byte ptr [r11 + {boxes}], 3",
             "jne 7f",
             "6:",
