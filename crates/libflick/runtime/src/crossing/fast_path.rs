@@ -12,7 +12,10 @@ use flick_abi::layout::Gate;
 use flick_engine::Hart;
 use flick_translator::Context;
 
-use super::fast_path_code::{MOST_STACK, fast_path_code, lines, with_fast_path_operands, word};
+use super::fast_path_code::{
+    MOST_STACK, fast_path_code, lines, stepped_through, stepped_through_end,
+    with_fast_path_operands, word,
+};
 use super::frame::{called_by_nxp, from_translated, load_saved, saved_here};
 use super::{inline, unwinding};
 use crate::os::host_stack::HostStack;

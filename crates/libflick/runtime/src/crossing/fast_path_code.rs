@@ -9,6 +9,24 @@ macro_rules! lines {
     ($($line:expr),* $(,)?) => { concat!($($line, "\n"),*) };
 }
 
+/// The start of code that calls, and goes on behind the call. Its symbol has a name at which gdb's
+/// `step` and `next` go on until they are out of it, as they do in the thunks that compilers make
+/// (`x86_in_indirect_branch_thunk` of gdb 8.1 and later). The name must be one that gdb knows. The call
+/// and what follows are within one symbol that has a size, because gdb's `finish` tells a frame by its
+/// function, too.
+macro_rules! stepped_through {
+    ($name:literal) => {
+        concat!(".type ", $name, ", @function\n", $name, ":")
+    };
+}
+
+/// The end of this code.
+macro_rules! stepped_through_end {
+    ($name:literal) => {
+        concat!(".size ", $name, ", . - ", $name)
+    };
+}
+
 /// The number of each word of the table.
 pub mod word {
     /// Where a thread has the address of its state, from the thread pointer.
@@ -89,6 +107,7 @@ macro_rules! fast_path_code {
             "mov r10, [r11 + {code}]",
             concat!("mov r11, [rip + ", $words, " + {end}]"),
             "lea rbp, [rsp + {bias}]",
+            stepped_through!("__x86_indirect_thunk"),
             "call r10",
             concat!("cmp r11, [rip + ", $words, " + {end}]"),
             "jne 8f",
@@ -108,6 +127,7 @@ macro_rules! fast_path_code {
             "pop rbp",
             ".cfi_def_cfa_offset 8",
             "ret",
+            stepped_through_end!("__x86_indirect_thunk"),
             ".cfi_restore_state",
             // Within NxP code that waits for the host, on the same stack
             // (`leaving::stack_pointer_for`).
@@ -140,6 +160,7 @@ macro_rules! fast_path_code {
             "mov r10, [r11 + {code}]",
             concat!("mov r11, [rip + ", $words, " + {end}]"),
             "lea rbp, [rsp + {bias}]",
+            stepped_through!("__x86_indirect_thunk_rax"),
             "call r10",
             concat!("cmp r11, [rip + ", $words, " + {end}]"),
             "jne 8f",
@@ -156,6 +177,7 @@ macro_rules! fast_path_code {
             "sub r10, {entry_size}",
             "mov [rcx + {top}], r10",
             "jmp 5b",
+            stepped_through_end!("__x86_indirect_thunk_rax"),
             $cold,
             "6:",
             concat!("jmp [rip + ", $words, " + {newer}]"),
@@ -197,6 +219,7 @@ macro_rules! fast_path_code {
             concat!(".globl ", $name, "_calls"),
             concat!(".hidden ", $name, "_calls"),
             concat!($name, "_calls:"),
+            stepped_through!("__x86_return_thunk"),
             "call r10",
             concat!(".globl ", $name, "_called"),
             concat!(".hidden ", $name, "_called"),
@@ -240,6 +263,7 @@ macro_rules! fast_path_code {
             "mov r11, [rbp - {bias} + {ra}]",
             "add rsp, 8",
             "ret",
+            stepped_through_end!("__x86_return_thunk"),
             "5:",
             concat!("jmp [rip + ", $words, " + {back}]"),
             "9:",
@@ -336,4 +360,6 @@ macro_rules! with_fast_path_operands {
     };
 }
 
-pub(super) use {fast_path_code, lines, with_fast_path_operands};
+pub(super) use {
+    fast_path_code, lines, stepped_through, stepped_through_end, with_fast_path_operands,
+};

@@ -12,7 +12,7 @@ use flick_abi::layout::Gate;
 use flick_engine::Hart;
 use flick_translator::Context;
 
-use super::fast_path_code::MOST_STACK;
+use super::fast_path_code::{MOST_STACK, stepped_through, stepped_through_end};
 use super::frame::{
     called_by_nxp, crossing_asm, from_translated, load_saved, saved_here, store_saved,
 };
@@ -110,6 +110,7 @@ unsafe extern "C" fn signature_path() {
         "3:",
         "mov r10, [r14 + {to_nxp}]",
         "lea rbp, [rsp + {bias}]",
+        stepped_through!("__x86_indirect_thunk_rbx"),
         "call [r10]",
         "lea r10, [rip + __flick_activation_end]",
         "cmp r11, r10",
@@ -152,6 +153,7 @@ unsafe extern "C" fn signature_path() {
         "32:",
         "mov rbx, fs:[rcx]",
         "jmp 33b",
+        stepped_through_end!("__x86_indirect_thunk_rbx"),
         // It may be in the next place.
         "10:",
         "add r14, 8",
@@ -296,6 +298,7 @@ unsafe extern "C" fn signature_path() {
         ".globl __flick_signature_calls",
         ".hidden __flick_signature_calls",
         "__flick_signature_calls:",
+        stepped_through!("__x86_indirect_thunk_rcx"),
         "call [rbp - {size} + {target}]",
         ".globl __flick_signature_called",
         ".hidden __flick_signature_called",
@@ -355,6 +358,7 @@ unsafe extern "C" fn signature_path() {
         "je 6b",
         "orps xmm1, [rip + {box_bits}]",
         "jmp 6b",
+        stepped_through_end!("__x86_indirect_thunk_rcx"),
         // Not as usual.
         "5:",
         "sub rsp, 8",
