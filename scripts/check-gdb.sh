@@ -403,6 +403,75 @@ for way in "-O0 bfd" "-O0 lld" "-O1 lld" "-O0 bfd -static" "-O0 bfd -gsplit-dwar
     'quiet .x=9. at .*enter.cpp:17$' '^17.' '^.[0-9]+ = 9' 'exited normally'
   result "step from host code into NxP functions ($way)" $?
 done
+# `step` goes through stubs, from NxP code into functions of the host, and over functions without
+# lines.
+cat >leave.cpp <<'END'
+#include <cstdio>
+#include <flick.h>
+extern "C" int opaque(int x);
+FLICK_HOST __attribute__((noinline)) int twice(int x) {
+  volatile int y = x * 2;
+  return y;
+}
+namespace deep {
+struct Point {
+  int x, y;
+  FLICK_HOST __attribute__((noinline)) int sum(int k) const {
+    volatile int r = x + y;
+    return r * k;
+  }
+};
+} // namespace deep
+static FLICK_HOST __attribute__((noinline)) int quiet(int x) {
+  volatile int y = x - 2;
+  return y;
+}
+__attribute__((visibility("hidden"))) FLICK_HOST __attribute__((noinline)) float mixed(float f, int n) {
+  volatile float y = f * n;
+  return y;
+}
+FLICK_NXP __attribute__((noinline)) long work(const deep::Point &p, int x) {
+  long a = twice(x);
+  a += p.sum(x);
+  a += quiet(x);
+  a += opaque(x);
+  a += (long)mixed(1.5f, x);
+  a += 1;
+  return a;
+}
+int main() {
+  deep::Point p{1, 2};
+  long a = work(p, 2);
+  a += work(p, 5);
+  std::printf("%ld\n", a);
+  return 0;
+}
+END
+echo 'int opaque(int x) { return x + 1; }' >opaque.c && clang-19 -fPIC -c opaque.c || exit 1
+entered=('twice .x=5. at .*leave.cpp:5$' '^5.' ' work .*leave.cpp:26$' ' main ' '^6.' '^27.'
+  'deep::Point::sum .this=0x[0-9a-f]+, k=5. at .*leave.cpp:1[12]$' 'Value returned is .* = 15' '^28.' 'quiet .x=5. at .*leave.cpp:18$' '^29.' '^30.'
+  'mixed .f=1.5, n=5. at .*leave.cpp:22$' ' work .*leave.cpp:30$' ' main ' '^31.' '^32.' 'exited normally')
+ways=("-O0 bfd" "-O0 lld" "-O1 lld" "-O2 bfd" "-O0 bfd -static" "-O0 bfd -no-pie" "-O0 lld -gsplit-dwarf"
+  "-O0 bfd -shared" "-O1 lld -shared")
+[ "$translate" = link ] || ways=("-O0 bfd" "-O1 lld" "-O0 bfd -no-pie")
+for way in "${ways[@]}"; do
+  read -r level linker option <<<"$way"
+  output=leave
+  [ "$option" = -shared ] && output=libleave.so option="-shared -fPIC -Dmain=program"
+  # shellcheck disable=SC2086 # It may be no word, or several.
+  "$flick_cxx" $level -g $option -fuse-ld=$linker leave.cpp opaque.o -o $output || exit 1
+  if [ $output = libleave.so ]; then
+    echo 'int _Z7programv(void); int main(void) { return _Z7programv(); }' >main.c
+    clang-19 main.c ./libleave.so -o leave || exit 1
+  fi
+  # The first calls by a signature take the slow path.
+  timeout 120 gdb -nx -batch -iex 'set auto-load off' -iex 'set breakpoint pending on' -ex 'break leave.cpp:26' -ex run \
+    -ex continue -ex step -ex bt -ex step -ex next -ex step -ex finish -ex next -ex step \
+    -ex 'tbreak 29' -ex continue -ex step -ex step -ex bt -ex 'tbreak 31' -ex continue -ex step -ex delete -ex continue \
+    ./leave >log 2>&1
+  in_order "${entered[@]}"
+  result "step from NxP code into functions of the host ($way)" $?
+done
 strip --strip-all -o stripped fine-dynamic
 timeout 120 "$flick" gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break write' \
   -ex run -ex 'info flick' ./stripped >log 2>&1
@@ -504,7 +573,7 @@ END
 import re, struct, sys
 data = bytearray(open(sys.argv[1], "rb").read())
 # The record of a translation: the number of the agreement, and its own size.
-places = [m.start() for m in re.finditer(re.escape(struct.pack("<II", 1, 104)), data) if m.start() % 8 == 0]
+places = [m.start() for m in re.finditer(re.escape(struct.pack("<II", 2, 112)), data) if m.start() % 8 == 0]
 assert len(places) == 1, places
 data[places[0]] = 77
 open(sys.argv[1], "wb").write(data)

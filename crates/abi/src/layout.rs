@@ -253,7 +253,8 @@ pub struct Translation {
     /// Bytes.
     pub states_size: u64,
     /// A cell has the host address of what to call for a word of the image that names a function
-    /// outside of it, or 0 as long as that is not known.
+    /// outside of it. As long as that is not known, it has the address of its binder. In version 1
+    /// of [`TRANSLATION_ABI`], it has 0.
     pub cells: *const AtomicU64,
     /// Words in `cells`.
     pub cell_count: u64,
@@ -265,16 +266,26 @@ pub struct Translation {
     /// linker fills in displacements, the pieces, the entries, the records of registers. Tools
     /// alone read it. A record of [`TRANSLATION_SIZE_AT_LEAST`] bytes lacks it.
     pub stamp: u64,
+    /// Since version 2 of [`TRANSLATION_ABI`]: the binder of the first cell, code that fills the
+    /// cell. The binder of the next cell is [`BINDER_SIZE`] bytes further.
+    pub binders: u64,
 }
+/// Bytes from a cell's binder to the next cell's.
+pub const BINDER_SIZE: u64 = 16;
 /// The smallest [`Translation::size`]. Later versions add fields at the end.
 pub const TRANSLATION_SIZE_AT_LEAST: usize = 96;
-const _: () = assert!(size_of::<Translation>() == 104);
+const _: () = assert!(size_of::<Translation>() == 112);
 const _: () = assert!(offset_of!(Translation, stamp) == TRANSLATION_SIZE_AT_LEAST);
 
 /// Number of the agreement between translated code and runtime: the layout of the hart, the guest's
 /// registers in the host's, the functions of [`crate::names::TRANSLATION_WORDS`], cells, records of
 /// registers.
-pub const TRANSLATION_ABI: u32 = 1;
+///
+/// | version | runtime's from | change |
+/// |---|---|---|
+/// | 1 | 1.6 | |
+/// | 2 | 1.6 | cells are never 0 |
+pub const TRANSLATION_ABI: u32 = 2;
 
 /// The code for one entry of an image.
 #[repr(C)]

@@ -77,7 +77,8 @@ pub const RT_CHECK: &str = "__flick_check";
 /// `int (jmp_buf, int save_mask, JumpTarget *)` ([`crate::layout::JumpTarget`]); since version 1.1.
 pub const RT_SETJMP: &str = "__flick_setjmp";
 /// The runtime's functions and tables that translated code in a module reaches, each by a word of
-/// the module's; since version 1.6. The number is that of [`crate::layout::TRANSLATION_ABI`].
+/// the module's; since version 1.6. The number is that of the first
+/// [`crate::layout::TRANSLATION_ABI`] with this meaning.
 pub const TRANSLATION_WORDS: [&str; 7] = [
     "__flick_1_targets",
     "__flick_1_call",

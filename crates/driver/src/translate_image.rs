@@ -2,16 +2,19 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use flick_abi::layout::{ENTRY_BEHIND_CALL, TranslatedEntry, TranslatedPiece};
+use flick_abi::layout::{BINDER_SIZE, ENTRY_BEHIND_CALL, TranslatedEntry, TranslatedPiece};
 use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::linked::{self, Linked};
-use flick_image::translation::{Displacement, Home, Homed, Origin, Place, Translated};
+use flick_image::translation::{Displacement, Home, Homed, Origin, Outside, Place, Translated};
 use flick_riscv::Insn;
-use flick_translator::{Ahead, Kept, Made, Program, Summary, Target, UnwindRecords, Word};
+use flick_translator::{
+    Ahead, Kept, Made, Program, STUB_SIZE, Summary, Target, UnwindRecords, Word,
+};
 
 use crate::image_code::ImageCode;
 
 const _: () = assert!(TRANSLATION_WORDS.len() == Word::ALL.len());
+const _: () = assert!(BINDER_SIZE as usize == STUB_SIZE);
 
 /// Translates all functions of an image that can be translated. The translation has the origins of
 /// its code if the image has source lines.
@@ -87,12 +90,19 @@ fn translate_as<'a>(linked: &Linked, has_origins: bool, kept: &Kept<'a>) -> (Tra
         .iter()
         .map(|piece| (piece.code.clone(), &piece.depths[..]));
     let unwind = UnwindRecords::of(pieces.chain([(stubs, &outermost[..])]));
+    let outside = ahead.outside.iter().enumerate();
+    let outside = outside.map(|(n, callee)| Outside {
+        stub: ahead.stub(n) as u64,
+        function: callee.function,
+    });
+    let (outside, binders) = (outside.collect(), ahead.binder(0) as u64);
     let translated = Translated {
         displacements: ahead.fixups.iter().map(displacement).collect(),
         pieces: ahead.pieces.iter().map(piece).collect(),
         entries: ahead.entries.iter().map(entry).collect(),
         states: ahead.states,
-        cells: ahead.cells.len(),
+        outside,
+        binders,
         origins: ahead.origins.iter().map(origin).collect(),
         homes: ahead.homes.iter().map(homed).collect(),
         depths: depths.map(|piece| piece.depths.clone()).collect(),

@@ -1,6 +1,6 @@
 //! The comparison of a file's translation with the same image's translation by this Flick, for
 //! `flick verify`.
-use flick_abi::layout::{ENTRY_BEHIND_CALL, TranslatedEntry, TranslatedPiece};
+use flick_abi::layout::{BINDER_SIZE, ENTRY_BEHIND_CALL, TranslatedEntry, TranslatedPiece};
 use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::host_memory::{HostMemory, Pointer};
 use flick_image::module_in_file::{TranslationInFile, wrong_translation};
@@ -50,7 +50,27 @@ impl Comparison<'_> {
         if self.translation.code.len() == self.made.code.len() {
             all.extend(self.displacement_differences());
         }
+        all.extend(self.cell_difference());
         all
+    }
+
+    /// The first cell that does not lead to its binder.
+    fn cell_difference(&self) -> Option<Error> {
+        let cells = 0..self.made.outside.len().min(self.translation.cells as usize) as u64;
+        let mut cells = cells.map(|n| {
+            let binder = self.made.binders + BINDER_SIZE * n;
+            (
+                n,
+                self.translation.cells_at + 8 * n,
+                self.translation.code_at + binder,
+            )
+        });
+        let (n, cell, binder) = cells.find(|&(_, cell, binder)| {
+            self.memory.pointer(cell).and_then(|to| to.address()) != Some(binder)
+        })?;
+        Some(wrong_translation(format!(
+            "cell {n} ({cell:#x}) does not lead to its binder, which is at {binder:#x}"
+        )))
     }
 
     /// A place in the code for people.
@@ -128,7 +148,12 @@ impl Comparison<'_> {
                 file.states.len(),
                 made.states.len(),
             ),
-            ("cells", file.cells as usize, made.cells),
+            ("cells", file.cells as usize, made.outside.len()),
+            (
+                "as the place of binders",
+                file.binders as usize,
+                made.binders as usize,
+            ),
         ] {
             if file != made {
                 wrong.push(wrong_translation(format!(

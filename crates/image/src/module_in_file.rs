@@ -58,6 +58,8 @@ pub struct TranslationInFile<'a> {
     pub cells_at: u64,
     /// Number of cells.
     pub cells: u64,
+    /// Where the first binder is, from the start of the code; 0 in version 1.
+    pub binders: u64,
     /// [`Translation::stamp`]; `None`: a version without it has made the file.
     pub stamp: Option<u64>,
 }
@@ -205,17 +207,21 @@ impl<'a> TranslationInFile<'a> {
             value.ok_or_else(|| outside("the record"))
         };
         let abi = word32(offset_of!(Translation, abi))?;
-        if abi != TRANSLATION_ABI {
+        if !(1..=TRANSLATION_ABI).contains(&abi) {
             return Err(wrong_translation(format!(
                 "its record ({at:#x}) says that it is for runtimes with number {abi}, and this \
-                 flick's has {TRANSLATION_ABI}: the runtime does not use it"
+                 flick's has 1 to {TRANSLATION_ABI}: the runtime does not use it"
             )));
         }
         let size = word32(offset_of!(Translation, size))?;
-        if (size as usize) < TRANSLATION_SIZE_AT_LEAST || size > 4096 {
+        let least = match abi {
+            1 => TRANSLATION_SIZE_AT_LEAST,
+            _ => size_of::<Translation>(),
+        };
+        if (size as usize) < least || size > 4096 {
             return Err(wrong_translation(format!(
-                "its record ({at:#x}) says that it has {size} bytes; it has \
-                 {TRANSLATION_SIZE_AT_LEAST} or more: the runtime does not use it"
+                "its record ({at:#x}) says that it has {size} bytes; it has {least} or more: the \
+                 runtime does not use it"
             )));
         }
         memory
@@ -295,6 +301,10 @@ impl<'a> TranslationInFile<'a> {
             states,
             cells_at,
             cells,
+            binders: match abi {
+                1 => 0,
+                _ => number(offset_of!(Translation, binders)),
+            },
             stamp: has_stamp.then(|| number(offset_of!(Translation, stamp))),
         })
     }

@@ -22,6 +22,15 @@ pub struct Displacement {
     pub place: Place,
 }
 
+/// What the code calls that is not the image's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// Its stub, from the start of the code.
+    pub stub: u64,
+    /// The word of the image that names the function.
+    pub function: u64,
+}
+
 /// From which instruction of the image a piece of code comes, up to the next origin or the end of its
 /// [`TranslatedPiece`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +96,10 @@ pub struct Translated {
     pub entries: Vec<TranslatedEntry>,
     /// The same.
     pub states: Vec<u8>,
-    /// The same.
-    pub cells: usize,
+    /// By number: what is called through the cell with this number.
+    pub outside: Vec<Outside>,
+    /// Where the binder of the first cell is, from the start of the code.
+    pub binders: u64,
     /// In ascending order of the code; empty if no debug information is wanted.
     pub origins: Vec<Origin>,
     /// The same: where the registers of the image's code are.

@@ -26,11 +26,12 @@ mod debug_frames;
 mod debug_places;
 mod debug_rows;
 mod debug_sections;
+mod debug_stubs;
 mod debug_types;
 mod debug_units;
 mod translated_code;
 
-pub use code_object::{RECORD_SECTION, code_object};
+pub use code_object::{CELLS_SECTION, RECORD_SECTION, code_object};
 
 const PAGE: u64 = 4096;
 

@@ -3,6 +3,7 @@
 //! The code refers to nothing by address: [`Ahead::fixups`] are displacements that a linker fills in.
 mod function_code;
 mod kept;
+mod stubs;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,12 +14,13 @@ use std::thread;
 
 use crate::emit::code_origin::Part;
 use crate::emit::homes::Homed;
-use crate::emit::{Finished, Fixup, Word};
+use crate::emit::{Finished, Fixup, Outside, Word};
 use crate::liveness::Summary;
 use crate::movable::Real;
 use crate::program::Program;
 use crate::translator::Summaries;
 pub use kept::{Kept, Made};
+pub use stubs::STUB_SIZE;
 
 /// Translations begin at multiples of this.
 const ALIGNMENT: usize = 16;
@@ -99,9 +101,12 @@ pub struct Ahead {
     pub entries: Vec<Entry>,
     /// See [`crate::StateTable`].
     pub states: Vec<u8>,
-    /// By number: the word of the guest's module that names the callee.
-    pub cells: Vec<u64>,
-    /// Where code is that looks for functions without a translation: from the start of the code.
+    /// By number: what is called through the stub and the cell with this number.
+    pub outside: Vec<Outside>,
+    /// The first of the stubs, from the start of the code.
+    first_stub: usize,
+    /// Where all code is that is no function's: stubs, binders, and code that looks for functions
+    /// without a translation.
     pub stubs: Range<usize>,
     /// In ascending order of the code; empty unless they were asked for.
     pub origins: Vec<Origin>,
@@ -146,7 +151,8 @@ impl Ahead {
         let mut ahead = Self::default();
         let mut starts = BTreeMap::new();
         let mut calls = vec![];
-        let mut cells = BTreeMap::new();
+        let mut outside = BTreeMap::new();
+        let mut calls_outside = vec![];
         for (entry, finished) in all {
             let start = ahead.align();
             starts.insert(entry, start);
@@ -154,9 +160,11 @@ impl Ahead {
                 let place = match fixup {
                     Fixup::Guest(at) => Place::Guest(at),
                     Fixup::Engine(word) => Place::Engine(word),
-                    Fixup::Cell(slot) => {
-                        let next = cells.len() as u32;
-                        Place::Cell(*cells.entry(slot).or_insert(next))
+                    Fixup::Stub(callee) => {
+                        let next = outside.len();
+                        let number = *outside.entry(callee).or_insert(next);
+                        calls_outside.push((start + end, number));
+                        continue;
                     }
                     Fixup::Function(at) => {
                         calls.push((start + end, at));
@@ -195,15 +203,17 @@ impl Ahead {
                     start
                 }
             };
-            let distance = to as i64 - end as i64;
-            ahead.code[end - 4..end].copy_from_slice(&(distance as i32).to_le_bytes());
+            ahead.lead(end, to);
+        }
+        let mut outside: Vec<(Outside, usize)> = outside.into_iter().collect();
+        outside.sort_by_key(|&(_, number)| number);
+        ahead.add_stubs(outside.into_iter().map(|(callee, _)| callee).collect());
+        for (end, number) in calls_outside {
+            ahead.lead(end, ahead.stub(number));
         }
         ahead.stubs.end = ahead.code.len();
         ahead.entries.sort_by_key(|entry| entry.guest);
         ahead.entries.dedup_by_key(|entry| entry.guest);
-        let mut slots: Vec<(u64, u32)> = cells.into_iter().collect();
-        slots.sort_by_key(|&(_, number)| number);
-        ahead.cells = slots.into_iter().map(|(slot, _)| slot).collect();
         ahead
     }
 
@@ -232,6 +242,12 @@ impl Ahead {
             guest: span.guest as u32,
             is_cold: span.part == Part::Cold,
         }));
+    }
+
+    /// The displacement that ends at `end` leads to the code at `to`.
+    fn lead(&mut self, end: usize, to: usize) {
+        let distance = to as i64 - end as i64;
+        self.code[end - 4..end].copy_from_slice(&(distance as i32).to_le_bytes());
     }
 
     /// The place for the next translation.

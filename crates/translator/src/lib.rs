@@ -60,15 +60,15 @@ mod translator;
 mod unwind;
 pub mod valgrind;
 
-pub use ahead::{Ahead, Displacement, Entry, Kept, Made, Origin, Piece, Place};
+pub use ahead::{Ahead, Displacement, Entry, Kept, Made, Origin, Piece, Place, STUB_SIZE};
 pub use code::Reason;
 pub use code_cache::pages_for;
 pub use context::{CALLER_FRAME, Context, HOST_SAVED};
 pub use disassembly::{Disassembled, disassembly};
 pub use dispatch::{LEAST_STACK, advance, run};
-pub use emit::Word;
 pub use emit::code_origin::{Part, Span};
 pub use emit::homes::{Home, Homed};
+pub use emit::{Outside, Word};
 pub use fault_state::{HostRegisters, StateTable, restore_from};
 pub use glue::{
     Lookup, convert, elsewhere, go_in, go_on, helper, leave, leave_at_call, returned,

@@ -107,7 +107,7 @@ impl Listing {
                 .into_inner()
                 .into_iter()
                 .map(|(callee, cell)| {
-                    let (Callee::Guest(at) | Callee::Elsewhere(at) | Callee::Slot(at)) = callee;
+                    let at = callee.address();
                     (cell, at)
                 })
                 .collect(),

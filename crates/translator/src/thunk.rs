@@ -17,6 +17,18 @@ pub enum Callee {
     /// What the word at this distance from the start of the module names, once the loader has
     /// placed it.
     Slot(u64),
+    /// The same with the function that the word `function` names in t2: a call by signature.
+    BySignature { slot: u64, function: u64 },
+}
+
+impl Callee {
+    /// Where it is, or the word that names it.
+    pub fn address(self) -> u64 {
+        match self {
+            Self::Guest(at) | Self::Elsewhere(at) | Self::Slot(at) => at,
+            Self::BySignature { slot, .. } => slot,
+        }
+    }
 }
 
 /// What is called by a call of the guest address `pc`.

@@ -443,7 +443,9 @@ impl Summaries<'_> {
             // This is no function's start: more registers may be live than at a call.
             match callee(self.program, pc) {
                 Callee::Guest(at) if at != pc => return self.to_depth(at, depth),
-                Callee::Elsewhere(_) | Callee::Slot(_) => return Summary::UNKNOWN,
+                Callee::Elsewhere(_) | Callee::Slot(_) | Callee::BySignature { .. } => {
+                    return Summary::UNKNOWN;
+                }
                 Callee::Guest(_) => {}
             }
             return Summary::MIDDLE;

@@ -2,6 +2,7 @@
 use flick_abi::names;
 use object::elf;
 
+use super::translated_code::functions_outside;
 use super::{READ_ONLY, Writer, internal};
 use crate::Result;
 use crate::linked::Linked;
@@ -9,6 +10,9 @@ use crate::translation::Translated;
 
 /// The section of a [`code_object`] with the record of the translation.
 pub const RECORD_SECTION: &str = ".data.rel.ro.flick_translation";
+
+/// The section with the cells, which the runtime writes.
+pub const CELLS_SECTION: &str = ".data.flick_cells";
 
 /// An x86-64 relocatable with the code, its tables, unwind and debug information. `file`: the linked
 /// RV64 ELF that `linked` was parsed from. The names that it leaves undefined are
@@ -18,6 +22,10 @@ pub fn code_object(linked: &Linked, file: &[u8], translated: &Translated) -> Res
     let mut out = Writer::new();
     let image = out.undefined(names::LINK_GUARD, false, elf::STV_HIDDEN);
     let code = out.translation(linked, translated, image)?.code;
+    // gdb looks for the function behind a stub in the same file.
+    for (name, _) in functions_outside(linked, translated) {
+        out.undefined(name, true, elf::STV_DEFAULT);
+    }
     out.debug_sections(linked, file, translated, [code, image])?;
     let frames = out.section(".eh_frame", READ_ONLY, 8, translated.unwind.clone());
     for &(field, to) in &translated.unwind_fields {

@@ -2,17 +2,20 @@
 //! (`docs/translator.md`, "Ahead of time").
 use std::mem::offset_of;
 
-use flick_abi::layout::{TRANSLATION_ABI, TranslatedPiece, Translation};
+use flick_abi::layout::{BINDER_SIZE, TRANSLATION_ABI, TranslatedPiece, Translation};
 use flick_abi::names;
 use object::write::{SectionId, Symbol, SymbolId, SymbolSection};
-use object::{SectionFlags, SectionKind, SymbolFlags, SymbolKind, SymbolScope, elf};
+use object::{SymbolFlags, SymbolKind, SymbolScope, elf};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::code_object::RECORD_SECTION;
+use super::code_object::{CELLS_SECTION, RECORD_SECTION};
 use super::{READ_ONLY, WRITABLE, Writer};
 use crate::Result;
-use crate::linked::Linked;
+use crate::linked::{Linked, Target};
 use crate::translation::{Place, Translated};
+
+/// Bytes of a stub's code.
+pub(super) const STUB_CODE: u64 = 13;
 
 #[derive(Clone, Copy)]
 pub(super) struct TranslationSymbols {
@@ -50,16 +53,8 @@ impl Writer {
             self.relocate(words, 8 * n as u64, symbol, 0)?;
         }
         let words = self.object.section_symbol(words);
-        let kind = SectionKind::UninitializedData;
-        let cells = self
-            .object
-            .add_section(Vec::new(), ".bss.flick_cells".into(), kind);
-        self.object.section_mut(cells).flags = SectionFlags::Elf {
-            sh_flags: u64::from(WRITABLE),
-        };
-        self.object
-            .append_section_bss(cells, 8 * translated.cells.max(1) as u64, 8);
-        let cells = self.object.section_symbol(cells);
+        let cells = self.cells(translated, code)?;
+        self.stub_symbols(linked, translated, text);
         for displacement in &translated.displacements {
             let (symbol, offset) = match displacement.place {
                 Place::Image(offset) => (image, offset),
@@ -98,7 +93,11 @@ impl Writer {
                 offset_of!(Translation, states_size),
                 translated.states.len() as u64,
             ),
-            (offset_of!(Translation, cell_count), translated.cells as u64),
+            (
+                offset_of!(Translation, cell_count),
+                translated.outside.len() as u64,
+            ),
+            (offset_of!(Translation, binders), translated.binders),
             (
                 offset_of!(Translation, entry_count),
                 translated.entries.len() as u64,
@@ -119,6 +118,33 @@ impl Writer {
         }
         let record = self.object.section_symbol(record);
         Ok(TranslationSymbols { record, code })
+    }
+
+    /// The cells, each with the address of its binder.
+    fn cells(&mut self, translated: &Translated, code: SymbolId) -> Result<SymbolId> {
+        let count = translated.outside.len();
+        let cells = self.section(CELLS_SECTION, WRITABLE, 8, vec![0; 8 * count.max(1)]);
+        for n in 0..count as u64 {
+            let binder = translated.binders + BINDER_SIZE * n;
+            self.relocate(cells, 8 * n, code, binder as i64)?;
+        }
+        Ok(self.object.section_symbol(cells))
+    }
+
+    /// A stub has the symbol of a C++ thunk, at which gdb looks for the function behind it.
+    fn stub_symbols(&mut self, linked: &Linked, translated: &Translated, text: SectionId) {
+        for (name, stub) in functions_outside(linked, translated) {
+            self.object.add_symbol(Symbol {
+                name: thunk(name).into(),
+                value: stub,
+                size: STUB_CODE,
+                kind: SymbolKind::Text,
+                scope: SymbolScope::Compilation,
+                weak: false,
+                section: SymbolSection::Section(text),
+                flags: SymbolFlags::None,
+            });
+        }
     }
 
     /// For debuggers and profilers: the function's name as a copy of it.
@@ -146,4 +172,29 @@ impl Writer {
         });
         Ok(())
     }
+}
+
+/// The symbol of a C++ thunk of `name` (Itanium C++ ABI, 5.1.4.1), which a linker may have given a
+/// version.
+fn thunk(name: &str) -> String {
+    let name = name.split('@').next().unwrap_or(name);
+    format!("_ZThn0_{}{name}", name.len())
+}
+
+/// The host functions that translated code calls by name, with the places of their stubs. Flick's own
+/// are nothing for a debugger to enter.
+pub(super) fn functions_outside<'a>(
+    linked: &'a Linked,
+    translated: &'a Translated,
+) -> impl Iterator<Item = (&'a str, u64)> {
+    translated.outside.iter().filter_map(|outside| {
+        let words = &linked.relocations;
+        let at = words.binary_search_by_key(&outside.function, |word| word.offset);
+        match &words[at.ok()?].target {
+            Target::Host { name, .. } if !name.starts_with("__flick_") => {
+                Some((name.as_str(), outside.stub))
+            }
+            _ => None,
+        }
+    })
 }

@@ -6,6 +6,7 @@
 use std::ffi::c_int;
 use std::ops::Range;
 
+use flick_image::write::CELLS_SECTION;
 use object::elf::{self, FileHeader64, Rela64, SectionHeader64, Sym64};
 use object::read::elf::{FileHeader, Rela, SectionHeader, Sym};
 use object::{LittleEndian, SectionIndex, SymbolIndex};
@@ -34,13 +35,13 @@ impl Group {
     }
 
     /// `None`: the process does not need the section. What relocation alone changes is constant.
-    fn of(section: &SectionHeader64<LittleEndian>) -> Option<Self> {
+    fn of(section: &SectionHeader64<LittleEndian>, name: &[u8]) -> Option<Self> {
         let has = |flag: u32| section.sh_flags(LE) & u64::from(flag) != 0;
         if !has(elf::SHF_ALLOC) {
             None
         } else if has(elf::SHF_EXECINSTR) {
             Some(Self::Code)
-        } else if section.sh_type(LE) == elf::SHT_NOBITS {
+        } else if section.sh_type(LE) == elf::SHT_NOBITS || name == CELLS_SECTION.as_bytes() {
             Some(Self::Writable)
         } else {
             Some(Self::Constant)
@@ -87,7 +88,7 @@ impl Object {
                 .ok_or("a section is not in the object")?;
             sections.push(Section {
                 name: String::from_utf8_lossy(name).into_owned(),
-                group: Group::of(section),
+                group: Group::of(section, name),
                 address: 0,
                 file,
                 header: first + n * size_of::<SectionHeader64<LittleEndian>>(),
@@ -184,10 +185,14 @@ impl Object {
                 },
             };
             addresses.push(address);
-            if symbol.st_shndx(LE) != elf::SHN_UNDEF {
+            let at = symbols_at + n * size_of::<Sym64<LittleEndian>>();
+            if symbol.st_shndx(LE) == elf::SHN_UNDEF && address != 0 {
+                let field = offset_of!(Sym64<LittleEndian>, st_shndx);
+                patches.push((at + field, elf::SHN_ABS.to_le_bytes().to_vec()));
+            }
+            if symbol.st_shndx(LE) != elf::SHN_UNDEF || address != 0 {
                 let field = offset_of!(Sym64<LittleEndian>, st_value);
-                let at = symbols_at + n * size_of::<Sym64<LittleEndian>>() + field;
-                patches.push((at, address.to_le_bytes().to_vec()));
+                patches.push((at + field, address.to_le_bytes().to_vec()));
             }
         }
         for section in table.iter() {

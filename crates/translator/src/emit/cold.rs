@@ -2,7 +2,7 @@
 use super::convert::{Rounded, Saturate, Unsigned};
 use super::*;
 use crate::code::{Node, Reason};
-use crate::registers::{A0, A1, FA0, FA1, R10, R11, RAX, Regs, bit};
+use crate::registers::{A0, A1, FA0, FA1, R11, RAX, Regs, bit};
 use flick_engine::Hart;
 use std::mem::offset_of;
 
@@ -37,9 +37,6 @@ pub enum Cold {
         pc: u64,
         places: Vec<places::At>,
     },
-    /// A call of what a word of the module names, through a cell that leads nowhere yet. `back`:
-    /// behind the call; `None`: it is a tail call.
-    Unresolved { slot: u64, back: Option<CodeLabel> },
     /// The host's stack is used up at an entry: its frames are cut off.
     StackLimit(u64),
 }
@@ -63,7 +60,7 @@ impl Emitter<'_> {
             self.homes_of_cold(n);
             bind(&mut self.a, &mut label)?;
             self.depth(match cold {
-                Cold::StackLimit(_) | Cold::Unresolved { back: None, .. } => 0,
+                Cold::StackLimit(_) => 0,
                 _ => self.frame,
             });
             match cold {
@@ -109,13 +106,6 @@ impl Emitter<'_> {
                     self.a.jmp(back)?;
                 }
                 Cold::Exit { reason, pc, places } => self.exit(reason, pc, &places)?,
-                Cold::Unresolved { slot, back } => {
-                    self.with_place(Encoding::Lea_r64_m, R10, Fixup::Cell(slot))?;
-                    self.engine_function(Word::Call, back.is_some())?;
-                    if let Some(back) = back {
-                        self.a.jmp(back)?;
-                    }
-                }
                 Cold::StackLimit(at) => {
                     self.load_guest_address(RAX, at, false)?;
                     self.engine_function(Word::LeaveAtCall, false)?;

@@ -98,7 +98,7 @@ impl Emitter<'_> {
             Op::TailCall(callee) => {
                 self.epilogue()?;
                 let Linkage::Process(surroundings) = self.linkage else {
-                    return self.call_or_jump(callee, None);
+                    return self.leave_for(callee, false);
                 };
                 match surroundings.entry_of(callee) {
                     Some(entry) => self.a.jmp(entry),
@@ -128,30 +128,21 @@ impl Emitter<'_> {
         }
     }
 
-    /// Calls from a module. `back`: the label behind the call; `None`: a jump in the place of a tail
-    /// call.
-    fn call_or_jump(&mut self, callee: Callee, back: Option<CodeLabel>) -> Emitted {
-        let slot = match callee {
-            Callee::Guest(at) => {
-                self.fixup(Fixup::Function(at));
-                return match back {
-                    Some(_) => self.a.call(FAR),
-                    None => self.a.jmp(FAR),
-                };
-            }
-            Callee::Slot(slot) => slot,
+    /// A call from a module, or a jump in the place of a tail call.
+    fn leave_for(&mut self, callee: Callee, call: bool) -> Emitted {
+        self.fixup(match callee {
+            Callee::Guest(at) => Fixup::Function(at),
+            Callee::Slot(slot) => Fixup::Stub(Outside {
+                slot,
+                function: slot,
+            }),
+            Callee::BySignature { slot, function } => Fixup::Stub(Outside { slot, function }),
             // In a module nobody knows such an address.
             Callee::Elsewhere(_) => return self.a.ud2(),
-        };
-        let unresolved = self.cold(Cold::Unresolved { slot, back });
-        // What calls functions of the host looks for the target here.
-        self.with_place(Encoding::Mov_r64_rm64, RAX, Fixup::Guest(slot))?;
-        self.with_place(Encoding::Mov_r64_rm64, R10, Fixup::Cell(slot))?;
-        self.a.test(r10, r10)?;
-        self.a.je(unresolved)?;
-        match back {
-            Some(_) => self.a.call(r10),
-            None => self.a.jmp(r10),
+        });
+        match call {
+            true => self.a.call(FAR),
+            false => self.a.jmp(FAR),
         }
     }
 
@@ -179,7 +170,7 @@ impl Emitter<'_> {
 
     fn cell(&mut self, surroundings: Surroundings, callee: Callee) -> u64 {
         let cell = (surroundings.cell)(callee);
-        let (Callee::Guest(target) | Callee::Elsewhere(target) | Callee::Slot(target)) = callee;
+        let target = callee.address();
         let made = |(_, cold): &(CodeLabel, Cold)| matches!(cold, Cold::Lazy { cell: known, .. } if *known == cell);
         if !self.colds.iter().any(made) {
             self.cold(Cold::Lazy { target, cell });
@@ -243,11 +234,7 @@ impl Emitter<'_> {
                         None if callee == Callee::Guest(self.start) => self.a.call(self.entry)?,
                         None => self.through_cell(surroundings, Encoding::Call_rm64, callee)?,
                     },
-                    Linkage::Module => {
-                        let mut back = self.a.create_label();
-                        self.call_or_jump(callee, Some(back))?;
-                        bind(&mut self.a, &mut back)?;
-                    }
+                    Linkage::Module => self.leave_for(callee, true)?,
                 }
                 self.check_return(back, results)
             }

@@ -69,8 +69,18 @@ pub enum Fixup {
     Function(u64),
     /// The word with the address of one of the engine's functions or tables.
     Engine(Word),
-    /// The cell of calls of what the word at this distance in the guest's module names.
-    Cell(u64),
+    /// The stub by which the module calls what is outside of it.
+    Stub(Outside),
+}
+
+/// What code in a module calls that is not in the module, by words of the guest's module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Outside {
+    /// The word with the address of what is called.
+    pub slot: u64,
+    /// The word with the address of the function that is meant. It is another one if `slot` names
+    /// what makes calls by signature.
+    pub function: u64,
 }
 
 /// What translated code in a module reaches through a word of the module's.
@@ -125,7 +135,7 @@ impl Surroundings<'_> {
     fn entry_of(self, callee: Callee) -> Option<u64> {
         match callee {
             Callee::Guest(at) => (self.entry)(at),
-            Callee::Elsewhere(_) | Callee::Slot(_) => None,
+            Callee::Elsewhere(_) | Callee::Slot(_) | Callee::BySignature { .. } => None,
         }
     }
 }

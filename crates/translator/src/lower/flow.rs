@@ -117,7 +117,7 @@ impl Lower<'_> {
     fn summary(&self, callee: Callee) -> Summary {
         match callee {
             Callee::Guest(at) => (self.liveness.summary)(at),
-            Callee::Elsewhere(_) | Callee::Slot(_) => Summary::UNKNOWN,
+            Callee::Elsewhere(_) | Callee::Slot(_) | Callee::BySignature { .. } => Summary::UNKNOWN,
         }
     }
 
@@ -169,10 +169,23 @@ impl Lower<'_> {
             Some((address, to)) if !self.count => {
                 let address = self.guest_address(address, pc);
                 self.store_in_hart(T1, address, pc);
-                to
+                match (to, self.named_by_t2()) {
+                    (Callee::Slot(slot), Some(function)) => Callee::BySignature { slot, function },
+                    _ => to,
+                }
             }
             _ => callee,
         }
+    }
+
+    /// The word of the module from which t2 was loaded, if its address is known.
+    fn named_by_t2(&self) -> Option<u64> {
+        let node = self.definition(self.now[T2]?)?;
+        let Op::Load(Width::D, offset, Form::Base) = node.op else {
+            return None;
+        };
+        let base = self.known_address(node.operands.first()?.vreg())?;
+        Some(base.wrapping_add_signed(offset.into()))
     }
 
     fn call_with(&mut self, op: Op, at: At, mut operands: Vec<Operand>, results: Regs) {

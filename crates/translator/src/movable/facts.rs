@@ -99,7 +99,7 @@ impl Movable<'_> {
                 (address, Callee::Slot(slot)) => {
                     vec![self.stand_in(address), self.stand_in(slot)]
                 }
-                (_, Callee::Guest(_) | Callee::Elsewhere(_)) => {
+                (_, Callee::Guest(_) | Callee::Elsewhere(_) | Callee::BySignature { .. }) => {
                     self.facts.borrow_mut().is_lost = true;
                     return None;
                 }

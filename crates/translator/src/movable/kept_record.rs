@@ -5,7 +5,7 @@ use super::codec::{Reader, Writer};
 use super::facts::{Answer, Query};
 use crate::emit::code_origin::{Part, Span};
 use crate::emit::homes::{Home, Homed};
-use crate::emit::{Finished, Fixup, Word};
+use crate::emit::{Finished, Fixup, Outside, Word};
 use crate::fault_state::States;
 
 /// What came of a translation.
@@ -102,13 +102,13 @@ fn write_code(out: &mut Writer, finished: &Finished) {
     out.number(finished.frame.into());
     out.number(finished.fixups.len() as u64);
     for &(end, fixup) in &finished.fixups {
-        let (kind, value) = match fixup {
-            Fixup::Guest(at) => (0, at),
-            Fixup::Function(at) => (1, at),
-            Fixup::Engine(word) => (2, word as u64),
-            Fixup::Cell(at) => (3, at),
+        let (kind, value, other) = match fixup {
+            Fixup::Guest(at) => (0, at, None),
+            Fixup::Function(at) => (1, at, None),
+            Fixup::Engine(word) => (2, word as u64, None),
+            Fixup::Stub(outside) => (3, outside.slot, Some(outside.function)),
         };
-        for word in [end as u64, kind, value] {
+        for word in [end as u64, kind, value].into_iter().chain(other) {
             out.number(word);
         }
     }
@@ -168,7 +168,10 @@ fn read_code(from: &mut Reader) -> Option<Finished> {
             0 => Fixup::Guest(value),
             1 => Fixup::Function(value),
             2 => Fixup::Engine(*Word::ALL.get(usize::try_from(value).ok()?)?),
-            3 => Fixup::Cell(value),
+            3 => Fixup::Stub(Outside {
+                slot: value,
+                function: from.number()?,
+            }),
             _ => return None,
         };
         fixups.push((end, fixup));

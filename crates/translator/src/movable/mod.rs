@@ -27,7 +27,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::emit::code_origin::Part;
 use crate::emit::homes::Home;
-use crate::emit::{Emitter, Finished, Fixup, Linkage};
+use crate::emit::{Emitter, Finished, Fixup, Linkage, Outside};
 use crate::liveness::Summary;
 use crate::program::{NEAR, Program};
 use crate::registers::{self, SP};
@@ -40,7 +40,7 @@ pub(crate) use kept_record::{Outcome, Record};
 use windows::Windows;
 
 /// Changes with the meaning of keys and records.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 /// Of an instruction.
 const MOST_OFFSET: u64 = 1 << 11;
 
@@ -234,7 +234,10 @@ fn placed(finished: &Finished, real: &dyn Fn(u64) -> Option<u64>) -> Option<Fini
         let fixup = match fixup {
             Fixup::Guest(at) => Fixup::Guest(real(at)?),
             Fixup::Function(at) => Fixup::Function(real(at)?),
-            Fixup::Cell(at) => Fixup::Cell(real(at)?),
+            Fixup::Stub(Outside { slot, function }) => Fixup::Stub(Outside {
+                slot: real(slot)?,
+                function: real(function)?,
+            }),
             Fixup::Engine(word) => Fixup::Engine(word),
         };
         Some((end, fixup))

@@ -113,7 +113,7 @@ fn map_near(near: u64, size: usize) -> usize {
 fn load(ahead: Ahead, guest: Range<u64>) -> Loaded {
     let words = ahead.code.len().next_multiple_of(PAGE);
     let cells = words + PAGE;
-    let size = (cells + 8 * ahead.cells.len()).next_multiple_of(PAGE);
+    let size = (cells + 8 * ahead.outside.len()).next_multiple_of(PAGE);
     let start = map_near(guest.end, size);
     let mut code = ahead.code.clone();
     for fixup in &ahead.fixups {
@@ -141,6 +141,10 @@ fn load(ahead: Ahead, guest: Range<u64>) -> Loaded {
                 Word::Convert => flick_translator::convert as *const () as u64,
             };
             ((start + words + 8 * word as usize) as *mut u64).write(address);
+        }
+        for n in 0..ahead.outside.len() {
+            let binder = start + ahead.binder(n);
+            ((start + cells + 8 * n) as *mut u64).write(binder as u64);
         }
         let protection = libc::PROT_READ | libc::PROT_EXEC;
         assert_eq!(libc::mprotect(start as *mut _, words, protection), 0);

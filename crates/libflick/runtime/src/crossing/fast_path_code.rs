@@ -9,6 +9,24 @@ macro_rules! lines {
     ($($line:expr),* $(,)?) => { concat!($($line, "\n"),*) };
 }
 
+/// The start of code that calls, and goes on behind the call. Its symbol has a name at which gdb's
+/// `step` and `next` go on until they are out of it, as they do in the thunks that compilers make
+/// (`x86_in_indirect_branch_thunk` of gdb 8.1 and later). The name must be one that gdb knows. The call
+/// and what follows are within one symbol that has a size, because gdb's `finish` tells a frame by its
+/// function, too.
+macro_rules! stepped_through {
+    ($name:literal) => {
+        concat!(".type ", $name, ", @function\n", $name, ":")
+    };
+}
+
+/// The end of this code.
+macro_rules! stepped_through_end {
+    ($name:literal) => {
+        concat!(".size ", $name, ", . - ", $name)
+    };
+}
+
 /// The number of each word of the table.
 pub mod word {
     /// Where a thread has the address of its state, from the thread pointer.
@@ -45,13 +63,14 @@ pub mod word {
 /// before the record of the gate is used, and `$cold` is placed behind the entry. The others are what
 /// calls by signature ([`super::signature_path`]) do otherwise: `$plan` before anything is checked,
 /// `$room` to the stack pointer in r15, `$call`, and `$result` behind it; within NxP code that waits
-/// for the host, `$within`, `$sp_within` and `$call_within`.
+/// for the host, `$within`, `$sp_within` and `$call_within`. The calls are at the start of the symbols
+/// `$thunk` and `$thunk_within` ([`stepped_through`]).
 macro_rules! entry_code {
     (
         $name:literal, $words:literal, $personality:literal,
         check: $check:expr, cold: $cold:expr, plan: $plan:expr, room: $room:expr, call: $call:expr,
-        result: $result:expr, within: $within:expr, sp_within: $sp_within:expr,
-        call_within: $call_within:expr
+        thunk: $thunk:literal, result: $result:expr, within: $within:expr, sp_within: $sp_within:expr,
+        call_within: $call_within:expr, thunk_within: $thunk_within:literal
     ) => {
         lines!(
             ".p2align 6",
@@ -127,6 +146,7 @@ macro_rules! entry_code {
             "pop rbp",
             ".cfi_def_cfa_offset 8",
             "ret",
+            stepped_through_end!($thunk),
             ".cfi_restore_state",
             // Within NxP code that waits for the host, on the same stack
             // (`leaving::stack_pointer_for`).
@@ -174,6 +194,7 @@ macro_rules! entry_code {
             "sub r10, {entry_size}",
             "mov [rcx + {top}], r10",
             "jmp 5b",
+            stepped_through_end!($thunk_within),
             $cold,
             "6:",
             concat!("jmp [rip + ", $words, " + {newer}]"),
@@ -197,21 +218,24 @@ macro_rules! plain_entry {
             cold: $cold,
             plan: "",
             room: "",
-            call: plain_call!($words),
+            call: plain_call!($words, "__x86_indirect_thunk"),
+            thunk: "__x86_indirect_thunk",
             result: "",
             within: "",
             sp_within: "mov [rsp + {sp}], r15",
-            call_within: plain_call!($words)
+            call_within: plain_call!($words, "__x86_indirect_thunk_rax"),
+            thunk_within: "__x86_indirect_thunk_rax"
         )
     };
 }
 
 macro_rules! plain_call {
-    ($words:literal) => {
+    ($words:literal, $thunk:literal) => {
         lines!(
             "mov r10, [r11 + {code}]",
             concat!("mov r11, [rip + ", $words, " + {end}]"),
             "lea rbp, [rsp + {bias}]",
+            stepped_through!($thunk),
             "call r10",
         )
     };
@@ -251,6 +275,7 @@ macro_rules! host_call_code {
             concat!(".globl ", $name, "_calls"),
             concat!(".hidden ", $name, "_calls"),
             concat!($name, "_calls:"),
+            stepped_through!("__x86_return_thunk"),
             "call r10",
             concat!(".globl ", $name, "_called"),
             concat!(".hidden ", $name, "_called"),
@@ -294,6 +319,7 @@ macro_rules! host_call_code {
             "mov r11, [rbp - {bias} + {ra}]",
             "add rsp, 8",
             "ret",
+            stepped_through_end!("__x86_return_thunk"),
             "5:",
             concat!("jmp [rip + ", $words, " + {back}]"),
             "9:",
@@ -426,5 +452,6 @@ macro_rules! with_fast_path_operands {
 }
 
 pub(super) use {
-    entry_code, host_call_code, lines, plain_call, plain_entry, with_fast_path_operands,
+    entry_code, host_call_code, lines, plain_call, plain_entry, stepped_through,
+    stepped_through_end, with_fast_path_operands,
 };

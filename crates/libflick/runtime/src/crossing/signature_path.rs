@@ -40,8 +40,10 @@ macro_rules! signature_entry {
                 call: lines!(
                     "mov r10, [rbp + {to_nxp}]",
                     "lea rbp, [rsp + {bias}]",
+                    stepped_through!("__x86_indirect_thunk_rbx"),
                     "call [r10]",
                 ),
+                thunk: "__x86_indirect_thunk_rbx",
                 // Or the result is in memory, and rax is its address.
                 result: lines!(
                     "mov rcx, [rsp + {result}]",
@@ -61,8 +63,10 @@ macro_rules! signature_entry {
                     "sub r15, [r10 + {nxp_room}]",
                     "mov r10, [r10 + {to_nxp}]",
                     "lea rbp, [rsp + {bias}]",
+                    stepped_through!("__x86_indirect_thunk_rdx"),
                     "call [r10]",
-                )
+                ),
+                thunk_within: "__x86_indirect_thunk_rdx"
             ),
             // The same for a function that gets the address of an object aligned to 16. A caller may
             // have aligned its stack less (clang in a function with `alloca`).
@@ -173,6 +177,7 @@ macro_rules! signature_call_code {
             concat!(".globl ", $name, "_calls"),
             concat!(".hidden ", $name, "_calls"),
             concat!($name, "_calls:"),
+            stepped_through!("__x86_indirect_thunk_rcx"),
             "call [rbp - {size} + {target}]",
             concat!(".globl ", $name, "_called"),
             concat!(".hidden ", $name, "_called"),
@@ -234,6 +239,7 @@ macro_rules! signature_call_code {
             "je 6b",
             concat!("orps xmm1, [rip + ", $box, "]"),
             "jmp 6b",
+            stepped_through_end!("__x86_indirect_thunk_rcx"),
             // Not as usual.
             "5:",
             "sub rsp, 8",

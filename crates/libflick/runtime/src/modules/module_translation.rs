@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    ENTRY_BEHIND_CALL, Module, TRANSLATION_ABI, TRANSLATION_SIZE_AT_LEAST, TranslatedEntry,
-    TranslatedPiece, Translation,
+    BINDER_SIZE, ENTRY_BEHIND_CALL, Module, TRANSLATION_ABI, TRANSLATION_SIZE_AT_LEAST,
+    TranslatedEntry, TranslatedPiece, Translation,
 };
 use flick_translator::features;
 
@@ -20,6 +20,8 @@ pub(super) struct ModuleTranslation {
     entries: &'static [TranslatedEntry],
     states: &'static [u8],
     cells: &'static [AtomicU64],
+    /// Where the binder of the first cell is; 0: cells that lead nowhere have 0.
+    binders: u64,
 }
 
 /// How the guest goes on in a module's translation.
@@ -71,10 +73,13 @@ impl ModuleTranslation {
     pub unsafe fn of(module: &Module) -> Option<Self> {
         // SAFETY: by contract.
         let record = unsafe { record(module)? };
-        let fits = record.abi == TRANSLATION_ABI
-            && record.size as usize >= TRANSLATION_SIZE_AT_LEAST
-            && record.image_id == module.image_id
-            && features::check().is_ok();
+        let size = record.size as usize;
+        let agrees = match record.abi {
+            1 => size >= TRANSLATION_SIZE_AT_LEAST,
+            TRANSLATION_ABI => size >= size_of::<Translation>(),
+            _ => false,
+        };
+        let fits = agrees && record.image_id == module.image_id && features::check().is_ok();
         // SAFETY: by contract.
         fits.then(|| unsafe {
             Self {
@@ -84,6 +89,10 @@ impl ModuleTranslation {
                 entries: table(record.entries, record.entry_count),
                 states: table(record.states, record.states_size),
                 cells: table(record.cells, record.cell_count),
+                binders: match record.abi {
+                    1 => 0,
+                    _ => record.code as u64 + record.binders,
+                },
             }
         })
     }
@@ -133,9 +142,14 @@ impl ModuleTranslation {
         })
     }
 
+    /// What is called through cells is looked for again.
     pub fn clear_cells(&self) {
+        let mut binder = self.binders;
         for cell in self.cells {
-            cell.store(0, Ordering::Release);
+            cell.store(binder, Ordering::Release);
+            if binder != 0 {
+                binder += BINDER_SIZE;
+            }
         }
     }
 }

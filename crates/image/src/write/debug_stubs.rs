@@ -1,0 +1,44 @@
+//! Debug information of the stubs by which translated code calls the host: a unit without lines. gdb's
+//! `step` skips the prologue of the function behind a stub only where the stub has a unit.
+use gimli::write::{Address, AttributeValue, Dwarf, LineProgram, Range, RangeList, Unit};
+
+use super::debug_units::{ENCODING, code_address};
+
+/// Adds the unit of the stubs of `functions`, each with its name and its place.
+pub(super) fn add<'a>(
+    dwarf: &mut Dwarf,
+    functions: impl Iterator<Item = (&'a str, u64)>,
+    size: u64,
+) {
+    let mut unit = Unit::new(ENCODING, LineProgram::none());
+    let root = unit.root();
+    let mut ranges = vec![];
+    for (name, stub) in functions {
+        let begin = code_address(stub as u32);
+        ranges.push(Range::StartLength {
+            begin,
+            length: size,
+        });
+        let entry = unit.add(root, gimli::DW_TAG_subprogram);
+        let entry = unit.get_mut(entry);
+        let name = flick_names::demangled(flick_names::plain(name));
+        let name = format!("call of {name}").into_bytes();
+        entry.set(gimli::DW_AT_name, AttributeValue::String(name));
+        entry.set(gimli::DW_AT_artificial, AttributeValue::FlagPresent);
+        entry.set(gimli::DW_AT_low_pc, AttributeValue::Address(begin));
+        entry.set(gimli::DW_AT_high_pc, AttributeValue::Udata(size));
+    }
+    if ranges.is_empty() {
+        return;
+    }
+    let ranges = unit.ranges.add(RangeList(ranges));
+    let root = unit.get_mut(root);
+    let name = AttributeValue::String(b"calls of the host".to_vec());
+    root.set(gimli::DW_AT_name, name);
+    let language = AttributeValue::Language(gimli::DW_LANG_C99);
+    root.set(gimli::DW_AT_language, language);
+    let zero = AttributeValue::Address(Address::Constant(0));
+    root.set(gimli::DW_AT_low_pc, zero);
+    root.set(gimli::DW_AT_ranges, AttributeValue::RangeListRef(ranges));
+    dwarf.units.add(unit);
+}
