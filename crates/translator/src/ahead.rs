@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use crate::emit::alignment;
 use crate::emit::code_origin::Part;
 use crate::emit::homes::Homed;
 use crate::emit::{Finished, Fixup, Outside, Word};
@@ -22,8 +23,6 @@ use crate::translator::Summaries;
 pub use kept::{Kept, Made};
 pub use stubs::STUB_SIZE;
 
-/// Translations begin at multiples of this.
-const ALIGNMENT: usize = 16;
 /// Bytes of a frame that can be entered behind a call, at most.
 const MOST_FRAME: u32 = crate::LEAST_STACK as u32 / 2;
 /// `int3`, between translations.
@@ -154,7 +153,7 @@ impl Ahead {
         let mut outside = BTreeMap::new();
         let mut calls_outside = vec![];
         for (entry, finished) in all {
-            let start = ahead.align();
+            let start = ahead.align(alignment::of_function(finished.code_end));
             starts.insert(entry, start);
             for &(end, fixup) in &finished.fixups {
                 let place = match fixup {
@@ -251,15 +250,15 @@ impl Ahead {
     }
 
     /// The place for the next translation.
-    fn align(&mut self) -> usize {
-        let start = self.code.len().next_multiple_of(ALIGNMENT);
+    fn align(&mut self, alignment: usize) -> usize {
+        let start = self.code.len().next_multiple_of(alignment);
         self.code.resize(start, PADDING);
         start
     }
 
     /// Code that calls lead to of which there is no translation: the engine looks for it.
     fn leave_for(&mut self, callee: u64) -> usize {
-        let start = self.align();
+        let start = self.align(alignment::of_function(0));
         // lea rax, [rip + callee]; xor r10d, r10d; jmp [rip + word]
         self.code.extend([0x48, 0x8d, 0x05, 0, 0, 0, 0]);
         self.place_at_end(Place::Guest(callee));

@@ -1,4 +1,5 @@
 //! The emitter: from machine instructions with allocated registers to bytes.
+pub mod alignment;
 mod arithmetic;
 mod block_order;
 pub mod code_origin;
@@ -196,6 +197,11 @@ pub struct Emitter<'a> {
     /// As in [`Finished::depths`], by the number of the machine instruction.
     depths: Vec<(usize, i32)>,
     labels: Vec<CodeLabel>,
+    /// Blocks that begin innermost loops.
+    is_head: Vec<bool>,
+    /// Those that were emitted, and the bytes in front of each.
+    heads: Vec<usize>,
+    padding: Vec<usize>,
     colds: Vec<(CodeLabel, Cold)>,
     /// Constants of 8 bytes behind the code.
     pool: BTreeMap<u64, CodeLabel>,
@@ -219,6 +225,27 @@ impl<'a> Emitter<'a> {
         at: u64,
         trace: bool,
     ) -> Emitted<Finished> {
+        let emitted = |padding| {
+            let emitter = Self::new(code, allocation, linkage, start, trace)?;
+            Emitter { padding, ..emitter }.function(at)
+        };
+        let (finished, heads) = emitted(vec![])?;
+        let is_aligned = matches!(linkage, Linkage::Module)
+            && alignment::of_function(finished.code_end) == alignment::LINE;
+        let padding = alignment::padding(&heads);
+        if is_aligned && padding.iter().any(|&bytes| bytes != 0) {
+            return Ok(emitted(padding)?.0);
+        }
+        Ok(finished)
+    }
+
+    fn new(
+        code: &'a Code,
+        allocation: &'a Output,
+        linkage: Linkage<'a>,
+        start: u64,
+        trace: bool,
+    ) -> Emitted<Self> {
         let calls = code.nodes.iter().any(|node| {
             matches!(
                 node.op,
@@ -233,11 +260,15 @@ impl<'a> Emitter<'a> {
         let mut a = CodeAssembler::new(64)?;
         let entry = a.create_label();
         let labels = (0..code.ranges.len()).map(|_| a.create_label()).collect();
-        let emitter = Emitter {
+        let layout = Layout::new(code, allocation);
+        Ok(Emitter {
             a,
             code,
             allocation,
-            layout: Layout::new(code, allocation),
+            is_head: alignment::heads(code, &layout),
+            heads: vec![],
+            padding: vec![],
+            layout,
             locations: Locations::new(&allocation.debug_locations, code.vregs),
             inst: Inst::new(0),
             linkage,
@@ -258,11 +289,11 @@ impl<'a> Emitter<'a> {
             trace: trace.then(Trace::default),
             homes: (!code.names.is_empty()).then(Homes::default),
             lost: false,
-        };
-        emitter.function(at)
+        })
     }
 
-    fn function(mut self, at: u64) -> Emitted<Finished> {
+    /// The translation, and where the innermost loops begin.
+    fn function(mut self, at: u64) -> Emitted<(Finished, Vec<usize>)> {
         let mut entry = self.entry;
         self.trace(self.start);
         bind(&mut self.a, &mut entry)?;
@@ -270,6 +301,12 @@ impl<'a> Emitter<'a> {
         for n in 0..self.layout.order.len() {
             let block = self.layout.order[n];
             let next = self.layout.order.get(n + 1).copied();
+            if self.is_head[block] {
+                if let Some(&bytes) = self.padding.get(self.heads.len()) {
+                    self.a.nops_with_size(bytes)?;
+                }
+                self.heads.push(block);
+            }
             let mut label = self.labels[block];
             bind(&mut self.a, &mut label)?;
             self.labels[block] = label;
@@ -327,7 +364,10 @@ impl<'a> Emitter<'a> {
         };
         let depths = self.depths.iter();
         let fixups = self.fixups.iter();
-        Ok(Finished {
+        let heads = self.heads.iter();
+        let heads: Emitted<Vec<usize>> = heads.map(|&block| offset(&self.labels[block])).collect();
+        let heads = heads?;
+        let finished = Finished {
             cells,
             fixups: fixups
                 .map(|&(n, behind, fixup)| (end_of(n) - behind, fixup))
@@ -348,7 +388,8 @@ impl<'a> Emitter<'a> {
                 .map_or_else(Vec::new, |homes| homes.finish(start_of)),
             is_exact: !self.lost,
             bytes,
-        })
+        };
+        Ok((finished, heads))
     }
 
     /// In the code that follows, rsp is so many bytes below the return address.

@@ -1,4 +1,5 @@
 //! Passes that make the SSA form smaller before registers are allocated.
+mod address_parts;
 mod boxes;
 mod constants;
 mod finish;
@@ -11,7 +12,6 @@ mod narrow;
 mod pairs;
 mod params;
 mod stack;
-mod sums;
 
 use regalloc2::VReg;
 
@@ -26,7 +26,7 @@ pub fn simplify(code: &mut Code) {
     narrow::extensions(code);
     boxes::boxes(code);
     nan::checks(code);
-    sums::states(code);
+    address_parts::states(code);
     finish::finish(code);
     pairs::pairs(code);
     keep::values(code);

@@ -197,7 +197,7 @@ impl Code {
 
     /// A multiple of 4 KiB, by `lui` or as a distance from pc.
     pub fn page(&mut self, rd: u32, address: u64) {
-        if self.lines.len() % 2 == 0 {
+        if self.lines.len().is_multiple_of(2) {
             let to = Target::Data(address);
             self.line(Kind::Address { rd, to }, 0, x(rd), Flow::Next);
         } else {
