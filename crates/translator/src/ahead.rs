@@ -243,6 +243,33 @@ impl Ahead {
         }));
     }
 
+    /// Where the stub with this number is, from the start of the code.
+    pub fn stub(&self, number: usize) -> usize {
+        self.first_stub + STUB_SIZE * number
+    }
+
+    /// Its binder, whose address the cell with this number has at first.
+    pub fn binder(&self, number: usize) -> usize {
+        self.stub(self.outside.len() + number)
+    }
+
+    /// Adds the stubs of `outside`.
+    fn add_stubs(&mut self, outside: Vec<Outside>) {
+        self.first_stub = self.align();
+        let (code, ends) = stubs::code(&outside);
+        self.fixups
+            .extend(ends.into_iter().map(|(end, to)| Displacement {
+                end: self.first_stub + end,
+                place: match to {
+                    stubs::To::Slot(at) => Place::Guest(at),
+                    stubs::To::Cell(n) => Place::Cell(n),
+                    stubs::To::Call => Place::Engine(Word::Call),
+                },
+            }));
+        self.code.extend(code);
+        self.outside = outside;
+    }
+
     /// The displacement that ends at `end` leads to the code at `to`.
     fn lead(&mut self, end: usize, to: usize) {
         let distance = to as i64 - end as i64;

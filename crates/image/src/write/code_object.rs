@@ -2,7 +2,7 @@
 use flick_abi::names;
 use object::elf;
 
-use super::translated_code::functions_outside;
+use super::debug_stubs::functions_outside;
 use super::{READ_ONLY, Writer, internal};
 use crate::Result;
 use crate::linked::Linked;

@@ -7,7 +7,7 @@ use gimli::{LittleEndian, SectionId};
 use object::write::SymbolId;
 use object::{SectionKind, elf};
 
-use super::translated_code::{STUB_CODE, functions_outside};
+use super::debug_stubs::{STUB_CODE, functions_outside};
 use super::{Writer, debug_frames, debug_places, debug_stubs, debug_units};
 use crate::linked::{Linked, Target};
 use crate::translation::Translated;

@@ -3,6 +3,11 @@
 use gimli::write::{Address, AttributeValue, Dwarf, LineProgram, Range, RangeList, Unit};
 
 use super::debug_units::{ENCODING, code_address};
+use crate::linked::{Linked, Target};
+use crate::translation::Translated;
+
+/// Bytes of a stub's code.
+pub(super) const STUB_CODE: u64 = 13;
 
 /// Adds the unit of the stubs of `functions`, each with its name and its place.
 pub(super) fn add<'a>(
@@ -41,4 +46,22 @@ pub(super) fn add<'a>(
     root.set(gimli::DW_AT_low_pc, zero);
     root.set(gimli::DW_AT_ranges, AttributeValue::RangeListRef(ranges));
     dwarf.units.add(unit);
+}
+
+/// The host functions that translated code calls by name, with the places of their stubs. Flick's own
+/// are nothing for a debugger to enter.
+pub(super) fn functions_outside<'a>(
+    linked: &'a Linked,
+    translated: &'a Translated,
+) -> impl Iterator<Item = (&'a str, u64)> {
+    translated.outside.iter().filter_map(|outside| {
+        let words = &linked.relocations;
+        let at = words.binary_search_by_key(&outside.function, |word| word.offset);
+        match &words[at.ok()?].target {
+            Target::Host { name, .. } if !name.starts_with("__flick_") => {
+                Some((name.as_str(), outside.stub))
+            }
+            _ => None,
+        }
+    })
 }

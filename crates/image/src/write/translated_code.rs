@@ -9,13 +9,11 @@ use object::{SymbolFlags, SymbolKind, SymbolScope, elf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::code_object::{CELLS_SECTION, RECORD_SECTION};
+use super::debug_stubs::{STUB_CODE, functions_outside};
 use super::{READ_ONLY, WRITABLE, Writer};
 use crate::Result;
-use crate::linked::{Linked, Target};
+use crate::linked::Linked;
 use crate::translation::{Place, Translated};
-
-/// Bytes of a stub's code.
-pub(super) const STUB_CODE: u64 = 13;
 
 #[derive(Clone, Copy)]
 pub(super) struct TranslationSymbols {
@@ -179,22 +177,4 @@ impl Writer {
 fn thunk(name: &str) -> String {
     let name = name.split('@').next().unwrap_or(name);
     format!("_ZThn0_{}{name}", name.len())
-}
-
-/// The host functions that translated code calls by name, with the places of their stubs. Flick's own
-/// are nothing for a debugger to enter.
-pub(super) fn functions_outside<'a>(
-    linked: &'a Linked,
-    translated: &'a Translated,
-) -> impl Iterator<Item = (&'a str, u64)> {
-    translated.outside.iter().filter_map(|outside| {
-        let words = &linked.relocations;
-        let at = words.binary_search_by_key(&outside.function, |word| word.offset);
-        match &words[at.ok()?].target {
-            Target::Host { name, .. } if !name.starts_with("__flick_") => {
-                Some((name.as_str(), outside.stub))
-            }
-            _ => None,
-        }
-    })
 }

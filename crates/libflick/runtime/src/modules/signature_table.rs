@@ -80,16 +80,17 @@ pub fn add(text: u64, plan: &'static Plan) {
     }
 }
 
-/// The same for calls of the host's `function` by this signature.
-pub fn add_call(function: u64, text: u64, plan: &'static Plan) {
+/// The same for calls of the host's `function` by this signature. Whether the fast path knows the
+/// call now.
+pub fn add_call(function: u64, text: u64, plan: &'static Plan) -> bool {
     if plan.to_host.first.is_null() {
-        return;
+        return false;
     }
     let first = (function as usize & FUNCTION_MASK) >> 4;
     for call in [&CALLS[first], &CALLS[first + 1]] {
         let known = |field: &AtomicU64| field.load(Ordering::Relaxed);
         if known(&call.function) == function && known(&call.text) == text {
-            return;
+            return true;
         }
         if claim(&call.function) {
             HAS_CALLS.store(true, Ordering::Relaxed);
@@ -97,9 +98,10 @@ pub fn add_call(function: u64, text: u64, plan: &'static Plan) {
             let plan = std::ptr::from_ref(plan) as u64;
             call.plan.store(plan, Ordering::Relaxed);
             call.function.store(function, Ordering::Release);
-            return;
+            return true;
         }
     }
+    false
 }
 
 /// What is at these addresses goes away, or something else comes there.

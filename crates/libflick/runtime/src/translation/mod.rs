@@ -168,8 +168,8 @@ pub(crate) fn know_signature(text: u64, plan: &'static Plan) {
     }
 }
 
-/// [`entry_for`] for a call by signature that the fast path cannot make. The next one, it can, if
-/// there are moves for the signature.
+/// [`entry_for`] for a call by signature that the fast path does not know. From here on it does, if
+/// there are moves for the signature, and then makes this call, too: the frames of its callers stay.
 ///
 /// # Safety
 /// As [`entry_for`]. NxP code has jumped to `__flick_xcall`.
@@ -181,6 +181,7 @@ pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64
         (x[T1], plan, x[T2], nxp_by_signature(x))
     };
     know_signature(text, plan);
+    let mut is_known = false;
     if !plan.to_host.first.is_null() && !crossing_code::counted() {
         // The fast path looks there, too.
         let known = known(function).or_else(|| {
@@ -188,7 +189,7 @@ pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64
             known(function)
         });
         if known.is_some_and(crossing_code::is_host_call_code) {
-            signature_table::add_call(function, text, plan);
+            is_known = signature_table::add_call(function, text, plan);
         }
     }
     match address {
@@ -197,6 +198,7 @@ pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64
             unsafe { (*context).hart.pc = address };
             entry(address)
         }
+        None if is_known => crossing_code::signature_call(),
         None => crossing_code::call_by_signature(),
     }
 }
