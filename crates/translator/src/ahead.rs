@@ -255,7 +255,7 @@ impl Ahead {
 
     /// Adds the stubs of `outside`.
     fn add_stubs(&mut self, outside: Vec<Outside>) {
-        self.first_stub = self.align();
+        self.first_stub = self.align(stubs::STUB_SIZE);
         let (code, ends) = stubs::code(&outside);
         self.fixups
             .extend(ends.into_iter().map(|(end, to)| Displacement {
