@@ -180,12 +180,10 @@ impl Lower<'_> {
 
     /// The word of the module from which t2 was loaded, if its address is known.
     fn named_by_t2(&self) -> Option<u64> {
-        let node = self.definition(self.now[T2]?)?;
-        let Op::Load(Width::D, offset, Form::Base) = node.op else {
-            return None;
-        };
-        let base = self.known_address(node.operands.first()?.vreg())?;
-        Some(base.wrapping_add_signed(offset.into()))
+        match self.definition(self.now[T2]?)?.op {
+            Op::Load(Width::D, 0, Form::Image(at)) => Some(at),
+            _ => None,
+        }
     }
 
     fn call_with(&mut self, op: Op, at: At, mut operands: Vec<Operand>, results: Regs) {
