@@ -10,8 +10,9 @@ namespace flick {
 
 namespace {
 
-// LLVM refers to the first bytes of its sections, so the unit's come after them. In sections of their
-// own, `llvm-dwarfdump` of an object would read one of the two tables of abbreviations for both.
+// LLVM refers to the first bytes of its sections, so the unit's come after them. With sections of
+// its own, an object has two tables of abbreviations, and `llvm-dwarfdump` reads one for both
+// units.
 std::string section(StringRef Name) {
   return formatv("\t.section\t{0},\"\",@progbits\n\t.subsection\t1\n", Name);
 }

@@ -1,5 +1,5 @@
-// The first crossing is in a handler on an alternate stack of 8 KiB (SIGSTKSZ), and nests once. With
-// AVX-512 the kernel puts 3 KiB of registers there.
+// The first crossing is in a handler on an alternate stack of 8 KiB (SIGSTKSZ), and nests once.
+// With AVX-512 the kernel puts 3 KiB of registers there.
 // SKIP-ASAN: the sanitized runtime needs larger frames
 // OUT: 15 0
 #include "flick.h"
