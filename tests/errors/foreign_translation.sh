@@ -23,10 +23,12 @@ engine() {
 module=$((16#$(nm prog | awk '$3 == "__flick_module" { print $1 }')))
 record=$(od -An -tu8 -j $(($(place prog $module) + 240)) -N 8 prog)
 offset=$(place prog "$record")
-[ "$(od -An -tu4 -j "$offset" -N 8 prog | tr -s ' ')" = ' 1 104' ] || die "no record of a translation"
+[ "$(od -An -tu4 -j "$offset" -N 8 prog | tr -s ' ')" = ' 2 112' ] || die "no record of a translation"
 [ "$(engine ./prog)" = 0 ] || die "the translation was not used"
-cp prog other-abi && put other-abi "$offset" '\2'
-[ "$(engine ./other-abi)" -gt 0 ] || die "a translation for another runtime was used"
+for version in '\1' '\3'; do
+  cp prog other-abi && put other-abi "$offset" "$version"
+  [ "$(engine ./other-abi)" -gt 0 ] || die "a translation for another runtime was used"
+done
 cp prog other-image && flip other-image $((offset + 8))
 [ "$(engine ./other-image)" -gt 0 ] || die "a translation of another image was used"
 cp prog short && put short $((offset + 4)) '\20'

@@ -75,7 +75,8 @@ impl ModuleTranslation {
         let record = unsafe { record(module)? };
         let size = record.size as usize;
         let agrees = match record.abi {
-            1 => size >= TRANSLATION_SIZE_AT_LEAST,
+            // Its records end before `binders`.
+            1 => (TRANSLATION_SIZE_AT_LEAST..size_of::<Translation>()).contains(&size),
             TRANSLATION_ABI => size >= size_of::<Translation>(),
             _ => false,
         };
