@@ -5,7 +5,7 @@ local function fib(n)
 end
 
 local words = {}
-for i = 1, 4000 do
+for i = 1, 8000 do
   words[i] = string.format("%s-%d", string.char(97 + i * 7 % 26), i * 7919 % 10007)
 end
 table.sort(words)
@@ -21,9 +21,9 @@ for letter, sum in pairs(count) do parts[#parts + 1] = letter .. "=" .. sum end
 table.sort(parts, function(a, b) return a > b end)
 
 local x, steps = 0.5, 0
-for i = 1, 100000 do
+for i = 1, 200000 do
   x = 3.9 * x * (1 - x)
   if x > 0.5 then steps = steps + 1 end
 end
 
-print(fib(20), table.concat(parts, " "):len(), steps)
+print(fib(24), table.concat(parts, " "):len(), steps)

@@ -215,10 +215,13 @@ fn leave_page_cache(file: &Path) -> Result<(), Error> {
 fn memory(words: &[String]) -> Result<Memory, Error> {
     const RUNS: usize = 10;
     let mut most = Memory::default();
+    // Pages of a file that was just made count as the process's own until they are on the disk.
+    let program = Path::new(&words[0]);
+    let synced = fs::File::open(program).and_then(|file| file.sync_all());
+    synced.map_err(|e| file_error("a program cannot be read", program, &e))?;
     for _ in 0..RUNS {
         let mut command = command(words);
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let program = Path::new(&words[0]);
         let mut child = command
             .spawn()
             .map_err(|e| file_error("a program cannot be started", program, &e))?;
