@@ -459,6 +459,16 @@ pub struct Node {
 }
 
 impl Node {
+    /// The parts of its result, if that is a sum of 64 bits.
+    pub fn sum(&self) -> Option<Recipe<VReg>> {
+        match self.op {
+            Op::AluImm(Alu::Add, k, false) => Some(Recipe::Offset(self.value(0), k)),
+            Op::Alu(Alu::Add, false) => Some(Recipe::Sum(self.value(0), self.value(1), 0, 0)),
+            Op::Lea(k, offset) => Some(Recipe::Sum(self.value(0), self.value(1), k, offset)),
+            _ => None,
+        }
+    }
+
     pub fn new(op: Op, pc: u64, operands: Vec<Operand>) -> Self {
         Self {
             op,

@@ -7,7 +7,7 @@ use gimli::{LittleEndian, SectionId};
 use object::write::SymbolId;
 use object::{SectionKind, elf};
 
-use super::debug_stubs::{STUB_CODE, functions_outside};
+use super::debug_stubs::functions_outside;
 use super::{Writer, debug_frames, debug_places, debug_stubs, debug_units};
 use crate::linked::{Linked, Target};
 use crate::translation::Translated;
@@ -64,7 +64,7 @@ impl Writer {
         if dwarf.units.count() == 0 {
             return Ok(());
         }
-        debug_stubs::add(&mut dwarf, functions_outside(linked, translated), STUB_CODE);
+        debug_stubs::add(&mut dwarf, functions_outside(linked, translated));
         let mut frames = FrameTable::default();
         let all = parts.into_iter().flatten();
         let all = all.filter_map(|part| {

@@ -10,11 +10,7 @@ use crate::translation::Translated;
 pub(super) const STUB_CODE: u64 = 13;
 
 /// Adds the unit of the stubs of `functions`, each with its name and its place.
-pub(super) fn add<'a>(
-    dwarf: &mut Dwarf,
-    functions: impl Iterator<Item = (&'a str, u64)>,
-    size: u64,
-) {
+pub(super) fn add<'a>(dwarf: &mut Dwarf, functions: impl Iterator<Item = (&'a str, u64)>) {
     let mut unit = Unit::new(ENCODING, LineProgram::none());
     let root = unit.root();
     let mut ranges = vec![];
@@ -22,7 +18,7 @@ pub(super) fn add<'a>(
         let begin = code_address(stub as u32);
         ranges.push(Range::StartLength {
             begin,
-            length: size,
+            length: STUB_CODE,
         });
         let entry = unit.add(root, gimli::DW_TAG_subprogram);
         let entry = unit.get_mut(entry);
@@ -31,7 +27,7 @@ pub(super) fn add<'a>(
         entry.set(gimli::DW_AT_name, AttributeValue::String(name));
         entry.set(gimli::DW_AT_artificial, AttributeValue::FlagPresent);
         entry.set(gimli::DW_AT_low_pc, AttributeValue::Address(begin));
-        entry.set(gimli::DW_AT_high_pc, AttributeValue::Udata(size));
+        entry.set(gimli::DW_AT_high_pc, AttributeValue::Udata(STUB_CODE));
     }
     if ranges.is_empty() {
         return;

@@ -115,14 +115,10 @@ impl Lower<'_> {
     /// What a load reads, if its address is known and its contents never change: entries of the
     /// image's table of addresses.
     fn loaded_constant(&mut self, at: At) -> Option<VReg> {
-        let base = match at.insn.rs1() {
-            SP | 0 => return None,
-            reg => self.get(reg, at.pc),
-        };
-        let address = self.known_address(base)?.wrapping_add(at.insn.imm());
+        let address = self.address_of_load(at)?;
         if at.insn.op() == Guest::Ld {
             let value = self.program.constant(address, 8)?;
-            if !self.program.is_placed() && self.program.is_address(address) {
+            if self.is_moved(address) {
                 return Some(self.guest_address(value, at.pc));
             }
             return Some(self.constant(value as i64, at.pc));
@@ -133,17 +129,26 @@ impl Lower<'_> {
 
     /// The same of a load to a floating-point register: its bits.
     fn loaded_float(&mut self, at: At) -> Option<u64> {
-        let base = match at.insn.rs1() {
-            SP | 0 => return None,
-            reg => self.get(reg, at.pc),
-        };
-        let address = self.known_address(base)?.wrapping_add(at.insn.imm());
+        let address = self.address_of_load(at)?;
         if at.insn.op() == Guest::Flw {
             return Some(fp::boxed(self.program.constant(address, 4)? as u32));
         }
         let bits = self.program.constant(address, 8)?;
-        let moves = !self.program.is_placed() && self.program.is_address(address);
-        (!moves).then_some(bits)
+        (!self.is_moved(address)).then_some(bits)
+    }
+
+    /// The address from which a load reads, if it is known.
+    fn address_of_load(&mut self, at: At) -> Option<u64> {
+        let base = match at.insn.rs1() {
+            SP | 0 => return None,
+            reg => self.get(reg, at.pc),
+        };
+        Some(self.known_address(base)?.wrapping_add(at.insn.imm()))
+    }
+
+    /// Whether the loader changes the constant at `address`: it is an address in a module.
+    fn is_moved(&self, address: u64) -> bool {
+        !self.program.is_placed() && self.program.is_address(address)
     }
 
     pub(super) fn atomic(&mut self, at: At) {

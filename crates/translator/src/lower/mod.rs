@@ -342,9 +342,7 @@ impl<'a> Lower<'a> {
             Op::Const(k) => Recipe::Const(k),
             Op::FloatConst(bits) => Recipe::Const(bits as i64),
             Op::Address(at) => Recipe::Address(at),
-            Op::AluImm(Alu::Add, k, false) if dies => Recipe::Offset(node.value(0), k),
-            Op::Alu(Alu::Add, false) if dies => Recipe::Sum(node.value(0), node.value(1), 0, 0),
-            Op::Lea(k, offset) if dies => Recipe::Sum(node.value(0), node.value(1), k, offset),
+            _ if dies => node.sum().unwrap_or(Recipe::Value(value)),
             _ => Recipe::Value(value),
         }
     }

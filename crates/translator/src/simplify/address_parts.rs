@@ -5,17 +5,12 @@
 //! parts, so they are alive as long: the states may name them, and nobody needs the sum.
 use regalloc2::VReg;
 
-use crate::code::{Alu, Code, Op, Recipe};
+use crate::code::{Code, Recipe};
 
 pub fn states(code: &mut Code) {
     let mut sums: Vec<Option<Recipe<VReg>>> = vec![None; code.vregs];
     for node in &code.nodes {
-        let sum = match node.op {
-            Op::AluImm(Alu::Add, k, false) => Recipe::Offset(node.value(0), k),
-            Op::Alu(Alu::Add, false) => Recipe::Sum(node.value(0), node.value(1), 0, 0),
-            Op::Lea(k, offset) => Recipe::Sum(node.value(0), node.value(1), k, offset),
-            _ => continue,
-        };
+        let Some(sum) = node.sum() else { continue };
         for value in node.defs() {
             sums[value.vreg()] = Some(sum);
         }

@@ -6,7 +6,7 @@
 //! argument or the result of a call, is checked, once for each value.
 use regalloc2::{Operand, RegClass};
 
-use super::{Aliases, Phi, definitions, phis};
+use super::{Aliases, Phi, definitions, insert, phis};
 use crate::code::*;
 use crate::lower::is_boxed;
 
@@ -141,27 +141,6 @@ fn check_once(code: &mut Code) {
     code.owners.resize(code.vregs, 0);
     aliases.apply(code);
     insert(code, made);
-}
-
-/// Puts nodes in front of those at their numbers.
-pub(super) fn insert(code: &mut Code, mut made: Vec<(usize, Node)>) {
-    if made.is_empty() {
-        return;
-    }
-    made.sort_by_key(|&(at, _)| at);
-    let shift = |at: usize| at + made.partition_point(|&(before, _)| before < at);
-    for (begin, end) in &mut code.ranges {
-        (*begin, *end) = (shift(*begin), shift(*end));
-    }
-    let mut made = made.into_iter().peekable();
-    let mut nodes = Vec::with_capacity(code.nodes.len() + made.len());
-    for (n, node) in std::mem::take(&mut code.nodes).into_iter().enumerate() {
-        while let Some((_, new)) = made.next_if(|&(at, _)| at == n) {
-            nodes.push(new);
-        }
-        nodes.push(node);
-    }
-    code.nodes = nodes;
 }
 
 fn drop_boxes(code: &mut Code, phis: &[Phi], boxed: &[bool]) {

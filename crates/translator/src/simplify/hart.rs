@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regalloc2::{Operand, VReg};
 
 use super::incoming;
+use super::loops::depths;
 use crate::code::{Code, Node, Op, Recipe};
 use crate::lower::{register_at, slot};
 use crate::registers::{ALL, Reg, Regs, SAVED, bit, class, is_float, members};
@@ -76,7 +77,7 @@ struct Flow {
     /// What the hart has where blocks start and end; `None`: nothing leads there.
     starts: Vec<Option<Contents>>,
     ends: Vec<Option<Contents>>,
-    /// How many loops a block is in, as far as the numbers of blocks tell.
+    /// Of [`depths`].
     depths: Vec<u32>,
 }
 
@@ -157,23 +158,6 @@ impl Flow {
         }
         start
     }
-}
-
-fn depths(code: &Code) -> Vec<u32> {
-    let count = code.ranges.len();
-    let mut ends = vec![None; count];
-    for (block, succs) in code.succs.iter().enumerate() {
-        for to in succs.iter().map(|to| to.index()).filter(|&to| to <= block) {
-            ends[to] = Some(block);
-        }
-    }
-    let mut depths = vec![0; count];
-    for (start, end) in ends.into_iter().enumerate() {
-        if let Some(end) = end {
-            depths[start..=end].iter_mut().for_each(|depth| *depth += 1);
-        }
-    }
-    depths
 }
 
 /// A register that is in the hart on every way back to a loop's start is stored in front of the

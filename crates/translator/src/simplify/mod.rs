@@ -15,7 +15,7 @@ mod stack;
 
 use regalloc2::VReg;
 
-use super::code::Code;
+use super::code::{Code, Node};
 
 pub fn simplify(code: &mut Code) {
     params::remove_single(code);
@@ -121,6 +121,27 @@ fn phis(code: &Code) -> Vec<Phi> {
         }
     }
     all
+}
+
+/// Puts nodes in front of those at their numbers.
+fn insert(code: &mut Code, mut made: Vec<(usize, Node)>) {
+    if made.is_empty() {
+        return;
+    }
+    made.sort_by_key(|&(at, _)| at);
+    let shift = |at: usize| at + made.partition_point(|&(before, _)| before < at);
+    for (begin, end) in &mut code.ranges {
+        (*begin, *end) = (shift(*begin), shift(*end));
+    }
+    let mut made = made.into_iter().peekable();
+    let mut nodes = Vec::with_capacity(code.nodes.len() + made.len());
+    for (n, node) in std::mem::take(&mut code.nodes).into_iter().enumerate() {
+        while let Some((_, new)) = made.next_if(|&(at, _)| at == n) {
+            nodes.push(new);
+        }
+        nodes.push(node);
+    }
+    code.nodes = nodes;
 }
 
 /// Removes the parameters that `keep` does not want, and their arguments.

@@ -12,9 +12,8 @@ use std::collections::BTreeMap;
 
 use regalloc2::{Operand, RegClass, VReg};
 
-use super::boxes::insert;
 use super::loops::frequencies;
-use super::{Aliases, definitions, phis};
+use super::{Aliases, definitions, insert, phis};
 use crate::code::*;
 use crate::lower::is_boxed;
 
