@@ -2,6 +2,7 @@
 use crate::Version;
 use core::ffi::{c_char, c_void};
 use core::mem::{offset_of, size_of};
+use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 /// Header of an NxP object in section [`crate::names::SEC_NXP`] of a fat object. The payload (a
@@ -274,6 +275,8 @@ pub struct Translation {
 pub const BINDER_SIZE: u64 = 16;
 /// The smallest [`Translation::size`]. Later versions add fields at the end.
 pub const TRANSLATION_SIZE_AT_LEAST: usize = 96;
+/// Larger records are damaged.
+const TRANSLATION_SIZE_AT_MOST: usize = 4096;
 const _: () = assert!(size_of::<Translation>() == 112);
 const _: () = assert!(offset_of!(Translation, stamp) == TRANSLATION_SIZE_AT_LEAST);
 
@@ -286,6 +289,16 @@ const _: () = assert!(offset_of!(Translation, stamp) == TRANSLATION_SIZE_AT_LEAS
 /// | 1 | 1.6 | |
 /// | 2 | 1.6 | cells are never 0 |
 pub const TRANSLATION_ABI: u32 = 2;
+
+/// The sizes that a record of this version of [`TRANSLATION_ABI`] may have; `None`: runtimes do not
+/// run the version. Records of version 1 end before `binders`.
+pub fn translation_sizes(abi: u32) -> Option<Range<usize>> {
+    match abi {
+        1 => Some(TRANSLATION_SIZE_AT_LEAST..size_of::<Translation>()),
+        TRANSLATION_ABI => Some(size_of::<Translation>()..TRANSLATION_SIZE_AT_MOST + 1),
+        _ => None,
+    }
+}
 
 /// The code for one entry of an image.
 #[repr(C)]

@@ -3,8 +3,8 @@ use std::mem::offset_of;
 use std::ops::Range;
 
 use flick_abi::layout::{
-    Gate, MODULE_MAGIC, MODULE_SIZE_AT_LEAST, Module, TRANSLATION_ABI, TRANSLATION_SIZE_AT_LEAST,
-    TranslatedEntry, TranslatedPiece, Translation,
+    Gate, MODULE_MAGIC, MODULE_SIZE_AT_LEAST, Module, TRANSLATION_ABI, TranslatedEntry,
+    TranslatedPiece, Translation, translation_sizes,
 };
 use flick_abi::{ABI_VERSION, Version, names};
 use flick_diagnostics::Code;
@@ -207,21 +207,18 @@ impl<'a> TranslationInFile<'a> {
             value.ok_or_else(|| outside("the record"))
         };
         let abi = word32(offset_of!(Translation, abi))?;
-        if !(1..=TRANSLATION_ABI).contains(&abi) {
-            return Err(wrong_translation(format!(
+        let sizes = translation_sizes(abi).ok_or_else(|| {
+            wrong_translation(format!(
                 "its record ({at:#x}) says that it is for runtimes with number {abi}, and this \
                  flick's has 1 to {TRANSLATION_ABI}: the runtime does not use it"
-            )));
-        }
+            ))
+        })?;
         let size = word32(offset_of!(Translation, size))?;
-        let least = match abi {
-            1 => TRANSLATION_SIZE_AT_LEAST,
-            _ => size_of::<Translation>(),
-        };
-        if (size as usize) < least || size > 4096 {
+        if !sizes.contains(&(size as usize)) {
             return Err(wrong_translation(format!(
-                "its record ({at:#x}) says that it has {size} bytes; it has {least} or more: the \
-                 runtime does not use it"
+                "its record ({at:#x}) says that it has {size} bytes; it has {} or more: the \
+                 runtime does not use it",
+                sizes.start
             )));
         }
         memory

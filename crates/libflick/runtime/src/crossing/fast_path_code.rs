@@ -241,6 +241,58 @@ macro_rules! plain_call {
     };
 }
 
+/// Where the NxP has been left: `$call` calls a host function, and the NxP goes on behind it. `$thunk`
+/// begins there ([`stepped_through`]). `$frame` is what a debugger needs to find the frame below.
+macro_rules! host_called {
+    (
+        $name:literal, $personality:literal, thunk: $thunk:literal, call: $call:literal,
+        frame: $frame:expr
+    ) => {
+        lines!(
+            ".cfi_endproc",
+            ".cfi_startproc",
+            $personality,
+            called_by_nxp!(),
+            concat!(".globl ", $name, "_calls"),
+            concat!(".hidden ", $name, "_calls"),
+            concat!($name, "_calls:"),
+            stepped_through!($thunk),
+            $call,
+            concat!(".globl ", $name, "_called"),
+            concat!(".hidden ", $name, "_called"),
+            concat!($name, "_called:"),
+            "lea rbp, [rbp - {size} + {bias}]",
+            "78:",
+            ".cfi_endproc",
+            // Exceptions go through the frames of the guest. A debugger reads `.debug_frame` first,
+            // and goes through those of translated code, which are on this stack.
+            ".pushsection .debug_frame, \"\", @progbits",
+            "70:",
+            ".long 75f - 71f",
+            "71:",
+            // Of a CIE; version 1, no augmentation; alignment of code 1, of data -8; rip is column
+            // 16.
+            ".long 0xffffffff",
+            ".byte 1, 0, 1, 0x78, 16",
+            $frame,
+            // DW_CFA_val_expression: rbp is the hart's there.
+            ".byte 0x16, 6, 3, 0x76, {hart0}, {hart1}",
+            ".balign 8, 0",
+            "75:",
+            ".long 74f - 73f",
+            "73:",
+            ".long 70b",
+            concat!(".quad ", $name, "_calls, 78b - ", $name, "_calls"),
+            ".balign 8, 0",
+            "74:",
+            ".popsection",
+            ".cfi_startproc",
+            from_translated!(),
+            "mov byte ptr [rbp - {bias} + {mark}], 0",
+        )
+    };
+}
+
 /// What translated code calls to call the host.
 macro_rules! host_call_code {
     ($name:literal, $words:literal, $personality:literal) => {
@@ -268,47 +320,13 @@ macro_rules! host_call_code {
             "sub rsp, 8",
             "mov byte ptr [rbp - {bias} + {mark}], {in_host}",
             "lea rbp, [rbp + {size} - {bias}]",
-            ".cfi_endproc",
-            ".cfi_startproc",
-            $personality,
-            called_by_nxp!(),
-            concat!(".globl ", $name, "_calls"),
-            concat!(".hidden ", $name, "_calls"),
-            concat!($name, "_calls:"),
-            stepped_through!("__x86_return_thunk"),
-            "call r10",
-            concat!(".globl ", $name, "_called"),
-            concat!(".hidden ", $name, "_called"),
-            concat!($name, "_called:"),
-            "lea rbp, [rbp - {size} + {bias}]",
-            "78:",
-            ".cfi_endproc",
-            // Exceptions go through the frames of the guest. A debugger reads `.debug_frame` first,
-            // and goes through those of translated code, which are on this stack.
-            ".pushsection .debug_frame, \"\", @progbits",
-            "70:",
-            ".long 72f - 71f",
-            "71:",
-            // Of a CIE; version 1, no augmentation; alignment of code 1, of data -8; rip is column
-            // 16.
-            ".long 0xffffffff",
-            ".byte 1, 0, 1, 0x78, 16",
-            // DW_CFA_def_cfa: rsp + 16. DW_CFA_offset: rip is one eighth below it.
-            ".byte 0x0c, 7, 16, 0x80 | 16, 1",
-            // DW_CFA_val_expression: rbp is the hart's there.
-            ".byte 0x16, 6, 3, 0x76, {hart0}, {hart1}",
-            ".balign 8, 0",
-            "72:",
-            ".long 74f - 73f",
-            "73:",
-            ".long 70b",
-            concat!(".quad ", $name, "_calls, 78b - ", $name, "_calls"),
-            ".balign 8, 0",
-            "74:",
-            ".popsection",
-            ".cfi_startproc",
-            from_translated!(),
-            "mov byte ptr [rbp - {bias} + {mark}], 0",
+            host_called!(
+                $name, $personality,
+                thunk: "__x86_return_thunk",
+                call: "call r10",
+                // DW_CFA_def_cfa: rsp + 16. DW_CFA_offset: rip is one eighth below it.
+                frame: ".byte 0x0c, 7, 16, 0x80 | 16, 1"
+            ),
             concat!("mov r11, [rip + ", $words, " + {thread}]"),
             "mov r11, fs:[r11]",
             "lea r10, [rbp - {bias}]",
@@ -452,6 +470,6 @@ macro_rules! with_fast_path_operands {
 }
 
 pub(super) use {
-    entry_code, host_call_code, lines, plain_call, plain_entry, stepped_through,
+    entry_code, host_call_code, host_called, lines, plain_call, plain_entry, stepped_through,
     stepped_through_end, with_fast_path_operands,
 };

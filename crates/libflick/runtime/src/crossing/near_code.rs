@@ -11,8 +11,8 @@ use flick_translator::Context;
 
 use super::fast_path;
 use super::fast_path_code::{
-    MOST_STACK, entry_code, host_call_code, lines, plain_call, plain_entry, stepped_through,
-    stepped_through_end, with_fast_path_operands, word,
+    MOST_STACK, entry_code, host_call_code, host_called, lines, plain_call, plain_entry,
+    stepped_through, stepped_through_end, with_fast_path_operands, word,
 };
 use super::frame::{called_by_nxp, from_translated};
 use super::move_code::{

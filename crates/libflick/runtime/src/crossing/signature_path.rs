@@ -170,50 +170,18 @@ macro_rules! signature_call_code {
             "mov eax, 8",
             "mov byte ptr [rbp - {bias} + {mark}], {in_host}",
             "lea rbp, [rbp + {size} - {bias}]",
-            ".cfi_endproc",
-            ".cfi_startproc",
-            $personality,
-            called_by_nxp!(),
-            concat!(".globl ", $name, "_calls"),
-            concat!(".hidden ", $name, "_calls"),
-            concat!($name, "_calls:"),
-            stepped_through!("__x86_indirect_thunk_rcx"),
-            "call [rbp - {size} + {target}]",
-            concat!(".globl ", $name, "_called"),
-            concat!(".hidden ", $name, "_called"),
-            concat!($name, "_called:"),
-            "lea rbp, [rbp - {size} + {bias}]",
-            "78:",
-            ".cfi_endproc",
-            // Exceptions go through the frames of the guest. A debugger reads `.debug_frame` first,
-            // and goes through those of translated code, which are on this stack.
-            ".pushsection .debug_frame, \"\", @progbits",
-            "70:",
-            ".long 75f - 71f",
-            "71:",
-            // Of a CIE; version 1, no augmentation; alignment of code 1, of data -8; rip is column
-            // 16.
-            ".long 0xffffffff",
-            ".byte 1, 0, 1, 0x78, 16",
-            // DW_CFA_def_cfa_expression: behind the return address of the code that waits.
-            // DW_OP_breg6 (rbp), DW_OP_deref, DW_OP_plus_uconst 8.
-            ".byte 0x0f, 6, 0x76, {waits0}, {waits1}, 0x06, 0x23, 8",
-            // DW_CFA_offset: rip is one eighth below it.
-            ".byte 0x80 | 16, 1",
-            // DW_CFA_val_expression: rbp is the hart's there.
-            ".byte 0x16, 6, 3, 0x76, {hart0}, {hart1}",
-            ".balign 8, 0",
-            "75:",
-            ".long 74f - 73f",
-            "73:",
-            ".long 70b",
-            concat!(".quad ", $name, "_calls, 78b - ", $name, "_calls"),
-            ".balign 8, 0",
-            "74:",
-            ".popsection",
-            ".cfi_startproc",
-            from_translated!(),
-            "mov byte ptr [rbp - {bias} + {mark}], 0",
+            host_called!(
+                $name, $personality,
+                thunk: "__x86_indirect_thunk_rcx",
+                call: "call [rbp - {size} + {target}]",
+                frame: lines!(
+                    // DW_CFA_def_cfa_expression: behind the return address of the code that waits.
+                    // DW_OP_breg6 (rbp), DW_OP_deref, DW_OP_plus_uconst 8.
+                    ".byte 0x0f, 6, 0x76, {waits0}, {waits1}, 0x06, 0x23, 8",
+                    // DW_CFA_offset: rip is one eighth below it.
+                    ".byte 0x80 | 16, 1",
+                )
+            ),
             "mov r11, [rbp - {bias} + {signature}]",
             // As in `waits`.
             "add rsp, [r11 + {host_room}]",

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    BINDER_SIZE, ENTRY_BEHIND_CALL, Module, TRANSLATION_ABI, TRANSLATION_SIZE_AT_LEAST,
-    TranslatedEntry, TranslatedPiece, Translation,
+    BINDER_SIZE, ENTRY_BEHIND_CALL, Module, TranslatedEntry, TranslatedPiece, Translation,
+    translation_sizes,
 };
 use flick_translator::features;
 
@@ -73,13 +73,8 @@ impl ModuleTranslation {
     pub unsafe fn of(module: &Module) -> Option<Self> {
         // SAFETY: by contract.
         let record = unsafe { record(module)? };
-        let size = record.size as usize;
-        let agrees = match record.abi {
-            // Its records end before `binders`.
-            1 => (TRANSLATION_SIZE_AT_LEAST..size_of::<Translation>()).contains(&size),
-            TRANSLATION_ABI => size >= size_of::<Translation>(),
-            _ => false,
-        };
+        let sizes = translation_sizes(record.abi);
+        let agrees = sizes.is_some_and(|sizes| sizes.contains(&(record.size as usize)));
         let fits = agrees && record.image_id == module.image_id && features::check().is_ok();
         // SAFETY: by contract.
         fits.then(|| unsafe {
