@@ -394,7 +394,8 @@ class Activation:
         pcs = [record[1] for record in records]
         if before is None:
             pcs.insert(0, guest)
-        pcs += self.changes(pcs)
+        # An early return has the frame of the function's start.
+        pcs += self.changes(pcs) + [guest]
         for x in registers:
             for at in pcs:
                 self.take(at, x)

@@ -65,6 +65,7 @@ fn translate_as<'a>(linked: &Linked, has_origins: bool, kept: &Kept<'a>) -> (Tra
     let origin = |origin: &flick_translator::Origin| Origin {
         code: origin.code,
         guest: origin.guest,
+        frame: origin.frame,
         is_cold: origin.is_cold,
     };
     let homed = |homed: &flick_translator::Homed| Homed {

@@ -39,6 +39,8 @@ pub struct Origin {
     pub code: u32,
     /// Offset of the instruction in the image.
     pub guest: u32,
+    /// Offset of the instruction that finds the frame of the image's code as this code does.
+    pub frame: u32,
     /// The code is rarely executed, and is placed after the function's other code.
     pub is_cold: bool,
 }

@@ -209,6 +209,7 @@ fn translated() -> Translated {
     let origin = |code, guest| Origin {
         code,
         guest,
+        frame: guest,
         is_cold: false,
     };
     let cold = |code, guest| Origin {

@@ -83,6 +83,8 @@ pub struct Origin {
     pub code: u32,
     /// The guest's instruction.
     pub guest: u32,
+    /// The guest's instruction that finds the guest's frame as this code does.
+    pub frame: u32,
     /// The code is rarely executed, and is placed after the function's blocks.
     pub is_cold: bool,
 }
@@ -239,6 +241,7 @@ impl Ahead {
         self.origins.extend(spans.map(|span| Origin {
             code: (start + span.offset) as u32,
             guest: span.guest as u32,
+            frame: span.frame as u32,
             is_cold: span.part == Part::Cold,
         }));
     }

@@ -451,6 +451,11 @@ pub struct Node {
     pub op: Op,
     /// The guest instruction.
     pub pc: u64,
+    /// The guest instruction that finds the guest's frame as it is here. It is another one where a
+    /// frame is not made yet (`simplify/early.rs`).
+    pub frame_pc: u64,
+    /// The guest instruction to which this belongs for a debugger, likewise.
+    pub line_pc: u64,
     pub operands: Vec<Operand>,
     pub clobbers: PRegSet,
     pub state: Vec<Place<VReg>>,
@@ -473,6 +478,8 @@ impl Node {
         Self {
             op,
             pc,
+            frame_pc: pc,
+            line_pc: pc,
             operands,
             clobbers: PRegSet::empty(),
             state: vec![],

@@ -97,8 +97,8 @@ fn rules(linked: &Linked, part: &Part, depths: &[(usize, u32)], homes: &Homes, a
     let after = depths.partition_point(|&(offset, _)| offset as u32 <= at);
     let depth = after.checked_sub(1).map_or(0, |last| depths[last].1);
     let origins = part.origins.partition_point(|origin| origin.code <= code);
-    let guest = origins.checked_sub(1).map(|last| part.origins[last].guest);
-    let row = guest.and_then(|guest| row_at(&linked.unwind.rows, guest));
+    let frame = origins.checked_sub(1).map(|last| part.origins[last].frame);
+    let row = frame.and_then(|at| row_at(&linked.unwind.rows, at));
     let home = |reg| homes.at(reg, code).map(|homed| homed.home);
     // The canonical frame address of the RV64 function, plus a number.
     let frame = |offset: i32| -> Option<Expression> {

@@ -21,6 +21,9 @@ pub struct Span {
     pub offset: usize,
     /// The guest's instruction; of data the function's entry.
     pub guest: u64,
+    /// The guest's instruction that finds the guest's frame as this code does. It is another one where
+    /// a frame is made later than in the guest's code.
+    pub frame: u64,
     /// The part of the translation that the piece is in.
     pub part: Part,
 }
@@ -30,19 +33,23 @@ pub struct Trace {
     /// Numbers of machine instructions in the place of offsets.
     spans: Vec<Span>,
     guest: u64,
-    /// Guest addresses of what is put off to the end.
-    colds: Vec<u64>,
+    frame: u64,
+    /// Guest addresses of what is put off to the end, and those for the frame.
+    colds: Vec<(u64, u64)>,
 }
 
 impl Trace {
     /// From the machine instruction with this number on the code is `guest`'s.
-    pub fn begin(&mut self, instruction: usize, guest: u64, part: Part) {
-        self.guest = guest;
-        let same = |last: &Span| last.guest == guest && last.part == part && part != Part::Table;
+    pub fn begin(&mut self, instruction: usize, guest: u64, frame: u64, part: Part) {
+        (self.guest, self.frame) = (guest, frame);
+        let same = |last: &Span| {
+            (last.guest, last.frame, last.part) == (guest, frame, part) && part != Part::Table
+        };
         if !self.spans.last().is_some_and(same) {
             self.spans.push(Span {
                 offset: instruction,
                 guest,
+                frame,
                 part,
             });
         }
@@ -50,13 +57,13 @@ impl Trace {
 
     /// Some code of the present guest instruction is put off.
     pub fn put_off(&mut self) {
-        self.colds.push(self.guest);
+        self.colds.push((self.guest, self.frame));
     }
 
     /// From here on follows what was put off as the `n`th.
     pub fn begin_cold(&mut self, instruction: usize, n: usize) {
-        let guest = self.colds[n];
-        self.begin(instruction, guest, Part::Cold);
+        let (guest, frame) = self.colds[n];
+        self.begin(instruction, guest, frame, Part::Cold);
     }
 
     /// `offsets`: where each machine instruction is, `u32::MAX` where it became several others.

@@ -30,7 +30,7 @@ impl Emitter<'_> {
         let mut label = self.a.create_label();
         bind(&mut self.a, &mut label)?;
         self.entries.push((at, label));
-        self.trace(at);
+        self.trace(at, at);
         self.prologue(at)?;
         self.a.jmp(self.labels[block])
     }

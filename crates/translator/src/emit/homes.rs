@@ -3,7 +3,7 @@
 use regalloc2::{ProgPoint, RegClass};
 
 use super::Emitter;
-use crate::code::{Recipe, Upper};
+use crate::code::{Node, Recipe, Upper};
 use crate::registers::{Reg, S0, SP, host, is_kept};
 
 /// Where a guest register is, or what it is.
@@ -141,8 +141,9 @@ impl Emitter<'_> {
     }
 
     /// Notes where guest registers are in front of the next machine instruction, which belongs to
-    /// the guest's at `pc`.
-    pub(super) fn homes(&mut self, at: ProgPoint, pc: u64) {
+    /// `node`.
+    pub(super) fn homes(&mut self, at: ProgPoint, node: &Node) {
+        let pc = node.line_pc;
         let Some(homes) = &mut self.homes else {
             return;
         };
@@ -170,7 +171,7 @@ impl Emitter<'_> {
                 noted.upper = Some(upper);
             }
         }
-        if let Some((_, frame)) = self.code.frames.range(..=pc).next_back()
+        if let Some((_, frame)) = self.code.frames.range(..=node.frame_pc).next_back()
             && let Some(sp) = frame.sp
         {
             now[CFA].home = Home::Sp(sp);

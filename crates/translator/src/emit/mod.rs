@@ -295,7 +295,7 @@ impl<'a> Emitter<'a> {
     /// The translation, and where the innermost loops begin.
     fn function(mut self, at: u64) -> Emitted<(Finished, Vec<usize>)> {
         let mut entry = self.entry;
-        self.trace(self.start);
+        self.trace(self.start, self.start);
         bind(&mut self.a, &mut entry)?;
         self.prologue(self.start)?;
         for n in 0..self.layout.order.len() {
@@ -399,12 +399,13 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// What follows is made for the guest instruction at `pc`; 0: for none of its own.
-    fn trace(&mut self, pc: u64) {
+    /// What follows is made for the guest instruction at `pc`; 0: for none of its own. The guest's frame
+    /// is that of `frame_pc`.
+    fn trace(&mut self, pc: u64, frame_pc: u64) {
         if let Some(trace) = &mut self.trace
             && pc != 0
         {
-            trace.begin(self.a.instructions().len(), pc, Part::Body);
+            trace.begin(self.a.instructions().len(), pc, frame_pc, Part::Body);
         }
     }
 
@@ -419,11 +420,11 @@ impl<'a> Emitter<'a> {
         let jump = code.preds[block]
             .first()
             .map(|from| code.ranges[from.index()].1 - 1);
-        let pc = match (code.nodes[first].pc, jump) {
-            (0, Some(jump)) => code.nodes[jump].pc,
-            (pc, _) => pc,
+        let node = match (code.nodes[first].pc, jump) {
+            (0, Some(jump)) => &code.nodes[jump],
+            _ => &code.nodes[first],
         };
-        self.trace(pc);
+        self.trace(node.line_pc, node.frame_pc);
     }
 
     fn block(&mut self, block: usize, next: Option<usize>) -> Emitted {
@@ -431,7 +432,7 @@ impl<'a> Emitter<'a> {
         self.trace_block(block);
         self.homes_of_block(block);
         let (first, end) = code.ranges[block];
-        self.homes(ProgPoint::before(Inst::new(first)), code.nodes[first].pc);
+        self.homes(ProgPoint::before(Inst::new(first)), &code.nodes[first]);
         for item in allocation.block_insts_and_edits(code, Block::new(block)) {
             match item {
                 InstOrEdit::Edit(Edit::Move { from, to }) => self.copy(*from, *to)?,
@@ -439,8 +440,8 @@ impl<'a> Emitter<'a> {
                     self.inst = inst;
                     let node = &code.nodes[inst.index()];
                     let operands = allocation.inst_allocs(inst);
-                    self.trace(node.pc);
-                    self.homes(ProgPoint::before(inst), node.pc);
+                    self.trace(node.line_pc, node.frame_pc);
+                    self.homes(ProgPoint::before(inst), node);
                     match node.op {
                         Op::Jump
                         | Op::Branch(..)
@@ -485,7 +486,7 @@ impl<'a> Emitter<'a> {
                         _ => self.arithmetic(&node.op, operands)?,
                     }
                     if inst.index() + 1 < end {
-                        let next = code.nodes[inst.index() + 1].pc;
+                        let next = &code.nodes[inst.index() + 1];
                         self.homes(ProgPoint::after(inst), next);
                     }
                 }
@@ -617,7 +618,7 @@ impl<'a> Emitter<'a> {
     fn data(&mut self) -> Emitted {
         let begin = |a: &CodeAssembler, trace: &mut Option<Trace>, part| {
             if let Some(trace) = trace {
-                trace.begin(a.instructions().len(), self.start, part);
+                trace.begin(a.instructions().len(), self.start, self.start, part);
             }
         };
         begin(&self.a, &mut self.trace, Part::Constants);

@@ -128,7 +128,7 @@ fn write_code(out: &mut Writer, finished: &Finished) {
     out.number(finished.spans.len() as u64);
     for span in &finished.spans {
         let is_cold = (span.part == Part::Cold).into();
-        for word in [span.offset as u64, span.guest, is_cold] {
+        for word in [span.offset as u64, span.guest, span.frame, is_cold] {
             out.number(word);
         }
     }
@@ -193,6 +193,7 @@ fn read_code(from: &mut Reader) -> Option<Finished> {
         spans.push(Span {
             offset: within(from.number()?)?,
             guest: from.number()?,
+            frame: from.number()?,
             part: match from.number()? {
                 0 => Part::Body,
                 1 => Part::Cold,

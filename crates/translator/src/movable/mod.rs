@@ -248,8 +248,11 @@ fn placed(finished: &Finished, real: &dyn Fn(u64) -> Option<u64>) -> Option<Fini
             .collect()
     };
     let spans = finished.spans.iter().map(|span| {
-        let guest = real(span.guest)?;
-        Some(crate::Span { guest, ..*span })
+        Some(crate::Span {
+            guest: real(span.guest)?,
+            frame: real(span.frame)?,
+            ..*span
+        })
     });
     let homes = finished.homes.iter().map(|homed| {
         let home = match homed.home {

@@ -1,6 +1,7 @@
 //! Folds constants that became visible when parameters of blocks were removed.
 use regalloc2::VReg;
 
+use super::Aliases;
 use crate::code::{Alu, Cc, Code, Op, Recipe};
 
 pub fn fold(code: &mut Code) {
@@ -52,4 +53,12 @@ pub fn fold(code: &mut Code) {
     for name in code.names.iter_mut().flatten() {
         name.recipe = constant(name.recipe);
     }
+    let mut aliases = Aliases::new(code);
+    for node in &mut code.nodes {
+        if node.op == Op::AluImm(Alu::Add, 0, false) {
+            aliases.replace(node.value(1).vreg(), node.value(0).vreg());
+            node.clear();
+        }
+    }
+    aliases.apply(code);
 }

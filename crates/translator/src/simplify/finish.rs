@@ -6,7 +6,7 @@ use super::{definitions, phis, retain_params};
 use crate::code::{Code, Node, Op};
 
 /// Whether a node has no effect but its results. Floating-point arithmetic raises flags.
-fn is_pure(op: &Op) -> bool {
+pub(super) fn is_pure(op: &Op) -> bool {
     matches!(
         op,
         Op::Undef

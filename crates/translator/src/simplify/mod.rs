@@ -2,6 +2,7 @@
 mod address_parts;
 mod boxes;
 mod constants;
+mod early;
 mod finish;
 mod hart;
 mod image;
@@ -28,6 +29,7 @@ pub fn simplify(code: &mut Code) {
     nan::checks(code);
     address_parts::states(code);
     finish::finish(code);
+    early::returns(code);
     pairs::pairs(code);
     keep::values(code);
 }
