@@ -288,14 +288,15 @@ const _: () = assert!(offset_of!(Translation, stamp) == TRANSLATION_SIZE_AT_LEAS
 /// |---|---|---|
 /// | 1 | 1.6 | |
 /// | 2 | 1.6 | cells are never 0 |
-pub const TRANSLATION_ABI: u32 = 2;
+/// | 3 | 1.6 | sp goes to the hart where it goes down, and who leaves translated code stores it |
+pub const TRANSLATION_ABI: u32 = 3;
 
 /// The sizes that a record of this version of [`TRANSLATION_ABI`] may have; `None`: runtimes do not
 /// run the version. Records of version 1 end before `binders`.
 pub fn translation_sizes(abi: u32) -> Option<Range<usize>> {
     match abi {
         1 => Some(TRANSLATION_SIZE_AT_LEAST..size_of::<Translation>()),
-        TRANSLATION_ABI => Some(size_of::<Translation>()..TRANSLATION_SIZE_AT_MOST + 1),
+        2..=TRANSLATION_ABI => Some(size_of::<Translation>()..TRANSLATION_SIZE_AT_MOST + 1),
         _ => None,
     }
 }

@@ -45,7 +45,11 @@ impl Emitter<'_> {
             }
             Op::AddSp(k) => {
                 self.a.add(r15, k)?;
-                self.a.mov(Self::sp_slot(), r15)
+                // Where sp goes up, what the hart has stays a place below which handlers may start.
+                match k < 0 {
+                    true => self.a.mov(Self::sp_slot(), r15),
+                    false => Ok(()),
+                }
             }
             Op::Unary(unary) => self.unary(unary, r(0), r(1)),
             Op::Alu(alu, word) => self.alu(alu, word, r(0), r(1), r(2)),

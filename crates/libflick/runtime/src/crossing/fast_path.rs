@@ -208,6 +208,7 @@ macro_rules! naked {
             "lea r10, [rsp + {most_stack}]",
             "cmp r10, rbp",
             "jb {leaves_at_call}",
+            "mov [rbp - {bias} + {sp}], r15",
             "mov [rbp - {bias} + {s0}], rbx",
             "mov [rbp - {bias} + {s1}], r12",
             "mov [rbp - {bias} + {s2}], r13",

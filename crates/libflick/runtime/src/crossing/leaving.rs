@@ -36,6 +36,13 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
             thread.active.pop();
             continue;
         }
+        if sp <= thread.half as u64
+            // SAFETY: as above.
+            && !unsafe { (*last.act).in_host() }
+            && let Some(sp) = in_the_middle(thread, sp)
+        {
+            return sp;
+        }
         // Unwinders tell frames by their stack pointers: the frame that has called the host
         // must not look like the end of this activation.
         return (sp & !15) - 16;
@@ -54,6 +61,18 @@ fn after_overflow(thread: Current, sp: u64, entry_sp: u64) -> Option<u64> {
         return thread.spare_top();
     }
     None
+}
+
+/// A handler has interrupted NxP code that has gone down to `sp` with its stack, and may have come
+/// back since: translated code stores its stack pointer in the hart where it goes down, and not where
+/// it goes up. So a handler starts on the spare stack, which has as much as is left here at least.
+/// `None`: it is there already, or there is no room for one.
+#[cold]
+fn in_the_middle(thread: Current, sp: u64) -> Option<u64> {
+    match thread.spare_with(sp) {
+        Some(_) => None,
+        None => thread.spare_top(),
+    }
 }
 
 /// `longjmp` is about to go on with stack pointer `target`: drops the activations it leaves.

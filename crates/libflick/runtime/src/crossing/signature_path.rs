@@ -114,6 +114,7 @@ macro_rules! signature_call_code {
             "mov r10, [r11 + {call_plan}]",
             "mov [rbp - {bias} + {signature}], r10",
             // For unwinders, and whoever lets the NxP go on elsewhere.
+            "mov [rbp - {bias} + {sp}], r15",
             "mov [rbp - {bias} + {s0}], rbx",
             "mov [rbp - {bias} + {s1}], r12",
             "mov [rbp - {bias} + {s2}], r13",

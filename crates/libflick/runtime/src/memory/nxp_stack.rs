@@ -81,10 +81,10 @@ pub fn acquire(size: usize) -> Option<Stack> {
     Some(stack)
 }
 
-/// A second stack of a thread, for the handlers of an overflow of its first.
-pub fn acquire_spare() -> Option<Stack> {
-    const SPARE: usize = 256 << 10;
-    take(SPARE)
+/// A second stack of a thread, for handlers that find little of its first. Of at least `size` bytes.
+pub fn acquire_spare(size: usize) -> Option<Stack> {
+    const LEAST: usize = 256 << 10;
+    take(size.max(LEAST))
 }
 
 fn take(size: usize) -> Option<Stack> {

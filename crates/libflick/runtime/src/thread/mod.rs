@@ -34,6 +34,8 @@ pub struct Thread {
     pub span: usize,
     /// Where the stack starts; above it is this record.
     pub stack_top: usize,
+    /// The middle of the stack.
+    pub half: usize,
     pub host_stack: HostStack,
     /// This thread's stack in NxP-local memory.
     stack: Stack,
@@ -157,7 +159,6 @@ std::arch::global_asm!(
 
 impl Thread {
     pub const FRM: usize = offset_of!(Thread, frm);
-    pub const STACK_LOW: usize = offset_of!(Thread, stack) + offset_of!(Stack, lo);
 
     /// [`flick_engine::Hart::frm`] between activations: the floating-point environment is one per
     /// thread (`docs/decisions.md`, 6).
@@ -208,7 +209,7 @@ impl Thread {
     fn spare_top(&mut self) -> Option<u64> {
         if self.spare.is_none() {
             let _blocked = BlockedSignals::new();
-            self.spare = nxp_stack::acquire_spare();
+            self.spare = nxp_stack::acquire_spare(self.stack_top - self.half);
         }
         self.spare.as_ref().map(|spare| spare.hi as u64)
     }
@@ -264,6 +265,7 @@ fn create() -> Current {
         (&raw mut (*thread).stack).write(stack);
         (&raw mut (*thread).spare).write(None);
         (&raw mut (*thread).stack_top).write(stack_top);
+        (&raw mut (*thread).half).write(stack_top - size / 2);
         let least = host_stack.limit + LEAST_STACK;
         (&raw mut (*thread).least).write(least);
         (&raw mut (*thread).span).write(span(least, &host_stack));

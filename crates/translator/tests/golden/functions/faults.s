@@ -96,3 +96,42 @@ sums:
   add a0, a2, a4
   ret
   .size sums, . - sums
+
+# An early return, which makes no frame; the other way saves registers behind the branch.
+  .globl early_return
+  .type early_return, @function
+early_return:
+  addi sp, sp, -32
+  sd ra, 24(sp)
+  sd s0, 16(sp)
+  sd s4, 8(sp)
+  li a5, 2
+  li s4, 7
+  bltu a0, a5, .Lout
+  addi s0, a0, -2
+  addi a0, a0, -1
+  call early_return
+  add a0, a0, s0
+  add a0, a0, s4
+.Lout:
+  ld ra, 24(sp)
+  ld s0, 16(sp)
+  ld s4, 8(sp)
+  addi sp, sp, 32
+  ret
+  .size early_return, . - early_return
+
+# The load may fault, and then the frame is there.
+  .globl early_load
+  .type early_load, @function
+early_load:
+  addi sp, sp, -16
+  sd ra, 8(sp)
+  lw a1, 0(a0)
+  beqz a1, .Lempty
+  call answer
+.Lempty:
+  ld ra, 8(sp)
+  addi sp, sp, 16
+  ret
+  .size early_load, . - early_load
