@@ -252,6 +252,9 @@ pub enum Op {
     IfZero(Cc),
     /// The flag is `true` for comparisons of 32 bits.
     Branch(Cc, Option<i32>, bool),
+    /// By whether some bits are 0 (`E`) or not (`Ne`); the flag is `true` if they are among the lower
+    /// 32.
+    BranchBits(Cc, i32, bool),
     Jump,
     MulHigh {
         signed: bool,
@@ -631,7 +634,7 @@ impl regalloc2::Function for Code {
     fn is_branch(&self, inst: Inst) -> bool {
         matches!(
             self.nodes[inst.index()].op,
-            Op::Branch(..) | Op::Jump | Op::Table(_)
+            Op::Branch(..) | Op::BranchBits(..) | Op::Jump | Op::Table(_)
         )
     }
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {

@@ -121,7 +121,7 @@ impl Placing<'_> {
         let succs = &self.code.succs[block];
         let is_branch = matches!(
             self.code.nodes[self.code.ranges[block].1 - 1].op,
-            Op::Branch(..)
+            Op::Branch(..) | Op::BranchBits(..)
         );
         for (n, succ) in succs.iter().enumerate() {
             let edge = succ.index();

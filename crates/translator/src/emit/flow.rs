@@ -60,6 +60,19 @@ impl Emitter<'_> {
         self.layout.leads_to(self.code.succs[block][n].index())
     }
 
+    /// To the first successor of a block, if that holds, or else to the second.
+    fn branch(&mut self, cc: Cc, block: usize, next: Option<usize>) -> Emitted {
+        let (taken, other) = (self.succ(block, 0), self.succ(block, 1));
+        if Some(taken) == next {
+            return self.jump_if(cc.negated(), self.labels[other]);
+        }
+        self.jump_if(cc, self.labels[taken])?;
+        if Some(other) != next {
+            self.a.jmp(self.labels[other])?;
+        }
+        Ok(())
+    }
+
     /// The end of a block.
     pub fn end(
         &mut self,
@@ -81,15 +94,16 @@ impl Emitter<'_> {
             Op::Branch(cc, k, word) => {
                 let y = k.is_none().then(|| number(operands[1]));
                 self.compare(cc, k, number(operands[0]), y, word)?;
-                let (taken, other) = (self.succ(block, 0), self.succ(block, 1));
-                if Some(taken) == next {
-                    return self.jump_if(cc.negated(), self.labels[other]);
+                self.branch(cc, block, next)
+            }
+            Op::BranchBits(cc, mask, word) => {
+                let x = number(operands[0]);
+                match (word, mask) {
+                    (_, 0..0x80) => self.a.test(R8[x], mask)?,
+                    (true, _) => self.a.test(R32[x], mask)?,
+                    (false, _) => self.a.test(R64[x], mask)?,
                 }
-                self.jump_if(cc, self.labels[taken])?;
-                if Some(other) != next {
-                    self.a.jmp(self.labels[other])?;
-                }
-                Ok(())
+                self.branch(cc, block, next)
             }
             Op::Return => {
                 self.epilogue()?;

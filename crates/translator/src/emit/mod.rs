@@ -445,6 +445,7 @@ impl<'a> Emitter<'a> {
                     match node.op {
                         Op::Jump
                         | Op::Branch(..)
+                        | Op::BranchBits(..)
                         | Op::Return
                         | Op::TailCall(_)
                         | Op::TailCallIndirect

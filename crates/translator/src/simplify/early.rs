@@ -68,7 +68,7 @@ fn nodes(code: &Code, blocks: &[usize]) -> Vec<usize> {
     blocks.iter().flat_map(of).collect()
 }
 
-/// The nodes from `from` on, if they only return, and the one that takes a frame of `size` bytes
+/// The nodes from `from` on, if they only return or go to another function, and the one that takes a frame of `size` bytes
 /// back.
 fn returning(code: &Code, from: usize, size: i32) -> Option<(Vec<usize>, usize)> {
     let nodes = nodes(code, &chain(code, from));
@@ -77,7 +77,7 @@ fn returning(code: &Code, from: usize, size: i32) -> Option<(Vec<usize>, usize)>
         match code.nodes[n].op {
             Op::AddSp(k) if back.is_none() && k == size => back = Some(n),
             Op::StoreHart(_) | Op::StoreHartFloat(_) => {}
-            Op::Return => return Some((nodes, back?)),
+            Op::Return | Op::TailCall(_) => return Some((nodes, back?)),
             op if may_stay(&op) => {}
             _ => return None,
         }
@@ -97,7 +97,7 @@ fn find(code: &Code, from: usize) -> Option<Rest> {
     let size = frame(&before[made])?;
     let (&branch, behind) = before[made + 1..].split_last()?;
     let ops = || behind.iter().map(|&n| &code.nodes[n].op);
-    let is_branch = matches!(code.nodes[branch].op, Op::Branch(..));
+    let is_branch = matches!(code.nodes[branch].op, Op::Branch(..) | Op::BranchBits(..));
     if !is_branch || !ops().all(|op| saves(op) || may_stay(op)) {
         return None;
     }
@@ -105,15 +105,19 @@ fn find(code: &Code, from: usize) -> Option<Rest> {
         return None;
     };
     let way = |to: usize| returning(code, to, size);
-    let (early, back, block) = match (way(one.index()), way(other.index())) {
-        (Some((early, back)), None) => (early, back, other.index()),
-        (None, Some((early, back))) => (early, back, one.index()),
+    let (one, other) = (one.index(), other.index());
+    let ((early, back), to, block) = match (way(one), way(other)) {
+        (Some(early), None) => (early, one, other),
+        (None, Some(early)) => (early, other, one),
         _ => return None,
     };
     let mut needed = vec![false; code.vregs];
-    let mut need = |node: &Node| node.uses().for_each(|value| needed[value.vreg()] = true);
-    early.iter().for_each(|&n| need(&code.nodes[n]));
-    need(&code.nodes[branch]);
+    let used = early.iter().chain([&branch]);
+    let used = used.flat_map(|&n| code.nodes[n].uses());
+    let ways = blocks.iter().copied().chain(chain(code, to));
+    let passed = ways.flat_map(|block| code.args[block].iter().flatten().copied());
+    used.chain(passed)
+        .for_each(|value| needed[value.vreg()] = true);
     let mut moved = vec![before[made]];
     for &n in behind.iter().rev() {
         let node = &code.nodes[n];

@@ -1,5 +1,6 @@
 //! Passes that make the SSA form smaller before registers are allocated.
 mod address_parts;
+mod bit_tests;
 mod boxes;
 mod constants;
 mod early;
@@ -29,6 +30,7 @@ pub fn simplify(code: &mut Code) {
     nan::checks(code);
     address_parts::states(code);
     finish::finish(code);
+    bit_tests::branches(code);
     early::returns(code);
     pairs::pairs(code);
     keep::values(code);
