@@ -99,6 +99,14 @@ impl Lower<'_> {
         if n == 0 {
             return a;
         }
+        // slli n, srli n: the lower bits.
+        if let (Shift::Right, false, 33..) = (shift, word, n)
+            && let Some(node) = self.definition(a)
+            && node.op == Op::ShiftImm(Shift::Left, n, false)
+        {
+            let (whole, mask) = (node.value(0), u32::MAX >> (n - 32));
+            return self.alu_imm(Alu::And, whole, mask as i32, false, pc);
+        }
         // slli 32, srli n: zero-extension and a shift of the lower half.
         if let (Shift::Right, false, 32..) = (shift, word, n)
             && let Some(node) = self.definition(a)

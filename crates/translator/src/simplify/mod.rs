@@ -14,6 +14,7 @@ mod narrow;
 mod pairs;
 mod params;
 mod stack;
+mod zero_extensions;
 
 use regalloc2::VReg;
 
@@ -29,6 +30,7 @@ pub fn simplify(code: &mut Code) {
     boxes::boxes(code);
     nan::checks(code);
     address_parts::states(code);
+    zero_extensions::extensions(code);
     finish::finish(code);
     bit_tests::branches(code);
     early::returns(code);

@@ -195,6 +195,7 @@ fn wants_if_needed(node: &Node, k: usize, extended: &[bool]) -> bool {
     match node.op {
         // It is the operand itself then.
         Op::Unary(Unary::Sext32) => extended[node.value(0).vreg()],
+        Op::AluImm(Alu::And, 0.., _) => false,
         Op::Alu(_, word) | Op::AluImm(_, _, word) => !word,
         Op::Lea(..) => true,
         Op::ShiftImm(Shift::Left, n, false) => n < 32,

@@ -99,3 +99,15 @@ choice:
   or a0, a3, a4
   ret
   .size choice, . - choice
+
+# The lower bits, by one mask; a zero extension that an operation on 32 bits makes.
+  .globl masks
+  .type masks, @function
+masks:
+  addw a1, a0, a1
+  slli a1, a1, 51
+  srli a1, a1, 51
+  addiw a0, a0, -1
+  add.uw a0, a0, a1
+  ret
+  .size masks, . - masks

@@ -79,3 +79,23 @@ joined:
   add a0, a2, a2
   ret
   .size joined, . - joined
+
+# Branches on bits; the value is not made. The second is seen later.
+  .globl on_bits
+  .type on_bits, @function
+on_bits:
+  andi a5, a0, 6
+  bnez a5, 1f
+  bexti a5, a0, 20
+  beqz a5, 1f
+  andi a5, a0, -2
+  bnez a5, 2f
+1:
+  li a0, 3
+  ret
+2:
+  andi a5, a0, 8
+  beqz a5, 1b
+  mv a0, a5
+  ret
+  .size on_bits, . - on_bits
