@@ -23,9 +23,9 @@ engine() {
 module=$((16#$(nm prog | awk '$3 == "__flick_module" { print $1 }')))
 record=$(od -An -tu8 -j $(($(place prog $module) + 240)) -N 8 prog)
 offset=$(place prog "$record")
-[ "$(od -An -tu4 -j "$offset" -N 8 prog | tr -s ' ')" = ' 2 112' ] || die "no record of a translation"
+[ "$(od -An -tu4 -j "$offset" -N 8 prog | tr -s ' ')" = ' 3 112' ] || die "no record of a translation"
 [ "$(engine ./prog)" = 0 ] || die "the translation was not used"
-for version in '\1' '\3'; do
+for version in '\1' '\4'; do
   cp prog other-abi && put other-abi "$offset" "$version"
   [ "$(engine ./other-abi)" -gt 0 ] || die "a translation for another runtime was used"
 done
