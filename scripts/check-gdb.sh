@@ -389,6 +389,30 @@ int main() {
   std::printf("%d %g\n", c, b);
 }
 END
+# An early return makes no frame. Its callers' variables are in registers that it would have saved.
+cat >early.c <<'END'
+#include <flick.h>
+FLICK_HOST __attribute__((noinline)) long host(long x) { __asm__ volatile(""); return x + 1; }
+FLICK_NXP __attribute__((noinline)) long early(long n, long k) {
+  if (n < 2)
+    return k;
+  long a = early(n - 1, k + 1);
+  long b = host(n);
+  return a + b * k;
+}
+FLICK_NXP __attribute__((noinline)) long outer(long n) { return early(n, n * 3) + n; }
+int main(void) { return outer(3) != 80; }
+END
+if [ "$translate" = link ]; then
+  for level in -O1 -O2; do
+    "$flick_cc" $level -g early.c -o early || exit 1
+    timeout 120 gdb -nx -batch -iex 'set auto-load off' -ex 'break early if n < 2' -ex run -ex bt -ex 'stepi 2' \
+      -ex bt -ex delete -ex finish -ex continue ./early >log 2>&1
+    frames=('^#0 .*early ' '^#1 .*early .n=2, k=10. ' '^#2 .*early .n=3, k=9. ' '^#3 .*outer ')
+    in_order 'early .n=1, k=11. at .*early.c:4' "${frames[@]}" "${frames[@]}" '= 11$' 'exited normally'
+    result "variables of an early return's callers ($level)" $?
+  done
+fi
 for way in "-O0 bfd" "-O0 lld" "-O1 lld" "-O0 bfd -static" "-O0 bfd -gsplit-dwarf"; do
   # gdb looks for where a gate leads in the gate's own file alone.
   [ "$translate" = link ] || break
@@ -572,7 +596,7 @@ END
 import re, struct, sys
 data = bytearray(open(sys.argv[1], "rb").read())
 # The record of a translation: the number of the agreement, and its own size.
-places = [m.start() for m in re.finditer(re.escape(struct.pack("<II", 2, 112)), data) if m.start() % 8 == 0]
+places = [m.start() for m in re.finditer(re.escape(struct.pack("<II", 3, 112)), data) if m.start() % 8 == 0]
 assert len(places) == 1, places
 data[places[0]] = 77
 open(sys.argv[1], "wb").write(data)

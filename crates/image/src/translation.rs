@@ -83,6 +83,9 @@ pub struct Homed {
 impl Homed {
     /// The canonical frame address of the function, in the place of a register.
     pub const CFA: u8 = 0;
+    /// The first of four: what the caller has in s0 to s3, where the frame of the image's code is not
+    /// made yet.
+    pub const CALLERS: u8 = 64;
 }
 
 /// Code of the host that stands for the image's, and what the runtime has to know of it.

@@ -598,6 +598,8 @@ pub struct Code {
     pub names: Vec<Vec<Name>>,
     /// Where the guest's frame is, from each of these addresses up to the next; likewise.
     pub frames: BTreeMap<u64, GuestFrame>,
+    /// What the caller has in s0 to s3, if a frame is made later than in the guest's code.
+    pub callers: [Option<VReg>; 4],
     /// Values of which the allocator is to record the places, by their numbers.
     pub tracked: Vec<(VReg, Inst, Inst, u32)>,
 }

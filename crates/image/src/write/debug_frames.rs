@@ -15,7 +15,7 @@ use super::debug_places::{Homes, dwarf_register};
 use super::debug_rows::Part;
 use super::debug_units::{ENCODING, code_address};
 use crate::linked::Linked;
-use crate::translation::Home;
+use crate::translation::{Home, Homed};
 
 const RSP: Register = Register(7);
 const R15: Register = Register(15);
@@ -83,7 +83,8 @@ fn changes(part: &Part, depths: &[(usize, u32)]) -> Vec<u32> {
     let mut all = vec![0];
     all.extend(depths.iter().map(|&(offset, _)| offset as u32));
     all.extend(part.origins.iter().map(|origin| origin.code - start));
-    let is_kept = |reg| reg == 0 || KEPT.iter().any(|&(kept, _)| kept == reg);
+    let is_kept =
+        |reg| reg == 0 || reg >= Homed::CALLERS || KEPT.iter().any(|&(kept, _)| kept == reg);
     let homes = part.homes.iter().filter(|homed| is_kept(homed.reg));
     all.extend(homes.map(|homed| homed.code - start));
     all.retain(|&at| at < part.code.len() as u32);
@@ -97,8 +98,10 @@ fn rules(linked: &Linked, part: &Part, depths: &[(usize, u32)], homes: &Homes, a
     let after = depths.partition_point(|&(offset, _)| offset as u32 <= at);
     let depth = after.checked_sub(1).map_or(0, |last| depths[last].1);
     let origins = part.origins.partition_point(|origin| origin.code <= code);
-    let frame = origins.checked_sub(1).map(|last| part.origins[last].frame);
-    let row = frame.and_then(|at| row_at(&linked.unwind.rows, at));
+    let origin = origins.checked_sub(1).map(|last| &part.origins[last]);
+    let row = origin.and_then(|origin| row_at(&linked.unwind.rows, origin.frame));
+    // The RV64 registers may be the function's own already.
+    let is_early = origin.is_some_and(|origin| origin.frame != origin.guest);
     let home = |reg| homes.at(reg, code).map(|homed| homed.home);
     // The canonical frame address of the RV64 function, plus a number.
     let frame = |offset: i32| -> Option<Expression> {
@@ -126,7 +129,8 @@ fn rules(linked: &Linked, part: &Part, depths: &[(usize, u32)], homes: &Homes, a
         }
         Some(out)
     };
-    let kept = KEPT.map(|(guest, host)| {
+    let kept = std::array::from_fn(|n| {
+        let (guest, host) = KEPT[n];
         let saved = row.map_or(0, |row| {
             let saved = linked
                 .unwind
@@ -138,7 +142,11 @@ fn rules(linked: &Linked, part: &Part, depths: &[(usize, u32)], homes: &Homes, a
         if saved != 0 {
             return frame(saved.into()).map_or(Rule::Unknown, Rule::At);
         }
-        match home(guest) {
+        let home = match is_early {
+            true => home(Homed::CALLERS + n as u8),
+            false => home(guest),
+        };
+        match home {
             Some(Home::Register(number)) if number == host => Rule::Same,
             Some(Home::Register(number)) => Rule::In(dwarf_register(number)),
             Some(Home::Stack(slot)) => {

@@ -38,6 +38,9 @@ pub(super) fn dwarf_register(hardware: u8) -> Register {
     Register(legacy.unwrap_or(hardware.into()))
 }
 
+/// Numbers of registers in [`Homed`].
+const COUNT: usize = 68;
+
 /// The homes in one function's code, by register.
 pub(super) struct Homes<'a> {
     by_register: Vec<Vec<&'a Homed>>,
@@ -45,9 +48,9 @@ pub(super) struct Homes<'a> {
 
 impl<'a> Homes<'a> {
     pub(super) fn new(homes: &'a [Homed]) -> Self {
-        let mut by_register = vec![vec![]; 64];
+        let mut by_register = vec![vec![]; COUNT];
         for homed in homes {
-            by_register[usize::from(homed.reg) % 64].push(homed);
+            by_register[usize::from(homed.reg) % COUNT].push(homed);
         }
         Self { by_register }
     }

@@ -32,7 +32,8 @@ pub struct Homed {
     /// From the start of the code.
     pub code: u32,
     /// x0 to x31 are 0 to 31, f0 to f31 are 32 to 63. The home of 0 is not the register's, but the
-    /// canonical frame address of the guest's function.
+    /// canonical frame address of the guest's function. 64 to 67 are what the caller has in s0 to s3,
+    /// where a frame is made later than in the guest's code.
     pub reg: u8,
     /// The home.
     pub home: Home,
@@ -45,6 +46,10 @@ pub struct Homed {
 /// The number of the canonical frame address among the guest registers.
 const CFA: Reg = 0;
 
+/// The first number of the caller's registers ([`crate::code::Code::callers`]).
+const CALLERS: Reg = 64;
+const COUNT: usize = CALLERS + 4;
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Noted {
     home: Home,
@@ -56,11 +61,11 @@ pub(super) struct Homes {
     /// How many names of the present block hold already.
     known: usize,
     block: usize,
-    noted: [Noted; 64],
+    noted: [Noted; COUNT],
     /// The number of the machine instruction in the place of its offset.
     all: Vec<(usize, Reg, Noted)>,
     /// What was noted where some code was put off to the end.
-    put_off: Vec<[Noted; 64]>,
+    put_off: Vec<[Noted; COUNT]>,
 }
 
 impl Default for Homes {
@@ -69,7 +74,7 @@ impl Default for Homes {
             names: [None; 64],
             known: 0,
             block: 0,
-            noted: [Noted::default(); 64],
+            noted: [Noted::default(); COUNT],
             all: vec![],
             put_off: vec![],
         }
@@ -112,7 +117,7 @@ impl Emitter<'_> {
     /// No guest register's home is known in the code that follows.
     pub(super) fn no_homes(&mut self) {
         if self.homes.is_some() {
-            self.note_homes([Noted::default(); 64]);
+            self.note_homes([Noted::default(); COUNT]);
         }
     }
 
@@ -153,7 +158,7 @@ impl Emitter<'_> {
                 homes.known += 1;
             }
         }
-        let mut now = [Noted::default(); 64];
+        let mut now = [Noted::default(); COUNT];
         for (noted, name) in now.iter_mut().zip(&homes.names) {
             let Some((recipe, upper)) = *name else {
                 continue;
@@ -181,10 +186,16 @@ impl Emitter<'_> {
             }
         }
         now[SP].home = Home::Sp(0);
+        if node.frame_pc != node.line_pc {
+            for (noted, &value) in now[CALLERS..].iter_mut().zip(&self.code.callers) {
+                let place = value.and_then(|value| self.locations.of(value, at));
+                noted.home = place.map_or(Home::Nowhere, home);
+            }
+        }
         self.note_homes(now);
     }
 
-    fn note_homes(&mut self, now: [Noted; 64]) {
+    fn note_homes(&mut self, now: [Noted; COUNT]) {
         let next = self.a.instructions().len();
         if let Some(homes) = &mut self.homes {
             for (reg, (now, noted)) in now.into_iter().zip(&mut homes.noted).enumerate() {

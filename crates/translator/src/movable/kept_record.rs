@@ -240,7 +240,7 @@ fn read_home(from: &mut Reader, size: usize) -> Option<Homed> {
         6 => Home::Sp(i32::try_from(value).ok()?),
         _ => return None,
     };
-    (code as usize <= size && reg < 64).then_some(Homed {
+    (code as usize <= size && reg < 68).then_some(Homed {
         code,
         reg,
         home,

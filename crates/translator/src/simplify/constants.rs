@@ -46,6 +46,21 @@ pub fn fold(code: &mut Code) {
             node.op = Op::Branch(cc, Some(k), word);
             node.operands.remove(0);
         }
+        // k < y is y >= k + 1.
+        if let Op::Branch(cc, None, word) = node.op
+            && let Some(k) = small(node.value(0))
+            && let Some(next) = k.checked_add(1)
+            && let Some(cc) = match cc {
+                Cc::L => Some(Cc::Ge),
+                Cc::Ge => Some(Cc::L),
+                Cc::B if k != -1 => Some(Cc::Ae),
+                Cc::Ae if k != -1 => Some(Cc::B),
+                _ => None,
+            }
+        {
+            node.op = Op::Branch(cc, Some(next), word);
+            node.operands.remove(0);
+        }
         for place in &mut node.state {
             place.recipe = constant(place.recipe);
         }

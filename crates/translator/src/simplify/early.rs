@@ -6,16 +6,37 @@
 //! be missing.
 use std::collections::BTreeMap;
 
+use regalloc2::{OperandConstraint, VReg};
+
 use super::finish::{is_pure, rebuild};
 use super::insert;
 use crate::code::{Code, Form, Name, Node, Op, Width};
+use crate::registers::home;
 
 pub fn returns(code: &mut Code) {
     let mut from = 0;
     while let Some(rest) = find(code, from) {
+        if !code.names.is_empty() {
+            code.callers = callers(code);
+        }
         from = rest.block;
         move_to(code, rest);
     }
+}
+
+/// What the function's entry finds in the registers that have s0 to s3.
+fn callers(code: &Code) -> [Option<VReg>; 4] {
+    let (begin, end) = code.ranges[0];
+    let mut entries = code.nodes[begin..end].iter();
+    let entry = entries.find(|node| node.op == Op::Entry);
+    [8, 9, 18, 19].map(|reg| {
+        let place = home(reg).map(OperandConstraint::FixedReg);
+        let operands = &entry?.operands;
+        let found = operands
+            .iter()
+            .find(|operand| Some(operand.constraint()) == place)?;
+        Some(found.vreg())
+    })
 }
 
 /// Where the frame is made from now on.

@@ -41,6 +41,7 @@ pub fn values(code: &mut Code) {
         .iter()
         .flatten()
         .flat_map(|name| name.recipe.values())
+        .chain(code.callers.into_iter().flatten())
     {
         tracked[value.vreg()] = Some(value);
     }
