@@ -25,7 +25,7 @@ use super::signature_path::{signature_call_code, signature_entry};
 use super::{inline, unwinding};
 use crate::modules::argument_moves::{self, Move, Moves};
 use crate::modules::signature_table::{self, Call};
-use crate::modules::signatures::Plan;
+use crate::modules::signatures::{BoxBits, Plan};
 use crate::os::host_stack::HostStack;
 use crate::thread::activation::{self, Activation};
 use crate::thread::activations::{ActivationStack, Entry};
@@ -313,7 +313,6 @@ unsafe extern "C" fn fast_path() {
                 "__flick_signature",
                 "{words}",
                 ".cfi_personality 0x1b, {personality}",
-                "{box_bits}",
                 moves!(
                     ".pushsection .rodata.flick_moves, \"a\", @progbits\n .p2align 2\n .globl __flick_moves\n .hidden __flick_moves\n __flick_moves:\n .popsection",
                     ".pushsection .rodata.flick_moves, \"a\", @progbits\n .long 71f - __flick_moves\n .popsection\n",
@@ -328,15 +327,7 @@ unsafe extern "C" fn fast_path() {
     )
 }
 
-/// For `orps`, which reads 16 bytes: what a register of the NxP has besides a `float`.
-#[repr(align(16))]
-struct BoxBits {
-    _bits: [u64; 2],
-}
-
-static BOX: BoxBits = BoxBits {
-    _bits: [0xffff_ffff_0000_0000, 0],
-};
+static BOX: BoxBits = BoxBits::FLOAT;
 
 /// The activation of a call of translated code that has returned, though it is not the newest.
 extern "C" fn pop() {

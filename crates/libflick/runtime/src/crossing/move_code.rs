@@ -8,14 +8,14 @@
 /// The rest of a move at a label of its own, which goes to the next place of the table.
 macro_rules! code_of_move {
     ($entry:literal, $($line:expr),* $(,)?) => {
-        concat!($entry, "71:\n", $($line, "\n",)*)
+        concat!($entry, ".p2align 5\n71:\n", $($line, "\n",)*)
     };
 }
 
 /// A move that others follow.
 macro_rules! a_move {
     ($entry:literal, $($line:expr),* $(,)?) => {
-        code_of_move!($entry, $($line,)* "add r10, {move_size}", "jmp [r10]")
+        concat!($entry, "71:\n", $($line, "\n",)* "add r10, {move_size}\n jmp [r10]\n")
     };
 }
 
@@ -50,13 +50,12 @@ macro_rules! for_registers {
 macro_rules! words_to_nxp {
     ($($at:literal)*) => {
         lines!(
-            "movsxd rax, dword ptr [r10 + {from}]",
-            "add rax, rsp",
-            "mov r11, [rax]",
+            "mov eax, [r10 + {from}]",
+            "mov r11, [rsp + rax]",
             "mov [rbp - {bias} + {a6}], r11",
-            "mov r11, [rax + 8]",
+            "mov r11, [rsp + rax + 8]",
             "mov [rbp - {bias} + {a6} + 8], r11",
-            $(concat!("mov r11, [rax + 16 + ", $at, "]\n mov [r15 + ", $at, "], r11"),)*
+            $(concat!("mov r11, [rsp + rax + 16 + ", $at, "]\n mov [r15 + ", $at, "], r11"),)*
         )
     };
 }
@@ -64,13 +63,12 @@ macro_rules! words_to_nxp {
 macro_rules! words_to_host {
     ($($at:literal)*) => {
         lines!(
-            "movsxd rax, dword ptr [r10 + {to}]",
-            "add rax, rsp",
+            "mov eax, [r10 + {to}]",
             "mov r11, [rbp - {bias} + {a6}]",
-            "mov [rax], r11",
+            "mov [rsp + rax], r11",
             "mov r11, [rbp - {bias} + {a6} + 8]",
-            "mov [rax + 8], r11",
-            $(concat!("mov r11, [r15 + ", $at, "]\n mov [rax + 16 + ", $at, "], r11"),)*
+            "mov [rsp + rax + 8], r11",
+            $(concat!("mov r11, [r15 + ", $at, "]\n mov [rsp + rax + 16 + ", $at, "], r11"),)*
         )
     };
 }
@@ -107,9 +105,8 @@ macro_rules! objects {
 macro_rules! object {
     ($address:literal $($at:literal)*) => {
         lines!(
-            "movsxd r11, dword ptr [r10 + {to}]",
-            "add r11, rsp",
-            $(concat!("mov rax, [", $address, " + ", $at, "]\n mov [r11 + ", $at, "], rax"),)*
+            "mov r11d, [r10 + {to}]",
+            $(concat!("mov rax, [", $address, " + ", $at, "]\n mov [rsp + r11 + ", $at, "], rax"),)*
         )
     };
 }

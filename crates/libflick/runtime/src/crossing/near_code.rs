@@ -57,7 +57,6 @@ const CODE: &str = concat!(
         "__flick_near_signature",
         "__flick_near_words",
         ".cfi_personality 0x9b, __flick_near_personality",
-        "__flick_near_box",
         moves!(
             ".pushsection .rodata.flick_moves, \"a\", @progbits\n .p2align 4\n __flick_near_box:\n .quad 0xffffffff00000000, 0\n __flick_near_moves:\n .popsection",
             ".pushsection .rodata.flick_moves, \"a\", @progbits\n .long 71f - __flick_near_moves\n .popsection\n",
