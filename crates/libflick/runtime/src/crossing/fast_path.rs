@@ -28,7 +28,7 @@ use crate::modules::signature_table::{self, Call};
 use crate::modules::signatures::{BoxBits, Plan};
 use crate::os::host_stack::HostStack;
 use crate::thread::activation::{self, Activation};
-use crate::thread::activations::{ActivationStack, Entry};
+use crate::thread::activations::{ActivationStack, GAP};
 use crate::thread::{self, Thread, crossing_code};
 use crate::translation;
 

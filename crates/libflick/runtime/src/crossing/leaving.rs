@@ -2,6 +2,7 @@
 use crate::os::fatal;
 use crate::os::host_stack::Which;
 use crate::thread::activation::Activation;
+use crate::thread::activations::GAP;
 use crate::thread::entered::Entered;
 use crate::thread::{Current, Thread};
 use crate::translation;
@@ -36,10 +37,31 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
             thread.active.pop();
             continue;
         }
-        // Unwinders tell frames by their stack pointers: the frame that has called the host
-        // must not look like the end of this activation.
-        return (sp & !15) - 16;
+        let entry_sp = below(sp);
+        if thread.has_gap(entry_sp) {
+            return entry_sp;
+        }
+        match thread.spare_top() {
+            Some(top) => return top,
+            None => nested_too_deeply(),
+        }
     }
+}
+
+/// Where an activation begins below `sp`. Unwinders tell frames by their stack pointers: the frame that
+/// has called the host must not look like the end of this activation. The gap has an
+/// [`Entry`](crate::thread::activations::Entry).
+fn below(sp: u64) -> u64 {
+    (sp & !15) - GAP
+}
+
+#[cold]
+fn nested_too_deeply() -> ! {
+    fatal::exit(
+        "FLK0502",
+        "calls between host and NxP are nested too deeply",
+        "look for endless recursion across the boundary",
+    )
 }
 
 /// Where the NxP stack starts for a handler of an overflow: below what runs on the spare stack
@@ -48,7 +70,11 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
 #[cold]
 fn after_overflow(thread: Current, sp: u64, entry_sp: u64) -> Option<u64> {
     if thread.spare_with(sp).is_some() && sp <= entry_sp {
-        return Some((sp & !15) - 16);
+        let entry_sp = below(sp);
+        if !thread.has_gap(entry_sp) {
+            nested_too_deeply();
+        }
+        return Some(entry_sp);
     }
     if thread.has_overflown(sp) {
         return thread.spare_top();
@@ -104,9 +130,7 @@ pub fn left_by_unwinding(act: *mut Activation) {
     let Some(thread) = Current::get() else {
         return;
     };
-    let known = |depth| thread.active.nth(depth);
-    let mut all = (0..).map(known).take_while(|known| !known.is_null());
-    if all.any(|known| known == act) {
+    if thread.activations().any(|known| known == act) {
         drop_above(thread, act);
         thread.active.pop();
     }

@@ -27,7 +27,7 @@ use crate::modules::signatures::Plan;
 use crate::os::host_stack::HostStack;
 use crate::thread::Thread;
 use crate::thread::activation::{self, Activation};
-use crate::thread::activations::{ActivationStack, Entry};
+use crate::thread::activations::{ActivationStack, GAP};
 use crate::thread::crossing_code::{self, NearAddresses};
 use crate::translation;
 

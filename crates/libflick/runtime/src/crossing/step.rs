@@ -47,7 +47,8 @@ pub unsafe fn start<B: Backend>(act: *mut Activation) -> Next {
     act.context.hart.x[SP] = entry_sp - room;
     act.context.hart.x[RA] = crossing_code::return_address();
     // From here on handlers that cross stay below the new stack pointer.
-    thread.active.push(act.address(), entry_sp);
+    // SAFETY: `stack_pointer_for` has found the place.
+    unsafe { thread.active.push(act.address(), entry_sp) };
     if let Some(plan) = plan {
         // SAFETY: as above; this is the room.
         unsafe { marshal::enter_by_signature(&mut act, plan, entry_sp) };
