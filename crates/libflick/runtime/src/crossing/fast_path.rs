@@ -18,8 +18,8 @@ use super::fast_path_code::{
 };
 use super::frame::{called_by_nxp, from_translated, load_saved, saved_here};
 use super::move_code::{
-    a_move, calls_nxp, code_of_move, for_registers, from_register, moves, object, objects, word,
-    words, words_to_host, words_to_nxp,
+    a_move, call_by_move, calls_nxp, code_of_move, for_registers, from_register, moves, object,
+    objects, word, words, words_to_host, words_to_nxp,
 };
 use super::signature_path::{signature_call_code, signature_entry};
 use super::{inline, unwinding};

@@ -71,7 +71,8 @@ macro_rules! entry_code {
         $name:literal, $words:literal, $personality:literal,
         check: $check:expr, cold: $cold:expr, plan: $plan:expr, room: $room:expr, call: $call:expr,
         thunk: $thunk:literal, result: $result:expr, sp_within: $sp_within:expr,
-        call_within: $call_within:expr, thunk_within: $thunk_within:literal
+        call_within: $call_within:expr, thunk_within: $thunk_within:literal,
+        entry_within: $entry_within:expr
     ) => {
         lines!(
             ".p2align 6",
@@ -183,8 +184,7 @@ macro_rules! entry_code {
             "cmp [rcx + {newest}], rsp",
             "jne 6f",
             // `ActivationStack::pop`.
-            "mov r10, [rcx + {newest_sp}]",
-            "movaps xmm8, [r10]",
+            $entry_within,
             "movaps [rcx + {newest}], xmm8",
             "jmp 5b",
             stepped_through_end!($thunk_within),
@@ -216,7 +216,14 @@ macro_rules! plain_entry {
             result: "",
             sp_within: "mov [rsp + {sp}], r15",
             call_within: plain_call!($words, "__x86_indirect_thunk_rax"),
-            thunk_within: "__x86_indirect_thunk_rax"
+            thunk_within: "__x86_indirect_thunk_rax",
+            // The NxP's stack pointer is what it was. To load it instead would let each return wait
+            // for the one before.
+            entry_within: lines!(
+                "cmp [rcx + {newest_sp}], r15",
+                "jne 6f",
+                "movaps xmm8, [r15]"
+            )
         )
     };
 }

@@ -47,7 +47,8 @@ macro_rules! signature_entry {
                     stepped_through!("__x86_indirect_thunk_rdx"),
                     "call [r10]",
                 ),
-                thunk_within: "__x86_indirect_thunk_rdx"
+                thunk_within: "__x86_indirect_thunk_rdx",
+                entry_within: lines!("mov r10, [rcx + {newest_sp}]", "movaps xmm8, [r10]")
             ),
             // The same for a function that gets the address of an object aligned to 16. A caller may
             // have aligned its stack less (clang in a function with `alloca`).
