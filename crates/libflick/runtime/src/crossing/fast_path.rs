@@ -334,6 +334,6 @@ extern "C" fn pop() {
     if let Some(thread) = thread::Current::get()
         && !thread.active.top().is_null()
     {
-        thread.active.pop();
+        thread.pop();
     }
 }

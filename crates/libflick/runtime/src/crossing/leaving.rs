@@ -22,7 +22,7 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
             return thread.stack_top as u64;
         }
         if last.act <= act && is_left(&thread, last.act, act as usize) {
-            thread.active.pop();
+            thread.pop();
             continue;
         }
         // It is alive, or was left in a way that `longjmp` below does not see, and a deeper
@@ -34,7 +34,7 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
             if let Some(sp) = after_overflow(thread, sp, last.entry_sp) {
                 return sp;
             }
-            thread.active.pop();
+            thread.pop();
             continue;
         }
         let entry_sp = below(sp);
@@ -94,7 +94,7 @@ pub fn left_by_jump(target: usize) {
         if last.is_null() || !is_left(&thread, last, target) {
             return;
         }
-        thread.active.pop();
+        thread.pop();
     }
 }
 
@@ -120,7 +120,7 @@ fn drop_above(thread: Current, act: *mut Activation) {
                 "keep functions that switch stacks, and their callers, on the host",
             );
         }
-        thread.active.pop();
+        thread.pop();
     }
 }
 
@@ -132,7 +132,7 @@ pub fn left_by_unwinding(act: *mut Activation) {
     };
     if thread.activations().any(|known| known == act) {
         drop_above(thread, act);
-        thread.active.pop();
+        thread.pop();
     }
 }
 

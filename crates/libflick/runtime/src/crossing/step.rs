@@ -147,6 +147,6 @@ fn finish(mut act: Entered) -> Next {
     } else {
         marshal::leave(&mut act)
     };
-    thread.active.pop();
+    thread.pop();
     next
 }

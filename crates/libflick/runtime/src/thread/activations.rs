@@ -91,20 +91,23 @@ impl ActivationStack {
         self.set_last(Entry { act, entry_sp });
     }
 
-    /// There is an activation.
+    /// There is an activation. If `is_there` denies the entry of the next older one, it and all older
+    /// ones are lost: NxP code has written over an entry. That needs a handler whose activation was
+    /// left unseen, and that let the code which it interrupted go on.
     #[inline]
-    pub fn pop(&self) {
-        let entry_sp = self.newest_sp.load(Ordering::Relaxed);
-        let before = if entry_sp == self.first_sp {
-            Entry {
-                act: ptr::null_mut(),
-                entry_sp,
-            }
-        } else {
-            // SAFETY: `push` has written it.
-            unsafe { (entry_sp as *const Entry).read_volatile() }
+    pub fn pop(&self, is_there: impl Fn(u64) -> bool) {
+        let none = Entry {
+            act: ptr::null_mut(),
+            entry_sp: self.first_sp,
         };
-        self.set_last(before);
+        let entry_sp = self.newest_sp.load(Ordering::Relaxed);
+        if entry_sp == self.first_sp {
+            return self.set_last(none);
+        }
+        // SAFETY: `push` has written there.
+        let before = unsafe { (entry_sp as *const Entry).read_volatile() };
+        let known = before.entry_sp == self.first_sp || is_there(before.entry_sp);
+        self.set_last(if known { before } else { none });
     }
 
     /// With one store.
@@ -165,9 +168,17 @@ mod tests {
         assert_eq!(active.all(|at| at != sp[2]).count(), 2);
         for n in (0..ROOM).rev() {
             assert_eq!(active.last().entry_sp, sp[n]);
-            active.pop();
+            active.pop(|at| sp.contains(&at));
             assert_eq!(all(), (1..=n).rev().map(act).collect::<Vec<_>>());
         }
+        assert_eq!(active.last(), none);
+        // SAFETY: as above.
+        unsafe {
+            active.push(act(1), sp[0]);
+            active.push(act(2), sp[1]);
+            active.push(act(3), sp[2]);
+        }
+        active.pop(|_| false);
         assert_eq!(active.last(), none);
     }
 }

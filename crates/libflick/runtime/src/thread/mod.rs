@@ -200,6 +200,12 @@ impl Thread {
         self.active.all(|at| self.has_gap(at))
     }
 
+    /// Drops the newest activation, which exists.
+    #[inline]
+    pub fn pop(&self) {
+        self.active.pop(|at| self.has_gap(at));
+    }
+
     /// Whether there is memory for an activation that is entered at `sp`.
     pub fn has_gap(&self, sp: u64) -> bool {
         let is_in = |low: usize, high: usize| {
