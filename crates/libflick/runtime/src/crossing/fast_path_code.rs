@@ -62,10 +62,10 @@ pub mod word {
 /// The entry of gates with these names of its own and of the table of words. `$check` is executed
 /// before the record of the gate is used, and `$cold` is placed behind the entry. The others are what
 /// calls by signature ([`super::signature_path`]) do otherwise: `$plan` before anything is checked,
-/// `$room` to the stack pointer in r15, `$call`, and `$result` behind it; within NxP code that waits
-/// for the host, `$sp_within` to the stack pointers in r15 and the hart, with what `$call_within` needs in
-/// r10, and `$call_within`. The calls are at the start of the symbols
-/// `$thunk` and `$thunk_within` ([`stepped_through`]).
+/// `$room` to the stack pointer in r15, `$call`, and `$result` behind it; within NxP code that waits for
+/// the host, `$sp_within` to the stack pointers in r15 and the hart, with what `$call_within` needs in
+/// r10, `$call_within`, and `$entry_within`, which loads the older activation's entry to xmm8. The calls
+/// are at the start of the symbols `$thunk` and `$thunk_within` ([`stepped_through`]).
 macro_rules! entry_code {
     (
         $name:literal, $words:literal, $personality:literal,
