@@ -159,9 +159,9 @@ mod tests {
         };
         assert_eq!(active.last(), none);
         assert!(all().is_empty());
-        for n in 0..ROOM {
+        for (n, &entry_sp) in sp.iter().enumerate().take(ROOM) {
             // SAFETY: an element for each but the first.
-            unsafe { active.push(act(n + 1), sp[n]) };
+            unsafe { active.push(act(n + 1), entry_sp) };
             assert_eq!(active.top(), act(n + 1));
             assert_eq!(all(), (1..=n + 1).rev().map(act).collect::<Vec<_>>());
         }
