@@ -54,8 +54,9 @@ pub struct Gate {
     pub twin: *const c_void,
     /// The linker's name of the function, NUL-terminated.
     pub name: *const c_char,
-    /// See [`crate::signature`].
-    pub signature: *const c_char,
+    /// See [`crate::signature`]. The registration of the module puts a copy of the text in its place,
+    /// if the function is called by it.
+    pub signature: AtomicPtr<c_char>,
     /// `GATE_*` bits; zero marks an empty record.
     pub flags: u32,
     /// Calls that ran the host clone because the module was not registered yet.

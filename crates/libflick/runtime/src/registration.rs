@@ -114,8 +114,7 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
     let code = modules::code_of(record, &gates);
     translation::invalidate(&code);
     signature_table::forget(&code);
-    let texts = gates.iter().map(|gate| gate.signature as u64);
-    signature_table::forget_texts(&code[0], texts);
+    signature_table::forget_texts(&code[0]);
     drop(gone);
     debug_code::remove(module);
 }

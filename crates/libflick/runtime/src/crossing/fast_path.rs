@@ -18,17 +18,17 @@ use super::fast_path_code::{
 };
 use super::frame::{called_by_nxp, from_translated, load_saved, saved_here};
 use super::move_code::{
-    a_move, calls_nxp, code_of_move, for_registers, from_register, moves, object, objects, word,
-    words, words_to_host, words_to_nxp,
+    a_move, call_by_move, calls_nxp, code_of_move, for_registers, from_register, moves, object,
+    objects, word, words, words_to_host, words_to_nxp,
 };
 use super::signature_path::{signature_call_code, signature_entry};
 use super::{inline, unwinding};
 use crate::modules::argument_moves::{self, Move, Moves};
 use crate::modules::signature_table::{self, Call};
-use crate::modules::signatures::Plan;
+use crate::modules::signatures::{BoxBits, Plan};
 use crate::os::host_stack::HostStack;
 use crate::thread::activation::{self, Activation};
-use crate::thread::activations::{ActivationStack, Entry};
+use crate::thread::activations::{ActivationStack, GAP};
 use crate::thread::{self, Thread, crossing_code};
 use crate::translation;
 
@@ -314,7 +314,6 @@ unsafe extern "C" fn fast_path() {
                 "__flick_signature",
                 "{words}",
                 ".cfi_personality 0x1b, {personality}",
-                "{box_bits}",
                 moves!(
                     ".pushsection .rodata.flick_moves, \"a\", @progbits\n .p2align 2\n .globl __flick_moves\n .hidden __flick_moves\n __flick_moves:\n .popsection",
                     ".pushsection .rodata.flick_moves, \"a\", @progbits\n .long 71f - __flick_moves\n .popsection\n",
@@ -329,21 +328,13 @@ unsafe extern "C" fn fast_path() {
     )
 }
 
-/// For `orps`, which reads 16 bytes: what a register of the NxP has besides a `float`.
-#[repr(align(16))]
-struct BoxBits {
-    _bits: [u64; 2],
-}
-
-static BOX: BoxBits = BoxBits {
-    _bits: [0xffff_ffff_0000_0000, 0],
-};
+static BOX: BoxBits = BoxBits::FLOAT;
 
 /// The activation of a call of translated code that has returned, though it is not the newest.
 extern "C" fn pop() {
     if let Some(thread) = thread::Current::get()
         && !thread.active.top().is_null()
     {
-        thread.active.pop();
+        thread.pop();
     }
 }

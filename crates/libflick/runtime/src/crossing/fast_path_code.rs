@@ -62,15 +62,17 @@ pub mod word {
 /// The entry of gates with these names of its own and of the table of words. `$check` is executed
 /// before the record of the gate is used, and `$cold` is placed behind the entry. The others are what
 /// calls by signature ([`super::signature_path`]) do otherwise: `$plan` before anything is checked,
-/// `$room` to the stack pointer in r15, `$call`, and `$result` behind it; within NxP code that waits
-/// for the host, `$within`, `$sp_within` and `$call_within`. The calls are at the start of the symbols
-/// `$thunk` and `$thunk_within` ([`stepped_through`]).
+/// `$room` to the stack pointer in r15, `$call`, and `$result` behind it; within NxP code that waits for
+/// the host, `$sp_within` to the stack pointers in r15 and the hart, with what `$call_within` needs in
+/// r10, `$call_within`, and `$entry_within`, which loads the older activation's entry to xmm8. The calls
+/// are at the start of the symbols `$thunk` and `$thunk_within` ([`stepped_through`]).
 macro_rules! entry_code {
     (
         $name:literal, $words:literal, $personality:literal,
         check: $check:expr, cold: $cold:expr, plan: $plan:expr, room: $room:expr, call: $call:expr,
-        thunk: $thunk:literal, result: $result:expr, within: $within:expr, sp_within: $sp_within:expr,
-        call_within: $call_within:expr, thunk_within: $thunk_within:literal
+        thunk: $thunk:literal, result: $result:expr, sp_within: $sp_within:expr,
+        call_within: $call_within:expr, thunk_within: $thunk_within:literal,
+        entry_within: $entry_within:expr
     ) => {
         lines!(
             ".p2align 6",
@@ -151,30 +153,30 @@ macro_rules! entry_code {
             // Within NxP code that waits for the host, on the same stack
             // (`leaving::stack_pointer_for`).
             "7:",
-            $within,
             "mov r10, [rax + {newest}]",
             "cmp r10, rsp",
             "jbe 9f",
             "mov r15, [r10 + {sp}]",
             "cmp r15, [rax + {newest_sp}]",
             "ja 9f",
+<<<<<<< HEAD
             "cmp r15, [rax + {half}]",
+=======
+            "cmp r15, [rax + {lowest}]",
+>>>>>>> sig
             "jbe 9f",
-            "mov rbp, [rax + {top}]",
-            "cmp rbp, [rax + {table_last}]",
-            "jae 9f",
             "and r15, -16",
-            "sub r15, 16",
+            "sub r15, {gap}",
             "mov [rsp + {gate}], r11",
             $sp_within,
             "mov qword ptr [rsp + {reservation_and_more}], 0",
-            "mov [rbp + {entry_size} + {entry_act}], r10",
-            "mov r10, [rax + {newest_sp}]",
-            "mov [rbp + {entry_size} + {entry_sp}], r10",
-            "add rbp, {entry_size}",
-            "mov [rax + {top}], rbp",
-            "mov [rax + {newest}], rsp",
-            "mov [rax + {newest_sp}], r15",
+            // `ActivationStack::push`. These vector registers have no arguments.
+            "movaps xmm8, [rax + {newest}]",
+            "movaps [r15], xmm8",
+            "movq xmm8, rsp",
+            "movq xmm9, r15",
+            "punpcklqdq xmm8, xmm9",
+            "movaps [rax + {newest}], xmm8",
             "mov rax, [rax + {limit}]",
             "mov [rsp + {host_limit}], rax",
             $call_within,
@@ -186,13 +188,8 @@ macro_rules! entry_code {
             "cmp [rcx + {newest}], rsp",
             "jne 6f",
             // `ActivationStack::pop`.
-            "mov r10, [rcx + {top}]",
-            "mov rsi, [r10 + {entry_sp}]",
-            "mov rdi, [r10 + {entry_act}]",
-            "mov [rcx + {newest_sp}], rsi",
-            "mov [rcx + {newest}], rdi",
-            "sub r10, {entry_size}",
-            "mov [rcx + {top}], r10",
+            $entry_within,
+            "movaps [rcx + {newest}], xmm8",
             "jmp 5b",
             stepped_through_end!($thunk_within),
             $cold,
@@ -221,10 +218,16 @@ macro_rules! plain_entry {
             call: plain_call!($words, "__x86_indirect_thunk"),
             thunk: "__x86_indirect_thunk",
             result: "",
-            within: "",
             sp_within: "mov [rsp + {sp}], r15",
             call_within: plain_call!($words, "__x86_indirect_thunk_rax"),
-            thunk_within: "__x86_indirect_thunk_rax"
+            thunk_within: "__x86_indirect_thunk_rax",
+            // The NxP's stack pointer is what it was. To load it instead would let each return wait
+            // for the one before.
+            entry_within: lines!(
+                "cmp [rcx + {newest_sp}], r15",
+                "jne 6f",
+                "movaps xmm8, [r15]"
+            )
         )
     };
 }
@@ -417,22 +420,21 @@ macro_rules! with_fast_path_operands {
             limit = offset_of!(Thread, host_stack) + offset_of!(HostStack, limit),
             newest = offset_of!(Thread, active) + offset_of!(ActivationStack, newest),
             newest_sp = offset_of!(Thread, active) + offset_of!(ActivationStack, newest_sp),
-            top = offset_of!(Thread, active) + offset_of!(ActivationStack, top),
-            table_last = offset_of!(Thread, active) + offset_of!(ActivationStack, last),
-            entry_act = offset_of!(Entry, act),
-            entry_sp = offset_of!(Entry, entry_sp),
-            entry_size = size_of::<Entry>(),
+            gap = GAP,
             stack_top = offset_of!(Thread, stack_top),
+<<<<<<< HEAD
             half = offset_of!(Thread, half),
+=======
+            lowest = offset_of!(Thread, lowest),
+>>>>>>> sig
             gate = activation::GATE,
-            plan = activation::CALL_TARGET,
             signature = activation::CALL_SIGNATURE,
-            target = activation::CALL_TARGET,
             waits = activation::CALL_WAITS,
             waits0 = activation::WAITS[0],
             waits1 = activation::WAITS[1],
             result = activation::RESULT,
             gate_signature = offset_of!(Gate, signature),
+            plan_size = size_of::<Plan>(),
             signatures_mask = signature_table::TEXT_MASK,
             plans = signature_table::PLANS,
             function_mask = signature_table::FUNCTION_MASK,

@@ -33,6 +33,6 @@ pub fn of(gate: &Gate) -> usize {
 /// How the fast path moves the arguments of the gate's function, if it can.
 fn moves(gate: &Gate) -> Option<&'static Moves> {
     // SAFETY: the signature of a gate is null or a C string.
-    let plan = unsafe { signatures::understood(gate.signature.as_ref()?) }?;
+    let plan = unsafe { signatures::understood(gate.signature.load(Ordering::Relaxed).as_ref()?) }?;
     (!plan.to_nxp.first.is_null()).then_some(&plan.to_nxp)
 }

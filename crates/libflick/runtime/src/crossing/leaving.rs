@@ -2,6 +2,7 @@
 use crate::os::fatal;
 use crate::os::host_stack::Which;
 use crate::thread::activation::Activation;
+use crate::thread::activations::GAP;
 use crate::thread::entered::Entered;
 use crate::thread::{Current, Thread};
 use crate::translation;
@@ -21,7 +22,7 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
             return thread.stack_top as u64;
         }
         if last.act <= act && is_left(&thread, last.act, act as usize) {
-            thread.active.pop();
+            thread.pop();
             continue;
         }
         // It is alive, or was left in a way that `longjmp` below does not see, and a deeper
@@ -33,9 +34,10 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
             if let Some(sp) = after_overflow(thread, sp, last.entry_sp) {
                 return sp;
             }
-            thread.active.pop();
+            thread.pop();
             continue;
         }
+<<<<<<< HEAD
         if sp <= thread.half as u64
             // SAFETY: as above.
             && !unsafe { (*last.act).in_host() }
@@ -46,7 +48,33 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
         // Unwinders tell frames by their stack pointers: the frame that has called the host
         // must not look like the end of this activation.
         return (sp & !15) - 16;
+=======
+        let entry_sp = below(sp);
+        if thread.has_gap(entry_sp) {
+            return entry_sp;
+        }
+        match thread.spare_top() {
+            Some(top) => return top,
+            None => nested_too_deeply(),
+        }
+>>>>>>> sig
     }
+}
+
+/// Where an activation begins below `sp`. Unwinders tell frames by their stack pointers: the frame that
+/// has called the host must not look like the end of this activation. The gap has an
+/// [`Entry`](crate::thread::activations::Entry).
+fn below(sp: u64) -> u64 {
+    (sp & !15) - GAP
+}
+
+#[cold]
+fn nested_too_deeply() -> ! {
+    fatal::exit(
+        "FLK0502",
+        "calls between host and NxP are nested too deeply",
+        "look for endless recursion across the boundary",
+    )
 }
 
 /// Where the NxP stack starts for a handler of an overflow: below what runs on the spare stack
@@ -55,7 +83,11 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
 #[cold]
 fn after_overflow(thread: Current, sp: u64, entry_sp: u64) -> Option<u64> {
     if thread.spare_with(sp).is_some() && sp <= entry_sp {
-        return Some((sp & !15) - 16);
+        let entry_sp = below(sp);
+        if !thread.has_gap(entry_sp) {
+            nested_too_deeply();
+        }
+        return Some(entry_sp);
     }
     if thread.has_overflown(sp) {
         return thread.spare_top();
@@ -87,7 +119,7 @@ pub fn left_by_jump(target: usize) {
         if last.is_null() || !is_left(&thread, last, target) {
             return;
         }
-        thread.active.pop();
+        thread.pop();
     }
 }
 
@@ -113,7 +145,7 @@ fn drop_above(thread: Current, act: *mut Activation) {
                 "keep functions that switch stacks, and their callers, on the host",
             );
         }
-        thread.active.pop();
+        thread.pop();
     }
 }
 
@@ -123,11 +155,9 @@ pub fn left_by_unwinding(act: *mut Activation) {
     let Some(thread) = Current::get() else {
         return;
     };
-    let known = |depth| thread.active.nth(depth);
-    let mut all = (0..).map(known).take_while(|known| !known.is_null());
-    if all.any(|known| known == act) {
+    if thread.activations().any(|known| known == act) {
         drop_above(thread, act);
-        thread.active.pop();
+        thread.pop();
     }
 }
 

@@ -16,8 +16,8 @@ use super::fast_path_code::{
 };
 use super::frame::{called_by_nxp, from_translated};
 use super::move_code::{
-    a_move, calls_nxp, code_of_move, for_registers, from_register, moves, object, objects, word,
-    words, words_to_host, words_to_nxp,
+    a_move, call_by_move, calls_nxp, code_of_move, for_registers, from_register, moves, object,
+    objects, word, words, words_to_host, words_to_nxp,
 };
 use super::signature_path::{signature_call_code, signature_entry};
 use crate::modules;
@@ -27,7 +27,7 @@ use crate::modules::signatures::Plan;
 use crate::os::host_stack::HostStack;
 use crate::thread::Thread;
 use crate::thread::activation::{self, Activation};
-use crate::thread::activations::{ActivationStack, Entry};
+use crate::thread::activations::{ActivationStack, GAP};
 use crate::thread::crossing_code::{self, NearAddresses};
 use crate::translation;
 
@@ -57,7 +57,6 @@ const CODE: &str = concat!(
         "__flick_near_signature",
         "__flick_near_words",
         ".cfi_personality 0x9b, __flick_near_personality",
-        "__flick_near_box",
         moves!(
             ".pushsection .rodata.flick_moves, \"a\", @progbits\n .p2align 4\n __flick_near_box:\n .quad 0xffffffff00000000, 0\n __flick_near_moves:\n .popsection",
             ".pushsection .rodata.flick_moves, \"a\", @progbits\n .long 71f - __flick_near_moves\n .popsection\n",

@@ -7,38 +7,23 @@
 //! hart's and r15 the NxP's stack pointer, as in translated code. What is not as usual goes the slow
 //! path before anything has moved.
 
-/// The entry of gates whose signature has moves. Its plan is in rbp until the moves begin.
+/// The entry of gates whose signature has moves. The end of its plan is in rbp until the moves begin.
 macro_rules! signature_entry {
     ($name:literal, $words:literal, $personality:literal, $check:expr, $cold:expr) => {
         lines!(
             entry_code!(
                 $name, $words, $personality,
                 check: $check,
-                cold: lines!(
-                    // It may be in the next place.
-                    "10:",
-                    "add rbp, 8",
-                    "cmp [rbp], r10",
-                    "je 11b",
-                    "jmp 9f",
-                    $cold,
-                ),
+                cold: $cold,
+                // Behind the plan is the text to which the gate leads.
                 plan: lines!(
-                    "mov r10, [r11 + {gate_signature}]",
-                    "mov r15d, r10d",
-                    "and r15d, {signatures_mask}",
-                    concat!("mov rbp, [rip + ", $words, " + {signatures}]"),
-                    "lea rbp, [rbp + 8 * r15]",
-                    "cmp [rbp], r10",
-                    "jne 10f",
-                    "11:",
-                    "mov rbp, [rbp + {plans}]",
+                    "mov rbp, [r11 + {gate_signature}]",
                     "mov qword ptr [rsp + {result}], 0",
                 ),
                 // Handlers that cross stay below the arguments.
-                room: "sub r15, [rbp + {nxp_room}]",
+                room: "sub r15, [rbp + {nxp_room} - {plan_size}]",
                 call: lines!(
-                    "mov r10, [rbp + {to_nxp}]",
+                    "mov r10, [rbp + {to_nxp} - {plan_size}]",
                     "lea rbp, [rsp + {bias}]",
                     stepped_through!("__x86_indirect_thunk_rbx"),
                     "call [r10]",
@@ -50,23 +35,20 @@ macro_rules! signature_entry {
                     "test rcx, rcx",
                     "cmovne rax, rcx",
                 ),
-                within: "mov [rsp + {plan}], rbp",
                 sp_within: lines!(
-                    "mov r11, [rsp + {plan}]",
-                    "mov r11, [r11 + {nxp_room}]",
-                    "neg r11",
-                    "add r11, r15",
-                    "mov [rsp + {sp}], r11",
+                    "mov r10, r15",
+                    "sub r10, [rbp + {nxp_room} - {plan_size}]",
+                    "mov [rsp + {sp}], r10",
                 ),
                 call_within: lines!(
-                    "mov r10, [rsp + {plan}]",
-                    "sub r15, [r10 + {nxp_room}]",
-                    "mov r10, [r10 + {to_nxp}]",
+                    "mov r15, r10",
+                    "mov r10, [rbp + {to_nxp} - {plan_size}]",
                     "lea rbp, [rsp + {bias}]",
                     stepped_through!("__x86_indirect_thunk_rdx"),
                     "call [r10]",
                 ),
-                thunk_within: "__x86_indirect_thunk_rdx"
+                thunk_within: "__x86_indirect_thunk_rdx",
+                entry_within: lines!("mov r10, [rcx + {newest_sp}]", "movaps xmm8, [r10]")
             ),
             // The same for a function that gets the address of an object aligned to 16. A caller may
             // have aligned its stack less (clang in a function with `alloca`).
@@ -87,7 +69,7 @@ macro_rules! signature_entry {
 /// NxP code calls by a signature: t1 is its text, t2 the function. Entered as translated functions
 /// are. `$moves` is the code of the moves.
 macro_rules! signature_call_code {
-    ($name:literal, $words:literal, $personality:literal, $box:literal, $moves:expr) => {
+    ($name:literal, $words:literal, $personality:literal, $moves:expr) => {
         lines!(
             ".p2align 5",
             concat!(".globl ", $name, "_call"),
@@ -119,7 +101,6 @@ macro_rules! signature_call_code {
             "mov [rbp - {bias} + {s1}], r12",
             "mov [rbp - {bias} + {s2}], r13",
             "mov [rbp - {bias} + {s3}], r14",
-            "mov [rbp - {bias} + {target}], rax",
             "mov [rbp - {bias} + {waits}], rsp",
             "sub rsp, [r10 + {host_room}]",
             "mov r10, [r10 + {to_host}]",
@@ -174,7 +155,7 @@ macro_rules! signature_call_code {
             host_called!(
                 $name, $personality,
                 thunk: "__x86_indirect_thunk_rcx",
-                call: "call [rbp - {size} + {target}]",
+                call: "call [rbp - {size} + {t2}]",
                 frame: lines!(
                     // DW_CFA_def_cfa_expression: behind the return address of the code that waits.
                     // DW_OP_breg6 (rbp), DW_OP_deref, DW_OP_plus_uconst 8.
@@ -186,9 +167,9 @@ macro_rules! signature_call_code {
             "mov r11, [rbp - {bias} + {signature}]",
             // As in `waits`.
             "add rsp, [r11 + {host_room}]",
-            "test byte ptr [r11 + {boxes}], 3",
-            "jne 7f",
-            "6:",
+            // A `float` among the results.
+            "orps xmm0, [r11 + {boxes}]",
+            "orps xmm1, [r11 + {boxes} + 16]",
             concat!("mov r11, [rip + ", $words, " + {thread}]"),
             "mov r11, fs:[r11]",
             "lea r10, [rbp - {bias}]",
@@ -198,16 +179,6 @@ macro_rules! signature_call_code {
             "jne 5f",
             "mov r11, [rbp - {bias} + {ra}]",
             "ret",
-            // A `float` among the results.
-            "7:",
-            "test byte ptr [r11 + {boxes}], 1",
-            "je 3f",
-            concat!("orps xmm0, [rip + ", $box, "]"),
-            "3:",
-            "test byte ptr [r11 + {boxes}], 2",
-            "je 6b",
-            concat!("orps xmm1, [rip + ", $box, "]"),
-            "jmp 6b",
             stepped_through_end!("__x86_indirect_thunk_rcx"),
             // Not as usual.
             "5:",

@@ -1,5 +1,7 @@
 //! The steps of a crossing, on any backend: run NxP code until it returns or needs the host (paper
 //! section IV.B, listings 1 and 2).
+use std::sync::atomic::Ordering;
+
 use flick_abi::layout::GATE_PLAIN;
 
 use super::backend::{Backend, Event};
@@ -12,7 +14,6 @@ use crate::signals::raise;
 use crate::thread::activation::Activation;
 use crate::thread::entered::Entered;
 use crate::thread::{Current, crossing_code};
-use crate::translation;
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -30,11 +31,10 @@ pub unsafe fn start<B: Backend>(act: *mut Activation) -> Next {
     let (entry_sp, mut act) =
         unsafe { (leaving::stack_pointer_for(thread, act), Entered::new(act)) };
     let gate = act.gate();
-    let (flags, image, signature) = (gate.flags, gate.image as u64, gate.signature);
-    let plan = match flags & GATE_PLAIN {
+    let image = gate.image as u64;
+    let plan = match gate.flags & GATE_PLAIN {
         // SAFETY: the signature of a gate is a C string.
-        0 => Some(unsafe { thread.plan(signature.cast()) })
-            .inspect(|plan| translation::know_signature(signature as u64, plan)),
+        0 => Some(unsafe { thread.plan(gate.signature.load(Ordering::Relaxed).cast()) }),
         _ => None,
     };
     // SAFETY: the host called by this signature.
@@ -47,7 +47,8 @@ pub unsafe fn start<B: Backend>(act: *mut Activation) -> Next {
     act.context.hart.x[SP] = entry_sp - room;
     act.context.hart.x[RA] = crossing_code::return_address();
     // From here on handlers that cross stay below the new stack pointer.
-    thread.active.push(act.address(), entry_sp);
+    // SAFETY: `stack_pointer_for` has found the place.
+    unsafe { thread.active.push(act.address(), entry_sp) };
     if let Some(plan) = plan {
         // SAFETY: as above; this is the room.
         unsafe { marshal::enter_by_signature(&mut act, plan, entry_sp) };
@@ -146,6 +147,6 @@ fn finish(mut act: Entered) -> Next {
     } else {
         marshal::leave(&mut act)
     };
-    thread.active.pop();
+    thread.pop();
     next
 }

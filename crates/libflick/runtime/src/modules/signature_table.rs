@@ -118,16 +118,8 @@ pub fn forget(ranges: &[Range<u64>]) {
     }
 }
 
-/// The texts of a module that goes: those in its image, and those of its gates.
-pub fn forget_texts(image: &Range<u64>, gates: impl Iterator<Item = u64>) {
-    for text in gates {
-        let first = text as usize & TEXT_MASK;
-        for place in &SIGNATURES.texts[first..=first + 1] {
-            if place.load(Ordering::Relaxed) == text {
-                place.store(0, Ordering::Release);
-            }
-        }
-    }
+/// The texts of a module that goes, in its image.
+pub fn forget_texts(image: &Range<u64>) {
     for place in &SIGNATURES.texts {
         if image.contains(&place.load(Ordering::Relaxed)) {
             place.store(0, Ordering::Release);

@@ -20,6 +20,21 @@ use super::argument_moves::{self, Draft, Move, Moves};
 use crate::memory::own_heaps;
 use crate::os::fatal;
 
+/// For `orps`, which reads 16 bytes: what a register of the NxP has besides a value (unprivileged ISA
+/// manual, "NaN Boxing").
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct BoxBits {
+    _bits: [u64; 2],
+}
+
+impl BoxBits {
+    pub const NONE: Self = Self { _bits: [0; 2] };
+    pub const FLOAT: Self = Self {
+        _bits: [0xffff_ffff_0000_0000, 0],
+    };
+}
+
 /// A signature, as the crossing moves arguments and results by it.
 #[repr(C)]
 pub struct Plan {
@@ -27,17 +42,32 @@ pub struct Plan {
     pub to_nxp: Moves,
     /// The same for calls of the host by the NxP.
     pub to_host: Moves,
-    /// Results in fa0 (1) and fa1 (2) that are boxed there.
-    pub boxes: u8,
+    /// Of results in fa0 and fa1.
+    pub boxes: [BoxBits; 2],
     /// The parts of the result.
     pub ret: [Option<Class>; 2],
     /// The call hands over arguments behind dots.
     pub has_variadic_arguments: bool,
     /// The arguments, and the mark before variadic ones.
     pub items: &'static [Item],
-    text: &'static [u8],
+    /// Bytes of its text, which lies behind the plan, with a NUL.
+    length: usize,
     /// Another plan in the same bucket.
     next: *const Plan,
+}
+
+impl Plan {
+    /// The text of the signature, a C string behind the plan. Gates lead there, so that the fast path
+    /// finds the plan by it.
+    fn text(&self) -> *const c_char {
+        ptr::from_ref(self).wrapping_add(1).cast()
+    }
+
+    fn is_of(&self, text: &[u8]) -> bool {
+        // SAFETY: plans are published with so many bytes behind them.
+        let own = unsafe { std::slice::from_raw_parts(self.text().cast::<u8>(), self.length) };
+        own == text
+    }
 }
 
 // SAFETY: nothing in a plan changes once others can find it.
@@ -73,13 +103,17 @@ pub unsafe fn understood(text: *const c_char) -> Option<&'static Plan> {
     of(unsafe { CStr::from_ptr(text) }.to_bytes()).ok()
 }
 
-/// Parses the signatures of `gates` that are called by them. Those that are not understood are
-/// reported when they are called.
+/// Parses the signatures of `gates` that are called by them, and lets these gates lead to the plans'
+/// texts. Signatures that are not understood are reported when they are called.
 pub fn learn(gates: &[&Gate]) {
-    let by_signature = |gate: &&&Gate| gate.flags & GATE_PLAIN == 0 && !gate.signature.is_null();
-    for gate in gates.iter().filter(by_signature) {
-        // SAFETY: the signature of a mapped module's gate is a C string.
-        let _ = of(unsafe { CStr::from_ptr(gate.signature) }.to_bytes());
+    for gate in gates.iter().filter(|gate| gate.flags & GATE_PLAIN == 0) {
+        let text = gate.signature.load(Ordering::Relaxed);
+        // SAFETY: the signature of a mapped module's gate is null or a C string.
+        let plan = unsafe { text.as_ref().and_then(|text| understood(text)) };
+        if let Some(plan) = plan {
+            gate.signature
+                .store(plan.text().cast_mut(), Ordering::Relaxed);
+        }
     }
 }
 
@@ -89,12 +123,12 @@ fn of(text: &[u8]) -> Result<&'static Plan, &[u8]> {
     let mut known = first.load(Ordering::Acquire).cast_const();
     // SAFETY: plans live as long as the process.
     while let Some(plan) = unsafe { known.as_ref() } {
-        if plan.text == text {
+        if plan.is_of(text) {
             return Ok(plan);
         }
         known = plan.next;
     }
-    parse(text).map(|plan| publish(first, plan))
+    parse(text).map(|plan| publish(first, plan, text))
 }
 
 #[cold]
@@ -118,24 +152,36 @@ fn parse(text: &[u8]) -> Result<Plan, &[u8]> {
         .iter()
         .flatten()
         .filter(|class| is_float(class));
-    let boxes = floats
-        .enumerate()
-        .map(|(n, class)| u8::from(class.is_boxed()) << n);
+    let mut boxes = [BoxBits::NONE; 2];
+    for (bits, class) in boxes.iter_mut().zip(floats) {
+        if class.is_boxed() {
+            *bits = BoxBits::FLOAT;
+        }
+    }
     Ok(Plan {
         to_nxp: keep(argument_moves::to_nxp(&signature.ret, items)),
         to_host: keep(argument_moves::to_host(&signature.ret, items)),
-        boxes: boxes.sum(),
+        boxes,
         ret: signature.ret,
         has_variadic_arguments: signature.has_variadic_arguments(),
         items,
-        text: kept(text.len(), |at| text[at]),
+        length: text.len(),
         next: ptr::null(),
     })
 }
 
-/// Lets others find `plan`. Another thread may have published an equal one meanwhile.
-fn publish(first: &AtomicPtr<Plan>, plan: Plan) -> &'static Plan {
-    let place = ARENA.take(Layout::new::<Plan>()).cast::<Plan>();
+/// Lets others find `plan`, that of `text`. Another thread may have published an equal one meanwhile.
+fn publish(first: &AtomicPtr<Plan>, plan: Plan, text: &[u8]) -> &'static Plan {
+    let plan_alone = Layout::new::<Plan>();
+    let layout = Layout::from_size_align(plan_alone.size() + text.len() + 1, plan_alone.align())
+        .unwrap_or_else(|_| handle_alloc_error(plan_alone));
+    let place = ARENA.take(layout).cast::<Plan>();
+    // SAFETY: there is room for the text and a NUL behind the plan, in memory which nobody else knows.
+    unsafe {
+        let behind = place.add(1).cast::<u8>();
+        behind.copy_from_nonoverlapping(text.as_ptr(), text.len());
+        behind.add(text.len()).write(0);
+    }
     let mut next = first.load(Ordering::Acquire);
     loop {
         // SAFETY: memory for a plan, which nobody else knows yet; it is never freed.

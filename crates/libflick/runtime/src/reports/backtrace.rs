@@ -29,16 +29,19 @@ pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnM
         visit(step);
         left != 0
     };
-    let mut depth = 0;
+    let mut older = thread.activations().skip(1);
+    let mut is_innermost = true;
     let mut act = top;
     loop {
-        if !one(thread, act, depth == 0, &mut visit) || !visit(Step::Host { gate: act.gate }) {
+        if !one(thread, act, is_innermost, &mut visit) || !visit(Step::Host { gate: act.gate }) {
             return;
         }
-        depth += 1;
-        let next = thread.active.nth(depth);
+        is_innermost = false;
+        let Some(next) = older.next() else {
+            return;
+        };
         // Frames of other stacks may be gone.
-        if next.is_null() || thread.host_stack.which(next as usize) != Which::Own {
+        if thread.host_stack.which(next as usize) != Which::Own {
             return;
         }
         // SAFETY: on this thread's stack, which is mapped, and deeper frames are alive; any bits

@@ -1,67 +1,48 @@
-//! The activations of a thread, oldest first, beside the host stack and not threaded through it:
-//! `longjmp` and unwinding leave activations without a call of libflick, and the memory of their
-//! frames is reused. What is known of an activation without reading its frame is here.
-use std::ffi::c_void;
+//! The activations of a thread. What is known of them without reading their frames is in two words of
+//! the thread, for the newest, and on its NxP stack, for the older ones: `longjmp` and unwinding
+//! leave activations without a call of libflick, and the memory of their frames is reused. The NxP
+//! stack is not used above where the newest activation was entered.
+use std::arch::asm;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::activation::{self, Activation};
-use crate::os::fatal;
+use super::activation::Activation;
 
-#[derive(Clone, Copy)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(16))]
 pub struct Entry {
     pub act: *mut Activation,
     /// NxP stack pointer when it was entered; it only moves down from there.
     pub entry_sp: u64,
 }
 
-/// A stack with room for as many activations as the host stack can hold frames of them. The newest
-/// one is beside the table of the older ones: to enter the first of a thread is one store.
+/// The newest activation is here, and where an activation was entered is the entry of the next older
+/// one: the NxP stack has a gap of that size there (`crossing/leaving.rs`).
 ///
-/// Signal handlers cross at any instruction of these functions; each leaves it as it found it.
-/// [`crate::crossing::fast_path`] pushes and pops, too.
-#[repr(C)]
+/// Signal handlers cross between any two instructions of these functions, and each leaves everything
+/// as it found it. So one store changes both words, and an entry on the stack is written before that:
+/// a handler that crosses meanwhile writes the same there. [`crate::crossing::fast_path`] pushes and
+/// pops, too.
+#[repr(C, align(16))]
 pub struct ActivationStack {
     /// The newest activation that is not known to be dead, or null.
     pub newest: AtomicPtr<Activation>,
     /// Its [`Entry::entry_sp`]; without an activation, that of the first.
     pub newest_sp: AtomicU64,
-    /// The newest of the older ones, or `base`.
-    pub top: AtomicPtr<Entry>,
-    /// Below all older ones: what `newest` and `newest_sp` are without an activation.
-    pub base: *mut Entry,
-    /// The last entry of the table.
-    pub last: *mut Entry,
+    /// Where the first activation is entered, which has no older one.
+    first_sp: u64,
 }
 
-impl ActivationStack {
-    /// Bytes of a table for a host stack of `host_stack` bytes. Signal stacks hold some more.
-    pub const fn size_for(host_stack: usize) -> usize {
-        (host_stack / activation::SIZE + 4096) * size_of::<Entry>()
-    }
+/// Bytes that an activation needs above where it is entered.
+pub const GAP: u64 = size_of::<Entry>() as u64;
 
-    /// In `size` bytes at `table`; the first activation starts at the NxP stack pointer `first_sp`.
-    ///
-    /// # Safety
-    /// The memory is aligned, readable and writable as long as the value is used; there is room for
-    /// two entries.
-    pub unsafe fn new(table: *mut c_void, size: usize, first_sp: u64) -> Self {
-        let base: *mut Entry = table.cast();
-        // SAFETY: by contract.
-        let last = unsafe {
-            base.write(Entry {
-                act: ptr::null_mut(),
-                entry_sp: first_sp,
-            });
-            base.add(size / size_of::<Entry>() - 1)
-        };
+impl ActivationStack {
+    /// The first activation starts at the NxP stack pointer `first_sp`.
+    pub fn new(first_sp: u64) -> Self {
         Self {
             newest: AtomicPtr::new(ptr::null_mut()),
             newest_sp: AtomicU64::new(first_sp),
-            top: AtomicPtr::new(base),
-            base,
-            last,
+            first_sp,
         }
     }
 
@@ -80,79 +61,74 @@ impl ActivationStack {
         self.newest.load(Ordering::Relaxed)
     }
 
-    /// How many there are besides the newest.
-    fn older(&self) -> usize {
-        let top = self.top.load(Ordering::Relaxed);
-        (top as usize - self.base as usize) / size_of::<Entry>()
+    /// All activations that are not known to be dead, the newest first. Those behind an entry that
+    /// `is_there` denies are lost: NxP code has written over it.
+    pub fn all(&self, is_there: impl Fn(u64) -> bool) -> impl Iterator<Item = *mut Activation> {
+        let first = Some(self.last()).filter(|last| !last.act.is_null());
+        let entries = std::iter::successors(first, move |newer| {
+            let at = newer.entry_sp;
+            if at == self.first_sp || !is_there(at) {
+                return None;
+            }
+            // SAFETY: an entry, or any bits in memory that is there.
+            Some(unsafe { (at as *const Entry).read_volatile() })
+        });
+        entries.map(|entry| entry.act)
     }
 
-    /// The activation `depth` below the newest, or null.
-    pub fn nth(&self, depth: usize) -> *mut Activation {
-        let Some(below) = depth.checked_sub(1) else {
-            return self.top();
-        };
-        if below >= self.older() {
-            return ptr::null_mut();
-        }
-        // SAFETY: entries up to `top` are initialised.
-        unsafe { self.top.load(Ordering::Relaxed).sub(below).read_volatile() }.act
-    }
-
-    /// How many activations there are that are not known to be dead.
-    pub fn depth(&self) -> usize {
-        if self.top().is_null() {
-            0
-        } else {
-            1 + self.older()
-        }
-    }
-
+    /// `act` is entered at `entry_sp`.
+    ///
+    /// # Safety
+    /// There are [`GAP`] bytes at `entry_sp`, a multiple of 16, that nobody uses, or `entry_sp` is that
+    /// of the first activation and this is the first.
     #[inline]
-    pub fn push(&self, act: *mut Activation, entry_sp: u64) {
+    pub unsafe fn push(&self, act: *mut Activation, entry_sp: u64) {
         let before = self.last();
         if !before.act.is_null() {
-            let top = self.top.load(Ordering::Relaxed);
-            if top == self.last {
-                fatal::exit(
-                    "FLK0502",
-                    "calls between host and NxP are nested too deeply",
-                    "look for endless recursion across the boundary",
-                );
-            }
-            // SAFETY: `top` is below the last entry.
-            unsafe {
-                let slot = top.add(1);
-                // A handler that crosses before the top is raised writes the same here.
-                slot.write_volatile(before);
-                compiler_fence(Ordering::SeqCst);
-                self.top.store(slot, Ordering::Relaxed);
-            }
+            // SAFETY: by contract.
+            unsafe { (entry_sp as *mut Entry).write_volatile(before) };
         }
-        // In this order: to a handler, no activation has begun deeper than where it is.
-        compiler_fence(Ordering::SeqCst);
-        self.newest.store(act, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        self.newest_sp.store(entry_sp, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
+        self.set_last(Entry { act, entry_sp });
     }
 
-    /// There is an activation.
+    /// There is an activation. If `is_there` denies the entry of the next older one, it and all older
+    /// ones are lost: NxP code has written over an entry. That needs a handler whose activation was
+    /// left unseen, and that let the code which it interrupted go on.
     #[inline]
-    pub fn pop(&self) {
-        let top = self.top.load(Ordering::Relaxed);
-        // SAFETY: entries up to `top` are initialised.
-        let before = unsafe { top.read_volatile() };
-        compiler_fence(Ordering::SeqCst);
-        self.newest_sp.store(before.entry_sp, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        self.newest.store(before.act, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        // A handler before this finds the activation twice, which changes nothing.
-        if top != self.base {
-            // SAFETY: `top` is above `base`.
-            self.top.store(unsafe { top.sub(1) }, Ordering::Relaxed);
+    pub fn pop(&self, is_there: impl Fn(u64) -> bool) {
+        let none = Entry {
+            act: ptr::null_mut(),
+            entry_sp: self.first_sp,
+        };
+        let entry_sp = self.newest_sp.load(Ordering::Relaxed);
+        if entry_sp == self.first_sp {
+            return self.set_last(none);
         }
-        compiler_fence(Ordering::SeqCst);
+        // SAFETY: `push` has written there.
+        let before = unsafe { (entry_sp as *const Entry).read_volatile() };
+        let known = before.entry_sp == self.first_sp || is_there(before.entry_sp);
+        self.set_last(if known { before } else { none });
+    }
+
+    /// With one store.
+    #[inline]
+    fn set_last(&self, last: Entry) {
+        // SAFETY: the first 16 bytes are both words, and aligned. Without `nomem` the compiler moves
+        // no access of memory over it.
+        unsafe {
+            asm!(
+                "movq {low}, {act}",
+                "movq {high}, {sp}",
+                "punpcklqdq {low}, {high}",
+                "movaps [{place}], {low}",
+                low = out(xmm_reg) _,
+                high = out(xmm_reg) _,
+                act = in(reg) last.act,
+                sp = in(reg) last.entry_sp,
+                place = in(reg) ptr::from_ref(self),
+                options(nostack, preserves_flags),
+            );
+        }
     }
 }
 
@@ -168,25 +144,41 @@ mod tests {
 
     #[test]
     fn newest_and_older() {
-        let mut table = [const { std::mem::MaybeUninit::<Entry>::uninit() }; ROOM];
-        // SAFETY: the table outlives the stack.
-        let stack =
-            unsafe { ActivationStack::new(table.as_mut_ptr().cast(), size_of_val(&table), 900) };
-        assert_eq!((stack.depth(), stack.last().entry_sp), (0, 900));
-        assert!(stack.top().is_null() && stack.nth(0).is_null() && stack.nth(1).is_null());
-        for n in 1..=ROOM {
-            stack.push(act(n), 1000 - 100 * n as u64);
-            assert_eq!((stack.depth(), stack.top()), (n, act(n)));
+        const NONE: Entry = Entry {
+            act: ptr::null_mut(),
+            entry_sp: 0,
+        };
+        let mut stack = [NONE; ROOM + 1];
+        let at = |n: usize| stack.as_mut_ptr().wrapping_add(ROOM - n) as u64;
+        let sp: Vec<u64> = (0..=ROOM).map(at).collect();
+        let active = ActivationStack::new(sp[0]);
+        let all = || active.all(|_| true).collect::<Vec<_>>();
+        let none = Entry {
+            entry_sp: sp[0],
+            ..NONE
+        };
+        assert_eq!(active.last(), none);
+        assert!(all().is_empty());
+        for (n, &entry_sp) in sp.iter().enumerate().take(ROOM) {
+            // SAFETY: an element for each but the first.
+            unsafe { active.push(act(n + 1), entry_sp) };
+            assert_eq!(active.top(), act(n + 1));
+            assert_eq!(all(), (1..=n + 1).rev().map(act).collect::<Vec<_>>());
         }
-        for depth in 0..ROOM {
-            assert_eq!(stack.nth(depth), act(ROOM - depth));
+        assert_eq!(active.all(|at| at != sp[2]).count(), 2);
+        for n in (0..ROOM).rev() {
+            assert_eq!(active.last().entry_sp, sp[n]);
+            active.pop(|at| sp.contains(&at));
+            assert_eq!(all(), (1..=n).rev().map(act).collect::<Vec<_>>());
         }
-        assert!(stack.nth(ROOM).is_null());
-        for n in (1..=ROOM).rev() {
-            assert_eq!(stack.last().entry_sp, 1000 - 100 * n as u64);
-            stack.pop();
-            assert_eq!(stack.depth(), n - 1);
+        assert_eq!(active.last(), none);
+        // SAFETY: as above.
+        unsafe {
+            active.push(act(1), sp[0]);
+            active.push(act(2), sp[1]);
+            active.push(act(3), sp[2]);
         }
-        assert_eq!((stack.top(), stack.last().entry_sp), (ptr::null_mut(), 900));
+        active.pop(|_| false);
+        assert_eq!(active.last(), none);
     }
 }

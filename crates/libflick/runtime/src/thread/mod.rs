@@ -22,6 +22,7 @@ use crate::os::fatal;
 use crate::os::host_stack::{self, HostStack};
 use crate::os::signal_mask::BlockedSignals;
 use crate::os::thread_pointer;
+use crate::thread::activation::Activation;
 use crate::thread::activations::ActivationStack;
 
 #[repr(C)]
@@ -34,8 +35,13 @@ pub struct Thread {
     pub span: usize,
     /// Where the stack starts; above it is this record.
     pub stack_top: usize,
+<<<<<<< HEAD
     /// The middle of the stack.
     pub half: usize,
+=======
+    /// Below any stack pointer from which the fast path enters a further activation.
+    pub lowest: usize,
+>>>>>>> sig
     pub host_stack: HostStack,
     /// This thread's stack in NxP-local memory.
     stack: Stack,
@@ -84,7 +90,7 @@ impl Current {
 
     /// How many activations the calling thread has.
     pub fn depth() -> usize {
-        Self::get().map_or(0, |thread| thread.active.depth())
+        Self::get().map_or(0, |thread| thread.activations().count())
     }
 
     /// See [`Thread::frm`].
@@ -194,6 +200,31 @@ impl Thread {
         self.stack.lo
     }
 
+    /// See [`ActivationStack::all`].
+    pub fn activations(&self) -> impl Iterator<Item = *mut Activation> {
+        self.active.all(|at| self.has_gap(at))
+    }
+
+    /// Drops the newest activation, which exists.
+    #[inline]
+    pub fn pop(&self) {
+        self.active.pop(|at| self.has_gap(at));
+    }
+
+    /// Whether there is memory for an activation that is entered at `sp`.
+    pub fn has_gap(&self, sp: u64) -> bool {
+        let is_in = |low: usize, high: usize| {
+            sp >= low as u64 && sp <= (high as u64).saturating_sub(activations::GAP)
+        };
+        let own = is_in(self.stack.lo, self.stack_top);
+        let is_there = own
+            || self
+                .spare
+                .as_ref()
+                .is_some_and(|spare| is_in(spare.lo, spare.hi));
+        is_there && sp.is_multiple_of(16)
+    }
+
     /// `sp` lies in the guard of the NxP stack: what called has overflown it.
     #[cold]
     pub fn has_overflown(&self, sp: u64) -> bool {
@@ -211,7 +242,8 @@ impl Thread {
             let _blocked = BlockedSignals::new();
             self.spare = nxp_stack::acquire_spare(self.stack_top - self.half);
         }
-        self.spare.as_ref().map(|spare| spare.hi as u64)
+        let top = |spare: &Stack| spare.hi as u64 - activations::GAP;
+        self.spare.as_ref().map(top)
     }
 }
 
@@ -243,10 +275,8 @@ fn create() -> Current {
     let host_stack = HostStack::current();
     let size = nxp_stack::size_for(host_stack.size());
     // A mapping of its own could land where the program has just unmapped something. So the state
-    // lies above the NxP stack, in the region; address space is taken, memory only as it is used.
-    let deepest = host_stack.size().unwrap_or(size).clamp(size, 1 << 30);
-    let table = ActivationStack::size_for(deepest);
-    let state = (size_of::<Thread>().next_multiple_of(16) + table).next_multiple_of(4096);
+    // lies above the NxP stack, in the region.
+    let state = size_of::<Thread>().next_multiple_of(4096);
     let Some(stack) = nxp_stack::acquire(size + state) else {
         fatal::exit(
             "FLK0503",
@@ -259,9 +289,8 @@ fn create() -> Current {
     // SAFETY: the memory is the new stack's, aligned to a page and large enough; the slot is this
     // thread's own; the key's destructor runs once per thread that set it.
     unsafe {
-        let entries = thread.byte_add(size_of::<Thread>().next_multiple_of(16));
-        let active = ActivationStack::new(entries.cast(), table, stack_top as u64);
-        (&raw mut (*thread).active).write(active);
+        (&raw mut (*thread).active).write(ActivationStack::new(stack_top as u64));
+        (&raw mut (*thread).lowest).write(stack.lo + LOWEST);
         (&raw mut (*thread).stack).write(stack);
         (&raw mut (*thread).spare).write(None);
         (&raw mut (*thread).stack_top).write(stack_top);
@@ -279,6 +308,10 @@ fn create() -> Current {
     // SAFETY: the address of the memory above.
     Current(unsafe { NonNull::new_unchecked(thread) })
 }
+
+/// From the end of an NxP stack to [`Thread::lowest`]: the gap above the activation, and what aligns
+/// it.
+const LOWEST: usize = 2 * activations::GAP as usize;
 
 /// From `least` to the end of the stack; at an upper end that is not known, one less.
 fn span(least: usize, stack: &HostStack) -> usize {
