@@ -16,8 +16,7 @@ out=$build/bench/suite
 flags="-O2 -fno-vectorize -fno-slp-vectorize"
 
 make_suite() { # FOLDER CC CXX FLAGS
-  [ ! -e "$1/.complete" ] || [ "$1/.complete" -ot "$build/lib/flick-pass.so" ] ||
-    [ "$1/.complete" -ot "$build/bin/flick" ] || return 0
+  [ ! -e "$1/.complete" ] || [ "$1/.complete" -ot "$flick" ] || return 0
   say "Building $1"
   rm -rf "$1" && mkdir -p "$1"
   (

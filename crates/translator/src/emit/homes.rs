@@ -4,7 +4,7 @@ use regalloc2::{ProgPoint, RegClass};
 
 use super::Emitter;
 use crate::code::{Recipe, Upper};
-use crate::registers::{Reg, S0, SP, host, is_kept};
+use crate::registers::{self, Reg, S0, SP, host, is_kept, members};
 
 /// Where a guest register is, or what it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,6 +177,14 @@ impl Emitter<'_> {
             if let Some(fp) = frame.fp.and_then(|fp| sp.checked_sub(fp)) {
                 now[S0].home = Home::Sp(fp);
                 now[S0].upper = None;
+            }
+        }
+        for reg in members(self.code.pinned) {
+            if let Some(register) = registers::home(reg) {
+                now[reg] = Noted {
+                    home: Home::Register(register.hw_enc() as u8),
+                    upper: Some(Upper::Own),
+                };
             }
         }
         now[SP].home = Home::Sp(0);

@@ -162,17 +162,22 @@ impl<'a> Lower<'a> {
         with_names: bool,
     ) -> Code {
         let crowded = crowded(function);
+        let writes_back = crowded.contains(&true);
+        let pinned = if writes_back { PINNED } else { 0 };
         let mut lower = Self {
             program,
             function,
             liveness,
             count,
-            code: Code::default(),
+            code: Code {
+                pinned,
+                ..Code::default()
+            },
             definitions: vec![],
             boxed: vec![],
             now: [None; 64],
-            absent: FIXED | SAVED & !named(function) & !HOMES,
-            writes_back: crowded.contains(&true),
+            absent: FIXED | pinned | SAVED & !named(function) & !HOMES,
+            writes_back,
             by_index: None,
             with_names,
         };
@@ -288,6 +293,7 @@ impl<'a> Lower<'a> {
             0 => self.constant(0, pc),
             SP => self.int(Op::GetSp(0), pc, &[]),
             GP | TP => self.int(Op::LoadHart(slot(reg)), pc, &[]),
+            _ if self.is_pinned(reg) => self.int(Op::GetHome(reg), pc, &[]),
             _ => match self.now[reg] {
                 Some(value) => value,
                 None => {
@@ -299,6 +305,10 @@ impl<'a> Lower<'a> {
         }
     }
 
+    fn is_pinned(&self, reg: Reg) -> bool {
+        self.code.pinned & bit(reg) != 0
+    }
+
     fn get_float(&mut self, number: usize, pc: u64) -> VReg {
         self.get(32 + number, pc)
     }
@@ -308,6 +318,7 @@ impl<'a> Lower<'a> {
             0 => {}
             SP => self.push_uses(Op::SetSp, pc, &[value]),
             GP | TP => self.push_uses(Op::StoreHart(slot(reg)), pc, &[value]),
+            _ if self.is_pinned(reg) => self.push_uses(Op::SetHome(reg), pc, &[value]),
             _ => self.now[reg] = Some(value),
         }
     }
@@ -471,7 +482,11 @@ impl<'a> Lower<'a> {
             End::Table {
                 indexed: Some(indexed),
                 ..
-            } if block.live_out & indexed.scratch == 0 => Some(indexed),
+            } if block.live_out & indexed.scratch == 0
+                && !self.writes_pinned(&block.insns[indexed.address..]) =>
+            {
+                Some(indexed)
+            }
             _ => None,
         };
         for (n, &(pc, insn)) in block.insns.iter().enumerate() {
@@ -532,6 +547,11 @@ impl<'a> Lower<'a> {
                 _ => self.push(Op::Jump, pc, vec![]),
             }
         }
+    }
+
+    fn writes_pinned(&self, insns: &[(u64, Insn)]) -> bool {
+        let written = insns.iter().fold(0, |all, (_, insn)| all | insn.writes());
+        written & self.code.pinned != 0
     }
 
     fn write_back(&mut self, at: At) {

@@ -6,7 +6,7 @@ use super::{definitions, phis, retain_params};
 use crate::code::{Code, Node, Op};
 
 /// Whether a node has no effect but its results. Floating-point arithmetic raises flags.
-fn is_pure(op: &Op) -> bool {
+pub(super) fn is_pure(op: &Op) -> bool {
     matches!(
         op,
         Op::Undef
@@ -14,6 +14,7 @@ fn is_pure(op: &Op) -> bool {
             | Op::FloatConst(_)
             | Op::Address(_)
             | Op::GetSp(_)
+            | Op::GetHome(_)
             | Op::Unary(_)
             | Op::Alu(..)
             | Op::AluImm(..)
@@ -115,6 +116,7 @@ fn split_edges(code: &mut Code) {
     code.tables = old.tables;
     code.frames = old.frames;
     code.has_returns = old.has_returns;
+    code.pinned = old.pinned;
     let entries = old.entries.into_iter();
     code.entries = entries.map(|(at, block)| (at, numbers[block])).collect();
     code.preds = vec![vec![]; number];

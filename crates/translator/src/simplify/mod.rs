@@ -11,6 +11,7 @@ mod nan;
 mod narrow;
 mod pairs;
 mod params;
+mod pinned;
 mod stack;
 
 use regalloc2::VReg;
@@ -29,6 +30,7 @@ pub fn simplify(code: &mut Code) {
     address_parts::states(code);
     finish::finish(code);
     pairs::pairs(code);
+    pinned::operands(code);
     keep::values(code);
 }
 
