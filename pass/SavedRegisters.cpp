@@ -7,6 +7,8 @@
 #include "llvm/CodeGen/TargetRegisterInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 
+#include <cmath>
+
 using namespace llvm;
 
 namespace flick {
@@ -79,7 +81,7 @@ private:
     for (Saved &S : All)
       Of[S.Register] = &S;
     for (const MachineBasicBlock &Block : F) {
-      double Executions = Frequencies.getBlockFreqRelativeToEntryBlock(&Block);
+      double Executions = std::sqrt(Frequencies.getBlockFreqRelativeToEntryBlock(&Block));
       for (const MachineInstr &I : Block.instrs()) {
         if (I.isDebugInstr())
           continue;
