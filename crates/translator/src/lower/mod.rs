@@ -9,7 +9,7 @@ mod memory;
 use regalloc2::{Block, Operand, RegClass, VReg};
 
 use super::code::*;
-use super::function::{End, Function};
+use super::function::{self, End, Function};
 use super::liveness::Liveness;
 use super::program::{NEAR, Program};
 use super::registers::*;
@@ -49,9 +49,9 @@ fn named(function: &Function) -> Regs {
 /// Integer registers that the allocator has.
 const MOST_ALIVE: u32 = 7;
 
-/// Blocks of loops in which more guest registers are alive than there are registers, and calls are
-/// made: an interpreter's, say.
-fn crowded(function: &Function) -> Vec<bool> {
+/// Whether a loop with calls, an interpreter's for example, has more guest registers alive than there
+/// are registers.
+fn is_crowded(function: &Function) -> bool {
     let blocks = &function.blocks;
     let mut ends = vec![None; blocks.len()];
     for (at, block) in blocks.iter().enumerate() {
@@ -59,18 +59,12 @@ fn crowded(function: &Function) -> Vec<bool> {
             ends[to] = Some(at);
         }
     }
-    let calls: Vec<bool> = (blocks.iter())
-        .map(|block| block.insns.iter().any(|&(_, insn)| is_call(insn)))
-        .collect();
-    let mut crowded = vec![false; blocks.len()];
-    // Outer loops first.
-    for (start, end) in ends.into_iter().enumerate() {
-        let Some(end) = end else { continue };
-        let alive = (blocks[start].live_in & !FIXED & 0xffff_ffff).count_ones();
-        let calls = calls[start..=end].iter().any(|&calls| calls);
-        crowded[start..=end].fill(calls && alive > MOST_ALIVE);
-    }
-    crowded
+    let calls = |block: &function::Block| block.insns.iter().any(|&(_, insn)| is_call(insn));
+    ends.into_iter().enumerate().any(|(start, end)| {
+        let alive = blocks[start].live_in & !FIXED & 0xffff_ffff;
+        let is_loop = |end: usize| blocks[start..=end].iter().any(calls);
+        alive.count_ones() > MOST_ALIVE && end.is_some_and(is_loop)
+    })
 }
 
 /// Whether a displacement reaches what is at this distance from the start of the guest's module.
@@ -122,9 +116,9 @@ pub struct Lower<'a> {
     /// Registers that are no values here: those that never are, and those without a home that the
     /// function does not name, which stay in the hart.
     absent: Regs,
-    /// Whether what callees keep in the hart goes there at once: there are crowded blocks, where it
-    /// is read.
-    writes_back: bool,
+    /// Registers that stay in the hart, because there are crowded blocks. A block loads one at its
+    /// first use, and stores it at once.
+    in_hart: Regs,
     /// Of the jump at the end of this block.
     by_index: Option<ByIndex>,
     /// Whether the blocks get names.
@@ -161,9 +155,10 @@ impl<'a> Lower<'a> {
         count: bool,
         with_names: bool,
     ) -> Code {
-        let crowded = crowded(function);
-        let writes_back = crowded.contains(&true);
-        let pinned = if writes_back { PINNED } else { 0 };
+        let (pinned, in_hart) = match is_crowded(function) {
+            true => (PINNED, SAVED & !HOMES & !FIXED),
+            false => (0, 0),
+        };
         let mut lower = Self {
             program,
             function,
@@ -176,14 +171,12 @@ impl<'a> Lower<'a> {
             definitions: vec![],
             boxed: vec![],
             now: [None; 64],
-            absent: FIXED | pinned | SAVED & !named(function) & !HOMES,
-            writes_back,
+            absent: FIXED | pinned | in_hart | SAVED & !named(function) & !HOMES,
+            in_hart,
             by_index: None,
             with_names,
         };
         lower.function();
-        let entries = std::iter::repeat_n(false, 1 + function.entries.len());
-        lower.code.crowded = entries.chain(crowded).collect();
         lower.code.vregs = lower.definitions.len();
         lower.code.owners.resize(lower.code.vregs, 0);
         lower.code
@@ -296,6 +289,7 @@ impl<'a> Lower<'a> {
             _ if self.is_pinned(reg) => self.int(Op::GetHome(reg), pc, &[]),
             _ => match self.now[reg] {
                 Some(value) => value,
+                None if self.in_hart & bit(reg) != 0 => self.load_from_hart(reg, pc),
                 None => {
                     let value = self.value(Op::Undef, pc, &[], class(reg));
                     self.now[reg] = Some(value);
@@ -319,12 +313,17 @@ impl<'a> Lower<'a> {
             SP => self.push_uses(Op::SetSp, pc, &[value]),
             GP | TP => self.push_uses(Op::StoreHart(slot(reg)), pc, &[value]),
             _ if self.is_pinned(reg) => self.push_uses(Op::SetHome(reg), pc, &[value]),
-            _ => self.now[reg] = Some(value),
+            _ => {
+                self.now[reg] = Some(value);
+                if self.in_hart & bit(reg) != 0 {
+                    self.store_in_hart(reg, value, pc);
+                }
+            }
         }
     }
 
-    fn set_float(&mut self, number: usize, value: VReg) {
-        self.now[32 + number] = Some(value);
+    fn set_float(&mut self, number: usize, value: VReg, pc: u64) {
+        self.set(32 + number, value, pc);
     }
 
     /// Names, at the last node, the guest registers that are alive there.
@@ -456,7 +455,7 @@ impl<'a> Lower<'a> {
         self.push(Op::Jump, pc, vec![]);
     }
 
-    fn load_from_hart(&mut self, reg: Reg, pc: u64) {
+    fn load_from_hart(&mut self, reg: Reg, pc: u64) -> VReg {
         let op = if is_float(reg) {
             Op::LoadHartFloat(slot(reg))
         } else {
@@ -464,6 +463,7 @@ impl<'a> Lower<'a> {
         };
         let value = self.value(op, pc, &[], class(reg));
         self.now[reg] = Some(value);
+        value
     }
 
     fn block(&mut self, at: usize, defined: &[Regs]) {
@@ -483,7 +483,7 @@ impl<'a> Lower<'a> {
                 indexed: Some(indexed),
                 ..
             } if block.live_out & indexed.scratch == 0
-                && !self.writes_pinned(&block.insns[indexed.address..]) =>
+                && !self.writes_in_place(&block.insns[indexed.address..]) =>
             {
                 Some(indexed)
             }
@@ -532,7 +532,6 @@ impl<'a> Lower<'a> {
                 self.end(&block.end, at);
             } else {
                 self.insn(at);
-                self.write_back(at);
             }
             if let (true, Some(&(next, _))) = (self.with_names, block.insns.get(n + 1)) {
                 self.note_names(&before, next);
@@ -549,20 +548,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn writes_pinned(&self, insns: &[(u64, Insn)]) -> bool {
+    /// Whether what is where changes, though states do not name it.
+    fn writes_in_place(&self, insns: &[(u64, Insn)]) -> bool {
         let written = insns.iter().fold(0, |all, (_, insn)| all | insn.writes());
-        written & self.code.pinned != 0
-    }
-
-    fn write_back(&mut self, at: At) {
-        if !self.writes_back || is_call(at.insn) {
-            return;
-        }
-        for reg in members(at.insn.writes() & SAVED & !HOMES & !FIXED) {
-            if let Some(value) = self.now[reg] {
-                self.store_in_hart(reg, value, at.pc);
-            }
-        }
+        written & (self.code.pinned | self.in_hart) != 0
     }
 
     /// Names the registers that have other values now than `before`, from `pc` on.

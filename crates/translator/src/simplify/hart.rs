@@ -232,30 +232,8 @@ fn definitions(code: &Code, flow: &Flow) -> Vec<Option<usize>> {
     defined
 }
 
-/// The blocks in which values that blocks store in the hart are defined by other nodes.
-fn stored(code: &Code) -> Vec<Option<usize>> {
-    let mut defined = vec![None; code.vregs];
-    let mut stored = vec![None; code.vregs];
-    for (block, &(begin, end)) in code.ranges.iter().enumerate() {
-        for node in &code.nodes[begin..end] {
-            match node.op {
-                Op::LoadHart(_) | Op::LoadHartFloat(_) => {}
-                Op::StoreHart(_) | Op::StoreHartFloat(_) => {
-                    let value = node.value(0).vreg();
-                    stored[value] = defined[value];
-                }
-                _ => node
-                    .defs()
-                    .for_each(|value| defined[value.vreg()] = Some(block)),
-            }
-        }
-    }
-    stored
-}
-
 fn rewrite(code: &mut Code, flow: &Flow) {
     let defined = definitions(code, flow);
-    let stored = stored(code);
     let mut nodes = std::mem::take(&mut code.nodes).into_iter();
     for block in 0..code.ranges.len() {
         let (begin, end) = code.ranges[block];
@@ -276,12 +254,8 @@ fn rewrite(code: &mut Code, flow: &Flow) {
             );
             for value in node.own_uses().collect::<Vec<_>>() {
                 let number = value.vreg();
-                let is_near =
-                    |&at: &usize| at == block || flow.depths[block] == 0 || code.crowded[at];
-                let is_elsewhere = |&at: &usize| at != block && code.crowded[block];
-                let is_loaded =
-                    defined[number].iter().any(is_near) || stored[number].iter().any(is_elsewhere);
-                if loaded.contains_key(&number) || !is_loaded {
+                let is_near = |&at: &usize| at == block || flow.depths[block] == 0;
+                if loaded.contains_key(&number) || !defined[number].iter().any(is_near) {
                     continue;
                 }
                 let Some(reg) = members(flow.tracked).find(|&reg| is_there(value, reg)) else {
