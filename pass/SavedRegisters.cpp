@@ -17,28 +17,24 @@ namespace {
 /// One saved register of a function.
 struct Saved {
   MCPhysReg Register;
-  /// Executions of the instructions that name it, in units of the function's entry.
+  /// The more often the instructions that name it are executed, the more.
   double Weight = 0;
   /// It is named, and each place that names it may name another.
   bool IsUsed = false, IsFixed = false;
 };
 
-/// s0, s1, … s11 as far as the function may use them, in this order.
+/// s0, s1, … s11 as far as the function may use them, in this order. LLVM's own headers with the
+/// registers' numbers are not installed, so they are known by their names.
 SmallVector<Saved> savedRegisters(const MachineFunction &F) {
   const MachineRegisterInfo &Registers = F.getRegInfo();
   const TargetRegisterInfo &Target = *F.getSubtarget().getRegisterInfo();
-  const TargetRegisterClass *Integers = Target.getRegClass(
-      [&] {
-        for (unsigned Class = 0; Class != Target.getNumRegClasses(); ++Class)
-          if (StringRef(Target.getRegClassName(Target.getRegClass(Class))) == "GPR")
-            return Class;
-        return 0u;
-      }());
   SmallVector<Saved> Found;
-  for (const MCPhysReg *Its = Registers.getCalleeSavedRegs(); *Its; ++Its)
-    if (Integers->contains(*Its) && !Registers.isReserved(*Its) &&
-        StringRef(Target.getName(*Its)) != "X1")
+  for (const MCPhysReg *Its = Registers.getCalleeSavedRegs(); *Its; ++Its) {
+    StringRef Name = Target.getName(*Its);
+    bool IsInteger = Name.starts_with("X"), IsReturnAddress = Name == "X1";
+    if (IsInteger && !IsReturnAddress && !Registers.isReserved(*Its))
       Found.push_back({*Its});
+  }
   return Found;
 }
 
@@ -81,7 +77,8 @@ private:
     for (Saved &S : All)
       Of[S.Register] = &S;
     for (const MachineBasicBlock &Block : F) {
-      double Executions = std::sqrt(Frequencies.getBlockFreqRelativeToEntryBlock(&Block));
+      // Estimates for loops in loops would outweigh all other uses.
+      double Weight = std::sqrt(Frequencies.getBlockFreqRelativeToEntryBlock(&Block));
       for (const MachineInstr &I : Block.instrs()) {
         if (I.isDebugInstr())
           continue;
@@ -97,7 +94,7 @@ private:
             continue;
           Its->second->IsUsed = true;
           Its->second->IsFixed |= !Operand.isRenamable();
-          Its->second->Weight += Executions;
+          Its->second->Weight += Weight;
         }
       }
     }

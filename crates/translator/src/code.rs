@@ -589,6 +589,8 @@ pub struct Code {
     pub has_returns: bool,
     /// Guest registers that are in their homes throughout, which the allocator does not have.
     pub pinned: Regs,
+    /// Guest registers that are in the hart throughout: every write goes there at once.
+    pub in_hart: Regs,
     pub nodes: Vec<Node>,
     /// The nodes of each block.
     pub ranges: Vec<(usize, usize)>,

@@ -210,7 +210,7 @@ impl Lower<'_> {
         let mut node = Node::new(op, at.pc, operands);
         node.clobbers = clobbers;
         self.code.nodes.push(node);
-        for reg in members(!SAVED & ALL | self.in_hart) {
+        for reg in members(!SAVED & ALL | self.code.in_hart) {
             self.now[reg] = None;
         }
         for (reg, value) in new {

@@ -116,9 +116,6 @@ pub struct Lower<'a> {
     /// Registers that are no values here: those that never are, and those without a home that the
     /// function does not name, which stay in the hart.
     absent: Regs,
-    /// Registers that stay in the hart, because there are crowded blocks. A block loads one at its
-    /// first use, and stores it at once.
-    in_hart: Regs,
     /// Of the jump at the end of this block.
     by_index: Option<ByIndex>,
     /// Whether the blocks get names.
@@ -166,13 +163,13 @@ impl<'a> Lower<'a> {
             count,
             code: Code {
                 pinned,
+                in_hart,
                 ..Code::default()
             },
             definitions: vec![],
             boxed: vec![],
             now: [None; 64],
             absent: FIXED | pinned | in_hart | SAVED & !named(function) & !HOMES,
-            in_hart,
             by_index: None,
             with_names,
         };
@@ -289,7 +286,7 @@ impl<'a> Lower<'a> {
             _ if self.is_pinned(reg) => self.int(Op::GetHome(reg), pc, &[]),
             _ => match self.now[reg] {
                 Some(value) => value,
-                None if self.in_hart & bit(reg) != 0 => self.load_from_hart(reg, pc),
+                None if self.code.in_hart & bit(reg) != 0 => self.load_from_hart(reg, pc),
                 None => {
                     let value = self.value(Op::Undef, pc, &[], class(reg));
                     self.now[reg] = Some(value);
@@ -315,7 +312,7 @@ impl<'a> Lower<'a> {
             _ if self.is_pinned(reg) => self.push_uses(Op::SetHome(reg), pc, &[value]),
             _ => {
                 self.now[reg] = Some(value);
-                if self.in_hart & bit(reg) != 0 {
+                if self.code.in_hart & bit(reg) != 0 {
                     self.store_in_hart(reg, value, pc);
                 }
             }
@@ -551,7 +548,7 @@ impl<'a> Lower<'a> {
     /// Whether what is where changes, though states do not name it.
     fn writes_in_place(&self, insns: &[(u64, Insn)]) -> bool {
         let written = insns.iter().fold(0, |all, (_, insn)| all | insn.writes());
-        written & (self.code.pinned | self.in_hart) != 0
+        written & (self.code.pinned | self.code.in_hart) != 0
     }
 
     /// Names the registers that have other values now than `before`, from `pc` on.

@@ -117,6 +117,7 @@ fn split_edges(code: &mut Code) {
     code.frames = old.frames;
     code.has_returns = old.has_returns;
     code.pinned = old.pinned;
+    code.in_hart = old.in_hart;
     let entries = old.entries.into_iter();
     code.entries = entries.map(|(at, block)| (at, numbers[block])).collect();
     code.preds = vec![vec![]; number];

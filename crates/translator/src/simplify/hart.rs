@@ -8,9 +8,7 @@
 //! - it is loaded where it is used, and takes no register or stack slot in between.
 //!
 //! In a loop only the block that has made the call loads so late, because other blocks would load again
-//! on each way round. If more values are live across calls than there are registers
-//! ([`Code::crowded`]), all blocks load late. Otherwise these values would be moved from slot to slot
-//! around the loop.
+//! on each way round.
 use std::collections::{BTreeMap, BTreeSet};
 
 use regalloc2::{Operand, VReg};
