@@ -604,6 +604,9 @@ pub struct Code {
     pub owners: Vec<u8>,
     /// Of each [`Op::Table`].
     pub tables: Vec<Table>,
+    /// Blocks in which so much is alive over calls that values which the hart has, too, are loaded
+    /// where they are used.
+    pub crowded: Vec<bool>,
     /// Names of each block, in ascending order of `pc`; empty unless they were asked for.
     pub names: Vec<Vec<Name>>,
     /// Where the guest's frame is, from each of these addresses up to the next; likewise.

@@ -6,6 +6,8 @@ mod flow;
 mod int;
 mod memory;
 
+use std::ops::Range;
+
 use regalloc2::{Block, Operand, RegClass, VReg};
 
 use super::code::*;
@@ -48,23 +50,63 @@ fn named(function: &Function) -> Regs {
 
 /// Integer registers that the allocator has.
 const MOST_ALIVE: u32 = 7;
+const MANY_CASES: usize = 8;
 
-/// Whether a loop with calls, an interpreter's for example, has more guest registers alive than there
-/// are registers.
-fn is_crowded(function: &Function) -> bool {
-    let blocks = &function.blocks;
-    let mut ends = vec![None; blocks.len()];
-    for (at, block) in blocks.iter().enumerate() {
+/// Registers that functions keep for their callers and that have no home.
+const OUTSIDE: Regs = SAVED & !HOMES & !FIXED;
+
+/// The blocks of each loop, up to the last that leads back to its start. Outer loops come first.
+fn loops(function: &Function) -> impl Iterator<Item = Range<usize>> {
+    let mut ends = vec![None; function.blocks.len()];
+    for (at, block) in function.blocks.iter().enumerate() {
         for to in block.succs().into_iter().filter(|&to| to <= at) {
             ends[to] = Some(at);
         }
     }
-    let calls = |block: &function::Block| block.insns.iter().any(|&(_, insn)| is_call(insn));
-    ends.into_iter().enumerate().any(|(start, end)| {
-        let alive = blocks[start].live_in & !FIXED & 0xffff_ffff;
-        let is_loop = |end: usize| blocks[start..=end].iter().any(calls);
-        alive.count_ones() > MOST_ALIVE && end.is_some_and(is_loop)
+    let ends = ends.into_iter().enumerate();
+    ends.filter_map(|(start, end)| Some(start..end? + 1))
+}
+
+/// A loop with these blocks makes calls, and has more guest registers alive than there are registers.
+fn is_crowded(blocks: &[function::Block]) -> bool {
+    let alive = (blocks[0].live_in & !FIXED & 0xffff_ffff).count_ones();
+    alive > MOST_ALIVE && has_calls(blocks)
+}
+
+/// The blocks of crowded loops.
+fn crowded(function: &Function) -> Vec<bool> {
+    let mut crowded = vec![false; function.blocks.len()];
+    for blocks in loops(function) {
+        crowded[blocks.clone()].fill(is_crowded(&function.blocks[blocks]));
+    }
+    crowded
+}
+
+fn has_calls(blocks: &[function::Block]) -> bool {
+    let mut insns = blocks.iter().flat_map(|block| &block.insns);
+    insns.any(|&(_, insn)| is_call(insn))
+}
+
+/// A crowded loop around a switch with many cases: an interpreter's, in which rare cases make calls.
+fn interpreter(function: &Function) -> Option<Range<usize>> {
+    let is_switch = |block: &function::Block| match &block.end {
+        End::Table { to, .. } => to.len() >= MANY_CASES,
+        _ => false,
+    };
+    loops(function).find(|blocks| {
+        let blocks = &function.blocks[blocks.clone()];
+        is_crowded(blocks) && blocks.iter().any(is_switch)
     })
+}
+
+/// Registers that loops elsewhere change without calls. Memory would be a slow place for these.
+fn changed_in_loops(function: &Function, elsewhere: &Range<usize>) -> Regs {
+    let bodies = loops(function)
+        .filter(|blocks| !elsewhere.contains(&blocks.start))
+        .map(|blocks| &function.blocks[blocks])
+        .filter(|body| !has_calls(body));
+    let insns = bodies.flatten().flat_map(|block| &block.insns);
+    insns.fold(0, |all, (_, insn)| all | insn.writes())
 }
 
 /// Whether a displacement reaches what is at this distance from the start of the guest's module.
@@ -116,6 +158,9 @@ pub struct Lower<'a> {
     /// Registers that are no values here: those that never are, and those without a home that the
     /// function does not name, which stay in the hart.
     absent: Regs,
+    /// Whether what callees keep in the hart goes there at once: there are crowded blocks, where it
+    /// is read.
+    writes_back: bool,
     /// Of the jump at the end of this block.
     by_index: Option<ByIndex>,
     /// Whether the blocks get names.
@@ -152,9 +197,10 @@ impl<'a> Lower<'a> {
         count: bool,
         with_names: bool,
     ) -> Code {
-        let (pinned, in_hart) = match is_crowded(function) {
-            true => (PINNED, SAVED & !HOMES & !FIXED),
-            false => (0, 0),
+        let crowded = crowded(function);
+        let (pinned, in_hart) = match interpreter(function) {
+            Some(blocks) => (PINNED, OUTSIDE & !changed_in_loops(function, &blocks)),
+            None => (0, 0),
         };
         let mut lower = Self {
             program,
@@ -170,10 +216,13 @@ impl<'a> Lower<'a> {
             boxed: vec![],
             now: [None; 64],
             absent: FIXED | pinned | in_hart | SAVED & !named(function) & !HOMES,
+            writes_back: crowded.contains(&true),
             by_index: None,
             with_names,
         };
         lower.function();
+        let entries = std::iter::repeat_n(false, 1 + function.entries.len());
+        lower.code.crowded = entries.chain(crowded).collect();
         lower.code.vregs = lower.definitions.len();
         lower.code.owners.resize(lower.code.vregs, 0);
         lower.code
@@ -529,6 +578,7 @@ impl<'a> Lower<'a> {
                 self.end(&block.end, at);
             } else {
                 self.insn(at);
+                self.write_back(at);
             }
             if let (true, Some(&(next, _))) = (self.with_names, block.insns.get(n + 1)) {
                 self.note_names(&before, next);
@@ -549,6 +599,17 @@ impl<'a> Lower<'a> {
     fn writes_in_place(&self, insns: &[(u64, Insn)]) -> bool {
         let written = insns.iter().fold(0, |all, (_, insn)| all | insn.writes());
         written & (self.code.pinned | self.code.in_hart) != 0
+    }
+
+    fn write_back(&mut self, at: At) {
+        if !self.writes_back || is_call(at.insn) {
+            return;
+        }
+        for reg in members(at.insn.writes() & OUTSIDE & !self.code.in_hart) {
+            if let Some(value) = self.now[reg] {
+                self.store_in_hart(reg, value, at.pc);
+            }
+        }
     }
 
     /// Names the registers that have other values now than `before`, from `pc` on.

@@ -8,7 +8,9 @@
 //! - it is loaded where it is used, and takes no register or stack slot in between.
 //!
 //! In a loop only the block that has made the call loads so late, because other blocks would load again
-//! on each way round.
+//! on each way round. If more values are live across calls than there are registers
+//! ([`Code::crowded`]), all blocks load late. Otherwise these values would be moved from slot to slot
+//! around the loop.
 use std::collections::{BTreeMap, BTreeSet};
 
 use regalloc2::{Operand, VReg};
@@ -252,7 +254,8 @@ fn rewrite(code: &mut Code, flow: &Flow) {
             );
             for value in node.own_uses().collect::<Vec<_>>() {
                 let number = value.vreg();
-                let is_near = |&at: &usize| at == block || flow.depths[block] == 0;
+                let is_near =
+                    |&at: &usize| at == block || flow.depths[block] == 0 || code.crowded[at];
                 if loaded.contains_key(&number) || !defined[number].iter().any(is_near) {
                     continue;
                 }
