@@ -3,6 +3,7 @@
 #include "Jumps.h"
 #include "NxpCount.h"
 #include "NxpHalf.h"
+#include "SavedRegisters.h"
 #include "flick_abi.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -168,6 +169,8 @@ MachineModuleInfoWrapperPass *addCodeGenerator(legacy::PassManager &Passes,
   auto *Info = new MachineModuleInfoWrapperPass(&Machine);
   TargetPassConfig *Config = Machine.createPassConfig(Passes);
   Config->setDisableVerify(true);
+  if (Machine.getOptLevel() != CodeGenOptLevel::None)
+    Config->insertPass(&StackSlotColoringID, orderSavedRegisters());
   Passes.add(Config);
   Passes.add(Info);
   if (Config->addISelPasses())

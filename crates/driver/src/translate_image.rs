@@ -76,6 +76,7 @@ fn translate_as<'a>(linked: &Linked, has_origins: bool, kept: &Kept<'a>) -> (Tra
             flick_translator::Home::Register(n) => Home::Register(n),
             flick_translator::Home::Vector(n) => Home::Vector(n),
             flick_translator::Home::Stack(offset) => Home::Stack(offset),
+            flick_translator::Home::Hart(offset) => Home::Hart(offset),
             flick_translator::Home::Const(k) => Home::Const(k),
             flick_translator::Home::Address(at) => Home::Address(at),
             flick_translator::Home::Sp(offset) => Home::Sp(offset),

@@ -57,6 +57,8 @@ pub enum Home {
     Vector(u8),
     /// So many bytes from rsp.
     Stack(u32),
+    /// So many bytes from rbp, in the hart.
+    Hart(i32),
     /// It has this value.
     Const(i64),
     /// It is the address of this byte of the image.

@@ -2,10 +2,10 @@
 use std::collections::BTreeMap;
 
 use regalloc2::{
-    Block, Inst, InstRange, Operand, OperandConstraint, OperandKind, PRegSet, RegClass, VReg,
+    Block, Inst, InstRange, Operand, OperandConstraint, OperandKind, PReg, PRegSet, RegClass, VReg,
 };
 
-use crate::registers::{Reg, is_kept};
+use crate::registers::{Reg, Regs, host, is_kept};
 use crate::thunk::Callee;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,6 +220,9 @@ pub enum Op {
     Address(u64),
     /// The guest's sp plus an offset.
     GetSp(i32),
+    /// From and to a pinned register ([`Code::pinned`]).
+    GetHome(Reg),
+    SetHome(Reg),
     SetSp,
     AddSp(i32),
     Unary(Unary),
@@ -355,6 +358,20 @@ impl Op {
         }
     }
 }
+
+/// Stands for what a pinned register has, where a value is asked for.
+pub fn in_pinned(place: PReg) -> VReg {
+    VReg::new(FIRST_PINNED + place.hw_enc(), place.class())
+}
+
+/// The register of [`in_pinned`].
+pub fn as_pinned(value: VReg) -> Option<PReg> {
+    let number = value.vreg().checked_sub(FIRST_PINNED)?;
+    Some(host(number))
+}
+
+/// No function has as many values.
+const FIRST_PINNED: usize = VReg::MAX - 16;
 
 /// How a guest register follows from values, or from where they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -510,11 +527,13 @@ impl Node {
     }
 
     pub fn state_uses(&self) -> impl Iterator<Item = VReg> + '_ {
-        self.state.iter().flat_map(|place| place.recipe.values())
+        let values = self.state.iter().flat_map(|place| place.recipe.values());
+        values.filter(|&value| as_pinned(value).is_none())
     }
 
     pub fn own_uses(&self) -> impl Iterator<Item = VReg> + '_ {
-        let used = |o: &&Operand| o.kind() == OperandKind::Use;
+        let used =
+            |o: &&Operand| o.kind() == OperandKind::Use && o.as_fixed_nonallocatable().is_none();
         self.own().iter().filter(used).map(|o| o.vreg())
     }
 
@@ -578,6 +597,10 @@ pub struct Code {
     /// call by a way that is not seen here: what is known of values then holds for the ways that
     /// are seen.
     pub has_returns: bool,
+    /// Guest registers that are in their homes throughout, which the allocator does not have.
+    pub pinned: Regs,
+    /// Guest registers that are in the hart throughout: every write goes there at once.
+    pub in_hart: Regs,
     pub nodes: Vec<Node>,
     /// The nodes of each block.
     pub ranges: Vec<(usize, usize)>,

@@ -16,7 +16,6 @@ use crate::emit::{Emitter, Linkage, Surroundings};
 use crate::fault_state::States;
 use crate::glue;
 use crate::program::Program;
-use crate::registers;
 use crate::thunk::Callee;
 use crate::translator::{Source, Summaries, translated_range};
 
@@ -71,13 +70,12 @@ impl Listing {
             program,
             known: RefCell::default(),
         };
-        let environment = registers::environment();
         let source = Source {
             program,
             summary: &|target| summaries.of(target),
             with_names: false,
         };
-        let (code, allocation) = source.allocated(range, pc, false, &environment)?;
+        let (code, allocation) = source.allocated(range, pc, false)?;
         let near = glue::leave as *const () as u64;
         let at = near.next_multiple_of(DISTANCE) + DISTANCE;
         let cells = RefCell::new(BTreeMap::new());

@@ -90,6 +90,9 @@ pub const fn host_float(number: usize) -> PReg {
 /// Registers that have a home.
 pub const HOMES: Regs = bit(RA) | 0x3f << A0 | 0b11 << 8 | 0b11 << 18 | 0xff << FA0;
 
+/// Those that functions keep for their callers: they may be pinned ([`crate::code::Code::pinned`]).
+pub const PINNED: Regs = HOMES & SAVED;
+
 /// Where a guest register is at calls and entries; `None`: in the hart.
 pub fn home(reg: Reg) -> Option<PReg> {
     Some(match reg {
@@ -137,10 +140,13 @@ pub const fn scratch() -> PReg {
 const CALLER_SAVED: [usize; 9] = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
 const CALLEE_SAVED: [usize; 4] = [RBX, R12, R13, R14];
 
-pub fn environment() -> MachineEnv {
+/// What the allocator has in a function that pins these guest registers.
+pub fn environment(pinned: Regs) -> MachineEnv {
+    let is_pinned = |&&n: &&usize| members(pinned).any(|reg| home(reg) == Some(host(n)));
     let ints = |numbers: &[usize]| {
         numbers
             .iter()
+            .filter(|n| !is_pinned(n))
             .fold(PRegSet::empty(), |set, &n| set.with(host(n)))
     };
     let floats = (0..FLOAT_SCRATCH).fold(PRegSet::empty(), |set, n| set.with(host_float(n)));

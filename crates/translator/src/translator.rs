@@ -77,7 +77,6 @@ pub struct Translator {
     targets: TargetsPlace,
     count: bool,
     lookup: Lookup,
-    environment: regalloc2::MachineEnv,
     /// Host addresses by guest address; `None`: not to be translated.
     entries: BTreeMap<u64, Option<u64>>,
     /// Cells of direct calls. A call goes through a cell until its function is translated, and
@@ -131,7 +130,6 @@ impl Translator {
             targets,
             count,
             lookup,
-            environment: registers::environment(),
             entries: BTreeMap::new(),
             cells: BTreeMap::new(),
             summaries: BTreeMap::new(),
@@ -228,7 +226,7 @@ impl Translator {
             summary: &|target| summaries.of(target),
             with_names: false,
         }
-        .allocated(range.clone(), pc, self.count, &self.environment);
+        .allocated(range.clone(), pc, self.count);
         self.summaries = summaries.known.into_inner();
         let (code, allocation) = made?;
         self.cache.leave_shared().ok()?;
@@ -374,14 +372,14 @@ impl Source<'_> {
         range: Range<u64>,
         pc: u64,
         count: bool,
-        environment: &regalloc2::MachineEnv,
     ) -> Option<(Code, regalloc2::Output)> {
         let code = self.lowered(range, pc, count);
         if code.vregs >= MOST_VALUES {
             return None;
         }
         let options = regalloc2::RegallocOptions::default();
-        let mut allocation = regalloc2::run(&code, environment, &options).ok()?;
+        let environment = registers::environment(code.pinned);
+        let mut allocation = regalloc2::run(&code, &environment, &options).ok()?;
         moves::drop_redundant(&code, &mut allocation);
         Some((code, allocation))
     }

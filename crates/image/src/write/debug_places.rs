@@ -28,6 +28,7 @@ pub(super) struct Body<'a> {
 /// DWARF's numbers of rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi; from r8 on they are the hardware's.
 const LEGACY: [u16; 8] = [0, 2, 1, 3, 7, 6, 4, 5];
 const XMM0: u16 = 17;
+const RBP: Register = Register(6);
 const RSP: Register = Register(7);
 const R15: Register = Register(15);
 /// Of a register for integers.
@@ -213,6 +214,7 @@ fn register_location(out: &mut Expression, homed: &Homed, size: Option<u64>) -> 
         Home::Register(number) if is_whole => out.op_reg(dwarf_register(number)),
         Home::Vector(number) => out.op_reg(Register(XMM0 + u16::from(number))),
         Home::Stack(offset) if is_whole => out.op_breg(RSP, offset.into()),
+        Home::Hart(offset) if is_whole => out.op_breg(RBP, offset.into()),
         _ => {
             push_value(out, homed, 0)?;
             out.op(gimli::DW_OP_stack_value);
@@ -246,8 +248,12 @@ fn push_value(out: &mut Expression, homed: &Homed, offset: i64) -> Option<()> {
             extend(out);
             add(out, offset);
         }
-        Home::Stack(slot) => {
-            out.op_breg(RSP, slot.into());
+        Home::Stack(_) | Home::Hart(_) => {
+            match homed.home {
+                Home::Stack(slot) => out.op_breg(RSP, slot.into()),
+                Home::Hart(offset) => out.op_breg(RBP, offset.into()),
+                _ => return None,
+            }
             out.op_deref();
             if homed.is_extended {
                 extend(out);

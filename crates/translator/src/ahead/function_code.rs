@@ -6,7 +6,6 @@ use std::ops::Range;
 use super::kept::{Kept, Origin};
 use crate::emit::{Emitter, Finished, Linkage};
 use crate::movable::{Movable, Outcome, Real};
-use crate::registers;
 use crate::translator::{Source, translated_range};
 
 /// The translation of one function, and how it was made.
@@ -82,8 +81,7 @@ fn at_its_place(real: Real, range: Range<u64>) -> Option<Finished> {
         with_names: real.with_names,
     };
     let entry = range.start;
-    let environment = registers::environment();
-    let (code, allocation) = source.allocated(range, entry, false, &environment)?;
+    let (code, allocation) = source.allocated(range, entry, false)?;
     let trace = real.with_names;
     let finished = Emitter::run(&code, &allocation, Linkage::Module, entry, 0, trace).ok()?;
     finished.is_exact.then_some(finished)

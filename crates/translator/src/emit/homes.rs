@@ -4,7 +4,8 @@ use regalloc2::{ProgPoint, RegClass};
 
 use super::Emitter;
 use crate::code::{Node, Recipe, Upper};
-use crate::registers::{Reg, S0, SP, host, is_kept};
+use crate::lower::slot;
+use crate::registers::{self, HART_BIAS, Reg, S0, SP, host, is_kept, members};
 
 /// Where a guest register is, or what it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Home {
     Vector(u8),
     /// So many bytes from rsp.
     Stack(u32),
+    /// So many bytes from rbp: its place in the hart.
+    Hart(i32),
     /// It has this value.
     Const(i64),
     /// It is the address of this byte of the guest's module.
@@ -128,7 +131,8 @@ impl Emitter<'_> {
         for noted in &mut now {
             let is_kept = match noted.home {
                 Home::Register(number) => is_kept(host(number.into())),
-                Home::Vector(_) => false,
+                // A callee saves it in the guest's frame, and has its own value there.
+                Home::Vector(_) | Home::Hart(_) => false,
                 _ => true,
             };
             if !is_kept {
@@ -184,6 +188,14 @@ impl Emitter<'_> {
                 now[S0].home = Home::Sp(fp);
                 now[S0].upper = None;
             }
+        }
+        for reg in members(self.code.pinned | self.code.in_hart) {
+            let home = match registers::home(reg) {
+                Some(register) => Home::Register(register.hw_enc() as u8),
+                None => Home::Hart(slot(reg) - HART_BIAS),
+            };
+            let upper = Some(Upper::Own);
+            now[reg] = Noted { home, upper };
         }
         now[SP].home = Home::Sp(0);
         if node.frame_pc != node.line_pc {

@@ -2,9 +2,9 @@
 use super::*;
 use regalloc2::{ProgPoint, VReg};
 
-use crate::code::{Node, Place, Recipe};
+use crate::code::{Finish, Node, Place, Recipe, as_pinned};
 use crate::lower::slot;
-use crate::registers::is_float;
+use crate::registers::{home, is_float, members};
 
 /// A guest register and what it is made of.
 pub type At = Place<Allocation>;
@@ -30,6 +30,9 @@ impl<'a> Locations<'a> {
     }
 
     pub fn of(&self, value: VReg, at: ProgPoint) -> Option<Allocation> {
+        if let Some(register) = as_pinned(value) {
+            return Some(Allocation::reg(register));
+        }
         let value = value.vreg();
         let known = &self.all[self.starts[value] as usize..self.starts[value + 1] as usize];
         let after = known.partition_point(|&(_, from, ..)| from <= at);
@@ -43,6 +46,14 @@ impl Emitter<'_> {
     pub fn places(&mut self, node: &Node) -> Vec<At> {
         let at = ProgPoint::before(self.inst);
         let mut all = Vec::with_capacity(node.state.len());
+        for reg in members(self.code.pinned) {
+            let place = home(reg).map_or(Allocation::none(), Allocation::reg);
+            all.push(At {
+                reg,
+                recipe: Recipe::Value(place),
+                finish: Finish::default(),
+            });
+        }
         for place in &node.state {
             let known = |value| self.locations.of(value, at).unwrap_or(Allocation::none());
             let recipe = place.recipe.map(known);

@@ -84,7 +84,7 @@ impl Lower<'_> {
         operands.push(Operand::reg_def_at_start(value));
         self.defining(Op::FromInt(conversion, insn.word()), pc, operands, value);
         self.boxed[value.vreg()] = single;
-        self.set_float(insn.rd(), value);
+        self.set_float(insn.rd(), value, at.pc);
     }
 
     pub(super) fn double_to_single(&mut self, at: At) {

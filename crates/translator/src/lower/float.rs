@@ -38,11 +38,11 @@ impl Lower<'_> {
             FleS | FleD => self.compare(Compare::LessOrEqual, single, at),
             FsgnjD if insn.rs1() == insn.rs2() => {
                 let value = self.get_float(insn.rs1(), pc);
-                self.set_float(insn.rd(), value);
+                self.set_float(insn.rd(), value, at.pc);
             }
             FsgnjS if insn.rs1() == insn.rs2() => {
                 let value = self.operand(insn.rs1(), true, pc);
-                self.set_float(insn.rd(), value);
+                self.set_float(insn.rd(), value, at.pc);
             }
             FsgnjnS | FsgnjnD if insn.rs1() == insn.rs2() => self.sign(Sign::Negate, single, at),
             FsgnjxS | FsgnjxD if insn.rs1() == insn.rs2() => self.sign(Sign::Clear, single, at),
@@ -82,7 +82,7 @@ impl Lower<'_> {
                         k as u64
                     };
                     let value = self.float_constant(bits, pc);
-                    return self.set_float(insn.rd(), value);
+                    return self.set_float(insn.rd(), value, at.pc);
                 }
                 let value = self.value(Op::BitsToFloat(single), pc, &[a], RegClass::Float);
                 let value = if single {
@@ -90,7 +90,7 @@ impl Lower<'_> {
                 } else {
                     value
                 };
-                self.set_float(insn.rd(), value);
+                self.set_float(insn.rd(), value, at.pc);
             }
             _ => self.helper(at),
         }
@@ -124,7 +124,7 @@ impl Lower<'_> {
     pub(super) fn result(&mut self, value: VReg, single: bool, at: At) {
         let value = self.tied(Op::Canonical(single), at.pc, &[value], RegClass::Float);
         self.boxed[value.vreg()] = single;
-        self.set_float(at.insn.rd(), value);
+        self.set_float(at.insn.rd(), value, at.pc);
     }
 
     fn arithmetic(&mut self, op: Arith, single: bool, at: At) {
@@ -151,7 +151,7 @@ impl Lower<'_> {
         let a = self.operand(at.insn.rs1(), single, at.pc);
         let value = self.tied(Op::Sign(sign, single), at.pc, &[a], RegClass::Float);
         self.boxed[value.vreg()] = single;
-        self.set_float(at.insn.rd(), value);
+        self.set_float(at.insn.rd(), value, at.pc);
     }
 
     fn copy_sign(&mut self, sign: CopySign, single: bool, at: At) {
@@ -165,7 +165,7 @@ impl Lower<'_> {
         ];
         self.defining(Op::CopySign(sign, single), at.pc, operands, value);
         self.boxed[value.vreg()] = single;
-        self.set_float(at.insn.rd(), value);
+        self.set_float(at.insn.rd(), value, at.pc);
     }
 
     /// By the interpreter's function: operands in rdi, rsi and rdx, the result in rax.
@@ -198,6 +198,6 @@ impl Lower<'_> {
             return self.set(insn.rd(), value, pc);
         }
         let raw = self.value(Op::BitsToFloat(false), pc, &[value], RegClass::Float);
-        self.set_float(insn.rd(), raw);
+        self.set_float(insn.rd(), raw, at.pc);
     }
 }

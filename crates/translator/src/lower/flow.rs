@@ -194,7 +194,7 @@ impl Lower<'_> {
         let constants: Vec<(Reg, Op)> = members(SAVED & !self.absent)
             .filter_map(|reg| Some((reg, self.constant_op(self.now[reg]?)?)))
             .collect();
-        for reg in members(SAVED & HOMES) {
+        for reg in members(SAVED & HOMES & !self.absent) {
             if let Some(place) = home(reg) {
                 let value = self.fresh(class(reg));
                 operands.push(Operand::reg_fixed_def(value, place));
@@ -210,7 +210,7 @@ impl Lower<'_> {
         let mut node = Node::new(op, at.pc, operands);
         node.clobbers = clobbers;
         self.code.nodes.push(node);
-        for reg in members(!SAVED & ALL) {
+        for reg in members(!SAVED & ALL | self.code.in_hart) {
             self.now[reg] = None;
         }
         for (reg, value) in new {

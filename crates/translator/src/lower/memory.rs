@@ -69,7 +69,7 @@ impl Lower<'_> {
         }
         if let (Flw | Fld, Some(bits)) = (insn.op(), self.loaded_float(at)) {
             let value = self.float_constant(bits, pc);
-            return self.set_float(insn.rd(), value);
+            return self.set_float(insn.rd(), value, at.pc);
         }
         let (mut uses, offset, form) = self.address(insn.rs1(), insn.imm() as i64, pc);
         match insn.op() {
@@ -86,7 +86,7 @@ impl Lower<'_> {
                 } else {
                     value
                 };
-                self.set_float(insn.rd(), value);
+                self.set_float(insn.rd(), value, at.pc);
             }
             Fsw | Fsd => {
                 uses.push(self.get_float(insn.rs2(), pc));

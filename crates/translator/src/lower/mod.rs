@@ -6,10 +6,12 @@ mod flow;
 mod int;
 mod memory;
 
+use std::ops::Range;
+
 use regalloc2::{Block, Operand, RegClass, VReg};
 
 use super::code::*;
-use super::function::{End, Function};
+use super::function::{self, End, Function};
 use super::liveness::Liveness;
 use super::program::{NEAR, Program};
 use super::registers::*;
@@ -48,29 +50,63 @@ fn named(function: &Function) -> Regs {
 
 /// Integer registers that the allocator has.
 const MOST_ALIVE: u32 = 7;
+const MANY_CASES: usize = 8;
 
-/// Blocks of loops in which more guest registers are alive than there are registers, and calls are
-/// made: an interpreter's, say.
-fn crowded(function: &Function) -> Vec<bool> {
-    let blocks = &function.blocks;
-    let mut ends = vec![None; blocks.len()];
-    for (at, block) in blocks.iter().enumerate() {
+/// Registers that functions keep for their callers and that have no home.
+const OUTSIDE: Regs = SAVED & !HOMES & !FIXED;
+
+/// The blocks of each loop, up to the last that leads back to its start. Outer loops come first.
+fn loops(function: &Function) -> impl Iterator<Item = Range<usize>> {
+    let mut ends = vec![None; function.blocks.len()];
+    for (at, block) in function.blocks.iter().enumerate() {
         for to in block.succs().into_iter().filter(|&to| to <= at) {
             ends[to] = Some(at);
         }
     }
-    let calls: Vec<bool> = (blocks.iter())
-        .map(|block| block.insns.iter().any(|&(_, insn)| is_call(insn)))
-        .collect();
-    let mut crowded = vec![false; blocks.len()];
-    // Outer loops first.
-    for (start, end) in ends.into_iter().enumerate() {
-        let Some(end) = end else { continue };
-        let alive = (blocks[start].live_in & !FIXED & 0xffff_ffff).count_ones();
-        let calls = calls[start..=end].iter().any(|&calls| calls);
-        crowded[start..=end].fill(calls && alive > MOST_ALIVE);
+    let ends = ends.into_iter().enumerate();
+    ends.filter_map(|(start, end)| Some(start..end? + 1))
+}
+
+/// A loop with these blocks makes calls, and has more guest registers alive than there are registers.
+fn is_crowded(blocks: &[function::Block]) -> bool {
+    let alive = (blocks[0].live_in & !FIXED & 0xffff_ffff).count_ones();
+    alive > MOST_ALIVE && has_calls(blocks)
+}
+
+/// The blocks of crowded loops.
+fn crowded(function: &Function) -> Vec<bool> {
+    let mut crowded = vec![false; function.blocks.len()];
+    for blocks in loops(function) {
+        crowded[blocks.clone()].fill(is_crowded(&function.blocks[blocks]));
     }
     crowded
+}
+
+fn has_calls(blocks: &[function::Block]) -> bool {
+    let mut insns = blocks.iter().flat_map(|block| &block.insns);
+    insns.any(|&(_, insn)| is_call(insn))
+}
+
+/// A crowded loop around a switch with many cases: an interpreter's, in which rare cases make calls.
+fn interpreter(function: &Function) -> Option<Range<usize>> {
+    let is_switch = |block: &function::Block| match &block.end {
+        End::Table { to, .. } => to.len() >= MANY_CASES,
+        _ => false,
+    };
+    loops(function).find(|blocks| {
+        let blocks = &function.blocks[blocks.clone()];
+        is_crowded(blocks) && blocks.iter().any(is_switch)
+    })
+}
+
+/// Registers that loops elsewhere change without calls. Memory would be a slow place for these.
+fn changed_in_loops(function: &Function, elsewhere: &Range<usize>) -> Regs {
+    let bodies = loops(function)
+        .filter(|blocks| !elsewhere.contains(&blocks.start))
+        .map(|blocks| &function.blocks[blocks])
+        .filter(|body| !has_calls(body));
+    let insns = bodies.flatten().flat_map(|block| &block.insns);
+    insns.fold(0, |all, (_, insn)| all | insn.writes())
 }
 
 /// Whether a displacement reaches what is at this distance from the start of the guest's module.
@@ -162,16 +198,24 @@ impl<'a> Lower<'a> {
         with_names: bool,
     ) -> Code {
         let crowded = crowded(function);
+        let (pinned, in_hart) = match interpreter(function) {
+            Some(blocks) => (PINNED, OUTSIDE & !changed_in_loops(function, &blocks)),
+            None => (0, 0),
+        };
         let mut lower = Self {
             program,
             function,
             liveness,
             count,
-            code: Code::default(),
+            code: Code {
+                pinned,
+                in_hart,
+                ..Code::default()
+            },
             definitions: vec![],
             boxed: vec![],
             now: [None; 64],
-            absent: FIXED | SAVED & !named(function) & !HOMES,
+            absent: FIXED | pinned | in_hart | SAVED & !named(function) & !HOMES,
             writes_back: crowded.contains(&true),
             by_index: None,
             with_names,
@@ -288,8 +332,10 @@ impl<'a> Lower<'a> {
             0 => self.constant(0, pc),
             SP => self.int(Op::GetSp(0), pc, &[]),
             GP | TP => self.int(Op::LoadHart(slot(reg)), pc, &[]),
+            _ if self.is_pinned(reg) => self.int(Op::GetHome(reg), pc, &[]),
             _ => match self.now[reg] {
                 Some(value) => value,
+                None if self.code.in_hart & bit(reg) != 0 => self.load_from_hart(reg, pc),
                 None => {
                     let value = self.value(Op::Undef, pc, &[], class(reg));
                     self.now[reg] = Some(value);
@@ -297,6 +343,10 @@ impl<'a> Lower<'a> {
                 }
             },
         }
+    }
+
+    fn is_pinned(&self, reg: Reg) -> bool {
+        self.code.pinned & bit(reg) != 0
     }
 
     fn get_float(&mut self, number: usize, pc: u64) -> VReg {
@@ -308,12 +358,18 @@ impl<'a> Lower<'a> {
             0 => {}
             SP => self.push_uses(Op::SetSp, pc, &[value]),
             GP | TP => self.push_uses(Op::StoreHart(slot(reg)), pc, &[value]),
-            _ => self.now[reg] = Some(value),
+            _ if self.is_pinned(reg) => self.push_uses(Op::SetHome(reg), pc, &[value]),
+            _ => {
+                self.now[reg] = Some(value);
+                if self.code.in_hart & bit(reg) != 0 {
+                    self.store_in_hart(reg, value, pc);
+                }
+            }
         }
     }
 
-    fn set_float(&mut self, number: usize, value: VReg) {
-        self.now[32 + number] = Some(value);
+    fn set_float(&mut self, number: usize, value: VReg, pc: u64) {
+        self.set(32 + number, value, pc);
     }
 
     /// Names, at the last node, the guest registers that are alive there.
@@ -445,7 +501,7 @@ impl<'a> Lower<'a> {
         self.push(Op::Jump, pc, vec![]);
     }
 
-    fn load_from_hart(&mut self, reg: Reg, pc: u64) {
+    fn load_from_hart(&mut self, reg: Reg, pc: u64) -> VReg {
         let op = if is_float(reg) {
             Op::LoadHartFloat(slot(reg))
         } else {
@@ -453,6 +509,7 @@ impl<'a> Lower<'a> {
         };
         let value = self.value(op, pc, &[], class(reg));
         self.now[reg] = Some(value);
+        value
     }
 
     fn block(&mut self, at: usize, defined: &[Regs]) {
@@ -471,7 +528,11 @@ impl<'a> Lower<'a> {
             End::Table {
                 indexed: Some(indexed),
                 ..
-            } if block.live_out & indexed.scratch == 0 => Some(indexed),
+            } if block.live_out & indexed.scratch == 0
+                && !self.writes_in_place(&block.insns[indexed.address..]) =>
+            {
+                Some(indexed)
+            }
             _ => None,
         };
         for (n, &(pc, insn)) in block.insns.iter().enumerate() {
@@ -534,11 +595,17 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Whether what is where changes, though states do not name it.
+    fn writes_in_place(&self, insns: &[(u64, Insn)]) -> bool {
+        let written = insns.iter().fold(0, |all, (_, insn)| all | insn.writes());
+        written & (self.code.pinned | self.code.in_hart) != 0
+    }
+
     fn write_back(&mut self, at: At) {
         if !self.writes_back || is_call(at.insn) {
             return;
         }
-        for reg in members(at.insn.writes() & SAVED & !HOMES & !FIXED) {
+        for reg in members(at.insn.writes() & OUTSIDE & !self.code.in_hart) {
             if let Some(value) = self.now[reg] {
                 self.store_in_hart(reg, value, at.pc);
             }

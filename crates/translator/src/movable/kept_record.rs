@@ -145,6 +145,7 @@ fn write_code(out: &mut Writer, finished: &Finished) {
             Home::Const(k) => (4, k),
             Home::Address(at) => (5, at as i64),
             Home::Sp(offset) => (6, offset.into()),
+            Home::Hart(offset) => (7, offset.into()),
         };
         out.number(kind);
         out.signed(value);
@@ -238,6 +239,7 @@ fn read_home(from: &mut Reader, size: usize) -> Option<Homed> {
         4 => Home::Const(value),
         5 => Home::Address(value as u64),
         6 => Home::Sp(i32::try_from(value).ok()?),
+        7 => Home::Hart(i32::try_from(value).ok()?),
         _ => return None,
     };
     (code as usize <= size && reg < 68).then_some(Homed {

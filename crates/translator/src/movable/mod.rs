@@ -30,7 +30,7 @@ use crate::emit::homes::Home;
 use crate::emit::{Emitter, Finished, Fixup, Linkage, Outside};
 use crate::liveness::Summary;
 use crate::program::{NEAR, Program};
-use crate::registers::{self, SP};
+use crate::registers::SP;
 use crate::thunk::Callee;
 use crate::translator::Source;
 use auipc_pairs::Pairs;
@@ -186,8 +186,7 @@ impl<'a> Movable<'a> {
         };
         let start = windows::START;
         let range = start..start + (self.range.end - self.range.start);
-        let environment = registers::environment();
-        let Some((code, allocation)) = source.allocated(range, start, false, &environment) else {
+        let Some((code, allocation)) = source.allocated(range, start, false) else {
             return Outcome::None;
         };
         let trace = self.real.with_names;

@@ -14,6 +14,7 @@ pub(super) fn is_pure(op: &Op) -> bool {
             | Op::FloatConst(_)
             | Op::Address(_)
             | Op::GetSp(_)
+            | Op::GetHome(_)
             | Op::Unary(_)
             | Op::Alu(..)
             | Op::AluImm(..)
@@ -115,6 +116,8 @@ fn split_edges(code: &mut Code) {
     code.tables = old.tables;
     code.frames = old.frames;
     code.has_returns = old.has_returns;
+    code.pinned = old.pinned;
+    code.in_hart = old.in_hart;
     let entries = old.entries.into_iter();
     code.entries = entries.map(|(at, block)| (at, numbers[block])).collect();
     code.preds = vec![vec![]; number];

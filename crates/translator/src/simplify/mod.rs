@@ -13,6 +13,7 @@ mod nan;
 mod narrow;
 mod pairs;
 mod params;
+mod pinned;
 mod stack;
 mod zero_extensions;
 
@@ -35,6 +36,7 @@ pub fn simplify(code: &mut Code) {
     bit_tests::branches(code);
     early::returns(code);
     pairs::pairs(code);
+    pinned::operands(code);
     keep::values(code);
 }
 

@@ -159,11 +159,7 @@ macro_rules! entry_code {
             "mov r15, [r10 + {sp}]",
             "cmp r15, [rax + {newest_sp}]",
             "ja 9f",
-<<<<<<< HEAD
             "cmp r15, [rax + {half}]",
-=======
-            "cmp r15, [rax + {lowest}]",
->>>>>>> sig
             "jbe 9f",
             "and r15, -16",
             "sub r15, {gap}",
@@ -422,11 +418,7 @@ macro_rules! with_fast_path_operands {
             newest_sp = offset_of!(Thread, active) + offset_of!(ActivationStack, newest_sp),
             gap = GAP,
             stack_top = offset_of!(Thread, stack_top),
-<<<<<<< HEAD
             half = offset_of!(Thread, half),
-=======
-            lowest = offset_of!(Thread, lowest),
->>>>>>> sig
             gate = activation::GATE,
             signature = activation::CALL_SIGNATURE,
             waits = activation::CALL_WAITS,

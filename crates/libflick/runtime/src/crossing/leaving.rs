@@ -37,7 +37,6 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
             thread.pop();
             continue;
         }
-<<<<<<< HEAD
         if sp <= thread.half as u64
             // SAFETY: as above.
             && !unsafe { (*last.act).in_host() }
@@ -45,10 +44,6 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
         {
             return sp;
         }
-        // Unwinders tell frames by their stack pointers: the frame that has called the host
-        // must not look like the end of this activation.
-        return (sp & !15) - 16;
-=======
         let entry_sp = below(sp);
         if thread.has_gap(entry_sp) {
             return entry_sp;
@@ -57,7 +52,6 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
             Some(top) => return top,
             None => nested_too_deeply(),
         }
->>>>>>> sig
     }
 }
 

@@ -35,13 +35,8 @@ pub struct Thread {
     pub span: usize,
     /// Where the stack starts; above it is this record.
     pub stack_top: usize,
-<<<<<<< HEAD
-    /// The middle of the stack.
+    /// The middle of the stack. The fast path enters a further activation above it alone.
     pub half: usize,
-=======
-    /// Below any stack pointer from which the fast path enters a further activation.
-    pub lowest: usize,
->>>>>>> sig
     pub host_stack: HostStack,
     /// This thread's stack in NxP-local memory.
     stack: Stack,
@@ -290,7 +285,6 @@ fn create() -> Current {
     // thread's own; the key's destructor runs once per thread that set it.
     unsafe {
         (&raw mut (*thread).active).write(ActivationStack::new(stack_top as u64));
-        (&raw mut (*thread).lowest).write(stack.lo + LOWEST);
         (&raw mut (*thread).stack).write(stack);
         (&raw mut (*thread).spare).write(None);
         (&raw mut (*thread).stack_top).write(stack_top);
@@ -308,10 +302,6 @@ fn create() -> Current {
     // SAFETY: the address of the memory above.
     Current(unsafe { NonNull::new_unchecked(thread) })
 }
-
-/// From the end of an NxP stack to [`Thread::lowest`]: the gap above the activation, and what aligns
-/// it.
-const LOWEST: usize = 2 * activations::GAP as usize;
 
 /// From `least` to the end of the stack; at an upper end that is not known, one less.
 fn span(least: usize, stack: &HostStack) -> usize {
