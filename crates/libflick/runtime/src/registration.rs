@@ -12,7 +12,7 @@ use flick_abi::{ABI_VERSION, march};
 use crate::accounts::timed::{host_code, nxp_map};
 use crate::accounts::{gate_counts, stats};
 use crate::config::{self, Trigger};
-use crate::crossing::{gate_target, near_code, slow_path};
+use crate::crossing::{gate_target, leaf_gates, near_code, slow_path};
 use crate::modules::{self, Registered, signature_table, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::{debug_code, debugger};
@@ -82,6 +82,9 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     for gate in gates.iter().filter(|gate| gate.flags & GATE_NXP != 0) {
         gate.target
             .store(target(gate).cast_mut(), Ordering::Release);
+    }
+    if place == Place::Nxp {
+        leaf_gates::lead(debug_code::record_of(module));
     }
 }
 

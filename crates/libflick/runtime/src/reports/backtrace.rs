@@ -21,26 +21,50 @@ pub enum Step {
     Lost,
 }
 
-/// Calls `visit` with at most `limit` steps. `top` is the innermost activation of `thread`.
-pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnMut(Step)) {
+/// The activations of the thread that are further out than the first.
+#[derive(Clone, Copy)]
+pub enum Outer {
+    /// The first is the thread's innermost.
+    Rest,
+    /// The first stands for a call without an activation.
+    All,
+}
+
+/// Calls `visit` with at most `limit` steps. `top` is the innermost activation of `thread`, or stands for
+/// one.
+pub fn walk(
+    thread: Option<&Thread>,
+    top: &Activation,
+    outer: Outer,
+    limit: usize,
+    mut visit: impl FnMut(Step),
+) {
     let mut left = limit;
     let mut visit = |step| {
         left = left.saturating_sub(1);
         visit(step);
         left != 0
     };
-    let mut depth = 0;
+    let mut depth = match outer {
+        Outer::Rest => 1,
+        Outer::All => 0,
+    };
     let mut act = top;
+    let mut innermost = true;
     loop {
-        if !one(thread, act, depth == 0, &mut visit) || !visit(Step::Host { gate: act.gate }) {
+        if !one(thread, act, innermost, &mut visit) || !visit(Step::Host { gate: act.gate }) {
             return;
         }
-        depth += 1;
+        innermost = false;
+        let Some(thread) = thread else {
+            return;
+        };
         let next = thread.active.nth(depth);
         // Frames of other stacks may be gone.
         if next.is_null() || thread.host_stack.which(next as usize) != Which::Own {
             return;
         }
+        depth += 1;
         // SAFETY: on this thread's stack, which is mapped, and deeper frames are alive; any bits
         // are a valid activation.
         act = unsafe { &*next };
@@ -54,7 +78,7 @@ pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnM
 /// be found.
 pub fn depth(thread: &Thread, act: &Activation) -> Option<usize> {
     let mut depth = Some(0);
-    one(thread, act, true, &mut |step| {
+    one(Some(thread), act, true, &mut |step| {
         depth = match step {
             Step::Frame { .. } => depth.map(|depth| depth + 1),
             _ => None,
@@ -66,7 +90,7 @@ pub fn depth(thread: &Thread, act: &Activation) -> Option<usize> {
 
 /// The frames of one activation. False: `visit` has had enough.
 fn one(
-    thread: &Thread,
+    thread: Option<&Thread>,
     act: &Activation,
     innermost: bool,
     visit: &mut impl FnMut(Step) -> bool,
@@ -107,7 +131,7 @@ fn one(
         let cfa = base.wrapping_add_signed(i64::from(row.cfa));
         let saved = |at: i16, register: u64| match at {
             0 => Some(register),
-            at => load(thread, cfa.wrapping_add_signed(i64::from(at))),
+            at => load(thread?, cfa.wrapping_add_signed(i64::from(at))),
         };
         let (Some(return_address), Some(saved_fp)) = (saved(row.ra, ra), saved(row.fp, fp)) else {
             return visit(Step::Lost);
