@@ -1,5 +1,5 @@
-// backtrace(3) in the handler of a fault in a leaf of the NxP that the host has called: it goes through
-// the leaf to the host's callers.
+// backtrace(3) in the handler of a fault in a leaf of the NxP that the host has called: it goes
+// through the leaf to the host's callers.
 // OUT: through the leaf: 1
 // OUT: repaired: 0
 // SKIP-VALGRIND: memcheck reports the bad access that is the subject
@@ -10,17 +10,15 @@
 #include <execinfo.h>
 #include <flick.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
 #define SEPARATE __attribute__((noinline))
-#define CALLER __attribute__((noinline, section("callers")))
 
 FLICK_NXP SEPARATE static long load(const long *p) { return *p + 1; }
 
-extern char __start_callers[], __stop_callers[];
 static long *page;
+static void *volatile in_outer, *volatile in_main;
 static volatile sig_atomic_t callers;
 
 static void on_fault(int signal, siginfo_t *info, void *context) {
@@ -28,12 +26,18 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   void *frames[64];
   int count = backtrace(frames, 64);
   for (int i = 0; i < count; i++)
-    callers += (char *)frames[i] > __start_callers && (char *)frames[i] < __stop_callers;
+    callers += frames[i] == in_outer || frames[i] == in_main;
   mprotect(page, 4096, PROT_READ);
 }
 
-FLICK_HOST CALLER static long inner(const long *p) { return load(p) - 1; }
-FLICK_HOST CALLER static long outer(const long *p) { return inner(p) * 2; }
+FLICK_HOST SEPARATE static long inner(const long *p) {
+  in_outer = __builtin_return_address(0);
+  return load(p) - 1;
+}
+FLICK_HOST SEPARATE static long outer(const long *p) {
+  in_main = __builtin_return_address(0);
+  return inner(p) * 2;
+}
 
 int main(void) {
   void *warm[4];

@@ -1,6 +1,6 @@
 // Leaves that fault: called by the host by name and by pointer, by NxP code, by the host within NxP
-// code, in a handler. The handler leaves by siglongjmp, or makes the page accessible and returns, and
-// crosses itself. Expects each value as if nothing had happened.
+// code, in a handler. The handler leaves by siglongjmp, or makes the page accessible and returns,
+// and crosses itself. Expects each value as if nothing had happened.
 // OUT: load: 1 1 1 1 1
 // OUT: store: 1 1 1 1 1
 // OUT: repaired: 77 77 78 79 faults 4
@@ -20,7 +20,9 @@
 FLICK_NXP SEPARATE static long load(const long *p) { return *p + 1; }
 FLICK_NXP SEPARATE static void store(long *p, long value) { *p = value; }
 FLICK_NXP SEPARATE static long load_on_nxp(const long *p) { return load(p) + 1; }
-FLICK_NXP SEPARATE static void store_on_nxp(long *p, long value) { store(p, value), store(p, value); }
+FLICK_NXP SEPARATE static void store_on_nxp(long *p, long value) {
+  store(p, value), store(p, value);
+}
 
 typedef long loads(const long *);
 typedef void stores(long *, long);
@@ -57,9 +59,11 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   mprotect(page, 4096, PROT_READ | PROT_WRITE);
 }
 
+static volatile long loaded;
+
 static int jumps_from(loads *f) {
   if (sigsetjmp(out, 1) == 0) {
-    f(page);
+    loaded = f(page);
     return 0;
   }
   return 1;
@@ -73,7 +77,7 @@ static int jumps_from_store(stores *f) {
 }
 static int by_name(void) {
   if (sigsetjmp(out, 1) == 0) {
-    load(page);
+    loaded = load(page);
     return 0;
   }
   return 1;

@@ -1,14 +1,14 @@
-// A leaf that the host calls within NxP code faults. The report names the leaf and its line, and the
-// NxP's calls on both sides of the host's.
+// A leaf that the host calls within NxP code faults. The report names the leaf and its line, and
+// the NxP's calls on both sides of the host's.
 // EXIT: signal SEGV
 // ERR: [FLK0501] SIGSEGV in NxP code: access to 0x10 at 0x
 // ERR: in third_of (
-// ERR: leaf_report.c:29)
+// ERR: leaf_report.c:27)
 // ERR:  a0   0000000000000000
 // ERR: third_of at
-// ERR: leaf_report.c:29 (inlined by)
+// ERR: leaf_report.c:27 (inlined by)
 // ERR: leaf+0x
-// ERR: leaf_report.c:30
+// ERR: leaf_report.c:28
 // ERR: called by the host through the gate of leaf
 // ERR: outer+0x
 // ERR: called by the host through the gate of outer

@@ -1,7 +1,7 @@
 // A leaf faults in the first call of the thread. The report names it.
 // EXIT: signal SEGV
 // ERR: [FLK0501] SIGSEGV in NxP code: access to 0x8 at 0x
-// ERR: in second (
+// ERR: in second+0x
 // ERR: leaf_report_first.c:14)
 // ERR: called by the host through the gate of second
 // CFLAGS: -gdwarf-4
