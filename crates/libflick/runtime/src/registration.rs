@@ -79,12 +79,13 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     if place == Place::Host {
         stats::add_host_gates(&gates);
     }
-    for gate in gates.iter().filter(|gate| gate.flags & GATE_NXP != 0) {
-        gate.target
-            .store(target(gate).cast_mut(), Ordering::Release);
-    }
     if place == Place::Nxp {
         leaf_gates::lead(debug_code::record_of(module));
+    }
+    let others = |gate: &&&Gate| gate.flags & GATE_NXP != 0 && !leaf_gates::leads(gate);
+    for gate in gates.iter().filter(others) {
+        gate.target
+            .store(target(gate).cast_mut(), Ordering::Release);
     }
 }
 

@@ -17,7 +17,8 @@ use crate::translation;
 /// Whether no gate leads to a leaf any more.
 static FORBIDDEN: AtomicBool = AtomicBool::new(false);
 
-/// Gates of leaves lead to these. Call for a module whose gates have their targets.
+/// Gates of leaves lead to these. Call for a module that is known, before its other gates have their
+/// targets.
 pub fn lead(module: *const Module) {
     // What counts calls, or watches them, sees them in the crossing.
     if crossing_code::counted()
@@ -46,9 +47,15 @@ pub fn forbid() {
     }
 }
 
+/// Whether the gate leads to its function's translation.
+#[inline]
+pub fn leads(gate: &Gate) -> bool {
+    gate.target.load(Ordering::Relaxed) as u64 == gate.code.load(Ordering::Relaxed)
+}
+
 fn lead_back() {
     modules::for_each_leaf(None, |gate: &Gate| {
-        if gate.target.load(Ordering::Relaxed) as u64 == gate.code.load(Ordering::Relaxed) {
+        if leads(gate) {
             let crossing = gate_target::of(gate) as *mut _;
             gate.target.store(crossing, Ordering::Release);
         }

@@ -335,14 +335,16 @@ pub fn for_each_leaf(module: Option<*const Module>, mut f: impl FnMut(&Gate)) {
                 continue;
             };
             // Both are in ascending order, and a function may have several gates.
-            let mut gates = known.by_image.iter().peekable();
+            let mut gates = &known.by_image[..];
             for leaf in translation.leaves() {
-                while let Some((_, gate)) = gates.next_if(|(image, _)| *image <= leaf) {
-                    // SAFETY: a gate of a registered module.
-                    let gate = unsafe { &**gate };
-                    if gate.image as u64 == leaf {
-                        f(gate);
+                while let [(image, gate), rest @ ..] = gates
+                    && *image <= leaf
+                {
+                    if *image == leaf {
+                        // SAFETY: a gate of a registered module.
+                        f(unsafe { &**gate });
                     }
+                    gates = rest;
                 }
             }
         }

@@ -50,7 +50,7 @@ pub fn check(before: &Registers, after: &Registers, leaf: Option<*const Gate>) {
 fn refuse(register: &str, leaf: Option<*const Gate>) {
     // SAFETY: the activation in which the thread faulted is alive, the gate the module's.
     let gate = unsafe {
-        let of_activation = || Some((*Current::get()?.active.top().as_ref()?).gate);
+        let of_activation = || Some(Current::get()?.active.top().as_ref()?.gate);
         leaf.or_else(of_activation)
             .map(|gate| CStr::from_ptr((*gate).name).to_string_lossy())
     };
