@@ -48,6 +48,7 @@ code=$(place "$(word $((record + 16)))")
 pieces=$(place "$(word $((record + 32)))")
 states=$(place "$(word $((record + 48)))")
 entries=$(place "$(word $((record + 80)))")
+leaves=$(place "$(word $((record + 112)))")
 calls=$(place $((16#$(nm prog | awk '$3 == "calls.nxp" { print $1 }'))))
 # damaged OFFSET CODE TEXT...: with the byte there inverted, `flick verify` says so.
 damaged() {
@@ -63,6 +64,7 @@ damaged "$pieces" FLK0311 'piece 0 (0x'
 damaged $((pieces + 16)) FLK0311 'the piece of sum (0x'
 damaged "$entries" FLK0311 'entry 0 (0x'
 damaged "$states" FLK0311 'the records of registers of sum (0x'
+damaged "$leaves" FLK0311 'leaves'
 damaged "$image" FLK0308 'offset 0x0 (no function, address 0x'
 damaged $((module + 136)) FLK0308 'the record of its module (0x' 'has the stamp'
 damaged "$module" FLK0308 'does not begin with its mark'
@@ -105,7 +107,7 @@ head -c $(($(stat -c %s prog) / 2)) prog >cut
 refuses FLK0308 cut -- "$flick" verify cut
 # Wherever a byte changes, the tool ends by itself.
 for at in $(seq 0 $(($(stat -c %s prog) / 150)) $(($(stat -c %s prog) - 1))) \
-  $(seq "$record" 3 $((record + 103))) $(seq "$module" 7 $((module + 247))); do
+  $(seq "$record" 3 $((record + 127))) $(seq "$module" 7 $((module + 247))); do
   cp prog bad && flip bad "$at"
   got=0
   timeout 20 "$flick" verify bad >out 2>err || got=$?
