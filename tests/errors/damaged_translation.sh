@@ -48,7 +48,6 @@ code=$(place "$(word $((record + 16)))")
 pieces=$(place "$(word $((record + 32)))")
 states=$(place "$(word $((record + 48)))")
 entries=$(place "$(word $((record + 80)))")
-leaves=$(place "$(word $((record + 112)))")
 calls=$(place $((16#$(nm prog | awk '$3 == "calls.nxp" { print $1 }'))))
 # damaged OFFSET CODE TEXT...: with the byte there inverted, `flick verify` says so.
 damaged() {
@@ -64,7 +63,6 @@ damaged "$pieces" FLK0311 'piece 0 (0x'
 damaged $((pieces + 16)) FLK0311 'the piece of sum (0x'
 damaged "$entries" FLK0311 'entry 0 (0x'
 damaged "$states" FLK0311 'the records of registers of sum (0x'
-damaged "$leaves" FLK0311 'leaves'
 damaged "$image" FLK0308 'offset 0x0 (no function, address 0x'
 damaged $((module + 136)) FLK0308 'the record of its module (0x' 'has the stamp'
 damaged "$module" FLK0308 'does not begin with its mark'
@@ -114,3 +112,10 @@ for at in $(seq 0 $(($(stat -c %s prog) / 150)) $(($(stat -c %s prog) - 1))) \
   [ $got -lt 2 ] || die "status $got with byte $at changed" "$(cat err)"
   ! grep -F -e 'panicked at' -e 'Stack dump' err || die "a tool crashed with byte $at changed"
 done
+# The table of leaves, which code without optimisation has not.
+"$cc" -O1 -no-pie main.c part.c -o prog
+module=$(place $((16#$(nm prog | awk '$3 == "__flick_module" { print $1 }'))))
+record=$(place "$(word $((module + 240)))")
+[ "$(word $((record + 120)))" = 1 ] || die "sum is no leaf"
+damaged "$(place "$(word $((record + 112)))")" FLK0311 'table of leaves' 'its 1 leaves are not the 1'
+damaged $((record + 120)) FLK0311 'its 254 leaves are not the 1'
