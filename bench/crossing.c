@@ -1,7 +1,8 @@
 /* Measures the cost of a crossing, after the Flick paper (ISCA 2020), section V.A. It makes null
  * calls from the host to the NxP and from the NxP to the host, by name and through a pointer, and
- * nests of them. It also calls a leaf that loads, and a function with a frame and a callee. Direct
- * calls, signals and a system call are measured in the same run. `flick bench crossing` builds this
+ * nests of them. The null function is a leaf, and there is one with a frame on the NxP's stack,
+ * too. It also calls a leaf that loads, and a function with a frame and a callee. Direct calls,
+ * signals and a system call are measured in the same run. `flick bench crossing` builds this
  * program, runs it and makes the table.
  *
  *   crossing CALLS ROUNDS gate|fault
@@ -32,6 +33,11 @@ typedef void null_function(void);
 
 FLICK_HOST SEPARATE void null_on_host(void) { NULL_BODY; }
 FLICK_NXP SEPARATE void null_on_nxp(void) { NULL_BODY; }
+/* No leaf that may run on the host's stack: it uses the NxP's. */
+FLICK_NXP SEPARATE void stack_on_nxp(void) {
+  volatile char here[16];
+  here[0] = 0;
+}
 
 /* Calls whose arguments are not in the same registers on both sides. */
 typedef struct {
@@ -189,7 +195,7 @@ static double now(void) {
 static void by_gate(long calls) {
   null_function *to_host = hidden(null_on_host), *to_nxp = hidden(null_on_nxp);
   const triple argument = {1, 2, 3};
-  double direct, pointer, outer, outer_pointer, inner, inner_pointer, alone, none, one, many;
+  double direct, pointer, outer, outer_pointer, inner, inner_pointer, alone, none, one, many, stack;
   double outer_mixed, outer_stacked, outer_struct, inner_mixed, inner_stacked, inner_struct;
   double load, load_out, load_in, frame, frame_out, frame_in;
   long nests = calls / LEVELS + 1;
@@ -197,6 +203,7 @@ static void by_gate(long calls) {
   MEASURE(pointer, calls, to_host());
   MEASURE(outer, calls, null_on_nxp());
   MEASURE(outer_pointer, calls, to_nxp());
+  MEASURE(stack, calls, stack_on_nxp());
   MEASURE_ONCE(inner, calls, loop_with_calls(calls));
   MEASURE_ONCE(inner_pointer, calls, loop_through(to_host, calls));
   MEASURE(outer_mixed, calls, mixed_on_nxp(i, 1, 2, 3, 4));
@@ -215,8 +222,8 @@ static void by_gate(long calls) {
   MEASURE(none, nests, level_on_nxp(0));
   MEASURE(one, nests, level_on_nxp(1));
   MEASURE(many, nests, level_on_nxp(1 + LEVELS));
-  printf("%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", direct, pointer, outer, outer_pointer,
-         inner - alone, inner_pointer - alone, one - none, (many - one) / LEVELS);
+  printf("%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", direct, pointer, outer, outer_pointer,
+         stack, inner - alone, inner_pointer - alone, one - none, (many - one) / LEVELS);
   printf(",%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", outer_mixed, outer_stacked, outer_struct,
          inner_mixed - alone, inner_stacked - alone, inner_struct - alone);
   printf(",%.3f,%.3f,%.3f,%.3f,%.3f,%.3f", load, load_out, load_in - alone, frame, frame_out,
@@ -242,6 +249,7 @@ static void warm_up(void) {
   enum { OFTEN = 100 };
   for (int i = 0; i < OFTEN; i++) {
     null_on_nxp();
+    stack_on_nxp();
     loop_with_calls(1);
     loop_through(hidden(null_on_host), 1);
     loop_alone(1);
@@ -281,7 +289,8 @@ FLICK_HOST int main(int argc, char **argv) {
   if (fault)
     puts("direct,host_nxp_host,redirect,signal,getpid");
   else
-    puts("direct,direct_pointer,host_nxp_host,host_nxp_host_pointer,nxp_host_nxp,"
+    puts("direct,direct_pointer,host_nxp_host,host_nxp_host_pointer,host_nxp_host_stack,nxp_host_"
+         "nxp,"
          "nxp_host_nxp_pointer,reentry_first,reentry_further,"
          "host_nxp_host_mixed,host_nxp_host_stacked,host_nxp_host_struct,"
          "nxp_host_nxp_mixed,nxp_host_nxp_stacked,nxp_host_nxp_struct,direct_load,"

@@ -57,6 +57,9 @@ class Module:
     # The field `translation`, of modules that are so large.
     TRANSLATION, SIZE_WITH_TRANSLATION = 240, 248
     TRANSLATION_LAYOUT = struct.Struct("<2I11Q")
+    # The table of leaves, in records that are so large.
+    LEAVES, SIZE_WITH_LEAVES = 112, 128
+    GATE_SIZE = 64
 
     def __init__(self, address):
         fields = self.LAYOUT.unpack(read(address, self.LAYOUT.size))
@@ -64,6 +67,7 @@ class Module:
             raise ValueError("not a module record")
         (self.image, self.image_size, _, _) = fields[3:7]
         (funcs, func_count, lines, line_count, self.strings, self.strings_size) = fields[7:13]
+        self.gates = fields[13:15]
         (inlined, inlined_count, unwind, unwind_count) = fields[19:23]
         self.functions = self.table(funcs, func_count, "<IIII")
         self.lines = self.table(lines, line_count, "<IIII")
@@ -74,7 +78,7 @@ class Module:
             id(table): [row[0] for row in table]
             for table in (self.functions, self.lines, self.unwind)
         }
-        self.code, self.pieces, self.states = (0, 0), [], (0, 0)
+        self.code, self.pieces, self.states, self.leaves = (0, 0), [], (0, 0), set()
         if fields[2] >= self.SIZE_WITH_TRANSLATION:
             self.read_translation(word(address + self.TRANSLATION))
 
@@ -87,6 +91,19 @@ class Module:
         self.code = (code, code + code_size)
         self.pieces = self.table(pieces, count, "<5I")
         self.starts[id(self.pieces)] = [piece[1] for piece in self.pieces]
+        if self.TRANSLATION_LAYOUT.unpack(data)[1] >= self.SIZE_WITH_LEAVES:
+            leaves, count = word(address + self.LEAVES), word(address + self.LEAVES + 8)
+            self.leaves = {leaf for (leaf,) in self.table(leaves, count, "<I")}
+
+    def leaf_gate(self, pc, r11):
+        """The gate by which the host has called the leaf with the code at `pc`, without a crossing, if
+        it has. The leaf leaves r11 as the gate has set it."""
+        found = self.piece_at(pc)
+        start, end = self.gates
+        if found is None or found[0][0] not in self.leaves or not start <= r11 < end:
+            return None
+        is_gate = (r11 - start) % self.GATE_SIZE == 0
+        return r11 if is_gate and word(r11 + 8) == self.image + found[0][0] else None
 
     def piece_at(self, pc):
         """The record of the translated code at `pc` and the number of the next; or None."""
@@ -256,6 +273,18 @@ class Runtime:
                 return module.code[0] + piece[1] if rsp + 8 == hart or whole else None
         return None
 
+    def leaf_gate(self, frame):
+        """The gate by which the host has called the leaf in this frame, without a crossing; or None."""
+        pc = register(frame, "rip")
+        if not self.has_frames(pc):
+            return None
+        try:
+            r11 = register(frame, "r11")
+        except (gdb.error, ValueError):
+            return None
+        gates = (module.leaf_gate(pc, r11) for module in self.modules)
+        return next((gate for gate in gates if gate), None)
+
     def translation_at(self, pc):
         """The translation with code at `pc`: (start, end, guest, table's bytes, first byte of the
         image from which the table's guest addresses count)."""
@@ -362,8 +391,11 @@ class Activation:
         in_host = read(address + runtime.in_host, 1)
         self.in_host = in_host == b"\1"
 
+    def gate(self):
+        return word(self.address + self.runtime.gate)
+
     def gate_name(self):
-        gate = word(self.address + self.runtime.gate)
+        gate = self.gate()
         image = word(gate + 8) if gate else None
         module = self.runtime.module_of(image or 0)
         return module.describe(image)[-1][0] if module else "?"
@@ -469,6 +501,27 @@ class Activation:
             sp, fp, ra, pc = cfa, next_fp, next_ra, next_ra - 1
 
 
+class LeafActivation(Activation):
+    """A leaf that the host has called without a crossing, as if there had been one."""
+
+    def __init__(self, runtime, frame, gate):
+        self.runtime = runtime
+        self.by_gate = gate
+        self.stored = self.x = (0,) * 32
+        self.exact = self.complete = True
+        self.pc = 0
+        self.in_host = False
+        self.find_registers(frame)
+
+    def gate(self):
+        return self.by_gate
+
+    def placed(self, record, host, homes):
+        x = list(super().placed(record, host, homes))
+        x[RA], x[SP] = self.runtime.sentinel, 0
+        return tuple(x)
+
+
 class NxpFrame(FrameDecorator):
     """A function of the NxP, at the host frame of its crossing."""
 
@@ -548,6 +601,11 @@ class FrameFilter:
         held, others = [], 0
         for decorated in frames:
             frame = decorated.inferior_frame()
+            if runtime.leaf_gate(frame):
+                yield from held
+                yield TranslatedFrame(decorated)
+                held, others = [], 0
+                continue
             if not runtime.is_crossing(frame.pc()):
                 held.append(decorated)
                 is_inlined = frame.type() == gdb.INLINE_FRAME
@@ -666,6 +724,8 @@ class TranslatedUnwinder(RuntimeUnwinder):
         pc = register(frame, "rip")
         runtime = self.runtime(pc)
         if runtime is None or not runtime.is_translated(pc):
+            return None
+        if runtime.leaf_gate(frame):
             return None
         hart = register(frame, "rbp") - runtime.hart_bias
         start = runtime.code[0]
@@ -892,7 +952,12 @@ def crossings(runtime):
     translated = None
     while frame is not None and len(found) < 1000:
         try:
-            if runtime.is_translated(frame.pc()):
+            gate = runtime.leaf_gate(frame)
+            if gate:
+                # Calls in it that were inlined have frames, too.
+                if frame.type() != gdb.INLINE_FRAME:
+                    found.append(LeafActivation(runtime, frame, gate))
+            elif runtime.is_translated(frame.pc()):
                 translated = frame
             elif runtime.is_crossing(frame.pc()):
                 found.append(runtime.activation(frame, translated))

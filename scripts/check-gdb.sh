@@ -271,6 +271,55 @@ for script in off on; do
   in_order '^20\t' '^21\t' '^.1 = 34' 'Value returned is .* = 54' 'exited normally'
   result "next and finish in NxP code (script: $script)" $?
 done
+# Leaves that the host calls without a crossing. gdb's `step` goes through the gate.
+cat >leaves.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+static inline long part(const long *p, long n) { return p[n] * 3; }
+FLICK_NXP __attribute__((noinline)) long leaf(const long *p, long n) {
+  long sum = part(p, n);
+  return sum + *p;
+}
+FLICK_HOST __attribute__((noinline)) long on_host(const long *p, long n) {
+  long kept = n * 7 + *p;
+  long got = leaf(p, n);
+  return got + kept;
+}
+FLICK_NXP __attribute__((noinline)) long outer(const long *p) {
+  long got = on_host(p, 1);
+  return got + 1;
+}
+int main(int argc, char **argv) {
+  long numbers[2] = {4, 5};
+  (void)argv;
+  printf("%ld\n", outer(numbers));
+  return argc > 1 ? (int)leaf(NULL, 1) : 0;
+}
+END
+"$flick_cc" -O1 -g leaves.c -o leaves || exit 1
+# With code that is made at run time, `step` stays on the host.
+[ "$translate" = link ] && way=(-ex 'break leaves.c:10' -ex run -ex delete -ex step) || way=(-ex 'break leaves.c:6' -ex run -ex delete)
+commands=("${way[@]}" -ex bt -ex 'frame function on_host' -ex 'info locals' -ex 'frame 0' -ex finish
+  -ex next -ex 'print got' -ex continue)
+for script in off on; do
+  [ $script = on ] && start=("$flick" gdb) || start=(gdb -iex 'set auto-load off')
+  timeout 120 "${start[@]}" -nx -batch "${commands[@]}" ./leaves >log 2>&1
+  in_order 'leaf .p=0x[0-9a-f]+, n=.* at leaves.c:[56]' '^#0 .*leaf.* at leaves.c:[56]' '^#1 .*on_host .*n=1. at leaves.c:10' 'outer.* at leaves.c:14' \
+    ' main .* at leaves.c:20' 'kept = 11$' 'Value returned is .* = 19' '^.[0-9]+ = 30' '^31' 'exited normally'
+  result "frames of a leaf that the host calls, and finish (script: $script)" $?
+done
+in_order '^#0 .*leaf .NxP. .*leaves.c:[56]' '^#[0-9]+ .*outer .NxP. '
+result "its frame has the name of NxP code" $?
+with_script ./leaves -ex 'run fault' -ex bt -ex 'info flick' -ex 'flick-nxp registers' -ex 'generate-core-file core' -ex kill
+if [ "$translate" = link ]; then
+  in_order SIGSEGV '^#.* leaf .NxP. .p=0x0.* at leaves.c:5' '^#.* main .*leaves.c:21' 'crossings of this thread: 1' 'gate of leaf, in NxP code' \
+    '^pc .*<part> at .*leaves.c:3' '^a0 +0x0+ '
+  result "a fault in a leaf that the host has called" $?
+  timeout 120 "$flick" gdb -nx -batch -ex bt -ex 'info flick' ./leaves core >log 2>&1
+  in_order '^#.* leaf .NxP. .p=0x0.* at leaves.c:5' '^#.* main .*leaves.c:21' 'gate of leaf, in NxP code'
+  result "a fault in a leaf that the host has called, in a core file" $?
+  rm -f core
+fi
 # The same through calls whose arguments are moved at the crossing, both ways.
 cat >moved.c <<'END'
 #include <flick.h>
@@ -596,7 +645,7 @@ END
 import re, struct, sys
 data = bytearray(open(sys.argv[1], "rb").read())
 # The record of a translation: the number of the agreement, and its own size.
-places = [m.start() for m in re.finditer(re.escape(struct.pack("<II", 3, 112)), data) if m.start() % 8 == 0]
+places = [m.start() for m in re.finditer(re.escape(struct.pack("<II", 3, 128)), data) if m.start() % 8 == 0]
 assert len(places) == 1, places
 data[places[0]] = 77
 open(sys.argv[1], "wb").write(data)

@@ -17,8 +17,18 @@ enum { CALLS = 1000, LEVELS = 8 };
 typedef void null_function(void);
 
 FLICK_HOST SEPARATE void null_on_host(void) { NULL_BODY; }
-FLICK_NXP SEPARATE void null_on_nxp(void) { NULL_BODY; }
-FLICK_NXP SEPARATE double mixed(long a, double b, int c, double d) { return (double)a + b * c - d; }
+/* Leaves run on the host's stack, without a crossing. */
+FLICK_NXP SEPARATE void null_leaf(void) { NULL_BODY; }
+FLICK_NXP SEPARATE double mixed_leaf(long a, double b, int c, double d) {
+  return (double)a + b * c - d;
+}
+FLICK_NXP SEPARATE long load_leaf(const long *from) { return *from; }
+/* A variable on the NxP's stack makes a function no such leaf. */
+FLICK_NXP SEPARATE void null_on_nxp(void) { volatile long here = 0; }
+FLICK_NXP SEPARATE double mixed(long a, double b, int c, double d) {
+  volatile long here = a;
+  return (double)here + b * c - d;
+}
 FLICK_NXP SEPARATE float boxed(float a) { return a + 1; }
 FLICK_NXP SEPARATE long on_stack(long a, long b, long c, long d, long e, long f, long g, long h) {
   return a + b + c + d + e + f + g + h;
@@ -44,6 +54,25 @@ static void plain(void) {
   for (int call = 0; call < CALLS; call++)
     null_on_host();
 }
+static void leaf(void) {
+  for (int call = 0; call < CALLS; call++)
+    null_leaf();
+}
+static void leaf_pointer(void) {
+  null_function *function = hidden(null_leaf);
+  for (int call = 0; call < CALLS; call++)
+    function();
+}
+static long loaded = 1;
+static void leaf_load(void) {
+  for (int call = 0; call < CALLS; call++)
+    load_leaf(&loaded);
+}
+static volatile double seen;
+static void leaf_arguments(void) {
+  for (int call = 0; call < CALLS; call++)
+    seen = mixed_leaf(call, 2.5, 3, 4.5);
+}
 static void gate(void) {
   for (int call = 0; call < CALLS; call++)
     null_on_nxp();
@@ -53,7 +82,6 @@ static void pointer(void) {
   for (int call = 0; call < CALLS; call++)
     function();
 }
-static volatile double seen;
 static void arguments(void) {
   for (int call = 0; call < CALLS; call++)
     seen = mixed(call, 2.5, 3, 4.5);
@@ -155,6 +183,10 @@ static const struct {
   null_function *run;
 } crossings[] = {
     {"plain-call", plain},
+    {"leaf", leaf},
+    {"leaf-pointer", leaf_pointer},
+    {"leaf-load", leaf_load},
+    {"leaf-arguments", leaf_arguments},
     {"host-nxp-host", gate},
     {"host-nxp-host-pointer", pointer},
     {"arguments", arguments},

@@ -105,10 +105,17 @@ head -c $(($(stat -c %s prog) / 2)) prog >cut
 refuses FLK0308 cut -- "$flick" verify cut
 # Wherever a byte changes, the tool ends by itself.
 for at in $(seq 0 $(($(stat -c %s prog) / 150)) $(($(stat -c %s prog) - 1))) \
-  $(seq "$record" 3 $((record + 103))) $(seq "$module" 7 $((module + 247))); do
+  $(seq "$record" 3 $((record + 127))) $(seq "$module" 7 $((module + 247))); do
   cp prog bad && flip bad "$at"
   got=0
   timeout 20 "$flick" verify bad >out 2>err || got=$?
   [ $got -lt 2 ] || die "status $got with byte $at changed" "$(cat err)"
   ! grep -F -e 'panicked at' -e 'Stack dump' err || die "a tool crashed with byte $at changed"
 done
+# The table of leaves, which code without optimisation has not.
+"$cc" -O1 -no-pie main.c part.c -o prog
+module=$(place $((16#$(nm prog | awk '$3 == "__flick_module" { print $1 }'))))
+record=$(place "$(word $((module + 240)))")
+[ "$(word $((record + 120)))" = 1 ] || die "sum is no leaf"
+damaged "$(place "$(word $((record + 112)))")" FLK0311 'table of leaves' 'its 1 leaves are not the 1'
+damaged $((record + 120)) FLK0311 'its 254 leaves are not the 1'

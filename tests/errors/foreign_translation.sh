@@ -23,7 +23,7 @@ engine() {
 module=$((16#$(nm prog | awk '$3 == "__flick_module" { print $1 }')))
 record=$(od -An -tu8 -j $(($(place prog $module) + 240)) -N 8 prog)
 offset=$(place prog "$record")
-[ "$(od -An -tu4 -j "$offset" -N 8 prog | tr -s ' ')" = ' 3 112' ] || die "no record of a translation"
+[ "$(od -An -tu4 -j "$offset" -N 8 prog | tr -s ' ')" = ' 3 128' ] || die "no record of a translation"
 [ "$(engine ./prog)" = 0 ] || die "the translation was not used"
 for version in '\1' '\4'; do
   cp prog other-abi && put other-abi "$offset" "$version"
@@ -31,6 +31,9 @@ for version in '\1' '\4'; do
 done
 cp prog other-image && flip other-image $((offset + 8))
 [ "$(engine ./other-image)" -gt 0 ] || die "a translation of another image was used"
+# Records of earlier links have no table of leaves.
+cp prog earlier && put earlier $((offset + 4)) '\160'
+[ "$(engine ./earlier)" = 0 ] || die "a record without leaves was not used"
 cp prog short && put short $((offset + 4)) '\20'
 [ "$(engine ./short)" -gt 0 ] || die "a record that is too short was used"
 "$cc" --flick-translate=run main.o part.o -o none

@@ -271,14 +271,21 @@ pub struct Translation {
     /// Since version 2 of [`TRANSLATION_ABI`]: the binder of the first cell, code that fills the
     /// cell. The binder of the next cell is [`BINDER_SIZE`] bytes further.
     pub binders: u64,
+    /// The leaves that the host may call without a crossing, sorted: the [`TranslatedPiece::guest`] of
+    /// each. Records of [`SIZE_WITHOUT_LEAVES`] bytes lack it.
+    pub leaves: *const u32,
+    /// Offsets in `leaves`.
+    pub leaf_count: u64,
 }
 /// Bytes from a cell's binder to the next cell's.
 pub const BINDER_SIZE: u64 = 16;
 /// The smallest [`Translation::size`]. Later versions add fields at the end.
 pub const TRANSLATION_SIZE_AT_LEAST: usize = 96;
+/// The size of records that end before [`Translation::leaves`].
+pub const SIZE_WITHOUT_LEAVES: usize = offset_of!(Translation, leaves);
 /// Larger records are damaged.
 const TRANSLATION_SIZE_AT_MOST: usize = 4096;
-const _: () = assert!(size_of::<Translation>() == 112);
+const _: () = assert!(size_of::<Translation>() == 128 && SIZE_WITHOUT_LEAVES == 112);
 const _: () = assert!(offset_of!(Translation, stamp) == TRANSLATION_SIZE_AT_LEAST);
 
 /// Number of the agreement between translated code and runtime: the layout of the hart, the guest's
@@ -296,8 +303,8 @@ pub const TRANSLATION_ABI: u32 = 3;
 /// run the version. Records of version 1 end before `binders`.
 pub fn translation_sizes(abi: u32) -> Option<Range<usize>> {
     match abi {
-        1 => Some(TRANSLATION_SIZE_AT_LEAST..size_of::<Translation>()),
-        2..=TRANSLATION_ABI => Some(size_of::<Translation>()..TRANSLATION_SIZE_AT_MOST + 1),
+        1 => Some(TRANSLATION_SIZE_AT_LEAST..SIZE_WITHOUT_LEAVES),
+        2..=TRANSLATION_ABI => Some(SIZE_WITHOUT_LEAVES..TRANSLATION_SIZE_AT_MOST + 1),
         _ => None,
     }
 }

@@ -91,6 +91,8 @@ fn translate_as<'a>(linked: &Linked, has_origins: bool, kept: &Kept<'a>) -> (Tra
         .pieces
         .iter()
         .map(|piece| (piece.code.clone(), &piece.depths[..]));
+    let leaves = ahead.pieces.iter().filter(|piece| piece.is_leaf);
+    let leaves = leaves.map(|piece| piece.guest as u32).collect();
     let unwind = UnwindRecords::of(pieces.chain([(stubs, &outermost[..])]));
     let outside = ahead.outside.iter().enumerate();
     let outside = outside.map(|(n, callee)| Outside {
@@ -102,6 +104,7 @@ fn translate_as<'a>(linked: &Linked, has_origins: bool, kept: &Kept<'a>) -> (Tra
         displacements: ahead.fixups.iter().map(displacement).collect(),
         pieces: ahead.pieces.iter().map(piece).collect(),
         entries: ahead.entries.iter().map(entry).collect(),
+        leaves,
         states: ahead.states,
         outside,
         binders,

@@ -181,6 +181,15 @@ impl Comparison<'_> {
                 entry_text(made)
             )));
         }
+        if let Some(leaves) = &file.leaves
+            && *leaves != made.leaves
+        {
+            wrong.push(wrong_translation(format!(
+                "its {} leaves are not the {} that this flick finds",
+                leaves.len(),
+                made.leaves.len()
+            )));
+        }
         let mut bytes = file.states.iter().zip(&made.states);
         if let Some(n) = bytes.position(|(a, b)| a != b) {
             let after = made

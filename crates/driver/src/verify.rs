@@ -240,6 +240,18 @@ fn tables(translation: &TranslationInFile, linked: &Linked) -> Vec<Error> {
         )));
         break;
     }
+    let leaves = translation.leaves.as_deref().unwrap_or_default();
+    let starts_piece = |leaf: &u32| {
+        let pieces = &translation.pieces;
+        pieces
+            .binary_search_by_key(leaf, |piece| piece.guest)
+            .is_ok()
+    };
+    if !leaves.is_sorted_by(|a, b| a < b) || !leaves.iter().all(starts_piece) {
+        wrong.push(wrong_translation(
+            "its table of leaves names no functions, or not in their order",
+        ));
+    }
     wrong
 }
 

@@ -50,6 +50,8 @@ pub struct TranslationInFile<'a> {
     pub entries_at: u64,
     /// The same.
     pub entries: Vec<TranslatedEntry>,
+    /// [`Translation::leaves`]; `None`: a version without it has made the file.
+    pub leaves: Option<Vec<u32>>,
     /// Address of the records of registers.
     pub states_at: u64,
     /// The same.
@@ -265,6 +267,17 @@ impl<'a> TranslationInFile<'a> {
             1,
             "the table of registers",
         )?;
+        let leaves = if (size as usize) < size_of::<Translation>() {
+            None
+        } else {
+            let (_, bytes) = table(
+                offset_of!(Translation, leaves),
+                offset_of!(Translation, leaf_count),
+                4,
+                "the table of leaves",
+            )?;
+            Some(words(bytes).map(|[guest]| guest).collect())
+        };
         let cells = number(offset_of!(Translation, cell_count));
         let cells_at = memory
             .pointer(at + offset_of!(Translation, cells) as u64)
@@ -294,6 +307,7 @@ impl<'a> TranslationInFile<'a> {
             entries: words(entries)
                 .map(|[guest, code]| TranslatedEntry { guest, code })
                 .collect(),
+            leaves,
             states_at,
             states,
             cells_at,

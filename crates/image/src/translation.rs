@@ -102,6 +102,8 @@ pub struct Translated {
     /// The same.
     pub entries: Vec<TranslatedEntry>,
     /// The same.
+    pub leaves: Vec<u32>,
+    /// The same.
     pub states: Vec<u8>,
     /// By number: what is called through the cell with this number.
     pub outside: Vec<Outside>,
@@ -154,6 +156,15 @@ impl Translated {
         words.flat_map(u32::to_le_bytes).collect()
     }
 
+    /// The leaves as the file has them.
+    pub fn leaf_bytes(&self) -> Vec<u8> {
+        self.leaves
+            .iter()
+            .copied()
+            .flat_map(u32::to_le_bytes)
+            .collect()
+    }
+
     /// See [`flick_abi::layout::Translation::stamp`].
     pub fn stamp(&self) -> u64 {
         let mut hash = Xxh3::new();
@@ -161,6 +172,7 @@ impl Translated {
             &self.code_without_displacements(),
             &self.piece_bytes(),
             &self.entry_bytes(),
+            &self.leaf_bytes(),
             &self.states,
         ] {
             hash.update(&(part.len() as u64).to_le_bytes());

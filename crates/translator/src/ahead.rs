@@ -3,6 +3,7 @@
 //! The code refers to nothing by address: [`Ahead::fixups`] are displacements that a linker fills in.
 mod function_code;
 mod kept;
+mod leaf;
 mod stubs;
 
 use std::cell::RefCell;
@@ -62,6 +63,8 @@ pub struct Piece {
     /// Offsets in the piece from which rsp is so many bytes below the return address, in ascending
     /// order.
     pub depths: Vec<(usize, u32)>,
+    /// The host may call it as a function of its own.
+    pub is_leaf: bool,
 }
 
 /// A place where the guest may go on without its caller being on the host's stack.
@@ -185,6 +188,7 @@ impl Ahead {
                 states: states..ahead.states.len(),
                 frame: finished.frame,
                 depths: finished.depths.clone(),
+                is_leaf: leaf::is_callable_by_host(&finished),
             });
             ahead.add_entries(&finished, start);
             ahead.add_origins(&finished, start);

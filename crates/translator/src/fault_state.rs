@@ -331,6 +331,22 @@ pub unsafe fn restore_from(
     unsafe { restore(records, offset, host, module, &mut state) }.then_some(state)
 }
 
+/// The same in a leaf that the host has called without a hart ([`crate::Piece::is_leaf`]): what no
+/// record has is 0. The guest's sp is not known.
+///
+/// # Safety
+/// `host` is what the interrupted code had.
+pub unsafe fn restore_leaf(
+    records: &[u8],
+    offset: u32,
+    host: &HostRegisters,
+    module: u64,
+) -> Option<Hart> {
+    let mut state = Hart::ZERO;
+    // SAFETY: by contract.
+    unsafe { restore(records, offset, host, module, &mut state) }.then_some(state)
+}
+
 /// Fills in the guest registers and the guest's pc where host code at `offset` of the translation
 /// was interrupted; false: no signal of the guest's can come from there.
 ///

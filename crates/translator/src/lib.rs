@@ -69,7 +69,7 @@ pub use dispatch::{LEAST_STACK, advance, run};
 pub use emit::code_origin::{Part, Span};
 pub use emit::homes::{Home, Homed};
 pub use emit::{Outside, Word};
-pub use fault_state::{HostRegisters, StateTable, restore_from};
+pub use fault_state::{HostRegisters, StateTable, restore_from, restore_leaf};
 pub use glue::{
     Lookup, convert, elsewhere, go_in, go_on, helper, leave, leave_at_call, returned,
     slow_call_with,

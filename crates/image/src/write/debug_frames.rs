@@ -26,6 +26,17 @@ const WORD: i32 = 8;
 /// call and behind it.
 const KEPT: [(u8, u8); 4] = [(8, 3), (9, 12), (18, 13), (19, 14)];
 
+/// A translated function.
+pub(super) struct Frames<'a> {
+    pub(super) part: Part<'a>,
+    /// Offsets in it from which rsp is so many bytes below the return address.
+    pub(super) depths: &'a [(usize, u32)],
+    /// It touches none of the registers that it keeps ([`Translated::leaves`]).
+    ///
+    /// [`Translated::leaves`]: crate::translation::Translated::leaves
+    pub(super) is_leaf: bool,
+}
+
 /// What an unwinder has to know at a place in the code.
 #[derive(Clone, PartialEq)]
 struct Rules {
@@ -46,18 +57,22 @@ enum Rule {
     In(Register),
 }
 
-/// Adds the frames of translated functions. `parts`: with the offsets in each from which rsp is so
-/// many bytes below the return address.
+/// Adds the frames of translated functions.
 pub(super) fn add<'a>(
     table: &mut FrameTable,
     linked: &Linked,
-    parts: impl Iterator<Item = (Part<'a>, &'a [(usize, u32)])>,
+    all: impl Iterator<Item = Frames<'a>>,
 ) {
     let mut cie = CommonInformationEntry::new(ENCODING, 1, -8, RETURN_ADDRESS);
     cie.add_instruction(CallFrameInstruction::Cfa(RSP, WORD));
     cie.add_instruction(CallFrameInstruction::Offset(RETURN_ADDRESS, -WORD));
     let cie = table.add_cie(cie);
-    for (part, depths) in parts {
+    for Frames {
+        part,
+        depths,
+        is_leaf,
+    } in all
+    {
         let size = part.code.len() as u32;
         let mut fde = FrameDescriptionEntry::new(code_address(part.code.start), size);
         let homes = Homes::new(part.homes);
@@ -67,7 +82,13 @@ pub(super) fn add<'a>(
             kept: [Rule::Same, Rule::Same, Rule::Same, Rule::Same],
         };
         for at in changes(&part, depths) {
-            let rules = rules(linked, &part, depths, &homes, at);
+            let rules = match is_leaf {
+                true => Rules {
+                    depth: depth_at(depths, at),
+                    ..last.clone()
+                },
+                false => rules(linked, &part, depths, &homes, at),
+            };
             for instruction in differences(&last, &rules) {
                 fde.add_instruction(at, instruction);
             }
@@ -95,8 +116,6 @@ fn changes(part: &Part, depths: &[(usize, u32)]) -> Vec<u32> {
 
 fn rules(linked: &Linked, part: &Part, depths: &[(usize, u32)], homes: &Homes, at: u32) -> Rules {
     let code = part.code.start + at;
-    let after = depths.partition_point(|&(offset, _)| offset as u32 <= at);
-    let depth = after.checked_sub(1).map_or(0, |last| depths[last].1);
     let origins = part.origins.partition_point(|origin| origin.code <= code);
     let origin = origins.checked_sub(1).map(|last| &part.origins[last]);
     let row = origin.and_then(|origin| row_at(&linked.unwind.rows, origin.frame));
@@ -160,10 +179,17 @@ fn rules(linked: &Linked, part: &Part, depths: &[(usize, u32)], homes: &Homes, a
         }
     });
     Rules {
-        depth: depth as i32 + WORD,
+        depth: depth_at(depths, at),
         sp: frame(0).map_or(Rule::Unknown, Rule::Value),
         kept,
     }
+}
+
+/// rsp's distance from the canonical frame address.
+fn depth_at(depths: &[(usize, u32)], at: u32) -> i32 {
+    let after = depths.partition_point(|&(offset, _)| offset as u32 <= at);
+    let depth = after.checked_sub(1).map_or(0, |last| depths[last].1);
+    depth as i32 + WORD
 }
 
 fn row_at(rows: &[UnwindEntry], offset: u32) -> Option<&UnwindEntry> {

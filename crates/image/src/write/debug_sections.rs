@@ -7,8 +7,9 @@ use gimli::{LittleEndian, SectionId};
 use object::write::SymbolId;
 use object::{SectionKind, elf};
 
+use super::debug_frames::{self, Frames};
 use super::debug_stubs::functions_outside;
-use super::{Writer, debug_frames, debug_places, debug_stubs, debug_units};
+use super::{Writer, debug_places, debug_stubs, debug_units};
 use crate::linked::{Linked, Target};
 use crate::translation::Translated;
 use crate::{Error, Result, source_units};
@@ -69,7 +70,12 @@ impl Writer {
         let all = parts.into_iter().flatten();
         let all = all.filter_map(|part| {
             let depths = translated.depths.get(part.number)?;
-            Some((part, &depths[..]))
+            let is_leaf = translated.leaves.binary_search(&part.guest).is_ok();
+            Some(Frames {
+                part,
+                depths,
+                is_leaf,
+            })
         });
         debug_frames::add(&mut frames, linked, all);
         drop(units);

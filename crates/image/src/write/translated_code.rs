@@ -67,6 +67,13 @@ impl Writer {
         let entries = self.object.section_symbol(entries);
         let pieces = self.section(".rodata.flick_pieces", READ_ONLY, 4, pieces);
         let pieces = self.object.section_symbol(pieces);
+        let leaves = self.section(
+            ".rodata.flick_leaves",
+            READ_ONLY,
+            4,
+            translated.leaf_bytes(),
+        );
+        let leaves = self.object.section_symbol(leaves);
         let states = translated.states.clone();
         let states = self.section(".rodata.flick_states", READ_ONLY, 1, states);
         let states = self.object.section_symbol(states);
@@ -100,6 +107,10 @@ impl Writer {
                 offset_of!(Translation, entry_count),
                 translated.entries.len() as u64,
             ),
+            (
+                offset_of!(Translation, leaf_count),
+                translated.leaves.len() as u64,
+            ),
             (offset_of!(Translation, stamp), translated.stamp()),
         ] {
             put(at, &value.to_le_bytes());
@@ -111,6 +122,7 @@ impl Writer {
             (offset_of!(Translation, states), states),
             (offset_of!(Translation, cells), cells),
             (offset_of!(Translation, entries), entries),
+            (offset_of!(Translation, leaves), leaves),
         ] {
             self.relocate(record, at as u64, symbol, 0)?;
         }

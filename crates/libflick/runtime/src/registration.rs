@@ -12,7 +12,7 @@ use flick_abi::{ABI_VERSION, march};
 use crate::accounts::timed::{host_code, nxp_map};
 use crate::accounts::{gate_counts, stats};
 use crate::config::{self, Trigger};
-use crate::crossing::{gate_target, near_code, slow_path};
+use crate::crossing::{gate_target, leaf_gates, near_code, slow_path};
 use crate::modules::{self, Registered, signature_table, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::{debug_code, debugger};
@@ -79,7 +79,11 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     if place == Place::Host {
         stats::add_host_gates(&gates);
     }
-    for gate in gates.iter().filter(|gate| gate.flags & GATE_NXP != 0) {
+    if place == Place::Nxp {
+        leaf_gates::lead(debug_code::record_of(module));
+    }
+    let others = |gate: &&&Gate| gate.flags & GATE_NXP != 0 && !leaf_gates::leads(gate);
+    for gate in gates.iter().filter(others) {
         gate.target
             .store(target(gate).cast_mut(), Ordering::Release);
     }

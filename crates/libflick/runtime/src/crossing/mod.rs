@@ -6,6 +6,7 @@ mod fast_path_code;
 mod frame;
 pub(crate) mod gate_target;
 pub(crate) mod inline;
+pub(crate) mod leaf_gates;
 pub(crate) mod leaving;
 pub(crate) mod marshal;
 mod move_code;

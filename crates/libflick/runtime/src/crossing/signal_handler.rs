@@ -9,6 +9,7 @@ use crate::os::illegal;
 use crate::reports::fault_report;
 use crate::signals::{context_check, dispositions};
 use crate::thread::Current;
+use crate::translation;
 
 /// Handles SIGSEGV, SIGBUS and SIGILL.
 ///
@@ -93,10 +94,11 @@ unsafe fn deliver(
         let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
             std::mem::transmute(handler);
         let before = (*context).uc_mcontext.gregs;
+        let leaf = translation::leaf_entered(&*context);
         handler(signal, info, context.cast());
         let pc = before[libc::REG_RIP as usize] as u64;
         if fault_report::in_engine(pc) || illegal::is_illegal_at(pc) {
-            context_check::check(&before, &(*context).uc_mcontext.gregs);
+            context_check::check(&before, &(*context).uc_mcontext.gregs, leaf);
         }
     }
     true

@@ -6,7 +6,7 @@ use flick_abi::layout::GATE_PLAIN;
 
 use super::backend::{Backend, Event};
 use super::next_step::Next;
-use super::{leaving, marshal};
+use super::{leaf_gates, leaving, marshal};
 use crate::accounts::hook::Accounts;
 use crate::modules::signatures::Plan;
 use crate::reports::backtrace;
@@ -132,16 +132,25 @@ pub fn prepare_host_call(act: &mut Entered, target: u64, pc: u64) -> Next {
         // SAFETY: NxP code calls by this plan's signature.
         unsafe { marshal::call_by_signature(act, target, plan) }
     };
-    act.thread().set_frm(act.context.hart.frm);
+    keep_frm(act.thread(), act.context.hart.frm);
     act.set_in_host(true);
     next
+}
+
+/// The rounding mode that the NxP leaves behind is the thread's.
+#[inline]
+fn keep_frm(thread: Current, frm: u16) {
+    thread.set_frm(frm);
+    if frm != 0 {
+        leaf_gates::forbid();
+    }
 }
 
 /// The function of `act`, the thread's innermost activation, has returned.
 #[inline]
 fn finish(mut act: Entered) -> Next {
     let thread = act.thread();
-    thread.set_frm(act.context.hart.frm);
+    keep_frm(thread, act.context.hart.frm);
     let next = if act.gate().flags & GATE_PLAIN != 0 {
         Next::Return
     } else {

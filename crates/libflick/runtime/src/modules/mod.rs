@@ -325,6 +325,44 @@ pub fn translated_entry(address: u64) -> Option<ModuleEntry> {
     find(|known| known.translation.as_ref()?.entry(address))
 }
 
+/// Calls `f` with the gates of leaves that the host may call without a crossing, of the module with
+/// this record or of all modules. Async-signal-safe.
+pub fn for_each_leaf(module: Option<*const Module>, mut f: impl FnMut(&Gate)) {
+    MODULES.read(|modules| {
+        for known in modules {
+            let is_meant = module.is_none_or(|module| ptr::eq(known.module, module));
+            let (true, Some(translation)) = (is_meant, &known.translation) else {
+                continue;
+            };
+            // Both are in ascending order, and a function may have several gates.
+            let mut gates = &known.by_image[..];
+            for leaf in translation.leaves() {
+                while let [(image, gate), rest @ ..] = gates
+                    && *image <= leaf
+                {
+                    if *image == leaf {
+                        // SAFETY: a gate of a registered module.
+                        f(unsafe { &**gate });
+                    }
+                    gates = rest;
+                }
+            }
+        }
+    });
+}
+
+/// The gate at the address `at`, if it is one of the NxP function at `function`. Async-signal-safe.
+pub fn gate_at(at: u64, function: u64) -> Option<*const Gate> {
+    find_in_image(function, |module, _| {
+        let gates = module.gates as u64..module.gates_end as u64;
+        let is_gate =
+            gates.contains(&at) && (at - gates.start).is_multiple_of(size_of::<Gate>() as u64);
+        let gate = at as *const Gate;
+        // SAFETY: in the section of gates of a registered module.
+        (is_gate && unsafe { (*gate).image } as u64 == function).then_some(gate)
+    })
+}
+
 /// The translation in a module with host code at `pc`. Async-signal-safe.
 pub fn translation_at(pc: u64) -> Option<TranslatedCode> {
     find(|known| known.translation.as_ref()?.at(pc))

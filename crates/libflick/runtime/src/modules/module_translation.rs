@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    BINDER_SIZE, ENTRY_BEHIND_CALL, Module, TranslatedEntry, TranslatedPiece, Translation,
-    translation_sizes,
+    BINDER_SIZE, ENTRY_BEHIND_CALL, Module, SIZE_WITHOUT_LEAVES, TranslatedEntry, TranslatedPiece,
+    Translation, translation_sizes,
 };
 use flick_translator::features;
 
@@ -18,6 +18,7 @@ pub(super) struct ModuleTranslation {
     code: Range<u64>,
     pieces: &'static [TranslatedPiece],
     entries: &'static [TranslatedEntry],
+    leaves: &'static [u32],
     states: &'static [u8],
     cells: &'static [AtomicU64],
     /// Where the binder of the first cell is; 0: cells that lead nowhere have 0.
@@ -83,6 +84,10 @@ impl ModuleTranslation {
                 code: code_range(module),
                 pieces: table(record.pieces, record.piece_count),
                 entries: table(record.entries, record.entry_count),
+                leaves: match record.size as usize {
+                    0..=SIZE_WITHOUT_LEAVES => &[],
+                    _ => table(record.leaves, record.leaf_count),
+                },
                 states: table(record.states, record.states_size),
                 cells: table(record.cells, record.cell_count),
                 binders: match record.abi {
@@ -110,6 +115,12 @@ impl ModuleTranslation {
             code: place(offset),
             frame: self.piece_at(offset)?.frame,
         })
+    }
+
+    /// The leaves that the host may call without a crossing, as addresses in the image, in ascending
+    /// order.
+    pub fn leaves(&self) -> impl Iterator<Item = u64> {
+        self.leaves.iter().map(|&at| self.image + u64::from(at))
     }
 
     /// The piece that has the code at `offset`.

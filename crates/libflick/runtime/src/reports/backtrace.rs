@@ -21,23 +21,46 @@ pub enum Step {
     Lost,
 }
 
-/// Calls `visit` with at most `limit` steps. `top` is the innermost activation of `thread`.
-pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnMut(Step)) {
+/// The activations of the thread that are further out than the first.
+#[derive(Clone, Copy)]
+pub enum Outer {
+    /// The first is the thread's innermost.
+    Rest,
+    /// The first stands for a call without an activation.
+    All,
+}
+
+/// Calls `visit` with at most `limit` steps. `top` is the innermost activation of `thread`, or stands for
+/// one.
+pub fn walk(
+    thread: Option<&Thread>,
+    top: &Activation,
+    outer: Outer,
+    limit: usize,
+    mut visit: impl FnMut(Step),
+) {
     let mut left = limit;
     let mut visit = |step| {
         left = left.saturating_sub(1);
         visit(step);
         left != 0
     };
-    let mut older = thread.activations().skip(1);
-    let mut is_innermost = true;
+    let skipped = match outer {
+        Outer::Rest => 1,
+        Outer::All => 0,
+    };
+    let mut older = thread
+        .into_iter()
+        .flat_map(Thread::activations)
+        .skip(skipped);
     let mut act = top;
+    let mut innermost = true;
     loop {
-        if !one(thread, act, is_innermost, &mut visit) || !visit(Step::Host { gate: act.gate }) {
+        if !one(thread, act, innermost, &mut visit) || !visit(Step::Host { gate: act.gate }) {
             return;
         }
-        is_innermost = false;
-        let Some(next) = older.next() else {
+        innermost = false;
+        let (Some(thread), Some(next)) = (thread, older.next()) else {
             return;
         };
         // Frames of other stacks may be gone.
@@ -57,7 +80,7 @@ pub fn walk(thread: &Thread, top: &Activation, limit: usize, mut visit: impl FnM
 /// be found.
 pub fn depth(thread: &Thread, act: &Activation) -> Option<usize> {
     let mut depth = Some(0);
-    one(thread, act, true, &mut |step| {
+    one(Some(thread), act, true, &mut |step| {
         depth = match step {
             Step::Frame { .. } => depth.map(|depth| depth + 1),
             _ => None,
@@ -69,7 +92,7 @@ pub fn depth(thread: &Thread, act: &Activation) -> Option<usize> {
 
 /// The frames of one activation. False: `visit` has had enough.
 fn one(
-    thread: &Thread,
+    thread: Option<&Thread>,
     act: &Activation,
     innermost: bool,
     visit: &mut impl FnMut(Step) -> bool,
@@ -110,7 +133,7 @@ fn one(
         let cfa = base.wrapping_add_signed(i64::from(row.cfa));
         let saved = |at: i16, register: u64| match at {
             0 => Some(register),
-            at => load(thread, cfa.wrapping_add_signed(i64::from(at))),
+            at => load(thread?, cfa.wrapping_add_signed(i64::from(at))),
         };
         let (Some(return_address), Some(saved_fp)) = (saved(row.ra, ra), saved(row.fp, fp)) else {
             return visit(Step::Lost);

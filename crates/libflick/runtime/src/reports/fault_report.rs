@@ -1,14 +1,16 @@
 //! What is said on stderr before a signal that NxP code caused ends the program: place and
 //! registers. Async-signal-safe.
 use std::ffi::c_int;
+use std::mem::MaybeUninit;
 
+use flick_abi::layout::Gate;
 use flick_riscv::REGISTERS;
 
 use crate::memory::nxp_stack;
 use crate::os::fatal::write_stderr;
 use crate::os::illegal;
 use crate::os::text::Text;
-use crate::reports::backtrace::{self, Step};
+use crate::reports::backtrace::{self, Outer, Step};
 use crate::thread::activation::Activation;
 use crate::thread::{Current, crossing_code};
 use crate::{modules, translation};
@@ -58,6 +60,10 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
     let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
     // SAFETY: faults have an address; for others it is not printed.
     let address = unsafe { info.si_addr() } as u64;
+    if let Some(gate) = translation::leaf_entered(context) {
+        // SAFETY: the context is this thread's, which has called a leaf.
+        return unsafe { fault_in_leaf(signal, address, gate, context) };
+    }
     // SAFETY: the thread's top activation is alive if it runs in the engine. Nothing goes on in
     // translated code once this is said, so its registers may be in the hart.
     let act = unsafe {
@@ -80,23 +86,11 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
     }
     let mut text = Text::new();
     if nxp_stack::guard_of(address as usize).is_some() {
-        text.str("flick: error: [FLK0502] NxP stack overflow: access to 0x");
-        text.hex(address, 0);
-        finish(&mut text, act);
-        return;
+        return overflow(address, act.map(|act| (act, Outer::Rest)));
     }
     if let Some(act) = act {
         if !act.in_host() && in_engine(pc) {
-            text.str("flick: error: [FLK0501] ")
-                .str(name(signal))
-                .str(" in NxP code: access to 0x");
-            text.hex(address, 0)
-                .str(" at ")
-                .place(act.context.hart.pc)
-                .str("\n");
-            text.print();
-            registers(&mut text, act, FAULT);
-            return;
+            return access(signal, address, act, Outer::Rest);
         }
         if act.in_host() && pc == address && called_by_crossing(context) {
             text.str("flick: error: [FLK0501] ")
@@ -107,7 +101,7 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
                 .place(act.context.hart.x[RA])
                 .str("\n");
             text.print();
-            registers(&mut text, act, FAULT);
+            registers(&mut text, act, Outer::Rest, FAULT);
             return;
         }
     }
@@ -119,6 +113,45 @@ pub fn fault(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) 
             .str("see `flick explain FLK0501`\n");
         text.print();
     }
+}
+
+/// The same in a leaf that the host has called by `gate` without a crossing: the report is as if there
+/// were an activation.
+///
+/// # Safety
+/// The context is that of a signal in this thread, within the leaf.
+unsafe fn fault_in_leaf(
+    signal: c_int,
+    address: u64,
+    gate: *const Gate,
+    context: &libc::ucontext_t,
+) {
+    // SAFETY: any bits are a valid activation.
+    let mut act: Activation = unsafe { MaybeUninit::zeroed().assume_init() };
+    act.gate = gate;
+    // SAFETY: by contract.
+    if let Some(state) = unsafe { translation::leaf_state_at(context) } {
+        act.context.hart = state;
+    }
+    if nxp_stack::guard_of(address as usize).is_some() {
+        overflow(address, Some((&act, Outer::All)));
+    } else {
+        access(signal, address, &act, Outer::All);
+    }
+}
+
+/// An access to `address` by the NxP code of `act`.
+fn access(signal: c_int, address: u64, act: &Activation, outer: Outer) {
+    let mut text = Text::new();
+    text.str("flick: error: [FLK0501] ")
+        .str(name(signal))
+        .str(" in NxP code: access to 0x");
+    text.hex(address, 0)
+        .str(" at ")
+        .place(act.context.hart.pc)
+        .str("\n");
+    text.print();
+    registers(&mut text, act, outer, FAULT);
 }
 
 /// Whether the code at the context's pc was called by NxP code. The pc is no code, so that nothing
@@ -136,17 +169,20 @@ pub fn stopped(act: &Activation, signal: c_int) {
         .str(name(signal))
         .str(" in NxP code at ");
     text.place(act.context.hart.pc).str("\n").print();
-    registers(&mut text, act, FAULT);
+    registers(&mut text, act, Outer::Rest, FAULT);
 }
 
-fn finish(text: &mut Text, act: Option<&Activation>) {
+fn overflow(address: u64, act: Option<(&Activation, Outer)>) {
+    let mut text = Text::new();
+    text.str("flick: error: [FLK0502] NxP stack overflow: access to 0x");
+    text.hex(address, 0);
     match act {
-        Some(act) => {
+        Some((act, outer)) => {
             text.str(" at ")
                 .place(act.context.hart.pc)
                 .str("\n")
                 .print();
-            registers(text, act, OVERFLOW);
+            registers(&mut text, act, outer, OVERFLOW);
         }
         None => text.str(" before the first call\n").str(OVERFLOW).print(),
     }
@@ -157,7 +193,7 @@ const FAULT: &str = "  help: look at that line (build with -g for file and line)
 const OVERFLOW: &str = "  help: end the recursion, or raise the limit before the thread starts (`ulimit -s`, \
      pthread_attr_setstacksize); see `flick explain FLK0502`\n";
 
-fn registers(text: &mut Text, act: &Activation, help: &str) {
+fn registers(text: &mut Text, act: &Activation, outer: Outer, help: &str) {
     text.str("  pc   ").hex(act.context.hart.pc, 16);
     for (at, name) in REGISTERS.iter().enumerate().skip(1) {
         if at % 4 == 0 {
@@ -171,19 +207,17 @@ fn registers(text: &mut Text, act: &Activation, help: &str) {
     text.str("\n").print();
     // An endless recursion says the same again and again.
     let most = if help == OVERFLOW { 6 } else { 24 };
-    calls(text, act, most);
+    calls(text, act, outer, most);
     text.str(help).print();
 }
 
 /// The NxP's calls, innermost first: `#0 f at a.c:3 (inlined by)`, `#1 g+0x8 at a.c:9`.
-fn calls(text: &mut Text, act: &Activation, most: usize) {
-    let Some(thread) = Current::get() else {
-        return;
-    };
+fn calls(text: &mut Text, act: &Activation, outer: Outer, most: usize) {
+    let thread = Current::get();
     text.str("  NxP calls, innermost first:\n");
     let mut number = 0;
     let mut steps = 0;
-    backtrace::walk(&thread, act, most, |step| {
+    backtrace::walk(thread.as_deref(), act, outer, most, |step| {
         steps += 1;
         match step {
             Step::Frame { pc } => modules::describe(pc, |place| {

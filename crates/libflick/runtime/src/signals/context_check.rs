@@ -2,6 +2,8 @@
 //! the engine's, and mean nothing that the program could know.
 use std::ffi::CStr;
 
+use flick_abi::layout::Gate;
+
 use crate::os::{fatal, illegal};
 use crate::reports::fault_report;
 use crate::thread::Current;
@@ -32,25 +34,25 @@ const NAMES: [(libc::c_int, &str); 18] = [
 
 /// Ends the program if a handler has changed registers and the engine would go on with them. A
 /// handler that sends the thread to another place of the host gives it the registers that it needs
-/// there.
-pub fn check(before: &Registers, after: &Registers) {
+/// there. `leaf`: the gate by which the host called the leaf that has faulted, without a crossing.
+pub fn check(before: &Registers, after: &Registers, leaf: Option<*const Gate>) {
     let pc = after[libc::REG_RIP as usize] as u64;
     if before == after || !(fault_report::in_engine(pc) || illegal::is_illegal_at(pc)) {
         return;
     }
     let differs = |&(at, _): &(libc::c_int, _)| before[at as usize] != after[at as usize];
     if let Some((_, name)) = NAMES.into_iter().find(differs) {
-        refuse(name);
+        refuse(name, leaf);
     }
 }
 
 #[cold]
-fn refuse(register: &str) {
-    // SAFETY: the activation in which the thread faulted is alive, its gate the module's.
+fn refuse(register: &str, leaf: Option<*const Gate>) {
+    // SAFETY: the activation in which the thread faulted is alive, the gate the module's.
     let gate = unsafe {
-        Current::get()
-            .and_then(|thread| thread.active.top().as_ref())
-            .map(|act| CStr::from_ptr((*act.gate).name).to_string_lossy())
+        let of_activation = || Some(Current::get()?.active.top().as_ref()?.gate);
+        leaf.or_else(of_activation)
+            .map(|gate| CStr::from_ptr((*gate).name).to_string_lossy())
     };
     let gate = gate.unwrap_or_default();
     let gate = flick_names::demangled(&gate);

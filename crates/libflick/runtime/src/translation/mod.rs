@@ -203,6 +203,8 @@ pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64
     }
 }
 
+const RA: usize = 1;
+const SP: usize = 2;
 const T1: usize = 6;
 const T2: usize = 7;
 
@@ -380,11 +382,41 @@ pub fn entered_at(pc: u64) -> Option<u64> {
     states.translation_at(pc).map(|(guest, _)| guest)
 }
 
+/// The gate by which the host has called the leaf that a context is in, without a crossing. Such a leaf
+/// leaves r11 as the gate has set it. From other callers it has a return address of the guest there.
+/// Async-signal-safe.
+pub fn leaf_entered(context: &libc::ucontext_t) -> Option<*const Gate> {
+    let at = |register: libc::c_int| context.uc_mcontext.gregs[register as usize] as u64;
+    let piece = modules::translation_at(at(libc::REG_RIP))?;
+    modules::gate_at(at(libc::REG_R11), piece.guest)
+}
+
+/// The registers of NxP code in such a leaf. The hart has nothing of them.
+///
+/// # Safety
+/// The context is that of a signal being handled in this thread, within a leaf that the host has
+/// called.
+pub unsafe fn leaf_state_at(context: &libc::ucontext_t) -> Option<Hart> {
+    let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
+    let piece = modules::translation_at(pc)?;
+    let host = HostRegisters::of(context);
+    // SAFETY: by contract.
+    let state =
+        unsafe { flick_translator::restore_leaf(piece.states, piece.offset, &host, piece.module) };
+    let mut state = state.unwrap_or(Hart {
+        pc: piece.guest,
+        ..Hart::ZERO
+    });
+    state.x[RA] = crossing_code::return_address();
+    state.x[SP] = Current::get().map_or(0, |thread| thread.stack_top as u64);
+    Some(state)
+}
+
 /// The registers of NxP code whose translation faulted in a context; `None`: it was not translated
 /// code. Async-signal-safe.
 ///
 /// # Safety
-/// The context is that of a signal being handled in this thread.
+/// The context is that of a signal being handled in this thread, which [`leaf_entered`] does not know.
 pub unsafe fn state_at(context: &libc::ucontext_t) -> Option<Hart> {
     let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
     let host = HostRegisters::of(context);
