@@ -31,13 +31,13 @@ make_suite() { # FOLDER CC CXX FLAGS
   touch "$1/.complete"
 }
 
-# Processor time in ms of the program that a `.test` file runs; `failed` if it fails.
+# Processor time in ms of the program that a `.test` file runs; `failed` if it fails or takes long.
 processor_time() { # TEST
   local dir line TIMEFORMAT='%U %S' spent
   dir=$(dirname "$1")
   line=$(sed -n 's/^RUN: cd %S ; //p' "$1")
   line=${line//%S/$dir}
-  spent=$( { time (cd "$dir" && eval "$line" >/dev/null 2>&1) || echo failed; } 2>&1)
+  spent=$( { time (cd "$dir" && ulimit -t 60 && eval "$line" >/dev/null 2>&1) || echo failed; } 2>&1)
   case $spent in *failed*) echo failed ;; *) awk '{ print int(($1 + $2) * 1000 + 0.5) }' <<<"$spent" ;; esac
 }
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "" }'; }

@@ -195,12 +195,12 @@ impl Function<'_> {
 
     /// A jump by a table: 32-bit distances from it or 64-bit addresses.
     fn switch(&mut self, depth: u32) {
-        let cases = 2 + self.rng.below(6) as usize;
+        let cases = 2 + self.rng.below(9) as usize;
         let end = self.code.label();
         let [index, table, other] = self.temporary;
         let value = self.set.any_x(&mut self.rng);
         let checked = !cases.is_power_of_two() || self.rng.chance(50);
-        let mask = if checked { 7 } else { cases as i32 - 1 };
+        let mask = if checked { 15 } else { cases as i32 - 1 };
         self.code
             .insn(i(0x7013, index, value, mask), x(value), x(index));
         if checked {

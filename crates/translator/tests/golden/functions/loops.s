@@ -109,3 +109,57 @@ crowded:
   add a0, a0, s2
   ret
   .size crowded, . - crowded
+
+# An interpreter: s0 to s3 stay in their host registers, and the other saved registers in the hart. An access of
+# either changes them in place, and what was read before a write is kept.
+  .globl interpreter
+  .type interpreter, @function
+interpreter:
+  lbu a0, 0(s0)
+  mv a1, s0
+  addi s0, s0, 1
+  li a2, 7
+  bltu a2, a0, 8f
+  lla a2, 9f
+  sh2add a0, a0, a2
+  lw a0, 0(a0)
+  add a0, a0, a2
+7:
+  jr a0
+1:
+  add s1, s1, s2
+  j interpreter
+2:
+  addi s4, s4, 3
+  j interpreter
+3:
+  lw s3, 4(s5)
+  j interpreter
+4:
+  sub s2, s1, s2
+  sd s2, 0(s6)
+  j interpreter
+5:
+  mv a0, s4
+  call sum
+  add s7, s7, a0
+  j interpreter
+6:
+  lbu s8, 0(a1)
+  add s1, s8, s1
+  j interpreter
+10:
+  add s9, s9, s3
+  j interpreter
+8:
+  add a0, s1, s7
+  ret
+  .size interpreter, . - interpreter
+  .section .rodata
+  .p2align 2
+9:
+  .word 1b - 9b, 2b - 9b, 3b - 9b, 4b - 9b, 5b - 9b, 6b - 9b, 10b - 9b, 8b - 9b
+  .section .flick.jumps, "", @progbits
+  .word 8, 1
+  .quad 1b, 2b, 3b, 4b, 5b, 6b, 10b, 8b, 7b
+  .text
