@@ -37,7 +37,7 @@ processor_time() { # TEST
   dir=$(dirname "$1")
   line=$(sed -n 's/^RUN: cd %S ; //p' "$1")
   line=${line//%S/$dir}
-  spent=$( { time (cd "$dir" && ulimit -t 60 && eval "$line" >/dev/null 2>&1) || echo failed; } 2>&1)
+  spent=$( { time (cd "$dir" && ulimit -t 60 && eval "$line" </dev/null >/dev/null 2>&1) || echo failed; } 2>&1)
   case $spent in *failed*) echo failed ;; *) awk '{ print int(($1 + $2) * 1000 + 0.5) }' <<<"$spent" ;; esac
 }
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "" }'; }

@@ -274,10 +274,17 @@ fn gprof_counts_the_calls_of_host_code() {
     // What NxP code calls comes from the program's copy of the crossing (docs/driver.md).
     bed.good("flick-cc", "-pg more.c -o prog");
     crosses_quickly(&bed);
-    has(
-        &call_graph(&bed),
-        &["main host 2", "__flick_near_host_call host 4"],
-    );
+    // gprof rounds the place of a call down, so it may name what is in front of the call.
+    let crosses = |bed: &Bed, names: [&str; 2]| {
+        let calls = call_graph(bed);
+        has(&calls, &["main host 2"]);
+        let is_one = |call: &String| names.iter().any(|name| *call == format!("{name} host 4"));
+        assert!(
+            calls.iter().any(is_one),
+            "none of {names:?} is in {calls:?}"
+        );
+    };
+    crosses(&bed, ["__flick_near_host_call", "__flick_near_calls"]);
     // Its host clone's calls are.
     run(&bed, &[], &[("FLICK_OFFLOAD", "off")]);
     let wanted = [
@@ -288,8 +295,5 @@ fn gprof_counts_the_calls_of_host_code() {
     has(&call_graph(&bed), &wanted);
     bed.good("flick-cc", "-pg -static more.c -o prog");
     crosses_quickly(&bed);
-    has(
-        &call_graph(&bed),
-        &["main host 2", "__flick_fast_host_call host 4"],
-    );
+    crosses(&bed, ["__flick_fast_host_call", "__flick_cross_calls"]);
 }

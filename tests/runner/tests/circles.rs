@@ -67,6 +67,7 @@ const ALLOWED: [(&str, &[&str], &str); 6] = [
             "simplify::narrow",
             "simplify::pairs",
             "simplify::params",
+            "simplify::pinned",
             "simplify::stack",
             "simplify::zero_extensions",
         ],
