@@ -13,7 +13,12 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#ifdef __clang__
 #define SEPARATE __attribute__((noinline))
+#else
+// gcc would move the load to the caller.
+#define SEPARATE __attribute__((noipa))
+#endif
 
 FLICK_NXP SEPARATE static long load(const long *p) { return *p + 1; }
 

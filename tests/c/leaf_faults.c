@@ -123,10 +123,12 @@ int main(void) {
   faults = 0;
   printf("repaired: %ld %ld", repaired(load), repaired(by_pointer));
   printf(" %ld", repaired(load_on_nxp));
-  printf(" %ld faults %d\n", repaired(load_within), (int)faults);
+  printf(" %ld", repaired(load_within));
+  printf(" faults %d\n", (int)faults);
   faults = 0;
   printf("stored: %ld %ld", stored(store, 5), stored(store_by_pointer, 6));
-  printf(" %ld faults %d\n", stored(store_on_nxp, 7), (int)faults);
+  printf(" %ld", stored(store_on_nxp, 7));
+  printf(" faults %d\n", (int)faults);
   *page = 8;
   faults = 0, is_nested = 1;
   printf("in a handler: %ld", repaired(by_pointer));
