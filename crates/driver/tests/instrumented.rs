@@ -295,5 +295,5 @@ fn gprof_counts_the_calls_of_host_code() {
     has(&call_graph(&bed), &wanted);
     bed.good("flick-cc", "-pg -static more.c -o prog");
     crosses_quickly(&bed);
-    crosses(&bed, ["__flick_fast_host_call", "__flick_cross_calls"]);
+    crosses(&bed, ["__flick_fast_host_call", "__flick_fast_calls"]);
 }
