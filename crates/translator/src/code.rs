@@ -220,9 +220,9 @@ pub enum Op {
     Address(u64),
     /// The guest's sp plus an offset.
     GetSp(i32),
-    /// From and to a pinned register ([`Code::pinned`]).
-    GetHome(Reg),
-    SetHome(Reg),
+    /// From and to a host register that is pinned ([`Code::pinned`]).
+    GetHome(PReg),
+    SetHome(PReg),
     SetSp,
     AddSp(i32),
     Unary(Unary),

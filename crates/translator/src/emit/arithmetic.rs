@@ -1,7 +1,6 @@
 //! Computations on integer registers.
 use super::*;
 use crate::code::{Alu, Cc, Shift, Unary};
-use crate::registers::{Reg, home};
 
 impl Emitter<'_> {
     /// Compares and sets the flags for `cc`.
@@ -26,17 +25,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// Moves between a pinned register and another: to, from.
-    fn move_home(&mut self, reg: Reg, ends: impl Fn(usize) -> (usize, usize)) -> Emitted {
-        match home(reg) {
-            Some(home) => {
-                let (to, from) = ends(home.hw_enc());
-                self.a.mov(R64[to], R64[from])
-            }
-            None => self.a.ud2(),
-        }
-    }
-
     pub fn arithmetic(&mut self, op: &Op, operands: &[Allocation]) -> Emitted {
         let r = |k: usize| number(operands[k]);
         match *op {
@@ -51,8 +39,8 @@ impl Emitter<'_> {
             Op::Address(at) => self.load_guest_address(r(0), at, false),
             Op::GetSp(0) => self.a.mov(R64[r(0)], r15),
             Op::GetSp(k) => self.a.lea(R64[r(0)], r15 + k),
-            Op::GetHome(reg) => self.move_home(reg, |home| (r(0), home)),
-            Op::SetHome(reg) => self.move_home(reg, |home| (home, r(0))),
+            Op::GetHome(place) => self.a.mov(R64[r(0)], R64[place.hw_enc()]),
+            Op::SetHome(place) => self.a.mov(R64[place.hw_enc()], R64[r(0)]),
             Op::SetSp => {
                 self.a.mov(r15, R64[r(0)])?;
                 self.a.mov(Self::sp_slot(), r15)

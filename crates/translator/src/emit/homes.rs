@@ -51,7 +51,8 @@ const CFA: Reg = 0;
 
 /// The first number of the caller's registers ([`crate::code::Code::callers`]).
 const CALLERS: Reg = 64;
-const COUNT: usize = CALLERS + 4;
+/// How many numbers there are.
+pub const COUNT: usize = CALLERS + 4;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Noted {

@@ -194,7 +194,7 @@ impl Lower<'_> {
         let constants: Vec<(Reg, Op)> = members(SAVED & !self.absent)
             .filter_map(|reg| Some((reg, self.constant_op(self.now[reg]?)?)))
             .collect();
-        for reg in members(SAVED & HOMES & !self.absent) {
+        for reg in members(PINNED & !self.absent) {
             if let Some(place) = home(reg) {
                 let value = self.fresh(class(reg));
                 operands.push(Operand::reg_fixed_def(value, place));

@@ -8,7 +8,7 @@ mod memory;
 
 use std::ops::Range;
 
-use regalloc2::{Block, Operand, RegClass, VReg};
+use regalloc2::{Block, Operand, PReg, RegClass, VReg};
 
 use super::code::*;
 use super::function::{self, End, Function};
@@ -56,7 +56,7 @@ const MANY_CASES: usize = 8;
 const OUTSIDE: Regs = SAVED & !HOMES & !FIXED;
 
 /// The blocks of each loop, up to the last that leads back to its start. Outer loops come first.
-fn loops(function: &Function) -> impl Iterator<Item = Range<usize>> {
+fn loops(function: &Function) -> Vec<Range<usize>> {
     let mut ends = vec![None; function.blocks.len()];
     for (at, block) in function.blocks.iter().enumerate() {
         for to in block.succs().into_iter().filter(|&to| to <= at) {
@@ -65,6 +65,7 @@ fn loops(function: &Function) -> impl Iterator<Item = Range<usize>> {
     }
     let ends = ends.into_iter().enumerate();
     ends.filter_map(|(start, end)| Some(start..end? + 1))
+        .collect()
 }
 
 /// A loop with these blocks makes calls, and has more guest registers alive than there are registers.
@@ -74,10 +75,10 @@ fn is_crowded(blocks: &[function::Block]) -> bool {
 }
 
 /// The blocks of crowded loops.
-fn crowded(function: &Function) -> Vec<bool> {
+fn crowded(function: &Function, loops: &[Range<usize>]) -> Vec<bool> {
     let mut crowded = vec![false; function.blocks.len()];
-    for blocks in loops(function) {
-        crowded[blocks.clone()].fill(is_crowded(&function.blocks[blocks]));
+    for blocks in loops {
+        crowded[blocks.clone()].fill(is_crowded(&function.blocks[blocks.clone()]));
     }
     crowded
 }
@@ -88,24 +89,24 @@ fn has_calls(blocks: &[function::Block]) -> bool {
 }
 
 /// A crowded loop around a switch with many cases: an interpreter's, in which rare cases make calls.
-fn interpreter(function: &Function) -> Option<Range<usize>> {
+fn interpreter(function: &Function, loops: &[Range<usize>]) -> Option<Range<usize>> {
     let is_switch = |block: &function::Block| match &block.end {
         End::Table { to, .. } => to.len() >= MANY_CASES,
         _ => false,
     };
-    loops(function).find(|blocks| {
-        let blocks = &function.blocks[blocks.clone()];
-        is_crowded(blocks) && blocks.iter().any(is_switch)
-    })
+    let is_one = |blocks: &&Range<usize>| {
+        let blocks = &function.blocks[Range::clone(blocks)];
+        blocks.iter().any(is_switch) && is_crowded(blocks)
+    };
+    loops.iter().find(is_one).cloned()
 }
 
 /// Registers that loops elsewhere change without calls. Memory would be a slow place for these.
-fn changed_in_loops(function: &Function, elsewhere: &Range<usize>) -> Regs {
-    let bodies = loops(function)
-        .filter(|blocks| !elsewhere.contains(&blocks.start))
-        .map(|blocks| &function.blocks[blocks])
-        .filter(|body| !has_calls(body));
-    let insns = bodies.flatten().flat_map(|block| &block.insns);
+fn changed_in_loops(function: &Function, loops: &[Range<usize>], elsewhere: &Range<usize>) -> Regs {
+    let others = loops.iter().filter(|one| !elsewhere.contains(&one.start));
+    let bodies = others.map(|one| &function.blocks[one.clone()]);
+    let insns = bodies.filter(|body| !has_calls(body)).flatten();
+    let insns = insns.flat_map(|block| &block.insns);
     insns.fold(0, |all, (_, insn)| all | insn.writes())
 }
 
@@ -197,9 +198,13 @@ impl<'a> Lower<'a> {
         count: bool,
         with_names: bool,
     ) -> Code {
-        let crowded = crowded(function);
-        let (pinned, in_hart) = match interpreter(function) {
-            Some(blocks) => (PINNED, OUTSIDE & !changed_in_loops(function, &blocks)),
+        let loops = loops(function);
+        let crowded = crowded(function, &loops);
+        let (pinned, in_hart) = match interpreter(function, &loops) {
+            Some(blocks) => (
+                PINNED,
+                OUTSIDE & !changed_in_loops(function, &loops, &blocks),
+            ),
             None => (0, 0),
         };
         let mut lower = Self {
@@ -332,7 +337,7 @@ impl<'a> Lower<'a> {
             0 => self.constant(0, pc),
             SP => self.int(Op::GetSp(0), pc, &[]),
             GP | TP => self.int(Op::LoadHart(slot(reg)), pc, &[]),
-            _ if self.is_pinned(reg) => self.int(Op::GetHome(reg), pc, &[]),
+            _ if let Some(place) = self.pinned(reg) => self.int(Op::GetHome(place), pc, &[]),
             _ => match self.now[reg] {
                 Some(value) => value,
                 None if self.code.in_hart & bit(reg) != 0 => self.load_from_hart(reg, pc),
@@ -345,8 +350,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn is_pinned(&self, reg: Reg) -> bool {
-        self.code.pinned & bit(reg) != 0
+    /// The host register that has the guest's throughout.
+    fn pinned(&self, reg: Reg) -> Option<PReg> {
+        home(reg).filter(|_| self.code.pinned & bit(reg) != 0)
     }
 
     fn get_float(&mut self, number: usize, pc: u64) -> VReg {
@@ -358,7 +364,9 @@ impl<'a> Lower<'a> {
             0 => {}
             SP => self.push_uses(Op::SetSp, pc, &[value]),
             GP | TP => self.push_uses(Op::StoreHart(slot(reg)), pc, &[value]),
-            _ if self.is_pinned(reg) => self.push_uses(Op::SetHome(reg), pc, &[value]),
+            _ if let Some(place) = self.pinned(reg) => {
+                self.push_uses(Op::SetHome(place), pc, &[value]);
+            }
             _ => {
                 self.now[reg] = Some(value);
                 if self.code.in_hart & bit(reg) != 0 {

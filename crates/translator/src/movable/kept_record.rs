@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use super::codec::{Reader, Writer};
 use super::facts::{Answer, Query};
 use crate::emit::code_origin::{Part, Span};
-use crate::emit::homes::{Home, Homed};
+use crate::emit::homes::{self, Home, Homed};
 use crate::emit::{Finished, Fixup, Outside, Word};
 use crate::fault_state::States;
 
@@ -242,7 +242,7 @@ fn read_home(from: &mut Reader, size: usize) -> Option<Homed> {
         7 => Home::Hart(i32::try_from(value).ok()?),
         _ => return None,
     };
-    (code as usize <= size && reg < 68).then_some(Homed {
+    (code as usize <= size && usize::from(reg) < homes::COUNT).then_some(Homed {
         code,
         reg,
         home,

@@ -2,17 +2,13 @@
 //! is zero, the host tests the bits of the other value.
 use regalloc2::VReg;
 
-use super::definitions;
 use super::finish::rebuild;
+use super::{definitions, uses};
 use crate::code::{Alu, Cc, Code, Op, Shift};
 
 pub fn branches(code: &mut Code) {
     let definitions = definitions(code);
-    let mut uses = vec![0_u32; code.vregs];
-    let used = code.nodes.iter().flat_map(|node| node.uses());
-    for value in used.chain(code.args.iter().flatten().flatten().copied()) {
-        uses[value.vreg()] += 1;
-    }
+    let uses = uses(code);
     // The node that makes a value for one use.
     let made = |value: VReg| {
         let node = definitions[value.vreg()]?;

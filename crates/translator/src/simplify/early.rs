@@ -89,8 +89,8 @@ fn nodes(code: &Code, blocks: &[usize]) -> Vec<usize> {
     blocks.iter().flat_map(of).collect()
 }
 
-/// The nodes from `from` on, if they only return or go to another function, and the one that takes a frame of `size` bytes
-/// back.
+/// The nodes from `from` on, if they only return or go to another function, and the one that takes a
+/// frame of `size` bytes back.
 fn returning(code: &Code, from: usize, size: i32) -> Option<(Vec<usize>, usize)> {
     let nodes = nodes(code, &chain(code, from));
     let mut back = None;

@@ -107,6 +107,16 @@ fn definitions(code: &Code) -> Vec<Option<u32>> {
     all
 }
 
+/// How often each value is used.
+fn uses(code: &Code) -> Vec<u32> {
+    let mut uses = vec![0; code.vregs];
+    let args = code.args.iter().flatten().flatten().copied();
+    for value in code.nodes.iter().flat_map(Node::uses).chain(args) {
+        uses[value.vreg()] += 1;
+    }
+    uses
+}
+
 /// A parameter and what it can be.
 struct Phi {
     param: usize,

@@ -6,8 +6,8 @@
 use regalloc2::{Operand, OperandConstraint, OperandKind, OperandPos, PReg, VReg};
 
 use super::finish::{is_pure, rebuild};
+use super::uses;
 use crate::code::{Code, Node, Op, in_pinned};
-use crate::registers::{Reg, home};
 
 /// So many instructions may stand between one that makes a value and the write of a register.
 const MOST_BETWEEN: usize = 8;
@@ -23,12 +23,16 @@ pub fn operands(code: &mut Code) {
         let kept = &mut kept[begin..end];
         let tied = read(nodes, &mut uses);
         for n in 0..nodes.len() {
-            if let Op::SetHome(reg) = nodes[n].op
-                && let Some(place) = home(reg)
-                && let Some(maker) = maker(nodes, n, place, &tied)
-                && reaches_all(nodes, maker, n, &uses)
+            let Op::SetHome(place) = nodes[n].op else {
+                continue;
+            };
+            // None: it moves from one pinned register to another.
+            let moved = nodes[n].own_uses().next();
+            if let Some(moved) = moved
+                && let Some(maker) = maker(&nodes[..n], moved, place, &tied)
+                && reaches_all(nodes, maker, n, moved, &uses)
             {
-                write(nodes, maker, n, place, &mut uses);
+                write(&mut nodes[maker..], moved, place, &mut uses);
                 kept[n] = false;
             }
         }
@@ -41,26 +45,16 @@ pub fn operands(code: &mut Code) {
     rebuild(code, &kept);
 }
 
-/// How often each value is used.
-fn uses(code: &Code) -> Vec<u32> {
-    let mut uses = vec![0; code.vregs];
-    let args = code.args.iter().flatten().flatten().copied();
-    for value in code.nodes.iter().flat_map(Node::uses).chain(args) {
-        uses[value.vreg()] += 1;
-    }
-    uses
-}
-
 /// Uses values in the registers from which they were read. For each node, where the operand is
 /// whose register the result takes, if it is in a pinned one.
 fn read(nodes: &mut [Node], uses: &mut [u32]) -> Vec<Option<PReg>> {
     // What is in its register, up to the next write.
-    let mut valid: Vec<(VReg, Reg)> = vec![];
+    let mut valid: Vec<(VReg, PReg)> = vec![];
     let mut tied = vec![None; nodes.len()];
     for (node, tied) in nodes.iter_mut().zip(&mut tied) {
         let place = |value: VReg| {
             let found = valid.iter().find(|&&(known, _)| known == value);
-            found.and_then(|&(_, reg)| home(reg))
+            found.map(|&(_, place)| place)
         };
         for k in 0..node.operands.len() {
             let value = node.operands[k].vreg();
@@ -79,8 +73,8 @@ fn read(nodes: &mut [Node], uses: &mut [u32]) -> Vec<Option<PReg>> {
             at.recipe = at.recipe.map(|value| place(value).map_or(value, in_pinned));
         }
         match node.op {
-            Op::GetHome(reg) => valid.push((node.value(0), reg)),
-            Op::SetHome(written) => valid.retain(|&(_, reg)| reg != written),
+            Op::GetHome(place) => valid.push((node.value(0), place)),
+            Op::SetHome(written) => valid.retain(|&(_, place)| place != written),
             Op::Call { .. } | Op::CallIndirect { .. } => valid.clear(),
             _ => {}
         }
@@ -103,17 +97,16 @@ fn may_be_in_place(node: &Node, k: usize) -> bool {
         && !(k == 0 && is_reused(node))
 }
 
-/// The node that may write the register `place` in the stead of the one at `n`, which moves its
-/// result there.
-fn maker(nodes: &[Node], n: usize, place: PReg, tied: &[Option<PReg>]) -> Option<usize> {
-    let moved = nodes[n].own_uses().next()?;
+/// Which of `nodes` makes the value `moved`, if it may write the value to the register `place` before
+/// the nodes behind it are executed.
+fn maker(nodes: &[Node], moved: VReg, place: PReg, tied: &[Option<PReg>]) -> Option<usize> {
     let reads = |operand: &Operand| operand.as_fixed_nonallocatable() == Some(place);
     let defines = |node: &Node| node.defs().any(|value| value == moved);
-    let first = n.saturating_sub(MOST_BETWEEN);
-    let at = (first..n).rev().find(|&at| defines(&nodes[at]))?;
-    // Between both, nobody may see the register, also no fault.
+    let first = nodes.len().saturating_sub(MOST_BETWEEN);
+    let at = first + nodes[first..].iter().rposition(defines)?;
+    // Behind it, nobody may see the register, also no fault.
     let is_blind = |node: &Node| {
-        let is_move = matches!(node.op, Op::GetHome(reg) if home(reg) == Some(place));
+        let is_move = node.op == Op::GetHome(place);
         is_pure(&node.op) && !is_move && !node.operands.iter().any(reads)
     };
     let node = &nodes[at];
@@ -125,15 +118,12 @@ fn maker(nodes: &[Node], n: usize, place: PReg, tied: &[Option<PReg>]) -> Option
     };
     let is_simple =
         node.defs().count() == 1 && (is_pure(&node.op) || matches!(node.op, Op::Load(..)));
-    let blind = nodes[at + 1..n].iter().all(is_blind);
+    let blind = nodes[at + 1..].iter().all(is_blind);
     (is_simple && is_free && blind).then_some(at)
 }
 
-/// Whether all uses of what is moved at `n` find it in the register.
-fn reaches_all(nodes: &[Node], maker: usize, n: usize, uses: &[u32]) -> bool {
-    let Some(moved) = nodes[n].own_uses().next() else {
-        return false;
-    };
+/// Whether all uses of `moved`, which the node at `n` moves to a register, find it there.
+fn reaches_all(nodes: &[Node], maker: usize, n: usize, moved: VReg, uses: &[u32]) -> bool {
     let next = (n + 1..nodes.len()).find(|&at| nodes[at].op == nodes[n].op);
     let end = next.map_or(nodes.len(), |at| at + 1);
     let reached = &nodes[maker + 1..end];
@@ -148,32 +138,26 @@ fn reaches_all(nodes: &[Node], maker: usize, n: usize, uses: &[u32]) -> bool {
     found == uses[moved.vreg()] as usize && reached.iter().all(fits)
 }
 
-/// The node `maker` writes the register, and all others use it there.
-fn write(nodes: &mut [Node], maker: usize, n: usize, place: PReg, uses: &mut [u32]) {
-    let Some(moved) = nodes[n].own_uses().next() else {
-        return;
-    };
+/// The first node writes the register, and all others use it there.
+fn write(nodes: &mut [Node], moved: VReg, place: PReg, uses: &mut [u32]) {
     let in_place = Operand::fixed_nonallocatable(place);
-    let made = &mut nodes[maker];
+    let made = &mut nodes[0];
     if is_reused(made) {
         uses[made.value(0).vreg()] -= 1;
         made.operands[0] = in_place;
     }
-    for node in &mut nodes[maker..] {
+    for node in nodes {
         for operand in &mut node.operands {
             if operand.vreg() == moved {
                 *operand = in_place;
             }
         }
         for at in &mut node.state {
-            let new = |value| {
-                if value == moved {
-                    in_pinned(place)
-                } else {
-                    value
-                }
+            let placed = |value| match value == moved {
+                true => in_pinned(place),
+                false => value,
             };
-            at.recipe = at.recipe.map(new);
+            at.recipe = at.recipe.map(placed);
         }
     }
 }
