@@ -16,7 +16,7 @@ out=$build/bench/suite
 flags="-O2 -fno-vectorize -fno-slp-vectorize"
 
 make_suite() { # FOLDER CC CXX FLAGS
-  [ ! -e "$1/.complete" ] || [ "$1/.complete" -ot "$flick" ] || return 0
+  [ ! "$1/.complete" -nt "$flick" ] || return 0
   say "Building $1"
   rm -rf "$1" && mkdir -p "$1"
   (

@@ -29,7 +29,7 @@ build_both() { # PROJECT
   SRC=$("$root/scripts/crate-source.sh" "$build/real/world/crates" "$world/Cargo.toml" "$(crate_of "$1")")
   export SRC
   for kind in plain placed; do
-    [ ! -e "$out/$1/$kind/.complete" ] || [ "$out/$1/$kind/.complete" -ot "$flick" ] || continue
+    [ ! "$out/$1/$kind/.complete" -nt "$flick" ] || continue
     rm -rf "$out/$1/$kind" && mkdir -p "$out/$1/$kind"
     say "$1: $kind"
     (
