@@ -1,0 +1,11 @@
+//! Models of the devices of a simulated RV64 machine, with the map of QEMU's machine `virt`.
+#![warn(missing_docs)]
+#![forbid(unsafe_code)]
+mod aclint;
+mod device;
+pub mod mock;
+mod timebase;
+
+pub use aclint::{Clint, Mswi, Mtimer, Sswi};
+pub use device::{BadState, Device, Finish, Refused, Surroundings, Time};
+pub use timebase::{BadFrequency, Timebase};
