@@ -5,7 +5,9 @@ mod aclint;
 mod device;
 pub mod mock;
 mod timebase;
+mod uart16550;
 
 pub use aclint::{Clint, Mswi, Mtimer, Sswi};
 pub use device::{BadState, Device, Finish, Refused, Surroundings, Time};
 pub use timebase::{BadFrequency, Timebase};
+pub use uart16550::Uart16550;
