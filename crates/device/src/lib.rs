@@ -4,10 +4,14 @@
 mod aclint;
 mod device;
 pub mod mock;
+mod plic;
+mod test_finisher;
 mod timebase;
 mod uart16550;
 
 pub use aclint::{Clint, Mswi, Mtimer, Sswi};
 pub use device::{BadState, Device, Finish, Refused, Surroundings, Time};
+pub use plic::{BadPlic, Context, Plic, PlicDescription};
+pub use test_finisher::TestFinisher;
 pub use timebase::{BadFrequency, Timebase};
 pub use uart16550::Uart16550;

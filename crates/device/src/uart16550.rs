@@ -188,8 +188,8 @@ impl Uart16550 {
         }
     }
 
-    /// Restarts the time after which waiting characters raise the interrupt (data sheet, 8.4.2:
-    /// four characters after the last that came or was read).
+    /// Restarts the time after which waiting characters raise the interrupt (data sheet,
+    /// "FIFO interrupt mode operation": four characters after the last that came or was read).
     fn restart_timeout(&mut self, around: &mut dyn Surroundings) {
         let at = match self.fifos() && !self.state.received.is_empty() {
             true => around.now().saturating_add(self.four_characters()),
@@ -243,8 +243,7 @@ impl Uart16550 {
 
     fn write_ier(&mut self, value: u8) {
         let rises = value & !self.state.ier;
-        // The holding register is always empty, so enabling its interrupt raises it (data sheet,
-        // 8.4.1 on the bit THRE).
+        // The holding register is always empty, so enabling its interrupt raises it.
         self.state.empty_pending |= rises & ier::EMPTY != 0;
         self.state.ier = value & 0xf;
     }
