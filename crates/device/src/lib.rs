@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 mod aclint;
 mod device;
+pub mod fdt;
 pub mod mock;
 mod plic;
 mod test_finisher;
