@@ -17,11 +17,11 @@ pub trait Bus {
     fn memory(&self, page: u64) -> Option<*mut u8>;
 
     /// Loads `size` bytes (1, 2, 4 or 8) at an address that is a multiple of it, where no plain memory
-    /// is.
-    fn load(&self, address: u64, size: u32) -> Result<u64, BusError>;
+    /// is. `cycles`: how many the hart that runs has executed of its slice.
+    fn load(&self, address: u64, size: u32, cycles: u64) -> Result<u64, BusError>;
 
     /// Stores them.
-    fn store(&self, address: u64, size: u32, value: u64) -> Result<(), BusError>;
+    fn store(&self, address: u64, size: u32, value: u64, cycles: u64) -> Result<(), BusError>;
 
     /// The machine's `time`, when the hart that runs has executed `cycles` of its slice.
     fn time(&self, cycles: u64) -> u64;

@@ -12,7 +12,7 @@ use crate::bus::{Bus, PAGE};
 use crate::code::{Class, CodeCache, Floats, Slots, changes_floats, empty_slots};
 use crate::csr::{Effect, Moment};
 use crate::isa::Isa;
-use crate::registers::{Counts, Privilege, Registers, environment, status};
+use crate::registers::{Counts, Privilege, Registers, environment, interrupt, status};
 use crate::translation::{Access, Regime};
 use crate::traps::cause;
 use crate::view::View;
@@ -97,10 +97,15 @@ impl<'m, B: Bus> Processor<'m, B> {
         &self.core.registers
     }
 
-    /// Sets the level of a bit of `mip` ([`interrupt`](crate::interrupt)).
+    /// Sets the level of a bit of `mip` ([`interrupt`](crate::interrupt)). SSIP has no wire: it stays
+    /// until software clears it.
     pub fn set_line(&mut self, bit: u32, level: bool) {
-        let lines = &mut self.core.registers.lines;
-        *lines = *lines & !(1 << bit) | u64::from(level) << bit;
+        let registers = &mut self.core.registers;
+        if bit == interrupt::SSI {
+            registers.software |= u64::from(level) << bit;
+        } else {
+            registers.lines = registers.lines & !(1 << bit) | u64::from(level) << bit;
+        }
     }
 
     /// Has the hart an interrupt for which it does not wait?

@@ -180,7 +180,9 @@ impl<'m, B: Bus> View<'m, B> {
             Place::Memory { host, .. } => Ok(unsafe { read(host, size) }),
             Place::Device(physical) => {
                 self.synchronise()?;
-                let value = self.bus.load(physical, size as u32);
+                let executed = self.slice.executed();
+                let value = self.bus.load(physical, size as u32, executed);
+                self.slice.end();
                 value.map_err(|_| trap(Failure::Access, Access::Load, address))
             }
         }
@@ -214,7 +216,8 @@ impl<'m, B: Bus> View<'m, B> {
             }
             Place::Device(physical) => {
                 self.synchronise()?;
-                let stored = self.bus.store(physical, size as u32, value);
+                let executed = self.slice.executed();
+                let stored = self.bus.store(physical, size as u32, value, executed);
                 stored.map_err(|_| trap(Failure::Access, Access::Store, address))?;
                 // The machine may have something for another hart now, or for this one.
                 self.slice.end();
