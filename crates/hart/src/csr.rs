@@ -72,6 +72,8 @@ pub enum Effect {
     None,
     /// An interrupt may have to be taken now.
     Interrupts,
+    /// `mstatus` has changed.
+    Status,
     /// Addresses may mean other places; an interrupt may have to be taken.
     Translation,
 }
@@ -263,7 +265,7 @@ impl Registers {
             mask &= !status::FS;
         }
         self.mstatus = self.mstatus & !mask | value & mask;
-        Effect::Translation
+        Effect::Status
     }
 
     fn environment(&self, value: u64, is_machine: bool) -> u64 {

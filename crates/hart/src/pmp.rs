@@ -19,6 +19,9 @@ const ADDRESS: u64 = (1 << 54) - 1;
 pub struct Pmp {
     configs: [u8; ENTRIES],
     addresses: [u64; ENTRIES],
+    /// The entries in use, in their order: start, end, and `pmpcfg`.
+    active: [(u64, u64, u8); ENTRIES],
+    count: usize,
 }
 
 impl Pmp {
@@ -45,6 +48,22 @@ impl Pmp {
                 *config = new;
             }
         }
+        self.refresh();
+    }
+
+    fn refresh(&mut self) {
+        self.count = 0;
+        for entry in 0..ENTRIES {
+            if let Some((start, end)) = self.range(entry) {
+                self.active[self.count] = (start, end, self.configs[entry]);
+                self.count += 1;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn active(&self) -> &[(u64, u64, u8)] {
+        &self.active[..self.count]
     }
 
     /// `pmpaddr` of this number.
@@ -59,6 +78,7 @@ impl Pmp {
         if entry < ENTRIES && !is_locked(entry) && !is_bound {
             self.addresses[entry] = value & ADDRESS;
         }
+        self.refresh();
     }
 
     /// The bytes that an entry is about.
@@ -99,13 +119,7 @@ impl Pmp {
         privilege: Privilege,
     ) -> Option<bool> {
         let is_machine = privilege == Privilege::Machine;
-        let mut any = false;
-        for entry in 0..ENTRIES {
-            let config = self.configs[entry];
-            let Some((start, end)) = self.range(entry) else {
-                continue;
-            };
-            any = true;
+        for &(start, end, config) in self.active() {
             let last = address + (size - 1);
             if last < start || address >= end {
                 continue;
@@ -125,15 +139,14 @@ impl Pmp {
         }
         // Without a match M mode may access everything, and the others nothing. As on QEMU, a hart none
         // of whose entries is in use protects nothing.
-        Some(is_machine || !any)
+        Some(is_machine || self.count == 0)
     }
 
     /// Is the answer the same for all bytes of the page? Otherwise accesses of it are not cached.
     pub fn is_uniform(&self, page: u64, size: u64) -> bool {
         let inside = |bound: u64| bound > page && bound < page + size;
-        (0..ENTRIES)
-            .filter_map(|entry| self.range(entry))
-            .all(|(start, end)| !inside(start) && !inside(end))
+        let mut all = self.active().iter();
+        all.all(|&(start, end, _)| !inside(start) && !inside(end))
     }
 }
 

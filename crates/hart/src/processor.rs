@@ -57,6 +57,8 @@ struct Privileged<'m, B> {
     page: u64,
     slots: *const Slots,
     pages: [(u64, *const Slots); PAGES],
+    /// [`CodeCache::retirements`] when they were found.
+    retirements: u64,
     /// For an instruction whose second half is in another page: it is decoded at each execution.
     lone: Box<Slots>,
 }
@@ -82,6 +84,7 @@ impl<'m, B: Bus> Processor<'m, B> {
                 page: NOWHERE,
                 slots: &raw const *lone,
                 pages: [(NOWHERE, std::ptr::null()); PAGES],
+                retirements: code.retirements(),
                 lone,
             },
         }
@@ -215,6 +218,11 @@ impl<B: Bus> Privileged<'_, B> {
         let page = pc / PAGE * PAGE;
         let key = self.key(page);
         let at = (pc / PAGE) as usize % PAGES;
+        let retirements = self.view.code.retirements();
+        if self.retirements != retirements {
+            self.retirements = retirements;
+            self.pages.fill((NOWHERE, std::ptr::null()));
+        }
         let (known, slots) = self.pages[at];
         if known == key {
             return Ok(slots);
@@ -387,11 +395,16 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         let (old, effect) = self.registers.access(&mut pmp, access, &moment)?;
         if *self.view.pmp.borrow() != pmp {
             *self.view.pmp.borrow_mut() = pmp;
+            self.view.flush_protections();
             self.flush();
         }
         match effect {
             Effect::None => {}
             Effect::Interrupts => self.view.slice.check(),
+            Effect::Status => {
+                self.refresh();
+                self.view.slice.check();
+            }
             Effect::Translation => {
                 self.refresh();
                 self.pages.fill((NOWHERE, std::ptr::null()));
@@ -451,6 +464,12 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         match insn.op() {
             Op::Mret | Op::Sret => self.refresh(),
             Op::Wfi => self.waits = true,
+            // Entries of other address spaces are not kept, so that the second operand says nothing.
+            Op::SfenceVma | Op::SinvalVma if insn.rs1() != 0 => {
+                self.view.flush_page(hart.x[insn.rs1()]);
+                self.pages.fill((NOWHERE, std::ptr::null()));
+                self.page = NOWHERE;
+            }
             _ => self.flush(),
         }
         self.view.slice.check();

@@ -1,6 +1,5 @@
 //! Address translation (privileged manual, "Sv39", "Sv48", "Sv57").
 use crate::bus::{Bus, PAGE};
-use crate::pmp::Pmp;
 use crate::registers::Privilege;
 
 /// What an access wants.
@@ -54,20 +53,29 @@ pub fn levels(mode: u64) -> Option<u32> {
     }
 }
 
-/// The physical address of an access to one page.
+/// Where an access to one page goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Physical {
+    pub address: u64,
+    /// Bits of an address within what one entry of a page table maps.
+    pub bits: u32,
+}
+
+/// The physical address of an access to one page. `allows`: may an entry of a page table be accessed
+/// so?
 pub fn translate<B: Bus>(
     bus: &B,
-    pmp: &Pmp,
+    allows: &impl Fn(u64, Access) -> bool,
     regime: &Regime,
     address: u64,
     access: Access,
-) -> Result<u64, Failure> {
+) -> Result<Physical, Failure> {
     let levels = match regime.privilege {
         Privilege::Machine => 0,
         _ => levels(regime.satp >> 60).unwrap_or(0),
     };
     if levels == 0 {
-        return Ok(address);
+        return Ok(Physical { address, bits: 64 });
     }
     // Bits above are copies of the highest one.
     let unused = 64 - (12 + 9 * levels);
@@ -78,7 +86,7 @@ pub fn translate<B: Bus>(
     for level in (0..levels).rev() {
         let index = address >> (12 + 9 * level) & 0x1ff;
         let place = table + 8 * index;
-        let entry = read(bus, pmp, place)?;
+        let entry = read(bus, allows, place)?;
         let is_reserved = entry & RESERVED != 0 || entry & (READ | WRITE) == WRITE;
         if entry & VALID == 0 || is_reserved {
             return Err(Failure::Page);
@@ -103,10 +111,13 @@ pub fn translate<B: Bus>(
             if !regime.updates {
                 return Err(Failure::Page);
             }
-            write(bus, pmp, place, entry | wanted)?;
+            write(bus, allows, place, entry | wanted)?;
         }
         let page = number | address >> 12 & below;
-        return Ok(page * PAGE + address % PAGE);
+        return Ok(Physical {
+            address: page * PAGE + address % PAGE,
+            bits: 12 + 9 * level,
+        });
     }
     Err(Failure::Page)
 }
@@ -126,24 +137,37 @@ fn permits(entry: u64, regime: &Regime, access: Access) -> bool {
     reaches && entry & allowed != 0
 }
 
-/// Page tables are accessed with the supervisor's rights.
-fn read<B: Bus>(bus: &B, pmp: &Pmp, place: u64) -> Result<u64, Failure> {
-    let place = entry_at(bus, pmp, place, Access::Load)?;
+fn read<B: Bus>(
+    bus: &B,
+    allows: &impl Fn(u64, Access) -> bool,
+    place: u64,
+) -> Result<u64, Failure> {
+    let place = entry_at(bus, allows, place, Access::Load)?;
     // SAFETY: an aligned word in a page of memory.
     Ok(unsafe { place.read() })
 }
 
-fn write<B: Bus>(bus: &B, pmp: &Pmp, place: u64, entry: u64) -> Result<(), Failure> {
-    let place = entry_at(bus, pmp, place, Access::Store)?;
+fn write<B: Bus>(
+    bus: &B,
+    allows: &impl Fn(u64, Access) -> bool,
+    place: u64,
+    entry: u64,
+) -> Result<(), Failure> {
+    let place = entry_at(bus, allows, place, Access::Store)?;
     // SAFETY: as in `read`.
     unsafe { place.write(entry) };
     Ok(())
 }
 
 /// Page tables are in plain memory (a platform may say so, "Page Table Entry accesses").
-fn entry_at<B: Bus>(bus: &B, pmp: &Pmp, place: u64, access: Access) -> Result<*mut u64, Failure> {
+fn entry_at<B: Bus>(
+    bus: &B,
+    allows: &impl Fn(u64, Access) -> bool,
+    place: u64,
+    access: Access,
+) -> Result<*mut u64, Failure> {
     let page = bus.memory(place / PAGE * PAGE).ok_or(Failure::Access)?;
-    if !pmp.allows(place, 8, access, Privilege::Supervisor) {
+    if !allows(place, access) {
         return Err(Failure::Access);
     }
     // SAFETY: within the page.

@@ -9,25 +9,41 @@ use crate::code::CodeCache;
 use crate::pmp::Pmp;
 use crate::registers::Privilege;
 use crate::slice::Slice;
-use crate::translation::{Access, Failure, Regime, translate};
+use crate::translation::{Access, Failure, Physical, Regime, translate};
 
 /// Entries of each context, for loads and for stores.
-const ENTRIES: usize = 256;
+const ENTRIES: usize = 1024;
+/// Pages whose protection is kept.
+const PROTECTIONS: usize = 512;
+/// The generation of an entry is in these bits of its tag, above those of an access that is not aligned.
+const GENERATION: u64 = 0xff8;
+const NEXT_GENERATION: u64 = 8;
+/// The generation of what is no entry.
+const NO_GENERATION: u64 = GENERATION;
 /// Regimes whose entries are kept beside each other: of users, of supervisors without and with SUM, of
 /// the machine.
 const CONTEXTS: usize = 4;
 
+/// Address spaces whose entries are kept.
+const SPACES: usize = 16;
+/// No value of `satp`: 15 is no mode.
+const NO_SPACE: (u64, u64) = (u64::MAX, NO_GENERATION);
+const NO_ADDRESSES: (u64, u64) = (u64::MAX, 0);
+
 #[derive(Clone, Copy)]
 struct Entry {
-    /// The virtual page; no page is odd.
+    /// The virtual page and the generation.
     tag: u64,
     /// The host's address less the virtual one.
     distance: u64,
+    /// See [`crate::translation::Physical`].
+    bits: u32,
 }
 
 const EMPTY: Entry = Entry {
-    tag: 1,
+    tag: NO_GENERATION,
     distance: 0,
+    bits: 0,
 };
 
 type Tlb = [Cell<Entry>; ENTRIES * CONTEXTS];
@@ -52,8 +68,18 @@ pub struct View<'m, B> {
     context: Cell<usize>,
     loads: Box<Tlb>,
     stores: Box<Tlb>,
-    /// [`CodeCache::number`] when the entries for stores were made.
-    code_number: Cell<u64>,
+    /// Entries of other generations are none.
+    generation: Cell<u64>,
+    /// The newest of all.
+    last_generation: Cell<u64>,
+    /// Values of `satp` and their generations.
+    spaces: [Cell<(u64, u64)>; SPACES],
+    /// The first and the last address of large pages that have entries.
+    large: Cell<(u64, u64)>,
+    /// The page and privilege of each, and what is allowed: bits by [`Access`].
+    protections: Box<[Cell<(u64, u8)>; PROTECTIONS]>,
+    /// How many pages of [`CodeCache::pages_from`] the entries for stores know.
+    code_pages: Cell<usize>,
     /// An access has to wait until the hart is the first of all. Its trap is none.
     postponed: Cell<bool>,
 }
@@ -69,7 +95,12 @@ impl<'m, B: Bus> View<'m, B> {
             context: Cell::new(0),
             loads: empty_tlb(),
             stores: empty_tlb(),
-            code_number: Cell::new(code.number()),
+            generation: Cell::new(0),
+            last_generation: Cell::new(0),
+            spaces: [const { Cell::new(NO_SPACE) }; SPACES],
+            large: Cell::new(NO_ADDRESSES),
+            protections: Box::new([const { Cell::new((1, 0)) }; PROTECTIONS]),
+            code_pages: Cell::new(code.pages_from(0).len()),
             postponed: Cell::new(false),
         };
         view.set_regime(regime);
@@ -86,24 +117,131 @@ impl<'m, B: Bus> View<'m, B> {
             (Privilege::Machine, _) => 3,
         };
         self.context.set(context * ENTRIES);
-        if (old.satp, old.mxr, old.updates) != (regime.satp, regime.mxr, regime.updates) {
+        if (old.mxr, old.updates) != (regime.mxr, regime.updates) {
             self.flush();
+        } else if old.satp != regime.satp {
+            self.change_space(regime.satp);
+        }
+    }
+
+    /// Another address space: what is known of it since the last fence holds ("Supervisor Memory-Management
+    /// Fence Instruction": a change of `satp` orders nothing).
+    fn change_space(&self, satp: u64) {
+        let known = self
+            .spaces
+            .iter()
+            .map(Cell::get)
+            .find(|space| space.0 == satp);
+        match known {
+            Some((_, generation)) => self.generation.set(generation),
+            None => self.begin_generation(),
         }
     }
 
     /// Forgets all translations.
     pub fn flush(&self) {
-        for entry in self.loads.iter().chain(&*self.stores) {
-            entry.set(EMPTY);
+        self.spaces.iter().for_each(|space| space.set(NO_SPACE));
+        self.begin_generation();
+    }
+
+    /// No entry is of the current space.
+    fn begin_generation(&self) {
+        let next = match self.last_generation.get() + NEXT_GENERATION {
+            NO_GENERATION => 0,
+            next => next,
+        };
+        // Generations come again.
+        if next == 0 {
+            self.all().for_each(|entry| entry.set(EMPTY));
+            self.spaces.iter().for_each(|space| space.set(NO_SPACE));
+            self.large.set(NO_ADDRESSES);
+        }
+        self.last_generation.set(next);
+        self.generation.set(next);
+        let place = &self.spaces[(next / NEXT_GENERATION) as usize % SPACES];
+        place.set((self.regime.get().satp, next));
+    }
+
+    /// Forgets what depends on physical memory protection.
+    pub fn flush_protections(&self) {
+        self.protections.iter().for_each(|page| page.set((1, 0)));
+        self.flush();
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Cell<Entry>> {
+        self.loads.iter().chain(&*self.stores)
+    }
+
+    /// Forgets what an entry of a page table that maps `address` says.
+    pub fn flush_page(&self, address: u64) {
+        let forget = |entry: &Cell<Entry>| {
+            let Entry { tag, bits, .. } = entry.get();
+            if bits < 64 && (tag ^ address) >> bits == 0 {
+                entry.set(EMPTY);
+            }
+        };
+        let (first, last) = self.large.get();
+        if (first..=last).contains(&address) {
+            return self.all().for_each(forget);
+        }
+        let at = (address / PAGE) as usize % ENTRIES;
+        for context in 0..CONTEXTS {
+            forget(&self.loads[context * ENTRIES + at]);
+            forget(&self.stores[context * ENTRIES + at]);
         }
     }
 
     /// Stores to pages that have become code since have to be seen.
     pub fn watch_code(&self) {
-        let number = self.code.number();
-        if self.code_number.replace(number) != number {
-            self.stores.iter().for_each(|entry| entry.set(EMPTY));
+        let known = self.code_pages.get();
+        let new = self.code.pages_from(known);
+        if new.is_empty() {
+            return;
         }
+        self.code_pages.set(known + new.len());
+        if new.len() > 16 {
+            return self.stores.iter().for_each(|entry| entry.set(EMPTY));
+        }
+        let hosts: Vec<u64> = new
+            .iter()
+            .filter_map(|&page| self.bus.memory(page))
+            .map(|host| host.expose_provenance() as u64)
+            .collect();
+        for entry in &*self.stores {
+            let Entry { tag, distance, .. } = entry.get();
+            let host = (tag & !(PAGE - 1)).wrapping_add(distance);
+            if hosts.contains(&host) {
+                entry.set(EMPTY);
+            }
+        }
+    }
+
+    /// Is an access of `size` bytes at a physical address allowed? Keeps the answer for pages of which
+    /// all bytes have the same.
+    fn allows(&self, address: u64, size: u64, access: Access, privilege: Privilege) -> bool {
+        let page = address / PAGE * PAGE;
+        let key = page | (privilege as u64) << 1;
+        let place = &self.protections[(address / PAGE) as usize % PROTECTIONS];
+        let (known, allowed) = place.get();
+        if known == key {
+            return allowed & 1 << access as u8 != 0;
+        }
+        let pmp = self.pmp.borrow();
+        if !pmp.is_uniform(page, PAGE) {
+            return pmp.allows(address, size, access, privilege);
+        }
+        let all = [Access::Fetch, Access::Load, Access::Store];
+        let allowed = all.into_iter().fold(0, |bits, access| {
+            bits | u8::from(pmp.allows(page, PAGE, access, privilege)) << access as u8
+        });
+        place.set((key, allowed));
+        allowed & 1 << access as u8 != 0
+    }
+
+    /// Are the rights the same for all bytes of a page of memory?
+    pub fn is_uniform(&self, page: u64) -> bool {
+        let (known, _) = self.protections[(page / PAGE) as usize % PROTECTIONS].get();
+        known & !(PAGE - 1) == page && known & 1 == 0 || self.pmp.borrow().is_uniform(page, PAGE)
     }
 
     pub fn take_postponed(&self) -> bool {
@@ -116,21 +254,30 @@ impl<'m, B: Bus> View<'m, B> {
             privilege,
             ..self.regime.get()
         };
-        let pmp = self.pmp.borrow();
-        let physical = translate(self.bus, &pmp, &regime, address, Access::Fetch)
-            .map_err(|failure| trap(failure, Access::Fetch, address))?;
-        let is_allowed = pmp.allows(physical, 2, Access::Fetch, privilege);
+        let allows = self.rights();
+        let physical = translate(self.bus, &allows, &regime, address, Access::Fetch)
+            .map_err(|failure| trap(failure, Access::Fetch, address))?
+            .address;
+        let is_allowed = self.allows(physical, 2, Access::Fetch, privilege);
         let memory = self.bus.memory(physical / PAGE * PAGE);
         let memory = memory.filter(|_| is_allowed);
         Ok((physical, memory.ok_or(Trap::fetch_access(address))?))
     }
 
+    /// Page tables are accessed with the supervisor's rights.
+    fn rights(&self) -> impl Fn(u64, Access) -> bool {
+        |place, access| self.allows(place, 8, access, Privilege::Supervisor)
+    }
+
     fn place(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
         let regime = self.regime.get();
-        let pmp = self.pmp.borrow();
-        let physical = translate(self.bus, &pmp, &regime, address, access)
+        let allows = self.rights();
+        let Physical {
+            address: physical,
+            bits,
+        } = translate(self.bus, &allows, &regime, address, access)
             .map_err(|failure| trap(failure, access, address))?;
-        if !pmp.allows(physical, size, access, regime.privilege) {
+        if !self.allows(physical, size, access, regime.privilege) {
             return Err(trap(Failure::Access, access, address));
         }
         let page = physical / PAGE * PAGE;
@@ -140,10 +287,22 @@ impl<'m, B: Bus> View<'m, B> {
         // SAFETY: within the page.
         let host = unsafe { memory.add((physical % PAGE) as usize) };
         let is_watched = access == Access::Store && self.code.has(page);
-        if pmp.is_uniform(page, PAGE) && !is_watched {
-            let tag = address / PAGE * PAGE;
-            let distance = (memory.expose_provenance() as u64).wrapping_sub(tag);
-            self.entry(access, address).set(Entry { tag, distance });
+        if self.is_uniform(page) && !is_watched {
+            let start = address / PAGE * PAGE;
+            let distance = (memory.expose_provenance() as u64).wrapping_sub(start);
+            let tag = start | self.generation.get();
+            if bits > 12 && bits < 64 {
+                let (first, last) = self.large.get();
+                let below = (1 << bits) - 1;
+                let large = (first.min(address & !below), last.max(address | below));
+                self.large.set(large);
+            }
+            let entry = Entry {
+                tag,
+                distance,
+                bits,
+            };
+            self.entry(access, address).set(entry);
         }
         Ok(Place::Memory { host, physical })
     }
@@ -163,17 +322,28 @@ impl<'m, B: Bus> View<'m, B> {
     #[inline(always)]
     fn known(&self, address: u64, size: u64, access: Access) -> Option<*mut u8> {
         let entry = self.entry(access, address).get();
-        let is_it = entry.tag == address & !(PAGE - 1) | address & (size - 1);
+        let page = address & !(PAGE - 1) | self.generation.get();
+        let is_it = entry.tag == page | address & (size - 1);
         is_it.then(|| {
             std::ptr::with_exposed_provenance_mut(address.wrapping_add(entry.distance) as usize)
         })
+    }
+
+    /// The same of an access of any alignment within a page.
+    fn known_within(&self, address: u64, size: u64, access: Access) -> Option<*mut u8> {
+        let is_within = address % PAGE + size <= PAGE;
+        self.known(address, 1, access).filter(|_| is_within)
     }
 
     #[cold]
     #[inline(never)]
     fn load_slowly(&self, address: u64, size: u64) -> Result<u64, Trap> {
         if !address.is_multiple_of(size) {
-            return self.load_bytes(address, size);
+            return match self.known_within(address, size, Access::Load) {
+                // SAFETY: so many bytes of a page of memory.
+                Some(host) => Ok(unsafe { read(host, size) }),
+                None => self.load_bytes(address, size),
+            };
         }
         match self.place(address, size, Access::Load)? {
             // SAFETY: so many bytes of a page of memory.
@@ -205,7 +375,14 @@ impl<'m, B: Bus> View<'m, B> {
     #[inline(never)]
     fn store_slowly(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
         if !address.is_multiple_of(size) {
-            return self.store_bytes(address, size, value);
+            return match self.known_within(address, size, Access::Store) {
+                Some(host) => {
+                    // SAFETY: so many bytes of a page of memory.
+                    unsafe { write(host, size, value) };
+                    Ok(())
+                }
+                None => self.store_bytes(address, size, value),
+            };
         }
         match self.place(address, size, Access::Store)? {
             Place::Memory { host, physical } => {
