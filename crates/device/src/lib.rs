@@ -9,6 +9,7 @@ mod plic;
 mod test_finisher;
 mod timebase;
 mod uart16550;
+pub mod virtio;
 
 pub use aclint::{Clint, Mswi, Mtimer, Sswi};
 pub use device::{BadState, Device, Finish, Refused, Surroundings, Time};
