@@ -4,6 +4,7 @@
 mod aclint;
 mod device;
 pub mod fdt;
+mod goldfish_rtc;
 pub mod mock;
 mod plic;
 mod test_finisher;
@@ -13,6 +14,7 @@ pub mod virtio;
 
 pub use aclint::{Clint, Mswi, Mtimer, Sswi};
 pub use device::{BadState, Device, Finish, Refused, Surroundings, Time};
+pub use goldfish_rtc::GoldfishRtc;
 pub use plic::{BadPlic, Context, Plic, PlicDescription};
 pub use test_finisher::TestFinisher;
 pub use timebase::{BadFrequency, Timebase};
