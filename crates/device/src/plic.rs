@@ -8,9 +8,9 @@ use crate::device::{BadState, Device, Refused, Surroundings, check_state, load_s
 use serde::{Deserialize, Serialize};
 
 /// The largest number of a source.
-pub const MAX_SOURCES: u32 = 1023;
+const MAX_SOURCES: u32 = 1023;
 /// The largest number of contexts.
-pub const MAX_CONTEXTS: usize = 15_872;
+const MAX_CONTEXTS: usize = 15_872;
 
 const PENDING: u64 = 0x1000;
 const ENABLE: u64 = 0x2000;
@@ -31,7 +31,7 @@ pub struct Context {
 /// What a PLIC has.
 #[derive(Clone, Debug)]
 pub struct PlicDescription {
-    /// Sources are numbered from 1 to this (at most [`MAX_SOURCES`]).
+    /// Sources are numbered from 1 to this (at most 1023).
     pub sources: u32,
     /// The bits of a priority or threshold, at most 32. QEMU's `virt` has 3.
     pub priority_bits: u32,

@@ -181,16 +181,20 @@ fn apply(
             let time = around.now.saturating_add(value & 0xffff_ffff);
             around.run_until(device, time, 32);
         }
-        220..230 => {
+        220..232 => {
             let taken = device.input(&step[4..4 + usize::from(near & 7)], around);
             return Some(Ok(taken as u64));
         }
-        230..240 => {
+        232..240 => {
             if let Subject::Plic(plic) = subject {
                 plic.set_level(u32::from(place), near & 1 != 0, around);
             }
         }
-        240..250 => describe(step, around),
+        240..251 => {
+            describe(step, around);
+            // Devices other than virtio may refuse it.
+            let _ = device.write(0x50, 4, u64::from(step[1] & 1), around);
+        }
         _ => set_up(device, step, around),
     }
     None
@@ -239,7 +243,7 @@ fn describe(step: &[u8; STEP], around: &mut Mock) {
     let kind = 2 * u16::from(step[2] & 1 == 0);
     let buffers = [
         (buffer, 16, 1, 1),
-        (data, length, kind | 1, 2 + u16::from(step[10]) / 200),
+        (data, length, kind | 1, 2 + u16::from(step[10]) / 240),
         (buffer + 0x100, 1, 2, 0),
         (buffer + 0x200, 32, 4, 0),
         (data, length, 3, 1),
@@ -254,7 +258,7 @@ fn describe(step: &[u8; STEP], around: &mut Mock) {
     let mut index = [0; 2];
     around.read_memory(available + 2, &mut index).unwrap();
     let index = u16::from_le_bytes(index);
-    let head = u16::from(step[11]) / 60;
+    let head = u16::from(step[11].saturating_sub(200)) / 12;
     write(
         around,
         available + 4 + 2 * u64::from(index % 16),
