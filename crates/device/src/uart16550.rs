@@ -38,6 +38,7 @@ mod iir {
 mod fcr {
     pub const ENABLE: u8 = 1;
     pub const CLEAR_RECEIVER: u8 = 2;
+    pub const CLEAR_TRANSMITTER: u8 = 4;
 }
 
 /// Bits of LCR.
@@ -255,6 +256,8 @@ impl Uart16550 {
             self.state.timed_out = false;
             self.restart_timeout(around);
         }
+        // An emptied transmitter can take bytes.
+        self.state.empty_pending |= switched || value & fcr::CLEAR_TRANSMITTER != 0;
         // The other bits are not programmed while bit 0 is not set.
         self.state.fcr = match value & fcr::ENABLE {
             0 => 0,
