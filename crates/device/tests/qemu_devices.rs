@@ -2,94 +2,22 @@
 //! still: its harts do not run, and its time stays 0.
 //!
 //! The tests compare nothing where QEMU is not installed.
+mod common;
+
+use common::{Qemu, pick};
 use flick_device::mock::Mock;
 use flick_device::{
     Clint, Context, Device, GoldfishRtc, Plic, PlicDescription, Timebase, Uart16550,
 };
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// QEMU with its protocol for tests of devices.
-struct Qemu {
-    process: Child,
-    commands: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Qemu {
-    fn start(options: &[&str]) -> Option<Self> {
-        let process = Command::new("qemu-system-riscv64")
-            .args([
-                "-M", "virt", "-smp", "2", "-m", "64M", "-S", "-bios", "none",
-            ])
-            .args(["-display", "none", "-serial", "null", "-monitor", "none"])
-            .args(["-rtc", "clock=vm,base=2020-01-01"])
-            .args(["-qtest", "stdio", "-qtest-log", "none"])
-            .args(["-global", "virtio-mmio.force-legacy=false"])
-            .args(options)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(mut process) = process else {
-            eprintln!("qemu-system-riscv64 is not installed: nothing is compared");
-            return None;
-        };
-        Some(Self {
-            commands: process.stdin.take().unwrap(),
-            answers: BufReader::new(process.stdout.take().unwrap()),
-            process,
-        })
-    }
-
-    fn command(&mut self, command: &str) -> String {
-        writeln!(self.commands, "{command}").unwrap();
-        let mut answer = String::new();
-        self.answers.read_line(&mut answer).unwrap();
-        let result = answer.trim_end().strip_prefix("OK");
-        let result = result.unwrap_or_else(|| panic!("{command}: {answer}"));
-        result.trim().to_owned()
-    }
-
-    fn read(&mut self, address: u64, size: u32) -> u64 {
-        let answer = self.command(&format!("read{} {address:#x}", letter(size)));
-        u64::from_str_radix(answer.trim_start_matches("0x"), 16).unwrap()
-    }
-
-    fn write(&mut self, address: u64, size: u32, value: u64) {
-        self.command(&format!("write{} {address:#x} {value:#x}", letter(size)));
-    }
-
-    /// The source that waits, if one does, by a claim and a completion for context 0. QEMU's PLIC
-    /// holds what has risen.
-    fn claim(&mut self) -> u64 {
-        let source = self.read(0xc20_0004, 4);
-        self.write(0xc20_0004, 4, source);
-        source
-    }
-}
-
-impl Drop for Qemu {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn letter(size: u32) -> char {
-    match size {
-        1 => 'b',
-        2 => 'w',
-        4 => 'l',
-        _ => 'q',
-    }
-}
-
-fn pick<T: Copy>(random: &mut Pcg64Mcg, from: &[T]) -> T {
-    from[random.next_u32() as usize % from.len()]
+/// The source that waits, if one does, by a claim and a completion for context 0. QEMU's PLIC holds
+/// what has risen.
+fn claim(qemu: &mut Qemu) -> u64 {
+    let source = qemu.read(0xc20_0004, 4);
+    qemu.write(0xc20_0004, 4, source);
+    source
 }
 
 #[test]
@@ -215,7 +143,7 @@ fn the_clock_is_that_of_qemu() {
                 clock.write(offset, 4, value, &mut around).unwrap();
             }
         }
-        let (level, theirs) = (around.source(11), qemu.claim());
+        let (level, theirs) = (around.source(11), claim(&mut qemu));
         // QEMU's PLIC takes a level that is set again for one that has risen.
         if !(before && level) {
             assert_eq!(11 * u64::from(level), theirs, "step {step}: {offset:#x}");

@@ -173,7 +173,9 @@ impl VirtioDevice for BlockDevice {
             let room = room.ok_or(QueueFault::NoAnswer)?;
             let (status, written) = self.request(&chain, room, around);
             chain.writable.write(room, &[status], around)?;
-            ring.give_back(&chain, written + 1, around)?;
+            // The status counts where nothing before it was left out (2.7.8.2).
+            let written = if written == room { room + 1 } else { written };
+            ring.give_back(&chain, written, around)?;
         }
         Ok(())
     }

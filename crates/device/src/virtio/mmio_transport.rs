@@ -130,8 +130,12 @@ impl VirtioMmio {
         let starts = status & !state.status & DRIVER_OK != 0;
         state.status = status;
         if starts {
-            // A driver may have notified the device already, when the device was not to look.
-            (0..self.state.queues.len()).for_each(|queue| self.notify(queue as u32, around));
+            // The driver may have notified the device already, when the device was not to look.
+            let notified = std::mem::take(&mut self.state.notified);
+            let queues = 0..self.state.queues.len() as u32;
+            for queue in queues.filter(|queue| notified >> queue & 1 != 0) {
+                self.notify(queue, around);
+            }
         }
     }
 
@@ -139,7 +143,9 @@ impl VirtioMmio {
         if queue as usize >= self.state.queues.len() {
             return;
         }
-        if self.latency == 0 {
+        if self.state.status & DRIVER_OK == 0 {
+            self.state.notified |= 1 << queue;
+        } else if self.latency == 0 {
             self.process(queue as usize, around);
         } else if self.state.notified >> queue & 1 == 0 {
             self.state.notified |= 1 << queue;
