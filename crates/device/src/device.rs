@@ -99,6 +99,11 @@ pub trait Device {
         0
     }
 
+    /// The machine resets: registers are as after the device's construction, and a disk keeps what
+    /// was written. The surroundings have dropped all levels and events. The default is for a
+    /// device without state.
+    fn reset(&mut self) {}
+
     /// State for snapshots: `postcard` of a structure that holds all that can change.
     fn save(&self) -> Vec<u8>;
 

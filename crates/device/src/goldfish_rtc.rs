@@ -171,6 +171,14 @@ impl Device for GoldfishRtc {
         }
     }
 
+    /// The clock goes on: it has a battery.
+    fn reset(&mut self) {
+        self.state = State {
+            origin: self.state.origin,
+            ..State::default()
+        };
+    }
+
     fn save(&self) -> Vec<u8> {
         save_state(&self.state)
     }
@@ -296,6 +304,8 @@ mod tests {
         assert!(other.1.source(SOURCE));
         assert_eq!(other.time(), time + 3);
         assert!(other.0.load(&[7]).is_err());
+        other.0.reset();
+        assert_eq!((other.time(), other.get(IRQ_ENABLED)), (time + 3, 0));
     }
 
     #[test]

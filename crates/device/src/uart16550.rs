@@ -100,6 +100,17 @@ struct State {
     level: bool,
 }
 
+impl State {
+    fn new() -> Self {
+        Self {
+            // The data sheet leaves the divisor at reset open.
+            divisor: 12,
+            msr: PEER,
+            ..Self::default()
+        }
+    }
+}
+
 /// A 16550A with one interrupt.
 #[derive(Clone, Debug)]
 pub struct Uart16550 {
@@ -114,17 +125,11 @@ impl Uart16550 {
     /// clock of `clock` Hz (`clock-frequency` of the device tree). The clock times the interrupt
     /// "character timeout" alone.
     pub fn new(source: u32, register_shift: u32, clock: u32) -> Self {
-        let state = State {
-            // The data sheet leaves the divisor at reset open.
-            divisor: 12,
-            msr: PEER,
-            ..State::default()
-        };
         Self {
             source,
             register_shift: register_shift.min(8),
             clock: clock.max(1).into(),
-            state,
+            state: State::new(),
         }
     }
 
@@ -388,6 +393,14 @@ impl Device for Uart16550 {
             self.update(around);
         }
         taken
+    }
+
+    fn reset(&mut self) {
+        // Input that waits for room goes on waiting.
+        self.state = State {
+            input_waits: self.state.input_waits,
+            ..State::new()
+        };
     }
 
     fn save(&self) -> Vec<u8> {

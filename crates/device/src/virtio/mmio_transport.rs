@@ -93,23 +93,18 @@ impl VirtioMmio {
         self.state.queues.get_mut(self.state.queue_select as usize)
     }
 
-    fn reset(&mut self, around: &mut dyn Surroundings) {
+    fn driver_resets(&mut self, around: &mut dyn Surroundings) {
         for queue in 0..self.state.queues.len() {
             around.schedule(queue as u32, Time::MAX);
         }
         let level = self.state.level;
-        self.state = State {
-            level,
-            ..initial(self.device.as_deref())
-        };
-        if let Some(device) = &mut self.device {
-            device.reset();
-        }
+        self.reset();
+        self.state.level = level;
     }
 
     fn write_status(&mut self, value: u32, around: &mut dyn Surroundings) {
         if value == 0 {
-            self.reset(around);
+            self.driver_resets(around);
             return;
         }
         let offered = self.features();
@@ -367,6 +362,13 @@ impl Device for VirtioMmio {
                 self.settle(0, before, Err(fault), around);
                 0
             }
+        }
+    }
+
+    fn reset(&mut self) {
+        self.state = initial(self.device.as_deref());
+        if let Some(device) = &mut self.device {
+            device.reset();
         }
     }
 

@@ -21,7 +21,7 @@ pub trait VirtioDevice: Send {
     /// Writes the configuration space. Fields that the driver may not write stay.
     fn write_config(&mut self, _offset: u64, _bytes: &[u8], _around: &mut dyn Surroundings) {}
 
-    /// The driver resets the device.
+    /// The driver or the machine resets the device.
     fn reset(&mut self) {}
 
     /// The driver has made buffers available on a queue, which is ready.

@@ -13,7 +13,7 @@ pub const KINDS: u8 = 11;
 pub const STEP: usize = 12;
 
 const MEMORY: u64 = 0x8000_0000;
-const MEMORY_SIZE: usize = 0x4_0000;
+const MEMORY_SIZE: usize = 0x1_4000;
 
 /// A device, which for the interrupt controller has an entrance of its own.
 enum Subject {
@@ -36,7 +36,7 @@ fn make(kind: u8) -> (Subject, &'static [u64]) {
     type Places = &'static [u64];
     let other = |device: Box<dyn Device>, places: Places| (Subject::Other(device), places);
     let disk = |read_only, latency| {
-        let image = MemoryImage((0..100_000).map(|i| (i % 251) as u8).collect());
+        let image = MemoryImage(vec![0x5a; 100_000]);
         let disk = BlockDevice::new(Box::new(Overlay::new(image)), read_only, "fuzz");
         Box::new(VirtioMmio::new(1, latency, Some(Box::new(disk))))
     };
@@ -118,8 +118,9 @@ pub fn load_any(data: &[u8]) {
 fn garbage(seed: &[u8]) -> Mock {
     let mut around = Mock::with_memory(MEMORY, MEMORY_SIZE);
     let seed = if seed.is_empty() { &[0] } else { seed };
-    let bytes = around.memory.iter_mut().enumerate();
-    bytes.for_each(|(at, byte)| *byte = seed[(at * 7 + at / 251) % seed.len()]);
+    for part in around.memory.chunks_mut(seed.len()) {
+        part.copy_from_slice(&seed[..part.len()]);
+    }
     around
 }
 
@@ -176,7 +177,14 @@ fn apply(
             // A refusal is an outcome as any other.
             return Some(device.write(offset, size, value, around).map(|()| 0));
         }
-        200..205 => device.event(u32::from(near) & 7, around),
+        200 => {
+            // The machine resets.
+            around.sources.clear();
+            around.lines.clear();
+            around.events.clear();
+            device.reset();
+        }
+        201..205 => device.event(u32::from(near) & 7, around),
         205..220 => {
             let time = around.now.saturating_add(value & 0xffff_ffff);
             around.run_until(device, time, 32);

@@ -2,7 +2,7 @@
 use super::*;
 use crate::device::Device;
 use crate::virtio::disk_image::{MemoryImage, Overlay};
-use crate::virtio::test_driver::{BUFFERS, Driver, INDIRECT, WRITE, areas};
+use crate::virtio::test_driver::{BUFFERS, Driver, INDIRECT, VERSION_1, WRITE, areas};
 
 const DATA: u64 = BUFFERS + 0x1000;
 const STATUS: u64 = BUFFERS + 0x800;
@@ -50,6 +50,12 @@ fn sectors_are_read_and_written() {
     driver.put(DATA, &[0x5a; 512]);
     let written = request(&mut driver, 1, 4, (DATA, 512, 0));
     assert_eq!(written, (OK, 1));
+    // A reset of the machine leaves the disk as it is.
+    driver.slot.reset();
+    driver.negotiate(VERSION_1);
+    driver.set_up(0);
+    driver.set(0x70, 15);
+    driver.bytes(areas(0)[0], 0x1000).fill(0);
     request(&mut driver, 0, 3, (DATA, 1536, WRITE));
     let data = driver.bytes(DATA, 1536);
     assert_eq!(data[..512], image()[3 * 512..4 * 512]);
