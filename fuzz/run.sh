@@ -1,18 +1,18 @@
 #!/bin/bash
-# Fuzzes the decoder, the translator and the reader of traces.
+# Fuzzes the decoder, the translator, the reader of traces and the models of devices.
 #
 #   fuzz/run.sh [--seconds N] [TARGET...]
 #
-# The targets are `decoder`, `translator`, `execution` and `trace`. By default all of them run, each
-# for N seconds (60). The script needs a built tree, for seeds, and no nightly toolchain. An input
-# that fails stays in build/fuzz/TARGET-…, and inputs that reach new code in build/fuzz/corpus.
-# `cargo fuzz run TARGET` works as well.
+# The targets are `decoder`, `translator`, `execution`, `trace` and `devices`. By default all of
+# them run, each for N seconds (60). The script needs a built tree, for seeds, and no nightly
+# toolchain. An input that fails stays in build/fuzz/TARGET-…, and inputs that reach new code in
+# build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 seconds=60
 [ "${1-}" != --seconds ] || { seconds=$2 && shift 2; }
 targets=("$@")
-[ $# -gt 0 ] || targets=(decoder translator execution trace)
+[ $# -gt 0 ] || targets=(decoder translator execution trace devices)
 out=$build/fuzz
 mkdir -p "$out"
 
@@ -47,7 +47,7 @@ RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
 
 for target in "${targets[@]}"; do
   say "$target, $seconds s"
-  # Traces need no seeds: the target writes the headers.
+  # Traces need no seeds: the target writes the headers. Any bytes are accesses to a device.
   mkdir -p "$out/corpus/$target" "$out/seeds/$target"
   "$CARGO_TARGET_DIR/fuzz/x86_64-unknown-linux-gnu/release/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -max_len=4096 -print_final_stats=1 -artifact_prefix="$out/$target-" "$out/corpus/$target" "$out/seeds/$target" 2>"$out/$target.log" ||

@@ -1,5 +1,7 @@
 //! The traits between a device and the machine around it.
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
 
 /// Picoseconds of virtual time since the machine's reset.
 pub type Time = u64;
@@ -60,8 +62,9 @@ pub trait Surroundings {
     /// Bytes to the console that belongs to the device.
     fn output(&mut self, bytes: &[u8]);
 
-    /// The device can take bytes of [`Device::input`] again, after it took fewer than it was
-    /// offered. A machine may ignore the call and offer the bytes at a later time of its own.
+    /// The device may take bytes of [`Device::input`] again: each device calls this after it took
+    /// fewer than it was offered and has room again, and may call it at other times. A machine may
+    /// ignore the call and offer the bytes at a later time of its own.
     fn input_ready(&mut self) {}
 
     /// The machine ends or resets.
@@ -96,12 +99,45 @@ pub trait Device {
         0
     }
 
+    /// The machine resets: registers are as after the device's construction, and a disk keeps what
+    /// was written. The surroundings have dropped all levels and events. The default is for a
+    /// device without state.
+    fn reset(&mut self) {}
+
     /// State for snapshots: `postcard` of a structure that holds all that can change.
     fn save(&self) -> Vec<u8>;
 
     /// Takes the state that [`save`](Device::save) of a device of the same description returned.
     /// After an error the device is as before.
     fn load(&mut self, state: &[u8]) -> Result<(), BadState>;
+}
+
+/// Bytes in a state, as one piece: `serde` takes a `Vec<u8>` for a sequence of numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(pub Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct BytesVisitor;
+        impl Visitor<'_> for BytesVisitor {
+            type Value = Bytes;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                formatter.write_str("bytes")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+        }
+        deserializer.deserialize_bytes(BytesVisitor)
+    }
 }
 
 /// The bytes of a device's state.

@@ -36,6 +36,11 @@ impl Timebase {
         self.frequency
     }
 
+    /// The counter without what software has set.
+    pub fn as_at_reset(&self) -> Self {
+        Self { offset: 0, ..*self }
+    }
+
     /// The counter's value at `now`.
     pub fn value(&self, now: Time) -> u64 {
         self.ticks(now).wrapping_add(self.offset)

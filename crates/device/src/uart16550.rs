@@ -38,6 +38,7 @@ mod iir {
 mod fcr {
     pub const ENABLE: u8 = 1;
     pub const CLEAR_RECEIVER: u8 = 2;
+    pub const CLEAR_TRANSMITTER: u8 = 4;
 }
 
 /// Bits of LCR.
@@ -99,6 +100,17 @@ struct State {
     level: bool,
 }
 
+impl State {
+    fn new() -> Self {
+        Self {
+            // The data sheet leaves the divisor at reset open.
+            divisor: 12,
+            msr: PEER,
+            ..Self::default()
+        }
+    }
+}
+
 /// A 16550A with one interrupt.
 #[derive(Clone, Debug)]
 pub struct Uart16550 {
@@ -113,17 +125,11 @@ impl Uart16550 {
     /// clock of `clock` Hz (`clock-frequency` of the device tree). The clock times the interrupt
     /// "character timeout" alone.
     pub fn new(source: u32, register_shift: u32, clock: u32) -> Self {
-        let state = State {
-            // The data sheet leaves the divisor at reset open.
-            divisor: 12,
-            msr: PEER,
-            ..State::default()
-        };
         Self {
             source,
             register_shift: register_shift.min(8),
             clock: clock.max(1).into(),
-            state,
+            state: State::new(),
         }
     }
 
@@ -255,6 +261,8 @@ impl Uart16550 {
             self.state.timed_out = false;
             self.restart_timeout(around);
         }
+        // An emptied transmitter can take bytes.
+        self.state.empty_pending |= switched || value & fcr::CLEAR_TRANSMITTER != 0;
         // The other bits are not programmed while bit 0 is not set.
         self.state.fcr = match value & fcr::ENABLE {
             0 => 0,
@@ -385,6 +393,14 @@ impl Device for Uart16550 {
             self.update(around);
         }
         taken
+    }
+
+    fn reset(&mut self) {
+        // Input that waits for room goes on waiting.
+        self.state = State {
+            input_waits: self.state.input_waits,
+            ..State::new()
+        };
     }
 
     fn save(&self) -> Vec<u8> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Each part and the parts that it may use, all of them below it in the table of docs/design.md.
 /// driver, runtime and report are siblings: they meet in image and events only. The two forms of
 /// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes.
-const PARTS: [(&str, &[&str]); 22] = [
+const PARTS: [(&str, &[&str]); 23] = [
     (
         "flick-cli",
         &[
@@ -96,6 +96,7 @@ const PARTS: [(&str, &[&str]); 22] = [
             "flick-exec",
         ],
     ),
+    ("flick-device", &[]),
     (
         "flick-timing",
         &["flick-engine", "flick-riscv", "flick-abi", "flick-names"],

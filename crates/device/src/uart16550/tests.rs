@@ -240,4 +240,6 @@ fn a_loaded_port_goes_on() {
     };
     assert!(other.0.load(&save_state(&full)).is_err());
     assert_eq!(other.get(0), b'b');
+    other.0.reset();
+    assert_eq!(other.0.save(), Port::new().0.save());
 }
