@@ -8,9 +8,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use clap::{Args, Subcommand};
+use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::Error;
-use flick_machine::virt::{SERIAL, Virt};
+use flick_machine::virt::{BadVirt, BlockDisk, SERIAL, Virt};
 use flick_machine::{BadBoot, Board, Console, End, Files, Machine, boot};
 
 #[derive(Subcommand)]
@@ -39,6 +40,10 @@ pub struct Run {
     /// The kernel's command line
     #[arg(long, value_name = "TEXT", requires = "kernel")]
     append: Option<String>,
+    /// A disk image (repeatable, up to 8): a virtio block device. What the machine writes is kept in
+    /// memory, and the file stays as it is
+    #[arg(long = "disk", value_name = "FILE")]
+    disks: Vec<PathBuf>,
     /// Change a key of the machine: harts=N, memory=BYTES (with K, M or G), isa=rv64...
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
@@ -90,13 +95,19 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
             _ => String::new(),
         };
         let help = match error {
+            BadBoot::Virt(BadVirt::Disks) => "give fewer --disk",
             BadBoot::Room { .. } => "give the machine more: --set memory=1G",
             _ => "name RV64 ELF files, or images for the start of memory",
         };
         let what = "the machine cannot start";
         Error::new(Code::MachineStart, what, place, error.to_string(), help)
     };
-    let board = virt.board().map_err(|error| bad(error.into()))?;
+    let disks = run
+        .disks
+        .iter()
+        .map(|path| disk(path))
+        .collect::<Result<_, _>>()?;
+    let board = virt.board(disks).map_err(|error| bad(error.into()))?;
     let booted = boot(&mut virt, &board, &files, PERIOD).map_err(bad)?;
     let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
     if let Some(most) = run.max_instructions {
@@ -129,16 +140,22 @@ fn total(machine: &Machine) -> u64 {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(path).map_err(|error| {
-        let help = "check the path and its permissions";
-        let what = "a file cannot be read";
-        Error::new(
-            Code::FileAccess,
-            what,
-            path.display().to_string(),
-            error.to_string(),
-            help,
-        )
+    fs::read(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    let help = "check the path and its permissions";
+    let what = "a file cannot be read";
+    let place = path.display().to_string();
+    Error::new(Code::FileAccess, what, place, error.to_string(), help)
+}
+
+fn disk(path: &Path) -> Result<BlockDisk, Error> {
+    let image = fs::File::open(path).and_then(FileImage::new);
+    let image = image.map_err(|error| unreadable(path, &error))?;
+    Ok(BlockDisk {
+        disk: Box::new(Overlay::new(image)),
+        is_read_only: false,
     })
 }
 

@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn files_are_behind_each_other() {
         let mut virt = virt(16 << 20);
-        let board = virt.board().unwrap();
+        let board = virt.board(vec![]).unwrap();
         let files = Files {
             firmware: vec![0x13; 4],
             kernel: Some(vec![0x6f; 8]),
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told() {
         let mut small = virt(4 << 20);
-        let board = small.board().unwrap();
+        let board = small.board(vec![]).unwrap();
         let mut files = Files {
             firmware: vec![0; 4],
             initrd: Some(vec![0; 4 << 20]),

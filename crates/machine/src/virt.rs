@@ -1,8 +1,9 @@
 //! The map of QEMU's machine `virt`, so that firmware and kernels made for it run.
 use flick_device::fdt::{AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu};
+use flick_device::virtio::{BlockDevice, Disk, VirtioDevice, VirtioMmio};
 use flick_device::{
-    BadFrequency, BadPlic, Clint, Context, Device, Plic, PlicDescription, TestFinisher, Timebase,
-    Uart16550,
+    BadFrequency, BadPlic, Clint, Context, Device, GoldfishRtc, Plic, PlicDescription,
+    TestFinisher, Time, Timebase, Uart16550,
 };
 use flick_hart::{Extension, Isa};
 
@@ -37,6 +38,23 @@ const FINISHER: AddressRange = AddressRange {
     base: 0x10_0000,
     size: 0x1000,
 };
+const RTC: AddressRange = AddressRange {
+    base: 0x10_1000,
+    size: 0x1000,
+};
+const RTC_SOURCE: u32 = 11;
+/// The slots of virtio devices: the first source, and addresses from one to the next.
+const VIRTIO: AddressRange = AddressRange {
+    base: 0x1000_1000,
+    size: 0x1000,
+};
+const VIRTIO_SLOTS: u32 = 8;
+const VIRTIO_SOURCE: u32 = 1;
+/// From a driver's notification to the device's work.
+const VIRTIO_LATENCY: Time = 1_000_000;
+/// What the clock shows at the reset, in nanoseconds since 1970: 2026-01-01. The host's clock would make
+/// each run another.
+const EPOCH: u64 = 1_767_225_600_000_000_000;
 const UART_SOURCE: u32 = 10;
 const UART_CLOCK: u32 = 3_686_400;
 const SOURCES: u32 = 95;
@@ -54,10 +72,20 @@ pub struct Virt {
     pub chosen: Chosen,
 }
 
+/// A disk of the machine, in a slot of its own. Slots are used in the order of the disks.
+pub struct BlockDisk {
+    /// Its contents.
+    pub disk: Box<dyn Disk>,
+    /// Writes fail.
+    pub is_read_only: bool,
+}
+
 /// Why there is no such machine.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum BadVirt {
+    #[error("a machine has 8 disks at most")]
+    Disks,
     #[error(transparent)]
     Memory(#[from] BadRam),
     #[error(transparent)]
@@ -68,6 +96,13 @@ pub enum BadVirt {
     Tree(#[from] BadTree),
 }
 
+fn virtio_slot(slot: u32) -> AddressRange {
+    AddressRange {
+        base: VIRTIO.base + u64::from(slot) * VIRTIO.size,
+        size: VIRTIO.size,
+    }
+}
+
 impl Virt {
     fn contexts(&self) -> Vec<Context> {
         (0..self.harts)
@@ -76,7 +111,10 @@ impl Virt {
     }
 
     /// The board.
-    pub fn board(&self) -> Result<Board, BadVirt> {
+    pub fn board(&self, disks: Vec<BlockDisk>) -> Result<Board, BadVirt> {
+        if disks.len() > VIRTIO_SLOTS as usize {
+            return Err(BadVirt::Disks);
+        }
         let ram = vec![
             Ram::new(MEMORY, self.memory)?,
             Ram::new(ROM.base, ROM.size)?,
@@ -88,13 +126,25 @@ impl Virt {
             contexts: self.contexts(),
         })?;
         let range = |range: AddressRange| range.base..range.base + range.size;
-        let devices: Vec<(_, Box<dyn Device>)> = vec![
+        let mut devices: Vec<(_, Box<dyn Device>)> = vec![
             (
                 range(UART),
                 Box::new(Uart16550::new(UART_SOURCE, 0, UART_CLOCK)),
             ),
             (range(FINISHER), Box::new(TestFinisher)),
+            (range(RTC), Box::new(GoldfishRtc::new(RTC_SOURCE, EPOCH))),
         ];
+        let mut disks = disks.into_iter();
+        for slot in 0..VIRTIO_SLOTS {
+            let device = disks.next().map(|disk| {
+                let name = format!("disk{slot}");
+                let device = BlockDevice::new(disk.disk, disk.is_read_only, &name);
+                Box::new(device) as Box<dyn VirtioDevice>
+            });
+            let source = VIRTIO_SOURCE + slot;
+            let device = VirtioMmio::new(source, VIRTIO_LATENCY, device);
+            devices.push((range(virtio_slot(slot)), Box::new(device)));
+        }
         let clint = (range(CLINT), clint);
         Ok(Board::new(ram, clint, (range(PLIC), plic), devices))
     }
@@ -111,6 +161,10 @@ impl Virt {
             cboz_block: block(Extension::Zicboz),
             disabled: false,
         };
+        let slots = (0..VIRTIO_SLOTS).map(|slot| DeviceNode::VirtioMmio {
+            range: virtio_slot(slot),
+            source: VIRTIO_SOURCE + slot,
+        });
         let tree = MachineTree {
             model: "riscv-virtio,qemu".into(),
             compatible: vec!["riscv-virtio".into()],
@@ -125,8 +179,12 @@ impl Virt {
                 stdout: Some(UART.base),
                 ..self.chosen.clone()
             },
-            devices: vec![
+            devices: [
                 DeviceNode::TestFinisher { range: FINISHER },
+                DeviceNode::GoldfishRtc {
+                    range: RTC,
+                    source: RTC_SOURCE,
+                },
                 DeviceNode::Uart16550 {
                     range: UART,
                     source: UART_SOURCE,
@@ -142,7 +200,10 @@ impl Virt {
                     range: CLINT,
                     harts,
                 },
-            ],
+            ]
+            .into_iter()
+            .chain(slots)
+            .collect(),
         };
         Ok(tree.to_blob()?)
     }
