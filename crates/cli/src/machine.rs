@@ -52,8 +52,7 @@ pub struct Run {
     max_instructions: Option<u64>,
 }
 
-/// What a hart of `virt` has: all that this machine knows, but page tables are updated by software
-/// unless firmware chooses otherwise.
+/// What a hart of `virt` has: all that this machine knows.
 const ISA: &str =
     "rv64imafdc_zicbom_zicboz_zicntr_zicond_zicsr_zifencei_zihpm_zba_zbb_zbs_sstc_svadu_svinval";
 const MEMORY: u64 = 256 << 20;
@@ -122,17 +121,35 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
             Code::MachineEnd,
             "the machine has not ended",
             "",
-            format!("{} instructions have completed", total(&machine)),
+            format!(
+                "{} instructions have completed, and harts are at {}",
+                total(&machine),
+                places(&machine)
+            ),
             "allow more with --max-instructions",
         )),
         End::Idle => Err(Error::new(
             Code::MachineEnd,
             "the machine has not ended",
             "",
-            "every hart waits for an interrupt, and no device will raise one",
+            format!(
+                "every hart waits for an interrupt, and no device will raise one (at {})",
+                places(&machine)
+            ),
             "end programs by the test finisher at 0x100000 or by tohost",
         )),
     }
+}
+
+/// Where the harts are, the first of them.
+fn places(machine: &Machine) -> String {
+    const MOST: usize = 8;
+    let all = machine.program_counters();
+    let mut text: Vec<_> = all.iter().take(MOST).map(|pc| format!("{pc:#x}")).collect();
+    if all.len() > MOST {
+        text.push("...".into());
+    }
+    text.join(", ")
 }
 
 fn total(machine: &Machine) -> u64 {

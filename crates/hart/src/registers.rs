@@ -125,6 +125,9 @@ pub struct Counts {
 impl Registers {
     /// Those of a hart at its reset.
     pub fn new(isa: Isa, hart_id: u64) -> Self {
+        // As on QEMU: kernels of before the extension had a name count on it.
+        let updates = isa.has(Extension::Svadu);
+        let menvcfg = if updates { environment::ADUE } else { 0 };
         Self {
             isa,
             hart_id,
@@ -142,7 +145,7 @@ impl Registers {
             mepc: 0,
             mcause: 0,
             mtval: 0,
-            menvcfg: 0,
+            menvcfg,
             stvec: 0,
             scounteren: 0,
             sscratch: 0,

@@ -86,6 +86,12 @@ impl<'m> Machine<'m> {
         counts.map(|counts| counts.instructions).collect()
     }
 
+    /// Where each hart goes on.
+    pub fn program_counters(&self) -> Vec<u64> {
+        let all = self.harts.iter().map(|unit| unit.processor.hart.pc);
+        all.collect()
+    }
+
     /// Cycles that have passed, by hart.
     pub fn cycles(&self) -> Vec<u64> {
         let counts = self.harts.iter().map(|unit| unit.processor.counts());
