@@ -1,5 +1,6 @@
 //! The description of a machine for its firmware: a flattened device tree (Devicetree
 //! Specification 0.4) with the nodes that OpenSBI and Linux expect of QEMU's machine `virt`.
+use crate::isa_string::isa_parts;
 use crate::plic::Context;
 use vm_fdt::FdtWriter;
 
@@ -424,7 +425,8 @@ fn write_hart(fdt: &mut FdtWriter, hart: &HartNode, handle: u32) -> Written {
     fdt.property_string("status", if hart.disabled { "disabled" } else { "okay" })?;
     fdt.property_string("compatible", "riscv")?;
     fdt.property_string("riscv,isa", &hart.isa)?;
-    let (base, extensions) = isa_parts(&hart.isa)?;
+    let bad = || BadTree::Isa(hart.isa.clone());
+    let (base, extensions) = isa_parts(&hart.isa).ok_or_else(bad)?;
     fdt.property_string("riscv,isa-base", &base)?;
     fdt.property_string_list("riscv,isa-extensions", extensions)?;
     let mmu = match hart.mmu {
@@ -448,47 +450,6 @@ fn write_hart(fdt: &mut FdtWriter, hart: &HartNode, handle: u32) -> Written {
     fdt.property_phandle(handle + 1)?;
     fdt.end_node(controller)?;
     Ok(fdt.end_node(cpu)?)
-}
-
-/// An ISA string as the newer properties have it: the base, and each extension by its name.
-fn isa_parts(isa: &str) -> Result<(String, Vec<String>), BadTree> {
-    let bad = || BadTree::Isa(isa.to_owned());
-    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let width = ["rv32", "rv64"].into_iter().find(|w| isa.starts_with(w));
-    let (Some(width), true) = (width, isa.chars().all(word)) else {
-        return Err(bad());
-    };
-    let rest = &isa[width.len()..];
-    // Extensions of several letters start with one of these, with or without a `_` before.
-    let letters = rest.find(['_', 'z', 's', 'x']).unwrap_or(rest.len());
-    let (letters, names) = rest.split_at(letters);
-    let mut extensions = Vec::new();
-    let mut add = |name: &str| {
-        if !extensions.iter().any(|known| known == name) {
-            extensions.push(name.to_owned());
-        }
-    };
-    let mut base = None;
-    for letter in letters.chars() {
-        match letter {
-            'g' => {
-                base = base.or(Some('i'));
-                for name in ["i", "m", "a", "f", "d", "zicsr", "zifencei"] {
-                    add(name);
-                }
-            }
-            'i' | 'e' => {
-                base = base.or(Some(letter));
-                add(&letter.to_string());
-            }
-            'a'..='z' => add(&letter.to_string()),
-            _ => return Err(bad()),
-        }
-    }
-    for name in names.split('_').filter(|name| !name.is_empty()) {
-        add(name);
-    }
-    Ok((format!("{width}{}", base.ok_or_else(bad)?), extensions))
 }
 
 fn end(range: AddressRange) -> Result<u64, BadTree> {
@@ -540,28 +501,6 @@ impl DeviceNode {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn isa_strings_are_taken_apart() {
-        let parts = |isa| isa_parts(isa).map(|(base, parts)| (base, parts.join(" ")));
-        let (base, names) = parts("rv64imafdc_zicsr_sstc").unwrap();
-        assert_eq!((&*base, &*names), ("rv64i", "i m a f d c zicsr sstc"));
-        let (base, names) = parts("rv64gcvzba_zicsr").unwrap();
-        assert_eq!(base, "rv64i");
-        assert_eq!(names, "i m a f d zicsr zifencei c v zba");
-        assert_eq!(parts("rv32emc").unwrap().0, "rv32e");
-        for bad in [
-            "",
-            "rv64",
-            "RV64I",
-            "rv128i",
-            "rv64i zba",
-            "rv64mac",
-            "rv64i2",
-        ] {
-            assert!(parts(bad).is_err(), "{bad}");
-        }
-    }
 
     fn range(base: u64) -> AddressRange {
         AddressRange { base, size: 0x1000 }

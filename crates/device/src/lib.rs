@@ -12,8 +12,8 @@
 //! | `goldfish_rtc.rs` | real-time clock | 0x101000 |
 //! | `virtio/` | disk and console | 0x10001000 to 0x10008000 |
 //!
-//! `device.rs` has the traits, `mock.rs` surroundings for tests, and `fdt.rs` writes the device
-//! tree by which firmware finds the devices.
+//! `device.rs` has the traits, and `mock.rs` surroundings for tests. `fdt.rs` (with
+//! `isa_string.rs`) writes the device tree by which firmware finds the devices.
 //!
 //! An access that a device does not know is refused where the device has no such register size,
 //! and otherwise reads as 0 and does nothing when it writes, as QEMU's devices do.
@@ -29,6 +29,7 @@ mod aclint;
 mod device;
 pub mod fdt;
 mod goldfish_rtc;
+mod isa_string;
 pub mod mock;
 mod plic;
 mod test_finisher;

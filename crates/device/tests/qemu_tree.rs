@@ -1,9 +1,12 @@
 //! The device tree of the machine `virt` beside the one that QEMU writes, for the properties by
-//! which firmware and kernels find devices.
+//! which firmware and kernels find devices; and OpenSBI with that tree.
 use flick_device::Context;
 use flick_device::fdt::{AddressRange, Chosen, DeviceNode, HartNode, MachineTree, Mmu};
 use std::collections::BTreeMap;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Properties by path of the node.
 type Nodes = BTreeMap<String, BTreeMap<String, Vec<u8>>>;
@@ -262,4 +265,64 @@ fn the_tree_says_what_was_described() {
     // The header names the hart that boots.
     tree.boot_hart = 1;
     assert_eq!(word(&tree.to_blob().unwrap(), 28), 1);
+}
+
+/// What OpenSBI prints on QEMU's machine with a tree of ours, up to its first line about the hart
+/// that boots; nothing where QEMU or its OpenSBI is not installed.
+fn opensbi(tree: &MachineTree, machine: &str) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let blob = folder.path().join("ours.dtb");
+    std::fs::write(&blob, tree.to_blob().unwrap()).unwrap();
+    let process = Command::new("qemu-system-riscv64")
+        .args(["-M", machine, "-smp", "2", "-m", "256M", "-dtb"])
+        .arg(&blob)
+        .args(["-display", "none", "-monitor", "none", "-serial", "stdio"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut process = process.ok()?;
+    // A firmware that prints nothing ends here: the test fails, and does not wait for ever.
+    let output = process.stdout.take().unwrap();
+    let (send, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(output).lines().map_while(Result::ok);
+        lines.for_each(|line| drop(send.send(line)));
+    });
+    let mut text = String::new();
+    while let Ok(line) = lines.recv_timeout(Duration::from_secs(20)) {
+        text += &format!("{line}\n");
+        if line.starts_with("Boot HART ID") {
+            break;
+        }
+    }
+    // Without its firmware QEMU has ended by itself.
+    let ended = process.try_wait().unwrap().is_some();
+    let _ = process.kill();
+    let _ = process.wait();
+    (!ended || !text.is_empty()).then_some(text)
+}
+
+#[test]
+fn opensbi_finds_its_devices_by_the_tree() {
+    for (machine, aclint) in [("virt", false), ("virt,aclint=on", true)] {
+        let tree = virt("rv64imafdc_zicsr_zifencei", aclint);
+        let Some(text) = opensbi(&tree, machine) else {
+            eprintln!("QEMU or its OpenSBI is not installed: nothing is tried");
+            return;
+        };
+        for (what, found) in [
+            ("HART Count", "2"),
+            ("IPI Device", "aclint-mswi"),
+            ("Timer Device", "aclint-mtimer @ 10000000Hz"),
+            ("Console Device", "uart8250"),
+            ("Reboot Device", "sifive_test"),
+            ("Shutdown Device", "sifive_test"),
+        ] {
+            let mut lines = text.lines().filter_map(|line| line.split_once(": "));
+            let line = lines.find(|(name, _)| name.trim_end() == format!("Platform {what}"));
+            let value = line.map(|(_, value)| value.trim_end());
+            assert_eq!(value, Some(found), "{what} in\n{text}");
+        }
+    }
 }
