@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Each part and the parts that it may use, all of them below it in the table of docs/design.md.
 /// driver, runtime and report are siblings: they meet in image and events only. The two forms of
 /// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes.
-const PARTS: [(&str, &[&str]); 23] = [
+const PARTS: [(&str, &[&str]); 26] = [
     (
         "flick-cli",
         &[
@@ -15,6 +15,8 @@ const PARTS: [(&str, &[&str]); 23] = [
             "flick-report",
             "flick-torture",
             "flick-timing",
+            "flick-machine",
+            "flick-device",
             "flick-image",
             "flick-events",
             "flick-abi",
@@ -96,7 +98,13 @@ const PARTS: [(&str, &[&str]); 23] = [
             "flick-exec",
         ],
     ),
+    (
+        "flick-machine",
+        &["flick-device", "flick-hart", "flick-sim"],
+    ),
     ("flick-device", &[]),
+    ("flick-hart", &["flick-engine", "flick-riscv"]),
+    ("flick-sim", &[]),
     (
         "flick-timing",
         &["flick-engine", "flick-riscv", "flick-abi", "flick-names"],

@@ -113,8 +113,8 @@ impl VirtioMmio {
         let mut status = value & 0xff & !NEEDS_RESET | state.status & NEEDS_RESET;
         if status & !state.status & FEATURES_OK != 0 {
             let taken = state.driver_features;
-            // A driver without VERSION_1 is of the older interface, which this is not.
-            if taken & !offered != 0 || taken & VERSION_1 == 0 {
+            // Drivers like xv6's use this interface without the feature that it has. QEMU lets them.
+            if taken & !offered != 0 {
                 status &= !FEATURES_OK;
             }
             for queue in &mut state.queues {
