@@ -544,6 +544,76 @@ for way in "${ways[@]}"; do
   in_order "${entered[@]}"
   result "step from NxP code into functions of the host ($way)" $?
 done
+# The same through pointers: `step` enters functions of the host that have lines, static ones too, and
+# functions of the NxP; `next` enters none.
+cat >pointer.cpp <<'END'
+#include <cstdio>
+#include <flick.h>
+extern "C" int opaque(int x);
+static FLICK_HOST __attribute__((noinline)) int twice(int x) {
+  volatile int y = x * 2;
+  return y;
+}
+struct Shape {
+  int sides;
+  FLICK_HOST virtual __attribute__((noinline)) int area(int k) {
+    volatile int y = sides * k;
+    return y;
+  }
+};
+FLICK_HOST __attribute__((noinline)) float mixed(float f, int n, double d) {
+  volatile float y = f * n + d;
+  return y;
+}
+using Plain = int (*)(int);
+using Mixed = float (*)(float, int, double);
+FLICK_NXP __attribute__((noinline)) long work(Plain *plain, Mixed *mixed, Shape *shape, int x) {
+  long a = plain[0](x);
+  a += plain[1](x);
+  a += shape->area(x);
+  a += (long)mixed[0](1.5f, x, 0.5);
+  a += plain[2](x);
+  a += 1;
+  return a;
+}
+static FLICK_NXP __attribute__((noinline)) int thrice(int x) {
+  volatile int y = x * 3;
+  return y;
+}
+int main() {
+  Plain plain[] = {twice, opaque, thrice};
+  Mixed others[] = {mixed};
+  Shape shape;
+  shape.sides = 3;
+  long a = 0;
+  for (int n = 2; n < 6; n++)
+    a += work(plain, others, &shape, n);
+  std::printf("%ld\n", a);
+  return 0;
+}
+END
+entered=('twice .x=2. at .*pointer.cpp:5$' '^5.' ' work .*pointer.cpp:22$' ' main ' '^6.' '^23.' '^24.'
+  'Shape::area .this=0x[0-9a-f]+, k=2. at .*pointer.cpp:11$' 'Value returned is .* = 6' '^25.'
+  'mixed .f=1.5, n=2, d=0.5. at .*pointer.cpp:16$' '^#0 .*mixed ' ' work .*pointer.cpp:25$' ' main ' '^26.'
+  'thrice .x=2. at .*pointer.cpp:31' '^27.' '^22.' '^23.' '^24.' '^25.' '^26.' '^27.' '^156$' 'exited normally')
+ways=("bfd" "lld" "bfd -no-pie" "lld -no-pie" "lld -gsplit-dwarf" "bfd -shared" "lld -shared")
+for way in "${ways[@]}"; do
+  read -r linker option <<<"$way"
+  output=pointer
+  [ "$option" = -shared ] && output=libpointer.so option="-shared -fPIC -Dmain=program"
+  # shellcheck disable=SC2086 # It may be no word, or several.
+  "$flick_cxx" -O0 -g $option -fuse-ld=$linker pointer.cpp opaque.o -o $output || exit 1
+  if [ $output = libpointer.so ]; then
+    echo 'int _Z7programv(void); int main(void) { return _Z7programv(); }' >main.c
+    clang-19 main.c ./libpointer.so -o pointer || exit 1
+  fi
+  timeout 120 gdb -nx -batch -iex 'set auto-load off' -iex 'set breakpoint pending on' -ex 'break pointer.cpp:22' -ex run \
+    -ex step -ex bt -ex step -ex 'tbreak 23' -ex continue -ex step -ex step -ex finish -ex 'tbreak 25' -ex continue -ex step -ex bt \
+    -ex 'tbreak 26' -ex continue -ex step -ex 'tbreak 27' -ex continue -ex continue \
+    -ex next -ex next -ex next -ex next -ex next -ex delete -ex continue ./pointer >log 2>&1
+  in_order "${entered[@]}"
+  result "step through pointers from NxP code into functions of the host ($way)" $?
+done
 strip --strip-all -o stripped fine-dynamic
 timeout 120 "$flick" gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break write' \
   -ex run -ex 'info flick' ./stripped >log 2>&1

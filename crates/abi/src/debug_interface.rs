@@ -11,9 +11,11 @@ use crate::names::TRANSLATION_WORDS;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-debug.so";
 /// The name of a function of type [`Make`].
-pub const MAKE: &CStr = c"__flick_debug_1_make";
+pub const MAKE: &CStr = c"__flick_debug_2_make";
+/// The name of a function of type [`LeadPointers`].
+pub const LEAD_POINTERS: &CStr = c"__flick_debug_2_lead_pointers";
 /// The name of a function of type [`Remove`].
-pub const REMOVE: &CStr = c"__flick_debug_1_remove";
+pub const REMOVE: &CStr = c"__flick_debug_2_remove";
 
 /// What is to be made.
 #[repr(C)]
@@ -22,6 +24,16 @@ pub struct Request {
     pub module: *const Module,
     /// The addresses of [`TRANSLATION_WORDS`].
     pub words: [u64; TRANSLATION_WORDS.len()],
+    /// Where translated code calls a function of the host whose address is in rax.
+    pub host_call: u64,
+    /// Where it calls by a signature.
+    pub signature_call: u64,
+    /// The address of [`crate::names::RT_XCALL`].
+    pub xcall: u64,
+    /// The host code of the function that an address means for a call, as long as its module is mapped:
+    /// the address itself, or the translation of an NxP function. 0: that is not known. The modules are
+    /// registered.
+    pub leads_to: extern "C" fn(u64) -> u64,
     /// Room for a reason, which gets a fragment of UTF-8 for people if nothing is made.
     pub reason: [u8; 256],
     /// Bytes of it.
@@ -32,6 +44,12 @@ pub struct Request {
 /// [`Remove`]. Null: nothing is made. One thread calls at a time.
 pub type Make = unsafe extern "C" fn(&mut Request) -> *const Module;
 
-/// Takes away what [`Make`] has made with this record. No thread executes it or reads the record any
+/// Leads calls through pointers in a module's code by stubs with names, by which gdb's `step` enters
+/// the module's functions. The module's code is what the link has made, if the record is the
+/// module's own, or else what [`Make`] has made with it. No code of the module has run yet. One thread
+/// calls at a time.
+pub type LeadPointers = unsafe extern "C" fn(&mut Request, *const Module) -> bool;
+
+/// Takes away what was made with this record, by [`Make`] or [`LeadPointers`]. No thread executes it or reads the record any
 /// more. One thread calls at a time.
 pub type Remove = unsafe extern "C" fn(*const Module);

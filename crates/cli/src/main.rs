@@ -3,11 +3,12 @@
 //!
 //! This file has the command line, and hands each command to its crate: compiles and views to
 //! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
-//! `flick-torture` (`torture.rs` has the options). Commands of one file are `config_command.rs`,
+//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
 mod config_command;
 mod doctor;
 mod explain_code;
+mod machine;
 mod man_pages;
 mod torture;
 
@@ -73,6 +74,11 @@ enum Command {
     Bench {
         #[command(subcommand)]
         what: Bench,
+    },
+    /// Run firmware and kernels on a simulated machine (docs/machine.md)
+    Machine {
+        #[command(subcommand)]
+        what: machine::MachineCommand,
     },
     /// Build random programs, or yours with random placements, both ways and compare their
     /// behaviour
@@ -338,6 +344,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             demangle: args.names.demangle(),
         })?,
         Command::Verify(args) => return verify(&args.files),
+        Command::Machine { what } => return machine::run(what),
         Command::Stat(stat) => {
             if let Some(platform) = &stat.platform {
                 check_platform(platform)?;

@@ -36,6 +36,8 @@ pub enum Stage {
     Start = 4,
     /// `FLK05xx`: the runtime, while NxP code runs.
     Run = 5,
+    /// `FLK06xx`: `flick machine`, about machines and what runs on them.
+    Machine = 6,
 }
 
 impl Stage {
@@ -47,6 +49,7 @@ impl Stage {
             Self::Link => "the link",
             Self::Start => "the start",
             Self::Run => "the run",
+            Self::Machine => "a machine",
         }
     }
 }
@@ -157,6 +160,9 @@ codes! {
     "FLK0506" 506 ForeignUnwind Error Run "an exception came up to NxP code that cannot be unwound";
     "FLK0507" 507 ChangedRegisters Error Run "a signal handler changed the registers of NxP code";
     "FLK0508" 508 DeviceAccess Warning Run "an access that relies on what no device gives";
+    "FLK0601" 601 MachineSetting Error Machine "a setting of the machine is bad";
+    "FLK0602" 602 MachineStart Error Machine "the machine cannot start";
+    "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";
 }
 
 impl Code {

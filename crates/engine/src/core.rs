@@ -133,16 +133,17 @@ pub trait Core {
     /// The instruction at [`Hart::pc`] cannot complete, and has had no effect.
     fn exception(&mut self, hart: &mut Hart, exception: Exception) -> Result<u64, Exit>;
 
-    /// Executes an instruction of the privileged manual: `mret`, `sret`, `wfi`, `sfence.vma`. The
-    /// answer says where execution goes on, or `None` that the hart must not execute the
-    /// instruction.
+    /// Executes an instruction of the privileged manual (`mret`, `sret`, `wfi`, `sfence.vma`, Svinval)
+    /// or of Zicbom and Zicboz. The answer says where execution goes on, or why the hart cannot
+    /// execute the instruction.
     ///
     /// A core whose hart is to wait after `wfi` goes on behind it, and then ends the run with
     /// [`Exit::Wait`] by [`interrupt`](Core::interrupt). Cores for user code have no such
     /// instruction.
     #[inline(always)]
-    fn privileged(&mut self, _hart: &mut Hart, _insn: Insn) -> Option<u64> {
-        None
+    fn privileged(&mut self, hart: &mut Hart, _insn: Insn) -> Result<u64, Exception> {
+        let bits = self.bits(hart.pc);
+        Err(Exception::Illegal { bits })
     }
 
     /// Is [`interrupt`](Core::interrupt) to be called before the next instruction? Asked before

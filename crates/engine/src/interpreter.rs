@@ -470,11 +470,21 @@ pub fn run<C: Core, O: Observer, K: Control>(
                 }
             }
 
-            Op::Sret | Op::Mret | Op::Wfi | Op::SfenceVma => {
+            Op::Sret
+            | Op::Mret
+            | Op::Wfi
+            | Op::SfenceVma
+            | Op::SinvalVma
+            | Op::SfenceWInval
+            | Op::SfenceInvalIr
+            | Op::CboInval
+            | Op::CboClean
+            | Op::CboFlush
+            | Op::CboZero => {
                 set_pc!(pc);
                 match core.privileged(hart!(), insn) {
-                    Some(at) => next = at,
-                    None => illegal!(),
+                    Ok(at) => next = at,
+                    Err(exception) => go_on!(core.exception(hart!(), exception)),
                 }
             }
 

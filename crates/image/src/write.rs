@@ -29,9 +29,11 @@ mod debug_sections;
 mod debug_stubs;
 mod debug_types;
 mod debug_units;
+mod pointer_stubs;
 mod translated_code;
 
-pub use code_object::{CELLS_SECTION, RECORD_SECTION, code_object};
+pub use code_object::{CELLS_SECTION, RECORD_SECTION, WORDS_SECTION, code_object};
+pub use pointer_stubs::{PointerStub, pointer_stubs};
 
 const PAGE: u64 = 4096;
 

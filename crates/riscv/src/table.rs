@@ -236,6 +236,15 @@ macro_rules! for_each_op {
             Mret,     "mret",      0xffff_ffff, 0x3020_0073, Bare,       Privileged, None;
             Wfi,      "wfi",       0xffff_ffff, 0x1050_0073, Bare,       Privileged, None;
             SfenceVma, "sfence.vma", 0xfe00_7fff, 0x1200_0073, R,        Privileged, None;
+            // Svinval
+            SinvalVma, "sinval.vma", 0xfe00_7fff, 0x1600_0073, R,        Privileged, None;
+            SfenceWInval, "sfence.w.inval", 0xffff_ffff, 0x1800_0073, Bare, Privileged, None;
+            SfenceInvalIr, "sfence.inval.ir", 0xffff_ffff, 0x1810_0073, Bare, Privileged, None;
+            // Zicbom, Zicboz
+            CboInval, "cbo.inval", 0xfff0_7fff, 0x0000_200f, Unary,      Privileged, None;
+            CboClean, "cbo.clean", 0xfff0_7fff, 0x0010_200f, Unary,      Privileged, None;
+            CboFlush, "cbo.flush", 0xfff0_7fff, 0x0020_200f, Unary,      Privileged, None;
+            CboZero,  "cbo.zero",  0xfff0_7fff, 0x0040_200f, Unary,      Privileged, None;
         }
     };
 }

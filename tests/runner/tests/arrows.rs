@@ -51,7 +51,16 @@ const PARTS: [(&str, &[&str]); 22] = [
         "flick-static",
         &["flick-runtime", "flick-events", "flick-abi", "flick-own"],
     ),
-    ("flick-debug", &["flick-driver", "flick-image", "flick-abi"]),
+    (
+        "flick-debug",
+        &[
+            "flick-driver",
+            "flick-image",
+            "flick-translator",
+            "flick-engine",
+            "flick-abi",
+        ],
+    ),
     (
         "flick-driver",
         &[

@@ -246,18 +246,20 @@ impl Core for MachineCore {
         Ok(self.trap(hart.pc, cause, value))
     }
 
-    fn privileged(&mut self, hart: &mut Hart, insn: Insn) -> Option<u64> {
+    fn privileged(&mut self, hart: &mut Hart, insn: Insn) -> Result<u64, Exception> {
         match insn.op() {
             Op::Mret => {
                 self.mstatus = MPIE | if self.mstatus & MPIE != 0 { MIE } else { 0 };
-                Some(self.mepc)
+                Ok(self.mepc)
             }
             Op::Wfi => {
                 self.waits = true;
-                Some(hart.pc + 4)
+                Ok(hart.pc + 4)
             }
             // The machine has no S mode.
-            _ => None,
+            _ => Err(Exception::Illegal {
+                bits: self.bits(hart.pc),
+            }),
         }
     }
 

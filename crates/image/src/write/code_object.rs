@@ -11,6 +11,9 @@ use crate::translation::Translated;
 /// The section of a [`code_object`] with the record of the translation.
 pub const RECORD_SECTION: &str = ".data.rel.ro.flick_translation";
 
+/// The section with a word for each of [`names::TRANSLATION_WORDS`].
+pub const WORDS_SECTION: &str = ".data.rel.ro.flick_words";
+
 /// The section with the cells, which the runtime writes.
 pub const CELLS_SECTION: &str = ".data.flick_cells";
 

@@ -2,7 +2,7 @@
 //! host's units, so all offsets between sections are relocations.
 use std::collections::{BTreeSet, HashMap};
 
-use gimli::write::{EndianVec, FrameTable, RelocateWriter, RelocationTarget, Sections};
+use gimli::write::{Dwarf, EndianVec, FrameTable, RelocateWriter, RelocationTarget, Sections};
 use gimli::{LittleEndian, SectionId};
 use object::write::SymbolId;
 use object::{SectionKind, elf};
@@ -79,6 +79,18 @@ impl Writer {
         });
         debug_frames::add(&mut frames, linked, all);
         drop(units);
+        self.dwarf(dwarf, &frames, [code, image], &hosts)
+    }
+
+    /// Writes `dwarf` and `.debug_frame`. `hosts`: the names that stand from
+    /// [`debug_places::FIRST_HOST`] on.
+    pub(super) fn dwarf(
+        &mut self,
+        mut dwarf: Dwarf,
+        frames: &FrameTable,
+        [code, image]: [SymbolId; 2],
+        hosts: &[String],
+    ) -> Result<()> {
         let mut sections = Sections::new(DebugSection {
             bytes: EndianVec::new(LittleEndian),
             relocations: vec![],

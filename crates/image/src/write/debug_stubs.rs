@@ -1,5 +1,6 @@
 //! Debug information of the stubs by which translated code calls the host: a unit without lines. gdb's
 //! `step` skips the prologue of the function behind a stub only where the stub has a unit.
+use flick_abi::names;
 use gimli::write::{Address, AttributeValue, Dwarf, LineProgram, Range, RangeList, Unit};
 
 use super::debug_units::{ENCODING, code_address};
@@ -32,6 +33,12 @@ pub(super) fn add<'a>(dwarf: &mut Dwarf, functions: impl Iterator<Item = (&'a st
     if ranges.is_empty() {
         return;
     }
+    add_unit(dwarf, unit, ranges);
+}
+
+/// Adds a unit of the code in `ranges`.
+pub(super) fn add_unit(dwarf: &mut Dwarf, mut unit: Unit, ranges: Vec<Range>) {
+    let root = unit.root();
     let ranges = unit.ranges.add(RangeList(ranges));
     let root = unit.get_mut(root);
     let name = AttributeValue::String(b"calls of the host".to_vec());
@@ -50,14 +57,28 @@ pub(super) fn functions_outside<'a>(
     linked: &'a Linked,
     translated: &'a Translated,
 ) -> impl Iterator<Item = (&'a str, u64)> {
+    stubs(linked, translated).filter(|(name, _)| !name.starts_with("__flick_"))
+}
+
+/// The places of stubs by which translated code calls through pointers by a signature.
+pub(super) fn stubs_by_signature<'a>(
+    linked: &'a Linked,
+    translated: &'a Translated,
+) -> impl Iterator<Item = u64> + 'a {
+    let all = stubs(linked, translated);
+    all.filter_map(|(name, stub)| (name == names::RT_XCALL).then_some(stub))
+}
+
+fn stubs<'a>(
+    linked: &'a Linked,
+    translated: &'a Translated,
+) -> impl Iterator<Item = (&'a str, u64)> {
     translated.outside.iter().filter_map(|outside| {
         let words = &linked.relocations;
         let at = words.binary_search_by_key(&outside.function, |word| word.offset);
         match &words[at.ok()?].target {
-            Target::Host { name, .. } if !name.starts_with("__flick_") => {
-                Some((name.as_str(), outside.stub))
-            }
-            _ => None,
+            Target::Host { name, .. } => Some((name.as_str(), outside.stub)),
+            Target::Image => None,
         }
     })
 }

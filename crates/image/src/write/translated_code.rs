@@ -8,8 +8,8 @@ use object::write::{SectionId, Symbol, SymbolId, SymbolSection};
 use object::{SymbolFlags, SymbolKind, SymbolScope, elf};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::code_object::{CELLS_SECTION, RECORD_SECTION};
-use super::debug_stubs::{STUB_CODE, functions_outside};
+use super::code_object::{CELLS_SECTION, RECORD_SECTION, WORDS_SECTION};
+use super::debug_stubs::{STUB_CODE, functions_outside, stubs_by_signature};
 use super::{READ_ONLY, WRITABLE, Writer};
 use crate::Result;
 use crate::linked::Linked;
@@ -44,7 +44,7 @@ impl Writer {
             }
         }
         let count = names::TRANSLATION_WORDS.len();
-        let words = self.section(".data.rel.ro.flick_words", WRITABLE, 8, vec![0; 8 * count]);
+        let words = self.section(WORDS_SECTION, WRITABLE, 8, vec![0; 8 * count]);
         for (n, name) in names::TRANSLATION_WORDS.iter().enumerate() {
             // Weak: a runtime without them comes to its own refusal.
             let symbol = self.undefined(name, true, elf::STV_DEFAULT);
@@ -141,11 +141,24 @@ impl Writer {
         Ok(self.object.section_symbol(cells))
     }
 
-    /// A stub has the symbol of a C++ thunk, at which gdb looks for the function behind it.
+    /// A stub has the symbol of a C++ thunk, at which gdb looks for the function behind it. gdb goes on
+    /// through the stub of calls through pointers by a signature.
     fn stub_symbols(&mut self, linked: &Linked, translated: &Translated, text: SectionId) {
         for (name, stub) in functions_outside(linked, translated) {
             self.object.add_symbol(Symbol {
                 name: thunk(name).into(),
+                value: stub,
+                size: STUB_CODE,
+                kind: SymbolKind::Text,
+                scope: SymbolScope::Compilation,
+                weak: false,
+                section: SymbolSection::Section(text),
+                flags: SymbolFlags::None,
+            });
+        }
+        for stub in stubs_by_signature(linked, translated) {
+            self.object.add_symbol(Symbol {
+                name: INDIRECT_THUNK.into(),
                 value: stub,
                 size: STUB_CODE,
                 kind: SymbolKind::Text,
@@ -184,9 +197,13 @@ impl Writer {
     }
 }
 
+/// The symbol of a thunk that compilers make for indirect branches, at which gdb's `step` and `next` go
+/// on.
+pub(super) const INDIRECT_THUNK: &str = "__x86_indirect_thunk";
+
 /// The symbol of a C++ thunk of `name` (Itanium C++ ABI, 5.1.4.1), which a linker may have given a
 /// version.
-fn thunk(name: &str) -> String {
+pub(super) fn thunk(name: &str) -> String {
     let name = name.split('@').next().unwrap_or(name);
     format!("_ZThn0_{}{name}", name.len())
 }

@@ -9,6 +9,7 @@
 //! | `module_file.rs` | the file of a module, and whether it is the module's still |
 //! | `mappings.rs` | the process's memory: what is where, room near a module |
 //! | `placed_object.rs` | an object that gets addresses: a linker within the process |
+//! | `pointers.rs` | calls through pointers, by stubs that gdb knows |
 //! | `gdb.rs` | gdb's interface for code that is made at run time |
 //!
 //! **Where to.** The code is what the link would have made (`flick_driver::translate_image`), and is
@@ -22,12 +23,13 @@ mod gdb;
 mod mappings;
 mod module_file;
 mod placed_object;
+mod pointers;
 
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use flick_abi::debug_interface::{Make, Remove, Request};
+use flick_abi::debug_interface::{LeadPointers, Make, Remove, Request};
 use flick_abi::layout::Module;
 use flick_abi::names;
 use flick_driver::translate_image;
@@ -37,11 +39,14 @@ use flick_image::{Linked, write};
 use mappings::{Mapping, Mappings};
 use module_file::module_file;
 use placed_object::{Group, Object};
+use pointers::Pointers;
 
 /// The code of a module.
 struct Made {
     /// What the runtime reads in place of the module's own record.
     record: Box<Module>,
+    /// Its word for calls of targets that it does not know.
+    call_word: Option<u64>,
     /// Tells gdb when it goes, before its memory does.
     _shown: gdb::Shown,
     memory: Mapping,
@@ -52,6 +57,8 @@ unsafe impl Send for Made {}
 
 static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
 
+static POINTERS: Mutex<Vec<Pointers>> = Mutex::new(Vec::new());
+
 /// Code that nobody executes any more. gdb 13 takes its breakpoints out of it after the loader has
 /// closed the library, so it stays until the next code is made.
 static GONE: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
@@ -61,8 +68,8 @@ static GONE: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
 /// # Safety
 /// The request's module is mapped, and its tables are as its record says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_debug_1_make(request: &mut Request) -> *const Module {
-    const _: Make = __flick_debug_1_make;
+pub unsafe extern "C" fn __flick_debug_2_make(request: &mut Request) -> *const Module {
+    const _: Make = __flick_debug_2_make;
     locked(&GONE).clear();
     // SAFETY: by contract.
     match unsafe { make(request) } {
@@ -72,21 +79,54 @@ pub unsafe extern "C" fn __flick_debug_1_make(request: &mut Request) -> *const M
             record
         }
         Err(why) => {
-            let mut end = why.len().min(request.reason.len());
-            while !why.is_char_boundary(end) {
-                end -= 1;
-            }
-            request.reason[..end].copy_from_slice(&why.as_bytes()[..end]);
-            request.reason_size = end;
+            say(request, &why);
             ptr::null()
         }
     }
 }
 
+/// See [`LeadPointers`].
+///
+/// # Safety
+/// As [`__flick_debug_2_make`]; the record is as the type says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_debug_2_lead_pointers(
+    request: &mut Request,
+    record: *const Module,
+) -> bool {
+    const _: LeadPointers = __flick_debug_2_lead_pointers;
+    let word = {
+        let all = locked(&MADE);
+        let made = all.iter().find(|made| ptr::eq(&*made.record, record));
+        made.and_then(|made| made.call_word)
+    };
+    // SAFETY: by contract.
+    match unsafe { pointers::lead(request, record, word) } {
+        Ok(pointers) => {
+            locked(&POINTERS).push(pointers);
+            true
+        }
+        Err(why) => {
+            say(request, &why);
+            false
+        }
+    }
+}
+
+fn say(request: &mut Request, why: &str) {
+    let mut end = why.len().min(request.reason.len());
+    while !why.is_char_boundary(end) {
+        end -= 1;
+    }
+    request.reason[..end].copy_from_slice(&why.as_bytes()[..end]);
+    request.reason_size = end;
+}
+
 /// See [`Remove`].
 #[unsafe(no_mangle)]
-pub extern "C" fn __flick_debug_1_remove(record: *const Module) {
-    const _: Remove = __flick_debug_1_remove;
+pub extern "C" fn __flick_debug_2_remove(record: *const Module) {
+    const _: Remove = __flick_debug_2_remove;
+    locked(&POINTERS).retain(|pointers| !ptr::eq(pointers.record, record));
     let mut all = locked(&MADE);
     let at = (all.iter()).position(|made| ptr::eq(&*made.record, record));
     if let Some(at) = at {
@@ -99,7 +139,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// # Safety
-/// As [`__flick_debug_1_make`].
+/// As [`__flick_debug_2_make`].
 unsafe fn make(request: &Request) -> Result<Made, String> {
     let module = request.module;
     // SAFETY: by contract; these fields are in records of every size.
@@ -142,8 +182,15 @@ unsafe fn make(request: &Request) -> Result<Made, String> {
     // SAFETY: by contract.
     let mut record = unsafe { copy_of(module) };
     record.translation = translation as *const _;
+    let call_word = object.address_of(write::WORDS_SECTION).map(|words| {
+        let n = names::TRANSLATION_WORDS
+            .iter()
+            .position(|&word| word == pointers::CALL);
+        words + 8 * n.unwrap_or_default() as u64
+    });
     Ok(Made {
         record,
+        call_word,
         _shown: gdb::Shown::new(object.into_elf()),
         memory,
     })

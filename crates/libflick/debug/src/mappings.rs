@@ -14,7 +14,13 @@ const LOWEST: u64 = 64 << 10;
 const GROWTH: u64 = 1 << 30;
 
 /// The mappings of this process, in ascending order.
-pub struct Mappings(Vec<(Range<u64>, PathBuf)>);
+pub struct Mappings(Vec<Line>);
+
+struct Line {
+    range: Range<u64>,
+    is_writable: bool,
+    path: PathBuf,
+}
 
 impl Mappings {
     /// Reads them.
@@ -27,8 +33,17 @@ impl Mappings {
 
     /// The file that is mapped at `address`, as the kernel names it.
     pub fn file(&self, address: u64) -> Option<&Path> {
-        let (_, file) = self.0.iter().find(|(range, _)| range.contains(&address))?;
+        let file = &self.at(address)?.path;
         file.is_absolute().then_some(file)
+    }
+
+    /// Whether what is at `address` may be written; `None`: nothing is there.
+    pub fn is_writable(&self, address: u64) -> Option<bool> {
+        self.at(address).map(|line| line.is_writable)
+    }
+
+    fn at(&self, address: u64) -> Option<&Line> {
+        self.0.iter().find(|line| line.range.contains(&address))
     }
 
     /// New memory of `size` bytes which code of 32-bit displacements reaches from `module` and back.
@@ -39,8 +54,8 @@ impl Mappings {
         let highest = (module.start + REACH)
             .checked_sub(size)
             .ok_or_else(too_far)?;
-        let starts = (self.0.iter()).map(|(range, _)| range.start);
-        let ends = (self.0.iter()).map(|(range, _)| range.end);
+        let starts = (self.0.iter()).map(|line| line.range.start);
+        let ends = (self.0.iter()).map(|line| line.range.end);
         let gaps = std::iter::once(0).chain(ends).zip(starts.chain([u64::MAX]));
         // Nearest first, and those below before those above, where the heap grows.
         let (below, above): (Vec<_>, Vec<_>) = gaps.partition(|&(_, end)| end <= module.start);
@@ -60,14 +75,19 @@ impl Mappings {
 }
 
 /// `START-END PERMISSIONS OFFSET DEVICE INODE    PATH`
-fn line(line: &[u8]) -> Option<(Range<u64>, PathBuf)> {
+fn line(line: &[u8]) -> Option<Line> {
     let mut fields = line.splitn(6, |&byte| byte == b' ');
     let range = std::str::from_utf8(fields.next()?).ok()?;
     let (start, end) = range.split_once('-')?;
     let number = |text| u64::from_str_radix(text, 16).ok();
-    let path = fields.nth(4).unwrap_or_default().trim_ascii_start();
+    let is_writable = fields.next()?.get(1) == Some(&b'w');
+    let path = fields.nth(3).unwrap_or_default().trim_ascii_start();
     let path = PathBuf::from(OsStr::from_bytes(path));
-    Some((number(start)?..number(end)?, path))
+    Some(Line {
+        range: number(start)?..number(end)?,
+        is_writable,
+        path,
+    })
 }
 
 /// Memory that nobody else uses.
@@ -153,6 +173,9 @@ mod tests {
         assert_eq!(all.file(0x40_0fff), Some(Path::new("/a b/c")));
         assert_eq!(all.file(0x40_1000), None);
         assert_eq!(all.file(0x7f00_0000_0000), None);
+        assert_eq!(all.is_writable(0x40_0000), Some(false));
+        assert_eq!(all.is_writable(0x7f00_0000_0000), Some(true));
+        assert_eq!(all.is_writable(0x40_1000), None);
         assert_eq!(all.file(0x7ffc_0000_0000), None);
     }
 
@@ -168,7 +191,7 @@ mod tests {
         assert!(
             own.0
                 .iter()
-                .all(|(range, _)| range.end <= start || end <= range.start)
+                .all(|line| line.range.end <= start || end <= line.range.start)
         );
         assert!(at.abs_diff(start) < 1 << 31 && at.abs_diff(end) < 1 << 31);
         room.write(end - 4, b"last");

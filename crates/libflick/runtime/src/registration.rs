@@ -75,6 +75,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         if !ptr::eq(record, module) {
             translation::lead(&gates);
         }
+        debug_code::lead_pointers(module);
     }
     if place == Place::Host {
         stats::add_host_gates(&gates);

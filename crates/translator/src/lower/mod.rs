@@ -39,6 +39,13 @@ pub fn is_translated(op: Guest) -> bool {
             | Guest::Mret
             | Guest::Wfi
             | Guest::SfenceVma
+            | Guest::SinvalVma
+            | Guest::SfenceWInval
+            | Guest::SfenceInvalIr
+            | Guest::CboInval
+            | Guest::CboClean
+            | Guest::CboFlush
+            | Guest::CboZero
     )
 }
 

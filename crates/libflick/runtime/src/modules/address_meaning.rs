@@ -223,6 +223,15 @@ pub fn classify(target: u64) -> (Target, bool) {
     }
 }
 
+/// The meaning of `target`, the start of a function, if it is the same as long as that is mapped.
+pub fn lasting(target: u64) -> Option<Target> {
+    match modules::nxp_code_of(target) {
+        Some(nxp) => Some(Target::Nxp(nxp)),
+        None if modules::region_of(target).is_some() => Some(Target::Nxp(target)),
+        None => modules::plt_slot(target).is_none().then_some(Target::Host),
+    }
+}
+
 /// Ends the program if `target`, which NxP code is about to call through a pointer, would return a
 /// second time to a crossing that has gone on. The compiler refuses the calls that it sees.
 fn refuse_second_return(target: u64) {

@@ -10,17 +10,22 @@ use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
 
-use flick_abi::debug_interface::{LIBRARY, MAKE, Make, REMOVE, Remove, Request};
+use flick_abi::debug_interface::{
+    LEAD_POINTERS, LIBRARY, LeadPointers, MAKE, Make, REMOVE, Remove, Request,
+};
 use flick_abi::layout::Module;
 
 use crate::config::{self, Engine, Gdb};
 use crate::locks::signal_safe::SignalSafeLock;
+use crate::modules::address_meaning::{self, Target};
+use crate::modules::{self, ModuleEntry};
 use crate::os::{fatal, host_library};
 use crate::thread::crossing_code;
 use crate::translation;
 
 struct Library {
     make: Make,
+    lead_pointers: LeadPointers,
     remove: Remove,
 }
 
@@ -43,8 +48,7 @@ static MADE: SignalSafeLock<Vec<Made>> = SignalSafeLock::new(Vec::new());
 /// Makes the code of a module, if a debugger is to know it. Returns the record that leads to it. The
 /// translator has been made, if it can be.
 pub fn make(module: &Module) -> Option<&'static Module> {
-    let wanted = config::get().gdb;
-    if wanted == Gdb::Off || wanted == Gdb::Auto && !is_traced() {
+    if !is_wanted() {
         return None;
     }
     match try_make(module) {
@@ -54,16 +58,43 @@ pub fn make(module: &Module) -> Option<&'static Module> {
             Some(record)
         }
         Err(why) => {
-            // A tracer need not be a debugger.
-            if wanted == Gdb::On {
-                fatal::warn(
-                    "FLK0407",
-                    &format!("code cannot be shown to gdb: {why}"),
-                    "link without --flick-translate=run, or run without FLICK_GDB=on",
-                );
-            }
+            let help = "link without --flick-translate=run, or run without FLICK_GDB=on";
+            warn("code cannot be shown to gdb", &why, help);
             None
         }
+    }
+}
+
+/// Leads calls through pointers by code that gdb's `step` goes through, if a debugger is to know the
+/// module, which has debug information. The module is registered, with the record that [`record_of`]
+/// has, and none of its code has run.
+pub fn lead_pointers(module: &Module) {
+    let is_able = config::get().engine != Engine::Interpret && !crossing_code::counted();
+    if !is_able || module.line_count == 0 || !is_wanted() {
+        return;
+    }
+    if let Err(why) = try_lead_pointers(module) {
+        let help = "use `break FUNCTION`, or run without FLICK_GDB=on";
+        warn(
+            "step cannot enter functions through pointers in gdb",
+            &why,
+            help,
+        );
+    }
+}
+
+fn is_wanted() -> bool {
+    match config::get().gdb {
+        Gdb::On => true,
+        Gdb::Auto => is_traced(),
+        Gdb::Off => false,
+    }
+}
+
+fn warn(what: &str, why: &str, help: &str) {
+    // A tracer need not be a debugger.
+    if config::get().gdb == Gdb::On {
+        fatal::warn("FLK0407", &format!("{what}: {why}"), help);
     }
 }
 
@@ -81,9 +112,9 @@ pub fn remove(module: &Module) {
         let at = all.iter().position(|made| made.own == own)?;
         Some(all.swap_remove(at).record)
     });
-    if let (Some(made), Some(Ok(library))) = (made, LOADED.get()) {
-        // SAFETY: made by this library; nobody knows the record any more.
-        unsafe { (library.remove)(made) };
+    if let Some(Ok(library)) = LOADED.get() {
+        // SAFETY: made by this library, if it was; nobody knows the record any more.
+        unsafe { (library.remove)(made.unwrap_or(module)) };
     }
 }
 
@@ -99,26 +130,56 @@ fn try_make(module: &Module) -> Result<&'static Module, String> {
         return Err("its instructions are counted".into());
     }
     let library = LOADED.get_or_init(load).as_ref().map_err(String::clone)?;
-    let mut request = Request {
-        module,
-        words: translation::words::addresses(),
-        reason: [0; 256],
-        reason_size: 0,
-    };
+    let mut request = request(module);
     // Threads with small stacks load libraries, too.
     // SAFETY: the module is mapped until `remove`. One thread calls at a time.
     let made = translation::on_own_stack(|| unsafe { (library.make)(&mut request) });
     // SAFETY: null, or a record that holds until it is removed.
     match made.and_then(|made| unsafe { made.as_ref() }) {
         Some(made) => Ok(made),
-        None => {
-            let reason = request
-                .reason
-                .get(..request.reason_size)
-                .unwrap_or_default();
-            Err(String::from_utf8_lossy(reason).into_owned())
+        None => Err(reason(&request)),
+    }
+}
+
+fn try_lead_pointers(module: &Module) -> Result<(), String> {
+    let library = LOADED.get_or_init(load).as_ref().map_err(String::clone)?;
+    let mut request = request(module);
+    let record = record_of(module);
+    // SAFETY: the module is mapped until `remove`, and registered. One thread calls at a time.
+    let led =
+        translation::on_own_stack(|| unsafe { (library.lead_pointers)(&mut request, record) });
+    match led {
+        Some(true) => Ok(()),
+        _ => Err(reason(&request)),
+    }
+}
+
+fn request(module: &Module) -> Request {
+    extern "C" fn leads_to(function: u64) -> u64 {
+        match address_meaning::lasting(function) {
+            Some(Target::Host) => function,
+            Some(Target::Nxp(address)) => match modules::translated_entry(address) {
+                Some(ModuleEntry::At(code)) => code,
+                _ => 0,
+            },
+            None => 0,
         }
     }
+    Request {
+        module,
+        words: translation::words::addresses(),
+        host_call: crossing_code::host_call(),
+        signature_call: crossing_code::signature_call(),
+        xcall: crossing_code::xcall_address(),
+        leads_to,
+        reason: [0; 256],
+        reason_size: 0,
+    }
+}
+
+fn reason(request: &Request) -> String {
+    let reason = request.reason.get(..request.reason_size);
+    String::from_utf8_lossy(reason.unwrap_or_default()).into_owned()
 }
 
 static LOADED: OnceLock<Result<Library, String>> = OnceLock::new();
@@ -139,12 +200,14 @@ fn load() -> Result<Library, String> {
         if handle.is_null() {
             return Err(missing());
         }
-        let [make, remove] = [MAKE, REMOVE].map(|name| (loader.dlsym)(handle, name.as_ptr()));
-        if make.is_null() || remove.is_null() {
+        let all = [MAKE, LEAD_POINTERS, REMOVE].map(|name| (loader.dlsym)(handle, name.as_ptr()));
+        if all.contains(&ptr::null_mut()) {
             return Err(format!("{} is of another version", path.display()));
         }
+        let [make, lead_pointers, remove] = all;
         Ok(Library {
             make: std::mem::transmute::<*mut c_void, Make>(make),
+            lead_pointers: std::mem::transmute::<*mut c_void, LeadPointers>(lead_pointers),
             remove: std::mem::transmute::<*mut c_void, Remove>(remove),
         })
     }

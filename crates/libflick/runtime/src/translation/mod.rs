@@ -106,14 +106,14 @@ fn make() -> Result<(), String> {
     Ok(())
 }
 
-/// Calls `f` on the translator's stack while nobody translates. `None`: there is no translator, or
+/// Calls `f` on the translator's stack while nobody translates. `None`: there is no memory for it, or
 /// `f` must not run now.
 pub fn on_own_stack<R>(f: impl FnOnce() -> R) -> Option<R> {
     if on_signal_stack() {
         return None;
     }
-    let called = TRANSLATOR.with(|translator| {
-        translator.as_ref()?;
+    let called = TRANSLATOR.with(|_| {
+        translator_stack::init().ok()?;
         Some(translator_stack::on_own(f))
     });
     called.flatten()

@@ -10,6 +10,9 @@ const GUARD: usize = 64 << 10;
 static TOP: AtomicUsize = AtomicUsize::new(0);
 
 pub fn init() -> io::Result<()> {
+    if TOP.load(Ordering::Acquire) != 0 {
+        return Ok(());
+    }
     // SAFETY: new mappings at a place of the kernel's choice.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

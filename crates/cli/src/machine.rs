@@ -1,0 +1,297 @@
+//! `flick machine`: runs programs on a simulated machine.
+use std::fs;
+use std::io::{self, IsTerminal, Read, Write};
+use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use clap::{Args, Subcommand};
+use flick_diagnostics::Code;
+use flick_driver::Error;
+use flick_machine::virt::{SERIAL, Virt};
+use flick_machine::{BadBoot, Board, Console, End, Files, Machine, boot};
+
+#[derive(Subcommand)]
+pub enum MachineCommand {
+    /// Run firmware, and a kernel if there is one, until the machine ends
+    ///
+    /// The exit status is the machine's, as the test finisher or `tohost` has it. The console is
+    /// standard input and output.
+    Run(Run),
+}
+
+#[derive(Args)]
+pub struct Run {
+    /// The machine; `virt` has the memory map of QEMU's machine of that name
+    #[arg(long, default_value = "virt", value_parser = ["virt"])]
+    machine: String,
+    /// An RV64 ELF file, or an image for the start of memory
+    #[arg(long, value_name = "FILE")]
+    firmware: PathBuf,
+    /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<PathBuf>,
+    /// The kernel's initial RAM disk
+    #[arg(long, value_name = "FILE", requires = "kernel")]
+    initrd: Option<PathBuf>,
+    /// The kernel's command line
+    #[arg(long, value_name = "TEXT", requires = "kernel")]
+    append: Option<String>,
+    /// Change a key of the machine: harts=N, memory=BYTES (with K, M or G), isa=rv64...
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// End after so many instructions of all harts, or some more
+    #[arg(long, value_name = "N")]
+    max_instructions: Option<u64>,
+}
+
+/// What a hart of `virt` has: all that this machine knows, but page tables are updated by software
+/// unless firmware chooses otherwise.
+const ISA: &str =
+    "rv64imafdc_zicbom_zicboz_zicntr_zicond_zicsr_zifencei_zihpm_zba_zbb_zbs_sstc_svadu_svinval";
+const MEMORY: u64 = 256 << 20;
+/// As many as QEMU's `virt` has at most.
+const MOST_HARTS: usize = 512;
+/// Picoseconds of a cycle: 1 GHz.
+const PERIOD: u64 = 1000;
+
+pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
+    let MachineCommand::Run(run) = command;
+    let mut virt = Virt {
+        harts: 1,
+        isa: ISA
+            .parse()
+            .map_err(|why| bad_setting("isa", &format!("{why}")))?,
+        memory: MEMORY,
+        chosen: Default::default(),
+    };
+    for setting in &run.settings {
+        set(&mut virt, setting)?;
+    }
+    let files = Files {
+        firmware: read(&run.firmware)?,
+        kernel: run.kernel.as_deref().map(read).transpose()?,
+        initrd: run.initrd.as_deref().map(read).transpose()?,
+        append: run.append,
+    };
+    let bad = |error: BadBoot| {
+        let place = match &error {
+            BadBoot::Program {
+                what: "firmware", ..
+            } => run.firmware.display().to_string(),
+            BadBoot::Program { .. } => run
+                .kernel
+                .as_deref()
+                .unwrap_or(Path::new(""))
+                .display()
+                .to_string(),
+            _ => String::new(),
+        };
+        let help = match error {
+            BadBoot::Room { .. } => "give the machine more: --set memory=1G",
+            _ => "name RV64 ELF files, or images for the start of memory",
+        };
+        let what = "the machine cannot start";
+        Error::new(Code::MachineStart, what, place, error.to_string(), help)
+    };
+    let board = virt.board().map_err(|error| bad(error.into()))?;
+    let booted = boot(&mut virt, &board, &files, PERIOD).map_err(bad)?;
+    let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
+    if let Some(most) = run.max_instructions {
+        machine.limit(most);
+    }
+    let mut console = Terminal::new();
+    match machine.run(&mut console) {
+        End::Exit(status) => Ok(ExitCode::from(status.min(255) as u8)),
+        // There is nothing outside that would start it again.
+        End::Reset => Ok(ExitCode::SUCCESS),
+        End::Instructions => Err(Error::new(
+            Code::MachineEnd,
+            "the machine has not ended",
+            "",
+            format!("{} instructions have completed", total(&machine)),
+            "allow more with --max-instructions",
+        )),
+        End::Idle => Err(Error::new(
+            Code::MachineEnd,
+            "the machine has not ended",
+            "",
+            "every hart waits for an interrupt, and no device will raise one",
+            "end programs by the test finisher at 0x100000 or by tohost",
+        )),
+    }
+}
+
+fn total(machine: &Machine) -> u64 {
+    machine.instructions().iter().sum()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|error| {
+        let help = "check the path and its permissions";
+        let what = "a file cannot be read";
+        Error::new(
+            Code::FileAccess,
+            what,
+            path.display().to_string(),
+            error.to_string(),
+            help,
+        )
+    })
+}
+
+fn bad_setting(setting: &str, why: &str) -> Error {
+    let help = "keys are harts, memory and isa";
+    Error::new(
+        Code::MachineSetting,
+        "a setting of the machine is bad",
+        setting,
+        why,
+        help,
+    )
+}
+
+fn set(virt: &mut Virt, setting: &str) -> Result<(), Error> {
+    let bad = |why: &str| bad_setting(setting, why);
+    let (key, value) = setting.split_once('=').ok_or_else(|| bad("it has no ="))?;
+    match key {
+        "harts" => {
+            let number = value.parse().ok().filter(|n| (1..=MOST_HARTS).contains(n));
+            virt.harts = number.ok_or_else(|| bad("a machine has 1 to 512 harts"))?;
+        }
+        "memory" => virt.memory = bytes(value).ok_or_else(|| bad("it is no number of bytes"))?,
+        "isa" => virt.isa = value.parse().map_err(|why| bad(&format!("{why}")))?,
+        _ => return Err(bad("the machine has no such key")),
+    }
+    Ok(())
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let (number, shift) = match text.strip_suffix(['K', 'M', 'G']) {
+        Some(number) => (number, 10 * (1 + "KMG".find(&text[number.len()..])?)),
+        None => (text, 0),
+    };
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// Standard input and output. A terminal gives each key at once, and shows what the machine prints
+/// alone.
+struct Terminal {
+    input: Receiver<Vec<u8>>,
+    /// What the machine has not taken yet.
+    rest: Vec<u8>,
+    before: Option<libc::termios>,
+}
+
+impl Terminal {
+    fn new() -> Self {
+        let (send, input) = channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(size @ 1..) = io::stdin().read(&mut bytes) {
+                if send.send(bytes[..size].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self {
+            input,
+            rest: vec![],
+            before: io::stdin().is_terminal().then(without_lines).flatten(),
+        }
+    }
+
+    fn give(&mut self, board: &Board, time: u64) -> bool {
+        let taken = board.input(SERIAL, &self.rest, time);
+        self.rest.drain(..taken);
+        taken != 0
+    }
+}
+
+/// Lets the terminal give keys instead of lines; how it was before.
+fn without_lines() -> Option<libc::termios> {
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: tcgetattr fills the record, if it succeeds.
+    let before = unsafe {
+        if libc::tcgetattr(libc::STDIN_FILENO, before.as_mut_ptr()) != 0 {
+            return None;
+        }
+        before.assume_init()
+    };
+    let mut now = before;
+    now.c_lflag &= !(libc::ICANON | libc::ECHO);
+    // SAFETY: a record that tcgetattr has filled.
+    let is_set = unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, &raw const now) };
+    (is_set == 0).then_some(before)
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // SAFETY: a record that tcgetattr has filled.
+            unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, before) };
+        }
+    }
+}
+
+impl Console for Terminal {
+    fn output(&mut self, bytes: &[u8]) {
+        let mut out = io::stdout().lock();
+        // Where nobody reads any more the machine runs on.
+        let _ = out.write_all(bytes).and_then(|()| out.flush());
+    }
+
+    fn poll(&mut self, board: &Board, time: u64) -> bool {
+        if self.rest.is_empty() {
+            let Ok(bytes) = self.input.try_recv() else {
+                return false;
+            };
+            self.rest = bytes;
+        }
+        self.give(board, time)
+    }
+
+    fn wait(&mut self, board: &Board, time: u64) -> bool {
+        if self.rest.is_empty() {
+            let Ok(bytes) = self.input.recv() else {
+                return false;
+            };
+            self.rest = bytes;
+        }
+        self.give(board, time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings() {
+        let mut virt = Virt {
+            harts: 1,
+            isa: ISA.parse().unwrap(),
+            memory: 0,
+            chosen: Default::default(),
+        };
+        for setting in ["harts=4", "memory=512M", "isa=rv64gc"] {
+            set(&mut virt, setting).map_err(|_| setting).unwrap();
+        }
+        assert_eq!((virt.harts, virt.memory), (4, 512 << 20));
+        for setting in [
+            "harts",
+            "harts=0",
+            "harts=513",
+            "memory=1T",
+            "memory=",
+            "memory=99999999999G",
+            "isa=arm",
+            "cores=2",
+        ] {
+            assert!(set(&mut virt, setting).is_err(), "{setting}");
+        }
+        assert_eq!(bytes("3K"), Some(3072));
+    }
+}

@@ -1,0 +1,603 @@
+//! The description of a machine for its firmware: a flattened device tree (Devicetree
+//! Specification 0.4) with the nodes that OpenSBI and Linux expect of QEMU's machine `virt`.
+use crate::plic::Context;
+use vm_fdt::FdtWriter;
+
+/// A range of physical addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressRange {
+    /// The first address.
+    pub base: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// What the firmware is told of a machine.
+#[derive(Clone, Debug, Default)]
+pub struct MachineTree {
+    /// The machine's name (`model`).
+    pub model: String,
+    /// The machine's `compatible` strings, the most specific first.
+    pub compatible: Vec<String>,
+    /// Ticks of `mtime` a second.
+    pub timebase_frequency: u32,
+    /// All harts.
+    pub harts: Vec<HartNode>,
+    /// All memory.
+    pub memory: Vec<AddressRange>,
+    /// The hart whose number the header names as the one that boots.
+    pub boot_hart: u32,
+    /// What the boot loader tells the system.
+    pub chosen: Chosen,
+    /// The devices.
+    pub devices: Vec<DeviceNode>,
+}
+
+/// A hart.
+#[derive(Clone, Debug, Default)]
+pub struct HartNode {
+    /// `mhartid`.
+    pub id: u32,
+    /// The ISA string in lower case, such as `rv64imafdc_zicsr_zifencei_sstc`.
+    pub isa: String,
+    /// The largest address translation, if there is one.
+    pub mmu: Option<Mmu>,
+    /// Bytes of a block of `cbo.clean`, `cbo.flush` and `cbo.inval`.
+    pub cbom_block: Option<u32>,
+    /// Bytes of a block of `cbo.zero`.
+    pub cboz_block: Option<u32>,
+    /// The hart is left alone by operating systems (`status` is `disabled`).
+    pub disabled: bool,
+}
+
+/// Address translation of a hart: the largest mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Mmu {
+    Sv39,
+    Sv48,
+    Sv57,
+}
+
+/// What the boot loader tells the system (`/chosen`).
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// The kernel's command line.
+    pub bootargs: Option<String>,
+    /// Where the initial RAM disk lies.
+    pub initrd: Option<AddressRange>,
+    /// The base of the serial port that is the console.
+    pub stdout: Option<u64>,
+    /// Seed of the kernel's random numbers. The same seed gives the same run.
+    pub rng_seed: Option<Vec<u8>>,
+}
+
+/// A device. `harts` are numbers of harts, and `source` is a source of the PLIC.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum DeviceNode {
+    Clint {
+        range: AddressRange,
+        harts: Vec<u32>,
+    },
+    Mswi {
+        range: AddressRange,
+        harts: Vec<u32>,
+    },
+    /// The range of [`crate::Mtimer`]: `mtimecmp`, and `mtime` in the last 8 bytes.
+    Mtimer {
+        range: AddressRange,
+        harts: Vec<u32>,
+    },
+    Sswi {
+        range: AddressRange,
+        harts: Vec<u32>,
+    },
+    /// The contexts in the order of [`crate::PlicDescription`].
+    Plic {
+        range: AddressRange,
+        sources: u32,
+        contexts: Vec<Context>,
+    },
+    Uart16550 {
+        range: AddressRange,
+        source: u32,
+        clock_frequency: u32,
+        register_shift: u32,
+    },
+    /// Also the means by which the system powers off and reboots.
+    TestFinisher {
+        range: AddressRange,
+    },
+    GoldfishRtc {
+        range: AddressRange,
+        source: u32,
+    },
+    VirtioMmio {
+        range: AddressRange,
+        source: u32,
+    },
+}
+
+/// A description that has no device tree.
+#[derive(Debug, thiserror::Error)]
+pub enum BadTree {
+    /// An ISA string that does not start with `rv32` or `rv64` and the letters of extensions.
+    #[error("{0:?} is not an ISA string in lower case, such as rv64imafdc_zicsr")]
+    Isa(String),
+    /// A device names a hart that the machine lacks.
+    #[error("the device at {base:#x} names hart {hart}, which the machine lacks")]
+    NoHart {
+        /// The device.
+        base: u64,
+        /// The hart.
+        hart: u64,
+    },
+    /// A device interrupts, and the machine has no PLIC, or several.
+    #[error("the device at {0:#x} needs exactly one PLIC in the machine")]
+    NoController(u64),
+    /// The console is not a serial port of the machine.
+    #[error("the console is at {0:#x}, where no serial port is")]
+    NoConsole(u64),
+    /// Two harts have a number, or two devices an address.
+    #[error("the device tree would have two nodes {0}")]
+    Twice(String),
+    /// The ranges are too long for their cells, or wrap.
+    #[error("the range of {size:#x} bytes at {base:#x} leaves the address space")]
+    Range {
+        /// The first address.
+        base: u64,
+        /// Bytes.
+        size: u64,
+    },
+    /// A text has a NUL, or the tree is too large.
+    #[error("the device tree cannot be written: {0}")]
+    Write(#[from] vm_fdt::Error),
+}
+
+type Written = Result<(), BadTree>;
+
+/// The phandles: the PLIC, the finisher, and from `CPUS` on two for each hart.
+const PLIC: u32 = 1;
+const FINISHER: u32 = 2;
+const CPUS: u32 = 3;
+
+impl MachineTree {
+    /// The flattened device tree.
+    pub fn to_blob(&self) -> Result<Vec<u8>, BadTree> {
+        self.check_names()?;
+        let mut fdt = FdtWriter::new()?;
+        fdt.set_boot_cpuid_phys(self.boot_hart);
+        let root = fdt.begin_node("")?;
+        fdt.property_u32("#address-cells", 2)?;
+        fdt.property_u32("#size-cells", 2)?;
+        fdt.property_string_list("compatible", self.compatible.clone())?;
+        fdt.property_string("model", &self.model)?;
+        self.write_chosen(&mut fdt)?;
+        self.write_cpus(&mut fdt)?;
+        for &memory in &self.memory {
+            let node = fdt.begin_node(&format!("memory@{:x}", memory.base))?;
+            fdt.property_string("device_type", "memory")?;
+            write_reg(&mut fdt, &[memory])?;
+            fdt.end_node(node)?;
+        }
+        self.write_soc(&mut fdt)?;
+        self.write_power(&mut fdt)?;
+        fdt.end_node(root)?;
+        Ok(fdt.finish()?)
+    }
+
+    fn check_names(&self) -> Written {
+        let cpus = self.harts.iter().map(|hart| format!("cpu@{:x}", hart.id));
+        let memory = self.memory.iter().map(|m| format!("memory@{:x}", m.base));
+        let devices = self.devices.iter().map(DeviceNode::name);
+        let mut names: Vec<String> = cpus.chain(memory).chain(devices).collect();
+        names.sort();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            None => Ok(()),
+            Some(pair) => Err(BadTree::Twice(pair[0].clone())),
+        }
+    }
+
+    fn write_chosen(&self, fdt: &mut FdtWriter) -> Written {
+        let chosen = &self.chosen;
+        let node = fdt.begin_node("chosen")?;
+        if let Some(bootargs) = &chosen.bootargs {
+            fdt.property_string("bootargs", bootargs)?;
+        }
+        if let Some(initrd) = chosen.initrd {
+            fdt.property_u64("linux,initrd-start", initrd.base)?;
+            fdt.property_u64("linux,initrd-end", end(initrd)?)?;
+        }
+        if let Some(base) = chosen.stdout {
+            let mut ports = self.devices.iter().filter(|device| {
+                let is_port = matches!(device, DeviceNode::Uart16550 { .. });
+                is_port && device.range().base == base
+            });
+            let port = ports.next().ok_or(BadTree::NoConsole(base))?;
+            fdt.property_string("stdout-path", &format!("/soc/{}", port.name()))?;
+        }
+        if let Some(seed) = &chosen.rng_seed {
+            fdt.property("rng-seed", seed)?;
+        }
+        Ok(fdt.end_node(node)?)
+    }
+
+    fn write_cpus(&self, fdt: &mut FdtWriter) -> Written {
+        let cpus = fdt.begin_node("cpus")?;
+        fdt.property_u32("#address-cells", 1)?;
+        fdt.property_u32("#size-cells", 0)?;
+        fdt.property_u32("timebase-frequency", self.timebase_frequency)?;
+        for (index, hart) in self.harts.iter().enumerate() {
+            write_hart(fdt, hart, cpu_handle(index))?;
+        }
+        let map = fdt.begin_node("cpu-map")?;
+        let cluster = fdt.begin_node("cluster0")?;
+        for index in 0..self.harts.len() {
+            let core = fdt.begin_node(&format!("core{index}"))?;
+            fdt.property_u32("cpu", cpu_handle(index))?;
+            fdt.end_node(core)?;
+        }
+        fdt.end_node(cluster)?;
+        fdt.end_node(map)?;
+        Ok(fdt.end_node(cpus)?)
+    }
+
+    fn write_soc(&self, fdt: &mut FdtWriter) -> Written {
+        let soc = fdt.begin_node("soc")?;
+        fdt.property_u32("#address-cells", 2)?;
+        fdt.property_u32("#size-cells", 2)?;
+        fdt.property_string("compatible", "simple-bus")?;
+        fdt.property_null("ranges")?;
+        for device in &self.devices {
+            let node = fdt.begin_node(&device.name())?;
+            self.write_device(fdt, device)?;
+            fdt.end_node(node)?;
+        }
+        Ok(fdt.end_node(soc)?)
+    }
+
+    fn write_device(&self, fdt: &mut FdtWriter, device: &DeviceNode) -> Written {
+        let range = device.range();
+        let compatible = |fdt: &mut FdtWriter, names: &[&str]| {
+            let names = names.iter().map(|&name| name.to_owned());
+            fdt.property_string_list("compatible", names.collect())
+        };
+        match device {
+            DeviceNode::Clint { harts, .. } => {
+                compatible(fdt, &["sifive,clint0", "riscv,clint0"])?;
+                write_reg(fdt, &[range])?;
+                self.write_lines(fdt, range, harts, &[3, 7])?;
+            }
+            DeviceNode::Mswi { harts, .. } => {
+                compatible(fdt, &["riscv,aclint-mswi"])?;
+                write_reg(fdt, &[range])?;
+                self.write_lines(fdt, range, harts, &[3])?;
+                fdt.property_null("interrupt-controller")?;
+                fdt.property_u32("#interrupt-cells", 0)?;
+            }
+            DeviceNode::Mtimer { harts, .. } => {
+                compatible(fdt, &["riscv,aclint-mtimer"])?;
+                // The binding has the range of `mtime` first.
+                let compare = range.size.saturating_sub(8);
+                let time = AddressRange {
+                    base: range.base.saturating_add(compare),
+                    size: range.size - compare,
+                };
+                let compare = AddressRange {
+                    base: range.base,
+                    size: compare,
+                };
+                write_reg(fdt, &[time, compare])?;
+                self.write_lines(fdt, range, harts, &[7])?;
+            }
+            DeviceNode::Sswi { harts, .. } => {
+                compatible(fdt, &["riscv,aclint-sswi"])?;
+                write_reg(fdt, &[range])?;
+                self.write_lines(fdt, range, harts, &[1])?;
+                fdt.property_null("interrupt-controller")?;
+                fdt.property_u32("#interrupt-cells", 0)?;
+            }
+            DeviceNode::Plic {
+                sources, contexts, ..
+            } => {
+                compatible(fdt, &["sifive,plic-1.0.0", "riscv,plic0"])?;
+                write_reg(fdt, &[range])?;
+                let lines = contexts.iter().map(|c| (c.hart as u64, c.bit));
+                self.write_extended(fdt, range, lines)?;
+                fdt.property_null("interrupt-controller")?;
+                fdt.property_u32("#interrupt-cells", 1)?;
+                fdt.property_u32("#address-cells", 0)?;
+                fdt.property_u32("riscv,ndev", *sources)?;
+                fdt.property_phandle(PLIC)?;
+            }
+            DeviceNode::Uart16550 {
+                source,
+                clock_frequency,
+                register_shift,
+                ..
+            } => {
+                compatible(fdt, &["ns16550a"])?;
+                write_reg(fdt, &[range])?;
+                self.write_source(fdt, range, *source)?;
+                fdt.property_u32("clock-frequency", *clock_frequency)?;
+                if *register_shift != 0 {
+                    fdt.property_u32("reg-shift", *register_shift)?;
+                }
+            }
+            DeviceNode::TestFinisher { .. } => {
+                compatible(fdt, &["sifive,test1", "sifive,test0", "syscon"])?;
+                write_reg(fdt, &[range])?;
+                if self.finisher() == Some(range) {
+                    fdt.property_phandle(FINISHER)?;
+                }
+            }
+            DeviceNode::GoldfishRtc { source, .. } => {
+                compatible(fdt, &["google,goldfish-rtc"])?;
+                write_reg(fdt, &[range])?;
+                self.write_source(fdt, range, *source)?;
+            }
+            DeviceNode::VirtioMmio { source, .. } => {
+                compatible(fdt, &["virtio,mmio"])?;
+                write_reg(fdt, &[range])?;
+                self.write_source(fdt, range, *source)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes by which a system powers off and reboots: values for the finisher.
+    fn write_power(&self, fdt: &mut FdtWriter) -> Written {
+        if self.finisher().is_none() {
+            return Ok(());
+        }
+        for (name, value) in [("poweroff", 0x5555), ("reboot", 0x7777)] {
+            let node = fdt.begin_node(name)?;
+            fdt.property_string("compatible", &format!("syscon-{name}"))?;
+            fdt.property_u32("regmap", FINISHER)?;
+            fdt.property_u32("offset", 0)?;
+            fdt.property_u32("value", value)?;
+            fdt.end_node(node)?;
+        }
+        Ok(())
+    }
+
+    /// The first finisher.
+    fn finisher(&self) -> Option<AddressRange> {
+        let mut found = self.devices.iter().filter_map(|device| match device {
+            DeviceNode::TestFinisher { range } => Some(*range),
+            _ => None,
+        });
+        found.next()
+    }
+
+    fn write_source(&self, fdt: &mut FdtWriter, range: AddressRange, source: u32) -> Written {
+        let is_plic = |device: &&DeviceNode| matches!(device, DeviceNode::Plic { .. });
+        if self.devices.iter().filter(is_plic).count() != 1 {
+            return Err(BadTree::NoController(range.base));
+        }
+        fdt.property_u32("interrupts", source)?;
+        fdt.property_u32("interrupt-parent", PLIC)?;
+        Ok(())
+    }
+
+    /// The same bits of `mip` of several harts.
+    fn write_lines(
+        &self,
+        fdt: &mut FdtWriter,
+        range: AddressRange,
+        harts: &[u32],
+        bits: &[u32],
+    ) -> Written {
+        let each = harts.iter().map(|&hart| u64::from(hart));
+        let lines = each.flat_map(|hart| bits.iter().map(move |&bit| (hart, bit)));
+        self.write_extended(fdt, range, lines)
+    }
+
+    fn write_extended(
+        &self,
+        fdt: &mut FdtWriter,
+        range: AddressRange,
+        lines: impl Iterator<Item = (u64, u32)>,
+    ) -> Written {
+        let mut cells = Vec::new();
+        for (hart, bit) in lines {
+            let mut ids = self.harts.iter().map(|hart| u64::from(hart.id));
+            let index = ids.position(|id| id == hart);
+            let base = range.base;
+            let index = index.ok_or(BadTree::NoHart { base, hart })?;
+            cells.extend([cpu_handle(index) + 1, bit]);
+        }
+        Ok(fdt.property_array_u32("interrupts-extended", &cells)?)
+    }
+}
+
+/// The phandle of a hart. The next is that of its interrupt controller.
+fn cpu_handle(index: usize) -> u32 {
+    CPUS + 2 * index as u32
+}
+
+fn write_hart(fdt: &mut FdtWriter, hart: &HartNode, handle: u32) -> Written {
+    let cpu = fdt.begin_node(&format!("cpu@{:x}", hart.id))?;
+    fdt.property_string("device_type", "cpu")?;
+    fdt.property_u32("reg", hart.id)?;
+    fdt.property_string("status", if hart.disabled { "disabled" } else { "okay" })?;
+    fdt.property_string("compatible", "riscv")?;
+    fdt.property_string("riscv,isa", &hart.isa)?;
+    let (base, extensions) = isa_parts(&hart.isa)?;
+    fdt.property_string("riscv,isa-base", &base)?;
+    fdt.property_string_list("riscv,isa-extensions", extensions)?;
+    let mmu = match hart.mmu {
+        None => "riscv,none",
+        Some(Mmu::Sv39) => "riscv,sv39",
+        Some(Mmu::Sv48) => "riscv,sv48",
+        Some(Mmu::Sv57) => "riscv,sv57",
+    };
+    fdt.property_string("mmu-type", mmu)?;
+    if let Some(bytes) = hart.cbom_block {
+        fdt.property_u32("riscv,cbom-block-size", bytes)?;
+    }
+    if let Some(bytes) = hart.cboz_block {
+        fdt.property_u32("riscv,cboz-block-size", bytes)?;
+    }
+    fdt.property_phandle(handle)?;
+    let controller = fdt.begin_node("interrupt-controller")?;
+    fdt.property_u32("#interrupt-cells", 1)?;
+    fdt.property_null("interrupt-controller")?;
+    fdt.property_string("compatible", "riscv,cpu-intc")?;
+    fdt.property_phandle(handle + 1)?;
+    fdt.end_node(controller)?;
+    Ok(fdt.end_node(cpu)?)
+}
+
+/// An ISA string as the newer properties have it: the base, and each extension by its name.
+fn isa_parts(isa: &str) -> Result<(String, Vec<String>), BadTree> {
+    let bad = || BadTree::Isa(isa.to_owned());
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let width = ["rv32", "rv64"].into_iter().find(|w| isa.starts_with(w));
+    let (Some(width), true) = (width, isa.chars().all(word)) else {
+        return Err(bad());
+    };
+    let rest = &isa[width.len()..];
+    // Extensions of several letters start with one of these, with or without a `_` before.
+    let letters = rest.find(['_', 'z', 's', 'x']).unwrap_or(rest.len());
+    let (letters, names) = rest.split_at(letters);
+    let mut extensions = Vec::new();
+    let mut add = |name: &str| {
+        if !extensions.iter().any(|known| known == name) {
+            extensions.push(name.to_owned());
+        }
+    };
+    let mut base = None;
+    for letter in letters.chars() {
+        match letter {
+            'g' => {
+                base = base.or(Some('i'));
+                for name in ["i", "m", "a", "f", "d", "zicsr", "zifencei"] {
+                    add(name);
+                }
+            }
+            'i' | 'e' => {
+                base = base.or(Some(letter));
+                add(&letter.to_string());
+            }
+            'a'..='z' => add(&letter.to_string()),
+            _ => return Err(bad()),
+        }
+    }
+    for name in names.split('_').filter(|name| !name.is_empty()) {
+        add(name);
+    }
+    Ok((format!("{width}{}", base.ok_or_else(bad)?), extensions))
+}
+
+fn end(range: AddressRange) -> Result<u64, BadTree> {
+    let AddressRange { base, size } = range;
+    base.checked_add(size).ok_or(BadTree::Range { base, size })
+}
+
+fn write_reg(fdt: &mut FdtWriter, ranges: &[AddressRange]) -> Written {
+    for &range in ranges {
+        end(range)?;
+    }
+    let cells: Vec<u64> = ranges.iter().flat_map(|r| [r.base, r.size]).collect();
+    Ok(fdt.property_array_u64("reg", &cells)?)
+}
+
+impl DeviceNode {
+    /// The device's registers.
+    pub fn range(&self) -> AddressRange {
+        match self {
+            Self::Clint { range, .. }
+            | Self::Mswi { range, .. }
+            | Self::Mtimer { range, .. }
+            | Self::Sswi { range, .. }
+            | Self::Plic { range, .. }
+            | Self::Uart16550 { range, .. }
+            | Self::TestFinisher { range }
+            | Self::GoldfishRtc { range, .. }
+            | Self::VirtioMmio { range, .. } => *range,
+        }
+    }
+
+    /// The node's name under `/soc`.
+    fn name(&self) -> String {
+        let name = match self {
+            Self::Clint { .. } => "clint",
+            Self::Mswi { .. } => "mswi",
+            Self::Mtimer { .. } => "mtimer",
+            Self::Sswi { .. } => "sswi",
+            Self::Plic { .. } => "plic",
+            Self::Uart16550 { .. } => "serial",
+            Self::TestFinisher { .. } => "test",
+            Self::GoldfishRtc { .. } => "rtc",
+            Self::VirtioMmio { .. } => "virtio_mmio",
+        };
+        format!("{name}@{:x}", self.range().base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn isa_strings_are_taken_apart() {
+        let parts = |isa| isa_parts(isa).map(|(base, parts)| (base, parts.join(" ")));
+        let (base, names) = parts("rv64imafdc_zicsr_sstc").unwrap();
+        assert_eq!((&*base, &*names), ("rv64i", "i m a f d c zicsr sstc"));
+        let (base, names) = parts("rv64gcvzba_zicsr").unwrap();
+        assert_eq!(base, "rv64i");
+        assert_eq!(names, "i m a f d zicsr zifencei c v zba");
+        assert_eq!(parts("rv32emc").unwrap().0, "rv32e");
+        for bad in [
+            "",
+            "rv64",
+            "RV64I",
+            "rv128i",
+            "rv64i zba",
+            "rv64mac",
+            "rv64i2",
+        ] {
+            assert!(parts(bad).is_err(), "{bad}");
+        }
+    }
+
+    fn range(base: u64) -> AddressRange {
+        AddressRange { base, size: 0x1000 }
+    }
+
+    fn error(devices: Vec<DeviceNode>, stdout: Option<u64>) -> String {
+        let tree = MachineTree {
+            harts: vec![HartNode {
+                isa: "rv64i".to_owned(),
+                ..HartNode::default()
+            }],
+            chosen: Chosen {
+                stdout,
+                ..Chosen::default()
+            },
+            devices,
+            ..MachineTree::default()
+        };
+        tree.to_blob().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn impossible_trees_are_refused() {
+        let rtc = |base| DeviceNode::GoldfishRtc {
+            range: range(base),
+            source: 1,
+        };
+        let test = |base| DeviceNode::TestFinisher { range: range(base) };
+        let clint = DeviceNode::Clint {
+            range: range(0),
+            harts: vec![0, 1],
+        };
+        assert!(error(vec![rtc(0x1000)], None).contains("needs exactly one PLIC"));
+        assert!(error(vec![clint], None).contains("names hart 1"));
+        assert!(error(vec![test(4), test(4)], None).contains("two nodes test@4"));
+        assert!(error(vec![test(4)], Some(4)).contains("no serial port"));
+        assert!(error(vec![test(u64::MAX)], None).contains("leaves the address space"));
+    }
+}

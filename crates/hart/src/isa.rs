@@ -1,0 +1,277 @@
+//! The extensions of a hart: its ISA string, `misa`, and which instructions it has.
+use std::fmt::{self, Write};
+use std::str::FromStr;
+
+use flick_riscv::{Insn, Op};
+
+/// An extension that a hart may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extension {
+    /// The base, which every hart has.
+    I,
+    /// Multiplication and division.
+    M,
+    /// Atomics.
+    A,
+    /// Single precision.
+    F,
+    /// Double precision.
+    D,
+    /// Compressed instructions.
+    C,
+    /// Cache-block management.
+    Zicbom,
+    /// Cache-block zeroing.
+    Zicboz,
+    /// Counters `cycle`, `time` and `instret`.
+    Zicntr,
+    /// Conditional operations.
+    Zicond,
+    /// Control and status registers, which every hart has.
+    Zicsr,
+    /// `fence.i`.
+    Zifencei,
+    /// Hardware performance counters.
+    Zihpm,
+    /// Address generation.
+    Zba,
+    /// Basic bit manipulation.
+    Zbb,
+    /// Single bits.
+    Zbs,
+    /// Timer compare of the supervisor.
+    Sstc,
+    /// The hart sets accessed and dirty bits of page tables.
+    Svadu,
+    /// Fine-grained invalidation of address translation.
+    Svinval,
+}
+
+impl Extension {
+    /// All of them, in the order of an ISA string.
+    pub const ALL: [Self; 19] = [
+        Self::I,
+        Self::M,
+        Self::A,
+        Self::F,
+        Self::D,
+        Self::C,
+        Self::Zicbom,
+        Self::Zicboz,
+        Self::Zicntr,
+        Self::Zicond,
+        Self::Zicsr,
+        Self::Zifencei,
+        Self::Zihpm,
+        Self::Zba,
+        Self::Zbb,
+        Self::Zbs,
+        Self::Sstc,
+        Self::Svadu,
+        Self::Svinval,
+    ];
+
+    /// As an ISA string has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I => "i",
+            Self::M => "m",
+            Self::A => "a",
+            Self::F => "f",
+            Self::D => "d",
+            Self::C => "c",
+            Self::Zicbom => "zicbom",
+            Self::Zicboz => "zicboz",
+            Self::Zicntr => "zicntr",
+            Self::Zicond => "zicond",
+            Self::Zicsr => "zicsr",
+            Self::Zifencei => "zifencei",
+            Self::Zihpm => "zihpm",
+            Self::Zba => "zba",
+            Self::Zbb => "zbb",
+            Self::Zbs => "zbs",
+            Self::Sstc => "sstc",
+            Self::Svadu => "svadu",
+            Self::Svinval => "svinval",
+        }
+    }
+
+    /// The extension that an instruction belongs to, whatever its length. `None`: each hart has it.
+    fn of(op: Op) -> Option<Self> {
+        // The last instruction of each group of the table of instructions.
+        const GROUPS: [(Op, Option<Extension>); 17] = [
+            (Op::Fence, None),
+            (Op::FenceI, Some(Extension::Zifencei)),
+            (Op::Csrrci, None),
+            (Op::Remuw, Some(Extension::M)),
+            (Op::SlliUw, Some(Extension::Zba)),
+            (Op::Rev8, Some(Extension::Zbb)),
+            (Op::Bseti, Some(Extension::Zbs)),
+            (Op::CzeroNez, Some(Extension::Zicond)),
+            (Op::AmomaxuD, Some(Extension::A)),
+            (Op::Fsw, Some(Extension::F)),
+            (Op::Fsd, Some(Extension::D)),
+            (Op::FmvWX, Some(Extension::F)),
+            (Op::FcvtDS, Some(Extension::D)),
+            (Op::SfenceVma, None),
+            (Op::SfenceInvalIr, Some(Extension::Svinval)),
+            (Op::CboFlush, Some(Extension::Zicbom)),
+            (Op::CboZero, Some(Extension::Zicboz)),
+        ];
+        let group = GROUPS.iter().find(|(last, _)| op as u16 <= *last as u16);
+        group.and_then(|(_, extension)| *extension)
+    }
+}
+
+/// A hart's extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Isa(u32);
+
+/// Why a text is no ISA string of a hart.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IsaError {
+    /// It does not begin as one.
+    #[error("it does not begin with rv64i or rv64g")]
+    Base,
+    /// A letter or name that this machine does not know.
+    #[error("this machine has no extension {0:?}")]
+    Unknown(String),
+    /// One extension without another that it builds on.
+    #[error("{0} needs {1}")]
+    Needs(&'static str, &'static str),
+}
+
+impl Isa {
+    /// Has the hart this extension?
+    pub const fn has(self, extension: Extension) -> bool {
+        self.0 & 1 << extension as u32 != 0
+    }
+
+    /// Has it this instruction?
+    pub fn has_insn(self, insn: Insn) -> bool {
+        let own = Extension::of(insn.op()).is_none_or(|extension| self.has(extension));
+        own && (insn.len() == 4 || self.has(Extension::C))
+    }
+
+    /// The value of `misa` (privileged manual, "Machine ISA (misa) Register").
+    pub fn misa(self) -> u64 {
+        const RV64: u64 = 2 << 62;
+        let letter = |letter: char| 1_u64 << (letter as u32 - 'a' as u32);
+        let letters = Extension::ALL.into_iter().filter_map(|extension| {
+            let name = extension.name();
+            let first = name.chars().next()?;
+            (name.len() == 1 && self.has(extension)).then(|| letter(first))
+        });
+        letters.fold(RV64 | letter('s') | letter('u'), |all, one| all | one)
+    }
+
+    fn with(self, extension: Extension) -> Self {
+        Self(self.0 | 1 << extension as u32)
+    }
+}
+
+impl FromStr for Isa {
+    type Err = IsaError;
+
+    /// A string like `rv64imafdc_zba_zbb`, in lower case and without versions (unprivileged manual,
+    /// "ISA Extension Naming Conventions").
+    fn from_str(text: &str) -> Result<Self, IsaError> {
+        let rest = text.strip_prefix("rv64").ok_or(IsaError::Base)?;
+        let mut parts = rest.split('_');
+        let first = parts.next().unwrap_or_default();
+        let long = first.find(['z', 's', 'x']).unwrap_or(first.len());
+        let (letters, long) = first.split_at(long);
+        if !letters.starts_with(['i', 'g']) {
+            return Err(IsaError::Base);
+        }
+        let mut isa = Self(0).with(Extension::I).with(Extension::Zicsr);
+        let single = letters
+            .char_indices()
+            .map(|(at, c)| &letters[at..at + c.len_utf8()]);
+        let long = [long].into_iter().filter(|long| !long.is_empty());
+        for name in single.chain(long).chain(parts) {
+            let all: &[&str] = match name {
+                "g" => &["i", "m", "a", "f", "d", "zifencei"],
+                "b" => &["zba", "zbb", "zbs"],
+                // What the privileged parts say is true of every hart.
+                "s" | "u" => &[],
+                _ => &[name],
+            };
+            for name in all {
+                let mut known = Extension::ALL.into_iter();
+                let extension = known.find(|extension| extension.name() == *name);
+                isa = isa.with(extension.ok_or_else(|| IsaError::Unknown((*name).into()))?);
+            }
+        }
+        if isa.has(Extension::D) && !isa.has(Extension::F) {
+            return Err(IsaError::Needs("d", "f"));
+        }
+        Ok(isa)
+    }
+}
+
+impl fmt::Display for Isa {
+    /// As a device tree's `riscv,isa` has it.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("rv64")?;
+        for extension in Extension::ALL.into_iter().filter(|&e| self.has(e)) {
+            if extension.name().len() > 1 {
+                f.write_char('_')?;
+            }
+            f.write_str(extension.name())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_and_back() {
+        let isa: Isa = "rv64gc_zba_sstc".parse().unwrap();
+        assert_eq!(isa.to_string(), "rv64imafdc_zicsr_zifencei_zba_sstc");
+        assert_eq!(isa.to_string().parse(), Ok(isa));
+        assert!(isa.has(Extension::D) && !isa.has(Extension::Zbb));
+        assert_eq!(isa.misa(), 2 << 62 | 0x14_112d);
+        for (text, error) in [
+            ("rv32i", IsaError::Base),
+            ("rv64", IsaError::Base),
+            ("rv64mi", IsaError::Base),
+            ("rv64iq", IsaError::Unknown("q".into())),
+            ("rv64i_zfoo", IsaError::Unknown("zfoo".into())),
+            ("rv64i__zba", IsaError::Unknown(String::new())),
+            ("rv64imd", IsaError::Needs("d", "f")),
+        ] {
+            assert_eq!(text.parse::<Isa>(), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn instructions_belong_to_extensions() {
+        for (op, extension) in [
+            (Op::Lui, None),
+            (Op::Fence, None),
+            (Op::FenceI, Some(Extension::Zifencei)),
+            (Op::Ecall, None),
+            (Op::Csrrci, None),
+            (Op::Mul, Some(Extension::M)),
+            (Op::AddUw, Some(Extension::Zba)),
+            (Op::Andn, Some(Extension::Zbb)),
+            (Op::Bclr, Some(Extension::Zbs)),
+            (Op::CzeroEqz, Some(Extension::Zicond)),
+            (Op::LrW, Some(Extension::A)),
+            (Op::Flw, Some(Extension::F)),
+            (Op::Fld, Some(Extension::D)),
+            (Op::FmaddS, Some(Extension::F)),
+            (Op::FmaddD, Some(Extension::D)),
+            (Op::Sret, None),
+            (Op::SinvalVma, Some(Extension::Svinval)),
+            (Op::CboInval, Some(Extension::Zicbom)),
+            (Op::CboZero, Some(Extension::Zicboz)),
+        ] {
+            assert_eq!(Extension::of(op), extension, "{op:?}");
+        }
+    }
+}

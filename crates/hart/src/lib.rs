@@ -1,0 +1,40 @@
+//! Privileged RV64 harts: M, S and U mode, control and status registers, traps, translation of
+//! addresses, physical memory protection. A hart executes instructions by `flick-engine`, of which
+//! [`Processor`] is a [`Core`](flick_engine::Core), and reaches memory and devices by a [`Bus`]. This
+//! crate knows nothing of Flick and of the host's clock: a hart's time is the cycles it has executed.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `isa.rs` | [`Isa`]: the extensions of a hart |
+//! | `bus.rs` | [`Bus`]: what a hart reaches by physical addresses |
+//! | `registers.rs` | the registers of the privileged manual, their fields and numbers |
+//! | `csr.rs` | which of them an instruction may access, and how |
+//! | `traps.rs` | exceptions, interrupts, and returns from them |
+//! | `pmp.rs` | physical memory protection |
+//! | `translation.rs` | page tables: Sv39, Sv48, Sv57 |
+//! | `view.rs` | the hart's view of memory, with a cache of translations |
+//! | `code.rs` | decoded instructions by physical page |
+//! | `slice.rs` | how long a hart runs before the others |
+//! | `processor.rs` | [`Processor`]: all of these together |
+//!
+//! Source: *The RISC-V Instruction Set Manual, Volume II: Privileged Architecture* (20240411), and
+//! volume I for the extensions.
+#![warn(missing_docs)]
+
+mod bus;
+mod code;
+mod csr;
+mod isa;
+mod pmp;
+mod processor;
+mod registers;
+mod slice;
+mod translation;
+mod traps;
+mod view;
+
+pub use bus::{Bus, BusError, PAGE};
+pub use code::CodeCache;
+pub use isa::{Extension, Isa, IsaError};
+pub use processor::{Processor, SliceEnd};
+pub use registers::{Privilege, Registers, interrupt};

@@ -1,0 +1,489 @@
+//! A hart that executes: the engine's core with privileged registers, traps and a view of memory.
+use std::cell::Cell;
+
+use flick_engine::fp::fcsr::Fcsr;
+use flick_engine::{
+    Core, CsrAccess, Exception, Exit, Hart, NoObserver, Trap, Unlimited, access_fcsr, csr_number,
+    run,
+};
+use flick_riscv::{Insn, Op, decode};
+
+use crate::bus::{Bus, PAGE};
+use crate::code::{Class, CodeCache, Floats, Slots, changes_floats, empty_slots};
+use crate::csr::{Effect, Moment};
+use crate::isa::Isa;
+use crate::registers::{Counts, Privilege, Registers, environment, interrupt, status};
+use crate::translation::{Access, Regime};
+use crate::traps::cause;
+use crate::view::View;
+
+/// Pages whose slots are at hand.
+const PAGES: usize = 64;
+/// No page.
+const NOWHERE: u64 = 1;
+/// Bytes of a cache block (Zicbom, Zicboz).
+const BLOCK: u64 = 64;
+const FS_DIRTY: u64 = 3;
+
+/// Why a slice has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SliceEnd {
+    /// Its cycles have passed, or another hart has to go first.
+    Turn,
+    /// The hart waits for an interrupt.
+    Wait,
+    /// An `ebreak` within the instructions that call semihosting; the pc is that of the `ebreak`.
+    Semihosting,
+}
+
+/// A hart with its state.
+pub struct Processor<'m, B> {
+    /// Registers of user code.
+    pub hart: Hart,
+    fcsr: Fcsr,
+    core: Privileged<'m, B>,
+}
+
+struct Privileged<'m, B> {
+    registers: Registers,
+    view: View<'m, B>,
+    counts: Counts,
+    /// Exceptions in this slice: they take a cycle, and are no instructions.
+    traps: u64,
+    waits: bool,
+    has_semihosting: bool,
+    class: Class,
+    /// The virtual page that is fetched from, and its slots.
+    page: u64,
+    slots: *const Slots,
+    pages: [(u64, *const Slots); PAGES],
+    /// For an instruction whose second half is in another page: it is decoded at each execution.
+    lone: Box<Slots>,
+}
+
+impl<'m, B: Bus> Processor<'m, B> {
+    /// A hart at its reset, which executes from `pc`.
+    pub fn new(bus: &'m B, code: &'m CodeCache, isa: Isa, hart_id: u64, pc: u64) -> Self {
+        let registers = Registers::new(isa, hart_id);
+        let class = class_of(&registers);
+        let lone = empty_slots();
+        let view = View::new(bus, code, regime_of(&registers));
+        Self {
+            hart: Hart { pc, ..Hart::ZERO },
+            fcsr: Fcsr::default(),
+            core: Privileged {
+                registers,
+                view,
+                counts: Counts::default(),
+                traps: 0,
+                waits: false,
+                has_semihosting: false,
+                class,
+                page: NOWHERE,
+                slots: &raw const *lone,
+                pages: [(NOWHERE, std::ptr::null()); PAGES],
+                lone,
+            },
+        }
+    }
+
+    /// Lets `ebreak` within the instructions that call semihosting end the slice.
+    pub fn set_semihosting(&mut self, on: bool) {
+        self.core.has_semihosting = on;
+    }
+
+    /// The privileged registers.
+    pub fn registers(&self) -> &Registers {
+        &self.core.registers
+    }
+
+    /// Sets the level of a bit of `mip` ([`interrupt`](crate::interrupt)). SSIP has no wire: it stays
+    /// until software clears it.
+    pub fn set_line(&mut self, bit: u32, level: bool) {
+        let registers = &mut self.core.registers;
+        if bit == interrupt::SSI {
+            registers.software |= u64::from(level) << bit;
+        } else {
+            registers.lines = registers.lines & !(1 << bit) | u64::from(level) << bit;
+        }
+    }
+
+    /// Has the hart an interrupt for which it does not wait?
+    pub fn wakes(&self, time: u64) -> bool {
+        let registers = &self.core.registers;
+        registers.pending(time) & registers.mie != 0
+    }
+
+    /// Executes up to `cycles` cycles, and returns how many have passed. `is_alone`: no other hart
+    /// runs, so that nobody has to go first.
+    pub fn run(&mut self, cycles: u64, is_alone: bool) -> (SliceEnd, u64) {
+        let core = &mut self.core;
+        core.view.slice.begin(cycles, is_alone);
+        core.view.watch_code();
+        core.page = NOWHERE;
+        core.traps = 0;
+        let thread = self.fcsr.load(&mut self.hart);
+        let exit = run(&mut self.hart, core, &mut NoObserver, &mut Unlimited);
+        self.fcsr = Fcsr::store(&self.hart, thread);
+        let executed = core.view.slice.executed();
+        core.counts.cycles += executed;
+        core.counts.instructions += executed - core.traps;
+        let end = match exit {
+            Exit::Wait => SliceEnd::Wait,
+            Exit::Ebreak => SliceEnd::Semihosting,
+            _ => SliceEnd::Turn,
+        };
+        (end, executed)
+    }
+
+    /// Lets cycles pass in which the hart waits.
+    pub fn idle(&mut self, cycles: u64) {
+        self.core.counts.cycles += cycles;
+    }
+
+    /// What the hart has counted.
+    pub fn counts(&self) -> Counts {
+        self.core.counts
+    }
+
+    /// Reads memory as the hart's loads would, without effects on devices. For semihosting and
+    /// debuggers.
+    pub fn read_memory(&self, address: u64) -> Option<u8> {
+        use flick_engine::Memory;
+        self.core.view.load8(address).ok()
+    }
+}
+
+fn class_of(registers: &Registers) -> Class {
+    let floats = match registers.mstatus >> status::FS_SHIFT & 3 {
+        0 => Floats::Off,
+        FS_DIRTY => Floats::Dirty,
+        _ => Floats::Clean,
+    };
+    Class {
+        isa: registers.isa,
+        floats,
+    }
+}
+
+fn regime_of(registers: &Registers) -> Regime {
+    Regime {
+        privilege: registers.data_privilege(),
+        satp: registers.satp,
+        sum: registers.mstatus & status::SUM != 0,
+        mxr: registers.mstatus & status::MXR != 0,
+        updates: registers.menvcfg & environment::ADUE != 0,
+    }
+}
+
+impl<B: Bus> Privileged<'_, B> {
+    fn time(&self) -> u64 {
+        self.view.bus.time(self.view.slice.executed())
+    }
+
+    fn moment(&self) -> Moment {
+        let executed = self.view.slice.executed();
+        Moment {
+            time: self.view.bus.time(executed),
+            counts: Counts {
+                cycles: self.counts.cycles + executed,
+                instructions: self.counts.instructions + executed - self.traps,
+            },
+        }
+    }
+
+    /// Privilege, `mstatus`, `satp` or protection have changed.
+    fn refresh(&mut self) {
+        self.view.set_regime(regime_of(&self.registers));
+        self.class = class_of(&self.registers);
+        self.page = NOWHERE;
+    }
+
+    fn flush(&mut self) {
+        self.view.flush();
+        self.pages.fill((NOWHERE, std::ptr::null()));
+        self.page = NOWHERE;
+    }
+
+    fn key(&self, page: u64) -> u64 {
+        let floats = self.class.floats as u64;
+        page | (self.registers.privilege as u64) << 1 | floats << 3
+    }
+
+    /// The slots of the page at `pc`.
+    fn slots_at(&mut self, pc: u64) -> Result<*const Slots, Trap> {
+        let page = pc / PAGE * PAGE;
+        let key = self.key(page);
+        let at = (pc / PAGE) as usize % PAGES;
+        let (known, slots) = self.pages[at];
+        if known == key {
+            return Ok(slots);
+        }
+        let (physical, _) = self.view.fetch(pc, self.registers.privilege)?;
+        let slots = self.view.code.slots(physical / PAGE * PAGE, self.class);
+        self.view.watch_code();
+        // Where protection differs within the page, each instruction is asked for.
+        if self
+            .view
+            .pmp
+            .borrow()
+            .is_uniform(physical / PAGE * PAGE, PAGE)
+        {
+            self.pages[at] = (key, slots);
+        }
+        Ok(slots)
+    }
+
+    fn half(&self, pc: u64) -> Result<u16, Trap> {
+        let (physical, memory) = self.view.fetch(pc, self.registers.privilege)?;
+        // SAFETY: an aligned half-word of a page of memory.
+        Ok(unsafe { memory.add((physical % PAGE) as usize).cast::<u16>().read() })
+    }
+
+    fn is_semihosting(&self, pc: u64) -> bool {
+        // slli x0, x0, 0x1f; ebreak; srai x0, x0, 7 (RISC-V semihosting, 2.1).
+        let word = |at: u64| {
+            Some(u32::from(self.half(at).ok()?) | u32::from(self.half(at + 2).ok()?) << 16)
+        };
+        let before = pc.checked_sub(4).and_then(word);
+        let all = [before, word(pc), pc.checked_add(4).and_then(word)];
+        self.has_semihosting && all == [Some(0x01f0_1013), Some(0x0010_0073), Some(0x4070_5013)]
+    }
+
+    /// The state of floating point changes for the first time since it was saved.
+    fn make_dirty(&mut self) {
+        self.registers.mstatus |= status::FS;
+        self.refresh();
+    }
+
+    fn cache_block(&mut self, hart: &Hart, insn: Insn) -> Result<u64, Exception> {
+        let illegal = Err(Exception::Illegal {
+            bits: self.bits(hart.pc),
+        });
+        let (machine, supervisor) = (self.registers.menvcfg, self.registers.senvcfg);
+        let is_enabled = |field: u64| match self.registers.privilege {
+            Privilege::Machine => true,
+            Privilege::Supervisor => machine & field != 0,
+            Privilege::User => machine & field != 0 && supervisor & field != 0,
+        };
+        let block = hart.x[insn.rs1()] / BLOCK * BLOCK;
+        // What faults is a store, at the address in the register ("Traps" of the chapter "CMO").
+        let store_fault = |trap: Trap| {
+            let cause = match trap.cause {
+                flick_engine::Cause::LoadPage => flick_engine::Cause::StorePage,
+                flick_engine::Cause::LoadAccess => flick_engine::Cause::StoreAccess,
+                cause => cause,
+            };
+            Exception::Trap(Trap {
+                cause,
+                addr: hart.x[insn.rs1()],
+            })
+        };
+        if insn.op() == Op::CboZero {
+            if !is_enabled(environment::CBZE) {
+                return illegal;
+            }
+            use flick_engine::Memory;
+            self.view.check(block, Access::Store).map_err(store_fault)?;
+            for at in (block..block + BLOCK).step_by(8) {
+                self.view.store64(at, 0).map_err(Exception::Trap)?;
+            }
+        } else {
+            let field = match insn.op() {
+                Op::CboInval => environment::CBIE,
+                _ => environment::CBCFE,
+            };
+            if !is_enabled(field) {
+                return illegal;
+            }
+            // A load or a store has to be allowed. Memory is coherent, so nothing else is to be done.
+            if self.view.check(block, Access::Load).is_err() {
+                self.view.check(block, Access::Store).map_err(store_fault)?;
+            }
+        }
+        Ok(hart.pc + 4)
+    }
+}
+
+impl<'m, B: Bus> Core for Privileged<'m, B> {
+    type Memory = View<'m, B>;
+
+    #[inline(always)]
+    fn memory(&self) -> &Self::Memory {
+        &self.view
+    }
+
+    #[inline(always)]
+    fn target(&self, target: u64) -> Option<u64> {
+        Some(target & !1)
+    }
+
+    #[inline(always)]
+    unsafe fn fetch(&self, pc: u64) -> Insn {
+        if pc & !(PAGE - 1) != self.page {
+            return Insn::UNDECODED;
+        }
+        // SAFETY: the slots live as long as the cache or this hart; the index is below their number.
+        // They have words of instructions.
+        unsafe {
+            let slots = &*self.slots;
+            let slot: &Cell<u64> = slots.get_unchecked((pc % PAGE / 2) as usize);
+            Insn::from_word(slot.get())
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill(&mut self, pc: u64) -> Result<(), Trap> {
+        let slots = self.slots_at(pc)?;
+        self.page = pc / PAGE * PAGE;
+        self.slots = slots;
+        let at = (pc % PAGE / 2) as usize;
+        // SAFETY: as in `fetch`.
+        let slot = unsafe { &(&*slots)[at] };
+        if slot.get() != 0 {
+            return Ok(());
+        }
+        let class = self.class;
+        let insn = class.decode(pc, |at| self.half(at))?;
+        if pc % PAGE + insn.len() <= PAGE {
+            slot.set(insn.word());
+        } else {
+            self.lone[at].set(insn.word());
+            self.slots = &raw const *self.lone;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn bits(&self, pc: u64) -> u32 {
+        let low = self.half(pc).unwrap_or(0).into();
+        match low & 3 {
+            3 => low | u32::from(self.half(pc + 2).unwrap_or(0)) << 16,
+            _ => low,
+        }
+    }
+
+    fn fence_i(&mut self) {}
+
+    #[cold]
+    #[inline(never)]
+    fn csr(&mut self, hart: &mut Hart, access: CsrAccess) -> Option<u64> {
+        if matches!(
+            access.number,
+            csr_number::FFLAGS | csr_number::FRM | csr_number::FCSR
+        ) {
+            if self.class.floats == Floats::Off {
+                return None;
+            }
+            let old = access_fcsr(hart, access)?;
+            if access.write.is_some() && self.class.floats == Floats::Clean {
+                self.make_dirty();
+            }
+            return Some(old);
+        }
+        let moment = self.moment();
+        let mut pmp = *self.view.pmp.borrow();
+        let (old, effect) = self.registers.access(&mut pmp, access, &moment)?;
+        if *self.view.pmp.borrow() != pmp {
+            *self.view.pmp.borrow_mut() = pmp;
+            self.flush();
+        }
+        match effect {
+            Effect::None => {}
+            Effect::Interrupts => self.view.slice.check(),
+            Effect::Translation => {
+                self.refresh();
+                self.pages.fill((NOWHERE, std::ptr::null()));
+                self.view.slice.check();
+            }
+        }
+        Some(old)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn exception(&mut self, hart: &mut Hart, exception: Exception) -> Result<u64, Exit> {
+        if self.view.take_postponed() {
+            return Err(Exit::Budget);
+        }
+        let privilege = self.registers.privilege as u64;
+        let (code, value) = match exception {
+            Exception::Ecall => (cause::CALL_FROM_USER + privilege, 0),
+            Exception::Ebreak if self.is_semihosting(hart.pc) => return Err(Exit::Ebreak),
+            Exception::Ebreak => (cause::BREAKPOINT, hart.pc),
+            Exception::Illegal { bits } => {
+                if self.class.floats == Floats::Clean && changes_floats(decode(bits)) {
+                    let insn = decode(bits);
+                    if self.class.isa.has_insn(insn) {
+                        self.make_dirty();
+                        return Ok(hart.pc);
+                    }
+                }
+                (cause::ILLEGAL, bits.into())
+            }
+            Exception::Trap(trap) => (trap.cause as u64, trap.addr),
+        };
+        // It takes a cycle: a handler that does nothing but fault must not run for ever.
+        self.view.slice.pass();
+        self.traps += 1;
+        let pc = self.registers.raise(code, value, hart.pc);
+        self.refresh();
+        Ok(pc)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn privileged(&mut self, hart: &mut Hart, insn: Insn) -> Result<u64, Exception> {
+        let next = hart.pc + insn.len();
+        let done = match insn.op() {
+            Op::Mret => self.registers.mret(),
+            Op::Sret => self.registers.sret(),
+            Op::Wfi => self.registers.may_wait().then_some(next),
+            Op::SfenceVma | Op::SinvalVma => self.registers.may_fence().then_some(next),
+            Op::SfenceWInval | Op::SfenceInvalIr => {
+                (self.registers.privilege != Privilege::User).then_some(next)
+            }
+            _ => return self.cache_block(hart, insn),
+        };
+        let bits = self.bits(hart.pc);
+        let pc = done.ok_or(Exception::Illegal { bits })?;
+        match insn.op() {
+            Op::Mret | Op::Sret => self.refresh(),
+            Op::Wfi => self.waits = true,
+            _ => self.flush(),
+        }
+        self.view.slice.check();
+        Ok(pc)
+    }
+
+    #[inline(always)]
+    fn is_interrupted(&self) -> bool {
+        self.view.slice.is_due()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn interrupt(&mut self, hart: &mut Hart) -> Result<u64, Exit> {
+        let time = self.time();
+        if let Some((number, to)) = self.registers.next_interrupt(time) {
+            self.waits = false;
+            hart.pc = self.registers.interrupt(number, to, hart.pc);
+            self.refresh();
+        } else if self.waits {
+            if self.registers.pending(time) & self.registers.mie == 0 {
+                return Err(Exit::Wait);
+            }
+            self.waits = false;
+        }
+        match self.view.slice.go_on() {
+            true => Ok(hart.pc),
+            false => Err(Exit::Budget),
+        }
+    }
+
+    #[inline(always)]
+    fn retired(&mut self) {
+        self.view.slice.pass();
+    }
+}

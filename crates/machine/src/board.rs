@@ -1,0 +1,277 @@
+//! Memory and devices, as harts and devices reach them by physical addresses.
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+
+use flick_device::{Clint, Device, Finish, Plic, Refused, Surroundings, Time, Timebase};
+use flick_hart::{Bus, BusError, CodeCache, PAGE};
+use flick_sim::EventQueue;
+
+use crate::memory::Ram;
+
+/// What takes the accesses of a range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Target {
+    Clint,
+    Plic,
+    /// The number of a device.
+    Other(usize),
+}
+
+/// Memory and devices of a machine.
+pub struct Board {
+    ram: Vec<Ram>,
+    /// By address.
+    ranges: Vec<(Range<u64>, Target)>,
+    clint: RefCell<Clint>,
+    plic: RefCell<Plic>,
+    devices: Vec<RefCell<Box<dyn Device>>>,
+    state: RefCell<State>,
+    /// What harts have decoded of the memory.
+    pub code: CodeCache,
+    /// When the slice of the hart that runs began, and what a cycle of it takes.
+    slice: Cell<(Time, Time)>,
+    now: Cell<Time>,
+    timebase: Cell<Timebase>,
+}
+
+/// What devices have asked for.
+#[derive(Default)]
+struct State {
+    events: EventQueue<(Target, u32)>,
+    lines: Vec<(usize, u32, bool)>,
+    output: Vec<u8>,
+    finish: Option<Finish>,
+}
+
+impl Board {
+    /// A board with memory, interrupt controllers, and devices with their first addresses and bytes.
+    pub fn new(
+        ram: Vec<Ram>,
+        clint: (Range<u64>, Clint),
+        plic: (Range<u64>, Plic),
+        devices: Vec<(Range<u64>, Box<dyn Device>)>,
+    ) -> Self {
+        let timebase = clint.1.timebase();
+        let mut ranges = vec![(clint.0, Target::Clint), (plic.0, Target::Plic)];
+        let mut all = vec![];
+        for (n, (range, device)) in devices.into_iter().enumerate() {
+            ranges.push((range, Target::Other(n)));
+            all.push(RefCell::new(device));
+        }
+        ranges.sort_by_key(|(range, _)| range.start);
+        Self {
+            ram,
+            ranges,
+            clint: RefCell::new(clint.1),
+            plic: RefCell::new(plic.1),
+            devices: all,
+            state: RefCell::default(),
+            code: CodeCache::new(),
+            slice: Cell::new((0, 0)),
+            now: Cell::new(0),
+            timebase: Cell::new(timebase),
+        }
+    }
+
+    /// A hart's slice begins.
+    pub(crate) fn begin(&self, time: Time, period: Time) {
+        self.slice.set((time, period));
+        self.now.set(time);
+    }
+
+    /// The time of the last access or event.
+    pub(crate) fn now(&self) -> Time {
+        self.now.get()
+    }
+
+    /// The time of the next event.
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        self.state.borrow().events.next()
+    }
+
+    /// Lets the devices see their events up to `time`.
+    pub(crate) fn advance(&self, time: Time) {
+        loop {
+            let event = self.state.borrow_mut().events.pop(time);
+            let Some((at, (target, token))) = event else {
+                break;
+            };
+            self.now.set(at);
+            let mut around = self.around(target);
+            self.with(target, |device| device.event(token, &mut around));
+        }
+    }
+
+    /// Levels of harts' lines that have been set since the last call.
+    pub(crate) fn take_lines(&self) -> Vec<(usize, u32, bool)> {
+        std::mem::take(&mut self.state.borrow_mut().lines)
+    }
+
+    /// Bytes for the console.
+    pub(crate) fn take_output(&self) -> Vec<u8> {
+        std::mem::take(&mut self.state.borrow_mut().output)
+    }
+
+    pub(crate) fn finished(&self) -> Option<Finish> {
+        self.state.borrow().finish
+    }
+
+    /// Bytes from the console to the device of this number, at a virtual time that is not past. Returns
+    /// how many it takes.
+    pub fn input(&self, device: usize, bytes: &[u8], time: Time) -> usize {
+        self.now.set(time);
+        let target = Target::Other(device);
+        let mut around = self.around(target);
+        let mut taken = 0;
+        self.with(target, |device| taken = device.input(bytes, &mut around));
+        taken
+    }
+
+    /// The machine's `time` at a virtual time, and back: the first virtual time that has it.
+    pub(crate) fn time_at(&self, time: Time) -> u64 {
+        self.timebase.get().value(time)
+    }
+
+    pub(crate) fn when(&self, ticks: u64, now: Time) -> Time {
+        self.timebase.get().reaches(ticks, now)
+    }
+
+    /// Copies bytes to memory.
+    pub fn write_memory(&self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
+        let size = bytes.len() as u64;
+        let place = self.ram.iter().find_map(|ram| ram.at(address, size));
+        let place = place.ok_or(Refused)?;
+        // SAFETY: so many bytes of memory, to which nobody has a reference.
+        unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        self.code.written(address, size);
+        Ok(())
+    }
+
+    /// Copies bytes from memory.
+    pub fn read_memory(&self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
+        let size = bytes.len() as u64;
+        let place = self.ram.iter().find_map(|ram| ram.at(address, size));
+        let place = place.ok_or(Refused)?;
+        // SAFETY: as in `write_memory`.
+        unsafe { place.copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    fn around(&self, target: Target) -> Around<'_> {
+        Around {
+            board: self,
+            target,
+        }
+    }
+
+    fn with(&self, target: Target, f: impl FnOnce(&mut dyn Device)) {
+        match target {
+            Target::Clint => {
+                let mut clint = self.clint.borrow_mut();
+                f(&mut *clint);
+                self.timebase.set(clint.timebase());
+            }
+            Target::Plic => f(&mut *self.plic.borrow_mut()),
+            Target::Other(n) => f(&mut **self.devices[n].borrow_mut()),
+        }
+    }
+
+    /// The device at an address, and the address in it.
+    fn device_at(&self, address: u64, size: u32) -> Result<(Target, u64), BusError> {
+        let after = self
+            .ranges
+            .partition_point(|(range, _)| range.start <= address);
+        let (range, target) = after
+            .checked_sub(1)
+            .map(|at| &self.ranges[at])
+            .ok_or(BusError)?;
+        let end = address.checked_add(size.into()).ok_or(BusError)?;
+        (end <= range.end)
+            .then_some((*target, address - range.start))
+            .ok_or(BusError)
+    }
+}
+
+impl Bus for Board {
+    fn memory(&self, page: u64) -> Option<*mut u8> {
+        self.ram.iter().find_map(|ram| ram.at(page, PAGE))
+    }
+
+    fn load(&self, address: u64, size: u32, cycles: u64) -> Result<u64, BusError> {
+        let (target, offset) = self.device_at(address, size)?;
+        let (start, period) = self.slice.get();
+        self.now.set(start + cycles * period);
+        let mut around = self.around(target);
+        let mut value = Err(Refused);
+        self.with(target, |device| {
+            value = device.read(offset, size, &mut around)
+        });
+        value.map_err(|Refused| BusError)
+    }
+
+    fn store(&self, address: u64, size: u32, value: u64, cycles: u64) -> Result<(), BusError> {
+        let (target, offset) = self.device_at(address, size)?;
+        let (start, period) = self.slice.get();
+        self.now.set(start + cycles * period);
+        let mut around = self.around(target);
+        let mut done = Err(Refused);
+        self.with(target, |device| {
+            done = device.write(offset, size, value, &mut around)
+        });
+        done.map_err(|Refused| BusError)
+    }
+
+    fn time(&self, cycles: u64) -> u64 {
+        let (start, period) = self.slice.get();
+        self.time_at(start + cycles * period)
+    }
+}
+
+/// What one device reaches.
+struct Around<'a> {
+    board: &'a Board,
+    target: Target,
+}
+
+impl Surroundings for Around<'_> {
+    fn now(&self) -> Time {
+        self.board.now.get()
+    }
+
+    fn set_source(&mut self, source: u32, level: bool) {
+        let mut around = self.board.around(Target::Plic);
+        // The controller has no source of its own.
+        if let Ok(mut plic) = self.board.plic.try_borrow_mut() {
+            plic.set_level(source, level, &mut around);
+        }
+    }
+
+    fn set_hart_line(&mut self, hart: usize, bit: u32, level: bool) {
+        self.board.state.borrow_mut().lines.push((hart, bit, level));
+    }
+
+    fn schedule(&mut self, token: u32, at: Time) {
+        let events = &mut self.board.state.borrow_mut().events;
+        let key = (self.target, token);
+        match at {
+            Time::MAX => events.cancel(key),
+            _ => events.schedule(key, at.max(self.board.now.get())),
+        }
+    }
+
+    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
+        self.board.read_memory(address, bytes)
+    }
+
+    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
+        self.board.write_memory(address, bytes)
+    }
+
+    fn output(&mut self, bytes: &[u8]) {
+        self.board.state.borrow_mut().output.extend(bytes);
+    }
+
+    fn finish(&mut self, how: Finish) {
+        self.board.state.borrow_mut().finish.get_or_insert(how);
+    }
+}

@@ -1,0 +1,199 @@
+//! What is in memory when the machine starts: firmware, a kernel behind it, an initial RAM disk, and the
+//! device tree. The firmware finds them as OpenSBI's `fw_dynamic` wants it, which is how QEMU's `virt`
+//! starts it, too.
+use flick_device::fdt::AddressRange;
+
+use crate::board::Board;
+use crate::machine::HartDescription;
+use crate::program::{BadProgram, Program};
+use crate::virt::{BadVirt, MEMORY, ROM, Virt};
+
+/// The files that a machine starts with.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// An RV64 ELF file, or an image for the start of memory.
+    pub firmware: Vec<u8>,
+    /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file.
+    pub kernel: Option<Vec<u8>>,
+    /// An initial RAM disk for the kernel.
+    pub initrd: Option<Vec<u8>>,
+    /// The kernel's command line.
+    pub append: Option<String>,
+}
+
+/// Where an image of a kernel is put: 2 MiB behind the start of memory, as Linux wants it.
+const KERNEL: u64 = MEMORY + (2 << 20);
+const ALIGNMENT: u64 = 2 << 20;
+/// `struct fw_dynamic_info` (OpenSBI, `include/sbi/fw_dynamic.h`).
+const DYNAMIC_MAGIC: u64 = 0x4942_534f;
+const DYNAMIC_VERSION: u64 = 2;
+const SUPERVISOR: u64 = 1;
+
+/// Why a machine does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum BadBoot {
+    /// A file is unusable.
+    #[error("{what}: {error}")]
+    Program {
+        /// Which one.
+        what: &'static str,
+        /// Why.
+        error: BadProgram,
+    },
+    /// There is no such machine.
+    #[error(transparent)]
+    Virt(#[from] BadVirt),
+    /// The files do not fit.
+    #[error("the machine's memory of {memory:#x} bytes is too small for its {what}")]
+    Room {
+        /// Bytes.
+        memory: u64,
+        /// The file.
+        what: &'static str,
+    },
+}
+
+/// What runs on the board.
+#[derive(Debug)]
+pub struct Booted {
+    /// The harts at their reset.
+    pub harts: Vec<HartDescription>,
+    /// The firmware.
+    pub firmware: Program,
+}
+
+/// Puts the files into the memory of a board of `virt`.
+pub fn boot(virt: &mut Virt, board: &Board, files: &Files, period: u64) -> Result<Booted, BadBoot> {
+    let bad = |what| move |error| BadBoot::Program { what, error };
+    let firmware = Program::parse(&files.firmware, MEMORY).map_err(bad("firmware"))?;
+    firmware.load(board).map_err(bad("firmware"))?;
+    let mut kernel_at = 0;
+    let mut free = KERNEL;
+    if let Some(file) = &files.kernel {
+        let kernel = Program::parse(file, KERNEL).map_err(bad("kernel"))?;
+        kernel.load(board).map_err(bad("kernel"))?;
+        kernel_at = kernel.entry;
+        free = kernel.end().max(image_size(file).saturating_add(KERNEL));
+    }
+    let memory = virt.memory;
+    let room = |what| BadBoot::Room { memory, what };
+    virt.chosen.bootargs = files.append.clone();
+    if let Some(initrd) = &files.initrd {
+        // Behind the kernel, with room for what it allocates first.
+        let at = free
+            .checked_next_multiple_of(ALIGNMENT)
+            .ok_or(room("kernel"))?;
+        let size = initrd.len() as u64;
+        let written = board.write_memory(at, initrd);
+        written.map_err(|_| room("initial RAM disk"))?;
+        virt.chosen.initrd = Some(AddressRange { base: at, size });
+        free = at + size;
+    }
+    let tree = virt.tree()?;
+    let end = MEMORY + memory;
+    let below = end
+        .checked_sub(tree.len() as u64)
+        .ok_or(room("device tree"))?;
+    let tree_at = below / ALIGNMENT * ALIGNMENT;
+    if tree_at < free.min(end) || tree_at < MEMORY {
+        return Err(room("device tree"));
+    }
+    board
+        .write_memory(tree_at, &tree)
+        .map_err(|_| room("device tree"))?;
+    let dynamic = [DYNAMIC_MAGIC, DYNAMIC_VERSION, kernel_at, SUPERVISOR, 0, 0];
+    let dynamic: Vec<u8> = dynamic.into_iter().flat_map(u64::to_le_bytes).collect();
+    board
+        .write_memory(ROM.base, &dynamic)
+        .map_err(|_| room("start"))?;
+    let hart = |id| HartDescription {
+        id,
+        isa: virt.isa,
+        period,
+        pc: firmware.entry,
+        arguments: [id, tree_at, ROM.base],
+    };
+    Ok(Booted {
+        harts: (0..virt.harts as u64).map(hart).collect(),
+        firmware,
+    })
+}
+
+/// The bytes that a Linux image takes in memory (Linux, `Documentation/arch/riscv/boot-image-header.rst`);
+/// 0 for other files.
+fn image_size(file: &[u8]) -> u64 {
+    const MAGIC: Range = 0x38..0x3c;
+    const SIZE: Range = 0x10..0x18;
+    type Range = std::ops::Range<usize>;
+    let is_image = file.get(MAGIC) == Some(b"RSC\x05");
+    let size = file.get(SIZE).and_then(|bytes| bytes.try_into().ok());
+    size.filter(|_| is_image).map_or(0, u64::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn virt(memory: u64) -> Virt {
+        Virt {
+            harts: 2,
+            isa: "rv64gc".parse().unwrap(),
+            memory,
+            chosen: Default::default(),
+        }
+    }
+
+    #[test]
+    fn files_are_behind_each_other() {
+        let mut virt = virt(16 << 20);
+        let board = virt.board().unwrap();
+        let files = Files {
+            firmware: vec![0x13; 4],
+            kernel: Some(vec![0x6f; 8]),
+            initrd: Some(vec![7; 5]),
+            append: Some("quiet".into()),
+        };
+        let booted = boot(&mut virt, &board, &files, 1000).unwrap();
+        assert_eq!(booted.harts[1].pc, MEMORY);
+        let [id, tree, dynamic] = booted.harts[1].arguments;
+        assert_eq!((id, dynamic), (1, ROM.base));
+        let mut bytes = [0; 24];
+        board.read_memory(dynamic, &mut bytes).unwrap();
+        assert_eq!(bytes[16..], KERNEL.to_le_bytes());
+        assert_eq!(virt.chosen.initrd.unwrap().base, KERNEL + ALIGNMENT);
+        board.read_memory(tree, &mut bytes[..4]).unwrap();
+        assert_eq!(bytes[..4], [0xd0, 0x0d, 0xfe, 0xed]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let mut small = virt(4 << 20);
+        let board = small.board().unwrap();
+        let mut files = Files {
+            firmware: vec![0; 4],
+            initrd: Some(vec![0; 4 << 20]),
+            ..Files::default()
+        };
+        let error = boot(&mut small, &board, &files, 1000).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the machine's memory of 0x400000 bytes is too small for its initial RAM disk"
+        );
+        files.firmware = b"\x7fELF\x01".to_vec();
+        let error = boot(&mut small, &board, &files, 1000).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "firmware: it is an ELF file, but not for RV64"
+        );
+        let mut image = vec![0; 0x40];
+        image[0x10..0x18].copy_from_slice(&u64::MAX.to_le_bytes());
+        image[0x38..0x3c].copy_from_slice(b"RSC\x05");
+        files = Files {
+            firmware: vec![0; 4],
+            kernel: Some(image),
+            initrd: Some(vec![]),
+            append: None,
+        };
+        boot(&mut small, &board, &files, 1000).unwrap_err();
+    }
+}

@@ -1,0 +1,251 @@
+//! Which hart runs when. The hart with the least time runs, up to the next event, and some cycles
+//! beyond the time of the next hart. It stops early before what others may see
+//! ([`flick_hart::Processor::run`]). So the order of all that harts see of each other depends on virtual
+//! time alone.
+use flick_device::{Finish, Time};
+use flick_hart::{Isa, Processor, SliceEnd};
+
+use crate::board::Board;
+use crate::htif::Htif;
+
+/// A hart of a machine.
+#[derive(Clone, Copy, Debug)]
+pub struct HartDescription {
+    /// `mhartid`.
+    pub id: u64,
+    /// Its extensions.
+    pub isa: Isa,
+    /// Picoseconds of a cycle.
+    pub period: Time,
+    /// Where it begins, and what it has in a0, a1 and a2.
+    pub pc: u64,
+    /// See `pc`.
+    pub arguments: [u64; 3],
+}
+
+/// Cycles that a hart may be ahead of another.
+const AHEAD: u64 = 1000;
+
+struct Unit<'m> {
+    processor: Processor<'m, Board>,
+    period: Time,
+    time: Time,
+    waits: bool,
+}
+
+/// Harts on a board.
+pub struct Machine<'m> {
+    board: &'m Board,
+    harts: Vec<Unit<'m>>,
+    htif: Option<Htif>,
+    most: Option<u64>,
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The machine has ended, by the finisher or by HTIF; 0 is success.
+    Exit(u32),
+    /// The machine resets.
+    Reset,
+    /// Every hart waits for an interrupt, and no event will raise one.
+    Idle,
+    /// As many instructions have completed as were allowed.
+    Instructions,
+}
+
+impl<'m> Machine<'m> {
+    /// A machine at its reset. `htif`: where bare programs say that they end.
+    pub fn new(board: &'m Board, harts: &[HartDescription], htif: Option<Htif>) -> Self {
+        let unit = |hart: &HartDescription| {
+            let mut processor = Processor::new(board, &board.code, hart.isa, hart.id, hart.pc);
+            processor.hart.x[10..13].copy_from_slice(&hart.arguments);
+            Unit {
+                processor,
+                period: hart.period.max(1),
+                time: 0,
+                waits: false,
+            }
+        };
+        Self {
+            board,
+            harts: harts.iter().map(unit).collect(),
+            htif,
+            most: None,
+        }
+    }
+
+    /// Ends the run after so many instructions of all harts, or some more.
+    pub fn limit(&mut self, instructions: u64) {
+        self.most = Some(instructions);
+    }
+
+    /// Instructions that have completed, by hart.
+    pub fn instructions(&self) -> Vec<u64> {
+        let counts = self.harts.iter().map(|unit| unit.processor.counts());
+        counts.map(|counts| counts.instructions).collect()
+    }
+
+    /// Cycles that have passed, by hart.
+    pub fn cycles(&self) -> Vec<u64> {
+        let counts = self.harts.iter().map(|unit| unit.processor.counts());
+        counts.map(|counts| counts.cycles).collect()
+    }
+
+    /// Runs until the machine ends. `console` gets what it prints, and has the bytes for it.
+    pub fn run(&mut self, console: &mut dyn Console) -> End {
+        let mut left = self.most;
+        loop {
+            let output = self.board.take_output();
+            if !output.is_empty() {
+                console.output(&output);
+            }
+            if let Some(end) = self.ended(console) {
+                return end;
+            }
+            self.apply_lines();
+            let Some(first) = self.first() else {
+                if self.wait(console) {
+                    continue;
+                }
+                return End::Idle;
+            };
+            let (time, period) = (self.harts[first].time, self.harts[first].period);
+            if self.board.next_event().is_some_and(|event| event <= time) {
+                self.board.advance(time);
+                continue;
+            }
+            let others = self.harts.iter().enumerate();
+            let others = others.filter(|&(n, unit)| n != first && !unit.waits);
+            let next = others.map(|(_, unit)| unit.time).min();
+            let ahead = next.map(|next| next.saturating_add(AHEAD * period));
+            let events = [
+                ahead,
+                self.board.next_event(),
+                self.deadline(first),
+                console.due(time),
+            ];
+            let until = events.into_iter().flatten().min();
+            let cycles = until.map_or(u64::MAX >> 1, |until| {
+                until.saturating_sub(time).div_ceil(period).max(1)
+            });
+            // A bare program polls nothing: its end is looked for from time to time.
+            let cycles = cycles.min(if self.htif.is_some() {
+                10_000
+            } else {
+                1_000_000
+            });
+            self.board.begin(time, period);
+            let unit = &mut self.harts[first];
+            let (end, executed) = unit.processor.run(cycles, next.is_none());
+            unit.time += executed * period;
+            unit.waits = end == SliceEnd::Wait;
+            console.poll(self.board, unit.time);
+            if let Some(left) = &mut left {
+                *left = left.saturating_sub(executed);
+                if *left == 0 {
+                    return End::Instructions;
+                }
+            }
+        }
+    }
+
+    fn ended(&mut self, console: &mut dyn Console) -> Option<End> {
+        match self.board.finished() {
+            Some(Finish::Exit(code)) => return Some(End::Exit(code)),
+            Some(Finish::Reset) => return Some(End::Reset),
+            None => {}
+        }
+        let htif = self.htif.as_mut()?;
+        htif.poll(self.board, console).map(End::Exit)
+    }
+
+    fn apply_lines(&mut self) {
+        for (hart, bit, level) in self.board.take_lines() {
+            let Some(unit) = self.harts.get_mut(hart) else {
+                continue;
+            };
+            unit.processor.set_line(bit, level);
+        }
+        // What wakes a hart is at the time of the hart or event that was first.
+        let now = self.board.now();
+        for unit in &mut self.harts {
+            if unit.waits && unit.processor.wakes(self.board.time_at(now.max(unit.time))) {
+                unit.wake(now);
+            }
+        }
+    }
+
+    /// The hart with the least time of those that do not wait.
+    fn first(&self) -> Option<usize> {
+        let units = self.harts.iter().enumerate();
+        let running = units.filter(|(_, unit)| !unit.waits);
+        running
+            .min_by_key(|&(n, unit)| (unit.time, n))
+            .map(|(n, _)| n)
+    }
+
+    /// The virtual time at which a hart that waits, or this one, is interrupted by its own timer.
+    fn deadline(&self, running: usize) -> Option<Time> {
+        let units = self.harts.iter().enumerate();
+        let all = units.filter_map(|(n, unit)| {
+            let ticks = unit.processor.registers().deadline()?;
+            let when = self.board.when(ticks, self.board.now());
+            let is_future = when > unit.time || unit.waits;
+            (when != Time::MAX && is_future && (n == running || unit.waits)).then_some(when)
+        });
+        all.min()
+    }
+
+    /// All harts wait: time goes on to the next event. False: there is none.
+    fn wait(&mut self, console: &mut dyn Console) -> bool {
+        let deadline = self.deadline(usize::MAX);
+        let event = self.board.next_event();
+        let now = self.board.now();
+        let Some(next) = [deadline, event].into_iter().flatten().min() else {
+            return console.wait(self.board, now);
+        };
+        if console.poll(self.board, now) {
+            return true;
+        }
+        self.board.begin(next.max(now), 0);
+        self.board.advance(next);
+        let at = next.max(now);
+        for unit in &mut self.harts {
+            if unit.processor.wakes(self.board.time_at(at)) {
+                unit.wake(at);
+            }
+        }
+        true
+    }
+}
+
+impl Unit<'_> {
+    fn wake(&mut self, time: Time) {
+        let idle = time.saturating_sub(self.time).div_ceil(self.period);
+        self.processor.idle(idle);
+        self.time += idle * self.period;
+        self.waits = false;
+    }
+}
+
+/// The outside of a machine: what it prints, and what it is told.
+pub trait Console {
+    /// The machine prints these bytes.
+    fn output(&mut self, bytes: &[u8]);
+
+    /// Gives bytes from outside to the machine, if there are any. Did it?
+    fn poll(&mut self, _board: &Board, _time: Time) -> bool {
+        false
+    }
+
+    /// When bytes from outside are due at the latest.
+    fn due(&self, _time: Time) -> Option<Time> {
+        None
+    }
+
+    /// Nothing happens in the machine any more: waits for bytes from outside. False: none will come.
+    fn wait(&mut self, _board: &Board, _time: Time) -> bool {
+        false
+    }
+}
