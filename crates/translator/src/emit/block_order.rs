@@ -1,9 +1,10 @@
 //! The order of blocks in the code.
 //!
 //! Blocks keep the guest's order, which the guest's compiler has chosen. Blocks that split edges are
-//! new. An edge's block that the allocator has left empty is skipped. One that leads back to a loop's
-//! start stays in the loop. One that leads forward is placed out of the way, or before its target if no
-//! other block falls through to the target.
+//! new. An edge's block that the allocator has left empty is skipped. One that leads back to the start
+//! of the innermost loop stays in the loop. One that leads forward, or on to the next round of an outer
+//! loop, is placed out of the way: the inner loop's next round then needs no jump around it. It may
+//! stand before its target if no other block falls through to the target.
 use std::collections::BTreeMap;
 
 use regalloc2::{Block, InstOrEdit, Output};
@@ -32,6 +33,7 @@ impl Layout {
         let mut placing = Placing {
             code,
             leads_to: &leads_to,
+            loops: innermost(code, &leads_to),
             order: Vec::with_capacity(count),
             placed: vec![false; count],
             waiting: BTreeMap::new(),
@@ -61,9 +63,31 @@ fn target(code: &Code, jumps: &[bool], block: usize) -> usize {
     block
 }
 
+/// For each block the first one of the innermost loop that it is in, as far as their numbers tell.
+fn innermost(code: &Code, leads_to: &[usize]) -> Vec<Option<usize>> {
+    let mut ends = vec![0; leads_to.len()];
+    for (block, succs) in code.succs.iter().enumerate() {
+        for to in succs.iter().map(|to| leads_to[to.index()]) {
+            ends[to] = block;
+        }
+    }
+    let mut around: Vec<usize> = vec![];
+    let blocks = 0..leads_to.len();
+    let innermost = blocks.map(|block| {
+        if ends[block] >= block {
+            around.push(block);
+        }
+        while around.pop_if(|head| ends[*head] < block).is_some() {}
+        around.last().copied()
+    });
+    innermost.collect()
+}
+
 struct Placing<'a> {
     code: &'a Code,
     leads_to: &'a [usize],
+    /// Of [`innermost`].
+    loops: Vec<Option<usize>>,
     order: Vec<usize>,
     placed: Vec<bool>,
     /// Blocks that stand out of the way, by where they jump to.
@@ -130,7 +154,7 @@ impl Placing<'_> {
             }
             let to = self.leads_to[self.code.succs[edge][0].index()];
             let falls_through = is_branch && n + 1 == succs.len();
-            let is_loop = is_branch && to <= block;
+            let is_loop = is_branch && to <= block && self.loops[block].is_none_or(|it| it <= to);
             if falls_through || is_loop {
                 self.place(edge);
             } else {

@@ -12,6 +12,7 @@ mod memory;
 pub mod places;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use iced_x86::code_asm::*;
 use iced_x86::{
@@ -26,6 +27,7 @@ use super::fault_state::Recorder;
 use super::glue;
 use super::registers::HART_BIAS;
 use super::thunk::Callee;
+use alignment::Loop;
 use block_order::Layout;
 use code_origin::{Part, Span, Trace};
 use cold::Cold;
@@ -197,10 +199,10 @@ pub struct Emitter<'a> {
     /// As in [`Finished::depths`], by the number of the machine instruction.
     depths: Vec<(usize, i32)>,
     labels: Vec<CodeLabel>,
-    /// Blocks that begin innermost loops.
-    is_head: Vec<bool>,
-    /// Those that were emitted, and the bytes in front of each.
-    heads: Vec<usize>,
+    /// For blocks that begin innermost loops, the loop's last block.
+    loop_ends: Vec<Option<usize>>,
+    /// These loops, by the numbers of their machine instructions, and the bytes in front of each.
+    loops: Vec<Range<usize>>,
     padding: Vec<usize>,
     colds: Vec<(CodeLabel, Cold)>,
     /// Constants of 8 bytes behind the code.
@@ -229,10 +231,10 @@ impl<'a> Emitter<'a> {
             let emitter = Self::new(code, allocation, linkage, start, trace)?;
             Emitter { padding, ..emitter }.function(at)
         };
-        let (finished, heads) = emitted(vec![])?;
+        let (finished, loops) = emitted(vec![])?;
         let is_aligned = matches!(linkage, Linkage::Module)
             && alignment::of_function(finished.code_end) == alignment::LINE;
-        let padding = alignment::padding(&heads);
+        let padding = alignment::padding(&loops);
         if is_aligned && padding.iter().any(|&bytes| bytes != 0) {
             return Ok(emitted(padding)?.0);
         }
@@ -265,8 +267,8 @@ impl<'a> Emitter<'a> {
             a,
             code,
             allocation,
-            is_head: alignment::heads(code, &layout),
-            heads: vec![],
+            loop_ends: alignment::heads(code, &layout),
+            loops: vec![],
             padding: vec![],
             layout,
             locations: Locations::new(&allocation.debug_locations, code.vregs),
@@ -292,26 +294,32 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    /// The translation, and where the innermost loops begin.
-    fn function(mut self, at: u64) -> Emitted<(Finished, Vec<usize>)> {
+    /// The translation, and its innermost loops.
+    fn function(mut self, at: u64) -> Emitted<(Finished, Vec<Loop>)> {
         let mut entry = self.entry;
         self.trace(self.start, self.start);
         bind(&mut self.a, &mut entry)?;
         self.prologue(self.start)?;
+        let mut loop_end = None;
         for n in 0..self.layout.order.len() {
             let block = self.layout.order[n];
             let next = self.layout.order.get(n + 1).copied();
-            if self.is_head[block] {
-                if let Some(&bytes) = self.padding.get(self.heads.len()) {
+            if self.loop_ends[block].is_some() {
+                if let Some(&bytes) = self.padding.get(self.loops.len()) {
                     self.a.nops_with_size(bytes)?;
                 }
-                self.heads.push(block);
+                let begin = self.a.instructions().len();
+                self.loops.push(begin..begin);
+                loop_end = self.loop_ends[block];
             }
             let mut label = self.labels[block];
             bind(&mut self.a, &mut label)?;
             self.labels[block] = label;
             self.depth(self.frame);
             self.block(block, next)?;
+            if let (true, Some(inner)) = (loop_end == Some(block), self.loops.last_mut()) {
+                inner.end = self.a.instructions().len();
+            }
         }
         self.no_homes();
         for n in 0..self.code.entries.len() {
@@ -364,9 +372,18 @@ impl<'a> Emitter<'a> {
         };
         let depths = self.depths.iter();
         let fixups = self.fixups.iter();
-        let heads = self.heads.iter();
-        let heads: Emitted<Vec<usize>> = heads.map(|&block| offset(&self.labels[block])).collect();
-        let heads = heads?;
+        let instructions = self.a.instructions();
+        let is_branch = |&n: &usize| instructions[n].is_jcc_short_or_near();
+        let loops = self.loops.iter().map(|inner| Loop {
+            begin: start_of(inner.start),
+            end: start_of(inner.end),
+            branches: inner
+                .clone()
+                .filter(is_branch)
+                .map(|n| end_of(n) - 1)
+                .collect(),
+        });
+        let loops = loops.collect();
         let finished = Finished {
             cells,
             fixups: fixups
@@ -389,7 +406,7 @@ impl<'a> Emitter<'a> {
             is_exact: !self.lost,
             bytes,
         };
-        Ok((finished, heads))
+        Ok((finished, loops))
     }
 
     /// In the code that follows, rsp is so many bytes below the return address.
