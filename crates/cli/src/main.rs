@@ -3,12 +3,12 @@
 //!
 //! This file has the command line, and hands each command to its crate: compiles and views to
 //! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
-//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine.rs`). Commands of one file are `config_command.rs`,
+//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
 mod config_command;
 mod doctor;
 mod explain_code;
-mod machine;
+mod machine_command;
 mod man_pages;
 mod torture;
 
@@ -78,7 +78,7 @@ enum Command {
     /// Run firmware and kernels on a simulated machine (docs/machine.md)
     Machine {
         #[command(subcommand)]
-        what: machine::MachineCommand,
+        what: machine_command::MachineCommand,
     },
     /// Build random programs, or yours with random placements, both ways and compare their
     /// behaviour
@@ -344,7 +344,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             demangle: args.names.demangle(),
         })?,
         Command::Verify(args) => return verify(&args.files),
-        Command::Machine { what } => return machine::run(what),
+        Command::Machine { what } => return machine_command::run(what),
         Command::Stat(stat) => {
             if let Some(platform) = &stat.platform {
                 check_platform(platform)?;

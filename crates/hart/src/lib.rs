@@ -5,15 +5,15 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `isa.rs` | [`Isa`]: the extensions of a hart |
+//! | `extensions.rs` | [`Isa`]: the extensions of a hart |
 //! | `bus.rs` | [`Bus`]: what a hart reaches by physical addresses |
-//! | `registers.rs` | the registers of the privileged manual, their fields and numbers |
-//! | `csr.rs` | which of them an instruction may access, and how |
+//! | `privileged_registers.rs` | the registers of the privileged manual, their fields and numbers |
+//! | `csr_access.rs` | which of them an instruction may access, and how |
 //! | `traps.rs` | exceptions, interrupts, and returns from them |
 //! | `pmp.rs` | physical memory protection |
-//! | `translation.rs` | page tables: Sv39, Sv48, Sv57 |
-//! | `view.rs` | the hart's view of memory, with a cache of translations |
-//! | `code.rs` | decoded instructions by physical page |
+//! | `page_tables.rs` | page tables: Sv39, Sv48, Sv57 |
+//! | `memory_view.rs` | the hart's view of memory, with a cache of translations |
+//! | `decoded_pages.rs` | decoded instructions by physical page |
 //! | `slice.rs` | how long a hart runs before the others |
 //! | `processor.rs` | [`Processor`]: all of these together |
 //!
@@ -22,19 +22,19 @@
 #![warn(missing_docs)]
 
 mod bus;
-mod code;
-mod csr;
-mod isa;
+mod csr_access;
+mod decoded_pages;
+mod extensions;
+mod memory_view;
+mod page_tables;
 mod pmp;
+mod privileged_registers;
 mod processor;
-mod registers;
 mod slice;
-mod translation;
 mod traps;
-mod view;
 
 pub use bus::{Bus, BusError, PAGE};
-pub use code::CodeCache;
-pub use isa::{Extension, Isa, IsaError};
+pub use decoded_pages::CodeCache;
+pub use extensions::{Extension, Isa, IsaError};
+pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{Processor, SliceEnd};
-pub use registers::{Privilege, Registers, interrupt};

@@ -1,7 +1,7 @@
 //! Physical memory protection (privileged manual, "Physical Memory Protection"): 16 entries with a
 //! granularity of 4 bytes.
-use crate::registers::Privilege;
-use crate::translation::Access;
+use crate::page_tables::Access;
+use crate::privileged_registers::Privilege;
 
 /// Entries.
 pub const ENTRIES: usize = 16;

@@ -9,13 +9,13 @@ use flick_engine::{
 use flick_riscv::{Insn, Op, decode};
 
 use crate::bus::{Bus, PAGE};
-use crate::code::{Class, CodeCache, Floats, Slots, changes_floats, empty_slots};
-use crate::csr::{Effect, Moment};
-use crate::isa::Isa;
-use crate::registers::{Counts, Privilege, Registers, environment, interrupt, status};
-use crate::translation::{Access, Regime};
+use crate::csr_access::{Effect, Moment};
+use crate::decoded_pages::{Class, CodeCache, Floats, Slots, changes_floats, empty_slots};
+use crate::extensions::Isa;
+use crate::memory_view::View;
+use crate::page_tables::{Access, Regime};
+use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
 use crate::traps::cause;
-use crate::view::View;
 
 /// Pages whose slots are at hand.
 const PAGES: usize = 64;

@@ -1,6 +1,6 @@
 //! Traps and returns from them (privileged manual, "Trap Entry" of both modes, "Trap-Return
 //! Instructions").
-use crate::registers::{Privilege, Registers, privilege, status};
+use crate::privileged_registers::{Privilege, Registers, privilege, status};
 
 /// Exception codes that the engine has no name for.
 pub mod cause {
@@ -91,7 +91,7 @@ impl Registers {
     }
 
     fn return_to(&self, pc: u64) -> u64 {
-        match self.isa.has(crate::isa::Extension::C) {
+        match self.isa.has(crate::extensions::Extension::C) {
             true => pc,
             false => pc & !3,
         }

@@ -6,7 +6,7 @@ use flick_device::{Clint, Device, Finish, Plic, Refused, Surroundings, Time, Tim
 use flick_hart::{Bus, BusError, CodeCache, PAGE};
 use flick_sim::EventQueue;
 
-use crate::memory::Ram;
+use crate::ram::Ram;
 
 /// What takes the accesses of a range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,8 +4,8 @@
 use flick_device::fdt::AddressRange;
 
 use crate::board::Board;
-use crate::machine::HartDescription;
-use crate::program::{BadProgram, Program};
+use crate::hart_order::HartDescription;
+use crate::program_file::{BadProgram, Program};
 use crate::virt::{BadVirt, MEMORY, ROM, Virt};
 
 /// The files that a machine starts with.

@@ -3,7 +3,7 @@
 use flick_device::Refused;
 
 use crate::board::Board;
-use crate::machine::Console;
+use crate::hart_order::Console;
 
 /// The words of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

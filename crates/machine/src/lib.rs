@@ -3,26 +3,26 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `memory.rs` | [`Ram`]: plain memory |
+//! | `ram.rs` | [`Ram`]: plain memory |
 //! | `board.rs` | [`Board`]: memory and devices, as harts and devices reach them |
-//! | `machine.rs` | [`Machine`]: which hart runs when |
+//! | `hart_order.rs` | [`Machine`]: which hart runs when |
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
-//! | `program.rs` | ELF files and raw images in memory |
+//! | `program_file.rs` | ELF files and raw images in memory |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
 //! | `virt.rs` | the map of QEMU's machine `virt` |
 #![warn(missing_docs)]
 
 mod board;
 mod boot;
+mod hart_order;
 mod htif;
-mod machine;
-mod memory;
-mod program;
+mod program_file;
+mod ram;
 pub mod virt;
 
 pub use board::Board;
 pub use boot::{BadBoot, Booted, Files, boot};
+pub use hart_order::{Console, End, HartDescription, Machine};
 pub use htif::Htif;
-pub use machine::{Console, End, HartDescription, Machine};
-pub use memory::{BadRam, Ram};
-pub use program::{BadProgram, Program};
+pub use program_file::{BadProgram, Program};
+pub use ram::{BadRam, Ram};

@@ -8,7 +8,7 @@ use flick_device::{
 use flick_hart::{Extension, Isa};
 
 use crate::board::Board;
-use crate::memory::{BadRam, Ram};
+use crate::ram::{BadRam, Ram};
 
 /// The first address of memory.
 pub const MEMORY: u64 = 0x8000_0000;

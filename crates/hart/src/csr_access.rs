@@ -2,13 +2,13 @@
 use flick_engine::CsrAccess;
 use flick_engine::csr_number::{CYCLE, INSTRET, TIME};
 
-use crate::isa::Extension;
+use crate::extensions::Extension;
+use crate::page_tables::levels;
 use crate::pmp::Pmp;
-use crate::registers::{
+use crate::privileged_registers::{
     Counts, DELEGABLE, MACHINE_INTERRUPTS, Privilege, Registers, SUPERVISOR_INTERRUPTS,
     environment, interrupt, privilege, status,
 };
-use crate::translation::levels;
 
 const SSTATUS: u32 = 0x100;
 const SIE: u32 = 0x104;

@@ -1,6 +1,6 @@
 //! Address translation (privileged manual, "Sv39", "Sv48", "Sv57").
 use crate::bus::{Bus, PAGE};
-use crate::registers::Privilege;
+use crate::privileged_registers::Privilege;
 
 /// What an access wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

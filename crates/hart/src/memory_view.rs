@@ -5,11 +5,11 @@ use std::cell::{Cell, RefCell};
 use flick_engine::{AmoOp, Cause, Memory, Trap};
 
 use crate::bus::{Bus, PAGE};
-use crate::code::CodeCache;
+use crate::decoded_pages::CodeCache;
+use crate::page_tables::{Access, Failure, Physical, Regime, translate};
 use crate::pmp::Pmp;
-use crate::registers::Privilege;
+use crate::privileged_registers::Privilege;
 use crate::slice::Slice;
-use crate::translation::{Access, Failure, Physical, Regime, translate};
 
 /// Entries of each context, for loads and for stores.
 const ENTRIES: usize = 1024;
@@ -36,7 +36,7 @@ struct Entry {
     tag: u64,
     /// The host's address less the virtual one.
     distance: u64,
-    /// See [`crate::translation::Physical`].
+    /// See [`crate::page_tables::Physical`].
     bits: u32,
 }
 
