@@ -13,6 +13,7 @@ use flick_riscv::{Insn, decode};
 use crate::csr::CsrAccess;
 use crate::guest_memory::Memory;
 use crate::hart_state::{Exit, Hart, Trap};
+use crate::vector::VectorState;
 
 /// What the interpreter asks while it executes a hart.
 ///
@@ -142,6 +143,14 @@ pub trait Core {
     /// instruction.
     #[inline(always)]
     fn privileged(&mut self, _hart: &mut Hart, _insn: Insn) -> Option<u64> {
+        None
+    }
+
+    /// The vector state of the hart; `None` if it has no vector instructions, or must not execute
+    /// them now: then they are illegal, and the vector CSRs are none. Asked before each access of
+    /// the state; a core that tells its own state of changes takes each call for one.
+    #[inline(always)]
+    fn vector(&mut self) -> Option<&mut VectorState> {
         None
     }
 

@@ -8,6 +8,7 @@ use crate::guest_memory::{AmoOp, Memory};
 use crate::hart_state::{Cause, Exit, Hart, Trap};
 use crate::integer;
 use crate::observer::Observer;
+use crate::vector;
 use flick_riscv::Op;
 
 /// Executes `hart` on `core` from `hart.pc` until something happens that the caller must see to.
@@ -464,10 +465,19 @@ pub fn run<C: Core, O: Observer, K: Control>(
                 set_pc!(pc);
                 let hart = hart!();
                 let access = CsrAccess::of(hart, insn);
-                match core.csr(hart, access) {
+                let known = core.csr(hart, access);
+                match known.or_else(|| vector::access_csr(core, access)) {
                     Some(old) => set!(old),
                     None => illegal!(),
                 }
+            }
+
+            Op::VConfig | Op::VArith | Op::VLoad | Op::VStore => {
+                set_pc!(pc);
+                if let Err(exception) = vector::execute(hart!(), core, observer, insn) {
+                    go_on!(core.exception(hart!(), exception));
+                }
+                x!(0 => 0);
             }
 
             Op::Sret | Op::Mret | Op::Wfi | Op::SfenceVma => {

@@ -56,6 +56,8 @@ pub enum Format {
     XfRm,
     /// rd, rs1, rs2.
     Xff,
+    /// Vector instructions: the immediate is the whole word.
+    V,
 }
 
 /// A set of registers: x1 to x31 in bits 1 to 31, f0 to f31 in bits 32 to 63. x0 is in no set: it
@@ -79,7 +81,8 @@ impl Format {
         )
     }
 
-    /// The registers that `insn`, which has this format, reads.
+    /// The registers that `insn`, which has this format, reads; those that it may read, if it is a
+    /// vector instruction.
     pub fn reads(self, insn: Insn) -> Registers {
         let (rs1, rs2) = (insn.rs1(), insn.rs2());
         match self {
@@ -91,10 +94,12 @@ impl Format {
             Self::Ff | Self::FfRm | Self::Xf | Self::XfRm => f(rs1),
             Self::Fff | Self::FffRm | Self::Xff => f(rs1) | f(rs2),
             Self::FfffRm => f(rs1) | f(rs2) | f(insn.rs3()),
+            Self::V => x(rs1) | x(rs2) | f(rs1),
         }
     }
 
-    /// The register that `insn`, which has this format, writes.
+    /// The register that `insn`, which has this format, writes; those that it may write, if it is
+    /// a vector instruction.
     pub fn writes(self, insn: Insn) -> Registers {
         let rd = insn.rd();
         match self {
@@ -105,6 +110,7 @@ impl Format {
             Self::Csr | Self::CsrI | Self::Xf | Self::XfRm | Self::Xff => x(rd),
             Self::FI | Self::Ff | Self::FfRm | Self::Fff | Self::FffRm | Self::FfffRm => f(rd),
             Self::Fx | Self::FxRm => f(rd),
+            Self::V => x(rd) | f(rd),
         }
     }
 }

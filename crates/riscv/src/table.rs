@@ -236,6 +236,11 @@ macro_rules! for_each_op {
             Mret,     "mret",      0xffff_ffff, 0x3020_0073, Bare,       Privileged, None;
             Wfi,      "wfi",       0xffff_ffff, 0x1050_0073, Bare,       Privileged, None;
             SfenceVma, "sfence.vma", 0xfe00_7fff, 0x1200_0073, R,        Privileged, None;
+            // V: the handlers decode the word. Behind Flw to Fsd, whose widths are not vectors'.
+            VConfig,  "v-config",  0x0000_707f, 0x0000_7057, V,          Vector, None;
+            VArith,   "v-arith",   0x0000_007f, 0x0000_0057, V,          Vector, None;
+            VLoad,    "v-load",    0x0000_007f, 0x0000_0007, V,          Vector, Load(8);
+            VStore,   "v-store",   0x0000_007f, 0x0000_0027, V,          Vector, Store(8);
         }
     };
 }

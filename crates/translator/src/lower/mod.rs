@@ -39,6 +39,10 @@ pub fn is_translated(op: Guest) -> bool {
             | Guest::Mret
             | Guest::Wfi
             | Guest::SfenceVma
+            | Guest::VConfig
+            | Guest::VArith
+            | Guest::VLoad
+            | Guest::VStore
     )
 }
 

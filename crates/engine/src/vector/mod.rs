@@ -1,0 +1,109 @@
+//! The V extension, version 1.0 (ISA manual, chapter "V"), with ELEN 64 and VLEN from 128 to 4096.
+//!
+//! The decoder tells four kinds of instruction apart (configure, arithmetic, load, store); the rest
+//! of the word is decoded here, out of the interpreter's way. A hart has vector instructions if its
+//! core has a [`VectorState`] ([`Core::vector`](crate::Core::vector)).
+//!
+//! | file | subject |
+//! |---|---|
+//! | `state.rs` | [`VectorState`]: registers and CSRs |
+//! | `word.rs` | fields of the instruction word |
+//! | `config.rs` | `vsetvl` and its like; the vector CSRs |
+//! | `groups.rs` | register groups: which operands are reserved |
+//! | `memory.rs` | loads and stores |
+//! | `integer.rs` | integer arithmetic, comparison |
+//! | `fixed.rs` | fixed-point arithmetic |
+//! | `float.rs` | floating-point arithmetic, comparison, conversion |
+//! | `estimate.rs` | estimates of reciprocals |
+//! | `reduce.rs` | reductions |
+//! | `mask.rs` | mask instructions |
+//! | `permute.rs` | moves, slides, gather, compress |
+//!
+//! - Tail elements and inactive elements are left undisturbed under either policy, which the
+//!   manual allows for the agnostic one (section "Vector Tail Agnostic and Vector Mask Agnostic").
+//! - Reserved encodings are illegal instructions, also where a register is read with two different
+//!   element widths (section "Vector Operands").
+//! - `vl` is the lesser of the application vector length and VLMAX.
+//! - An instruction begins with element `vstart`, and ends with `vstart` zero. A load or store that
+//!   faults leaves the element that did so in `vstart`, and the instruction goes on with it.
+
+mod config;
+mod groups;
+mod integer;
+mod memory;
+mod state;
+mod word;
+
+pub use state::VectorState;
+use word::Word;
+
+use crate::core::{Core, Exception};
+use crate::csr::CsrAccess;
+use crate::hart_state::Hart;
+use crate::observer::Observer;
+use flick_riscv::{Insn, Op};
+
+/// Why an instruction is not executed: it is not one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reserved;
+
+/// A legal instruction, or not one.
+type Legal<T = ()> = Result<T, Reserved>;
+
+/// Goes on only if the encoding is not reserved.
+fn require(condition: bool) -> Legal {
+    if condition { Ok(()) } else { Err(Reserved) }
+}
+
+/// Executes a vector instruction.
+#[cold]
+#[inline(never)]
+#[unsafe(link_section = "flick_engine")]
+pub(crate) fn execute<C: Core, O: Observer>(
+    hart: &mut Hart,
+    core: &mut C,
+    observer: &mut O,
+    insn: Insn,
+) -> Result<(), Exception> {
+    let word = Word(insn.imm() as u32);
+    let illegal = Exception::Illegal { bits: word.0 };
+    let Some(state) = core.vector() else {
+        return Err(illegal);
+    };
+    let is_store = insn.op() == Op::VStore;
+    let result = match insn.op() {
+        Op::VConfig => config::set(hart, state, word),
+        Op::VLoad | Op::VStore => match memory::Plan::of(hart, state, word, is_store) {
+            Ok(plan) => {
+                let transferred = memory::transfer(core, observer, word, plan, is_store);
+                return transferred.map_err(Exception::Trap);
+            }
+            Err(reserved) => Err(reserved),
+        },
+        _ => arithmetic(hart, state, word),
+    };
+    result.map_err(|Reserved| illegal)
+}
+
+/// Executes an arithmetic instruction, by the category in funct3 (section "Vector Arithmetic
+/// Instruction Formats").
+fn arithmetic(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal {
+    let shape = config::Shape::of(state)?;
+    match word.funct3() {
+        word::IVV | word::IVI | word::IVX => integer::execute_i(hart, state, word, shape)?,
+        word::MVV | word::MVX => integer::execute_m(hart, state, word, shape)?,
+        _ => return Err(Reserved),
+    }
+    state.vstart = 0;
+    Ok(())
+}
+
+/// Executes a CSR instruction on a vector register; `None` if it is another, or the hart has none.
+#[cold]
+#[inline(never)]
+pub(crate) fn access_csr<C: Core>(core: &mut C, access: CsrAccess) -> Option<u64> {
+    if !config::is_csr(access.number) {
+        return None;
+    }
+    config::access(core.vector()?, access)
+}
