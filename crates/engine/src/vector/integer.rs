@@ -41,6 +41,14 @@ impl First {
         }
     }
 
+    /// The scalar, of 64 bits; the caller knows that it is one.
+    pub fn scalar(self) -> u64 {
+        match self {
+            Self::Scalar(value) => value,
+            Self::Vector(_) => 0,
+        }
+    }
+
     /// The second operand, and this one if it is a vector with these registers.
     pub fn sources(self, second: Group, first: Group) -> ([Group; 2], usize) {
         let count = if matches!(self, Self::Vector(_)) {

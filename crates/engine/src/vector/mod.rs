@@ -13,7 +13,8 @@
 //! | `memory.rs` | loads and stores |
 //! | `integer.rs` | integer arithmetic, comparison |
 //! | `fixed.rs` | fixed-point arithmetic |
-//! | `float.rs` | floating-point arithmetic, comparison, conversion |
+//! | `float.rs` | floating-point arithmetic, comparison |
+//! | `convert.rs` | floating-point conversions |
 //! | `estimate.rs` | estimates of reciprocals |
 //! | `reduce.rs` | reductions |
 //! | `mask.rs` | mask instructions |
@@ -28,12 +29,20 @@
 //!   faults leaves the element that did so in `vstart`, and the instruction goes on with it.
 
 mod config;
+mod convert;
+mod estimate;
+mod fixed;
+mod float;
 mod groups;
 mod integer;
+mod mask;
 mod memory;
+mod permute;
+mod reduce;
 mod state;
 mod word;
 
+use integer::First;
 pub use state::VectorState;
 use word::Word;
 
@@ -89,9 +98,34 @@ pub(crate) fn execute<C: Core, O: Observer>(
 /// Instruction Formats").
 fn arithmetic(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal {
     let shape = config::Shape::of(state)?;
-    match word.funct3() {
-        word::IVV | word::IVI | word::IVX => integer::execute_i(hart, state, word, shape)?,
-        word::MVV | word::MVX => integer::execute_m(hart, state, word, shape)?,
+    let kind = word.funct3();
+    let unsigned = First::unsigned(hart, word);
+    match (kind, word.funct6()) {
+        _ if fixed::is_one(word) => fixed::execute(hart, state, word, shape)?,
+        (word::IVV | word::IVX | word::IVI, 0x0c) => {
+            permute::gather(state, word, shape, unsigned)?;
+        }
+        (word::IVV, 0x0e) => permute::gather_16(state, word, shape)?,
+        (word::IVX | word::IVI, 0x0e) => {
+            permute::slide_up(state, word, shape, unsigned.scalar())?;
+        }
+        (word::IVX | word::IVI, 0x0f) => {
+            permute::slide_down(state, word, shape, unsigned.scalar())?;
+        }
+        (word::IVI, 0x27) => permute::move_registers(state, word, shape)?,
+        (word::IVV, 0x30 | 0x31) => reduce::widening(state, word, shape)?,
+        (word::IVV | word::IVI | word::IVX, _) => integer::execute_i(hart, state, word, shape)?,
+        (word::MVV, 0x00..=0x07) => reduce::integer(state, word, shape)?,
+        (word::MVX, 0x0e) => permute::slide_1_up(state, word, shape, unsigned.scalar())?,
+        (word::MVX, 0x0f) => permute::slide_1_down(state, word, shape, unsigned.scalar())?,
+        (word::MVX, 0x10) => permute::set_first(state, word, shape, unsigned.scalar())?,
+        (word::MVV, 0x10) => mask::to_integer(hart, state, word, shape)?,
+        (word::MVV, 0x14) => mask::unary(state, word, shape)?,
+        (word::MVV, 0x17) => permute::compress(state, word, shape)?,
+        (word::MVV, 0x18..=0x1f) => mask::logical(state, word, shape)?,
+        (word::MVV | word::MVX, _) => integer::execute_m(hart, state, word, shape)?,
+        (word::FVV | word::FVF, _) => float::execute(hart, state, word, shape)?,
+        // Configuration: not asked here.
         _ => return Err(Reserved),
     }
     state.vstart = 0;
