@@ -2,7 +2,7 @@
 
 use super::config::Shape;
 use super::groups::{Group, Write, check};
-use super::state::{VectorState, ones, sign_extended};
+use super::state::{BYTE, VectorState, ones, sign_extended};
 use super::word::{IVI, IVV, IVX, MVX};
 use super::{Legal, Reserved, Word, require};
 use crate::hart_state::Hart;
@@ -408,7 +408,8 @@ fn extend(state: &mut VectorState, word: Word, shape: Shape) -> Legal {
         _ => return Err(Reserved),
     };
     // Below 8 bits, or with a group below an eighth, it is reserved.
-    let width = shape.sew.checked_sub(steps).ok_or(Reserved)?;
+    let width = shape.sew - steps;
+    require(width >= BYTE)?;
     let source = Group::wide(word.vs2(), width, shape);
     let destination = Group::of(word.vd(), shape);
     check(word, Write::Elements, destination, &[source])?;

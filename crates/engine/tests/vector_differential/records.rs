@@ -45,6 +45,13 @@ pub fn make(rng: &mut Rng, layout: &Layout, n: usize, record: &mut [u8], choice:
         1 => rng.below(4),
         _ => 0,
     };
+    // qemu crashes if no element of a whole register is moved.
+    let is_whole_move = word & 0xfc00_707f == 0x9c00_3057;
+    let vstart = if is_whole_move {
+        vstart.min(u64::from(layout.vlen) >> 6)
+    } else {
+        vstart
+    };
     put(record, VSTART, vstart);
     put(record, ILLEGAL, 0);
     contents(rng, &mut record[V..], &choice, sew);
