@@ -315,12 +315,99 @@ fn any(rng: &mut Rng) -> Choice {
     }
 }
 
+/// What a word of OP-V, or a vector load or store, is; vm and nf may be reserved ones.
+pub fn classify(word: u32) -> Option<Choice> {
+    let [vs1, vs2] = [15, 20].map(|at| word >> at & 31);
+    if word & 0x7f != 0x57 {
+        let is_one = |&(_, opcode, mop, fixed): &(&str, u32, u32, Option<u32>)| {
+            let same = opcode == word & 0x7f && mop == word >> 26 & 3;
+            same && fixed.is_none_or(|fixed| fixed == vs2)
+        };
+        return Some(Choice {
+            kind: Kind::Memory(MEMORY.iter().position(is_one)?),
+            form: ' ',
+        });
+    }
+    let (group, form) = [
+        ('i', 'v'),
+        ('f', 'v'),
+        ('m', 'v'),
+        ('i', 'i'),
+        ('i', 'x'),
+        ('f', 'f'),
+        ('m', 'x'),
+    ]
+    .get(word as usize >> 12 & 7)
+    .copied()?;
+    ARITHMETIC.iter().enumerate().find_map(|(n, row)| {
+        if row.group != group || row.funct6 != word >> 26 {
+            return None;
+        }
+        let form = match form {
+            'v' if row.kinds == "u" => 'u',
+            form => form,
+        };
+        let by_vm = row.funct6 == 0x17 && row.group != 'm';
+        let matches = match row.fixed {
+            _ if by_vm => (row.vm == One) == (word >> 25 & 1 != 0),
+            Some(fixed) if matches!(form, 'x' | 'f') => vs2 == fixed,
+            Some(fixed) => vs1 == fixed,
+            None => true,
+        };
+        (row.kinds.contains(form) && matches).then_some(Choice {
+            kind: Kind::Arithmetic(n),
+            form,
+        })
+    })
+}
+
+/// Reads it operands of twice SEW, or writes such ones?
+fn is_double(choice: &Choice) -> bool {
+    matches!(choice.kind, Kind::Arithmetic(n) if {
+        let name = ARITHMETIC[n].name;
+        name.starts_with("vw") || name.starts_with("vfw") || is_narrow(name)
+    })
+}
+
+/// Narrowing: vs2 has twice SEW.
+pub fn is_narrow(name: &str) -> bool {
+    let narrow = ["vnsrl", "vnsra", "vnclip", "vfncvt"];
+    narrow.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// vtype, mostly one with which the instruction is legal.
+pub fn vtype(rng: &mut Rng, choice: &Choice) -> u64 {
+    let policy = rng.below(4) << 6;
+    match rng.below(40) {
+        0 => return rng.next(),
+        1 => return 1 << 63,
+        2 => return policy | rng.below(64),
+        _ => {}
+    }
+    let is_double = is_double(choice);
+    let is_conversion = choice.name().contains("cvt");
+    let (least, most) = match (choice.is_float(), is_double) {
+        // There are conversions between singles and 16 bits.
+        (true, true) if is_conversion => (1, 2),
+        (true, true) => (2, 2),
+        (true, false) => (2, 3),
+        (false, true) => (0, 2),
+        _ => (0, 3),
+    };
+    let sew = least + rng.below(most - least + 1);
+    // LMUL from SEW / ELEN to 8, or to 4.
+    let least = sew as i64 - 3;
+    let most = if is_double { 2 } else { 3 };
+    let lmul = least + rng.below((most - least + 1) as u64) as i64;
+    policy | sew << 3 | lmul as u64 & 7
+}
+
 /// A vector register, mostly one with which groups of the logarithm `lmul` or the next begin.
 fn register(rng: &mut Rng, lmul: u32) -> u32 {
     let align = match rng.below(20) {
         0 => 1,
         1..4 => 8,
-        4..10 => 2 << lmul,
+        4..8 => 2 << lmul,
         _ => 1 << lmul,
     };
     rng.below(32) as u32 & !(align - 1)
@@ -357,6 +444,8 @@ pub fn word(rng: &mut Rng, choice: &Choice, lmul: u32) -> u32 {
             let rest = rest & !0x7f | words[rng.below(4) as usize];
             // Within reach of the scratch memory, and not a scalar load.
             match rest & 0x7f {
+                // Not a configuration from a register that no record has.
+                0x57 if rest >> 12 & 7 == 7 => rest & !(1 << 12),
                 0x57 => rest,
                 _ => {
                     rest & !(3 << 26 | 31 << 15 | 7 << 12)

@@ -13,11 +13,19 @@ pub struct Case {
 
 /// A random instruction, and the state before it in `record`, the `n`th one.
 pub fn make(rng: &mut Rng, layout: &Layout, n: usize, record: &mut [u8], choice: Choice) -> Case {
-    let vtype = vtype(rng, &choice);
+    let vtype = instructions::vtype(rng, &choice);
     // Logarithms.
     let (sew, lmul) = (3 + (vtype >> 3 & 3) as u32, (vtype & 7) as u32);
     let lmul = if lmul < 4 { lmul } else { 0 };
     let word = instructions::word(rng, &choice, lmul);
+    // Random words, and those with another vm, may be other instructions.
+    let choice = match choice.kind {
+        Kind::Config => choice,
+        _ => instructions::classify(word).unwrap_or(Choice {
+            kind: Kind::Random,
+            form: ' ',
+        }),
+    };
     let vlmax = (u64::from(layout.vlen) << lmul) >> sew;
 
     for n in 0..8 {
@@ -57,22 +65,6 @@ pub fn make(rng: &mut Rng, layout: &Layout, n: usize, record: &mut [u8], choice:
     contents(rng, &mut record[V..], &choice, sew);
     memory(rng, layout, n, record, &choice, word, (sew, vlmax));
     Case { choice, word }
-}
-
-fn vtype(rng: &mut Rng, choice: &Choice) -> u64 {
-    let policy = rng.below(4) << 6;
-    let lmul = rng.below(8);
-    let sew = match (choice.is_float(), rng.below(20)) {
-        (true, 0) => rng.below(4),
-        (true, 1..3) => 1,
-        (true, _) => 2 + rng.below(2),
-        _ => rng.below(4),
-    };
-    match rng.below(60) {
-        0 => rng.next(),
-        1 => 1 << 63,
-        _ => policy | sew << 3 | lmul,
-    }
 }
 
 fn integer(rng: &mut Rng, vlmax: u64) -> u64 {
