@@ -361,8 +361,8 @@ pub fn classify(word: u32) -> Option<Choice> {
     })
 }
 
-/// Reads it operands of twice SEW, or writes such ones?
-fn is_double(choice: &Choice) -> bool {
+/// Has it operands of twice SEW?
+pub fn is_double(choice: &Choice) -> bool {
     matches!(choice.kind, Kind::Arithmetic(n) if {
         let name = ARITHMETIC[n].name;
         name.starts_with("vw") || name.starts_with("vfw") || is_narrow(name)

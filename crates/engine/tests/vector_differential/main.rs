@@ -1,6 +1,7 @@
 //! Vector instructions against qemu-riscv64: random words over every opcode, SEW, LMUL, mask and
 //! policy, VLEN from 128 to 1024. All vector registers, the vector CSRs, integer and floating-point
-//! registers, fcsr and memory are compared, and what is illegal.
+//! registers, fcsr and memory are compared, and what is illegal. VLEN 2048 and 4096 are compared
+//! with a quarter of them (`wide.rs`).
 //!
 //! Deterministic. `FLICK_SEED=n` chooses another sequence, `FLICK_CASES=n` the number of
 //! instructions, `FLICK_VLEN=n` one VLEN, `FLICK_OPCODE=name` one instruction.
@@ -11,6 +12,7 @@ mod instructions;
 mod program;
 mod records;
 mod substitutes;
+mod wide;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -29,8 +31,22 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // The programs stand at fixed addresses.
     arguments.test_threads = Some(1);
-    let trial = Trial::test("vector_differential", || test().map_err(Failed::from));
-    libtest_mimic::run(&arguments, vec![trial]).exit_code()
+    let trials = vec![
+        Trial::test("qemu", || test().map_err(Failed::from)),
+        Trial::test("wide_registers", || {
+            let [seed, cases] = [number("FLICK_SEED", 1)?, number("FLICK_CASES", CASES)?];
+            wide::test(cases, seed as u64).map_err(Failed::from)
+        }),
+    ];
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// A number that the user may choose.
+fn number(name: &str, default: usize) -> Result<usize, String> {
+    match std::env::var(name) {
+        Ok(text) => text.parse().map_err(|e| format!("{name}: {e}")),
+        Err(_) => Ok(default),
+    }
 }
 
 /// By instruction.
@@ -45,10 +61,6 @@ struct Count {
 }
 
 fn test() -> Result<(), String> {
-    let number = |name: &str, default: usize| match std::env::var(name) {
-        Ok(text) => text.parse().map_err(|e| format!("{name}: {e}")),
-        Err(_) => Ok(default),
-    };
     let seed = number("FLICK_SEED", 1)? as u64;
     let cases = number("FLICK_CASES", CASES)?;
     let only = number("FLICK_VLEN", 0)? as u32;
