@@ -41,7 +41,7 @@ pub(super) fn execute(state: &mut VectorState, word: Word, shape: Shape, e: Envi
             map_widths(state, word, shape, widths, |value| e.widened(value))
         }
         4 if widths == [DOUBLE, SINGLE] => map_widths(state, word, shape, widths, |value| {
-            e.double(Op::FcvtSD, value, 0, 0)
+            e.execute(Op::FcvtSD, value, 0, 0)
         }),
         5 if widths == [DOUBLE, SINGLE] => {
             map_widths(state, word, shape, widths, |value| to_odd(e, value))
@@ -73,7 +73,7 @@ fn to_integer(
     let raw = Environment::raw(value, from);
     let result = match towards_zero {
         true => e.towards_zero(op, raw),
-        false => e.double(op, raw, 0, 0),
+        false => e.execute(op, raw, 0, 0),
     };
     if to != HALF {
         return result;
@@ -106,7 +106,7 @@ fn from_integer(e: Environment, value: u64, [from, to]: [u32; 2], is_signed: boo
         (_, _, true) => Op::FcvtDW,
         (_, _, false) => Op::FcvtDWu,
     };
-    e.double(op, value, 0, 0)
+    e.execute(op, value, 0, 0)
 }
 
 /// A double as single, rounded towards odd: what is lost is seen in the lowest bit.

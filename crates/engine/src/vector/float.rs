@@ -54,12 +54,12 @@ impl Environment {
         let raw = |value| Self::raw(value, width);
         let [single, double] = ops;
         let op = if width == SINGLE { single } else { double };
-        self.double(op, raw(a), raw(b), raw(c))
+        self.execute(op, raw(a), raw(b), raw(c))
     }
 
     /// The operation on raw register contents.
     #[inline(always)]
-    pub fn double(self, op: Op, a: u64, b: u64, c: u64) -> u64 {
+    pub fn execute(self, op: Op, a: u64, b: u64, c: u64) -> u64 {
         if self.away {
             fp::rounded(fp::RMM, fp::DYNAMIC, op, a, b, c).unwrap_or(a)
         } else {
@@ -242,21 +242,21 @@ fn widening(
     macro_rules! both {
         ($op:ident) => {
             widen(state, word, shape, first, false, |a, b, _| {
-                e.double(Op::$op, e.widened(a), e.widened(b), 0)
+                e.execute(Op::$op, e.widened(a), e.widened(b), 0)
             })
         };
     }
     macro_rules! one {
         ($op:ident) => {
             widen(state, word, shape, first, true, |a, b, _| {
-                e.double(Op::$op, a, e.widened(b), 0)
+                e.execute(Op::$op, a, e.widened(b), 0)
             })
         };
     }
     macro_rules! fused {
         ($op:ident) => {
             widen(state, word, shape, first, false, |a, b, d| {
-                e.double(Op::$op, e.widened(b), e.widened(a), d)
+                e.execute(Op::$op, e.widened(b), e.widened(a), d)
             })
         };
     }

@@ -334,7 +334,7 @@ pub(super) fn execute_m(hart: &Hart, state: &mut VectorState, word: Word, shape:
             integer::rem(s(a), s(b)) as u64
         }),
         0x24 => map(state, word, shape, first, |a, b| {
-            (u(a) * u(b) >> (1 << w)) as u64
+            ((u(a) * u(b)) >> (1 << w)) as u64
         }),
         0x25 => map(state, word, shape, first, |a, b| a.wrapping_mul(b)),
         0x26 => map(state, word, shape, first, |a, b| {

@@ -75,7 +75,7 @@ impl Plan {
         // EMUL of a group with this width.
         let emul = |shape: Shape| shape.lmul + width as i32 - shape.sew as i32;
         match (word.mop(), word.vs2()) {
-            (0, 8) => return Self::whole(state, word, width, base, is_store),
+            (0, 8) => Self::whole(state, word, width, base, is_store),
             (0, 11) => {
                 require(width == BYTE && word.nf() == 0 && word.vm())?;
                 let shape = Shape::of(state)?;
@@ -142,7 +142,7 @@ impl Plan {
     }
 }
 
-/// The groups of all fields are below v31, and have at most eight registers together.
+/// The groups of all fields end with v31, and have at most eight registers together.
 fn check_fields(word: Word, emul: i32) -> Legal {
     let registers = (word.nf() + 1) << emul.clamp(0, 3);
     require(registers <= 8 && word.vd() + registers <= 32)

@@ -95,9 +95,9 @@ pub(super) fn float(
             environment.compute(w, [Op::FaddS, Op::FaddD], a, b, 0)
         }),
         (5, true) => fold(state, word, shape, w, |a, b| quiet::min_s(raw(a), raw(b))),
-        (5, _) => fold(state, word, shape, w, |a, b| quiet::min64(a, b)),
+        (5, _) => fold(state, word, shape, w, quiet::min64),
         (7, true) => fold(state, word, shape, w, |a, b| quiet::max_s(raw(a), raw(b))),
-        (7, _) => fold(state, word, shape, w, |a, b| quiet::max64(a, b)),
+        (7, _) => fold(state, word, shape, w, quiet::max64),
         _ => Err(Reserved),
     }
 }
@@ -112,6 +112,6 @@ pub(super) fn float_widening(
 ) -> Legal {
     require(shape.sew == SINGLE)?;
     fold(state, word, shape, SINGLE + 1, |a, b| {
-        environment.double(Op::FaddD, a, environment.widened(b), 0)
+        environment.execute(Op::FaddD, a, environment.widened(b), 0)
     })
 }

@@ -87,8 +87,7 @@ fn reads_two_widths(case: &Case, sew: i32, lmul: i32) -> bool {
         Kind::Arithmetic(n) => {
             let name = ARITHMETIC[n].name;
             let is_vector = case.choice.form == 'v';
-            let is_wide =
-                name.ends_with(".w") || name.starts_with("vn") && !name.starts_with("vnm");
+            let is_wide = name.ends_with(".w") || is_narrow(name);
             let is_mask = name.starts_with("vm") && (0x18..=0x1f).contains(&(word >> 26));
             let is_mask = is_mask && ARITHMETIC[n].group == 'm';
             match name {

@@ -109,7 +109,7 @@ pub fn code(layout: &Layout, words: &[u32]) -> Vec<u8> {
     c.li(8, u64::from(layout.vlen));
     for n in 0..4 {
         // vl8re64.v
-        c.word(0xe280_7007 | 7 << 15 | 8 * n << 7);
+        c.word(0xe280_7007 | 7 << 15 | n << 10);
         c.word(r(0x33, 7, 7, 8));
     }
     c.word(ld(5, 31, VL as i32));
@@ -142,7 +142,7 @@ pub fn code(layout: &Layout, words: &[u32]) -> Vec<u8> {
     c.li(8, u64::from(layout.vlen));
     for n in 0..4 {
         // vs8r.v
-        c.word(0xe280_0027 | 7 << 15 | 8 * n << 7);
+        c.word(0xe280_0027 | 7 << 15 | n << 10);
         c.word(r(0x33, 7, 7, 8));
     }
     c.word(jr(30));

@@ -119,7 +119,7 @@ pub fn test(cases: usize, seed: u64) -> Result<(), String> {
         let vtype = instructions::vtype(&mut rng, &choice);
         // LMUL of 4 and 8, or 1 and 2.
         let wide_lmul = rng.below(2);
-        let vtype = vtype & 0xf8 | wide_lmul + 2;
+        let vtype = vtype & 0xf8 | (wide_lmul + 2);
         let word = instructions::word(&mut rng, &choice, wide_lmul as u32 + 2);
         let Some(choice) = instructions::classify(word) else {
             continue;
