@@ -146,11 +146,15 @@ pub trait Core {
         None
     }
 
-    /// The vector state of the hart; `None` if it has no vector instructions, or must not execute
-    /// them now: then they are illegal, and the vector CSRs are none. Asked before each access of
-    /// the state; a core that tells its own state of changes takes each call for one.
+    /// The vector state of the hart, and the data memory; `None` if it has no vector instructions,
+    /// or must not execute them now: then they are illegal. The CSRs are the core's matter, too
+    /// ([`access_csr`](crate::vector::access_csr)). Asked once for each instruction: a core that tells when its state has changed takes it for a
+    /// change.
+    ///
+    /// What the handlers get is no reference to the core, so that the interpreter still sees that
+    /// nothing changes it.
     #[inline(always)]
-    fn vector(&mut self) -> Option<&mut VectorState> {
+    fn vector(&mut self) -> Option<(&mut VectorState, &Self::Memory)> {
         None
     }
 

@@ -8,7 +8,7 @@ use crate::guest_memory::{AmoOp, Memory};
 use crate::hart_state::{Cause, Exit, Hart, Trap};
 use crate::integer;
 use crate::observer::Observer;
-use crate::vector;
+use crate::vector::{self, Outcome};
 use flick_riscv::Op;
 
 /// Executes `hart` on `core` from `hart.pc` until something happens that the caller must see to.
@@ -465,8 +465,7 @@ pub fn run<C: Core, O: Observer, K: Control>(
                 set_pc!(pc);
                 let hart = hart!();
                 let access = CsrAccess::of(hart, insn);
-                let known = core.csr(hart, access);
-                match known.or_else(|| vector::access_csr(core, access)) {
+                match core.csr(hart, access) {
                     Some(old) => set!(old),
                     None => illegal!(),
                 }
@@ -474,10 +473,17 @@ pub fn run<C: Core, O: Observer, K: Control>(
 
             Op::VConfig | Op::VArith | Op::VLoad | Op::VStore => {
                 set_pc!(pc);
-                if let Err(exception) = vector::execute(hart!(), core, observer, insn) {
-                    go_on!(core.exception(hart!(), exception));
+                let Some((state, memory)) = core.vector() else {
+                    illegal!();
+                };
+                match vector::execute(hart!(), state, memory, observer, insn) {
+                    Outcome::Done => {}
+                    Outcome::Illegal => illegal!(),
+                    Outcome::Trap(trap) => {
+                        let trap = *trap;
+                        go_on!(core.exception(hart!(), Exception::Trap(trap)));
+                    }
                 }
-                x!(0 => 0);
             }
 
             Op::Sret | Op::Mret | Op::Wfi | Op::SfenceVma => {

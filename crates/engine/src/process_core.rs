@@ -122,12 +122,13 @@ impl<M: Memory, const COUNTS: bool> Core for ProcessCore<'_, M, COUNTS> {
 
     #[inline(always)]
     fn csr(&mut self, hart: &mut Hart, access: CsrAccess) -> Option<u64> {
-        csr::access_of_process(hart, access, COUNTS.then_some(self.retired))
+        let vector = self.vector.as_deref_mut();
+        csr::access_of_process(hart, access, COUNTS.then_some(self.retired), vector)
     }
 
     #[inline(always)]
-    fn vector(&mut self) -> Option<&mut VectorState> {
-        self.vector.as_deref_mut()
+    fn vector(&mut self) -> Option<(&mut VectorState, &M)> {
+        Some((self.vector.as_deref_mut()?, self.memory))
     }
 
     #[inline(always)]

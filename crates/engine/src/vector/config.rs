@@ -100,12 +100,7 @@ pub(super) fn set(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal
     Ok(())
 }
 
-/// Is this a vector register?
-pub(super) fn is_csr(number: u32) -> bool {
-    matches!(number, VSTART | VXSAT | VXRM | VCSR | VL | VTYPE | VLENB)
-}
-
-/// Accesses a vector CSR; `None` if it must not be written.
+/// Accesses a vector CSR; `None` if it must not be written, or the register is another one.
 pub(super) fn access(state: &mut VectorState, access: CsrAccess) -> Option<u64> {
     let old = match access.number {
         VSTART => state.vstart,

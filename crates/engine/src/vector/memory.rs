@@ -4,7 +4,6 @@ use super::config::Shape;
 use super::groups::{Group, Write, check, check_sources};
 use super::state::{BYTE, DOUBLE, HALF, SINGLE, VectorState};
 use super::{Legal, Reserved, Word, require};
-use crate::core::Core;
 use crate::guest_memory::Memory;
 use crate::hart_state::{Hart, Trap};
 use crate::observer::Observer;
@@ -181,73 +180,70 @@ fn check_indexed(word: Word, shape: Shape, width: u32, is_store: bool) -> Legal 
 
 /// Makes the accesses, element by element; vstart is that of the element at each.
 ///
-/// Between them the state is asked for again: the core has the memory, too.
+/// An access may be a host signal, whose handler sees the state: it is in memory before each, and
+/// nothing here has a reference to it during one.
+///
+/// # Safety
+/// `state` is valid, and no one else refers to it.
 #[unsafe(link_section = "flick_engine")]
 #[inline(never)]
-pub(super) fn transfer<C: Core, O: Observer>(
-    core: &mut C,
+pub(super) unsafe fn transfer<M: Memory, O: Observer>(
+    state: *mut VectorState,
+    memory: &M,
     observer: &mut O,
     word: Word,
     plan: Plan,
     is_store: bool,
 ) -> Result<(), Trap> {
+    macro_rules! state {
+        () => {
+            // SAFETY: valid by contract; the reference ends before the next access.
+            unsafe { &mut *state }
+        };
+    }
     let bytes = 1_u64 << (plan.width - BYTE);
     for i in plan.first..plan.end {
-        let Some(state) = core.vector() else {
-            return Ok(());
-        };
-        if plan.is_masked && !state.bit(0, i) {
+        if plan.is_masked && !state!().bit(0, i) {
             continue;
         }
         let offset = match plan.index {
-            Some(width) => state.get(word.vs2(), i, width),
+            Some(width) => state!().get(word.vs2(), i, width),
             None => i.wrapping_mul(plan.stride),
         };
         let trims = plan.trims && i != 0;
-        state.begin_element(i, trims);
+        state!().begin_element(i, trims);
         let segment = plan.base.wrapping_add(offset);
         for field in 0..plan.fields {
             let register = word.vd() + field * plan.len;
             let addr = segment.wrapping_add(u64::from(field) * bytes);
             let result = if is_store {
-                let Some(state) = core.vector() else {
-                    return Ok(());
-                };
-                let value = state.get(register, i, plan.width);
+                let value = state!().get(register, i, plan.width);
                 observer.store(addr, bytes);
-                let memory = core.memory();
                 match plan.width {
                     BYTE => memory.store8(addr, value as u8),
                     HALF => memory.store16(addr, value as u16),
                     SINGLE => memory.store32(addr, value as u32),
                     _ => memory.store64(addr, value),
                 }
-                .map(|()| 0)
             } else {
                 observer.load(addr, bytes);
-                let memory = core.memory();
-                match plan.width {
+                let loaded = match plan.width {
                     BYTE => memory.load8(addr).map(u64::from),
                     HALF => memory.load16(addr).map(u64::from),
                     SINGLE => memory.load32(addr).map(u64::from),
                     _ => memory.load64(addr),
-                }
+                };
+                loaded.map(|value| state!().set(register, i, plan.width, value))
             };
-            match (result, core.vector()) {
-                (Ok(value), Some(state)) if !is_store => {
-                    state.set(register, i, plan.width, value);
-                }
-                (Ok(_), _) => {}
-                (Err(_), Some(state)) if trims => {
-                    state.trim();
+            if let Err(fault) = result {
+                if trims {
+                    state!().trim();
                     return Ok(());
                 }
-                (Err(fault), _) => return Err(fault.into()),
+                return Err(fault.into());
             }
         }
     }
-    if let Some(state) = core.vector() {
-        state.begin_element(0, false);
-    }
+    state!().begin_element(0, false);
     Ok(())
 }

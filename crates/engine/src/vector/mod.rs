@@ -46,9 +46,9 @@ use integer::First;
 pub use state::VectorState;
 use word::Word;
 
-use crate::core::{Core, Exception};
 use crate::csr::CsrAccess;
-use crate::hart_state::Hart;
+use crate::guest_memory::Memory;
+use crate::hart_state::{Hart, Trap};
 use crate::observer::Observer;
 use flick_riscv::{Insn, Op};
 
@@ -64,34 +64,49 @@ fn require(condition: bool) -> Legal {
     if condition { Ok(()) } else { Err(Reserved) }
 }
 
+/// How an instruction ended; in a register, so that the interpreter has no place for it in memory.
+pub(crate) enum Outcome<'a> {
+    Done,
+    Illegal,
+    Trap(&'a Trap),
+}
+
 /// Executes a vector instruction.
 #[cold]
 #[inline(never)]
 #[unsafe(link_section = "flick_engine")]
-pub(crate) fn execute<C: Core, O: Observer>(
+pub(crate) fn execute<'a, M: Memory, O: Observer>(
     hart: &mut Hart,
-    core: &mut C,
+    state: &'a mut VectorState,
+    memory: &M,
     observer: &mut O,
     insn: Insn,
-) -> Result<(), Exception> {
+) -> Outcome<'a> {
     let word = Word(insn.imm() as u32);
-    let illegal = Exception::Illegal { bits: word.0 };
-    let Some(state) = core.vector() else {
-        return Err(illegal);
-    };
     let is_store = insn.op() == Op::VStore;
     let result = match insn.op() {
         Op::VConfig => config::set(hart, state, word),
         Op::VLoad | Op::VStore => match memory::Plan::of(hart, state, word, is_store) {
             Ok(plan) => {
-                let transferred = memory::transfer(core, observer, word, plan, is_store);
-                return transferred.map_err(Exception::Trap);
+                // SAFETY: the state is a unique reference.
+                let done =
+                    unsafe { memory::transfer(state, memory, observer, word, plan, is_store) };
+                return match done {
+                    Ok(()) => {
+                        state.trap = None;
+                        Outcome::Done
+                    }
+                    Err(trap) => Outcome::Trap(state.trap.insert(trap)),
+                };
             }
             Err(reserved) => Err(reserved),
         },
         _ => arithmetic(hart, state, word),
     };
-    result.map_err(|Reserved| illegal)
+    match result {
+        Ok(()) => Outcome::Done,
+        Err(Reserved) => Outcome::Illegal,
+    }
 }
 
 /// Executes an arithmetic instruction, by the category in funct3 (section "Vector Arithmetic
@@ -132,12 +147,8 @@ fn arithmetic(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal {
     Ok(())
 }
 
-/// Executes a CSR instruction on a vector register; `None` if it is another, or the hart has none.
-#[cold]
-#[inline(never)]
-pub(crate) fn access_csr<C: Core>(core: &mut C, access: CsrAccess) -> Option<u64> {
-    if !config::is_csr(access.number) {
-        return None;
-    }
-    config::access(core.vector()?, access)
+/// Executes a CSR instruction on a vector register and returns the old value; `None` if the register
+/// is another one, or must not be written. For [`Core::csr`](crate::Core::csr).
+pub fn access_csr(state: &mut VectorState, access: CsrAccess) -> Option<u64> {
+    config::access(state, access)
 }
