@@ -13,6 +13,7 @@ use flick_riscv::{Insn, decode};
 use crate::csr::CsrAccess;
 use crate::guest_memory::Memory;
 use crate::hart_state::{Exit, Hart, Trap};
+use crate::vector::VectorState;
 
 /// What the interpreter asks while it executes a hart.
 ///
@@ -144,6 +145,18 @@ pub trait Core {
     fn privileged(&mut self, hart: &mut Hart, _insn: Insn) -> Result<u64, Exception> {
         let bits = self.bits(hart.pc);
         Err(Exception::Illegal { bits })
+    }
+
+    /// The vector state of the hart, and the data memory; `None` if it has no vector instructions,
+    /// or must not execute them now: then they are illegal. The CSRs are the core's matter, too
+    /// ([`access_csr`](crate::vector::access_csr)). Asked once for each instruction: a core that tells when its state has changed takes it for a
+    /// change.
+    ///
+    /// What the handlers get is no reference to the core, so that the interpreter still sees that
+    /// nothing changes it.
+    #[inline(always)]
+    fn vector(&mut self) -> Option<(&mut VectorState, &Self::Memory)> {
+        None
     }
 
     /// Is [`interrupt`](Core::interrupt) to be called before the next instruction? Asked before

@@ -3,6 +3,7 @@
 
 use crate::fp;
 use crate::hart_state::Hart;
+use crate::vector::{VectorState, access_csr as access_vector_csr};
 use flick_riscv::{Insn, Op};
 
 /// Numbers of the registers for user code.
@@ -115,11 +116,15 @@ pub(crate) fn access_of_process(
     hart: &mut Hart,
     access: CsrAccess,
     counted: Option<u64>,
+    vector: Option<&mut VectorState>,
 ) -> Option<u64> {
     let old = match access.number {
         CYCLE | INSTRET => counted.unwrap_or_else(time_stamp),
         TIME => nanoseconds(),
-        _ => return access_fcsr(hart, access),
+        _ => {
+            let or_vector = || access_vector_csr(vector?, access);
+            return access_fcsr(hart, access).or_else(or_vector);
+        }
     };
     access.write.is_none().then_some(old)
 }

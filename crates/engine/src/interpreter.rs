@@ -8,6 +8,7 @@ use crate::guest_memory::{AmoOp, Memory};
 use crate::hart_state::{Cause, Exit, Hart, Trap};
 use crate::integer;
 use crate::observer::Observer;
+use crate::vector::{self, Outcome};
 use flick_riscv::Op;
 
 /// Executes `hart` on `core` from `hart.pc` until something happens that the caller must see to.
@@ -467,6 +468,21 @@ pub fn run<C: Core, O: Observer, K: Control>(
                 match core.csr(hart, access) {
                     Some(old) => set!(old),
                     None => illegal!(),
+                }
+            }
+
+            Op::VConfig | Op::VArith | Op::VLoad | Op::VStore => {
+                set_pc!(pc);
+                let Some((state, memory)) = core.vector() else {
+                    illegal!();
+                };
+                match vector::execute(hart!(), state, memory, observer, insn) {
+                    Outcome::Done => {}
+                    Outcome::Illegal => illegal!(),
+                    Outcome::Trap(trap) => {
+                        let trap = *trap;
+                        go_on!(core.exception(hart!(), Exception::Trap(trap)));
+                    }
                 }
             }
 

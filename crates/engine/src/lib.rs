@@ -1,4 +1,4 @@
-//! Execution of RV64GC with Zba, Zbb, Zbs and Zicond: an interpreter, and the traits that it is
+//! Execution of RV64GCV with Zba, Zbb, Zbs and Zicond: an interpreter, and the traits that it is
 //! generic over. This crate knows nothing of Flick.
 //!
 //! In come a [`Hart`] and a [`Core`], which has the code and the memory. [`run()`] executes the
@@ -19,6 +19,7 @@
 //! | `csr.rs` | CSR instructions, and the registers of user code |
 //! | `integer.rs` | integer operations |
 //! | `fp/` | floating-point operations ([`fp`]) |
+//! | `vector/` | vector state and instructions ([`vector`]) |
 //!
 //! - [`Hart`] is plain data and may live anywhere, also on a stack. [`run()`] keeps nothing that
 //!   needs dropping. So a signal handler may leave it with `longjmp`, and may enter it again with
@@ -32,7 +33,7 @@
 //! - fcsr is a view of the host thread's MXCSR ([`fp`]).
 //!
 //! Source of the semantics: *The RISC-V Instruction Set Manual, Volume I* (20240411): RV64I, M, A,
-//! F, D, C, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbs (chapter "B"), Zicond.
+//! F, D, C, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbs (chapter "B"), Zicond, V.
 #![warn(missing_docs)]
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
@@ -51,6 +52,7 @@ mod integer;
 mod interpreter;
 mod observer;
 mod process_core;
+pub mod vector;
 
 pub use code_region::CodeRegion;
 pub use control::{Control, InstructionBudget, Unlimited};

@@ -10,8 +10,10 @@ use crate::core::{Core, Exception};
 use crate::csr::{self, CsrAccess};
 use crate::guest_memory::Memory;
 use crate::hart_state::{Exit, Hart, Trap};
+use crate::vector::VectorState;
 
-/// Executes the user code of one [`CodeRegion`] in the calling thread.
+/// Executes the user code of one [`CodeRegion`] in the calling thread. The hart has vector
+/// instructions if it is given a state for them.
 ///
 /// Execution leaves where the region ends, and each exception ends the run. There are no interrupts
 /// and no privileged instructions. fcsr is a view of the thread's MXCSR ([`fp`](crate::fp)). `time`
@@ -26,6 +28,7 @@ pub struct ProcessCore<'a, M, const COUNTS: bool = false> {
     len: u64,
     slot_bias: u64,
     retired: u64,
+    vector: Option<&'a mut VectorState>,
 }
 
 impl<'a, M: Memory> ProcessCore<'a, M> {
@@ -60,6 +63,16 @@ impl<'a, M: Memory, const COUNTS: bool> ProcessCore<'a, M, COUNTS> {
             len: code.len(),
             slot_bias: code.slot_bias(),
             retired: 0,
+            vector: None,
+        }
+    }
+
+    /// The core, of a hart with this vector state.
+    #[inline(always)]
+    pub fn with_vectors(self, state: &'a mut VectorState) -> Self {
+        Self {
+            vector: Some(state),
+            ..self
         }
     }
 }
@@ -109,7 +122,13 @@ impl<M: Memory, const COUNTS: bool> Core for ProcessCore<'_, M, COUNTS> {
 
     #[inline(always)]
     fn csr(&mut self, hart: &mut Hart, access: CsrAccess) -> Option<u64> {
-        csr::access_of_process(hart, access, COUNTS.then_some(self.retired))
+        let vector = self.vector.as_deref_mut();
+        csr::access_of_process(hart, access, COUNTS.then_some(self.retired), vector)
+    }
+
+    #[inline(always)]
+    fn vector(&mut self) -> Option<(&mut VectorState, &M)> {
+        Some((self.vector.as_deref_mut()?, self.memory))
     }
 
     #[inline(always)]

@@ -118,7 +118,9 @@ pub const BEYOND_QEMU: [Op; 3] = [Op::CzeroEqz, Op::CzeroNez, Op::Ctzw];
 pub static OPCODES: LazyLock<Vec<Opcode>> = LazyLock::new(|| {
     let rows = Op::all().filter(|op| {
         let runs_there = !BEYOND_QEMU.contains(op);
-        op.encoding() != (0, 0) && op.class() != Class::Privileged && runs_there
+        // Vector instructions have a generator of their own, in the engine's tests.
+        let is_left_out = matches!(op.class(), Class::Privileged | Class::Vector);
+        op.encoding() != (0, 0) && !is_left_out && runs_there
     });
     rows.map(|row| op(row.name(), form(row), row.encoding().1))
         .chain(OTHERS)
@@ -160,6 +162,7 @@ fn form(op: Op) -> Form {
         (Format::Xf, ..) => Xf { rm: false },
         (Format::XfRm, ..) => Xf { rm: true },
         (Format::Xff, ..) => Xff,
+        (Format::V, ..) => unreachable!("{}: left out", op.name()),
         (format @ (Format::S | Format::FI | Format::FS), ..) => {
             unreachable!("{}: {format:?} that accesses no memory", op.name())
         }

@@ -85,6 +85,7 @@ fn decode32(w: u32, len: u32) -> Option<Insn> {
         Format::FfRm | Format::FffRm | Format::FxRm | Format::XfRm => {
             Insn::new(op, len, rd, rs1, rs2, rounding(w)? as i32)
         }
+        Format::V => Insn::new(op, len, rd, rs1, rs2, w as i32),
         Format::FfffRm => {
             let imm = rounding(w)? | (w >> 27) << 8;
             Insn::new(op, len, rd, rs1, rs2, imm as i32)

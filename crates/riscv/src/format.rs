@@ -56,6 +56,8 @@ pub enum Format {
     XfRm,
     /// rd, rs1, rs2.
     Xff,
+    /// Vector instructions: the immediate is the whole word.
+    V,
 }
 
 /// A set of registers: x1 to x31 in bits 1 to 31, f0 to f31 in bits 32 to 63. x0 is in no set: it
@@ -91,6 +93,7 @@ impl Format {
             Self::Ff | Self::FfRm | Self::Xf | Self::XfRm => f(rs1),
             Self::Fff | Self::FffRm | Self::Xff => f(rs1) | f(rs2),
             Self::FfffRm => f(rs1) | f(rs2) | f(insn.rs3()),
+            Self::V => vector_reads(insn),
         }
     }
 
@@ -105,6 +108,44 @@ impl Format {
             Self::Csr | Self::CsrI | Self::Xf | Self::XfRm | Self::Xff => x(rd),
             Self::FI | Self::Ff | Self::FfRm | Self::Fff | Self::FffRm | Self::FfffRm => f(rd),
             Self::Fx | Self::FxRm => f(rd),
+            Self::V => vector_writes(insn),
         }
+    }
+}
+
+/// Opcode and funct3 of a vector instruction, and funct6.
+fn vector_kind(insn: Insn) -> (u32, u32, u32) {
+    let word = insn.imm() as u32;
+    (word & 0x7f, word >> 12 & 7, word >> 26)
+}
+
+/// Registers of x and f that a vector instruction reads (ISA manual, chapter "V", sections "Vector
+/// Instruction Formats").
+fn vector_reads(insn: Insn) -> Registers {
+    let (rs1, rs2) = (insn.rs1(), insn.rs2());
+    match vector_kind(insn) {
+        // OPIVX, OPMVX; OPFVF; the others of OP-V have vectors and immediates.
+        (0x57, 4 | 6, _) => x(rs1),
+        (0x57, 5, _) => f(rs1),
+        // vsetivli, vsetvl, vsetvli.
+        (0x57, 7, funct6) => match funct6 >> 4 {
+            3 => 0,
+            2 => x(rs1) | x(rs2),
+            _ => x(rs1),
+        },
+        (0x57, ..) => 0,
+        // Strided loads and stores, and others.
+        (_, _, funct6) if funct6 & 3 == 2 => x(rs1) | x(rs2),
+        _ => x(rs1),
+    }
+}
+
+/// As [`vector_reads`].
+fn vector_writes(insn: Insn) -> Registers {
+    let rd = insn.rd();
+    match vector_kind(insn) {
+        (0x57, 7, _) | (0x57, 2, 0x10) => x(rd),
+        (0x57, 1, 0x10) => f(rd),
+        _ => 0,
     }
 }

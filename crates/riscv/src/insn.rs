@@ -8,7 +8,7 @@ use crate::op::Op;
 ///
 /// Bits 0..16 op, 16..21 rd, 21..26 rs1, 26..31 rs2, 31 whether it has 4 bytes, 32..64 immediate.
 /// In the immediate: the CSR number; for rounded floating-point instructions rm in bits 0..3 and
-/// rs3 in bits 8..13; for [`Op::Illegal`] the instruction's bits.
+/// rs3 in bits 8..13; for [`Op::Illegal`] and vector instructions the instruction's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Insn(u64);
 

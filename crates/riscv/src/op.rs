@@ -36,6 +36,8 @@ pub enum Class {
     System,
     /// Instructions of the privileged manual: illegal in user code.
     Privileged,
+    /// The V extension: illegal where there are no vector registers.
+    Vector,
 }
 
 impl Class {
@@ -91,7 +93,7 @@ macro_rules! define_op {
     ($($op:ident, $name:literal, $mask:literal, $bits:literal, $format:ident, $class:ident,
        $access:ident $(($bytes:literal))?;)*) => {
         /// What the interpreter dispatches on: one variant per instruction of RV64GC, Zba, Zbb,
-        /// Zbs, Zicond and the privileged manual. Compressed instructions have been expanded, hints
+        /// Zbs, Zicond and the privileged manual, and four for all of V. Compressed instructions have been expanded, hints
         /// are `Nop`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u16)]

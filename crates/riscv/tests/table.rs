@@ -139,6 +139,17 @@ fn effects_are_those_of_the_manual() {
         // Privileged: sfence.vma a0, a1 changes no register and accesses no memory of the program.
         (0x12b5_0073, "sfence.vma", x(10) | x(11), 0, false),
         (0x3020_0073, "mret", 0, 0, false),
+        // V: registers of x and f only.
+        (0x0d05_f557, "v-config", x(11), x(10), false), // vsetvli a0, a1, e32, m1, ta, ma
+        (0x80c5_f557, "v-config", x(11) | x(12), x(10), false), // vsetvl a0, a1, a2
+        (0xcd02_7557, "v-config", 0, x(10), false),     // vsetivli a0, 4, e32, m1, ta, ma
+        (0x0285_0457, "v-arith", 0, 0, false),          // vadd.vv v8, v8, v10
+        (0x0285_4457, "v-arith", x(10), 0, false),      // vadd.vx v8, v8, a0
+        (0x0285_5457, "v-arith", f(10), 0, false),      // vfadd.vf v8, v8, fa0
+        (0x4280_2557, "v-arith", 0, x(10), false),      // vmv.x.s a0, v8
+        (0x4280_1557, "v-arith", 0, f(10), false),      // vfmv.f.s fa0, v8
+        (0x0205_6407, "v-load", x(10), 0, true),        // vle32.v v8, (a0)
+        (0x0ab5_6427, "v-store", x(10) | x(11), 0, true), // vsse32.v v8, (a0), a1
     ] {
         let insn = decode(word);
         assert_eq!(insn.op().name(), name, "{word:#010x}");

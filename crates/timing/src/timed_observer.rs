@@ -39,7 +39,7 @@ fn classes(class: Class) -> (NxpClass, HostClass) {
         Class::Fp => (NxpClass::Fp, HostClass::Fp),
         Class::FpMul => (NxpClass::FpMul, HostClass::FpMul),
         Class::FpDiv => (NxpClass::FpDiv, HostClass::FpDiv),
-        Class::System | Class::Privileged => (NxpClass::System, HostClass::Int),
+        Class::System | Class::Privileged | Class::Vector => (NxpClass::System, HostClass::Int),
     }
 }
 

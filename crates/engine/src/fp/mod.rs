@@ -165,6 +165,18 @@ fn compute(op: Op, a: u64, b: u64, c: u64) -> u64 {
     }
 }
 
+/// As [`compute`], for those who choose the operation as they run.
+#[unsafe(link_section = "flick_engine")]
+#[inline(never)]
+pub(crate) fn plain(op: Op, a: u64, b: u64, c: u64) -> u64 {
+    compute(op, a, b, c)
+}
+
+/// An MXCSR value with other fflags.
+pub(crate) fn fflags_with(mxcsr: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+    env::with_fflags(mxcsr, f(env::fflags(mxcsr)))
+}
+
 /// The canonical NaN in a register.
 #[inline]
 pub fn canonical() -> u64 {

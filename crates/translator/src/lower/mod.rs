@@ -46,6 +46,10 @@ pub fn is_translated(op: Guest) -> bool {
             | Guest::CboClean
             | Guest::CboFlush
             | Guest::CboZero
+            | Guest::VConfig
+            | Guest::VArith
+            | Guest::VLoad
+            | Guest::VStore
     )
 }
 

@@ -104,7 +104,7 @@ fn add(code: &mut Code, bits: u32, table: bool) {
     let insn = decode(bits);
     match insn.op() {
         Op::Illegal if bits >> 2 & 3 == 0 => code.insn(bits),
-        op if op.class() == Class::Privileged => code.insn(bits),
+        op if matches!(op.class(), Class::Privileged | Class::Vector) => code.insn(bits),
         Op::Illegal if table => by_table(code, bits >> 4 & 31),
         Op::Illegal => {}
         Op::Jal if insn.len() == 4 => code.insn(field(bits, 7, 0)),

@@ -77,7 +77,8 @@ impl Totals {
     fn never_executed(&self) -> Vec<&'static str> {
         let none = [Op::Undecoded, Op::End, Op::Illegal, Op::Ecall, Op::Ebreak];
         Op::all()
-            .filter(|op| op.class() != Class::Privileged && !none.contains(op))
+            .filter(|op| !matches!(op.class(), Class::Privileged | Class::Vector))
+            .filter(|op| !none.contains(op))
             .filter(|&op| self.census[op as usize] == 0)
             .map(Op::name)
             .collect()

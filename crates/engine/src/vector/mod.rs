@@ -1,0 +1,154 @@
+//! The V extension, version 1.0 (ISA manual, chapter "V"), with ELEN 64 and VLEN from 128 to 4096.
+//!
+//! The decoder tells four kinds of instruction apart (configure, arithmetic, load, store); the rest
+//! of the word is decoded here, out of the interpreter's way. A hart has vector instructions if its
+//! core has a [`VectorState`] ([`Core::vector`](crate::Core::vector)).
+//!
+//! | file | subject |
+//! |---|---|
+//! | `state.rs` | [`VectorState`]: registers and CSRs |
+//! | `word.rs` | fields of the instruction word |
+//! | `config.rs` | `vsetvl` and its like; the vector CSRs |
+//! | `groups.rs` | register groups: which operands are reserved |
+//! | `memory.rs` | loads and stores |
+//! | `integer.rs` | integer arithmetic, comparison |
+//! | `fixed.rs` | fixed-point arithmetic |
+//! | `float.rs` | floating-point arithmetic, comparison |
+//! | `convert.rs` | floating-point conversions |
+//! | `estimate.rs` | estimates of reciprocals |
+//! | `reduce.rs` | reductions |
+//! | `mask.rs` | mask instructions |
+//! | `permute.rs` | moves, slides, gather, compress |
+//!
+//! - Tail elements and inactive elements are left undisturbed under either policy, which the
+//!   manual allows for the agnostic one (section "Vector Tail Agnostic and Vector Mask Agnostic").
+//! - Reserved encodings are illegal instructions, also where a register is read with two different
+//!   element widths (section "Vector Operands").
+//! - `vl` is the lesser of the application vector length and VLMAX.
+//! - An instruction begins with element `vstart`, and ends with `vstart` zero. A load or store that
+//!   faults leaves the element that did so in `vstart`, and the instruction goes on with it.
+
+mod config;
+mod convert;
+mod estimate;
+mod fixed;
+mod float;
+mod groups;
+mod integer;
+mod mask;
+mod memory;
+mod permute;
+mod reduce;
+mod state;
+mod word;
+
+use integer::First;
+pub use state::VectorState;
+use word::Word;
+
+use crate::csr::CsrAccess;
+use crate::guest_memory::Memory;
+use crate::hart_state::{Hart, Trap};
+use crate::observer::Observer;
+use flick_riscv::{Insn, Op};
+
+/// Why an instruction is not executed: it is not one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reserved;
+
+/// A legal instruction, or not one.
+type Legal<T = ()> = Result<T, Reserved>;
+
+/// Goes on only if the encoding is not reserved.
+fn require(condition: bool) -> Legal {
+    if condition { Ok(()) } else { Err(Reserved) }
+}
+
+/// How an instruction ended; in a register, so that the interpreter has no place for it in memory.
+pub(crate) enum Outcome<'a> {
+    Done,
+    Illegal,
+    Trap(&'a Trap),
+}
+
+/// Executes a vector instruction.
+#[cold]
+#[inline(never)]
+#[unsafe(link_section = "flick_engine")]
+pub(crate) fn execute<'a, M: Memory, O: Observer>(
+    hart: &mut Hart,
+    state: &'a mut VectorState,
+    memory: &M,
+    observer: &mut O,
+    insn: Insn,
+) -> Outcome<'a> {
+    let word = Word(insn.imm() as u32);
+    let is_store = insn.op() == Op::VStore;
+    let result = match insn.op() {
+        Op::VConfig => config::set(hart, state, word),
+        Op::VLoad | Op::VStore => match memory::Plan::of(hart, state, word, is_store) {
+            Ok(plan) => {
+                // SAFETY: the state is a unique reference.
+                let done =
+                    unsafe { memory::transfer(state, memory, observer, word, plan, is_store) };
+                return match done {
+                    Ok(()) => {
+                        state.trap = None;
+                        Outcome::Done
+                    }
+                    Err(trap) => Outcome::Trap(state.trap.insert(trap)),
+                };
+            }
+            Err(reserved) => Err(reserved),
+        },
+        _ => arithmetic(hart, state, word),
+    };
+    match result {
+        Ok(()) => Outcome::Done,
+        Err(Reserved) => Outcome::Illegal,
+    }
+}
+
+/// Executes an arithmetic instruction, by the category in funct3 (section "Vector Arithmetic
+/// Instruction Formats").
+fn arithmetic(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal {
+    let shape = config::Shape::of(state)?;
+    let kind = word.funct3();
+    let unsigned = First::unsigned(hart, word);
+    match (kind, word.funct6()) {
+        _ if fixed::is_one(word) => fixed::execute(hart, state, word, shape)?,
+        (word::IVV | word::IVX | word::IVI, 0x0c) => {
+            permute::gather(state, word, shape, unsigned)?;
+        }
+        (word::IVV, 0x0e) => permute::gather_16(state, word, shape)?,
+        (word::IVX | word::IVI, 0x0e) => {
+            permute::slide_up(state, word, shape, unsigned.scalar())?;
+        }
+        (word::IVX | word::IVI, 0x0f) => {
+            permute::slide_down(state, word, shape, unsigned.scalar())?;
+        }
+        (word::IVI, 0x27) => permute::move_registers(state, word, shape)?,
+        (word::IVV, 0x30 | 0x31) => reduce::widening(state, word, shape)?,
+        (word::IVV | word::IVI | word::IVX, _) => integer::execute_i(hart, state, word, shape)?,
+        (word::MVV, 0x00..=0x07) => reduce::integer(state, word, shape)?,
+        (word::MVX, 0x0e) => permute::slide_1_up(state, word, shape, unsigned.scalar())?,
+        (word::MVX, 0x0f) => permute::slide_1_down(state, word, shape, unsigned.scalar())?,
+        (word::MVX, 0x10) => permute::set_first(state, word, shape, unsigned.scalar())?,
+        (word::MVV, 0x10) => mask::to_integer(hart, state, word, shape)?,
+        (word::MVV, 0x14) => mask::unary(state, word, shape)?,
+        (word::MVV, 0x17) => permute::compress(state, word, shape)?,
+        (word::MVV, 0x18..=0x1f) => mask::logical(state, word, shape)?,
+        (word::MVV | word::MVX, _) => integer::execute_m(hart, state, word, shape)?,
+        (word::FVV | word::FVF, _) => float::execute(hart, state, word, shape)?,
+        // Configuration: not asked here.
+        _ => return Err(Reserved),
+    }
+    state.vstart = 0;
+    Ok(())
+}
+
+/// Executes a CSR instruction on a vector register and returns the old value; `None` if the register
+/// is another one, or must not be written. For [`Core::csr`](crate::Core::csr).
+pub fn access_csr(state: &mut VectorState, access: CsrAccess) -> Option<u64> {
+    config::access(state, access)
+}
