@@ -252,7 +252,8 @@ impl Registers {
 
     /// With SD.
     fn status(&self) -> u64 {
-        let is_dirty = self.mstatus & status::FS == status::FS;
+        let all = [status::FS, status::VS];
+        let is_dirty = all.iter().any(|&field| self.mstatus & field == field);
         self.mstatus | if is_dirty { status::SD } else { 0 }
     }
 
@@ -263,6 +264,9 @@ impl Registers {
         }
         if !self.isa.has(Extension::F) {
             mask &= !status::FS;
+        }
+        if !self.isa.has(Extension::V) {
+            mask &= !status::VS;
         }
         self.mstatus = self.mstatus & !mask | value & mask;
         Effect::Status

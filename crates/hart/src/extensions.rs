@@ -19,6 +19,8 @@ pub enum Extension {
     D,
     /// Compressed instructions.
     C,
+    /// Vectors.
+    V,
     /// Cache-block management.
     Zicbom,
     /// Cache-block zeroing.
@@ -49,13 +51,14 @@ pub enum Extension {
 
 impl Extension {
     /// All of them, in the order of an ISA string.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::I,
         Self::M,
         Self::A,
         Self::F,
         Self::D,
         Self::C,
+        Self::V,
         Self::Zicbom,
         Self::Zicboz,
         Self::Zicntr,
@@ -80,6 +83,7 @@ impl Extension {
             Self::F => "f",
             Self::D => "d",
             Self::C => "c",
+            Self::V => "v",
             Self::Zicbom => "zicbom",
             Self::Zicboz => "zicboz",
             Self::Zicntr => "zicntr",
@@ -99,7 +103,7 @@ impl Extension {
     /// The extension that an instruction belongs to, whatever its length. `None`: each hart has it.
     fn of(op: Op) -> Option<Self> {
         // The last instruction of each group of the table of instructions.
-        const GROUPS: [(Op, Option<Extension>); 17] = [
+        const GROUPS: [(Op, Option<Extension>); 18] = [
             (Op::Fence, None),
             (Op::FenceI, Some(Extension::Zifencei)),
             (Op::Csrrci, None),
@@ -117,6 +121,7 @@ impl Extension {
             (Op::SfenceInvalIr, Some(Extension::Svinval)),
             (Op::CboFlush, Some(Extension::Zicbom)),
             (Op::CboZero, Some(Extension::Zicboz)),
+            (Op::VStore, Some(Extension::V)),
         ];
         let group = GROUPS.iter().find(|(last, _)| op as u16 <= *last as u16);
         group.and_then(|(_, extension)| *extension)
@@ -125,7 +130,11 @@ impl Extension {
 
 /// A hart's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Isa(u32);
+pub struct Isa {
+    extensions: u32,
+    /// Bits of a vector register, if the hart has vectors.
+    vlen: u16,
+}
 
 /// Why a text is no ISA string of a hart.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -136,6 +145,9 @@ pub enum IsaError {
     /// A letter or name that this machine does not know.
     #[error("this machine has no extension {0:?}")]
     Unknown(String),
+    /// Vectors of a length that no hart has.
+    #[error("zvl{0}b: vectors have 128, 256, 512, 1024, 2048 or 4096 bits")]
+    Vectors(String),
     /// One extension without another that it builds on.
     #[error("{0} needs {1}")]
     Needs(&'static str, &'static str),
@@ -144,7 +156,12 @@ pub enum IsaError {
 impl Isa {
     /// Has the hart this extension?
     pub const fn has(self, extension: Extension) -> bool {
-        self.0 & 1 << extension as u32 != 0
+        self.extensions & 1 << extension as u32 != 0
+    }
+
+    /// Bits of a vector register; `None`: the hart has no vectors.
+    pub fn vlen(self) -> Option<u32> {
+        self.has(Extension::V).then_some(self.vlen.into())
     }
 
     /// Has it this instruction?
@@ -166,7 +183,8 @@ impl Isa {
     }
 
     fn with(self, extension: Extension) -> Self {
-        Self(self.0 | 1 << extension as u32)
+        let extensions = self.extensions | 1 << extension as u32;
+        Self { extensions, ..self }
     }
 }
 
@@ -184,7 +202,11 @@ impl FromStr for Isa {
         if !letters.starts_with(['i', 'g']) {
             return Err(IsaError::Base);
         }
-        let mut isa = Self(0).with(Extension::I).with(Extension::Zicsr);
+        let none = Self {
+            extensions: 0,
+            vlen: 128,
+        };
+        let mut isa = none.with(Extension::I).with(Extension::Zicsr);
         let single = letters
             .char_indices()
             .map(|(at, c)| &letters[at..at + c.len_utf8()]);
@@ -197,6 +219,15 @@ impl FromStr for Isa {
                 "s" | "u" => &[],
                 _ => &[name],
             };
+            if let Some(bits) = name
+                .strip_prefix("zvl")
+                .and_then(|rest| rest.strip_suffix('b'))
+            {
+                let length = bits.parse().ok().filter(|n: &u16| n.is_power_of_two());
+                let length = length.filter(|n| (128..=4096).contains(n));
+                isa.vlen = length.ok_or_else(|| IsaError::Vectors(bits.into()))?;
+                continue;
+            }
             for name in all {
                 let mut known = Extension::ALL.into_iter();
                 let extension = known.find(|extension| extension.name() == *name);
@@ -205,6 +236,9 @@ impl FromStr for Isa {
         }
         if isa.has(Extension::D) && !isa.has(Extension::F) {
             return Err(IsaError::Needs("d", "f"));
+        }
+        if isa.has(Extension::V) && !isa.has(Extension::D) {
+            return Err(IsaError::Needs("v", "d"));
         }
         Ok(isa)
     }
@@ -220,6 +254,9 @@ impl fmt::Display for Isa {
             }
             f.write_str(extension.name())?;
         }
+        if let Some(vlen) = self.vlen() {
+            write!(f, "_zvl{vlen}b")?;
+        }
         Ok(())
     }
 }
@@ -233,6 +270,10 @@ mod tests {
         let isa: Isa = "rv64gc_zba_sstc".parse().unwrap();
         assert_eq!(isa.to_string(), "rv64imafdc_zicsr_zifencei_zba_sstc");
         assert_eq!(isa.to_string().parse(), Ok(isa));
+        let vectors: Isa = "rv64gcv_zvl256b".parse().unwrap();
+        assert_eq!(vectors.to_string(), "rv64imafdcv_zicsr_zifencei_zvl256b");
+        assert_eq!(vectors.to_string().parse(), Ok(vectors));
+        assert_eq!((vectors.vlen(), isa.vlen()), (Some(256), None));
         assert!(isa.has(Extension::D) && !isa.has(Extension::Zbb));
         assert_eq!(isa.misa(), 2 << 62 | 0x14_112d);
         for (text, error) in [
@@ -243,6 +284,9 @@ mod tests {
             ("rv64i_zfoo", IsaError::Unknown("zfoo".into())),
             ("rv64i__zba", IsaError::Unknown(String::new())),
             ("rv64imd", IsaError::Needs("d", "f")),
+            ("rv64imv", IsaError::Needs("v", "d")),
+            ("rv64gcv_zvl64b", IsaError::Vectors("64".into())),
+            ("rv64gcv_zvl384b", IsaError::Vectors("384".into())),
         ] {
             assert_eq!(text.parse::<Isa>(), Err(error), "{text}");
         }
@@ -270,6 +314,7 @@ mod tests {
             (Op::SinvalVma, Some(Extension::Svinval)),
             (Op::CboInval, Some(Extension::Zicbom)),
             (Op::CboZero, Some(Extension::Zicboz)),
+            (Op::VConfig, Some(Extension::V)),
         ] {
             assert_eq!(Extension::of(op), extension, "{op:?}");
         }

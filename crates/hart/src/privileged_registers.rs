@@ -36,6 +36,7 @@ pub mod status {
     pub const SPIE: u64 = 1 << 5;
     pub const MPIE: u64 = 1 << 7;
     pub const SPP: u64 = 1 << 8;
+    pub const VS: u64 = 3 << 9;
     pub const MPP_SHIFT: u32 = 11;
     pub const MPP: u64 = 3 << MPP_SHIFT;
     pub const FS_SHIFT: u32 = 13;
@@ -51,10 +52,10 @@ pub mod status {
     pub const UXL: u64 = 2 << 32;
     pub const SD: u64 = 1 << 63;
     /// What `sstatus` shows.
-    pub const SUPERVISOR: u64 = SIE | SPIE | SPP | FS | SUM | MXR | UXL | SD;
+    pub const SUPERVISOR: u64 = SIE | SPIE | SPP | VS | FS | SUM | MXR | UXL | SD;
     /// What software may write.
     pub const WRITABLE: u64 =
-        SIE | MIE | SPIE | MPIE | SPP | MPP | FS | MPRV | SUM | MXR | TVM | TW | TSR;
+        SIE | MIE | SPIE | MPIE | SPP | VS | MPP | FS | MPRV | SUM | MXR | TVM | TW | TSR;
 }
 
 /// Fields of `menvcfg` and `senvcfg`.

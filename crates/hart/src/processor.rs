@@ -2,6 +2,7 @@
 use std::cell::Cell;
 
 use flick_engine::fp::fcsr::Fcsr;
+use flick_engine::vector::{self, VectorState};
 use flick_engine::{
     Core, CsrAccess, Exception, Exit, Hart, NoObserver, Trap, Unlimited, access_fcsr, csr_number,
     run,
@@ -47,6 +48,8 @@ pub struct Processor<'m, B> {
 struct Privileged<'m, B> {
     registers: Registers,
     view: View<'m, B>,
+    /// If the hart has vectors.
+    vector: Option<Box<VectorState>>,
     counts: Counts,
     /// Exceptions in this slice: they take a cycle, and are no instructions.
     traps: u64,
@@ -76,6 +79,7 @@ impl<'m, B: Bus> Processor<'m, B> {
             core: Privileged {
                 registers,
                 view,
+                vector: isa.vlen().and_then(VectorState::new),
                 counts: Counts::default(),
                 traps: 0,
                 waits: false,
@@ -390,6 +394,17 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             return Some(old);
         }
+        if let 8..=10 | 15 | 0xc20..=0xc22 = access.number {
+            let vector = self.vector.as_mut()?;
+            if self.registers.mstatus & status::VS == 0 {
+                return None;
+            }
+            let old = vector::access_csr(vector, access)?;
+            if access.write.is_some() {
+                self.registers.mstatus |= status::VS;
+            }
+            return Some(old);
+        }
         let moment = self.moment();
         let mut pmp = *self.view.pmp.borrow();
         let (old, effect) = self.registers.access(&mut pmp, access, &moment)?;
@@ -474,6 +489,18 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         }
         self.view.slice.check();
         Ok(pc)
+    }
+
+    /// VS becomes dirty. So does FS, since vector instructions may change the flags of floating point.
+    fn vector(&mut self) -> Option<(&mut VectorState, &Self::Memory)> {
+        if self.registers.mstatus & status::VS == 0 {
+            return None;
+        }
+        self.registers.mstatus |= status::VS;
+        if self.class.floats == Floats::Clean {
+            self.make_dirty();
+        }
+        Some((self.vector.as_mut()?, &self.view))
     }
 
     #[inline(always)]

@@ -81,9 +81,13 @@ struct Ran {
 }
 
 fn run(name: &str, harts: usize, input: &str, text: &str) -> Ran {
+    run_on("rv64gc_zicntr_sstc_svadu", name, harts, input, text)
+}
+
+fn run_on(isa: &str, name: &str, harts: usize, input: &str, text: &str) -> Ran {
     let mut virt = Virt {
         harts,
-        isa: "rv64gc_zicntr_sstc_svadu".parse().unwrap(),
+        isa: isa.parse().unwrap(),
         memory: 16 << 20,
         chosen: Default::default(),
     };
@@ -288,4 +292,41 @@ void program(long hart) {
         (ran.end, ran.printed.as_str()),
         (End::Exit(0), "13:8 15:24 13:40 9:0 13")
     );
+}
+
+/// Vectors of 512 bits: illegal while VS is off, and resumed at the element that faulted.
+#[test]
+fn vectors() {
+    let text = r#"
+unsigned long causes, starts;
+static int source[64], sum[64];
+__attribute__((naked, aligned(4))) void handler(void) {
+  /* The first trap: VS goes on, and the instruction is executed again. The second: behind it. */
+  __asm__ volatile("la t0, causes\n ld t1, 0(t0)\n csrr t2, mcause\n slli t1, t1, 8\n or t1, t1, t2\n sd t1, 0(t0)\n"
+                   "li t0, 2\n bne t2, t0, 1f\n li t0, 0x200\n csrs mstatus, t0\n mret\n"
+                   "1: csrr t1, vstart\n la t0, starts\n sd t1, 0(t0)\n csrw vstart, zero\n"
+                   "csrr t0, mepc\n addi t0, t0, 4\n csrw mepc, t0\n mret\n");
+}
+void program(long hart) {
+  unsigned long length;
+  for (int i = 0; i < 64; i++) source[i] = i;
+  WRITE("mtvec", (unsigned long)handler);
+  __asm__ volatile(".option push\n.option arch, +v\n"
+                   "vsetvli %0, %1, e32, m4, ta, ma\n vle32.v v8, (%2)\n vadd.vi v8, v8, 5\n vse32.v v8, (%3)\n"
+                   ".option pop" : "=&r"(length) : "r"(64L), "r"(source), "r"(sum) : "memory");
+  print_number(length);
+  put(' ');
+  print_number(sum[63]);
+  /* The last 4 words of memory, and what is behind it. */
+  __asm__ volatile(".option push\n.option arch, +v\n vle32.v v8, (%0)\n.option pop" : : "r"(0x81000000UL - 16) : "memory", "t0", "t1", "t2");
+  put(' ');
+  print_number(causes);
+  put(' ');
+  print_number(starts);
+  end(0);
+}
+"#;
+    let ran = run_on("rv64gcv_zvl512b", "vectors", 1, "", text);
+    let expected = format!("64 68 {} 4", 2 << 8 | 5);
+    assert_eq!((ran.end, ran.printed), (End::Exit(0), expected));
 }
