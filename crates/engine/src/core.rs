@@ -151,9 +151,6 @@ pub trait Core {
     /// or must not execute them now: then they are illegal. The CSRs are the core's matter, too
     /// ([`access_csr`](crate::vector::access_csr)). Asked once for each instruction: a core that tells when its state has changed takes it for a
     /// change.
-    ///
-    /// What the handlers get is no reference to the core, so that the interpreter still sees that
-    /// nothing changes it.
     #[inline(always)]
     fn vector(&mut self) -> Option<(&mut VectorState, &Self::Memory)> {
         None

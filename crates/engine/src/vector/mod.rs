@@ -46,9 +46,10 @@ use integer::First;
 pub use state::VectorState;
 use word::Word;
 
+use crate::core::Exception;
 use crate::csr::CsrAccess;
 use crate::guest_memory::Memory;
-use crate::hart_state::{Hart, Trap};
+use crate::hart_state::Hart;
 use crate::observer::Observer;
 use flick_riscv::{Insn, Op};
 
@@ -64,24 +65,17 @@ fn require(condition: bool) -> Legal {
     if condition { Ok(()) } else { Err(Reserved) }
 }
 
-/// How an instruction ended; in a register, so that the interpreter has no place for it in memory.
-pub(crate) enum Outcome<'a> {
-    Done,
-    Illegal,
-    Trap(&'a Trap),
-}
-
 /// Executes a vector instruction.
 #[cold]
 #[inline(never)]
 #[unsafe(link_section = "flick_engine")]
-pub(crate) fn execute<'a, M: Memory, O: Observer>(
+pub(crate) fn execute<M: Memory, O: Observer>(
     hart: &mut Hart,
-    state: &'a mut VectorState,
+    state: &mut VectorState,
     memory: &M,
     observer: &mut O,
     insn: Insn,
-) -> Outcome<'a> {
+) -> Result<(), Exception> {
     let word = Word(insn.imm() as u32);
     let is_store = insn.op() == Op::VStore;
     let result = match insn.op() {
@@ -91,22 +85,13 @@ pub(crate) fn execute<'a, M: Memory, O: Observer>(
                 // SAFETY: the state is a unique reference.
                 let done =
                     unsafe { memory::transfer(state, memory, observer, word, plan, is_store) };
-                return match done {
-                    Ok(()) => {
-                        state.trap = None;
-                        Outcome::Done
-                    }
-                    Err(trap) => Outcome::Trap(state.trap.insert(trap)),
-                };
+                return done.map_err(Exception::Trap);
             }
             Err(reserved) => Err(reserved),
         },
         _ => arithmetic(hart, state, word),
     };
-    match result {
-        Ok(()) => Outcome::Done,
-        Err(Reserved) => Outcome::Illegal,
-    }
+    result.map_err(|Reserved| Exception::Illegal { bits: word.0 })
 }
 
 /// Executes an arithmetic instruction, by the category in funct3 (section "Vector Arithmetic

@@ -1,8 +1,6 @@
 //! Vector registers, `vl`, `vtype` and the other vector CSRs (ISA manual, chapter "V", sections
 //! "Implementation-defined Constant Parameters" and "Vector Extension Programmer's Model").
 
-use crate::hart_state::Trap;
-
 /// Bytes of the 32 registers at the greatest VLEN.
 const BYTES: usize = 32 * 4096 / 8;
 const WORDS: usize = BYTES / 8;
@@ -25,8 +23,6 @@ pub struct VectorState {
     pub(super) vxsat: bool,
     /// The access that is being made is a fault-only-first load's, of an element behind the first.
     pub(super) trims: bool,
-    /// The last one, for the interpreter.
-    pub(super) trap: Option<Trap>,
 }
 
 impl VectorState {
@@ -44,7 +40,6 @@ impl VectorState {
                 vxrm: 0,
                 vxsat: false,
                 trims: false,
-                trap: None,
             })
         })
     }
