@@ -252,8 +252,8 @@ impl Registers {
 
     /// With SD.
     fn status(&self) -> u64 {
-        let all = [status::FS, status::VS];
-        let is_dirty = all.iter().any(|&field| self.mstatus & field == field);
+        let has = |field: u64| self.mstatus & field == field;
+        let is_dirty = has(status::FS) || has(status::VS);
         self.mstatus | if is_dirty { status::SD } else { 0 }
     }
 
