@@ -11,7 +11,29 @@ use petgraph::graph::DiGraph;
 const PARTS: [&str; 4] = ["libflick/runtime", "engine", "events", "translator"];
 
 /// Circles that stay, by part, with the reason.
-const ALLOWED: [(&str, &[&str], &str); 6] = [
+const ALLOWED: [(&str, &[&str], &str); 7] = [
+    (
+        "engine",
+        &[
+            "core",
+            "csr",
+            "vector",
+            "vector::configuration",
+            "vector::element_access",
+            "vector::estimate",
+            "vector::fixed",
+            "vector::float_conversions",
+            "vector::float_elements",
+            "vector::groups",
+            "vector::integer_elements",
+            "vector::mask",
+            "vector::permute",
+            "vector::reduce",
+            "vector::vector_state",
+        ],
+        "vector/mod.rs dispatches to its files, as fp/mod.rs does; a core has the vector state, and \
+         vector registers are CSRs",
+    ),
     (
         "engine",
         &[

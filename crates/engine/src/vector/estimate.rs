@@ -2,7 +2,7 @@
 //! manual (chapter "V", sections "Vector Floating-Point Reciprocal Square-Root Estimate
 //! Instruction" and "Vector Floating-Point Reciprocal Estimate Instruction").
 
-use super::state::SINGLE;
+use super::vector_state::SINGLE;
 use crate::fp::env::{self, mxcsr, set_mxcsr};
 use crate::fp::fflags_with;
 

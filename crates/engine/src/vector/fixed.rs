@@ -3,9 +3,9 @@
 
 use core::cell::Cell;
 
-use super::config::Shape;
-use super::integer::{First, map, narrow};
-use super::state::{VectorState, ones, sign_extended};
+use super::configuration::Shape;
+use super::integer_elements::{First, map, narrow};
+use super::vector_state::{VectorState, ones, sign_extended};
 use super::word::{IVI, IVV, IVX, MVV, MVX};
 use super::{Legal, Reserved, Word};
 use crate::hart_state::Hart;

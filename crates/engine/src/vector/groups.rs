@@ -1,8 +1,8 @@
 //! Register groups, and which operands are reserved (ISA manual, chapter "V", sections "Vector
 //! Operands" and "Vector Masking").
 
-use super::config::Shape;
-use super::state::{BYTE, DOUBLE};
+use super::configuration::Shape;
+use super::vector_state::{BYTE, DOUBLE};
 use super::{Legal, Word, require};
 
 /// The registers of an operand.

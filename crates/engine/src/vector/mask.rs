@@ -1,8 +1,8 @@
 //! Mask instructions (ISA manual, chapter "V", section "Vector Mask Instructions").
 
-use super::config::Shape;
+use super::configuration::Shape;
 use super::groups::{Group, Write, check, check_sources};
-use super::state::VectorState;
+use super::vector_state::VectorState;
 use super::{Legal, Reserved, Word, require};
 use crate::hart_state::Hart;
 

@@ -6,15 +6,15 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `state.rs` | [`VectorState`]: registers and CSRs |
+//! | `vector_state.rs` | [`VectorState`]: registers and CSRs |
 //! | `word.rs` | fields of the instruction word |
-//! | `config.rs` | `vsetvl` and its like; the vector CSRs |
+//! | `configuration.rs` | `vsetvl` and its like; the vector CSRs |
 //! | `groups.rs` | register groups: which operands are reserved |
-//! | `memory.rs` | loads and stores |
-//! | `integer.rs` | integer arithmetic, comparison |
+//! | `element_access.rs` | loads and stores |
+//! | `integer_elements.rs` | integer arithmetic, comparison |
 //! | `fixed.rs` | fixed-point arithmetic |
-//! | `float.rs` | floating-point arithmetic, comparison |
-//! | `convert.rs` | floating-point conversions |
+//! | `float_elements.rs` | floating-point arithmetic, comparison |
+//! | `float_conversions.rs` | floating-point conversions |
 //! | `estimate.rs` | estimates of reciprocals |
 //! | `reduce.rs` | reductions |
 //! | `mask.rs` | mask instructions |
@@ -28,22 +28,22 @@
 //! - An instruction begins with element `vstart`, and ends with `vstart` zero. A load or store that
 //!   faults leaves the element that did so in `vstart`, and the instruction goes on with it.
 
-mod config;
-mod convert;
+mod configuration;
+mod element_access;
 mod estimate;
 mod fixed;
-mod float;
+mod float_conversions;
+mod float_elements;
 mod groups;
-mod integer;
+mod integer_elements;
 mod mask;
-mod memory;
 mod permute;
 mod reduce;
-mod state;
+mod vector_state;
 mod word;
 
-use integer::First;
-pub use state::VectorState;
+use integer_elements::First;
+pub use vector_state::VectorState;
 use word::Word;
 
 use crate::core::Exception;
@@ -79,12 +79,13 @@ pub(crate) fn execute<M: Memory, O: Observer>(
     let word = Word(insn.imm() as u32);
     let is_store = insn.op() == Op::VStore;
     let result = match insn.op() {
-        Op::VConfig => config::set(hart, state, word),
-        Op::VLoad | Op::VStore => match memory::Plan::of(hart, state, word, is_store) {
+        Op::VConfig => configuration::set(hart, state, word),
+        Op::VLoad | Op::VStore => match element_access::Plan::of(hart, state, word, is_store) {
             Ok(plan) => {
                 // SAFETY: the state is a unique reference.
-                let done =
-                    unsafe { memory::transfer(state, memory, observer, word, plan, is_store) };
+                let done = unsafe {
+                    element_access::transfer(state, memory, observer, word, plan, is_store)
+                };
                 return done.map_err(Exception::Trap);
             }
             Err(reserved) => Err(reserved),
@@ -97,7 +98,7 @@ pub(crate) fn execute<M: Memory, O: Observer>(
 /// Executes an arithmetic instruction, by the category in funct3 (section "Vector Arithmetic
 /// Instruction Formats").
 fn arithmetic(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal {
-    let shape = config::Shape::of(state)?;
+    let shape = configuration::Shape::of(state)?;
     let kind = word.funct3();
     let unsigned = First::unsigned(hart, word);
     match (kind, word.funct6()) {
@@ -114,7 +115,9 @@ fn arithmetic(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal {
         }
         (word::IVI, 0x27) => permute::move_registers(state, word, shape)?,
         (word::IVV, 0x30 | 0x31) => reduce::widening(state, word, shape)?,
-        (word::IVV | word::IVI | word::IVX, _) => integer::execute_i(hart, state, word, shape)?,
+        (word::IVV | word::IVI | word::IVX, _) => {
+            integer_elements::execute_i(hart, state, word, shape)?
+        }
         (word::MVV, 0x00..=0x07) => reduce::integer(state, word, shape)?,
         (word::MVX, 0x0e) => permute::slide_1_up(state, word, shape, unsigned.scalar())?,
         (word::MVX, 0x0f) => permute::slide_1_down(state, word, shape, unsigned.scalar())?,
@@ -123,8 +126,8 @@ fn arithmetic(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal {
         (word::MVV, 0x14) => mask::unary(state, word, shape)?,
         (word::MVV, 0x17) => permute::compress(state, word, shape)?,
         (word::MVV, 0x18..=0x1f) => mask::logical(state, word, shape)?,
-        (word::MVV | word::MVX, _) => integer::execute_m(hart, state, word, shape)?,
-        (word::FVV | word::FVF, _) => float::execute(hart, state, word, shape)?,
+        (word::MVV | word::MVX, _) => integer_elements::execute_m(hart, state, word, shape)?,
+        (word::FVV | word::FVF, _) => float_elements::execute(hart, state, word, shape)?,
         // Configuration: not asked here.
         _ => return Err(Reserved),
     }
@@ -135,5 +138,5 @@ fn arithmetic(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal {
 /// Executes a CSR instruction on a vector register and returns the old value; `None` if the register
 /// is another one, or must not be written. For [`Core::csr`](crate::Core::csr).
 pub fn access_csr(state: &mut VectorState, access: CsrAccess) -> Option<u64> {
-    config::access(state, access)
+    configuration::access(state, access)
 }

@@ -1,10 +1,10 @@
 //! Moves, slides, gather and compress (ISA manual, chapter "V", section "Vector Permutation
 //! Instructions").
 
-use super::config::Shape;
+use super::configuration::Shape;
 use super::groups::{Group, Write, check};
-use super::integer::First;
-use super::state::{HALF, VectorState};
+use super::integer_elements::First;
+use super::vector_state::{HALF, VectorState};
 use super::{Legal, Word, require};
 
 /// vd\[0\] = `value`.

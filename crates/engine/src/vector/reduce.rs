@@ -1,9 +1,9 @@
 //! Reductions (ISA manual, chapter "V", section "Vector Reduction Operations").
 
-use super::config::Shape;
-use super::float::Environment;
+use super::configuration::Shape;
+use super::float_elements::Environment;
 use super::groups::{Group, Write, check};
-use super::state::{SINGLE, VectorState, sign_extended};
+use super::vector_state::{SINGLE, VectorState, sign_extended};
 use super::{Legal, Reserved, Word, require};
 use crate::fp::quiet;
 use flick_riscv::Op;

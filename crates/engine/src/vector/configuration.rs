@@ -1,7 +1,7 @@
 //! Configuration: `vsetvli`, `vsetivli`, `vsetvl`, and the vector CSRs (ISA manual, chapter "V",
 //! sections "Configuration-Setting Instructions" and "Vector Extension Programmer's Model").
 
-use super::state::{BYTE, DOUBLE, VILL, VectorState};
+use super::vector_state::{BYTE, DOUBLE, VILL, VectorState};
 use super::{Legal, Reserved, Word};
 use crate::csr::CsrAccess;
 use crate::hart_state::Hart;

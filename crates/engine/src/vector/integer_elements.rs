@@ -1,8 +1,8 @@
 //! Integer arithmetic (ISA manual, chapter "V", section "Vector Integer Arithmetic Instructions").
 
-use super::config::Shape;
+use super::configuration::Shape;
 use super::groups::{Group, Write, check};
-use super::state::{BYTE, VectorState, ones, sign_extended};
+use super::vector_state::{BYTE, VectorState, ones, sign_extended};
 use super::word::{IVI, IVV, IVX, MVX};
 use super::{Legal, Reserved, Word, require};
 use crate::hart_state::Hart;

@@ -2,9 +2,9 @@
 //! (ISA manual, chapter "V", sections "Single-Width", "Widening" and "Narrowing
 //! Floating-Point/Integer Type-Convert Instructions").
 
-use super::config::Shape;
-use super::float::{Environment, map_widths};
-use super::state::{DOUBLE, HALF, SINGLE, VectorState, ones, sign_extended};
+use super::configuration::Shape;
+use super::float_elements::{Environment, map_widths};
+use super::vector_state::{DOUBLE, HALF, SINGLE, VectorState, ones, sign_extended};
 use super::{Legal, Reserved, Word, require};
 use crate::fp::env::{self, mxcsr, raise_invalid, set_mxcsr};
 use crate::fp::fflags_with;

@@ -1,8 +1,8 @@
 //! Loads and stores (ISA manual, chapter "V", section "Vector Loads and Stores").
 
-use super::config::Shape;
+use super::configuration::Shape;
 use super::groups::{Group, Write, check, check_sources};
-use super::state::{BYTE, DOUBLE, HALF, SINGLE, VectorState};
+use super::vector_state::{BYTE, DOUBLE, HALF, SINGLE, VectorState};
 use super::{Legal, Reserved, Word, require};
 use crate::guest_memory::Memory;
 use crate::hart_state::{Hart, Trap};

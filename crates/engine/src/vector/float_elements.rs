@@ -1,14 +1,14 @@
 //! Floating-point arithmetic, comparison and moves (ISA manual, chapter "V", section "Vector
 //! Floating-Point Instructions"), by the operations of [`fp`](crate::fp).
 
-use super::config::Shape;
-use super::convert;
+use super::configuration::Shape;
 use super::estimate;
+use super::float_conversions;
 use super::groups::{Group, Write, check};
-use super::integer::{First, accumulate, compare, map, merge, widen};
+use super::integer_elements::{First, accumulate, compare, map, merge, widen};
 use super::permute;
 use super::reduce;
-use super::state::{DOUBLE, SINGLE, VectorState};
+use super::vector_state::{DOUBLE, SINGLE, VectorState};
 use super::word::FVF;
 use super::{Legal, Reserved, Word, require};
 use crate::fp::{self, quiet, sse};
@@ -96,7 +96,7 @@ pub(super) fn execute(hart: &mut Hart, state: &mut VectorState, word: Word, shap
     let e = Environment::of(hart)?;
     let is_f = word.funct3() == FVF;
     match (word.funct6(), is_f) {
-        (0x12, false) => return convert::execute(state, word, shape, e),
+        (0x12, false) => return float_conversions::execute(state, word, shape, e),
         (0x30..=0x3f, _) => return widening(hart, state, word, shape, e),
         _ => {}
     }
