@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
@@ -237,7 +238,19 @@ impl Terminal {
         }
     }
 
-    fn give(&mut self, board: &Board, time: u64) -> bool {
+    /// Gives the machine what it has not taken yet, or else what `next` finds. Did it take something?
+    fn give(
+        &mut self,
+        board: &Board,
+        time: u64,
+        next: impl FnOnce(&Receiver<Vec<u8>>) -> Option<Vec<u8>>,
+    ) -> bool {
+        if self.rest.is_empty() {
+            self.rest = next(&self.input).unwrap_or_default();
+        }
+        if self.rest.is_empty() {
+            return false;
+        }
         let taken = board.input(SERIAL, &self.rest, time);
         self.rest.drain(..taken);
         taken != 0
@@ -258,7 +271,31 @@ fn without_lines() -> Option<libc::termios> {
     now.c_lflag &= !(libc::ICANON | libc::ECHO);
     // SAFETY: a record that tcgetattr has filled.
     let is_set = unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, &raw const now) };
-    (is_set == 0).then_some(before)
+    if is_set != 0 {
+        return None;
+    }
+    // Ctrl-C ends the run, and the terminal has to be as before.
+    let _ = BEFORE.set(before);
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let handler = restore_and_end as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        // SAFETY: the handler calls async-signal-safe functions alone.
+        unsafe { libc::signal(signal, handler) };
+    }
+    Some(before)
+}
+
+/// For the handler of signals.
+static BEFORE: OnceLock<libc::termios> = OnceLock::new();
+
+extern "C" fn restore_and_end(signal: libc::c_int) {
+    // SAFETY: tcsetattr, signal and raise are async-signal-safe; reading the cell is an atomic load.
+    unsafe {
+        if let Some(before) = BEFORE.get() {
+            libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, before);
+        }
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
 }
 
 impl Drop for Terminal {
@@ -278,23 +315,11 @@ impl Console for Terminal {
     }
 
     fn poll(&mut self, board: &Board, time: u64) -> bool {
-        if self.rest.is_empty() {
-            let Ok(bytes) = self.input.try_recv() else {
-                return false;
-            };
-            self.rest = bytes;
-        }
-        self.give(board, time)
+        self.give(board, time, |input| input.try_recv().ok())
     }
 
     fn wait(&mut self, board: &Board, time: u64) -> bool {
-        if self.rest.is_empty() {
-            let Ok(bytes) = self.input.recv() else {
-                return false;
-            };
-            self.rest = bytes;
-        }
-        self.give(board, time)
+        self.give(board, time, |input| input.recv().ok())
     }
 }
 

@@ -76,6 +76,8 @@ pub enum Effect {
     Status,
     /// Addresses may mean other places; an interrupt may have to be taken.
     Translation,
+    /// Other memory may be accessed.
+    Protection,
 }
 
 impl Registers {
@@ -215,11 +217,11 @@ impl Registers {
             }
             PMPCFG0..=PMPCFG15 => {
                 pmp.set_config((number - PMPCFG0) as usize, value);
-                return Effect::Translation;
+                return Effect::Protection;
             }
             PMPADDR0..=PMPADDR63 => {
                 pmp.set_address((number - PMPADDR0) as usize, value);
-                return Effect::Translation;
+                return Effect::Protection;
             }
             STVEC => self.stvec = vector(self.stvec, value),
             MTVEC => self.mtvec = vector(self.mtvec, value),

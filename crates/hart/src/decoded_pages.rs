@@ -8,7 +8,7 @@ use flick_engine::fetch_halves;
 use flick_riscv::{Insn, illegal};
 
 use crate::bus::PAGE;
-use crate::extensions::Isa;
+use crate::extensions::{Extension, Isa};
 
 /// A place for each half-word of a page.
 const SLOTS: usize = (PAGE / 2) as usize;
@@ -39,18 +39,31 @@ pub enum Floats {
     Dirty,
 }
 
-/// A page with decoded instructions.
-#[derive(Default)]
+/// A page that has or had decoded instructions.
 struct Page {
-    /// As harts of each class have decoded it.
+    /// As harts of each class have decoded it. Slots stay where they are, because harts have their
+    /// addresses.
     classes: Vec<(Class, Box<Slots>)>,
-    /// Stores to it.
-    stores: Cell<u32>,
+    /// Stores to it are watched: it has decoded instructions.
+    is_code: bool,
+    /// Stores until it is data again, whose instructions are decoded anew if they are executed once
+    /// more.
+    stores_left: u32,
+    /// Stores until then, the next time: a page that comes back each time has both.
+    patience: u32,
 }
 
-/// A page that so many stores have gone to is data again: its instructions are decoded anew if they are
-/// executed once more.
-const MOST_STORES: u32 = 256;
+const FIRST_PATIENCE: u32 = 256;
+const MOST_PATIENCE: u32 = 1 << 24;
+
+impl Page {
+    const NEW: Self = Self {
+        classes: Vec::new(),
+        is_code: false,
+        stores_left: 0,
+        patience: FIRST_PATIENCE,
+    };
+}
 
 /// Addresses of pages come from the machine's software, which harms itself alone by those of one hash.
 #[derive(Default)]
@@ -77,13 +90,10 @@ impl Hasher for PageHasher {
 /// The decoded pages of a machine.
 #[derive(Default)]
 pub struct CodeCache {
-    /// By page and class. Boxes stay where they are.
     pages: RefCell<HashMap<u64, Page, BuildHasherDefault<PageHasher>>>,
-    /// Slots of pages that are data again, all empty: harts may still have their addresses.
-    retired: RefCell<Vec<Box<Slots>>>,
-    /// Times that slots were retired.
+    /// Times that a page became data again.
     retirements: Cell<u64>,
-    /// In the order in which they were added: stores to these pages have to be watched.
+    /// The pages that became code, in this order: stores to them have to be watched.
     added: RefCell<Vec<u64>>,
 }
 
@@ -106,10 +116,14 @@ impl CodeCache {
     /// The slots of the page at a physical address, which live as long as the cache.
     pub fn slots(&self, page: u64, class: Class) -> *const Slots {
         let mut pages = self.pages.borrow_mut();
-        let page = pages.entry(page).or_insert_with(|| {
-            self.added.borrow_mut().push(page);
-            Page::default()
-        });
+        let address = page;
+        let page = pages.entry(address).or_insert(Page::NEW);
+        if !page.is_code {
+            page.is_code = true;
+            page.stores_left = page.patience;
+            page.patience = (page.patience * 2).min(MOST_PATIENCE);
+            self.added.borrow_mut().push(address);
+        }
         let classes = &mut page.classes;
         let known = classes.iter().position(|(known, _)| *known == class);
         let at = known.unwrap_or_else(|| {
@@ -119,14 +133,18 @@ impl CodeCache {
         &raw const *classes[at].1
     }
 
-    /// How often slots were retired: those that a hart knows from before may be empty for ever.
+    /// How often a page became data again: slots that a hart knows from before may be of one, to which
+    /// stores are not watched.
     pub(crate) fn retirements(&self) -> u64 {
         self.retirements.get()
     }
 
     /// Has the page decoded instructions?
     pub fn has(&self, page: u64) -> bool {
-        self.pages.borrow().contains_key(&page)
+        self.pages
+            .borrow()
+            .get(&page)
+            .is_some_and(|page| page.is_code)
     }
 
     /// Bytes in plain memory have changed, by whomever.
@@ -134,37 +152,28 @@ impl CodeCache {
         // An instruction that begins in front of them may end in them.
         let first = address.saturating_sub(2) & !1;
         let end = address.saturating_add(size);
-        let mut data_again = vec![];
+        let mut pages = self.pages.borrow_mut();
         for start in (first / PAGE * PAGE..end).step_by(PAGE as usize) {
-            let pages = self.pages.borrow();
-            let Some(page) = pages.get(&start) else {
+            let Some(page) = pages.get_mut(&start).filter(|page| page.is_code) else {
                 continue;
             };
-            let from = first.saturating_sub(start) / 2;
-            let to = (end - start).min(PAGE).div_ceil(2);
+            page.stores_left -= 1;
+            page.is_code = page.stores_left != 0;
+            let range = match page.is_code {
+                true => {
+                    let from = first.saturating_sub(start) / 2;
+                    let to = (end - start).min(PAGE).div_ceil(2);
+                    from as usize..to as usize
+                }
+                false => 0..SLOTS,
+            };
             for (_, slots) in &page.classes {
-                let changed = slots.get(from as usize..to as usize);
-                changed.into_iter().flatten().for_each(|slot| slot.set(0));
+                slots[range.clone()].iter().for_each(|slot| slot.set(0));
             }
-            page.stores.set(page.stores.get() + 1);
-            if page.stores.get() >= MOST_STORES {
-                data_again.push(start);
+            if !page.is_code {
+                self.retirements.set(self.retirements.get() + 1);
             }
         }
-        for page in data_again {
-            self.retire(page);
-        }
-    }
-
-    fn retire(&self, page: u64) {
-        let Some(page) = self.pages.borrow_mut().remove(&page) else {
-            return;
-        };
-        for (_, slots) in page.classes {
-            slots.iter().for_each(|slot| slot.set(0));
-            self.retired.borrow_mut().push(slots);
-        }
-        self.retirements.set(self.retirements.get() + 1);
     }
 }
 
@@ -197,9 +206,7 @@ impl Class {
 
 /// Is it an instruction of F or D?
 fn is_float(insn: Insn) -> bool {
-    let name = insn.op().name();
-    // `fence` is the only other name that begins with this letter.
-    name.starts_with('f') && !name.starts_with("fence")
+    matches!(Extension::of(insn.op()), Some(Extension::F | Extension::D))
 }
 
 /// Does it change registers or flags of floating point?
@@ -207,4 +214,41 @@ pub fn changes_floats(insn: Insn) -> bool {
     use flick_riscv::Op::{FclassD, FclassS, FmvXD, FmvXW, Fsd, Fsw};
     let reads_only = matches!(insn.op(), Fsw | Fsd | FmvXW | FmvXD | FclassS | FclassD);
     is_float(insn) && !reads_only
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_become_data_again_and_keep_their_slots() {
+        let cache = CodeCache::new();
+        let class = Class {
+            isa: "rv64i".parse().unwrap(),
+            floats: Floats::Off,
+        };
+        let slots = cache.slots(0x1000, class);
+        // SAFETY: they live as long as the cache.
+        let slot = |at: usize| unsafe { &(&*slots)[at] };
+        assert_eq!(cache.pages_from(0), [0x1000]);
+        slot(1).set(7);
+        slot(3).set(7);
+        // An instruction in front of the store may end in it.
+        cache.written(0x1004, 2);
+        assert_eq!((slot(1).get(), slot(3).get()), (0, 7));
+        cache.written(0x0fff, 1);
+        cache.written(0x2000, 4096);
+        assert!(cache.has(0x1000) && !cache.has(0x2000));
+        for _ in 1..FIRST_PATIENCE {
+            cache.written(0x1ff0, 8);
+        }
+        assert_eq!((cache.has(0x1000), slot(3).get()), (false, 0));
+        assert_eq!(cache.retirements(), 1);
+        assert_eq!(cache.slots(0x1000, class), slots);
+        assert_eq!(cache.pages_from(1), [0x1000]);
+        for _ in 0..2 * FIRST_PATIENCE - 1 {
+            cache.written(0x1ff0, 8);
+        }
+        assert!(cache.has(0x1000));
+    }
 }

@@ -101,7 +101,7 @@ impl Extension {
     }
 
     /// The extension that an instruction belongs to, whatever its length. `None`: each hart has it.
-    fn of(op: Op) -> Option<Self> {
+    pub(crate) fn of(op: Op) -> Option<Self> {
         // The last instruction of each group of the table of instructions.
         const GROUPS: [(Op, Option<Extension>); 18] = [
             (Op::Fence, None),

@@ -141,6 +141,7 @@ impl<'m, B: Bus> View<'m, B> {
     /// Forgets all translations.
     pub fn flush(&self) {
         self.spaces.iter().for_each(|space| space.set(NO_SPACE));
+        self.large.set(NO_ADDRESSES);
         self.begin_generation();
     }
 

@@ -33,8 +33,6 @@ pub enum SliceEnd {
     Turn,
     /// The hart waits for an interrupt.
     Wait,
-    /// An `ebreak` within the instructions that call semihosting; the pc is that of the `ebreak`.
-    Semihosting,
 }
 
 /// A hart with its state.
@@ -54,7 +52,6 @@ struct Privileged<'m, B> {
     /// Exceptions in this slice: they take a cycle, and are no instructions.
     traps: u64,
     waits: bool,
-    has_semihosting: bool,
     class: Class,
     /// The virtual page that is fetched from, and its slots.
     page: u64,
@@ -83,7 +80,6 @@ impl<'m, B: Bus> Processor<'m, B> {
                 counts: Counts::default(),
                 traps: 0,
                 waits: false,
-                has_semihosting: false,
                 class,
                 page: NOWHERE,
                 slots: &raw const *lone,
@@ -92,11 +88,6 @@ impl<'m, B: Bus> Processor<'m, B> {
                 lone,
             },
         }
-    }
-
-    /// Lets `ebreak` within the instructions that call semihosting end the slice.
-    pub fn set_semihosting(&mut self, on: bool) {
-        self.core.has_semihosting = on;
     }
 
     /// The privileged registers.
@@ -137,7 +128,6 @@ impl<'m, B: Bus> Processor<'m, B> {
         core.counts.instructions += executed - core.traps;
         let end = match exit {
             Exit::Wait => SliceEnd::Wait,
-            Exit::Ebreak => SliceEnd::Semihosting,
             _ => SliceEnd::Turn,
         };
         (end, executed)
@@ -151,13 +141,6 @@ impl<'m, B: Bus> Processor<'m, B> {
     /// What the hart has counted.
     pub fn counts(&self) -> Counts {
         self.core.counts
-    }
-
-    /// Reads memory as the hart's loads would, without effects on devices. For semihosting and
-    /// debuggers.
-    pub fn read_memory(&self, address: u64) -> Option<u8> {
-        use flick_engine::Memory;
-        self.core.view.load8(address).ok()
     }
 }
 
@@ -206,8 +189,8 @@ impl<B: Bus> Privileged<'_, B> {
         self.page = NOWHERE;
     }
 
-    fn flush(&mut self) {
-        self.view.flush();
+    /// Forgets where code is.
+    fn forget_pages(&mut self) {
         self.pages.fill((NOWHERE, std::ptr::null()));
         self.page = NOWHERE;
     }
@@ -225,7 +208,7 @@ impl<B: Bus> Privileged<'_, B> {
         let retirements = self.view.code.retirements();
         if self.retirements != retirements {
             self.retirements = retirements;
-            self.pages.fill((NOWHERE, std::ptr::null()));
+            self.forget_pages();
         }
         let (known, slots) = self.pages[at];
         if known == key {
@@ -235,12 +218,7 @@ impl<B: Bus> Privileged<'_, B> {
         let slots = self.view.code.slots(physical / PAGE * PAGE, self.class);
         self.view.watch_code();
         // Where protection differs within the page, each instruction is asked for.
-        if self
-            .view
-            .pmp
-            .borrow()
-            .is_uniform(physical / PAGE * PAGE, PAGE)
-        {
+        if self.view.is_uniform(physical / PAGE * PAGE) {
             self.pages[at] = (key, slots);
         }
         Ok(slots)
@@ -250,16 +228,6 @@ impl<B: Bus> Privileged<'_, B> {
         let (physical, memory) = self.view.fetch(pc, self.registers.privilege)?;
         // SAFETY: an aligned half-word of a page of memory.
         Ok(unsafe { memory.add((physical % PAGE) as usize).cast::<u16>().read() })
-    }
-
-    fn is_semihosting(&self, pc: u64) -> bool {
-        // slli x0, x0, 0x1f; ebreak; srai x0, x0, 7 (RISC-V semihosting, 2.1).
-        let word = |at: u64| {
-            Some(u32::from(self.half(at).ok()?) | u32::from(self.half(at + 2).ok()?) << 16)
-        };
-        let before = pc.checked_sub(4).and_then(word);
-        let all = [before, word(pc), pc.checked_add(4).and_then(word)];
-        self.has_semihosting && all == [Some(0x01f0_1013), Some(0x0010_0073), Some(0x4070_5013)]
     }
 
     /// The state of floating point changes for the first time since it was saved.
@@ -406,13 +374,9 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             return Some(old);
         }
         let moment = self.moment();
-        let mut pmp = *self.view.pmp.borrow();
+        let mut pmp = self.view.pmp.borrow_mut();
         let (old, effect) = self.registers.access(&mut pmp, access, &moment)?;
-        if *self.view.pmp.borrow() != pmp {
-            *self.view.pmp.borrow_mut() = pmp;
-            self.view.flush_protections();
-            self.flush();
-        }
+        drop(pmp);
         match effect {
             Effect::None => {}
             Effect::Interrupts => self.view.slice.check(),
@@ -422,8 +386,12 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             Effect::Translation => {
                 self.refresh();
-                self.pages.fill((NOWHERE, std::ptr::null()));
+                self.forget_pages();
                 self.view.slice.check();
+            }
+            Effect::Protection => {
+                self.view.flush_protections();
+                self.forget_pages();
             }
         }
         Some(old)
@@ -438,7 +406,6 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         let privilege = self.registers.privilege as u64;
         let (code, value) = match exception {
             Exception::Ecall => (cause::CALL_FROM_USER + privilege, 0),
-            Exception::Ebreak if self.is_semihosting(hart.pc) => return Err(Exit::Ebreak),
             Exception::Ebreak => (cause::BREAKPOINT, hart.pc),
             Exception::Illegal { bits } => {
                 if self.class.floats == Floats::Clean && changes_floats(decode(bits)) {
@@ -482,10 +449,12 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             // Entries of other address spaces are not kept, so that the second operand says nothing.
             Op::SfenceVma | Op::SinvalVma if insn.rs1() != 0 => {
                 self.view.flush_page(hart.x[insn.rs1()]);
-                self.pages.fill((NOWHERE, std::ptr::null()));
-                self.page = NOWHERE;
+                self.forget_pages();
             }
-            _ => self.flush(),
+            _ => {
+                self.view.flush();
+                self.forget_pages();
+            }
         }
         self.view.slice.check();
         Ok(pc)

@@ -141,6 +141,20 @@ impl Writer {
         })
     }
 
+    /// Names code for debuggers and profilers alone.
+    fn name_code(&mut self, name: String, section: SymbolSection, value: u64, size: u64) {
+        self.object.add_symbol(Symbol {
+            name: name.into(),
+            value,
+            size,
+            kind: SymbolKind::Text,
+            scope: SymbolScope::Compilation,
+            weak: false,
+            section,
+            flags: SymbolFlags::None,
+        });
+    }
+
     fn undefined(&mut self, name: &str, weak: bool, visibility: u8) -> SymbolId {
         if let Some(&id) = self.undefined.get(name) {
             if !weak {

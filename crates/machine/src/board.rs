@@ -97,8 +97,7 @@ impl Board {
                 break;
             };
             self.now.set(at);
-            let mut around = self.around(target);
-            self.with(target, |device| device.event(token, &mut around));
+            self.with(target, |device, around| device.event(token, around));
         }
     }
 
@@ -121,10 +120,7 @@ impl Board {
     pub fn input(&self, device: usize, bytes: &[u8], time: Time) -> usize {
         self.now.set(time);
         let target = Target::Other(device);
-        let mut around = self.around(target);
-        let mut taken = 0;
-        self.with(target, |device| taken = device.input(bytes, &mut around));
-        taken
+        self.with(target, |device, around| device.input(bytes, around))
     }
 
     /// The machine's `time` at a virtual time, and back: the first virtual time that has it.
@@ -164,16 +160,39 @@ impl Board {
         }
     }
 
-    fn with(&self, target: Target, f: impl FnOnce(&mut dyn Device)) {
+    fn with<R>(&self, target: Target, f: impl FnOnce(&mut dyn Device, &mut Around) -> R) -> R {
+        let around = &mut self.around(target);
         match target {
             Target::Clint => {
                 let mut clint = self.clint.borrow_mut();
-                f(&mut *clint);
+                let result = f(&mut *clint, around);
                 self.timebase.set(clint.timebase());
+                result
             }
-            Target::Plic => f(&mut *self.plic.borrow_mut()),
-            Target::Other(n) => f(&mut **self.devices[n].borrow_mut()),
+            Target::Plic => f(&mut *self.plic.borrow_mut(), around),
+            Target::Other(n) => f(&mut **self.devices[n].borrow_mut(), around),
         }
+    }
+
+    /// An access of a device by the hart that runs, after so many cycles of its slice. `f` gets the
+    /// address within the device, too.
+    fn access<R>(
+        &self,
+        address: u64,
+        size: u32,
+        cycles: u64,
+        f: impl FnOnce(&mut dyn Device, u64, &mut Around) -> Result<R, Refused>,
+    ) -> Result<R, BusError> {
+        let (target, offset) = self.device_at(address, size)?;
+        self.now.set(self.slice_time(cycles));
+        let done = self.with(target, |device, around| f(device, offset, around));
+        done.map_err(|Refused| BusError)
+    }
+
+    /// The virtual time when the hart that runs has executed so many cycles of its slice.
+    fn slice_time(&self, cycles: u64) -> Time {
+        let (start, period) = self.slice.get();
+        start + cycles * period
     }
 
     /// The device at an address, and the address in it.
@@ -198,32 +217,19 @@ impl Bus for Board {
     }
 
     fn load(&self, address: u64, size: u32, cycles: u64) -> Result<u64, BusError> {
-        let (target, offset) = self.device_at(address, size)?;
-        let (start, period) = self.slice.get();
-        self.now.set(start + cycles * period);
-        let mut around = self.around(target);
-        let mut value = Err(Refused);
-        self.with(target, |device| {
-            value = device.read(offset, size, &mut around)
-        });
-        value.map_err(|Refused| BusError)
+        self.access(address, size, cycles, |device, offset, around| {
+            device.read(offset, size, around)
+        })
     }
 
     fn store(&self, address: u64, size: u32, value: u64, cycles: u64) -> Result<(), BusError> {
-        let (target, offset) = self.device_at(address, size)?;
-        let (start, period) = self.slice.get();
-        self.now.set(start + cycles * period);
-        let mut around = self.around(target);
-        let mut done = Err(Refused);
-        self.with(target, |device| {
-            done = device.write(offset, size, value, &mut around)
-        });
-        done.map_err(|Refused| BusError)
+        self.access(address, size, cycles, |device, offset, around| {
+            device.write(offset, size, value, around)
+        })
     }
 
     fn time(&self, cycles: u64) -> u64 {
-        let (start, period) = self.slice.get();
-        self.time_at(start + cycles * period)
+        self.time_at(self.slice_time(cycles))
     }
 }
 

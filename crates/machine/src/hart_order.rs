@@ -125,12 +125,7 @@ impl<'m> Machine<'m> {
             let others = others.filter(|&(n, unit)| n != first && !unit.waits);
             let next = others.map(|(_, unit)| unit.time).min();
             let ahead = next.map(|next| next.saturating_add(AHEAD * period));
-            let events = [
-                ahead,
-                self.board.next_event(),
-                self.deadline(first),
-                console.due(time),
-            ];
+            let events = [ahead, self.board.next_event(), self.deadline(first)];
             let until = events.into_iter().flatten().min();
             let cycles = until.map_or(u64::MAX >> 1, |until| {
                 until.saturating_sub(time).div_ceil(period).max(1)
@@ -243,11 +238,6 @@ pub trait Console {
     /// Gives bytes from outside to the machine, if there are any. Did it?
     fn poll(&mut self, _board: &Board, _time: Time) -> bool {
         false
-    }
-
-    /// When bytes from outside are due at the latest.
-    fn due(&self, _time: Time) -> Option<Time> {
-        None
     }
 
     /// Nothing happens in the machine any more: waits for bytes from outside. False: none will come.

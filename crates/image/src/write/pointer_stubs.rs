@@ -11,8 +11,8 @@ use gimli::write::{
     LineProgram, Range as CodeRange, Unit,
 };
 use gimli::{Register, X86_64};
-use object::write::{Symbol, SymbolSection};
-use object::{SymbolFlags, SymbolKind, SymbolScope, elf};
+use object::elf;
+use object::write::SymbolSection;
 
 use super::debug_stubs::add_unit;
 use super::debug_units::{ENCODING, code_address};
@@ -39,30 +39,17 @@ pub fn pointer_stubs(
     let size = code.len() as u32;
     let executable = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
     let text = out.section(".text", executable, 64, code);
-    let symbol = |name: String, place: &Range<u64>, section| Symbol {
-        name: name.into(),
-        value: place.start,
-        size: place.end - place.start,
-        kind: SymbolKind::Text,
-        scope: SymbolScope::Compilation,
-        weak: false,
-        section,
-        flags: SymbolFlags::None,
-    };
-    let text_symbol = SymbolSection::Section(text);
+    let in_text = SymbolSection::Section(text);
+    let size_of = |place: &Range<u64>| place.end - place.start;
     for place in thunks {
-        let name = INDIRECT_THUNK.into();
-        out.object.add_symbol(symbol(name, place, text_symbol));
+        out.name_code(INDIRECT_THUNK.into(), in_text, place.start, size_of(place));
     }
     let mut named = HashSet::new();
     for PointerStub { code, function } in stubs {
         let name = format!("flick_at_{function:x}");
-        let stub = symbol(thunk(&name), code, text_symbol);
-        out.object.add_symbol(stub);
+        out.name_code(thunk(&name), in_text, code.start, size_of(code));
         if named.insert(*function) {
-            let place = *function..*function;
-            let absolute = symbol(name, &place, SymbolSection::Absolute);
-            out.object.add_symbol(absolute);
+            out.name_code(name, SymbolSection::Absolute, *function, 0);
         }
     }
     let mut dwarf = Dwarf::default();

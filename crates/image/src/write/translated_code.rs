@@ -4,8 +4,8 @@ use std::mem::offset_of;
 
 use flick_abi::layout::{BINDER_SIZE, TRANSLATION_ABI, TranslatedPiece, Translation};
 use flick_abi::names;
-use object::write::{SectionId, Symbol, SymbolId, SymbolSection};
-use object::{SymbolFlags, SymbolKind, SymbolScope, elf};
+use object::write::{SectionId, SymbolId, SymbolSection};
+use object::{SymbolKind, elf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::code_object::{CELLS_SECTION, RECORD_SECTION, WORDS_SECTION};
@@ -144,29 +144,12 @@ impl Writer {
     /// A stub has the symbol of a C++ thunk, at which gdb looks for the function behind it. gdb goes on
     /// through the stub of calls through pointers by a signature.
     fn stub_symbols(&mut self, linked: &Linked, translated: &Translated, text: SectionId) {
+        let text = SymbolSection::Section(text);
         for (name, stub) in functions_outside(linked, translated) {
-            self.object.add_symbol(Symbol {
-                name: thunk(name).into(),
-                value: stub,
-                size: STUB_CODE,
-                kind: SymbolKind::Text,
-                scope: SymbolScope::Compilation,
-                weak: false,
-                section: SymbolSection::Section(text),
-                flags: SymbolFlags::None,
-            });
+            self.name_code(thunk(name), text, stub, STUB_CODE);
         }
         for stub in stubs_by_signature(linked, translated) {
-            self.object.add_symbol(Symbol {
-                name: INDIRECT_THUNK.into(),
-                value: stub,
-                size: STUB_CODE,
-                kind: SymbolKind::Text,
-                scope: SymbolScope::Compilation,
-                weak: false,
-                section: SymbolSection::Section(text),
-                flags: SymbolFlags::None,
-            });
+            self.name_code(INDIRECT_THUNK.into(), text, stub, STUB_CODE);
         }
     }
 
@@ -183,16 +166,8 @@ impl Writer {
             return Ok(());
         };
         let name = format!("{}.nxp", function.name);
-        self.object.add_symbol(Symbol {
-            name: name.into(),
-            value: u64::from(piece.code),
-            size: u64::from(piece.size),
-            kind: SymbolKind::Text,
-            scope: SymbolScope::Compilation,
-            weak: false,
-            section: SymbolSection::Section(text),
-            flags: SymbolFlags::None,
-        });
+        let text = SymbolSection::Section(text);
+        self.name_code(name, text, piece.code.into(), piece.size.into());
         Ok(())
     }
 }

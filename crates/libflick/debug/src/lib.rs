@@ -162,9 +162,7 @@ unsafe fn make(request: &Request) -> Result<Made, String> {
         if name == names::LINK_GUARD {
             return Some(image as u64);
         }
-        let word = names::TRANSLATION_WORDS
-            .iter()
-            .position(|&word| word == name);
+        let word = pointers::word_number(name);
         // SAFETY: by contract, the image is mapped and relocated.
         word.map(|word| request.words[word])
             .or_else(|| unsafe { host_address(&linked, image, name) })
@@ -183,9 +181,7 @@ unsafe fn make(request: &Request) -> Result<Made, String> {
     let mut record = unsafe { copy_of(module) };
     record.translation = translation as *const _;
     let call_word = object.address_of(write::WORDS_SECTION).map(|words| {
-        let n = names::TRANSLATION_WORDS
-            .iter()
-            .position(|&word| word == pointers::CALL);
+        let n = pointers::word_number(pointers::CALL);
         words + 8 * n.unwrap_or_default() as u64
     });
     Ok(Made {

@@ -34,6 +34,12 @@ const LOOKUP_SIZE: u64 = 256;
 /// Fibonacci hashing.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The place of a name in [`names::TRANSLATION_WORDS`].
+pub fn word_number(name: &str) -> Option<usize> {
+    let mut words = names::TRANSLATION_WORDS.iter();
+    words.position(|&word| word == name)
+}
+
 /// The stubs of a module.
 pub struct Pointers {
     /// The module's record.
@@ -196,13 +202,8 @@ impl Code {
         slots: u64,
     ) -> Result<Self, IcedError> {
         let stub_at = |n: usize| LOOKUP_SIZE + 2 * STUB_SIZE * n as u64;
-        let [call, by_signature] = [
-            request.words[names::TRANSLATION_WORDS
-                .iter()
-                .position(|&w| w == CALL)
-                .unwrap_or(0)],
-            request.signature_call,
-        ];
+        let call = word_number(CALL).map_or(0, |n| request.words[n]);
+        let by_signature = request.signature_call;
         let first = assemble(start, |a| {
             // A call by name has its cell in r10, and a stub of its own.
             let mut unknown = a.create_label();
