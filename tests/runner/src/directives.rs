@@ -99,6 +99,8 @@ pub struct Directives {
     pub same_stderr: bool,
     pub exit: Status,
     pub crossings: Crossings,
+    /// Why a call may end between its fault and its count, if it may.
+    pub lost_calls: Option<String>,
     pub stdin: String,
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
@@ -129,6 +131,7 @@ impl Default for Directives {
             same_stderr: false,
             exit: Status::Code(0),
             crossings: Crossings::Counted(Vec::new()),
+            lost_calls: None,
             stdin: String::new(),
             args: Vec::new(),
             env: Vec::new(),
@@ -207,6 +210,7 @@ impl Directives {
             "STDERR" if trimmed == "same" => self.same_stderr = true,
             "EXIT" => self.exit = exit(trimmed)?,
             "CROSSINGS" => self.crossings = parse_crossings(trimmed)?,
+            "LOST-CALLS" if !trimmed.is_empty() => self.lost_calls = Some(trimmed.into()),
             "STDIN" => {
                 self.stdin.push_str(value);
                 self.stdin.push('\n');
