@@ -15,6 +15,8 @@
 //! | `memory_view.rs` | the hart's view of memory, with a cache of translations |
 //! | `decoded_pages.rs` | decoded instructions by physical page |
 //! | `slice.rs` | how long a hart runs before the others |
+//! | `timed_mode.rs` | [`Timing`]: what instructions and accesses take in timed mode |
+//! | `timed_access.rs` | accesses in timed mode |
 //! | `processor.rs` | [`Processor`]: all of these together |
 //!
 //! Source: *The RISC-V Instruction Set Manual, Volume II: Privileged Architecture* (20240411), and
@@ -31,6 +33,8 @@ mod pmp;
 mod privileged_registers;
 mod processor;
 mod slice;
+mod timed_access;
+mod timed_mode;
 mod traps;
 
 pub use bus::{Bus, BusError, PAGE};
@@ -38,3 +42,4 @@ pub use decoded_pages::CodeCache;
 pub use extensions::{Extension, Isa, IsaError};
 pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{Processor, SliceEnd};
+pub use timed_mode::{ClassCounts, Marker, Timing};

@@ -1,6 +1,7 @@
 //! A hart's view of memory: virtual addresses, with a cache of translations (a software TLB). An entry
 //! leads to the host's memory, so that most accesses compare a tag and add a distance.
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use flick_engine::{AmoOp, Cause, Memory, Trap};
 
@@ -10,6 +11,7 @@ use crate::page_tables::{Access, Failure, Physical, Regime, translate};
 use crate::pmp::Pmp;
 use crate::privileged_registers::Privilege;
 use crate::slice::Slice;
+use crate::timed_mode::Timing;
 
 /// Entries of each context, for loads and for stores.
 const ENTRIES: usize = 1024;
@@ -23,6 +25,9 @@ const NO_GENERATION: u64 = GENERATION;
 /// Regimes whose entries are kept beside each other: of users, of supervisors without and with SUM, of
 /// the machine.
 const CONTEXTS: usize = 4;
+/// A context without entries, so that accesses take the slow path.
+const NO_CONTEXT: usize = CONTEXTS * ENTRIES;
+const ALL_ENTRIES: usize = ENTRIES * (CONTEXTS + 1);
 
 /// Address spaces whose entries are kept.
 const SPACES: usize = 16;
@@ -38,34 +43,46 @@ struct Entry {
     distance: u64,
     /// See [`crate::page_tables::Physical`].
     bits: u32,
+    /// The number of the physical page.
+    page: u64,
 }
 
 const EMPTY: Entry = Entry {
     tag: NO_GENERATION,
     distance: 0,
     bits: 0,
+    page: 0,
 };
 
-type Tlb = [Cell<Entry>; ENTRIES * CONTEXTS];
+type Tlb = [Cell<Entry>; ALL_ENTRIES];
 
 fn empty_tlb() -> Box<Tlb> {
-    Box::new([const { Cell::new(EMPTY) }; ENTRIES * CONTEXTS])
+    Box::new([const { Cell::new(EMPTY) }; ALL_ENTRIES])
 }
 
 /// Where an access goes.
-enum Place {
-    Memory { host: *mut u8, physical: u64 },
+pub(crate) enum Place {
+    Memory {
+        host: *mut u8,
+        physical: u64,
+        /// See [`Physical`].
+        bits: u32,
+    },
     Device(u64),
 }
 
 pub struct View<'m, B> {
     pub bus: &'m B,
     pub code: &'m CodeCache,
-    pub slice: Slice,
+    pub slice: Rc<Slice>,
+    /// In timed mode.
+    timing: Option<Rc<Timing>>,
     pub pmp: RefCell<Pmp>,
     regime: Cell<Regime>,
     /// The first entry of the context.
     context: Cell<usize>,
+    /// The same, or `NO_CONTEXT` in timed mode.
+    quick: Cell<usize>,
     loads: Box<Tlb>,
     stores: Box<Tlb>,
     /// Entries of other generations are none.
@@ -89,10 +106,12 @@ impl<'m, B: Bus> View<'m, B> {
         let view = Self {
             bus,
             code,
-            slice: Slice::default(),
+            slice: Rc::default(),
+            timing: None,
             pmp: RefCell::default(),
             regime: Cell::new(regime),
             context: Cell::new(0),
+            quick: Cell::new(0),
             loads: empty_tlb(),
             stores: empty_tlb(),
             generation: Cell::new(0),
@@ -117,11 +136,31 @@ impl<'m, B: Bus> View<'m, B> {
             (Privilege::Machine, _) => 3,
         };
         self.context.set(context * ENTRIES);
+        self.set_quick();
         if (old.mxr, old.updates) != (regime.mxr, regime.updates) {
             self.flush();
         } else if old.satp != regime.satp {
             self.change_space(regime.satp);
         }
+    }
+
+    fn set_quick(&self) {
+        let context = match self.timing {
+            Some(_) => NO_CONTEXT,
+            None => self.context.get(),
+        };
+        self.quick.set(context);
+    }
+
+    /// Begins or ends timed mode.
+    pub fn set_timing(&mut self, timing: Option<Rc<Timing>>) {
+        self.timing = timing;
+        self.set_quick();
+    }
+
+    /// The timing of timed mode.
+    pub fn timing(&self) -> Option<&Rc<Timing>> {
+        self.timing.as_ref()
     }
 
     /// Another address space: what is known of it since the last fence holds ("Supervisor Memory-Management
@@ -250,17 +289,16 @@ impl<'m, B: Bus> View<'m, B> {
     }
 
     /// The physical address of instructions at `address`, in plain memory.
-    pub fn fetch(&self, address: u64, privilege: Privilege) -> Result<(u64, *mut u8), Trap> {
+    pub fn fetch(&self, address: u64, privilege: Privilege) -> Result<(Physical, *mut u8), Trap> {
         let regime = Regime {
             privilege,
             ..self.regime.get()
         };
         let allows = self.rights();
         let physical = translate(self.bus, &allows, &regime, address, Access::Fetch)
-            .map_err(|failure| trap(failure, Access::Fetch, address))?
-            .address;
-        let is_allowed = self.allows(physical, 2, Access::Fetch, privilege);
-        let memory = self.bus.memory(physical / PAGE * PAGE);
+            .map_err(|failure| trap(failure, Access::Fetch, address))?;
+        let is_allowed = self.allows(physical.address, 2, Access::Fetch, privilege);
+        let memory = self.bus.memory(physical.address / PAGE * PAGE);
         let memory = memory.filter(|_| is_allowed);
         Ok((physical, memory.ok_or(Trap::fetch_access(address))?))
     }
@@ -270,7 +308,7 @@ impl<'m, B: Bus> View<'m, B> {
         |place, access| self.allows(place, 8, access, Privilege::Supervisor)
     }
 
-    fn place(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
+    pub(crate) fn place(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
         let regime = self.regime.get();
         let allows = self.rights();
         let Physical {
@@ -302,19 +340,43 @@ impl<'m, B: Bus> View<'m, B> {
                 tag,
                 distance,
                 bits,
+                page: physical / PAGE,
             };
-            self.entry(access, address).set(entry);
+            self.entry(access, address, &self.context).set(entry);
         }
-        Ok(Place::Memory { host, physical })
+        Ok(Place::Memory {
+            host,
+            physical,
+            bits,
+        })
+    }
+
+    /// What the entry of an address says, if there is one: for timed mode.
+    pub(crate) fn kept(&self, address: u64, access: Access) -> Option<Place> {
+        let entry = self.entry(access, address, &self.context).get();
+        let page = address & !(PAGE - 1) | self.generation.get();
+        (entry.tag == page).then(|| {
+            let host = address.wrapping_add(entry.distance) as usize;
+            let host = std::ptr::with_exposed_provenance_mut(host);
+            Place::Memory {
+                host,
+                physical: entry.page * PAGE + address % PAGE,
+                bits: entry.bits,
+            }
+        })
+    }
+
+    pub(crate) fn regime(&self) -> Regime {
+        self.regime.get()
     }
 
     #[inline(always)]
-    fn entry(&self, access: Access, address: u64) -> &Cell<Entry> {
+    fn entry(&self, access: Access, address: u64, context: &Cell<usize>) -> &Cell<Entry> {
         let tlb = match access {
             Access::Store => &*self.stores,
             _ => &*self.loads,
         };
-        let at = self.context.get() + (address / PAGE) as usize % ENTRIES;
+        let at = context.get() + (address / PAGE) as usize % ENTRIES;
         // SAFETY: the context is the first entry of one of the contexts.
         unsafe { tlb.get_unchecked(at) }
     }
@@ -322,7 +384,7 @@ impl<'m, B: Bus> View<'m, B> {
     /// The host's address of an aligned access of `size` bytes, if it is known.
     #[inline(always)]
     fn known(&self, address: u64, size: u64, access: Access) -> Option<*mut u8> {
-        let entry = self.entry(access, address).get();
+        let entry = self.entry(access, address, &self.quick).get();
         let page = address & !(PAGE - 1) | self.generation.get();
         let is_it = entry.tag == page | address & (size - 1);
         is_it.then(|| {
@@ -339,6 +401,9 @@ impl<'m, B: Bus> View<'m, B> {
     #[cold]
     #[inline(never)]
     fn load_slowly(&self, address: u64, size: u64) -> Result<u64, Trap> {
+        if let Some(timing) = &self.timing {
+            return self.load_timed(timing, address, size);
+        }
         if !address.is_multiple_of(size) {
             return match self.known_within(address, size, Access::Load) {
                 // SAFETY: so many bytes of a page of memory.
@@ -349,17 +414,19 @@ impl<'m, B: Bus> View<'m, B> {
         match self.place(address, size, Access::Load)? {
             // SAFETY: so many bytes of a page of memory.
             Place::Memory { host, .. } => Ok(unsafe { read(host, size) }),
-            Place::Device(physical) => {
-                self.synchronise()?;
-                let executed = self.slice.executed();
-                let value = self.bus.load(physical, size as u32, executed);
-                self.slice.end();
-                value.map_err(|_| trap(Failure::Access, Access::Load, address))
-            }
+            Place::Device(physical) => self.load_device(address, physical, size),
         }
     }
 
-    fn load_bytes(&self, address: u64, size: u64) -> Result<u64, Trap> {
+    pub(crate) fn load_device(&self, address: u64, physical: u64, size: u64) -> Result<u64, Trap> {
+        self.synchronise()?;
+        let executed = self.slice.executed();
+        let value = self.bus.load(physical, size as u32, executed);
+        self.slice.end();
+        value.map_err(|_| trap(Failure::Access, Access::Load, address))
+    }
+
+    pub(crate) fn load_bytes(&self, address: u64, size: u64) -> Result<u64, Trap> {
         let mut value = 0;
         for n in 0..size {
             let at = address.wrapping_add(n);
@@ -375,6 +442,9 @@ impl<'m, B: Bus> View<'m, B> {
     #[cold]
     #[inline(never)]
     fn store_slowly(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
+        if let Some(timing) = &self.timing {
+            return self.store_timed(timing, address, size, value);
+        }
         if !address.is_multiple_of(size) {
             return match self.known_within(address, size, Access::Store) {
                 Some(host) => {
@@ -386,30 +456,38 @@ impl<'m, B: Bus> View<'m, B> {
             };
         }
         match self.place(address, size, Access::Store)? {
-            Place::Memory { host, physical } => {
+            Place::Memory { host, physical, .. } => {
                 // SAFETY: so many bytes of a page of memory.
                 unsafe { write(host, size, value) };
                 self.code.written(physical, size);
                 Ok(())
             }
-            Place::Device(physical) => {
-                self.synchronise()?;
-                let executed = self.slice.executed();
-                let stored = self.bus.store(physical, size as u32, value, executed);
-                stored.map_err(|_| trap(Failure::Access, Access::Store, address))?;
-                // The machine may have something for another hart now, or for this one.
-                self.slice.end();
-                Ok(())
-            }
+            Place::Device(physical) => self.store_device(address, physical, size, value),
         }
     }
 
-    fn store_bytes(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
+    pub(crate) fn store_device(
+        &self,
+        address: u64,
+        physical: u64,
+        size: u64,
+        value: u64,
+    ) -> Result<(), Trap> {
+        self.synchronise()?;
+        let executed = self.slice.executed();
+        let stored = self.bus.store(physical, size as u32, value, executed);
+        stored.map_err(|_| trap(Failure::Access, Access::Store, address))?;
+        // The machine may have something for another hart now, or for this one.
+        self.slice.end();
+        Ok(())
+    }
+
+    pub(crate) fn store_bytes(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
         let mut places = [(std::ptr::null_mut(), 0); 8];
         for (n, place) in (0..size).zip(&mut places) {
             let at = address.wrapping_add(n);
             match self.place(at, 1, Access::Store)? {
-                Place::Memory { host, physical } => *place = (host, physical),
+                Place::Memory { host, physical, .. } => *place = (host, physical),
                 Place::Device(_) => return Err(trap(Failure::Access, Access::Store, at)),
             }
         }
@@ -422,7 +500,7 @@ impl<'m, B: Bus> View<'m, B> {
     }
 
     /// An instruction that other harts see: it waits until this hart is the first of all.
-    fn synchronise(&self) -> Result<(), Trap> {
+    pub(crate) fn synchronise(&self) -> Result<(), Trap> {
         if self.slice.is_visible() {
             return Ok(());
         }
@@ -439,6 +517,9 @@ impl<'m, B: Bus> View<'m, B> {
         change: impl FnOnce(u64) -> Option<u64>,
     ) -> Result<u64, Trap> {
         self.synchronise()?;
+        if let Some(timing) = &self.timing {
+            self.charge_atomic(timing, address)?;
+        }
         if let Some(host) = self.known(address, size, Access::Store) {
             // SAFETY: so many bytes of a page of memory.
             unsafe {
@@ -450,7 +531,7 @@ impl<'m, B: Bus> View<'m, B> {
             }
         }
         match self.place(address, size, Access::Store)? {
-            Place::Memory { host, physical } => {
+            Place::Memory { host, physical, .. } => {
                 // SAFETY: so many bytes of a page of memory.
                 unsafe {
                     let old = read(host, size);
@@ -475,7 +556,7 @@ impl<'m, B: Bus> View<'m, B> {
 /// # Safety
 /// So many bytes may be read.
 #[inline(always)]
-unsafe fn read(host: *const u8, size: u64) -> u64 {
+pub(crate) unsafe fn read(host: *const u8, size: u64) -> u64 {
     // SAFETY: by contract.
     unsafe {
         match size {
@@ -490,7 +571,7 @@ unsafe fn read(host: *const u8, size: u64) -> u64 {
 /// # Safety
 /// So many bytes may be written.
 #[inline(always)]
-unsafe fn write(host: *mut u8, size: u64, value: u64) {
+pub(crate) unsafe fn write(host: *mut u8, size: u64, value: u64) {
     // SAFETY: by contract.
     unsafe {
         match size {
@@ -502,7 +583,7 @@ unsafe fn write(host: *mut u8, size: u64, value: u64) {
     }
 }
 
-fn trap(failure: Failure, access: Access, addr: u64) -> Trap {
+pub(crate) fn trap(failure: Failure, access: Access, addr: u64) -> Trap {
     let cause = match (failure, access) {
         (Failure::Page, Access::Fetch) => Cause::FetchPage,
         (Failure::Page, Access::Load) => Cause::LoadPage,
@@ -576,5 +657,9 @@ impl<B: Bus> Memory for View<'_, B> {
     }
 
     #[inline(always)]
-    fn fence(&self) {}
+    fn fence(&self) {
+        if let Some(timing) = &self.timing {
+            timing.charge_fence(&self.slice);
+        }
+    }
 }

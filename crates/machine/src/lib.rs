@@ -6,6 +6,7 @@
 //! | `ram.rs` | [`Ram`]: plain memory |
 //! | `board.rs` | [`Board`]: memory and devices, as harts and devices reach them |
 //! | `hart_order.rs` | [`Machine`]: which hart runs when |
+//! | `machine_timing.rs` | [`MachineTiming`]: what a machine needs for timed mode |
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
@@ -16,6 +17,7 @@ mod board;
 mod boot;
 mod hart_order;
 mod htif;
+mod machine_timing;
 mod program_file;
 mod ram;
 pub mod virt;
@@ -24,5 +26,6 @@ pub use board::Board;
 pub use boot::{BadBoot, Booted, Files, boot};
 pub use hart_order::{Console, End, HartDescription, Machine};
 pub use htif::Htif;
+pub use machine_timing::{HartTiming, MachineTiming};
 pub use program_file::{BadProgram, Program};
 pub use ram::{BadRam, Ram};

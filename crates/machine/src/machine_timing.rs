@@ -1,0 +1,45 @@
+//! What a machine needs for timed mode: the memory system of each tile, and the costs of each hart's core.
+use std::rc::Rc;
+
+use flick_hart::Timing;
+use flick_timing::core_costs::CoreCosts;
+use flick_timing::memory_system::{MemorySystem, SystemShape, Time};
+
+/// A hart's place and core.
+#[derive(Clone, Debug)]
+pub struct HartTiming {
+    /// The number of its tile.
+    pub tile: usize,
+    /// Its number within the tile's memory system.
+    pub number: usize,
+    /// What its instructions take.
+    pub costs: CoreCosts,
+}
+
+/// The timing of a machine.
+#[derive(Clone, Debug)]
+pub struct MachineTiming {
+    /// The memory system of each tile.
+    pub tiles: Vec<SystemShape>,
+    /// By hart, in the order of the machine's harts.
+    pub harts: Vec<HartTiming>,
+    /// Picoseconds that a hart may be ahead of another between accesses that others see.
+    pub slice: Time,
+}
+
+impl MachineTiming {
+    /// The timings of the harts, whose caches are empty.
+    pub(crate) fn build(&self) -> Vec<Rc<Timing>> {
+        let systems: Vec<_> = self
+            .tiles
+            .iter()
+            .map(MemorySystem::new)
+            .map(Rc::new)
+            .collect();
+        let timing = |hart: &HartTiming| {
+            let system = Rc::clone(&systems[hart.tile]);
+            Rc::new(Timing::new(system, hart.number, hart.costs.clone()))
+        };
+        self.harts.iter().map(timing).collect()
+    }
+}
