@@ -2,7 +2,7 @@
 //! time. An access that has to wait has changed nothing but the age of entries, so that the instruction
 //! can be executed once more.
 use flick_engine::Trap;
-use flick_timing::memory_system::{Kind, Lookup, Translated};
+use flick_timing::memory_system::{Kind, Lookup};
 
 use crate::bus::{Bus, PAGE};
 use crate::memory_view::{Place, View, read, write};
@@ -72,7 +72,7 @@ impl<B: Bus> View<'_, B> {
     ) -> Result<Option<Place>, Trap> {
         let last = address.wrapping_add(size - 1);
         let place = self.charged(timing, address, size, access)?;
-        if (address ^ last) >> timing.line_shift() != 0 {
+        if (address ^ last) >> timing.data_shift() != 0 {
             self.charged(timing, last, 1, access)?;
         }
         let is_device = matches!(place, Place::Device(_));
@@ -116,7 +116,9 @@ impl<B: Bus> View<'_, B> {
             privilege,
             ..self.regime()
         };
-        self.charge(timing, pc, physical, bits, Access::Fetch, &regime)
+        self.charge(timing, pc, physical, bits, Access::Fetch, &regime)?;
+        timing.charge_fetch_hit(&self.slice);
+        Ok(())
     }
 
     /// Lets the time pass of an access to memory.
@@ -133,18 +135,12 @@ impl<B: Bus> View<'_, B> {
         let (system, number) = timing.system();
         // The number of the address space.
         let space = regime.satp >> 44 & 0xffff;
-        let found = system.translation(number, kind, address, bits, space);
-        if found != Translated::Free {
-            let walked = match found {
-                Translated::Walk => {
-                    self.synchronise()?;
-                    self.walked(regime, address, access)
-                }
-                _ => vec![],
-            };
+        if !system.is_translated(number, kind, address, bits, space) {
+            self.synchronise()?;
+            let walked = self.walked(regime, address, access);
             let now = timing.now(&self.slice);
             let page = (address, bits, space);
-            let stall = system.translate(number, kind, page, found, &walked, now);
+            let stall = system.translate(number, kind, page, &walked, now);
             self.slice.charge(stall);
         }
         match system.lookup(number, kind, physical) {

@@ -115,11 +115,15 @@ impl Timing {
 
     /// What is left of an address in that of its line.
     pub(crate) fn line_mask(&self) -> u64 {
-        !((1 << self.system.line_shift()) - 1)
+        !((1 << self.system.fetch_shift(self.number)) - 1)
     }
 
-    pub(crate) fn line_shift(&self) -> u32 {
-        self.system.line_shift()
+    pub(crate) fn data_shift(&self) -> u32 {
+        self.system.data_shift(self.number)
+    }
+
+    pub(crate) fn charge_fetch_hit(&self, slice: &Slice) {
+        slice.charge(self.system.fetch_hit(self.number));
     }
 
     pub(crate) fn system(&self) -> (&MemorySystem, usize) {

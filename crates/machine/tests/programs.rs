@@ -6,8 +6,7 @@ use flick_machine::virt::{SERIAL, Virt};
 use flick_machine::{Board, Console, End, Files, HartTiming, Machine, MachineTiming, boot};
 use flick_timing::core_costs::{CLASSES, CoreCosts};
 use flick_timing::memory_system::{
-    BankShape, CacheShape, CoherenceShape, HartShape, MemoryShape, SharedShape, SystemShape,
-    TlbShape,
+    BankShape, CacheShape, CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, TlbShape,
 };
 
 /// What every program begins with: a stack for each hart, and a way out.
@@ -357,12 +356,7 @@ void program(long hart) {
 
 /// Harts of 1 GHz with caches of 4 KiB, a shared one of 64 KiB, and one memory.
 fn timing(harts: usize, slice: u64) -> MachineTiming {
-    let small = CacheShape { sets: 32, ways: 2 };
-    let bank = |occupancy| BankShape {
-        banks: 1,
-        interleave: 6,
-        occupancy,
-    };
+    let cache = |line, sets, ways| CacheShape { line, sets, ways };
     let costs = CoreCosts {
         period: 1000,
         classes: [1000; CLASSES.len()],
@@ -373,27 +367,29 @@ fn timing(harts: usize, slice: u64) -> MachineTiming {
         vector_width: 64,
         predictor: Default::default(),
     };
+    let tlb = TlbShape {
+        entries: cache(0, 1, 16),
+        walk: 2000,
+        reads: true,
+    };
     let hart = HartShape {
-        code: Some(small),
-        data: Some(small),
-        tlb: Some(TlbShape {
-            first: CacheShape { sets: 1, ways: 16 },
-            second: None,
-            walk: 2000,
-            reads: true,
+        code: Some((cache(6, 32, 2), 0)),
+        data: Some(DataShape {
+            lines: cache(6, 32, 2),
+            writes_through: false,
+            allocates: true,
         }),
+        second: None,
+        code_tlb: Some(tlb),
+        data_tlb: Some(tlb),
+        shared: vec![10_000],
         store_buffer: 2,
         overlap: 1.0,
     };
     MachineTiming {
         tiles: vec![SystemShape {
-            line: 6,
             harts: vec![hart; harts],
-            shared: Some(SharedShape {
-                lines: CacheShape { sets: 256, ways: 4 },
-                hit: 10_000,
-                banks: bank(2000),
-            }),
+            shared: vec![cache(6, 256, 4)],
             coherence: Some(CoherenceShape {
                 transfer: 15_000,
                 upgrade: 8000,
@@ -401,7 +397,12 @@ fn timing(harts: usize, slice: u64) -> MachineTiming {
             memories: vec![MemoryShape {
                 range: 0x8000_0000..0x9000_0000,
                 latency: 100_000,
-                banks: bank(10_000),
+                byte: 0.0,
+                banks: BankShape {
+                    banks: 1,
+                    interleave: 6,
+                    occupancy: 10_000,
+                },
             }],
             elsewhere: 50_000,
         }],

@@ -13,9 +13,11 @@ pub enum LineState {
     Modified = 3,
 }
 
-/// A cache's size and shape.
+/// A cache's size and shape; of a TLB, too, whose lines are translations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheShape {
+    /// log2 of the bytes of a line. For TLBs it is 0.
+    pub line: u32,
     /// Sets, a power of two.
     pub sets: usize,
     /// Lines of a set.
@@ -25,15 +27,16 @@ pub struct CacheShape {
 /// A line that had to leave for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Victim {
-    /// The number of the line: its address without the offset.
-    pub line: u64,
+    /// The line's first address.
+    pub address: u64,
     /// It must be written to the next level.
     pub is_dirty: bool,
 }
 
-/// The lines of a cache. A line is named by its number: the address without the offset.
+/// The lines of a cache. A line is named by any address within it.
 #[derive(Debug)]
 pub struct Lines {
+    shift: u32,
     /// Set after set, the most recently used line first: 0, or the number + 1, the bit of contention, and
     /// two bits of state.
     entries: Box<[Cell<u64>]>,
@@ -58,22 +61,30 @@ impl Lines {
     /// An empty cache.
     pub fn new(shape: CacheShape) -> Self {
         Self {
+            shift: shape.line,
             entries: (0..shape.sets * shape.ways).map(|_| Cell::new(0)).collect(),
             ways: shape.ways,
             mask: shape.sets as u64 - 1,
         }
     }
 
+    /// The line's number, and its set.
     #[inline]
-    fn set(&self, line: u64) -> &[Cell<u64>] {
+    fn set(&self, address: u64) -> (u64, &[Cell<u64>]) {
+        let line = address >> self.shift;
         let start = (line & self.mask) as usize * self.ways;
-        &self.entries[start..start + self.ways]
+        (line, &self.entries[start..start + self.ways])
+    }
+
+    /// log2 of the bytes of a line.
+    pub fn line_shift(&self) -> u32 {
+        self.shift
     }
 
     /// Uses a line. `None`: the cache has it not.
     #[inline]
-    pub fn touch(&self, line: u64) -> Option<LineState> {
-        let set = self.set(line);
+    pub fn touch(&self, address: u64) -> Option<LineState> {
+        let (line, set) = self.set(address);
         let first = set[0].get();
         if first >> BITS == line + 1 {
             return Some(state_of(first));
@@ -91,16 +102,18 @@ impl Lines {
     }
 
     /// The state of a line, which stays as old as it is.
-    pub fn state(&self, line: u64) -> Option<LineState> {
-        let mut entries = self.set(line).iter().map(Cell::get);
+    pub fn state(&self, address: u64) -> Option<LineState> {
+        let (line, set) = self.set(address);
+        let mut entries = set.iter().map(Cell::get);
         entries
             .find(|entry| entry >> BITS == line + 1)
             .map(state_of)
     }
 
     /// Changes the state of a line that the cache may have.
-    pub fn change(&self, line: u64, state: LineState) {
-        let entry = self.set(line).iter().find(|e| e.get() >> BITS == line + 1);
+    pub fn change(&self, address: u64, state: LineState) {
+        let (line, set) = self.set(address);
+        let entry = set.iter().find(|e| e.get() >> BITS == line + 1);
         if let Some(entry) = entry {
             entry.set((line + 1) << BITS | entry.get() & CONTENDED | state as u64);
         }
@@ -108,8 +121,9 @@ impl Lines {
 
     /// Marks a line that the cache has as contended: other harts store to it, or read what this one
     /// stores.
-    pub fn contend(&self, line: u64) {
-        let entry = self.set(line).iter().find(|e| e.get() >> BITS == line + 1);
+    pub fn contend(&self, address: u64) {
+        let (line, set) = self.set(address);
+        let entry = set.iter().find(|e| e.get() >> BITS == line + 1);
         if let Some(entry) = entry {
             entry.set(entry.get() | CONTENDED);
         }
@@ -117,25 +131,25 @@ impl Lines {
 
     /// Is the line that was used last contended?
     #[inline]
-    pub fn is_contended(&self, line: u64) -> bool {
-        self.set(line)[0].get() & CONTENDED != 0
+    pub fn is_contended(&self, address: u64) -> bool {
+        self.set(address).1[0].get() & CONTENDED != 0
     }
 
     /// Puts a line that the cache does not have in place of the one that was used least recently.
-    pub fn insert(&self, line: u64, state: LineState) -> Option<Victim> {
-        let set = self.set(line);
+    pub fn insert(&self, address: u64, state: LineState) -> Option<Victim> {
+        let (line, set) = self.set(address);
         let last = set.len() - 1;
         let old = set[last].get();
         move_to_front(set, last, (line + 1) << BITS | state as u64);
         (old != 0).then(|| Victim {
-            line: (old >> BITS) - 1,
+            address: ((old >> BITS) - 1) << self.shift,
             is_dirty: state_of(old) == LineState::Modified,
         })
     }
 
-    /// Drops a line. Was it dirty?
-    pub fn remove(&self, line: u64) -> Option<LineState> {
-        let set = self.set(line);
+    /// Drops a line. Returns the state that it had.
+    pub fn remove(&self, address: u64) -> Option<LineState> {
+        let (line, set) = self.set(address);
         let at = set
             .iter()
             .position(|entry| entry.get() >> BITS == line + 1)?;
@@ -148,11 +162,12 @@ impl Lines {
         Some(state_of(old))
     }
 
-    /// Drops all lines, and tells which were dirty.
+    /// Drops all lines, and returns the addresses of those that were dirty.
     pub fn clear(&self) -> Vec<u64> {
         let dirty = |entry: &Cell<u64>| {
             let entry = entry.take();
-            (entry & STATE == LineState::Modified as u64).then(|| (entry >> BITS) - 1)
+            (entry & STATE == LineState::Modified as u64)
+                .then(|| ((entry >> BITS) - 1) << self.shift)
         };
         self.entries.iter().filter_map(dirty).collect()
     }
@@ -188,15 +203,19 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_line_goes() {
-        let lines = Lines::new(CacheShape { sets: 2, ways: 2 });
+        let lines = Lines::new(CacheShape {
+            line: 0,
+            sets: 2,
+            ways: 2,
+        });
         assert_eq!(lines.insert(0, LineState::Exclusive), None);
         assert_eq!(lines.insert(2, LineState::Shared), None);
         assert_eq!(lines.touch(0), Some(LineState::Exclusive));
         lines.change(0, LineState::Modified);
         let victim = lines.insert(4, LineState::Shared).unwrap();
-        assert_eq!((victim.line, victim.is_dirty), (2, false));
+        assert_eq!((victim.address, victim.is_dirty), (2, false));
         let victim = lines.insert(6, LineState::Shared).unwrap();
-        assert_eq!((victim.line, victim.is_dirty), (0, true));
+        assert_eq!((victim.address, victim.is_dirty), (0, true));
         assert_eq!(lines.touch(0), None);
         assert_eq!(lines.remove(6), Some(LineState::Shared));
         assert_eq!(lines.state(4), Some(LineState::Shared));

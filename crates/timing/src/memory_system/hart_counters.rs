@@ -52,16 +52,14 @@ pub enum Event {
     FetchTlbMiss = 5,
     /// The same of loads and stores.
     DataTlbMiss = 6,
-    /// Translations for which page tables were read.
-    Walk = 7,
-    /// Lines that the shared cache does not have.
-    SharedMiss = 8,
+    /// Lines that no cache has.
+    SharedMiss = 7,
     /// Branches and jumps that were not foreseen.
-    Mispredicted = 9,
+    Mispredicted = 8,
 }
 
 /// Names of [`Event`].
-pub const EVENTS: [&str; 10] = [
+pub const EVENTS: [&str; 9] = [
     "fetch-misses",
     "load-misses",
     "store-misses",
@@ -69,7 +67,6 @@ pub const EVENTS: [&str; 10] = [
     "invalidated",
     "fetch-tlb-misses",
     "data-tlb-misses",
-    "walks",
     "shared-misses",
     "mispredicted",
 ];

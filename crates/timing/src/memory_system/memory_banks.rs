@@ -31,11 +31,12 @@ impl Banks {
         }
     }
 
-    /// An access at `now` keeps its bank busy. Returns how long it waits for the bank before.
-    pub fn access(&self, address: u64, now: Time) -> Time {
+    /// An access at `now` keeps its bank busy, for `bytes` longer than each. Returns how long it waits
+    /// for the bank before.
+    pub fn access(&self, address: u64, bytes: Time, now: Time) -> Time {
         let bank = (address >> self.shape.interleave) as usize & (self.shape.banks - 1);
         let free = self.free_at[bank].get().max(now);
-        self.free_at[bank].set(free + self.shape.occupancy);
+        self.free_at[bank].set(free + self.shape.occupancy + bytes);
         free - now
     }
 
@@ -68,11 +69,11 @@ mod tests {
             interleave: 6,
             occupancy: 10,
         });
-        assert_eq!(banks.access(0, 100), 0);
-        assert_eq!(banks.access(64, 100), 0);
-        assert_eq!(banks.access(128, 104), 6);
+        assert_eq!(banks.access(0, 0, 100), 0);
+        assert_eq!(banks.access(64, 0, 100), 0);
+        assert_eq!(banks.access(128, 0, 104), 6);
         // Two accesses are in front of it.
-        assert_eq!(banks.access(0, 105), 15);
-        assert_eq!(banks.access(0, 200), 0);
+        assert_eq!(banks.access(0, 0, 105), 15);
+        assert_eq!(banks.access(0, 0, 200), 0);
     }
 }

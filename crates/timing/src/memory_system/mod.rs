@@ -11,98 +11,30 @@
 mod cache_lines;
 mod hart_counters;
 mod memory_banks;
+mod shapes;
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-pub use cache_lines::{CacheShape, LineState, Lines, Victim};
+use cache_lines::{LineState, Lines};
+
+pub use cache_lines::CacheShape;
 pub use hart_counters::{EVENTS, Event, HartCounters, STALLS, Stall};
-pub use memory_banks::{BankShape, Banks};
+pub use memory_banks::BankShape;
+use memory_banks::Banks;
+pub use shapes::{CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, TlbShape};
 
 /// Picoseconds of virtual time.
 pub type Time = u64;
 
-/// TLBs of a hart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TlbShape {
-    /// Of fetches, and the same again of loads and stores.
-    pub first: CacheShape,
-    /// A second one for both, and what a hit there takes.
-    pub second: Option<(CacheShape, Time)>,
-    /// What a walk takes beside its accesses.
-    pub walk: Time,
-    /// Entries of page tables are read through the data cache. Otherwise `walk` is all.
-    pub reads: bool,
-}
-
-/// What a hart has of its own.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HartShape {
-    /// The instruction cache. Without one, each fetch of a line goes to the shared level.
-    pub code: Option<CacheShape>,
-    /// The data cache. Without one, each access goes to the shared level.
-    pub data: Option<CacheShape>,
-    /// Without TLBs translations take no time.
-    pub tlb: Option<TlbShape>,
-    /// Stores that may be under way while the hart goes on.
-    pub store_buffer: usize,
-    /// How many misses of loads overlap, on average.
-    pub overlap: f64,
-}
-
-/// The cache that all harts of the tile share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SharedShape {
-    /// Its size.
-    pub lines: CacheShape,
-    /// From a miss in a hart's cache to the hit here.
-    pub hit: Time,
-    /// Its banks.
-    pub banks: BankShape,
-}
-
-/// What the protocol between the caches of a tile costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoherenceShape {
-    /// From the cache of another hart that has the line modified.
-    pub transfer: Time,
-    /// Taking a shared line from the other caches.
-    pub upgrade: Time,
-}
-
-/// A memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryShape {
-    /// Physical addresses.
-    pub range: Range<u64>,
-    /// From a miss in the last cache to the data.
-    pub latency: Time,
-    /// Its banks.
-    pub banks: BankShape,
-}
-
-/// The memory system of a tile.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SystemShape {
-    /// log2 of the bytes of a line, in all caches.
-    pub line: u32,
-    /// By hart.
-    pub harts: Vec<HartShape>,
-    /// The shared cache.
-    pub shared: Option<SharedShape>,
-    /// Without it, the harts' caches keep lines that others change.
-    pub coherence: Option<CoherenceShape>,
-    /// The memories.
-    pub memories: Vec<MemoryShape>,
-    /// What an access takes where none of the memories is.
-    pub elsewhere: Time,
-}
-
 #[derive(Debug)]
 struct HartCaches {
-    code: Option<Lines>,
-    data: Option<Lines>,
-    tlb: Option<Tlbs>,
+    code: Option<(Lines, Time)>,
+    data: Option<DataCache>,
+    second: Option<(Lines, Time)>,
+    code_tlb: Option<Tlb>,
+    data_tlb: Option<Tlb>,
+    shared: Vec<Time>,
     /// When stores that are under way will have been made.
     stores: RefCell<Vec<Time>>,
     overlap: f64,
@@ -110,10 +42,15 @@ struct HartCaches {
 }
 
 #[derive(Debug)]
-struct Tlbs {
-    code: Lines,
-    data: Lines,
-    second: Option<(Lines, Time)>,
+struct DataCache {
+    lines: Lines,
+    writes_through: bool,
+    allocates: bool,
+}
+
+#[derive(Debug)]
+struct Tlb {
+    entries: Lines,
     walk: Time,
     reads: bool,
 }
@@ -122,15 +59,15 @@ struct Tlbs {
 struct Memory {
     range: Range<u64>,
     latency: Time,
+    byte: f64,
     banks: Banks,
 }
 
 /// The state of a tile's memory system.
 #[derive(Debug)]
 pub struct MemorySystem {
-    line: u32,
     harts: Box<[HartCaches]>,
-    shared: Option<(Lines, Time, Banks)>,
+    shared: Box<[Lines]>,
     coherence: Option<CoherenceShape>,
     memories: Box<[Memory]>,
     elsewhere: Time,
@@ -160,47 +97,41 @@ pub enum Lookup {
     Miss,
 }
 
-/// Where a TLB has a translation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Translated {
-    /// It is at hand.
-    Free,
-    /// The second TLB has it, after so long.
-    Second(Time),
-    /// Page tables have to be read.
-    Walk,
-}
+/// log2 of the least bytes of a line: a hart without an instruction cache fetches such lines.
+const LEAST_LINE: u32 = 6;
 
 impl MemorySystem {
     /// Empty caches and free banks.
     pub fn new(shape: &SystemShape) -> Self {
+        let tlb = |tlb: TlbShape| Tlb {
+            entries: Lines::new(tlb.entries),
+            walk: tlb.walk,
+            reads: tlb.reads,
+        };
         let caches = |hart: &HartShape| HartCaches {
-            code: hart.code.map(Lines::new),
-            data: hart.data.map(Lines::new),
-            tlb: hart.tlb.map(|tlb| Tlbs {
-                code: Lines::new(tlb.first),
-                data: Lines::new(tlb.first),
-                second: tlb.second.map(|(shape, hit)| (Lines::new(shape), hit)),
-                walk: tlb.walk,
-                reads: tlb.reads,
+            code: hart.code.map(|(shape, hit)| (Lines::new(shape), hit)),
+            data: hart.data.map(|data| DataCache {
+                lines: Lines::new(data.lines),
+                writes_through: data.writes_through,
+                allocates: data.allocates,
             }),
+            second: hart.second.map(|(shape, hit)| (Lines::new(shape), hit)),
+            code_tlb: hart.code_tlb.map(tlb),
+            data_tlb: hart.data_tlb.map(tlb),
+            shared: hart.shared.clone(),
             stores: RefCell::new(vec![0; hart.store_buffer]),
             overlap: hart.overlap.max(1.0),
             counters: HartCounters::default(),
         };
-        let shared = |shape: SharedShape| {
-            let banks = Banks::new(shape.banks);
-            (Lines::new(shape.lines), shape.hit, banks)
-        };
         let memory = |memory: &MemoryShape| Memory {
             range: memory.range.clone(),
             latency: memory.latency,
+            byte: memory.byte,
             banks: Banks::new(memory.banks),
         };
         Self {
-            line: shape.line,
             harts: shape.harts.iter().map(caches).collect(),
-            shared: shape.shared.map(shared),
+            shared: shape.shared.iter().copied().map(Lines::new).collect(),
             coherence: shape.coherence,
             memories: shape.memories.iter().map(memory).collect(),
             elsewhere: shape.elsewhere,
@@ -208,9 +139,16 @@ impl MemorySystem {
         }
     }
 
-    /// log2 of the bytes of a line.
-    pub fn line_shift(&self) -> u32 {
-        self.line
+    /// log2 of the bytes of a line that a hart fetches from.
+    pub fn fetch_shift(&self, hart: usize) -> u32 {
+        let code = self.harts[hart].code.as_ref();
+        code.map_or(LEAST_LINE, |(lines, _)| lines.line_shift())
+    }
+
+    /// log2 of the bytes of a line of a hart's data cache; without one, an access is one line.
+    pub fn data_shift(&self, hart: usize) -> u32 {
+        let data = self.harts[hart].data.as_ref();
+        data.map_or(LEAST_LINE, |data| data.lines.line_shift())
     }
 
     /// What the hart of this number has counted.
@@ -218,131 +156,127 @@ impl MemorySystem {
         &self.harts[hart].counters
     }
 
-    /// Asks the TLBs for the translation of an address, which a page-table entry maps with others of
-    /// the same `bits` and `space`. `bits` of 64 and more: the address is physical.
+    fn tlb(&self, hart: usize, kind: Kind) -> Option<&Tlb> {
+        match kind {
+            Kind::Fetch => self.harts[hart].code_tlb.as_ref(),
+            Kind::Load | Kind::Store => self.harts[hart].data_tlb.as_ref(),
+        }
+    }
+
+    /// Has the TLB the translation of an address, which a page-table entry maps with others of the same
+    /// `bits` in this address space? `bits` of 64 and more: the address is physical.
     #[inline]
-    pub fn translation(
+    pub fn is_translated(
         &self,
         hart: usize,
         kind: Kind,
         address: u64,
         bits: u32,
         space: u64,
-    ) -> Translated {
-        let Some(tlb) = self.harts[hart].tlb.as_ref().filter(|_| bits < 64) else {
-            return Translated::Free;
-        };
-        let entry = tlb_entry(address, bits, space);
-        let first = match kind {
-            Kind::Fetch => &tlb.code,
-            Kind::Load | Kind::Store => &tlb.data,
-        };
-        if first.touch(entry).is_some() {
-            return Translated::Free;
-        }
-        match &tlb.second {
-            Some((second, hit)) if second.touch(entry).is_some() => Translated::Second(*hit),
-            _ => Translated::Walk,
+    ) -> bool {
+        match self.tlb(hart, kind) {
+            Some(tlb) if bits < 64 => tlb.entries.touch(tlb_entry(address, bits, space)).is_some(),
+            _ => true,
         }
     }
 
-    /// The first TLB, and the second one, get a translation that they did not have. `walked` has the
-    /// addresses of the page-table entries that were read. Returns how long the hart waits. Belongs to
-    /// the shared part if it was a [`Translated::Walk`].
+    /// The TLB gets a translation that it did not have. `walked` has the addresses of the page-table
+    /// entries that were read. Returns how long the hart waits. Belongs to the shared part.
     pub fn translate(
         &self,
         hart: usize,
         kind: Kind,
         page: (u64, u32, u64),
-        found: Translated,
         walked: &[u64],
         now: Time,
     ) -> Time {
         let caches = &self.harts[hart];
-        let Some(tlb) = &caches.tlb else {
+        let Some(tlb) = self.tlb(hart, kind) else {
             return 0;
         };
+        caches.counters.count(match kind {
+            Kind::Fetch => Event::FetchTlbMiss,
+            Kind::Load | Kind::Store => Event::DataTlbMiss,
+        });
         let entry = tlb_entry(page.0, page.1, page.2);
-        let (first, event) = match kind {
-            Kind::Fetch => (&tlb.code, Event::FetchTlbMiss),
-            Kind::Load | Kind::Store => (&tlb.data, Event::DataTlbMiss),
-        };
-        caches.counters.count(event);
-        first.insert(entry, LineState::Shared);
-        let stall = match found {
-            Translated::Free => 0,
-            Translated::Second(hit) => hit,
-            Translated::Walk => {
-                caches.counters.count(Event::Walk);
-                if let Some((second, _)) = &tlb.second {
-                    second.insert(entry, LineState::Shared);
-                }
-                let mut time = tlb.walk;
-                for &address in walked.iter().filter(|_| tlb.reads) {
-                    if self.lookup(hart, Kind::Load, address) == Lookup::Miss {
-                        time += self.fill(hart, Kind::Load, address, now + time);
-                    }
-                }
-                time
+        tlb.entries.insert(entry, LineState::Shared);
+        let mut stall = tlb.walk;
+        for &address in walked.iter().filter(|_| tlb.reads) {
+            if self.lookup(hart, Kind::Load, address) == Lookup::Miss {
+                stall += self.fill(hart, Kind::Load, address, now + stall);
             }
-        };
+        }
         caches.counters.stall(Stall::Translation, stall);
         stall
     }
 
     /// Forgets the hart's translations (`sfence.vma`).
     pub fn flush_translations(&self, hart: usize) {
-        if let Some(tlb) = &self.harts[hart].tlb {
-            tlb.code.clear();
-            tlb.data.clear();
-            if let Some((second, _)) = &tlb.second {
-                second.clear();
-            }
+        let caches = &self.harts[hart];
+        for tlb in [&caches.code_tlb, &caches.data_tlb].into_iter().flatten() {
+            tlb.entries.clear();
         }
     }
 
     /// Asks the hart's own cache for the line of an address.
     #[inline]
     pub fn lookup(&self, hart: usize, kind: Kind, address: u64) -> Lookup {
-        let line = address >> self.line;
         let caches = &self.harts[hart];
-        let lines = match kind {
-            Kind::Fetch => &caches.code,
-            Kind::Load | Kind::Store => &caches.data,
-        };
-        let Some(lines) = lines else {
+        if kind == Kind::Fetch {
+            return match &caches.code {
+                Some((lines, _)) if lines.touch(address).is_none() => Lookup::Miss,
+                _ => Lookup::Hit,
+            };
+        }
+        let Some(DataCache {
+            lines,
+            writes_through,
+            ..
+        }) = &caches.data
+        else {
             return Lookup::Miss;
         };
-        match (kind, lines.touch(line)) {
-            (_, None) | (Kind::Store, Some(LineState::Shared)) => Lookup::Miss,
-            _ if lines.is_contended(line) => Lookup::Contended,
-            _ => Lookup::Hit,
+        match lines.touch(address) {
+            None => Lookup::Miss,
+            Some(_) if kind == Kind::Store && *writes_through => Lookup::Miss,
+            Some(LineState::Shared) if kind == Kind::Store && self.coherence.is_some() => {
+                Lookup::Miss
+            }
+            Some(_) if lines.is_contended(address) => Lookup::Contended,
+            Some(_) => Lookup::Hit,
         }
     }
 
     /// A store hits in the hart's own cache: memory has an older content from now on.
     #[inline]
     pub fn modify(&self, hart: usize, address: u64) {
-        if let Some(data) = &self.harts[hart].data {
-            data.change(address >> self.line, LineState::Modified);
+        if let Some(data) = &self.harts[hart].data
+            && !data.writes_through
+        {
+            data.lines.change(address, LineState::Modified);
         }
     }
 
-    /// The shared part of an access of a line that the hart's own cache does not have so: how long the
-    /// hart stands still.
+    /// The shared part of an access that the hart's own cache does not serve: how long the hart stands
+    /// still.
     pub fn access(&self, hart: usize, kind: Kind, address: u64, now: Time) -> Time {
         let caches = &self.harts[hart];
         let latency = self.fill(hart, kind, address, now);
         let (cause, stall) = match kind {
             Kind::Fetch => (Stall::Fetch, latency),
-            Kind::Load => (
-                Stall::Load,
-                (latency as f64 / caches.overlap).round() as u64,
-            ),
+            Kind::Load => {
+                let share = (latency as f64 / caches.overlap).round() as u64;
+                (Stall::Load, share)
+            }
             Kind::Store => (Stall::Store, self.buffer_store(hart, latency, now)),
         };
         caches.counters.stall(cause, stall);
         stall
+    }
+
+    /// What a fetch that hits takes.
+    pub fn fetch_hit(&self, hart: usize) -> Time {
+        self.harts[hart].code.as_ref().map_or(0, |code| code.1)
     }
 
     /// A store takes the place of the oldest one in the buffer, and waits until that one has been made.
@@ -365,54 +299,57 @@ impl MemorySystem {
         stall
     }
 
-    /// Brings a line into the hart's cache, and returns the latency.
+    /// Brings a line into the hart's cache, or stores to the next level, and returns the latency.
     fn fill(&self, hart: usize, kind: Kind, address: u64, now: Time) -> Time {
-        let line = address >> self.line;
         let caches = &self.harts[hart];
+        let data = caches.data.as_ref();
         let own = match kind {
-            Kind::Fetch => &caches.code,
-            Kind::Load | Kind::Store => &caches.data,
+            Kind::Fetch => caches.code.as_ref().map(|code| &code.0),
+            Kind::Load | Kind::Store => data.map(|data| &data.lines),
         };
-        let had = own.as_ref().and_then(|lines| lines.state(line));
-        caches.counters.count(match (kind, had) {
-            (Kind::Fetch, _) => Event::FetchMiss,
-            (Kind::Load, _) => Event::LoadMiss,
-            (Kind::Store, None) => Event::StoreMiss,
-            (Kind::Store, Some(_)) => Event::Upgrade,
-        });
+        let had = own.and_then(|lines| lines.state(address));
+        let through = kind == Kind::Store && data.is_some_and(|data| data.writes_through);
+        if !(through && had.is_some()) {
+            caches.counters.count(match (kind, had) {
+                (Kind::Fetch, _) => Event::FetchMiss,
+                (Kind::Load, _) => Event::LoadMiss,
+                (Kind::Store, None) => Event::StoreMiss,
+                (Kind::Store, Some(_)) => Event::Upgrade,
+            });
+        }
         let others = match kind {
             Kind::Fetch => Others::default(),
-            Kind::Load | Kind::Store => self.snoop(hart, line, kind == Kind::Store, now),
+            Kind::Load | Kind::Store => self.snoop(hart, address, kind == Kind::Store, now),
         };
         let latency = match (&self.coherence, had) {
             (Some(costs), _) if others.is_modified => costs.transfer,
-            // Without coherence nobody is asked.
-            (None, Some(_)) => 0,
-            (Some(costs), Some(_)) => costs.upgrade,
-            (_, None) => self.beyond(hart, address, now),
+            (Some(costs), Some(_)) if !through => costs.upgrade,
+            _ => self.beyond(hart, address, now),
         };
         let state = match kind {
-            Kind::Store => LineState::Modified,
-            _ if self.coherence.is_some() && !others.has => LineState::Exclusive,
+            Kind::Store if !through => LineState::Modified,
+            Kind::Load if self.coherence.is_some() && !others.has => LineState::Exclusive,
             _ => LineState::Shared,
         };
-        if let Some(own) = own {
-            if had.is_some() {
-                own.change(line, state);
-            } else if let Some(victim) = own.insert(line, state)
-                && victim.is_dirty
-            {
-                self.write_back(victim.line, now + latency);
-            }
-            if others.is_modified || kind == Kind::Store && others.has {
-                own.contend(line);
-            }
+        let fills = kind != Kind::Store || data.is_some_and(|data| data.allocates);
+        let Some(own) = own.filter(|_| fills || had.is_some()) else {
+            return latency;
+        };
+        if had.is_some() {
+            own.change(address, state);
+        } else if let Some(victim) = own.insert(address, state)
+            && victim.is_dirty
+        {
+            self.write_back(hart, victim.address, now + latency);
+        }
+        if others.is_modified || kind == Kind::Store && others.has {
+            own.contend(address);
         }
         latency
     }
 
     /// Asks the data caches of the other harts for a line; a store takes it from them.
-    fn snoop(&self, hart: usize, line: u64, takes: bool, now: Time) -> Others {
+    fn snoop(&self, hart: usize, address: u64, takes: bool, now: Time) -> Others {
         let mut all = Others::default();
         if self.coherence.is_none() {
             return all;
@@ -421,10 +358,10 @@ impl MemorySystem {
             let Some(data) = other.data.as_ref().filter(|_| number != hart) else {
                 continue;
             };
-            let state = if takes {
-                data.remove(line)
-            } else {
-                data.state(line)
+            let lines = &data.lines;
+            let state = match takes {
+                true => lines.remove(address),
+                false => lines.state(address),
             };
             let Some(state) = state else {
                 continue;
@@ -434,46 +371,44 @@ impl MemorySystem {
             if takes {
                 other.counters.count(Event::Invalidated);
             } else if state != LineState::Shared {
-                data.change(line, LineState::Shared);
+                lines.change(address, LineState::Shared);
                 if state == LineState::Modified {
-                    data.contend(line);
-                    self.write_back(line, now);
+                    lines.contend(address);
+                    self.write_back(number, address, now);
                 }
             }
         }
         all
     }
 
-    /// The latency of the levels behind the harts' caches.
+    /// The latency of the levels behind the hart's first caches.
     fn beyond(&self, hart: usize, address: u64, now: Time) -> Time {
-        let line = address >> self.line;
-        let counters = &self.harts[hart].counters;
-        let Some((lines, hit, banks)) = &self.shared else {
-            return self.memory(counters, address, now);
-        };
-        let wait = banks.access(address, now);
-        counters.wait(wait);
-        let there = wait + hit;
-        if lines.touch(line).is_some() {
-            return there;
+        let caches = &self.harts[hart];
+        let mut latency = 0;
+        let second = caches.second.iter().map(|(lines, hit)| (lines, *hit));
+        let shared = self.shared.iter().zip(caches.shared.iter().copied());
+        for (lines, hit) in second.chain(shared) {
+            latency += hit;
+            if lines.touch(address).is_some() {
+                return latency;
+            }
+            if let Some(victim) = lines.insert(address, LineState::Shared)
+                && victim.is_dirty
+            {
+                self.write_to_memory(victim.address, now + latency);
+            }
         }
-        counters.count(Event::SharedMiss);
-        let latency = there + self.memory(counters, address, now + there);
-        if let Some(victim) = lines.insert(line, LineState::Shared)
-            && victim.is_dirty
-        {
-            self.write_to_memory(victim.line, now + latency);
+        if !self.shared.is_empty() {
+            caches.counters.count(Event::SharedMiss);
         }
-        latency
-    }
-
-    fn memory(&self, counters: &HartCounters, address: u64, now: Time) -> Time {
         let Some(memory) = self.memory_at(address) else {
-            return self.elsewhere;
+            return latency + self.elsewhere;
         };
-        let wait = memory.banks.access(address, now);
-        counters.wait(wait);
-        wait + memory.latency
+        let line = 1_u64 << self.data_shift(hart);
+        let bytes = (memory.byte * line as f64).round() as u64;
+        let wait = memory.banks.access(address, bytes, now + latency);
+        caches.counters.wait(wait);
+        latency + wait + memory.latency + bytes
     }
 
     fn memory_at(&self, address: u64) -> Option<&Memory> {
@@ -487,51 +422,49 @@ impl MemorySystem {
         Some(&self.memories[at])
     }
 
-    /// A dirty line goes to the shared cache, or to memory. Nobody waits for it.
-    fn write_back(&self, line: u64, now: Time) {
-        let Some((lines, _, banks)) = &self.shared else {
-            return self.write_to_memory(line, now);
+    /// A dirty line goes to the next cache, or to memory. Nobody waits for it.
+    fn write_back(&self, hart: usize, address: u64, now: Time) {
+        let second = self.harts[hart].second.as_ref().map(|(lines, _)| lines);
+        let Some(lines) = second.or(self.shared.first()) else {
+            return self.write_to_memory(address, now);
         };
-        banks.access(line << self.line, now);
-        if lines.touch(line).is_some() {
-            lines.change(line, LineState::Modified);
-        } else if let Some(victim) = lines.insert(line, LineState::Modified)
+        if lines.touch(address).is_some() {
+            lines.change(address, LineState::Modified);
+        } else if let Some(victim) = lines.insert(address, LineState::Modified)
             && victim.is_dirty
         {
-            self.write_to_memory(victim.line, now);
+            self.write_to_memory(victim.address, now);
         }
     }
 
-    fn write_to_memory(&self, line: u64, now: Time) {
-        let address = line << self.line;
+    fn write_to_memory(&self, address: u64, now: Time) {
         if let Some(memory) = self.memory_at(address) {
-            memory.banks.access(address, now);
+            memory.banks.access(address, 0, now);
         }
     }
 
     /// `fence.i`: the hart's instruction cache is empty behind it.
     pub fn flush_code(&self, hart: usize) {
-        if let Some(code) = &self.harts[hart].code {
-            code.clear();
+        if let Some((lines, _)) = &self.harts[hart].code {
+            lines.clear();
         }
     }
 
     /// A cache-block operation (Zicbom) on the line of an address, in the hart's own data cache.
     /// `keeps`: it writes a dirty line back and lets the cache have it.
     pub fn clean(&self, hart: usize, address: u64, keeps: bool, now: Time) {
-        let line = address >> self.line;
-        let Some(data) = &self.harts[hart].data else {
+        let Some(DataCache { lines, .. }) = &self.harts[hart].data else {
             return;
         };
-        let state = data.state(line);
+        let state = lines.state(address);
         if state == Some(LineState::Modified) {
-            self.write_back(line, now);
+            self.write_back(hart, address, now);
         }
         match state {
             Some(_) if !keeps => {
-                data.remove(line);
+                lines.remove(address);
             }
-            Some(LineState::Modified) => data.change(line, LineState::Exclusive),
+            Some(LineState::Modified) => lines.change(address, LineState::Exclusive),
             _ => {}
         }
     }

@@ -1,33 +1,43 @@
 use super::*;
 
-fn shape(harts: usize, coherence: bool) -> SystemShape {
-    let small = CacheShape { sets: 4, ways: 2 };
-    SystemShape {
+fn cache(sets: usize) -> CacheShape {
+    CacheShape {
         line: 6,
+        sets,
+        ways: 2,
+    }
+}
+
+fn shape(harts: usize, coherence: bool) -> SystemShape {
+    let tlb = TlbShape {
+        entries: CacheShape {
+            line: 0,
+            sets: 1,
+            ways: 2,
+        },
+        walk: 5,
+        reads: true,
+    };
+    let data = DataShape {
+        lines: cache(4),
+        writes_through: false,
+        allocates: true,
+    };
+    SystemShape {
         harts: vec![
             HartShape {
-                code: Some(small),
-                data: Some(small),
-                tlb: Some(TlbShape {
-                    first: CacheShape { sets: 1, ways: 2 },
-                    second: Some((CacheShape { sets: 1, ways: 8 }, 7)),
-                    walk: 5,
-                    reads: true,
-                }),
+                code: Some((cache(4), 0)),
+                data: Some(data),
+                second: None,
+                code_tlb: Some(tlb),
+                data_tlb: Some(tlb),
+                shared: vec![100],
                 store_buffer: 2,
                 overlap: 1.0,
             };
             harts
         ],
-        shared: Some(SharedShape {
-            lines: CacheShape { sets: 64, ways: 2 },
-            hit: 100,
-            banks: BankShape {
-                banks: 2,
-                interleave: 6,
-                occupancy: 10,
-            },
-        }),
+        shared: vec![cache(64)],
         coherence: coherence.then_some(CoherenceShape {
             transfer: 150,
             upgrade: 60,
@@ -35,6 +45,7 @@ fn shape(harts: usize, coherence: bool) -> SystemShape {
         memories: vec![MemoryShape {
             range: 0..1 << 20,
             latency: 1000,
+            byte: 0.0,
             banks: BankShape {
                 banks: 1,
                 interleave: 6,
@@ -109,25 +120,57 @@ fn without_coherence_nobody_is_asked() {
 }
 
 #[test]
+fn stores_go_through_a_cache() {
+    let mut shape = shape(1, true);
+    let data = shape.harts[0].data.as_mut().unwrap();
+    (data.writes_through, data.allocates) = (true, false);
+    let system = MemorySystem::new(&shape);
+    assert_eq!(system.lookup(0, Kind::Store, 0), Lookup::Miss);
+    assert_eq!(system.access(0, Kind::Store, 0, 0), 0);
+    // It has filled no line, and the next level has it.
+    assert_eq!(load(&system, 0, 0, 2000), 100);
+    assert_eq!(system.lookup(0, Kind::Store, 0), Lookup::Miss);
+    system.access(0, Kind::Store, 0, 3000);
+    assert_eq!(system.fence(0, 3000), 100);
+    assert_eq!(system.lookup(0, Kind::Load, 0), Lookup::Hit);
+}
+
+#[test]
+fn a_hart_may_have_two_levels_or_none() {
+    let mut shape = shape(2, true);
+    shape.harts[0].second = Some((cache(16), 20));
+    shape.harts[1].data = None;
+    shape.memories[0].byte = 2.0;
+    let system = MemorySystem::new(&shape);
+    assert_eq!(load(&system, 0, 0, 0), 20 + 100 + 1000 + 128);
+    // Three lines of one set of the first level.
+    load(&system, 0, 0x100, 2000);
+    load(&system, 0, 0x200, 4000);
+    assert_eq!(load(&system, 0, 0, 6000), 20);
+    for _ in 0..2 {
+        assert_eq!(load(&system, 1, 0, 8000), 100);
+    }
+}
+
+#[test]
 fn translations_are_kept() {
     let system = MemorySystem::new(&shape(1, true));
     let translate = |address, bits, space, walked: &[u64]| {
-        let found = system.translation(0, Kind::Load, address, bits, space);
-        if found == Translated::Free {
+        if system.is_translated(0, Kind::Load, address, bits, space) {
             return 0;
         }
-        system.translate(0, Kind::Load, (address, bits, space), found, walked, 0)
+        system.translate(0, Kind::Load, (address, bits, space), walked, 0)
     };
     // Two entries of page tables in one line.
     assert_eq!(translate(0x5000, 12, 1, &[0x100, 0x108]), 5 + 1100);
     assert_eq!(translate(0x5fff, 12, 1, &[]), 0);
     assert_eq!(translate(0x5000, 12, 2, &[0x100]), 5);
     assert_eq!(translate(0x20_0000, 21, 1, &[0x100]), 5);
-    // It is in the second TLB alone.
-    assert_eq!(translate(0x5000, 12, 1, &[]), 7);
+    // The TLB has two entries.
+    assert_eq!(translate(0x5000, 12, 1, &[0x100]), 5);
     assert_eq!(translate(0x3f_ffff, 21, 1, &[]), 0);
     assert_eq!(translate(0x5000, 64, 1, &[]), 0);
     system.flush_translations(0);
     assert_eq!(translate(0x5000, 12, 1, &[0x100]), 5);
-    assert_eq!(system.counters(0).events()[Event::Walk as usize], 4);
+    assert_eq!(system.counters(0).events()[Event::DataTlbMiss as usize], 5);
 }
