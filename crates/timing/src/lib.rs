@@ -5,6 +5,7 @@
 //! | file | step |
 //! |---|---|
 //! | `platform/` | reads a platform file, from Flick or from the user, into a [`Platform`] |
+//! | `machine/` | reads a machine file into a [`machine::Machine`] |
 //! | `model/` | caches, TLB and memories of a core, built from the platform; an access has a cost |
 //! | `allocation_marks.rs` | libflick's marks: heap that NxP code has allocated |
 //! | `call_stack.rs` | the calls that NxP code is in, for the profile of functions |
@@ -20,6 +21,7 @@
 #![warn(missing_docs)]
 mod allocation_marks;
 mod call_stack;
+pub mod machine;
 pub mod model;
 pub mod platform;
 mod timed_observer;
