@@ -2,8 +2,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use flick_machine::virt::{SERIAL, Virt};
-use flick_machine::{Board, Console, End, Files, Machine, boot};
+use flick_machine::{Board, Console, End, Files, Machine, SERIAL, System, boot};
+use flick_timing::machine;
 
 /// What every program begins with: a stack for each hart, and a way out.
 const START: &str = r#"
@@ -85,18 +85,18 @@ fn run(name: &str, harts: usize, input: &str, text: &str) -> Ran {
 }
 
 fn run_on(isa: &str, name: &str, harts: usize, input: &str, text: &str) -> Ran {
-    let mut virt = Virt {
-        harts,
-        isa: isa.parse().unwrap(),
-        memory: 16 << 20,
-        chosen: Default::default(),
-    };
+    let settings = [
+        format!("harts={harts}"),
+        format!("isa={isa}"),
+        "memory=16M".to_owned(),
+    ];
+    let mut virt = System::new(&machine::Machine::load("virt", &settings).unwrap()).unwrap();
     let board = virt.board(vec![]).unwrap();
     let files = Files {
         firmware: build(name, text),
         ..Files::default()
     };
-    let booted = boot(&mut virt, &board, &files, 1000).unwrap();
+    let booted = boot(&mut virt, &board, &files).unwrap();
     let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
     machine.limit(50_000_000);
     let mut outside = Outside {

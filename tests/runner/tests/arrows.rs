@@ -100,7 +100,7 @@ const PARTS: [(&str, &[&str]); 26] = [
     ),
     (
         "flick-machine",
-        &["flick-device", "flick-hart", "flick-sim"],
+        &["flick-device", "flick-hart", "flick-sim", "flick-timing"],
     ),
     ("flick-device", &[]),
     ("flick-hart", &["flick-engine", "flick-riscv"]),

@@ -56,7 +56,6 @@ pub fn apply<'a>(
         Some(moved(table.remove("value")?.into_inner(), &at))
     };
     let value = parse(value).ok_or_else(|| wrong("it has no value", "write KEY=VALUE"))?;
-    let mut put = |path: &[&str], value| put(document, path, value, &at, &mut String::new());
     match key {
         "harts" => {
             let (tile, groups) = first_with(document, "hart").ok_or_else(no_harts)?;
@@ -67,13 +66,8 @@ pub fn apply<'a>(
                 ));
             }
             let tile = tile.to_string();
-            self::put(
-                document,
-                &["tile", &tile, "hart", "0", "count"],
-                value,
-                &at,
-                &mut String::new(),
-            )
+            let path = ["tile", &*tile, "hart", "0", "count"];
+            put(document, &path, value, &at, &mut String::new())
         }
         "memory" => {
             let (tile, _) = first_with(document, "hart").ok_or_else(no_harts)?;
@@ -88,13 +82,9 @@ pub fn apply<'a>(
                 }
                 other => other,
             };
-            self::put(
-                document,
-                &["tile", &tile, "memory", &memory, "size"],
-                Spanned::new(at.clone(), value),
-                &at,
-                &mut String::new(),
-            )
+            let value = Spanned::new(at.clone(), value);
+            let path = ["tile", &*tile, "memory", &*memory, "size"];
+            put(document, &path, value, &at, &mut String::new())
         }
         "isa" => {
             let tiles = list(document, "tile").map_or(0, <[_]>::len);
@@ -102,7 +92,7 @@ pub fn apply<'a>(
                 if length(document, tile, "hart") != 0 {
                     let tile = tile.to_string();
                     let path = ["tile", &*tile, "hart", "*", "isa"];
-                    self::put(document, &path, value.clone(), &at, &mut String::new())?;
+                    put(document, &path, value.clone(), &at, &mut String::new())?;
                 }
             }
             Ok(())
@@ -111,7 +101,7 @@ pub fn apply<'a>(
             let path: Vec<&str> = key.split('.').collect();
             match path.iter().any(|word| word.is_empty()) {
                 true => Err(wrong("a part of the key is empty", "write a.b=VALUE")),
-                false => put(&path, value),
+                false => put(document, &path, value, &at, &mut String::new()),
             }
         }
     }
@@ -280,9 +270,8 @@ fn put_in<'a>(
     }
     for item in chosen {
         let mut done = format!("{done}.{word}");
-        match list.get_mut(item) {
-            Some(item) => put_in(item.get_mut(), rest, value.clone(), at, &mut done)?,
-            None => {}
+        if let Some(item) = list.get_mut(item) {
+            put_in(item.get_mut(), rest, value.clone(), at, &mut done)?;
         }
     }
     Ok(())

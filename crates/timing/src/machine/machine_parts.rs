@@ -39,7 +39,7 @@ pub struct Tile {
     pub caches: Vec<Cache>,
     /// How the harts' caches are kept alike.
     pub coherence: Coherence,
-    /// Memories by address.
+    /// Memories in the order of the file. Programs are loaded into the first main memory.
     pub memories: Vec<Memory>,
     /// Devices by address. Those without addresses are the last.
     pub devices: Vec<Device>,

@@ -246,7 +246,6 @@ fn memories(tile: &mut Table<'_>) -> Result<Vec<Memory>, Error> {
         table.end_with_source()?;
         memories.push(memory);
     }
-    memories.sort_by_key(|memory| memory.base);
     Ok(memories)
 }
 

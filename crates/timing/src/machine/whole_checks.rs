@@ -96,11 +96,14 @@ fn ranges(tile: &Tile) -> Result<(), Found> {
 
 fn parts(tile: &Tile) -> Result<(), Found> {
     let count = |wanted: fn(&DeviceKind) -> bool| {
-        let all = tile
+        let mut all = tile
             .devices
             .iter()
             .filter(move |device| wanted(&device.kind));
-        (all.clone().count(), all.last().map_or(0, |last| last.line))
+        (
+            all.clone().count(),
+            all.next_back().map_or(0, |last| last.line),
+        )
     };
     type Once = (&'static str, fn(&DeviceKind) -> bool);
     let once: [Once; 5] = [
