@@ -90,6 +90,7 @@ const PARTS: [(&str, &[&str]); 26] = [
     (
         "flick-report",
         &[
+            "flick-timing",
             "flick-image",
             "flick-events",
             "flick-abi",
