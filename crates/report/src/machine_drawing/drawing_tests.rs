@@ -35,9 +35,9 @@ fn the_text_of_virt_is_short() {
     let text = text(&Machine::load("virt", &[]).unwrap());
     for part in [
         "tile board: harts\n",
-        "  harts 0 to 3   rv64imafdc_",
-        "memory main    0x80000000 to 0x8fffffff; 256 MiB\n",
-        "virtio-mmio    0x10001000 to 0x10008fff; sources 1 to 8; 8 slots for disks\n",
+        "  harts 0 to 3  rv64imafdc_",
+        "memory main   0x80000000 to 0x8fffffff; 256 MiB\n",
+        "virtio-mmio   0x10001000 to 0x10008fff; sources 1 to 8; 8 slots for disks\n",
         "coherent, at no cost",
     ] {
         assert!(text.contains(part), "{part}: {text}");

@@ -41,7 +41,6 @@ pub fn devices(tile: &mut Table<'_>, harts: &[Hart]) -> Result<Vec<Device>, Erro
         device(&mut table, kind, harts.len(), &mut devices)?;
         table.end_with_source()?;
     }
-    devices.sort_by_key(|device: &Device| (device.size == 0, device.base));
     Ok(devices)
 }
 

@@ -41,7 +41,7 @@ pub struct Tile {
     pub coherence: Coherence,
     /// Memories in the order of the file. Programs are loaded into the first main memory.
     pub memories: Vec<Memory>,
-    /// Devices by address. Those without addresses are the last.
+    /// Devices in the order of the file, which is that of the device tree, too.
     pub devices: Vec<Device>,
     /// The communication unit.
     pub dtu: Option<Dtu>,

@@ -137,7 +137,7 @@ fn everything_is_read() {
     assert_eq!((link.topology, link.tiles.len()), (Topology::Mesh(3), 3));
     assert_eq!(link.hops(0, 2), 2);
     let missing: Vec<String> = machine.missing().iter().map(|m| m.to_string()).collect();
-    assert_eq!(missing.len(), 6, "{missing:?}");
+    assert_eq!(missing.len(), 4, "{missing:?}");
     assert!(
         missing[1].starts_with("tile a: units for custom opcodes (line "),
         "{missing:?}"
@@ -495,5 +495,58 @@ fn damaged_files_are_errors() {
             );
         }
         let _ = parse(&GOOD[..at], &["tile.0.memory.0.size=1G", "isa=rv64i"]);
+    }
+}
+
+/// The reference names each key, and has in bold those that the reader requires.
+#[test]
+fn the_reference_has_all_keys() {
+    let reference = include_str!("../../../../docs/machine-files.md");
+    let marked: String = reference.split("**").skip(1).step_by(2).collect();
+    let keys = |text: &str| -> Vec<String> {
+        let words =
+            text.split(|c: char| !(c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit()));
+        words.map(str::to_owned).collect()
+    };
+    let marked = keys(&marked);
+    let everything = "[core.x.l1i]\n[core.x.vector]\n[core.x.itlb]\n[[tile]]\n[[tile.hart]]\n\
+        [[tile.unit]]\n[[tile.memory]]\n[tile.dtu]\n[tile.coherence]\nkind = 'snoop'\n[[tile]]\nname = 'b'\n\
+        kind = 'accelerator'\n[[link]]\ntopology = 'mesh'\n";
+    let error = parse(everything, &[]).unwrap_err();
+    let mut count = 0;
+    for line in error.help.lines().skip(1) {
+        let required = line.trim_start().split(": ").next().unwrap();
+        let required = required.split_once("] ").map_or(required, |(_, keys)| keys);
+        for key in required.split(", ").filter(|key| *key != "clock") {
+            assert!(marked.iter().any(|word| word == key), "{key} is not bold");
+            count += 1;
+        }
+    }
+    assert!(count > 35, "{}", error.help);
+    let known = keys(reference);
+    for line in GOOD.lines().filter_map(|line| line.split_once(" = ")) {
+        assert!(known.iter().any(|word| word == line.0), "{line:?}");
+    }
+}
+
+/// Each figure of a shipped file has a comment in its line, or its table has one above it.
+#[test]
+fn figures_of_shipped_machines_have_sources() {
+    for name in names() {
+        let text = super::shipped_machines::text(name).unwrap();
+        let (mut before, mut is_covered) = ("", false);
+        for line in text.lines() {
+            if line.starts_with('[') {
+                is_covered = line.contains('#') || before.starts_with('#');
+            } else if let Some((key, value)) = line.split_once(" = ") {
+                // Names and ISA strings are no figures.
+                let figure = value.trim_start_matches('"').chars().next();
+                let is_figure = figure.is_some_and(|c| c.is_ascii_digit());
+                let is_sourced = line.contains('#') || is_covered;
+                let is_text = ["name", "description"].contains(&key);
+                assert!(!is_figure || is_sourced || is_text, "{name}: {line}");
+            }
+            before = line;
+        }
     }
 }

@@ -10,13 +10,19 @@ pub struct Missing {
     pub line: usize,
     /// The tile.
     pub tile: String,
+    /// How many tiles like this follow it, with the same entry.
+    pub more: usize,
     /// What is missing.
     pub what: &'static str,
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tile {}: {}", self.tile, self.what)?;
+        write!(f, "tile {}", self.tile)?;
+        if self.more != 0 {
+            write!(f, " and {} more", self.more)?;
+        }
+        write!(f, ": {}", self.what)?;
         match self.line {
             0 => Ok(()),
             line => write!(f, " (line {line})"),
@@ -49,11 +55,18 @@ impl Machine {
         let mut has_harts = false;
         for tile in &self.tiles {
             let mut add = |line, what| {
-                missing.push(Missing {
-                    line,
-                    tile: tile.name.clone(),
-                    what,
-                });
+                let mut all = missing.iter_mut();
+                // A tile with a count is one entry.
+                let alike = all.find(|other| line != 0 && (other.line, other.what) == (line, what));
+                match alike {
+                    Some(alike) => alike.more += 1,
+                    None => missing.push(Missing {
+                        line,
+                        tile: tile.name.clone(),
+                        more: 0,
+                        what,
+                    }),
+                }
             };
             match &tile.kind {
                 TileKind::Harts if has_harts => add(tile.line, "a second tile of harts"),
@@ -76,6 +89,7 @@ impl Machine {
             missing.push(Missing {
                 line: 0,
                 tile: self.tiles.first().map_or(String::new(), |t| t.name.clone()),
+                more: 0,
                 what: "a tile of harts, which the machine lacks",
             });
         }

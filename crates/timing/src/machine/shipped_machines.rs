@@ -6,7 +6,15 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: [(&str, &str); 1] = shipped!("virt");
+const SHIPPED: [(&str, &str); 7] = shipped!(
+    "virt",
+    "spike-rvv",
+    "rocket-rvv",
+    "mppa256",
+    "m3x-noc",
+    "m3x-pcie",
+    "flick-isca20"
+);
 
 /// The names that [`super::Machine::load`] knows.
 pub fn names() -> [&'static str; SHIPPED.len()] {
