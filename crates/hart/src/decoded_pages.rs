@@ -8,8 +8,8 @@ use flick_engine::fetch_halves;
 use flick_riscv::{Insn, illegal};
 
 use crate::bus::PAGE;
-use crate::extensions::{Extension, Isa};
 use crate::timed_mode::Marker;
+use flick_riscv::{Extension, Isa};
 
 /// A place for each half-word of a page.
 const SLOTS: usize = (PAGE / 2) as usize;

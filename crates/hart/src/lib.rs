@@ -5,7 +5,6 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `extensions.rs` | [`Isa`]: the extensions of a hart |
 //! | `bus.rs` | [`Bus`]: what a hart reaches by physical addresses |
 //! | `privileged_registers.rs` | the registers of the privileged manual, their fields and numbers |
 //! | `csr_access.rs` | which of them an instruction may access, and how |
@@ -26,7 +25,6 @@
 mod bus;
 mod csr_access;
 mod decoded_pages;
-mod extensions;
 mod memory_view;
 mod page_tables;
 mod pmp;
@@ -39,7 +37,7 @@ mod traps;
 
 pub use bus::{Bus, BusError, PAGE};
 pub use decoded_pages::CodeCache;
-pub use extensions::{Extension, Isa, IsaError};
+pub use flick_riscv::{Extension, Isa, IsaError};
 pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{Processor, SliceEnd};
 pub use timed_mode::{ClassCounts, Marker, Timing};

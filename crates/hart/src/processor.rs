@@ -13,12 +13,12 @@ use flick_riscv::{Insn, Op, decode};
 use crate::bus::{Bus, PAGE};
 use crate::csr_access::{Effect, Moment};
 use crate::decoded_pages::{Class, CodeCache, Floats, Slots, changes_floats, empty_slots};
-use crate::extensions::Isa;
 use crate::memory_view::View;
 use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
 use crate::timed_mode::{Charges, Marker, Timing};
 use crate::traps::cause;
+use flick_riscv::Isa;
 
 /// Pages whose slots are at hand.
 const PAGES: usize = 64;

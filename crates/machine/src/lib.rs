@@ -10,20 +10,21 @@
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
-//! | `virt.rs` | the map of QEMU's machine `virt` |
+//! | `described_system.rs` | [`System`]: a tile of a machine file as a board and a device tree |
 #![warn(missing_docs)]
 
 mod board;
 mod boot;
+mod described_system;
 mod hart_order;
 mod htif;
 mod machine_timing;
 mod program_file;
 mod ram;
-pub mod virt;
 
-pub use board::Board;
+pub use board::{Board, Timer};
 pub use boot::{BadBoot, Booted, Files, boot};
+pub use described_system::{BadSystem, BlockDisk, SERIAL, System};
 pub use hart_order::{Console, End, HartDescription, Machine};
 pub use htif::Htif;
 pub use machine_timing::{HartTiming, MachineTiming};

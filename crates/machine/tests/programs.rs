@@ -2,9 +2,10 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use flick_machine::virt::{SERIAL, Virt};
-use flick_machine::{Board, Console, End, Files, HartTiming, Machine, MachineTiming, boot};
+use flick_machine::{Board, Console, End, Files, Machine, SERIAL, System, boot};
+use flick_machine::{HartTiming, MachineTiming};
 use flick_timing::core_costs::{CLASSES, CoreCosts};
+use flick_timing::machine;
 use flick_timing::memory_system::{
     BankShape, CacheShape, CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, TlbShape,
 };
@@ -100,18 +101,18 @@ fn run_with(
     text: &str,
     timing: Option<MachineTiming>,
 ) -> Ran {
-    let mut virt = Virt {
-        harts,
-        isa: isa.parse().unwrap(),
-        memory: 16 << 20,
-        chosen: Default::default(),
-    };
+    let settings = [
+        format!("harts={harts}"),
+        format!("isa={isa}"),
+        "memory=16M".to_owned(),
+    ];
+    let mut virt = System::new(&machine::Machine::load("virt", &settings).unwrap()).unwrap();
     let board = virt.board(vec![]).unwrap();
     let files = Files {
         firmware: build(name, text),
         ..Files::default()
     };
-    let booted = boot(&mut virt, &board, &files, 1000).unwrap();
+    let booted = boot(&mut virt, &board, &files).unwrap();
     let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
     machine.limit(50_000_000);
     if let Some(timing) = timing {

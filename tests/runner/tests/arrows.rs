@@ -90,6 +90,7 @@ const PARTS: [(&str, &[&str]); 26] = [
     (
         "flick-report",
         &[
+            "flick-timing",
             "flick-image",
             "flick-events",
             "flick-abi",
@@ -100,7 +101,7 @@ const PARTS: [(&str, &[&str]); 26] = [
     ),
     (
         "flick-machine",
-        &["flick-device", "flick-hart", "flick-sim"],
+        &["flick-device", "flick-hart", "flick-sim", "flick-timing"],
     ),
     ("flick-device", &[]),
     ("flick-hart", &["flick-engine", "flick-riscv"]),
