@@ -40,4 +40,4 @@ pub use decoded_pages::CodeCache;
 pub use flick_riscv::{Extension, Isa, IsaError};
 pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{Processor, SliceEnd};
-pub use timed_mode::{ClassCounts, Marker, Timing};
+pub use timed_mode::{ClassCounter, ClassCounts, Marker, Timing};

@@ -16,7 +16,7 @@ use crate::decoded_pages::{Class, CodeCache, Floats, Slots, changes_floats, empt
 use crate::memory_view::View;
 use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
-use crate::timed_mode::{Charges, Marker, Timing};
+use crate::timed_mode::{Charges, ClassCounter, Counting, Marker, Timing};
 use crate::traps::cause;
 use flick_riscv::Isa;
 
@@ -76,6 +76,9 @@ struct Privileged<'m, B> {
     traps: u64,
     /// Exceptions in all slices.
     exceptions: u64,
+    classes: Rc<ClassCounter>,
+    /// Functional mode counts them, too.
+    counts_classes: bool,
     waits: bool,
     marker: Option<Marker>,
     class: Class,
@@ -98,7 +101,7 @@ impl<'m, B: Bus> Processor<'m, B> {
         let class = class_of(&registers);
         let lone = empty_slots();
         let view = View::new(bus, code, regime_of(&registers));
-        Self {
+        let mut all = Self {
             hart: Hart { pc, ..Hart::ZERO },
             fcsr: Fcsr::default(),
             core: Privileged {
@@ -108,6 +111,8 @@ impl<'m, B: Bus> Processor<'m, B> {
                 counts: Counts::default(),
                 traps: 0,
                 exceptions: 0,
+                classes: Rc::default(),
+                counts_classes: false,
                 waits: false,
                 marker: None,
                 class,
@@ -118,7 +123,9 @@ impl<'m, B: Bus> Processor<'m, B> {
                 retirements: code.retirements(),
                 lone,
             },
-        }
+        };
+        all.core.refresh();
+        all
     }
 
     /// The privileged registers.
@@ -141,6 +148,16 @@ impl<'m, B: Bus> Processor<'m, B> {
     pub fn wakes(&self, time: u64) -> bool {
         let registers = &self.core.registers;
         registers.pending(time) & registers.mie != 0
+    }
+
+    /// Counts instructions by class in functional mode, too, which takes time.
+    pub fn count_classes(&mut self) {
+        self.core.counts_classes = true;
+    }
+
+    /// Instructions by class: those of timed mode, and of functional mode where they are counted.
+    pub fn classes(&self) -> &Rc<ClassCounter> {
+        &self.core.classes
     }
 
     /// Begins timed mode, or ends it with `None`.
@@ -175,6 +192,10 @@ impl<'m, B: Bus> Processor<'m, B> {
         core.traps = 0;
         let thread = self.fcsr.load(&mut self.hart);
         let exit = match core.view.timing().cloned() {
+            None if core.counts_classes => {
+                let mut counting = Counting(Rc::clone(&core.classes));
+                run(&mut self.hart, core, &mut counting, &mut Unlimited)
+            }
             None => run(&mut self.hart, core, &mut NoObserver, &mut Unlimited),
             Some(timing) => {
                 timing.begin(start);
@@ -269,9 +290,8 @@ impl<B: Bus> Privileged<'_, B> {
         self.view.set_regime(regime_of(&self.registers));
         self.class = class_of(&self.registers);
         self.page = NOWHERE;
-        if let Some(timing) = self.view.timing() {
-            timing.set_privilege(self.registers.privilege as usize);
-        }
+        let privilege = self.registers.privilege as usize;
+        self.classes.set_privilege(privilege);
     }
 
     /// Forgets where code is.

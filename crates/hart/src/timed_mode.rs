@@ -14,6 +14,41 @@ use crate::slice::Slice;
 /// Instructions that have completed, by privilege (U is 0, S is 1, M is 3) and class.
 pub type ClassCounts = [[u64; CLASSES.len()]; 4];
 
+/// Counts instructions by privilege and class.
+#[derive(Debug, Default)]
+pub struct ClassCounter {
+    counts: [[Cell<u64>; CLASSES.len()]; 4],
+    privilege: Cell<usize>,
+}
+
+impl ClassCounter {
+    /// What has been counted.
+    pub fn counts(&self) -> ClassCounts {
+        let row = |row: &[Cell<u64>; CLASSES.len()]| std::array::from_fn(|n| row[n].get());
+        std::array::from_fn(|privilege| row(&self.counts[privilege]))
+    }
+
+    pub(crate) fn set_privilege(&self, privilege: usize) {
+        self.privilege.set(privilege);
+    }
+
+    #[inline(always)]
+    fn count(&self, class: Class) {
+        let count = &self.counts[self.privilege.get()][class as usize];
+        count.set(count.get() + 1);
+    }
+}
+
+/// Counts alone, in functional mode.
+pub struct Counting(pub Rc<ClassCounter>);
+
+impl Observer for Counting {
+    #[inline(always)]
+    fn retired(&mut self, _pc: u64, insn: Insn) {
+        self.0.count(insn.op().class());
+    }
+}
+
 /// Instructions without effect by which software says where timed mode begins and ends: `slti x0, x0,
 /// 1` and `slti x0, x0, 2`, which the ISA manual designates for custom use ("HINT Instructions").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,16 +84,19 @@ pub struct Timing {
     /// Picoseconds in timed mode up to then.
     elapsed: Cell<Time>,
     instructions: Cell<u64>,
-    classes: [[Cell<u64>; CLASSES.len()]; 4],
-    /// The row of `classes`.
-    privilege: Cell<usize>,
+    classes: Rc<ClassCounter>,
     /// The jump that is being executed: where it leads.
     target: Cell<u64>,
 }
 
 impl Timing {
     /// The timing of the hart that has this number in a memory system.
-    pub fn new(system: Rc<MemorySystem>, number: usize, costs: CoreCosts) -> Self {
+    pub fn new(
+        system: Rc<MemorySystem>,
+        number: usize,
+        costs: CoreCosts,
+        classes: Rc<ClassCounter>,
+    ) -> Self {
         Self {
             system,
             number,
@@ -68,8 +106,7 @@ impl Timing {
             start: Cell::new(0),
             elapsed: Cell::new(0),
             instructions: Cell::new(0),
-            classes: Default::default(),
-            privilege: Cell::new(0),
+            classes,
             target: Cell::new(0),
         }
     }
@@ -79,10 +116,9 @@ impl Timing {
         self.system.counters(self.number)
     }
 
-    /// What it has executed in timed mode.
-    pub fn class_counts(&self) -> ClassCounts {
-        let row = |row: &[Cell<u64>; CLASSES.len()]| std::array::from_fn(|n| row[n].get());
-        std::array::from_fn(|privilege| row(&self.classes[privilege]))
+    /// Picoseconds in timed mode.
+    pub fn elapsed(&self) -> Time {
+        self.elapsed.get()
     }
 
     /// An instruction without a class of its own has completed.
@@ -97,10 +133,6 @@ impl Timing {
     /// A slice of so many picoseconds has passed.
     pub(crate) fn end(&self, executed: Time) {
         self.elapsed.set(self.elapsed.get() + executed);
-    }
-
-    pub(crate) fn set_privilege(&self, privilege: usize) {
-        self.privilege.set(privilege);
     }
 
     /// Cycles of timed mode, when the slice has executed so many picoseconds.
@@ -191,8 +223,7 @@ impl Observer for Charges {
         self.slice.charge(timing.by_op[op as usize] - 1);
         timing.instructions.set(timing.instructions.get() + 1);
         let class = op.class();
-        let count = &timing.classes[timing.privilege.get()][class as usize];
-        count.set(count.get() + 1);
+        timing.classes.count(class);
         if class == Class::Jump {
             let base = match op {
                 Op::Jalr => Some(insn.rs1()),

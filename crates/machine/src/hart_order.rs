@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use flick_device::{Finish, Time};
-use flick_hart::{Isa, Marker, Processor, SliceEnd, Timing};
+use flick_hart::{ClassCounts, Isa, Marker, Processor, SliceEnd, Timing};
 
 use crate::board::Board;
 use crate::htif::Htif;
@@ -102,12 +102,25 @@ impl<'m> Machine<'m> {
         };
         self.is_timed = is_timed;
         if is_timed {
-            self.timed = timing.build();
+            let classes = self.harts.iter().map(|unit| unit.processor.classes());
+            self.timed = timing.build(classes);
         }
         for (unit, timing) in self.harts.iter_mut().zip(&self.timed) {
             let timing = is_timed.then(|| Rc::clone(timing));
             unit.processor.set_timing(timing);
         }
+    }
+
+    /// Counts instructions by class in functional mode, too.
+    pub fn count_classes(&mut self) {
+        let all = self.harts.iter_mut();
+        all.for_each(|unit| unit.processor.count_classes());
+    }
+
+    /// Instructions by privilege and class, by hart.
+    pub fn class_counts(&self) -> Vec<ClassCounts> {
+        let all = self.harts.iter().map(|unit| unit.processor.classes());
+        all.map(|classes| classes.counts()).collect()
     }
 
     /// What the last timed mode has counted, by hart.

@@ -1,7 +1,7 @@
 //! What a machine needs for timed mode: the memory system of each tile, and the costs of each hart's core.
 use std::rc::Rc;
 
-use flick_hart::Timing;
+use flick_hart::{ClassCounter, Timing};
 use flick_timing::core_costs::CoreCosts;
 use flick_timing::memory_system::{MemorySystem, SystemShape, Time};
 
@@ -29,17 +29,21 @@ pub struct MachineTiming {
 
 impl MachineTiming {
     /// The timings of the harts, whose caches are empty.
-    pub(crate) fn build(&self) -> Vec<Rc<Timing>> {
+    pub(crate) fn build<'c>(
+        &self,
+        classes: impl Iterator<Item = &'c Rc<ClassCounter>>,
+    ) -> Vec<Rc<Timing>> {
         let systems: Vec<_> = self
             .tiles
             .iter()
             .map(MemorySystem::new)
             .map(Rc::new)
             .collect();
-        let timing = |hart: &HartTiming| {
+        let timing = |(hart, classes): (&HartTiming, &Rc<ClassCounter>)| {
             let system = Rc::clone(&systems[hart.tile]);
-            Rc::new(Timing::new(system, hart.number, hart.costs.clone()))
+            let costs = hart.costs.clone();
+            Rc::new(Timing::new(system, hart.number, costs, Rc::clone(classes)))
         };
-        self.harts.iter().map(timing).collect()
+        self.harts.iter().zip(classes).map(timing).collect()
     }
 }

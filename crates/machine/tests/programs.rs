@@ -4,6 +4,7 @@ use std::process::Command;
 
 use flick_machine::{Board, Console, End, Files, Machine, SERIAL, System, boot};
 use flick_machine::{HartTiming, MachineTiming};
+use flick_timing::branch_predictor::{Directions, PredictorShape};
 use flick_timing::core_costs::{CLASSES, CoreCosts};
 use flick_timing::machine;
 use flick_timing::memory_system::{
@@ -366,7 +367,10 @@ fn timing(harts: usize, slice: u64) -> MachineTiming {
         trap: 5000,
         device: 20_000,
         vector_width: 64,
-        predictor: Default::default(),
+        predictor: PredictorShape {
+            directions: Directions::Static,
+            ..PredictorShape::default()
+        },
     };
     let tlb = TlbShape {
         entries: cache(0, 1, 16),

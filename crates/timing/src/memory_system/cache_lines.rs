@@ -171,23 +171,6 @@ impl Lines {
         };
         self.entries.iter().filter_map(dirty).collect()
     }
-
-    /// All entries as numbers, and back: for snapshots.
-    pub fn save(&self) -> Vec<u64> {
-        self.entries.iter().map(Cell::get).collect()
-    }
-
-    /// Takes what [`save`](Self::save) gave. False: it is of another cache.
-    #[must_use]
-    pub fn restore(&self, saved: &[u64]) -> bool {
-        if saved.len() != self.entries.len() {
-            return false;
-        }
-        for (entry, &value) in self.entries.iter().zip(saved) {
-            entry.set(value);
-        }
-        true
-    }
 }
 
 fn move_to_front(set: &[Cell<u64>], at: usize, entry: u64) {
@@ -220,9 +203,6 @@ mod tests {
         assert_eq!(lines.remove(6), Some(LineState::Shared));
         assert_eq!(lines.state(4), Some(LineState::Shared));
         lines.change(4, LineState::Modified);
-        let saved = lines.save();
-        assert_eq!(lines.clear(), [4]);
-        assert!(lines.restore(&saved) && !lines.restore(&[]));
         assert_eq!(lines.clear(), [4]);
         assert_eq!(lines.state(4), None);
     }

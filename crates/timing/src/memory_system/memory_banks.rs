@@ -39,23 +39,6 @@ impl Banks {
         self.free_at[bank].set(free + self.shape.occupancy + bytes);
         free - now
     }
-
-    /// When each bank is free: for snapshots.
-    pub fn save(&self) -> Vec<u64> {
-        self.free_at.iter().map(Cell::get).collect()
-    }
-
-    /// Takes what [`save`](Self::save) gave. False: it is of other banks.
-    #[must_use]
-    pub fn restore(&self, saved: &[u64]) -> bool {
-        if saved.len() != self.free_at.len() {
-            return false;
-        }
-        for (free_at, &value) in self.free_at.iter().zip(saved) {
-            free_at.set(value);
-        }
-        true
-    }
 }
 
 #[cfg(test)]

@@ -70,6 +70,12 @@ pub struct MemoryShape {
     pub banks: BankShape,
 }
 
+impl MemoryShape {
+    pub(super) fn is_free(&self) -> bool {
+        self.latency == 0 && self.byte == 0.0 && self.banks.occupancy == 0
+    }
+}
+
 /// The memory system of a tile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SystemShape {
