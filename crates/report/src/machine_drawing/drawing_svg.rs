@@ -9,11 +9,12 @@ const WIDTH: usize = 980;
 const MARGIN: usize = 16;
 /// The place of a link's line beside the tiles.
 const LANE: usize = 22;
-const BOX: usize = 296;
+/// Boxes in a row.
+const COLUMNS: usize = 3;
 const GAP: usize = 14;
 const LINE: usize = 15;
-/// Characters of a line in a box, whose letters are 6.1 wide.
-const LETTERS: usize = 46;
+/// The width of a letter in a box, more or less.
+const LETTER: usize = 6;
 const HEAD: usize = 24;
 /// From a section of a tile to the next, which has the bus in its middle.
 const BUS: usize = 34;
@@ -101,20 +102,21 @@ const STYLE: &str = "text{font-family:sans-serif;fill:#222}\n\
 /// Draws a tile, and returns its height.
 fn tile(body: &mut String, group: &Group, x: usize, y: usize) -> usize {
     let width = WIDTH - MARGIN - x;
-    let columns = ((width - GAP) / (BOX + GAP)).max(1);
+    let wide = width.saturating_sub(GAP) / COLUMNS - GAP;
+    let middle_of = |column: usize| x + GAP + column * (wide + GAP) + wide / 2;
     let mut inner = String::new();
     let mut at = y + HEAD + 4;
     if !group.upper.is_empty() {
-        let (height, last) = boxes(&mut inner, &group.upper, x + GAP, at, columns);
+        let (height, last) = boxes(&mut inner, &group.upper, (x + GAP, at), wide);
         at += height;
         let middle = at + BUS / 2;
         for column in 0..last {
-            let stub = x + GAP + column * (BOX + GAP) + BOX / 2;
+            let stub = middle_of(column);
             line(&mut inner, (stub, at), (stub, middle), "stub");
         }
         if !group.lower.is_empty() {
-            for column in 0..group.lower.len().min(columns) {
-                let stub = x + GAP + column * (BOX + GAP) + BOX / 2;
+            for column in 0..group.lower.len().min(COLUMNS) {
+                let stub = middle_of(column);
                 line(&mut inner, (stub, middle), (stub, at + BUS), "stub");
             }
             line(
@@ -123,11 +125,17 @@ fn tile(body: &mut String, group: &Group, x: usize, y: usize) -> usize {
                 (x + width - GAP, middle),
                 "bus",
             );
-            label(&mut inner, x + GAP + 4, middle - 6, "detail", &group.bus);
+            label(
+                &mut inner,
+                middle_of(0) + 6,
+                middle - 6,
+                "detail",
+                &group.bus,
+            );
             at += BUS;
         }
     }
-    let (height, _) = boxes(&mut inner, &group.lower, x + GAP, at, columns);
+    let (height, _) = boxes(&mut inner, &group.lower, (x + GAP, at), wide);
     at += height + GAP;
     let height = at - y;
     // Alike tiles look like a stack.
@@ -146,23 +154,23 @@ fn tile(body: &mut String, group: &Group, x: usize, y: usize) -> usize {
 }
 
 /// Draws boxes in rows. Returns their height, and how many are in the last row.
-fn boxes(body: &mut String, items: &[Item], x: usize, y: usize, columns: usize) -> (usize, usize) {
+fn boxes(body: &mut String, items: &[Item], (x, y): (usize, usize), wide: usize) -> (usize, usize) {
     let (mut height, mut last) = (0, 0);
-    for row in items.chunks(columns) {
+    for row in items.chunks(COLUMNS) {
         if height != 0 {
             height += GAP;
         }
         let lines = |item: &Item| -> Vec<String> {
             let details = item.details.iter();
             details
-                .flat_map(|detail| wrapped(detail, LETTERS))
+                .flat_map(|detail| wrapped(detail, (wide - 16) / LETTER))
                 .collect()
         };
         let all: Vec<Vec<String>> = row.iter().map(lines).collect();
         let most = all.iter().map(Vec::len).max().unwrap_or(0);
         let tall = 24 + LINE * most;
         for (column, (item, lines)) in row.iter().zip(&all).enumerate() {
-            let left = x + column * (BOX + GAP);
+            let left = x + column * (wide + GAP);
             let top = y + height;
             let (edge, area) = colours(item.kind);
             let dash = match item.is_missing {
@@ -171,7 +179,7 @@ fn boxes(body: &mut String, items: &[Item], x: usize, y: usize, columns: usize) 
             };
             let _ = writeln!(
                 body,
-                "<rect x=\"{left}\" y=\"{top}\" width=\"{BOX}\" height=\"{tall}\" rx=\"4\" \
+                "<rect x=\"{left}\" y=\"{top}\" width=\"{wide}\" height=\"{tall}\" rx=\"4\" \
                  fill=\"{area}\" stroke=\"{edge}\"{dash}/>"
             );
             label(body, left + 8, top + 16, "name", &item.title);

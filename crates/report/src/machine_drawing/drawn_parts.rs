@@ -1,5 +1,5 @@
 //! What is to be drawn of a machine, in words. Alike tiles and harts that follow each other are one.
-use super::drawn_units::{bandwidth, clock, short, size, span, time};
+use super::drawn_units::{bandwidth, clock, cycles, size, span, time};
 use flick_timing::machine::{
     Accelerator, Arbitration, Cache, Coherence, CoreModel, Device, DeviceKind, Hart, Link, Machine,
     Memory, MemoryUsage, Predictor, Tile, TileKind, Tlb, Topology, VirtioSlot, Walk, WritePolicy,
@@ -160,11 +160,7 @@ fn group(machine: &Machine, first: usize, last: usize) -> Group {
                 size(dtu.message),
                 size(dtu.packet)
             ),
-            format!(
-                "{} cycles a command, {}",
-                short(dtu.cycles),
-                clock(dtu.period)
-            ),
+            format!("{} a command, {}", cycles(dtu.cycles), clock(dtu.period)),
         ];
         let part = Item {
             is_missing: true,
@@ -230,11 +226,11 @@ fn core(core: &CoreModel, details: &mut Vec<String>) {
         issue => format!("core {}: {issue} instructions a cycle at most", core.name),
     });
     details.push(match core.predictor {
-        Predictor::None => format!("no predictor; taken: {} cycles more", short(core.taken)),
-        Predictor::Static => format!("static predictor; wrong: {} cycles", short(core.mispredict)),
+        Predictor::None => format!("no predictor; taken: {} more", cycles(core.taken)),
+        Predictor::Static => format!("static predictor; wrong: {}", cycles(core.mispredict)),
         Predictor::TwoBit(counters) => {
-            let cycles = short(core.mispredict);
-            format!("predictor of {counters} counters; wrong: {cycles} cycles")
+            let wrong = cycles(core.mispredict);
+            format!("predictor of {counters} counters; wrong: {wrong}")
         }
     });
     if let Some(vector) = core.vector {
@@ -250,26 +246,33 @@ fn core(core: &CoreModel, details: &mut Vec<String>) {
     }
 }
 
+fn ways(ways: usize) -> String {
+    match ways {
+        1 => "1 way".to_owned(),
+        ways => format!("{ways} ways"),
+    }
+}
+
 fn cache(cache: &Cache) -> String {
     let write = match cache.write {
         WritePolicy::Back => "write-back",
         WritePolicy::Through => "write-through",
     };
     format!(
-        "{}, {} ways, lines of {}, {} cycles, {write}",
+        "{}, {}, lines of {}, {}, {write}",
         size(cache.size),
-        cache.ways,
+        ways(cache.ways),
         size(cache.line),
-        short(cache.hit)
+        cycles(cache.hit)
     )
 }
 
 fn tlb(tlb: &Tlb) -> String {
     let walk = match tlb.walk {
-        Walk::Cycles(cycles) => format!("walk of {} cycles", short(cycles)),
+        Walk::Cycles(walk) => format!("walk of {}", cycles(walk)),
         Walk::Cached(_) => "walk through the caches".to_owned(),
     };
-    format!("{} entries, {} ways, {walk}", tlb.entries, tlb.ways)
+    format!("{} entries, {}, {walk}", tlb.entries, ways(tlb.ways))
 }
 
 fn range(base: u64, bytes: u64) -> String {
@@ -360,7 +363,7 @@ fn accelerator(part: &Accelerator) -> Item {
     };
     let mut details = vec![
         format!("{kind} of {}", size(part.block)),
-        format!("{} cycles each, {}", short(part.cycles), clock(part.period)),
+        format!("{} each, {}", cycles(part.cycles), clock(part.period)),
     ];
     details.extend(part.cache.map(|level| format!("L1: {}", cache(&level))));
     Item {

@@ -50,3 +50,9 @@ pub fn span(first: impl std::fmt::Display, last: impl std::fmt::Display) -> Stri
         false => format!("{first} to {last}"),
     }
 }
+
+/// `1 cycle`
+pub fn cycles(number: f64) -> String {
+    let s = if number == 1.0 { "" } else { "s" };
+    format!("{} cycle{s}", short(number))
+}

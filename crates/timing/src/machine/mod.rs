@@ -20,6 +20,8 @@ mod machine_parts;
 #[cfg(test)]
 mod machine_tests;
 mod missing_parts;
+#[cfg(test)]
+mod setting_tests;
 mod shipped_machines;
 mod tile_reader;
 mod whole_checks;
