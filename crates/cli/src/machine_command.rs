@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::Error;
@@ -48,9 +48,20 @@ pub struct Run {
     /// Change a key of the machine: harts=N, memory=BYTES (with K, M or G), isa=rv64...
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
+    /// How instructions are executed; the run is the same, but for its speed
+    #[arg(long, value_enum, default_value_t = Engine::Translate)]
+    engine: Engine,
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// One after the other
+    Interp,
+    /// What is executed often is translated
+    Translate,
 }
 
 /// What a hart of `virt` has: all that this machine knows.
@@ -113,6 +124,7 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
     if let Some(most) = run.max_instructions {
         machine.limit(most);
     }
+    machine.translate(run.engine == Engine::Translate);
     let mut console = Terminal::new();
     match machine.run(&mut console) {
         End::Exit(status) => Ok(ExitCode::from(status.min(255) as u8)),

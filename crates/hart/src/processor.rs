@@ -3,10 +3,7 @@ use std::cell::Cell;
 
 use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::vector::{self, VectorState};
-use flick_engine::{
-    Core, CsrAccess, Exception, Exit, Hart, NoObserver, Trap, Unlimited, access_fcsr, csr_number,
-    run,
-};
+use flick_engine::{Core, CsrAccess, Exception, Exit, Hart, Trap, access_fcsr, csr_number};
 use flick_riscv::{Insn, Op, decode};
 
 use crate::bus::{Bus, PAGE};
@@ -17,6 +14,10 @@ use crate::memory_view::View;
 use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
 use crate::traps::cause;
+
+mod block_runner;
+
+use block_runner::{Runner, code_regime};
 
 /// Pages whose slots are at hand.
 const PAGES: usize = 64;
@@ -61,6 +62,7 @@ struct Privileged<'m, B> {
     retirements: u64,
     /// For an instruction whose second half is in another page: it is decoded at each execution.
     lone: Box<Slots>,
+    runner: Runner,
 }
 
 impl<'m, B: Bus> Processor<'m, B> {
@@ -70,6 +72,7 @@ impl<'m, B: Bus> Processor<'m, B> {
         let class = class_of(&registers);
         let lone = empty_slots();
         let view = View::new(bus, code, regime_of(&registers));
+        let runner = Runner::new(&registers);
         Self {
             hart: Hart { pc, ..Hart::ZERO },
             fcsr: Fcsr::default(),
@@ -86,6 +89,7 @@ impl<'m, B: Bus> Processor<'m, B> {
                 pages: [(NOWHERE, std::ptr::null()); PAGES],
                 retirements: code.retirements(),
                 lone,
+                runner,
             },
         }
     }
@@ -121,8 +125,9 @@ impl<'m, B: Bus> Processor<'m, B> {
         core.page = NOWHERE;
         core.traps = 0;
         let thread = self.fcsr.load(&mut self.hart);
-        let exit = run(&mut self.hart, core, &mut NoObserver, &mut Unlimited);
+        let exit = self.execute();
         self.fcsr = Fcsr::store(&self.hart, thread);
+        let core = &mut self.core;
         let executed = core.view.slice.executed();
         core.counts.cycles += executed;
         core.counts.instructions += executed - core.traps;
@@ -186,10 +191,17 @@ impl<B: Bus> Privileged<'_, B> {
     fn refresh(&mut self) {
         self.view.set_regime(regime_of(&self.registers));
         self.class = class_of(&self.registers);
+        self.runner.table.select(code_regime(&self.registers));
         self.page = NOWHERE;
     }
 
     /// Forgets where code is.
+    fn forget_code(&mut self) {
+        self.forget_pages();
+        self.runner.table.forget();
+    }
+
+    /// Forgets where decoded instructions are.
     fn forget_pages(&mut self) {
         self.pages.fill((NOWHERE, std::ptr::null()));
         self.page = NOWHERE;
@@ -391,7 +403,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             Effect::Protection => {
                 self.view.flush_protections();
-                self.forget_pages();
+                self.forget_code();
             }
         }
         Some(old)
@@ -449,11 +461,11 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             // Entries of other address spaces are not kept, so that the second operand says nothing.
             Op::SfenceVma | Op::SinvalVma if insn.rs1() != 0 => {
                 self.view.flush_page(hart.x[insn.rs1()]);
-                self.forget_pages();
+                self.forget_code();
             }
             _ => {
                 self.view.flush();
-                self.forget_pages();
+                self.forget_code();
             }
         }
         self.view.slice.check();

@@ -17,6 +17,9 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// Where blocks find the cycles that are left.
+    pub const LEFT: usize = std::mem::offset_of!(Slice, left);
+
     pub fn begin(&self, cycles: u64, is_alone: bool) {
         // The first check is at once.
         self.left.set(0);

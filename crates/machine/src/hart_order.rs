@@ -80,6 +80,14 @@ impl<'m> Machine<'m> {
         self.most = Some(instructions);
     }
 
+    /// Whether what is executed often is translated. The run is the same, but for the time that it
+    /// takes the host.
+    pub fn translate(&mut self, on: bool) {
+        for unit in &mut self.harts {
+            unit.processor.use_blocks(on);
+        }
+    }
+
     /// Instructions that have completed, by hart.
     pub fn instructions(&self) -> Vec<u64> {
         let counts = self.harts.iter().map(|unit| unit.processor.counts());

@@ -103,7 +103,10 @@ const PARTS: [(&str, &[&str]); 26] = [
         &["flick-device", "flick-hart", "flick-sim"],
     ),
     ("flick-device", &[]),
-    ("flick-hart", &["flick-engine", "flick-riscv"]),
+    (
+        "flick-hart",
+        &["flick-translator", "flick-engine", "flick-riscv"],
+    ),
     ("flick-sim", &[]),
     (
         "flick-timing",
