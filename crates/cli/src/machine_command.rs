@@ -13,7 +13,7 @@ use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::Error;
 use flick_machine::virt::{BadVirt, BlockDisk, SERIAL, Virt};
-use flick_machine::{BadBoot, Board, Console, End, Files, Machine, boot};
+use flick_machine::{BadBoot, Board, Console, End, Files, Machine, TRANSLATE_AFTER, boot};
 
 #[derive(Subcommand)]
 pub enum MachineCommand {
@@ -51,6 +51,9 @@ pub struct Run {
     /// How instructions are executed; the run is the same, but for its speed
     #[arg(long, value_enum, default_value_t = Engine::Translate)]
     engine: Engine,
+    /// Translate code that a hart has executed so often
+    #[arg(long, value_name = "N", default_value_t = TRANSLATE_AFTER, hide = true)]
+    translate_after: u8,
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
@@ -124,7 +127,8 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
     if let Some(most) = run.max_instructions {
         machine.limit(most);
     }
-    machine.translate(run.engine == Engine::Translate);
+    let translates = run.engine == Engine::Translate;
+    machine.translate_after(translates.then_some(run.translate_after));
     let mut console = Terminal::new();
     match machine.run(&mut console) {
         End::Exit(status) => Ok(ExitCode::from(status.min(255) as u8)),

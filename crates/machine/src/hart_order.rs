@@ -23,6 +23,8 @@ pub struct HartDescription {
     pub arguments: [u64; 3],
 }
 
+/// Executions after which a translation pays.
+pub const TRANSLATE_AFTER: u8 = 24;
 /// Cycles that a hart may be ahead of another.
 const AHEAD: u64 = 1000;
 
@@ -80,11 +82,11 @@ impl<'m> Machine<'m> {
         self.most = Some(instructions);
     }
 
-    /// Whether what is executed often is translated. The run is the same, but for the time that it
-    /// takes the host.
-    pub fn translate(&mut self, on: bool) {
+    /// Translates code that a hart has executed so often ([`TRANSLATE_AFTER`]); `None`: none. The run is
+    /// the same, but for the time that it takes the host.
+    pub fn translate_after(&mut self, executions: Option<u8>) {
         for unit in &mut self.harts {
-            unit.processor.use_blocks(on);
+            unit.processor.translate_after(executions);
         }
     }
 

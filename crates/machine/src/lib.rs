@@ -22,7 +22,7 @@ pub mod virt;
 
 pub use board::Board;
 pub use boot::{BadBoot, Booted, Files, boot};
-pub use hart_order::{Console, End, HartDescription, Machine};
+pub use hart_order::{Console, End, HartDescription, Machine, TRANSLATE_AFTER};
 pub use htif::Htif;
 pub use program_file::{BadProgram, Program};
 pub use ram::{BadRam, Ram};

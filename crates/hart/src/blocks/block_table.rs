@@ -13,8 +13,6 @@ const REGIMES: usize = 16;
 const PAGES: usize = 256;
 /// Counts of executions, by a hash of the address.
 const COUNTS: usize = 1 << 14;
-/// Executions by the interpreter until code is translated.
-const HOT: u8 = 24;
 
 /// What instructions an address leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,6 +31,8 @@ pub struct BlockTable {
     pub generation: Cell<u32>,
     /// The address of the first block.
     pub code_base: Cell<u64>,
+    /// Executions by the interpreter until code is translated.
+    pub hot: u8,
     last_generation: u32,
     regime: CodeRegime,
     regimes: [Option<(CodeRegime, u32)>; REGIMES],
@@ -55,6 +55,7 @@ impl BlockTable {
             known: Box::new([const { Cell::new(NO_BLOCK) }; KNOWN]),
             generation: Cell::new(0),
             code_base: Cell::new(0),
+            hot: 0,
             last_generation: 0,
             regime,
             regimes: [None; REGIMES],
@@ -149,8 +150,8 @@ impl BlockTable {
     /// Counts an execution. Is it one too many for the interpreter?
     pub fn is_hot(&mut self, pc: u64) -> bool {
         let count = &mut self.counts[(pc / 2 ^ pc >> 15) as usize % COUNTS];
-        *count += 1;
-        let is_hot = *count >= HOT;
+        *count = count.saturating_add(1);
+        let is_hot = *count >= self.hot;
         if is_hot {
             *count = 0;
         }

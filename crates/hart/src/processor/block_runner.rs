@@ -107,8 +107,10 @@ impl<'m, B: Bus> Processor<'m, B> {
         }
     }
 
-    /// Uses translated blocks, or does not. What the hart does, and when, is the same.
-    pub fn use_blocks(&mut self, on: bool) {
+    /// Translates what the interpreter has executed so often; `None`: nothing. What the hart does, and
+    /// when, is the same.
+    pub fn translate_after(&mut self, executions: Option<u8>) {
+        let on = executions.is_some();
         let mut blocks = self.core.view.code.blocks.borrow_mut();
         let frame = Self::frame();
         if on && blocks.is_none() {
@@ -120,6 +122,7 @@ impl<'m, B: Bus> Processor<'m, B> {
         if let Some(blocks) = blocks {
             runner.table.code_base.set(blocks.base());
         }
+        runner.table.hot = executions.unwrap_or(0);
         runner.table.forget();
     }
 
