@@ -100,7 +100,13 @@ const PARTS: [(&str, &[&str]); 26] = [
     ),
     (
         "flick-machine",
-        &["flick-device", "flick-hart", "flick-sim"],
+        &[
+            "flick-device",
+            "flick-hart",
+            "flick-sim",
+            "flick-riscv",
+            "flick-riscv-testing",
+        ],
     ),
     ("flick-device", &[]),
     (

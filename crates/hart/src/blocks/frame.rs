@@ -4,7 +4,7 @@ use flick_engine::Hart;
 use std::mem::offset_of;
 
 use super::x86_code::{
-    Gpr, Place, R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI,
+    Gpr, Place, R8, R9, R10, R11, R12, R13, R14, R15, RBP, RBX, RDI, RSI,
 };
 
 /// The base register has this distance from the start of [`Hart`], so that all of `x` is within a byte's
