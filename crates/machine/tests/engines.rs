@@ -79,8 +79,18 @@ fn program(seed: u64) -> (Vec<u8>, Mode) {
     let over = code.at();
     code.add([0]);
     let handler = code.at();
-    code.add([csrr(30, 0x342), sd(30, 31, 0), csrr(29, 0x341), sd(29, 31, 8)]);
-    code.add([csrr(28, 0x343), sd(28, 31, 16), csrr(28, 0xb02), sd(28, 31, 24)]);
+    code.add([
+        csrr(30, 0x342),
+        sd(30, 31, 0),
+        csrr(29, 0x341),
+        sd(29, 31, 8),
+    ]);
+    code.add([
+        csrr(28, 0x343),
+        sd(28, 31, 16),
+        csrr(28, 0xb02),
+        sd(28, 31, 24),
+    ]);
     code.add([addi(31, 31, 32)]);
     let interrupt = code.at();
     code.add([0]);
@@ -104,14 +114,32 @@ fn program(seed: u64) -> (Vec<u8>, Mode) {
     code.add((1..28).map(|n| ld(n, 29, 8 * n as i32)));
     code.add((0..32).map(|n| fld(n, 29, 256 + 8 * n as i32)));
     code.add([lui(31, LOG as u32 >> 12), r(0x33, 31, 31, 30)]);
-    code.add([lui(GP, DATA as u32 >> 12), r(0x33, GP, GP, 30), addi(GP, GP, 0x7f0)]);
+    code.add([
+        lui(GP, DATA as u32 >> 12),
+        r(0x33, GP, GP, 30),
+        addi(GP, GP, 0x7f0),
+    ]);
     code.add([addi(ATOMIC, GP, 16 + 8 * rng.below(4) as i32)]);
     code.add([addi(TIMES, 0, 20 + rng.below(200) as i32)]);
-    code.add([addi(28, 0, -1), csrw(0x3b0, 28), addi(28, 0, 31), csrw(0x3a0, 28)]);
+    code.add([
+        addi(28, 0, -1),
+        csrw(0x3b0, 28),
+        addi(28, 0, 31),
+        csrw(0x3a0, 28),
+    ]);
     code.add([addi(28, 0, 7), csrw(0x306, 28), csrw(0x106, 28)]);
     if mode != Mode::Machine {
-        code.add([lui(29, TABLES as u32 >> 12), r(0x33, 29, 29, 30), i(0x5013, 29, 29, 12)]);
-        code.add([addi(28, 0, 8), i(0x1013, 28, 28, 60), r(0x33, 29, 29, 28), csrw(0x180, 29)]);
+        code.add([
+            lui(29, TABLES as u32 >> 12),
+            r(0x33, 29, 29, 30),
+            i(0x5013, 29, 29, 12),
+        ]);
+        code.add([
+            addi(28, 0, 8),
+            i(0x1013, 28, 28, 60),
+            r(0x33, 29, 29, 28),
+            csrw(0x180, 29),
+        ]);
     }
     let mode_bits = match mode {
         Mode::Machine => 3,
@@ -135,15 +163,39 @@ fn program(seed: u64) -> (Vec<u8>, Mode) {
     bodies.statements(length);
     let Body { rng, mut code, .. } = bodies;
     let back = body - (code.at() + 8);
-    code.add([addi(TIMES, TIMES, -1), branch(BEQ, TIMES, 0, 8), jal(0, back)]);
+    code.add([
+        addi(TIMES, TIMES, -1),
+        branch(BEQ, TIMES, 0, 8),
+        jal(0, back),
+    ]);
     // The end: registers to memory, and the finisher.
-    code.add([lui(30, RESULTS as u32 >> 12), lui(29, 0x40000), i(0x1013, 29, 29, 1)]);
+    code.add([
+        lui(30, RESULTS as u32 >> 12),
+        lui(29, 0x40000),
+        i(0x1013, 29, 29, 1),
+    ]);
     code.add([r(0x33, 30, 30, 29)]);
     code.add((1..28).map(|n| sd(n, 30, 8 * n as i32)));
     code.add((0..32).map(|n| fsd(n, 30, 256 + 8 * n as i32)));
-    code.add([csrr(29, 3), sd(29, 30, 512), csrr(29, 0xc02), sd(29, 30, 520)]);
-    code.add([csrr(29, 0xc00), sd(29, 30, 528), csrr(29, 0xc01), sd(29, 30, 536)]);
-    code.add([lui(29, 5), addi(29, 29, 0x555), lui(28, 0x100), s(0x2023, 28, 29, 0), jal(0, 0)]);
+    code.add([
+        csrr(29, 3),
+        sd(29, 30, 512),
+        csrr(29, 0xc02),
+        sd(29, 30, 520),
+    ]);
+    code.add([
+        csrr(29, 0xc00),
+        sd(29, 30, 528),
+        csrr(29, 0xc01),
+        sd(29, 30, 536),
+    ]);
+    code.add([
+        lui(29, 5),
+        addi(29, 29, 0x555),
+        lui(28, 0x100),
+        s(0x2023, 28, 29, 0),
+        jal(0, 0),
+    ]);
     assert!(code.at() < DATA as i32);
 
     let mut image = vec![0; SIZE];
@@ -156,7 +208,11 @@ fn program(seed: u64) -> (Vec<u8>, Mode) {
     }
     for n in 0..32 {
         put(VALUES + 8 * n, integer(rng));
-        let float = if rng.chance(50) { boxed(rng) } else { double(rng) };
+        let float = if rng.chance(50) {
+            boxed(rng)
+        } else {
+            double(rng)
+        };
         put(VALUES + 256 + 8 * n, float);
     }
     // Pages of 1 GiB: devices and memory, and memory once more.
@@ -193,7 +249,8 @@ impl Body<'_> {
                     self.code.add([0]);
                     let over = self.rng.below(5);
                     self.instructions(over);
-                    self.code.lead_here(from, |distance| branch(base, a, b, distance));
+                    self.code
+                        .lead_here(from, |distance| branch(base, a, b, distance));
                 }
                 8 | 9 => {
                     // A loop.
@@ -209,14 +266,20 @@ impl Body<'_> {
                 10 | 11 => {
                     // A call by a register, and back.
                     let at = self.code.at();
-                    self.code.add([0x17 | 1 << 7, i(JALR, 5, 1, 12), jal(0, 8), i(JALR, 0, 5, 0)]);
+                    self.code.add([
+                        0x17 | 1 << 7,
+                        i(JALR, 5, 1, 12),
+                        jal(0, 8),
+                        i(JALR, 0, 5, 0),
+                    ]);
                     assert_eq!(self.code.at() - at, 16);
                 }
                 12 => {
                     // An instruction is replaced by another one.
                     let to = self.code.at() + 4 * 4 + 4 * self.rng.below(2) as i32;
                     let from = self.spare;
-                    self.code.add([i(0x2003, 24, CODE, from - 0x1000), 0, FENCE_I]);
+                    self.code
+                        .add([i(0x2003, 24, CODE, from - 0x1000), 0, FENCE_I]);
                     let at = self.code.words.len() - 2;
                     if (to - 0x1000).abs() < 2048 && (from - 0x1000).abs() < 2048 {
                         self.code.words[at] = s(0x2023, CODE, 24, to - 0x1000);
@@ -245,7 +308,9 @@ impl Body<'_> {
     /// A computation.
     fn plain(&mut self) {
         let (rd, a, b) = (self.register(), self.register(), self.register());
-        let base = self.rng.pick(&[0x33, 0x4000_0033, 0x4033, 0x0200_0033, 0x3b]);
+        let base = self
+            .rng
+            .pick(&[0x33, 0x4000_0033, 0x4033, 0x0200_0033, 0x3b]);
         self.code.add([r(base, rd, a, b)]);
     }
 
@@ -267,11 +332,16 @@ impl Body<'_> {
             number(self.rng),
             number(self.rng),
         );
-        let rm = if self.rng.chance(80) { 7 } else { self.rng.below(8) as u32 };
+        let rm = if self.rng.chance(80) {
+            7
+        } else {
+            self.rng.below(8) as u32
+        };
         let imm = self.rng.signed(12);
         let base = if self.rng.chance(95) { GP } else { a };
         let word = match (op.format(), op.access()) {
-            (Format::Unary, Access::Load(_)) | (Format::R, Access::Store(_) | Access::Update(_)) => {
+            (Format::Unary, Access::Load(_))
+            | (Format::R, Access::Store(_) | Access::Update(_)) => {
                 let at = if self.rng.chance(95) { ATOMIC } else { a };
                 let b = if op.access() == Access::Load(4) || op.access() == Access::Load(8) {
                     0
@@ -294,7 +364,11 @@ impl Body<'_> {
             (Format::Csr | Format::CsrI, _) => {
                 // fflags, frm, fcsr; cycle, time and instret, which are read-only.
                 let csr = self.rng.pick(&[1, 2, 3, 0xc00, 0xc01, 0xc02]);
-                let a = if csr >= 0xc00 && self.rng.chance(80) { 0 } else { a };
+                let a = if csr >= 0xc00 && self.rng.chance(80) {
+                    0
+                } else {
+                    a
+                };
                 bits | rd << 7 | a << 15 | csr << 20
             }
             (Format::Ff, _) => r(bits, fd, fa, 0),
@@ -384,5 +458,8 @@ fn translated_programs_do_the_same() {
     let programs = std::env::var("FLICK_PROGRAMS").map_or(PROGRAMS, |n| n.parse().unwrap());
     let ends: Vec<End> = (1..=programs).map(check).collect();
     let exits = ends.iter().filter(|end| **end == End::Exit(0)).count();
-    assert!(exits as u64 > programs / 2, "only {exits} programs come to their end");
+    assert!(
+        exits as u64 > programs / 2,
+        "only {exits} programs come to their end"
+    );
 }

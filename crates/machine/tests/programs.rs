@@ -2,8 +2,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use flick_machine::virt::{SERIAL, Virt};
-use flick_machine::{Board, Console, End, Files, Machine, boot};
+use flick_machine::virt::{MEMORY, SERIAL, Virt};
+use flick_machine::{Board, Console, End, Files, Machine, TRANSLATE_AFTER, boot};
 
 /// What every program begins with: a stack for each hart, and a way out.
 const START: &str = r#"
@@ -73,18 +73,50 @@ impl Console for Outside {
     }
 }
 
+#[derive(Debug, PartialEq)]
 struct Ran {
     end: End,
     printed: String,
     cycles: Vec<u64>,
     instructions: Vec<u64>,
+    pcs: Vec<u64>,
+    memory: Memory,
+}
+
+/// The machine's memory, too much to print.
+#[derive(PartialEq)]
+struct Memory(Vec<u8>);
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let sum = self.0.iter().fold(0_u64, |sum, &byte| {
+            sum.wrapping_mul(31).wrapping_add(byte.into())
+        });
+        write!(f, "{sum:#x}")
+    }
 }
 
 fn run(name: &str, harts: usize, input: &str, text: &str) -> Ran {
     run_on("rv64gc_zicntr_sstc_svadu", name, harts, input, text)
 }
 
+/// Runs it interpreted, and translated at once and later: nothing may differ.
 fn run_on(isa: &str, name: &str, harts: usize, input: &str, text: &str) -> Ran {
+    let program = build(name, text);
+    let run = |translate_after| run_by(translate_after, isa, &program, harts, input);
+    let ran = run(None);
+    assert_eq!(run(Some(1)), ran, "{name}: translated at once");
+    assert_eq!(run(Some(TRANSLATE_AFTER)), ran, "{name}: translated");
+    ran
+}
+
+fn run_by(
+    translate_after: Option<u8>,
+    isa: &str,
+    program: &[u8],
+    harts: usize,
+    input: &str,
+) -> Ran {
     let mut virt = Virt {
         harts,
         isa: isa.parse().unwrap(),
@@ -93,22 +125,27 @@ fn run_on(isa: &str, name: &str, harts: usize, input: &str, text: &str) -> Ran {
     };
     let board = virt.board(vec![]).unwrap();
     let files = Files {
-        firmware: build(name, text),
+        firmware: program.to_vec(),
         ..Files::default()
     };
     let booted = boot(&mut virt, &board, &files, 1000).unwrap();
     let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
     machine.limit(50_000_000);
+    machine.translate_after(translate_after);
     let mut outside = Outside {
         input: input.into(),
         ..Outside::default()
     };
     let end = machine.run(&mut outside);
+    let mut memory = vec![0; 8 << 20];
+    board.read_memory(MEMORY, &mut memory).unwrap();
     Ran {
         end,
         printed: outside.printed,
         cycles: machine.cycles(),
         instructions: machine.instructions(),
+        pcs: machine.program_counters(),
+        memory: Memory(memory),
     }
 }
 

@@ -3,9 +3,7 @@
 use flick_engine::Hart;
 use std::mem::offset_of;
 
-use super::x86_code::{
-    Gpr, Place, R8, R9, R10, R11, R12, R13, R14, R15, RBP, RBX, RDI, RSI,
-};
+use super::x86_code::{Gpr, Place, R8, R9, R10, R11, R12, R13, R14, R15, RBP, RBX, RDI, RSI};
 
 /// The base register has this distance from the start of [`Hart`], so that all of `x` is within a byte's
 /// displacement.
