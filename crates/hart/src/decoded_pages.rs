@@ -144,6 +144,19 @@ impl CodeCache {
         self.retirements.get()
     }
 
+    /// Forgets all instructions: memory has been replaced without [`CodeCache::written`].
+    pub fn forget(&self) {
+        for page in self.pages.borrow().values() {
+            for (_, slots) in &page.classes {
+                slots.iter().for_each(|slot| slot.set(0));
+            }
+        }
+        if let Some(blocks) = &mut *self.blocks.borrow_mut() {
+            blocks.clear();
+        }
+        self.begin_epoch();
+    }
+
     /// Another number than before if blocks have gone.
     #[inline]
     pub(crate) fn epoch(&self) -> u64 {
@@ -294,5 +307,10 @@ mod tests {
             cache.written(0x1ff0, 8);
         }
         assert!(cache.has(0x1000));
+        slot(9).set(7);
+        let epoch = cache.epoch();
+        cache.forget();
+        assert_eq!(slot(9).get(), 0);
+        assert_ne!(cache.epoch(), epoch);
     }
 }

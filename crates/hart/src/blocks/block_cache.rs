@@ -16,7 +16,9 @@ use crate::bus::PAGE;
 use crate::decoded_pages::{Class, PageHasher};
 
 /// Bytes of code.
-const ROOM: usize = 64 << 20;
+pub const ROOM: usize = 64 << 20;
+/// As many bytes are free when a region is translated.
+const MARGIN: usize = 128 << 10;
 /// Pages with blocks: each takes 16 KiB.
 const MOST_PAGES: usize = 4096;
 
@@ -51,6 +53,7 @@ impl Entries for Page {
 /// What a physical page has.
 #[derive(Default)]
 struct Physical {
+    #[expect(clippy::vec_box, reason = "harts have the addresses of pages")]
     pages: Vec<Box<Page>>,
     /// Half-words of which there are blocks.
     covered: HalfWords,
@@ -70,9 +73,9 @@ pub struct BlockCache {
 
 impl BlockCache {
     /// An empty one; `None`: the host has no such processor, or no memory.
-    pub fn new(frame: Frame) -> Option<Self> {
+    pub fn new(frame: Frame, room: usize) -> Option<Self> {
         flick_translator::features::check().ok()?;
-        let mut memory = CodePages::new(ROOM).ok()?;
+        let mut memory = CodePages::new(room).ok()?;
         let mut code = X86Code::new(memory.address());
         let stubs = stubs::emit(&mut code, &frame);
         let bytes = code.finish();
@@ -89,8 +92,8 @@ impl BlockCache {
     }
 
     /// Are blocks made for harts of this kind?
-    pub fn is_for(&self, frame: &Frame) -> bool {
-        self.frame == *frame
+    pub fn is_for(&self, kind: &str) -> bool {
+        self.frame.kind == kind
     }
 
     /// See [`Stubs::enter`].
@@ -123,7 +126,7 @@ impl BlockCache {
     ) -> (Option<&Page>, bool) {
         let virtual_page = pc / PAGE * PAGE;
         let mut is_emptied = false;
-        if self.pages >= MOST_PAGES || self.used + ROOM / 16 > ROOM {
+        if self.pages >= MOST_PAGES || self.used + MARGIN > self.memory.size() {
             self.clear();
             is_emptied = true;
         }
@@ -183,5 +186,56 @@ impl BlockCache {
         self.physical.clear();
         self.pages = 0;
         self.used = self.first;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoded_pages::Floats;
+
+    const FRAME: Frame = Frame {
+        kind: "",
+        left: 0,
+        tlb: 0,
+        generation: 0,
+        table: 0,
+        code_generation: 0,
+        code_base: 0,
+        view: 0,
+        processor: 0,
+        load: 0,
+        store: 0,
+        step: 0,
+    };
+    /// `addi a0, a0, 1`.
+    const ADD: u32 = 0x0015_0513;
+
+    #[test]
+    fn blocks_go_when_they_are_overwritten_or_too_many() {
+        let class = Class {
+            isa: "rv64i".parse().unwrap(),
+            floats: Floats::Off,
+        };
+        let decode = |_| Some(flick_riscv::decode(ADD));
+        let mut cache = BlockCache::new(FRAME, 256 << 10).unwrap();
+        let (page, is_emptied) = cache.translate(0x1000, 0x5100, class, decode);
+        assert!(!is_emptied);
+        let block = page.unwrap().block_at(0x5100).unwrap();
+        assert_eq!(page.unwrap().block_at(0x50fc), None);
+        assert!(cache.page(0x1000, 0x5000, class).is_some());
+        assert!(cache.page(0x1000, 0x6000, class).is_none());
+        assert!(cache.covers(0x1000, 0x80..0x81) && !cache.covers(0x1000, 0..0x80));
+        // What is known already is not translated again.
+        let page = cache.translate(0x1000, 0x50fc, class, decode).0.unwrap();
+        assert_eq!(page.block_at(0x5100), Some(block));
+        cache.remove(0x1000);
+        assert!(cache.page(0x1000, 0x5000, class).is_none());
+        assert!(!cache.covers(0x1000, 0x80..0x81));
+
+        let all = (2..1000).find(|n| cache.translate(n << 12, n << 12, class, decode).1);
+        let last = all.expect("the memory for code is bounded");
+        assert!(cache.page(0x2000, 0x2000, class).is_none());
+        assert!(cache.page(last << 12, last << 12, class).is_some());
     }
 }

@@ -149,7 +149,7 @@ impl BlockTable {
 
     /// Counts an execution. Is it one too many for the interpreter?
     pub fn is_hot(&mut self, pc: u64) -> bool {
-        let count = &mut self.counts[(pc / 2 ^ pc >> 15) as usize % COUNTS];
+        let count = &mut self.counts[((pc / 2) ^ (pc >> 15)) as usize % COUNTS];
         *count = count.saturating_add(1);
         let is_hot = *count >= self.hot;
         if is_hot {

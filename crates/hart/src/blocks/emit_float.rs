@@ -62,14 +62,14 @@ impl Emitter<'_> {
             Op::FltD => self.less(insn, DOUBLE, Cond::Above),
             Op::FleS => self.less(insn, SINGLE, Cond::AboveEqual),
             Op::FleD => self.less(insn, DOUBLE, Cond::AboveEqual),
-            Op::FcvtWS => self.to_integer(insn, SINGLE, W32),
-            Op::FcvtWD => self.to_integer(insn, DOUBLE, W32),
-            Op::FcvtLS => self.to_integer(insn, SINGLE, W64),
-            Op::FcvtLD => self.to_integer(insn, DOUBLE, W64),
-            Op::FcvtSW => self.from_integer(insn, SINGLE, W32),
-            Op::FcvtDW => self.from_integer(insn, DOUBLE, W32),
-            Op::FcvtSL => self.from_integer(insn, SINGLE, W64),
-            Op::FcvtDL | Op::FcvtDWu => self.from_integer(insn, DOUBLE, W64),
+            Op::FcvtWS => self.round_to_integer(insn, SINGLE, W32),
+            Op::FcvtWD => self.round_to_integer(insn, DOUBLE, W32),
+            Op::FcvtLS => self.round_to_integer(insn, SINGLE, W64),
+            Op::FcvtLD => self.round_to_integer(insn, DOUBLE, W64),
+            Op::FcvtSW => self.convert_integer(insn, SINGLE, W32),
+            Op::FcvtDW => self.convert_integer(insn, DOUBLE, W32),
+            Op::FcvtSL => self.convert_integer(insn, SINGLE, W64),
+            Op::FcvtDL | Op::FcvtDWu => self.convert_integer(insn, DOUBLE, W64),
             Op::FmvXD => {
                 let to = self.result(insn.rd());
                 self.code.mov(W64, to, f(insn.rs1()));
@@ -215,7 +215,7 @@ impl Emitter<'_> {
         self.set_comparison(insn.rd(), cond);
     }
 
-    fn to_integer(&mut self, insn: Insn, prefix: u8, width: Width) {
+    fn round_to_integer(&mut self, insn: Insn, prefix: u8, width: Width) {
         self.check_mode(insn);
         self.check_box(prefix, insn.rs1());
         let opcode = match insn.rm() {
@@ -234,7 +234,7 @@ impl Emitter<'_> {
         self.set(insn.rd(), RAX);
     }
 
-    fn from_integer(&mut self, insn: Insn, prefix: u8, width: Width) {
+    fn convert_integer(&mut self, insn: Insn, prefix: u8, width: Width) {
         self.check_mode(insn);
         let mut from = self.value(insn.rs1(), RAX);
         if insn.op() == Op::FcvtDWu {

@@ -67,8 +67,10 @@ pub const PC: Place = of_hart(offset_of!(Hart, pc));
 pub const FRM: Place = of_hart(offset_of!(Hart, frm));
 
 /// Distances from the base, and functions, which depend on the kind of hart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Frame {
+    /// The kind of hart.
+    pub kind: &'static str,
     /// Cycles left: [`crate::slice::Slice`].
     pub left: i32,
     /// The first entry of the TLB's context, and its generation: [`crate::memory_view::View`].

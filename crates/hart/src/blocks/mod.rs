@@ -26,7 +26,7 @@ mod region;
 mod stubs;
 mod x86_code;
 
-pub use block_cache::BlockCache;
+pub use block_cache::{BlockCache, ROOM};
 pub use block_table::{BlockTable, CodeRegime};
 pub use frame::{BIAS, Frame, Loaded, Reason};
 pub use region::ends_block;

@@ -5,7 +5,9 @@ use flick_engine::{Control, Core, Exit, Hart, NoObserver, run};
 use flick_riscv::Insn;
 
 use super::{Privileged, Processor, class_of};
-use crate::blocks::{BIAS, BlockCache, BlockTable, CodeRegime, Frame, Loaded, Reason, ends_block};
+use crate::blocks::{
+    BIAS, BlockCache, BlockTable, CodeRegime, Frame, Loaded, ROOM, Reason, ends_block,
+};
 use crate::bus::{Bus, PAGE};
 use crate::memory_view::View;
 use crate::privileged_registers::{Privilege, Registers};
@@ -71,6 +73,7 @@ impl Control for Piece {
 }
 
 impl<'m, B: Bus> Processor<'m, B> {
+    /// As [`Self::frame`], without addresses.
     const FRAME: Frame = {
         let base = offset_of!(Processor<'m, B>, hart) + BIAS;
         let view = offset_of!(Processor<'m, B>, core) + offset_of!(Privileged<'m, B>, view);
@@ -81,6 +84,7 @@ impl<'m, B: Bus> Processor<'m, B> {
             offset as i32 - base as i32
         }
         Frame {
+            kind: "",
             left: distance(view + offset_of!(View<'m, B>, slice) + Slice::LEFT, base),
             tlb: distance(view + offset_of!(View<'m, B>, context), base),
             generation: distance(view + offset_of!(View<'m, B>, generation), base),
@@ -95,11 +99,13 @@ impl<'m, B: Bus> Processor<'m, B> {
         }
     };
 
+    /// What blocks for this kind of hart reach.
     fn frame() -> Frame {
         let load = load::<B> as extern "C" fn(&View<'m, B>, u64, u64) -> Loaded;
         let store = store::<B> as extern "C" fn(&View<'m, B>, u64, u64, u64) -> u64;
         let step = step::<B> as extern "C" fn(&mut Processor<'m, B>, u64) -> u64;
         Frame {
+            kind: std::any::type_name::<B>(),
             load: load as *const () as u64,
             store: store as *const () as u64,
             step: step as *const () as u64,
@@ -114,9 +120,9 @@ impl<'m, B: Bus> Processor<'m, B> {
         let mut blocks = self.core.view.code.blocks.borrow_mut();
         let frame = Self::frame();
         if on && blocks.is_none() {
-            *blocks = BlockCache::new(frame);
+            *blocks = BlockCache::new(frame, ROOM);
         }
-        let blocks = blocks.as_ref().filter(|blocks| blocks.is_for(&frame));
+        let blocks = blocks.as_ref().filter(|blocks| blocks.is_for(frame.kind));
         let runner = &mut self.core.runner;
         runner.is_on = on && blocks.is_some();
         if let Some(blocks) = blocks {
