@@ -14,7 +14,8 @@ use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::Error;
 use flick_machine::{
-    BadBoot, BadSystem, BlockDisk, Board, Console, End, Files, Machine, SERIAL, boot, timing_of,
+    BadBoot, BadSystem, BlockDisk, Board, Console, End, Files, Machine, SERIAL, TRANSLATE_AFTER,
+    boot, timing_of,
 };
 
 use crate::console_place::{self, ConsolePlace};
@@ -77,6 +78,12 @@ pub struct Run {
     /// In timed mode, how many cycles a hart may be ahead of another between accesses that others see
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     slice: Option<u64>,
+    /// How instructions are executed; the run is the same, but for its speed
+    #[arg(long, value_enum, default_value_t = Engine::Translate)]
+    engine: Engine,
+    /// Translate code that a hart has executed so often
+    #[arg(long, value_name = "N", default_value_t = TRANSLATE_AFTER, hide = true)]
+    translate_after: u8,
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
@@ -91,6 +98,14 @@ enum Timed {
     Marker,
     /// Nowhere.
     Never,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// One after the other
+    Interp,
+    /// What is executed often is translated
+    Translate,
 }
 
 pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
@@ -143,6 +158,8 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     if let Some(most) = run.max_instructions {
         machine.limit(most);
     }
+    let translates = run.engine == Engine::Translate;
+    machine.translate_after(translates.then_some(run.translate_after));
     if run.timed != Timed::Never {
         let mut timing = timing_of(&description, &system.tile);
         if let (Some(cycles), Some(hart)) = (run.slice, timing.harts.first()) {

@@ -13,6 +13,8 @@
 //! | `page_tables.rs` | page tables: Sv39, Sv48, Sv57 |
 //! | `memory_view.rs` | the hart's view of memory, with a cache of translations |
 //! | `decoded_pages.rs` | decoded instructions by physical page |
+//! | `blocks/` | translated blocks of what is executed often |
+//! | `processor/block_runner.rs` | execution by blocks and by the interpreter |
 //! | `slice.rs` | how long a hart runs before the others |
 //! | `timed_mode.rs` | [`Timing`]: what instructions and accesses take in timed mode |
 //! | `timed_access.rs` | accesses in timed mode |
@@ -22,6 +24,7 @@
 //! volume I for the extensions.
 #![warn(missing_docs)]
 
+mod blocks;
 mod bus;
 mod csr_access;
 mod decoded_pages;

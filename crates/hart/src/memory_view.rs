@@ -14,7 +14,7 @@ use crate::slice::Slice;
 use crate::timed_mode::Timing;
 
 /// Entries of each context, for loads and for stores.
-const ENTRIES: usize = 1024;
+pub const ENTRIES: usize = 1024;
 /// Pages whose protection is kept.
 const PROTECTIONS: usize = 512;
 /// The generation of an entry is in these bits of its tag, above those of an access that is not aligned.
@@ -25,9 +25,6 @@ const NO_GENERATION: u64 = GENERATION;
 /// Regimes whose entries are kept beside each other: of users, of supervisors without and with SUM, of
 /// the machine.
 const CONTEXTS: usize = 4;
-/// A context without entries, so that accesses take the slow path.
-const NO_CONTEXT: usize = CONTEXTS * ENTRIES;
-const ALL_ENTRIES: usize = ENTRIES * (CONTEXTS + 1);
 
 /// Address spaces whose entries are kept.
 const SPACES: usize = 16;
@@ -35,29 +32,39 @@ const SPACES: usize = 16;
 const NO_SPACE: (u64, u64) = (u64::MAX, NO_GENERATION);
 const NO_ADDRESSES: (u64, u64) = (u64::MAX, 0);
 
+/// Translated code reads it, too.
 #[derive(Clone, Copy)]
-struct Entry {
+#[repr(C)]
+pub struct Entry {
     /// The virtual page and the generation.
     tag: u64,
     /// The host's address less the virtual one.
     distance: u64,
-    /// See [`crate::page_tables::Physical`].
-    bits: u32,
-    /// The number of the physical page.
-    page: u64,
 }
 
 const EMPTY: Entry = Entry {
     tag: NO_GENERATION,
     distance: 0,
-    bits: 0,
-    page: 0,
 };
 
-type Tlb = [Cell<Entry>; ALL_ENTRIES];
+/// Of each context the entries for loads, and behind them those for stores. The last context has no
+/// entries, so that accesses take the slow path.
+const ALL_ENTRIES: usize = 2 * ENTRIES * (CONTEXTS + 1);
+
+struct Tlb {
+    entries: [Cell<Entry>; ALL_ENTRIES],
+    /// Of each entry: see [`crate::page_tables::Physical`].
+    bits: [Cell<u8>; ALL_ENTRIES],
+    /// Of each entry: the physical page.
+    pages: [Cell<u64>; ALL_ENTRIES],
+}
 
 fn empty_tlb() -> Box<Tlb> {
-    Box::new([const { Cell::new(EMPTY) }; ALL_ENTRIES])
+    Box::new(Tlb {
+        entries: [const { Cell::new(EMPTY) }; ALL_ENTRIES],
+        bits: [const { Cell::new(0) }; ALL_ENTRIES],
+        pages: [const { Cell::new(0) }; ALL_ENTRIES],
+    })
 }
 
 /// Where an access goes.
@@ -75,18 +82,19 @@ pub struct View<'m, B> {
     pub bus: &'m B,
     pub code: &'m CodeCache,
     pub slice: Rc<Slice>,
+    /// [`Slice::left`], for blocks.
+    pub left: *const Cell<u64>,
     /// In timed mode.
     timing: Option<Rc<Timing>>,
     pub pmp: RefCell<Pmp>,
     regime: Cell<Regime>,
     /// The first entry of the context.
-    context: Cell<usize>,
-    /// The same, or `NO_CONTEXT` in timed mode.
-    quick: Cell<usize>,
-    loads: Box<Tlb>,
-    stores: Box<Tlb>,
+    pub context: Cell<*const Cell<Entry>>,
+    /// The same, or the context without entries in timed mode.
+    quick: Cell<*const Cell<Entry>>,
+    tlb: Box<Tlb>,
     /// Entries of other generations are none.
-    generation: Cell<u64>,
+    pub generation: Cell<u64>,
     /// The newest of all.
     last_generation: Cell<u64>,
     /// Values of `satp` and their generations.
@@ -103,17 +111,19 @@ pub struct View<'m, B> {
 
 impl<'m, B: Bus> View<'m, B> {
     pub fn new(bus: &'m B, code: &'m CodeCache, regime: Regime) -> Self {
+        let tlb = empty_tlb();
+        let slice: Rc<Slice> = Rc::default();
         let view = Self {
+            left: slice.left(),
             bus,
             code,
-            slice: Rc::default(),
+            slice,
             timing: None,
             pmp: RefCell::default(),
             regime: Cell::new(regime),
-            context: Cell::new(0),
-            quick: Cell::new(0),
-            loads: empty_tlb(),
-            stores: empty_tlb(),
+            context: Cell::new(tlb.entries.as_ptr()),
+            quick: Cell::new(tlb.entries.as_ptr()),
+            tlb,
             generation: Cell::new(0),
             last_generation: Cell::new(0),
             spaces: [const { Cell::new(NO_SPACE) }; SPACES],
@@ -135,7 +145,8 @@ impl<'m, B: Bus> View<'m, B> {
             (Privilege::Supervisor, true) => 2,
             (Privilege::Machine, _) => 3,
         };
-        self.context.set(context * ENTRIES);
+        self.context
+            .set(&raw const self.tlb.entries[context * 2 * ENTRIES]);
         self.set_quick();
         if (old.mxr, old.updates) != (regime.mxr, regime.updates) {
             self.flush();
@@ -146,7 +157,7 @@ impl<'m, B: Bus> View<'m, B> {
 
     fn set_quick(&self) {
         let context = match self.timing {
-            Some(_) => NO_CONTEXT,
+            Some(_) => &raw const self.tlb.entries[CONTEXTS * 2 * ENTRIES],
             None => self.context.get(),
         };
         self.quick.set(context);
@@ -192,7 +203,7 @@ impl<'m, B: Bus> View<'m, B> {
         };
         // Generations come again.
         if next == 0 {
-            self.all().for_each(|entry| entry.set(EMPTY));
+            self.tlb.entries.iter().for_each(|entry| entry.set(EMPTY));
             self.spaces.iter().for_each(|space| space.set(NO_SPACE));
             self.large.set(NO_ADDRESSES);
         }
@@ -208,27 +219,26 @@ impl<'m, B: Bus> View<'m, B> {
         self.flush();
     }
 
-    fn all(&self) -> impl Iterator<Item = &Cell<Entry>> {
-        self.loads.iter().chain(&*self.stores)
+    /// The entries for stores.
+    fn stores(&self) -> impl Iterator<Item = &Cell<Entry>> {
+        let halves = self.tlb.entries.chunks_exact(ENTRIES);
+        halves.skip(1).step_by(2).flatten()
     }
 
     /// Forgets what an entry of a page table that maps `address` says.
     pub fn flush_page(&self, address: u64) {
-        let forget = |entry: &Cell<Entry>| {
-            let Entry { tag, bits, .. } = entry.get();
-            if bits < 64 && (tag ^ address) >> bits == 0 {
+        let forget = |at: usize| {
+            let (entry, bits) = (&self.tlb.entries[at], self.tlb.bits[at].get());
+            if bits < 64 && (entry.get().tag ^ address) >> bits == 0 {
                 entry.set(EMPTY);
             }
         };
         let (first, last) = self.large.get();
         if (first..=last).contains(&address) {
-            return self.all().for_each(forget);
+            return (0..ALL_ENTRIES).for_each(forget);
         }
         let at = (address / PAGE) as usize % ENTRIES;
-        for context in 0..CONTEXTS {
-            forget(&self.loads[context * ENTRIES + at]);
-            forget(&self.stores[context * ENTRIES + at]);
-        }
+        (at..ALL_ENTRIES).step_by(ENTRIES).for_each(forget);
     }
 
     /// Stores to pages that have become code since have to be seen.
@@ -240,15 +250,15 @@ impl<'m, B: Bus> View<'m, B> {
         }
         self.code_pages.set(known + new.len());
         if new.len() > 16 {
-            return self.stores.iter().for_each(|entry| entry.set(EMPTY));
+            return self.stores().for_each(|entry| entry.set(EMPTY));
         }
         let hosts: Vec<u64> = new
             .iter()
             .filter_map(|&page| self.bus.memory(page))
             .map(|host| host.expose_provenance() as u64)
             .collect();
-        for entry in &*self.stores {
-            let Entry { tag, distance, .. } = entry.get();
+        for entry in self.stores() {
+            let Entry { tag, distance } = entry.get();
             let host = (tag & !(PAGE - 1)).wrapping_add(distance);
             if hosts.contains(&host) {
                 entry.set(EMPTY);
@@ -336,13 +346,11 @@ impl<'m, B: Bus> View<'m, B> {
                 let large = (first.min(address & !below), last.max(address | below));
                 self.large.set(large);
             }
-            let entry = Entry {
-                tag,
-                distance,
-                bits,
-                page: physical / PAGE,
-            };
-            self.entry(access, address, &self.context).set(entry);
+            let entry = self.entry(access, address, &self.context);
+            entry.set(Entry { tag, distance });
+            let at = self.index(entry);
+            self.tlb.bits[at].set(bits as u8);
+            self.tlb.pages[at].set(physical / PAGE);
         }
         Ok(Place::Memory {
             host,
@@ -353,15 +361,16 @@ impl<'m, B: Bus> View<'m, B> {
 
     /// What the entry of an address says, if there is one: for timed mode.
     pub(crate) fn kept(&self, address: u64, access: Access) -> Option<Place> {
-        let entry = self.entry(access, address, &self.context).get();
+        let place = self.entry(access, address, &self.context);
+        let (entry, at) = (place.get(), self.index(place));
         let page = address & !(PAGE - 1) | self.generation.get();
         (entry.tag == page).then(|| {
             let host = address.wrapping_add(entry.distance) as usize;
             let host = std::ptr::with_exposed_provenance_mut(host);
             Place::Memory {
                 host,
-                physical: entry.page * PAGE + address % PAGE,
-                bits: entry.bits,
+                physical: self.tlb.pages[at].get() * PAGE + address % PAGE,
+                bits: self.tlb.bits[at].get().into(),
             }
         })
     }
@@ -370,15 +379,25 @@ impl<'m, B: Bus> View<'m, B> {
         self.regime.get()
     }
 
+    fn index(&self, entry: &Cell<Entry>) -> usize {
+        // SAFETY: the entry is one of these.
+        unsafe { (&raw const *entry).offset_from_unsigned(self.tlb.entries.as_ptr()) }
+    }
+
     #[inline(always)]
-    fn entry(&self, access: Access, address: u64, context: &Cell<usize>) -> &Cell<Entry> {
-        let tlb = match access {
-            Access::Store => &*self.stores,
-            _ => &*self.loads,
+    fn entry(
+        &self,
+        access: Access,
+        address: u64,
+        context: &Cell<*const Cell<Entry>>,
+    ) -> &Cell<Entry> {
+        let first = match access {
+            Access::Store => ENTRIES,
+            _ => 0,
         };
-        let at = context.get() + (address / PAGE) as usize % ENTRIES;
-        // SAFETY: the context is the first entry of one of the contexts.
-        unsafe { tlb.get_unchecked(at) }
+        let at = first + (address / PAGE) as usize % ENTRIES;
+        // SAFETY: the context has so many entries, which live as long as the view.
+        unsafe { &*context.get().add(at) }
     }
 
     /// The host's address of an aligned access of `size` bytes, if it is known.
@@ -497,6 +516,44 @@ impl<'m, B: Bus> View<'m, B> {
             self.code.written(physical, 1);
         }
         Ok(())
+    }
+
+    /// A load from plain memory. `None`: it traps, or goes to a device, and has had no effect.
+    pub fn load_plain(&self, address: u64, size: u64) -> Option<u64> {
+        if !address.is_multiple_of(size) {
+            return match self.known_within(address, size, Access::Load) {
+                // SAFETY: so many bytes of a page of memory.
+                Some(host) => Some(unsafe { read(host, size) }),
+                None => self.load_bytes(address, size).ok(),
+            };
+        }
+        match self.place(address, size, Access::Load) {
+            // SAFETY: so many bytes of a page of memory.
+            Ok(Place::Memory { host, .. }) => Some(unsafe { read(host, size) }),
+            _ => None,
+        }
+    }
+
+    /// A store to plain memory; false: it traps, goes to a device, is in two pages, or changes code that
+    /// is translated, and has had no effect.
+    pub fn store_plain(&self, address: u64, size: u64, value: u64) -> bool {
+        if !address.is_multiple_of(size) {
+            let known = self.known_within(address, size, Access::Store);
+            if let Some(host) = known {
+                // SAFETY: so many bytes of a page of memory.
+                unsafe { write(host, size, value) };
+            }
+            return known.is_some();
+        }
+        match self.place(address, size, Access::Store) {
+            Ok(Place::Memory { host, physical, .. }) if !self.code.has_blocks(physical, size) => {
+                // SAFETY: so many bytes of a page of memory.
+                unsafe { write(host, size, value) };
+                self.code.written(physical, size);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// An instruction that other harts see: it waits until this hart is the first of all.

@@ -4,10 +4,7 @@ use std::rc::Rc;
 
 use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::vector::{self, VectorState};
-use flick_engine::{
-    Core, CsrAccess, Exception, Exit, Hart, NoObserver, Trap, Unlimited, access_fcsr, csr_number,
-    run,
-};
+use flick_engine::{Core, CsrAccess, Exception, Exit, Hart, Trap, access_fcsr, csr_number};
 use flick_riscv::{Insn, Op, decode};
 
 use crate::bus::{Bus, PAGE};
@@ -16,9 +13,13 @@ use crate::decoded_pages::{Class, CodeCache, Floats, Slots, changes_floats, empt
 use crate::memory_view::View;
 use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
-use crate::timed_mode::{Charges, ClassCounter, Counting, Marker, Timing};
+use crate::timed_mode::{ClassCounter, Marker, Timing};
 use crate::traps::cause;
 use flick_riscv::Isa;
+
+mod block_runner;
+
+use block_runner::{Runner, code_regime};
 
 /// Pages whose slots are at hand.
 const PAGES: usize = 64;
@@ -92,6 +93,7 @@ struct Privileged<'m, B> {
     retirements: u64,
     /// For an instruction whose second half is in another page: it is decoded at each execution.
     lone: Box<Slots>,
+    runner: Runner,
 }
 
 impl<'m, B: Bus> Processor<'m, B> {
@@ -101,6 +103,7 @@ impl<'m, B: Bus> Processor<'m, B> {
         let class = class_of(&registers);
         let lone = empty_slots();
         let view = View::new(bus, code, regime_of(&registers));
+        let runner = Runner::new(&registers);
         let mut all = Self {
             hart: Hart { pc, ..Hart::ZERO },
             fcsr: Fcsr::default(),
@@ -122,6 +125,7 @@ impl<'m, B: Bus> Processor<'m, B> {
                 pages: [KnownPage::NONE; PAGES],
                 retirements: code.retirements(),
                 lone,
+                runner,
             },
         };
         all.core.refresh();
@@ -191,20 +195,12 @@ impl<'m, B: Bus> Processor<'m, B> {
         core.page = NOWHERE;
         core.traps = 0;
         let thread = self.fcsr.load(&mut self.hart);
-        let exit = match core.view.timing().cloned() {
-            None if core.counts_classes => {
-                let mut counting = Counting(Rc::clone(&core.classes));
-                run(&mut self.hart, core, &mut counting, &mut Unlimited)
-            }
-            None => run(&mut self.hart, core, &mut NoObserver, &mut Unlimited),
-            Some(timing) => {
-                timing.begin(start);
-                let slice = Rc::clone(&core.view.slice);
-                let mut charges = Charges { slice, timing };
-                run(&mut self.hart, core, &mut charges, &mut Unlimited)
-            }
-        };
+        if let Some(timing) = core.view.timing() {
+            timing.begin(start);
+        }
+        let exit = self.execute();
         self.fcsr = Fcsr::store(&self.hart, thread);
+        let core = &mut self.core;
         core.exceptions += core.traps;
         let executed = core.view.slice.executed();
         match core.view.timing() {
@@ -289,12 +285,19 @@ impl<B: Bus> Privileged<'_, B> {
     fn refresh(&mut self) {
         self.view.set_regime(regime_of(&self.registers));
         self.class = class_of(&self.registers);
+        self.runner.table.select(code_regime(&self.registers));
         self.page = NOWHERE;
         let privilege = self.registers.privilege as usize;
         self.classes.set_privilege(privilege);
     }
 
     /// Forgets where code is.
+    fn forget_code(&mut self) {
+        self.forget_pages();
+        self.runner.table.forget();
+    }
+
+    /// Forgets where decoded instructions are.
     fn forget_pages(&mut self) {
         self.pages.fill(KnownPage::NONE);
         self.page = NOWHERE;
@@ -516,7 +519,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             Effect::Protection => {
                 self.view.flush_protections();
-                self.forget_pages();
+                self.forget_code();
             }
         }
         Some(old)
@@ -586,11 +589,11 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             // Entries of other address spaces are not kept, so that the second operand says nothing.
             Op::SfenceVma | Op::SinvalVma if insn.rs1() != 0 => {
                 self.view.flush_page(hart.x[insn.rs1()]);
-                self.forget_pages();
+                self.forget_code();
             }
             _ => {
                 self.view.flush();
-                self.forget_pages();
+                self.forget_code();
             }
         }
         if let (Some(timing), Op::SfenceVma | Op::SinvalVma) = (self.view.timing(), insn.op()) {

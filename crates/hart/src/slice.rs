@@ -21,6 +21,11 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// Where blocks find the cycles that are left, which belong to this object.
+    pub fn left(&self) -> *const Cell<u64> {
+        &raw const self.left
+    }
+
     pub fn begin(&self, cycles: u64, lead: u64) {
         // The first check is at once.
         self.left.set(0);

@@ -26,6 +26,8 @@ pub struct HartDescription {
     pub arguments: [u64; 3],
 }
 
+/// Executions after which a translation pays.
+pub const TRANSLATE_AFTER: u8 = 24;
 /// Cycles that a hart may be ahead of another.
 const AHEAD: u64 = 1000;
 
@@ -126,6 +128,14 @@ impl<'m> Machine<'m> {
     /// What the last timed mode has counted, by hart.
     pub fn timings(&self) -> &[Rc<Timing>] {
         &self.timed
+    }
+
+    /// Translates code that a hart has executed so often ([`TRANSLATE_AFTER`]); `None`: none. The run is
+    /// the same, but for the time that it takes the host.
+    pub fn translate_after(&mut self, executions: Option<u8>) {
+        for unit in &mut self.harts {
+            unit.processor.translate_after(executions);
+        }
     }
 
     /// Instructions that have completed, by hart.

@@ -28,7 +28,7 @@ pub use board::{Board, Timer};
 pub use boot::{BadBoot, Booted, Files, boot};
 pub use described_system::{BadSystem, BlockDisk, SERIAL, System};
 pub use described_timing::{SLICE_CYCLES, timing_of};
-pub use hart_order::{Console, End, HartDescription, Machine};
+pub use hart_order::{Console, End, HartDescription, Machine, TRANSLATE_AFTER};
 pub use htif::Htif;
 pub use machine_timing::{HartTiming, MachineTiming};
 pub use program_file::{BadProgram, Program};

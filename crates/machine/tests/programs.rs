@@ -2,8 +2,10 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use flick_machine::{Board, Console, End, Files, Machine, SERIAL, System, boot};
-use flick_machine::{HartTiming, MachineTiming};
+use flick_machine::{
+    Board, Console, End, Files, HartTiming, Machine, MachineTiming, SERIAL, System,
+    TRANSLATE_AFTER, boot,
+};
 use flick_timing::branch_predictor::{Directions, PredictorShape};
 use flick_timing::core_costs::{CLASSES, CoreCosts};
 use flick_timing::machine;
@@ -79,27 +81,49 @@ impl Console for Outside {
     }
 }
 
+#[derive(Debug, PartialEq)]
 struct Ran {
     end: End,
     printed: String,
     cycles: Vec<u64>,
     instructions: Vec<u64>,
+    pcs: Vec<u64>,
+    memory: Memory,
+}
+
+/// The machine's memory, too much to print.
+#[derive(PartialEq)]
+struct Memory(Vec<u8>);
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let sum = self.0.iter().fold(0_u64, |sum, &byte| {
+            sum.wrapping_mul(31).wrapping_add(byte.into())
+        });
+        write!(f, "{sum:#x}")
+    }
 }
 
 fn run(name: &str, harts: usize, input: &str, text: &str) -> Ran {
     run_on("rv64gc_zicntr_sstc_svadu", name, harts, input, text)
 }
 
+/// Runs it interpreted, and translated at once and later: nothing may differ.
 fn run_on(isa: &str, name: &str, harts: usize, input: &str, text: &str) -> Ran {
-    run_with(isa, name, harts, input, text, None)
+    let program = build(name, text);
+    let run = |translate_after| run_by(translate_after, isa, &program, harts, input, None);
+    let ran = run(None);
+    assert_eq!(run(Some(1)), ran, "{name}: translated at once");
+    assert_eq!(run(Some(TRANSLATE_AFTER)), ran, "{name}: translated");
+    ran
 }
 
-fn run_with(
+fn run_by(
+    translate_after: Option<u8>,
     isa: &str,
-    name: &str,
+    program: &[u8],
     harts: usize,
     input: &str,
-    text: &str,
     timing: Option<MachineTiming>,
 ) -> Ran {
     let settings = [
@@ -110,30 +134,31 @@ fn run_with(
     let mut virt = System::new(&machine::Machine::load("virt", &settings).unwrap()).unwrap();
     let board = virt.board(vec![]).unwrap();
     let files = Files {
-        firmware: build(name, text),
+        firmware: program.to_vec(),
         ..Files::default()
     };
     let booted = boot(&mut virt, &board, &files).unwrap();
     let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
     machine.limit(50_000_000);
+    machine.translate_after(translate_after);
     if let Some(timing) = timing {
         machine.set_timing(timing);
         machine.set_mode(true);
     }
-    go(machine, input)
-}
-
-fn go(mut machine: Machine, input: &str) -> Ran {
     let mut outside = Outside {
         input: input.into(),
         ..Outside::default()
     };
     let end = machine.run(&mut outside);
+    let mut memory = vec![0; 8 << 20];
+    board.read_memory(0x8000_0000, &mut memory).unwrap();
     Ran {
         end,
         printed: outside.printed,
         cycles: machine.cycles(),
         instructions: machine.instructions(),
+        pcs: machine.program_counters(),
+        memory: Memory(memory),
     }
 }
 
@@ -424,7 +449,8 @@ fn timing(harts: usize, slice: u64) -> MachineTiming {
 
 fn run_timed(name: &str, harts: usize, slice: u64, text: &str) -> Ran {
     let isa = "rv64gcv_zicntr_sstc_svadu";
-    run_with(isa, name, harts, "", text, Some(timing(harts, slice)))
+    let timing = timing(harts, slice);
+    run_by(Some(1), isa, &build(name, text), harts, "", Some(timing))
 }
 
 const WALKS: &str = r#"
