@@ -106,6 +106,7 @@ const PARTS: [(&str, &[&str]); 26] = [
             "flick-hart",
             "flick-sim",
             "flick-timing",
+            "flick-events",
             "flick-riscv",
             "flick-riscv-testing",
         ],

@@ -130,6 +130,11 @@ impl<'b> Encoder<'b> {
         })
     }
 
+    /// From `time` on the hart of a machine is in the state of this name.
+    pub fn state(&mut self, time: u64, id: u32) -> bool {
+        self.event(Tag::State, false, Some(time), |out| out.number(id.into()))
+    }
+
     /// The thread runs on `side` in the functions of `stack`, innermost first. The sample stands
     /// for `weight` femtoseconds, and for `staying` where nothing migrates.
     pub fn sample(
