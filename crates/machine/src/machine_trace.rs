@@ -28,6 +28,8 @@ struct HartTrack {
     is_waiting: bool,
     is_begun: bool,
     states: Vec<(Time, u32)>,
+    /// The time of the last one that is written.
+    written: Time,
 }
 
 fn letter(privilege: Privilege) -> char {
@@ -112,7 +114,9 @@ impl Tracer {
 
     fn encode(&mut self, hart: usize, event: impl Fn(&mut Encoder) -> bool) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let mut encoder = Encoder::new(&mut buffer, MACHINE, hart as u32 + 1);
+        let thread = hart as u32 + 1;
+        let written = self.harts[hart].written;
+        let mut encoder = Encoder::new(&mut buffer, MACHINE, thread).since(written);
         event(&mut encoder);
         encoder.flush(|block| self.write(block));
         self.buffer = buffer;
@@ -127,6 +131,9 @@ impl Tracer {
             (!begins || encoder.thread_start(0, name.as_bytes()))
                 && states.iter().all(|&(time, id)| encoder.state(time, id))
         });
+        if let Some(&(time, _)) = states.last() {
+            self.harts[hart].written = time;
+        }
     }
 
     /// A hart has this privilege at `time`, to which no trap has led.

@@ -64,6 +64,12 @@ impl<'b> Encoder<'b> {
         self.thread = thread;
     }
 
+    /// Goes on with a thread whose last event, in an earlier block, was at `time`.
+    pub fn since(mut self, time: u64) -> Self {
+        self.time = time;
+        self
+    }
+
     /// The thread begins; its clock shows `time` (that of whoever started it).
     pub fn thread_start(&mut self, time: u64, name: &[u8]) -> bool {
         self.event(Tag::ThreadStart, false, Some(time), |out| out.text(name))
