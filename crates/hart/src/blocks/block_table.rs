@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::block_cache::Page;
-use super::frame::{KNOWN, Known};
+use super::hart_frame::{KNOWN, Known};
 use crate::bus::PAGE;
 use crate::decoded_pages::Class;
 use crate::privileged_registers::Privilege;
