@@ -259,16 +259,25 @@ impl<'m, B: Bus> View<'m, B> {
 
     /// The physical address of instructions at `address`, in plain memory.
     pub fn fetch(&self, address: u64, privilege: Privilege) -> Result<(u64, *mut u8), Trap> {
+        let (physical, memory) = self.fetch_mapped(address, privilege)?;
+        Ok((physical.address, memory))
+    }
+
+    /// The same, with what maps it.
+    pub fn fetch_mapped(
+        &self,
+        address: u64,
+        privilege: Privilege,
+    ) -> Result<(Physical, *mut u8), Trap> {
         let regime = Regime {
             privilege,
             ..self.regime.get()
         };
         let allows = self.rights();
         let physical = translate(self.bus, &allows, &regime, address, Access::Fetch)
-            .map_err(|failure| trap(failure, Access::Fetch, address))?
-            .address;
-        let is_allowed = self.allows(physical, 2, Access::Fetch, privilege);
-        let memory = self.bus.memory(physical / PAGE * PAGE);
+            .map_err(|failure| trap(failure, Access::Fetch, address))?;
+        let is_allowed = self.allows(physical.address, 2, Access::Fetch, privilege);
+        let memory = self.bus.memory(physical.address / PAGE * PAGE);
         let memory = memory.filter(|_| is_allowed);
         Ok((physical, memory.ok_or(Trap::fetch_access(address))?))
     }
