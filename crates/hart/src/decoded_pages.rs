@@ -9,7 +9,8 @@ use flick_riscv::{Insn, illegal};
 
 use crate::blocks::BlockCache;
 use crate::bus::PAGE;
-use crate::extensions::{Extension, Isa};
+use crate::timed_mode::Marker;
+use flick_riscv::{Extension, Isa};
 
 /// A place for each half-word of a page.
 const SLOTS: usize = (PAGE / 2) as usize;
@@ -246,10 +247,14 @@ impl Class {
             bits |= u32::from(half) << if at == pc { 0 } else { 16 };
             Ok(half)
         })?;
-        Ok(match self.isa.has_insn(insn) && self.allows(insn) {
-            true => insn,
-            false => illegal(bits),
-        })
+        // The hart sees a marker as it sees an instruction that it does not have.
+        let is_one = Marker::of(bits).is_none();
+        Ok(
+            match is_one && self.isa.has_insn(insn) && self.allows(insn) {
+                true => insn,
+                false => illegal(bits),
+            },
+        )
     }
 
     fn allows(self, insn: Insn) -> bool {

@@ -5,7 +5,6 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `extensions.rs` | [`Isa`]: the extensions of a hart |
 //! | `bus.rs` | [`Bus`]: what a hart reaches by physical addresses |
 //! | `privileged_registers.rs` | the registers of the privileged manual, their fields and numbers |
 //! | `csr_access.rs` | which of them an instruction may access, and how |
@@ -17,6 +16,8 @@
 //! | `blocks/` | translated blocks of what is executed often |
 //! | `processor/block_runner.rs` | execution by blocks and by the interpreter |
 //! | `slice.rs` | how long a hart runs before the others |
+//! | `timed_mode.rs` | [`Timing`]: what instructions and accesses take in timed mode |
+//! | `timed_access.rs` | accesses in timed mode |
 //! | `processor.rs` | [`Processor`]: all of these together |
 //!
 //! Source: *The RISC-V Instruction Set Manual, Volume II: Privileged Architecture* (20240411), and
@@ -27,17 +28,19 @@ mod blocks;
 mod bus;
 mod csr_access;
 mod decoded_pages;
-mod extensions;
 mod memory_view;
 mod page_tables;
 mod pmp;
 mod privileged_registers;
 mod processor;
 mod slice;
+mod timed_access;
+mod timed_mode;
 mod traps;
 
 pub use bus::{Bus, BusError, PAGE};
 pub use decoded_pages::CodeCache;
-pub use extensions::{Extension, Isa, IsaError};
+pub use flick_riscv::{Extension, Isa, IsaError};
 pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{Processor, SliceEnd};
+pub use timed_mode::{ClassCounter, ClassCounts, Marker, Timing};

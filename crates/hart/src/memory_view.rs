@@ -1,6 +1,7 @@
 //! A hart's view of memory: virtual addresses, with a cache of translations (a software TLB). An entry
 //! leads to the host's memory, so that most accesses compare a tag and add a distance.
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use flick_engine::{AmoOp, Cause, Memory, Trap};
 
@@ -10,6 +11,7 @@ use crate::page_tables::{Access, Failure, Physical, Regime, translate};
 use crate::pmp::Pmp;
 use crate::privileged_registers::Privilege;
 use crate::slice::Slice;
+use crate::timed_mode::Timing;
 
 /// Entries of each context, for loads and for stores.
 pub const ENTRIES: usize = 4096;
@@ -45,36 +47,51 @@ const EMPTY: Entry = Entry {
     distance: 0,
 };
 
-/// Of each context the entries for loads, and behind them those for stores.
-const ALL_ENTRIES: usize = 2 * ENTRIES * CONTEXTS;
+/// Of each context the entries for loads, and behind them those for stores. The last context has no
+/// entries, so that accesses take the slow path.
+const ALL_ENTRIES: usize = 2 * ENTRIES * (CONTEXTS + 1);
 
 struct Tlb {
     entries: [Cell<Entry>; ALL_ENTRIES],
     /// Of each entry: see [`crate::page_tables::Physical`].
     bits: [Cell<u8>; ALL_ENTRIES],
+    /// Of each entry: the physical page.
+    pages: [Cell<u64>; ALL_ENTRIES],
 }
 
 fn empty_tlb() -> Box<Tlb> {
     Box::new(Tlb {
         entries: [const { Cell::new(EMPTY) }; ALL_ENTRIES],
         bits: [const { Cell::new(0) }; ALL_ENTRIES],
+        pages: [const { Cell::new(0) }; ALL_ENTRIES],
     })
 }
 
 /// Where an access goes.
-enum Place {
-    Memory { host: *mut u8, physical: u64 },
+pub(crate) enum Place {
+    Memory {
+        host: *mut u8,
+        physical: u64,
+        /// See [`Physical`].
+        bits: u32,
+    },
     Device(u64),
 }
 
 pub struct View<'m, B> {
     pub bus: &'m B,
     pub code: &'m CodeCache,
-    pub slice: Slice,
+    pub slice: Rc<Slice>,
+    /// [`Slice::left`], for blocks.
+    pub left: *const Cell<u64>,
+    /// In timed mode.
+    timing: Option<Rc<Timing>>,
     pub pmp: RefCell<Pmp>,
     regime: Cell<Regime>,
     /// The first entry of the context.
     pub context: Cell<*const Cell<Entry>>,
+    /// The same, or the context without entries in timed mode.
+    quick: Cell<*const Cell<Entry>>,
     tlb: Box<Tlb>,
     /// Entries of other generations are none.
     pub generation: Cell<u64>,
@@ -95,13 +112,17 @@ pub struct View<'m, B> {
 impl<'m, B: Bus> View<'m, B> {
     pub fn new(bus: &'m B, code: &'m CodeCache, regime: Regime) -> Self {
         let tlb = empty_tlb();
+        let slice: Rc<Slice> = Rc::default();
         let view = Self {
+            left: slice.left(),
             bus,
             code,
-            slice: Slice::default(),
+            slice,
+            timing: None,
             pmp: RefCell::default(),
             regime: Cell::new(regime),
             context: Cell::new(tlb.entries.as_ptr()),
+            quick: Cell::new(tlb.entries.as_ptr()),
             tlb,
             generation: Cell::new(0),
             last_generation: Cell::new(0),
@@ -126,11 +147,31 @@ impl<'m, B: Bus> View<'m, B> {
         };
         self.context
             .set(&raw const self.tlb.entries[context * 2 * ENTRIES]);
+        self.set_quick();
         if (old.mxr, old.updates) != (regime.mxr, regime.updates) {
             self.flush();
         } else if old.satp != regime.satp {
             self.change_space(regime.satp);
         }
+    }
+
+    fn set_quick(&self) {
+        let context = match self.timing {
+            Some(_) => &raw const self.tlb.entries[CONTEXTS * 2 * ENTRIES],
+            None => self.context.get(),
+        };
+        self.quick.set(context);
+    }
+
+    /// Begins or ends timed mode.
+    pub fn set_timing(&mut self, timing: Option<Rc<Timing>>) {
+        self.timing = timing;
+        self.set_quick();
+    }
+
+    /// The timing of timed mode.
+    pub fn timing(&self) -> Option<&Rc<Timing>> {
+        self.timing.as_ref()
     }
 
     /// Another address space: what is known of it since the last fence holds ("Supervisor Memory-Management
@@ -258,17 +299,7 @@ impl<'m, B: Bus> View<'m, B> {
     }
 
     /// The physical address of instructions at `address`, in plain memory.
-    pub fn fetch(&self, address: u64, privilege: Privilege) -> Result<(u64, *mut u8), Trap> {
-        let (physical, memory) = self.fetch_mapped(address, privilege)?;
-        Ok((physical.address, memory))
-    }
-
-    /// The same, with what maps it.
-    pub fn fetch_mapped(
-        &self,
-        address: u64,
-        privilege: Privilege,
-    ) -> Result<(Physical, *mut u8), Trap> {
+    pub fn fetch(&self, address: u64, privilege: Privilege) -> Result<(Physical, *mut u8), Trap> {
         let regime = Regime {
             privilege,
             ..self.regime.get()
@@ -287,7 +318,7 @@ impl<'m, B: Bus> View<'m, B> {
         |place, access| self.allows(place, 8, access, Privilege::Supervisor)
     }
 
-    fn place(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
+    pub(crate) fn place(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
         let regime = self.regime.get();
         let allows = self.rights();
         let Physical {
@@ -315,30 +346,64 @@ impl<'m, B: Bus> View<'m, B> {
                 let large = (first.min(address & !below), last.max(address | below));
                 self.large.set(large);
             }
-            let entry = self.entry(access, address);
+            let entry = self.entry(access, address, &self.context);
             entry.set(Entry { tag, distance });
-            // SAFETY: the entry is one of these.
-            let at = unsafe { (&raw const *entry).offset_from_unsigned(self.tlb.entries.as_ptr()) };
+            let at = self.index(entry);
             self.tlb.bits[at].set(bits as u8);
+            self.tlb.pages[at].set(physical / PAGE);
         }
-        Ok(Place::Memory { host, physical })
+        Ok(Place::Memory {
+            host,
+            physical,
+            bits,
+        })
+    }
+
+    /// What the entry of an address says, if there is one: for timed mode.
+    pub(crate) fn kept(&self, address: u64, access: Access) -> Option<Place> {
+        let place = self.entry(access, address, &self.context);
+        let (entry, at) = (place.get(), self.index(place));
+        let page = address & !(PAGE - 1) | self.generation.get();
+        (entry.tag == page).then(|| {
+            let host = address.wrapping_add(entry.distance) as usize;
+            let host = std::ptr::with_exposed_provenance_mut(host);
+            Place::Memory {
+                host,
+                physical: self.tlb.pages[at].get() * PAGE + address % PAGE,
+                bits: self.tlb.bits[at].get().into(),
+            }
+        })
+    }
+
+    pub(crate) fn regime(&self) -> Regime {
+        self.regime.get()
+    }
+
+    fn index(&self, entry: &Cell<Entry>) -> usize {
+        // SAFETY: the entry is one of these.
+        unsafe { (&raw const *entry).offset_from_unsigned(self.tlb.entries.as_ptr()) }
     }
 
     #[inline(always)]
-    fn entry(&self, access: Access, address: u64) -> &Cell<Entry> {
+    fn entry(
+        &self,
+        access: Access,
+        address: u64,
+        context: &Cell<*const Cell<Entry>>,
+    ) -> &Cell<Entry> {
         let first = match access {
             Access::Store => ENTRIES,
             _ => 0,
         };
         let at = first + (address / PAGE) as usize % ENTRIES;
         // SAFETY: the context has so many entries, which live as long as the view.
-        unsafe { &*self.context.get().add(at) }
+        unsafe { &*context.get().add(at) }
     }
 
     /// The host's address of an aligned access of `size` bytes, if it is known.
     #[inline(always)]
     fn known(&self, address: u64, size: u64, access: Access) -> Option<*mut u8> {
-        let entry = self.entry(access, address).get();
+        let entry = self.entry(access, address, &self.quick).get();
         let page = address & !(PAGE - 1) | self.generation.get();
         let is_it = entry.tag == page | address & (size - 1);
         is_it.then(|| {
@@ -355,6 +420,9 @@ impl<'m, B: Bus> View<'m, B> {
     #[cold]
     #[inline(never)]
     fn load_slowly(&self, address: u64, size: u64) -> Result<u64, Trap> {
+        if let Some(timing) = &self.timing {
+            return self.load_timed(timing, address, size);
+        }
         if !address.is_multiple_of(size) {
             return match self.known_within(address, size, Access::Load) {
                 // SAFETY: so many bytes of a page of memory.
@@ -365,17 +433,19 @@ impl<'m, B: Bus> View<'m, B> {
         match self.place(address, size, Access::Load)? {
             // SAFETY: so many bytes of a page of memory.
             Place::Memory { host, .. } => Ok(unsafe { read(host, size) }),
-            Place::Device(physical) => {
-                self.synchronise()?;
-                let executed = self.slice.executed();
-                let value = self.bus.load(physical, size as u32, executed);
-                self.slice.end();
-                value.map_err(|_| trap(Failure::Access, Access::Load, address))
-            }
+            Place::Device(physical) => self.load_device(address, physical, size),
         }
     }
 
-    fn load_bytes(&self, address: u64, size: u64) -> Result<u64, Trap> {
+    pub(crate) fn load_device(&self, address: u64, physical: u64, size: u64) -> Result<u64, Trap> {
+        self.synchronise()?;
+        let executed = self.slice.executed();
+        let value = self.bus.load(physical, size as u32, executed);
+        self.slice.end();
+        value.map_err(|_| trap(Failure::Access, Access::Load, address))
+    }
+
+    pub(crate) fn load_bytes(&self, address: u64, size: u64) -> Result<u64, Trap> {
         let mut value = 0;
         for n in 0..size {
             let at = address.wrapping_add(n);
@@ -391,6 +461,9 @@ impl<'m, B: Bus> View<'m, B> {
     #[cold]
     #[inline(never)]
     fn store_slowly(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
+        if let Some(timing) = &self.timing {
+            return self.store_timed(timing, address, size, value);
+        }
         if !address.is_multiple_of(size) {
             return match self.known_within(address, size, Access::Store) {
                 Some(host) => {
@@ -402,30 +475,38 @@ impl<'m, B: Bus> View<'m, B> {
             };
         }
         match self.place(address, size, Access::Store)? {
-            Place::Memory { host, physical } => {
+            Place::Memory { host, physical, .. } => {
                 // SAFETY: so many bytes of a page of memory.
                 unsafe { write(host, size, value) };
                 self.code.written(physical, size);
                 Ok(())
             }
-            Place::Device(physical) => {
-                self.synchronise()?;
-                let executed = self.slice.executed();
-                let stored = self.bus.store(physical, size as u32, value, executed);
-                stored.map_err(|_| trap(Failure::Access, Access::Store, address))?;
-                // The machine may have something for another hart now, or for this one.
-                self.slice.end();
-                Ok(())
-            }
+            Place::Device(physical) => self.store_device(address, physical, size, value),
         }
     }
 
-    fn store_bytes(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
+    pub(crate) fn store_device(
+        &self,
+        address: u64,
+        physical: u64,
+        size: u64,
+        value: u64,
+    ) -> Result<(), Trap> {
+        self.synchronise()?;
+        let executed = self.slice.executed();
+        let stored = self.bus.store(physical, size as u32, value, executed);
+        stored.map_err(|_| trap(Failure::Access, Access::Store, address))?;
+        // The machine may have something for another hart now, or for this one.
+        self.slice.end();
+        Ok(())
+    }
+
+    pub(crate) fn store_bytes(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
         let mut places = [(std::ptr::null_mut(), 0); 8];
         for (n, place) in (0..size).zip(&mut places) {
             let at = address.wrapping_add(n);
             match self.place(at, 1, Access::Store)? {
-                Place::Memory { host, physical } => *place = (host, physical),
+                Place::Memory { host, physical, .. } => *place = (host, physical),
                 Place::Device(_) => return Err(trap(Failure::Access, Access::Store, at)),
             }
         }
@@ -465,7 +546,7 @@ impl<'m, B: Bus> View<'m, B> {
             return known.is_some();
         }
         match self.place(address, size, Access::Store) {
-            Ok(Place::Memory { host, physical }) if !self.code.has_blocks(physical, size) => {
+            Ok(Place::Memory { host, physical, .. }) if !self.code.has_blocks(physical, size) => {
                 // SAFETY: so many bytes of a page of memory.
                 unsafe { write(host, size, value) };
                 self.code.written(physical, size);
@@ -476,7 +557,7 @@ impl<'m, B: Bus> View<'m, B> {
     }
 
     /// An instruction that other harts see: it waits until this hart is the first of all.
-    fn synchronise(&self) -> Result<(), Trap> {
+    pub(crate) fn synchronise(&self) -> Result<(), Trap> {
         if self.slice.is_visible() {
             return Ok(());
         }
@@ -493,6 +574,9 @@ impl<'m, B: Bus> View<'m, B> {
         change: impl FnOnce(u64) -> Option<u64>,
     ) -> Result<u64, Trap> {
         self.synchronise()?;
+        if let Some(timing) = &self.timing {
+            self.charge_atomic(timing, address)?;
+        }
         if let Some(host) = self.known(address, size, Access::Store) {
             // SAFETY: so many bytes of a page of memory.
             unsafe {
@@ -504,7 +588,7 @@ impl<'m, B: Bus> View<'m, B> {
             }
         }
         match self.place(address, size, Access::Store)? {
-            Place::Memory { host, physical } => {
+            Place::Memory { host, physical, .. } => {
                 // SAFETY: so many bytes of a page of memory.
                 unsafe {
                     let old = read(host, size);
@@ -529,7 +613,7 @@ impl<'m, B: Bus> View<'m, B> {
 /// # Safety
 /// So many bytes may be read.
 #[inline(always)]
-unsafe fn read(host: *const u8, size: u64) -> u64 {
+pub(crate) unsafe fn read(host: *const u8, size: u64) -> u64 {
     // SAFETY: by contract.
     unsafe {
         match size {
@@ -544,7 +628,7 @@ unsafe fn read(host: *const u8, size: u64) -> u64 {
 /// # Safety
 /// So many bytes may be written.
 #[inline(always)]
-unsafe fn write(host: *mut u8, size: u64, value: u64) {
+pub(crate) unsafe fn write(host: *mut u8, size: u64, value: u64) {
     // SAFETY: by contract.
     unsafe {
         match size {
@@ -556,7 +640,7 @@ unsafe fn write(host: *mut u8, size: u64, value: u64) {
     }
 }
 
-fn trap(failure: Failure, access: Access, addr: u64) -> Trap {
+pub(crate) fn trap(failure: Failure, access: Access, addr: u64) -> Trap {
     let cause = match (failure, access) {
         (Failure::Page, Access::Fetch) => Cause::FetchPage,
         (Failure::Page, Access::Load) => Cause::LoadPage,
@@ -630,5 +714,9 @@ impl<B: Bus> Memory for View<'_, B> {
     }
 
     #[inline(always)]
-    fn fence(&self) {}
+    fn fence(&self) {
+        if let Some(timing) = &self.timing {
+            timing.charge_fence(&self.slice);
+        }
+    }
 }

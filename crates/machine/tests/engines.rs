@@ -1,12 +1,13 @@
 //! Random programs, on a machine that interprets and on one that translates: the same registers, memory,
 //! traps, and counts at each trap. The seed of a failure is printed; `FLICK_SEED` runs it alone.
-use flick_machine::virt::{MEMORY, Virt};
-use flick_machine::{Board, Console, End, Files, Machine, boot};
+use flick_machine::{Board, Console, End, Files, Machine, System, boot};
 use flick_riscv::{Access, Class, Format, Op};
 use flick_riscv_testing::asm::{addi, branch, fld, fsd, i, jal, ld, r, s, sd};
 use flick_riscv_testing::values::{Rng, boxed, double, integer};
 
 const PROGRAMS: u64 = 100;
+/// The first address of memory.
+const MEMORY: u64 = 0x8000_0000;
 
 // Places in the image.
 const DATA: usize = 0x10000;
@@ -402,18 +403,20 @@ struct Outcome {
 }
 
 fn execute(image: &[u8], translate_after: Option<u8>) -> (Outcome, Vec<u8>) {
-    let mut virt = Virt {
-        harts: 1,
-        isa: "rv64gc_zba_zbb_zbs_zicond_zicntr_svadu".parse().unwrap(),
-        memory: 16 << 20,
-        chosen: Default::default(),
-    };
+    let settings = [
+        "harts=1",
+        "isa=rv64gc_zba_zbb_zbs_zicond_zicntr_svadu",
+        "memory=16M",
+    ];
+    let settings = settings.map(str::to_owned);
+    let description = flick_timing::machine::Machine::load("virt", &settings).unwrap();
+    let mut virt = System::new(&description).unwrap();
     let board: Board = virt.board(vec![]).unwrap();
     let files = Files {
         firmware: image.to_vec(),
         ..Files::default()
     };
-    let booted = boot(&mut virt, &board, &files, 1000).unwrap();
+    let booted = boot(&mut virt, &board, &files).unwrap();
     let mut machine = Machine::new(&board, &booted.harts, None);
     machine.limit(200_000);
     machine.translate_after(translate_after);

@@ -90,6 +90,7 @@ const PARTS: [(&str, &[&str]); 26] = [
     (
         "flick-report",
         &[
+            "flick-timing",
             "flick-image",
             "flick-events",
             "flick-abi",
@@ -104,6 +105,7 @@ const PARTS: [(&str, &[&str]); 26] = [
             "flick-device",
             "flick-hart",
             "flick-sim",
+            "flick-timing",
             "flick-riscv",
             "flick-riscv-testing",
         ],
@@ -111,7 +113,12 @@ const PARTS: [(&str, &[&str]); 26] = [
     ("flick-device", &[]),
     (
         "flick-hart",
-        &["flick-translator", "flick-engine", "flick-riscv"],
+        &[
+            "flick-timing",
+            "flick-translator",
+            "flick-engine",
+            "flick-riscv",
+        ],
     ),
     ("flick-sim", &[]),
     (

@@ -38,6 +38,17 @@ fn restore(code: &mut X86Code, homes: impl Iterator<Item = (usize, Gpr)>) {
     homes.for_each(|(number, home)| code.mov(W64, home, x_in_hart(number)));
 }
 
+fn load_left(code: &mut X86Code, frame: &Frame) {
+    code.mov(W64, LEFT, at(frame.left));
+    code.mov(W64, LEFT, Place::At(LEFT, 0));
+}
+
+/// Changes rcx.
+fn store_left(code: &mut X86Code, frame: &Frame) {
+    code.mov(W64, RCX, at(frame.left));
+    code.store(W64, Place::At(RCX, 0), LEFT);
+}
+
 /// Appends all of it.
 pub fn emit(code: &mut X86Code, frame: &Frame) -> Stubs {
     let enter = code.here();
@@ -47,7 +58,7 @@ pub fn emit(code: &mut X86Code, frame: &Frame) -> Stubs {
     code.mov_reg(BASE, RDI);
     code.mov_reg(RAX, RSI);
     restore(code, homes());
-    code.mov(W64, LEFT, at(frame.left));
+    load_left(code, frame);
     code.jump_indirect(Place::Reg(RAX));
 
     let return_to_host = code.label();
@@ -63,7 +74,7 @@ pub fn emit(code: &mut X86Code, frame: &Frame) -> Stubs {
     let instruction = leave_for(Reason::Instruction);
     code.bind(leave);
     code.store(W64, PC, RCX);
-    code.store(W64, at(frame.left), LEFT);
+    store_left(code, frame);
     save(code, homes());
     code.bind(return_to_host);
     code.alu_constant(W64, Alu::Add, Place::Reg(RSP), 8);
@@ -90,7 +101,7 @@ pub fn emit(code: &mut X86Code, frame: &Frame) -> Stubs {
     let step = code.here();
     save(code, homes());
     code.store(W64, PC, RCX);
-    code.store(W64, at(frame.left), LEFT);
+    store_left(code, frame);
     code.lea(W64, RDI, at(frame.processor));
     code.mov_reg(RSI, RDX);
     call(code, frame.step);
@@ -98,7 +109,7 @@ pub fn emit(code: &mut X86Code, frame: &Frame) -> Stubs {
     let stops = code.label();
     code.jump_if(Cond::Equal, stops);
     restore(code, homes());
-    code.mov(W64, LEFT, at(frame.left));
+    load_left(code, frame);
     code.ret();
     code.bind(stops);
     // The hart has all registers, and execution does not return to the block.

@@ -71,7 +71,7 @@ pub const FRM: Place = of_hart(offset_of!(Hart, frm));
 pub struct Frame {
     /// The kind of hart.
     pub kind: &'static str,
-    /// Cycles left: [`crate::slice::Slice`].
+    /// The address of the cycles that are left: [`crate::slice::Slice::left`].
     pub left: i32,
     /// The first entry of the TLB's context, and its generation: [`crate::memory_view::View`].
     pub tlb: i32,

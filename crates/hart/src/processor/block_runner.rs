@@ -1,7 +1,8 @@
 //! Execution by blocks, and by the interpreter where there are none.
 use std::mem::offset_of;
+use std::rc::Rc;
 
-use flick_engine::{Control, Core, Exit, Hart, NoObserver, run};
+use flick_engine::{Control, Core, Exit, Hart, NoObserver, Unlimited, run};
 use flick_riscv::Insn;
 
 use super::{Privileged, Processor, class_of};
@@ -11,7 +12,7 @@ use crate::blocks::{
 use crate::bus::{Bus, PAGE};
 use crate::memory_view::View;
 use crate::privileged_registers::{Privilege, Registers};
-use crate::slice::Slice;
+use crate::timed_mode::{Charges, Counting};
 
 /// How a slice is executed.
 pub(super) struct Runner {
@@ -85,7 +86,7 @@ impl<'m, B: Bus> Processor<'m, B> {
         }
         Frame {
             kind: "",
-            left: distance(view + offset_of!(View<'m, B>, slice) + Slice::LEFT, base),
+            left: distance(view + offset_of!(View<'m, B>, left), base),
             tlb: distance(view + offset_of!(View<'m, B>, context), base),
             generation: distance(view + offset_of!(View<'m, B>, generation), base),
             table: distance(table + offset_of!(BlockTable, known), base),
@@ -134,13 +135,17 @@ impl<'m, B: Bus> Processor<'m, B> {
 
     /// Executes until the slice ends.
     pub(super) fn execute(&mut self) -> Exit {
-        if !self.core.runner.is_on {
-            return run(
-                &mut self.hart,
-                &mut self.core,
-                &mut NoObserver,
-                &mut flick_engine::Unlimited,
-            );
+        let (hart, core) = (&mut self.hart, &mut self.core);
+        if let Some(timing) = core.view.timing().cloned() {
+            let slice = Rc::clone(&core.view.slice);
+            return run(hart, core, &mut Charges { slice, timing }, &mut Unlimited);
+        }
+        if core.counts_classes {
+            let mut counting = Counting(Rc::clone(&core.classes));
+            return run(hart, core, &mut counting, &mut Unlimited);
+        }
+        if !core.runner.is_on {
+            return run(hart, core, &mut NoObserver, &mut Unlimited);
         }
         let enter = match &*self.core.view.code.blocks.borrow() {
             Some(blocks) => blocks.enter(),
@@ -213,7 +218,7 @@ impl<'m, B: Bus> Processor<'m, B> {
 impl<B: Bus> Privileged<'_, B> {
     /// The physical page at `pc`, and where it is, if its instructions may be in blocks.
     fn code_page(&mut self, pc: u64) -> Option<(u64, *mut u8)> {
-        let fetched = self.view.fetch_mapped(pc, self.registers.privilege);
+        let fetched = self.view.fetch(pc, self.registers.privilege);
         let (physical, memory) = fetched.ok()?;
         self.runner.table.depend_on(pc, physical.bits);
         let page = physical.address / PAGE * PAGE;
