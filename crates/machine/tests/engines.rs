@@ -5,7 +5,7 @@ use flick_riscv::{Access, Class, Format, Op};
 use flick_riscv_testing::asm::{addi, branch, fld, fsd, i, jal, ld, r, s, sd};
 use flick_riscv_testing::values::{Rng, boxed, double, integer};
 
-const PROGRAMS: u64 = 100;
+const PROGRAMS: u64 = 250;
 /// The first address of memory.
 const MEMORY: u64 = 0x8000_0000;
 
