@@ -620,8 +620,10 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             Op::Wfi => self.waits = true,
             // Entries of other address spaces are not kept, so that the second operand says nothing.
             Op::SfenceVma | Op::SinvalVma if insn.rs1() != 0 => {
-                self.view.flush_page(hart.x[insn.rs1()]);
-                self.forget_code();
+                let address = hart.x[insn.rs1()];
+                self.view.flush_page(address);
+                self.forget_pages();
+                self.runner.table.forget_page(address);
             }
             _ => {
                 self.view.flush();
