@@ -7,17 +7,20 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Instant;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::Error;
 use flick_machine::{
-    BadBoot, BadSystem, BlockDisk, Board, Console, End, Files, Machine, SERIAL, boot,
+    BadBoot, BadSystem, BlockDisk, Board, Console, End, Files, Machine, SERIAL, TRANSLATE_AFTER,
+    boot, timing_of,
 };
 
 use crate::console_place::{self, ConsolePlace};
 use crate::machine_description::{load, system};
+use crate::machine_stat;
 use crate::machine_views::{self, Show};
 
 #[derive(Subcommand)]
@@ -27,6 +30,10 @@ pub enum MachineCommand {
     /// The exit status is the machine's, as the test finisher or `tohost` has it. The console is
     /// standard input and output.
     Run(Box<Run>),
+    /// Run as `run` does, and then print what the harts have executed, missed and waited for
+    ///
+    /// The report is written to standard error.
+    Stat(Box<Run>),
     /// Draw a machine: tiles, harts, caches, memories, links, devices, and what cannot run yet
     Show(Show),
     /// List the shipped machines
@@ -63,20 +70,54 @@ pub struct Run {
     /// a socket that it listens at, unix:PATH or tcp:PORT
     #[arg(long, value_name = "PLACE", default_value = "-")]
     console: String,
+    /// When time is that of the machine's models of cores, caches and memories: a program says where
+    /// by `slti x0, x0, 1`, and `slti x0, x0, 2` goes back to functional mode; or always; or never
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, require_equals = true,
+          default_value = "marker", default_missing_value = "always")]
+    timed: Timed,
+    /// In timed mode, how many cycles a hart may be ahead of another between accesses that others see
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    slice: Option<u64>,
+    /// How instructions are executed; the run is the same, but for its speed
+    #[arg(long, value_enum, default_value_t = Engine::Translate)]
+    engine: Engine,
+    /// Translate code that a hart has executed so often
+    #[arg(long, value_name = "N", default_value_t = TRANSLATE_AFTER, hide = true)]
+    translate_after: u8,
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
 }
 
+/// When a run is timed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Timed {
+    /// From the reset on.
+    Always,
+    /// Where the program says so.
+    Marker,
+    /// Nowhere.
+    Never,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// One after the other
+    Interp,
+    /// What is executed often is translated
+    Translate,
+}
+
 pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
     match command {
-        MachineCommand::Run(run) => run_machine(*run),
+        MachineCommand::Run(run) => run_machine(*run, false),
+        MachineCommand::Stat(run) => run_machine(*run, true),
         MachineCommand::Show(show) => machine_views::show(&show),
         MachineCommand::List => machine_views::print_list(),
     }
 }
 
-fn run_machine(run: Run) -> Result<ExitCode, Error> {
+fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     let description = load(&run.machine, &run.settings)?;
     let mut system = system(&run.machine, &description)?;
     let files = Files {
@@ -117,8 +158,28 @@ fn run_machine(run: Run) -> Result<ExitCode, Error> {
     if let Some(most) = run.max_instructions {
         machine.limit(most);
     }
+    let translates = run.engine == Engine::Translate;
+    machine.translate_after(translates.then_some(run.translate_after));
+    if run.timed != Timed::Never {
+        let mut timing = timing_of(&description, &system.tile);
+        if let (Some(cycles), Some(hart)) = (run.slice, timing.harts.first()) {
+            timing.slice = cycles * hart.costs.period;
+        }
+        machine.set_timing(timing);
+        machine.set_mode(run.timed == Timed::Always);
+    }
+    if has_report {
+        machine.count_classes();
+    }
     let mut console = Terminal::new(console_place::open(&run.console)?);
-    match machine.run(&mut console) {
+    let start = Instant::now();
+    let end = machine.run(&mut console);
+    if has_report {
+        let report = machine_stat::report(&machine, &description.name, start.elapsed());
+        // Where nobody reads, the run has ended all the same.
+        let _ = io::stderr().write_all(report.as_bytes());
+    }
+    match end {
         End::Exit(status) => Ok(ExitCode::from(status.min(255) as u8)),
         // There is nothing outside that would start it again.
         End::Reset => Ok(ExitCode::SUCCESS),

@@ -11,6 +11,7 @@ mod doctor;
 mod explain_code;
 mod machine_command;
 mod machine_description;
+mod machine_stat;
 mod machine_views;
 mod man_pages;
 mod torture;

@@ -13,13 +13,18 @@
 //! | `page_tables.rs` | page tables: Sv39, Sv48, Sv57 |
 //! | `memory_view.rs` | the hart's view of memory, with a cache of translations |
 //! | `decoded_pages.rs` | decoded instructions by physical page |
+//! | `blocks/` | translated blocks of what is executed often |
+//! | `processor/block_runner.rs` | execution by blocks and by the interpreter |
 //! | `slice.rs` | how long a hart runs before the others |
+//! | `timed_mode.rs` | [`Timing`]: what instructions and accesses take in timed mode |
+//! | `timed_access.rs` | accesses in timed mode |
 //! | `processor.rs` | [`Processor`]: all of these together |
 //!
 //! Source: *The RISC-V Instruction Set Manual, Volume II: Privileged Architecture* (20240411), and
 //! volume I for the extensions.
 #![warn(missing_docs)]
 
+mod blocks;
 mod bus;
 mod csr_access;
 mod decoded_pages;
@@ -29,6 +34,8 @@ mod pmp;
 mod privileged_registers;
 mod processor;
 mod slice;
+mod timed_access;
+mod timed_mode;
 mod traps;
 
 pub use bus::{Bus, BusError, PAGE};
@@ -36,3 +43,4 @@ pub use decoded_pages::CodeCache;
 pub use flick_riscv::{Extension, Isa, IsaError};
 pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{Processor, SliceEnd};
+pub use timed_mode::{ClassCounter, ClassCounts, Marker, Timing};

@@ -1,12 +1,10 @@
 //! A hart that executes: the engine's core with privileged registers, traps and a view of memory.
 use std::cell::Cell;
+use std::rc::Rc;
 
 use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::vector::{self, VectorState};
-use flick_engine::{
-    Core, CsrAccess, Exception, Exit, Hart, NoObserver, Trap, Unlimited, access_fcsr, csr_number,
-    run,
-};
+use flick_engine::{Core, CsrAccess, Exception, Exit, Hart, Trap, access_fcsr, csr_number};
 use flick_riscv::{Insn, Op, decode};
 
 use crate::bus::{Bus, PAGE};
@@ -15,8 +13,13 @@ use crate::decoded_pages::{Class, CodeCache, Floats, Slots, changes_floats, empt
 use crate::memory_view::View;
 use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
+use crate::timed_mode::{ClassCounter, Marker, Timing};
 use crate::traps::cause;
 use flick_riscv::Isa;
+
+mod block_runner;
+
+use block_runner::{Runner, code_regime};
 
 /// Pages whose slots are at hand.
 const PAGES: usize = 64;
@@ -33,6 +36,8 @@ pub enum SliceEnd {
     Turn,
     /// The hart waits for an interrupt.
     Wait,
+    /// The hart has executed this.
+    Marker(Marker),
 }
 
 /// A hart with its state.
@@ -43,6 +48,25 @@ pub struct Processor<'m, B> {
     core: Privileged<'m, B>,
 }
 
+/// A page that was fetched from.
+#[derive(Clone, Copy)]
+struct KnownPage {
+    key: u64,
+    slots: *const Slots,
+    physical: u64,
+    /// See [`crate::page_tables::Physical`].
+    bits: u32,
+}
+
+impl KnownPage {
+    const NONE: Self = Self {
+        key: NOWHERE,
+        slots: std::ptr::null(),
+        physical: 0,
+        bits: 64,
+    };
+}
+
 struct Privileged<'m, B> {
     registers: Registers,
     view: View<'m, B>,
@@ -51,16 +75,25 @@ struct Privileged<'m, B> {
     counts: Counts,
     /// Exceptions in this slice: they take a cycle, and are no instructions.
     traps: u64,
+    /// Exceptions in all slices.
+    exceptions: u64,
+    classes: Rc<ClassCounter>,
+    /// Functional mode counts them, too.
+    counts_classes: bool,
     waits: bool,
+    marker: Option<Marker>,
     class: Class,
     /// The virtual page that is fetched from, and its slots.
     page: u64,
+    /// What is left of an address there. In timed mode it is a line that is fetched from.
+    page_mask: u64,
     slots: *const Slots,
-    pages: [(u64, *const Slots); PAGES],
+    pages: [KnownPage; PAGES],
     /// [`CodeCache::retirements`] when they were found.
     retirements: u64,
     /// For an instruction whose second half is in another page: it is decoded at each execution.
     lone: Box<Slots>,
+    runner: Runner,
 }
 
 impl<'m, B: Bus> Processor<'m, B> {
@@ -70,7 +103,8 @@ impl<'m, B: Bus> Processor<'m, B> {
         let class = class_of(&registers);
         let lone = empty_slots();
         let view = View::new(bus, code, regime_of(&registers));
-        Self {
+        let runner = Runner::new(&registers);
+        let mut all = Self {
             hart: Hart { pc, ..Hart::ZERO },
             fcsr: Fcsr::default(),
             core: Privileged {
@@ -79,15 +113,23 @@ impl<'m, B: Bus> Processor<'m, B> {
                 vector: isa.vlen().and_then(VectorState::new),
                 counts: Counts::default(),
                 traps: 0,
+                exceptions: 0,
+                classes: Rc::default(),
+                counts_classes: false,
                 waits: false,
+                marker: None,
                 class,
                 page: NOWHERE,
+                page_mask: !(PAGE - 1),
                 slots: &raw const *lone,
-                pages: [(NOWHERE, std::ptr::null()); PAGES],
+                pages: [KnownPage::NONE; PAGES],
                 retirements: code.retirements(),
                 lone,
+                runner,
             },
-        }
+        };
+        all.core.refresh();
+        all
     }
 
     /// The privileged registers.
@@ -112,22 +154,65 @@ impl<'m, B: Bus> Processor<'m, B> {
         registers.pending(time) & registers.mie != 0
     }
 
-    /// Executes up to `cycles` cycles, and returns how many have passed. `is_alone`: no other hart
-    /// runs, so that nobody has to go first.
-    pub fn run(&mut self, cycles: u64, is_alone: bool) -> (SliceEnd, u64) {
+    /// Counts instructions by class in functional mode, too, which takes time.
+    pub fn count_classes(&mut self) {
+        self.core.counts_classes = true;
+    }
+
+    /// Instructions by class: those of timed mode, and of functional mode where they are counted.
+    pub fn classes(&self) -> &Rc<ClassCounter> {
+        &self.core.classes
+    }
+
+    /// Begins timed mode, or ends it with `None`.
+    pub fn set_timing(&mut self, timing: Option<Rc<Timing>>) {
         let core = &mut self.core;
-        core.view.slice.begin(cycles, is_alone);
+        // What timed mode has counted goes on in functional mode.
+        if let Some(old) = core.view.timing() {
+            core.counts.cycles += old.cycles(0);
+            core.counts.instructions += old.instructions();
+        }
+        core.page_mask = match &timing {
+            Some(timing) => timing.line_mask(),
+            None => !(PAGE - 1),
+        };
+        core.view.set_timing(timing);
+        core.refresh();
+    }
+
+    /// The timing, in timed mode.
+    pub fn timing(&self) -> Option<&Timing> {
+        self.core.view.timing().map(|timing| &**timing)
+    }
+
+    /// Executes up to `cycles` cycles, or picoseconds in timed mode, and returns how many have passed.
+    /// The hart begins at the virtual time `start`, and is the first of all for `lead` of them, so that
+    /// the others may see what it does.
+    pub fn run(&mut self, start: u64, cycles: u64, lead: u64) -> (SliceEnd, u64) {
+        let core = &mut self.core;
+        core.view.slice.begin(cycles, lead);
         core.view.watch_code();
         core.page = NOWHERE;
         core.traps = 0;
         let thread = self.fcsr.load(&mut self.hart);
-        let exit = run(&mut self.hart, core, &mut NoObserver, &mut Unlimited);
+        if let Some(timing) = core.view.timing() {
+            timing.begin(start);
+        }
+        let exit = self.execute();
         self.fcsr = Fcsr::store(&self.hart, thread);
+        let core = &mut self.core;
+        core.exceptions += core.traps;
         let executed = core.view.slice.executed();
-        core.counts.cycles += executed;
-        core.counts.instructions += executed - core.traps;
-        let end = match exit {
-            Exit::Wait => SliceEnd::Wait,
+        match core.view.timing() {
+            None => {
+                core.counts.cycles += executed;
+                core.counts.instructions += executed - core.traps;
+            }
+            Some(timing) => timing.end(executed),
+        }
+        let end = match (exit, core.marker.take()) {
+            (_, Some(marker)) => SliceEnd::Marker(marker),
+            (Exit::Wait, None) => SliceEnd::Wait,
             _ => SliceEnd::Turn,
         };
         (end, executed)
@@ -138,9 +223,14 @@ impl<'m, B: Bus> Processor<'m, B> {
         self.core.counts.cycles += cycles;
     }
 
+    /// Instructions that have completed or raised an exception.
+    pub fn attempts(&self) -> u64 {
+        self.counts().instructions + self.core.exceptions
+    }
+
     /// What the hart has counted.
     pub fn counts(&self) -> Counts {
-        self.core.counts
+        self.core.counts_at(0, 0)
     }
 }
 
@@ -175,10 +265,19 @@ impl<B: Bus> Privileged<'_, B> {
         let executed = self.view.slice.executed();
         Moment {
             time: self.view.bus.time(executed),
-            counts: Counts {
-                cycles: self.counts.cycles + executed,
-                instructions: self.counts.instructions + executed - self.traps,
-            },
+            counts: self.counts_at(executed, self.traps),
+        }
+    }
+
+    /// Cycles and instructions, when the slice has executed so much, and taken so many exceptions.
+    fn counts_at(&self, executed: u64, traps: u64) -> Counts {
+        let (cycles, instructions) = match self.view.timing() {
+            None => (executed, executed - traps),
+            Some(timing) => (timing.cycles(executed), timing.instructions()),
+        };
+        Counts {
+            cycles: self.counts.cycles + cycles,
+            instructions: self.counts.instructions + instructions,
         }
     }
 
@@ -186,12 +285,21 @@ impl<B: Bus> Privileged<'_, B> {
     fn refresh(&mut self) {
         self.view.set_regime(regime_of(&self.registers));
         self.class = class_of(&self.registers);
+        self.runner.table.select(code_regime(&self.registers));
         self.page = NOWHERE;
+        let privilege = self.registers.privilege as usize;
+        self.classes.set_privilege(privilege);
     }
 
     /// Forgets where code is.
+    fn forget_code(&mut self) {
+        self.forget_pages();
+        self.runner.table.forget();
+    }
+
+    /// Forgets where decoded instructions are.
     fn forget_pages(&mut self) {
-        self.pages.fill((NOWHERE, std::ptr::null()));
+        self.pages.fill(KnownPage::NONE);
         self.page = NOWHERE;
     }
 
@@ -201,7 +309,7 @@ impl<B: Bus> Privileged<'_, B> {
     }
 
     /// The slots of the page at `pc`.
-    fn slots_at(&mut self, pc: u64) -> Result<*const Slots, Trap> {
+    fn slots_at(&mut self, pc: u64) -> Result<KnownPage, Trap> {
         let page = pc / PAGE * PAGE;
         let key = self.key(page);
         let at = (pc / PAGE) as usize % PAGES;
@@ -210,24 +318,32 @@ impl<B: Bus> Privileged<'_, B> {
             self.retirements = retirements;
             self.forget_pages();
         }
-        let (known, slots) = self.pages[at];
-        if known == key {
-            return Ok(slots);
+        let known = self.pages[at];
+        if known.key == key {
+            return Ok(known);
         }
-        let (physical, _) = self.view.fetch(pc, self.registers.privilege)?;
-        let slots = self.view.code.slots(physical / PAGE * PAGE, self.class);
+        let (found, _) = self.view.fetch(pc, self.registers.privilege)?;
+        let physical = found.address / PAGE * PAGE;
+        let slots = self.view.code.slots(physical, self.class);
+        let known = KnownPage {
+            key,
+            slots,
+            physical,
+            bits: found.bits,
+        };
         self.view.watch_code();
         // Where protection differs within the page, each instruction is asked for.
-        if self.view.is_uniform(physical / PAGE * PAGE) {
-            self.pages[at] = (key, slots);
+        if self.view.is_uniform(physical) {
+            self.pages[at] = known;
         }
-        Ok(slots)
+        Ok(known)
     }
 
     fn half(&self, pc: u64) -> Result<u16, Trap> {
         let (physical, memory) = self.view.fetch(pc, self.registers.privilege)?;
+        let offset = (physical.address % PAGE) as usize;
         // SAFETY: an aligned half-word of a page of memory.
-        Ok(unsafe { memory.add((physical % PAGE) as usize).cast::<u16>().read() })
+        Ok(unsafe { memory.add(offset).cast::<u16>().read() })
     }
 
     /// The state of floating point changes for the first time since it was saved.
@@ -300,7 +416,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
 
     #[inline(always)]
     unsafe fn fetch(&self, pc: u64) -> Insn {
-        if pc & !(PAGE - 1) != self.page {
+        if pc & self.page_mask != self.page {
             return Insn::UNDECODED;
         }
         // SAFETY: the slots live as long as the cache or this hart; the index is below their number.
@@ -315,8 +431,15 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn fill(&mut self, pc: u64) -> Result<(), Trap> {
-        let slots = self.slots_at(pc)?;
-        self.page = pc / PAGE * PAGE;
+        let known = self.slots_at(pc)?;
+        if self.view.timing().is_some() && pc & self.page_mask != self.page {
+            let physical = known.physical + pc % PAGE;
+            let privilege = self.registers.privilege;
+            self.view
+                .charge_fetch(pc, physical, known.bits, privilege)?;
+        }
+        self.page = pc & self.page_mask;
+        let slots = known.slots;
         self.slots = slots;
         let at = (pc % PAGE / 2) as usize;
         // SAFETY: as in `fetch`.
@@ -344,7 +467,12 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         }
     }
 
-    fn fence_i(&mut self) {}
+    fn fence_i(&mut self) {
+        if let Some(timing) = self.view.timing() {
+            timing.flush_code();
+        }
+        self.page = NOWHERE;
+    }
 
     #[cold]
     #[inline(never)]
@@ -391,7 +519,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             Effect::Protection => {
                 self.view.flush_protections();
-                self.forget_pages();
+                self.forget_code();
             }
         }
         Some(old)
@@ -408,6 +536,15 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             Exception::Ecall => (cause::CALL_FROM_USER + privilege, 0),
             Exception::Ebreak => (cause::BREAKPOINT, hart.pc),
             Exception::Illegal { bits } => {
+                if let Some(marker) = Marker::of(bits) {
+                    self.view.slice.pass();
+                    self.marker = Some(marker);
+                    if let Some(timing) = self.view.timing() {
+                        timing.count_marker();
+                    }
+                    self.view.slice.end();
+                    return Ok(hart.pc + 4);
+                }
                 if self.class.floats == Floats::Clean && changes_floats(decode(bits)) {
                     let insn = decode(bits);
                     if self.class.isa.has_insn(insn) {
@@ -421,6 +558,9 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         };
         // It takes a cycle: a handler that does nothing but fault must not run for ever.
         self.view.slice.pass();
+        if let Some(timing) = self.view.timing() {
+            timing.charge_trap(&self.view.slice);
+        }
         self.traps += 1;
         let pc = self.registers.raise(code, value, hart.pc);
         self.refresh();
@@ -449,12 +589,15 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             // Entries of other address spaces are not kept, so that the second operand says nothing.
             Op::SfenceVma | Op::SinvalVma if insn.rs1() != 0 => {
                 self.view.flush_page(hart.x[insn.rs1()]);
-                self.forget_pages();
+                self.forget_code();
             }
             _ => {
                 self.view.flush();
-                self.forget_pages();
+                self.forget_code();
             }
+        }
+        if let (Some(timing), Op::SfenceVma | Op::SinvalVma) = (self.view.timing(), insn.op()) {
+            timing.flush_translations();
         }
         self.view.slice.check();
         Ok(pc)
@@ -469,7 +612,12 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         if self.class.floats == Floats::Clean {
             self.make_dirty();
         }
-        Some((self.vector.as_mut()?, &self.view))
+        let vector = self.vector.as_mut()?;
+        if let Some(timing) = self.view.timing() {
+            let width = 8 << (vector.vtype() >> 3 & 7);
+            timing.charge_vector(&self.view.slice, vector.vl() * width);
+        }
+        Some((vector, &self.view))
     }
 
     #[inline(always)]
@@ -485,6 +633,9 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             self.waits = false;
             hart.pc = self.registers.interrupt(number, to, hart.pc);
             self.refresh();
+            if let Some(timing) = self.view.timing() {
+                timing.charge_trap(&self.view.slice);
+            }
         } else if self.waits {
             if self.registers.pending(time) & self.registers.mie == 0 {
                 return Err(Exit::Wait);

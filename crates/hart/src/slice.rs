@@ -1,6 +1,8 @@
 //! How long a hart runs before the others do. A hart runs for a number of cycles at most, its slice. A
 //! slice ends early before an instruction that others may see, unless it is the first of the slice: the
 //! machine lets the hart with the least time run first, so that all harts agree on the order.
+//!
+//! The unit is a cycle in functional mode, and a picosecond in timed mode.
 use std::cell::Cell;
 
 /// The cycles of a hart's slice.
@@ -12,28 +14,36 @@ pub struct Slice {
     reserve: Cell<u64>,
     cycles: Cell<u64>,
     ends: Cell<bool>,
-    /// No other hart runs, so that each instruction may be seen at once.
-    is_alone: Cell<bool>,
+    /// Cycles for which the hart stays the first of all, so that the others may see each instruction.
+    lead: Cell<u64>,
+    /// Cycles beyond the end.
+    over: Cell<u64>,
 }
 
 impl Slice {
-    pub fn begin(&self, cycles: u64, is_alone: bool) {
+    /// Where blocks find the cycles that are left, which belong to this object.
+    pub fn left(&self) -> *const Cell<u64> {
+        &raw const self.left
+    }
+
+    pub fn begin(&self, cycles: u64, lead: u64) {
         // The first check is at once.
         self.left.set(0);
         self.reserve.set(cycles);
         self.cycles.set(cycles);
         self.ends.set(false);
-        self.is_alone.set(is_alone);
+        self.lead.set(lead);
+        self.over.set(0);
     }
 
     /// Cycles that have passed since its start.
     pub fn executed(&self) -> u64 {
-        self.cycles.get() - self.left.get() - self.reserve.get()
+        self.cycles.get() + self.over.get() - self.left.get() - self.reserve.get()
     }
 
     /// May the next instruction do what other harts see?
     pub fn is_visible(&self) -> bool {
-        self.is_alone.get() || self.executed() == 0
+        self.executed() <= self.lead.get()
     }
 
     #[inline(always)]
@@ -45,6 +55,22 @@ impl Slice {
     #[inline(always)]
     pub fn pass(&self) {
         self.left.set(self.left.get() - 1);
+    }
+
+    /// Lets more cycles pass during an instruction, whose own one comes in [`pass`](Self::pass) before or
+    /// after. An instruction is executed as a whole, so that it may end behind the slice.
+    #[inline]
+    pub fn charge(&self, cycles: u64) {
+        let left = self.left.get();
+        // What `pass` takes stays.
+        let now = cycles.min(left.saturating_sub(1));
+        self.left.set(left - now);
+        let rest = cycles - now;
+        if rest != 0 {
+            let reserve = rest.min(self.reserve.get());
+            self.reserve.set(self.reserve.get() - reserve);
+            self.over.set(self.over.get() + (rest - reserve));
+        }
     }
 
     /// Checks for interrupts behind the instruction that is being executed.
@@ -78,7 +104,7 @@ mod tests {
     #[test]
     fn a_slice_has_its_cycles_in_parts() {
         let slice = Slice::default();
-        slice.begin(5, false);
+        slice.begin(5, 0);
         assert!(slice.is_due() && slice.is_visible());
         assert!(slice.go_on());
         slice.pass();
@@ -94,9 +120,30 @@ mod tests {
         slice.pass();
         assert!(slice.is_due() && !slice.go_on());
         assert_eq!(slice.executed(), 4);
-        slice.begin(1, true);
+        slice.begin(1, u64::MAX);
         assert!(slice.go_on());
         slice.pass();
         assert!(slice.is_visible() && slice.is_due() && !slice.go_on());
+    }
+
+    #[test]
+    fn an_instruction_may_take_more() {
+        let slice = Slice::default();
+        slice.begin(100, 30);
+        assert!(slice.go_on());
+        slice.charge(29);
+        slice.pass();
+        assert!(slice.is_visible() && slice.executed() == 30);
+        // Behind a check.
+        slice.check();
+        slice.charge(9);
+        slice.pass();
+        assert!(!slice.is_visible() && slice.is_due() && slice.executed() == 40);
+        assert!(slice.go_on());
+        slice.charge(99);
+        slice.pass();
+        slice.charge(5);
+        assert!(slice.is_due() && !slice.go_on());
+        assert_eq!(slice.executed(), 145);
     }
 }

@@ -6,6 +6,8 @@
 //! | `ram.rs` | [`Ram`]: plain memory |
 //! | `board.rs` | [`Board`]: memory and devices, as harts and devices reach them |
 //! | `hart_order.rs` | [`Machine`]: which hart runs when |
+//! | `described_timing.rs` | [`timing_of()`]: the timing of a tile of a machine file |
+//! | `machine_timing.rs` | [`MachineTiming`]: what a machine needs for timed mode |
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
@@ -15,15 +17,19 @@
 mod board;
 mod boot;
 mod described_system;
+mod described_timing;
 mod hart_order;
 mod htif;
+mod machine_timing;
 mod program_file;
 mod ram;
 
 pub use board::{Board, Timer};
 pub use boot::{BadBoot, Booted, Files, boot};
 pub use described_system::{BadSystem, BlockDisk, SERIAL, System};
-pub use hart_order::{Console, End, HartDescription, Machine};
+pub use described_timing::{SLICE_CYCLES, timing_of};
+pub use hart_order::{Console, End, HartDescription, Machine, TRANSLATE_AFTER};
 pub use htif::Htif;
+pub use machine_timing::{HartTiming, MachineTiming};
 pub use program_file::{BadProgram, Program};
 pub use ram::{BadRam, Ram};

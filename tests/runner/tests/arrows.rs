@@ -101,10 +101,25 @@ const PARTS: [(&str, &[&str]); 26] = [
     ),
     (
         "flick-machine",
-        &["flick-device", "flick-hart", "flick-sim", "flick-timing"],
+        &[
+            "flick-device",
+            "flick-hart",
+            "flick-sim",
+            "flick-timing",
+            "flick-riscv",
+            "flick-riscv-testing",
+        ],
     ),
     ("flick-device", &[]),
-    ("flick-hart", &["flick-engine", "flick-riscv"]),
+    (
+        "flick-hart",
+        &[
+            "flick-timing",
+            "flick-translator",
+            "flick-engine",
+            "flick-riscv",
+        ],
+    ),
     ("flick-sim", &[]),
     (
         "flick-timing",

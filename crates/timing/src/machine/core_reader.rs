@@ -26,6 +26,9 @@ pub fn cores(root: &mut Table<'_>, platform: Option<&Platform>) -> Result<Vec<Co
     Ok(cores)
 }
 
+/// Stores under way, where a file does not say.
+const STORE_BUFFER: u64 = 4;
+
 fn core(name: String, mut table: Table<'_>) -> Result<CoreModel, Error> {
     let issue = table.count_or("issue", (1, 16), 1)? as u32;
     let mut costs = table.table("cycles")?;
@@ -46,7 +49,10 @@ fn core(name: String, mut table: Table<'_>) -> Result<CoreModel, Error> {
         trap,
         predictor: predictor(&mut table)?,
         vector: table.table_if("vector")?.map(vector).transpose()?,
+        targets: foreseen(&mut table, "targets")?,
+        returns: foreseen(&mut table, "returns")?,
         overlap: table.number_or("overlap", (1.0, 64.0), 1.0)?,
+        store_buffer: table.count_or("store-buffer", (0, 64), STORE_BUFFER)? as u32,
         l1i: table.table_if("l1i")?.map(cache).transpose()?,
         l1d: table.table_if("l1d")?.map(cache).transpose()?,
         l2: table.table_if("l2")?.map(cache).transpose()?,
@@ -73,6 +79,19 @@ fn predictor(table: &mut Table<'_>) -> Result<Predictor, Error> {
         1 => Predictor::Static,
         _ => Predictor::TwoBit(counters as u32),
     })
+}
+
+/// How many targets or return addresses are remembered. `None`: the file does not say.
+fn foreseen(table: &mut Table<'_>, key: &'static str) -> Result<Option<u32>, Error> {
+    if !table.has(key) {
+        return Ok(None);
+    }
+    let count = table.count(key, (0, 1 << 16))? as u32;
+    if key == "targets" && count != 0 && !count.is_power_of_two() {
+        let help = "use a number such as 32";
+        return Err(table.error(key, "it is no power of two", help));
+    }
+    Ok(Some(count))
 }
 
 fn vector(mut table: Table<'_>) -> Result<VectorCosts, Error> {
@@ -145,7 +164,10 @@ fn of_platform(platform: &Platform) -> CoreModel {
         trap: 0.0,
         predictor: Predictor::None,
         vector: None,
+        targets: None,
+        returns: None,
         overlap: core.overlap,
+        store_buffer: STORE_BUFFER as u32,
         l1i: core.icache.as_ref().map(cache),
         l1d: core.caches.first().map(cache),
         l2: core.caches.get(1).map(cache),

@@ -101,12 +101,18 @@ pub struct CoreModel {
     pub mispredict: f64,
     /// The predictor of branches.
     pub predictor: Predictor,
+    /// Targets of jumps through registers that are remembered; a power of two, or 0. `None`: all.
+    pub targets: Option<u32>,
+    /// Return addresses that are remembered. `None`: all.
+    pub returns: Option<u32>,
     /// The vector unit.
     pub vector: Option<VectorCosts>,
     /// The cycles of an exception or interrupt, and of a return from one.
     pub trap: f64,
     /// How many accesses that miss overlap.
     pub overlap: f64,
+    /// Stores that may be under way while the core goes on.
+    pub store_buffer: u32,
     /// The instruction cache. Without one, fetches are free.
     pub l1i: Option<Cache>,
     /// The data cache.
