@@ -1,12 +1,13 @@
 #!/bin/bash
-# Fuzzes the decoder, the translator, the readers of traces and machine files, and the models of devices.
+# Fuzzes the decoder, the translator, the readers of traces and machine files, and the models of
+# devices.
 #
 #   fuzz/run.sh [--seconds N] [TARGET...]
 #
-# The targets are `decoder`, `translator`, `execution`, `trace`, `devices` and
-# `machine_descriptions`. By default all of them run, each for N seconds (60). The script needs a built tree, for seeds, and no nightly
-# toolchain. An input that fails stays in build/fuzz/TARGET-…, and inputs that reach new code in
-# build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
+# The targets are `decoder`, `translator`, `execution`, `trace`, `devices` and `machine_descriptions`.
+# By default all of them run, each for N seconds (60). The script needs a built tree, for seeds, and
+# no nightly toolchain. An input that fails stays in build/fuzz/TARGET-…, and inputs that reach new
+# code in build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 seconds=60
