@@ -34,10 +34,18 @@ run() {
   esac </dev/null
 }
 
+sources=()
+for source in "$here"/engine/*.c; do
+  case $source in
+  */main.c | */bare.c | */hosted.c) ;;
+  *) sources+=("$source") ;;
+  esac
+done
+
 compile() {
   clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -fno-math-errno -ffreestanding -nostdlib \
     -static -fuse-ld=lld -Wl,-T,"$here/machine/bare.ld" --embed-dir="$root/examples/data" -Wno-c23-extensions -DKERNEL="\"$1\"" -DRUNS="$2" \
-    "$here/machine/kernel_main.c" $(ls "$here"/engine/*.c | grep -v -e /main.c -e /bare.c -e /hosted.c) -o "$out/$1"
+    "$here/machine/kernel_main.c" "${sources[@]}" -o "$out/$1"
 }
 
 # What the program has counted.
