@@ -164,7 +164,7 @@ codes! {
     "FLK0602" 602 MachineStart Error Machine "the machine cannot start";
     "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";
     "FLK0610" 610 MachineFile Error Machine "a machine file cannot be used";
-    "FLK0611" 611 MachineParts Error Machine "the machine has parts that cannot run yet";
+    "FLK0620" 620 MachineParts Error Machine "the machine has parts that cannot run yet";
 }
 
 impl Code {

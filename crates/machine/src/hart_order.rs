@@ -10,6 +10,7 @@ use flick_hart::{ClassCounts, Isa, Marker, Processor, SliceEnd, Timing};
 use crate::board::Board;
 use crate::htif::Htif;
 use crate::machine_timing::MachineTiming;
+use crate::machine_trace::Tracer;
 
 /// A hart of a machine.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,7 @@ pub struct Machine<'m> {
     /// In timed mode, or after it: by hart.
     timed: Vec<Rc<Timing>>,
     is_timed: bool,
+    trace: Option<Tracer>,
 }
 
 /// How a run ends.
@@ -84,12 +86,29 @@ impl<'m> Machine<'m> {
             timing: None,
             timed: vec![],
             is_timed: false,
+            trace: None,
         }
     }
 
     /// Ends the run after so many instructions of all harts, or some more.
     pub fn limit(&mut self, instructions: u64) {
         self.most = Some(instructions);
+    }
+
+    /// Writes a trace from now on.
+    pub fn trace(&mut self, mut tracer: Tracer) {
+        for (hart, unit) in self.harts.iter_mut().enumerate() {
+            unit.processor.keep_events();
+            tracer.runs(hart, unit.time, unit.processor.registers().privilege);
+        }
+        self.trace = Some(tracer);
+    }
+
+    /// Ends the trace, and says what was wrong with its file.
+    pub fn end_trace(&mut self) -> std::io::Result<()> {
+        let times: Vec<Time> = self.harts.iter().map(|unit| unit.time).collect();
+        let trace = self.trace.take();
+        trace.map_or(Ok(()), |trace| trace.end(&times))
     }
 
     /// What timed mode needs. Without it a [`Marker`] changes nothing.
@@ -210,6 +229,12 @@ impl<'m> Machine<'m> {
             let (end, executed) = unit.processor.run(time, cycles, lead);
             unit.time += executed * tick;
             unit.waits = end == SliceEnd::Wait;
+            if let Some(trace) = &mut self.trace {
+                trace.slice(first, time, tick, unit.processor.take_events());
+                if unit.waits {
+                    trace.waits(first, unit.time);
+                }
+            }
             console.poll(self.board, unit.time);
             if let Some(left) = &mut left {
                 *left = left.saturating_sub(unit.processor.attempts() - before);
