@@ -129,7 +129,7 @@ impl<'a> Emitter<'a> {
                 break;
             }
             count += 1;
-            pc += insn.len();
+            pc = pc.wrapping_add(insn.len());
             if flow != Flow::Next || self.region.starts(pc) {
                 break;
             }
