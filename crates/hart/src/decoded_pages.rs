@@ -10,6 +10,10 @@ use flick_riscv::{Insn, illegal};
 use crate::bus::PAGE;
 use crate::extensions::{Extension, Isa};
 
+mod saved_code;
+
+pub use saved_code::SavedCode;
+
 /// A place for each half-word of a page.
 const SLOTS: usize = (PAGE / 2) as usize;
 

@@ -16,6 +16,8 @@
 //! | `decoded_pages.rs` | decoded instructions by physical page |
 //! | `slice.rs` | how long a hart runs before the others |
 //! | `processor.rs` | [`Processor`]: all of these together |
+//! | `processor/pausing.rs` | slices that pause, for a debugger |
+//! | `processor/saved_*.rs`, `*/saved_*.rs` | the state for snapshots |
 //!
 //! Source: *The RISC-V Instruction Set Manual, Volume II: Privileged Architecture* (20240411), and
 //! volume I for the extensions.
@@ -35,6 +37,7 @@ mod traps;
 
 pub use bus::{Bus, BusError, PAGE};
 pub use decoded_pages::CodeCache;
+pub use decoded_pages::SavedCode;
 pub use extensions::{Extension, Isa, IsaError};
 pub use privileged_registers::{Privilege, Registers, interrupt};
-pub use processor::{Processor, SliceEnd};
+pub use processor::{BadProcessor, Part, Pausing, Processor, SavedProcessor, SliceEnd};

@@ -11,6 +11,10 @@ use crate::pmp::Pmp;
 use crate::privileged_registers::Privilege;
 use crate::slice::Slice;
 
+mod saved_view;
+
+pub use saved_view::SavedView;
+
 /// Entries of each context, for loads and for stores.
 const ENTRIES: usize = 1024;
 /// Pages whose protection is kept.

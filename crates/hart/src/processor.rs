@@ -18,6 +18,12 @@ use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
 use crate::traps::cause;
 
+mod pausing;
+mod saved_processor;
+
+pub use pausing::{Part, Pausing};
+pub use saved_processor::{BadProcessor, SavedProcessor};
+
 /// Pages whose slots are at hand.
 const PAGES: usize = 64;
 /// No page.
@@ -41,6 +47,8 @@ pub struct Processor<'m, B> {
     pub hart: Hart,
     fcsr: Fcsr,
     core: Privileged<'m, B>,
+    /// Cycles that it has executed in slices that have ended.
+    passed: u64,
 }
 
 struct Privileged<'m, B> {
@@ -57,6 +65,8 @@ struct Privileged<'m, B> {
     page: u64,
     slots: *const Slots,
     pages: [(u64, *const Slots); PAGES],
+    /// The physical addresses of `pages`, for snapshots.
+    addresses: [u64; PAGES],
     /// [`CodeCache::retirements`] when they were found.
     retirements: u64,
     /// For an instruction whose second half is in another page: it is decoded at each execution.
@@ -84,9 +94,11 @@ impl<'m, B: Bus> Processor<'m, B> {
                 page: NOWHERE,
                 slots: &raw const *lone,
                 pages: [(NOWHERE, std::ptr::null()); PAGES],
+                addresses: [0; PAGES],
                 retirements: code.retirements(),
                 lone,
             },
+            passed: 0,
         }
     }
 
@@ -115,22 +127,12 @@ impl<'m, B: Bus> Processor<'m, B> {
     /// Executes up to `cycles` cycles, and returns how many have passed. `is_alone`: no other hart
     /// runs, so that nobody has to go first.
     pub fn run(&mut self, cycles: u64, is_alone: bool) -> (SliceEnd, u64) {
+        self.begin(cycles, is_alone);
         let core = &mut self.core;
-        core.view.slice.begin(cycles, is_alone);
-        core.view.watch_code();
-        core.page = NOWHERE;
-        core.traps = 0;
         let thread = self.fcsr.load(&mut self.hart);
         let exit = run(&mut self.hart, core, &mut NoObserver, &mut Unlimited);
         self.fcsr = Fcsr::store(&self.hart, thread);
-        let executed = core.view.slice.executed();
-        core.counts.cycles += executed;
-        core.counts.instructions += executed - core.traps;
-        let end = match exit {
-            Exit::Wait => SliceEnd::Wait,
-            _ => SliceEnd::Turn,
-        };
-        (end, executed)
+        self.finish(exit)
     }
 
     /// Lets cycles pass in which the hart waits.
@@ -220,6 +222,7 @@ impl<B: Bus> Privileged<'_, B> {
         // Where protection differs within the page, each instruction is asked for.
         if self.view.is_uniform(physical / PAGE * PAGE) {
             self.pages[at] = (key, slots);
+            self.addresses[at] = physical / PAGE * PAGE;
         }
         Ok(slots)
     }
@@ -480,6 +483,9 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn interrupt(&mut self, hart: &mut Hart) -> Result<u64, Exit> {
+        if self.view.slice.is_paused() {
+            return Err(Exit::Budget);
+        }
         let time = self.time();
         if let Some((number, to)) = self.registers.next_interrupt(time) {
             self.waits = false;

@@ -3,10 +3,17 @@
 //! ([`flick_hart::Processor::run`]). So the order of all that harts see of each other depends on virtual
 //! time alone.
 use flick_device::{Finish, Time};
-use flick_hart::{Isa, Processor, SliceEnd};
+use flick_hart::{Isa, Processor};
 
 use crate::board::Board;
 use crate::htif::Htif;
+use crate::outside::Outside;
+
+mod saved_machine;
+mod turns;
+
+pub use saved_machine::{BadSnapshot, SavedMachine};
+pub use turns::{Turn, Unwatched, Watch};
 
 /// A hart of a machine.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +45,12 @@ pub struct Machine<'m> {
     board: &'m Board,
     harts: Vec<Unit<'m>>,
     htif: Option<Htif>,
+    /// Instructions that may complete.
     most: Option<u64>,
+    /// What comes from outside.
+    pub outside: Outside<'m>,
+    /// The hart whose slice it is, and its cycles and whether no other hart runs if it has not begun.
+    current: Option<(usize, Option<(u64, bool)>)>,
 }
 
 /// How a run ends.
@@ -52,6 +64,8 @@ pub enum End {
     Idle,
     /// As many instructions have completed as were allowed.
     Instructions,
+    /// It is no run of which the input was recorded: something else happens.
+    Diverged,
 }
 
 impl<'m> Machine<'m> {
@@ -72,6 +86,8 @@ impl<'m> Machine<'m> {
             harts: harts.iter().map(unit).collect(),
             htif,
             most: None,
+            outside: Outside::default(),
+            current: None,
         }
     }
 
@@ -100,55 +116,53 @@ impl<'m> Machine<'m> {
 
     /// Runs until the machine ends. `console` gets what it prints, and has the bytes for it.
     pub fn run(&mut self, console: &mut dyn Console) -> End {
-        let mut left = self.most;
         loop {
-            let output = self.board.take_output();
-            if !output.is_empty() {
-                console.output(&output);
-            }
-            if let Some(end) = self.ended(console) {
+            if let Turn::Ended(end) = self.turn(console, &mut Unwatched) {
                 return end;
             }
-            self.apply_lines();
-            let Some(first) = self.first() else {
-                if self.wait(console) {
-                    continue;
-                }
-                return End::Idle;
-            };
-            let (time, period) = (self.harts[first].time, self.harts[first].period);
-            if self.board.next_event().is_some_and(|event| event <= time) {
-                self.board.advance(time);
-                continue;
-            }
-            let others = self.harts.iter().enumerate();
-            let others = others.filter(|&(n, unit)| n != first && !unit.waits);
-            let next = others.map(|(_, unit)| unit.time).min();
-            let ahead = next.map(|next| next.saturating_add(AHEAD * period));
-            let events = [ahead, self.board.next_event(), self.deadline(first)];
-            let until = events.into_iter().flatten().min();
-            let cycles = until.map_or(u64::MAX >> 1, |until| {
-                until.saturating_sub(time).div_ceil(period).max(1)
-            });
-            // A bare program polls nothing: its end is looked for from time to time.
-            let cycles = cycles.min(if self.htif.is_some() {
-                10_000
-            } else {
-                1_000_000
-            });
-            self.board.begin(time, period);
-            let unit = &mut self.harts[first];
-            let (end, executed) = unit.processor.run(cycles, next.is_none());
-            unit.time += executed * period;
-            unit.waits = end == SliceEnd::Wait;
-            console.poll(self.board, unit.time);
-            if let Some(left) = &mut left {
-                *left = left.saturating_sub(executed);
-                if *left == 0 {
-                    return End::Instructions;
-                }
-            }
         }
+    }
+
+    /// What is to be done before a hart runs, and which it is. An answer without one: it is done, or
+    /// the run has ended.
+    fn next(&mut self, console: &mut dyn Console) -> Result<usize, Turn> {
+        let output = self.board.take_output();
+        if !output.is_empty() {
+            console.output(&output);
+        }
+        if let Some(end) = self.ended(console) {
+            return Err(Turn::Ended(end));
+        }
+        self.apply_lines();
+        let Some(first) = self.first() else {
+            return Err(match self.wait(console) {
+                true => Turn::Ran,
+                false => Turn::Ended(End::Idle),
+            });
+        };
+        let (time, period) = (self.harts[first].time, self.harts[first].period);
+        if self.board.next_event().is_some_and(|event| event <= time) {
+            self.board.advance(time);
+            return Err(Turn::Ran);
+        }
+        let others = self.harts.iter().enumerate();
+        let others = others.filter(|&(n, unit)| n != first && !unit.waits);
+        let next = others.map(|(_, unit)| unit.time).min();
+        let ahead = next.map(|next| next.saturating_add(AHEAD * period));
+        let events = [ahead, self.board.next_event(), self.deadline(first)];
+        let until = events.into_iter().flatten().min();
+        let cycles = until.map_or(u64::MAX >> 1, |until| {
+            until.saturating_sub(time).div_ceil(period).max(1)
+        });
+        // A bare program polls nothing: its end is looked for from time to time.
+        let cycles = cycles.min(if self.htif.is_some() {
+            10_000
+        } else {
+            1_000_000
+        });
+        self.board.begin(time, period);
+        self.current = Some((first, Some((cycles, next.is_none()))));
+        Ok(first)
     }
 
     fn ended(&mut self, console: &mut dyn Console) -> Option<End> {
@@ -204,9 +218,9 @@ impl<'m> Machine<'m> {
         let event = self.board.next_event();
         let now = self.board.now();
         let Some(next) = [deadline, event].into_iter().flatten().min() else {
-            return console.wait(self.board, now);
+            return self.outside.ask(self.board, console, now, true);
         };
-        if console.poll(self.board, now) {
+        if self.outside.ask(self.board, console, now, false) {
             return true;
         }
         self.board.begin(next.max(now), 0);

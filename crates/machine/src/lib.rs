@@ -9,6 +9,10 @@
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
+//! | `outside.rs` | [`Outside`]: input from outside, kept and given again |
+//! | `hart_order/turns.rs` | runs that pause, for a debugger |
+//! | `*/saved_*.rs`, `snapshot/` | the machine's state, in memory and in files |
+//! | `recording/` | files of recorded input |
 //! | `virt.rs` | the map of QEMU's machine `virt` |
 #![warn(missing_docs)]
 
@@ -16,13 +20,19 @@ mod board;
 mod boot;
 mod hart_order;
 mod htif;
+mod outside;
 mod program_file;
 mod ram;
+pub mod recording;
+pub mod snapshot;
 pub mod virt;
 
 pub use board::Board;
 pub use boot::{BadBoot, Booted, Files, boot};
-pub use hart_order::{Console, End, HartDescription, Machine};
+pub use hart_order::{
+    BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, Turn, Unwatched, Watch,
+};
 pub use htif::Htif;
+pub use outside::{Input, Outside};
 pub use program_file::{BadProgram, Program};
 pub use ram::{BadRam, Ram};
