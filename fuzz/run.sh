@@ -1,10 +1,11 @@
 #!/bin/bash
-# Fuzzes the decoder, the translator, the reader of traces and the models of devices.
+# Fuzzes the decoder, the translator, the reader of traces, the models of devices, and snapshots and
+# recordings of machines.
 #
 #   fuzz/run.sh [--seconds N] [TARGET...]
 #
-# The targets are `decoder`, `translator`, `execution`, `trace` and `devices`. By default all of
-# them run, each for N seconds (60). The script needs a built tree, for seeds, and no nightly
+# The targets are `decoder`, `translator`, `execution`, `trace`, `devices` and `machine_files`. By
+# default all of them run, each for N seconds (60). The script needs a built tree, for seeds, and no nightly
 # toolchain. An input that fails stays in build/fuzz/TARGET-…, and inputs that reach new code in
 # build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
 set -euo pipefail
@@ -12,7 +13,7 @@ set -euo pipefail
 seconds=60
 [ "${1-}" != --seconds ] || { seconds=$2 && shift 2; }
 targets=("$@")
-[ $# -gt 0 ] || targets=(decoder translator execution trace devices)
+[ $# -gt 0 ] || targets=(decoder translator execution trace devices machine_files)
 out=$build/fuzz
 mkdir -p "$out"
 

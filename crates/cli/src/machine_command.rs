@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
+use crate::machine_history::{History, diverged};
 use clap::{Args, Subcommand};
 use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
@@ -51,6 +52,8 @@ pub struct Run {
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
+    #[command(flatten)]
+    history: History,
 }
 
 /// What a hart of `virt` has: all that this machine knows.
@@ -114,7 +117,11 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
         machine.limit(most);
     }
     let mut console = Terminal::new();
-    match machine.run(&mut console) {
+    let end = run
+        .history
+        .run(&mut machine, &run.disks, PERIOD, &mut console)?;
+    match end {
+        End::Diverged => Err(diverged()),
         End::Exit(status) => Ok(ExitCode::from(status.min(255) as u8)),
         // There is nothing outside that would start it again.
         End::Reset => Ok(ExitCode::SUCCESS),
@@ -157,11 +164,11 @@ fn total(machine: &Machine) -> u64 {
     machine.instructions().iter().sum()
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
+pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|error| unreadable(path, &error))
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Error {
+pub fn unreadable(path: &Path, error: &io::Error) -> Error {
     let help = "check the path and its permissions";
     let what = "a file cannot be read";
     let place = path.display().to_string();

@@ -3,12 +3,13 @@
 //!
 //! This file has the command line, and hands each command to its crate: compiles and views to
 //! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
-//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs`). Commands of one file are `config_command.rs`,
+//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
 mod config_command;
 mod doctor;
 mod explain_code;
 mod machine_command;
+mod machine_history;
 mod man_pages;
 mod torture;
 

@@ -163,6 +163,8 @@ codes! {
     "FLK0601" 601 MachineSetting Error Machine "a setting of the machine is bad";
     "FLK0602" 602 MachineStart Error Machine "the machine cannot start";
     "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";
+    "FLK0611" 611 MachineSnapshot Error Machine "a snapshot is unusable";
+    "FLK0612" 612 MachineRecording Error Machine "a recording is unusable";
 }
 
 impl Code {

@@ -1,6 +1,8 @@
 //! A run that is paused, goes on from a snapshot, or gets recorded input takes the same cycles and prints
 //! the same bytes as one that is left alone.
 mod bare_program;
+#[path = "fuzz/patched_snapshots.rs"]
+mod patched_snapshots;
 
 use bare_program::build;
 use flick_hart::{Part, Processor};
@@ -315,4 +317,19 @@ fn files_that_are_no_snapshots_are_refused() {
     let read = read_snapshot(&file).unwrap();
     let error = read.unpack(&[]).err();
     assert_eq!(error, Some(BadSnapshotFile::Page));
+}
+
+/// The fuzz target `machine_files` does the same for longer.
+#[test]
+fn hostile_snapshots_harm_nothing() {
+    use rand_pcg::Pcg64;
+    use rand_pcg::rand_core::{RngCore, SeedableRng};
+    let mut random = Pcg64::seed_from_u64(19);
+    for _ in 0..300 {
+        let mut data = [0; 12];
+        let size = 4 * (1 + random.next_u32() as usize % 3);
+        random.fill_bytes(&mut data[..size]);
+        patched_snapshots::go_on_from_patched(&data[..size]);
+        patched_snapshots::read_any(&data);
+    }
 }

@@ -11,8 +11,10 @@ mod run_identity;
 mod snapshot_file;
 
 pub use memory_pages::MemoryPages;
-pub use run_identity::RunIdentity;
-pub use snapshot_file::{BadSnapshotFile, SnapshotFile, read_snapshot, write_snapshot};
+pub use run_identity::{RunIdentity, digest_of_image};
+pub use snapshot_file::{
+    BadSnapshotFile, SnapshotFile, read_snapshot, seal_snapshot, write_snapshot,
+};
 
 use crate::hart_order::{BadSnapshot, Machine, SavedMachine};
 

@@ -1,5 +1,7 @@
 //! Which machine runs, and what it has started with. Snapshots and recordings are of one run: on
 //! another machine or with other programs they mean nothing.
+use std::io::{self, Read};
+
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -58,6 +60,18 @@ impl RunIdentity {
             () if self.machine != other.machine => Some("another machine"),
             () if self.content != other.content => Some("other programs, or other disks"),
             () => None,
+        }
+    }
+}
+
+/// The digest of a disk's image.
+pub fn digest_of_image(mut image: impl Read) -> io::Result<u128> {
+    let mut hash = Xxh3::new();
+    let mut bytes = vec![0; 1 << 20];
+    loop {
+        match image.read(&mut bytes)? {
+            0 => return Ok(hash.digest128()),
+            size => hash.update(&bytes[..size]),
         }
     }
 }
