@@ -55,6 +55,10 @@ status 1 run --replay keys --set memory=64M
 has err '[FLK0612]' 'it is of another machine'
 status 1 run --replay keys --restore saved
 has err '[FLK0612]' 'it begins at another time'
-for code in FLK0611 FLK0612; do
+status 1 run --gdb unix:echo
+has err '[FLK0613] no debugger can connect: --gdb' 'echo cannot be served: ' 'help: '
+status 2 run --gdb name
+has err 'it is neither a port nor unix:PATH'
+for code in FLK0611 FLK0612 FLK0613; do
   status 0 "$flick" explain $code
 done

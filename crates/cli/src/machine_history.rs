@@ -13,6 +13,7 @@ use flick_machine::snapshot::{
     RunIdentity, Snapshot, digest_of_image, read_snapshot, write_snapshot,
 };
 use flick_machine::{Console, End, Machine};
+use flick_machine_debugger::{Address, serve};
 
 use crate::machine_command::{read, unreadable};
 
@@ -39,6 +40,14 @@ pub struct History {
     /// Repeat a run by its recorded input. Give the options of that run
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     replay: Option<PathBuf>,
+    /// Wait for gdb at a TCP port of this host, or at a socket in the file system, and let it debug the
+    /// machine
+    #[arg(
+        long,
+        value_name = "PORT|unix:PATH",
+        conflicts_with_all = ["record", "snapshot_at", "max_instructions"]
+    )]
+    gdb: Option<Address>,
 }
 
 impl History {
@@ -53,7 +62,7 @@ impl History {
         let files = [&self.restore, &self.record, &self.replay];
         let needs_identity = self.snapshot_at.is_some() || files.iter().any(|f| f.is_some());
         if !needs_identity {
-            return Ok(machine.run(console));
+            return self.go(machine, console);
         }
         let time = self.snapshot_at.as_deref();
         let time = time.map(|text| virtual_time(text, period)).transpose()?;
@@ -88,13 +97,38 @@ impl History {
                 written.map_err(|error| unwritable(place, &error))?;
                 machine.run(console)
             }
-            None => machine.run(console),
+            None => self.go(machine, console)?,
         };
         let failed = failure.and_then(|failure| failure.take());
         match (failed, record) {
             (Some(error), Some(path)) => Err(unwritable(path, &error)),
             _ => Ok(end),
         }
+    }
+}
+
+impl History {
+    /// To the machine's end, with a debugger if one is wanted.
+    fn go(&self, machine: &mut Machine, console: &mut dyn Console) -> Result<End, Error> {
+        let Some(address) = &self.gdb else {
+            return Ok(machine.run(console));
+        };
+        let served = serve(machine, console, address, &mut |text| {
+            eprintln!("flick: {text}")
+        });
+        // The debugger may have killed the machine.
+        let end = served.map(|end| end.unwrap_or(End::Exit(0)));
+        end.map_err(|error| {
+            let help = "give a free port, or unix:PATH of a socket that does not exist";
+            let what = "no debugger can connect";
+            Error::new(
+                Code::MachineDebugger,
+                what,
+                "--gdb",
+                error.to_string(),
+                help,
+            )
+        })
     }
 }
 

@@ -165,6 +165,7 @@ codes! {
     "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";
     "FLK0611" 611 MachineSnapshot Error Machine "a snapshot is unusable";
     "FLK0612" 612 MachineRecording Error Machine "a recording is unusable";
+    "FLK0613" 613 MachineDebugger Error Machine "no debugger can connect";
 }
 
 impl Code {

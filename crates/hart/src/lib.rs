@@ -16,6 +16,7 @@
 //! | `decoded_pages.rs` | decoded instructions by physical page |
 //! | `slice.rs` | how long a hart runs before the others |
 //! | `processor.rs` | [`Processor`]: all of these together |
+//! | `processor/debug_access.rs` | what a debugger sees and changes |
 //! | `processor/pausing.rs` | slices that pause, for a debugger |
 //! | `processor/saved_*.rs`, `*/saved_*.rs` | the state for snapshots |
 //!

@@ -18,6 +18,7 @@ use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
 use crate::traps::cause;
 
+mod debug_access;
 mod pausing;
 mod saved_processor;
 
@@ -59,6 +60,10 @@ struct Privileged<'m, B> {
     counts: Counts,
     /// Exceptions in this slice: they take a cycle, and are no instructions.
     traps: u64,
+    /// Exceptions and interrupts at which the hart pauses: bits by their codes.
+    trap_stops: [u64; 2],
+    /// `mcause` of the one at which it has paused.
+    stopped_by: Option<u64>,
     waits: bool,
     class: Class,
     /// The virtual page that is fetched from, and its slots.
@@ -89,6 +94,8 @@ impl<'m, B: Bus> Processor<'m, B> {
                 vector: isa.vlen().and_then(VectorState::new),
                 counts: Counts::default(),
                 traps: 0,
+                trap_stops: [0; 2],
+                stopped_by: None,
                 waits: false,
                 class,
                 page: NOWHERE,
@@ -426,6 +433,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         self.view.slice.pass();
         self.traps += 1;
         let pc = self.registers.raise(code, value, hart.pc);
+        self.stop_on_trap(0, code);
         self.refresh();
         Ok(pc)
     }
@@ -490,6 +498,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         if let Some((number, to)) = self.registers.next_interrupt(time) {
             self.waits = false;
             hart.pc = self.registers.interrupt(number, to, hart.pc);
+            self.stop_on_trap(1, number.into());
             self.refresh();
         } else if self.waits {
             if self.registers.pending(time) & self.registers.mie == 0 {

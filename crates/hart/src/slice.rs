@@ -47,6 +47,12 @@ impl Slice {
         self.held.set(self.held.get() + behind);
     }
 
+    /// While it pauses: the next check is in front of the next instruction.
+    pub fn recheck(&self) {
+        let left = self.left.take() + self.held.take();
+        self.reserve.set(self.reserve.get() + left);
+    }
+
     /// Is it due, because it pauses?
     pub fn is_paused(&self) -> bool {
         self.left.get() == 0 && self.held.get() != 0

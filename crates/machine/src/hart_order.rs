@@ -51,6 +51,8 @@ pub struct Machine<'m> {
     pub outside: Outside<'m>,
     /// The hart whose slice it is, and its cycles and whether no other hart runs if it has not begun.
     current: Option<(usize, Option<(u64, bool)>)>,
+    /// The hart that has run last.
+    last: Option<usize>,
 }
 
 /// How a run ends.
@@ -88,6 +90,7 @@ impl<'m> Machine<'m> {
             most: None,
             outside: Outside::default(),
             current: None,
+            last: None,
         }
     }
 

@@ -60,6 +60,7 @@ impl<'m> Machine<'m> {
         let Some((hart, begin)) = self.current.take() else {
             return Turn::Ran;
         };
+        self.last = Some(hart);
         let unit = &mut self.harts[hart];
         let Part::Ended(end, executed) = watch.execute(hart, &mut unit.processor, begin) else {
             self.current = Some((hart, None));
@@ -106,6 +107,11 @@ impl<'m> Machine<'m> {
     /// The hart whose slice is not over, if the run pauses.
     pub fn current(&self) -> Option<usize> {
         self.current.map(|(hart, _)| hart)
+    }
+
+    /// The hart that has run last.
+    pub fn last_hart(&self) -> Option<usize> {
+        self.last
     }
 
     /// How many harts there are.
