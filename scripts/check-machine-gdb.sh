@@ -131,6 +131,10 @@ in_order 'SIGILL' '= 1$' '= 2$' 'harts stop on no trap' '0x0*80000000: 0x' '0x0*
   'there is no such command' 'no memory' 'Cannot access memory at address 0x0' 'Cannot access memory' 'exited with code 05'
 result "traps, physical memory, and what there is not" $?
 
+debug 'monitor stop-at-end on' 'continue' 'break mark' 'reverse-continue' 'reverse-continue' 'delete' 'continue' 'continue'
+in_order 'SIGTERM' 'mark .n=2' 'mark .n=1' 'SIGTERM' 'exited with code 05' && [ $status = 5 ] && [ "$(cat out)" = x ]
+result "back from the machine's end" $?
+
 debug 'detach'
 in_order 'Inferior 1 .*detached' && [ $status = 5 ] && [ "$(cat out)" = x ]
 result "without its debugger the machine goes on" $?

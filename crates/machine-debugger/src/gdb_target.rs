@@ -50,6 +50,9 @@ pub struct GdbTarget<'t, 'm> {
     pub focus: usize,
     /// Addresses of memory are physical.
     pub is_physical: bool,
+    /// The machine stops at its end first, so that it can go back.
+    pub stops_at_end: bool,
+    is_at_end: bool,
     /// How the machine has ended.
     pub end: Option<End>,
     description: String,
@@ -127,6 +130,8 @@ impl<'t, 'm> GdbTarget<'t, 'm> {
             request: Request::Continue,
             focus: 0,
             is_physical: false,
+            stops_at_end: false,
+            is_at_end: false,
             end: None,
             hardware: vec![],
         }
@@ -146,6 +151,7 @@ impl<'t, 'm> GdbTarget<'t, 'm> {
         self.focus = hart;
         let tid = tid_of(hart);
         let signal = |signal| MultiThreadStopReason::SignalWithThread { tid, signal };
+        let was_at_end = std::mem::replace(&mut self.is_at_end, matches!(stop, Stop::Ended(_)));
         match stop {
             Stop::Step(_) => signal(Signal::SIGTRAP),
             Stop::Breakpoint(_) => {
@@ -177,6 +183,7 @@ impl<'t, 'm> GdbTarget<'t, 'm> {
                 tid: Some(tid),
                 pos: ReplayLogPosition::Begin,
             },
+            Stop::Ended(_) if self.stops_at_end && !was_at_end => signal(Signal::SIGTERM),
             Stop::Ended(end) => {
                 self.end = Some(end);
                 MultiThreadStopReason::Exited(match end {

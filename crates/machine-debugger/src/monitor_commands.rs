@@ -8,6 +8,7 @@ phys on|off               memory commands take physical addresses, or virtual on
 xp ADDRESS [WORDS]        words of 8 bytes at a physical address
 stop-on-trap CODE|all|off harts stop in front of the handler of this exception; with
                           `interrupt` before the code, of this interrupt
+stop-at-end on|off        the machine stops at its end, so that it can go back
 csr NAME|0xNUMBER         a control and status register of the hart that has stopped last
 harts                     where each hart is, and what it does
 snapshots                 what going back costs";
@@ -40,6 +41,14 @@ pub fn answer(target: &mut GdbTarget, command: &str) -> String {
         }
         ["stop-on-trap", code] => stop_on(target, 0, code),
         ["stop-on-trap", "interrupt", code] => stop_on(target, 1, code),
+        ["stop-at-end", "on"] => {
+            target.stops_at_end = true;
+            "the machine stops at its end".into()
+        }
+        ["stop-at-end", "off"] => {
+            target.stops_at_end = false;
+            "the machine ends without a stop".into()
+        }
         ["csr", name] => csr(target, name),
         ["harts"] => harts(target),
         ["snapshots"] => {
