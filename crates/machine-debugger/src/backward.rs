@@ -1,7 +1,7 @@
 //! Back to the last stop. What was in between is executed again from a snapshot, first to find the stop, and
 //! then to go there.
+use crate::run_timeline::{DENSE, Place, Stop, Timeline, stop};
 use crate::stop_points::StopPoints;
-use crate::timeline::{DENSE, Place, Stop, Timeline, stop};
 use crate::watched_slice::{Moment, Pause};
 use flick_machine::{End, Turn};
 

@@ -15,7 +15,7 @@ use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonErr
 use gdbstub::stub::{DisconnectReason, GdbStub, MultiThreadStopReason};
 
 use crate::gdb_target::{GdbTarget, Request};
-use crate::timeline::Timeline;
+use crate::run_timeline::Timeline;
 
 /// Where a debugger connects.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,8 +30,8 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 
 use crate::hart_registers::{FIRST, description, read, write};
 use crate::monitor_commands::answer;
+use crate::run_timeline::{Stop, Timeline};
 use crate::stop_points::WatchKind;
-use crate::timeline::{Stop, Timeline};
 
 /// What is to be done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

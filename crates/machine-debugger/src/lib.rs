@@ -10,7 +10,7 @@
 //! | `stop_points.rs` | [`StopPoints`]: breakpoints and watchpoints |
 //! | `watched_slice.rs` | slices that pause at them |
 //! | `shown_console.rs` | the console of a machine that runs again: each byte is shown once |
-//! | `timeline.rs` | [`Timeline`]: forward to the next stop, and the snapshots on the way |
+//! | `run_timeline.rs` | [`Timeline`]: forward to the next stop, and the snapshots on the way |
 //! | `backward.rs` | back to the last stop |
 //! | `hart_registers.rs` | all registers by GDB's numbers, and the target description |
 //! | `gdb_target.rs` | what GDB's packets do |
@@ -23,11 +23,11 @@ mod gdb_session;
 mod gdb_target;
 mod hart_registers;
 mod monitor_commands;
+mod run_timeline;
 mod shown_console;
 mod stop_points;
-mod timeline;
 mod watched_slice;
 
 pub use gdb_session::{Address, BadServer, serve};
+pub use run_timeline::{Stop, Timeline};
 pub use stop_points::{StopPoints, WatchKind};
-pub use timeline::{Stop, Timeline};
