@@ -53,7 +53,7 @@ pub struct Run {
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
     #[command(flatten)]
-    history: History,
+    history: Box<History>,
 }
 
 /// What a hart of `virt` has: all that this machine knows.

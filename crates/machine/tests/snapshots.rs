@@ -319,7 +319,7 @@ fn files_that_are_no_snapshots_are_refused() {
     assert_eq!(error, Some(BadSnapshotFile::Page));
 }
 
-/// The fuzz target `machine_files` does the same for longer.
+/// The fuzz target `machine_history` does the same for longer.
 #[test]
 fn hostile_snapshots_harm_nothing() {
     use rand_pcg::Pcg64;
