@@ -36,7 +36,7 @@ help:
 	@echo 'make random     thousands of random RV64 programs on every engine and on qemu-riscv64 (minutes)'
 	@echo 'make libcalls   what LLVM may call, at each level, with each kind of flags, against clang (some ten minutes)'
 	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
-	@echo 'make fuzz       libFuzzer on decoder, translator, traces and devices (five minutes; fuzz/run.sh --seconds N)'
+	@echo 'make fuzz       libFuzzer on decoder, translator, traces, devices and machine files (six minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
 	@echo 'make paper      the tables and figures of the paper, predicted, in bench/paper/results (a quarter of an hour, 2.5 GiB;'
 	@echo '                SNAP=DIR: the real graphs, from there; GRAPHS=epinions,pokec: only these)'
@@ -103,6 +103,7 @@ tree: rust pass nxp
 	@cp -R bench/*.c bench/engine $(SHARE)/flick/bench
 	@mkdir -p $(SHARE)/flick/bench/paper && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
 	@mkdir -p $(SHARE)/flick/platforms && cp platforms/*.toml $(SHARE)/flick/platforms
+	@mkdir -p $(SHARE)/flick/machines && cp machines/*.toml $(SHARE)/flick/machines
 	@cp -R examples/. tests/projects/tally $(SHARE)/flick/examples
 	@cp -R README.md LICENSE-APACHE LICENSE-MIT docs/. $(SHARE)/doc/flick
 

@@ -31,7 +31,11 @@ for setting in harts=0 harts=many memory=1X memory=4097 isa=rv32i isa=rv64imq is
   has err '[FLK060' 'help: '
 done
 status 1 run --firmware ends --set harts=0
-has err '[FLK0601] a setting of the machine is bad: harts=0' 'a machine has 1 to 512 harts'
+has err '[FLK0601] a setting of the machine is bad: harts=0' '0 is not in the range 1 to 512'
+status 1 run --firmware ends --set tile.board.clok=1GHz
+has err '[FLK0601]' '`tile.clok` is not known' "did you mean 'clock'"
+status 1 run --firmware ends --set tile.board.hart.0.isa=rv64gcq
+has err '[FLK0601]' 'no extension "q"'
 status 1 run --firmware elsewhere
 has err '[FLK0602] the machine cannot start: elsewhere' "are not in the machine's memory" 'help: '
 head -c 200 ends >cut

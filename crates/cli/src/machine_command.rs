@@ -1,20 +1,28 @@
 //! `flick machine`: runs programs on a simulated machine.
 use std::fs;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Instant;
 
-use crate::machine_history::{History, diverged};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::Error;
-use flick_machine::virt::{BadVirt, BlockDisk, SERIAL, Virt};
-use flick_machine::{BadBoot, Board, Console, End, Files, Machine, boot};
+use flick_machine::{
+    BadBoot, BadSystem, BlockDisk, Board, Console, End, Files, Machine, SERIAL, TRANSLATE_AFTER,
+    boot, timing_of,
+};
+
+use crate::console_place::{self, ConsolePlace};
+use crate::machine_description::{load, system};
+use crate::machine_history::{History, diverged};
+use crate::machine_stat;
+use crate::machine_views::{self, Show};
 
 #[derive(Subcommand)]
 pub enum MachineCommand {
@@ -22,13 +30,22 @@ pub enum MachineCommand {
     ///
     /// The exit status is the machine's, as the test finisher or `tohost` has it. The console is
     /// standard input and output.
-    Run(Run),
+    Run(Box<Run>),
+    /// Run as `run` does, and then print what the harts have executed, missed and waited for
+    ///
+    /// The report is written to standard error.
+    Stat(Box<Run>),
+    /// Draw a machine: tiles, harts, caches, memories, links, devices, and what cannot run yet
+    Show(Show),
+    /// List the shipped machines
+    List,
 }
 
 #[derive(Args)]
 pub struct Run {
-    /// The machine; `virt` has the memory map of QEMU's machine of that name
-    #[arg(long, default_value = "virt", value_parser = ["virt"])]
+    /// A shipped machine (`flick machine list`) or a machine file (docs/machine-files.md); `virt` has
+    /// the memory map of QEMU's machine of that name
+    #[arg(long, value_name = "NAME|FILE", default_value = "virt")]
     machine: String,
     /// An RV64 ELF file, or an image for the start of memory
     #[arg(long, value_name = "FILE")]
@@ -46,38 +63,66 @@ pub struct Run {
     /// memory, and the file stays as it is
     #[arg(long = "disk", value_name = "FILE")]
     disks: Vec<PathBuf>,
-    /// Change a key of the machine: harts=N, memory=BYTES (with K, M or G), isa=rv64...
+    /// Change a key of the machine (repeatable): harts=N, memory=SIZE, isa=rv64..., or any key of its
+    /// file by its path, as in tile.board.clock="2 GHz"
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
+    /// Where the console is: - for standard input and output, a file for what the machine prints, or
+    /// a socket that it listens at, unix:PATH or tcp:PORT
+    #[arg(long, value_name = "PLACE", default_value = "-")]
+    console: String,
+    /// When time is that of the machine's models of cores, caches and memories: a program says where
+    /// by `slti x0, x0, 1`, and `slti x0, x0, 2` goes back to functional mode; or always; or never
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, require_equals = true,
+          default_value = "marker", default_missing_value = "always")]
+    timed: Timed,
+    /// In timed mode, how many cycles a hart may be ahead of another between accesses that others see
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    slice: Option<u64>,
+    /// How instructions are executed; the run is the same, but for its speed
+    #[arg(long, value_enum, default_value_t = Engine::Translate)]
+    engine: Engine,
+    /// Translate code that a hart has executed so often
+    #[arg(long, value_name = "N", default_value_t = TRANSLATE_AFTER, hide = true)]
+    translate_after: u8,
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
     #[command(flatten)]
-    history: Box<History>,
+    history: History,
 }
 
-/// What a hart of `virt` has: all that this machine knows.
-const ISA: &str =
-    "rv64imafdc_zicbom_zicboz_zicntr_zicond_zicsr_zifencei_zihpm_zba_zbb_zbs_sstc_svadu_svinval";
-const MEMORY: u64 = 256 << 20;
-/// As many as QEMU's `virt` has at most.
-const MOST_HARTS: usize = 512;
-/// Picoseconds of a cycle: 1 GHz.
-const PERIOD: u64 = 1000;
+/// When a run is timed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Timed {
+    /// From the reset on.
+    Always,
+    /// Where the program says so.
+    Marker,
+    /// Nowhere.
+    Never,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// One after the other
+    Interp,
+    /// What is executed often is translated
+    Translate,
+}
 
 pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
-    let MachineCommand::Run(run) = command;
-    let mut virt = Virt {
-        harts: 1,
-        isa: ISA
-            .parse()
-            .map_err(|why| bad_setting("isa", &format!("{why}")))?,
-        memory: MEMORY,
-        chosen: Default::default(),
-    };
-    for setting in &run.settings {
-        set(&mut virt, setting)?;
+    match command {
+        MachineCommand::Run(run) => run_machine(*run, false),
+        MachineCommand::Stat(run) => run_machine(*run, true),
+        MachineCommand::Show(show) => machine_views::show(&show),
+        MachineCommand::List => machine_views::print_list(),
     }
+}
+
+fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
+    let description = load(&run.machine, &run.settings)?;
+    let mut system = system(&run.machine, &description)?;
     let files = Files {
         firmware: read(&run.firmware)?,
         kernel: run.kernel.as_deref().map(read).transpose()?,
@@ -98,7 +143,7 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
             _ => String::new(),
         };
         let help = match error {
-            BadBoot::Virt(BadVirt::Disks) => "give fewer --disk",
+            BadBoot::System(BadSystem::Disks { .. }) => "give fewer --disk",
             BadBoot::Room { .. } => "give the machine more: --set memory=1G",
             _ => "name RV64 ELF files, or images for the start of memory",
         };
@@ -110,16 +155,36 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
         .iter()
         .map(|path| disk(path))
         .collect::<Result<_, _>>()?;
-    let board = virt.board(disks).map_err(|error| bad(error.into()))?;
-    let booted = boot(&mut virt, &board, &files, PERIOD).map_err(bad)?;
+    let board = system.board(disks).map_err(|error| bad(error.into()))?;
+    let booted = boot(&mut system, &board, &files).map_err(bad)?;
     let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
     if let Some(most) = run.max_instructions {
         machine.limit(most);
     }
-    let mut console = Terminal::new();
+    let translates = run.engine == Engine::Translate;
+    machine.translate_after(translates.then_some(run.translate_after));
+    if run.timed != Timed::Never {
+        let mut timing = timing_of(&description, &system.tile);
+        if let (Some(cycles), Some(hart)) = (run.slice, timing.harts.first()) {
+            timing.slice = cycles * hart.costs.period;
+        }
+        machine.set_timing(timing);
+        machine.set_mode(run.timed == Timed::Always);
+    }
+    if has_report {
+        machine.count_classes();
+    }
+    let mut console = Terminal::new(console_place::open(&run.console)?);
+    let start = Instant::now();
+    let period = booted.harts.first().map_or(1, |hart| hart.period);
     let end = run
         .history
-        .run(&mut machine, &run.disks, PERIOD, &mut console)?;
+        .run(&mut machine, &run.disks, period, &mut console)?;
+    if has_report {
+        let report = machine_stat::report(&machine, &description.name, start.elapsed());
+        // Where nobody reads, the run has ended all the same.
+        let _ = io::stderr().write_all(report.as_bytes());
+    }
     match end {
         End::Diverged => Err(diverged()),
         End::Exit(status) => Ok(ExitCode::from(status.min(255) as u8)),
@@ -184,55 +249,23 @@ fn disk(path: &Path) -> Result<BlockDisk, Error> {
     })
 }
 
-fn bad_setting(setting: &str, why: &str) -> Error {
-    let help = "keys are harts, memory and isa";
-    Error::new(
-        Code::MachineSetting,
-        "a setting of the machine is bad",
-        setting,
-        why,
-        help,
-    )
-}
-
-fn set(virt: &mut Virt, setting: &str) -> Result<(), Error> {
-    let bad = |why: &str| bad_setting(setting, why);
-    let (key, value) = setting.split_once('=').ok_or_else(|| bad("it has no ="))?;
-    match key {
-        "harts" => {
-            let number = value.parse().ok().filter(|n| (1..=MOST_HARTS).contains(n));
-            virt.harts = number.ok_or_else(|| bad("a machine has 1 to 512 harts"))?;
-        }
-        "memory" => virt.memory = bytes(value).ok_or_else(|| bad("it is no number of bytes"))?,
-        "isa" => virt.isa = value.parse().map_err(|why| bad(&format!("{why}")))?,
-        _ => return Err(bad("the machine has no such key")),
-    }
-    Ok(())
-}
-
-fn bytes(text: &str) -> Option<u64> {
-    let (number, shift) = match text.strip_suffix(['K', 'M', 'G']) {
-        Some(number) => (number, 10 * (1 + "KMG".find(&text[number.len()..])?)),
-        None => (text, 0),
-    };
-    number.parse::<u64>().ok()?.checked_mul(1 << shift)
-}
-
-/// Standard input and output. A terminal gives each key at once, and shows what the machine prints
+/// The console. A terminal gives each key at once, and shows what the machine prints
 /// alone.
 struct Terminal {
     input: Receiver<Vec<u8>>,
     /// What the machine has not taken yet.
     rest: Vec<u8>,
+    output: Box<dyn Write>,
     before: Option<libc::termios>,
 }
 
 impl Terminal {
-    fn new() -> Self {
+    fn new(place: ConsolePlace) -> Self {
         let (send, input) = channel();
+        let mut from = place.input;
         thread::spawn(move || {
             let mut bytes = [0; 4096];
-            while let Ok(size @ 1..) = io::stdin().read(&mut bytes) {
+            while let Ok(size @ 1..) = from.read(&mut bytes) {
                 if send.send(bytes[..size].to_vec()).is_err() {
                     break;
                 }
@@ -241,7 +274,8 @@ impl Terminal {
         Self {
             input,
             rest: vec![],
-            before: io::stdin().is_terminal().then(without_lines).flatten(),
+            output: place.output,
+            before: place.is_terminal.then(without_lines).flatten(),
         }
     }
 
@@ -316,7 +350,7 @@ impl Drop for Terminal {
 
 impl Console for Terminal {
     fn output(&mut self, bytes: &[u8]) {
-        let mut out = io::stdout().lock();
+        let out = &mut self.output;
         // Where nobody reads any more the machine runs on.
         let _ = out.write_all(bytes).and_then(|()| out.flush());
     }
@@ -327,37 +361,5 @@ impl Console for Terminal {
 
     fn wait(&mut self, board: &Board, time: u64) -> bool {
         self.give(board, time, |input| input.recv().ok())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings() {
-        let mut virt = Virt {
-            harts: 1,
-            isa: ISA.parse().unwrap(),
-            memory: 0,
-            chosen: Default::default(),
-        };
-        for setting in ["harts=4", "memory=512M", "isa=rv64gc"] {
-            set(&mut virt, setting).map_err(|_| setting).unwrap();
-        }
-        assert_eq!((virt.harts, virt.memory), (4, 512 << 20));
-        for setting in [
-            "harts",
-            "harts=0",
-            "harts=513",
-            "memory=1T",
-            "memory=",
-            "memory=99999999999G",
-            "isa=arm",
-            "cores=2",
-        ] {
-            assert!(set(&mut virt, setting).is_err(), "{setting}");
-        }
-        assert_eq!(bytes("3K"), Some(3072));
     }
 }

@@ -88,6 +88,11 @@ impl History {
                     let help = "give an earlier --snapshot-at";
                     return Err(bad_snapshot(place, "the machine has ended before", help));
                 }
+                if !machine.is_savable() {
+                    let why = "the machine is in timed mode, and no snapshot has its caches";
+                    let help = "write it before timed mode begins: --timed=never";
+                    return Err(bad_snapshot(place, why, help));
+                }
                 let snapshot = Snapshot::take(machine, None);
                 let written = File::create(place).and_then(|file| {
                     let mut file = BufWriter::new(file);
@@ -168,9 +173,14 @@ fn restore(machine: &mut Machine, identity: &RunIdentity, path: &Path) -> Result
     }
     let snapshot = saved.unpack(machine.board().ram());
     let snapshot = snapshot.map_err(|error| bad(error.to_string()))?;
-    snapshot
-        .put(machine)
-        .map_err(|error| bad(error.to_string()))
+    let is_timed = machine.is_timed();
+    let put = snapshot.put(machine);
+    put.map_err(|error| bad(error.to_string()))?;
+    // `--timed=always`: what was run so far without time goes on with it.
+    if is_timed {
+        machine.set_mode(true);
+    }
+    Ok(())
 }
 
 fn replay(machine: &mut Machine, identity: &RunIdentity, path: &Path) -> Result<(), Error> {

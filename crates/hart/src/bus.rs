@@ -16,12 +16,6 @@ pub trait Bus {
     /// reference to its bytes while a hart runs.
     fn memory(&self, page: u64) -> Option<*mut u8>;
 
-    /// The physical address of a byte of memory to which a pointer of `memory` leads. A bus that does
-    /// not know costs translations after a snapshot was restored.
-    fn address_of(&self, _host: u64) -> Option<u64> {
-        None
-    }
-
     /// Loads `size` bytes (1, 2, 4 or 8) at an address that is a multiple of it, where no plain memory
     /// is. `cycles`: how many the hart that runs has executed of its slice.
     fn load(&self, address: u64, size: u32, cycles: u64) -> Result<u64, BusError>;

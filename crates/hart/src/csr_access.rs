@@ -2,13 +2,13 @@
 use flick_engine::CsrAccess;
 use flick_engine::csr_number::{CYCLE, INSTRET, TIME};
 
-use crate::extensions::Extension;
 use crate::page_tables::levels;
 use crate::pmp::Pmp;
 use crate::privileged_registers::{
     Counts, DELEGABLE, MACHINE_INTERRUPTS, Privilege, Registers, SUPERVISOR_INTERRUPTS,
     environment, interrupt, privilege, status,
 };
+use flick_riscv::Extension;
 
 const SSTATUS: u32 = 0x100;
 const SIE: u32 = 0x104;

@@ -7,8 +7,10 @@ use std::hash::{BuildHasherDefault, Hasher};
 use flick_engine::fetch_halves;
 use flick_riscv::{Insn, illegal};
 
+use crate::blocks::BlockCache;
 use crate::bus::PAGE;
-use crate::extensions::{Extension, Isa};
+use crate::timed_mode::Marker;
+use flick_riscv::{Extension, Isa};
 
 mod saved_code;
 
@@ -71,7 +73,7 @@ impl Page {
 
 /// Addresses of pages come from the machine's software, which harms itself alone by those of one hash.
 #[derive(Default)]
-struct PageHasher(u64);
+pub struct PageHasher(u64);
 
 impl Hasher for PageHasher {
     fn finish(&self) -> u64 {
@@ -99,6 +101,10 @@ pub struct CodeCache {
     retirements: Cell<u64>,
     /// The pages that became code, in this order: stores to them have to be watched.
     added: RefCell<Vec<u64>>,
+    /// Translations of what is executed often, if harts use them.
+    pub(crate) blocks: RefCell<Option<BlockCache>>,
+    /// Times that blocks have gone.
+    epoch: Cell<u64>,
 }
 
 impl CodeCache {
@@ -143,6 +149,47 @@ impl CodeCache {
         self.retirements.get()
     }
 
+    /// Forgets all instructions: memory has been replaced without [`CodeCache::written`].
+    pub fn forget(&self) {
+        for page in self.pages.borrow().values() {
+            for (_, slots) in &page.classes {
+                slots.iter().for_each(|slot| slot.set(0));
+            }
+        }
+        if let Some(blocks) = &mut *self.blocks.borrow_mut() {
+            blocks.clear();
+        }
+        self.begin_epoch();
+    }
+
+    /// Another number than before if blocks have gone.
+    #[inline]
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.get()
+    }
+
+    /// Blocks have gone.
+    pub(crate) fn begin_epoch(&self) {
+        self.epoch.set(self.epoch.get() + 1);
+    }
+
+    /// Would blocks go if these bytes of a page were written?
+    pub(crate) fn has_blocks(&self, address: u64, size: u64) -> bool {
+        let start = address / PAGE * PAGE;
+        let pages = self.pages.borrow();
+        let Some(page) = pages.get(&start).filter(|page| page.is_code) else {
+            return false;
+        };
+        let range = match page.stores_left {
+            1 => 0..SLOTS,
+            _ => half_words(address, address + size, start),
+        };
+        let blocks = self.blocks.borrow();
+        blocks
+            .as_ref()
+            .is_some_and(|blocks| blocks.covers(start, range))
+    }
+
     /// Has the page decoded instructions?
     pub fn has(&self, page: u64) -> bool {
         self.pages
@@ -164,13 +211,15 @@ impl CodeCache {
             page.stores_left -= 1;
             page.is_code = page.stores_left != 0;
             let range = match page.is_code {
-                true => {
-                    let from = first.saturating_sub(start) / 2;
-                    let to = (end - start).min(PAGE).div_ceil(2);
-                    from as usize..to as usize
-                }
+                true => half_words(address, end, start),
                 false => 0..SLOTS,
             };
+            if let Some(blocks) = &mut *self.blocks.borrow_mut()
+                && blocks.covers(start, range.clone())
+            {
+                blocks.remove(start);
+                self.begin_epoch();
+            }
             for (_, slots) in &page.classes {
                 slots[range.clone()].iter().for_each(|slot| slot.set(0));
             }
@@ -179,6 +228,15 @@ impl CodeCache {
             }
         }
     }
+}
+
+/// The half-words of the page at `start` whose instructions may have bytes from `address` to `end`: one
+/// that begins in front of them may end in them.
+fn half_words(address: u64, end: u64, start: u64) -> std::ops::Range<usize> {
+    let first = address.saturating_sub(2) & !1;
+    let from = first.saturating_sub(start) / 2;
+    let to = (end - start).min(PAGE).div_ceil(2);
+    from as usize..to as usize
 }
 
 impl Class {
@@ -193,10 +251,14 @@ impl Class {
             bits |= u32::from(half) << if at == pc { 0 } else { 16 };
             Ok(half)
         })?;
-        Ok(match self.isa.has_insn(insn) && self.allows(insn) {
-            true => insn,
-            false => illegal(bits),
-        })
+        // The hart sees a marker as it sees an instruction that it does not have.
+        let is_one = Marker::of(bits).is_none();
+        Ok(
+            match is_one && self.isa.has_insn(insn) && self.allows(insn) {
+                true => insn,
+                false => illegal(bits),
+            },
+        )
     }
 
     fn allows(self, insn: Insn) -> bool {
@@ -254,5 +316,10 @@ mod tests {
             cache.written(0x1ff0, 8);
         }
         assert!(cache.has(0x1000));
+        slot(9).set(7);
+        let epoch = cache.epoch();
+        cache.forget();
+        assert_eq!(slot(9).get(), 0);
+        assert_ne!(cache.epoch(), epoch);
     }
 }

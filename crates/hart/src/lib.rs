@@ -5,7 +5,6 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `extensions.rs` | [`Isa`]: the extensions of a hart |
 //! | `bus.rs` | [`Bus`]: what a hart reaches by physical addresses |
 //! | `privileged_registers.rs` | the registers of the privileged manual, their fields and numbers |
 //! | `csr_access.rs` | which of them an instruction may access, and how |
@@ -14,7 +13,11 @@
 //! | `page_tables.rs` | page tables: Sv39, Sv48, Sv57 |
 //! | `memory_view.rs` | the hart's view of memory, with a cache of translations |
 //! | `decoded_pages.rs` | decoded instructions by physical page |
+//! | `blocks/` | translated blocks of what is executed often |
+//! | `processor/block_runner.rs` | execution by blocks and by the interpreter |
 //! | `slice.rs` | how long a hart runs before the others |
+//! | `timed_mode.rs` | [`Timing`]: what instructions and accesses take in timed mode |
+//! | `timed_access.rs` | accesses in timed mode |
 //! | `processor.rs` | [`Processor`]: all of these together |
 //! | `processor/debug_access.rs` | what a debugger sees and changes |
 //! | `processor/pausing.rs` | slices that pause, for a debugger |
@@ -24,21 +27,24 @@
 //! volume I for the extensions.
 #![warn(missing_docs)]
 
+mod blocks;
 mod bus;
 mod csr_access;
 mod decoded_pages;
-mod extensions;
 mod memory_view;
 mod page_tables;
 mod pmp;
 mod privileged_registers;
 mod processor;
 mod slice;
+mod timed_access;
+mod timed_mode;
 mod traps;
 
 pub use bus::{Bus, BusError, PAGE};
 pub use decoded_pages::CodeCache;
 pub use decoded_pages::SavedCode;
-pub use extensions::{Extension, Isa, IsaError};
+pub use flick_riscv::{Extension, Isa, IsaError};
 pub use privileged_registers::{Privilege, Registers, interrupt};
-pub use processor::{BadProcessor, Part, Pausing, Processor, SavedProcessor, SliceEnd};
+pub use processor::{BadProcessor, Begin, Part, Pausing, Processor, SavedProcessor, SliceEnd};
+pub use timed_mode::{ClassCounter, ClassCounts, Marker, Timing};

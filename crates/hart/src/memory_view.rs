@@ -1,6 +1,7 @@
 //! A hart's view of memory: virtual addresses, with a cache of translations (a software TLB). An entry
 //! leads to the host's memory, so that most accesses compare a tag and add a distance.
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use flick_engine::{AmoOp, Cause, Memory, Trap};
 
@@ -10,13 +11,14 @@ use crate::page_tables::{Access, Failure, Physical, Regime, translate};
 use crate::pmp::Pmp;
 use crate::privileged_registers::Privilege;
 use crate::slice::Slice;
+use crate::timed_mode::Timing;
 
 mod saved_view;
 
 pub use saved_view::SavedView;
 
 /// Entries of each context, for loads and for stores.
-const ENTRIES: usize = 1024;
+pub const ENTRIES: usize = 1024;
 /// Pages whose protection is kept.
 const PROTECTIONS: usize = 512;
 /// The generation of an entry is in these bits of its tag, above those of an access that is not aligned.
@@ -34,46 +36,69 @@ const SPACES: usize = 16;
 const NO_SPACE: (u64, u64) = (u64::MAX, NO_GENERATION);
 const NO_ADDRESSES: (u64, u64) = (u64::MAX, 0);
 
+/// Translated code reads it, too.
 #[derive(Clone, Copy)]
-struct Entry {
+#[repr(C)]
+pub struct Entry {
     /// The virtual page and the generation.
     tag: u64,
     /// The host's address less the virtual one.
     distance: u64,
-    /// See [`crate::page_tables::Physical`].
-    bits: u32,
 }
 
 const EMPTY: Entry = Entry {
     tag: NO_GENERATION,
     distance: 0,
-    bits: 0,
 };
 
-type Tlb = [Cell<Entry>; ENTRIES * CONTEXTS];
+/// Of each context the entries for loads, and behind them those for stores. The last context has no
+/// entries, so that accesses take the slow path.
+const ALL_ENTRIES: usize = 2 * ENTRIES * (CONTEXTS + 1);
+
+struct Tlb {
+    entries: [Cell<Entry>; ALL_ENTRIES],
+    /// Of each entry: see [`crate::page_tables::Physical`].
+    bits: [Cell<u8>; ALL_ENTRIES],
+    /// Of each entry: the physical page.
+    pages: [Cell<u64>; ALL_ENTRIES],
+}
 
 fn empty_tlb() -> Box<Tlb> {
-    Box::new([const { Cell::new(EMPTY) }; ENTRIES * CONTEXTS])
+    Box::new(Tlb {
+        entries: [const { Cell::new(EMPTY) }; ALL_ENTRIES],
+        bits: [const { Cell::new(0) }; ALL_ENTRIES],
+        pages: [const { Cell::new(0) }; ALL_ENTRIES],
+    })
 }
 
 /// Where an access goes.
-enum Place {
-    Memory { host: *mut u8, physical: u64 },
+pub(crate) enum Place {
+    Memory {
+        host: *mut u8,
+        physical: u64,
+        /// See [`Physical`].
+        bits: u32,
+    },
     Device(u64),
 }
 
 pub struct View<'m, B> {
     pub bus: &'m B,
     pub code: &'m CodeCache,
-    pub slice: Slice,
+    pub slice: Rc<Slice>,
+    /// [`Slice::left`], for blocks.
+    pub left: *const Cell<u64>,
+    /// In timed mode.
+    timing: Option<Rc<Timing>>,
     pub pmp: RefCell<Pmp>,
     regime: Cell<Regime>,
     /// The first entry of the context.
-    context: Cell<usize>,
-    loads: Box<Tlb>,
-    stores: Box<Tlb>,
+    pub context: Cell<*const Cell<Entry>>,
+    /// The same, or the context without entries in timed mode.
+    quick: Cell<*const Cell<Entry>>,
+    tlb: Box<Tlb>,
     /// Entries of other generations are none.
-    generation: Cell<u64>,
+    pub generation: Cell<u64>,
     /// The newest of all.
     last_generation: Cell<u64>,
     /// Values of `satp` and their generations.
@@ -90,15 +115,19 @@ pub struct View<'m, B> {
 
 impl<'m, B: Bus> View<'m, B> {
     pub fn new(bus: &'m B, code: &'m CodeCache, regime: Regime) -> Self {
+        let tlb = empty_tlb();
+        let slice: Rc<Slice> = Rc::default();
         let view = Self {
+            left: slice.left(),
             bus,
             code,
-            slice: Slice::default(),
+            slice,
+            timing: None,
             pmp: RefCell::default(),
             regime: Cell::new(regime),
-            context: Cell::new(0),
-            loads: empty_tlb(),
-            stores: empty_tlb(),
+            context: Cell::new(tlb.entries.as_ptr()),
+            quick: Cell::new(tlb.entries.as_ptr()),
+            tlb,
             generation: Cell::new(0),
             last_generation: Cell::new(0),
             spaces: [const { Cell::new(NO_SPACE) }; SPACES],
@@ -120,12 +149,33 @@ impl<'m, B: Bus> View<'m, B> {
             (Privilege::Supervisor, true) => 2,
             (Privilege::Machine, _) => 3,
         };
-        self.context.set(context * ENTRIES);
+        self.context
+            .set(&raw const self.tlb.entries[context * 2 * ENTRIES]);
+        self.set_quick();
         if (old.mxr, old.updates) != (regime.mxr, regime.updates) {
             self.flush();
         } else if old.satp != regime.satp {
             self.change_space(regime.satp);
         }
+    }
+
+    fn set_quick(&self) {
+        let context = match self.timing {
+            Some(_) => &raw const self.tlb.entries[CONTEXTS * 2 * ENTRIES],
+            None => self.context.get(),
+        };
+        self.quick.set(context);
+    }
+
+    /// Begins or ends timed mode.
+    pub fn set_timing(&mut self, timing: Option<Rc<Timing>>) {
+        self.timing = timing;
+        self.set_quick();
+    }
+
+    /// The timing of timed mode.
+    pub fn timing(&self) -> Option<&Rc<Timing>> {
+        self.timing.as_ref()
     }
 
     /// Another address space: what is known of it since the last fence holds ("Supervisor Memory-Management
@@ -157,7 +207,7 @@ impl<'m, B: Bus> View<'m, B> {
         };
         // Generations come again.
         if next == 0 {
-            self.all().for_each(|entry| entry.set(EMPTY));
+            self.tlb.entries.iter().for_each(|entry| entry.set(EMPTY));
             self.spaces.iter().for_each(|space| space.set(NO_SPACE));
             self.large.set(NO_ADDRESSES);
         }
@@ -173,27 +223,26 @@ impl<'m, B: Bus> View<'m, B> {
         self.flush();
     }
 
-    fn all(&self) -> impl Iterator<Item = &Cell<Entry>> {
-        self.loads.iter().chain(&*self.stores)
+    /// The entries for stores.
+    fn stores(&self) -> impl Iterator<Item = &Cell<Entry>> {
+        let halves = self.tlb.entries.chunks_exact(ENTRIES);
+        halves.skip(1).step_by(2).flatten()
     }
 
     /// Forgets what an entry of a page table that maps `address` says.
     pub fn flush_page(&self, address: u64) {
-        let forget = |entry: &Cell<Entry>| {
-            let Entry { tag, bits, .. } = entry.get();
-            if bits < 64 && (tag ^ address) >> bits == 0 {
+        let forget = |at: usize| {
+            let (entry, bits) = (&self.tlb.entries[at], self.tlb.bits[at].get());
+            if bits < 64 && (entry.get().tag ^ address) >> bits == 0 {
                 entry.set(EMPTY);
             }
         };
         let (first, last) = self.large.get();
         if (first..=last).contains(&address) {
-            return self.all().for_each(forget);
+            return (0..ALL_ENTRIES).for_each(forget);
         }
         let at = (address / PAGE) as usize % ENTRIES;
-        for context in 0..CONTEXTS {
-            forget(&self.loads[context * ENTRIES + at]);
-            forget(&self.stores[context * ENTRIES + at]);
-        }
+        (at..ALL_ENTRIES).step_by(ENTRIES).for_each(forget);
     }
 
     /// Stores to pages that have become code since have to be seen.
@@ -205,15 +254,15 @@ impl<'m, B: Bus> View<'m, B> {
         }
         self.code_pages.set(known + new.len());
         if new.len() > 16 {
-            return self.stores.iter().for_each(|entry| entry.set(EMPTY));
+            return self.stores().for_each(|entry| entry.set(EMPTY));
         }
         let hosts: Vec<u64> = new
             .iter()
             .filter_map(|&page| self.bus.memory(page))
             .map(|host| host.expose_provenance() as u64)
             .collect();
-        for entry in &*self.stores {
-            let Entry { tag, distance, .. } = entry.get();
+        for entry in self.stores() {
+            let Entry { tag, distance } = entry.get();
             let host = (tag & !(PAGE - 1)).wrapping_add(distance);
             if hosts.contains(&host) {
                 entry.set(EMPTY);
@@ -254,17 +303,16 @@ impl<'m, B: Bus> View<'m, B> {
     }
 
     /// The physical address of instructions at `address`, in plain memory.
-    pub fn fetch(&self, address: u64, privilege: Privilege) -> Result<(u64, *mut u8), Trap> {
+    pub fn fetch(&self, address: u64, privilege: Privilege) -> Result<(Physical, *mut u8), Trap> {
         let regime = Regime {
             privilege,
             ..self.regime.get()
         };
         let allows = self.rights();
         let physical = translate(self.bus, &allows, &regime, address, Access::Fetch)
-            .map_err(|failure| trap(failure, Access::Fetch, address))?
-            .address;
-        let is_allowed = self.allows(physical, 2, Access::Fetch, privilege);
-        let memory = self.bus.memory(physical / PAGE * PAGE);
+            .map_err(|failure| trap(failure, Access::Fetch, address))?;
+        let is_allowed = self.allows(physical.address, 2, Access::Fetch, privilege);
+        let memory = self.bus.memory(physical.address / PAGE * PAGE);
         let memory = memory.filter(|_| is_allowed);
         Ok((physical, memory.ok_or(Trap::fetch_access(address))?))
     }
@@ -274,7 +322,7 @@ impl<'m, B: Bus> View<'m, B> {
         |place, access| self.allows(place, 8, access, Privilege::Supervisor)
     }
 
-    fn place(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
+    pub(crate) fn place(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
         let regime = self.regime.get();
         let allows = self.rights();
         let Physical {
@@ -302,31 +350,64 @@ impl<'m, B: Bus> View<'m, B> {
                 let large = (first.min(address & !below), last.max(address | below));
                 self.large.set(large);
             }
-            let entry = Entry {
-                tag,
-                distance,
-                bits,
-            };
-            self.entry(access, address).set(entry);
+            let entry = self.entry(access, address, &self.context);
+            entry.set(Entry { tag, distance });
+            let at = self.index(entry);
+            self.tlb.bits[at].set(bits as u8);
+            self.tlb.pages[at].set(physical / PAGE);
         }
-        Ok(Place::Memory { host, physical })
+        Ok(Place::Memory {
+            host,
+            physical,
+            bits,
+        })
+    }
+
+    /// What the entry of an address says, if there is one: for timed mode.
+    pub(crate) fn kept(&self, address: u64, access: Access) -> Option<Place> {
+        let place = self.entry(access, address, &self.context);
+        let (entry, at) = (place.get(), self.index(place));
+        let page = address & !(PAGE - 1) | self.generation.get();
+        (entry.tag == page).then(|| {
+            let host = address.wrapping_add(entry.distance) as usize;
+            let host = std::ptr::with_exposed_provenance_mut(host);
+            Place::Memory {
+                host,
+                physical: self.tlb.pages[at].get() * PAGE + address % PAGE,
+                bits: self.tlb.bits[at].get().into(),
+            }
+        })
+    }
+
+    pub(crate) fn regime(&self) -> Regime {
+        self.regime.get()
+    }
+
+    fn index(&self, entry: &Cell<Entry>) -> usize {
+        // SAFETY: the entry is one of these.
+        unsafe { (&raw const *entry).offset_from_unsigned(self.tlb.entries.as_ptr()) }
     }
 
     #[inline(always)]
-    fn entry(&self, access: Access, address: u64) -> &Cell<Entry> {
-        let tlb = match access {
-            Access::Store => &*self.stores,
-            _ => &*self.loads,
+    fn entry(
+        &self,
+        access: Access,
+        address: u64,
+        context: &Cell<*const Cell<Entry>>,
+    ) -> &Cell<Entry> {
+        let first = match access {
+            Access::Store => ENTRIES,
+            _ => 0,
         };
-        let at = self.context.get() + (address / PAGE) as usize % ENTRIES;
-        // SAFETY: the context is the first entry of one of the contexts.
-        unsafe { tlb.get_unchecked(at) }
+        let at = first + (address / PAGE) as usize % ENTRIES;
+        // SAFETY: the context has so many entries, which live as long as the view.
+        unsafe { &*context.get().add(at) }
     }
 
     /// The host's address of an aligned access of `size` bytes, if it is known.
     #[inline(always)]
     fn known(&self, address: u64, size: u64, access: Access) -> Option<*mut u8> {
-        let entry = self.entry(access, address).get();
+        let entry = self.entry(access, address, &self.quick).get();
         let page = address & !(PAGE - 1) | self.generation.get();
         let is_it = entry.tag == page | address & (size - 1);
         is_it.then(|| {
@@ -343,6 +424,9 @@ impl<'m, B: Bus> View<'m, B> {
     #[cold]
     #[inline(never)]
     fn load_slowly(&self, address: u64, size: u64) -> Result<u64, Trap> {
+        if let Some(timing) = &self.timing {
+            return self.load_timed(timing, address, size);
+        }
         if !address.is_multiple_of(size) {
             return match self.known_within(address, size, Access::Load) {
                 // SAFETY: so many bytes of a page of memory.
@@ -353,17 +437,19 @@ impl<'m, B: Bus> View<'m, B> {
         match self.place(address, size, Access::Load)? {
             // SAFETY: so many bytes of a page of memory.
             Place::Memory { host, .. } => Ok(unsafe { read(host, size) }),
-            Place::Device(physical) => {
-                self.synchronise()?;
-                let executed = self.slice.executed();
-                let value = self.bus.load(physical, size as u32, executed);
-                self.slice.end();
-                value.map_err(|_| trap(Failure::Access, Access::Load, address))
-            }
+            Place::Device(physical) => self.load_device(address, physical, size),
         }
     }
 
-    fn load_bytes(&self, address: u64, size: u64) -> Result<u64, Trap> {
+    pub(crate) fn load_device(&self, address: u64, physical: u64, size: u64) -> Result<u64, Trap> {
+        self.synchronise()?;
+        let executed = self.slice.executed();
+        let value = self.bus.load(physical, size as u32, executed);
+        self.slice.end();
+        value.map_err(|_| trap(Failure::Access, Access::Load, address))
+    }
+
+    pub(crate) fn load_bytes(&self, address: u64, size: u64) -> Result<u64, Trap> {
         let mut value = 0;
         for n in 0..size {
             let at = address.wrapping_add(n);
@@ -379,6 +465,9 @@ impl<'m, B: Bus> View<'m, B> {
     #[cold]
     #[inline(never)]
     fn store_slowly(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
+        if let Some(timing) = &self.timing {
+            return self.store_timed(timing, address, size, value);
+        }
         if !address.is_multiple_of(size) {
             return match self.known_within(address, size, Access::Store) {
                 Some(host) => {
@@ -390,30 +479,38 @@ impl<'m, B: Bus> View<'m, B> {
             };
         }
         match self.place(address, size, Access::Store)? {
-            Place::Memory { host, physical } => {
+            Place::Memory { host, physical, .. } => {
                 // SAFETY: so many bytes of a page of memory.
                 unsafe { write(host, size, value) };
                 self.code.written(physical, size);
                 Ok(())
             }
-            Place::Device(physical) => {
-                self.synchronise()?;
-                let executed = self.slice.executed();
-                let stored = self.bus.store(physical, size as u32, value, executed);
-                stored.map_err(|_| trap(Failure::Access, Access::Store, address))?;
-                // The machine may have something for another hart now, or for this one.
-                self.slice.end();
-                Ok(())
-            }
+            Place::Device(physical) => self.store_device(address, physical, size, value),
         }
     }
 
-    fn store_bytes(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
+    pub(crate) fn store_device(
+        &self,
+        address: u64,
+        physical: u64,
+        size: u64,
+        value: u64,
+    ) -> Result<(), Trap> {
+        self.synchronise()?;
+        let executed = self.slice.executed();
+        let stored = self.bus.store(physical, size as u32, value, executed);
+        stored.map_err(|_| trap(Failure::Access, Access::Store, address))?;
+        // The machine may have something for another hart now, or for this one.
+        self.slice.end();
+        Ok(())
+    }
+
+    pub(crate) fn store_bytes(&self, address: u64, size: u64, value: u64) -> Result<(), Trap> {
         let mut places = [(std::ptr::null_mut(), 0); 8];
         for (n, place) in (0..size).zip(&mut places) {
             let at = address.wrapping_add(n);
             match self.place(at, 1, Access::Store)? {
-                Place::Memory { host, physical } => *place = (host, physical),
+                Place::Memory { host, physical, .. } => *place = (host, physical),
                 Place::Device(_) => return Err(trap(Failure::Access, Access::Store, at)),
             }
         }
@@ -425,8 +522,46 @@ impl<'m, B: Bus> View<'m, B> {
         Ok(())
     }
 
+    /// A load from plain memory. `None`: it traps, or goes to a device, and has had no effect.
+    pub fn load_plain(&self, address: u64, size: u64) -> Option<u64> {
+        if !address.is_multiple_of(size) {
+            return match self.known_within(address, size, Access::Load) {
+                // SAFETY: so many bytes of a page of memory.
+                Some(host) => Some(unsafe { read(host, size) }),
+                None => self.load_bytes(address, size).ok(),
+            };
+        }
+        match self.place(address, size, Access::Load) {
+            // SAFETY: so many bytes of a page of memory.
+            Ok(Place::Memory { host, .. }) => Some(unsafe { read(host, size) }),
+            _ => None,
+        }
+    }
+
+    /// A store to plain memory; false: it traps, goes to a device, is in two pages, or changes code that
+    /// is translated, and has had no effect.
+    pub fn store_plain(&self, address: u64, size: u64, value: u64) -> bool {
+        if !address.is_multiple_of(size) {
+            let known = self.known_within(address, size, Access::Store);
+            if let Some(host) = known {
+                // SAFETY: so many bytes of a page of memory.
+                unsafe { write(host, size, value) };
+            }
+            return known.is_some();
+        }
+        match self.place(address, size, Access::Store) {
+            Ok(Place::Memory { host, physical, .. }) if !self.code.has_blocks(physical, size) => {
+                // SAFETY: so many bytes of a page of memory.
+                unsafe { write(host, size, value) };
+                self.code.written(physical, size);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// An instruction that other harts see: it waits until this hart is the first of all.
-    fn synchronise(&self) -> Result<(), Trap> {
+    pub(crate) fn synchronise(&self) -> Result<(), Trap> {
         if self.slice.is_visible() {
             return Ok(());
         }
@@ -443,6 +578,9 @@ impl<'m, B: Bus> View<'m, B> {
         change: impl FnOnce(u64) -> Option<u64>,
     ) -> Result<u64, Trap> {
         self.synchronise()?;
+        if let Some(timing) = &self.timing {
+            self.charge_atomic(timing, address)?;
+        }
         if let Some(host) = self.known(address, size, Access::Store) {
             // SAFETY: so many bytes of a page of memory.
             unsafe {
@@ -454,7 +592,7 @@ impl<'m, B: Bus> View<'m, B> {
             }
         }
         match self.place(address, size, Access::Store)? {
-            Place::Memory { host, physical } => {
+            Place::Memory { host, physical, .. } => {
                 // SAFETY: so many bytes of a page of memory.
                 unsafe {
                     let old = read(host, size);
@@ -479,7 +617,7 @@ impl<'m, B: Bus> View<'m, B> {
 /// # Safety
 /// So many bytes may be read.
 #[inline(always)]
-unsafe fn read(host: *const u8, size: u64) -> u64 {
+pub(crate) unsafe fn read(host: *const u8, size: u64) -> u64 {
     // SAFETY: by contract.
     unsafe {
         match size {
@@ -494,7 +632,7 @@ unsafe fn read(host: *const u8, size: u64) -> u64 {
 /// # Safety
 /// So many bytes may be written.
 #[inline(always)]
-unsafe fn write(host: *mut u8, size: u64, value: u64) {
+pub(crate) unsafe fn write(host: *mut u8, size: u64, value: u64) {
     // SAFETY: by contract.
     unsafe {
         match size {
@@ -506,7 +644,7 @@ unsafe fn write(host: *mut u8, size: u64, value: u64) {
     }
 }
 
-fn trap(failure: Failure, access: Access, addr: u64) -> Trap {
+pub(crate) fn trap(failure: Failure, access: Access, addr: u64) -> Trap {
     let cause = match (failure, access) {
         (Failure::Page, Access::Fetch) => Cause::FetchPage,
         (Failure::Page, Access::Load) => Cause::LoadPage,
@@ -580,5 +718,9 @@ impl<B: Bus> Memory for View<'_, B> {
     }
 
     #[inline(always)]
-    fn fence(&self) {}
+    fn fence(&self) {
+        if let Some(timing) = &self.timing {
+            timing.charge_fence(&self.slice);
+        }
+    }
 }

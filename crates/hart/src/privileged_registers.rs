@@ -1,5 +1,5 @@
 //! The registers of the privileged manual: numbers, fields and state.
-use crate::extensions::{Extension, Isa};
+use flick_riscv::{Extension, Isa};
 
 /// Privilege modes by their encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

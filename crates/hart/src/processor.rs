@@ -1,28 +1,31 @@
 //! A hart that executes: the engine's core with privileged registers, traps and a view of memory.
 use std::cell::Cell;
+use std::rc::Rc;
 
 use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::vector::{self, VectorState};
-use flick_engine::{
-    Core, CsrAccess, Exception, Exit, Hart, NoObserver, Trap, Unlimited, access_fcsr, csr_number,
-    run,
-};
+use flick_engine::{Core, CsrAccess, Exception, Exit, Hart, Trap, access_fcsr, csr_number};
 use flick_riscv::{Insn, Op, decode};
 
 use crate::bus::{Bus, PAGE};
 use crate::csr_access::{Effect, Moment};
 use crate::decoded_pages::{Class, CodeCache, Floats, Slots, changes_floats, empty_slots};
-use crate::extensions::Isa;
 use crate::memory_view::View;
 use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
+use crate::timed_mode::{ClassCounter, Marker, Timing};
 use crate::traps::cause;
+use flick_riscv::Isa;
+
+mod block_runner;
+
+use block_runner::{Runner, code_regime};
 
 mod debug_access;
 mod pausing;
 mod saved_processor;
 
-pub use pausing::{Part, Pausing};
+pub use pausing::{Begin, Part, Pausing};
 pub use saved_processor::{BadProcessor, SavedProcessor};
 
 /// Pages whose slots are at hand.
@@ -40,6 +43,8 @@ pub enum SliceEnd {
     Turn,
     /// The hart waits for an interrupt.
     Wait,
+    /// The hart has executed this.
+    Marker(Marker),
 }
 
 /// A hart with its state.
@@ -48,8 +53,25 @@ pub struct Processor<'m, B> {
     pub hart: Hart,
     fcsr: Fcsr,
     core: Privileged<'m, B>,
-    /// Cycles that it has executed in slices that have ended.
-    passed: u64,
+}
+
+/// A page that was fetched from.
+#[derive(Clone, Copy)]
+struct KnownPage {
+    key: u64,
+    slots: *const Slots,
+    physical: u64,
+    /// See [`crate::page_tables::Physical`].
+    bits: u32,
+}
+
+impl KnownPage {
+    const NONE: Self = Self {
+        key: NOWHERE,
+        slots: std::ptr::null(),
+        physical: 0,
+        bits: 64,
+    };
 }
 
 struct Privileged<'m, B> {
@@ -60,22 +82,31 @@ struct Privileged<'m, B> {
     counts: Counts,
     /// Exceptions in this slice: they take a cycle, and are no instructions.
     traps: u64,
+    /// All exceptions, for what counts beside the hart.
+    live_traps: Rc<Cell<u64>>,
+    /// Exceptions in all slices that have ended.
+    exceptions: u64,
     /// Exceptions and interrupts at which the hart pauses: bits by their codes.
     trap_stops: [u64; 2],
     /// `mcause` of the one at which it has paused.
     stopped_by: Option<u64>,
+    classes: Rc<ClassCounter>,
+    /// Functional mode counts them, too.
+    counts_classes: bool,
     waits: bool,
+    marker: Option<Marker>,
     class: Class,
     /// The virtual page that is fetched from, and its slots.
     page: u64,
+    /// What is left of an address there. In timed mode it is a line that is fetched from.
+    page_mask: u64,
     slots: *const Slots,
-    pages: [(u64, *const Slots); PAGES],
-    /// The physical addresses of `pages`, for snapshots.
-    addresses: [u64; PAGES],
+    pages: [KnownPage; PAGES],
     /// [`CodeCache::retirements`] when they were found.
     retirements: u64,
     /// For an instruction whose second half is in another page: it is decoded at each execution.
     lone: Box<Slots>,
+    runner: Runner,
 }
 
 impl<'m, B: Bus> Processor<'m, B> {
@@ -85,7 +116,8 @@ impl<'m, B: Bus> Processor<'m, B> {
         let class = class_of(&registers);
         let lone = empty_slots();
         let view = View::new(bus, code, regime_of(&registers));
-        Self {
+        let runner = Runner::new(&registers);
+        let mut all = Self {
             hart: Hart { pc, ..Hart::ZERO },
             fcsr: Fcsr::default(),
             core: Privileged {
@@ -94,19 +126,26 @@ impl<'m, B: Bus> Processor<'m, B> {
                 vector: isa.vlen().and_then(VectorState::new),
                 counts: Counts::default(),
                 traps: 0,
+                live_traps: Rc::default(),
+                exceptions: 0,
                 trap_stops: [0; 2],
                 stopped_by: None,
+                classes: Rc::default(),
+                counts_classes: false,
                 waits: false,
+                marker: None,
                 class,
                 page: NOWHERE,
+                page_mask: !(PAGE - 1),
                 slots: &raw const *lone,
-                pages: [(NOWHERE, std::ptr::null()); PAGES],
-                addresses: [0; PAGES],
+                pages: [KnownPage::NONE; PAGES],
                 retirements: code.retirements(),
                 lone,
+                runner,
             },
-            passed: 0,
-        }
+        };
+        all.core.refresh();
+        all
     }
 
     /// The privileged registers.
@@ -131,13 +170,42 @@ impl<'m, B: Bus> Processor<'m, B> {
         registers.pending(time) & registers.mie != 0
     }
 
-    /// Executes up to `cycles` cycles, and returns how many have passed. `is_alone`: no other hart
-    /// runs, so that nobody has to go first.
-    pub fn run(&mut self, cycles: u64, is_alone: bool) -> (SliceEnd, u64) {
-        self.begin(cycles, is_alone);
+    /// Counts instructions by class in functional mode, too, which takes time.
+    pub fn count_classes(&mut self) {
+        self.core.counts_classes = true;
+    }
+
+    /// Instructions by class: those of timed mode, and of functional mode where they are counted.
+    pub fn classes(&self) -> &Rc<ClassCounter> {
+        &self.core.classes
+    }
+
+    /// Begins timed mode, or ends it with `None`.
+    pub fn set_timing(&mut self, timing: Option<Rc<Timing>>) {
         let core = &mut self.core;
+        // What timed mode has counted goes on in functional mode.
+        if let Some(old) = core.view.timing() {
+            core.counts.cycles += old.cycles(0);
+            core.counts.instructions += old.instructions();
+        }
+        core.page_mask = match &timing {
+            Some(timing) => timing.line_mask(),
+            None => !(PAGE - 1),
+        };
+        core.view.set_timing(timing);
+        core.refresh();
+    }
+
+    /// The timing, in timed mode.
+    pub fn timing(&self) -> Option<&Timing> {
+        self.core.view.timing().map(|timing| &**timing)
+    }
+
+    /// Executes a slice, and returns how many cycles have passed, or picoseconds in timed mode.
+    pub fn run(&mut self, begin: Begin) -> (SliceEnd, u64) {
+        self.begin(begin);
         let thread = self.fcsr.load(&mut self.hart);
-        let exit = run(&mut self.hart, core, &mut NoObserver, &mut Unlimited);
+        let exit = self.execute();
         self.fcsr = Fcsr::store(&self.hart, thread);
         self.finish(exit)
     }
@@ -149,7 +217,7 @@ impl<'m, B: Bus> Processor<'m, B> {
 
     /// What the hart has counted.
     pub fn counts(&self) -> Counts {
-        self.core.counts
+        self.core.counts_at(0, 0)
     }
 }
 
@@ -184,10 +252,19 @@ impl<B: Bus> Privileged<'_, B> {
         let executed = self.view.slice.executed();
         Moment {
             time: self.view.bus.time(executed),
-            counts: Counts {
-                cycles: self.counts.cycles + executed,
-                instructions: self.counts.instructions + executed - self.traps,
-            },
+            counts: self.counts_at(executed, self.traps),
+        }
+    }
+
+    /// Cycles and instructions, when the slice has executed so much, and taken so many exceptions.
+    fn counts_at(&self, executed: u64, traps: u64) -> Counts {
+        let (cycles, instructions) = match self.view.timing() {
+            None => (executed, executed - traps),
+            Some(timing) => (timing.cycles(executed), timing.instructions()),
+        };
+        Counts {
+            cycles: self.counts.cycles + cycles,
+            instructions: self.counts.instructions + instructions,
         }
     }
 
@@ -195,12 +272,21 @@ impl<B: Bus> Privileged<'_, B> {
     fn refresh(&mut self) {
         self.view.set_regime(regime_of(&self.registers));
         self.class = class_of(&self.registers);
+        self.runner.table.select(code_regime(&self.registers));
         self.page = NOWHERE;
+        let privilege = self.registers.privilege as usize;
+        self.classes.set_privilege(privilege);
     }
 
     /// Forgets where code is.
+    fn forget_code(&mut self) {
+        self.forget_pages();
+        self.runner.table.forget();
+    }
+
+    /// Forgets where decoded instructions are.
     fn forget_pages(&mut self) {
-        self.pages.fill((NOWHERE, std::ptr::null()));
+        self.pages.fill(KnownPage::NONE);
         self.page = NOWHERE;
     }
 
@@ -210,7 +296,7 @@ impl<B: Bus> Privileged<'_, B> {
     }
 
     /// The slots of the page at `pc`.
-    fn slots_at(&mut self, pc: u64) -> Result<*const Slots, Trap> {
+    fn slots_at(&mut self, pc: u64) -> Result<KnownPage, Trap> {
         let page = pc / PAGE * PAGE;
         let key = self.key(page);
         let at = (pc / PAGE) as usize % PAGES;
@@ -219,25 +305,32 @@ impl<B: Bus> Privileged<'_, B> {
             self.retirements = retirements;
             self.forget_pages();
         }
-        let (known, slots) = self.pages[at];
-        if known == key {
-            return Ok(slots);
+        let known = self.pages[at];
+        if known.key == key {
+            return Ok(known);
         }
-        let (physical, _) = self.view.fetch(pc, self.registers.privilege)?;
-        let slots = self.view.code.slots(physical / PAGE * PAGE, self.class);
+        let (found, _) = self.view.fetch(pc, self.registers.privilege)?;
+        let physical = found.address / PAGE * PAGE;
+        let slots = self.view.code.slots(physical, self.class);
+        let known = KnownPage {
+            key,
+            slots,
+            physical,
+            bits: found.bits,
+        };
         self.view.watch_code();
         // Where protection differs within the page, each instruction is asked for.
-        if self.view.is_uniform(physical / PAGE * PAGE) {
-            self.pages[at] = (key, slots);
-            self.addresses[at] = physical / PAGE * PAGE;
+        if self.view.is_uniform(physical) {
+            self.pages[at] = known;
         }
-        Ok(slots)
+        Ok(known)
     }
 
     fn half(&self, pc: u64) -> Result<u16, Trap> {
         let (physical, memory) = self.view.fetch(pc, self.registers.privilege)?;
+        let offset = (physical.address % PAGE) as usize;
         // SAFETY: an aligned half-word of a page of memory.
-        Ok(unsafe { memory.add((physical % PAGE) as usize).cast::<u16>().read() })
+        Ok(unsafe { memory.add(offset).cast::<u16>().read() })
     }
 
     /// The state of floating point changes for the first time since it was saved.
@@ -310,7 +403,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
 
     #[inline(always)]
     unsafe fn fetch(&self, pc: u64) -> Insn {
-        if pc & !(PAGE - 1) != self.page {
+        if pc & self.page_mask != self.page {
             return Insn::UNDECODED;
         }
         // SAFETY: the slots live as long as the cache or this hart; the index is below their number.
@@ -325,8 +418,15 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn fill(&mut self, pc: u64) -> Result<(), Trap> {
-        let slots = self.slots_at(pc)?;
-        self.page = pc / PAGE * PAGE;
+        let known = self.slots_at(pc)?;
+        if self.view.timing().is_some() && pc & self.page_mask != self.page {
+            let physical = known.physical + pc % PAGE;
+            let privilege = self.registers.privilege;
+            self.view
+                .charge_fetch(pc, physical, known.bits, privilege)?;
+        }
+        self.page = pc & self.page_mask;
+        let slots = known.slots;
         self.slots = slots;
         let at = (pc % PAGE / 2) as usize;
         // SAFETY: as in `fetch`.
@@ -354,7 +454,12 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         }
     }
 
-    fn fence_i(&mut self) {}
+    fn fence_i(&mut self) {
+        if let Some(timing) = self.view.timing() {
+            timing.flush_code();
+        }
+        self.page = NOWHERE;
+    }
 
     #[cold]
     #[inline(never)]
@@ -401,7 +506,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             Effect::Protection => {
                 self.view.flush_protections();
-                self.forget_pages();
+                self.forget_code();
             }
         }
         Some(old)
@@ -418,6 +523,15 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             Exception::Ecall => (cause::CALL_FROM_USER + privilege, 0),
             Exception::Ebreak => (cause::BREAKPOINT, hart.pc),
             Exception::Illegal { bits } => {
+                if let Some(marker) = Marker::of(bits) {
+                    self.view.slice.pass();
+                    self.marker = Some(marker);
+                    if let Some(timing) = self.view.timing() {
+                        timing.count_marker();
+                    }
+                    self.view.slice.end();
+                    return Ok(hart.pc + 4);
+                }
                 if self.class.floats == Floats::Clean && changes_floats(decode(bits)) {
                     let insn = decode(bits);
                     if self.class.isa.has_insn(insn) {
@@ -431,7 +545,11 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         };
         // It takes a cycle: a handler that does nothing but fault must not run for ever.
         self.view.slice.pass();
+        if let Some(timing) = self.view.timing() {
+            timing.charge_trap(&self.view.slice);
+        }
         self.traps += 1;
+        self.live_traps.set(self.live_traps.get() + 1);
         let pc = self.registers.raise(code, value, hart.pc);
         self.stop_on_trap(0, code);
         self.refresh();
@@ -460,12 +578,15 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             // Entries of other address spaces are not kept, so that the second operand says nothing.
             Op::SfenceVma | Op::SinvalVma if insn.rs1() != 0 => {
                 self.view.flush_page(hart.x[insn.rs1()]);
-                self.forget_pages();
+                self.forget_code();
             }
             _ => {
                 self.view.flush();
-                self.forget_pages();
+                self.forget_code();
             }
+        }
+        if let (Some(timing), Op::SfenceVma | Op::SinvalVma) = (self.view.timing(), insn.op()) {
+            timing.flush_translations();
         }
         self.view.slice.check();
         Ok(pc)
@@ -480,7 +601,12 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         if self.class.floats == Floats::Clean {
             self.make_dirty();
         }
-        Some((self.vector.as_mut()?, &self.view))
+        let vector = self.vector.as_mut()?;
+        if let Some(timing) = self.view.timing() {
+            let width = 8 << (vector.vtype() >> 3 & 7);
+            timing.charge_vector(&self.view.slice, vector.vl() * width);
+        }
+        Some((vector, &self.view))
     }
 
     #[inline(always)]
@@ -498,8 +624,11 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         if let Some((number, to)) = self.registers.next_interrupt(time) {
             self.waits = false;
             hart.pc = self.registers.interrupt(number, to, hart.pc);
-            self.stop_on_trap(1, number.into());
             self.refresh();
+            if let Some(timing) = self.view.timing() {
+                timing.charge_trap(&self.view.slice);
+            }
+            self.stop_on_trap(1, number.into());
         } else if self.waits {
             if self.registers.pending(time) & self.registers.mie == 0 {
                 return Err(Exit::Wait);

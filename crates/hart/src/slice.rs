@@ -1,6 +1,8 @@
 //! How long a hart runs before the others do. A hart runs for a number of cycles at most, its slice. A
 //! slice ends early before an instruction that others may see, unless it is the first of the slice: the
 //! machine lets the hart with the least time run first, so that all harts agree on the order.
+//!
+//! The unit is a cycle in functional mode, and a picosecond in timed mode.
 use std::cell::Cell;
 
 /// The cycles of a hart's slice.
@@ -12,8 +14,10 @@ pub struct Slice {
     reserve: Cell<u64>,
     cycles: Cell<u64>,
     ends: Cell<bool>,
-    /// No other hart runs, so that each instruction may be seen at once.
-    is_alone: Cell<bool>,
+    /// Cycles for which the hart stays the first of all, so that the others may see each instruction.
+    lead: Cell<u64>,
+    /// Cycles beyond the end.
+    over: Cell<u64>,
     /// Cycles behind those of `left` that a pause keeps back. There is no check in front of them.
     held: Cell<u64>,
     /// The cycles of the slice after which it pauses.
@@ -21,19 +25,25 @@ pub struct Slice {
 }
 
 impl Slice {
-    pub fn begin(&self, cycles: u64, is_alone: bool) {
+    /// Where blocks find the cycles that are left, which belong to this object.
+    pub fn left(&self) -> *const Cell<u64> {
+        &raw const self.left
+    }
+
+    pub fn begin(&self, cycles: u64, lead: u64) {
         // The first check is at once.
         self.left.set(0);
         self.reserve.set(cycles);
         self.cycles.set(cycles);
         self.ends.set(false);
-        self.is_alone.set(is_alone);
+        self.lead.set(lead);
+        self.over.set(0);
         self.held.set(0);
         self.pause.set(u64::MAX);
     }
 
     /// The hart pauses when so many cycles of the slice have passed, and what is due then is done. A
-    /// pause changes nothing: the hart goes on as if there were none.
+    /// pause changes nothing: the hart goes on as if there were none. In functional mode alone.
     pub fn pause_at(&self, cycles: u64) {
         self.left.set(self.left.get() + self.held.take());
         self.pause.set(cycles);
@@ -60,12 +70,12 @@ impl Slice {
 
     /// Cycles that have passed since its start.
     pub fn executed(&self) -> u64 {
-        self.cycles.get() - self.left.get() - self.reserve.get() - self.held.get()
+        self.cycles.get() + self.over.get() - self.left.get() - self.reserve.get() - self.held.get()
     }
 
     /// May the next instruction do what other harts see?
     pub fn is_visible(&self) -> bool {
-        self.is_alone.get() || self.executed() == 0
+        self.executed() <= self.lead.get()
     }
 
     #[inline(always)]
@@ -77,6 +87,22 @@ impl Slice {
     #[inline(always)]
     pub fn pass(&self) {
         self.left.set(self.left.get() - 1);
+    }
+
+    /// Lets more cycles pass during an instruction, whose own one comes in [`pass`](Self::pass) before or
+    /// after. An instruction is executed as a whole, so that it may end behind the slice.
+    #[inline]
+    pub fn charge(&self, cycles: u64) {
+        let left = self.left.get();
+        // What `pass` takes stays.
+        let now = cycles.min(left.saturating_sub(1));
+        self.left.set(left - now);
+        let rest = cycles - now;
+        if rest != 0 {
+            let reserve = rest.min(self.reserve.get());
+            self.reserve.set(self.reserve.get() - reserve);
+            self.over.set(self.over.get() + (rest - reserve));
+        }
     }
 
     /// Checks for interrupts behind the instruction that is being executed.
@@ -104,27 +130,28 @@ impl Slice {
         self.left.get() != 0 || self.is_paused()
     }
 
-    /// All of it, for a snapshot: cycles that are left, in reserve and in all; whether it ends, and
-    /// whether the hart is alone.
-    pub fn save(&self) -> ([u64; 3], [bool; 2]) {
+    /// All of it, for a snapshot in functional mode: cycles that are left, in reserve and in all, and
+    /// for which the hart is the first; whether it ends.
+    pub fn save(&self) -> ([u64; 4], bool) {
         let left = self.left.get() + self.held.get();
+        let lead = self.lead.get();
         (
-            [left, self.reserve.get(), self.cycles.get()],
-            [self.ends.get(), self.is_alone.get()],
+            [left, self.reserve.get(), self.cycles.get(), lead],
+            self.ends.get(),
         )
     }
 
     /// False: no slice is so.
-    pub fn restore(&self, cycles: [u64; 3], flags: [bool; 2]) -> bool {
-        let [left, reserve, all] = cycles;
+    pub fn restore(&self, cycles: [u64; 4], ends: bool) -> bool {
+        let [left, reserve, all, lead] = cycles;
         let most = left.checked_add(reserve).filter(|&sum| sum <= all);
         if most.is_none() || all > MOST_CYCLES {
             return false;
         }
-        self.begin(all, flags[1]);
+        self.begin(all, lead);
         self.left.set(left);
         self.reserve.set(reserve);
-        self.ends.set(flags[0]);
+        self.ends.set(ends);
         true
     }
 }
@@ -139,7 +166,7 @@ mod tests {
     #[test]
     fn a_slice_has_its_cycles_in_parts() {
         let slice = Slice::default();
-        slice.begin(5, false);
+        slice.begin(5, 0);
         assert!(slice.is_due() && slice.is_visible());
         assert!(slice.go_on());
         slice.pass();
@@ -156,7 +183,7 @@ mod tests {
         assert!(slice.is_due() && !slice.go_on());
         assert_eq!(slice.executed(), 4);
         // A pause is no check.
-        slice.begin(5, false);
+        slice.begin(5, 0);
         slice.pause_at(0);
         assert!(slice.is_due() && !slice.is_paused() && slice.go_on());
         assert!(slice.is_due() && slice.is_paused());
@@ -172,10 +199,31 @@ mod tests {
         assert!(slice.is_due() && !slice.is_paused() && !slice.go_on());
         assert!(slice.restore(saved.0, saved.1) && !slice.is_due());
         assert_eq!(slice.executed(), 2);
-        assert!(!slice.restore([3, 3, 5], saved.1));
-        slice.begin(1, true);
+        assert!(!slice.restore([3, 3, 5, 0], saved.1));
+        slice.begin(1, u64::MAX);
         assert!(slice.go_on());
         slice.pass();
         assert!(slice.is_visible() && slice.is_due() && !slice.go_on());
+    }
+
+    #[test]
+    fn an_instruction_may_take_more() {
+        let slice = Slice::default();
+        slice.begin(100, 30);
+        assert!(slice.go_on());
+        slice.charge(29);
+        slice.pass();
+        assert!(slice.is_visible() && slice.executed() == 30);
+        // Behind a check.
+        slice.check();
+        slice.charge(9);
+        slice.pass();
+        assert!(!slice.is_visible() && slice.is_due() && slice.executed() == 40);
+        assert!(slice.go_on());
+        slice.charge(99);
+        slice.pass();
+        slice.charge(5);
+        assert!(slice.is_due() && !slice.go_on());
+        assert_eq!(slice.executed(), 145);
     }
 }

@@ -91,7 +91,7 @@ impl Registers {
     }
 
     fn return_to(&self, pc: u64) -> u64 {
-        match self.isa.has(crate::extensions::Extension::C) {
+        match self.isa.has(flick_riscv::Extension::C) {
             true => pc,
             false => pc & !3,
         }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use flick_engine::{Control, Observer};
-use flick_hart::{Part, Pausing, Processor};
+use flick_hart::{Begin, Part, Pausing, Processor};
 use flick_machine::{Board, Watch};
 use flick_riscv::Insn;
 
@@ -103,7 +103,7 @@ impl Watch for Watcher<'_> {
         &mut self,
         hart: usize,
         processor: &mut Processor<Board>,
-        begin: Option<(u64, bool)>,
+        begin: Option<Begin>,
     ) -> Part {
         self.pause = None;
         let steps = processor.steps();
@@ -112,13 +112,13 @@ impl Watch for Watcher<'_> {
             true => steps,
             false => goal.map_or(u64::MAX, |goal| goal.steps),
         };
-        if let Some((cycles, is_alone)) = begin {
+        if let Some(begin) = begin {
             // Nothing stops it within this slice.
-            if self.points.is_none() && goal > steps.saturating_add(cycles) {
-                let (end, executed) = processor.run(cycles, is_alone);
+            if self.points.is_none() && goal > steps.saturating_add(begin.cycles) {
+                let (end, executed) = processor.run(begin);
                 return self.note(processor, Part::Ended(end, executed));
             }
-            processor.begin(cycles, is_alone);
+            processor.begin(begin);
         }
         let Some(points) = self.points else {
             let part = processor.go_on(goal);

@@ -2,7 +2,9 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use flick_device::{Clint, Device, Finish, Plic, Refused, Surroundings, Time, Timebase};
+use flick_device::{
+    BadState, Clint, Device, Finish, Mtimer, Plic, Refused, Surroundings, Time, Timebase,
+};
 use flick_hart::{Bus, BusError, CodeCache, PAGE};
 use flick_sim::EventQueue;
 
@@ -15,10 +17,34 @@ pub use saved_board::SavedBoard;
 /// What takes the accesses of a range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
-    Clint,
+    Timer,
     Plic,
     /// The number of a device.
     Other(usize),
+}
+
+/// The device that has `mtime`.
+pub enum Timer {
+    /// With software interrupts.
+    Clint(Clint),
+    /// Without.
+    Mtimer(Mtimer),
+}
+
+impl Timer {
+    fn timebase(&self) -> Timebase {
+        match self {
+            Self::Clint(clint) => clint.timebase(),
+            Self::Mtimer(timer) => timer.timebase(),
+        }
+    }
+
+    fn device(&mut self) -> &mut dyn Device {
+        match self {
+            Self::Clint(clint) => clint,
+            Self::Mtimer(timer) => timer,
+        }
+    }
 }
 
 /// Memory and devices of a machine.
@@ -26,8 +52,9 @@ pub struct Board {
     ram: Vec<Ram>,
     /// By address.
     ranges: Vec<(Range<u64>, Target)>,
-    clint: RefCell<Clint>,
-    plic: RefCell<Plic>,
+    timer: RefCell<Timer>,
+    /// `None`: no device interrupts.
+    plic: Option<RefCell<Plic>>,
     devices: Vec<RefCell<Box<dyn Device>>>,
     state: RefCell<State>,
     /// What harts have decoded of the memory.
@@ -53,12 +80,16 @@ impl Board {
     /// A board with memory, interrupt controllers, and devices with their first addresses and bytes.
     pub fn new(
         ram: Vec<Ram>,
-        clint: (Range<u64>, Clint),
-        plic: (Range<u64>, Plic),
+        timer: (Range<u64>, Timer),
+        plic: Option<(Range<u64>, Plic)>,
         devices: Vec<(Range<u64>, Box<dyn Device>)>,
     ) -> Self {
-        let timebase = clint.1.timebase();
-        let mut ranges = vec![(clint.0, Target::Clint), (plic.0, Target::Plic)];
+        let timebase = timer.1.timebase();
+        let mut ranges = vec![(timer.0, Target::Timer)];
+        let plic = plic.map(|(range, plic)| {
+            ranges.push((range, Target::Plic));
+            RefCell::new(plic)
+        });
         let mut all = vec![];
         for (n, (range, device)) in devices.into_iter().enumerate() {
             ranges.push((range, Target::Other(n)));
@@ -68,8 +99,8 @@ impl Board {
         Self {
             ram,
             ranges,
-            clint: RefCell::new(clint.1),
-            plic: RefCell::new(plic.1),
+            timer: RefCell::new(timer.1),
+            plic,
             devices: all,
             state: RefCell::default(),
             code: CodeCache::new(),
@@ -180,14 +211,21 @@ impl Board {
     fn with<R>(&self, target: Target, f: impl FnOnce(&mut dyn Device, &mut Around) -> R) -> R {
         let around = &mut self.around(target);
         match target {
-            Target::Clint => {
-                let mut clint = self.clint.borrow_mut();
-                let result = f(&mut *clint, around);
-                self.timebase.set(clint.timebase());
+            Target::Timer => {
+                let mut timer = self.timer.borrow_mut();
+                let result = f(timer.device(), around);
+                self.timebase.set(timer.timebase());
                 result
             }
-            Target::Plic => f(&mut *self.plic.borrow_mut(), around),
-            Target::Other(n) => f(&mut **self.devices[n].borrow_mut(), around),
+            // A board without a controller has no range for it.
+            Target::Plic => match &self.plic {
+                Some(plic) => f(&mut *plic.borrow_mut(), around),
+                None => f(&mut Nothing, around),
+            },
+            Target::Other(n) => match self.devices.get(n) {
+                Some(device) => f(&mut **device.borrow_mut(), around),
+                None => f(&mut Nothing, around),
+            },
         }
     }
 
@@ -233,10 +271,6 @@ impl Bus for Board {
         self.ram.iter().find_map(|ram| ram.at(page, PAGE))
     }
 
-    fn address_of(&self, host: u64) -> Option<u64> {
-        self.ram.iter().find_map(|ram| ram.address_of(host))
-    }
-
     fn load(&self, address: u64, size: u32, cycles: u64) -> Result<u64, BusError> {
         self.access(address, size, cycles, |device, offset, around| {
             device.read(offset, size, around)
@@ -254,6 +288,27 @@ impl Bus for Board {
     }
 }
 
+/// What is at the number of a device that the board lacks.
+struct Nothing;
+
+impl Device for Nothing {
+    fn read(&mut self, _: u64, _: u32, _: &mut dyn Surroundings) -> Result<u64, Refused> {
+        Err(Refused)
+    }
+
+    fn write(&mut self, _: u64, _: u32, _: u64, _: &mut dyn Surroundings) -> Result<(), Refused> {
+        Err(Refused)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        vec![]
+    }
+
+    fn load(&mut self, _: &[u8]) -> Result<(), BadState> {
+        Ok(())
+    }
+}
+
 /// What one device reaches.
 struct Around<'a> {
     board: &'a Board,
@@ -268,7 +323,8 @@ impl Surroundings for Around<'_> {
     fn set_source(&mut self, source: u32, level: bool) {
         let mut around = self.board.around(Target::Plic);
         // The controller has no source of its own.
-        if let Ok(mut plic) = self.board.plic.try_borrow_mut() {
+        let plic = self.board.plic.as_ref();
+        if let Some(Ok(mut plic)) = plic.map(RefCell::try_borrow_mut) {
             plic.set_level(source, level, &mut around);
         }
     }

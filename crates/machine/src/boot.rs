@@ -2,11 +2,12 @@
 //! device tree. The firmware finds them as OpenSBI's `fw_dynamic` wants it, which is how QEMU's `virt`
 //! starts it, too.
 use flick_device::fdt::AddressRange;
+use flick_timing::machine::Hart;
 
 use crate::board::Board;
+use crate::described_system::{BadSystem, System};
 use crate::hart_order::HartDescription;
 use crate::program_file::{BadProgram, Program};
-use crate::virt::{BadVirt, MEMORY, ROM, Virt};
 
 /// The files that a machine starts with.
 #[derive(Debug, Default)]
@@ -21,13 +22,14 @@ pub struct Files {
     pub append: Option<String>,
 }
 
-/// Where an image of a kernel is put: 2 MiB behind the start of memory, as Linux wants it.
-const KERNEL: u64 = MEMORY + (2 << 20);
+/// Where an image of a kernel is put behind the start of memory: 2 MiB, as Linux wants it.
+const KERNEL: u64 = 2 << 20;
 const ALIGNMENT: u64 = 2 << 20;
 /// `struct fw_dynamic_info` (OpenSBI, `include/sbi/fw_dynamic.h`).
 const DYNAMIC_MAGIC: u64 = 0x4942_534f;
 const DYNAMIC_VERSION: u64 = 2;
 const SUPERVISOR: u64 = 1;
+const FS_PER_PS: f64 = 1000.0;
 
 /// Why a machine does not start.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +44,7 @@ pub enum BadBoot {
     },
     /// There is no such machine.
     #[error(transparent)]
-    Virt(#[from] BadVirt),
+    System(#[from] BadSystem),
     /// The files do not fit.
     #[error("the machine's memory of {memory:#x} bytes is too small for its {what}")]
     Room {
@@ -62,22 +64,28 @@ pub struct Booted {
     pub firmware: Program,
 }
 
-/// Puts the files into the memory of a board of `virt`.
-pub fn boot(virt: &mut Virt, board: &Board, files: &Files, period: u64) -> Result<Booted, BadBoot> {
+/// Puts the files into the memory of the system's board.
+pub fn boot(system: &mut System, board: &Board, files: &Files) -> Result<Booted, BadBoot> {
     let bad = |what| move |error| BadBoot::Program { what, error };
-    let firmware = Program::parse(&files.firmware, MEMORY).map_err(bad("firmware"))?;
+    let AddressRange { base, size: memory } = system.main_memory();
+    let kernel_base = base.saturating_add(KERNEL);
+    let mut firmware = Program::parse(&files.firmware, base).map_err(bad("firmware"))?;
     firmware.load(board).map_err(bad("firmware"))?;
+    if !system.has_htif() {
+        firmware.htif = None;
+    }
     let mut kernel_at = 0;
-    let mut free = KERNEL;
+    let mut free = kernel_base;
     if let Some(file) = &files.kernel {
-        let kernel = Program::parse(file, KERNEL).map_err(bad("kernel"))?;
+        let kernel = Program::parse(file, kernel_base).map_err(bad("kernel"))?;
         kernel.load(board).map_err(bad("kernel"))?;
         kernel_at = kernel.entry;
-        free = kernel.end().max(image_size(file).saturating_add(KERNEL));
+        free = kernel
+            .end()
+            .max(image_size(file).saturating_add(kernel_base));
     }
-    let memory = virt.memory;
     let room = |what| BadBoot::Room { memory, what };
-    virt.chosen.bootargs = files.append.clone();
+    system.chosen.bootargs = files.append.clone();
     if let Some(initrd) = &files.initrd {
         // Behind the kernel, with room for what it allocates first.
         let at = free
@@ -86,35 +94,47 @@ pub fn boot(virt: &mut Virt, board: &Board, files: &Files, period: u64) -> Resul
         let size = initrd.len() as u64;
         let written = board.write_memory(at, initrd);
         written.map_err(|_| room("initial RAM disk"))?;
-        virt.chosen.initrd = Some(AddressRange { base: at, size });
+        system.chosen.initrd = Some(AddressRange { base: at, size });
         free = at + size;
     }
-    let tree = virt.tree()?;
-    let end = MEMORY + memory;
-    let below = end
-        .checked_sub(tree.len() as u64)
-        .ok_or(room("device tree"))?;
+    let boot_hart = system.boot_hart();
+    let dynamic = [
+        DYNAMIC_MAGIC,
+        DYNAMIC_VERSION,
+        kernel_at,
+        SUPERVISOR,
+        0,
+        boot_hart.into(),
+    ];
+    let dynamic: Vec<u8> = dynamic.into_iter().flat_map(u64::to_le_bytes).collect();
+    let tree = system.tree()?;
+    let end = base + memory;
+    let size = tree.len().next_multiple_of(8) + dynamic.len();
+    let below = end.checked_sub(size as u64).ok_or(room("device tree"))?;
     let tree_at = below / ALIGNMENT * ALIGNMENT;
-    if tree_at < free.min(end) || tree_at < MEMORY {
+    if tree_at < free.min(end) || tree_at < base {
         return Err(room("device tree"));
     }
     board
         .write_memory(tree_at, &tree)
         .map_err(|_| room("device tree"))?;
-    let dynamic = [DYNAMIC_MAGIC, DYNAMIC_VERSION, kernel_at, SUPERVISOR, 0, 0];
-    let dynamic: Vec<u8> = dynamic.into_iter().flat_map(u64::to_le_bytes).collect();
+    // A machine that does not start from a memory of its own has this behind the tree.
+    let dynamic_at = match system.boot_memory() {
+        Some(memory) => memory.base,
+        None => tree_at + tree.len().next_multiple_of(8) as u64,
+    };
     board
-        .write_memory(ROM.base, &dynamic)
+        .write_memory(dynamic_at, &dynamic)
         .map_err(|_| room("start"))?;
-    let hart = |id| HartDescription {
-        id,
-        isa: virt.isa,
-        period,
+    let hart = |hart: &Hart| HartDescription {
+        id: hart.id.into(),
+        isa: hart.isa,
+        period: (hart.period / FS_PER_PS).round().max(1.0) as u64,
         pc: firmware.entry,
-        arguments: [id, tree_at, ROM.base],
+        arguments: [hart.id.into(), tree_at, dynamic_at],
     };
     Ok(Booted {
-        harts: (0..virt.harts as u64).map(hart).collect(),
+        harts: system.tile.harts.iter().map(hart).collect(),
         firmware,
     })
 }
@@ -133,19 +153,18 @@ fn image_size(file: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flick_timing::machine;
 
-    fn virt(memory: u64) -> Virt {
-        Virt {
-            harts: 2,
-            isa: "rv64gc".parse().unwrap(),
-            memory,
-            chosen: Default::default(),
-        }
+    const MEMORY: u64 = 0x8000_0000;
+
+    fn virt(settings: &[&str]) -> System {
+        let settings: Vec<String> = settings.iter().map(|&text| text.into()).collect();
+        System::new(&machine::Machine::load("virt", &settings).unwrap()).unwrap()
     }
 
     #[test]
     fn files_are_behind_each_other() {
-        let mut virt = virt(16 << 20);
+        let mut virt = virt(&["harts=2", "memory=16M"]);
         let board = virt.board(vec![]).unwrap();
         let files = Files {
             firmware: vec![0x13; 4],
@@ -153,34 +172,37 @@ mod tests {
             initrd: Some(vec![7; 5]),
             append: Some("quiet".into()),
         };
-        let booted = boot(&mut virt, &board, &files, 1000).unwrap();
+        let booted = boot(&mut virt, &board, &files).unwrap();
         assert_eq!(booted.harts[1].pc, MEMORY);
         let [id, tree, dynamic] = booted.harts[1].arguments;
-        assert_eq!((id, dynamic), (1, ROM.base));
+        assert_eq!((id, dynamic), (1, 0x1000));
         let mut bytes = [0; 24];
         board.read_memory(dynamic, &mut bytes).unwrap();
-        assert_eq!(bytes[16..], KERNEL.to_le_bytes());
-        assert_eq!(virt.chosen.initrd.unwrap().base, KERNEL + ALIGNMENT);
+        assert_eq!(bytes[16..], (MEMORY + KERNEL).to_le_bytes());
+        assert_eq!(
+            virt.chosen.initrd.unwrap().base,
+            MEMORY + KERNEL + ALIGNMENT
+        );
         board.read_memory(tree, &mut bytes[..4]).unwrap();
         assert_eq!(bytes[..4], [0xd0, 0x0d, 0xfe, 0xed]);
     }
 
     #[test]
     fn what_does_not_fit_is_told() {
-        let mut small = virt(4 << 20);
+        let mut small = virt(&["memory=4M"]);
         let board = small.board(vec![]).unwrap();
         let mut files = Files {
             firmware: vec![0; 4],
             initrd: Some(vec![0; 4 << 20]),
             ..Files::default()
         };
-        let error = boot(&mut small, &board, &files, 1000).unwrap_err();
+        let error = boot(&mut small, &board, &files).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the machine's memory of 0x400000 bytes is too small for its initial RAM disk"
         );
         files.firmware = b"\x7fELF\x01".to_vec();
-        let error = boot(&mut small, &board, &files, 1000).unwrap_err();
+        let error = boot(&mut small, &board, &files).unwrap_err();
         assert_eq!(
             error.to_string(),
             "firmware: it is an ELF file, but not for RV64"
@@ -194,6 +216,6 @@ mod tests {
             initrd: Some(vec![]),
             append: None,
         };
-        boot(&mut small, &board, &files, 1000).unwrap_err();
+        boot(&mut small, &board, &files).unwrap_err();
     }
 }

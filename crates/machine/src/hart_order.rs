@@ -2,11 +2,14 @@
 //! beyond the time of the next hart. It stops early before what others may see
 //! ([`flick_hart::Processor::run`]). So the order of all that harts see of each other depends on virtual
 //! time alone.
+use std::rc::Rc;
+
 use flick_device::{Finish, Time};
-use flick_hart::{Isa, Processor};
+use flick_hart::{Begin, ClassCounts, Isa, Processor, Timing};
 
 use crate::board::Board;
 use crate::htif::Htif;
+use crate::machine_timing::MachineTiming;
 use crate::outside::Outside;
 
 mod saved_machine;
@@ -30,6 +33,8 @@ pub struct HartDescription {
     pub arguments: [u64; 3],
 }
 
+/// Executions after which a translation pays.
+pub const TRANSLATE_AFTER: u8 = 24;
 /// Cycles that a hart may be ahead of another.
 const AHEAD: u64 = 1000;
 
@@ -47,12 +52,16 @@ pub struct Machine<'m> {
     htif: Option<Htif>,
     /// Instructions that may complete.
     most: Option<u64>,
+    timing: Option<MachineTiming>,
+    /// In timed mode, or after it: by hart.
+    timed: Vec<Rc<Timing>>,
+    is_timed: bool,
     /// What comes from outside.
     pub outside: Outside<'m>,
-    /// The hart whose slice it is, and its cycles and whether no other hart runs if it has not begun.
-    current: Option<(usize, Option<(u64, bool)>)>,
-    /// The hart that has run last.
-    last: Option<usize>,
+    /// The hart whose slice it is, and how the slice begins, if it has not begun.
+    current: Option<(usize, Option<Begin>)>,
+    /// The hart that has run last, and the steps that it had executed when its slice began.
+    last: Option<(usize, u64)>,
 }
 
 /// How a run ends.
@@ -88,6 +97,9 @@ impl<'m> Machine<'m> {
             harts: harts.iter().map(unit).collect(),
             htif,
             most: None,
+            timing: None,
+            timed: vec![],
+            is_timed: false,
             outside: Outside::default(),
             current: None,
             last: None,
@@ -97,6 +109,52 @@ impl<'m> Machine<'m> {
     /// Ends the run after so many instructions of all harts, or some more.
     pub fn limit(&mut self, instructions: u64) {
         self.most = Some(instructions);
+    }
+
+    /// What timed mode needs. Without it a [`Marker`] changes nothing.
+    pub fn set_timing(&mut self, timing: MachineTiming) {
+        self.timing = Some(timing);
+    }
+
+    /// Begins timed mode with empty caches, or ends it.
+    pub fn set_mode(&mut self, is_timed: bool) {
+        let Some(timing) = self.timing.as_ref().filter(|_| is_timed != self.is_timed) else {
+            return;
+        };
+        self.is_timed = is_timed;
+        if is_timed {
+            let classes = self.harts.iter().map(|unit| unit.processor.classes());
+            self.timed = timing.build(classes);
+        }
+        for (unit, timing) in self.harts.iter_mut().zip(&self.timed) {
+            let timing = is_timed.then(|| Rc::clone(timing));
+            unit.processor.set_timing(timing);
+        }
+    }
+
+    /// Counts instructions by class in functional mode, too.
+    pub fn count_classes(&mut self) {
+        let all = self.harts.iter_mut();
+        all.for_each(|unit| unit.processor.count_classes());
+    }
+
+    /// Instructions by privilege and class, by hart.
+    pub fn class_counts(&self) -> Vec<ClassCounts> {
+        let all = self.harts.iter().map(|unit| unit.processor.classes());
+        all.map(|classes| classes.counts()).collect()
+    }
+
+    /// What the last timed mode has counted, by hart.
+    pub fn timings(&self) -> &[Rc<Timing>] {
+        &self.timed
+    }
+
+    /// Translates code that a hart has executed so often ([`TRANSLATE_AFTER`]); `None`: none. The run is
+    /// the same, but for the time that it takes the host.
+    pub fn translate_after(&mut self, executions: Option<u8>) {
+        for unit in &mut self.harts {
+            unit.processor.translate_after(executions);
+        }
     }
 
     /// Instructions that have completed, by hart.
@@ -151,20 +209,36 @@ impl<'m> Machine<'m> {
         let others = self.harts.iter().enumerate();
         let others = others.filter(|&(n, unit)| n != first && !unit.waits);
         let next = others.map(|(_, unit)| unit.time).min();
-        let ahead = next.map(|next| next.saturating_add(AHEAD * period));
+        // What the unit of a slice takes.
+        let (tick, slice) = match &self.timing {
+            Some(timing) if self.is_timed => (1, timing.slice),
+            _ => (period, AHEAD * period),
+        };
+        let ahead = next.map(|next| next.saturating_add(slice));
         let events = [ahead, self.board.next_event(), self.deadline(first)];
         let until = events.into_iter().flatten().min();
         let cycles = until.map_or(u64::MAX >> 1, |until| {
-            until.saturating_sub(time).div_ceil(period).max(1)
+            until.saturating_sub(time).div_ceil(tick).max(1)
         });
         // A bare program polls nothing: its end is looked for from time to time.
-        let cycles = cycles.min(if self.htif.is_some() {
+        let most = if self.htif.is_some() {
             10_000
         } else {
             1_000_000
+        };
+        let cycles = cycles.min(most * (period / tick));
+        // It is the first up to the time of the next one.
+        let lead = next.map_or(u64::MAX, |next| {
+            next.saturating_sub(time).div_ceil(tick).saturating_sub(1)
         });
-        self.board.begin(time, period);
-        self.current = Some((first, Some((cycles, next.is_none()))));
+        self.board.begin(time, tick);
+        let begin = Begin {
+            start: time,
+            cycles,
+            lead,
+        };
+        self.current = Some((first, Some(begin)));
+        self.last = Some((first, self.harts[first].processor.steps()));
         Ok(first)
     }
 

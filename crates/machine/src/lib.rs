@@ -6,6 +6,8 @@
 //! | `ram.rs` | [`Ram`]: plain memory |
 //! | `board.rs` | [`Board`]: memory and devices, as harts and devices reach them |
 //! | `hart_order.rs` | [`Machine`]: which hart runs when |
+//! | `described_timing.rs` | [`timing_of()`]: the timing of a tile of a machine file |
+//! | `machine_timing.rs` | [`MachineTiming`]: what a machine needs for timed mode |
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
@@ -13,26 +15,32 @@
 //! | `hart_order/turns.rs` | runs that pause, for a debugger |
 //! | `*/saved_*.rs`, `snapshot/` | the machine's state, in memory and in files |
 //! | `recording/` | files of recorded input |
-//! | `virt.rs` | the map of QEMU's machine `virt` |
+//! | `described_system.rs` | [`System`]: a tile of a machine file as a board and a device tree |
 #![warn(missing_docs)]
 
 mod board;
 mod boot;
+mod described_system;
+mod described_timing;
 mod hart_order;
 mod htif;
+mod machine_timing;
 mod outside;
 mod program_file;
 mod ram;
 pub mod recording;
 pub mod snapshot;
-pub mod virt;
 
-pub use board::Board;
+pub use board::{Board, Timer};
 pub use boot::{BadBoot, Booted, Files, boot};
+pub use described_system::{BadSystem, BlockDisk, SERIAL, System};
+pub use described_timing::{SLICE_CYCLES, timing_of};
 pub use hart_order::{
-    BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, Turn, Unwatched, Watch,
+    BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, TRANSLATE_AFTER, Turn,
+    Unwatched, Watch,
 };
 pub use htif::Htif;
+pub use machine_timing::{HartTiming, MachineTiming};
 pub use outside::{Input, Outside};
 pub use program_file::{BadProgram, Program};
 pub use ram::{BadRam, Ram};

@@ -73,12 +73,6 @@ impl Ram {
         // SAFETY: within the mapping.
         (end <= self.size).then(|| unsafe { self.bytes.as_ptr().add(offset as usize) })
     }
-
-    /// The physical address of a byte at this address of the host.
-    pub fn address_of(&self, host: u64) -> Option<u64> {
-        let offset = host.checked_sub(self.bytes.as_ptr().expose_provenance() as u64)?;
-        (offset < self.size).then(|| self.base + offset)
-    }
 }
 
 impl Drop for Ram {

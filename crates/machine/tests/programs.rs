@@ -2,8 +2,16 @@
 mod bare_program;
 
 use bare_program::build;
-use flick_machine::virt::{SERIAL, Virt};
-use flick_machine::{Board, Console, End, Files, Machine, boot};
+use flick_machine::{
+    Board, Console, End, Files, HartTiming, Machine, MachineTiming, SERIAL, System,
+    TRANSLATE_AFTER, boot,
+};
+use flick_timing::branch_predictor::{Directions, PredictorShape};
+use flick_timing::core_costs::{CLASSES, CoreCosts};
+use flick_timing::machine;
+use flick_timing::memory_system::{
+    BankShape, CacheShape, CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, TlbShape,
+};
 
 /// Prints to a string, and gives bytes when the machine waits for them.
 #[derive(Default)]
@@ -25,42 +33,84 @@ impl Console for Outside {
     }
 }
 
+#[derive(Debug, PartialEq)]
 struct Ran {
     end: End,
     printed: String,
     cycles: Vec<u64>,
     instructions: Vec<u64>,
+    pcs: Vec<u64>,
+    memory: Memory,
+}
+
+/// The machine's memory, too much to print.
+#[derive(PartialEq)]
+struct Memory(Vec<u8>);
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let sum = self.0.iter().fold(0_u64, |sum, &byte| {
+            sum.wrapping_mul(31).wrapping_add(byte.into())
+        });
+        write!(f, "{sum:#x}")
+    }
 }
 
 fn run(name: &str, harts: usize, input: &str, text: &str) -> Ran {
     run_on("rv64gc_zicntr_sstc_svadu", name, harts, input, text)
 }
 
+/// Runs it interpreted, and translated at once and later: nothing may differ.
 fn run_on(isa: &str, name: &str, harts: usize, input: &str, text: &str) -> Ran {
-    let mut virt = Virt {
-        harts,
-        isa: isa.parse().unwrap(),
-        memory: 16 << 20,
-        chosen: Default::default(),
-    };
+    let program = build(name, text);
+    let run = |translate_after| run_by(translate_after, isa, &program, harts, input, None);
+    let ran = run(None);
+    assert_eq!(run(Some(1)), ran, "{name}: translated at once");
+    assert_eq!(run(Some(TRANSLATE_AFTER)), ran, "{name}: translated");
+    ran
+}
+
+fn run_by(
+    translate_after: Option<u8>,
+    isa: &str,
+    program: &[u8],
+    harts: usize,
+    input: &str,
+    timing: Option<MachineTiming>,
+) -> Ran {
+    let settings = [
+        format!("harts={harts}"),
+        format!("isa={isa}"),
+        "memory=16M".to_owned(),
+    ];
+    let mut virt = System::new(&machine::Machine::load("virt", &settings).unwrap()).unwrap();
     let board = virt.board(vec![]).unwrap();
     let files = Files {
-        firmware: build(name, text),
+        firmware: program.to_vec(),
         ..Files::default()
     };
-    let booted = boot(&mut virt, &board, &files, 1000).unwrap();
+    let booted = boot(&mut virt, &board, &files).unwrap();
     let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
     machine.limit(50_000_000);
+    machine.translate_after(translate_after);
+    if let Some(timing) = timing {
+        machine.set_timing(timing);
+        machine.set_mode(true);
+    }
     let mut outside = Outside {
         input: input.into(),
         ..Outside::default()
     };
     let end = machine.run(&mut outside);
+    let mut memory = vec![0; 8 << 20];
+    board.read_memory(0x8000_0000, &mut memory).unwrap();
     Ran {
         end,
         printed: outside.printed,
         cycles: machine.cycles(),
         instructions: machine.instructions(),
+        pcs: machine.program_counters(),
+        memory: Memory(memory),
     }
 }
 
@@ -281,4 +331,224 @@ void program(long hart) {
     let ran = run_on("rv64gcv_zvl512b", "vectors", 1, "", text);
     let expected = format!("64 68 {} 4", 2 << 8 | 5);
     assert_eq!((ran.end, ran.printed), (End::Exit(0), expected));
+}
+
+/// Harts of 1 GHz with caches of 4 KiB, a shared one of 64 KiB, and one memory.
+fn timing(harts: usize, slice: u64) -> MachineTiming {
+    let cache = |line, sets, ways| CacheShape { line, sets, ways };
+    let costs = CoreCosts {
+        period: 1000,
+        classes: [1000; CLASSES.len()],
+        taken: 1000,
+        mispredicted: 3000,
+        trap: 5000,
+        device: 20_000,
+        vector_width: 64,
+        predictor: PredictorShape {
+            directions: Directions::Static,
+            ..PredictorShape::default()
+        },
+    };
+    let tlb = TlbShape {
+        entries: cache(0, 1, 16),
+        walk: 2000,
+        reads: true,
+    };
+    let hart = HartShape {
+        code: Some((cache(6, 32, 2), 0)),
+        data: Some(DataShape {
+            lines: cache(6, 32, 2),
+            writes_through: false,
+            allocates: true,
+        }),
+        second: None,
+        code_tlb: Some(tlb),
+        data_tlb: Some(tlb),
+        shared: vec![10_000],
+        store_buffer: 2,
+        overlap: 1.0,
+    };
+    MachineTiming {
+        tiles: vec![SystemShape {
+            harts: vec![hart; harts],
+            shared: vec![cache(6, 256, 4)],
+            coherence: Some(CoherenceShape {
+                transfer: 15_000,
+                upgrade: 8000,
+            }),
+            memories: vec![MemoryShape {
+                range: 0x8000_0000..0x9000_0000,
+                latency: 100_000,
+                byte: 0.0,
+                banks: BankShape {
+                    banks: 1,
+                    interleave: 6,
+                    occupancy: 10_000,
+                },
+            }],
+            elsewhere: 50_000,
+        }],
+        harts: (0..harts)
+            .map(|number| HartTiming {
+                tile: 0,
+                number,
+                costs: costs.clone(),
+            })
+            .collect(),
+        slice,
+    }
+}
+
+fn run_timed(name: &str, harts: usize, slice: u64, text: &str) -> Ran {
+    let isa = "rv64gcv_zicntr_sstc_svadu";
+    let timing = timing(harts, slice);
+    run_by(Some(1), isa, &build(name, text), harts, "", Some(timing))
+}
+
+const WALKS: &str = r#"
+static char data[256 << 10] __attribute__((aligned(4096)));
+__attribute__((noinline)) static long walk(long size, long stride) {
+  long sum = 0;
+  for (long at = 0; at < size; at += stride) sum += *(volatile char *)(data + at);
+  return sum;
+}
+static void measure(long size) {
+  walk(size, 64);
+  long before = READ("cycle");
+  walk(size, 64);
+  print_number((READ("cycle") - before) * 10 / (size / 64));
+  put(' ');
+}
+void program(long hart) {
+  measure(2048);
+  measure(32 << 10);
+  measure(256 << 10);
+  end(0);
+}"#;
+
+#[test]
+fn in_timed_mode_an_access_costs_the_levels_that_it_reaches() {
+    let ran = run_timed("timed_walks", 1, 1_000_000, WALKS);
+    assert_eq!(ran.end, End::Exit(0));
+    let costs: Vec<u64> = ran
+        .printed
+        .split_whitespace()
+        .map(|n| n.parse().unwrap())
+        .collect();
+    // Tenths of cycles: four instructions and a taken branch, and then the shared cache and the memory.
+    let [own, shared, memory] = costs[..] else {
+        panic!("{}", ran.printed)
+    };
+    assert!((50..100).contains(&own), "{own}");
+    assert!((150..153).contains(&shared), "{shared}");
+    assert!((1150..1152).contains(&memory), "{memory}");
+    // The same cycles again, with slices of any length.
+    for slice in [1_000_000, 500_000, 10_000] {
+        let again = run_timed("timed_walks", 1, slice, WALKS);
+        assert_eq!(
+            (again.cycles, again.printed),
+            (ran.cycles.clone(), ran.printed.clone())
+        );
+    }
+}
+
+#[test]
+fn harts_that_store_to_one_line_wait_for_each_other() {
+    let text = |distance| {
+        format!(
+            r#"
+static volatile long words[1024] __attribute__((aligned(64)));
+static volatile int done, go;
+void program(long hart) {{
+  __atomic_fetch_add(&go, 1, __ATOMIC_SEQ_CST);
+  while (go != 2) ;
+  for (int i = 0; i < 10000; i++) words[hart * {distance}]++;
+  __atomic_fetch_add(&done, 1, __ATOMIC_SEQ_CST);
+  if (hart) for (;;) __asm__ volatile("wfi");
+  while (done != 2) ;
+  print_number(READ("cycle"));
+  put(' ');
+  print_number(words[0] + words[{distance}]);
+  end(0);
+}}"#
+        )
+    };
+    let run = |distance: u64, slice| {
+        let ran = run_timed(
+            &format!("timed_sharing_{distance}"),
+            2,
+            slice,
+            &text(distance),
+        );
+        assert_eq!(ran.end, End::Exit(0), "{}", ran.printed);
+        let (cycles, sum) = ran.printed.split_once(' ').unwrap();
+        assert_eq!(sum, "20000");
+        cycles.parse::<u64>().unwrap()
+    };
+    let (apart, shared) = (run(8, 100_000), run(1, 100_000));
+    assert!(shared * 10 > apart * 11, "{shared} {apart}");
+    // Half the slice moves no figure by more than 0.5 %.
+    for (distance, cycles) in [(8, apart), (1, shared)] {
+        let half = run(distance, 50_000);
+        assert!(half.abs_diff(cycles) * 200 <= cycles, "{half} {cycles}");
+    }
+}
+
+#[test]
+fn a_marker_begins_timed_mode() {
+    let ran = run_timed(
+        "timed_marker",
+        1,
+        1_000_000,
+        r#"
+static char data[64 << 10];
+__attribute__((noinline)) static long walk(void) {
+  long before = READ("cycle");
+  for (int at = 0; at < sizeof data; at += 64) *(volatile char *)(data + at);
+  return READ("cycle") - before;
+}
+void program(long hart) {
+  __asm__ volatile("slti x0, x0, 2");
+  long functional = walk();
+  __asm__ volatile("slti x0, x0, 1");
+  long timed = walk();
+  __asm__ volatile("slti x0, x0, 2");
+  long again = walk();
+  print_number(functional == again);
+  print_number(timed > 10 * functional);
+  end(0);
+}"#,
+    );
+    assert_eq!((ran.end, &*ran.printed), (End::Exit(0), "11"));
+}
+
+#[test]
+fn a_vector_load_in_timed_mode_goes_on_where_it_waited() {
+    let ran = run_timed(
+        "timed_vectors",
+        2,
+        1_000_000,
+        r#"
+static unsigned char data[4096] __attribute__((aligned(64)));
+static volatile int done;
+void program(long hart) {
+  SET("mstatus", 0x600);
+  for (int i = 0; i < 2048; i++) data[2048 * hart + i] = i * 7;
+  unsigned long got = 0, trimmed = 0, vl;
+  for (int i = 0; i < 2048; i += vl) {
+    unsigned char out[256];
+    __asm__ volatile(".option push\n.option arch, +v\nvsetvli %0, %3, e8, m8, ta, ma\nvle8ff.v v8, (%1)\nvse8.v v8, (%2)\ncsrr %0, vl\n.option pop"
+      : "=&r"(vl) : "r"(data + 2048 * hart + i), "r"(out), "r"(128) : "memory");
+    trimmed += vl != 128;
+    for (int n = 0; n < vl; n++) got += out[n] == (unsigned char)((i + n) * 7);
+  }
+  while (done != hart) ;
+  print_number(got); put(' '); print_number(trimmed); put(' ');
+  done = hart + 1;
+  while (done != 2) ;
+  if (hart) end(0);
+  for (;;) __asm__ volatile("wfi");
+}"#,
+    );
+    assert_eq!((ran.end, &*ran.printed), (End::Exit(0), "2048 0 2048 0 "));
 }

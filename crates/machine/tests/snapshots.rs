@@ -5,13 +5,16 @@ mod bare_program;
 mod patched_snapshots;
 
 use bare_program::build;
-use flick_hart::{Part, Processor};
+use flick_hart::{Begin, Part, Processor};
 use flick_machine::recording::{read_recording, write_header, write_input};
 use flick_machine::snapshot::{
     BadSnapshotFile, RunIdentity, Snapshot, read_snapshot, write_snapshot,
 };
-use flick_machine::virt::{SERIAL, Virt};
-use flick_machine::{Board, Booted, Console, End, Files, Machine, Turn, Unwatched, Watch, boot};
+use flick_machine::{
+    Board, Booted, Console, End, Files, Machine, SERIAL, System, TRANSLATE_AFTER, Turn, Unwatched,
+    Watch, boot,
+};
+use flick_timing::machine;
 
 /// Four harts count under a lock, with interrupts of the timer and of each other, vectors, and bytes from
 /// the console.
@@ -72,21 +75,25 @@ void program(long hart) {
 "#;
 const ISA: &str = "rv64gcv_zicntr_sstc_svadu";
 
-fn virt() -> Virt {
-    Virt {
-        harts: 4,
-        isa: ISA.parse().unwrap(),
-        memory: 16 << 20,
-        chosen: Default::default(),
-    }
+fn virt() -> System {
+    virt_with(ISA, "16M")
 }
 
-fn booted(virt: &mut Virt, board: &Board, program: &[u8]) -> Booted {
+fn virt_with(isa: &str, memory: &str) -> System {
+    let settings = [
+        "harts=4".to_owned(),
+        format!("isa={isa}"),
+        format!("memory={memory}"),
+    ];
+    System::new(&machine::Machine::load("virt", &settings).unwrap()).unwrap()
+}
+
+fn booted(virt: &mut System, board: &Board, program: &[u8]) -> Booted {
     let files = Files {
         firmware: program.to_vec(),
         ..Files::default()
     };
-    boot(virt, board, &files, 1000).unwrap()
+    boot(virt, board, &files).unwrap()
 }
 
 /// Gives a byte now and then, as often as the host likes, which is no good place to count.
@@ -143,10 +150,10 @@ impl Watch for Often {
         &mut self,
         _: usize,
         processor: &mut Processor<Board>,
-        begin: Option<(u64, bool)>,
+        begin: Option<Begin>,
     ) -> Part {
-        if let Some((cycles, is_alone)) = begin {
-            processor.begin(cycles, is_alone);
+        if let Some(begin) = begin {
+            processor.begin(begin);
         }
         processor.go_on(processor.steps() + self.0)
     }
@@ -158,7 +165,11 @@ fn pauses_snapshots_and_recordings_change_nothing() {
     let mut description = virt();
     let board = description.board(vec![]).unwrap();
     let start = booted(&mut description, &board, &program);
-    let fresh = || Machine::new(&board, &start.harts, start.firmware.htif);
+    let fresh = || {
+        let mut machine = Machine::new(&board, &start.harts, start.firmware.htif);
+        machine.translate_after(Some(TRANSLATE_AFTER));
+        machine
+    };
     let mut machine = fresh();
     let identity = RunIdentity::of(&machine, &[]);
     let reset = Snapshot::take(&machine, None);
@@ -269,9 +280,11 @@ fn a_replay_on_another_run_is_noticed() {
     machine.outside.replay(vec![bad]);
     assert_eq!(machine.run(&mut Outside::default()), End::Diverged);
     // Another isa, other memory, another program.
-    let mut others = vec![virt(), virt(), virt()];
-    others[0].isa = "rv64gc_zicntr_sstc_svadu".parse().unwrap();
-    others[1].memory = 17 << 20;
+    let others = [
+        virt_with("rv64gc_zicntr_sstc_svadu", "16M"),
+        virt_with(ISA, "17M"),
+        virt(),
+    ];
     let programs = [&program, &program, &vec![0x13]];
     for (mut other, program) in others.into_iter().zip(programs) {
         let board = other.board(vec![]).unwrap();

@@ -9,8 +9,11 @@
 //! 3. Each command has its output: `stat.rs` with `baseline.rs` and `spread.rs` prints text,
 //!    `record_command.rs` keeps the trace, `page/` makes the page of `flick report`, `perfetto/`
 //!    makes a trace for Perfetto, and `advise/` proposes a placement.
+//!
+//! `machine_drawing/` draws machine files, for `flick machine show`.
 #![warn(missing_docs)]
 pub mod advise;
+pub mod machine_drawing;
 pub mod page;
 pub mod perfetto;
 pub mod record_command;

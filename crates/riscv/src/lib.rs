@@ -13,6 +13,7 @@
 //! | `compressed.rs` | 16-bit instructions, as the 32-bit instructions for which they stand |
 //! | `decode.rs` | [`decode()`]: from bits to an [`Insn`] |
 //! | `insn.rs` | [`Insn`]: a decoded instruction |
+//! | `extensions.rs` | [`Isa`]: the extensions of a hart, as an ISA string names them |
 //! | `psabi.rs` | names of the registers |
 //!
 //! ```
@@ -30,6 +31,7 @@
 
 mod compressed;
 mod decode;
+mod extensions;
 mod format;
 mod insn;
 mod op;
@@ -37,6 +39,7 @@ mod psabi;
 mod table;
 
 pub use decode::{decode, illegal};
+pub use extensions::{Extension, Isa, IsaError};
 pub use format::{Format, Registers};
 pub use insn::Insn;
 pub use op::{Access, Class, Op};

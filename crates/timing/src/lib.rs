@@ -5,6 +5,8 @@
 //! | file | step |
 //! |---|---|
 //! | `platform/` | reads a platform file, from Flick or from the user, into a [`Platform`] |
+//! | `memory_system/` | caches, TLBs, banks and coherence of a tile of the simulated machine |
+//! | `machine/` | reads a machine file into a [`machine::Machine`] |
 //! | `model/` | caches, TLB and memories of a core, built from the platform; an access has a cost |
 //! | `allocation_marks.rs` | libflick's marks: heap that NxP code has allocated |
 //! | `call_stack.rs` | the calls that NxP code is in, for the profile of functions |
@@ -19,7 +21,11 @@
 //! unit is the femtosecond.
 #![warn(missing_docs)]
 mod allocation_marks;
+pub mod branch_predictor;
 mod call_stack;
+pub mod core_costs;
+pub mod machine;
+pub mod memory_system;
 pub mod model;
 pub mod platform;
 mod timed_observer;

@@ -15,7 +15,7 @@
 //! | `registers.rs` | which host register holds which guest register |
 //! | `emit/`, `features.rs` | x86-64 code |
 //! | `fault_state.rs`, `unwind.rs` | where guest registers are at a fault; unwind information |
-//! | `code_cache.rs`, `targets.rs` | the place of code, and where calls through registers lead |
+//! | `code_pages.rs`, `code_cache.rs`, `targets.rs` | the place of code, and where calls through registers lead |
 //! | `context.rs`, `glue.rs`, `dispatch.rs` | [`Context`], entering and leaving translated code, the dispatch loop |
 //! | `ahead.rs`, `ahead/` | [`Ahead`]: the translations of a module before it runs |
 //! | `movable/` | a function apart from its place, whose translation the next link can use |
@@ -35,6 +35,7 @@
 mod ahead;
 mod code;
 mod code_cache;
+mod code_pages;
 mod context;
 mod disassembly;
 mod dispatch;
@@ -63,6 +64,7 @@ pub mod valgrind;
 pub use ahead::{Ahead, Displacement, Entry, Kept, Made, Origin, Piece, Place, STUB_SIZE};
 pub use code::Reason;
 pub use code_cache::pages_for;
+pub use code_pages::CodePages;
 pub use context::{CALLER_FRAME, Context, HOST_SAVED};
 pub use disassembly::{Disassembled, disassembly};
 pub use dispatch::{LEAST_STACK, advance, run};

@@ -91,6 +91,7 @@ const PARTS: [(&str, &[&str]); 27] = [
     (
         "flick-report",
         &[
+            "flick-timing",
             "flick-image",
             "flick-events",
             "flick-abi",
@@ -105,10 +106,25 @@ const PARTS: [(&str, &[&str]); 27] = [
     ),
     (
         "flick-machine",
-        &["flick-device", "flick-hart", "flick-sim"],
+        &[
+            "flick-device",
+            "flick-hart",
+            "flick-sim",
+            "flick-timing",
+            "flick-riscv",
+            "flick-riscv-testing",
+        ],
     ),
     ("flick-device", &[]),
-    ("flick-hart", &["flick-engine", "flick-riscv"]),
+    (
+        "flick-hart",
+        &[
+            "flick-timing",
+            "flick-translator",
+            "flick-engine",
+            "flick-riscv",
+        ],
+    ),
     ("flick-sim", &[]),
     (
         "flick-timing",

@@ -5,7 +5,7 @@ use super::groups::{Group, Write, check, check_sources};
 use super::vector_state::{BYTE, DOUBLE, HALF, SINGLE, VectorState};
 use super::{Legal, Reserved, Word, require};
 use crate::guest_memory::Memory;
-use crate::hart_state::{Hart, Trap};
+use crate::hart_state::{Cause, Hart, Trap};
 use crate::observer::Observer;
 
 /// What an instruction accesses.
@@ -236,11 +236,13 @@ pub(super) unsafe fn transfer<M: Memory, O: Observer>(
                 loaded.map(|value| state!().set(register, i, plan.width, value))
             };
             if let Err(fault) = result {
-                if trims {
+                let trap: Trap = fault.into();
+                // No access is a fetch: by such a trap memory asks for the instruction once more.
+                if trims && trap.cause != Cause::FetchAccess {
                     state!().trim();
                     return Ok(());
                 }
-                return Err(fault.into());
+                return Err(trap);
             }
         }
     }

@@ -41,11 +41,9 @@ impl CodeCache {
         if !saved.pages.iter().all(fits) || !are_pages {
             return false;
         }
+        self.forget();
         let mut pages = self.pages.borrow_mut();
         for page in pages.values_mut() {
-            for (_, slots) in &page.classes {
-                slots.iter().for_each(|slot| slot.set(0));
-            }
             (page.is_code, page.stores_left) = (false, 0);
             page.patience = FIRST_PATIENCE;
         }

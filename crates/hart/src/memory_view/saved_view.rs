@@ -4,18 +4,17 @@ use std::cell::Cell;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CONTEXTS, EMPTY, ENTRIES, Entry, GENERATION, NO_GENERATION, PAGE, SPACES, Tlb, View};
+use super::{ALL_ENTRIES, EMPTY, ENTRIES, Entry, GENERATION, NO_GENERATION, PAGE, SPACES, View};
 use crate::bus::Bus;
 use crate::page_tables::Regime;
 
-/// An entry: its place, tag, physical page, and bits.
-type SavedEntry = (u32, u64, u64, u32);
+/// An entry: its place, tag, number of the physical page, and bits.
+type SavedEntry = (u32, u64, u64, u8);
 
 /// The translations that a hart knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedView {
-    loads: Vec<SavedEntry>,
-    stores: Vec<SavedEntry>,
+    entries: Vec<SavedEntry>,
     generation: u64,
     last_generation: u64,
     spaces: [(u64, u64); SPACES],
@@ -25,23 +24,15 @@ pub struct SavedView {
 
 impl<B: Bus> View<'_, B> {
     pub fn save(&self) -> SavedView {
-        let entries = |tlb: &Tlb| {
-            let known = tlb.iter().enumerate();
-            let known = known.filter(|(_, entry)| entry.get().tag & GENERATION != NO_GENERATION);
-            let saved = known.filter_map(|(at, entry)| {
-                let Entry {
-                    tag,
-                    distance,
-                    bits,
-                } = entry.get();
-                let host = (tag & !(PAGE - 1)).wrapping_add(distance);
-                Some((at as u32, tag, self.bus.address_of(host)?, bits))
-            });
-            saved.collect()
-        };
+        let tlb = &self.tlb;
+        let known = tlb.entries.iter().enumerate();
+        let known = known.filter(|(_, entry)| entry.get().tag & GENERATION != NO_GENERATION);
+        let entries = known.map(|(at, entry)| {
+            let (page, bits) = (tlb.pages[at].get(), tlb.bits[at].get());
+            (at as u32, entry.get().tag, page, bits)
+        });
         SavedView {
-            loads: entries(&self.loads),
-            stores: entries(&self.stores),
+            entries: entries.collect(),
             generation: self.generation.get(),
             last_generation: self.last_generation.get(),
             spaces: std::array::from_fn(|at| self.spaces[at].get()),
@@ -55,12 +46,12 @@ impl<B: Bus> View<'_, B> {
         let is_generation = |generation: u64| generation & !GENERATION == 0;
         let is_current = |generation| is_generation(generation) && generation != NO_GENERATION;
         let spaces = saved.spaces.iter().all(|&(_, at)| is_generation(at));
-        let entry = |&(at, tag, physical, _): &SavedEntry| {
-            (at as usize) < ENTRIES * CONTEXTS
+        let entry = |&(at, tag, page, _): &SavedEntry| {
+            (at as usize) < ALL_ENTRIES - 2 * ENTRIES
                 && is_current(tag & (PAGE - 1))
-                && physical.is_multiple_of(PAGE)
+                && page < 1 << 44
         };
-        let entries = saved.loads.iter().chain(&saved.stores).all(entry);
+        let entries = saved.entries.iter().all(entry);
         let generations = is_current(saved.generation) && is_current(saved.last_generation);
         let code_pages = usize::try_from(saved.code_pages);
         let most = self.code.pages_from(0).len();
@@ -72,22 +63,18 @@ impl<B: Bus> View<'_, B> {
         }
         self.flush_protections();
         self.set_regime(regime);
-        self.all().for_each(|entry| entry.set(EMPTY));
-        for (tlb, saved) in [(&self.loads, &saved.loads), (&self.stores, &saved.stores)] {
-            for &(at, tag, physical, bits) in saved {
-                // A page that the machine does not have has no translation.
-                let Some(memory) = self.bus.memory(physical) else {
-                    continue;
-                };
-                let start = tag & !(PAGE - 1);
-                let distance = (memory.expose_provenance() as u64).wrapping_sub(start);
-                let entry = Entry {
-                    tag,
-                    distance,
-                    bits,
-                };
-                tlb[at as usize].set(entry);
-            }
+        self.tlb.entries.iter().for_each(|entry| entry.set(EMPTY));
+        for &(at, tag, page, bits) in &saved.entries {
+            // A page that the machine does not have has no translation.
+            let Some(memory) = self.bus.memory(page * PAGE) else {
+                continue;
+            };
+            let start = tag & !(PAGE - 1);
+            let distance = (memory.expose_provenance() as u64).wrapping_sub(start);
+            let at = at as usize;
+            self.tlb.entries[at].set(Entry { tag, distance });
+            self.tlb.pages[at].set(page);
+            self.tlb.bits[at].set(bits);
         }
         self.generation.set(saved.generation);
         self.last_generation.set(saved.last_generation);

@@ -5,7 +5,9 @@ use flick_engine::vector::{VectorState, access_csr};
 use flick_engine::{CsrAccess, CsrWrite, Hart};
 use serde::{Deserialize, Serialize};
 
-use super::{Class, Floats, NOWHERE, PAGE, PAGES, Processor, class_of, regime_of};
+use super::{
+    Class, Floats, KnownPage, NOWHERE, PAGE, PAGES, Processor, class_of, code_regime, regime_of,
+};
 use crate::bus::Bus;
 use crate::memory_view::SavedView;
 use crate::privileged_registers::{Counts, Registers, privilege};
@@ -23,13 +25,13 @@ pub struct SavedProcessor {
     registers: Vec<u64>,
     protection: Vec<(u8, u64)>,
     vector: Option<SavedVector>,
-    /// Cycles, instructions, cycles in slices that have ended, exceptions in this slice.
+    /// Cycles, instructions, exceptions in slices that have ended, exceptions in this slice.
     counts: [u64; 4],
     waits: bool,
-    slice: ([u64; 3], [bool; 2]),
+    slice: ([u64; 4], bool),
     view: SavedView,
-    /// Virtual pages that the hart fetches from: place, key, physical page.
-    pages: Vec<(u8, u64, u64)>,
+    /// Virtual pages that the hart fetches from: place, key, physical page, bits.
+    pages: Vec<(u8, u64, u64, u32)>,
     retirements: u64,
 }
 
@@ -151,13 +153,13 @@ impl SavedVector {
 }
 
 impl<B: Bus> Processor<'_, B> {
-    /// Its state, between slices or while it pauses.
+    /// Its state in functional mode, between slices or while it pauses.
     pub fn save(&self) -> SavedProcessor {
         let (hart, core) = (&self.hart, &self.core);
         let mut registers = core.registers.clone();
         let values = fields(&mut registers).map(|value| *value);
-        let pages = core.pages.iter().zip(&core.addresses).enumerate();
-        let pages = pages.filter(|(_, ((key, _), _))| *key != NOWHERE);
+        let pages = core.pages.iter().enumerate();
+        let pages = pages.filter(|(_, page)| page.key != NOWHERE);
         let pmp = core.view.pmp.borrow();
         SavedProcessor {
             x: hart.x,
@@ -172,14 +174,14 @@ impl<B: Bus> Processor<'_, B> {
             counts: [
                 core.counts.cycles,
                 core.counts.instructions,
-                self.passed,
+                core.exceptions,
                 core.traps,
             ],
             waits: core.waits,
             slice: core.view.slice.save(),
             view: core.view.save(),
             pages: pages
-                .map(|(at, ((key, _), address))| (at as u8, *key, *address))
+                .map(|(at, page)| (at as u8, page.key, page.physical, page.bits))
                 .collect(),
             retirements: core.retirements,
         }
@@ -224,25 +226,29 @@ impl<B: Bus> Processor<'_, B> {
         check(vectors, "the vector state")?;
         let counted = saved.counts.iter().all(|&count| count < 1 << 62);
         check(counted, "the counts")?;
-        let [cycles, instructions, passed, traps] = saved.counts;
+        let [cycles, instructions, exceptions, traps] = saved.counts;
         core.counts = Counts {
             cycles,
             instructions,
         };
-        (self.passed, core.traps) = (passed, traps);
+        (core.exceptions, core.traps) = (exceptions, traps);
         core.waits = saved.waits;
-        let [left, reserve, all] = saved.slice.0;
+        let [left, reserve, all, _] = saved.slice.0;
         let sliced =
             core.view.slice.restore(saved.slice.0, saved.slice.1) && traps <= all - left - reserve;
         check(sliced, "the slice")?;
         core.class = class_of(&core.registers);
         let regime = regime_of(&core.registers);
         check(core.view.restore(&saved.view, regime), "the translations")?;
+        core.runner.table.select(code_regime(&core.registers));
+        core.runner.table.forget();
+        core.classes.set_privilege(saved.privilege.into());
+        core.marker = None;
         core.page = NOWHERE;
         core.slots = &raw const *core.lone;
-        core.pages.fill((NOWHERE, std::ptr::null()));
+        core.pages.fill(KnownPage::NONE);
         core.retirements = saved.retirements;
-        for &(at, key, page) in &saved.pages {
+        for &(at, key, page, bits) in &saved.pages {
             let at = usize::from(at);
             check(at < PAGES && page.is_multiple_of(PAGE), "the code")?;
             // The class of this page's instructions is in the key.
@@ -256,8 +262,12 @@ impl<B: Bus> Processor<'_, B> {
                 ..core.class
             };
             if let Some(slots) = core.view.code.known_slots(page, class) {
-                core.pages[at] = (key, slots);
-                core.addresses[at] = page;
+                core.pages[at] = KnownPage {
+                    key,
+                    slots,
+                    physical: page,
+                    bits,
+                };
             }
         }
         Ok(())

@@ -11,8 +11,8 @@ use crate::ram::Ram;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedBoard {
     code: SavedCode,
-    clint: Vec<u8>,
-    plic: Vec<u8>,
+    timer: Vec<u8>,
+    plic: Option<Vec<u8>>,
     devices: Vec<Vec<u8>>,
     /// Time, device and token, in their order.
     events: Vec<(Time, u32, u32)>,
@@ -23,7 +23,7 @@ pub struct SavedBoard {
     now: Time,
 }
 
-const CLINT: u32 = 0;
+const TIMER: u32 = 0;
 const PLIC: u32 = 1;
 const FIRST: u32 = 2;
 /// Of a hart's `mip`.
@@ -40,13 +40,13 @@ impl Board {
         let lines = state.lines.iter();
         SavedBoard {
             code: self.code.save(),
-            clint: self.clint.borrow().save(),
-            plic: self.plic.borrow().save(),
+            timer: self.timer.borrow_mut().device().save(),
+            plic: self.plic.as_ref().map(|plic| plic.borrow().save()),
             devices: self.devices.iter().map(|d| d.borrow().save()).collect(),
             events: events
                 .map(|(time, (target, token))| {
                     let device = match target {
-                        Target::Clint => CLINT,
+                        Target::Timer => TIMER,
                         Target::Plic => PLIC,
                         Target::Other(n) => n as u32 + FIRST,
                     };
@@ -77,7 +77,7 @@ impl Board {
         let mut events = EventQueue::new();
         for &(time, device, token) in &saved.events {
             let target = match device {
-                CLINT => Target::Clint,
+                TIMER => Target::Timer,
                 PLIC => Target::Plic,
                 n => Target::Other((n - FIRST) as usize),
             };
@@ -97,9 +97,13 @@ impl Board {
         if !self.code.restore(&saved.code) {
             return Err(bad("impossible pages of code"));
         }
-        self.clint.borrow_mut().load(&saved.clint)?;
-        self.timebase.set(self.clint.borrow().timebase());
-        self.plic.borrow_mut().load(&saved.plic)?;
+        self.timer.borrow_mut().device().load(&saved.timer)?;
+        self.timebase.set(self.timer.borrow().timebase());
+        match (&self.plic, &saved.plic) {
+            (Some(plic), Some(state)) => plic.borrow_mut().load(state)?,
+            (None, None) => {}
+            _ => return Err(bad("another interrupt controller")),
+        }
         for (device, state) in self.devices.iter().zip(&saved.devices) {
             device.borrow_mut().load(state)?;
         }

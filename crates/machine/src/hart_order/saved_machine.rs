@@ -1,6 +1,6 @@
 //! The state of a machine without its memory, for snapshots.
 use flick_device::{BadState, Time};
-use flick_hart::{BadProcessor, SavedProcessor};
+use flick_hart::{BadProcessor, Begin, SavedProcessor};
 use serde::{Deserialize, Serialize};
 
 use super::{Machine, Unit};
@@ -10,7 +10,9 @@ use crate::board::SavedBoard;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedMachine {
     harts: Vec<(SavedProcessor, Time, bool)>,
-    current: Option<(u32, Option<(u64, bool)>)>,
+    /// Whose slice it is, and its start, cycles and lead if it has not begun.
+    current: Option<(u32, Option<[u64; 3]>)>,
+    is_timed: bool,
     /// How often the outside was asked.
     moments: u64,
     board: SavedBoard,
@@ -44,12 +46,24 @@ const END_OF_TIME: Time = 1 << 62;
 const MOST_CYCLES: u64 = 1 << 32;
 
 impl Machine<'_> {
-    /// Its state but for the memory, between turns or while it pauses.
+    /// Can its state be saved? What caches and predictors have in timed mode cannot, so that it can
+    /// only at the beginning of this mode.
+    pub fn is_savable(&self) -> bool {
+        let has_run = self.timed.iter().any(|timing| timing.elapsed() != 0);
+        !self.is_timed || !has_run && self.current.is_none()
+    }
+
+    /// Its state but for the memory, between turns or while it pauses, if it
+    /// [is savable](Self::is_savable).
     pub fn save(&self) -> SavedMachine {
         let hart = |unit: &Unit| (unit.processor.save(), unit.time, unit.waits);
         SavedMachine {
             harts: self.harts.iter().map(hart).collect(),
-            current: self.current.map(|(hart, begin)| (hart as u32, begin)),
+            current: self.current.map(|(hart, begin)| {
+                let begin = begin.map(|begin| [begin.start, begin.cycles, begin.lead]);
+                (hart as u32, begin)
+            }),
+            is_timed: self.is_timed,
             moments: self.outside.moments(),
             board: self.board.save(),
         }
@@ -66,13 +80,22 @@ impl Machine<'_> {
         let is_slice = |cycles: u64| (1..=MOST_CYCLES).contains(&cycles);
         let current = match saved.current {
             Some((hart, begin)) if (hart as usize) < harts => {
-                let fits = begin.is_none_or(|(cycles, _)| is_slice(cycles));
+                let fits =
+                    begin.is_none_or(|[start, cycles, _]| is_slice(cycles) && start < END_OF_TIME);
+                let begin = begin.map(|[start, cycles, lead]| Begin {
+                    start,
+                    cycles,
+                    lead,
+                });
                 fits.then_some(Some((hart as usize, begin)))
             }
             Some(_) => None,
             None => Some(None),
         };
         self.current = current.ok_or(BadSnapshot::Order)?;
+        // Caches are empty where timed mode begins.
+        self.set_mode(false);
+        self.last = None;
         self.board.restore(&saved.board)?;
         for (unit, (processor, time, waits)) in self.harts.iter_mut().zip(&saved.harts) {
             if *time >= END_OF_TIME {
@@ -81,6 +104,7 @@ impl Machine<'_> {
             unit.processor.restore(processor)?;
             (unit.time, unit.waits) = (*time, *waits);
         }
+        self.set_mode(saved.is_timed);
         self.outside.go_to(saved.moments);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A run in its parts, for what looks at it: a debugger pauses it within a hart's slice. A pause changes
 //! nothing. The slice goes on, and the harts take the turns that they would have taken without.
 use flick_device::Time;
-use flick_hart::{Part, Processor, SliceEnd};
+use flick_hart::{Begin, Marker, Part, Processor, SliceEnd};
 
 use super::{AHEAD, Console, End, Machine};
 use crate::board::Board;
@@ -19,13 +19,12 @@ pub enum Turn {
 
 /// Executes the slices of harts.
 pub trait Watch {
-    /// Executes the rest of a slice of this hart, or up to a pause. `begin`: the slice begins, with so
-    /// many cycles, and the hart is or is not alone.
+    /// Executes the rest of a slice of this hart, or up to a pause. `begin`: the slice begins so.
     fn execute(
         &mut self,
         hart: usize,
         processor: &mut Processor<Board>,
-        begin: Option<(u64, bool)>,
+        begin: Option<Begin>,
     ) -> Part;
 }
 
@@ -37,11 +36,11 @@ impl Watch for Unwatched {
         &mut self,
         _: usize,
         processor: &mut Processor<Board>,
-        begin: Option<(u64, bool)>,
+        begin: Option<Begin>,
     ) -> Part {
         match begin {
-            Some((cycles, is_alone)) => {
-                let (end, executed) = processor.run(cycles, is_alone);
+            Some(begin) => {
+                let (end, executed) = processor.run(begin);
                 Part::Ended(end, executed)
             }
             None => processor.go_on(u64::MAX),
@@ -60,24 +59,28 @@ impl<'m> Machine<'m> {
         let Some((hart, begin)) = self.current.take() else {
             return Turn::Ran;
         };
-        self.last = Some(hart);
+        let tick = self.tick(hart);
         let unit = &mut self.harts[hart];
         let Part::Ended(end, executed) = watch.execute(hart, &mut unit.processor, begin) else {
             self.current = Some((hart, None));
             return Turn::Paused(hart);
         };
-        unit.time += executed * unit.period;
+        unit.time += executed * tick;
         unit.waits = end == SliceEnd::Wait;
-        let time = unit.time;
+        let (time, steps) = (unit.time, unit.processor.steps());
         self.outside.ask(self.board, console, time, false);
         if self.outside.has_diverged() {
             return Turn::Ended(End::Diverged);
         }
         if let Some(left) = &mut self.most {
-            *left = left.saturating_sub(executed);
+            let before = self.last.map_or(steps, |(_, before)| before);
+            *left = left.saturating_sub(steps - before);
             if *left == 0 {
                 return Turn::Ended(End::Instructions);
             }
+        }
+        if let SliceEnd::Marker(marker) = end {
+            self.set_mode(marker == Marker::Begin);
         }
         Turn::Ran
     }
@@ -111,7 +114,20 @@ impl<'m> Machine<'m> {
 
     /// The hart that has run last.
     pub fn last_hart(&self) -> Option<usize> {
-        self.last
+        self.last.map(|(hart, _)| hart)
+    }
+
+    /// Is it in timed mode?
+    pub fn is_timed(&self) -> bool {
+        self.is_timed
+    }
+
+    /// Picoseconds of the unit of a hart's slices.
+    fn tick(&self, hart: usize) -> Time {
+        match self.is_timed {
+            true => 1,
+            false => self.harts[hart].period,
+        }
     }
 
     /// How many harts there are.
@@ -133,7 +149,7 @@ impl<'m> Machine<'m> {
     pub fn time(&self, hart: usize) -> Option<Time> {
         let unit = self.harts.get(hart)?;
         let within = unit.processor.slice_cycles();
-        Some(unit.time + within * unit.period)
+        Some(unit.time + within * self.tick(hart))
     }
 
     /// Does the hart wait for an interrupt?
@@ -154,7 +170,8 @@ impl<'m> Machine<'m> {
             format!("{} {} {}", registers.hart_id, registers.isa, unit.period)
         });
         let harts: Vec<_> = harts.collect();
-        format!("{AHEAD} {:?} {}", self.htif, harts.join(","))
+        let harts = harts.join(",");
+        format!("{AHEAD} {:?} {harts} {:?}", self.htif, self.timing)
     }
 
     /// The board.

@@ -4,8 +4,8 @@ use flick_machine::recording::read_recording;
 use flick_machine::snapshot::{
     RunIdentity, Snapshot, read_snapshot, seal_snapshot, write_snapshot,
 };
-use flick_machine::virt::Virt;
-use flick_machine::{Board, Console, Files, Machine, boot};
+use flick_machine::{Board, Console, Files, Machine, System, boot};
+use flick_timing::machine;
 
 /// `addi a0, a0, 1; auipc t0, 0; sd a0, 256(t0); j -12`
 const PROGRAM: [u32; 4] = [0x0015_0513, 0x0000_0297, 0x10a2_b023, 0xff5f_f06f];
@@ -24,12 +24,8 @@ pub fn read_any(data: &[u8]) {
 
 /// A good snapshot of which some bytes are changed: each four of `data` are a place and two values.
 pub fn go_on_from_patched(data: &[u8]) {
-    let mut virt = Virt {
-        harts: 2,
-        isa: "rv64gcv_zicntr_sstc_svadu".parse().unwrap(),
-        memory: 8 << 20,
-        chosen: Default::default(),
-    };
+    let settings = ["harts=2", "isa=rv64gcv_zicntr_sstc_svadu", "memory=8M"].map(str::to_owned);
+    let mut virt = System::new(&machine::Machine::load("virt", &settings).unwrap()).unwrap();
     let board = virt.board(vec![]).unwrap();
     let mut machine = booted(&mut virt, &board);
     machine.limit(3_000);
@@ -60,11 +56,11 @@ pub fn go_on_from_patched(data: &[u8]) {
     }
 }
 
-fn booted<'m>(virt: &mut Virt, board: &'m Board) -> Machine<'m> {
+fn booted<'m>(virt: &mut System, board: &'m Board) -> Machine<'m> {
     let files = Files {
         firmware: PROGRAM.into_iter().flat_map(u32::to_le_bytes).collect(),
         ..Files::default()
     };
-    let booted = boot(virt, board, &files, 1000).unwrap();
+    let booted = boot(virt, board, &files).unwrap();
     Machine::new(board, &booted.harts, None)
 }

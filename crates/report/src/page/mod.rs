@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use flick_events::trace::{Process, Trace};
 use flick_names::Demangle;
 
-use page_names::escape;
+pub(crate) use page_names::escape;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");

@@ -203,6 +203,34 @@ fn levels(shift: u32) -> u64 {
     }
 }
 
+/// Size, line and ways of a cache.
+pub(crate) fn geometry(table: &mut Table<'_>) -> Result<(u64, u64, usize), Error> {
+    let size = table.quantity("size", &SIZE)? as u64;
+    let line = table.quantity_or("line", &SIZE, 64.0)? as u64;
+    let ways = table.count("ways", (1, 64))?;
+    if !line.is_power_of_two() || !(16..=4096).contains(&line) {
+        let help = "use a power of two from \"16 B\" to \"4096 B\"";
+        return Err(table.error("line", "no cache has lines of this size", help));
+    }
+    let sets = size / (line * ways);
+    if !table.lacks() && (!size.is_multiple_of(line * ways) || !sets.is_power_of_two()) {
+        let why = "size / (line x ways), the number of sets, is no power of two";
+        return Err(table.error("size", why, "change one of the three"));
+    }
+    Ok((size, line, ways as usize))
+}
+
+/// Entries and ways of a TLB.
+pub(crate) fn tlb_geometry(table: &mut Table<'_>) -> Result<(usize, usize), Error> {
+    let entries = table.count("entries", (1, 1 << 16))? as usize;
+    let ways = table.count_or("ways", (1, 1 << 16), entries as u64)? as usize;
+    if !table.lacks() && (!entries.is_multiple_of(ways) || !(entries / ways).is_power_of_two()) {
+        let why = "entries / ways, the number of sets, is no power of two";
+        return Err(table.error("entries", why, "change one of the two"));
+    }
+    Ok((entries, ways))
+}
+
 struct Reader {
     cycle: f64,
     page: [u32; REGIONS.len()],
@@ -238,9 +266,7 @@ impl Reader {
     }
 
     fn cache(&self, mut table: Table<'_>, instructions: bool) -> Result<Cache, Error> {
-        let size = table.quantity("size", &SIZE)? as u64;
-        let line = table.quantity_or("line", &SIZE, 64.0)? as u64;
-        let ways = table.count("ways", (1, 64))?;
+        let (size, line, ways) = geometry(&mut table)?;
         let hit = self.cycles(table.number_or("hit", (0.0, 1e4), 0.0)?);
         let mut holds = [false; REGIONS.len()];
         if !instructions {
@@ -248,20 +274,11 @@ impl Reader {
                 holds[region] = true;
             }
         }
-        if !line.is_power_of_two() || !(16..=4096).contains(&line) {
-            let help = "use a power of two from \"16 B\" to \"4096 B\"";
-            return Err(table.error("line", "no cache has lines of this size", help));
-        }
-        let sets = size / (line * ways);
-        if !table.lacks() && (!size.is_multiple_of(line * ways) || !sets.is_power_of_two()) {
-            let why = "size / (line x ways), the number of sets, is no power of two";
-            return Err(table.error("size", why, "change one of the three"));
-        }
         table.end()?;
         Ok(Cache {
             size,
             line,
-            ways: ways as usize,
+            ways,
             hit,
             holds,
         })
@@ -284,13 +301,7 @@ impl Reader {
     }
 
     fn tlb(&self, mut table: Table<'_>, memory: &[Memory; REGIONS.len()]) -> Result<Tlb, Error> {
-        let entries = table.count("entries", (1, 1 << 16))? as usize;
-        let ways = table.count_or("ways", (1, 1 << 16), entries as u64)? as usize;
-        if !table.lacks() && (!entries.is_multiple_of(ways) || !(entries / ways).is_power_of_two())
-        {
-            let why = "entries / ways, the number of sets, is no power of two";
-            return Err(table.error("entries", why, "change one of the two"));
-        }
+        let (entries, ways) = tlb_geometry(&mut table)?;
         let fixed = table.quantity_or("walk", &TIME, 0.0)? as u64;
         let tables = table.choice_or("tables", &["none", "host", "nxp"], 0)?;
         table.end()?;

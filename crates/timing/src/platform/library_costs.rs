@@ -35,7 +35,7 @@ impl Library {
     /// The rules that every platform begins with.
     pub fn shipped() -> Self {
         static TEXT: &str = include_str!("../../../../platforms/library.toml");
-        let source = Source::new("library.toml", TEXT);
+        let source = Source::new("library.toml", TEXT, "docs/timing.md");
         let mut library = Self {
             rules: BTreeMap::new(),
             other: Rule::default(),

@@ -1,12 +1,12 @@
 //! Platforms: descriptions of hardware in TOML (`docs/timing.md` is the reference of their keys).
-mod core_model;
+pub(crate) mod core_model;
 mod crossing_parts;
 mod library_costs;
-mod quantity;
+pub(crate) mod quantity;
 mod shipped;
 #[cfg(test)]
 mod tests;
-mod toml_reader;
+pub(crate) mod toml_reader;
 
 use std::path::Path;
 
@@ -80,7 +80,7 @@ impl Platform {
 
     /// `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
-        let source = Source::new(file, text);
+        let source = Source::new(file, text, "docs/timing.md");
         let document = DeTable::parse(text).map_err(|error| {
             source.error(
                 error.span().unwrap_or(0..0),

@@ -8,6 +8,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::quantity::Dimension;
 
+mod toml_values;
+
 /// A platform file cannot be used (FLK0111).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what}", self.place())]
@@ -38,6 +40,11 @@ pub struct Source<'a> {
     text: &'a str,
     /// The keys that the document lacks. One message names them all.
     missing: RefCell<Vec<Missing>>,
+    /// The page that explains the keys.
+    reference: &'static str,
+    /// What `--set` has put into the document: each has the position behind the text that
+    /// [`Source::position_of_setting`] gives it.
+    settings: &'a [String],
 }
 
 /// A key that a document must have.
@@ -50,12 +57,25 @@ struct Missing {
 }
 
 impl<'a> Source<'a> {
-    pub fn new(file: &'a str, text: &'a str) -> Self {
+    pub fn new(file: &'a str, text: &'a str, reference: &'static str) -> Self {
         Self {
             file,
             text,
             missing: RefCell::default(),
+            reference,
+            settings: &[],
         }
+    }
+
+    /// The same, for a document that was changed by settings `KEY=VALUE`.
+    pub fn with_settings(self, settings: &'a [String]) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// The position of what the setting of this number has put into the document.
+    pub fn position_of_setting(text: &str, number: usize) -> Range<usize> {
+        let at = text.len() + 1 + number;
+        at..at
     }
 
     /// Fails if a required key was missing.
@@ -71,7 +91,7 @@ impl<'a> Source<'a> {
                 format!("add it: {}", one.wanted),
             ));
         }
-        let mut help = "add them (docs/timing.md says what they mean)".to_owned();
+        let mut help = format!("add them ({} says what they mean)", self.reference);
         let mut last = None;
         for key in missing.iter() {
             let like = (&key.path, &key.wanted);
@@ -102,13 +122,23 @@ impl<'a> Source<'a> {
         what: impl Into<String>,
         help: impl Into<String>,
     ) -> Error {
-        let before = self.text.get(..at.start).unwrap_or(self.text);
+        let setting = at.start.checked_sub(self.text.len() + 1);
+        let setting = setting.and_then(|number| self.settings.get(number));
         Error {
-            file: self.file.to_owned(),
-            line: before.matches('\n').count() + 1,
+            file: setting.map_or(self.file.to_owned(), |setting| format!("--set {setting}")),
+            line: self.line(at),
             what: what.into(),
             help: help.into(),
         }
+    }
+
+    /// The line of a position; 0 for one of a setting.
+    pub fn line(&self, at: Range<usize>) -> usize {
+        if at.start > self.text.len() && !self.settings.is_empty() {
+            return 0;
+        }
+        let before = self.text.get(..at.start).unwrap_or(self.text);
+        before.matches('\n').count() + 1
     }
 }
 

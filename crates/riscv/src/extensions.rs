@@ -2,7 +2,7 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use flick_riscv::{Insn, Op};
+use crate::{Insn, Op};
 
 /// An extension that a hart may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,7 +101,7 @@ impl Extension {
     }
 
     /// The extension that an instruction belongs to, whatever its length. `None`: each hart has it.
-    pub(crate) fn of(op: Op) -> Option<Self> {
+    pub fn of(op: Op) -> Option<Self> {
         // The last instruction of each group of the table of instructions.
         const GROUPS: [(Op, Option<Extension>); 18] = [
             (Op::Fence, None),

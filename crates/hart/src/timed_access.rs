@@ -1,0 +1,175 @@
+//! Accesses in timed mode: the hart's own TLB and cache first, and what they lack in the order of virtual
+//! time. An access that has to wait has changed nothing but the age of entries, so that the instruction
+//! can be executed once more.
+use flick_engine::Trap;
+use flick_timing::memory_system::{Kind, Lookup};
+
+use crate::bus::{Bus, PAGE};
+use crate::memory_view::{Place, View, read, write};
+use crate::page_tables::{Access, Physical, Regime, translate};
+use crate::privileged_registers::Privilege;
+use crate::timed_mode::Timing;
+
+fn kind_of(access: Access) -> Kind {
+    match access {
+        Access::Fetch => Kind::Fetch,
+        Access::Load => Kind::Load,
+        Access::Store => Kind::Store,
+    }
+}
+
+impl<B: Bus> View<'_, B> {
+    pub(crate) fn load_timed(&self, timing: &Timing, address: u64, size: u64) -> Result<u64, Trap> {
+        match self.timed_place(timing, address, size, Access::Load)? {
+            // SAFETY: so many bytes of a page of memory.
+            Some(Place::Memory { host, .. }) => Ok(unsafe { read(host, size) }),
+            Some(Place::Device(physical)) => {
+                let value = self.load_device(address, physical, size)?;
+                timing.charge_device(&self.slice);
+                Ok(value)
+            }
+            None => self.load_bytes(address, size),
+        }
+    }
+
+    pub(crate) fn store_timed(
+        &self,
+        timing: &Timing,
+        address: u64,
+        size: u64,
+        value: u64,
+    ) -> Result<(), Trap> {
+        match self.timed_place(timing, address, size, Access::Store)? {
+            Some(Place::Memory { host, physical, .. }) => {
+                // SAFETY: so many bytes of a page of memory.
+                unsafe { write(host, size, value) };
+                self.code.written(physical, size);
+                Ok(())
+            }
+            Some(Place::Device(physical)) => {
+                self.store_device(address, physical, size, value)?;
+                timing.charge_device(&self.slice);
+                Ok(())
+            }
+            None => self.store_bytes(address, size, value),
+        }
+    }
+
+    /// An atomic takes its line as a store does.
+    pub(crate) fn charge_atomic(&self, timing: &Timing, address: u64) -> Result<(), Trap> {
+        self.timed_place(timing, address, 1, Access::Store)
+            .map(|_| ())
+    }
+
+    /// Where an access goes, whose time passes here unless a device takes it. `None`: it is not aligned
+    /// and of several pages, or might be of a device.
+    fn timed_place(
+        &self,
+        timing: &Timing,
+        address: u64,
+        size: u64,
+        access: Access,
+    ) -> Result<Option<Place>, Trap> {
+        let last = address.wrapping_add(size - 1);
+        let place = self.charged(timing, address, size, access)?;
+        if (address ^ last) >> timing.data_shift() != 0 {
+            self.charged(timing, last, 1, access)?;
+        }
+        let is_device = matches!(place, Place::Device(_));
+        let is_whole = match is_device {
+            true => address.is_multiple_of(size),
+            false => address % PAGE + size <= PAGE,
+        };
+        Ok(is_whole.then_some(place))
+    }
+
+    /// The place of bytes, when the line of the first one and its translation are there.
+    fn charged(
+        &self,
+        timing: &Timing,
+        address: u64,
+        size: u64,
+        access: Access,
+    ) -> Result<Place, Trap> {
+        let place = match self.kept(address, access) {
+            Some(place) => place,
+            None => self.place(address, size.min(PAGE - address % PAGE), access)?,
+        };
+        if let Place::Memory { physical, bits, .. } = place {
+            self.charge(timing, address, physical, bits, access, &self.regime())?;
+        }
+        Ok(place)
+    }
+
+    /// Lets the time pass of a fetch from a line, in timed mode.
+    pub(crate) fn charge_fetch(
+        &self,
+        pc: u64,
+        physical: u64,
+        bits: u32,
+        privilege: Privilege,
+    ) -> Result<(), Trap> {
+        let Some(timing) = self.timing() else {
+            return Ok(());
+        };
+        let regime = Regime {
+            privilege,
+            ..self.regime()
+        };
+        self.charge(timing, pc, physical, bits, Access::Fetch, &regime)?;
+        timing.charge_fetch_hit(&self.slice);
+        Ok(())
+    }
+
+    /// Lets the time pass of an access to memory.
+    fn charge(
+        &self,
+        timing: &Timing,
+        address: u64,
+        physical: u64,
+        bits: u32,
+        access: Access,
+        regime: &Regime,
+    ) -> Result<(), Trap> {
+        let kind = kind_of(access);
+        let (system, number) = timing.system();
+        // The number of the address space.
+        let space = regime.satp >> 44 & 0xffff;
+        if !system.is_translated(number, kind, address, bits, space) {
+            self.synchronise()?;
+            let walked = self.walked(regime, address, access);
+            let now = timing.now(&self.slice);
+            let page = (address, bits, space);
+            let stall = system.translate(number, kind, page, &walked, now);
+            self.slice.charge(stall);
+        }
+        match system.lookup(number, kind, physical) {
+            Lookup::Hit => {}
+            Lookup::Contended => self.synchronise()?,
+            Lookup::Miss => {
+                self.synchronise()?;
+                let now = timing.now(&self.slice);
+                self.slice
+                    .charge(system.access(number, kind, physical, now));
+            }
+        }
+        if kind == Kind::Store {
+            system.modify(number, physical);
+        }
+        Ok(())
+    }
+
+    /// The addresses of the page-table entries that a translation reads.
+    fn walked(&self, regime: &Regime, address: u64, access: Access) -> Vec<u64> {
+        let all = std::cell::RefCell::new(vec![]);
+        let sees = |place, access| {
+            if access == Access::Load {
+                all.borrow_mut().push(place);
+            }
+            true
+        };
+        // It has been made before, so that it changes nothing.
+        let _: Result<Physical, _> = translate(self.bus, &sees, regime, address, access);
+        all.into_inner()
+    }
+}

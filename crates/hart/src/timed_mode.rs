@@ -1,0 +1,255 @@
+//! Timed mode: what instructions and accesses take, beyond the cycle that each has in functional mode.
+//! In timed mode a slice counts picoseconds.
+use std::cell::Cell;
+use std::rc::Rc;
+
+use flick_engine::Observer;
+use flick_riscv::{Class, Insn, Op};
+use flick_timing::branch_predictor::Predictor;
+use flick_timing::core_costs::{CLASSES, CoreCosts};
+use flick_timing::memory_system::{Event, HartCounters, MemorySystem, Stall, Time};
+
+use crate::slice::Slice;
+
+/// Instructions that have completed, by privilege (U is 0, S is 1, M is 3) and class.
+pub type ClassCounts = [[u64; CLASSES.len()]; 4];
+
+/// Counts instructions by privilege and class.
+#[derive(Debug, Default)]
+pub struct ClassCounter {
+    counts: [[Cell<u64>; CLASSES.len()]; 4],
+    privilege: Cell<usize>,
+}
+
+impl ClassCounter {
+    /// What has been counted.
+    pub fn counts(&self) -> ClassCounts {
+        let row = |row: &[Cell<u64>; CLASSES.len()]| std::array::from_fn(|n| row[n].get());
+        std::array::from_fn(|privilege| row(&self.counts[privilege]))
+    }
+
+    pub(crate) fn set_privilege(&self, privilege: usize) {
+        self.privilege.set(privilege);
+    }
+
+    #[inline(always)]
+    fn count(&self, class: Class) {
+        let count = &self.counts[self.privilege.get()][class as usize];
+        count.set(count.get() + 1);
+    }
+}
+
+/// Counts alone, in functional mode.
+pub struct Counting(pub Rc<ClassCounter>);
+
+impl Observer for Counting {
+    #[inline(always)]
+    fn retired(&mut self, _pc: u64, insn: Insn) {
+        self.0.count(insn.op().class());
+    }
+}
+
+/// Instructions without effect by which software says where timed mode begins and ends: `slti x0, x0,
+/// 1` and `slti x0, x0, 2`, which the ISA manual designates for custom use ("HINT Instructions").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// Timed mode begins.
+    Begin,
+    /// Functional mode goes on.
+    End,
+}
+
+impl Marker {
+    /// The marker of these bits of an instruction.
+    pub fn of(bits: u32) -> Option<Self> {
+        match bits {
+            0x0010_2013 => Some(Self::Begin),
+            0x0020_2013 => Some(Self::End),
+            _ => None,
+        }
+    }
+}
+
+/// The timing of a hart.
+#[derive(Debug)]
+pub struct Timing {
+    system: Rc<MemorySystem>,
+    /// The hart's number there.
+    number: usize,
+    costs: CoreCosts,
+    by_op: Box<[Time]>,
+    predictor: Predictor,
+    /// The virtual time at which the slice began.
+    start: Cell<Time>,
+    /// Picoseconds in timed mode up to then.
+    elapsed: Cell<Time>,
+    instructions: Cell<u64>,
+    classes: Rc<ClassCounter>,
+    /// The jump that is being executed: where it leads.
+    target: Cell<u64>,
+}
+
+impl Timing {
+    /// The timing of the hart that has this number in a memory system.
+    pub fn new(
+        system: Rc<MemorySystem>,
+        number: usize,
+        costs: CoreCosts,
+        classes: Rc<ClassCounter>,
+    ) -> Self {
+        Self {
+            system,
+            number,
+            by_op: costs.by_op(),
+            predictor: Predictor::new(costs.predictor),
+            costs,
+            start: Cell::new(0),
+            elapsed: Cell::new(0),
+            instructions: Cell::new(0),
+            classes,
+            target: Cell::new(0),
+        }
+    }
+
+    /// What the hart has counted of caches, memories and branches.
+    pub fn counters(&self) -> &HartCounters {
+        self.system.counters(self.number)
+    }
+
+    /// Picoseconds in timed mode.
+    pub fn elapsed(&self) -> Time {
+        self.elapsed.get()
+    }
+
+    /// An instruction without a class of its own has completed.
+    pub(crate) fn count_marker(&self) {
+        self.instructions.set(self.instructions.get() + 1);
+    }
+
+    pub(crate) fn begin(&self, start: Time) {
+        self.start.set(start);
+    }
+
+    /// A slice of so many picoseconds has passed.
+    pub(crate) fn end(&self, executed: Time) {
+        self.elapsed.set(self.elapsed.get() + executed);
+    }
+
+    /// Cycles of timed mode, when the slice has executed so many picoseconds.
+    pub(crate) fn cycles(&self, executed: Time) -> u64 {
+        (self.elapsed.get() + executed) / self.costs.period
+    }
+
+    /// Instructions that have completed in timed mode.
+    pub(crate) fn instructions(&self) -> u64 {
+        self.instructions.get()
+    }
+
+    /// What is left of an address in that of its line.
+    pub(crate) fn line_mask(&self) -> u64 {
+        !((1 << self.system.fetch_shift(self.number)) - 1)
+    }
+
+    pub(crate) fn data_shift(&self) -> u32 {
+        self.system.data_shift(self.number)
+    }
+
+    pub(crate) fn charge_fetch_hit(&self, slice: &Slice) {
+        slice.charge(self.system.fetch_hit(self.number));
+    }
+
+    pub(crate) fn system(&self) -> (&MemorySystem, usize) {
+        (&self.system, self.number)
+    }
+
+    /// The virtual time in a slice.
+    pub(crate) fn now(&self, slice: &Slice) -> Time {
+        self.start.get() + slice.executed()
+    }
+
+    pub(crate) fn charge_trap(&self, slice: &Slice) {
+        slice.charge(self.costs.trap);
+    }
+
+    pub(crate) fn charge_device(&self, slice: &Slice) {
+        self.counters().stall(Stall::Device, self.costs.device);
+        slice.charge(self.costs.device);
+    }
+
+    pub(crate) fn flush_code(&self) {
+        self.system.flush_code(self.number);
+    }
+
+    pub(crate) fn flush_translations(&self) {
+        self.system.flush_translations(self.number);
+    }
+
+    pub(crate) fn charge_fence(&self, slice: &Slice) {
+        slice.charge(self.system.fence(self.number, self.now(slice)));
+    }
+
+    /// A vector instruction of `bits` of elements: one cycle for each width of the unit, the first of
+    /// which is part of its class.
+    pub(crate) fn charge_vector(&self, slice: &Slice, bits: u64) {
+        if self.costs.vector_width != 0 {
+            let beats = bits.div_ceil(self.costs.vector_width.into());
+            slice.charge(beats.saturating_sub(1) * self.costs.period);
+        }
+    }
+}
+
+/// Charges the slice by what the interpreter reports.
+pub struct Charges {
+    pub slice: Rc<Slice>,
+    pub timing: Rc<Timing>,
+}
+
+impl Charges {
+    #[cold]
+    fn mispredicted(&self) {
+        let counters = self.timing.counters();
+        counters.count(Event::Mispredicted);
+        counters.stall(Stall::Branch, self.timing.costs.mispredicted);
+        self.slice.charge(self.timing.costs.mispredicted);
+    }
+}
+
+impl Observer for Charges {
+    #[inline(always)]
+    fn retired(&mut self, pc: u64, insn: Insn) {
+        let timing = &*self.timing;
+        let op = insn.op();
+        // The hart has passed one.
+        self.slice.charge(timing.by_op[op as usize] - 1);
+        timing.instructions.set(timing.instructions.get() + 1);
+        let class = op.class();
+        timing.classes.count(class);
+        if class == Class::Jump {
+            let base = match op {
+                Op::Jalr => Some(insn.rs1()),
+                _ => None,
+            };
+            let behind = pc.wrapping_add(insn.len());
+            let target = timing.target.get();
+            match timing.predictor.jump(pc, target, behind, insn.rd(), base) {
+                true => self.slice.charge(timing.costs.taken),
+                false => self.mispredicted(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn branch(&mut self, pc: u64, target: u64, taken: bool) {
+        let timing = &*self.timing;
+        match timing.predictor.branch(pc, target, taken) {
+            true if taken => self.slice.charge(timing.costs.taken),
+            true => {}
+            false => self.mispredicted(),
+        }
+    }
+
+    #[inline(always)]
+    fn jump(&mut self, _pc: u64, target: u64) {
+        self.timing.target.set(target & !1);
+    }
+}

@@ -1,0 +1,286 @@
+//! A tile of harts of a machine file, as a board and as the device tree for its firmware.
+use flick_device::fdt::{AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu};
+use flick_device::virtio::{BlockDevice, Disk, VirtioConsole, VirtioDevice, VirtioMmio};
+use flick_device::{
+    BadFrequency, BadPlic, Clint, Context, Device, GoldfishRtc, Mswi, Mtimer, Plic,
+    PlicDescription, Sswi, TestFinisher, Time, Timebase, Uart16550,
+};
+use flick_hart::Extension;
+use flick_timing::machine::{self, DeviceKind, Hart, Memory, MemoryUsage, Tile, TileKind};
+
+use crate::board::{Board, Timer};
+use crate::ram::{BadRam, Ram};
+
+/// The number of the console among the board's devices.
+pub const SERIAL: usize = 0;
+/// From a driver's notification to the device's work.
+const VIRTIO_LATENCY: Time = 1_000_000;
+/// What the clock shows at the reset, in nanoseconds since 1970: 2026-01-01. The host's clock would make
+/// each run another.
+const EPOCH: u64 = 1_767_225_600_000_000_000;
+/// Bytes of a block of Zicbom and Zicboz.
+const BLOCK: u32 = 64;
+/// Lines of a hart that the PLIC has a context for: those of M and of S mode.
+const LINES: [u32; 2] = [11, 9];
+
+/// A machine's tile of harts.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The tile, whose harts, memories and devices these are.
+    pub tile: Tile,
+    /// For the firmware.
+    pub chosen: Chosen,
+    model: String,
+    compatible: Vec<String>,
+    timebase: u32,
+}
+
+/// A disk of the machine, in a slot of its own. Slots are used in the order of the disks.
+pub struct BlockDisk {
+    /// Its contents.
+    pub disk: Box<dyn Disk>,
+    /// Writes fail.
+    pub is_read_only: bool,
+}
+
+/// Why there is no such machine.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum BadSystem {
+    #[error("the machine has {slots} slots for disks, and {disks} are given")]
+    Disks { slots: usize, disks: usize },
+    #[error("the machine has no tile of harts with memory and a timer")]
+    Harts,
+    #[error(transparent)]
+    Memory(#[from] BadRam),
+    #[error(transparent)]
+    Plic(#[from] BadPlic),
+    #[error(transparent)]
+    Frequency(#[from] BadFrequency),
+    #[error(transparent)]
+    Tree(#[from] BadTree),
+}
+
+fn range(device: &machine::Device) -> std::ops::Range<u64> {
+    device.base..device.base.saturating_add(device.size)
+}
+
+fn addresses(device: &machine::Device) -> AddressRange {
+    let (base, size) = (device.base, device.size);
+    AddressRange { base, size }
+}
+
+impl System {
+    /// The first tile of harts of a machine.
+    pub fn new(machine: &machine::Machine) -> Result<Self, BadSystem> {
+        let tile = machine.tiles.iter().find(|t| t.kind == TileKind::Harts);
+        let tile = tile.cloned().ok_or(BadSystem::Harts)?;
+        if tile.main_memory().is_none() {
+            return Err(BadSystem::Harts);
+        }
+        Ok(Self {
+            tile,
+            chosen: Chosen::default(),
+            model: machine.model.clone(),
+            compatible: machine.compatible.clone(),
+            timebase: machine.timebase,
+        })
+    }
+
+    /// The memory that programs are loaded into: its first address, and bytes.
+    pub fn main_memory(&self) -> AddressRange {
+        let memory = self.tile.main_memory();
+        let (base, size) = memory.map_or((0, 0), |memory| (memory.base, memory.size));
+        AddressRange { base, size }
+    }
+
+    /// The memory that the machine starts from.
+    pub fn boot_memory(&self) -> Option<&Memory> {
+        let mut all = self.tile.memories.iter();
+        all.find(|memory| memory.usage == MemoryUsage::Boot)
+    }
+
+    /// Whether bare programs end by `tohost`.
+    pub fn has_htif(&self) -> bool {
+        self.has(|kind| *kind == DeviceKind::Htif)
+    }
+
+    fn has(&self, wanted: impl Fn(&DeviceKind) -> bool) -> bool {
+        self.tile.devices.iter().any(|device| wanted(&device.kind))
+    }
+
+    /// The hart that starts a system.
+    pub fn boot_hart(&self) -> u32 {
+        let enabled = self.tile.harts.iter().find(|hart| !hart.is_disabled);
+        let hart = self.tile.kernel_hart().filter(|hart| !hart.is_disabled);
+        hart.or(enabled).map_or(0, |hart| hart.id)
+    }
+
+    /// The first serial port, or else the first virtio console.
+    fn console(&self) -> Option<usize> {
+        let mut devices = self.tile.devices.iter();
+        let port = devices.position(|device| matches!(device.kind, DeviceKind::Uart16550 { .. }));
+        let console = DeviceKind::Virtio(machine::VirtioSlot::Console);
+        let mut devices = self.tile.devices.iter();
+        port.or_else(|| devices.position(|device| device.kind == console))
+    }
+
+    fn contexts(&self) -> Vec<Context> {
+        let harts = 0..self.tile.harts.len();
+        harts
+            .flat_map(|hart| LINES.map(|bit| Context { hart, bit }))
+            .collect()
+    }
+
+    /// The board.
+    pub fn board(&self, disks: Vec<BlockDisk>) -> Result<Board, BadSystem> {
+        let mut ram = vec![];
+        for memory in &self.tile.memories {
+            ram.push(Ram::new(memory.base, memory.size)?);
+        }
+        let (given, harts) = (disks.len(), self.tile.harts.len());
+        let timebase = Timebase::new(self.timebase.into())?;
+        let (mut timer, mut plic) = (None, None);
+        let mut devices: Vec<(_, Box<dyn Device>)> = vec![];
+        let (mut disks, mut slots) = (disks.into_iter(), 0);
+        let console = self.console();
+        for (number, device) in self.tile.devices.iter().enumerate() {
+            let source = device.source;
+            let made: Box<dyn Device> = match device.kind {
+                DeviceKind::Clint => {
+                    let clint = Clint::new(0, harts, timebase);
+                    timer = Some((range(device), Timer::Clint(clint)));
+                    continue;
+                }
+                DeviceKind::Mtimer => {
+                    let mtimer = Mtimer::new(0, harts, timebase);
+                    timer = Some((range(device), Timer::Mtimer(mtimer)));
+                    continue;
+                }
+                DeviceKind::Plic { sources } => {
+                    let description = PlicDescription {
+                        sources,
+                        priority_bits: 3,
+                        contexts: self.contexts(),
+                    };
+                    plic = Some((range(device), Plic::new(description)?));
+                    continue;
+                }
+                DeviceKind::Htif => continue,
+                DeviceKind::Mswi => Box::new(Mswi::new(0, harts)),
+                DeviceKind::Sswi => Box::new(Sswi::new(0, harts)),
+                DeviceKind::Uart16550 { clock, shift } => {
+                    Box::new(Uart16550::new(source, shift, clock))
+                }
+                DeviceKind::Finisher => Box::new(TestFinisher),
+                DeviceKind::GoldfishRtc => Box::new(GoldfishRtc::new(source, EPOCH)),
+                DeviceKind::Virtio(machine::VirtioSlot::Console) => {
+                    let device = Box::new(VirtioConsole) as Box<dyn VirtioDevice>;
+                    Box::new(VirtioMmio::new(source, VIRTIO_LATENCY, Some(device)))
+                }
+                DeviceKind::Virtio(machine::VirtioSlot::Block) => {
+                    let device = disks.next().map(|disk| {
+                        let name = format!("disk{slots}");
+                        let device = BlockDevice::new(disk.disk, disk.is_read_only, &name);
+                        Box::new(device) as Box<dyn VirtioDevice>
+                    });
+                    slots += 1;
+                    Box::new(VirtioMmio::new(source, VIRTIO_LATENCY, device))
+                }
+            };
+            let at = match Some(number) == console {
+                true => SERIAL,
+                false => devices.len(),
+            };
+            devices.insert(at, (range(device), made));
+        }
+        if given > slots {
+            let disks = given;
+            return Err(BadSystem::Disks { slots, disks });
+        }
+        let timer = timer.ok_or(BadSystem::Harts)?;
+        Ok(Board::new(ram, timer, plic, devices))
+    }
+
+    fn hart_node(&self, hart: &Hart) -> HartNode {
+        let block = |extension| hart.isa.has(extension).then_some(BLOCK);
+        HartNode {
+            id: hart.id,
+            isa: hart.isa.to_string(),
+            mmu: Some(Mmu::Sv57),
+            cbom_block: block(Extension::Zicbom),
+            cboz_block: block(Extension::Zicboz),
+            disabled: hart.is_disabled,
+        }
+    }
+
+    fn device_node(&self, device: &machine::Device) -> Option<DeviceNode> {
+        let (range, source) = (addresses(device), device.source);
+        let harts = || self.tile.harts.iter().map(|hart| hart.id).collect();
+        Some(match device.kind {
+            DeviceKind::Clint => DeviceNode::Clint {
+                range,
+                harts: harts(),
+            },
+            DeviceKind::Mswi => DeviceNode::Mswi {
+                range,
+                harts: harts(),
+            },
+            DeviceKind::Mtimer => DeviceNode::Mtimer {
+                range,
+                harts: harts(),
+            },
+            DeviceKind::Sswi => DeviceNode::Sswi {
+                range,
+                harts: harts(),
+            },
+            DeviceKind::Plic { sources } => DeviceNode::Plic {
+                range,
+                sources,
+                contexts: self.contexts(),
+            },
+            DeviceKind::Uart16550 { clock, shift } => DeviceNode::Uart16550 {
+                range,
+                source,
+                clock_frequency: clock,
+                register_shift: shift,
+            },
+            DeviceKind::Finisher => DeviceNode::TestFinisher { range },
+            DeviceKind::GoldfishRtc => DeviceNode::GoldfishRtc { range, source },
+            DeviceKind::Virtio(_) => DeviceNode::VirtioMmio { range, source },
+            DeviceKind::Htif => return None,
+        })
+    }
+
+    /// What its firmware is told.
+    pub fn tree(&self) -> Result<Vec<u8>, BadSystem> {
+        let memories = self.tile.memories.iter();
+        let main = memories.filter(|memory| memory.usage == MemoryUsage::Main);
+        let ports = self.tile.devices.iter();
+        let port = |device: &&machine::Device| matches!(device.kind, DeviceKind::Uart16550 { .. });
+        let tree = MachineTree {
+            model: self.model.clone(),
+            compatible: self.compatible.clone(),
+            timebase_frequency: self.timebase,
+            harts: self.tile.harts.iter().map(|h| self.hart_node(h)).collect(),
+            memory: main
+                .map(|memory| AddressRange {
+                    base: memory.base,
+                    size: memory.size,
+                })
+                .collect(),
+            boot_hart: self.boot_hart(),
+            chosen: Chosen {
+                stdout: ports.filter(port).map(|port| port.base).next(),
+                ..self.chosen.clone()
+            },
+            devices: self
+                .tile
+                .devices
+                .iter()
+                .filter_map(|device| self.device_node(device))
+                .collect(),
+        };
+        Ok(tree.to_blob()?)
+    }
+}

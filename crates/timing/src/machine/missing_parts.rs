@@ -1,0 +1,98 @@
+//! Entries of machine files whose behaviour this version lacks.
+use std::fmt;
+
+use super::machine_parts::{Coherence, DeviceKind, Machine, TileKind};
+
+/// An entry that is described, and cannot run yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The line of the file; 0 for a `--set`.
+    pub line: usize,
+    /// The tile.
+    pub tile: String,
+    /// How many tiles like this follow it, with the same entry.
+    pub more: usize,
+    /// What is missing.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tile {}", self.tile)?;
+        if self.more != 0 {
+            write!(f, " and {} more", self.more)?;
+        }
+        write!(f, ": {}", self.what)?;
+        match self.line {
+            0 => Ok(()),
+            line => write!(f, " (line {line})"),
+        }
+    }
+}
+
+impl DeviceKind {
+    /// The name in machine files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Clint => "clint",
+            Self::Mswi => "mswi",
+            Self::Mtimer => "mtimer",
+            Self::Sswi => "sswi",
+            Self::Plic { .. } => "plic",
+            Self::Uart16550 { .. } => "uart16550",
+            Self::Finisher => "finisher",
+            Self::GoldfishRtc => "goldfish-rtc",
+            Self::Virtio(_) => "virtio-mmio",
+            Self::Htif => "htif",
+        }
+    }
+}
+
+impl Machine {
+    /// What this version lacks to run the machine, in the order of the file.
+    pub fn missing(&self) -> Vec<Missing> {
+        let mut missing: Vec<Missing> = Vec::new();
+        let mut has_harts = false;
+        for tile in &self.tiles {
+            let mut add = |line, what| {
+                let mut all = missing.iter_mut();
+                // A tile with a count is one entry.
+                let alike = all.find(|other| line != 0 && (other.line, other.what) == (line, what));
+                match alike {
+                    Some(alike) => alike.more += 1,
+                    None => missing.push(Missing {
+                        line,
+                        tile: tile.name.clone(),
+                        more: 0,
+                        what,
+                    }),
+                }
+            };
+            match &tile.kind {
+                TileKind::Harts if has_harts => add(tile.line, "a second tile of harts"),
+                TileKind::Harts => has_harts = true,
+                TileKind::Accelerator(part) => add(part.line, "accelerators"),
+                TileKind::Memory => add(tile.line, "tiles of memory"),
+                TileKind::Host(part) => add(part.line, "the bridge to the host"),
+            }
+            if let Some(dtu) = &tile.dtu {
+                add(dtu.line, "communication units (DTUs)");
+            }
+            for unit in &tile.units {
+                add(unit.line, "units for custom opcodes");
+            }
+            if tile.coherence == Coherence::None {
+                add(tile.line, "caches that are not coherent");
+            }
+        }
+        if !has_harts {
+            missing.push(Missing {
+                line: 0,
+                tile: self.tiles.first().map_or(String::new(), |t| t.name.clone()),
+                more: 0,
+                what: "a tile of harts, which the machine lacks",
+            });
+        }
+        missing
+    }
+}

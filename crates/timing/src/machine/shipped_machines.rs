@@ -1,0 +1,27 @@
+//! The machine files that are part of Flick (`machines/`).
+
+macro_rules! shipped {
+    ($($name:literal),*) => {
+        [$(($name, include_str!(concat!("../../../../machines/", $name, ".toml")))),*]
+    };
+}
+
+const SHIPPED: [(&str, &str); 7] = shipped!(
+    "virt",
+    "spike-rvv",
+    "rocket-rvv",
+    "mppa256",
+    "m3x-noc",
+    "m3x-pcie",
+    "flick-isca20"
+);
+
+/// The names that [`super::Machine::load`] knows.
+pub fn names() -> [&'static str; SHIPPED.len()] {
+    SHIPPED.map(|(name, _)| name)
+}
+
+pub fn text(name: &str) -> Option<&'static str> {
+    let known = SHIPPED.iter().find(|(known, _)| *known == name)?;
+    Some(known.1)
+}

@@ -1,0 +1,114 @@
+//! What a hart counts in timed mode, for `flick machine stat`.
+use std::cell::Cell;
+
+use super::Time;
+
+/// Why a hart stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Stall {
+    /// A line of instructions that its cache does not have.
+    Fetch = 0,
+    /// Loads that miss.
+    Load = 1,
+    /// Stores that find the store buffer full.
+    Store = 2,
+    /// Translations that the TLB does not have.
+    Translation = 3,
+    /// Fences, which wait for the store buffer.
+    Fence = 4,
+    /// Branches and jumps that were not foreseen.
+    Branch = 5,
+    /// Accesses of devices.
+    Device = 6,
+}
+
+/// Names of [`Stall`].
+pub const STALLS: [&str; 7] = [
+    "fetch",
+    "load",
+    "store",
+    "translation",
+    "fence",
+    "branch",
+    "device",
+];
+
+/// Events that a hart counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Event {
+    /// Fetches of a line that the instruction cache does not have.
+    FetchMiss = 0,
+    /// Loads of a line that the data cache does not have.
+    LoadMiss = 1,
+    /// Stores to a line that the data cache does not have.
+    StoreMiss = 2,
+    /// Stores to a line that other caches have, too.
+    Upgrade = 3,
+    /// Lines that another hart's store has taken away.
+    Invalidated = 4,
+    /// Translations of fetches that the first TLB does not have.
+    FetchTlbMiss = 5,
+    /// The same of loads and stores.
+    DataTlbMiss = 6,
+    /// Lines that no cache has.
+    SharedMiss = 7,
+    /// Branches and jumps that were not foreseen.
+    Mispredicted = 8,
+}
+
+/// Names of [`Event`].
+pub const EVENTS: [&str; 9] = [
+    "fetch-misses",
+    "load-misses",
+    "store-misses",
+    "upgrades",
+    "invalidated",
+    "fetch-tlb-misses",
+    "data-tlb-misses",
+    "shared-misses",
+    "mispredicted",
+];
+
+/// Counts of a hart.
+#[derive(Debug, Default)]
+pub struct HartCounters {
+    stalls: [Cell<Time>; STALLS.len()],
+    events: [Cell<u64>; EVENTS.len()],
+    bank_wait: Cell<Time>,
+}
+
+impl HartCounters {
+    /// The hart stands still for so long.
+    pub fn stall(&self, cause: Stall, time: Time) {
+        let all = &self.stalls[cause as usize];
+        all.set(all.get() + time);
+    }
+
+    /// Something happens.
+    pub fn count(&self, event: Event) {
+        let all = &self.events[event as usize];
+        all.set(all.get() + 1);
+    }
+
+    /// Part of a stall is the wait for a bank that serves another access.
+    pub fn wait(&self, time: Time) {
+        self.bank_wait.set(self.bank_wait.get() + time);
+    }
+
+    /// Picoseconds by cause, in the order of [`STALLS`].
+    pub fn stalls(&self) -> [Time; STALLS.len()] {
+        std::array::from_fn(|n| self.stalls[n].get())
+    }
+
+    /// In the order of [`EVENTS`].
+    pub fn events(&self) -> [u64; EVENTS.len()] {
+        std::array::from_fn(|n| self.events[n].get())
+    }
+
+    /// Picoseconds of waiting for banks, which are part of the stalls.
+    pub fn bank_wait(&self) -> Time {
+        self.bank_wait.get()
+    }
+}

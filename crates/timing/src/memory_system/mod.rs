@@ -1,0 +1,496 @@
+//! The memory system of a tile in timed mode: caches and TLBs of each hart, a shared cache, banked
+//! memories, and the coherence between the caches.
+//!
+//! An access has two parts. The private part asks the hart's own TLB and cache, and costs nothing
+//! more if they have what it needs. The shared part changes what other harts see: other caches,
+//! the shared cache, banks. It is done in the order of virtual time, so the caller lets the hart wait
+//! until it is the first of all.
+//!
+//! Caches hold tags and no data. Numbers of lines are of physical addresses, so that the result does not
+//! depend on the host.
+mod cache_lines;
+mod hart_counters;
+mod memory_banks;
+mod shapes;
+
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+
+use cache_lines::{LineState, Lines};
+
+pub use cache_lines::CacheShape;
+pub use hart_counters::{EVENTS, Event, HartCounters, STALLS, Stall};
+pub use memory_banks::BankShape;
+use memory_banks::Banks;
+pub use shapes::{CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, TlbShape};
+
+/// Picoseconds of virtual time.
+pub type Time = u64;
+
+#[derive(Debug)]
+struct HartCaches {
+    code: Option<(Lines, Time)>,
+    data: Option<DataCache>,
+    second: Option<(Lines, Time)>,
+    code_tlb: Option<Tlb>,
+    data_tlb: Option<Tlb>,
+    shared: Vec<Time>,
+    /// When stores that are under way will have been made.
+    stores: RefCell<Vec<Time>>,
+    overlap: f64,
+    counters: HartCounters,
+}
+
+#[derive(Debug)]
+struct DataCache {
+    lines: Lines,
+    writes_through: bool,
+    allocates: bool,
+}
+
+#[derive(Debug)]
+struct Tlb {
+    entries: Lines,
+    walk: Time,
+    reads: bool,
+}
+
+#[derive(Debug)]
+struct Memory {
+    range: Range<u64>,
+    latency: Time,
+    byte: f64,
+    banks: Banks,
+}
+
+/// The state of a tile's memory system.
+#[derive(Debug)]
+pub struct MemorySystem {
+    harts: Box<[HartCaches]>,
+    shared: Box<[Lines]>,
+    coherence: Option<CoherenceShape>,
+    memories: Box<[Memory]>,
+    elsewhere: Time,
+    /// Memories take no time, so that an access without caches has no shared part.
+    is_free: bool,
+    /// The memory of the last access.
+    last: Cell<usize>,
+}
+
+/// What an access is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An instruction.
+    Fetch,
+    /// A load.
+    Load,
+    /// A store or an atomic.
+    Store,
+}
+
+/// What a hart's own cache says to an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// The access costs no more than its instruction.
+    Hit,
+    /// The same, but harts store to the line in turns: the hart has to be the first of all.
+    Contended,
+    /// The shared part is needed.
+    Miss,
+}
+
+/// log2 of the least bytes of a line: a hart without an instruction cache fetches such lines.
+const LEAST_LINE: u32 = 6;
+
+impl MemorySystem {
+    /// Empty caches and free banks.
+    pub fn new(shape: &SystemShape) -> Self {
+        let tlb = |tlb: TlbShape| Tlb {
+            entries: Lines::new(tlb.entries),
+            walk: tlb.walk,
+            reads: tlb.reads,
+        };
+        let caches = |hart: &HartShape| HartCaches {
+            code: hart.code.map(|(shape, hit)| (Lines::new(shape), hit)),
+            data: hart.data.map(|data| DataCache {
+                lines: Lines::new(data.lines),
+                writes_through: data.writes_through,
+                allocates: data.allocates,
+            }),
+            second: hart.second.map(|(shape, hit)| (Lines::new(shape), hit)),
+            code_tlb: hart.code_tlb.map(tlb),
+            data_tlb: hart.data_tlb.map(tlb),
+            shared: hart.shared.clone(),
+            stores: RefCell::new(vec![0; hart.store_buffer]),
+            overlap: hart.overlap.max(1.0),
+            counters: HartCounters::default(),
+        };
+        let memory = |memory: &MemoryShape| Memory {
+            range: memory.range.clone(),
+            latency: memory.latency,
+            byte: memory.byte,
+            banks: Banks::new(memory.banks),
+        };
+        Self {
+            harts: shape.harts.iter().map(caches).collect(),
+            shared: shape.shared.iter().copied().map(Lines::new).collect(),
+            coherence: shape.coherence,
+            memories: shape.memories.iter().map(memory).collect(),
+            elsewhere: shape.elsewhere,
+            is_free: shape.shared.is_empty() && shape.memories.iter().all(MemoryShape::is_free),
+            last: Cell::new(0),
+        }
+    }
+
+    /// log2 of the bytes of a line that a hart fetches from.
+    pub fn fetch_shift(&self, hart: usize) -> u32 {
+        let code = self.harts[hart].code.as_ref();
+        code.map_or(LEAST_LINE, |(lines, _)| lines.line_shift())
+    }
+
+    /// log2 of the bytes of a line of a hart's data cache; without one, an access is one line.
+    pub fn data_shift(&self, hart: usize) -> u32 {
+        let data = self.harts[hart].data.as_ref();
+        data.map_or(LEAST_LINE, |data| data.lines.line_shift())
+    }
+
+    /// What the hart of this number has counted.
+    pub fn counters(&self, hart: usize) -> &HartCounters {
+        &self.harts[hart].counters
+    }
+
+    fn tlb(&self, hart: usize, kind: Kind) -> Option<&Tlb> {
+        match kind {
+            Kind::Fetch => self.harts[hart].code_tlb.as_ref(),
+            Kind::Load | Kind::Store => self.harts[hart].data_tlb.as_ref(),
+        }
+    }
+
+    /// Has the TLB the translation of an address, which a page-table entry maps with others of the same
+    /// `bits` in this address space? `bits` of 64 and more: the address is physical.
+    #[inline]
+    pub fn is_translated(
+        &self,
+        hart: usize,
+        kind: Kind,
+        address: u64,
+        bits: u32,
+        space: u64,
+    ) -> bool {
+        match self.tlb(hart, kind) {
+            Some(tlb) if bits < 64 => tlb.entries.touch(tlb_entry(address, bits, space)).is_some(),
+            _ => true,
+        }
+    }
+
+    /// The TLB gets a translation that it did not have. `walked` has the addresses of the page-table
+    /// entries that were read. Returns how long the hart waits. Belongs to the shared part.
+    pub fn translate(
+        &self,
+        hart: usize,
+        kind: Kind,
+        page: (u64, u32, u64),
+        walked: &[u64],
+        now: Time,
+    ) -> Time {
+        let caches = &self.harts[hart];
+        let Some(tlb) = self.tlb(hart, kind) else {
+            return 0;
+        };
+        caches.counters.count(match kind {
+            Kind::Fetch => Event::FetchTlbMiss,
+            Kind::Load | Kind::Store => Event::DataTlbMiss,
+        });
+        let entry = tlb_entry(page.0, page.1, page.2);
+        tlb.entries.insert(entry, LineState::Shared);
+        let mut stall = tlb.walk;
+        for &address in walked.iter().filter(|_| tlb.reads) {
+            if self.lookup(hart, Kind::Load, address) == Lookup::Miss {
+                stall += self.fill(hart, Kind::Load, address, now + stall);
+            }
+        }
+        caches.counters.stall(Stall::Translation, stall);
+        stall
+    }
+
+    /// Forgets the hart's translations (`sfence.vma`).
+    pub fn flush_translations(&self, hart: usize) {
+        let caches = &self.harts[hart];
+        for tlb in [&caches.code_tlb, &caches.data_tlb].into_iter().flatten() {
+            tlb.entries.clear();
+        }
+    }
+
+    /// Asks the hart's own cache for the line of an address.
+    #[inline]
+    pub fn lookup(&self, hart: usize, kind: Kind, address: u64) -> Lookup {
+        let caches = &self.harts[hart];
+        if kind == Kind::Fetch {
+            return match &caches.code {
+                Some((lines, _)) if lines.touch(address).is_none() => Lookup::Miss,
+                _ => Lookup::Hit,
+            };
+        }
+        let Some(DataCache {
+            lines,
+            writes_through,
+            ..
+        }) = &caches.data
+        else {
+            return match self.is_free {
+                true => Lookup::Hit,
+                false => Lookup::Miss,
+            };
+        };
+        match lines.touch(address) {
+            None => Lookup::Miss,
+            Some(_) if kind == Kind::Store && *writes_through => Lookup::Miss,
+            Some(LineState::Shared) if kind == Kind::Store && self.coherence.is_some() => {
+                Lookup::Miss
+            }
+            Some(_) if lines.is_contended(address) => Lookup::Contended,
+            Some(_) => Lookup::Hit,
+        }
+    }
+
+    /// A store hits in the hart's own cache: memory has an older content from now on.
+    #[inline]
+    pub fn modify(&self, hart: usize, address: u64) {
+        if let Some(data) = &self.harts[hart].data
+            && !data.writes_through
+        {
+            data.lines.change(address, LineState::Modified);
+        }
+    }
+
+    /// The shared part of an access that the hart's own cache does not serve: how long the hart stands
+    /// still.
+    pub fn access(&self, hart: usize, kind: Kind, address: u64, now: Time) -> Time {
+        let caches = &self.harts[hart];
+        let latency = self.fill(hart, kind, address, now);
+        let (cause, stall) = match kind {
+            Kind::Fetch => (Stall::Fetch, latency),
+            Kind::Load => {
+                let share = (latency as f64 / caches.overlap).round() as u64;
+                (Stall::Load, share)
+            }
+            Kind::Store => (Stall::Store, self.buffer_store(hart, latency, now)),
+        };
+        caches.counters.stall(cause, stall);
+        stall
+    }
+
+    /// What a fetch that hits takes.
+    pub fn fetch_hit(&self, hart: usize) -> Time {
+        self.harts[hart].code.as_ref().map_or(0, |code| code.1)
+    }
+
+    /// A store takes the place of the oldest one in the buffer, and waits until that one has been made.
+    fn buffer_store(&self, hart: usize, latency: Time, now: Time) -> Time {
+        let mut stores = self.harts[hart].stores.borrow_mut();
+        let Some(oldest) = stores.iter_mut().min() else {
+            return latency;
+        };
+        let start = now.max(*oldest);
+        *oldest = start + latency;
+        start - now
+    }
+
+    /// A fence: how long the hart waits for its stores.
+    pub fn fence(&self, hart: usize, now: Time) -> Time {
+        let caches = &self.harts[hart];
+        let last = caches.stores.borrow().iter().copied().max().unwrap_or(0);
+        let stall = last.saturating_sub(now);
+        caches.counters.stall(Stall::Fence, stall);
+        stall
+    }
+
+    /// Brings a line into the hart's cache, or stores to the next level, and returns the latency.
+    fn fill(&self, hart: usize, kind: Kind, address: u64, now: Time) -> Time {
+        let caches = &self.harts[hart];
+        let data = caches.data.as_ref();
+        let own = match kind {
+            Kind::Fetch => caches.code.as_ref().map(|code| &code.0),
+            Kind::Load | Kind::Store => data.map(|data| &data.lines),
+        };
+        let had = own.and_then(|lines| lines.state(address));
+        let through = kind == Kind::Store && data.is_some_and(|data| data.writes_through);
+        if !(through && had.is_some()) {
+            caches.counters.count(match (kind, had) {
+                (Kind::Fetch, _) => Event::FetchMiss,
+                (Kind::Load, _) => Event::LoadMiss,
+                (Kind::Store, None) => Event::StoreMiss,
+                (Kind::Store, Some(_)) => Event::Upgrade,
+            });
+        }
+        let others = match kind {
+            Kind::Fetch => Others::default(),
+            Kind::Load | Kind::Store => self.snoop(hart, address, kind == Kind::Store, now),
+        };
+        let latency = match (&self.coherence, had) {
+            (Some(costs), _) if others.is_modified => costs.transfer,
+            (Some(costs), Some(_)) if !through => costs.upgrade,
+            _ => self.beyond(hart, address, now),
+        };
+        let state = match kind {
+            Kind::Store if !through => LineState::Modified,
+            Kind::Load if self.coherence.is_some() && !others.has => LineState::Exclusive,
+            _ => LineState::Shared,
+        };
+        let fills = kind != Kind::Store || data.is_some_and(|data| data.allocates);
+        let Some(own) = own.filter(|_| fills || had.is_some()) else {
+            return latency;
+        };
+        if had.is_some() {
+            own.change(address, state);
+        } else if let Some(victim) = own.insert(address, state)
+            && victim.is_dirty
+        {
+            self.write_back(hart, victim.address, now + latency);
+        }
+        if others.is_modified || kind == Kind::Store && others.has {
+            own.contend(address);
+        }
+        latency
+    }
+
+    /// Asks the data caches of the other harts for a line; a store takes it from them.
+    fn snoop(&self, hart: usize, address: u64, takes: bool, now: Time) -> Others {
+        let mut all = Others::default();
+        if self.coherence.is_none() {
+            return all;
+        }
+        for (number, other) in self.harts.iter().enumerate() {
+            let Some(data) = other.data.as_ref().filter(|_| number != hart) else {
+                continue;
+            };
+            let lines = &data.lines;
+            let state = match takes {
+                true => lines.remove(address),
+                false => lines.state(address),
+            };
+            let Some(state) = state else {
+                continue;
+            };
+            all.has = true;
+            all.is_modified |= state == LineState::Modified;
+            if takes {
+                other.counters.count(Event::Invalidated);
+            } else if state != LineState::Shared {
+                lines.change(address, LineState::Shared);
+                if state == LineState::Modified {
+                    lines.contend(address);
+                    self.write_back(number, address, now);
+                }
+            }
+        }
+        all
+    }
+
+    /// The latency of the levels behind the hart's first caches.
+    fn beyond(&self, hart: usize, address: u64, now: Time) -> Time {
+        let caches = &self.harts[hart];
+        let mut latency = 0;
+        let second = caches.second.iter().map(|(lines, hit)| (lines, *hit));
+        let shared = self.shared.iter().zip(caches.shared.iter().copied());
+        for (lines, hit) in second.chain(shared) {
+            latency += hit;
+            if lines.touch(address).is_some() {
+                return latency;
+            }
+            if let Some(victim) = lines.insert(address, LineState::Shared)
+                && victim.is_dirty
+            {
+                self.write_to_memory(victim.address, now + latency);
+            }
+        }
+        if !self.shared.is_empty() {
+            caches.counters.count(Event::SharedMiss);
+        }
+        let Some(memory) = self.memory_at(address) else {
+            return latency + self.elsewhere;
+        };
+        let line = 1_u64 << self.data_shift(hart);
+        let bytes = (memory.byte * line as f64).round() as u64;
+        let wait = memory.banks.access(address, bytes, now + latency);
+        caches.counters.wait(wait);
+        latency + wait + memory.latency + bytes
+    }
+
+    fn memory_at(&self, address: u64) -> Option<&Memory> {
+        let last = self.memories.get(self.last.get());
+        if let Some(memory) = last.filter(|memory| memory.range.contains(&address)) {
+            return Some(memory);
+        }
+        let mut all = self.memories.iter();
+        let at = all.position(|memory| memory.range.contains(&address))?;
+        self.last.set(at);
+        Some(&self.memories[at])
+    }
+
+    /// A dirty line goes to the next cache, or to memory. Nobody waits for it.
+    fn write_back(&self, hart: usize, address: u64, now: Time) {
+        let second = self.harts[hart].second.as_ref().map(|(lines, _)| lines);
+        let Some(lines) = second.or(self.shared.first()) else {
+            return self.write_to_memory(address, now);
+        };
+        if lines.touch(address).is_some() {
+            lines.change(address, LineState::Modified);
+        } else if let Some(victim) = lines.insert(address, LineState::Modified)
+            && victim.is_dirty
+        {
+            self.write_to_memory(victim.address, now);
+        }
+    }
+
+    fn write_to_memory(&self, address: u64, now: Time) {
+        if let Some(memory) = self.memory_at(address) {
+            memory.banks.access(address, 0, now);
+        }
+    }
+
+    /// `fence.i`: the hart's instruction cache is empty behind it.
+    pub fn flush_code(&self, hart: usize) {
+        if let Some((lines, _)) = &self.harts[hart].code {
+            lines.clear();
+        }
+    }
+
+    /// A cache-block operation (Zicbom) on the line of an address, in the hart's own data cache.
+    /// `keeps`: it writes a dirty line back and lets the cache have it.
+    pub fn clean(&self, hart: usize, address: u64, keeps: bool, now: Time) {
+        let Some(DataCache { lines, .. }) = &self.harts[hart].data else {
+            return;
+        };
+        let state = lines.state(address);
+        if state == Some(LineState::Modified) {
+            self.write_back(hart, address, now);
+        }
+        match state {
+            Some(_) if !keeps => {
+                lines.remove(address);
+            }
+            Some(LineState::Modified) => lines.change(address, LineState::Exclusive),
+            _ => {}
+        }
+    }
+}
+
+/// What other harts' caches have of a line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Others {
+    has: bool,
+    is_modified: bool,
+}
+
+/// An entry of a TLB, as a number whose low bits choose the set. Pages of each size have numbers of
+/// their own.
+fn tlb_entry(address: u64, bits: u32, space: u64) -> u64 {
+    // Virtual addresses have 57 bits at most.
+    let page = (address & ((1 << 57) - 1)) >> bits;
+    let size = u64::from(bits.saturating_sub(12) / 9 & 3);
+    page | size << 45 | (space & 0x3fff) << 47
+}
+
+#[cfg(test)]
+mod tests;

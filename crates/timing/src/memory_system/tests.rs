@@ -1,0 +1,176 @@
+use super::*;
+
+fn cache(sets: usize) -> CacheShape {
+    CacheShape {
+        line: 6,
+        sets,
+        ways: 2,
+    }
+}
+
+fn shape(harts: usize, coherence: bool) -> SystemShape {
+    let tlb = TlbShape {
+        entries: CacheShape {
+            line: 0,
+            sets: 1,
+            ways: 2,
+        },
+        walk: 5,
+        reads: true,
+    };
+    let data = DataShape {
+        lines: cache(4),
+        writes_through: false,
+        allocates: true,
+    };
+    SystemShape {
+        harts: vec![
+            HartShape {
+                code: Some((cache(4), 0)),
+                data: Some(data),
+                second: None,
+                code_tlb: Some(tlb),
+                data_tlb: Some(tlb),
+                shared: vec![100],
+                store_buffer: 2,
+                overlap: 1.0,
+            };
+            harts
+        ],
+        shared: vec![cache(64)],
+        coherence: coherence.then_some(CoherenceShape {
+            transfer: 150,
+            upgrade: 60,
+        }),
+        memories: vec![MemoryShape {
+            range: 0..1 << 20,
+            latency: 1000,
+            byte: 0.0,
+            banks: BankShape {
+                banks: 1,
+                interleave: 6,
+                occupancy: 50,
+            },
+        }],
+        elsewhere: 9000,
+    }
+}
+
+fn load(system: &MemorySystem, hart: usize, address: u64, now: Time) -> Time {
+    match system.lookup(hart, Kind::Load, address) {
+        Lookup::Miss => system.access(hart, Kind::Load, address, now),
+        _ => 0,
+    }
+}
+
+#[test]
+fn an_access_costs_the_levels_that_it_reaches() {
+    let system = MemorySystem::new(&shape(2, true));
+    assert_eq!(load(&system, 0, 0x40, 0), 1100);
+    assert_eq!(load(&system, 0, 0x78, 2000), 0);
+    // The shared cache has it for the other hart.
+    assert_eq!(load(&system, 1, 0x40, 2000), 100);
+    assert_eq!(load(&system, 0, 1 << 30, 3000), 9100);
+    // Two harts at once, in different banks of the cache and one bank of the memory.
+    assert_eq!(load(&system, 0, 0x2000, 20_000), 1100);
+    assert_eq!(load(&system, 1, 0x3040, 20_000), 1150);
+    assert_eq!(system.counters(1).bank_wait(), 50);
+    assert_eq!(system.counters(0).events()[Event::LoadMiss as usize], 3);
+    let stalls = system.counters(0).stalls();
+    assert_eq!(stalls[Stall::Load as usize], 1100 + 9100 + 1100);
+}
+
+#[test]
+fn a_store_takes_a_line_from_other_caches() {
+    let system = MemorySystem::new(&shape(2, true));
+    load(&system, 0, 0, 0);
+    load(&system, 1, 0, 2000);
+    assert_eq!(system.lookup(1, Kind::Store, 0), Lookup::Miss);
+    // The buffer has room for two stores.
+    assert_eq!(system.access(1, Kind::Store, 0, 3000), 0);
+    assert_eq!(system.fence(1, 3010), 50);
+    assert_eq!(system.lookup(1, Kind::Store, 8), Lookup::Contended);
+    assert_eq!(system.counters(0).events()[Event::Invalidated as usize], 1);
+    // The other hart has it modified.
+    assert_eq!(load(&system, 0, 0, 4000), 150);
+    assert_eq!(system.lookup(1, Kind::Store, 0), Lookup::Miss);
+    assert_eq!(system.lookup(1, Kind::Load, 0), Lookup::Contended);
+    // A line that nobody else has becomes modified without a word.
+    load(&system, 0, 0x1000, 5000);
+    assert_eq!(system.lookup(0, Kind::Store, 0x1000), Lookup::Hit);
+}
+
+#[test]
+fn a_full_store_buffer_stalls() {
+    let system = MemorySystem::new(&shape(1, true));
+    let stores = [0, 0x40, 0x80].map(|at| system.access(0, Kind::Store, at, 0));
+    assert_eq!(stores, [0, 0, 1100]);
+}
+
+#[test]
+fn without_coherence_nobody_is_asked() {
+    let system = MemorySystem::new(&shape(2, false));
+    load(&system, 0, 0, 0);
+    load(&system, 1, 0, 2000);
+    system.access(1, Kind::Store, 0, 3000);
+    assert_eq!(system.lookup(0, Kind::Load, 0), Lookup::Hit);
+    assert_eq!(system.lookup(1, Kind::Store, 0), Lookup::Hit);
+    system.clean(1, 0, false, 4000);
+    assert_eq!(system.lookup(1, Kind::Load, 0), Lookup::Miss);
+}
+
+#[test]
+fn stores_go_through_a_cache() {
+    let mut shape = shape(1, true);
+    let data = shape.harts[0].data.as_mut().unwrap();
+    (data.writes_through, data.allocates) = (true, false);
+    let system = MemorySystem::new(&shape);
+    assert_eq!(system.lookup(0, Kind::Store, 0), Lookup::Miss);
+    assert_eq!(system.access(0, Kind::Store, 0, 0), 0);
+    // It has filled no line, and the next level has it.
+    assert_eq!(load(&system, 0, 0, 2000), 100);
+    assert_eq!(system.lookup(0, Kind::Store, 0), Lookup::Miss);
+    system.access(0, Kind::Store, 0, 3000);
+    assert_eq!(system.fence(0, 3000), 100);
+    assert_eq!(system.lookup(0, Kind::Load, 0), Lookup::Hit);
+}
+
+#[test]
+fn a_hart_may_have_two_levels_or_none() {
+    let mut shape = shape(2, true);
+    shape.harts[0].second = Some((cache(16), 20));
+    shape.harts[1].data = None;
+    shape.memories[0].byte = 2.0;
+    let system = MemorySystem::new(&shape);
+    assert_eq!(load(&system, 0, 0, 0), 20 + 100 + 1000 + 128);
+    // Three lines of one set of the first level.
+    load(&system, 0, 0x100, 2000);
+    load(&system, 0, 0x200, 4000);
+    assert_eq!(load(&system, 0, 0, 6000), 20);
+    for _ in 0..2 {
+        assert_eq!(load(&system, 1, 0, 8000), 100);
+    }
+}
+
+#[test]
+fn translations_are_kept() {
+    let system = MemorySystem::new(&shape(1, true));
+    let translate = |address, bits, space, walked: &[u64]| {
+        if system.is_translated(0, Kind::Load, address, bits, space) {
+            return 0;
+        }
+        system.translate(0, Kind::Load, (address, bits, space), walked, 0)
+    };
+    // Two entries of page tables in one line.
+    assert_eq!(translate(0x5000, 12, 1, &[0x100, 0x108]), 5 + 1100);
+    assert_eq!(translate(0x5fff, 12, 1, &[]), 0);
+    assert_eq!(translate(0x5000, 12, 2, &[0x100]), 5);
+    assert_eq!(translate(0x20_0000, 21, 1, &[0x100]), 5);
+    // The TLB has two entries.
+    assert_eq!(translate(0x5000, 12, 1, &[0x100]), 5);
+    assert_eq!(translate(0x3f_ffff, 21, 1, &[]), 0);
+    assert_eq!(translate(0x5000, 64, 1, &[]), 0);
+    system.flush_translations(0);
+    assert_eq!(translate(0x5000, 12, 1, &[0x100]), 5);
+    assert_eq!(system.counters(0).events()[Event::DataTlbMiss as usize], 5);
+}
