@@ -346,3 +346,42 @@ fn hostile_snapshots_harm_nothing() {
         patched_snapshots::read_any(&data);
     }
 }
+
+/// In timed mode a pause changes nothing, either. A snapshot has no caches, so that it leads to the beginning
+/// of timed mode alone.
+#[test]
+fn pauses_change_nothing_in_timed_mode() {
+    let program = build("busy_timed", BUSY);
+    let settings = [
+        "harts=4".to_owned(),
+        format!("isa={ISA}"),
+        "memory=16M".into(),
+    ];
+    let description = machine::Machine::load("virt", &settings).unwrap();
+    let mut system = System::new(&description).unwrap();
+    let board = system.board(vec![]).unwrap();
+    let start = booted(&mut system, &board, &program);
+    let mut machine = Machine::new(&board, &start.harts, start.firmware.htif);
+    machine.set_timing(flick_machine::timing_of(&description, &system.tile));
+    machine.set_mode(true);
+    assert!(machine.is_savable());
+    let reset = Snapshot::take(&machine, None);
+    let (send, receive) = std::sync::mpsc::channel();
+    machine
+        .outside
+        .record(move |input| send.send(input.clone()).unwrap());
+    let wanted = finish(&mut machine, &mut Outside::new(900, "xyz"));
+    assert!(!machine.is_savable());
+    let inputs: Vec<_> = receive.try_iter().collect();
+    for steps in [1, 60] {
+        reset.put(&mut machine).unwrap();
+        machine.outside.replay(inputs.clone());
+        let mut console = Outside::default();
+        let end = loop {
+            if let Turn::Ended(end) = machine.turn(&mut console, &mut Often(steps)) {
+                break end;
+            }
+        };
+        assert_eq!(result(&machine, Some(end), &console.printed), wanted);
+    }
+}

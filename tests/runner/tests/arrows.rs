@@ -102,7 +102,13 @@ const PARTS: [(&str, &[&str]); 27] = [
     ),
     (
         "flick-machine-debugger",
-        &["flick-machine", "flick-hart", "flick-engine", "flick-riscv"],
+        &[
+            "flick-machine",
+            "flick-hart",
+            "flick-engine",
+            "flick-riscv",
+            "flick-timing",
+        ],
     ),
     (
         "flick-machine",
