@@ -88,6 +88,9 @@ pub struct Run {
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
+    /// End where the machine resets, instead of starting it again
+    #[arg(long)]
+    no_restart: bool,
     #[command(flatten)]
     history: History,
 }
@@ -174,6 +177,9 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     if has_report {
         machine.count_classes();
     }
+    if !run.no_restart {
+        machine.restart_at_reset();
+    }
     let mut console = Terminal::new(console_place::open(&run.console)?);
     let start = Instant::now();
     let period = booted.harts.first().map_or(1, |hart| hart.period);
@@ -188,7 +194,6 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     match end {
         End::Diverged => Err(diverged()),
         End::Exit(status) => Ok(ExitCode::from(status.min(255) as u8)),
-        // There is nothing outside that would start it again.
         End::Reset => Ok(ExitCode::SUCCESS),
         End::Instructions => Err(Error::new(
             Code::MachineEnd,

@@ -12,8 +12,11 @@ use crate::htif::Htif;
 use crate::machine_timing::MachineTiming;
 use crate::outside::Outside;
 
+mod restart;
 mod saved_machine;
 mod turns;
+
+use restart::AtReset;
 
 pub use saved_machine::{BadSnapshot, SavedMachine};
 pub use turns::{Turn, Unwatched, Watch};
@@ -62,6 +65,8 @@ pub struct Machine<'m> {
     current: Option<(usize, Option<Begin>)>,
     /// The hart that has run last, and the steps that it had executed when its slice began.
     last: Option<(usize, u64)>,
+    /// Where it starts again.
+    at_reset: Option<Box<AtReset>>,
 }
 
 /// How a run ends.
@@ -69,7 +74,7 @@ pub struct Machine<'m> {
 pub enum End {
     /// The machine has ended, by the finisher or by HTIF; 0 is success.
     Exit(u32),
-    /// The machine resets.
+    /// The machine resets, and does not start again.
     Reset,
     /// Every hart waits for an interrupt, and no event will raise one.
     Idle,
@@ -103,6 +108,7 @@ impl<'m> Machine<'m> {
             outside: Outside::default(),
             current: None,
             last: None,
+            at_reset: None,
         }
     }
 
@@ -191,8 +197,10 @@ impl<'m> Machine<'m> {
         if !output.is_empty() {
             console.output(&output);
         }
-        if let Some(end) = self.ended(console) {
-            return Err(Turn::Ended(end));
+        match self.ended(console) {
+            Some(End::Reset) if self.restart() => return Err(Turn::Ran),
+            Some(end) => return Err(Turn::Ended(end)),
+            None => {}
         }
         self.apply_lines();
         let Some(first) = self.first() else {

@@ -12,6 +12,7 @@
 //! | `program_file.rs` | ELF files and raw images in memory |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
 //! | `outside.rs` | [`Outside`]: input from outside, kept and given again |
+//! | `hart_order/restart.rs` | a machine that starts again at its reset |
 //! | `hart_order/turns.rs` | runs that pause, for a debugger |
 //! | `*/saved_*.rs`, `snapshot/` | the machine's state, in memory and in files |
 //! | `recording/` | files of recorded input |

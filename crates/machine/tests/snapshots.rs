@@ -385,3 +385,45 @@ fn pauses_change_nothing_in_timed_mode() {
         assert_eq!(result(&machine, Some(end), &console.printed), wanted);
     }
 }
+
+/// A reset brings memory and harts back, and virtual time goes on. So it does after a snapshot.
+#[test]
+fn a_machine_starts_again_at_its_reset() {
+    let text = r#"
+static volatile unsigned starts;
+void program(long hart) {
+  if (hart) for (;;) __asm__ volatile("wfi");
+  unsigned long now = *(volatile unsigned long *)0x200bff8;
+  unsigned long first = READ("mcycle");
+  put('0' + starts++);
+  put(now < 10 ? 'a' : 'z');
+  put(first < 200 ? 'n' : 'o');
+  *(volatile unsigned long *)0x2004000 = now + 20;
+  while (*(volatile unsigned long *)0x200bff8 < now + 20) ;
+  if (now < 50) *finisher = 0x7777;
+  for (;;) end(4);
+}
+"#;
+    let program = build("restart", text);
+    let mut description = virt();
+    let board = description.board(vec![]).unwrap();
+    let start = booted(&mut description, &board, &program);
+    let mut machine = Machine::new(&board, &start.harts, start.firmware.htif);
+    machine.restart_at_reset();
+    let reset = Snapshot::take(&machine, None);
+    let mut console = Outside::default();
+    assert_eq!(machine.run(&mut console), End::Exit(4));
+    assert_eq!(console.printed, "0an0zn0zn0zn");
+    let wanted = (machine.cycles(), machine.instructions());
+    for time in [1_000_000, 3_000_000] {
+        reset.put(&mut machine).unwrap();
+        let mut console = Outside::default();
+        assert_eq!(machine.run_until(time, &mut console), None);
+        let saved = Snapshot::take(&machine, None);
+        machine.run(&mut Outside::default());
+        saved.put(&mut machine).unwrap();
+        assert_eq!(machine.run(&mut console), End::Exit(4));
+        assert_eq!(console.printed, "0an0zn0zn0zn");
+        assert_eq!((machine.cycles(), machine.instructions()), wanted);
+    }
+}

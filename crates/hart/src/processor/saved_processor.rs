@@ -187,6 +187,17 @@ impl<B: Bus> Processor<'_, B> {
         }
     }
 
+    /// Takes the state that the hart had at its reset. It counts on, and its counters begin anew.
+    pub fn reset(&mut self, at_reset: &SavedProcessor) -> Result<(), BadProcessor> {
+        let (counts, exceptions) = (self.core.counts, self.core.exceptions);
+        self.restore(at_reset)?;
+        let core = &mut self.core;
+        (core.counts, core.exceptions) = (counts, exceptions);
+        core.registers.mcycle = 0_u64.wrapping_sub(counts.cycles);
+        core.registers.minstret = 0_u64.wrapping_sub(counts.instructions);
+        Ok(())
+    }
+
     /// Takes a state that [`save`](Self::save) of a hart with the same extensions gave. The memory is as
     /// it was, and [`crate::CodeCache::restore`] was called. After an error the hart is in no sensible
     /// state.

@@ -122,6 +122,22 @@ impl Board {
         Ok(())
     }
 
+    /// The devices reset, and nothing that they have asked for is left.
+    pub(crate) fn reset(&self, now: Time) {
+        use flick_device::Device;
+        self.timer.borrow_mut().device().reset();
+        self.timebase.set(self.timer.borrow().timebase());
+        if let Some(plic) = &self.plic {
+            plic.borrow_mut().reset();
+        }
+        for device in &self.devices {
+            device.borrow_mut().reset();
+        }
+        self.state.replace(State::default());
+        self.code.forget();
+        self.now.set(now);
+    }
+
     /// Its memory.
     pub fn ram(&self) -> &[Ram] {
         &self.ram
