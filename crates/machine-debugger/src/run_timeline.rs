@@ -45,6 +45,10 @@ pub(crate) struct Kept {
     pub snapshot: Snapshot,
     pub place: Place,
     printed: u64,
+    /// Changes by the debugger up to here.
+    changes: u64,
+    /// The last of them was made here: a run that comes to this place goes on from the snapshot.
+    is_change: bool,
 }
 
 /// A place in a run.
@@ -101,6 +105,8 @@ pub struct Timeline<'t, 'm> {
     pub traps: [u64; 2],
     /// The breakpoint here has been seen.
     pub(crate) skip: Option<Moment>,
+    /// Changes by the debugger up to here.
+    changes: u64,
 }
 
 impl<'t, 'm> Timeline<'t, 'm> {
@@ -115,6 +121,7 @@ impl<'t, 'm> Timeline<'t, 'm> {
             points: StopPoints::default(),
             traps: [0; 2],
             skip: None,
+            changes: 0,
         };
         timeline.keep();
         timeline
@@ -155,16 +162,36 @@ impl<'t, 'm> Timeline<'t, 'm> {
         goal: Option<Moment>,
         wants_stop: &mut dyn FnMut() -> bool,
     ) -> (Turn, Option<Pause>) {
+        let change = self.next_change();
+        let change_at = change.and_then(|at| self.kept[at].place.moment());
         let mut watcher = Watcher {
             points: points.filter(|points| !points.is_empty()),
             goal,
+            change: change_at,
             stops_now: false,
             skip: self.skip,
             pause: None,
         };
         let mut console = self.console.until(wants_stop);
         let turn = self.machine.turn(&mut console, &mut watcher);
-        (turn, watcher.pause)
+        let pause = watcher.pause;
+        if let (Turn::Paused(_), Some(at)) = (turn, change)
+            && Place::of(self.machine).moment() == change_at
+        {
+            // What the debugger has changed here is a part of the past.
+            let skip = self.skip;
+            self.put(at);
+            self.skip = skip;
+            return (Turn::Ran, None);
+        }
+        (turn, pause)
+    }
+
+    /// The snapshot of the debugger's next change, if the machine is in front of it.
+    fn next_change(&self) -> Option<usize> {
+        let next = self.changes + 1;
+        let mut kept = self.kept.iter();
+        kept.position(|kept| kept.is_change && kept.changes == next)
     }
 
     fn stop_of(&mut self, turn: Turn, pause: Option<Pause>) -> Option<Stop> {
@@ -202,6 +229,7 @@ impl<'t, 'm> Timeline<'t, 'm> {
                 points: None,
                 goal: None,
                 stops_now: true,
+                change: None,
                 skip: None,
                 pause: None,
             };
@@ -225,13 +253,26 @@ impl<'t, 'm> Timeline<'t, 'm> {
         }
     }
 
-    /// The debugger has changed the machine: what was before leads elsewhere, and what was to come will
-    /// not.
+    /// The debugger has changed the machine: what was to come will not. A run that comes here again gets
+    /// the change, too.
     pub fn changed(&mut self) {
         self.machine.outside.forget_future();
         self.console.forget_future();
-        self.kept.clear();
-        self.keep();
+        let here = Place::of(self.machine);
+        let changes = self.changes;
+        let order = |place: &Place| (place.steps, place.moments);
+        let is_past = |kept: &Kept| order(&kept.place) <= order(&here) && kept.changes <= changes;
+        self.kept.retain(is_past);
+        // Several changes at one place are one.
+        let again = |kept: &mut Kept| kept.is_change && kept.place == here;
+        let is_again = self.kept.pop_if(again).is_some();
+        if here.moment().is_none() || self.kept.is_empty() {
+            // A place that no run stops at: the past begins here.
+            self.kept.clear();
+            return self.keep();
+        }
+        self.changes += u64::from(!is_again);
+        self.insert(true);
     }
 
     /// How many snapshots there are, and how many bytes their memory takes.
@@ -267,15 +308,19 @@ impl<'t, 'm> Timeline<'t, 'm> {
         if !self.machine.is_savable() {
             return;
         }
+        let place = Place::of(self.machine);
+        if !self.kept.iter().any(|kept| kept.place == place) {
+            self.insert(false);
+        }
+    }
+
+    fn insert(&mut self, is_change: bool) {
         let began = Instant::now();
         let place = Place::of(self.machine);
         let order = |place: &Place| (place.steps, place.moments);
         let at = self
             .kept
-            .partition_point(|kept| order(&kept.place) < order(&place));
-        if self.kept.get(at).is_some_and(|kept| kept.place == place) {
-            return;
-        }
+            .partition_point(|kept| order(&kept.place) <= order(&place));
         let near = at
             .checked_sub(1)
             .or_else(|| (!self.kept.is_empty()).then_some(0));
@@ -284,6 +329,8 @@ impl<'t, 'm> Timeline<'t, 'm> {
             snapshot: Snapshot::take(self.machine, near),
             place,
             printed: self.console.printed,
+            changes: self.changes,
+            is_change,
         };
         self.kept.insert(at, kept);
         self.thin();
@@ -300,7 +347,7 @@ impl<'t, 'm> Timeline<'t, 'm> {
             let nearest = here
                 .abs_diff(steps(at + 1))
                 .min(here.abs_diff(steps(at - 1)));
-            match gap < nearest / THIN {
+            match gap < nearest / THIN && !self.kept[at].is_change {
                 true => drop(self.kept.remove(at)),
                 false => at += 1,
             }
@@ -314,6 +361,7 @@ impl<'t, 'm> Timeline<'t, 'm> {
         let put = kept.snapshot.put(self.machine);
         debug_assert!(put.is_ok(), "{put:?}");
         self.console.printed = kept.printed;
+        self.changes = kept.changes;
         self.skip = None;
     }
 }

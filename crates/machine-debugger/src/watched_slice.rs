@@ -35,6 +35,8 @@ pub struct Watcher<'p> {
     pub points: Option<&'p StopPoints>,
     /// The hart pauses in front of its next instruction.
     pub goal: Option<Moment>,
+    /// The hart pauses here, too.
+    pub change: Option<Moment>,
     /// Any hart pauses in front of its next instruction.
     pub stops_now: bool,
     /// The breakpoint here has been seen.
@@ -107,10 +109,11 @@ impl Watch for Watcher<'_> {
     ) -> Part {
         self.pause = None;
         let steps = processor.steps();
-        let goal = self.goal.filter(|goal| goal.hart == hart);
+        let goals = [self.goal, self.change].into_iter().flatten();
+        let goals = goals.filter(|goal| goal.hart == hart);
         let goal = match self.stops_now {
             true => steps,
-            false => goal.map_or(u64::MAX, |goal| goal.steps),
+            false => goals.map(|goal| goal.steps).min().unwrap_or(u64::MAX),
         };
         if let Some(begin) = begin {
             // Nothing stops it within this slice.

@@ -94,7 +94,7 @@ fn steps_lead_back_through_the_same_states() {
         let mut timeline = Timeline::new(machine, &mut console);
         for hart in [0, 1] {
             let mut states = vec![];
-            for _ in 0..400 {
+            for _ in 0..120 {
                 let stop = timeline.forward(Some(hart), &mut never);
                 assert_eq!(stop, Some(Stop::Step(hart)));
                 states.push(state(&timeline, translates));
@@ -107,7 +107,7 @@ fn steps_lead_back_through_the_same_states() {
                     "hart {hart}, step {n}"
                 );
             }
-            for _ in 0..399 {
+            for _ in 0..119 {
                 timeline.forward(Some(hart), &mut never);
             }
             assert!(last == Some(state(&timeline, translates)));
@@ -184,6 +184,50 @@ fn interrupts_stop_harts_both_ways() {
         }
         back.reverse();
         assert_eq!(forward, back);
+    });
+}
+
+#[test]
+fn what_the_debugger_changes_is_a_part_of_the_past() {
+    with_machine("count_changes", |machine, _, _| {
+        let mut console = Printed::default();
+        let mut timeline = Timeline::new(machine, &mut console);
+        let step = |timeline: &mut Timeline, times| {
+            for _ in 0..times {
+                assert_eq!(timeline.forward(Some(0), &mut never), Some(Stop::Step(0)));
+            }
+        };
+        let set = |timeline: &mut Timeline, value| {
+            let hart = timeline.machine.hart_mut(0).unwrap();
+            assert!(hart.set_csr(0x340, value));
+            timeline.changed();
+        };
+        let get = |timeline: &Timeline| timeline.machine.hart(0).unwrap().csr(0x340);
+        step(&mut timeline, 100);
+        set(&mut timeline, 7);
+        set(&mut timeline, 8);
+        step(&mut timeline, 100);
+        set(&mut timeline, 9);
+        step(&mut timeline, 10);
+        for back in 1..=150 {
+            assert_eq!(timeline.step_back(0), Stop::Step(0));
+            // At the place of a change it has been made.
+            let wanted = match back {
+                0..=10 => 9,
+                11..=110 => 8,
+                _ => 0,
+            };
+            assert_eq!(get(&timeline), Some(wanted), "{back}");
+        }
+        step(&mut timeline, 150);
+        assert_eq!(get(&timeline), Some(9));
+        // A change in the past makes another future.
+        for _ in 0..50 {
+            timeline.step_back(0);
+        }
+        set(&mut timeline, 5);
+        step(&mut timeline, 60);
+        assert_eq!(get(&timeline), Some(5));
     });
 }
 
