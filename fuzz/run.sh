@@ -1,19 +1,19 @@
 #!/bin/bash
-# Fuzzes the decoder, the translator, the readers of traces, machine files, snapshots and recordings, and
-# the models of devices.
+# Fuzzes the decoder, the translator, the readers of traces, machine files, snapshots and recordings,
+# and the models of devices.
 #
 #   fuzz/run.sh [--seconds N] [TARGET...]
 #
-# The targets are `decoder`, `translator`, `execution`, `trace`, `devices`, `machine_files` and
-# `machine_history`. By default all of them run, each for N seconds (60). The script needs a built tree, for seeds, and no nightly
-# toolchain. An input that fails stays in build/fuzz/TARGET-…, and inputs that reach new code in
-# build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
+# The targets are `decoder`, `translator`, `execution`, `trace`, `devices`, `machine_descriptions` and
+# `machine_history`. By default all of them run, each for N seconds (60). The script needs a built
+# tree, for seeds, and no nightly toolchain. An input that fails stays in build/fuzz/TARGET-…, and
+# inputs that reach new code in build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 seconds=60
 [ "${1-}" != --seconds ] || { seconds=$2 && shift 2; }
 targets=("$@")
-[ $# -gt 0 ] || targets=(decoder translator execution trace devices machine_files machine_history)
+[ $# -gt 0 ] || targets=(decoder translator execution trace devices machine_descriptions machine_history)
 out=$build/fuzz
 mkdir -p "$out"
 
@@ -38,7 +38,7 @@ seeds() {
   done
 }
 # Machine files are seeds as they are.
-mkdir -p "$out/seeds/machine_files" && cp "$root"/machines/*.toml "$out/seeds/machine_files"
+mkdir -p "$out/seeds/machine_descriptions" && cp "$root"/machines/*.toml "$out/seeds/machine_descriptions"
 [ -d "$out/seeds/decoder" ] || { say "Making seeds" && seeds; }
 
 say "Building the targets"
@@ -53,7 +53,7 @@ for target in "${targets[@]}"; do
   # Traces need no seeds: the target writes the headers. Any bytes are accesses to a device.
   mkdir -p "$out/corpus/$target" "$out/seeds/$target"
   "$CARGO_TARGET_DIR/fuzz/x86_64-unknown-linux-gnu/release/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-    -max_len="$([ "$target" = machine_files ] && echo 16384 || echo 4096)" -print_final_stats=1 -artifact_prefix="$out/$target-" "$out/corpus/$target" "$out/seeds/$target" 2>"$out/$target.log" ||
+    -max_len="$([ "$target" = machine_descriptions ] && echo 16384 || echo 4096)" -print_final_stats=1 -artifact_prefix="$out/$target-" "$out/corpus/$target" "$out/seeds/$target" 2>"$out/$target.log" ||
     { tail -n 40 "$out/$target.log" && exit 1; }
   grep -E 'DONE|stat::number_of_executed_units' "$out/$target.log"
 done

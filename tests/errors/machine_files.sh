@@ -78,7 +78,7 @@ refuses FLK0610 'no machine of this name' 'virt' -- run --machine virtt --firmwa
 
 # Machines that this version draws and does not run.
 for machine in mppa256 m3x-noc m3x-pcie flick-isca20; do
-  refuses FLK0611 'communication units' '(line ' 'flick machine show' -- "$flick" machine run --machine $machine --firmware prints
+  refuses FLK0620 'communication units' '(line ' 'flick machine show' -- "$flick" machine run --machine $machine --firmware prints
 done
 status 0 "$flick" machine list
 has out 'virt ' 'spike-rvv' 'm3x-pcie' 'does not run yet'
@@ -120,6 +120,6 @@ P
 [ ! -e console.sock ] || die 'the socket is still there'
 : >console.sock
 refuses FLK0105 'console.sock' -- run --firmware prints --console unix:console.sock
-for code in FLK0610 FLK0611; do
+for code in FLK0610 FLK0620; do
   status 0 "$flick" explain $code
 done

@@ -34,31 +34,31 @@ for option in --restore --replay; do
 done
 head -c 500 saved >cut
 status 1 run --restore cut
-has err '[FLK0620] a snapshot is unusable: cut: its end is missing' 'help: '
+has err '[FLK0611] a snapshot is unusable: cut: its end is missing' 'help: '
 { head -c 500 saved && printf changed && tail -c +508 saved; } >changed
 status 1 run --restore changed
-has err '[FLK0620]' 'its bytes have changed since it was written'
+has err '[FLK0611]' 'its bytes have changed since it was written'
 status 1 run --restore saved --set harts=2
-has err '[FLK0620]' 'it is of another machine'
+has err '[FLK0611]' 'it is of another machine'
 status 1 run --restore saved --append quiet --kernel echo
-has err '[FLK0620]' 'it is of other programs, or other disks'
+has err '[FLK0611]' 'it is of other programs, or other disks'
 status 1 run --snapshot-at 1000s <input
-has err '[FLK0620] a snapshot is unusable: machine.snapshot: the machine has ended before' '--snapshot-at'
+has err '[FLK0611] a snapshot is unusable: machine.snapshot: the machine has ended before' '--snapshot-at'
 status 1 run --snapshot-at 1h
 has err '[FLK0601]' '--snapshot-at 1h' 'it is no cycle and no virtual time'
 status 1 run --snapshot-at 100ns --snapshot /missing/saved <input
 has err '[FLK0105]' /missing/saved
 head -c 56 keys >cut
 status 1 run --replay cut
-has err '[FLK0621] a recording is unusable: cut: the end of record 1 is missing' 'help: '
+has err '[FLK0612] a recording is unusable: cut: the end of record 1 is missing' 'help: '
 status 1 run --replay keys --set memory=64M
-has err '[FLK0621]' 'it is of another machine'
+has err '[FLK0612]' 'it is of another machine'
 status 1 run --replay keys --restore saved
-has err '[FLK0621]' 'it begins at another time'
+has err '[FLK0612]' 'it begins at another time'
 status 1 run --gdb unix:echo
-has err '[FLK0622] no debugger can connect: --gdb' 'echo cannot be served: ' 'help: '
+has err '[FLK0613] no debugger can connect: --gdb' 'echo cannot be served: ' 'help: '
 status 2 run --gdb name
 has err 'it is neither a port nor unix:PATH'
-for code in FLK0620 FLK0621 FLK0622; do
+for code in FLK0611 FLK0612 FLK0613; do
   status 0 "$flick" explain $code
 done

@@ -15,7 +15,7 @@ use flick_diagnostics::Code;
 use flick_driver::Error;
 use flick_machine::{
     BadBoot, BadSystem, BlockDisk, Board, Console, End, Files, Machine, SERIAL, TRANSLATE_AFTER,
-    boot, timing_of,
+    Tracer, boot, timing_of,
 };
 
 use crate::console_place::{self, ConsolePlace};
@@ -71,6 +71,9 @@ pub struct Run {
     /// a socket that it listens at, unix:PATH or tcp:PORT
     #[arg(long, value_name = "PLACE", default_value = "-")]
     console: String,
+    /// Write a trace to the file: which state each hart is in, for flick report
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// When time is that of the machine's models of cores, caches and memories: a program says where
     /// by `slti x0, x0, 1`, and `slti x0, x0, 2` goes back to functional mode; or always; or never
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, require_equals = true,
@@ -177,6 +180,14 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     if has_report {
         machine.count_classes();
     }
+    if let Some(path) = &run.trace {
+        let file = fs::File::create(path).map_err(|error| unwritable(path, &error))?;
+        let program = run.firmware.display().to_string();
+        let harts = system.tile.harts.iter();
+        let names = harts.map(|hart| format!("hart {}", hart.id)).collect();
+        let file = Box::new(io::BufWriter::new(file));
+        machine.trace(Tracer::new(file, &program, &description.name, names));
+    }
     if !run.no_restart {
         machine.restart_at_reset();
     }
@@ -186,6 +197,10 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     let end = run
         .history
         .run(&mut machine, &run.disks, period, &mut console)?;
+    if let Some(path) = &run.trace {
+        let written = machine.end_trace();
+        written.map_err(|error| unwritable(path, &error))?;
+    }
     if has_report {
         let report = machine_stat::report(&machine, &description.name, start.elapsed());
         // Where nobody reads, the run has ended all the same.
@@ -241,6 +256,13 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
 pub fn unreadable(path: &Path, error: &io::Error) -> Error {
     let help = "check the path and its permissions";
     let what = "a file cannot be read";
+    let place = path.display().to_string();
+    Error::new(Code::FileAccess, what, place, error.to_string(), help)
+}
+
+pub fn unwritable(path: &Path, error: &io::Error) -> Error {
+    let help = "name a place that can be written";
+    let what = "a file cannot be written";
     let place = path.display().to_string();
     Error::new(Code::FileAccess, what, place, error.to_string(), help)
 }

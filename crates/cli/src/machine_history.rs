@@ -15,7 +15,7 @@ use flick_machine::snapshot::{
 use flick_machine::{Console, End, Machine};
 use flick_machine_debugger::{Address, serve};
 
-use crate::machine_command::{read, unreadable};
+use crate::machine_command::{read, unreadable, unwritable};
 
 #[derive(Args)]
 pub struct History {
@@ -45,7 +45,7 @@ pub struct History {
     #[arg(
         long,
         value_name = "PORT|unix:PATH",
-        conflicts_with_all = ["record", "snapshot_at", "max_instructions"]
+        conflicts_with_all = ["record", "snapshot_at", "max_instructions", "trace"]
     )]
     gdb: Option<Address>,
 }
@@ -239,18 +239,6 @@ fn bad_recording(path: &Path, why: &str) -> Error {
         "a recording is unusable",
         place,
         why,
-        help,
-    )
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Error {
-    let help = "check the path, its permissions and the space";
-    let place = path.display().to_string();
-    Error::new(
-        Code::FileAccess,
-        "a file cannot be written",
-        place,
-        error.to_string(),
         help,
     )
 }

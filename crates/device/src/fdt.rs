@@ -123,7 +123,7 @@ pub enum DeviceNode {
 /// A description that has no device tree.
 #[derive(Debug, thiserror::Error)]
 pub enum BadTree {
-    /// An ISA string that does not start with `rv32` or `rv64` and the letters of extensions.
+    /// An ISA string that does not start with `rv64` and the letters of extensions.
     #[error("{0:?} is not an ISA string in lower case, such as rv64imafdc_zicsr")]
     Isa(String),
     /// A device names a hart that the machine lacks.

@@ -15,6 +15,7 @@
 //! | `decoded_pages.rs` | decoded instructions by physical page |
 //! | `blocks/` | translated blocks of what is executed often |
 //! | `processor/block_runner.rs` | execution by blocks and by the interpreter |
+//! | `hart_events.rs` | what a hart tells of its traps |
 //! | `slice.rs` | how long a hart runs before the others |
 //! | `timed_mode.rs` | [`Timing`]: what instructions and accesses take in timed mode |
 //! | `timed_access.rs` | accesses in timed mode |
@@ -31,6 +32,7 @@ mod blocks;
 mod bus;
 mod csr_access;
 mod decoded_pages;
+mod hart_events;
 mod memory_view;
 mod page_tables;
 mod pmp;
@@ -45,6 +47,7 @@ pub use bus::{Bus, BusError, PAGE};
 pub use decoded_pages::CodeCache;
 pub use decoded_pages::SavedCode;
 pub use flick_riscv::{Extension, Isa, IsaError};
+pub use hart_events::{Change, HartEvent};
 pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{BadProcessor, Begin, Part, Pausing, Processor, SavedProcessor, SliceEnd};
 pub use timed_mode::{ClassCounter, ClassCounts, Marker, Timing};

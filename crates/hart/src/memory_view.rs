@@ -18,7 +18,7 @@ mod saved_view;
 pub use saved_view::SavedView;
 
 /// Entries of each context, for loads and for stores.
-pub const ENTRIES: usize = 1024;
+pub const ENTRIES: usize = 4096;
 /// Pages whose protection is kept.
 const PROTECTIONS: usize = 512;
 /// The generation of an entry is in these bits of its tag, above those of an access that is not aligned.

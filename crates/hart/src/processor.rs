@@ -10,6 +10,7 @@ use flick_riscv::{Insn, Op, decode};
 use crate::bus::{Bus, PAGE};
 use crate::csr_access::{Effect, Moment};
 use crate::decoded_pages::{Class, CodeCache, Floats, Slots, changes_floats, empty_slots};
+use crate::hart_events::{Change, HartEvent};
 use crate::memory_view::View;
 use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
@@ -90,6 +91,8 @@ struct Privileged<'m, B> {
     trap_stops: [u64; 2],
     /// `mcause` of the one at which it has paused.
     stopped_by: Option<u64>,
+    /// Traps and returns since they were taken, if they are wanted.
+    events: Option<Vec<HartEvent>>,
     classes: Rc<ClassCounter>,
     /// Functional mode counts them, too.
     counts_classes: bool,
@@ -130,6 +133,7 @@ impl<'m, B: Bus> Processor<'m, B> {
                 exceptions: 0,
                 trap_stops: [0; 2],
                 stopped_by: None,
+                events: None,
                 classes: Rc::default(),
                 counts_classes: false,
                 waits: false,
@@ -168,6 +172,20 @@ impl<'m, B: Bus> Processor<'m, B> {
     pub fn wakes(&self, time: u64) -> bool {
         let registers = &self.core.registers;
         registers.pending(time) & registers.mie != 0
+    }
+
+    /// Keeps traps and returns from now on.
+    pub fn keep_events(&mut self) {
+        self.core.events = Some(vec![]);
+    }
+
+    /// Traps and returns since the last call.
+    pub fn take_events(&mut self) -> Vec<HartEvent> {
+        self.core
+            .events
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
     }
 
     /// Counts instructions by class in functional mode, too, which takes time.
@@ -265,6 +283,16 @@ impl<B: Bus> Privileged<'_, B> {
         Counts {
             cycles: self.counts.cycles + cycles,
             instructions: self.counts.instructions + instructions,
+        }
+    }
+
+    fn keep(&mut self, change: Change) {
+        if let Some(events) = &mut self.events {
+            events.push(HartEvent {
+                executed: self.view.slice.executed(),
+                privilege: self.registers.privilege,
+                change,
+            });
         }
     }
 
@@ -551,6 +579,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         self.traps += 1;
         self.live_traps.set(self.live_traps.get() + 1);
         let pc = self.registers.raise(code, value, hart.pc);
+        self.keep(Change::Exception(code));
         self.stop_on_trap(0, code);
         self.refresh();
         Ok(pc)
@@ -573,12 +602,17 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         let bits = self.bits(hart.pc);
         let pc = done.ok_or(Exception::Illegal { bits })?;
         match insn.op() {
-            Op::Mret | Op::Sret => self.refresh(),
+            Op::Mret | Op::Sret => {
+                self.keep(Change::Return);
+                self.refresh();
+            }
             Op::Wfi => self.waits = true,
             // Entries of other address spaces are not kept, so that the second operand says nothing.
             Op::SfenceVma | Op::SinvalVma if insn.rs1() != 0 => {
-                self.view.flush_page(hart.x[insn.rs1()]);
-                self.forget_code();
+                let address = hart.x[insn.rs1()];
+                self.view.flush_page(address);
+                self.forget_pages();
+                self.runner.table.forget_page(address);
             }
             _ => {
                 self.view.flush();
@@ -624,6 +658,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         if let Some((number, to)) = self.registers.next_interrupt(time) {
             self.waits = false;
             hart.pc = self.registers.interrupt(number, to, hart.pc);
+            self.keep(Change::Interrupt(number));
             self.refresh();
             if let Some(timing) = self.view.timing() {
                 timing.charge_trap(&self.view.slice);

@@ -10,6 +10,7 @@ use flick_hart::{Begin, ClassCounts, Isa, Processor, Timing};
 use crate::board::Board;
 use crate::htif::Htif;
 use crate::machine_timing::MachineTiming;
+use crate::machine_trace::Tracer;
 use crate::outside::Outside;
 
 mod restart;
@@ -59,6 +60,7 @@ pub struct Machine<'m> {
     /// In timed mode, or after it: by hart.
     timed: Vec<Rc<Timing>>,
     is_timed: bool,
+    trace: Option<Tracer>,
     /// What comes from outside.
     pub outside: Outside<'m>,
     /// The hart whose slice it is, and how the slice begins, if it has not begun.
@@ -105,6 +107,7 @@ impl<'m> Machine<'m> {
             timing: None,
             timed: vec![],
             is_timed: false,
+            trace: None,
             outside: Outside::default(),
             current: None,
             last: None,
@@ -115,6 +118,22 @@ impl<'m> Machine<'m> {
     /// Ends the run after so many instructions of all harts, or some more.
     pub fn limit(&mut self, instructions: u64) {
         self.most = Some(instructions);
+    }
+
+    /// Writes a trace from now on.
+    pub fn trace(&mut self, mut tracer: Tracer) {
+        for (hart, unit) in self.harts.iter_mut().enumerate() {
+            unit.processor.keep_events();
+            tracer.runs(hart, unit.time, unit.processor.registers().privilege);
+        }
+        self.trace = Some(tracer);
+    }
+
+    /// Ends the trace, and says what was wrong with its file.
+    pub fn end_trace(&mut self) -> std::io::Result<()> {
+        let times: Vec<Time> = self.harts.iter().map(|unit| unit.time).collect();
+        let trace = self.trace.take();
+        trace.map_or(Ok(()), |trace| trace.end(&times))
     }
 
     /// What timed mode needs. Without it a [`Marker`] changes nothing.

@@ -7,6 +7,7 @@
 //! | `board.rs` | [`Board`]: memory and devices, as harts and devices reach them |
 //! | `hart_order.rs` | [`Machine`]: which hart runs when |
 //! | `described_timing.rs` | [`timing_of()`]: the timing of a tile of a machine file |
+//! | `machine_trace.rs` | [`Tracer`]: which state each hart is in, as a trace |
 //! | `machine_timing.rs` | [`MachineTiming`]: what a machine needs for timed mode |
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
@@ -26,6 +27,7 @@ mod described_timing;
 mod hart_order;
 mod htif;
 mod machine_timing;
+mod machine_trace;
 mod outside;
 mod program_file;
 mod ram;
@@ -42,6 +44,7 @@ pub use hart_order::{
 };
 pub use htif::Htif;
 pub use machine_timing::{HartTiming, MachineTiming};
+pub use machine_trace::Tracer;
 pub use outside::{Input, Outside};
 pub use program_file::{BadProgram, Program};
 pub use ram::{BadRam, Ram};

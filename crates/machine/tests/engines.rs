@@ -5,7 +5,7 @@ use flick_riscv::{Access, Class, Format, Op};
 use flick_riscv_testing::asm::{addi, branch, fld, fsd, i, jal, ld, r, s, sd};
 use flick_riscv_testing::values::{Rng, boxed, double, integer};
 
-const PROGRAMS: u64 = 150;
+const PROGRAMS: u64 = 250;
 /// The first address of memory.
 const MEMORY: u64 = 0x8000_0000;
 
@@ -421,7 +421,7 @@ fn execute(image: &[u8], translate_after: Option<u8>) -> (Outcome, Vec<u8>) {
     machine.limit(200_000);
     machine.translate_after(translate_after);
     let end = machine.run(&mut Quiet);
-    let mut memory = vec![0; 8 << 20];
+    let mut memory = vec![0; 2 << 20];
     board.read_memory(MEMORY, &mut memory).unwrap();
     let outcome = Outcome {
         end,

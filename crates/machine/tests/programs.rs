@@ -552,3 +552,34 @@ void program(long hart) {
     );
     assert_eq!((ran.end, &*ran.printed), (End::Exit(0), "2048 0 2048 0 "));
 }
+
+#[test]
+fn code_that_another_hart_changes_is_executed_as_it_is() {
+    let text = r#"
+static volatile unsigned go, done;
+long answer(void);
+__asm__(".balign 4096\n.option push\n.option norvc\nanswer: addi a0, zero, 1\nret\n.option pop\n.balign 4096\n");
+void program(long hart) {
+  if (hart) {
+    for (unsigned n = 2; n < 50; n++) {
+      while (go != n) ;
+      *(volatile unsigned *)answer = 0x513 | n << 20;
+      __asm__ volatile("fence" ::: "memory");
+      done = n;
+    }
+    for (;;) __asm__ volatile("wfi");
+  }
+  long sum = 0;
+  for (unsigned n = 2; n < 50; n++) {
+    for (int i = 0; i < 100; i++) sum += answer();
+    go = n;
+    while (done != n) ;
+    __asm__ volatile("fence.i" ::: "memory");
+  }
+  print_number(sum);
+  end(0);
+}
+"#;
+    let ran = run("changing", 2, "", text);
+    assert_eq!((ran.end, ran.printed.as_str()), (End::Exit(0), "117600"));
+}

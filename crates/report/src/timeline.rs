@@ -64,6 +64,11 @@ pub enum Step<'a> {
         id: u32,
         value: u64,
     },
+    /// The hart of a machine was in the state of this name.
+    State {
+        span: Span,
+        id: u32,
+    },
     /// Nothing comes after it.
     End {
         time: u64,
@@ -75,12 +80,14 @@ pub fn walk<'a>(thread: &Thread<'a>, mut step: impl FnMut(Step<'a>)) {
     let mut walk = Walk {
         open: Vec::new(),
         now: None,
+        state: None,
     };
     for event in thread.events() {
         walk.event(event, &mut step);
     }
     let time = walk.now.unwrap_or(0);
     walk.close(0, Back::Never, time, &mut step);
+    walk.end_state(time, &mut step);
     step(Step::End { time });
 }
 
@@ -94,6 +101,8 @@ struct Walk {
     open: Vec<Open>,
     /// Until when the thread's time is recorded.
     now: Option<u64>,
+    /// Since when it has been in which state.
+    state: Option<(u64, u32)>,
 }
 
 impl Walk {
@@ -121,6 +130,13 @@ impl Walk {
                 back,
                 parts: None,
             });
+        }
+    }
+
+    fn end_state<'a>(&mut self, end: u64, step: &mut impl FnMut(Step<'a>)) {
+        if let Some((begin, id)) = self.state.take() {
+            let span = Span { begin, end };
+            step(Step::State { span, id });
         }
     }
 
@@ -179,6 +195,11 @@ impl Walk {
                 let side = self.side();
                 step(Step::Wait { span, side, core });
             }
+            What::State { id } => {
+                let time = self.span(time, 0).begin;
+                self.end_state(time, step);
+                self.state = Some((time, id));
+            }
             What::Counter { scope, id, value } => {
                 let time = self.span(time, 0).begin;
                 step(Step::Counter {
@@ -190,6 +211,12 @@ impl Walk {
             }
         }
     }
+}
+
+/// Is it a hart of a machine? Its events are states.
+pub fn is_hart(thread: &Thread<'_>) -> bool {
+    let mut events = thread.events();
+    events.any(|event| matches!(event.what, What::State { .. }))
 }
 
 /// What a thread is called: as it says itself, and by its number. No two of a process have one
@@ -230,10 +257,17 @@ mod tests {
                     format!("{}-{} {side:?} {core}", span.begin, span.end)
                 }
                 Step::Counter { time, value, .. } => format!("{time} = {value}"),
+                Step::State { span, id } => format!("{}-{} in {id}", span.begin, span.end),
                 Step::End { time } => format!("end {time}"),
             });
         });
         out
+    }
+
+    #[test]
+    fn states_follow_each_other() {
+        let seen = steps(&|e| e.state(5, 1) && e.state(9, 2) && e.thread_end(20));
+        assert_eq!(seen, ["5-9 in 1", "9-20 in 2", "end 20"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The instructions of RV64GC with Zba, Zbb, Zbs and Zicond, and of the privileged ISA: one table
 //! with a row for each instruction, and the decoder, names and effects that come from it. This
-//! crate executes nothing and knows nothing of Flick.
+//! crate executes nothing. Of Flick it has the way in which ISA strings are taken apart.
 //!
 //! In come the bits of an instruction. Out goes an [`Insn`] of 8 bytes, which the interpreter
 //! dispatches on and the translator reads. The files, in the order of the data:

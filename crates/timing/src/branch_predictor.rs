@@ -25,13 +25,16 @@ pub struct PredictorShape {
     pub returns: Option<usize>,
 }
 
+/// The address of a jump, and where it led the last time.
+type JumpTarget = Cell<(u64, u64)>;
+
 /// The state of a hart's predictor.
 #[derive(Debug)]
 pub struct Predictor {
     directions: Directions,
     /// 0 and 1: not taken; 2 and 3: taken.
     counters: Box<[Cell<u8>]>,
-    targets: Option<Box<[Cell<(u64, u64)>]>>,
+    targets: Option<Box<[JumpTarget]>>,
     returns: Option<Box<[Cell<u64>]>>,
     /// The place of the next return address.
     top: Cell<usize>,

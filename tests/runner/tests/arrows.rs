@@ -117,11 +117,12 @@ const PARTS: [(&str, &[&str]); 27] = [
             "flick-hart",
             "flick-sim",
             "flick-timing",
+            "flick-events",
             "flick-riscv",
             "flick-riscv-testing",
         ],
     ),
-    ("flick-device", &[]),
+    ("flick-device", &["flick-abi"]),
     (
         "flick-hart",
         &[
@@ -143,7 +144,7 @@ const PARTS: [(&str, &[&str]); 27] = [
     ("flick-engine", &["flick-riscv", "flick-riscv-testing"]),
     // For tests alone.
     ("flick-riscv-testing", &["flick-abi", "flick-riscv"]),
-    ("flick-riscv", &[]),
+    ("flick-riscv", &["flick-abi"]),
     (
         "flick-image",
         &["flick-abi", "flick-diagnostics", "flick-names"],

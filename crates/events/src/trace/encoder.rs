@@ -64,6 +64,12 @@ impl<'b> Encoder<'b> {
         self.thread = thread;
     }
 
+    /// Goes on with a thread whose last event, in an earlier block, was at `time`.
+    pub fn since(mut self, time: u64) -> Self {
+        self.time = time;
+        self
+    }
+
     /// The thread begins; its clock shows `time` (that of whoever started it).
     pub fn thread_start(&mut self, time: u64, name: &[u8]) -> bool {
         self.event(Tag::ThreadStart, false, Some(time), |out| out.text(name))
@@ -128,6 +134,11 @@ impl<'b> Encoder<'b> {
             out.number(id.into());
             out.number(value);
         })
+    }
+
+    /// From `time` on the hart of a machine is in the state of this name.
+    pub fn state(&mut self, time: u64, id: u32) -> bool {
+        self.event(Tag::State, false, Some(time), |out| out.number(id.into()))
     }
 
     /// The thread runs on `side` in the functions of `stack`, innermost first. The sample stands

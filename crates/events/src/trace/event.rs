@@ -16,6 +16,7 @@ pub(super) enum Tag {
     Wait = 6,
     Counter = 7,
     Sample = 8,
+    State = 9,
 }
 
 impl Tag {
@@ -33,12 +34,13 @@ impl Tag {
             6 => Self::Wait,
             7 => Self::Counter,
             8 => Self::Sample,
+            9 => Self::State,
             _ => return None,
         };
         let flag = byte & FLAG != 0;
         let may = !matches!(
             tag,
-            Self::ThreadStart | Self::ThreadEnd | Self::Name | Self::Wait
+            Self::ThreadStart | Self::ThreadEnd | Self::Name | Self::Wait | Self::State
         );
         (may || !flag).then_some((tag, flag))
     }
@@ -122,6 +124,11 @@ pub enum What<'a> {
         staying: u64,
         /// Numbers of functions, innermost first.
         stack: Ids<'a>,
+    },
+    /// The hart of a machine is in another state.
+    State {
+        /// The number of the state's name.
+        id: u32,
     },
 }
 
@@ -215,6 +222,7 @@ pub(super) fn read<'a>(source: &mut Source<'a>, time: u64) -> Result<Event<'a>, 
             id: source.id()?,
             value: source.number()?,
         },
+        Tag::State => What::State { id: source.id()? },
         Tag::Sample => What::Sample {
             side,
             weight: source.number()?,

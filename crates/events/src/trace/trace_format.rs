@@ -1,7 +1,10 @@
 //! The format of a trace: its version, its limits, kinds of blocks, and why bytes are no trace.
 
 /// Version of the format that this crate writes and reads.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
+
+/// The oldest version that this crate reads. It has no states.
+pub(super) const OLDEST: u16 = 2;
 
 /// How each block begins.
 pub const MAGIC: [u8; 4] = *b"FLKT";
@@ -68,7 +71,7 @@ pub enum Reason {
     #[error("no block of a trace begins here")]
     Magic,
     /// The block's version is not [`VERSION`].
-    #[error("the block has version {0}, this reader knows {VERSION}")]
+    #[error("the block has version {0}, this reader knows {OLDEST} to {VERSION}")]
     Version(u16),
     /// The file is shorter than the block's header says.
     #[error("the block ends before what it holds (a process was killed or the disk was full)")]

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::event::{self, Event, What};
 use super::prediction;
-use super::trace_format::{HEADER, Kind, MAGIC, Reason, VERSION};
+use super::trace_format::{HEADER, Kind, MAGIC, OLDEST, Reason, VERSION};
 use super::wire::Source;
 use crate::timed::Timed;
 
@@ -262,7 +262,7 @@ fn header(source: &mut Source<'_>) -> Result<Header, Reason> {
     let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     let word = |at: usize| u32::from(half(at)) | u32::from(half(at + 2)) << 16;
     let version = half(4);
-    if version != VERSION {
+    if !(OLDEST..=VERSION).contains(&version) {
         return Err(Reason::Version(version));
     }
     Ok(Header {

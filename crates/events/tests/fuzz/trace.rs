@@ -161,6 +161,7 @@ pub fn encode(encoder: &mut Encoder<'_>, time: u64, what: What<'_>) -> bool {
         }
         What::Wait { duration, core } => encoder.wait(time, duration, core),
         What::Counter { scope, id, value } => encoder.counter(time, scope, id, value),
+        What::State { id } => encoder.state(time, id),
         What::Sample {
             side,
             weight,

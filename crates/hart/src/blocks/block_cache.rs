@@ -7,10 +7,10 @@ use std::hash::BuildHasherDefault;
 use flick_riscv::Insn;
 use flick_translator::CodePages;
 
+use super::block_stubs::{self, Stubs};
 use super::emitter::{Emitter, Entries};
-use super::frame::Frame;
+use super::hart_frame::Frame;
 use super::region::{HalfWords, Region, SLOTS};
-use super::stubs::{self, Stubs};
 use super::x86_code::X86Code;
 use crate::bus::PAGE;
 use crate::decoded_pages::{Class, PageHasher};
@@ -77,7 +77,7 @@ impl BlockCache {
         flick_translator::features::check().ok()?;
         let mut memory = CodePages::new(room).ok()?;
         let mut code = X86Code::new(memory.address());
-        let stubs = stubs::emit(&mut code, &frame);
+        let stubs = block_stubs::emit(&mut code, &frame);
         let bytes = code.finish();
         let first = bytes.len().next_multiple_of(64);
         memory.write(0, &bytes).then_some(Self {

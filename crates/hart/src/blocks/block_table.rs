@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::block_cache::Page;
-use super::frame::{KNOWN, Known};
+use super::hart_frame::{KNOWN, Known};
 use crate::bus::PAGE;
 use crate::decoded_pages::Class;
 use crate::privileged_registers::Privilege;
@@ -39,8 +39,22 @@ pub struct BlockTable {
     next_regime: usize,
     pages: Box<[(u64, u32, *const Page); PAGES]>,
     counts: Box<[u8; COUNTS]>,
+    /// The pages that entries are of, by bits of a hash; and the first and the last address of larger ones.
+    mapped: [u64; MAPPED / 64],
+    large: (u64, u64),
     /// [`super::BlockCache`]'s, when the pages were found.
     epoch: u64,
+}
+
+/// Bits of the set of pages.
+const MAPPED: usize = 2048;
+const NO_ADDRESSES: (u64, u64) = (u64::MAX, 0);
+
+/// The word and the bit of the page of an address in the set of pages.
+fn mapped_bit(address: u64) -> (usize, u64) {
+    let page = address / PAGE;
+    let hash = (page ^ (page >> 11) ^ (page >> 22)) as usize % MAPPED;
+    (hash / 64, 1 << (hash % 64))
 }
 
 const NO_BLOCK: Known = Known {
@@ -62,6 +76,8 @@ impl BlockTable {
             next_regime: 0,
             pages: Box::new([(1, 0, std::ptr::null()); PAGES]),
             counts: Box::new([0; COUNTS]),
+            mapped: [0; MAPPED / 64],
+            large: NO_ADDRESSES,
             epoch: 0,
         };
         table.forget();
@@ -100,8 +116,36 @@ impl BlockTable {
 
     /// Addresses may lead elsewhere, or blocks are gone.
     pub fn forget(&mut self) {
+        self.mapped = [0; MAPPED / 64];
+        self.large = NO_ADDRESSES;
         self.regimes = [None; REGIMES];
         self.find_regime();
+    }
+
+    /// What follows depends on the entry of a page table that maps `address` with so many bits.
+    pub fn depend_on(&mut self, address: u64, bits: u32) {
+        match bits {
+            // No table.
+            64.. => {}
+            13.. => {
+                let (first, last) = self.large;
+                let below = (1 << bits) - 1;
+                self.large = (first.min(address & !below), last.max(address | below));
+            }
+            _ => {
+                let (word, bit) = mapped_bit(address);
+                self.mapped[word] |= bit;
+            }
+        }
+    }
+
+    /// An entry of a page table that maps `address` may be another one.
+    pub fn forget_page(&mut self, address: u64) {
+        let (word, bit) = mapped_bit(address);
+        let (first, last) = self.large;
+        if self.mapped[word] & bit != 0 || (first..=last).contains(&address) {
+            self.forget();
+        }
     }
 
     /// Blocks of the cache are gone if it has another epoch now.

@@ -6,7 +6,7 @@ use flick_engine::fp;
 use flick_riscv::{Insn, Op};
 
 use super::emitter::Emitter;
-use super::frame::{FRM, f, f_upper};
+use super::hart_frame::{FRM, f, f_upper};
 use super::x86_code::{Alu, Cond, Place, RAX, RCX, Shift, W32, W64, Width};
 
 /// Prefixes of scalar instructions.

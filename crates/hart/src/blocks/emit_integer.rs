@@ -2,7 +2,7 @@
 use flick_riscv::{Insn, Op};
 
 use super::emitter::Emitter;
-use super::frame::HOMES;
+use super::hart_frame::HOMES;
 use super::x86_code::{Alu, Cond, Gpr, Place, RAX, RCX, RDX, Shift, W32, W64, Width};
 
 const LOWER_BITS_OF_BYTES: u64 = 0x7f7f_7f7f_7f7f_7f7f;

@@ -3,7 +3,7 @@ use flick_engine::Hart;
 use flick_riscv::{Access, Insn, Op};
 
 use super::emitter::{Cold, Emitter, LoadAccess};
-use super::frame::{at, f, f_upper};
+use super::hart_frame::{at, f, f_upper};
 use super::x86_code::{Alu, Cond, Gpr, Label, Place, RAX, RCX, RDX, Shift, W32, W64};
 use crate::memory_view::{ENTRIES, Entry};
 

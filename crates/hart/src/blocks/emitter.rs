@@ -3,9 +3,9 @@
 //! a block in the middle adds what has not been executed, so that the count is always exact.
 use flick_riscv::{Insn, Op};
 
-use super::frame::{Frame, HOMES, LEFT, x_in_hart};
+use super::block_stubs::{Stubs, look_up};
+use super::hart_frame::{Frame, HOMES, LEFT, x_in_hart};
 use super::region::{Flow, Region, flow, target};
-use super::stubs::{Stubs, look_up};
 use super::x86_code::{Alu, Cond, Gpr, Label, Place, RAX, RCX, RDX, W64, X86Code};
 
 /// Code of a region.

@@ -3,9 +3,9 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `frame.rs` | what blocks reach, and which registers they use |
+//! | `hart_frame.rs` | what blocks reach, and which registers they use |
 //! | `x86_code.rs` | an assembler |
-//! | `stubs.rs` | entering and leaving blocks, calls of functions of the host |
+//! | `block_stubs.rs` | entering and leaving blocks, calls of functions of the host |
 //! | `region.rs` | which instructions are translated together |
 //! | `emitter.rs`, `emit_integer.rs`, `emit_memory.rs`, `emit_float.rs` | from a region to code |
 //! | `block_cache.rs` | [`BlockCache`]: all blocks of a machine, by physical page |
@@ -16,17 +16,17 @@
 //! are without blocks. An instruction that blocks do not execute, or that traps, or that accesses a
 //! device, is left to the interpreter, with the exact count.
 mod block_cache;
+mod block_stubs;
 mod block_table;
 mod emit_float;
 mod emit_integer;
 mod emit_memory;
 mod emitter;
-mod frame;
+mod hart_frame;
 mod region;
-mod stubs;
 mod x86_code;
 
 pub use block_cache::{BlockCache, ROOM};
 pub use block_table::{BlockTable, CodeRegime};
-pub use frame::{BIAS, Frame, Loaded, Reason};
+pub use hart_frame::{BIAS, Frame, Loaded, Reason};
 pub use region::ends_block;

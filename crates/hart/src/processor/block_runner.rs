@@ -217,8 +217,10 @@ impl<'m, B: Bus> Processor<'m, B> {
 
 impl<B: Bus> Privileged<'_, B> {
     /// The physical page at `pc`, and where it is, if its instructions may be in blocks.
-    fn code_page(&self, pc: u64) -> Option<(u64, *mut u8)> {
-        let (physical, memory) = self.view.fetch(pc, self.registers.privilege).ok()?;
+    fn code_page(&mut self, pc: u64) -> Option<(u64, *mut u8)> {
+        let fetched = self.view.fetch(pc, self.registers.privilege);
+        let (physical, memory) = fetched.ok()?;
+        self.runner.table.depend_on(pc, physical.bits);
         let page = physical.address / PAGE * PAGE;
         // Where protection differs within the page, each instruction is asked for.
         self.view.is_uniform(page).then_some((page, memory))

@@ -61,6 +61,7 @@ impl<'m> Machine<'m> {
         };
         let tick = self.tick(hart);
         let unit = &mut self.harts[hart];
+        let start = unit.time;
         let Part::Ended(end, executed) = watch.execute(hart, &mut unit.processor, begin) else {
             self.current = Some((hart, None));
             return Turn::Paused(hart);
@@ -68,6 +69,12 @@ impl<'m> Machine<'m> {
         unit.time += executed * tick;
         unit.waits = end == SliceEnd::Wait;
         let (time, steps) = (unit.time, unit.processor.steps());
+        if let Some(trace) = &mut self.trace {
+            trace.slice(hart, start, tick, unit.processor.take_events());
+            if unit.waits {
+                trace.waits(hart, time);
+            }
+        }
         self.outside.ask(self.board, console, time, false);
         if self.outside.has_diverged() {
             return Turn::Ended(End::Diverged);

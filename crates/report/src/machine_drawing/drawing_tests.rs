@@ -44,3 +44,18 @@ fn the_text_of_virt_is_short() {
     }
     assert!(text.lines().count() < 20, "{text}");
 }
+
+/// `FLICK_BLESS=1` draws it again.
+#[test]
+fn the_picture_in_the_documentation_is_up_to_date() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/img/rocket-rvv.svg");
+    let drawn = svg(&Machine::load("rocket-rvv", &[]).unwrap());
+    if std::env::var_os("FLICK_BLESS").is_some() {
+        std::fs::write(path, &drawn).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap();
+    assert!(
+        kept == drawn,
+        "draw it again: FLICK_BLESS=1 cargo test -p flick-report drawing"
+    );
+}

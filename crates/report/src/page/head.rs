@@ -7,7 +7,8 @@ use super::overview::Overview;
 use super::page_figures::{percent, significant, time};
 use super::page_names::{escape, file_name};
 
-pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
+/// The header's begin: the names of the process, and how it was started.
+pub fn title(page: &mut String, process: &Process<'_>) {
     let _ = write!(
         page,
         "<header>\n<h1>{}</h1>\n<p class=\"about\">on <b>{}</b> &#183; {} &#183; process {}</p>\n",
@@ -25,6 +26,10 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
             escape(&words.join(" "))
         );
     }
+}
+
+pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
+    title(page, process);
     match &process.prediction {
         Some(prediction) => {
             let without = match prediction.baseline_moves() {

@@ -4,6 +4,7 @@
 //! All text that comes from the program goes through [`page_names::escape`].
 mod counters;
 mod flame;
+mod hart_states;
 mod head;
 mod overview;
 mod page_figures;
@@ -56,6 +57,13 @@ pub fn html(trace: &Trace<'_>, demangle: Demangle) -> String {
 /// What there is to say of one process.
 fn section(page: &mut String, process: &Process<'_>, demangle: Demangle) {
     *page += "<main>\n";
+    if hart_states::is_machine(process) {
+        head::title(page, process);
+        *page += "</header>\n";
+        hart_states::write(page, process);
+        *page += "</main>\n";
+        return;
+    }
     let overview = overview::Overview::of(process);
     head::write(page, process, &overview);
     time_bar::write(page, process, &overview);

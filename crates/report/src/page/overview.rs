@@ -154,7 +154,10 @@ fn intervals(thread: &Thread<'_>, mut record: impl FnMut(Side, Doing, Span)) {
     let mut last = None;
     timeline::walk(thread, |step| {
         let span = match &step {
-            Step::Call { span, .. } | Step::Back { span, .. } | Step::Wait { span, .. } => *span,
+            Step::Call { span, .. }
+            | Step::Back { span, .. }
+            | Step::Wait { span, .. }
+            | Step::State { span, .. } => *span,
             &Step::Start { time } | &Step::Counter { time, .. } | &Step::End { time } => Span {
                 begin: time,
                 end: time,
@@ -175,13 +178,13 @@ fn intervals(thread: &Thread<'_>, mut record: impl FnMut(Side, Doing, Span)) {
                 side = callee.from;
             }
             Step::Wait { side, .. } => record(side, Doing::Waits, span),
-            Step::Start { .. } | Step::Counter { .. } | Step::End { .. } => {}
+            Step::Start { .. } | Step::Counter { .. } | Step::State { .. } | Step::End { .. } => {}
         }
     });
 }
 
 /// Adds the shares of `part` to the columns of `whole` that it touches.
-fn add(columns: &mut [f64], whole: Span, part: Span) {
+pub fn add(columns: &mut [f64], whole: Span, part: Span) {
     let scale = columns.len() as f64 / whole.duration().max(1) as f64;
     let at = |time: u64| time.saturating_sub(whole.begin) as f64 * scale;
     let (begin, end) = (at(part.begin), at(part.end));

@@ -29,17 +29,25 @@ pub fn process(process: &Process<'_>, writer: &mut Writer<'_>) -> io::Result<()>
         let name = timeline::name_of(thread);
         let mut side = |side: &str, rank: usize| {
             writer.track(TrackDescriptor {
-                name: Some(format!("{name}: {side}")),
+                name: Some(format!("{name}{side}")),
                 parent_uuid: Some(track),
                 sibling_order_rank: i32::try_from(2 * index + rank).ok(),
                 ..TrackDescriptor::default()
             })
         };
+        // A hart has one track.
+        let (host, nxp) = match timeline::is_hart(thread) {
+            true => {
+                let hart = side("", 0)?;
+                (hart, hart)
+            }
+            false => (side(": host", 0)?, side(": NxP", 1)?),
+        };
         let mut tracks = Tracks {
             process,
             thread: (name.clone(), thread.id),
-            host: side("host", 0)?,
-            nxp: side("NxP", 1)?,
+            host,
+            nxp,
             writer,
         };
         tracks.thread(thread, &mut counters)?;
@@ -116,6 +124,15 @@ impl Tracks<'_, '_, '_> {
                     ..TrackEvent::default()
                 };
                 self.writer.event(track, time, EventType::Counter, event)
+            }
+            Step::State { span, id } => {
+                let name = self.name(id);
+                let event = TrackEvent {
+                    name_iid: self.writer.event_name(&name),
+                    ..TrackEvent::default()
+                };
+                self.writer.begin(self.host, span.begin, event)?;
+                self.writer.end(self.host, span.end)
             }
             Step::End { .. } => Ok(()),
         }

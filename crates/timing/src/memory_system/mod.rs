@@ -488,7 +488,7 @@ struct Others {
 fn tlb_entry(address: u64, bits: u32, space: u64) -> u64 {
     // Virtual addresses have 57 bits at most.
     let page = (address & ((1 << 57) - 1)) >> bits;
-    let size = u64::from(bits.saturating_sub(12) / 9 & 3);
+    let size = u64::from((bits.saturating_sub(12) / 9) & 3);
     page | size << 45 | (space & 0x3fff) << 47
 }
 

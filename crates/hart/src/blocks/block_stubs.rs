@@ -1,6 +1,6 @@
 //! The code that all blocks share: entering and leaving them, and calls of functions of the host.
-use super::frame::{
-    self, BASE, CHANGED_BY_CALLS, Frame, KEPT_BY_CALLS, LEFT, PC, Reason, at, x_in_hart,
+use super::hart_frame::{
+    BASE, CHANGED_BY_CALLS, Frame, KEPT_BY_CALLS, KNOWN, LEFT, PC, Reason, at, x_in_hart,
 };
 use super::x86_code::{
     Alu, Cond, Gpr, Place, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP, W32, W64,
@@ -139,7 +139,7 @@ fn call(code: &mut X86Code, function: u64) {
 /// Goes to the block for the address in rax, if the table knows it.
 pub fn look_up(code: &mut X86Code, frame: &Frame, stubs: &Stubs) {
     let miss = code.label();
-    let mask = 16 * (frame::KNOWN as i32 - 1);
+    let mask = 16 * (KNOWN as i32 - 1);
     code.lea(W32, RCX, Place::Scaled(RAX, RAX, 0, 0));
     code.shift_constant(W32, super::x86_code::Shift::Shl, RCX, 2);
     code.alu_constant(W32, Alu::And, Place::Reg(RCX), mask);

@@ -1,0 +1,253 @@
+//! The trace of a machine: which state each hart is in, in the project's format (`docs/records.md`,
+//! "Trace"). A machine is a process, and a hart a thread whose number is the hart's and one more.
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use flick_device::Time;
+use flick_events::trace::{Encoder, MIN_BUFFER, process_block};
+use flick_hart::{Change, HartEvent, Privilege};
+
+/// States of a hart that are kept before they are written.
+const KEPT: usize = 4096;
+const MACHINE: u32 = 1;
+
+/// Writes a trace.
+pub struct Tracer {
+    file: Box<dyn Write>,
+    harts: Vec<HartTrack>,
+    names: HashMap<String, u32>,
+    buffer: Vec<u8>,
+    /// The first failure of the file.
+    failed: Option<io::Error>,
+}
+
+#[derive(Default)]
+struct HartTrack {
+    name: String,
+    privilege: Option<Privilege>,
+    is_waiting: bool,
+    is_begun: bool,
+    states: Vec<(Time, u32)>,
+    /// The time of the last one that is written.
+    written: Time,
+}
+
+fn letter(privilege: Privilege) -> char {
+    match privilege {
+        Privilege::User => 'U',
+        Privilege::Supervisor => 'S',
+        Privilege::Machine => 'M',
+    }
+}
+
+/// Names of exceptions (privileged manual, table "Machine cause register values after trap").
+fn exception(code: u64) -> &'static str {
+    match code {
+        0 => "misaligned fetch",
+        1 => "fetch access fault",
+        2 => "illegal instruction",
+        3 => "breakpoint",
+        4 => "misaligned load",
+        5 => "load access fault",
+        6 => "misaligned store",
+        7 => "store access fault",
+        8 => "ecall from U",
+        9 => "ecall from S",
+        11 => "ecall from M",
+        12 => "fetch page fault",
+        13 => "load page fault",
+        15 => "store page fault",
+        _ => "exception",
+    }
+}
+
+fn interrupt(number: u32) -> &'static str {
+    match number {
+        1 | 3 => "software interrupt",
+        5 | 7 => "timer interrupt",
+        9 | 11 => "external interrupt",
+        _ => "interrupt",
+    }
+}
+
+impl Tracer {
+    /// A trace of the harts with these names. `program` and `machine` name the run.
+    pub fn new(file: Box<dyn Write>, program: &str, machine: &str, harts: Vec<String>) -> Self {
+        let track = |name| HartTrack {
+            name,
+            ..HartTrack::default()
+        };
+        let mut tracer = Self {
+            file,
+            harts: harts.into_iter().map(track).collect(),
+            names: HashMap::new(),
+            buffer: vec![0; 16 * MIN_BUFFER],
+            failed: None,
+        };
+        let block = process_block(MACHINE, program.as_bytes(), machine.as_bytes());
+        tracer.write(&block);
+        tracer
+    }
+
+    fn write(&mut self, block: &[u8]) {
+        if self.failed.is_none() {
+            self.failed = self.file.write_all(block).err();
+        }
+    }
+
+    fn state(&mut self, hart: usize, time: Time, name: String) {
+        let next = self.names.len() as u32 + 1;
+        let id = match self.names.get(&name) {
+            Some(&id) => id,
+            None => {
+                self.names.insert(name.clone(), next);
+                self.encode(hart, |encoder| encoder.name(next, name.as_bytes(), b"", 0));
+                next
+            }
+        };
+        let track = &mut self.harts[hart];
+        track.states.push((time, id));
+        if track.states.len() == KEPT {
+            self.flush(hart);
+        }
+    }
+
+    fn encode(&mut self, hart: usize, event: impl Fn(&mut Encoder) -> bool) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let thread = hart as u32 + 1;
+        let written = self.harts[hart].written;
+        let mut encoder = Encoder::new(&mut buffer, MACHINE, thread).since(written);
+        event(&mut encoder);
+        encoder.flush(|block| self.write(block));
+        self.buffer = buffer;
+    }
+
+    fn flush(&mut self, hart: usize) {
+        let track = &mut self.harts[hart];
+        let states = std::mem::take(&mut track.states);
+        let begins = !std::mem::replace(&mut track.is_begun, true);
+        let name = track.name.clone();
+        self.encode(hart, |encoder| {
+            (!begins || encoder.thread_start(0, name.as_bytes()))
+                && states.iter().all(|&(time, id)| encoder.state(time, id))
+        });
+        if let Some(&(time, _)) = states.last() {
+            self.harts[hart].written = time;
+        }
+    }
+
+    /// A hart has this privilege at `time`, to which no trap has led.
+    pub(crate) fn runs(&mut self, hart: usize, time: Time, privilege: Privilege) {
+        self.harts[hart].privilege = Some(privilege);
+        self.state(hart, time, letter(privilege).into());
+    }
+
+    /// A hart waits for an interrupt.
+    pub(crate) fn waits(&mut self, hart: usize, time: Time) {
+        self.harts[hart].is_waiting = true;
+        self.state(hart, time, "waits".into());
+    }
+
+    /// Traps and returns of a slice that began at `start`, and whose unit is `tick`.
+    pub(crate) fn slice(&mut self, hart: usize, start: Time, tick: Time, events: Vec<HartEvent>) {
+        let track = &mut self.harts[hart];
+        if let (true, Some(privilege)) = (std::mem::take(&mut track.is_waiting), track.privilege) {
+            self.runs(hart, start, privilege);
+        }
+        for event in events {
+            let time = start + event.executed * tick;
+            let to = letter(event.privilege);
+            let name = match event.change {
+                Change::Exception(code) => format!("{to}: {}", exception(code)),
+                Change::Interrupt(number) => format!("{to}: {}", interrupt(number)),
+                Change::Return => to.into(),
+            };
+            self.harts[hart].privilege = Some(event.privilege);
+            self.state(hart, time, name);
+        }
+    }
+
+    /// Writes what is left, when the harts have these times. The first failure of the file, if there was
+    /// one.
+    pub fn end(mut self, times: &[Time]) -> io::Result<()> {
+        for (hart, &time) in times.iter().enumerate() {
+            self.flush(hart);
+            self.encode(hart, |encoder| encoder.thread_end(time));
+        }
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.file.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flick_events::trace::{Trace, What};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    #[derive(Clone, Default)]
+    struct Shared(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn harts_have_states() {
+        let file = Shared::default();
+        let names = vec!["hart 0".to_owned(), "hart 1".to_owned()];
+        let mut tracer = Tracer::new(Box::new(file.clone()), "a.elf", "virt", names);
+        tracer.runs(0, 0, Privilege::Machine);
+        tracer.runs(1, 0, Privilege::Machine);
+        let event = |executed, privilege, change| HartEvent {
+            executed,
+            privilege,
+            change,
+        };
+        // More than are kept at once.
+        for turn in 0..KEPT as u64 {
+            let events = vec![
+                event(3, Privilege::User, Change::Return),
+                event(5, Privilege::Supervisor, Change::Exception(8)),
+                event(7, Privilege::Machine, Change::Interrupt(7)),
+            ];
+            tracer.slice(1, 100 * turn, 10, events);
+        }
+        tracer.waits(0, 50);
+        tracer.slice(0, 55, 1, vec![]);
+        tracer.end(&[60, 500_000]).unwrap();
+        let bytes = file.0.borrow();
+        let trace = Trace::read(&bytes).unwrap();
+        let process = &trace.processes[0];
+        assert_eq!((&*process.program, &*process.platform), ("a.elf", "virt"));
+        let states = |hart: usize| {
+            let events = process.threads[hart].events();
+            let states = events.filter_map(|event| match event.what {
+                What::State { id } => Some((event.time, process.name(id)?.text.clone())),
+                _ => None,
+            });
+            states.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            states(0),
+            [(0, "M".into()), (50, "waits".into()), (55, "M".into())]
+        );
+        let all = states(1);
+        assert_eq!(all.len(), 1 + 3 * KEPT);
+        let expected = ["U", "S: ecall from U", "M: timer interrupt"];
+        for (n, (time, name)) in all[1..].iter().enumerate() {
+            assert_eq!(*name, expected[n % 3]);
+            assert_eq!(*time, n as u64 / 3 * 100 + [30, 50, 70][n % 3]);
+        }
+    }
+}
