@@ -1,19 +1,19 @@
 #!/bin/bash
-# Fuzzes the decoder, the translator, the readers of traces and machine files, and the models of
-# devices.
+# Fuzzes the decoder, the translator, the readers of traces, machine files, snapshots and recordings,
+# and the models of devices.
 #
 #   fuzz/run.sh [--seconds N] [TARGET...]
 #
-# The targets are `decoder`, `translator`, `execution`, `trace`, `devices` and `machine_descriptions`.
-# By default all of them run, each for N seconds (60). The script needs a built tree, for seeds, and
-# no nightly toolchain. An input that fails stays in build/fuzz/TARGET-…, and inputs that reach new
-# code in build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
+# The targets are `decoder`, `translator`, `execution`, `trace`, `devices`, `machine_descriptions` and
+# `machine_history`. By default all of them run, each for N seconds (60). The script needs a built
+# tree, for seeds, and no nightly toolchain. An input that fails stays in build/fuzz/TARGET-…, and
+# inputs that reach new code in build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 seconds=60
 [ "${1-}" != --seconds ] || { seconds=$2 && shift 2; }
 targets=("$@")
-[ $# -gt 0 ] || targets=(decoder translator execution trace devices machine_descriptions)
+[ $# -gt 0 ] || targets=(decoder translator execution trace devices machine_descriptions machine_history)
 out=$build/fuzz
 mkdir -p "$out"
 

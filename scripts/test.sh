@@ -129,6 +129,7 @@ else
   check "What the tools say" warm scripts/check-visible.sh
   check "gdb" scripts/check-gdb.sh
   check "gdb, code that is made at run time" scripts/check-gdb.sh run
+  check "gdb on a machine" scripts/check-machine-gdb.sh
   check "Instruction counts" tests/counts/run.sh
   check "Virtual time" tests/timing/run.sh
   check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"

@@ -20,6 +20,7 @@ use flick_machine::{
 
 use crate::console_place::{self, ConsolePlace};
 use crate::machine_description::{load, system};
+use crate::machine_history::{History, diverged};
 use crate::machine_stat;
 use crate::machine_views::{self, Show};
 
@@ -90,6 +91,11 @@ pub struct Run {
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
+    /// End where the machine resets, instead of starting it again
+    #[arg(long)]
+    no_restart: bool,
+    #[command(flatten)]
+    history: History,
 }
 
 /// When a run is timed.
@@ -182,9 +188,15 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
         let file = Box::new(io::BufWriter::new(file));
         machine.trace(Tracer::new(file, &program, &description.name, names));
     }
+    if !run.no_restart {
+        machine.restart_at_reset();
+    }
     let mut console = Terminal::new(console_place::open(&run.console)?);
     let start = Instant::now();
-    let end = machine.run(&mut console);
+    let period = booted.harts.first().map_or(1, |hart| hart.period);
+    let end = run
+        .history
+        .run(&mut machine, &run.disks, period, &mut console)?;
     if let Some(path) = &run.trace {
         let written = machine.end_trace();
         written.map_err(|error| unwritable(path, &error))?;
@@ -195,8 +207,8 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
         let _ = io::stderr().write_all(report.as_bytes());
     }
     match end {
+        End::Diverged => Err(diverged()),
         End::Exit(status) => Ok(ExitCode::from(status.min(255) as u8)),
-        // There is nothing outside that would start it again.
         End::Reset => Ok(ExitCode::SUCCESS),
         End::Instructions => Err(Error::new(
             Code::MachineEnd,
@@ -237,18 +249,18 @@ fn total(machine: &Machine) -> u64 {
     machine.instructions().iter().sum()
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
+pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|error| unreadable(path, &error))
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Error {
+pub fn unreadable(path: &Path, error: &io::Error) -> Error {
     let help = "check the path and its permissions";
     let what = "a file cannot be read";
     let place = path.display().to_string();
     Error::new(Code::FileAccess, what, place, error.to_string(), help)
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Error {
+pub fn unwritable(path: &Path, error: &io::Error) -> Error {
     let help = "name a place that can be written";
     let what = "a file cannot be written";
     let place = path.display().to_string();

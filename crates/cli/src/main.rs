@@ -3,7 +3,7 @@
 //!
 //! This file has the command line, and hands each command to its crate: compiles and views to
 //! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
-//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs`). Commands of one file are `config_command.rs`,
+//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
 mod config_command;
 mod console_place;
@@ -11,6 +11,7 @@ mod doctor;
 mod explain_code;
 mod machine_command;
 mod machine_description;
+mod machine_history;
 mod machine_stat;
 mod machine_views;
 mod man_pages;

@@ -164,6 +164,9 @@ codes! {
     "FLK0602" 602 MachineStart Error Machine "the machine cannot start";
     "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";
     "FLK0610" 610 MachineFile Error Machine "a machine file cannot be used";
+    "FLK0611" 611 MachineSnapshot Error Machine "a snapshot is unusable";
+    "FLK0612" 612 MachineRecording Error Machine "a recording is unusable";
+    "FLK0613" 613 MachineDebugger Error Machine "no debugger can connect";
     "FLK0620" 620 MachineParts Error Machine "the machine has parts that cannot run yet";
 }
 

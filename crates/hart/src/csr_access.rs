@@ -130,7 +130,7 @@ impl Registers {
     }
 
     /// `None`: there is no such register.
-    fn read(&self, pmp: &Pmp, number: u32, moment: &Moment) -> Option<u64> {
+    pub fn read(&self, pmp: &Pmp, number: u32, moment: &Moment) -> Option<u64> {
         let shown = |mask| self.status() & mask;
         Some(match number {
             SSTATUS => shown(status::SUPERVISOR),

@@ -12,6 +12,10 @@ use crate::bus::PAGE;
 use crate::timed_mode::Marker;
 use flick_riscv::{Extension, Isa};
 
+mod saved_code;
+
+pub use saved_code::SavedCode;
+
 /// A place for each half-word of a page.
 const SLOTS: usize = (PAGE / 2) as usize;
 

@@ -20,6 +20,9 @@
 //! | `timed_mode.rs` | [`Timing`]: what instructions and accesses take in timed mode |
 //! | `timed_access.rs` | accesses in timed mode |
 //! | `processor.rs` | [`Processor`]: all of these together |
+//! | `processor/debug_access.rs` | what a debugger sees and changes |
+//! | `processor/pausing.rs` | slices that pause, for a debugger |
+//! | `processor/saved_*.rs`, `*/saved_*.rs` | the state for snapshots |
 //!
 //! Source: *The RISC-V Instruction Set Manual, Volume II: Privileged Architecture* (20240411), and
 //! volume I for the extensions.
@@ -42,8 +45,9 @@ mod traps;
 
 pub use bus::{Bus, BusError, PAGE};
 pub use decoded_pages::CodeCache;
+pub use decoded_pages::SavedCode;
 pub use flick_riscv::{Extension, Isa, IsaError};
 pub use hart_events::{Change, HartEvent};
 pub use privileged_registers::{Privilege, Registers, interrupt};
-pub use processor::{Processor, SliceEnd};
+pub use processor::{BadProcessor, Begin, Part, Pausing, Processor, SavedProcessor, SliceEnd};
 pub use timed_mode::{ClassCounter, ClassCounts, Marker, Timing};

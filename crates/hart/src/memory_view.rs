@@ -13,6 +13,10 @@ use crate::privileged_registers::Privilege;
 use crate::slice::Slice;
 use crate::timed_mode::Timing;
 
+mod saved_view;
+
+pub use saved_view::SavedView;
+
 /// Entries of each context, for loads and for stores.
 pub const ENTRIES: usize = 4096;
 /// Pages whose protection is kept.

@@ -81,6 +81,27 @@ impl Pmp {
         self.refresh();
     }
 
+    /// `pmpcfg` and `pmpaddr` of each entry, for snapshots.
+    pub fn save(&self) -> Vec<(u8, u64)> {
+        let pairs = self.configs.iter().zip(&self.addresses);
+        pairs.map(|(&config, &address)| (config, address)).collect()
+    }
+
+    /// False: there are not so many entries, or no entry is so.
+    pub fn restore(&mut self, saved: &[(u8, u64)]) -> bool {
+        let fits = |&(config, address): &(u8, u64)| {
+            config & 3 << 5 == 0 && config & (READ | WRITE) != WRITE && address <= ADDRESS
+        };
+        if saved.len() != ENTRIES || !saved.iter().all(fits) {
+            return false;
+        }
+        for (entry, &(config, address)) in saved.iter().enumerate() {
+            (self.configs[entry], self.addresses[entry]) = (config, address);
+        }
+        self.refresh();
+        true
+    }
+
     /// The bytes that an entry is about.
     fn range(&self, entry: usize) -> Option<(u64, u64)> {
         let address = self.addresses[entry];

@@ -22,6 +22,13 @@ mod block_runner;
 
 use block_runner::{Runner, code_regime};
 
+mod debug_access;
+mod pausing;
+mod saved_processor;
+
+pub use pausing::{Begin, Part, Pausing};
+pub use saved_processor::{BadProcessor, SavedProcessor};
+
 /// Pages whose slots are at hand.
 const PAGES: usize = 64;
 /// No page.
@@ -76,8 +83,14 @@ struct Privileged<'m, B> {
     counts: Counts,
     /// Exceptions in this slice: they take a cycle, and are no instructions.
     traps: u64,
-    /// Exceptions in all slices.
+    /// All exceptions, for what counts beside the hart.
+    live_traps: Rc<Cell<u64>>,
+    /// Exceptions in all slices that have ended.
     exceptions: u64,
+    /// Exceptions and interrupts at which the hart pauses: bits by their codes.
+    trap_stops: [u64; 2],
+    /// `mcause` of the one at which it has paused.
+    stopped_by: Option<u64>,
     /// Traps and returns since they were taken, if they are wanted.
     events: Option<Vec<HartEvent>>,
     classes: Rc<ClassCounter>,
@@ -116,7 +129,10 @@ impl<'m, B: Bus> Processor<'m, B> {
                 vector: isa.vlen().and_then(VectorState::new),
                 counts: Counts::default(),
                 traps: 0,
+                live_traps: Rc::default(),
                 exceptions: 0,
+                trap_stops: [0; 2],
+                stopped_by: None,
                 events: None,
                 classes: Rc::default(),
                 counts_classes: false,
@@ -203,47 +219,18 @@ impl<'m, B: Bus> Processor<'m, B> {
         self.core.view.timing().map(|timing| &**timing)
     }
 
-    /// Executes up to `cycles` cycles, or picoseconds in timed mode, and returns how many have passed.
-    /// The hart begins at the virtual time `start`, and is the first of all for `lead` of them, so that
-    /// the others may see what it does.
-    pub fn run(&mut self, start: u64, cycles: u64, lead: u64) -> (SliceEnd, u64) {
-        let core = &mut self.core;
-        core.view.slice.begin(cycles, lead);
-        core.view.watch_code();
-        core.page = NOWHERE;
-        core.traps = 0;
+    /// Executes a slice, and returns how many cycles have passed, or picoseconds in timed mode.
+    pub fn run(&mut self, begin: Begin) -> (SliceEnd, u64) {
+        self.begin(begin);
         let thread = self.fcsr.load(&mut self.hart);
-        if let Some(timing) = core.view.timing() {
-            timing.begin(start);
-        }
         let exit = self.execute();
         self.fcsr = Fcsr::store(&self.hart, thread);
-        let core = &mut self.core;
-        core.exceptions += core.traps;
-        let executed = core.view.slice.executed();
-        match core.view.timing() {
-            None => {
-                core.counts.cycles += executed;
-                core.counts.instructions += executed - core.traps;
-            }
-            Some(timing) => timing.end(executed),
-        }
-        let end = match (exit, core.marker.take()) {
-            (_, Some(marker)) => SliceEnd::Marker(marker),
-            (Exit::Wait, None) => SliceEnd::Wait,
-            _ => SliceEnd::Turn,
-        };
-        (end, executed)
+        self.finish(exit)
     }
 
     /// Lets cycles pass in which the hart waits.
     pub fn idle(&mut self, cycles: u64) {
         self.core.counts.cycles += cycles;
-    }
-
-    /// Instructions that have completed or raised an exception.
-    pub fn attempts(&self) -> u64 {
-        self.counts().instructions + self.core.exceptions
     }
 
     /// What the hart has counted.
@@ -590,8 +577,10 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             timing.charge_trap(&self.view.slice);
         }
         self.traps += 1;
+        self.live_traps.set(self.live_traps.get() + 1);
         let pc = self.registers.raise(code, value, hart.pc);
         self.keep(Change::Exception(code));
+        self.stop_on_trap(0, code);
         self.refresh();
         Ok(pc)
     }
@@ -662,6 +651,9 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn interrupt(&mut self, hart: &mut Hart) -> Result<u64, Exit> {
+        if self.view.slice.is_paused() {
+            return Err(Exit::Budget);
+        }
         let time = self.time();
         if let Some((number, to)) = self.registers.next_interrupt(time) {
             self.waits = false;
@@ -671,6 +663,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             if let Some(timing) = self.view.timing() {
                 timing.charge_trap(&self.view.slice);
             }
+            self.stop_on_trap(1, number.into());
         } else if self.waits {
             if self.registers.pending(time) & self.registers.mie == 0 {
                 return Err(Exit::Wait);

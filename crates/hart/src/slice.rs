@@ -18,6 +18,10 @@ pub struct Slice {
     lead: Cell<u64>,
     /// Cycles beyond the end.
     over: Cell<u64>,
+    /// Cycles behind those of `left` that a pause keeps back. There is no check in front of them.
+    held: Cell<u64>,
+    /// The cycles of the slice after which it pauses.
+    pause: Cell<u64>,
 }
 
 impl Slice {
@@ -34,11 +38,39 @@ impl Slice {
         self.ends.set(false);
         self.lead.set(lead);
         self.over.set(0);
+        self.held.set(0);
+        self.pause.set(u64::MAX);
+    }
+
+    /// The hart pauses when so many cycles of the slice have passed, and what is due then is done. A
+    /// pause changes nothing: the hart goes on as if there were none. In functional mode alone.
+    pub fn pause_at(&self, cycles: u64) {
+        self.left.set(self.left.get() + self.held.take());
+        self.pause.set(cycles);
+        self.hold();
+    }
+
+    fn hold(&self) {
+        let allowed = self.pause.get().saturating_sub(self.executed());
+        let behind = self.left.get().saturating_sub(allowed);
+        self.left.set(self.left.get() - behind);
+        self.held.set(self.held.get() + behind);
+    }
+
+    /// While it pauses: the next check is in front of the next instruction.
+    pub fn recheck(&self) {
+        let left = self.left.take() + self.held.take();
+        self.reserve.set(self.reserve.get() + left);
+    }
+
+    /// Is it due, because it pauses?
+    pub fn is_paused(&self) -> bool {
+        self.left.get() == 0 && self.held.get() != 0
     }
 
     /// Cycles that have passed since its start.
     pub fn executed(&self) -> u64 {
-        self.cycles.get() + self.over.get() - self.left.get() - self.reserve.get()
+        self.cycles.get() + self.over.get() - self.left.get() - self.reserve.get() - self.held.get()
     }
 
     /// May the next instruction do what other harts see?
@@ -76,6 +108,7 @@ impl Slice {
     /// Checks for interrupts behind the instruction that is being executed.
     pub fn check(&self) {
         if let Some(behind) = self.left.get().checked_sub(1) {
+            let behind = behind + self.held.take();
             self.reserve.set(self.reserve.get() + behind);
             self.left.set(1);
         }
@@ -93,9 +126,38 @@ impl Slice {
             return false;
         }
         self.left.set(self.left.get() + self.reserve.take());
-        self.left.get() != 0
+        self.hold();
+        self.left.get() != 0 || self.is_paused()
+    }
+
+    /// All of it, for a snapshot in functional mode: cycles that are left, in reserve and in all, and
+    /// for which the hart is the first; whether it ends.
+    pub fn save(&self) -> ([u64; 4], bool) {
+        let left = self.left.get() + self.held.get();
+        let lead = self.lead.get();
+        (
+            [left, self.reserve.get(), self.cycles.get(), lead],
+            self.ends.get(),
+        )
+    }
+
+    /// False: no slice is so.
+    pub fn restore(&self, cycles: [u64; 4], ends: bool) -> bool {
+        let [left, reserve, all, lead] = cycles;
+        let most = left.checked_add(reserve).filter(|&sum| sum <= all);
+        if most.is_none() || all > MOST_CYCLES {
+            return false;
+        }
+        self.begin(all, lead);
+        self.left.set(left);
+        self.reserve.set(reserve);
+        self.ends.set(ends);
+        true
     }
 }
+
+/// More cycles has no slice.
+const MOST_CYCLES: u64 = 1 << 32;
 
 #[cfg(test)]
 mod tests {
@@ -120,6 +182,24 @@ mod tests {
         slice.pass();
         assert!(slice.is_due() && !slice.go_on());
         assert_eq!(slice.executed(), 4);
+        // A pause is no check.
+        slice.begin(5, 0);
+        slice.pause_at(0);
+        assert!(slice.is_due() && !slice.is_paused() && slice.go_on());
+        assert!(slice.is_due() && slice.is_paused());
+        slice.pause_at(2);
+        slice.pass();
+        assert!(!slice.is_due());
+        slice.pass();
+        assert!(slice.is_due() && slice.is_paused());
+        let saved = slice.save();
+        slice.pause_at(3);
+        slice.end();
+        slice.pass();
+        assert!(slice.is_due() && !slice.is_paused() && !slice.go_on());
+        assert!(slice.restore(saved.0, saved.1) && !slice.is_due());
+        assert_eq!(slice.executed(), 2);
+        assert!(!slice.restore([3, 3, 5, 0], saved.1));
         slice.begin(1, u64::MAX);
         assert!(slice.go_on());
         slice.pass();

@@ -10,6 +10,10 @@ use flick_sim::EventQueue;
 
 use crate::ram::Ram;
 
+mod saved_board;
+
+pub use saved_board::SavedBoard;
+
 /// What takes the accesses of a range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
@@ -67,6 +71,8 @@ struct State {
     events: EventQueue<(Target, u32)>,
     lines: Vec<(usize, u32, bool)>,
     output: Vec<u8>,
+    /// Bytes from outside that devices have taken, and the devices' numbers.
+    inputs: Vec<(usize, Vec<u8>)>,
     finish: Option<Finish>,
 }
 
@@ -151,7 +157,18 @@ impl Board {
     pub fn input(&self, device: usize, bytes: &[u8], time: Time) -> usize {
         self.now.set(time);
         let target = Target::Other(device);
-        self.with(target, |device, around| device.input(bytes, around))
+        let taken = self.with(target, |device, around| device.input(bytes, around));
+        let taken = taken.min(bytes.len());
+        if taken != 0 {
+            let inputs = &mut self.state.borrow_mut().inputs;
+            inputs.push((device, bytes[..taken].to_vec()));
+        }
+        taken
+    }
+
+    /// What devices have taken from outside since the last call.
+    pub(crate) fn take_inputs(&self) -> Vec<(usize, Vec<u8>)> {
+        std::mem::take(&mut self.state.borrow_mut().inputs)
     }
 
     /// The machine's `time` at a virtual time, and back: the first virtual time that has it.

@@ -5,12 +5,22 @@
 use std::rc::Rc;
 
 use flick_device::{Finish, Time};
-use flick_hart::{ClassCounts, Isa, Marker, Processor, SliceEnd, Timing};
+use flick_hart::{Begin, ClassCounts, Isa, Processor, Timing};
 
 use crate::board::Board;
 use crate::htif::Htif;
 use crate::machine_timing::MachineTiming;
 use crate::machine_trace::Tracer;
+use crate::outside::Outside;
+
+mod restart;
+mod saved_machine;
+mod turns;
+
+use restart::AtReset;
+
+pub use saved_machine::{BadSnapshot, SavedMachine};
+pub use turns::{Turn, Unwatched, Watch};
 
 /// A hart of a machine.
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +54,21 @@ pub struct Machine<'m> {
     board: &'m Board,
     harts: Vec<Unit<'m>>,
     htif: Option<Htif>,
+    /// Instructions that may complete.
     most: Option<u64>,
     timing: Option<MachineTiming>,
     /// In timed mode, or after it: by hart.
     timed: Vec<Rc<Timing>>,
     is_timed: bool,
     trace: Option<Tracer>,
+    /// What comes from outside.
+    pub outside: Outside<'m>,
+    /// The hart whose slice it is, and how the slice begins, if it has not begun.
+    current: Option<(usize, Option<Begin>)>,
+    /// The hart that has run last, and the steps that it had executed when its slice began.
+    last: Option<(usize, u64)>,
+    /// Where it starts again.
+    at_reset: Option<Box<AtReset>>,
 }
 
 /// How a run ends.
@@ -57,12 +76,14 @@ pub struct Machine<'m> {
 pub enum End {
     /// The machine has ended, by the finisher or by HTIF; 0 is success.
     Exit(u32),
-    /// The machine resets.
+    /// The machine resets, and does not start again.
     Reset,
     /// Every hart waits for an interrupt, and no event will raise one.
     Idle,
     /// As many instructions have completed as were allowed.
     Instructions,
+    /// It is no run of which the input was recorded: something else happens.
+    Diverged,
 }
 
 impl<'m> Machine<'m> {
@@ -87,6 +108,10 @@ impl<'m> Machine<'m> {
             timed: vec![],
             is_timed: false,
             trace: None,
+            outside: Outside::default(),
+            current: None,
+            last: None,
+            at_reset: None,
         }
     }
 
@@ -177,75 +202,71 @@ impl<'m> Machine<'m> {
 
     /// Runs until the machine ends. `console` gets what it prints, and has the bytes for it.
     pub fn run(&mut self, console: &mut dyn Console) -> End {
-        let mut left = self.most;
         loop {
-            let output = self.board.take_output();
-            if !output.is_empty() {
-                console.output(&output);
-            }
-            if let Some(end) = self.ended(console) {
+            if let Turn::Ended(end) = self.turn(console, &mut Unwatched) {
                 return end;
             }
-            self.apply_lines();
-            let Some(first) = self.first() else {
-                if self.wait(console) {
-                    continue;
-                }
-                return End::Idle;
-            };
-            let (time, period) = (self.harts[first].time, self.harts[first].period);
-            if self.board.next_event().is_some_and(|event| event <= time) {
-                self.board.advance(time);
-                continue;
-            }
-            let others = self.harts.iter().enumerate();
-            let others = others.filter(|&(n, unit)| n != first && !unit.waits);
-            let next = others.map(|(_, unit)| unit.time).min();
-            // What the unit of a slice takes.
-            let (tick, slice) = match &self.timing {
-                Some(timing) if self.is_timed => (1, timing.slice),
-                _ => (period, AHEAD * period),
-            };
-            let ahead = next.map(|next| next.saturating_add(slice));
-            let events = [ahead, self.board.next_event(), self.deadline(first)];
-            let until = events.into_iter().flatten().min();
-            let cycles = until.map_or(u64::MAX >> 1, |until| {
-                until.saturating_sub(time).div_ceil(tick).max(1)
-            });
-            // A bare program polls nothing: its end is looked for from time to time.
-            let most = if self.htif.is_some() {
-                10_000
-            } else {
-                1_000_000
-            };
-            let cycles = cycles.min(most * (period / tick));
-            // It is the first up to the time of the next one.
-            let lead = next.map_or(u64::MAX, |next| {
-                next.saturating_sub(time).div_ceil(tick).saturating_sub(1)
-            });
-            self.board.begin(time, tick);
-            let unit = &mut self.harts[first];
-            let before = unit.processor.attempts();
-            let (end, executed) = unit.processor.run(time, cycles, lead);
-            unit.time += executed * tick;
-            unit.waits = end == SliceEnd::Wait;
-            if let Some(trace) = &mut self.trace {
-                trace.slice(first, time, tick, unit.processor.take_events());
-                if unit.waits {
-                    trace.waits(first, unit.time);
-                }
-            }
-            console.poll(self.board, unit.time);
-            if let Some(left) = &mut left {
-                *left = left.saturating_sub(unit.processor.attempts() - before);
-                if *left == 0 {
-                    return End::Instructions;
-                }
-            }
-            if let SliceEnd::Marker(marker) = end {
-                self.set_mode(marker == Marker::Begin);
-            }
         }
+    }
+
+    /// What is to be done before a hart runs, and which it is. An answer without one: it is done, or
+    /// the run has ended.
+    fn next(&mut self, console: &mut dyn Console) -> Result<usize, Turn> {
+        let output = self.board.take_output();
+        if !output.is_empty() {
+            console.output(&output);
+        }
+        match self.ended(console) {
+            Some(End::Reset) if self.restart() => return Err(Turn::Ran),
+            Some(end) => return Err(Turn::Ended(end)),
+            None => {}
+        }
+        self.apply_lines();
+        let Some(first) = self.first() else {
+            return Err(match self.wait(console) {
+                true => Turn::Ran,
+                false => Turn::Ended(End::Idle),
+            });
+        };
+        let (time, period) = (self.harts[first].time, self.harts[first].period);
+        if self.board.next_event().is_some_and(|event| event <= time) {
+            self.board.advance(time);
+            return Err(Turn::Ran);
+        }
+        let others = self.harts.iter().enumerate();
+        let others = others.filter(|&(n, unit)| n != first && !unit.waits);
+        let next = others.map(|(_, unit)| unit.time).min();
+        // What the unit of a slice takes.
+        let (tick, slice) = match &self.timing {
+            Some(timing) if self.is_timed => (1, timing.slice),
+            _ => (period, AHEAD * period),
+        };
+        let ahead = next.map(|next| next.saturating_add(slice));
+        let events = [ahead, self.board.next_event(), self.deadline(first)];
+        let until = events.into_iter().flatten().min();
+        let cycles = until.map_or(u64::MAX >> 1, |until| {
+            until.saturating_sub(time).div_ceil(tick).max(1)
+        });
+        // A bare program polls nothing: its end is looked for from time to time.
+        let most = if self.htif.is_some() {
+            10_000
+        } else {
+            1_000_000
+        };
+        let cycles = cycles.min(most * (period / tick));
+        // It is the first up to the time of the next one.
+        let lead = next.map_or(u64::MAX, |next| {
+            next.saturating_sub(time).div_ceil(tick).saturating_sub(1)
+        });
+        self.board.begin(time, tick);
+        let begin = Begin {
+            start: time,
+            cycles,
+            lead,
+        };
+        self.current = Some((first, Some(begin)));
+        self.last = Some((first, self.harts[first].processor.steps()));
+        Ok(first)
     }
 
     fn ended(&mut self, console: &mut dyn Console) -> Option<End> {
@@ -301,9 +322,9 @@ impl<'m> Machine<'m> {
         let event = self.board.next_event();
         let now = self.board.now();
         let Some(next) = [deadline, event].into_iter().flatten().min() else {
-            return console.wait(self.board, now);
+            return self.outside.ask(self.board, console, now, true);
         };
-        if console.poll(self.board, now) {
+        if self.outside.ask(self.board, console, now, false) {
             return true;
         }
         self.board.begin(next.max(now), 0);

@@ -12,6 +12,11 @@
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
+//! | `outside.rs` | [`Outside`]: input from outside, kept and given again |
+//! | `hart_order/restart.rs` | a machine that starts again at its reset |
+//! | `hart_order/turns.rs` | runs that pause, for a debugger |
+//! | `*/saved_*.rs`, `snapshot/` | the machine's state, in memory and in files |
+//! | `recording/` | files of recorded input |
 //! | `described_system.rs` | [`System`]: a tile of a machine file as a board and a device tree |
 #![warn(missing_docs)]
 
@@ -23,16 +28,23 @@ mod hart_order;
 mod htif;
 mod machine_timing;
 mod machine_trace;
+mod outside;
 mod program_file;
 mod ram;
+pub mod recording;
+pub mod snapshot;
 
 pub use board::{Board, Timer};
 pub use boot::{BadBoot, Booted, Files, boot};
 pub use described_system::{BadSystem, BlockDisk, SERIAL, System};
 pub use described_timing::{SLICE_CYCLES, timing_of};
-pub use hart_order::{Console, End, HartDescription, Machine, TRANSLATE_AFTER};
+pub use hart_order::{
+    BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, TRANSLATE_AFTER, Turn,
+    Unwatched, Watch,
+};
 pub use htif::Htif;
 pub use machine_timing::{HartTiming, MachineTiming};
 pub use machine_trace::Tracer;
+pub use outside::{Input, Outside};
 pub use program_file::{BadProgram, Program};
 pub use ram::{BadRam, Ram};

@@ -61,6 +61,11 @@ impl<K: Copy + Ord> EventQueue<K> {
         self.by_key.remove(&key);
         Some((time, key))
     }
+
+    /// All events, in the order in which they come. Scheduled in this order again they come so.
+    pub fn events(&self) -> impl Iterator<Item = (Time, K)> + '_ {
+        self.by_time.iter().map(|(&(time, _), &key)| (time, key))
+    }
 }
 
 #[cfg(test)]

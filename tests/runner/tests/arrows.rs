@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Each part and the parts that it may use, all of them below it in the table of docs/design.md.
 /// driver, runtime and report are siblings: they meet in image and events only. The two forms of
 /// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes.
-const PARTS: [(&str, &[&str]); 26] = [
+const PARTS: [(&str, &[&str]); 27] = [
     (
         "flick-cli",
         &[
@@ -15,6 +15,7 @@ const PARTS: [(&str, &[&str]); 26] = [
             "flick-report",
             "flick-torture",
             "flick-timing",
+            "flick-machine-debugger",
             "flick-machine",
             "flick-device",
             "flick-image",
@@ -97,6 +98,16 @@ const PARTS: [(&str, &[&str]); 26] = [
             "flick-diagnostics",
             "flick-names",
             "flick-exec",
+        ],
+    ),
+    (
+        "flick-machine-debugger",
+        &[
+            "flick-machine",
+            "flick-hart",
+            "flick-engine",
+            "flick-riscv",
+            "flick-timing",
         ],
     ),
     (

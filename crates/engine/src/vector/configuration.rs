@@ -83,21 +83,29 @@ pub(super) fn set(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal
         (_, 0, _) => u64::MAX,
         _ => hart.x[rs1],
     };
-    match decode(vtype) {
-        Some((sew, lmul)) => {
-            state.vtype = vtype;
-            state.vl = avl.min(vlmax(state.vlen(), sew, lmul));
-        }
-        None => {
-            state.vtype = VILL;
-            state.vl = 0;
-        }
-    }
-    state.vstart = 0;
+    state.configure(vtype, avl);
     if rd != 0 {
         hart.x[rd] = state.vl;
     }
     Ok(())
+}
+
+impl VectorState {
+    /// The type of elements, and how many there are, as `vsetvl` has them for `avl` elements. The next
+    /// instruction begins with the first.
+    pub fn configure(&mut self, vtype: u64, avl: u64) {
+        match decode(vtype) {
+            Some((sew, lmul)) => {
+                self.vtype = vtype;
+                self.vl = avl.min(vlmax(self.vlen(), sew, lmul));
+            }
+            None => {
+                self.vtype = VILL;
+                self.vl = 0;
+            }
+        }
+        self.vstart = 0;
+    }
 }
 
 /// Accesses a vector CSR; `None` if it must not be written, or the register is another one.

@@ -1,0 +1,188 @@
+//! A run in its parts, for what looks at it: a debugger pauses it within a hart's slice. A pause changes
+//! nothing. The slice goes on, and the harts take the turns that they would have taken without.
+use flick_device::Time;
+use flick_hart::{Begin, Marker, Part, Processor, SliceEnd};
+
+use super::{AHEAD, Console, End, Machine};
+use crate::board::Board;
+
+/// How a part of a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It goes on with the next.
+    Ran,
+    /// This hart would execute an instruction.
+    Paused(usize),
+    /// The run ends.
+    Ended(End),
+}
+
+/// Executes the slices of harts.
+pub trait Watch {
+    /// Executes the rest of a slice of this hart, or up to a pause. `begin`: the slice begins so.
+    fn execute(
+        &mut self,
+        hart: usize,
+        processor: &mut Processor<Board>,
+        begin: Option<Begin>,
+    ) -> Part;
+}
+
+/// Pauses nowhere.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn execute(
+        &mut self,
+        _: usize,
+        processor: &mut Processor<Board>,
+        begin: Option<Begin>,
+    ) -> Part {
+        match begin {
+            Some(begin) => {
+                let (end, executed) = processor.run(begin);
+                Part::Ended(end, executed)
+            }
+            None => processor.go_on(u64::MAX),
+        }
+    }
+}
+
+impl<'m> Machine<'m> {
+    /// Runs to the end of a hart's slice, or to a pause, or does what is to be done between slices.
+    pub fn turn(&mut self, console: &mut dyn Console, watch: &mut dyn Watch) -> Turn {
+        if self.current.is_none()
+            && let Err(turn) = self.next(console)
+        {
+            return turn;
+        }
+        let Some((hart, begin)) = self.current.take() else {
+            return Turn::Ran;
+        };
+        let tick = self.tick(hart);
+        let unit = &mut self.harts[hart];
+        let start = unit.time;
+        let Part::Ended(end, executed) = watch.execute(hart, &mut unit.processor, begin) else {
+            self.current = Some((hart, None));
+            return Turn::Paused(hart);
+        };
+        unit.time += executed * tick;
+        unit.waits = end == SliceEnd::Wait;
+        let (time, steps) = (unit.time, unit.processor.steps());
+        if let Some(trace) = &mut self.trace {
+            trace.slice(hart, start, tick, unit.processor.take_events());
+            if unit.waits {
+                trace.waits(hart, time);
+            }
+        }
+        self.outside.ask(self.board, console, time, false);
+        if self.outside.has_diverged() {
+            return Turn::Ended(End::Diverged);
+        }
+        if let Some(left) = &mut self.most {
+            let before = self.last.map_or(steps, |(_, before)| before);
+            *left = left.saturating_sub(steps - before);
+            if *left == 0 {
+                return Turn::Ended(End::Instructions);
+            }
+        }
+        if let SliceEnd::Marker(marker) = end {
+            self.set_mode(marker == Marker::Begin);
+        }
+        Turn::Ran
+    }
+
+    /// Runs until no hart and no event is before a virtual time, or until the machine ends.
+    pub fn run_until(&mut self, time: Time, console: &mut dyn Console) -> Option<End> {
+        while self.current.is_some() || self.earliest() < time {
+            if let Turn::Ended(end) = self.turn(console, &mut Unwatched) {
+                return Some(end);
+            }
+        }
+        None
+    }
+
+    /// The virtual time of what comes next.
+    pub fn earliest(&self) -> Time {
+        let first = self.first().map(|first| self.harts[first].time);
+        let event = self.board.next_event();
+        let deadline = match first {
+            Some(_) => None,
+            None => self.deadline(usize::MAX),
+        };
+        let all = [first, event, deadline];
+        all.into_iter().flatten().min().unwrap_or(self.board.now())
+    }
+
+    /// The hart whose slice is not over, if the run pauses.
+    pub fn current(&self) -> Option<usize> {
+        self.current.map(|(hart, _)| hart)
+    }
+
+    /// The hart that has run last.
+    pub fn last_hart(&self) -> Option<usize> {
+        self.last.map(|(hart, _)| hart)
+    }
+
+    /// Is it in timed mode?
+    pub fn is_timed(&self) -> bool {
+        self.is_timed
+    }
+
+    /// Picoseconds of the unit of a hart's slices.
+    fn tick(&self, hart: usize) -> Time {
+        match self.is_timed {
+            true => 1,
+            false => self.harts[hart].period,
+        }
+    }
+
+    /// How many harts there are.
+    pub fn harts(&self) -> usize {
+        self.harts.len()
+    }
+
+    /// A hart.
+    pub fn hart(&self, hart: usize) -> Option<&Processor<'m, Board>> {
+        self.harts.get(hart).map(|unit| &unit.processor)
+    }
+
+    /// A hart, to change it.
+    pub fn hart_mut(&mut self, hart: usize) -> Option<&mut Processor<'m, Board>> {
+        self.harts.get_mut(hart).map(|unit| &mut unit.processor)
+    }
+
+    /// The virtual time of a hart.
+    pub fn time(&self, hart: usize) -> Option<Time> {
+        let unit = self.harts.get(hart)?;
+        let within = unit.processor.slice_cycles();
+        Some(unit.time + within * self.tick(hart))
+    }
+
+    /// Does the hart wait for an interrupt?
+    pub fn waits(&self, hart: usize) -> bool {
+        self.harts.get(hart).is_some_and(|unit| unit.waits)
+    }
+
+    /// Instructions and exceptions of all harts since the reset.
+    pub fn steps(&self) -> u64 {
+        let all = self.harts.iter().map(|unit| unit.processor.steps());
+        all.sum()
+    }
+
+    /// All that decides how its harts run, as a text.
+    pub(crate) fn description(&self) -> String {
+        let harts = self.harts.iter().map(|unit| {
+            let registers = unit.processor.registers();
+            format!("{} {} {}", registers.hart_id, registers.isa, unit.period)
+        });
+        let harts: Vec<_> = harts.collect();
+        let harts = harts.join(",");
+        format!("{AHEAD} {:?} {harts} {:?}", self.htif, self.timing)
+    }
+
+    /// The board.
+    pub fn board(&self) -> &'m Board {
+        self.board
+    }
+}
