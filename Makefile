@@ -38,6 +38,7 @@ help:
 	@echo 'make bless      write anew what tests hold the translator against: its code, instruction counts'
 	@echo 'make fuzz       libFuzzer on decoder, translator, traces, devices and machine files (six minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
+	@echo 'make linux      boot Debian for riscv64 on the simulated machine (fetches its packages)'
 	@echo 'make paper      the tables and figures of the paper, predicted, in bench/paper/results (a quarter of an hour, 2.5 GiB;'
 	@echo '                SNAP=DIR: the real graphs, from there; GRAPHS=epinions,pokec: only these)'
 	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
@@ -149,6 +150,10 @@ bench-compile: deps build
 paper: build
 	@$(BUILD)/bin/flick bench paper $(if $(SNAP),--snap '$(SNAP)') $(if $(GRAPHS),--graphs $(GRAPHS)) $(PAPER)
 
+# LINUX: further options of scripts/linux.sh.
+linux: build
+	@scripts/linux.sh $(LINUX)
+
 bench: build
 	@$(BUILD)/bin/flick bench crossing
 
@@ -165,4 +170,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust headers pass nxp tree demo check test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper install deb clean
+.PHONY: help deps build rust headers pass nxp tree demo check test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper linux install deb clean

@@ -13,7 +13,7 @@ set -euo pipefail
 dir=${FLICK_LINUX:-$build/linux}
 suite=${FLICK_SUITE:-sid}
 mirror=${FLICK_MIRROR:-http://deb.debian.org/debian}
-append=console=ttyS0
+append="console=ttyS0 panic=-1"
 if [ "${1:-}" = --interactive ]; then
   append+=" interactive"
   shift
@@ -75,9 +75,9 @@ kernel=$(find "$dir/root" -name 'vmlinu*' -type f | sort -V | tail -n 1)
 word() { od -An -tu4 -j "$2" -N 4 "$1" | tr -d ' '; }
 # An EFI image may have the kernel's own image inside (Linux, drivers/firmware/efi/libstub/zboot-header.S):
 # its place, size and compression are in the header.
-if [ "$(head -c 8 "$kernel" | tail -c 4)" = zimg ]; then
+if [ "$(head -c 8 "$kernel" | tail -c 4 | tr -cd a-z)" = zimg ]; then
   tail -c +$(($(word "$kernel" 8) + 1)) "$kernel" | head -c "$(word "$kernel" 12)" >"$dir/Image.packed"
-  case $(tail -c +25 "$kernel" | head -c 8 | tr -d '\0') in
+  case $(tail -c +25 "$kernel" | head -c 8 | tr -cd a-z0-9) in
     gzip) gzip -dc <"$dir/Image.packed" >"$dir/Image" ;;
     xz*) xz -dc <"$dir/Image.packed" >"$dir/Image" ;;
     zstd*) zstd -dc <"$dir/Image.packed" >"$dir/Image" ;;
@@ -92,7 +92,7 @@ firmware=$(find "$dir/root" -path '*riscv64*generic*' -name fw_dynamic.bin | hea
 initrd=$dir/initrd
 rm -rf "$initrd"
 mkdir -p "$initrd"/{bin,dev,proc,sys,tmp,mnt,mod}
-cp "$(find "$dir/root" -name busybox -type f | head -n 1)" "$initrd/bin/busybox"
+cp "$(find "$dir/root" -path '*/bin/busybox' -type f | head -n 1)" "$initrd/bin/busybox"
 for name in sh mount umount insmod ls cat echo uname poweroff sleep wc sort seq grep sed dd sync mkdir nproc md5sum; do
   ln -s busybox "$initrd/bin/$name"
 done
@@ -128,18 +128,19 @@ chmod +x "$initrd/init"
 mkdir -p "$dir/disk"
 echo "a file" >"$dir/disk/hello"
 rm -f "$dir/disk.img"
-mke2fs -q -t ext4 -d "$dir/disk" "$dir/disk.img" 32M
+mke2fs -q -F -t ext4 -d "$dir/disk" "$dir/disk.img" 32M
 
 run=("$flick" machine run --set harts=4 --set memory=512M --firmware "$firmware" --kernel "$dir/Image"
   --initrd "$dir/initrd.cpio" --append "$append" --disk "$dir/disk.img" "$@")
-printf '    %q' "${run[@]}"
+printf '   '
+printf ' %q' "${run[@]}"
 echo
 case $append in *interactive*) exec "${run[@]}" ;; esac
 
 # What the script in it says, without the kernel's messages and their times.
 said() { tr -d '\r' | sed -n 's/^\(.*\] \)\?\(linux: .*\)/\2/p'; }
 SECONDS=0
-"${run[@]}" </dev/null >"$dir/flick.log"
+"${run[@]}" --no-restart </dev/null >"$dir/flick.log"
 said <"$dir/flick.log" | sed 's/^/    /'
 say "The machine has powered off after $SECONDS s ($dir/flick.log)"
 said <"$dir/flick.log" | grep -q '^linux: power-off' || fail "the script did not come to its end"
