@@ -11,6 +11,8 @@ packages=(
   ca-certificates
   # checks and tests: sanitizers, formatting, lit and FileCheck, a second RISC-V, what the kernel and the ELF tools see
   libclang-rt-19-dev clang-format-19 llvm-19-tools qemu-user valgrind libc6-dbg strace file gdb gdb-multiarch mandoc
+  # the machine's tests, and scripts/linux.sh: QEMU's machine, RAM disks
+  qemu-system-misc cpio
   # tests/prose: the words of the pages
   python3-proselint
   # make deb
@@ -34,7 +36,7 @@ if command -v dpkg-query >/dev/null; then
     [ -n "$status" ] || missing+=("$package")
   done
 else
-  for tool in clang-19 ld.lld-19 llvm-objdump-19 llvm-config-19 g++ ld clang-format-19 FileCheck-19 qemu-riscv64 valgrind strace file gdb-multiarch \
+  for tool in clang-19 ld.lld-19 llvm-objdump-19 llvm-config-19 g++ ld clang-format-19 FileCheck-19 qemu-riscv64 valgrind strace file gdb-multiarch qemu-system-riscv64 cpio \
     make cmake meson ninja autoconf automake libtoolize pkg-config ccache python3 proselint csmith bzip2 xz; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
