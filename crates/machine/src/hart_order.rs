@@ -222,7 +222,7 @@ impl<'m> Machine<'m> {
             None => {}
         }
         self.apply_lines();
-        let Some(first) = self.first() else {
+        let Some((first, next)) = self.first_and_next() else {
             return Err(match self.wait(console) {
                 true => Turn::Ran,
                 false => Turn::Ended(End::Idle),
@@ -233,9 +233,6 @@ impl<'m> Machine<'m> {
             self.board.advance(time);
             return Err(Turn::Ran);
         }
-        let others = self.harts.iter().enumerate();
-        let others = others.filter(|&(n, unit)| n != first && !unit.waits);
-        let next = others.map(|(_, unit)| unit.time).min();
         // What the unit of a slice takes.
         let (tick, slice) = match &self.timing {
             Some(timing) if self.is_timed => (1, timing.slice),
@@ -297,21 +294,44 @@ impl<'m> Machine<'m> {
 
     /// The hart with the least time of those that do not wait.
     fn first(&self) -> Option<usize> {
-        let units = self.harts.iter().enumerate();
-        let running = units.filter(|(_, unit)| !unit.waits);
-        running
-            .min_by_key(|&(n, unit)| (unit.time, n))
-            .map(|(n, _)| n)
+        self.first_and_next().map(|(first, _)| first)
+    }
+
+    /// The same, and the least time of the others.
+    fn first_and_next(&self) -> Option<(usize, Option<Time>)> {
+        let mut first = None;
+        let mut next: Option<Time> = None;
+        for (n, unit) in self.harts.iter().enumerate() {
+            if unit.waits {
+                continue;
+            }
+            let other = match first {
+                None => {
+                    first = Some((n, unit.time));
+                    continue;
+                }
+                Some((_, time)) if unit.time < time => {
+                    first = Some((n, unit.time));
+                    time
+                }
+                Some(_) => unit.time,
+            };
+            next = Some(next.map_or(other, |next| next.min(other)));
+        }
+        first.map(|(first, _)| (first, next))
     }
 
     /// The virtual time at which a hart that waits, or this one, is interrupted by its own timer.
     fn deadline(&self, running: usize) -> Option<Time> {
         let units = self.harts.iter().enumerate();
         let all = units.filter_map(|(n, unit)| {
+            if n != running && !unit.waits {
+                return None;
+            }
             let ticks = unit.processor.registers().deadline()?;
             let when = self.board.when(ticks, self.board.now());
             let is_future = when > unit.time || unit.waits;
-            (when != Time::MAX && is_future && (n == running || unit.waits)).then_some(when)
+            (when != Time::MAX && is_future).then_some(when)
         });
         all.min()
     }

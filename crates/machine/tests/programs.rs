@@ -494,6 +494,27 @@ void program(long hart) {{
     }
 }
 
+/// The models compute while the hart's floating-point environment is that of the thread.
+#[test]
+fn models_raise_no_flags() {
+    let mut timing = timing(1, 100_000);
+    let tile = &mut timing.tiles[0];
+    tile.harts[0].overlap = 1.7;
+    tile.memories[0].byte = 0.3;
+    let text = r#"
+static char data[64 << 10];
+void program(long hart) {
+  SET("mstatus", 0x2000);
+  WRITE("fflags", 0L);
+  for (int at = 0; at < sizeof data; at += 64) data[at] += 1;
+  print_number(READ("fflags"));
+  end(0);
+}"#;
+    let program = build("timed_flags", text);
+    let ran = run_by(None, "rv64gc_zicntr", &program, 1, "", Some(timing));
+    assert_eq!((ran.end, &*ran.printed), (End::Exit(0), "0"));
+}
+
 #[test]
 fn a_marker_begins_timed_mode() {
     let ran = run_timed(

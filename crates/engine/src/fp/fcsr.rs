@@ -40,7 +40,10 @@ impl Fcsr {
     /// then.
     pub fn load(self, hart: &mut Hart) -> ThreadEnvironment {
         let thread = ThreadEnvironment(mxcsr());
-        set_mxcsr(DEFAULT_MXCSR);
+        // Setting it takes as long as some ten instructions.
+        if thread.0 != DEFAULT_MXCSR {
+            set_mxcsr(DEFAULT_MXCSR);
+        }
         write_fcsr(hart, self.value());
         thread
     }

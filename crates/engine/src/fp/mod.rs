@@ -205,5 +205,10 @@ pub fn write_fcsr(hart: &mut Hart, fcsr: u64) {
     let frm = (fcsr >> 5) as u32 & 7;
     let rc = env::frm_to_rc(frm);
     hart.frm = if frm >= RMM { frm as u16 } else { 0 };
-    set_mxcsr(env::with_fflags(mxcsr(), fcsr as u32 & 31) & !RC_MASK | rc);
+    let old = mxcsr();
+    let new = env::with_fflags(old, fcsr as u32 & 31) & !RC_MASK | rc;
+    // Setting it takes as long as some ten instructions.
+    if new != old {
+        set_mxcsr(new);
+    }
 }

@@ -37,7 +37,8 @@ struct HartCaches {
     shared: Vec<Time>,
     /// When stores that are under way will have been made.
     stores: RefCell<Vec<Time>>,
-    overlap: f64,
+    /// In 1/1024. While a hart runs, the thread's floating-point environment is the hart's.
+    overlap: u64,
     counters: HartCounters,
 }
 
@@ -59,7 +60,8 @@ struct Tlb {
 struct Memory {
     range: Range<u64>,
     latency: Time,
-    byte: f64,
+    /// Femtoseconds.
+    byte: u64,
     banks: Banks,
 }
 
@@ -122,13 +124,13 @@ impl MemorySystem {
             data_tlb: hart.data_tlb.map(tlb),
             shared: hart.shared.clone(),
             stores: RefCell::new(vec![0; hart.store_buffer]),
-            overlap: hart.overlap.max(1.0),
+            overlap: (hart.overlap.max(1.0) * 1024.0).round() as u64,
             counters: HartCounters::default(),
         };
         let memory = |memory: &MemoryShape| Memory {
             range: memory.range.clone(),
             latency: memory.latency,
-            byte: memory.byte,
+            byte: (memory.byte * 1000.0).round() as u64,
             banks: Banks::new(memory.banks),
         };
         Self {
@@ -271,7 +273,7 @@ impl MemorySystem {
         let (cause, stall) = match kind {
             Kind::Fetch => (Stall::Fetch, latency),
             Kind::Load => {
-                let share = (latency as f64 / caches.overlap).round() as u64;
+                let share = (latency * 1024 + caches.overlap / 2) / caches.overlap;
                 (Stall::Load, share)
             }
             Kind::Store => (Stall::Store, self.buffer_store(hart, latency, now)),
@@ -411,7 +413,7 @@ impl MemorySystem {
             return latency + self.elsewhere;
         };
         let line = 1_u64 << self.data_shift(hart);
-        let bytes = (memory.byte * line as f64).round() as u64;
+        let bytes = (memory.byte * line).div_ceil(1000);
         let wait = memory.banks.access(address, bytes, now + latency);
         caches.counters.wait(wait);
         latency + wait + memory.latency + bytes
