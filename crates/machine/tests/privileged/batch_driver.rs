@@ -1,10 +1,10 @@
 //! Firmware that executes programs one after the other. Each of them begins with the same registers, and
 //! what it has done is stored where the program was.
-use flick_riscv_testing::asm::{addi, branch, jal, ld, r, s, sd};
+use flick_riscv_testing::asm::{addi, branch, i, jal, ld, r, s, sd};
 
 use crate::words::{
-    BEQ, BLT, BLTU, BNE, ECALL, FENCE_I, MRET, SFENCE_VMA, SRET, Words, csr_insn, csrc, csrr, csrw,
-    lui, slli,
+    BEQ, BLT, BLTU, BNE, ECALL, FENCE_I, MRET, SFENCE_VMA, SRET, WFI, Words, csr_insn, csrc, csrr,
+    csrw, lui, slli,
 };
 
 pub const RAM: u64 = 0x8000_0000;
@@ -123,6 +123,8 @@ pub fn slot(number: usize) -> usize {
 
 fn driver() -> Words {
     let mut code = Words::at(RAM);
+    // QEMU has a second hart, which does nothing.
+    code.add([csrr(5, 0xf14), branch(BEQ, 5, 0, 12), WFI, jal(0, -4)]);
     let over = code.ahead(1);
     while code.here() < RAM + 0x40 {
         code.add([0]);
@@ -232,12 +234,12 @@ fn machine_handler(code: &mut Words) -> u64 {
     assert_eq!(code.here(), vectors + 64);
     // Loads and stores are the machine's.
     code.add([lui(30, 0x20), csr_insn(3, 30, MSTATUS, 30)]);
-    code.add([
-        csrr(29, 0x342),
-        sd(29, 31, 0),
-        sd(30, 31, 8),
-        sd(28, 31, 16),
-    ]);
+    code.add([sd(28, 31, 16)]);
+    // Below M mode MPRV is clear ("Memory Privilege in mstatus Register"); QEMU 7.2 leaves it.
+    code.add([i(0x5013, 29, 30, 11), i(0x7013, 29, 29, 3), addi(28, 0, 3)]);
+    code.add([branch(BEQ, 28, 29, 16), lui(28, 0x20)]);
+    code.add([r(0x6033, 30, 30, 28), r(0x4033, 30, 30, 28)]);
+    code.add([csrr(29, 0x342), sd(29, 31, 0), sd(30, 31, 8)]);
     for (n, csr) in [MEPC, 0x343, 0x344, 0x142, 0x141, 0x143, 0x304]
         .into_iter()
         .enumerate()

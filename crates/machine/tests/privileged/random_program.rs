@@ -23,6 +23,7 @@ const B: u32 = 24;
 const DELEGATED: u64 = 0xb1ff;
 /// The causes of what is fetched.
 const FETCHES: u64 = 0x1002;
+
 const INTERRUPTS: u64 = 0x222;
 const ENABLES: u64 = 0xaaa;
 /// Fields of `mstatus` that may be written, and UXL and SXL.
@@ -106,6 +107,8 @@ impl Maker {
             0 => DELEGATED,
             _ => self.rng.next() & DELEGATED,
         };
+        // Of loads and of stores alike: see `without_choices`.
+        let all = all & !0x80 | (all & 0x20) << 2;
         if self.chaos { all & !FETCHES } else { all }
     }
 
@@ -341,7 +344,12 @@ impl Maker {
             0
         };
         // Of a read-only register the value may differ.
-        let rd = if matches!(csr, 0xc00..=0xf13) { A } else { rd };
+        // So may what the cause was.
+        let rd = if matches!(csr, 0xc00..=0xf13 | 0x142 | 0x342) {
+            0
+        } else {
+            rd
+        };
         match value {
             None => self
                 .code
@@ -378,6 +386,9 @@ impl Maker {
                 r(0x202f | self.rng.pick(&[0, 0x1000]) | function, rd, B, b)
             }
             _ => {
+                // One to an address that is not aligned is an exception (A, "Load-Reserved/Store-Conditional
+                // Instructions"); without a reservation QEMU lets it fail.
+                self.code.li(B, aligned & !7);
                 let width = self.rng.pick(&[0, 0x1000]);
                 self.code.add([r(0x1000_202f | width, rd, B, 0)]);
                 r(0x1800_202f | width, self.register(), B, b)
