@@ -62,7 +62,8 @@ fn word(program: &[u8], at: usize) -> u64 {
 fn causes() -> impl Iterator<Item = usize> {
     let csrs = CSRS.iter().enumerate();
     let causes = csrs.filter(|(_, csr)| csr.1.ends_with("cause"));
-    causes.map(|(n, _)| STATE + STATE_CSRS + 8 * n)
+    // S mode's handler leaves it in x21.
+    causes.map(|(n, _)| STATE + STATE_CSRS + 8 * n).chain([STATE + 8 * 21])
 }
 
 /// What the manual leaves to the machine becomes 0.
