@@ -63,7 +63,9 @@ fn causes() -> impl Iterator<Item = usize> {
     let csrs = CSRS.iter().enumerate();
     let causes = csrs.filter(|(_, csr)| csr.1.ends_with("cause"));
     // S mode's handler leaves it in x21.
-    causes.map(|(n, _)| STATE + STATE_CSRS + 8 * n).chain([STATE + 8 * 21])
+    causes
+        .map(|(n, _)| STATE + STATE_CSRS + 8 * n)
+        .chain([STATE + 8 * 21])
 }
 
 /// What the manual leaves to the machine becomes 0.
