@@ -178,6 +178,9 @@ fn driver() -> Words {
     for (n, (csr, _)) in CSRS.iter().enumerate() {
         code.add([csrr(28, *csr), sd(28, 30, (STATE_CSRS + 8 * n) as i32)]);
     }
+    // What is protected in parts is no hindrance; what is locked may still be, and has room for its traps.
+    code.add([csrw(0x3a0, 0), csrw(0x3a2, 0), SFENCE_VMA]);
+    code.la(31, WORK + LOG as u64);
     code.la(5, COUNTERS);
     code.add([ld(6, 5, 0)]);
     slot_address(&mut code);

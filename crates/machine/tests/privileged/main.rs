@@ -76,6 +76,7 @@ fn without_choices(program: &mut [u8]) {
             match word(record, cause) {
                 2 | 3 => record[value..value + 8].fill(0),
                 // An access that is not aligned may be made in parts. QEMU's begin in front of it.
+                13 | 15 => record[value] &= !7,
                 // An atomic access to what is no memory is a load to it.
                 5 | 7 => {
                     record[cause] = 5;

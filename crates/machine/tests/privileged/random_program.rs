@@ -317,11 +317,22 @@ impl Maker {
             9 => (0x144, Some(self.rng.next() & INTERRUPTS)),
             10 => (self.rng.pick(&[0x306, 0x106]), Some(self.rng.below(8))),
             11 => (self.rng.pick(&[0x140, 0x340]), Some(integer(&mut self.rng))),
-            12 => (self.rng.pick(&[0x141, 0x341]), Some(integer(&mut self.rng))),
+            // Bit 0 is always 0; QEMU 7.2 keeps it.
+            12 => (
+                self.rng.pick(&[0x141, 0x341]),
+                Some(integer(&mut self.rng) & !1),
+            ),
             13 => (self.rng.pick(&[0x142, 0x342]), Some(cause)),
             14 if self.has_stimecmp => (0x14d, Some(stimecmp)),
             15 => (0x10a, Some(self.rng.below(2))),
-            16 => (self.rng.pick(&[1, 2, 3]), Some(self.rng.below(256))),
+            // Rounding modes that are valid: FS may become dirty by an instruction with another one.
+            16 => self.rng.pick(&[
+                (1, Some(9)),
+                (1, Some(31)),
+                (2, Some(3)),
+                (3, Some(0x6a)),
+                (3, Some(0x15)),
+            ]),
             17 => (self.rng.pick(&[0x105, 0x305, 0xf14, 0x301]), None),
             18 => (self.rng.pick(&[0x180, 0x3a0, 0x3a2]), None),
             19 => (0x3b0 + self.rng.below(16) as u32, None),
@@ -343,6 +354,10 @@ impl Maker {
                 None,
             ),
         };
+        // The value of a breakpoint is not that of another cause.
+        if matches!(csr, 0x142 | 0x342) {
+            self.code.add([csrw(csr + 1, 0)]);
+        }
         let rd = if self.rng.chance(80) {
             self.register()
         } else {
