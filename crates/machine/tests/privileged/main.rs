@@ -13,7 +13,7 @@ use batch_driver::{
     memory, slot,
 };
 use flick_machine::{Board, Console, End, Files, Machine, System, boot};
-use random_program::program;
+use random_program::{program, return_from_a_page_of_users};
 
 const PROGRAMS: u64 = 200;
 /// Programs that one start of a machine executes.
@@ -206,6 +206,14 @@ fn locks(seed: u64) -> bool {
 }
 
 fn show(found: &[u8], wanted: &[u8]) {
+    for (n, (_, name)) in CSRS.iter().enumerate() {
+        let at = STATE + STATE_CSRS + 8 * n;
+        println!(
+            "{name} {:#x}, wanted {:#x}",
+            word(found, at),
+            word(wanted, at)
+        );
+    }
     let traps = (word(wanted, STATE + STATE_LOG_END) - (WORK + LOG as u64)) as usize / RECORD;
     for number in 0..traps.min(TRAPS) {
         let (found, wanted) = (record(found, number), record(wanted, number));
@@ -246,9 +254,13 @@ fn programs_of_all_modes_do_what_they_do_on_qemu() {
 }
 
 #[test]
-#[ignore = "for looking at a program"]
-fn dump() {
-    let seed: u64 = std::env::var("FLICK_SEED").unwrap().parse().unwrap();
-    let code = program(seed, locks(seed));
-    std::fs::write("/tmp/h/ps/code.bin", &code[..0x4000]).unwrap();
+fn a_return_fetches_nothing_in_the_mode_that_it_leads_to() {
+    let (program, entry) = return_from_a_page_of_users();
+    let image = memory(&[program]);
+    for translate_after in [None, Some(1)] {
+        let memory = execute(&image, 1, translate_after).unwrap();
+        let found = &memory[slot(0)..][..PROGRAM];
+        assert_eq!(word(found, LOG), 8, "a call of U mode");
+        assert_eq!(word(found, entry) & 0xff, 0x1b);
+    }
 }

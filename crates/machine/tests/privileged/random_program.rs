@@ -66,6 +66,30 @@ pub fn program(seed: u64, may_lock: bool) -> Vec<u8> {
     maker.image()
 }
 
+/// A return to U mode from a page that users may execute. Its entry was not used for that, so that its A
+/// stays clear. Returns the program and where the entry is.
+pub fn return_from_a_page_of_users() -> (Vec<u8>, usize) {
+    let mut rng = Rng(1);
+    let mut pages = Pages::random(&mut rng, false);
+    let place = 4 * 512 + (WORK >> 12 & 0x1ff) as usize;
+    pages.entries[place] = WORK >> 2 | 0x1b;
+    let mut maker = Maker {
+        rng,
+        code: Words::at(START),
+        pages,
+        chaos: true,
+        has_stimecmp: true,
+    };
+    maker.set(0x180, satp(8, 0));
+    maker.set(0x3bf, u64::MAX >> 10);
+    maker.set(0x3a2, 0x1f << 56);
+    maker.code.add([SFENCE_VMA]);
+    maker.enter(true, Some(0));
+    maker.code.li(SERVICE, FINISH);
+    maker.code.add([ECALL]);
+    (maker.image(), TABLES + 8 * place)
+}
+
 impl Maker {
     fn image(mut self) -> Vec<u8> {
         let mut image = vec![0; PROGRAM];
@@ -391,10 +415,7 @@ impl Maker {
         let (kind, rd, b) = (self.rng.below(10), self.register(), self.register());
         let aligned = match self.rng.chance(if kind < 7 { 70 } else { 94 }) {
             true => address & !7,
-            // At the end of a page now and then.
-            false if kind < 7 && self.rng.chance(20) => {
-                address & !0xfff | 0xff0 + self.rng.below(16)
-            }
+            // Within a page: of two, either may be asked first.
             false => address,
         };
         self.code.li(B, aligned);
