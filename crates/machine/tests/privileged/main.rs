@@ -1,6 +1,21 @@
 //! Random programs of all modes on QEMU's `virt` and on this one, interpreted and translated: the same
 //! traps, registers, data and page tables.
 //!
+//! Where QEMU 7.2 does otherwise than the manuals, programs keep away from it or both results are made equal:
+//!
+//! | QEMU 7.2 | the manual |
+//! |---|---|
+//! | MRET and SRET leave MPRV | they clear it below M mode ("Memory Privilege in mstatus Register") |
+//! | bit 0 of `sepc` and `mepc` is kept | it is always 0 |
+//! | a failing SC raises nothing | a misaligned one does ("Load-Reserved/Store-Conditional Instructions") |
+//! | an atomic access to no memory is a load access fault | it is one of stores ("Load/Store Access Faults") |
+//! | users may execute SFENCE.W.INVAL and SFENCE.INVAL.IR | they are illegal ("Svinval") |
+//! | without its AIA the interrupt of the least number is first | the order is MEI, MSI, MTI, SEI, SSI, STI |
+//! | there is no `menvcfg.ADUE` | so that accessed and dirty bits are always set |
+//!
+//! These are choices: the value of illegal instructions and breakpoints, that of misaligned accesses within
+//! eight bytes, the order of the two pages of an access, FS after what may only raise a flag, and counters.
+//!
 //! `FLICK_PROGRAMS` says how many, and `FLICK_SEED` executes one of them and prints its traps.
 mod batch_driver;
 mod qemu_virt;

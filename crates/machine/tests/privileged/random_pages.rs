@@ -46,7 +46,7 @@ pub fn satp(mode: u64, asid: u64) -> u64 {
         10 => ROOT57,
         _ => ROOT39,
     };
-    mode << 60 | asid << 44 | table(root) / PAGE
+    mode << 60 | asid << 44 | (table(root) / PAGE)
 }
 
 fn pointer(to: u64) -> u64 {
@@ -102,7 +102,7 @@ impl Pages {
             let number = first + page;
             pages.put(CODE, number & 0x1ff, number << 10 | rights);
             if is_code {
-                let number = number | USER_BIT / PAGE;
+                let number = number | (USER_BIT / PAGE);
                 pages.put(USER_CODE, number & 0x1ff, number << 10 | rights | USER);
             }
         }
