@@ -1,6 +1,6 @@
 //! Random programs of all modes. Every instruction that may trap is followed by one with which the program
 //! goes on, and every jump names such a place in advance, so that no program runs for ever.
-use flick_riscv_testing::asm::{addi, i, r, s};
+use flick_riscv_testing::asm::{addi, branch, i, r, s};
 use flick_riscv_testing::values::{Rng, integer};
 
 use crate::batch_driver::{
@@ -9,7 +9,7 @@ use crate::batch_driver::{
 };
 use crate::random_pages::{DATA_PAGES, Pages, data_page, leaf, satp};
 use crate::words::{
-    ECALL, FENCE_I, MRET, SFENCE_VMA, SRET, WFI, Words, csr_insn, csrc, csrr, csrs, csrw, lui,
+    BEQ, ECALL, FENCE_I, MRET, SFENCE_VMA, SRET, WFI, Words, csr_insn, csrc, csrr, csrs, csrw, lui,
 };
 
 /// Registers of random values.
@@ -305,7 +305,8 @@ impl Maker {
             90..=92 => {
                 let place = self.rng.pick(&self.pages.places);
                 let page = self.rng.below(DATA_PAGES);
-                let entry = leaf(&mut self.rng, data_page(page) >> 12);
+                // Random data is neither code nor a page table.
+                let entry = leaf(&mut self.rng, data_page(page) >> 12) & !8 | 2;
                 self.code.li(A, place);
                 self.code.li(B, entry);
                 self.code.add([s(0x3023, A, B, 0), SFENCE_VMA]);
@@ -431,7 +432,10 @@ impl Maker {
                 // Instructions"); without a reservation QEMU lets it fail.
                 self.code.li(B, aligned & !7);
                 let width = self.rng.pick(&[0, 0x1000]);
-                self.code.add([r(0x1000_202f | width, rd, B, 0)]);
+                // A pair: without a reservation QEMU asks for no rights.
+                self.code
+                    .add([addi(A, 0, 0x123), r(0x1000_202f | width, A, B, 0)]);
+                self.code.add([addi(rd, 0, 0x123), branch(BEQ, A, rd, 8)]);
                 r(0x1800_202f | width, self.register(), B, b)
             }
         };
