@@ -599,8 +599,11 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             _ => return self.cache_block(hart, insn),
         };
-        let bits = self.bits(hart.pc);
-        let pc = done.ok_or(Exception::Illegal { bits })?;
+        // Not in the mode that a return leads to: nothing is fetched there in its place.
+        let Some(pc) = done else {
+            let bits = self.bits(hart.pc);
+            return Err(Exception::Illegal { bits });
+        };
         match insn.op() {
             Op::Mret | Op::Sret => {
                 self.keep(Change::Return);
