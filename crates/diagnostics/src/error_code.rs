@@ -165,6 +165,7 @@ codes! {
     "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";
     "FLK0610" 610 MachineFile Error Machine "a machine file cannot be used";
     "FLK0620" 620 MachineParts Error Machine "the machine has parts that cannot run yet";
+    "FLK0630" 630 MachineFaults Error Machine "a file of faults cannot be used";
 }
 
 impl Code {

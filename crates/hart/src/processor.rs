@@ -19,8 +19,13 @@ use crate::traps::cause;
 use flick_riscv::Isa;
 
 mod block_runner;
+mod kept_reservation;
+mod semihosting_call;
+mod stops;
 
 use block_runner::{Runner, code_regime};
+pub use stops::StopAt;
+use stops::Stops;
 
 /// Pages whose slots are at hand.
 const PAGES: usize = 64;
@@ -39,6 +44,8 @@ pub enum SliceEnd {
     Wait,
     /// The hart has executed this.
     Marker(Marker),
+    /// The hart waits for the answer to a call of semihosting, with which it goes on behind the call.
+    Call,
 }
 
 /// A hart with its state.
@@ -46,6 +53,7 @@ pub struct Processor<'m, B> {
     /// Registers of user code.
     pub hart: Hart,
     fcsr: Fcsr,
+    stops: Stops,
     core: Privileged<'m, B>,
 }
 
@@ -85,6 +93,9 @@ struct Privileged<'m, B> {
     counts_classes: bool,
     waits: bool,
     marker: Option<Marker>,
+    /// Calls of semihosting are seen, and one has been made.
+    semihosting: bool,
+    call: bool,
     class: Class,
     /// The virtual page that is fetched from, and its slots.
     page: u64,
@@ -110,6 +121,7 @@ impl<'m, B: Bus> Processor<'m, B> {
         let mut all = Self {
             hart: Hart { pc, ..Hart::ZERO },
             fcsr: Fcsr::default(),
+            stops: Stops::default(),
             core: Privileged {
                 registers,
                 view,
@@ -122,6 +134,8 @@ impl<'m, B: Bus> Processor<'m, B> {
                 counts_classes: false,
                 waits: false,
                 marker: None,
+                semihosting: false,
+                call: false,
                 class,
                 page: NOWHERE,
                 page_mask: !(PAGE - 1),
@@ -209,7 +223,7 @@ impl<'m, B: Bus> Processor<'m, B> {
     pub fn run(&mut self, start: u64, cycles: u64, lead: u64) -> (SliceEnd, u64) {
         let core = &mut self.core;
         core.view.slice.begin(cycles, lead);
-        core.view.watch_code();
+        core.view.begin_slice();
         core.page = NOWHERE;
         core.traps = 0;
         let thread = self.fcsr.load(&mut self.hart);
@@ -220,6 +234,7 @@ impl<'m, B: Bus> Processor<'m, B> {
         self.fcsr = Fcsr::store(&self.hart, thread);
         let core = &mut self.core;
         core.exceptions += core.traps;
+        core.view.end_slice();
         let executed = core.view.slice.executed();
         match core.view.timing() {
             None => {
@@ -229,6 +244,7 @@ impl<'m, B: Bus> Processor<'m, B> {
             Some(timing) => timing.end(executed),
         }
         let end = match (exit, core.marker.take()) {
+            _ if std::mem::take(&mut core.call) => SliceEnd::Call,
             (_, Some(marker)) => SliceEnd::Marker(marker),
             (Exit::Wait, None) => SliceEnd::Wait,
             _ => SliceEnd::Turn,
@@ -443,6 +459,11 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     }
 
     #[inline(always)]
+    fn is_misaligned(&self, target: u64) -> bool {
+        target & self.runner.misaligned != 0
+    }
+
+    #[inline(always)]
     unsafe fn fetch(&self, pc: u64) -> Insn {
         if pc & self.page_mask != self.page {
             return Insn::UNDECODED;
@@ -562,6 +583,18 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         let privilege = self.registers.privilege as u64;
         let (code, value) = match exception {
             Exception::Ecall => (cause::CALL_FROM_USER + privilege, 0),
+            Exception::Ebreak if self.is_semihosting_call(hart.pc) => {
+                // Others may see what it does.
+                if self.view.slice.is_visible() {
+                    self.view.slice.pass();
+                    if let Some(timing) = self.view.timing() {
+                        timing.count_marker();
+                    }
+                    self.call = true;
+                    hart.pc += 4;
+                }
+                return Err(Exit::Budget);
+            }
             Exception::Ebreak => (cause::BREAKPOINT, hart.pc),
             Exception::Illegal { bits } => {
                 if let Some(marker) = Marker::of(bits) {
@@ -584,6 +617,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             Exception::Trap(trap) => (trap.cause as u64, trap.addr),
         };
+        self.view.reservation.forget();
         // It takes a cycle: a handler that does nothing but fault must not run for ever.
         self.view.slice.pass();
         if let Some(timing) = self.view.timing() {
@@ -637,15 +671,18 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         Ok(pc)
     }
 
-    /// VS becomes dirty. So does FS, since vector instructions may change the flags of floating point.
-    fn vector(&mut self) -> Option<(&mut VectorState, &Self::Memory)> {
+    /// VS becomes dirty. So does FS at instructions of floating point, which are illegal while it is off
+    /// ("Vector Context Status in mstatus", "Vector Floating-Point Instructions").
+    fn vector(&mut self, insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
         if self.registers.mstatus & status::VS == 0 {
             return None;
         }
-        self.registers.mstatus |= status::VS;
-        if self.class.floats == Floats::Clean {
-            self.make_dirty();
+        match self.class.floats {
+            Floats::Off if vector::is_float(insn) => return None,
+            Floats::Clean if vector::is_float(insn) => self.make_dirty(),
+            _ => {}
         }
+        self.registers.mstatus |= status::VS;
         let vector = self.vector.as_mut()?;
         if let Some(timing) = self.view.timing() {
             let width = 8 << (vector.vtype() >> 3 & 7);
@@ -665,6 +702,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         let time = self.time();
         if let Some((number, to)) = self.registers.next_interrupt(time) {
             self.waits = false;
+            self.view.reservation.forget();
             hart.pc = self.registers.interrupt(number, to, hart.pc);
             self.keep(Change::Interrupt(number));
             self.refresh();

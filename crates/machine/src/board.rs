@@ -10,6 +10,10 @@ use flick_sim::EventQueue;
 
 use crate::ram::Ram;
 
+mod faulty_board;
+
+use faulty_board::BoardFaults;
+
 /// What takes the accesses of a range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
@@ -53,6 +57,7 @@ pub struct Board {
     plic: Option<RefCell<Plic>>,
     devices: Vec<RefCell<Box<dyn Device>>>,
     state: RefCell<State>,
+    faults: BoardFaults,
     /// What harts have decoded of the memory.
     pub code: CodeCache,
     /// When the slice of the hart that runs began, and what a cycle of it takes.
@@ -97,11 +102,32 @@ impl Board {
             plic,
             devices: all,
             state: RefCell::default(),
+            faults: BoardFaults::default(),
             code: CodeCache::new(),
             slice: Cell::new((0, 0)),
             now: Cell::new(0),
             timebase: Cell::new(timebase),
         }
+    }
+
+    pub(crate) fn ram(&self) -> &[Ram] {
+        &self.ram
+    }
+
+    /// Forgets events, levels of lines, and how the machine has ended.
+    pub(crate) fn drop_state(&self) {
+        *self.state.borrow_mut() = State::default();
+    }
+
+    pub(crate) fn reset_devices(&self) {
+        let mut timer = self.timer.borrow_mut();
+        timer.device().reset();
+        self.timebase.set(timer.timebase());
+        if let Some(plic) = &self.plic {
+            plic.borrow_mut().reset();
+        }
+        let devices = self.devices.iter();
+        devices.for_each(|device| device.borrow_mut().reset());
     }
 
     /// A hart's slice begins.
@@ -151,7 +177,10 @@ impl Board {
     pub fn input(&self, device: usize, bytes: &[u8], time: Time) -> usize {
         self.now.set(time);
         let target = Target::Other(device);
-        self.with(target, |device, around| device.input(bytes, around))
+        let bytes = self.faults.corrupted(bytes);
+        let taken = self.with(target, |device, around| device.input(&bytes, around));
+        self.faults.taken(taken);
+        taken
     }
 
     /// The machine's `time` at a virtual time, and back: the first virtual time that has it.
@@ -222,6 +251,9 @@ impl Board {
         f: impl FnOnce(&mut dyn Device, u64, &mut Around) -> Result<R, Refused>,
     ) -> Result<R, BusError> {
         let (target, offset) = self.device_at(address, size)?;
+        if self.faults.refuses(address, size.into()) {
+            return Err(BusError);
+        }
         self.now.set(self.slice_time(cycles));
         let done = self.with(target, |device, around| f(device, offset, around));
         done.map_err(|Refused| BusError)
@@ -251,7 +283,8 @@ impl Board {
 
 impl Bus for Board {
     fn memory(&self, page: u64) -> Option<*mut u8> {
-        self.ram.iter().find_map(|ram| ram.at(page, PAGE))
+        let memory = self.ram.iter().find_map(|ram| ram.at(page, PAGE));
+        memory.filter(|_| !self.faults.refuses_pages(page, PAGE))
     }
 
     fn load(&self, address: u64, size: u32, cycles: u64) -> Result<u64, BusError> {
@@ -326,11 +359,17 @@ impl Surroundings for Around<'_> {
     }
 
     fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
-        self.board.read_memory(address, bytes)
+        match self.board.faults.refuses_pages(address, bytes.len() as u64) {
+            true => Err(Refused),
+            false => self.board.read_memory(address, bytes),
+        }
     }
 
     fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
-        self.board.write_memory(address, bytes)
+        match self.board.faults.refuses_pages(address, bytes.len() as u64) {
+            true => Err(Refused),
+            false => self.board.write_memory(address, bytes),
+        }
     }
 
     fn output(&mut self, bytes: &[u8]) {

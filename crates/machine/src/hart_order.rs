@@ -9,8 +9,10 @@ use flick_hart::{ClassCounts, Isa, Marker, Processor, SliceEnd, Timing};
 
 use crate::board::Board;
 use crate::htif::Htif;
+use crate::injection::Injection;
 use crate::machine_timing::MachineTiming;
 use crate::machine_trace::Tracer;
+use crate::semihosting::Semihosting;
 
 /// A hart of a machine.
 #[derive(Clone, Copy, Debug)]
@@ -32,17 +34,24 @@ pub const TRANSLATE_AFTER: u8 = 24;
 /// Cycles that a hart may be ahead of another.
 const AHEAD: u64 = 1000;
 
-struct Unit<'m> {
-    processor: Processor<'m, Board>,
-    period: Time,
-    time: Time,
+pub(crate) struct Unit<'m> {
+    pub(crate) processor: Processor<'m, Board>,
+    pub(crate) period: Time,
+    pub(crate) time: Time,
     waits: bool,
+    /// By a fault, for ever.
+    is_stopped: bool,
 }
 
 /// Harts on a board.
 pub struct Machine<'m> {
-    board: &'m Board,
-    harts: Vec<Unit<'m>>,
+    pub(crate) board: &'m Board,
+    pub(crate) harts: Vec<Unit<'m>>,
+    pub(crate) injection: Option<Box<Injection>>,
+    /// See [`Machine::translate_after`].
+    executions: Option<u8>,
+    /// See [`Machine::count_classes`].
+    has_counts: bool,
     htif: Option<Htif>,
     most: Option<u64>,
     timing: Option<MachineTiming>,
@@ -50,6 +59,7 @@ pub struct Machine<'m> {
     timed: Vec<Rc<Timing>>,
     is_timed: bool,
     trace: Option<Tracer>,
+    semihosting: Option<Semihosting>,
 }
 
 /// How a run ends.
@@ -68,31 +78,33 @@ pub enum End {
 impl<'m> Machine<'m> {
     /// A machine at its reset. `htif`: where bare programs say that they end.
     pub fn new(board: &'m Board, harts: &[HartDescription], htif: Option<Htif>) -> Self {
-        let unit = |hart: &HartDescription| {
-            let mut processor = Processor::new(board, &board.code, hart.isa, hart.id, hart.pc);
-            processor.hart.x[10..13].copy_from_slice(&hart.arguments);
-            Unit {
-                processor,
-                period: hart.period.max(1),
-                time: 0,
-                waits: false,
-            }
-        };
+        let unit = |hart: &HartDescription| Unit::new(board, hart, 0);
         Self {
             board,
+            injection: None,
             harts: harts.iter().map(unit).collect(),
+            executions: None,
+            has_counts: false,
             htif,
             most: None,
             timing: None,
             timed: vec![],
             is_timed: false,
             trace: None,
+            semihosting: None,
         }
     }
 
     /// Ends the run after so many instructions of all harts, or some more.
     pub fn limit(&mut self, instructions: u64) {
         self.most = Some(instructions);
+    }
+
+    /// Answers calls of semihosting from now on.
+    pub fn answer_calls(&mut self, semihosting: Semihosting) {
+        let all = self.harts.iter_mut();
+        all.for_each(|unit| unit.processor.allow_semihosting());
+        self.semihosting = Some(semihosting);
     }
 
     /// Writes a trace from now on.
@@ -132,8 +144,33 @@ impl<'m> Machine<'m> {
         }
     }
 
+    /// Harts at their reset, in functional mode.
+    pub(crate) fn start_harts(&mut self, harts: &[HartDescription]) {
+        let time = self.harts.iter().map(|unit| unit.time).max().unwrap_or(0);
+        let unit = |hart: &HartDescription| Unit::new(self.board, hart, time);
+        self.harts = harts.iter().map(unit).collect();
+        self.timed = vec![];
+        self.is_timed = false;
+        self.translate_after(self.executions);
+        if self.has_counts {
+            self.count_classes();
+        }
+        if let Some(trace) = self.trace.take() {
+            self.trace(trace);
+        }
+    }
+
+    /// No call of semihosting has been made.
+    pub(crate) fn restart_calls(&mut self) {
+        if let Some(mut semihosting) = self.semihosting.take() {
+            semihosting.reset();
+            self.answer_calls(semihosting);
+        }
+    }
+
     /// Counts instructions by class in functional mode, too.
     pub fn count_classes(&mut self) {
+        self.has_counts = true;
         let all = self.harts.iter_mut();
         all.for_each(|unit| unit.processor.count_classes());
     }
@@ -152,6 +189,7 @@ impl<'m> Machine<'m> {
     /// Translates code that a hart has executed so often ([`TRANSLATE_AFTER`]); `None`: none. The run is
     /// the same, but for the time that it takes the host.
     pub fn translate_after(&mut self, executions: Option<u8>) {
+        self.executions = executions;
         for unit in &mut self.harts {
             unit.processor.translate_after(executions);
         }
@@ -177,7 +215,6 @@ impl<'m> Machine<'m> {
 
     /// Runs until the machine ends. `console` gets what it prints, and has the bytes for it.
     pub fn run(&mut self, console: &mut dyn Console) -> End {
-        let mut left = self.most;
         loop {
             let output = self.board.take_output();
             if !output.is_empty() {
@@ -193,6 +230,9 @@ impl<'m> Machine<'m> {
                 }
                 return End::Idle;
             };
+            if self.let_faults_happen(first) {
+                continue;
+            }
             let (time, period) = (self.harts[first].time, self.harts[first].period);
             if self.board.next_event().is_some_and(|event| event <= time) {
                 self.board.advance(time);
@@ -207,7 +247,8 @@ impl<'m> Machine<'m> {
                 _ => (period, AHEAD * period),
             };
             let ahead = next.map(|next| next.saturating_add(slice));
-            let events = [ahead, self.board.next_event(), self.deadline(first)];
+            let fault = self.next_fault(first);
+            let events = [ahead, self.board.next_event(), self.deadline(first), fault];
             let until = events.into_iter().flatten().min();
             let cycles = until.map_or(u64::MAX >> 1, |until| {
                 until.saturating_sub(time).div_ceil(tick).max(1)
@@ -236,14 +277,25 @@ impl<'m> Machine<'m> {
                 }
             }
             console.poll(self.board, unit.time);
-            if let Some(left) = &mut left {
+            if let Some(left) = &mut self.most {
                 *left = left.saturating_sub(unit.processor.attempts() - before);
                 if *left == 0 {
                     return End::Instructions;
                 }
             }
-            if let SliceEnd::Marker(marker) = end {
-                self.set_mode(marker == Marker::Begin);
+            self.let_stops_happen(first);
+            match end {
+                SliceEnd::Marker(marker) => self.set_mode(marker == Marker::Begin),
+                SliceEnd::Call => {
+                    let unit = &mut self.harts[first];
+                    let semihosting = self.semihosting.as_mut();
+                    let status = semihosting
+                        .and_then(|calls| calls.call(&mut unit.processor, console, unit.time));
+                    if let Some(status) = status {
+                        return End::Exit(status);
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -260,6 +312,9 @@ impl<'m> Machine<'m> {
 
     fn apply_lines(&mut self) {
         for (hart, bit, level) in self.board.take_lines() {
+            let Some(level) = self.faulty_level(hart, bit, level) else {
+                continue;
+            };
             let Some(unit) = self.harts.get_mut(hart) else {
                 continue;
             };
@@ -268,7 +323,8 @@ impl<'m> Machine<'m> {
         // What wakes a hart is at the time of the hart or event that was first.
         let now = self.board.now();
         for unit in &mut self.harts {
-            if unit.waits && unit.processor.wakes(self.board.time_at(now.max(unit.time))) {
+            let is_waiting = unit.waits && !unit.is_stopped;
+            if is_waiting && unit.processor.wakes(self.board.time_at(now.max(unit.time))) {
                 unit.wake(now);
             }
         }
@@ -286,6 +342,7 @@ impl<'m> Machine<'m> {
     /// The virtual time at which a hart that waits, or this one, is interrupted by its own timer.
     fn deadline(&self, running: usize) -> Option<Time> {
         let units = self.harts.iter().enumerate();
+        let units = units.filter(|(_, unit)| !unit.is_stopped);
         let all = units.filter_map(|(n, unit)| {
             let ticks = unit.processor.registers().deadline()?;
             let when = self.board.when(ticks, self.board.now());
@@ -300,7 +357,8 @@ impl<'m> Machine<'m> {
         let deadline = self.deadline(usize::MAX);
         let event = self.board.next_event();
         let now = self.board.now();
-        let Some(next) = [deadline, event].into_iter().flatten().min() else {
+        let fault = self.next_fault(usize::MAX);
+        let Some(next) = [deadline, event, fault].into_iter().flatten().min() else {
             return console.wait(self.board, now);
         };
         if console.poll(self.board, now) {
@@ -309,8 +367,9 @@ impl<'m> Machine<'m> {
         self.board.begin(next.max(now), 0);
         self.board.advance(next);
         let at = next.max(now);
+        self.let_faults_happen_at(usize::MAX, at);
         for unit in &mut self.harts {
-            if unit.processor.wakes(self.board.time_at(at)) {
+            if !unit.is_stopped && unit.processor.wakes(self.board.time_at(at)) {
                 unit.wake(at);
             }
         }
@@ -318,7 +377,30 @@ impl<'m> Machine<'m> {
     }
 }
 
-impl Unit<'_> {
+impl<'m> Unit<'m> {
+    fn new(board: &'m Board, hart: &HartDescription, time: Time) -> Self {
+        let mut processor = Processor::new(board, &board.code, hart.isa, hart.id, hart.pc);
+        processor.hart.x[10..13].copy_from_slice(&hart.arguments);
+        Self {
+            processor,
+            period: hart.period.max(1),
+            time,
+            waits: false,
+            is_stopped: false,
+        }
+    }
+
+    /// Executes nothing for so many cycles, or for ever.
+    pub(crate) fn stop(&mut self, cycles: Option<u64>) {
+        match cycles {
+            None => (self.waits, self.is_stopped) = (true, true),
+            Some(cycles) => {
+                self.processor.idle(cycles);
+                self.time = self.time.saturating_add(cycles.saturating_mul(self.period));
+            }
+        }
+    }
+
     fn wake(&mut self, time: Time) {
         let idle = time.saturating_sub(self.time).div_ceil(self.period);
         self.processor.idle(idle);
@@ -335,6 +417,12 @@ pub trait Console {
     /// Gives bytes from outside to the machine, if there are any. Did it?
     fn poll(&mut self, _board: &Board, _time: Time) -> bool {
         false
+    }
+
+    /// Up to `most` bytes from outside for a program that reads them itself, and waits until there are
+    /// some; none: the end.
+    fn read(&mut self, _most: usize) -> Vec<u8> {
+        vec![]
     }
 
     /// Nothing happens in the machine any more: waits for bytes from outside. False: none will come.
