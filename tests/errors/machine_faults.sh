@@ -2,8 +2,8 @@
 . "$FLICK_TEST_ERRORS/lib.sh"
 cat >bare.c <<'C'
 void _start(void) {
-  for (volatile long n = 0; n < 100000; n++)
-    ;
+  for (long n = 0; n < 100000; n++)
+    __asm__ volatile("");
   *(volatile unsigned *)0x100000 = 3 << 16 | 0x3333;
 }
 C
