@@ -39,6 +39,7 @@ seeds() {
 }
 # Machine files are seeds as they are.
 mkdir -p "$out/seeds/machine_descriptions" && cp "$root"/machines/*.toml "$out/seeds/machine_descriptions"
+sed -n '/^```toml/,/^```$/{/^```/d;p}' "$root/docs/faults.md" >"$out/seeds/machine_descriptions/faults.toml"
 [ -d "$out/seeds/decoder" ] || { say "Making seeds" && seeds; }
 
 say "Building the targets"

@@ -1,4 +1,4 @@
-//! Gives any texts to the reader of machine files.
+//! Gives any texts to the readers of machine files and of files of faults.
 #![no_main]
 
 #[path = "../../crates/machine/tests/fuzz/any_machine_file.rs"]

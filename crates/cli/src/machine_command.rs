@@ -14,9 +14,10 @@ use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::Error;
 use flick_machine::{
-    BadBoot, BadSystem, BlockDisk, Board, Console, End, Files, Machine, SERIAL, TRANSLATE_AFTER,
-    Tracer, boot, timing_of,
+    BadBoot, BadSystem, BlockDisk, Board, Booted, Console, End, Files, Machine, SERIAL,
+    Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boot, timing_of,
 };
+use flick_timing::faults;
 
 use crate::console_place::{self, ConsolePlace};
 use crate::machine_description::{load, system};
@@ -88,6 +89,19 @@ pub struct Run {
     /// Translate code that a hart has executed so often
     #[arg(long, value_name = "N", default_value_t = TRANSLATE_AFTER, hide = true)]
     translate_after: u8,
+    /// Answer the semihosting calls of bare programs: console, time, exit. Snapshots and recordings lack
+    /// what they read
+    #[arg(long, conflicts_with_all = ["snapshot_at", "restore", "record", "replay", "gdb"])]
+    semihosting: bool,
+    /// A folder with files that semihosting calls may read and write
+    #[arg(long, value_name = "DIR", requires = "semihosting")]
+    semihosting_files: Option<PathBuf>,
+    /// What semihosting gives a program as its command line
+    #[arg(long, value_name = "TEXT", requires = "semihosting")]
+    semihosting_args: Option<String>,
+    /// Let the machine have the faults of the file (docs/faults.md)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["snapshot_at", "restore", "gdb"])]
+    inject: Option<PathBuf>,
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
@@ -133,7 +147,7 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
         firmware: read(&run.firmware)?,
         kernel: run.kernel.as_deref().map(read).transpose()?,
         initrd: run.initrd.as_deref().map(read).transpose()?,
-        append: run.append,
+        append: run.append.clone(),
     };
     let bad = |error: BadBoot| {
         let place = match &error {
@@ -162,7 +176,7 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
         .map(|path| disk(path))
         .collect::<Result<_, _>>()?;
     let board = system.board(disks).map_err(|error| bad(error.into()))?;
-    let booted = boot(&mut system, &board, &files).map_err(bad)?;
+    let booted = boot(&mut system, &board, &files).map_err(&bad)?;
     let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
     if let Some(most) = run.max_instructions {
         machine.limit(most);
@@ -179,6 +193,12 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     }
     if has_report {
         machine.count_classes();
+    }
+    if let Some(path) = &run.inject {
+        inject(&mut machine, path)?;
+    }
+    if run.semihosting {
+        machine.answer_calls(Semihosting::new(semihosting(&run, &booted)?));
     }
     if let Some(path) = &run.trace {
         let file = fs::File::create(path).map_err(|error| unwritable(path, &error))?;
@@ -232,6 +252,46 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
             "end programs by the test finisher at 0x100000 or by tohost",
         )),
     }
+}
+
+/// Gives the machine the faults of a file.
+fn inject(machine: &mut Machine, path: &Path) -> Result<(), Error> {
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let name = path.display().to_string();
+    let bad = |place, why: String, help: &str| {
+        let what = "a file of faults cannot be used";
+        Error::new(Code::MachineFaults, what, place, why, help)
+    };
+    let all =
+        faults::parse(&name, &text).map_err(|error| bad(error.place(), error.what, &error.help))?;
+    machine.inject(all).map_err(|error| {
+        let place = format!("{name}:{}", error.line);
+        bad(
+            place,
+            error.what,
+            "name what the machine has, or give it more by --set and --disk",
+        )
+    })
+}
+
+/// What programs see of the host.
+fn semihosting(run: &Run, booted: &Booted) -> Result<SemihostingSetup, Error> {
+    if let Some(folder) = &run.semihosting_files {
+        // A name that is no folder is a mistake now, and not at the first call.
+        fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+    }
+    // The device tree is behind free memory.
+    let end = booted.harts.first().map_or(0, |hart| hart.arguments[1]);
+    let start = booted.firmware.end().next_multiple_of(16);
+    let name = run.firmware.display();
+    Ok(SemihostingSetup {
+        folder: run.semihosting_files.clone(),
+        command_line: match &run.semihosting_args {
+            Some(arguments) => format!("{name} {arguments}"),
+            None => name.to_string(),
+        },
+        free: start.min(end)..end,
+    })
 }
 
 /// Where the harts are, the first of them.
@@ -384,6 +444,13 @@ impl Console for Terminal {
 
     fn poll(&mut self, board: &Board, time: u64) -> bool {
         self.give(board, time, |input| input.try_recv().ok())
+    }
+
+    fn read(&mut self, most: usize) -> Vec<u8> {
+        if self.rest.is_empty() {
+            self.rest = self.input.recv().unwrap_or_default();
+        }
+        self.rest.drain(..most.min(self.rest.len())).collect()
     }
 
     fn wait(&mut self, board: &Board, time: u64) -> bool {

@@ -3,6 +3,8 @@ use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
+use crate::request_faults::RequestFaults;
+
 /// Picoseconds of virtual time since the machine's reset.
 pub type Time = u64;
 
@@ -103,6 +105,11 @@ pub trait Device {
     /// was written. The surroundings have dropped all levels and events. The default is for a
     /// device without state.
     fn reset(&mut self) {}
+
+    /// Faults of its requests, if it is a disk.
+    fn request_faults(&mut self) -> Option<&mut RequestFaults> {
+        None
+    }
 
     /// State for snapshots: `postcard` of a structure that holds all that can change.
     fn save(&self) -> Vec<u8>;

@@ -168,6 +168,7 @@ codes! {
     "FLK0612" 612 MachineRecording Error Machine "a recording is unusable";
     "FLK0613" 613 MachineDebugger Error Machine "no debugger can connect";
     "FLK0620" 620 MachineParts Error Machine "the machine has parts that cannot run yet";
+    "FLK0630" 630 MachineFaults Error Machine "a file of faults cannot be used";
 }
 
 impl Code {

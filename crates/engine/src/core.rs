@@ -105,6 +105,13 @@ pub trait Core {
     /// if this core does not execute it. Then the run ends with [`Exit::Leave`].
     fn target(&self, target: u64) -> Option<u64>;
 
+    /// Can no instruction be at the target of a jump? Without compressed instructions bit 1 has to be
+    /// clear. The jump raises an exception then.
+    #[inline(always)]
+    fn is_misaligned(&self, _target: u64) -> bool {
+        false
+    }
+
     /// The instruction at `pc` as it was decoded before; [`Op::Undecoded`] if it was not, and
     /// [`Op::End`] if the run ends here with [`Exit::Leave`].
     ///
@@ -148,11 +155,11 @@ pub trait Core {
     }
 
     /// The vector state of the hart, and the data memory; `None` if it has no vector instructions,
-    /// or must not execute them now: then they are illegal. The CSRs are the core's matter, too
+    /// or must not execute `insn` now: then it is illegal. The CSRs are the core's matter, too
     /// ([`access_csr`](crate::vector::access_csr)). Asked once for each instruction: a core that tells when its state has changed takes it for a
     /// change.
     #[inline(always)]
-    fn vector(&mut self) -> Option<(&mut VectorState, &Self::Memory)> {
+    fn vector(&mut self, _insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
         None
     }
 

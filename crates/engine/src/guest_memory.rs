@@ -90,6 +90,29 @@ pub trait Memory {
     /// As [`Memory::compare_exchange32`].
     fn compare_exchange64(&self, addr: u64, old: u64, new: u64) -> Result<bool, Self::Fault>;
 
+    /// Loads a word, which it reserves for the hart.
+    #[inline(always)]
+    fn load_reserved32(&self, addr: u64) -> Result<u32, Self::Fault> {
+        self.load32(addr)
+    }
+    /// As [`Memory::load_reserved32`].
+    #[inline(always)]
+    fn load_reserved64(&self, addr: u64) -> Result<u64, Self::Fault> {
+        self.load64(addr)
+    }
+
+    /// Atomically stores `new` if the hart's reservation of the address is not broken. `old` is what
+    /// the load-reserved has read: a memory that keeps no reservations compares with it. Did it?
+    #[inline(always)]
+    fn store_conditional32(&self, addr: u64, old: u32, new: u32) -> Result<bool, Self::Fault> {
+        self.compare_exchange32(addr, old, new)
+    }
+    /// As [`Memory::store_conditional32`].
+    #[inline(always)]
+    fn store_conditional64(&self, addr: u64, old: u64, new: u64) -> Result<bool, Self::Fault> {
+        self.compare_exchange64(addr, old, new)
+    }
+
     /// Orders everything before it before everything after it.
     fn fence(&self);
 }

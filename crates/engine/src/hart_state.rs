@@ -103,6 +103,8 @@ impl Trap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Cause {
+    /// A jump to an address where no instruction can be.
+    FetchMisaligned = 0,
     /// No memory to fetch from.
     FetchAccess = 1,
     /// A load-reserved at an address that is not a multiple of its size.

@@ -52,7 +52,7 @@ fn step_vector<C: Core, O: Observer, K: Control>(
     insn: Insn,
 ) -> Result<u64, Exit> {
     let pc = hart.pc;
-    let done = match core.vector() {
+    let done = match core.vector(insn) {
         Some((state, memory)) => vector::execute(hart, state, memory, observer, insn),
         None => Err(Exception::Illegal {
             bits: insn.imm() as u32,
@@ -190,6 +190,15 @@ fn interpret<C: Core, O: Observer, K: Control>(
                 x!(0 => 0);
             }};
         }
+        // A jump to where no instruction can be has no effect.
+        macro_rules! check_target {
+            ($target:expr) => {
+                if core.is_misaligned($target) {
+                    let (cause, addr) = (Cause::FetchMisaligned, $target & !1);
+                    exception!(Exception::Trap(Trap { cause, addr }));
+                }
+            };
+        }
         // Goes to a target that may be anywhere.
         macro_rules! go {
             ($target:expr) => {{
@@ -208,6 +217,9 @@ fn interpret<C: Core, O: Observer, K: Control>(
             ($condition:expr) => {{
                 let target = pc.wrapping_add(insn.imm());
                 let taken = $condition;
+                if taken {
+                    check_target!(target);
+                }
                 observer.branch(pc, target, taken);
                 if taken {
                     go!(target);
@@ -404,6 +416,7 @@ fn interpret<C: Core, O: Observer, K: Control>(
             Op::Auipc => x!(insn.rd() => pc.wrapping_add(insn.imm())),
             Op::Jal => {
                 let target = pc.wrapping_add(insn.imm());
+                check_target!(target);
                 control.jump(pc, target);
                 observer.jump(pc, target);
                 set!(next);
@@ -411,6 +424,7 @@ fn interpret<C: Core, O: Observer, K: Control>(
             }
             Op::Jalr => {
                 let target = x!(insn.rs1()).wrapping_add(insn.imm());
+                check_target!(target);
                 control.jump(pc, target);
                 observer.jump(pc, target);
                 set!(next);
@@ -559,10 +573,10 @@ fn interpret<C: Core, O: Observer, K: Control>(
                 }
             }
 
-            Op::LrW => load_reserved!(load32, 4, i32),
-            Op::LrD => load_reserved!(load64, 8, i64),
-            Op::ScW => store_conditional!(compare_exchange32, 4, u32),
-            Op::ScD => store_conditional!(compare_exchange64, 8, u64),
+            Op::LrW => load_reserved!(load_reserved32, 4, i32),
+            Op::LrD => load_reserved!(load_reserved64, 8, i64),
+            Op::ScW => store_conditional!(store_conditional32, 4, u32),
+            Op::ScD => store_conditional!(store_conditional64, 8, u64),
             Op::AmoswapW => amo32!(AmoOp::Swap),
             Op::AmoaddW => amo32!(AmoOp::Add),
             Op::AmoxorW => amo32!(AmoOp::Xor),

@@ -127,7 +127,7 @@ impl<M: Memory, const COUNTS: bool> Core for ProcessCore<'_, M, COUNTS> {
     }
 
     #[inline(always)]
-    fn vector(&mut self) -> Option<(&mut VectorState, &M)> {
+    fn vector(&mut self, _insn: Insn) -> Option<(&mut VectorState, &M)> {
         Some((self.vector.as_deref_mut()?, self.memory))
     }
 

@@ -9,6 +9,7 @@ use flick_riscv::{Insn, illegal};
 
 use crate::blocks::BlockCache;
 use crate::bus::PAGE;
+use crate::reservations::Reservations;
 use crate::timed_mode::Marker;
 use flick_riscv::{Extension, Isa};
 
@@ -103,6 +104,8 @@ pub struct CodeCache {
     added: RefCell<Vec<u64>>,
     /// Translations of what is executed often, if harts use them.
     pub(crate) blocks: RefCell<Option<BlockCache>>,
+    /// Reservations of the machine's harts, which stores break, too.
+    pub(crate) reservations: Reservations,
     /// Times that blocks have gone.
     epoch: Cell<u64>,
 }
@@ -151,6 +154,7 @@ impl CodeCache {
 
     /// Forgets all instructions: memory has been replaced without [`CodeCache::written`].
     pub fn forget(&self) {
+        self.reservations.clear();
         for page in self.pages.borrow().values() {
             for (_, slots) in &page.classes {
                 slots.iter().for_each(|slot| slot.set(0));
@@ -200,6 +204,7 @@ impl CodeCache {
 
     /// Bytes in plain memory have changed, by whomever.
     pub fn written(&self, address: u64, size: u64) {
+        self.reservations.written(address, size);
         // An instruction that begins in front of them may end in them.
         let first = address.saturating_sub(2) & !1;
         let end = address.saturating_add(size);

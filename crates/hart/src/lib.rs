@@ -12,6 +12,8 @@
 //! | `pmp.rs` | physical memory protection |
 //! | `page_tables.rs` | page tables: Sv39, Sv48, Sv57 |
 //! | `memory_view.rs` | the hart's view of memory, with a cache of translations |
+//! | `reservations.rs` | reservations of load-reserved instructions |
+//! | `store_chains.rs` | which entries of the cache are for stores to a page |
 //! | `decoded_pages.rs` | decoded instructions by physical page |
 //! | `blocks/` | translated blocks of what is executed often |
 //! | `processor/block_runner.rs` | execution by blocks and by the interpreter |
@@ -38,7 +40,9 @@ mod page_tables;
 mod pmp;
 mod privileged_registers;
 mod processor;
+mod reservations;
 mod slice;
+mod store_chains;
 mod timed_access;
 mod timed_mode;
 mod traps;
@@ -49,5 +53,7 @@ pub use decoded_pages::SavedCode;
 pub use flick_riscv::{Extension, Isa, IsaError};
 pub use hart_events::{Change, HartEvent};
 pub use privileged_registers::{Privilege, Registers, interrupt};
-pub use processor::{BadProcessor, Begin, Part, Pausing, Processor, SavedProcessor, SliceEnd};
+pub use processor::{
+    BadProcessor, Begin, Part, Pausing, Processor, SavedProcessor, SliceEnd, StopAt,
+};
 pub use timed_mode::{ClassCounter, ClassCounts, Marker, Timing};

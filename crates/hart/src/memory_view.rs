@@ -10,7 +10,9 @@ use crate::decoded_pages::CodeCache;
 use crate::page_tables::{Access, Failure, Physical, Regime, translate};
 use crate::pmp::Pmp;
 use crate::privileged_registers::Privilege;
+use crate::reservations::Reservation;
 use crate::slice::Slice;
+use crate::store_chains::StoreChains;
 use crate::timed_mode::Timing;
 
 mod saved_view;
@@ -97,6 +99,10 @@ pub struct View<'m, B> {
     /// The same, or the context without entries in timed mode.
     quick: Cell<*const Cell<Entry>>,
     tlb: Box<Tlb>,
+    /// Entries for stores, by physical page.
+    chains: StoreChains,
+    /// The last load-reserved.
+    pub reservation: Reservation,
     /// Entries of other generations are none.
     pub generation: Cell<u64>,
     /// The newest of all.
@@ -128,6 +134,8 @@ impl<'m, B: Bus> View<'m, B> {
             context: Cell::new(tlb.entries.as_ptr()),
             quick: Cell::new(tlb.entries.as_ptr()),
             tlb,
+            chains: StoreChains::new(ALL_ENTRIES),
+            reservation: Reservation::new(&code.reservations),
             generation: Cell::new(0),
             last_generation: Cell::new(0),
             spaces: [const { Cell::new(NO_SPACE) }; SPACES],
@@ -270,6 +278,28 @@ impl<'m, B: Bus> View<'m, B> {
         }
     }
 
+    /// The hart runs: other harts' reservations have to see its stores.
+    pub fn begin_slice(&self) {
+        self.watch_code();
+        let all = &self.code.reservations;
+        self.reservation.begin_slice(all);
+        for page in all.pages() {
+            let number = page / PAGE;
+            self.chains.drain(number, |at| {
+                let goes = self.tlb.pages[at].get() == number;
+                if goes {
+                    self.tlb.entries[at].set(EMPTY);
+                }
+                goes
+            });
+        }
+    }
+
+    /// Other harts run.
+    pub fn end_slice(&self) {
+        self.reservation.end_slice(&self.code.reservations);
+    }
+
     /// Is an access of `size` bytes at a physical address allowed? Keeps the answer for pages of which
     /// all bytes have the same.
     fn allows(&self, address: u64, size: u64, access: Access, privilege: Privilege) -> bool {
@@ -339,7 +369,8 @@ impl<'m, B: Bus> View<'m, B> {
         };
         // SAFETY: within the page.
         let host = unsafe { memory.add((physical % PAGE) as usize) };
-        let is_watched = access == Access::Store && self.code.has(page);
+        let is_watched =
+            access == Access::Store && (self.code.has(page) || self.code.reservations.has(page));
         if self.is_uniform(page) && !is_watched {
             let start = address / PAGE * PAGE;
             let distance = (memory.expose_provenance() as u64).wrapping_sub(start);
@@ -355,6 +386,9 @@ impl<'m, B: Bus> View<'m, B> {
             let at = self.index(entry);
             self.tlb.bits[at].set(bits as u8);
             self.tlb.pages[at].set(physical / PAGE);
+            if access == Access::Store {
+                self.chains.put(at, physical / PAGE);
+            }
         }
         Ok(Place::Memory {
             host,
@@ -560,6 +594,20 @@ impl<'m, B: Bus> View<'m, B> {
         }
     }
 
+    /// A store to plain memory by the machine's outside, as the hart would make it. False: it has had no
+    /// effect.
+    pub fn store_program_byte(&self, address: u64, value: u8) -> bool {
+        match self.place(address, 1, Access::Store) {
+            Ok(Place::Memory { host, physical, .. }) => {
+                // SAFETY: a byte of a page of memory.
+                unsafe { write(host, 1, value.into()) };
+                self.code.written(physical, 1);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// An instruction that other harts see: it waits until this hart is the first of all.
     pub(crate) fn synchronise(&self) -> Result<(), Trap> {
         if self.slice.is_visible() {
@@ -602,6 +650,45 @@ impl<'m, B: Bus> View<'m, B> {
                     }
                     Ok(old)
                 }
+            }
+            // Devices have no atomics.
+            Place::Device(_) => Err(trap(Failure::Access, Access::Store, address)),
+        }
+    }
+
+    /// Where an access of an aligned address goes.
+    fn found(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
+        let kept = self.kept(address, access);
+        kept.map_or_else(|| self.place(address, size, access), Ok)
+    }
+
+    /// The hart will read at `address`, and has reserved what is there. Devices cannot be reserved
+    /// ("Reservability PMA").
+    fn reserve(&self, address: u64, size: u64) -> Result<(), Trap> {
+        match self.found(address, size, Access::Load)? {
+            Place::Memory { physical, .. } => {
+                self.reservation.make(physical);
+                Ok(())
+            }
+            Place::Device(_) => Err(trap(Failure::Access, Access::Load, address)),
+        }
+    }
+
+    /// Stores if the reservation of the address holds. Did it?
+    fn store_conditional(&self, address: u64, size: u64, value: u64) -> Result<bool, Trap> {
+        self.synchronise()?;
+        if let Some(timing) = &self.timing {
+            self.charge_atomic(timing, address)?;
+        }
+        match self.found(address, size, Access::Store)? {
+            Place::Memory { host, physical, .. } => {
+                let holds = self.reservation.take(physical);
+                if holds {
+                    // SAFETY: so many bytes of a page of memory.
+                    unsafe { write(host, size, value) };
+                    self.code.written(physical, size);
+                }
+                Ok(holds)
             }
             // Devices have no atomics.
             Place::Device(_) => Err(trap(Failure::Access, Access::Store, address)),
@@ -715,6 +802,24 @@ impl<B: Bus> Memory for View<'_, B> {
     fn compare_exchange64(&self, address: u64, old: u64, new: u64) -> Result<bool, Trap> {
         let change = |found| (found == old).then_some(new);
         self.update(address, 8, change).map(|found| found == old)
+    }
+
+    fn load_reserved32(&self, address: u64) -> Result<u32, Trap> {
+        self.reserve(address, 4)?;
+        self.load32(address)
+    }
+
+    fn load_reserved64(&self, address: u64) -> Result<u64, Trap> {
+        self.reserve(address, 8)?;
+        self.load64(address)
+    }
+
+    fn store_conditional32(&self, address: u64, _: u32, new: u32) -> Result<bool, Trap> {
+        self.store_conditional(address, 4, new.into())
+    }
+
+    fn store_conditional64(&self, address: u64, _: u64, new: u64) -> Result<bool, Trap> {
+        self.store_conditional(address, 8, new)
     }
 
     #[inline(always)]

@@ -19,8 +19,12 @@ use crate::traps::cause;
 use flick_riscv::Isa;
 
 mod block_runner;
+mod semihosting_call;
+mod stops;
 
 use block_runner::{Runner, code_regime};
+pub use stops::StopAt;
+use stops::Stops;
 
 mod debug_access;
 mod pausing;
@@ -46,6 +50,8 @@ pub enum SliceEnd {
     Wait,
     /// The hart has executed this.
     Marker(Marker),
+    /// The hart waits for the answer to a call of semihosting, with which it goes on behind the call.
+    Call,
 }
 
 /// A hart with its state.
@@ -53,6 +59,7 @@ pub struct Processor<'m, B> {
     /// Registers of user code.
     pub hart: Hart,
     fcsr: Fcsr,
+    stops: Stops,
     core: Privileged<'m, B>,
 }
 
@@ -98,6 +105,9 @@ struct Privileged<'m, B> {
     counts_classes: bool,
     waits: bool,
     marker: Option<Marker>,
+    /// Calls of semihosting are seen, and one has been made.
+    semihosting: bool,
+    call: bool,
     class: Class,
     /// The virtual page that is fetched from, and its slots.
     page: u64,
@@ -123,6 +133,7 @@ impl<'m, B: Bus> Processor<'m, B> {
         let mut all = Self {
             hart: Hart { pc, ..Hart::ZERO },
             fcsr: Fcsr::default(),
+            stops: Stops::default(),
             core: Privileged {
                 registers,
                 view,
@@ -138,6 +149,8 @@ impl<'m, B: Bus> Processor<'m, B> {
                 counts_classes: false,
                 waits: false,
                 marker: None,
+                semihosting: false,
+                call: false,
                 class,
                 page: NOWHERE,
                 page_mask: !(PAGE - 1),
@@ -430,6 +443,11 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     }
 
     #[inline(always)]
+    fn is_misaligned(&self, target: u64) -> bool {
+        target & self.runner.misaligned != 0
+    }
+
+    #[inline(always)]
     unsafe fn fetch(&self, pc: u64) -> Insn {
         if pc & self.page_mask != self.page {
             return Insn::UNDECODED;
@@ -549,6 +567,18 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         let privilege = self.registers.privilege as u64;
         let (code, value) = match exception {
             Exception::Ecall => (cause::CALL_FROM_USER + privilege, 0),
+            Exception::Ebreak if self.is_semihosting_call(hart.pc) => {
+                // Others may see what it does.
+                if self.view.slice.is_visible() {
+                    self.view.slice.pass();
+                    if let Some(timing) = self.view.timing() {
+                        timing.count_marker();
+                    }
+                    self.call = true;
+                    hart.pc += 4;
+                }
+                return Err(Exit::Budget);
+            }
             Exception::Ebreak => (cause::BREAKPOINT, hart.pc),
             Exception::Illegal { bits } => {
                 if let Some(marker) = Marker::of(bits) {
@@ -571,6 +601,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             Exception::Trap(trap) => (trap.cause as u64, trap.addr),
         };
+        self.view.reservation.forget();
         // It takes a cycle: a handler that does nothing but fault must not run for ever.
         self.view.slice.pass();
         if let Some(timing) = self.view.timing() {
@@ -629,15 +660,18 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         Ok(pc)
     }
 
-    /// VS becomes dirty. So does FS, since vector instructions may change the flags of floating point.
-    fn vector(&mut self) -> Option<(&mut VectorState, &Self::Memory)> {
+    /// VS becomes dirty. So does FS at instructions of floating point, which are illegal while it is off
+    /// ("Vector Context Status in mstatus", "Vector Floating-Point Instructions").
+    fn vector(&mut self, insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
         if self.registers.mstatus & status::VS == 0 {
             return None;
         }
-        self.registers.mstatus |= status::VS;
-        if self.class.floats == Floats::Clean {
-            self.make_dirty();
+        match self.class.floats {
+            Floats::Off if vector::is_float(insn) => return None,
+            Floats::Clean if vector::is_float(insn) => self.make_dirty(),
+            _ => {}
         }
+        self.registers.mstatus |= status::VS;
         let vector = self.vector.as_mut()?;
         if let Some(timing) = self.view.timing() {
             let width = 8 << (vector.vtype() >> 3 & 7);
@@ -660,6 +694,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         let time = self.time();
         if let Some((number, to)) = self.registers.next_interrupt(time) {
             self.waits = false;
+            self.view.reservation.forget();
             hart.pc = self.registers.interrupt(number, to, hart.pc);
             self.keep(Change::Interrupt(number));
             self.refresh();

@@ -13,6 +13,9 @@ use crate::ram::Ram;
 mod saved_board;
 
 pub use saved_board::SavedBoard;
+mod faulty_board;
+
+use faulty_board::BoardFaults;
 
 /// What takes the accesses of a range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +60,7 @@ pub struct Board {
     plic: Option<RefCell<Plic>>,
     devices: Vec<RefCell<Box<dyn Device>>>,
     state: RefCell<State>,
+    faults: BoardFaults,
     /// What harts have decoded of the memory.
     pub code: CodeCache,
     /// When the slice of the hart that runs began, and what a cycle of it takes.
@@ -103,6 +107,7 @@ impl Board {
             plic,
             devices: all,
             state: RefCell::default(),
+            faults: BoardFaults::default(),
             code: CodeCache::new(),
             slice: Cell::new((0, 0)),
             now: Cell::new(0),
@@ -157,8 +162,10 @@ impl Board {
     pub fn input(&self, device: usize, bytes: &[u8], time: Time) -> usize {
         self.now.set(time);
         let target = Target::Other(device);
-        let taken = self.with(target, |device, around| device.input(bytes, around));
+        let bytes = self.faults.corrupted(bytes);
+        let taken = self.with(target, |device, around| device.input(&bytes, around));
         let taken = taken.min(bytes.len());
+        self.faults.taken(taken);
         if taken != 0 {
             let inputs = &mut self.state.borrow_mut().inputs;
             inputs.push((device, bytes[..taken].to_vec()));
@@ -239,6 +246,9 @@ impl Board {
         f: impl FnOnce(&mut dyn Device, u64, &mut Around) -> Result<R, Refused>,
     ) -> Result<R, BusError> {
         let (target, offset) = self.device_at(address, size)?;
+        if self.faults.refuses(address, size.into()) {
+            return Err(BusError);
+        }
         self.now.set(self.slice_time(cycles));
         let done = self.with(target, |device, around| f(device, offset, around));
         done.map_err(|Refused| BusError)
@@ -268,7 +278,8 @@ impl Board {
 
 impl Bus for Board {
     fn memory(&self, page: u64) -> Option<*mut u8> {
-        self.ram.iter().find_map(|ram| ram.at(page, PAGE))
+        let memory = self.ram.iter().find_map(|ram| ram.at(page, PAGE));
+        memory.filter(|_| !self.faults.refuses_pages(page, PAGE))
     }
 
     fn load(&self, address: u64, size: u32, cycles: u64) -> Result<u64, BusError> {
@@ -343,11 +354,17 @@ impl Surroundings for Around<'_> {
     }
 
     fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
-        self.board.read_memory(address, bytes)
+        match self.board.faults.refuses_pages(address, bytes.len() as u64) {
+            true => Err(Refused),
+            false => self.board.read_memory(address, bytes),
+        }
     }
 
     fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
-        self.board.write_memory(address, bytes)
+        match self.board.faults.refuses_pages(address, bytes.len() as u64) {
+            true => Err(Refused),
+            false => self.board.write_memory(address, bytes),
+        }
     }
 
     fn output(&mut self, bytes: &[u8]) {

@@ -17,7 +17,7 @@ pub const SERIAL: usize = 0;
 const VIRTIO_LATENCY: Time = 1_000_000;
 /// What the clock shows at the reset, in nanoseconds since 1970: 2026-01-01. The host's clock would make
 /// each run another.
-const EPOCH: u64 = 1_767_225_600_000_000_000;
+pub(crate) const EPOCH: u64 = 1_767_225_600_000_000_000;
 /// Bytes of a block of Zicbom and Zicboz.
 const BLOCK: u32 = 64;
 /// Lines of a hart that the PLIC has a context for: those of M and of S mode.

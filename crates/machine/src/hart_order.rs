@@ -9,6 +9,7 @@ use flick_hart::{Begin, ClassCounts, Isa, Processor, Timing};
 
 use crate::board::Board;
 use crate::htif::Htif;
+use crate::injection::Injection;
 use crate::machine_timing::MachineTiming;
 use crate::machine_trace::Tracer;
 use crate::outside::Outside;
@@ -19,6 +20,7 @@ mod turns;
 
 use restart::AtReset;
 
+use crate::semihosting::Semihosting;
 pub use saved_machine::{BadSnapshot, SavedMachine};
 pub use turns::{Turn, Unwatched, Watch};
 
@@ -42,17 +44,20 @@ pub const TRANSLATE_AFTER: u8 = 24;
 /// Cycles that a hart may be ahead of another.
 const AHEAD: u64 = 1000;
 
-struct Unit<'m> {
-    processor: Processor<'m, Board>,
-    period: Time,
-    time: Time,
+pub(crate) struct Unit<'m> {
+    pub(crate) processor: Processor<'m, Board>,
+    pub(crate) period: Time,
+    pub(crate) time: Time,
     waits: bool,
+    /// By a fault, for ever.
+    is_stopped: bool,
 }
 
 /// Harts on a board.
 pub struct Machine<'m> {
-    board: &'m Board,
-    harts: Vec<Unit<'m>>,
+    pub(crate) board: &'m Board,
+    pub(crate) harts: Vec<Unit<'m>>,
+    pub(crate) injection: Option<Box<Injection>>,
     htif: Option<Htif>,
     /// Instructions that may complete.
     most: Option<u64>,
@@ -69,6 +74,7 @@ pub struct Machine<'m> {
     last: Option<(usize, u64)>,
     /// Where it starts again.
     at_reset: Option<Box<AtReset>>,
+    semihosting: Option<Semihosting>,
 }
 
 /// How a run ends.
@@ -89,18 +95,10 @@ pub enum End {
 impl<'m> Machine<'m> {
     /// A machine at its reset. `htif`: where bare programs say that they end.
     pub fn new(board: &'m Board, harts: &[HartDescription], htif: Option<Htif>) -> Self {
-        let unit = |hart: &HartDescription| {
-            let mut processor = Processor::new(board, &board.code, hart.isa, hart.id, hart.pc);
-            processor.hart.x[10..13].copy_from_slice(&hart.arguments);
-            Unit {
-                processor,
-                period: hart.period.max(1),
-                time: 0,
-                waits: false,
-            }
-        };
+        let unit = |hart: &HartDescription| Unit::new(board, hart, 0);
         Self {
             board,
+            injection: None,
             harts: harts.iter().map(unit).collect(),
             htif,
             most: None,
@@ -112,12 +110,20 @@ impl<'m> Machine<'m> {
             current: None,
             last: None,
             at_reset: None,
+            semihosting: None,
         }
     }
 
     /// Ends the run after so many instructions of all harts, or some more.
     pub fn limit(&mut self, instructions: u64) {
         self.most = Some(instructions);
+    }
+
+    /// Answers calls of semihosting from now on.
+    pub fn answer_calls(&mut self, semihosting: Semihosting) {
+        let all = self.harts.iter_mut();
+        all.for_each(|unit| unit.processor.allow_semihosting());
+        self.semihosting = Some(semihosting);
     }
 
     /// Writes a trace from now on.
@@ -154,6 +160,14 @@ impl<'m> Machine<'m> {
         for (unit, timing) in self.harts.iter_mut().zip(&self.timed) {
             let timing = is_timed.then(|| Rc::clone(timing));
             unit.processor.set_timing(timing);
+        }
+    }
+
+    /// No call of semihosting has been made.
+    pub(crate) fn restart_calls(&mut self) {
+        if let Some(mut semihosting) = self.semihosting.take() {
+            semihosting.reset();
+            self.answer_calls(semihosting);
         }
     }
 
@@ -228,6 +242,9 @@ impl<'m> Machine<'m> {
                 false => Turn::Ended(End::Idle),
             });
         };
+        if self.let_faults_happen(first) {
+            return Err(Turn::Ran);
+        }
         let (time, period) = (self.harts[first].time, self.harts[first].period);
         if self.board.next_event().is_some_and(|event| event <= time) {
             self.board.advance(time);
@@ -239,7 +256,8 @@ impl<'m> Machine<'m> {
             _ => (period, AHEAD * period),
         };
         let ahead = next.map(|next| next.saturating_add(slice));
-        let events = [ahead, self.board.next_event(), self.deadline(first)];
+        let fault = self.next_fault(first);
+        let events = [ahead, self.board.next_event(), self.deadline(first), fault];
         let until = events.into_iter().flatten().min();
         let cycles = until.map_or(u64::MAX >> 1, |until| {
             until.saturating_sub(time).div_ceil(tick).max(1)
@@ -278,6 +296,9 @@ impl<'m> Machine<'m> {
 
     fn apply_lines(&mut self) {
         for (hart, bit, level) in self.board.take_lines() {
+            let Some(level) = self.faulty_level(hart, bit, level) else {
+                continue;
+            };
             let Some(unit) = self.harts.get_mut(hart) else {
                 continue;
             };
@@ -286,7 +307,8 @@ impl<'m> Machine<'m> {
         // What wakes a hart is at the time of the hart or event that was first.
         let now = self.board.now();
         for unit in &mut self.harts {
-            if unit.waits && unit.processor.wakes(self.board.time_at(now.max(unit.time))) {
+            let is_waiting = unit.waits && !unit.is_stopped;
+            if is_waiting && unit.processor.wakes(self.board.time_at(now.max(unit.time))) {
                 unit.wake(now);
             }
         }
@@ -324,6 +346,7 @@ impl<'m> Machine<'m> {
     /// The virtual time at which a hart that waits, or this one, is interrupted by its own timer.
     fn deadline(&self, running: usize) -> Option<Time> {
         let units = self.harts.iter().enumerate();
+        let units = units.filter(|(_, unit)| !unit.is_stopped);
         let all = units.filter_map(|(n, unit)| {
             if n != running && !unit.waits {
                 return None;
@@ -341,7 +364,8 @@ impl<'m> Machine<'m> {
         let deadline = self.deadline(usize::MAX);
         let event = self.board.next_event();
         let now = self.board.now();
-        let Some(next) = [deadline, event].into_iter().flatten().min() else {
+        let fault = self.next_fault(usize::MAX);
+        let Some(next) = [deadline, event, fault].into_iter().flatten().min() else {
             return self.outside.ask(self.board, console, now, true);
         };
         if self.outside.ask(self.board, console, now, false) {
@@ -350,8 +374,9 @@ impl<'m> Machine<'m> {
         self.board.begin(next.max(now), 0);
         self.board.advance(next);
         let at = next.max(now);
+        self.let_faults_happen_at(usize::MAX, at);
         for unit in &mut self.harts {
-            if unit.processor.wakes(self.board.time_at(at)) {
+            if !unit.is_stopped && unit.processor.wakes(self.board.time_at(at)) {
                 unit.wake(at);
             }
         }
@@ -359,7 +384,30 @@ impl<'m> Machine<'m> {
     }
 }
 
-impl Unit<'_> {
+impl<'m> Unit<'m> {
+    fn new(board: &'m Board, hart: &HartDescription, time: Time) -> Self {
+        let mut processor = Processor::new(board, &board.code, hart.isa, hart.id, hart.pc);
+        processor.hart.x[10..13].copy_from_slice(&hart.arguments);
+        Self {
+            processor,
+            period: hart.period.max(1),
+            time,
+            waits: false,
+            is_stopped: false,
+        }
+    }
+
+    /// Executes nothing for so many cycles, or for ever.
+    pub(crate) fn stop(&mut self, cycles: Option<u64>) {
+        match cycles {
+            None => (self.waits, self.is_stopped) = (true, true),
+            Some(cycles) => {
+                self.processor.idle(cycles);
+                self.time = self.time.saturating_add(cycles.saturating_mul(self.period));
+            }
+        }
+    }
+
     fn wake(&mut self, time: Time) {
         let idle = time.saturating_sub(self.time).div_ceil(self.period);
         self.processor.idle(idle);
@@ -376,6 +424,12 @@ pub trait Console {
     /// Gives bytes from outside to the machine, if there are any. Did it?
     fn poll(&mut self, _board: &Board, _time: Time) -> bool {
         false
+    }
+
+    /// Up to `most` bytes from outside for a program that reads them itself, and waits until there are
+    /// some; none: the end.
+    fn read(&mut self, _most: usize) -> Vec<u8> {
+        vec![]
     }
 
     /// Nothing happens in the machine any more: waits for bytes from outside. False: none will come.

@@ -17,6 +17,8 @@
 //! | `hart_order/turns.rs` | runs that pause, for a debugger |
 //! | `*/saved_*.rs`, `snapshot/` | the machine's state, in memory and in files |
 //! | `recording/` | files of recorded input |
+//! | `semihosting/` | [`Semihosting`]: what bare programs ask the outside |
+//! | `injection/` | faults on purpose |
 //! | `described_system.rs` | [`System`]: a tile of a machine file as a board and a device tree |
 #![warn(missing_docs)]
 
@@ -26,12 +28,14 @@ mod described_system;
 mod described_timing;
 mod hart_order;
 mod htif;
+mod injection;
 mod machine_timing;
 mod machine_trace;
 mod outside;
 mod program_file;
 mod ram;
 pub mod recording;
+mod semihosting;
 pub mod snapshot;
 
 pub use board::{Board, Timer};
@@ -43,8 +47,10 @@ pub use hart_order::{
     Unwatched, Watch,
 };
 pub use htif::Htif;
+pub use injection::BadFault;
 pub use machine_timing::{HartTiming, MachineTiming};
 pub use machine_trace::Tracer;
 pub use outside::{Input, Outside};
 pub use program_file::{BadProgram, Program};
 pub use ram::{BadRam, Ram};
+pub use semihosting::{Semihosting, SemihostingSetup};

@@ -24,6 +24,7 @@ mod allocation_marks;
 pub mod branch_predictor;
 mod call_stack;
 pub mod core_costs;
+pub mod faults;
 pub mod machine;
 pub mod memory_system;
 pub mod model;

@@ -3,6 +3,7 @@ use super::disk_image::Disk;
 use super::split_queue::{Chain, MAX_QUEUE, QueueFault, SplitQueue};
 use super::virtio_device::VirtioDevice;
 use crate::device::{BadState, Refused, Surroundings};
+use crate::request_faults::{RequestFault, RequestFaults};
 
 const SECTOR: u64 = 512;
 /// Bytes of a request before its data.
@@ -31,6 +32,7 @@ pub struct BlockDevice {
     disk: Box<dyn Disk>,
     read_only: bool,
     name: [u8; NAME],
+    faults: RequestFaults,
 }
 
 impl BlockDevice {
@@ -46,6 +48,7 @@ impl BlockDevice {
             disk,
             read_only,
             name: bytes,
+            faults: RequestFaults::default(),
         }
     }
 
@@ -162,22 +165,45 @@ impl VirtioDevice for BlockDevice {
 
     fn process(
         &mut self,
-        _queue: usize,
+        queue: usize,
         ring: &mut SplitQueue,
         around: &mut dyn Surroundings,
     ) -> Result<(), QueueFault> {
+        if let Some(until) = self.faults.held_until(around.now()) {
+            around.schedule(queue as u32, until);
+            return Ok(());
+        }
         for _ in 0..ring.waiting(around)? {
+            let fault = self.faults.take();
+            if let Some(RequestFault::Delay(by)) = fault {
+                let until = around.now().saturating_add(by.max(1));
+                self.faults.hold(until);
+                around.schedule(queue as u32, until);
+                return Ok(());
+            }
             let chain = ring.take(around)?;
             // The last byte is the status.
             let room = chain.writable.len().checked_sub(1);
             let room = room.ok_or(QueueFault::NoAnswer)?;
-            let (status, written) = self.request(&chain, room, around);
+            let (status, written) = match fault {
+                Some(RequestFault::Drop) => continue,
+                Some(RequestFault::Fail) => (IO_ERROR, 0),
+                Some(RequestFault::Repeat) => {
+                    self.request(&chain, room, around);
+                    self.request(&chain, room, around)
+                }
+                _ => self.request(&chain, room, around),
+            };
             chain.writable.write(room, &[status], around)?;
             // The status counts where nothing before it was left out (2.7.8.2).
             let written = if written == room { room + 1 } else { written };
             ring.give_back(&chain, written, around)?;
         }
         Ok(())
+    }
+
+    fn request_faults(&mut self) -> Option<&mut RequestFaults> {
+        Some(&mut self.faults)
     }
 
     fn save(&self) -> Vec<u8> {

@@ -4,6 +4,7 @@ use super::virtio_device::VirtioDevice;
 use crate::device::{
     BadState, Bytes, Device, Refused, Surroundings, Time, check_state, load_state, save_state,
 };
+use crate::request_faults::RequestFaults;
 use serde::{Deserialize, Serialize};
 
 const MAGIC: u32 = u32::from_le_bytes(*b"virt");
@@ -335,7 +336,10 @@ impl Device for VirtioMmio {
 
     fn event(&mut self, token: u32, around: &mut dyn Surroundings) {
         let known = (token as usize) < self.state.queues.len();
-        if known && self.state.notified >> token & 1 != 0 {
+        let device = self.device.as_mut();
+        let faults = device.and_then(|device| device.request_faults());
+        let is_held = faults.is_some_and(|faults| faults.is_held());
+        if known && (is_held || self.state.notified >> token & 1 != 0) {
             self.state.notified &= !(1 << token);
             self.process(token as usize, around);
         }
@@ -363,6 +367,10 @@ impl Device for VirtioMmio {
                 0
             }
         }
+    }
+
+    fn request_faults(&mut self) -> Option<&mut RequestFaults> {
+        self.device.as_mut()?.request_faults()
     }
 
     fn reset(&mut self) {

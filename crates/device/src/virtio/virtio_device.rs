@@ -1,6 +1,7 @@
 //! The trait between a transport and a device.
 use super::split_queue::{QueueFault, SplitQueue};
 use crate::device::{BadState, Surroundings};
+use crate::request_faults::RequestFaults;
 
 /// A device behind a transport. The transport has the queues and tells the driver of used buffers.
 pub trait VirtioDevice: Send {
@@ -41,6 +42,11 @@ pub trait VirtioDevice: Send {
         _around: &mut dyn Surroundings,
     ) -> Result<usize, QueueFault> {
         Ok(0)
+    }
+
+    /// Faults of its requests, if it is a disk.
+    fn request_faults(&mut self) -> Option<&mut RequestFaults> {
+        None
     }
 
     /// See [`crate::Device::save`].

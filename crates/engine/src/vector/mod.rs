@@ -65,6 +65,13 @@ fn require(condition: bool) -> Legal {
     if condition { Ok(()) } else { Err(Reserved) }
 }
 
+/// Is it a vector instruction of floating point?
+pub fn is_float(insn: Insn) -> bool {
+    let word = Word(insn.imm() as u32);
+    let is_arithmetic = !matches!(insn.op(), Op::VConfig | Op::VLoad | Op::VStore);
+    is_arithmetic && matches!(word.funct3(), word::FVV | word::FVF)
+}
+
 /// Executes a vector instruction.
 #[cold]
 #[inline(never)]

@@ -149,7 +149,8 @@ impl BlockCache {
             of_page.pages.len() - 1
         });
         let page = &*of_page.pages[known];
-        let region = Region::find(pc, |at| page.block(at).is_some(), decode);
+        let mut region = Region::find(pc, |at| page.block(at).is_some(), decode);
+        region.is_compressed = class.isa.has(flick_riscv::Extension::C);
         if region.insn(pc).is_none() {
             return (None, is_emptied);
         }

@@ -170,12 +170,22 @@ impl<'a> Emitter<'a> {
                     self.branch(insn);
                     return self.go(next, behind);
                 }
+                Flow::Jump if self.region.is_misaligned(target(pc, insn)) => {
+                    let label = self.interpret();
+                    return self.code.jump(label);
+                }
                 Flow::Jump => {
                     self.set_constant(insn.rd(), next);
                     return self.go(target(pc, insn), behind);
                 }
                 Flow::JumpToRegister => {
                     self.address(RAX, insn);
+                    if !self.region.is_compressed {
+                        self.code.constant(RCX, 2);
+                        self.code.test(W64, RAX, RCX);
+                        let label = self.interpret();
+                        self.code.jump_if(Cond::NotEqual, label);
+                    }
                     self.code.alu_constant(W64, Alu::And, Place::Reg(RAX), -2);
                     self.set_constant(insn.rd(), next);
                     return look_up(&mut self.code, self.frame, self.stubs);
@@ -228,6 +238,10 @@ impl<'a> Emitter<'a> {
         };
         self.compare(insn.rs1(), insn.rs2());
         let target = target(self.pc, insn);
+        if self.region.is_misaligned(target) {
+            let label = self.interpret();
+            return self.code.jump_if(cond, label);
+        }
         if let Some(label) = self.label_at(target) {
             return self.code.jump_if(cond, label);
         }

@@ -113,6 +113,8 @@ impl HalfWords {
 pub struct Region {
     /// The virtual address of the page.
     pub page: u64,
+    /// Instructions may be at odd half-words. If not, jumps there raise exceptions.
+    pub is_compressed: bool,
     /// By half-words; [`Insn::UNDECODED`]: not in the region.
     insns: Vec<Insn>,
     /// Half-words where blocks begin.
@@ -130,6 +132,7 @@ impl Region {
         let page = pc / PAGE * PAGE;
         let mut region = Self {
             page,
+            is_compressed: true,
             insns: vec![Insn::UNDECODED; SLOTS],
             starts: HalfWords::default(),
         };
@@ -191,6 +194,11 @@ impl Region {
     pub fn insn(&self, pc: u64) -> Option<Insn> {
         let insn = self.insns[self.slot(pc)?];
         (insn != Insn::UNDECODED).then_some(insn)
+    }
+
+    /// Can no instruction be at an address?
+    pub fn is_misaligned(&self, target: u64) -> bool {
+        !self.is_compressed && target & 2 != 0
     }
 
     /// Begins a block here?

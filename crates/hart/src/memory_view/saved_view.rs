@@ -75,6 +75,9 @@ impl<B: Bus> View<'_, B> {
             self.tlb.entries[at].set(Entry { tag, distance });
             self.tlb.pages[at].set(page);
             self.tlb.bits[at].set(bits);
+            if at % (2 * ENTRIES) >= ENTRIES {
+                self.chains.put(at, page);
+            }
         }
         self.generation.set(saved.generation);
         self.last_generation.set(saved.last_generation);

@@ -3,7 +3,7 @@ use std::mem::offset_of;
 use std::rc::Rc;
 
 use flick_engine::{Control, Core, Exit, Hart, NoObserver, Unlimited, run};
-use flick_riscv::Insn;
+use flick_riscv::{Extension, Insn, Isa};
 
 use super::{Privileged, Processor, class_of};
 use crate::blocks::{
@@ -19,6 +19,8 @@ pub(super) struct Runner {
     pub table: BlockTable,
     /// Blocks are used.
     is_on: bool,
+    /// Bits that an address of an instruction must not have, but for bit 0.
+    pub misaligned: u64,
     /// Why the run ends that the function `step` has made.
     ended: Option<Exit>,
 }
@@ -28,8 +30,17 @@ impl Runner {
         Self {
             table: BlockTable::new(code_regime(registers)),
             is_on: false,
+            misaligned: misaligned(registers.isa),
             ended: None,
         }
+    }
+}
+
+/// Bits that an address of an instruction must not have, but for bit 0.
+fn misaligned(isa: Isa) -> u64 {
+    match isa.has(Extension::C) {
+        true => 0,
+        false => 2,
     }
 }
 
@@ -136,6 +147,14 @@ impl<'m, B: Bus> Processor<'m, B> {
     /// Executes until the slice ends.
     pub(super) fn execute(&mut self) -> Exit {
         let (hart, core) = (&mut self.hart, &mut self.core);
+        if !self.stops.is_empty() {
+            let stops = &mut self.stops;
+            if let Some(timing) = core.view.timing().cloned() {
+                let slice = Rc::clone(&core.view.slice);
+                return run(hart, core, &mut Charges { slice, timing }, stops);
+            }
+            return run(hart, core, &mut Counting(Rc::clone(&core.classes)), stops);
+        }
         if let Some(timing) = core.view.timing().cloned() {
             let slice = Rc::clone(&core.view.slice);
             return run(hart, core, &mut Charges { slice, timing }, &mut Unlimited);

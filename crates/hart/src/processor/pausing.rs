@@ -48,7 +48,7 @@ impl<B: Bus> Processor<'_, B> {
     pub fn begin(&mut self, begin: Begin) {
         let core = &mut self.core;
         core.view.slice.begin(begin.cycles, begin.lead);
-        core.view.watch_code();
+        core.view.begin_slice();
         core.page = NOWHERE;
         core.traps = 0;
         if let Some(timing) = core.view.timing() {
@@ -128,7 +128,7 @@ impl<B: Bus> Processor<'_, B> {
 
     fn part(&mut self, exit: Exit, has_paused: bool) -> Part {
         let is_paused = has_paused || self.core.view.slice.is_paused();
-        if exit == Exit::Budget && is_paused && self.core.marker.is_none() {
+        if exit == Exit::Budget && is_paused && self.core.marker.is_none() && !self.core.call {
             return Part::Paused;
         }
         let (end, cycles) = self.finish(exit);
@@ -158,9 +158,11 @@ impl<B: Bus> Processor<'_, B> {
             }
             Some(timing) => timing.end(executed),
         }
+        core.view.end_slice();
         core.view.slice.begin(0, 0);
         core.traps = 0;
         let end = match (exit, core.marker.take()) {
+            _ if std::mem::take(&mut core.call) => SliceEnd::Call,
             (_, Some(marker)) => SliceEnd::Marker(marker),
             (Exit::Wait, None) => SliceEnd::Wait,
             _ => SliceEnd::Turn,

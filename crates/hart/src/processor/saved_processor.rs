@@ -21,6 +21,8 @@ pub struct SavedProcessor {
     fcsr: u8,
     /// Address, value and bytes.
     reservation: (u64, u64, u32),
+    /// The physical address of the line, and its age; whether the slice has begun.
+    reserved_line: (Option<(u64, u32)>, bool),
     privilege: u8,
     registers: Vec<u64>,
     protection: Vec<(u8, u64)>,
@@ -167,6 +169,7 @@ impl<B: Bus> Processor<'_, B> {
             pc: hart.pc,
             fcsr: self.fcsr.value() as u8,
             reservation: (hart.reservation, hart.reserved_value, hart.reservation_len),
+            reserved_line: core.view.reservation.saved(&core.view.code.reservations),
             privilege: registers.privilege as u8,
             registers: values.to_vec(),
             protection: pmp.save(),
@@ -251,6 +254,10 @@ impl<B: Bus> Processor<'_, B> {
         core.class = class_of(&core.registers);
         let regime = regime_of(&core.registers);
         check(core.view.restore(&saved.view, regime), "the translations")?;
+        let reservations = &core.view.code.reservations;
+        core.view
+            .reservation
+            .restore(reservations, saved.reserved_line);
         core.runner.table.select(code_regime(&core.registers));
         core.runner.table.forget();
         core.classes.set_privilege(saved.privilege.into());

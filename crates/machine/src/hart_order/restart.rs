@@ -41,8 +41,9 @@ impl Machine<'_> {
             // The state is of this hart.
             let reset = unit.processor.reset(hart);
             debug_assert!(reset.is_ok(), "{reset:?}");
-            (unit.time, unit.waits) = (now, false);
+            (unit.time, unit.waits, unit.is_stopped) = (now, false, false);
         }
+        self.restart_calls();
         self.set_mode(at_reset.is_timed);
         self.at_reset = Some(at_reset);
         true

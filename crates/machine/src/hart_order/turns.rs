@@ -86,8 +86,19 @@ impl<'m> Machine<'m> {
                 return Turn::Ended(End::Instructions);
             }
         }
-        if let SliceEnd::Marker(marker) = end {
-            self.set_mode(marker == Marker::Begin);
+        self.let_stops_happen(hart);
+        match end {
+            SliceEnd::Marker(marker) => self.set_mode(marker == Marker::Begin),
+            SliceEnd::Call => {
+                let unit = &mut self.harts[hart];
+                let semihosting = self.semihosting.as_mut();
+                let status = semihosting
+                    .and_then(|calls| calls.call(&mut unit.processor, console, unit.time));
+                if let Some(status) = status {
+                    return Turn::Ended(End::Exit(status));
+                }
+            }
+            SliceEnd::Turn | SliceEnd::Wait => {}
         }
         Turn::Ran
     }

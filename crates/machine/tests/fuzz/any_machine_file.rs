@@ -1,4 +1,4 @@
-//! Any texts to the reader of machine files, for the tests and for `fuzz/`.
+//! Any texts to the readers of machine files and of files of faults, for the tests and for `fuzz/`.
 use flick_machine::System;
 use flick_timing::machine::Machine;
 
@@ -6,6 +6,12 @@ use flick_timing::machine::Machine;
 pub fn read_any(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (settings, file) = text.split_once('\0').unwrap_or(("", &text));
+    if let Err(error) = flick_timing::faults::parse("faults.toml", file) {
+        assert!(
+            !error.what.is_empty() && !error.help.is_empty(),
+            "{error:?}"
+        );
+    }
     let settings: Vec<String> = settings.lines().map(str::to_owned).collect();
     match Machine::parse("file.toml", file, &settings) {
         Ok(machine) => use_all(&machine),

@@ -34,6 +34,15 @@ pub static TIME: Dimension = Dimension {
     range_text: "0 s to 1 s",
 };
 
+/// A virtual time of a run. Base unit: femtoseconds.
+pub static LONG_TIME: Dimension = Dimension {
+    name: "a time",
+    example: "2 ms",
+    units: TIME.units,
+    range: (0.0, 1e18),
+    range_text: "0 s to 1000 s",
+};
+
 /// Base unit: hertz.
 pub static FREQUENCY: Dimension = Dimension {
     name: "a frequency",

@@ -204,3 +204,27 @@ fn work_ends_when_reads_overwrite_the_ring() {
     driver.set(0x50, 0);
     assert_eq!(driver.used(0), 1);
 }
+
+#[test]
+fn requests_have_faults() {
+    let mut driver = driver();
+    let faults = |driver: &mut Driver, fault| {
+        driver.slot.request_faults().unwrap().add(fault, 1);
+    };
+    faults(&mut driver, RequestFault::Fail);
+    faults(&mut driver, RequestFault::Repeat);
+    driver.put(DATA, &[0x5a; 512]);
+    let failed = request(&mut driver, 1, 0, (DATA, 512, 0));
+    assert_eq!(failed, (IO_ERROR, 1));
+    let read = request(&mut driver, 0, 0, (DATA, 512, WRITE));
+    assert_eq!(read, (OK, 513));
+    assert_eq!(driver.bytes(DATA, 512), &image()[..512]);
+    faults(&mut driver, RequestFault::Drop);
+    header(&mut driver, 0, 0);
+    driver.chain(
+        0,
+        &[(BUFFERS, 16, 0), (DATA, 512, WRITE), (STATUS, 1, WRITE)],
+    );
+    assert_eq!(driver.send(0, 0), None);
+    assert_eq!(driver.bytes(STATUS, 1), [0xaa]);
+}

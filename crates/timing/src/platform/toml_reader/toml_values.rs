@@ -61,6 +61,21 @@ impl Table<'_> {
         }
     }
 
+    /// A pattern of 64 bits, or a virtual address.
+    pub fn bits(&mut self, key: &'static str) -> Result<u64, Error> {
+        let wanted = "a number such as 0x10";
+        let Some(value) = self.required(key, wanted) else {
+            return Ok(0);
+        };
+        let DeValue::Integer(number) = value.get_ref() else {
+            let why = format!("it is {}", kind(value.get_ref()));
+            return Err(self.wrong(key, value, &why, wanted));
+        };
+        let digits = number.as_str().replace('_', "");
+        u64::from_str_radix(&digits, number.radix())
+            .map_err(|_| self.wrong(key, value, "it has no 64 bits", wanted))
+    }
+
     /// Texts of a list, each with its place.
     pub fn texts(&mut self, key: &'static str) -> Result<Vec<(String, Range<usize>)>, Error> {
         let wanted = "a list of texts";

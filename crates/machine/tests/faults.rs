@@ -1,0 +1,268 @@
+//! Faults on purpose: what programs see of them, interpreted and translated.
+use std::path::PathBuf;
+use std::process::Command;
+
+use flick_device::virtio::{MemoryImage, Overlay};
+use flick_machine::{BlockDisk, Console, End, Files, Machine, System, boot};
+use flick_timing::{faults, machine};
+
+fn build(name: &str, text: &str) -> Vec<u8> {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let (source, program) = (
+        dir.join(format!("{name}.s")),
+        dir.join(format!("{name}.elf")),
+    );
+    std::fs::write(&source, format!("{START}{text}")).unwrap();
+    let status = Command::new("clang-19")
+        .args(["--target=riscv64-unknown-elf", "-march=rv64gc"])
+        .args(["-nostdlib", "-fuse-ld=lld", "-Wl,--image-base=0x80000000"])
+        .args([&source, &PathBuf::from("-o"), &program])
+        .status()
+        .unwrap();
+    assert!(status.success(), "clang-19 failed");
+    std::fs::read(program).unwrap()
+}
+
+/// Harts but the first one wait. The end has the status a0, and a trap the status 100 and its cause.
+const START: &str = r#"
+.text
+.globl _start
+_start:
+  la t0, trap
+  csrw mtvec, t0
+  beqz a0, program
+  j other
+.balign 4
+trap:
+  csrr a0, mcause
+  andi a0, a0, 63
+  addi a0, a0, 100
+end:
+  li t0, 0x100000
+  slli a0, a0, 16
+  li t1, 0x3333
+  or a0, a0, t1
+  sw a0, 0(t0)
+1: wfi
+  j 1b
+"#;
+
+struct Quiet;
+
+impl Console for Quiet {
+    fn output(&mut self, _: &[u8]) {}
+}
+
+/// The end of a program with faults, and the cycles of hart 0, interpreted and translated.
+fn run(name: &str, text: &str, faults: &str) -> (End, u64) {
+    let firmware = build(name, text);
+    let [first, second] = [None, Some(2)].map(|executions| {
+        let settings = ["harts=2".to_owned(), "memory=16M".to_owned()];
+        let virt = machine::Machine::load("virt", &settings).unwrap();
+        let mut system = System::new(&virt).unwrap();
+        let disk = BlockDisk {
+            disk: Box::new(Overlay::new(MemoryImage(vec![7; 4096]))),
+            is_read_only: false,
+        };
+        let board = system.board(vec![disk]).unwrap();
+        let files = Files {
+            firmware: firmware.clone(),
+            ..Files::default()
+        };
+        let booted = boot(&mut system, &board, &files).unwrap();
+        let mut machine = Machine::new(&board, &booted.harts, None);
+        machine.translate_after(executions);
+        machine.limit(5_000_000);
+        machine
+            .inject(faults::parse("faults.toml", faults).unwrap())
+            .unwrap();
+        let end = machine.run(&mut Quiet);
+        (end, machine.cycles()[0])
+    });
+    assert_eq!(first, second, "{name}");
+    first
+}
+
+/// Hart 0 counts in `s0` until a word is not 0, and ends with it.
+const LOOP: &str = r#"
+program:
+  la s1, word
+  li s0, 0
+loop:
+  addi s0, s0, 1
+  ld a0, 0(s1)
+  beqz a0, loop
+  j end
+other:
+  wfi
+  j other
+.balign 8
+word: .quad 0
+"#;
+
+fn address_of_word() -> u64 {
+    let elf = build("faults_word", &format!("{LOOP}.globl word\n"));
+    let place = elf.windows(16).position(|bytes| bytes == [0; 16]);
+    assert!(place.is_some());
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("faults_word.elf");
+    let names = Command::new("llvm-nm-19").arg(path).output().unwrap();
+    let names = String::from_utf8(names.stdout).unwrap();
+    let line = names.lines().find(|line| line.ends_with(" word")).unwrap();
+    u64::from_str_radix(&line[..16], 16).unwrap()
+}
+
+#[test]
+fn bits_flip_at_their_time() {
+    let word = address_of_word();
+    let fault = |when: &str| {
+        let flip = format!("do = \"flip-memory\"\naddress = {word:#x}\nbits = 9\n");
+        run(
+            "flip",
+            LOOP,
+            &format!("[[fault]]\nat = {{ {when} }}\n{flip}"),
+        )
+    };
+    let (end, cycles) = fault("time = \"30 us\"");
+    assert_eq!(end, End::Exit(9));
+    assert!((30_000..30_020).contains(&cycles), "{cycles}");
+    let (end, cycles) = fault("hart = 0, cycle = 1000");
+    assert_eq!(end, End::Exit(9));
+    assert!((1000..1020).contains(&cycles), "{cycles}");
+    let (end, cycles) = fault("hart = 0, instruction = 500");
+    assert_eq!(end, End::Exit(9));
+    assert!((500..520).contains(&cycles), "{cycles}");
+}
+
+#[test]
+fn registers_flip_at_an_address() {
+    // The third time that the loop begins.
+    let text = r#"
+program:
+  li a0, 0
+.balign 4096
+loop:
+  addi a0, a0, 1
+  li t0, 20
+  bne a0, t0, loop
+  j end
+other:
+  j other
+"#;
+    let faults = "[[fault]]\nat = { hart = 0, address = 0x8000_3000, times = 3 }\n\
+                  do = \"flip-register\"\nhart = 0\nregister = \"a0\"\nbits = 0x10\n\
+                  [[fault]]\nat = { hart = 0, instruction = 4 }\n\
+                  do = \"flip-register\"\nhart = 0\nregister = \"mscratch\"\nbits = 0x10\n";
+    let (end, without) = run("flip_register", text, &faults.replace("a0", "s5"));
+    assert_eq!(end, End::Exit(20));
+    // From 2 to 18.
+    let (end, with) = run("flip_register", text, faults);
+    assert_eq!(end, End::Exit(20));
+    assert_eq!(without - with, 3 * 16);
+}
+
+#[test]
+fn harts_stop() {
+    let stop = "[[fault]]\nat = { hart = 0, cycle = 100 }\ndo = \"stop-hart\"\nhart = 0\n";
+    let (end, _) = run("stop", LOOP, stop);
+    assert_eq!(end, End::Idle);
+    let word = address_of_word();
+    let faults = format!(
+        "{stop}cycles = 5000\n[[fault]]\nat = {{ hart = 0, instruction = 200 }}\n\
+         do = \"flip-memory\"\naddress = {word:#x}\nbits = 1\n"
+    );
+    let (end, cycles) = run("stop", LOOP, &faults);
+    assert_eq!(end, End::Exit(1));
+    assert!((5200..5220).contains(&cycles), "{cycles}");
+}
+
+#[test]
+fn accesses_are_refused() {
+    let word = address_of_word() / 4096 * 4096;
+    let refuse = "do = \"refuse-access\"\nsize = \"4 KiB\"\n";
+    let at = "[[fault]]\nat = { time = \"1 us\" }\n";
+    // The program is in the page, too: a fetch faults, and so does the handler.
+    let (end, _) = run(
+        "refuse",
+        LOOP,
+        &format!("{at}{refuse}address = {word:#x}\n"),
+    );
+    assert_eq!(end, End::Instructions);
+    let text = r#"
+program:
+  li s0, 0x10000000
+1: lbu t0, 5(s0)
+  j 1b
+other:
+  j other
+"#;
+    let faults = format!("{at}{refuse}address = 0x1000_0000\n");
+    assert_eq!(run("refuse_device", text, &faults).0, End::Exit(105));
+}
+
+#[test]
+fn lines_are_raised_and_suppressed() {
+    let text = r#"
+program:
+  # The software interrupt of this hart.
+  li t0, 8
+  csrw mie, t0
+  csrsi mstatus, 8
+  li t1, 0x2000000
+  li t0, 1
+  sw t0, 0(t1)
+  li t2, 2000
+1: addi t2, t2, -1
+  bnez t2, 1b
+  li a0, 1
+  j end
+other:
+  j other
+"#;
+    let line = |action: &str| {
+        let at = "[[fault]]\nat = { time = \"0 s\" }\n";
+        let faults = format!("{at}do = \"{action}\nhart = 0\nline = \"MSIP\"\n");
+        run("lines", text, &faults)
+    };
+    assert_eq!(line("suppress-line\"").0, End::Exit(1));
+    let (end, late) = line("delay-line\"\nby = \"2 us\"");
+    assert_eq!(end, End::Exit(103));
+    let (end, early) = line("raise-line\"");
+    assert_eq!(end, End::Exit(103));
+    let (end, suppressed) = line("suppress-line\"\nfor = \"3 us\"");
+    assert_eq!(end, End::Exit(103));
+    assert!(
+        early < 100 && (2000..2100).contains(&late),
+        "{early} {late}"
+    );
+    assert!((3000..3100).contains(&suppressed), "{suppressed}");
+}
+
+#[test]
+fn what_the_machine_lacks_is_told() {
+    let virt = machine::Machine::load("virt", &["harts=1".to_owned()]).unwrap();
+    let mut system = System::new(&virt).unwrap();
+    let board = system.board(vec![]).unwrap();
+    let files = Files {
+        firmware: vec![0x13; 4],
+        ..Files::default()
+    };
+    let booted = boot(&mut system, &board, &files).unwrap();
+    let mut machine = Machine::new(&board, &booted.harts, None);
+    for (action, what) in [
+        (
+            "\"stop-hart\"\nhart = 1",
+            "there is no hart 1: the machine has 1",
+        ),
+        ("\"drop-request\"", "there is no disk 0"),
+        (
+            "\"flip-memory\"\naddress = 0x100\nbits = 1",
+            "there is no memory at 0x100",
+        ),
+    ] {
+        let text = format!("\n[[fault]]\nat = {{ time = \"1 us\" }}\ndo = {action}\n");
+        let error = machine
+            .inject(faults::parse("f", &text).unwrap())
+            .unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.line), (what, 2));
+    }
+}

@@ -1,0 +1,291 @@
+//! Reads the entries of a file of faults.
+use toml::de::DeTable;
+
+use super::{Action, Fault, LineFault, Register, RequestFault, Time, When};
+use crate::machine::MOST_HARTS;
+use crate::platform::Error;
+use crate::platform::quantity::LONG_TIME;
+use crate::platform::toml_reader::{Source, Table};
+
+const REFERENCE: &str = "docs/faults.md";
+const FS_PER_PS: f64 = 1000.0;
+/// Cycles, instructions or times.
+const MOST: u64 = 1 << 53;
+const MOST_FAULTS: usize = 10_000;
+
+/// What a fault may do.
+const ACTIONS: [&str; 18] = [
+    "stop-hart",
+    "flip-memory",
+    "flip-register",
+    "raise-line",
+    "suppress-line",
+    "delay-line",
+    "drop-request",
+    "delay-request",
+    "repeat-request",
+    "fail-request",
+    "refuse-access",
+    "corrupt-input",
+    // These need a DTU.
+    "drop-message",
+    "delay-message",
+    "repeat-message",
+    "corrupt-message",
+    "fill-queue",
+    "corrupt-descriptor",
+];
+const FIRST_OF_DTU: usize = 12;
+
+const LINES: [(&str, u32); 5] = [
+    ("SSIP", 1),
+    ("MSIP", 3),
+    ("MTIP", 7),
+    ("SEIP", 9),
+    ("MEIP", 11),
+];
+
+/// Control and status registers by name (privileged manual, "CSR Listing").
+const CSRS: [(&str, u32); 24] = [
+    ("fflags", 0x001),
+    ("frm", 0x002),
+    ("fcsr", 0x003),
+    ("sstatus", 0x100),
+    ("sie", 0x104),
+    ("stvec", 0x105),
+    ("sscratch", 0x140),
+    ("sepc", 0x141),
+    ("scause", 0x142),
+    ("stval", 0x143),
+    ("stimecmp", 0x14d),
+    ("satp", 0x180),
+    ("mstatus", 0x300),
+    ("medeleg", 0x302),
+    ("mideleg", 0x303),
+    ("mie", 0x304),
+    ("mtvec", 0x305),
+    ("mcounteren", 0x306),
+    ("menvcfg", 0x30a),
+    ("mscratch", 0x340),
+    ("mepc", 0x341),
+    ("mcause", 0x342),
+    ("mtval", 0x343),
+    ("mip", 0x344),
+];
+
+const X_NAMES: [&str; 32] = [
+    "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
+    "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
+    "t5", "t6",
+];
+
+pub fn parse(file: &str, text: &str) -> Result<Vec<Fault>, Error> {
+    let source = Source::new(file, text, REFERENCE);
+    let document = DeTable::parse(text).map_err(|error| {
+        source.error(
+            error.span().unwrap_or(0..0),
+            format!("not TOML: {}", error.message()),
+            "correct it (https://toml.io)",
+        )
+    })?;
+    let mut root = Table::of_document(&source, &document);
+    let entries = root.tables("fault")?;
+    if entries.is_empty() || entries.len() > MOST_FAULTS {
+        let help = "write a table [[fault]] with at and do";
+        let why = format!("it has {} faults, not 1 to {MOST_FAULTS}", entries.len());
+        return Err(source.error(0..0, why, help));
+    }
+    let faults = entries.into_iter().map(fault).collect::<Result<_, _>>()?;
+    root.end()?;
+    source.complete()?;
+    Ok(faults)
+}
+
+fn fault(mut table: Table<'_>) -> Result<Fault, Error> {
+    let line = table.line();
+    let at = table.table_even_empty("at")?;
+    // The message about what is missing comes at the end.
+    let when = match table.has("at") {
+        true => when(at)?,
+        false => When::Time(0),
+    };
+    let action = action(&mut table)?;
+    table.end()?;
+    Ok(Fault { line, when, action })
+}
+
+fn hart(table: &mut Table<'_>) -> Result<usize, Error> {
+    Ok(table.count("hart", (0, MOST_HARTS as u64 - 1))? as usize)
+}
+
+fn when(mut table: Table<'_>) -> Result<When, Error> {
+    const KINDS: [&str; 4] = ["time", "cycle", "instruction", "address"];
+    let kinds: Vec<_> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
+    let when = match kinds[..] {
+        ["time"] => When::Time(time(&mut table, "time")?),
+        ["cycle"] => When::Cycle {
+            hart: hart(&mut table)?,
+            cycle: table.count("cycle", (0, MOST))?,
+        },
+        ["instruction"] => When::Instruction {
+            hart: hart(&mut table)?,
+            instruction: table.count("instruction", (0, MOST))?,
+        },
+        ["address"] => When::Address {
+            hart: hart(&mut table)?,
+            address: table.bits("address")?,
+            times: table.count_or("times", (1, MOST), 1)?,
+        },
+        _ => {
+            let why = "it needs one of time, cycle, instruction and address";
+            let help = "use at = { time = \"2 ms\" }, or { hart = 0, address = 0x8000_0000 }";
+            return Err(table.error("", why, help));
+        }
+    };
+    table.end()?;
+    Ok(when)
+}
+
+fn time(table: &mut Table<'_>, key: &'static str) -> Result<Time, Error> {
+    Ok((table.quantity(key, &LONG_TIME)? / FS_PER_PS).round() as Time)
+}
+
+fn time_if(table: &mut Table<'_>, key: &'static str) -> Result<Option<Time>, Error> {
+    match table.has(key) {
+        true => time(table, key).map(Some),
+        false => {
+            table.quantity_or(key, &LONG_TIME, 0.0)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Bits that change: one at least.
+fn mask(table: &mut Table<'_>, most: u64) -> Result<u64, Error> {
+    let bits = table.bits("bits")?;
+    if bits > most || bits == 0 && table.has("bits") {
+        let why = format!("{bits:#x} is not in the range 1 to {most:#x}");
+        return Err(table.error("bits", &why, "use a mask of bits such as 0x10"));
+    }
+    Ok(bits)
+}
+
+fn action(table: &mut Table<'_>) -> Result<Action, Error> {
+    let name = table.text("do")?;
+    if !table.has("do") {
+        // As above.
+        let cycles = None;
+        return Ok(Action::StopHart { hart: 0, cycles });
+    }
+    let known = ACTIONS.iter().position(|action| *action == name);
+    if known.is_some_and(|number| number >= FIRST_OF_DTU) {
+        let help = "leave it out: no machine has a DTU that runs yet";
+        return Err(table.error("do", &format!("\"{name}\" comes with the DTU"), help));
+    }
+    let (line, request) = (
+        |table: &mut Table<'_>, fault, key| line_fault(table, fault, key),
+        |table: &mut Table<'_>, fault| request_fault(table, fault),
+    );
+    match name.as_str() {
+        "stop-hart" => Ok(Action::StopHart {
+            hart: hart(table)?,
+            cycles: match table.count_or("cycles", (1, MOST), 0)? {
+                0 => None,
+                cycles => Some(cycles),
+            },
+        }),
+        "flip-memory" => {
+            let address = table.address("address")?;
+            if !address.is_multiple_of(8) {
+                let help = "use a multiple of 8, and bits of the doubleword there";
+                return Err(table.error("address", "it is no doubleword's", help));
+            }
+            let bits = mask(table, u64::MAX)?;
+            Ok(Action::FlipMemory { address, bits })
+        }
+        "flip-register" => Ok(Action::FlipRegister {
+            hart: hart(table)?,
+            register: register(table)?,
+            bits: mask(table, u64::MAX)?,
+        }),
+        "raise-line" => line(table, LineFault::Raise, "for"),
+        "suppress-line" => line(table, LineFault::Suppress, "for"),
+        "delay-line" => line(table, LineFault::Delay, "by"),
+        "drop-request" => request(table, RequestFault::Drop),
+        "repeat-request" => request(table, RequestFault::Repeat),
+        "fail-request" => request(table, RequestFault::Fail),
+        "delay-request" => {
+            let by = time(table, "by")?;
+            request(table, RequestFault::Delay(by))
+        }
+        "refuse-access" => {
+            let address = table.address("address")?;
+            let size = table.quantity("size", &crate::platform::quantity::SIZE)?;
+            let time = time_if(table, "for")?;
+            let size = size as u64;
+            Ok(Action::Refuse {
+                address,
+                size,
+                time,
+            })
+        }
+        "corrupt-input" => Ok(Action::CorruptInput {
+            bits: mask(table, 0xff)? as u8,
+            bytes: table.count_or("bytes", (1, MOST), 1)?,
+        }),
+        _ => {
+            let help = flick_names::use_one_of(&name, &ACTIONS[..FIRST_OF_DTU]);
+            Err(table.error("do", &format!("\"{name}\" is not known"), &help))
+        }
+    }
+}
+
+fn line_fault(table: &mut Table<'_>, fault: LineFault, key: &'static str) -> Result<Action, Error> {
+    let hart = hart(table)?;
+    let names = LINES.map(|(name, _)| name);
+    table.text("line")?;
+    let line = table.choice_or("line", &names, 0)?;
+    let time = match fault {
+        LineFault::Delay => Some(time(table, key)?),
+        _ => time_if(table, key)?,
+    };
+    Ok(Action::Line {
+        hart,
+        bit: LINES[line].1,
+        fault,
+        time,
+    })
+}
+
+fn request_fault(table: &mut Table<'_>, fault: RequestFault) -> Result<Action, Error> {
+    Ok(Action::Request {
+        disk: table.count_or("disk", (0, 255), 0)? as usize,
+        requests: table.count_or("requests", (1, 1 << 20), 1)?,
+        fault,
+    })
+}
+
+fn register(table: &mut Table<'_>) -> Result<Register, Error> {
+    let name = table.text("register")?;
+    let numbered = |prefix: char| {
+        let digits = name.strip_prefix(prefix)?;
+        let number = digits.parse::<usize>().ok()?;
+        (number < 32 && !digits.starts_with('+')).then_some(number)
+    };
+    let by_name = X_NAMES.iter().position(|known| *known == name);
+    let fp = (name == "fp").then_some(8);
+    let csr = CSRS.iter().find(|(known, _)| *known == name);
+    let found = match (numbered('x').or(by_name).or(fp), numbered('f'), csr) {
+        (Some(0), ..) => None,
+        (Some(number), ..) => Some(Register::X(number)),
+        (_, Some(number), _) => Some(Register::F(number)),
+        (.., Some(&(_, number))) => Some(Register::Csr(number)),
+        _ => (name == "pc").then_some(Register::Pc),
+    };
+    if found.is_none() && table.has("register") {
+        let names = CSRS.map(|(name, _)| name).join(", ");
+        let help = format!("use x1 to x31 or their names, f0 to f31, pc, or one of {names}");
+        return Err(table.error("register", &format!("\"{name}\" is not known"), &help));
+    }
+    Ok(found.unwrap_or(Register::Pc))
+}

@@ -1,0 +1,145 @@
+use super::*;
+
+fn one(text: &str) -> Result<Fault, Error> {
+    parse("faults.toml", &format!("[[fault]]\n{text}")).map(|faults| faults[0])
+}
+
+#[test]
+fn all_faults_are_read() {
+    let at = "at = { hart = 1, address = 0xffff_ffff_8000_0000, times = 3 }\n";
+    let fault = one(&format!(
+        "{at}do = \"flip-register\"\nhart = 2\nregister = \"a0\"\nbits = 0x8000000000000000\n"
+    ))
+    .unwrap();
+    let (hart, address, times) = (1, 0xffff_ffff_8000_0000, 3);
+    assert_eq!(
+        fault.when,
+        When::Address {
+            hart,
+            address,
+            times
+        }
+    );
+    let (hart, register, bits) = (2, Register::X(10), 1 << 63);
+    assert_eq!(
+        fault.action,
+        Action::FlipRegister {
+            hart,
+            register,
+            bits
+        }
+    );
+    for (when, wanted) in [
+        ("time = \"2 s\"", When::Time(2_000_000_000_000)),
+        ("hart = 0, cycle = 7", When::Cycle { hart: 0, cycle: 7 }),
+        (
+            "hart = 3, instruction = 1_000",
+            When::Instruction {
+                hart: 3,
+                instruction: 1000,
+            },
+        ),
+    ] {
+        for action in [
+            "\"stop-hart\"\nhart = 1\ncycles = 5",
+            "\"flip-memory\"\naddress = 0x8000_0000\nbits = 1",
+            "\"raise-line\"\nhart = 0\nline = \"MEIP\"",
+            "\"suppress-line\"\nhart = 0\nline = \"MTIP\"\nfor = \"1 us\"",
+            "\"delay-line\"\nhart = 0\nline = \"SSIP\"\nby = \"1 us\"",
+            "\"drop-request\"",
+            "\"delay-request\"\nby = \"1 ms\"\ndisk = 1",
+            "\"repeat-request\"\nrequests = 4",
+            "\"fail-request\"",
+            "\"refuse-access\"\naddress = 0x1000_0000\nsize = \"8 B\"\nfor = \"1 ms\"",
+            "\"corrupt-input\"\nbits = 0x20\nbytes = 3",
+        ] {
+            let fault = one(&format!("at = {{ {when} }}\ndo = {action}\n")).unwrap();
+            assert_eq!((fault.when, fault.line), (wanted, 1), "{action}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_have_their_line() {
+    for (text, what) in [
+        ("do = \"stop-hart\"\nhart = 0\n", "`fault.at` is missing"),
+        ("at = { time = \"1 ms\" }\n", "`fault.do` is missing"),
+        ("at = { }\ndo = \"drop-request\"\n", "it needs one of time"),
+        (
+            "at = { time = \"1 ms\", hart = 1 }\ndo = \"drop-request\"\n",
+            "`fault.at.hart` is not known",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"stop\"\n",
+            "\"stop\" is not known",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"drop-message\"\n",
+            "comes with the DTU",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"fill-queue\"\n",
+            "comes with the DTU",
+        ),
+        ("at = { time = 5 }\ndo = \"drop-request\"\n", "has no unit"),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"flip-register\"\nhart = 0\nregister = \"x0\"\nbits = 1\n",
+            "\"x0\" is not known",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"flip-memory\"\naddress = 0x8000_0004\nbits = 1\n",
+            "it is no doubleword's",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"corrupt-input\"\nbits = 0x100\n",
+            "is not in the range",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"drop-request\"\nhart = 1\n",
+            "`fault.hart` is not known",
+        ),
+    ] {
+        let error = one(text).unwrap_err();
+        assert!(error.what.contains(what), "{text}: {error:?}");
+        assert!(error.line != 0 && !error.help.is_empty(), "{error:?}");
+    }
+    assert!(parse("faults.toml", "").is_err());
+    assert!(parse("faults.toml", "[[fault").is_err());
+}
+
+#[test]
+fn any_texts_are_read_or_refused() {
+    let text = "[[fault]]\nat = { hart = 1, address = 0x8000_0000, times = 3 }\ndo = \"delay-request\"\nby = \"1 ms\"\n";
+    const PIECES: [&str; 12] = [
+        "0",
+        "-",
+        "\"",
+        "[",
+        "]",
+        "{",
+        "}",
+        "=",
+        "\n",
+        "99999999999999999999",
+        "0x",
+        "nan",
+    ];
+    let mut state = 1_u64;
+    let mut next = |below: usize| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    for _ in 0..3000 {
+        let mut changed = text.to_owned();
+        for _ in 0..1 + next(3) {
+            let at = next(changed.len());
+            let end = (at + next(9)).min(changed.len());
+            changed.replace_range(at..end, PIECES[next(PIECES.len())]);
+        }
+        if let Err(error) = parse("faults.toml", &changed) {
+            assert!(!error.what.is_empty() && !error.help.is_empty());
+        }
+    }
+}

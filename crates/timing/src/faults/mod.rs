@@ -1,0 +1,169 @@
+//! Faults that a machine is to have on purpose, in a TOML file: `docs/faults.md`.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `mod.rs` | [`Fault`]: what happens, and when |
+//! | `fault_reader.rs` | the file's entries |
+mod fault_reader;
+#[cfg(test)]
+mod fault_tests;
+
+pub use crate::platform::Error;
+
+/// Picoseconds.
+pub type Time = u64;
+
+/// When a fault happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At a virtual time.
+    Time(Time),
+    /// When so many cycles of a hart have passed.
+    Cycle {
+        /// Its number on the tile.
+        hart: usize,
+        /// Cycles.
+        cycle: u64,
+    },
+    /// When so many instructions of a hart have completed.
+    Instruction {
+        /// Its number on the tile.
+        hart: usize,
+        /// Instructions.
+        instruction: u64,
+    },
+    /// Before a hart executes the instruction at an address.
+    Address {
+        /// Its number on the tile.
+        hart: usize,
+        /// The virtual address.
+        address: u64,
+        /// The time that counts; 1 is the first.
+        times: u64,
+    },
+}
+
+/// A register of a hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Register {
+    /// An integer register, but x0.
+    X(usize),
+    /// A register of floating point.
+    F(usize),
+    /// The program counter.
+    Pc,
+    /// A control and status register.
+    Csr(u32),
+}
+
+/// What becomes of an interrupt line of a hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineFault {
+    /// It is high.
+    Raise,
+    /// It is low.
+    Suppress,
+    /// When it rises, it does so later.
+    Delay,
+}
+
+/// What becomes of requests to a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestFault {
+    /// They are never answered.
+    Drop,
+    /// The device sees them later.
+    Delay(Time),
+    /// The device does them twice.
+    Repeat,
+    /// Their status is an error, and nothing is read or written.
+    Fail,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A hart executes nothing.
+    StopHart {
+        /// Its number on the tile.
+        hart: usize,
+        /// For so many of its cycles; `None`: for ever.
+        cycles: Option<u64>,
+    },
+    /// Bits of a doubleword of memory change.
+    FlipMemory {
+        /// Its physical address.
+        address: u64,
+        /// The bits.
+        bits: u64,
+    },
+    /// Bits of a register change.
+    FlipRegister {
+        /// The hart's number on the tile.
+        hart: usize,
+        /// The register.
+        register: Register,
+        /// The bits.
+        bits: u64,
+    },
+    /// A line changes.
+    Line {
+        /// The hart's number on the tile.
+        hart: usize,
+        /// The bit of `mip`.
+        bit: u32,
+        /// How.
+        fault: LineFault,
+        /// For so long, or by so much; `None`: for ever.
+        time: Option<Time>,
+    },
+    /// The next requests fail.
+    Request {
+        /// The disk's number.
+        disk: usize,
+        /// How many.
+        requests: u64,
+        /// How.
+        fault: RequestFault,
+    },
+    /// Accesses fault, those of harts and of devices.
+    Refuse {
+        /// The first physical address.
+        address: u64,
+        /// Bytes.
+        size: u64,
+        /// For so long; `None`: for ever.
+        time: Option<Time>,
+    },
+    /// Bits of the next bytes for the console change.
+    CorruptInput {
+        /// The bits.
+        bits: u8,
+        /// How many bytes.
+        bytes: u64,
+    },
+}
+
+/// A fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line of the file.
+    pub line: usize,
+    /// When.
+    pub when: When,
+    /// What.
+    pub action: Action,
+}
+
+/// The faults of a file, in their order. `file` is for messages.
+///
+/// ```
+/// use flick_timing::faults::{Action, parse};
+///
+/// let text = "[[fault]]\nat = { time = \"2 ms\" }\ndo = \"stop-hart\"\nhart = 1\n";
+/// let faults = parse("faults.toml", text).unwrap();
+/// assert_eq!(faults[0].action, Action::StopHart { hart: 1, cycles: None });
+/// ```
+pub fn parse(file: &str, text: &str) -> Result<Vec<Fault>, Error> {
+    fault_reader::parse(file, text)
+}

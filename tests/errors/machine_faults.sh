@@ -1,0 +1,32 @@
+# Files of faults that are wrong, or about what the machine lacks: an error with the next step each.
+. "$FLICK_TEST_ERRORS/lib.sh"
+cat >bare.c <<'C'
+void _start(void) {
+  for (long n = 0; n < 100000; n++)
+    __asm__ volatile("");
+  *(volatile unsigned *)0x100000 = 3 << 16 | 0x3333;
+}
+C
+clang-19 --target=riscv64-unknown-elf -march=rv64gc -O1 -ffreestanding -nostdlib -fuse-ld=lld \
+  -Wl,--image-base=0x80000000 bare.c -o bare || die 'clang does not build a bare program'
+run() {
+  printf '%s\n' '[[fault]]' "$@" >faults.toml
+  "$flick" machine run --firmware bare --set harts=1 --inject faults.toml </dev/null
+}
+at='at = { time = "10 us" }'
+status 3 run "$at" 'do = "corrupt-input"' 'bits = 1'
+status 1 run "$at" 'do = "stop-hart"' 'hart = 0'
+has err '[FLK0603]' 'every hart waits'
+status 1 run "$at" 'do = "stop-hart"' 'hart = 1'
+has err '[FLK0630] a file of faults cannot be used: faults.toml:1' 'there is no hart 1' 'help: '
+status 1 run "$at" 'do = "stop-hat"' 'hart = 0'
+has err '[FLK0630]' 'faults.toml:3' "did you mean 'stop-hart'"
+status 1 run "$at" 'do = "drop-message"'
+has err '[FLK0630]' 'faults.toml:3' 'comes with the DTU'
+status 1 run 'do = "drop-request"'
+has err '[FLK0630]' '`fault.at` is missing'
+status 1 "$flick" machine run --firmware bare --inject missing
+has err '[FLK0105]' missing
+status 1 "$flick" machine run --firmware bare --semihosting --semihosting-files missing
+has err '[FLK0105]' missing
+status 0 "$flick" explain FLK0630
