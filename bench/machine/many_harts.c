@@ -1,5 +1,5 @@
-/* All harts of a machine at work, each on memory of its own and now and then on a counter of all: a bare
- * program for `flick machine run` that ends by the test finisher. HARTS harts take part. */
+/* All harts of a machine at work, each on memory of its own and now and then on a counter of all: a
+ * bare program for `flick machine run` that ends by the test finisher. HARTS harts take part. */
 enum { WORDS = 4096, ROUNDS = 40000, SHARED_EVERY = 256 };
 
 static unsigned long own[HARTS][WORDS] __attribute__((aligned(64)));
@@ -26,12 +26,14 @@ void program(unsigned long hart) {
   if (hart == 0) {
     while (done != HARTS)
       ;
-    *(volatile unsigned *)0x100000 = shared == HARTS * ((ROUNDS + SHARED_EVERY - 1) / SHARED_EVERY) ? 0x5555 : 0x13333;
+    *(volatile unsigned *)0x100000 =
+        shared == HARTS * ((ROUNDS + SHARED_EVERY - 1) / SHARED_EVERY) ? 0x5555 : 0x13333;
   }
   for (;;)
     __asm__ volatile("wfi");
 }
 
 static char stacks[HARTS][4096] __attribute__((used, aligned(16)));
-__asm__(".globl _start\n_start:\n.option push\n.option norelax\nla sp, stacks\n.option pop\naddi t0, a0, 1\nslli t0, t0, 12\n"
+__asm__(".globl _start\n_start:\n.option push\n.option norelax\nla sp, stacks\n.option pop\naddi "
+        "t0, a0, 1\nslli t0, t0, 12\n"
         "add sp, sp, t0\nj program\n");
