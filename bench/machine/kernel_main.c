@@ -1,6 +1,6 @@
-/* A kernel of bench/engine as a bare program in M mode, for machines with HTIF: `flick machine run`,
- * Spike, QEMU's machine `spike`. It runs the KERNEL RUNS times, and prints the checksum and the
- * instructions (which QEMU does not count). */
+/* A kernel of bench/engine as a bare program in M mode, for machines with HTIF: `flick machine
+ * run`, Spike, QEMU's machine `spike`. It runs the KERNEL RUNS times, and prints the checksum and
+ * the instructions (which QEMU does not count). */
 #include "../engine/kernel.h"
 #include "../engine/list.h"
 
