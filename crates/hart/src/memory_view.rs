@@ -58,19 +58,20 @@ const EMPTY: Entry = Entry {
 const ALL_ENTRIES: usize = 2 * ENTRIES * (CONTEXTS + 1);
 
 struct Tlb {
-    entries: [Cell<Entry>; ALL_ENTRIES],
+    entries: Box<[Cell<Entry>]>,
     /// Of each entry: see [`crate::page_tables::Physical`].
-    bits: [Cell<u8>; ALL_ENTRIES],
+    bits: Box<[Cell<u8>]>,
     /// Of each entry: the physical page.
-    pages: [Cell<u64>; ALL_ENTRIES],
+    pages: Box<[Cell<u64>]>,
 }
 
-fn empty_tlb() -> Box<Tlb> {
-    Box::new(Tlb {
-        entries: [const { Cell::new(EMPTY) }; ALL_ENTRIES],
-        bits: [const { Cell::new(0) }; ALL_ENTRIES],
-        pages: [const { Cell::new(0) }; ALL_ENTRIES],
-    })
+fn empty_tlb() -> Tlb {
+    // They are too large for a stack.
+    Tlb {
+        entries: vec![Cell::new(EMPTY); ALL_ENTRIES].into(),
+        bits: vec![Cell::new(0); ALL_ENTRIES].into(),
+        pages: vec![Cell::new(0); ALL_ENTRIES].into(),
+    }
 }
 
 /// Where an access goes.
@@ -98,7 +99,7 @@ pub struct View<'m, B> {
     pub context: Cell<*const Cell<Entry>>,
     /// The same, or the context without entries in timed mode.
     quick: Cell<*const Cell<Entry>>,
-    tlb: Box<Tlb>,
+    tlb: Tlb,
     /// Entries for stores, by physical page.
     chains: StoreChains,
     /// The last load-reserved.
