@@ -1,6 +1,7 @@
 //! Faults on purpose: what programs see of them, interpreted and translated.
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::LazyLock;
 
 use flick_device::virtio::{MemoryImage, Overlay};
 use flick_machine::{BlockDisk, Console, End, Files, Machine, System, boot};
@@ -100,7 +101,14 @@ other:
 word: .quad 0
 "#;
 
+/// Tests ask at the same time, and one alone may write the file.
+static WORD: LazyLock<u64> = LazyLock::new(find_word);
+
 fn address_of_word() -> u64 {
+    *WORD
+}
+
+fn find_word() -> u64 {
     let elf = build("faults_word", &format!("{LOOP}.globl word\n"));
     let place = elf.windows(16).position(|bytes| bytes == [0; 16]);
     assert!(place.is_some());
