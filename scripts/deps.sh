@@ -12,7 +12,7 @@ packages=(
   # checks and tests: sanitizers, formatting, lit and FileCheck, a second RISC-V, what the kernel and the ELF tools see
   libclang-rt-19-dev clang-format-19 llvm-19-tools qemu-user valgrind libc6-dbg strace file gdb gdb-multiarch mandoc
   # the machine's tests, and scripts/linux.sh: QEMU's machine, RAM disks
-  qemu-system-misc cpio
+  qemu-system-misc opensbi cpio
   # tests/prose: the words of the pages
   python3-proselint
   # make deb
