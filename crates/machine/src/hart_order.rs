@@ -13,6 +13,7 @@ use crate::injection::Injection;
 use crate::machine_timing::MachineTiming;
 use crate::machine_trace::Tracer;
 use crate::outside::Outside;
+use crate::semihosting::Semihosting;
 
 mod restart;
 mod saved_machine;
@@ -20,7 +21,6 @@ mod turns;
 
 use restart::AtReset;
 
-use crate::semihosting::Semihosting;
 pub use saved_machine::{BadSnapshot, SavedMachine};
 pub use turns::{Turn, Unwatched, Watch};
 

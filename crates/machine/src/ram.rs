@@ -66,18 +66,6 @@ impl Ram {
         self.base..self.base + self.size
     }
 
-    /// All bytes become zero.
-    pub fn clear(&self) {
-        let (place, size) = (self.bytes.as_ptr(), self.size as usize);
-        // SAFETY: the mapping of `new`, to which nobody has a reference. The pages of a private mapping
-        // without a file read as zero afterwards.
-        let is_done = unsafe { libc::madvise(place.cast(), size, libc::MADV_DONTNEED) } == 0;
-        if !is_done {
-            // SAFETY: as above.
-            unsafe { place.write_bytes(0, size) };
-        }
-    }
-
     /// The host's address of so many bytes at a physical address, if they are all here.
     pub fn at(&self, address: u64, size: u64) -> Option<*mut u8> {
         let offset = address.checked_sub(self.base)?;
@@ -97,18 +85,6 @@ impl Drop for Ram {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn memory_is_cleared() {
-        let ram = Ram::new(0, PAGE).unwrap();
-        let byte = ram.at(7, 1).unwrap();
-        // SAFETY: a byte of the memory.
-        unsafe {
-            byte.write(3);
-            ram.clear();
-            assert_eq!(byte.read(), 0);
-        }
-    }
 
     #[test]
     fn memory_has_bounds() {

@@ -149,15 +149,13 @@ impl<'m, B: Bus> Processor<'m, B> {
         let (hart, core) = (&mut self.hart, &mut self.core);
         if !self.stops.is_empty() {
             let stops = &mut self.stops;
-            if let Some(timing) = core.view.timing().cloned() {
-                let slice = Rc::clone(&core.view.slice);
-                return run(hart, core, &mut Charges { slice, timing }, stops);
-            }
-            return run(hart, core, &mut Counting(Rc::clone(&core.classes)), stops);
+            return match core.charges() {
+                Some(mut charges) => run(hart, core, &mut charges, stops),
+                None => run(hart, core, &mut Counting(Rc::clone(&core.classes)), stops),
+            };
         }
-        if let Some(timing) = core.view.timing().cloned() {
-            let slice = Rc::clone(&core.view.slice);
-            return run(hart, core, &mut Charges { slice, timing }, &mut Unlimited);
+        if let Some(mut charges) = core.charges() {
+            return run(hart, core, &mut charges, &mut Unlimited);
         }
         if core.counts_classes {
             let mut counting = Counting(Rc::clone(&core.classes));
@@ -235,6 +233,13 @@ impl<'m, B: Bus> Processor<'m, B> {
 }
 
 impl<B: Bus> Privileged<'_, B> {
+    /// What charges the slice, in timed mode.
+    pub(super) fn charges(&self) -> Option<Charges> {
+        let timing = Rc::clone(self.view.timing()?);
+        let slice = Rc::clone(&self.view.slice);
+        Some(Charges { slice, timing })
+    }
+
     /// The physical page at `pc`, and where it is, if its instructions may be in blocks.
     fn code_page(&mut self, pc: u64) -> Option<(u64, *mut u8)> {
         let fetched = self.view.fetch(pc, self.registers.privilege);

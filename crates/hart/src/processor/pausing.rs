@@ -9,7 +9,7 @@ use flick_riscv::Insn;
 
 use super::{NOWHERE, Processor, SliceEnd};
 use crate::bus::Bus;
-use crate::timed_mode::{Charges, Counting, Timing};
+use crate::timed_mode::{Counting, Timing};
 
 /// How a slice begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,20 +67,15 @@ impl<B: Bus> Processor<'_, B> {
         self.pause_at(pause);
         let thread = self.fcsr.load(&mut self.hart);
         let (hart, core) = (&mut self.hart, &mut self.core);
-        let (exit, has_paused) = match core.view.timing().cloned() {
-            Some(timing) => {
-                let slice = Rc::clone(&core.view.slice);
-                let mut charges = Charges {
-                    slice,
-                    timing: Rc::clone(&timing),
-                };
+        let (exit, has_paused) = match core.charges() {
+            Some(mut charges) => {
                 let counted = core.counts.instructions + core.exceptions + core.traps;
                 let mut limited = Limited {
                     traps: Rc::clone(&core.live_traps),
                     limit: pause
                         .saturating_sub(counted)
                         .saturating_add(core.live_traps.get()),
-                    timing,
+                    timing: Rc::clone(&charges.timing),
                     inner: control,
                     has_paused: false,
                 };

@@ -55,65 +55,22 @@ pub struct BadProcessor(&'static str);
 const VSTART: u32 = 0x008;
 const VCSR: u32 = 0x00f;
 
+/// The list of what a snapshot has of the registers, once. A register that is missing is an error.
+macro_rules! saved_registers {
+    ($registers:expr; $($name:ident)*) => {{
+        let Registers { isa: _, hart_id: _, privilege: _, $($name),* } = $registers;
+        [$($name),*]
+    }};
+}
+
 /// What a snapshot has of them: all that can change.
 fn fields(registers: &mut Registers) -> [&mut u64; 25] {
-    let Registers {
-        isa: _,
-        hart_id: _,
-        privilege: _,
-        mstatus,
-        medeleg,
-        mideleg,
-        mie,
-        software,
-        lines,
-        mtvec,
-        mcounteren,
-        mcountinhibit,
-        mscratch,
-        mepc,
-        mcause,
-        mtval,
-        menvcfg,
-        stvec,
-        scounteren,
-        sscratch,
-        sepc,
-        scause,
-        stval,
-        satp,
-        senvcfg,
-        stimecmp,
-        mcycle,
-        minstret,
-    } = registers;
-    [
-        mstatus,
-        medeleg,
-        mideleg,
-        mie,
-        software,
-        lines,
-        mtvec,
-        mcounteren,
-        mcountinhibit,
-        mscratch,
-        mepc,
-        mcause,
-        mtval,
-        menvcfg,
-        stvec,
-        scounteren,
-        sscratch,
-        sepc,
-        scause,
-        stval,
-        satp,
-        senvcfg,
-        stimecmp,
-        mcycle,
-        minstret,
-    ]
+    saved_registers! { registers;
+        mstatus medeleg mideleg mie software lines
+        mtvec mcounteren mcountinhibit mscratch mepc mcause mtval menvcfg
+        stvec scounteren sscratch sepc scause stval satp senvcfg stimecmp
+        mcycle minstret
+    }
 }
 
 impl SavedVector {
