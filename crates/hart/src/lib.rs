@@ -50,7 +50,7 @@ mod traps;
 pub use bus::{Bus, BusError, PAGE};
 pub use decoded_pages::CodeCache;
 pub use decoded_pages::SavedCode;
-pub use flick_riscv::{Extension, Isa, IsaError};
+pub use flick_riscv::{Extension, Isa, IsaError, Mmu};
 pub use hart_events::{Change, HartEvent};
 pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{

@@ -16,7 +16,7 @@ use crate::page_tables::{Access, Regime};
 use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
 use crate::timed_mode::{ClassCounter, Marker, Timing};
 use crate::traps::cause;
-use flick_riscv::Isa;
+use flick_riscv::{Isa, Mmu};
 
 mod block_runner;
 mod semihosting_call;
@@ -124,8 +124,14 @@ struct Privileged<'m, B> {
 
 impl<'m, B: Bus> Processor<'m, B> {
     /// A hart at its reset, which executes from `pc`.
-    pub fn new(bus: &'m B, code: &'m CodeCache, isa: Isa, hart_id: u64, pc: u64) -> Self {
-        let registers = Registers::new(isa, hart_id);
+    pub fn new(
+        bus: &'m B,
+        code: &'m CodeCache,
+        (isa, mmu): (Isa, Mmu),
+        hart_id: u64,
+        pc: u64,
+    ) -> Self {
+        let registers = Registers::new(isa, mmu, hart_id);
         let class = class_of(&registers);
         let lone = empty_slots();
         let view = View::new(bus, code, regime_of(&registers));

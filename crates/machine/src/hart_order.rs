@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use flick_device::{Finish, Time};
-use flick_hart::{Begin, ClassCounts, Isa, Processor, Timing};
+use flick_hart::{Begin, ClassCounts, Isa, Mmu, Processor, Timing};
 
 use crate::board::Board;
 use crate::htif::Htif;
@@ -31,6 +31,8 @@ pub struct HartDescription {
     pub id: u64,
     /// Its extensions.
     pub isa: Isa,
+    /// Its modes of address translation.
+    pub mmu: Mmu,
     /// Picoseconds of a cycle.
     pub period: Time,
     /// Where it begins, and what it has in a0, a1 and a2.
@@ -386,7 +388,8 @@ impl<'m> Machine<'m> {
 
 impl<'m> Unit<'m> {
     fn new(board: &'m Board, hart: &HartDescription, time: Time) -> Self {
-        let mut processor = Processor::new(board, &board.code, hart.isa, hart.id, hart.pc);
+        let mut processor =
+            Processor::new(board, &board.code, (hart.isa, hart.mmu), hart.id, hart.pc);
         processor.hart.x[10..13].copy_from_slice(&hart.arguments);
         Self {
             processor,

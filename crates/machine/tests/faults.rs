@@ -1,34 +1,18 @@
 //! Faults on purpose: what programs see of them, interpreted and translated.
+mod bare_assembly;
+mod bare_machine;
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
 
+use bare_machine::{Quiet, on_virt};
 use flick_device::virtio::{MemoryImage, Overlay};
-use flick_machine::{BlockDisk, Console, End, Files, Machine, System, boot};
-use flick_timing::{faults, machine};
+use flick_machine::{BlockDisk, End};
+use flick_timing::faults;
 
-fn build(name: &str, text: &str) -> Vec<u8> {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (
-        dir.join(format!("{name}.s")),
-        dir.join(format!("{name}.elf")),
-    );
-    std::fs::write(&source, format!("{START}{text}")).unwrap();
-    let status = Command::new("clang-19")
-        .args(["--target=riscv64-unknown-elf", "-march=rv64gc"])
-        .args(["-nostdlib", "-fuse-ld=lld", "-Wl,--image-base=0x80000000"])
-        .args([&source, &PathBuf::from("-o"), &program])
-        .status()
-        .unwrap();
-    assert!(status.success(), "clang-19 failed");
-    std::fs::read(program).unwrap()
-}
-
-/// Harts but the first one wait. The end has the status a0, and a trap the status 100 and its cause.
+/// Harts but the first one wait. A trap ends with the status 100 and its cause.
 const START: &str = r#"
-.text
-.globl _start
-_start:
   la t0, trap
   csrw mtvec, t0
   beqz a0, program
@@ -38,47 +22,31 @@ trap:
   csrr a0, mcause
   andi a0, a0, 63
   addi a0, a0, 100
-end:
-  li t0, 0x100000
-  slli a0, a0, 16
-  li t1, 0x3333
-  or a0, a0, t1
-  sw a0, 0(t0)
-1: wfi
-  j 1b
+  j end
 "#;
 
-struct Quiet;
-
-impl Console for Quiet {
-    fn output(&mut self, _: &[u8]) {}
+fn build(name: &str, text: &str) -> Vec<u8> {
+    bare_assembly::build(name, "rv64gc", &format!("{START}{text}"))
 }
 
 /// The end of a program with faults, and the cycles of hart 0, interpreted and translated.
 fn run(name: &str, text: &str, faults: &str) -> (End, u64) {
     let firmware = build(name, text);
     let [first, second] = [None, Some(2)].map(|executions| {
-        let settings = ["harts=2".to_owned(), "memory=16M".to_owned()];
-        let virt = machine::Machine::load("virt", &settings).unwrap();
-        let mut system = System::new(&virt).unwrap();
         let disk = BlockDisk {
             disk: Box::new(Overlay::new(MemoryImage(vec![7; 4096]))),
             is_read_only: false,
         };
-        let board = system.board(vec![disk]).unwrap();
-        let files = Files {
-            firmware: firmware.clone(),
-            ..Files::default()
-        };
-        let booted = boot(&mut system, &board, &files).unwrap();
-        let mut machine = Machine::new(&board, &booted.harts, None);
-        machine.translate_after(executions);
-        machine.limit(5_000_000);
-        machine
-            .inject(faults::parse("faults.toml", faults).unwrap())
-            .unwrap();
-        let end = machine.run(&mut Quiet);
-        (end, machine.cycles()[0])
+        let settings = ["harts=2", "memory=16M"];
+        on_virt(&settings, vec![disk], &firmware, |machine, _| {
+            machine.translate_after(executions);
+            machine.limit(5_000_000);
+            machine
+                .inject(faults::parse("faults.toml", faults).unwrap())
+                .unwrap();
+            let end = machine.run(&mut Quiet);
+            (end, machine.cycles()[0])
+        })
     });
     assert_eq!(first, second, "{name}");
     first
@@ -247,30 +215,23 @@ other:
 
 #[test]
 fn what_the_machine_lacks_is_told() {
-    let virt = machine::Machine::load("virt", &["harts=1".to_owned()]).unwrap();
-    let mut system = System::new(&virt).unwrap();
-    let board = system.board(vec![]).unwrap();
-    let files = Files {
-        firmware: vec![0x13; 4],
-        ..Files::default()
-    };
-    let booted = boot(&mut system, &board, &files).unwrap();
-    let mut machine = Machine::new(&board, &booted.harts, None);
-    for (action, what) in [
-        (
-            "\"stop-hart\"\nhart = 1",
-            "there is no hart 1: the machine has 1",
-        ),
-        ("\"drop-request\"", "there is no disk 0"),
-        (
-            "\"flip-memory\"\naddress = 0x100\nbits = 1",
-            "there is no memory at 0x100",
-        ),
-    ] {
-        let text = format!("\n[[fault]]\nat = {{ time = \"1 us\" }}\ndo = {action}\n");
-        let error = machine
-            .inject(faults::parse("f", &text).unwrap())
-            .unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.line), (what, 2));
-    }
+    on_virt(&["harts=1"], vec![], &[0x13; 4], |machine, _| {
+        for (action, what) in [
+            (
+                "\"stop-hart\"\nhart = 1",
+                "there is no hart 1: the machine has 1",
+            ),
+            ("\"drop-request\"", "there is no disk 0"),
+            (
+                "\"flip-memory\"\naddress = 0x100\nbits = 1",
+                "there is no memory at 0x100",
+            ),
+        ] {
+            let text = format!("\n[[fault]]\nat = {{ time = \"1 us\" }}\ndo = {action}\n");
+            let error = machine
+                .inject(faults::parse("f", &text).unwrap())
+                .unwrap_err();
+            assert_eq!((error.to_string().as_str(), error.line), (what, 2));
+        }
+    });
 }

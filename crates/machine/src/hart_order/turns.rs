@@ -185,7 +185,11 @@ impl<'m> Machine<'m> {
     pub(crate) fn description(&self) -> String {
         let harts = self.harts.iter().map(|unit| {
             let registers = unit.processor.registers();
-            format!("{} {} {}", registers.hart_id, registers.isa, unit.period)
+            let mmu = registers.mmu.name();
+            format!(
+                "{} {} {mmu} {}",
+                registers.hart_id, registers.isa, unit.period
+            )
         });
         let harts: Vec<_> = harts.collect();
         let harts = harts.join(",");

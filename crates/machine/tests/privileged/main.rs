@@ -17,17 +17,20 @@
 //! eight bytes, the order of the two pages of an access, FS after what may only raise a flag, and counters.
 //!
 //! `FLICK_PROGRAMS` says how many, and `FLICK_SEED` executes one of them and prints its traps.
+#[path = "../bare_machine/mod.rs"]
+mod bare_machine;
 mod batch_driver;
 mod qemu_virt;
 mod random_pages;
 mod random_program;
 mod words;
 
+use bare_machine::{Quiet, on_virt};
 use batch_driver::{
     CSRS, DATA, FIELDS, LOG, PROGRAM, RAM, RECORD, STATE, STATE_CSRS, STATE_LOG_END, TRAPS, WORK,
     memory, slot,
 };
-use flick_machine::{Board, Console, End, Files, Machine, System, boot};
+use flick_machine::End;
 use random_program::{program, return_from_a_page_of_users};
 
 const PROGRAMS: u64 = 200;
@@ -36,37 +39,23 @@ const BATCH: u64 = 25;
 /// None takes as many.
 const LIMIT: u64 = 400_000;
 
-struct Quiet;
-
-impl Console for Quiet {
-    fn output(&mut self, _: &[u8]) {}
-}
-
 fn execute(image: &[u8], programs: usize, translate_after: Option<u8>) -> Result<Vec<u8>, String> {
     let settings = [
         "harts=1",
         "isa=rv64gc_zba_zbb_zbs_zicntr_sstc_svadu_svinval",
         "memory=64M",
     ];
-    let settings = settings.map(str::to_owned);
-    let description = flick_timing::machine::Machine::load("virt", &settings).unwrap();
-    let mut virt = System::new(&description).unwrap();
-    let board: Board = virt.board(vec![]).unwrap();
-    let files = Files {
-        firmware: image.to_vec(),
-        ..Files::default()
-    };
-    let booted = boot(&mut virt, &board, &files).unwrap();
-    let mut machine = Machine::new(&board, &booted.harts, None);
-    machine.limit(LIMIT * programs as u64);
-    machine.translate_after(translate_after);
-    let end = machine.run(&mut Quiet);
-    if end != End::Exit(0) {
-        return Err(format!("{end:?} at {:#x?}", machine.program_counters()));
-    }
-    let mut memory = vec![0; image.len()];
-    board.read_memory(RAM, &mut memory).unwrap();
-    Ok(memory)
+    on_virt(&settings, vec![], image, |machine, board| {
+        machine.limit(LIMIT * programs as u64);
+        machine.translate_after(translate_after);
+        let end = machine.run(&mut Quiet);
+        if end != End::Exit(0) {
+            return Err(format!("{end:?} at {:#x?}", machine.program_counters()));
+        }
+        let mut memory = vec![0; image.len()];
+        board.read_memory(RAM, &mut memory).unwrap();
+        Ok(memory)
+    })
 }
 
 fn word(program: &[u8], at: usize) -> u64 {
