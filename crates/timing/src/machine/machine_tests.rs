@@ -286,8 +286,8 @@ fn messages_name_what_is_wrong_and_what_to_do() {
         ),
         (
             "mmu = \"sv48\"",
-            "mmu = \"sv49\"",
-            &["\"sv49\" is not known", "'sv48'"],
+            "mmu = \"Sv48\"",
+            &["\"Sv48\" is not known", "'sv48'"],
         ),
         (
             "sources = 31",
