@@ -106,7 +106,7 @@ kind = "{coherence}"{latency}
 [[tile.memory]]
 name = "main"
 base = 0x8000_0000
-size = "4 MiB"
+size = "64 KiB"
 latency = "20 ns"
 [[tile.device]]
 kind = "finisher"
