@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use flick_device::{Finish, Time};
-use flick_hart::{Begin, ClassCounts, Isa, Mmu, Processor, Timing};
+use flick_hart::{Begin, ClassCounts, Isa, Processor, Timing};
 
 use crate::board::Board;
 use crate::htif::Htif;
@@ -32,7 +32,7 @@ pub struct HartDescription {
     /// Its extensions.
     pub isa: Isa,
     /// Its modes of address translation.
-    pub mmu: Mmu,
+    pub mmu: flick_riscv::Mmu,
     /// Picoseconds of a cycle.
     pub period: Time,
     /// Where it begins, and what it has in a0, a1 and a2.
