@@ -16,19 +16,21 @@
 //! These are choices: the value of illegal instructions and breakpoints, that of misaligned accesses within
 //! eight bytes, the order of the two pages of an access, FS after what may only raise a flag, and counters.
 //!
-//! `FLICK_PROGRAMS` says how many, and `FLICK_SEED` executes one of them and prints its traps.
+//! `FLICK_PROGRAMS` says how many from `FLICK_FIRST` on, and `FLICK_SEED` executes one of them and prints its traps. With
+//! `FLICK_TRAPS=n` it ends at its nth trap.
 mod batch_driver;
 mod qemu_virt;
 mod random_pages;
 mod random_program;
+mod random_registers;
 mod words;
 
 use batch_driver::{
-    CSRS, DATA, FIELDS, LOG, PROGRAM, RAM, RECORD, STATE, STATE_CSRS, STATE_LOG_END, TRAPS, WORK,
-    memory, slot,
+    CSRS, DATA, FIELDS, LOG, PROGRAM, RAM, RECORD, STATE, STATE_CSRS, STATE_LOG_END, TABLES, TRAPS,
+    WORK, memory, slot,
 };
 use flick_machine::{Board, Console, End, Files, Machine, System, boot};
-use random_program::{program, return_from_a_page_of_users};
+use random_program::{program, return_from_a_page_of_users, written_entries};
 
 const PROGRAMS: u64 = 200;
 /// Programs that one start of a machine executes.
@@ -42,13 +44,20 @@ impl Console for Quiet {
     fn output(&mut self, _: &[u8]) {}
 }
 
+const ISA: &str = "rv64gc_zba_zbb_zbs_zicntr_sstc_svinval";
+
 fn execute(image: &[u8], programs: usize, translate_after: Option<u8>) -> Result<Vec<u8>, String> {
-    let settings = [
-        "harts=1",
-        "isa=rv64gc_zba_zbb_zbs_zicntr_sstc_svadu_svinval",
-        "memory=64M",
-    ];
-    let settings = settings.map(str::to_owned);
+    execute_on(&format!("{ISA}_svadu"), image, programs, translate_after)
+}
+
+fn execute_on(
+    isa: &str,
+    image: &[u8],
+    programs: usize,
+    translate_after: Option<u8>,
+) -> Result<Vec<u8>, String> {
+    let isa = format!("isa={isa}");
+    let settings = ["harts=1", &isa, "memory=64M"].map(str::to_owned);
     let description = flick_timing::machine::Machine::load("virt", &settings).unwrap();
     let mut virt = System::new(&description).unwrap();
     let board: Board = virt.board(vec![]).unwrap();
@@ -251,7 +260,8 @@ fn programs_of_all_modes_do_what_they_do_on_qemu() {
         return;
     }
     let programs: u64 = std::env::var("FLICK_PROGRAMS").map_or(PROGRAMS, |n| n.parse().unwrap());
-    let seeds: Vec<u64> = (1..=programs).collect();
+    let first: u64 = std::env::var("FLICK_FIRST").map_or(1, |n| n.parse().unwrap());
+    let seeds: Vec<u64> = (first..first + programs).collect();
     let (mut differences, mut traps) = (vec![], 0);
     for seeds in seeds.chunks(BATCH as usize) {
         let (found, count) = check(seeds);
@@ -278,4 +288,30 @@ fn a_return_fetches_nothing_in_the_mode_that_it_leads_to() {
         assert_eq!(word(found, LOG), 8, "a call of U mode");
         assert_eq!(word(found, entry) & 0xff, 0x1b);
     }
+}
+
+/// The hart writes no entry of a page table: what differs at the end are those that programs write.
+#[test]
+fn without_svadu_entries_keep_their_accessed_and_dirty_bits() {
+    let programs: u64 = std::env::var("FLICK_PROGRAMS").map_or(PROGRAMS, |n| n.parse().unwrap());
+    let seeds: Vec<u64> = (1..=programs).collect();
+    let mut faults = 0;
+    for seeds in seeds.chunks(BATCH as usize) {
+        let programs: Vec<Vec<u8>> = seeds.iter().map(|&seed| program(seed, false)).collect();
+        let image = memory(&programs);
+        for translate_after in [None, Some(1)] {
+            let memory = execute_on(ISA, &image, seeds.len(), translate_after).unwrap();
+            for (n, (&seed, before)) in seeds.iter().zip(&programs).enumerate() {
+                let after = &memory[slot(n)..][..PROGRAM];
+                let written = written_entries(seed);
+                let mut entries = (TABLES..LOG).step_by(8).filter(|at| !written.contains(at));
+                let changed = entries.find(|&at| word(before, at) != word(after, at));
+                assert_eq!(changed, None, "FLICK_SEED={seed}");
+                let records = after[LOG..LOG + TRAPS * RECORD].chunks_exact(RECORD);
+                let is_fault = |record: &&[u8]| matches!(word(record, 0), 12 | 13 | 15);
+                faults += records.filter(is_fault).count();
+            }
+        }
+    }
+    assert!(faults as u64 > programs, "only {faults} page faults");
 }

@@ -73,10 +73,10 @@ const ECALL: u32 = 0x73;
 const WFI: u32 = 0x1050_0073;
 const MRET: u32 = 0x3020_0073;
 /// Offsets of the routines and of the first stub; the main program comes first.
-const HANDLER: i32 = 256;
-const LOAD: i32 = 384;
-const SAVE: i32 = 704;
-const STUBS: i32 = 1024;
+const HANDLER: i32 = 512;
+const LOAD: i32 = 640;
+const SAVE: i32 = 960;
+const STUBS: i32 = 1280;
 /// Offsets from `tohost` of `fromhost` and of the words of a call.
 const FROM_HOST: i32 = 8;
 const CALL: i32 = 64;
@@ -210,6 +210,12 @@ fn bare_start_and_end(c: &mut Code, place: Place, data_end: u64, host: u64) -> i
     // mstatus.FS and VS.
     c.li(5, 0x6600);
     c.word(csrw(0x300, 5));
+    // Registers that no record has may still be operands.
+    for n in 0..32 {
+        c.word(addi(n, 0, 0));
+        // fmv.d.x
+        c.word(0xf200_0053 | n << 7);
+    }
     c.word(jal(0, STUBS - c.len()));
 
     // The host's call: 64 is to write.
