@@ -24,6 +24,12 @@ const RANDOM_MEGA: u64 = 6;
 const RANDOM_PAGES: u64 = 7;
 const TABLE_COUNT: u64 = 9;
 
+/// Where in a program the entries of its own pages are.
+pub const OWN_PAGES: std::ops::Range<usize> = {
+    let first = TABLES + (CODE * PAGE) as usize;
+    first..first + 2 * PAGE as usize
+};
+
 /// Page tables, and virtual addresses about which they say something.
 pub struct Pages {
     pub entries: Vec<u64>,

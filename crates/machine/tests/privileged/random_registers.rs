@@ -97,8 +97,12 @@ impl Maker {
         };
         // The value of a breakpoint is not that of another cause. What the cause was may differ, so that no bits of
         // it are set or cleared.
+        // So may the values themselves.
         if let (0x142 | 0x342, Some(value)) = (csr, value) {
             self.set(csr + 1, 0);
+            return self.set(csr, value);
+        }
+        if let (0x143 | 0x343, Some(value)) = (csr, value) {
             return self.set(csr, value);
         }
         let rd = if self.rng.chance(80) {
