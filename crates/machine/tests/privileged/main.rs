@@ -301,8 +301,10 @@ fn without_svadu_entries_keep_their_accessed_and_dirty_bits() {
         let mut programs: Vec<Vec<u8>> = seeds.iter().map(|&seed| program(seed, false)).collect();
         // The handler of S mode could not handle faults of its own.
         for program in &mut programs {
-            for at in OWN_PAGES.step_by(8).filter(|at| word(program, *at) != 0) {
-                program[at] |= ACCESSED_DIRTY as u8;
+            for entry in program[OWN_PAGES].chunks_exact_mut(8) {
+                if word(entry, 0) != 0 {
+                    entry[0] |= ACCESSED_DIRTY as u8;
+                }
             }
         }
         let image = memory(&programs);
