@@ -7,17 +7,26 @@
 //! |---|---|
 //! | MRET and SRET leave MPRV | they clear it below M mode ("Memory Privilege in mstatus Register") |
 //! | bit 0 of `sepc` and `mepc` is kept | it is always 0 |
+//! | MPP may be 2, UXL be 1, and `pmpcfg` have W without R | these are reserved ("WARL") |
+//! | bits of the hypervisor may be written without it | they are 0 |
 //! | a failing SC raises nothing | a misaligned one does ("Load-Reserved/Store-Conditional Instructions") |
 //! | an atomic access to no memory is a load access fault | it is one of stores ("Load/Store Access Faults") |
 //! | users may execute SFENCE.W.INVAL and SFENCE.INVAL.IR | they are illegal ("Svinval") |
 //! | without its AIA the interrupt of the least number is first | the order is MEI, MSI, MTI, SEI, SSI, STI |
 //! | there is no `menvcfg.ADUE` | so that accessed and dirty bits are always set |
+//! | these bits are set in tables that may be read and not written | an access fault ("Physical Memory Protection and Paging") |
+//! | `pmpaddr` does not change the range that it is the bottom of | it does ("Address Matching", TOR) |
+//! | an access of two pages is checked as if both were neighbours in memory | each part is checked where it is |
 //!
 //! These are choices: the value of illegal instructions and breakpoints, that of misaligned accesses within
-//! eight bytes, the order of the two pages of an access, FS after what may only raise a flag, and counters.
+//! eight bytes, FS after what may only raise a flag, counters, and what comes first after a store to the
+//! CLINT, the interrupt or a fault of the next fetch.
 //!
-//! `FLICK_PROGRAMS` says how many from `FLICK_FIRST` on, and `FLICK_SEED` executes one of them and prints its traps. With
-//! `FLICK_TRAPS=n` it ends at its nth trap.
+//! With `menvcfg.ADUE` clear programs have set all accessed and dirty bits, so that QEMU does the same; what
+//! the hart does with clear ones is tested without QEMU.
+//!
+//! `FLICK_PROGRAMS` says how many from `FLICK_FIRST` on, and `FLICK_SEED` executes one of them and prints its
+//! traps. With `FLICK_TRAPS=n` it ends at its nth trap.
 mod batch_driver;
 mod qemu_virt;
 mod random_pages;

@@ -41,9 +41,9 @@ fn is_kept_length(case: &Case, before: &[u8], ours: &[u8]) -> bool {
     ratio(before).is_none() || ratio(before) != ratio(ours)
 }
 
-/// Section "Vector Unordered Single-Width Floating-Point Sum Reduction": without active elements a node "may
-/// either treat that input as the additive identity [...] or simply copy the other input". An addition makes a
-/// NaN the canonical one, and raises NV if it is a signaling one.
+/// Section "Vector Unordered Single-Width Floating-Point Sum Reduction": where no element is active, a node of
+/// the tree of additions may add the identity or copy its other input. An addition makes a NaN the canonical
+/// one, and raises NV if it is a signaling one.
 fn is_added_identity(layout: &Layout, case: &Case, ours: &[u8], theirs: &[u8]) -> bool {
     let Some((sew, _)) = decoded(get(ours, VTYPE)) else {
         return false;
