@@ -52,7 +52,7 @@ fn step_vector<C: Core, O: Observer, K: Control>(
     insn: Insn,
 ) -> Result<u64, Exit> {
     let pc = hart.pc;
-    let done = match core.vector(insn) {
+    let done = match core.vector(hart, insn) {
         Some((state, memory)) => vector::execute(hart, state, memory, observer, insn),
         None => Err(Exception::Illegal {
             bits: insn.imm() as u32,

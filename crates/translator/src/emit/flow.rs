@@ -274,6 +274,10 @@ impl Emitter<'_> {
                     .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), rax)?;
                 self.engine_function(Word::Helper, true)
             }
+            Op::Vector => {
+                self.record(node);
+                self.engine_function(Word::Vector, true)
+            }
             _ => self.a.ud2(),
         }
     }
