@@ -1,7 +1,7 @@
 //! Calls of the engine's vector handlers from translated code.
 //!
 //! A vector instruction becomes a call of [`vector`], with the contents of its registers in rdi and
-//! rsi, the instruction's word in rcx and its address in r10. The call has a record in the table of
+//! rsi, the instruction's bits in rcx and its address in r10. The call has a record in the table of
 //! registers (`fault_state.rs`), as accesses of memory have. So an access that faults in the handler has
 //! exact registers, and the interpreter can take over where an instruction is illegal.
 use core::arch::naked_asm;
@@ -16,7 +16,7 @@ use crate::glue::{from_hart, glue, leave};
 use crate::registers::{HART_BIAS, RBP, RSP};
 use crate::unwind;
 use flick_engine::{Hart, Identity, vector as engine};
-use flick_riscv::Insn;
+use flick_riscv::decode;
 
 /// A call that is being made: what the code that made it has in its registers.
 #[repr(C)]
@@ -67,12 +67,12 @@ struct Executed {
     is_done: u64,
 }
 
-/// Executes the instruction with this word for translated code.
+/// Executes the instruction with these bits for translated code. They are what memory has, and no word
+/// of the decoder's: translations in files last longer than its numbers of operations.
 ///
 /// # Safety
-/// `call` is the calling translated code's, and the word that of an instruction which the decoder has
-/// made.
-unsafe extern "C" fn execute(a: u64, b: u64, call: &VectorCall, word: u64) -> Executed {
+/// `call` is the calling translated code's.
+unsafe extern "C" fn execute(a: u64, b: u64, call: &VectorCall, bits: u64) -> Executed {
     /// NxP code may access what the program may.
     const MEMORY: Identity = {
         // SAFETY: who has translated code run it answers for what it does.
@@ -81,10 +81,10 @@ unsafe extern "C" fn execute(a: u64, b: u64, call: &VectorCall, word: u64) -> Ex
     let context = call.registers.int[RBP].wrapping_sub(HART_BIAS as u64) as *mut Context;
     // SAFETY: translated code has its hart there.
     let state = engine::process_state(unsafe { &(*context).hart });
-    let value = state.and_then(|state| {
+    let insn = decode(bits as u32);
+    let value = state.filter(|_| engine::is_executed_alone(insn)).and_then(|state| {
         // SAFETY: by contract; the state is this hart's alone.
         unsafe {
-            let insn = Insn::from_word(word);
             let caller = ptr::from_ref(call).addr();
             engine::execute_alone(state.as_ptr(), &MEMORY, insn, [a, b], caller)
         }

@@ -4,7 +4,7 @@ use regalloc2::Operand;
 use super::*;
 
 impl Lower<'_> {
-    /// Operands in rdi and rsi, the word in rcx, the address in r10, and the result in rax
+    /// Operands in rdi and rsi, the bits in rcx, the address in r10, and the result in rax
     /// ([`crate::vector`]).
     pub(super) fn vector(&mut self, at: At) {
         let (pc, insn) = (at.pc, at.insn);
@@ -21,8 +21,13 @@ impl Lower<'_> {
             };
             operands.push(Operand::reg_fixed_use(value, host(place)));
         }
-        let word = self.constant(insn.word() as i64, pc);
-        operands.push(Operand::reg_fixed_use(word, host(RCX)));
+        let bits = match insn.op().class() {
+            Class::Vector => insn.imm() as u32,
+            // A read of a CSR.
+            _ => insn.op().encoding().1 | (insn.rd() as u32) << 7 | (insn.imm() as u32) << 20,
+        };
+        let bits = self.constant(bits.into(), pc);
+        operands.push(Operand::reg_fixed_use(bits, host(RCX)));
         let address = self.guest_address(pc, pc);
         operands.push(Operand::reg_fixed_use(address, host(R10)));
         let value = self.fresh(RegClass::Int);
