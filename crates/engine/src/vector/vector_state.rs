@@ -126,6 +126,11 @@ impl VectorState {
         self.vtype
     }
 
+    /// Bits of an element, as `vtype` has them.
+    pub fn element_bits(&self) -> u64 {
+        8 << (self.vtype >> 3 & 7)
+    }
+
     /// The element with which the next instruction begins. After a fault: the one that faulted.
     pub fn vstart(&self) -> u64 {
         self.vstart
