@@ -4,7 +4,7 @@
 // FLICK-FLAGS: --nxp-march=rv64gcv -Xnxp=-O3
 // LIBS: -lpthread
 // SKIP-VALGRIND: the timer needs more time there
-// CROSSINGS: host-to-nxp>=100 nxp-to-host>=100
+// CROSSINGS: host-to-nxp>=100 nxp-to-host>=30
 #define _GNU_SOURCE
 #include <flick.h>
 #include <pthread.h>
