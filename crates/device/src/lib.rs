@@ -41,7 +41,7 @@ pub mod virtio;
 pub use aclint::{Clint, Mswi, Mtimer, Sswi};
 pub use device::{BadState, Device, Finish, Refused, Surroundings, Time};
 pub use goldfish_rtc::GoldfishRtc;
-pub use plic::{BadPlic, Context, Plic, PlicDescription};
+pub use plic::{BadPlic, Context, Gateways, Plic, PlicDescription};
 pub use request_faults::{RequestFault, RequestFaults};
 pub use test_finisher::TestFinisher;
 pub use timebase::{BadFrequency, Timebase};

@@ -9,6 +9,8 @@ pub struct Mock {
     pub now: Time,
     /// The level of each source that a device has set.
     pub sources: BTreeMap<u32, bool>,
+    /// How often a device has set a source's level to high.
+    pub announced: BTreeMap<u32, u32>,
     /// The level of each bit of `mip` that a device has set, by hart and bit.
     pub lines: BTreeMap<(usize, u32), bool>,
     /// The scheduled time of each token. Cancelled ones are absent.
@@ -78,6 +80,7 @@ impl Surroundings for Mock {
 
     fn set_source(&mut self, source: u32, level: bool) {
         self.sources.insert(source, level);
+        *self.announced.entry(source).or_default() += u32::from(level);
     }
 
     fn set_hart_line(&mut self, hart: usize, bit: u32, level: bool) {

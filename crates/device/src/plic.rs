@@ -1,8 +1,9 @@
 //! The interrupt controller: the RISC-V Platform-Level Interrupt Controller Specification, version
 //! 1.0.0.
 //!
-//! Each source has a level-triggered gateway. It forwards one request, which stays pending even if
-//! the source's level falls, and forwards the next only after the completion of the former.
+//! Each source has a gateway. It forwards one request, which stays pending even if the source's
+//! level falls, and forwards the next only after the completion of the former ([`Gateways`] says
+//! why it does). The specification leaves the kind of the gateways to the machine.
 //! Reserved registers read as 0 and ignore writes; all accesses have 4 bytes.
 use crate::device::{BadState, Device, Refused, Surroundings, check_state, load_state, save_state};
 use serde::{Deserialize, Serialize};
@@ -28,9 +29,22 @@ pub struct Context {
     pub bit: u32,
 }
 
+/// The causes of a request after the first ("Interrupt Gateways").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gateways {
+    /// A source that is high at the completion interrupts again.
+    Level,
+    /// Each call of [`Plic::set_level`] with a high level is a message, and so a request. One that
+    /// comes while a request is open is kept until its completion, and more than one count once.
+    /// QEMU's PLIC does so, and xv6 needs it: its driver never ends "holding register empty".
+    Message,
+}
+
 /// What a PLIC has.
 #[derive(Clone, Debug)]
 pub struct PlicDescription {
+    /// The kind of all gateways.
+    pub gateways: Gateways,
     /// Sources are numbered from 1 to this (at most 1023).
     pub sources: u32,
     /// The bits of a priority or threshold, at most 32. QEMU's `virt` has 3.
@@ -81,6 +95,8 @@ struct State {
     pending: Bits,
     /// The gateway has forwarded a request that is not complete.
     closed: Bits,
+    /// The gateway forwards a request as soon as none is open.
+    waiting: Bits,
     contexts: Vec<ContextState>,
 }
 
@@ -96,7 +112,8 @@ impl State {
             priority: vec![0; description.sources as usize + 1],
             levels: none.clone(),
             pending: none.clone(),
-            closed: none,
+            closed: none.clone(),
+            waiting: none,
             contexts: vec![context; description.contexts.len()],
         }
     }
@@ -133,16 +150,23 @@ impl Plic {
             return;
         }
         set_bit(&mut self.state.levels, source, level);
+        match self.description.gateways {
+            Gateways::Level => set_bit(&mut self.state.waiting, source, level),
+            Gateways::Message if level => set_bit(&mut self.state.waiting, source, true),
+            Gateways::Message => {}
+        }
         if self.forward(source) {
             self.update(around);
         }
     }
 
-    /// The gateway forwards a request if its source is high and no request is open ("Interrupt Gateways").
+    /// The gateway forwards a request that waits if none is open ("Interrupt Gateways").
     fn forward(&mut self, source: u32) -> bool {
         let state = &mut self.state;
-        let forwards = bit(&state.levels, source) && !bit(&state.closed, source);
+        let forwards = bit(&state.waiting, source) && !bit(&state.closed, source);
         if forwards {
+            let level = self.description.gateways == Gateways::Level;
+            set_bit(&mut state.waiting, source, level);
             set_bit(&mut state.closed, source, true);
             set_bit(&mut state.pending, source, true);
         }
@@ -324,7 +348,7 @@ impl Device for Plic {
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
         let state: State = load_state("PLIC", state)?;
         let words = self.state.pending.len();
-        let mut bits = vec![&state.levels, &state.pending, &state.closed];
+        let mut bits = vec![&state.levels, &state.pending, &state.closed, &state.waiting];
         bits.extend(state.contexts.iter().map(|context| &context.enabled));
         // A bit of a source that does not exist would have no priority.
         let exists = bits.iter().all(|bits| {

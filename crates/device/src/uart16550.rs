@@ -186,9 +186,11 @@ impl Uart16550 {
         }
     }
 
-    fn update(&mut self, around: &mut dyn Surroundings) {
+    /// Sets the interrupt's level. After a `cause` it is announced even if it was high before
+    /// ([`crate::plic::Gateways::Message`]).
+    fn update(&mut self, cause: bool, around: &mut dyn Surroundings) {
         let level = self.interrupt() != iir::NONE;
-        if level != self.state.level {
+        if level != self.state.level || level && cause {
             self.state.level = level;
             around.set_source(self.source, level);
         }
@@ -340,8 +342,8 @@ impl Uart16550 {
     }
 
     /// After an access: the interrupt's line, and input that waits for room.
-    fn settle(&mut self, around: &mut dyn Surroundings) {
-        self.update(around);
+    fn settle(&mut self, cause: bool, around: &mut dyn Surroundings) {
+        self.update(cause, around);
         if self.state.input_waits && self.room() > 0 {
             self.state.input_waits = false;
             around.input_ready();
@@ -360,7 +362,8 @@ impl Device for Uart16550 {
     ) -> Result<u64, Refused> {
         let register = self.register(offset)?;
         let value = self.read_register(register, around);
-        self.settle(around);
+        // The rest of the receiver's bytes is a new cause.
+        self.settle(register == 0, around);
         Ok(value.into())
     }
 
@@ -373,14 +376,15 @@ impl Device for Uart16550 {
     ) -> Result<(), Refused> {
         let register = self.register(offset)?;
         self.write_register(register, value as u8, around);
-        self.settle(around);
+        // A byte that left, interrupts that were enabled, FIFOs that were emptied.
+        self.settle(register <= 2, around);
         Ok(())
     }
 
     fn event(&mut self, token: u32, around: &mut dyn Surroundings) {
         if token == TIMEOUT && self.fifos() && !self.state.received.is_empty() {
             self.state.timed_out = true;
-            self.update(around);
+            self.update(true, around);
         }
     }
 
@@ -390,7 +394,7 @@ impl Device for Uart16550 {
         self.state.input_waits = taken < bytes.len();
         if taken > 0 {
             self.restart_timeout(around);
-            self.update(around);
+            self.update(true, around);
         }
         taken
     }

@@ -7,7 +7,7 @@ mod common;
 use common::{Qemu, pick};
 use flick_device::mock::Mock;
 use flick_device::{
-    Clint, Context, Device, GoldfishRtc, Plic, PlicDescription, Timebase, Uart16550,
+    Clint, Context, Device, Gateways, GoldfishRtc, Plic, PlicDescription, Timebase, Uart16550,
 };
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
@@ -161,6 +161,7 @@ fn the_plic_is_that_of_qemu() {
     const BASE: u64 = 0xc00_0000;
     let contexts = (0..2).flat_map(|hart| [11, 9].map(|bit| Context { hart, bit }));
     let description = PlicDescription {
+        gateways: Gateways::Level,
         sources: 96,
         priority_bits: 3,
         contexts: contexts.collect(),

@@ -178,6 +178,9 @@ impl<'m, B: Bus> View<'m, B> {
 
     /// Begins or ends timed mode.
     pub fn set_timing(&mut self, timing: Option<Rc<Timing>>) {
+        if let Some(old) = &self.timing {
+            self.settle_all(old);
+        }
         self.timing = timing;
         self.set_quick();
     }
@@ -489,8 +492,15 @@ impl<'m, B: Bus> View<'m, B> {
         for n in 0..size {
             let at = address.wrapping_add(n);
             match self.place(at, 1, Access::Load)? {
-                // SAFETY: a byte of a page of memory.
-                Place::Memory { host, .. } => value |= unsafe { read(host, 1) } << (8 * n),
+                Place::Memory { host, physical, .. } => {
+                    let byte = match &self.timing {
+                        // SAFETY: a byte of a page of memory.
+                        Some(timing) => unsafe { self.load_own(timing, host, physical, 1) },
+                        // SAFETY: as above.
+                        None => unsafe { read(host, 1) },
+                    };
+                    value |= byte << (8 * n);
+                }
                 Place::Device(_) => return Err(trap(Failure::Access, Access::Load, at)),
             }
         }
@@ -550,8 +560,14 @@ impl<'m, B: Bus> View<'m, B> {
             }
         }
         for (n, &(host, physical)) in (0..size).zip(&places) {
-            // SAFETY: a byte of a page of memory.
-            unsafe { write(host, 1, value >> (8 * n)) };
+            let byte = value >> (8 * n);
+            if let Some(timing) = &self.timing {
+                // SAFETY: a byte of a page of memory.
+                unsafe { self.store_own(timing, host, physical, 1, byte) };
+                continue;
+            }
+            // SAFETY: as above.
+            unsafe { write(host, 1, byte) };
             self.code.written(physical, 1);
         }
         Ok(())
@@ -658,7 +674,7 @@ impl<'m, B: Bus> View<'m, B> {
     }
 
     /// Where an access of an aligned address goes.
-    fn found(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
+    pub(crate) fn found(&self, address: u64, size: u64, access: Access) -> Result<Place, Trap> {
         let kept = self.kept(address, access);
         kept.map_or_else(|| self.place(address, size, access), Ok)
     }
@@ -668,6 +684,10 @@ impl<'m, B: Bus> View<'m, B> {
     fn reserve(&self, address: u64, size: u64) -> Result<(), Trap> {
         match self.found(address, size, Access::Load)? {
             Place::Memory { physical, .. } => {
+                if let Some(timing) = self.timing.as_ref().filter(|t| t.copies().is_some()) {
+                    self.synchronise()?;
+                    self.pass_by(timing, physical);
+                }
                 self.reservation.make(physical);
                 Ok(())
             }

@@ -62,6 +62,8 @@ pub mod status {
 pub mod environment {
     pub const FIOM: u64 = 1;
     pub const CBIE: u64 = 3 << 4;
+    /// The value of [`CBIE`] with which an invalidation is a flush.
+    pub const CBIE_FLUSHES: u64 = 1 << 4;
     pub const CBCFE: u64 = 1 << 6;
     pub const CBZE: u64 = 1 << 7;
     pub const ADUE: u64 = 1 << 61;

@@ -6,6 +6,7 @@ use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::vector::{self, VectorState};
 use flick_engine::{Core, CsrAccess, Exception, Exit, Hart, Trap, access_fcsr, csr_number};
 use flick_riscv::{Insn, Op, decode};
+use flick_timing::memory_system::BlockOperation;
 
 use crate::bus::{Bus, PAGE};
 use crate::csr_access::{Effect, Moment};
@@ -420,10 +421,24 @@ impl<B: Bus> Privileged<'_, B> {
             if !is_enabled(field) {
                 return illegal;
             }
-            // A load or a store has to be allowed. Memory is coherent, so nothing else is to be done.
+            // A load or a store has to be allowed. Without caches nothing else is to be done.
             if self.view.check(block, Access::Load).is_err() {
                 self.view.check(block, Access::Store).map_err(store_fault)?;
             }
+            let flushes = |field: u64| field & environment::CBIE == environment::CBIE_FLUSHES;
+            let invalidates = match self.registers.privilege {
+                Privilege::Machine => true,
+                Privilege::Supervisor => !flushes(machine),
+                Privilege::User => !flushes(machine) && !flushes(supervisor),
+            };
+            let operation = match insn.op() {
+                Op::CboClean => BlockOperation::Clean,
+                Op::CboInval if invalidates => BlockOperation::Invalidate,
+                _ => BlockOperation::Flush,
+            };
+            let block = block..block + BLOCK;
+            let done = self.view.operate_on_block(block, operation);
+            done.map_err(Exception::Trap)?;
         }
         Ok(hart.pc + 4)
     }

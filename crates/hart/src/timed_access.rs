@@ -5,7 +5,7 @@ use flick_engine::Trap;
 use flick_timing::memory_system::{Kind, Lookup};
 
 use crate::bus::{Bus, PAGE};
-use crate::memory_view::{Place, View, read, write};
+use crate::memory_view::{Place, View};
 use crate::page_tables::{Access, Physical, Regime, translate};
 use crate::privileged_registers::Privilege;
 use crate::timed_mode::Timing;
@@ -22,7 +22,9 @@ impl<B: Bus> View<'_, B> {
     pub(crate) fn load_timed(&self, timing: &Timing, address: u64, size: u64) -> Result<u64, Trap> {
         match self.timed_place(timing, address, size, Access::Load)? {
             // SAFETY: so many bytes of a page of memory.
-            Some(Place::Memory { host, .. }) => Ok(unsafe { read(host, size) }),
+            Some(Place::Memory { host, physical, .. }) => {
+                Ok(unsafe { self.load_own(timing, host, physical, size) })
+            }
             Some(Place::Device(physical)) => {
                 let value = self.load_device(address, physical, size)?;
                 timing.charge_device(&self.slice);
@@ -42,8 +44,7 @@ impl<B: Bus> View<'_, B> {
         match self.timed_place(timing, address, size, Access::Store)? {
             Some(Place::Memory { host, physical, .. }) => {
                 // SAFETY: so many bytes of a page of memory.
-                unsafe { write(host, size, value) };
-                self.code.written(physical, size);
+                unsafe { self.store_own(timing, host, physical, size, value) };
                 Ok(())
             }
             Some(Place::Device(physical)) => {
@@ -55,10 +56,18 @@ impl<B: Bus> View<'_, B> {
         }
     }
 
-    /// An atomic takes its line as a store does.
+    /// An atomic takes its line as a store does, or passes by a cache that is not coherent.
     pub(crate) fn charge_atomic(&self, timing: &Timing, address: u64) -> Result<(), Trap> {
-        self.timed_place(timing, address, 1, Access::Store)
-            .map(|_| ())
+        if timing.copies().is_some()
+            && let Place::Memory { physical, .. } = self.found(address, 1, Access::Store)?
+        {
+            self.pass_by(timing, physical);
+        }
+        let place = self.timed_place(timing, address, 1, Access::Store)?;
+        if let Some(Place::Memory { physical, .. }) = place {
+            self.pass_by(timing, physical);
+        }
+        Ok(())
     }
 
     /// Where an access goes, whose time passes here unless a device takes it. `None`: it is not aligned
@@ -156,6 +165,7 @@ impl<B: Bus> View<'_, B> {
         if kind == Kind::Store {
             system.modify(number, physical);
         }
+        self.settle_evicted(timing);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use flick_timing::branch_predictor::Predictor;
 use flick_timing::core_costs::{CLASSES, CoreCosts};
 use flick_timing::memory_system::{Event, HartCounters, MemorySystem, Stall, Time};
 
+use crate::line_copies::LineCopies;
 use crate::slice::Slice;
 
 /// Instructions that have completed, by privilege (U is 0, S is 1, M is 3) and class.
@@ -87,6 +88,8 @@ pub struct Timing {
     classes: Rc<ClassCounter>,
     /// The jump that is being executed: where it leads.
     target: Cell<u64>,
+    /// What the data cache holds where it is not coherent.
+    copies: Option<LineCopies>,
 }
 
 impl Timing {
@@ -97,7 +100,9 @@ impl Timing {
         costs: CoreCosts,
         classes: Rc<ClassCounter>,
     ) -> Self {
+        let data = system.data_lines(number).filter(|_| system.holds_bytes());
         Self {
+            copies: data.map(LineCopies::new),
             system,
             number,
             by_op: costs.by_op(),
@@ -109,6 +114,10 @@ impl Timing {
             classes,
             target: Cell::new(0),
         }
+    }
+
+    pub(crate) fn copies(&self) -> Option<&LineCopies> {
+        self.copies.as_ref()
     }
 
     /// What the hart has counted of caches, memories and branches.

@@ -26,6 +26,8 @@ pub struct Files {
 const KERNEL: u64 = 2 << 20;
 const ALIGNMENT: u64 = 2 << 20;
 /// `struct fw_dynamic_info` (OpenSBI, `include/sbi/fw_dynamic.h`).
+/// A tree begins at a page, so that it can be mapped alone.
+const PAGE: u64 = 4096;
 const DYNAMIC_MAGIC: u64 = 0x4942_534f;
 const DYNAMIC_VERSION: u64 = 2;
 const SUPERVISOR: u64 = 1;
@@ -111,10 +113,19 @@ pub fn boot(system: &mut System, board: &Board, files: &Files) -> Result<Booted,
     let end = base + memory;
     let size = tree.len().next_multiple_of(8) + dynamic.len();
     let below = end.checked_sub(size as u64).ok_or(room("device tree"))?;
-    let tree_at = below / ALIGNMENT * ALIGNMENT;
-    if tree_at < free.min(end) || tree_at < base {
-        return Err(room("device tree"));
-    }
+    // A memory without room for a kernel has it behind the firmware.
+    let used = match kernel_at != 0 || files.initrd.is_some() {
+        true => free,
+        false => firmware.end(),
+    };
+    let places = [
+        (below / ALIGNMENT * ALIGNMENT, free),
+        (below / PAGE * PAGE, used),
+    ];
+    let mut places = places.into_iter();
+    let (tree_at, _) = places
+        .find(|&(at, from)| at >= from.max(base))
+        .ok_or(room("device tree"))?;
     board
         .write_memory(tree_at, &tree)
         .map_err(|_| room("device tree"))?;

@@ -2,7 +2,7 @@
 use flick_device::fdt::{AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu};
 use flick_device::virtio::{BlockDevice, Disk, VirtioConsole, VirtioDevice, VirtioMmio};
 use flick_device::{
-    BadFrequency, BadPlic, Clint, Context, Device, GoldfishRtc, Mswi, Mtimer, Plic,
+    BadFrequency, BadPlic, Clint, Context, Device, Gateways, GoldfishRtc, Mswi, Mtimer, Plic,
     PlicDescription, Sswi, TestFinisher, Time, Timebase, Uart16550,
 };
 use flick_hart::Extension;
@@ -157,8 +157,12 @@ impl System {
                     timer = Some((range(device), Timer::Mtimer(mtimer)));
                     continue;
                 }
-                DeviceKind::Plic { sources } => {
+                DeviceKind::Plic { sources, messages } => {
                     let description = PlicDescription {
+                        gateways: match messages {
+                            true => Gateways::Message,
+                            false => Gateways::Level,
+                        },
                         sources,
                         priority_bits: 3,
                         contexts: self.contexts(),
@@ -234,7 +238,7 @@ impl System {
                 range,
                 harts: harts(),
             },
-            DeviceKind::Plic { sources } => DeviceNode::Plic {
+            DeviceKind::Plic { sources, .. } => DeviceNode::Plic {
                 range,
                 sources,
                 contexts: self.contexts(),

@@ -203,6 +203,7 @@ pub fn timing_of(machine: &Machine, tile: &Tile) -> MachineTiming {
                 .collect(),
             shared: tile.caches.iter().map(cache_shape).collect(),
             coherence: coherence(tile.coherence),
+            holds_bytes: tile.coherence == Coherence::None,
             memories,
             elsewhere: device,
         }],

@@ -372,6 +372,7 @@ fn timing(harts: usize, slice: u64) -> MachineTiming {
         tiles: vec![SystemShape {
             harts: vec![hart; harts],
             shared: vec![cache(6, 256, 4)],
+            holds_bytes: false,
             coherence: Some(CoherenceShape {
                 transfer: 15_000,
                 upgrade: 8000,

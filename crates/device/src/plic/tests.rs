@@ -10,8 +10,13 @@ struct Controller(Plic, Mock);
 impl Controller {
     /// Two harts with M and S, 95 sources, priorities to 7, as QEMU's `virt`.
     fn new() -> Self {
+        Self::with_gateways(Gateways::Level)
+    }
+
+    fn with_gateways(gateways: Gateways) -> Self {
         let contexts = (0..2).flat_map(|hart| [MEIP, SEIP].map(|bit| Context { hart, bit }));
         let description = PlicDescription {
+            gateways,
             sources: 95,
             priority_bits: 3,
             contexts: contexts.collect(),
@@ -175,6 +180,7 @@ fn a_loaded_plic_goes_on() {
 #[test]
 fn impossible_descriptions_are_refused() {
     let description = |sources, priority_bits| PlicDescription {
+        gateways: Gateways::Level,
         sources,
         priority_bits,
         contexts: vec![],
@@ -185,4 +191,40 @@ fn impossible_descriptions_are_refused() {
     let most = Plic::new(description(1023, 32)).unwrap();
     assert_eq!(most.existing(31), u32::MAX);
     assert_eq!(most.existing(0), u32::MAX - 1);
+}
+
+#[test]
+fn a_high_level_interrupts_again_at_its_completion() {
+    let mut plic = Controller::new();
+    plic.enable(1, 10, 1);
+    plic.level(10, true);
+    assert_eq!(plic.claim(1), 10);
+    plic.complete(1, 10);
+    assert_eq!(plic.claim(1), 10);
+    plic.level(10, false);
+    plic.complete(1, 10);
+    assert_eq!(plic.claim(1), 0);
+}
+
+#[test]
+fn a_message_interrupts_once_however_long_the_level_is_high() {
+    let mut plic = Controller::with_gateways(Gateways::Message);
+    plic.enable(1, 10, 1);
+    plic.level(10, true);
+    assert_eq!(plic.claim(1), 10);
+    plic.complete(1, 10);
+    assert_eq!(plic.claim(1), 0);
+    // The next message needs no low level in between.
+    plic.level(10, true);
+    assert_eq!(plic.claim(1), 10);
+    // Two while the request is open count once, and the low level takes neither back.
+    plic.level(10, true);
+    plic.level(10, true);
+    plic.level(10, false);
+    assert_eq!(plic.claim(1), 0);
+    plic.complete(1, 10);
+    assert!(plic.1.line(0, SEIP));
+    assert_eq!(plic.claim(1), 10);
+    plic.complete(1, 10);
+    assert_eq!(plic.claim(1), 0);
 }

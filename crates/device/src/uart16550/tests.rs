@@ -79,6 +79,25 @@ fn an_empty_holding_register_interrupts_once() {
 }
 
 #[test]
+fn each_cause_announces_the_level_again() {
+    let mut port = Port::new();
+    port.set(IER, 3);
+    let announced = |port: &Port| port.1.announced[&10];
+    assert_eq!(announced(&port), 1);
+    // A look at the port is no cause.
+    port.get(LSR);
+    port.get(IER);
+    assert_eq!(announced(&port), 1);
+    port.type_in(b"a");
+    assert_eq!(announced(&port), 2);
+    assert_eq!(port.get(0), b'a');
+    // The holding register is still empty, and no one has read IIR.
+    assert!(port.raised());
+    port.set(0, b'x');
+    assert_eq!(announced(&port), 4);
+}
+
+#[test]
 fn without_fifos_one_byte_waits() {
     let mut port = Port::new();
     port.set(IER, 1);

@@ -185,7 +185,9 @@ impl VirtioMmio {
 
     fn update(&mut self, around: &mut dyn Surroundings) {
         let level = self.state.interrupt != 0;
-        if level != self.state.level {
+        // A high level is announced again: another buffer is another cause
+        // ([`crate::plic::Gateways::Message`]).
+        if level || self.state.level {
             self.state.level = level;
             around.set_source(self.source, level);
         }

@@ -3,8 +3,8 @@
 use flick_device::mock::Mock;
 use flick_device::virtio::{BlockDevice, MemoryImage, Overlay, VirtioConsole, VirtioMmio};
 use flick_device::{
-    Clint, Context, Device, GoldfishRtc, Mswi, Mtimer, Plic, PlicDescription, Refused, Sswi,
-    Surroundings, TestFinisher, Timebase, Uart16550,
+    Clint, Context, Device, Gateways, GoldfishRtc, Mswi, Mtimer, Plic, PlicDescription, Refused,
+    Sswi, Surroundings, TestFinisher, Timebase, Uart16550,
 };
 
 /// Kinds of devices: the first byte of an input chooses one.
@@ -48,6 +48,7 @@ fn make(kind: u8) -> (Subject, &'static [u64]) {
         4 => {
             let contexts = (0..2).flat_map(|hart| [11, 9].map(|bit| Context { hart, bit }));
             let description = PlicDescription {
+                gateways: Gateways::Level,
                 sources: 70,
                 priority_bits: 3,
                 contexts: contexts.collect(),

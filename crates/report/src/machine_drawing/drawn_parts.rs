@@ -331,7 +331,7 @@ fn devices(devices: &[Device]) -> Vec<(u64, Item)> {
             details.push(format!("{source} {}", span(first.source, last.source)));
         }
         match first.kind {
-            DeviceKind::Plic { sources } => details.push(format!("{sources} sources")),
+            DeviceKind::Plic { sources, .. } => details.push(format!("{sources} sources")),
             DeviceKind::Virtio(slot) => details.push(format!(
                 "{} for {}",
                 match alike.len() {

@@ -82,6 +82,7 @@ fn device(
         "sswi" => DeviceKind::Sswi,
         "plic" => DeviceKind::Plic {
             sources: table.count("sources", (1, 1023))? as u32,
+            messages: table.choice_or("gateways", &["level", "message"], 0)? == 1,
         },
         "uart16550" => DeviceKind::Uart16550 {
             clock: table.count_or("clock", (1, u32::MAX.into()), 3_686_400)? as u32,

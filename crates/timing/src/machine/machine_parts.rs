@@ -284,6 +284,8 @@ pub enum DeviceKind {
     Plic {
         /// How many sources it has; they are from 1 on.
         sources: u32,
+        /// Its gateways take messages, and no levels.
+        messages: bool,
     },
     /// A serial port.
     Uart16550 {

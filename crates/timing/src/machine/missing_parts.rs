@@ -1,7 +1,7 @@
 //! Entries of machine files whose behaviour this version lacks.
 use std::fmt;
 
-use super::machine_parts::{Coherence, DeviceKind, Machine, TileKind};
+use super::machine_parts::{Coherence, DeviceKind, Hart, Machine, TileKind};
 
 /// An entry that is described, and cannot run yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +81,11 @@ impl Machine {
             for unit in &tile.units {
                 add(unit.line, "units for custom opcodes");
             }
-            if tile.coherence == Coherence::None {
-                add(tile.line, "caches that are not coherent");
+            let core = |hart: &Hart| self.core(hart).and_then(|core| core.l2.as_ref());
+            if tile.coherence == Coherence::None
+                && tile.harts.iter().any(|hart| core(hart).is_some())
+            {
+                add(tile.line, "second caches of harts that are not coherent");
             }
         }
         if !has_harts {

@@ -146,7 +146,7 @@ fn parts(tile: &Tile) -> Result<(), Found> {
 
 fn sources(tile: &Tile) -> Result<(), Found> {
     let plic = tile.devices.iter().find_map(|device| match device.kind {
-        DeviceKind::Plic { sources } => Some(sources),
+        DeviceKind::Plic { sources, .. } => Some(sources),
         _ => None,
     });
     let mut taken: Vec<(u32, &'static str)> = Vec::new();

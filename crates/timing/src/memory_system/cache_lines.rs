@@ -76,6 +76,15 @@ impl Lines {
         (line, &self.entries[start..start + self.ways])
     }
 
+    /// Its shape.
+    pub fn shape(&self) -> CacheShape {
+        CacheShape {
+            line: self.shift,
+            sets: self.entries.len() / self.ways,
+            ways: self.ways,
+        }
+    }
+
     /// log2 of the bytes of a line.
     pub fn line_shift(&self) -> u32 {
         self.shift

@@ -6,7 +6,8 @@
 //! the shared cache, banks. It is done in the order of virtual time, so the caller lets the hart wait
 //! until it is the first of all.
 //!
-//! Caches hold tags and no data. Numbers of lines are of physical addresses, so that the result does not
+//! Caches hold tags and no data; where they are not coherent, `flick-hart` keeps the bytes of their lines.
+//! Numbers of lines are of physical addresses, so that the result does not
 //! depend on the host.
 mod cache_lines;
 mod hart_counters;
@@ -18,7 +19,7 @@ use std::ops::Range;
 
 use cache_lines::{LineState, Lines};
 
-pub use cache_lines::CacheShape;
+pub use cache_lines::{CacheShape, Victim};
 pub use hart_counters::{EVENTS, Event, HartCounters, STALLS, Stall};
 pub use memory_banks::BankShape;
 use memory_banks::Banks;
@@ -39,6 +40,8 @@ struct HartCaches {
     stores: RefCell<Vec<Time>>,
     /// In 1/1024. While a hart runs, the thread's floating-point environment is the hart's.
     overlap: u64,
+    /// Lines that have left the data cache and whose bytes the caller has.
+    evicted: RefCell<Vec<Victim>>,
     counters: HartCounters,
 }
 
@@ -71,6 +74,7 @@ pub struct MemorySystem {
     harts: Box<[HartCaches]>,
     shared: Box<[Lines]>,
     coherence: Option<CoherenceShape>,
+    holds_bytes: bool,
     memories: Box<[Memory]>,
     elsewhere: Time,
     /// Memories take no time, so that an access without caches has no shared part.
@@ -88,6 +92,17 @@ pub enum Kind {
     Load,
     /// A store or an atomic.
     Store,
+}
+
+/// What a cache-block operation does with a line (chapter "CMO Extensions").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockOperation {
+    /// A dirty line is written back and stays.
+    Clean,
+    /// A dirty line is written back, and no line stays.
+    Flush,
+    /// No line stays. What was dirty is lost where caches are not coherent.
+    Invalidate,
 }
 
 /// What a hart's own cache says to an access.
@@ -125,6 +140,7 @@ impl MemorySystem {
             shared: hart.shared.clone(),
             stores: RefCell::new(vec![0; hart.store_buffer]),
             overlap: (hart.overlap.max(1.0) * 1024.0).round() as u64,
+            evicted: RefCell::default(),
             counters: HartCounters::default(),
         };
         let memory = |memory: &MemoryShape| Memory {
@@ -137,6 +153,7 @@ impl MemorySystem {
             harts: shape.harts.iter().map(caches).collect(),
             shared: shape.shared.iter().copied().map(Lines::new).collect(),
             coherence: shape.coherence,
+            holds_bytes: shape.holds_bytes,
             memories: shape.memories.iter().map(memory).collect(),
             elsewhere: shape.elsewhere,
             is_free: shape.shared.is_empty() && shape.memories.iter().all(MemoryShape::is_free),
@@ -345,10 +362,13 @@ impl MemorySystem {
         };
         if had.is_some() {
             own.change(address, state);
-        } else if let Some(victim) = own.insert(address, state)
-            && victim.is_dirty
-        {
-            self.write_back(hart, victim.address, now + latency);
+        } else if let Some(victim) = own.insert(address, state) {
+            if victim.is_dirty {
+                self.write_back(hart, victim.address, now + latency);
+            }
+            if self.holds_bytes && kind != Kind::Fetch {
+                caches.evicted.borrow_mut().push(victim);
+            }
         }
         if others.is_modified || kind == Kind::Store && others.has {
             own.contend(address);
@@ -458,23 +478,74 @@ impl MemorySystem {
         }
     }
 
-    /// A cache-block operation (Zicbom) on the line of an address, in the hart's own data cache.
-    /// `keeps`: it writes a dirty line back and lets the cache have it.
-    pub fn clean(&self, hart: usize, address: u64, keeps: bool, now: Time) {
+    /// A cache-block operation (Zicbom) on the line of an address, in the caches of all harts that are
+    /// coherent with this one's. Returns how long the hart waits. Belongs to the shared part.
+    pub fn operate(&self, hart: usize, address: u64, operation: BlockOperation, now: Time) -> Time {
+        let domain = match self.coherence {
+            Some(_) => 0..self.harts.len(),
+            None => hart..hart + 1,
+        };
+        let writes = domain.filter(|&number| self.operate_own(number, address, operation, now));
+        let latency = match writes.count() {
+            0 => 0,
+            _ => self.memory_at(address).map_or(0, |memory| memory.latency),
+        };
+        let stall = self.buffer_store(hart, latency, now);
+        self.harts[hart].counters.stall(Stall::Store, stall);
+        stall
+    }
+
+    /// The same in one data cache. Was the line written back?
+    fn operate_own(&self, hart: usize, address: u64, operation: BlockOperation, now: Time) -> bool {
         let Some(DataCache { lines, .. }) = &self.harts[hart].data else {
-            return;
+            return false;
         };
         let state = lines.state(address);
-        if state == Some(LineState::Modified) {
+        // Where all see the same bytes, none may get lost.
+        let drops = operation == BlockOperation::Invalidate && self.coherence.is_none();
+        let writes = state == Some(LineState::Modified) && !drops;
+        if writes {
             self.write_back(hart, address, now);
         }
-        match state {
-            Some(_) if !keeps => {
+        match (operation, state) {
+            (BlockOperation::Clean, Some(LineState::Modified)) => {
+                lines.change(address, LineState::Exclusive);
+            }
+            (BlockOperation::Clean, _) => {}
+            _ => {
                 lines.remove(address);
             }
-            Some(LineState::Modified) => lines.change(address, LineState::Exclusive),
-            _ => {}
         }
+        writes
+    }
+
+    /// The lines of a hart's data cache.
+    pub fn data_lines(&self, hart: usize) -> Option<CacheShape> {
+        let data = self.harts[hart].data.as_ref()?;
+        Some(data.lines.shape())
+    }
+
+    /// Do data caches have bytes of their own?
+    pub fn holds_bytes(&self) -> bool {
+        self.holds_bytes
+    }
+
+    /// The lines that have left a hart's data cache since the last call, if it has bytes of its own.
+    pub fn take_evicted(&self, hart: usize) -> Vec<Victim> {
+        self.harts[hart].evicted.take()
+    }
+
+    /// Has a hart's data cache the line of an address, and has it changed there?
+    pub fn is_dirty(&self, hart: usize, address: u64) -> Option<bool> {
+        let data = self.harts[hart].data.as_ref()?;
+        let state = data.lines.state(address)?;
+        Some(state == LineState::Modified)
+    }
+
+    /// Does a store go on to the next level at once?
+    pub fn writes_through(&self, hart: usize) -> bool {
+        let data = self.harts[hart].data.as_ref();
+        data.is_none_or(|data| data.writes_through)
     }
 }
 

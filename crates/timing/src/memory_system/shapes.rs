@@ -85,6 +85,10 @@ pub struct SystemShape {
     pub shared: Vec<CacheShape>,
     /// What the protocol between the harts' data caches takes. `None`: nobody is asked.
     pub coherence: Option<CoherenceShape>,
+    /// The harts' data caches have bytes of their own, so that a hart can load what memory no longer
+    /// has. The caller keeps the bytes; the system says which lines leave
+    /// ([`super::MemorySystem::take_evicted`]).
+    pub holds_bytes: bool,
     /// The memories.
     pub memories: Vec<MemoryShape>,
     /// What an access takes where none of the memories is.

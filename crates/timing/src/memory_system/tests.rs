@@ -42,6 +42,7 @@ fn shape(harts: usize, coherence: bool) -> SystemShape {
             transfer: 150,
             upgrade: 60,
         }),
+        holds_bytes: false,
         memories: vec![MemoryShape {
             range: 0..1 << 20,
             latency: 1000,
@@ -115,7 +116,7 @@ fn without_coherence_nobody_is_asked() {
     system.access(1, Kind::Store, 0, 3000);
     assert_eq!(system.lookup(0, Kind::Load, 0), Lookup::Hit);
     assert_eq!(system.lookup(1, Kind::Store, 0), Lookup::Hit);
-    system.clean(1, 0, false, 4000);
+    system.operate(1, 0, BlockOperation::Flush, 4000);
     assert_eq!(system.lookup(1, Kind::Load, 0), Lookup::Miss);
 }
 
