@@ -29,10 +29,10 @@ pub struct VectorCall {
 }
 
 impl VectorCall {
-    /// Addresses of which one is that of the call, and no other instruction has a record at the others:
-    /// a call has 5 or 6 bytes.
+    /// Addresses of which one has the record, and no other instruction has one at the other: a call has
+    /// 5 or 6 bytes, and `nop` in front of it has one.
     pub fn places(&self) -> [u64; 2] {
-        [self.back - 5, self.back - 6]
+        [self.back - 6, self.back - 7]
     }
 }
 

@@ -275,7 +275,10 @@ impl Emitter<'_> {
                 self.engine_function(Word::Helper, true)
             }
             Op::Vector => {
+                // The record is that of an instruction in front of the call, of which the assembler
+                // makes another one if the target is far away. Then it does not say where it is.
                 self.record(node);
+                self.a.nop()?;
                 self.engine_function(Word::Vector, true)
             }
             _ => self.a.ud2(),
