@@ -217,8 +217,14 @@ mod tests {
                 "rv64i2p1_v1p0_zicsr2p0_zve32f1p0_zve64d1p0_zvl128b1p0_zvl32b1p0_zvl64b1p0",
                 "rv64iv_zicsr",
             ),
-            ("rv64gcv_zvl512b_zvl256b", "rv64imafdcv_zicsr_zifencei_zvl512b"),
-            ("rv64imf_zve32f_zve32x_zvl32b", "rv64imf_zve32x_zve32f_zvl32b"),
+            (
+                "rv64gcv_zvl512b_zvl256b",
+                "rv64imafdcv_zicsr_zifencei_zvl512b",
+            ),
+            (
+                "rv64imf_zve32f_zve32x_zvl32b",
+                "rv64imf_zve32x_zve32f_zvl32b",
+            ),
             (NXP_MARCH, NXP_MARCH),
         ] {
             let mut text = String::new();
@@ -243,7 +249,14 @@ mod tests {
         ] {
             assert!(runs(isa), "{isa}");
         }
-        for isa in ["rv64gcv_zvbb", "rv64gcv_zvl8192b", "rv64gc_zbc", "rv64gc_zicond_zfh", "rv32imac", ""] {
+        for isa in [
+            "rv64gcv_zvbb",
+            "rv64gcv_zvl8192b",
+            "rv64gc_zbc",
+            "rv64gc_zicond_zfh",
+            "rv32imac",
+            "",
+        ] {
             assert!(!runs(isa), "{isa}");
         }
     }

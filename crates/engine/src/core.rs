@@ -159,11 +159,7 @@ pub trait Core {
     /// ([`access_csr`](crate::vector::access_csr)). Asked once for each instruction: a core that tells
     /// when its state has changed takes it for a change.
     #[inline(always)]
-    fn vector(
-        &mut self,
-        _hart: &Hart,
-        _insn: Insn,
-    ) -> Option<(&mut VectorState, &Self::Memory)> {
+    fn vector(&mut self, _hart: &Hart, _insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
         None
     }
 

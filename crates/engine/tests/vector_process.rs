@@ -19,7 +19,9 @@ thread_local! {
 fn state_of(_: &Hart) -> Option<NonNull<VectorState>> {
     STATE.with(|state| {
         if state.get().is_null() {
-            state.set(Box::into_raw(VectorState::new(256).expect("a VLEN that there is")));
+            state.set(Box::into_raw(
+                VectorState::new(256).expect("a VLEN that there is"),
+            ));
         }
         NonNull::new(state.get())
     })
@@ -92,12 +94,18 @@ fn other_elements_are_loaded_without_a_question() {
     // Elements of 8 bytes, one of which is in two pages.
     let pages = pages();
     // SAFETY: our page.
-    assert_eq!(unsafe { libc::mprotect(pages.add(PAGE_SIZE).cast(), PAGE_SIZE, libc::PROT_READ) }, 0);
+    assert_eq!(
+        unsafe { libc::mprotect(pages.add(PAGE_SIZE).cast(), PAGE_SIZE, libc::PROT_READ) },
+        0
+    );
     let mut hart = Hart::ZERO;
     hart.x[10] = pages as u64 + PAGE_SIZE as u64 - 12;
     hart.x[11] = 4;
     // vsetvli a1, a1, e64, m1; vle64ff.v v8, (a0)
-    assert_eq!(execute(&mut hart, &[0x0d85_f5d7, 0x0305_7407, VL]), Exit::Leave);
+    assert_eq!(
+        execute(&mut hart, &[0x0d85_f5d7, 0x0305_7407, VL]),
+        Exit::Leave
+    );
     assert_eq!(hart.x[11], 4);
 }
 
@@ -108,7 +116,11 @@ extern "C" fn open(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_v
         let page = (*info).si_addr() as usize & !(PAGE_SIZE - 1);
         PAGE.set(page as *mut u8);
         VSTART.set((*STATE.get()).vstart());
-        libc::mprotect(page as *mut _, PAGE_SIZE, libc::PROT_READ | libc::PROT_WRITE);
+        libc::mprotect(
+            page as *mut _,
+            PAGE_SIZE,
+            libc::PROT_READ | libc::PROT_WRITE,
+        );
     }
 }
 
@@ -144,7 +156,11 @@ fn an_instruction_alone_has_its_operands_and_its_result() {
         // SAFETY: a unique reference; no memory is accessed.
         unsafe { execute_alone(&raw mut *state, &MEMORY, decode(bits), operands, 1) }
     };
-    assert_eq!(alone(0x0285_0457, [0; 2]), None, "vtype is illegal at first");
+    assert_eq!(
+        alone(0x0285_0457, [0; 2]),
+        None,
+        "vtype is illegal at first"
+    );
     // vsetvl a0, a1, a2
     assert_eq!(alone(0x80c5_f557, [3, 0x18]), Some(2), "e64, m1");
     assert_eq!(alone(0xc220_2573, [0; 2]), Some(16), "csrr a0, vlenb");

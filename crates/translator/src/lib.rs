@@ -86,4 +86,6 @@ pub use translator::{TRACE_ROOM, Translator, Usage};
 pub use unwind::{
     CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, UnwindRecords, unwind_section_behind,
 };
-pub use vector_call::{StateAt, VectorCall, set_vector_calls, state_at as state_at_vector_call, vector};
+pub use vector_call::{
+    StateAt, VectorCall, set_vector_calls, state_at as state_at_vector_call, vector,
+};

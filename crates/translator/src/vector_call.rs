@@ -82,13 +82,15 @@ unsafe extern "C" fn execute(a: u64, b: u64, call: &VectorCall, bits: u64) -> Ex
     // SAFETY: translated code has its hart there.
     let state = engine::process_state(unsafe { &(*context).hart });
     let insn = decode(bits as u32);
-    let value = state.filter(|_| engine::is_executed_alone(insn)).and_then(|state| {
-        // SAFETY: by contract; the state is this hart's alone.
-        unsafe {
-            let caller = ptr::from_ref(call).addr();
-            engine::execute_alone(state.as_ptr(), &MEMORY, insn, [a, b], caller)
-        }
-    });
+    let value = state
+        .filter(|_| engine::is_executed_alone(insn))
+        .and_then(|state| {
+            // SAFETY: by contract; the state is this hart's alone.
+            unsafe {
+                let caller = ptr::from_ref(call).addr();
+                engine::execute_alone(state.as_ptr(), &MEMORY, insn, [a, b], caller)
+            }
+        });
     if let Some(value) = value {
         return Executed { value, is_done: 1 };
     }

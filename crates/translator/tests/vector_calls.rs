@@ -97,8 +97,20 @@ fn instruction(rng: &mut Rng) -> u32 {
         // Scalar: add, and addi of an argument.
         2 => 0x0000_0033 | scalar << 20 | 11 << 15 | 11 << 7,
         3 => 0x0010_0013 | scalar << 15 | scalar << 7,
-        4 | 5 => group & !(31 << 20) | 10 << 15 | [0, 5, 6, 7][any as usize >> 14 & 3] << 12 | vd << 7 | 0x07,
-        6 => group & !(31 << 20) | 10 << 15 | [0, 5, 6, 7][any as usize >> 14 & 3] << 12 | vd << 7 | 0x27,
+        4 | 5 => {
+            group & !(31 << 20)
+                | 10 << 15
+                | [0, 5, 6, 7][any as usize >> 14 & 3] << 12
+                | vd << 7
+                | 0x07
+        }
+        6 => {
+            group & !(31 << 20)
+                | 10 << 15
+                | [0, 5, 6, 7][any as usize >> 14 & 3] << 12
+                | vd << 7
+                | 0x27
+        }
         // Strided.
         7 => 2 << 26 | vm | scalar << 20 | 10 << 15 | (any >> 14 & 1) * 5 << 12 | vd << 7 | 0x07,
         // vmv.x.s, vfmv.f.s, vcpop.m
@@ -191,7 +203,12 @@ fn as_the_interpreter() {
         });
         let translator = Translator::new(1 << 20, false, lookup).expect("memory for code");
         let code = region(&words);
-        *CURRENT.lock().unwrap() = Some((translator, Guest { code: region(&words) }));
+        *CURRENT.lock().unwrap() = Some((
+            translator,
+            Guest {
+                code: region(&words),
+            },
+        ));
         let translated = outcome(&begin, &mut place, code.base(), |hart| {
             let mut context = Context {
                 hart: *hart,
@@ -210,7 +227,8 @@ fn as_the_interpreter() {
         match translated.exit {
             Exit::Leave => {
                 completed += 1;
-                let results = |o: &Outcome| (o.hart.x[A0], o.hart.x[A1], o.hart.f[A0], o.hart.f[A1]);
+                let results =
+                    |o: &Outcome| (o.hart.x[A0], o.hart.x[A1], o.hart.f[A0], o.hart.f[A1]);
                 assert_eq!(results(&translated), results(&interpreted), "{what}");
             }
             Exit::Illegal { .. } => {
@@ -222,7 +240,10 @@ fn as_the_interpreter() {
         }
     }
     CURRENT.lock().unwrap().take();
-    assert!(completed > PROGRAMS / 20 && illegal > PROGRAMS / 20, "{completed}, {illegal}");
+    assert!(
+        completed > PROGRAMS / 20 && illegal > PROGRAMS / 20,
+        "{completed}, {illegal}"
+    );
 }
 
 static FAULT: Mutex<Option<Hart>> = Mutex::new(None);
@@ -249,7 +270,14 @@ fn registers_are_exact_where_an_access_faults() {
     // SAFETY: new memory, and a handler for it.
     let pages = unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        let pages = libc::mmap(std::ptr::null_mut(), 2 * PAGE, libc::PROT_READ, flags, -1, 0);
+        let pages = libc::mmap(
+            std::ptr::null_mut(),
+            2 * PAGE,
+            libc::PROT_READ,
+            flags,
+            -1,
+            0,
+        );
         assert_ne!(pages, libc::MAP_FAILED);
         libc::mprotect(pages.wrapping_byte_add(PAGE), PAGE, libc::PROT_NONE);
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -259,20 +287,25 @@ fn registers_are_exact_where_an_access_faults() {
         pages as u64
     };
     let words = [
-        0x0280_0593_u32, // li a1, 40
-        0x0030_0613,     // li a2, 3
-        0x00b5_06b3,     // add a3, a0, a1
+        0x0280_0593_u32,        // li a1, 40
+        0x0030_0613,            // li a2, 3
+        0x00b5_06b3,            // add a3, a0, a1
         0x0d00_7057 | 11 << 15, // vsetvli zero, a1, e32, m1
-        0x0206_e407,     // vle32.v v8, (a3)
-        0x00c5_8533,     // add a0, a1, a2
-        0x00d5_0533,     // add a0, a0, a3
+        0x0206_e407,            // vle32.v v8, (a3)
+        0x00c5_8533,            // add a0, a1, a2
+        0x00d5_0533,            // add a0, a0, a3
         RET,
     ];
     let mut state = VectorState::new(128).expect("a VLEN that there is");
     STATE.set(Some(NonNull::from(&mut *state)));
     let code = region(&words);
     let translator = Translator::new(1 << 20, false, lookup).expect("memory for code");
-    *CURRENT.lock().unwrap() = Some((translator, Guest { code: region(&words) }));
+    *CURRENT.lock().unwrap() = Some((
+        translator,
+        Guest {
+            code: region(&words),
+        },
+    ));
     let mut context = Context::ZERO;
     context.hart.pc = code.base();
     context.hart.x[A0] = pages + PAGE as u64 - 48;

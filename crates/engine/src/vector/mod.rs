@@ -104,7 +104,13 @@ pub unsafe fn execute_alone<M: Memory<Fault = core::convert::Infallible>>(
     // SAFETY: by contract.
     unsafe { (*state).set_caller(caller) };
     // SAFETY: by contract.
-    let done = execute(&mut hart, unsafe { &mut *state }, memory, &mut NoObserver, insn);
+    let done = execute(
+        &mut hart,
+        unsafe { &mut *state },
+        memory,
+        &mut NoObserver,
+        insn,
+    );
     // SAFETY: by contract.
     unsafe { (*state).set_caller(0) };
     done.ok()?;

@@ -198,7 +198,9 @@ fn announce_vectors(module: &Module) {
     };
     let help = match wanted {
         Some(_) => "leave FLICK_VLEN away, or set it to as many bits at least",
-        None => "set FLICK_VLEN to as many bits at least: NxP code has run with smaller ones already",
+        None => {
+            "set FLICK_VLEN to as many bits at least: NxP code has run with smaller ones already"
+        }
     };
     fatal::exit(
         "FLK0401",

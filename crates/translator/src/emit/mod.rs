@@ -25,9 +25,9 @@ use regalloc2::{
 use super::code::{Code, Op};
 use super::fault_state::Recorder;
 use super::glue;
-use super::vector_call;
 use super::registers::HART_BIAS;
 use super::thunk::Callee;
+use super::vector_call;
 use alignment::Loop;
 use block_order::Layout;
 use code_origin::{Part, Span, Trace};
