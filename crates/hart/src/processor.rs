@@ -423,7 +423,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
 
     /// VS becomes dirty. So does FS at instructions of floating point, which are illegal while it is off
     /// ("Vector Context Status in mstatus", "Vector Floating-Point Instructions").
-    fn vector(&mut self, insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
+    fn vector(&mut self, _hart: &Hart, insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
         if self.registers.mstatus & status::VS == 0 {
             return None;
         }
