@@ -63,4 +63,5 @@ pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{
     BadProcessor, Begin, Part, Pausing, Processor, SavedProcessor, SliceEnd, StopAt,
 };
-pub use timed_mode::{ClassCounter, ClassCounts, Marker, Timing};
+pub use slice::MOST_CYCLES;
+pub use timed_mode::{ClassCounter, ClassCounts, Marker, SavedTiming, Timing};

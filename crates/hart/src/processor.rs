@@ -27,7 +27,7 @@ mod stops;
 
 use block_runner::{Runner, code_regime};
 pub use stops::StopAt;
-use stops::Stops;
+use stops::{SavedStops, Stops};
 
 mod debug_access;
 mod pausing;
@@ -381,12 +381,13 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             Exception::Ebreak => (cause::BREAKPOINT, hart.pc),
             Exception::Illegal { bits } => {
                 if let Some(marker) = Marker::of(bits) {
+                    // No other instruction is a part of the slice, whether the hart pauses here or not.
+                    self.view.slice.end();
                     self.view.slice.pass();
                     self.marker = Some(marker);
                     if let Some(timing) = self.view.timing() {
                         timing.count_marker();
                     }
-                    self.view.slice.end();
                     return Ok(hart.pc + 4);
                 }
                 if self.class.floats == Floats::Clean && changes_floats(decode(bits)) {

@@ -1,4 +1,4 @@
-//! Faults on purpose: what programs see of them, interpreted and translated.
+//! Faults on purpose: what programs see of them, interpreted and translated, with pauses and from snapshots.
 mod bare_assembly;
 mod bare_machine;
 
@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 
 use bare_machine::{Quiet, on_virt};
 use flick_device::virtio::{MemoryImage, Overlay};
-use flick_machine::{BlockDisk, End};
+use flick_hart::{Begin, Part, Processor};
+use flick_machine::snapshot::Snapshot;
+use flick_machine::{BlockDisk, Board, End, Machine, Turn, Watch};
 use flick_timing::faults;
 
 /// Harts but the first one wait. A trap ends with the status 100 and its cause.
@@ -29,27 +31,75 @@ fn build(name: &str, text: &str) -> Vec<u8> {
     bare_assembly::build(name, "rv64gc", &format!("{START}{text}"))
 }
 
-/// The end of a program with faults, and the cycles of hart 0, interpreted and translated.
+/// Pauses every hart after so many steps.
+struct Often(u64);
+
+impl Watch for Often {
+    fn execute(
+        &mut self,
+        _: usize,
+        processor: &mut Processor<Board>,
+        begin: Option<Begin>,
+    ) -> Part {
+        if let Some(begin) = begin {
+            processor.begin(begin);
+        }
+        processor.go_on(processor.steps() + self.0)
+    }
+}
+
+/// Runs to the end with pauses. At some of them, and between some slices, `f` gets the machine.
+fn run_with_pauses(machine: &mut Machine, mut f: impl FnMut(&mut Machine)) -> End {
+    for turns in 1_u64.. {
+        match machine.turn(&mut Quiet, &mut Often(17)) {
+            Turn::Ended(end) => return end,
+            Turn::Ran | Turn::Paused(_) if turns.is_power_of_two() || turns % 500 == 7 => {
+                f(machine)
+            }
+            Turn::Ran | Turn::Paused(_) => {}
+        }
+    }
+    End::Idle
+}
+
+/// How a machine is run.
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    Interpreted,
+    Translated,
+    /// With pauses, at which it goes on from snapshots.
+    Saved,
+}
+
+/// The end of a program with faults, and the cycles of hart 0, interpreted, translated, and from snapshots.
 fn run(name: &str, text: &str, faults: &str) -> (End, u64) {
     let firmware = build(name, text);
-    let [first, second] = [None, Some(2)].map(|executions| {
+    let all = [How::Interpreted, How::Translated, How::Saved].map(|how| {
         let disk = BlockDisk {
             disk: Box::new(Overlay::new(MemoryImage(vec![7; 4096]))),
             is_read_only: false,
         };
         let settings = ["harts=2", "memory=16M"];
         on_virt(&settings, vec![disk], &firmware, |machine, _| {
-            machine.translate_after(executions);
-            machine.limit(5_000_000);
+            machine.translate_after((how == How::Translated).then_some(2));
+            machine.limit(300_000);
             machine
                 .inject(faults::parse("faults.toml", faults).unwrap())
                 .unwrap();
-            let end = machine.run(&mut Quiet);
+            let end = match how {
+                How::Saved => run_with_pauses(machine, |machine| {
+                    Snapshot::take(machine, None).put(machine).unwrap();
+                }),
+                _ => machine.run(&mut Quiet),
+            };
             (end, machine.cycles()[0])
         })
     });
-    assert_eq!(first, second, "{name}");
-    first
+    assert_eq!(all[0], all[1], "{name}");
+    // The allowed instructions are counted by slices.
+    let is_even = all[0] == all[2] || all[0].0 == End::Instructions;
+    assert!(is_even && all[0].0 == all[2].0, "{name}: {all:?}");
+    all[0]
 }
 
 /// Hart 0 counts in `s0` until a word is not 0, and ends with it.
