@@ -1,6 +1,10 @@
 /* All harts of a machine at work, each on memory of its own and now and then on a counter of all: a
- * bare program for `flick machine run` that ends by the test finisher. HARTS harts take part. */
-enum { WORDS = 4096, ROUNDS = 40000, SHARED_EVERY = 256 };
+ * bare program for `flick machine run` that ends by the test finisher. HARTS harts take part, each
+ * ROUNDS times. */
+#ifndef ROUNDS
+#define ROUNDS 40000
+#endif
+enum { WORDS = 4096, SHARED_EVERY = 256 };
 
 static unsigned long own[HARTS][WORDS] __attribute__((aligned(64)));
 static volatile unsigned long shared, done;

@@ -3,9 +3,9 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use flick_events::number::grouped;
-use flick_machine::Machine;
+use flick_machine::{Machine, TimedRun};
 use flick_timing::core_costs::CLASS_NAMES;
-use flick_timing::memory_system::{EVENTS, STALLS};
+use flick_timing::memory_system::{EVENTS, HartCounts, STALLS};
 
 /// Rows of `ClassCounts`, the most privileged first.
 const MODES: [(usize, &str); 3] = [(3, "M"), (1, "S"), (0, "U")];
@@ -83,23 +83,103 @@ fn write_report(
             }
         }
     }
-    for (hart, timing) in machine.timings().iter().enumerate() {
-        let counters = timing.counters();
-        let events = EVENTS.into_iter().zip(counters.events());
-        let title = format!("hart {hart}, timed");
-        writeln!(text, "\n{title:<18}{:>20}", "events")?;
-        for (name, count) in events.filter(|&(_, count)| count != 0) {
-            writeln!(text, "{:<18}{:>20}", format!("  {name}"), grouped(count))?;
-        }
-        let elapsed = timing.elapsed();
-        writeln!(text, "{:<18}{:>20}{:>8}", "", "stalled ns", "share")?;
-        let bank = ("(at banks)", counters.bank_wait());
-        let stalls = STALLS.into_iter().zip(counters.stalls()).chain([bank]);
-        for (name, time) in stalls.filter(|&(_, time)| time != 0) {
-            let share = percent(time, elapsed);
-            let name = format!("  {name}");
-            writeln!(text, "{name:<18}{:>20}{share:>7.1}%", grouped(time / 1000))?;
-        }
+    write_timed(text, &machine.timed_run())
+}
+
+/// What was counted in timed mode: the sums of all parts by hart, and each part.
+fn write_timed(text: &mut String, run: &TimedRun) -> std::fmt::Result {
+    for (hart, counts) in run.sum.iter().enumerate() {
+        write_counts(text, &format!("hart {hart}, timed"), counts)?;
+    }
+    if run.parts < 2 {
+        return Ok(());
+    }
+    for (n, part) in run.first.iter().enumerate() {
+        let mut all = HartCounts::default();
+        part.harts.iter().for_each(|counts| all.add(counts));
+        writeln!(
+            text,
+            "\n{:<18}{:>20}{:>20}{:>16}",
+            "timed part", "from ns", "instructions", "ns"
+        )?;
+        let longest = part.harts.iter().map(|counts| counts.elapsed).max();
+        writeln!(
+            text,
+            "{:<18}{:>20}{:>20}{:>16}",
+            format!("{} of {}", n + 1, run.parts),
+            grouped(part.begin / 1000),
+            grouped(all.instructions),
+            grouped(longest.unwrap_or(0) / 1000)
+        )?;
+        write_counts(text, &format!("part {}, all harts", n + 1), &all)?;
+    }
+    let more = run.parts - run.first.len() as u64;
+    if more != 0 {
+        writeln!(text, "\nparts in the sums alone: {}", grouped(more))?;
     }
     Ok(())
+}
+
+fn write_counts(text: &mut String, title: &str, counts: &HartCounts) -> std::fmt::Result {
+    let events = EVENTS.into_iter().zip(counts.events);
+    writeln!(text, "\n{title:<18}{:>20}", "events")?;
+    for (name, count) in events.filter(|&(_, count)| count != 0) {
+        writeln!(text, "{:<18}{:>20}", format!("  {name}"), grouped(count))?;
+    }
+    writeln!(text, "{:<18}{:>20}{:>8}", "", "stalled ns", "share")?;
+    let bank = ("(at banks)", counts.bank_wait);
+    let stalls = STALLS.into_iter().zip(counts.stalls).chain([bank]);
+    for (name, time) in stalls.filter(|&(_, time)| time != 0) {
+        let share = percent(time, counts.elapsed);
+        let name = format!("  {name}");
+        writeln!(text, "{name:<18}{:>20}{share:>7.1}%", grouped(time / 1000))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use flick_machine::TimedPart;
+
+    use super::*;
+
+    #[test]
+    fn each_part_stands_behind_the_sums() {
+        let counts = |elapsed, instructions| HartCounts {
+            elapsed,
+            instructions,
+            stalls: [elapsed / 2, 0, 0, 0, 0, 0, 0],
+            events: [0, 7, 0, 0, 0, 0, 0, 0, 0],
+            ..HartCounts::default()
+        };
+        let part = |begin, elapsed| TimedPart {
+            begin,
+            harts: vec![counts(elapsed, 10), counts(2 * elapsed, 20)],
+        };
+        let mut run = TimedRun {
+            parts: 3,
+            first: vec![part(1_000_000, 4_000), part(9_000_000, 8_000)],
+            sum: vec![counts(12_000, 20), counts(24_000, 40)],
+        };
+        let mut text = String::new();
+        write_timed(&mut text, &run).unwrap();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lines: Vec<_> = text.lines().map(words).collect();
+        let position = |line: &str| lines.iter().position(|l| l == line);
+        for line in [
+            "hart 1, timed events",
+            "fetch 12 50.0%",
+            "2 of 3 9,000 30 16",
+            "part 2, all harts events",
+            "load-misses 14",
+            "parts in the sums alone: 1",
+        ] {
+            assert!(position(line).is_some(), "{line}: {text}");
+        }
+        // One part is the sum.
+        run.parts = 1;
+        text.clear();
+        write_timed(&mut text, &run).unwrap();
+        assert!(!text.contains("part 1"));
+    }
 }

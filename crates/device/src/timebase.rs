@@ -69,6 +69,11 @@ impl Timebase {
     }
 
     fn ticks(&self, now: Time) -> u64 {
+        let second = SECOND as u64;
+        // Ticks of whole picoseconds are counted without wide numbers.
+        if second.is_multiple_of(self.frequency) {
+            return now / (second / self.frequency);
+        }
         // It fits: a frequency of 10^12 Hz gives as many ticks as picoseconds.
         (u128::from(now) * u128::from(self.frequency) / SECOND) as u64
     }

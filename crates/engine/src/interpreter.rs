@@ -64,7 +64,9 @@ fn step_vector<C: Core, O: Observer, K: Control>(
     if let Err(exception) = done {
         return core.exception(hart, exception);
     }
-    core.retired();
+    if !O::TAKES_TIME {
+        core.retired();
+    }
     control.retired(pc, insn);
     observer.retired(pc, insn);
     Ok(pc.wrapping_add(insn.len()))
@@ -208,7 +210,9 @@ fn interpret<C: Core, O: Observer, K: Control>(
                 let target: u64 = $target;
                 let Some(at) = core.target(target) else {
                     set_pc!(target);
-                    core.retired();
+                    if !O::TAKES_TIME {
+                        core.retired();
+                    }
                     control.retired(pc, insn);
                     observer.retired(pc, insn);
                     return Exit::Leave;
@@ -665,7 +669,9 @@ fn interpret<C: Core, O: Observer, K: Control>(
             Op::FmvWX => f!(insn.rd() => fp::boxed(x!(insn.rs1()) as u32)),
             Op::FmvDX => f!(insn.rd() => x!(insn.rs1())),
         }
-        core.retired();
+        if !O::TAKES_TIME {
+            core.retired();
+        }
         control.retired(pc, insn);
         observer.retired(pc, insn);
         pc = next;

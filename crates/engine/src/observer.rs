@@ -7,6 +7,10 @@ use flick_riscv::Insn;
 /// Hooks of the interpreter loop that see execution and do not change it. What ends a run is a
 /// [`Control`](crate::Control). Addresses are guest addresses, lengths bytes.
 pub trait Observer {
+    /// In [`Self::retired`] the observer also lets the time pass that an instruction takes on the core,
+    /// in place of [`Core::retired`](crate::Core::retired).
+    const TAKES_TIME: bool = false;
+
     /// The instruction at `pc` is about to be executed.
     #[inline(always)]
     fn at(&mut self, _pc: u64) {}

@@ -116,9 +116,14 @@ impl CodeCache {
         Self::default()
     }
 
+    /// How many pages [`pages_from`](Self::pages_from) has.
+    #[inline]
+    pub(crate) fn page_count(&self) -> usize {
+        self.added.borrow().len()
+    }
+
     /// The pages with decoded instructions, but for the `first` ones.
     pub(crate) fn pages_from(&self, first: usize) -> Vec<u64> {
-        // Most calls find none.
         self.added
             .borrow()
             .get(first..)

@@ -57,6 +57,7 @@ mod traps;
 pub use bus::{Bus, BusError, PAGE};
 pub use decoded_pages::CodeCache;
 pub use decoded_pages::SavedCode;
+pub use flick_engine::fp::fcsr::NoFlags;
 pub use flick_riscv::{Extension, Isa, IsaError};
 pub use hart_events::{Change, HartEvent};
 pub use privileged_registers::{Privilege, Registers, interrupt};

@@ -145,7 +145,7 @@ impl<'m, B: Bus> View<'m, B> {
             spaces: [const { Cell::new(NO_SPACE) }; SPACES],
             large: Cell::new(NO_ADDRESSES),
             protections: Box::new([const { Cell::new((1, 0)) }; PROTECTIONS]),
-            code_pages: Cell::new(code.pages_from(0).len()),
+            code_pages: Cell::new(code.page_count()),
             postponed: Cell::new(false),
         };
         view.set_regime(regime);
@@ -196,10 +196,11 @@ impl<'m, B: Bus> View<'m, B> {
     /// Stores to pages that have become code since have to be seen.
     pub fn watch_code(&self) {
         let known = self.code_pages.get();
-        let new = self.code.pages_from(known);
-        if new.is_empty() {
+        // Most calls find none.
+        if self.code.page_count() == known {
             return;
         }
+        let new = self.code.pages_from(known);
         self.code_pages.set(known + new.len());
         if new.len() > 16 {
             return self.stores().for_each(|entry| entry.set(EMPTY));
@@ -223,6 +224,9 @@ impl<'m, B: Bus> View<'m, B> {
         self.watch_code();
         let all = &self.code.reservations;
         self.reservation.begin_slice(all);
+        if all.is_empty() {
+            return;
+        }
         for page in all.pages() {
             let number = page / PAGE;
             self.chains.drain(number, |at| {
@@ -334,6 +338,7 @@ impl<'m, B: Bus> View<'m, B> {
     }
 
     /// What the entry of an address says, if there is one: for timed mode.
+    #[inline]
     pub(crate) fn kept(&self, address: u64, access: Access) -> Option<Place> {
         let place = self.entry(access, address, &self.context);
         let (entry, at) = (place.get(), self.index(place));

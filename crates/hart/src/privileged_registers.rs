@@ -180,6 +180,11 @@ impl Registers {
         self.isa.has(Extension::Sstc) && self.menvcfg & environment::STCE != 0
     }
 
+    /// Does what interrupts the hart depend on the time?
+    pub fn looks_at_time(&self) -> bool {
+        self.mie & 1 << interrupt::STI != 0 && self.has_stimecmp()
+    }
+
     /// The time at which `stimecmp` interrupts, if it may.
     pub fn deadline(&self) -> Option<u64> {
         self.has_stimecmp().then_some(self.stimecmp)

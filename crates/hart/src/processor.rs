@@ -261,6 +261,18 @@ impl<B: Bus> Privileged<'_, B> {
         self.page = NOWHERE;
     }
 
+    /// At the start of a slice: is what is known of the page of `pc` what would be found anew?
+    fn knows_page(&self, pc: u64) -> bool {
+        let known = &self.pages[(pc / PAGE) as usize % PAGES];
+        known.key == self.key(pc / PAGE * PAGE)
+            && known.slots == self.slots
+            && self.retirements == self.view.code.retirements()
+            && self
+                .view
+                .timing()
+                .is_none_or(|timing| timing.fetches_are_free())
+    }
+
     fn key(&self, page: u64) -> u64 {
         let floats = self.class.floats as u64;
         page | (self.registers.privilege as u64) << 1 | floats << 3
@@ -453,7 +465,10 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         if self.view.slice.is_paused() {
             return Err(Exit::Budget);
         }
-        let time = self.time();
+        let time = match self.registers.looks_at_time() {
+            true => self.time(),
+            false => 0,
+        };
         if let Some((number, to)) = self.registers.next_interrupt(time) {
             self.waits = false;
             self.view.reservation.forget();

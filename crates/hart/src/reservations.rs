@@ -53,6 +53,12 @@ impl Reservations {
         line != NONE
     }
 
+    /// Is nothing reserved?
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.registered.get() == 0
+    }
+
     /// Is something in the page reserved?
     #[inline]
     pub fn has(&self, page: u64) -> bool {

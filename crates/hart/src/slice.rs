@@ -89,12 +89,34 @@ impl Slice {
         self.left.set(self.left.get() - 1);
     }
 
+    /// An instruction has completed that takes at least one cycle.
+    #[inline(always)]
+    pub fn pass_for(&self, cycles: u64) {
+        let left = self.left.get();
+        match cycles < left {
+            true => self.left.set(left - cycles),
+            false => {
+                self.pass();
+                self.charge_beyond(cycles - 1);
+            }
+        }
+    }
+
     /// Lets more cycles pass during an instruction, whose own one comes in [`pass`](Self::pass) before or
     /// after. An instruction is executed as a whole, so that it may end behind the slice.
-    #[inline]
+    #[inline(always)]
     pub fn charge(&self, cycles: u64) {
         let left = self.left.get();
         // What `pass` takes stays.
+        match cycles < left {
+            true => self.left.set(left - cycles),
+            false => self.charge_beyond(cycles),
+        }
+    }
+
+    #[cold]
+    fn charge_beyond(&self, cycles: u64) {
+        let left = self.left.get();
         let now = cycles.min(left.saturating_sub(1));
         self.left.set(left - now);
         let rest = cycles - now;

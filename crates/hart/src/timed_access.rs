@@ -5,7 +5,7 @@ use flick_engine::Trap;
 use flick_timing::memory_system::{Kind, Lookup};
 
 use crate::bus::{Bus, PAGE};
-use crate::memory_view::{Place, View};
+use crate::memory_view::{Place, View, read, write};
 use crate::page_tables::{Access, Physical, Regime, translate};
 use crate::privileged_registers::Privilege;
 use crate::timed_mode::Timing;
@@ -19,10 +19,64 @@ fn kind_of(access: Access) -> Kind {
 }
 
 impl<B: Bus> View<'_, B> {
+    #[inline]
     pub(crate) fn load_timed(&self, timing: &Timing, address: u64, size: u64) -> Result<u64, Trap> {
-        match self.timed_place(timing, address, size, Access::Load)? {
+        match self.timed_memory(timing, address, size, Access::Load)? {
             // SAFETY: so many bytes of a page of memory.
+            Some(host) => Ok(unsafe { read(host, size) }),
+            None => self.load_timed_slowly(timing, address, size),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn store_timed(
+        &self,
+        timing: &Timing,
+        address: u64,
+        size: u64,
+        value: u64,
+    ) -> Result<(), Trap> {
+        match self.timed_memory(timing, address, size, Access::Store)? {
+            Some(host) => {
+                // SAFETY: so many bytes of a page of memory.
+                unsafe { write(host, size, value) };
+                Ok(())
+            }
+            None => self.store_timed_slowly(timing, address, size, value),
+        }
+    }
+
+    /// The host's address of an aligned access, whose translation is at hand and whose time passes here.
+    /// `None`: nothing has happened.
+    #[inline(always)]
+    fn timed_memory(
+        &self,
+        timing: &Timing,
+        address: u64,
+        size: u64,
+        access: Access,
+    ) -> Result<Option<*mut u8>, Trap> {
+        if !address.is_multiple_of(size) || timing.copies().is_some() {
+            return Ok(None);
+        }
+        let Some(Place::Memory {
+            host,
+            physical,
+            bits,
+        }) = self.kept(address, access)
+        else {
+            return Ok(None);
+        };
+        self.charge(timing, address, physical, bits, access, None)?;
+        Ok(Some(host))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn load_timed_slowly(&self, timing: &Timing, address: u64, size: u64) -> Result<u64, Trap> {
+        match self.timed_place(timing, address, size, Access::Load)? {
             Some(Place::Memory { host, physical, .. }) => {
+                // SAFETY: so many bytes of a page of memory.
                 Ok(unsafe { self.load_own(timing, host, physical, size) })
             }
             Some(Place::Device(physical)) => {
@@ -34,7 +88,9 @@ impl<B: Bus> View<'_, B> {
         }
     }
 
-    pub(crate) fn store_timed(
+    #[cold]
+    #[inline(never)]
+    fn store_timed_slowly(
         &self,
         timing: &Timing,
         address: u64,
@@ -105,7 +161,7 @@ impl<B: Bus> View<'_, B> {
             None => self.place(address, size.min(PAGE - address % PAGE), access)?,
         };
         if let Place::Memory { physical, bits, .. } = place {
-            self.charge(timing, address, physical, bits, access, &self.regime())?;
+            self.charge(timing, address, physical, bits, access, None)?;
         }
         Ok(place)
     }
@@ -121,16 +177,14 @@ impl<B: Bus> View<'_, B> {
         let Some(timing) = self.timing() else {
             return Ok(());
         };
-        let regime = Regime {
-            privilege,
-            ..self.regime()
-        };
-        self.charge(timing, pc, physical, bits, Access::Fetch, &regime)?;
+        self.charge(timing, pc, physical, bits, Access::Fetch, Some(privilege))?;
         timing.charge_fetch_hit(&self.slice);
         Ok(())
     }
 
-    /// Lets the time pass of an access to memory.
+    /// Lets the time pass of an access to memory, with the privilege of loads and stores unless there
+    /// is another.
+    #[inline(always)]
     fn charge(
         &self,
         timing: &Timing,
@@ -138,33 +192,60 @@ impl<B: Bus> View<'_, B> {
         physical: u64,
         bits: u32,
         access: Access,
-        regime: &Regime,
+        privilege: Option<Privilege>,
     ) -> Result<(), Trap> {
         let kind = kind_of(access);
         let (system, number) = timing.system();
-        // The number of the address space.
-        let space = regime.satp >> 44 & 0xffff;
-        if !system.is_translated(number, kind, address, bits, space) {
-            self.synchronise()?;
-            let walked = self.walked(regime, address, access);
-            let now = timing.now(&self.slice);
-            let page = (address, bits, space);
-            let stall = system.translate(number, kind, page, &walked, now);
-            self.slice.charge(stall);
+        if bits < 64 {
+            // The number of the address space.
+            let space = self.regime().satp >> 44 & 0xffff;
+            if !system.is_translated(number, kind, address, bits, space) {
+                let own = self.regime();
+                let regime = Regime {
+                    privilege: privilege.unwrap_or(own.privilege),
+                    ..own
+                };
+                self.charge_translation(timing, (address, bits, space), access, &regime)?;
+            }
         }
         match system.lookup(number, kind, physical) {
             Lookup::Hit => {}
             Lookup::Contended => self.synchronise()?,
-            Lookup::Miss => {
-                self.synchronise()?;
-                let now = timing.now(&self.slice);
-                self.slice
-                    .charge(system.access(number, kind, physical, now));
-            }
+            Lookup::Miss => self.charge_miss(timing, physical, kind)?,
         }
         if kind == Kind::Store {
             system.modify(number, physical);
         }
+        Ok(())
+    }
+
+    /// The TLB has not the translation of an address in a page of so many bits and an address space.
+    #[cold]
+    #[inline(never)]
+    fn charge_translation(
+        &self,
+        timing: &Timing,
+        page: (u64, u32, u64),
+        access: Access,
+        regime: &Regime,
+    ) -> Result<(), Trap> {
+        self.synchronise()?;
+        let (system, number) = timing.system();
+        let walked = self.walked(regime, page.0, access);
+        let now = timing.now(&self.slice);
+        let stall = system.translate(number, kind_of(access), page, &walked, now);
+        self.slice.charge(stall);
+        self.settle_evicted(timing);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn charge_miss(&self, timing: &Timing, physical: u64, kind: Kind) -> Result<(), Trap> {
+        self.synchronise()?;
+        let (system, number) = timing.system();
+        let now = timing.now(&self.slice);
+        self.slice
+            .charge(system.access(number, kind, physical, now));
         self.settle_evicted(timing);
         Ok(())
     }

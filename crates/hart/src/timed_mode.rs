@@ -7,7 +7,7 @@ use flick_engine::Observer;
 use flick_riscv::{Class, Insn, Op};
 use flick_timing::branch_predictor::Predictor;
 use flick_timing::core_costs::{CLASSES, CoreCosts};
-use flick_timing::memory_system::{Event, HartCounters, MemorySystem, Stall, Time};
+use flick_timing::memory_system::{Event, HartCounters, HartCounts, MemorySystem, Stall, Time};
 
 use crate::line_copies::LineCopies;
 use crate::slice::Slice;
@@ -46,7 +46,7 @@ impl ClassCounter {
 
     #[inline(always)]
     fn count(&self, class: Class) {
-        let count = &self.counts[self.privilege.get()][class as usize];
+        let count = &self.counts[self.privilege.get() & 3][class as usize];
         count.set(count.get() + 1);
     }
 }
@@ -82,6 +82,29 @@ impl Marker {
     }
 }
 
+/// What an instruction takes, and its class.
+#[derive(Clone, Copy, Debug)]
+struct OpCost {
+    time: Time,
+    class: Class,
+}
+
+fn costs_by_op(costs: &CoreCosts) -> Box<[OpCost; Op::COUNT]> {
+    let mut all = Box::new(
+        [OpCost {
+            time: 1,
+            class: Class::Int,
+        }; Op::COUNT],
+    );
+    for op in Op::all() {
+        all[op as usize] = OpCost {
+            time: costs.time_of(op),
+            class: op.class(),
+        };
+    }
+    all
+}
+
 /// The timing of a hart.
 #[derive(Debug)]
 pub struct Timing {
@@ -89,7 +112,7 @@ pub struct Timing {
     /// The hart's number there.
     number: usize,
     costs: CoreCosts,
-    by_op: Box<[Time]>,
+    by_op: Box<[OpCost; Op::COUNT]>,
     predictor: Predictor,
     /// The virtual time at which the slice began.
     start: Cell<Time>,
@@ -116,7 +139,7 @@ impl Timing {
             copies: data.map(LineCopies::new),
             system,
             number,
-            by_op: costs.by_op(),
+            by_op: costs_by_op(&costs),
             predictor: Predictor::new(costs.predictor),
             costs,
             start: Cell::new(0),
@@ -134,6 +157,18 @@ impl Timing {
     /// What the hart has counted of caches, memories and branches.
     pub fn counters(&self) -> &HartCounters {
         self.system.counters(self.number)
+    }
+
+    /// All that the hart has counted.
+    pub fn counts(&self) -> HartCounts {
+        let counters = self.counters();
+        HartCounts {
+            elapsed: self.elapsed.get(),
+            instructions: self.instructions.get(),
+            stalls: counters.stalls(),
+            events: counters.events(),
+            bank_wait: counters.bank_wait(),
+        }
     }
 
     /// Picoseconds in timed mode.
@@ -172,6 +207,11 @@ impl Timing {
 
     pub(crate) fn data_shift(&self) -> u32 {
         self.system.data_shift(self.number)
+    }
+
+    /// Takes a fetch of a line no time that the hart has fetched last?
+    pub(crate) fn fetches_are_free(&self) -> bool {
+        self.system.fetch_hit(self.number) == 0
     }
 
     pub(crate) fn charge_fetch_hit(&self, slice: &Slice) {
@@ -235,14 +275,15 @@ impl Charges {
 }
 
 impl Observer for Charges {
+    const TAKES_TIME: bool = true;
+
     #[inline(always)]
     fn retired(&mut self, pc: u64, insn: Insn) {
         let timing = &*self.timing;
         let op = insn.op();
-        // The hart has passed one.
-        self.slice.charge(timing.by_op[op as usize] - 1);
+        let OpCost { time, class } = timing.by_op[op as usize];
+        self.slice.pass_for(time);
         timing.instructions.set(timing.instructions.get() + 1);
-        let class = op.class();
         timing.classes.count(class);
         if class == Class::Jump {
             let base = match op {

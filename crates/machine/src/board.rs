@@ -66,6 +66,8 @@ pub struct Board {
     /// When the slice of the hart that runs began, and what a cycle of it takes.
     slice: Cell<(Time, Time)>,
     now: Cell<Time>,
+    /// A device has been asked for something: it may have events, lines and output.
+    has_news: Cell<bool>,
     timebase: Cell<Timebase>,
 }
 
@@ -111,6 +113,7 @@ impl Board {
             code: CodeCache::new(),
             slice: Cell::new((0, 0)),
             now: Cell::new(0),
+            has_news: Cell::new(true),
             timebase: Cell::new(timebase),
         }
     }
@@ -119,6 +122,16 @@ impl Board {
     pub(crate) fn begin(&self, time: Time, period: Time) {
         self.slice.set((time, period));
         self.now.set(time);
+    }
+
+    /// Has a device done something since [`Self::forget_news`]?
+    pub(crate) fn has_news(&self) -> bool {
+        self.has_news.get()
+    }
+
+    /// What devices have done is looked at.
+    pub(crate) fn forget_news(&self) {
+        self.has_news.set(false);
     }
 
     /// The time of the last access or event.
@@ -217,6 +230,7 @@ impl Board {
 
     fn with<R>(&self, target: Target, f: impl FnOnce(&mut dyn Device, &mut Around) -> R) -> R {
         let around = &mut self.around(target);
+        self.has_news.set(true);
         match target {
             Target::Timer => {
                 let mut timer = self.timer.borrow_mut();

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use flick_device::{Finish, Time};
-use flick_hart::{Begin, ClassCounts, Isa, Processor, Timing};
+use flick_hart::{Begin, ClassCounts, Isa, NoFlags, Processor, Timing};
 use flick_timing::memory_system::END_OF_TIME;
 
 use crate::board::Board;
@@ -16,13 +16,18 @@ use crate::machine_trace::Tracer;
 use crate::outside::Outside;
 use crate::semihosting::{Semihosting, UnopenedFile};
 
+mod quiet_order;
 mod restart;
 mod saved_machine;
+mod timed_parts;
 mod turns;
 
+use quiet_order::QuietOrder;
 use restart::AtReset;
 
 pub use saved_machine::{BadSnapshot, SavedMachine};
+use timed_parts::TimedParts;
+pub use timed_parts::{TimedPart, TimedRun};
 pub use turns::{Turn, Unwatched, Watch};
 
 /// A hart of a machine.
@@ -68,16 +73,40 @@ pub struct Machine<'m> {
     /// In timed mode, or after it: by hart.
     timed: Vec<Rc<Timing>>,
     is_timed: bool,
+    parts: TimedParts,
     trace: Option<Tracer>,
     /// What comes from outside.
     pub outside: Outside<'m>,
     /// The hart whose slice it is, and how the slice begins, if it has not begun.
     current: Option<(usize, Option<Begin>)>,
-    /// The hart that has run last, and the steps that it had executed when its slice began.
-    last: Option<(usize, u64)>,
+    /// The hart that has run last, and the steps that it had executed when its slice began, if they are
+    /// limited.
+    last: Option<(usize, Option<u64>)>,
+    order: Option<QuietOrder>,
+    /// Its memory, while there is none.
+    spare_order: Option<QuietOrder>,
     /// Where it starts again.
     at_reset: Option<Box<AtReset>>,
     semihosting: Option<Semihosting>,
+}
+
+/// Whose turn it is.
+#[derive(Debug, PartialEq, Eq)]
+struct Choice {
+    first: usize,
+    /// The least time of the other harts.
+    next: Option<Time>,
+    /// The slice ends here, or before.
+    until: Option<Time>,
+}
+
+/// Ticks that begin in this time.
+fn ticks_in(time: Time, tick: Time) -> u64 {
+    match tick {
+        // Mostly, in timed mode.
+        1 => time,
+        _ => time.div_ceil(tick),
+    }
 }
 
 /// How a run ends.
@@ -108,10 +137,13 @@ impl<'m> Machine<'m> {
             timing: None,
             timed: vec![],
             is_timed: false,
+            parts: TimedParts::default(),
             trace: None,
             outside: Outside::default(),
             current: None,
             last: None,
+            order: None,
+            spare_order: None,
             at_reset: None,
             semihosting: None,
         }
@@ -176,8 +208,14 @@ impl<'m> Machine<'m> {
         let Some(timing) = self.timing.as_ref().filter(|_| is_timed != self.is_timed) else {
             return;
         };
+        self.order = None;
         self.is_timed = is_timed;
-        if is_timed {
+        if !is_timed {
+            let counts = self.current_counts();
+            self.parts.end(counts);
+        } else {
+            let latest = self.last.map(|(hart, _)| self.harts[hart].time);
+            self.parts.begin(latest.unwrap_or(self.board.now()));
             let classes = self.harts.iter().map(|unit| unit.processor.classes());
             self.timed = timing.build(classes);
         }
@@ -205,11 +243,6 @@ impl<'m> Machine<'m> {
     pub fn class_counts(&self) -> Vec<ClassCounts> {
         let all = self.harts.iter().map(|unit| unit.processor.classes());
         all.map(|classes| classes.counts()).collect()
-    }
-
-    /// What the last timed mode has counted, by hart.
-    pub fn timings(&self) -> &[Rc<Timing>] {
-        &self.timed
     }
 
     /// Translates code that a hart has executed so often ([`TRANSLATE_AFTER`]); `None`: none. The run is
@@ -240,6 +273,7 @@ impl<'m> Machine<'m> {
 
     /// Runs until the machine ends. `console` gets what it prints, and has the bytes for it.
     pub fn run(&mut self, console: &mut dyn Console) -> End {
+        let _flags = NoFlags::begin();
         loop {
             if let Turn::Ended(end) = self.turn(console, &mut Unwatched) {
                 return end;
@@ -250,6 +284,10 @@ impl<'m> Machine<'m> {
     /// What is to be done before a hart runs, and which it is. An answer without one: it is done, or
     /// the run has ended.
     fn next(&mut self, console: &mut dyn Console) -> Result<usize, Turn> {
+        if let Some(choice) = self.choose_quietly(console)? {
+            return Ok(self.begin_slice(&choice));
+        }
+        self.board.forget_news();
         let output = self.board.take_output();
         if !output.is_empty() {
             console.output(&output);
@@ -269,22 +307,31 @@ impl<'m> Machine<'m> {
         if self.let_faults_happen(first) {
             return Err(Turn::Ran);
         }
-        let (time, period) = (self.harts[first].time, self.harts[first].period);
+        let time = self.harts[first].time;
         if self.board.next_event().is_some_and(|event| event <= time) {
             self.board.advance(time);
             return Err(Turn::Ran);
         }
+        let fault = self.next_fault(first);
+        let events = [self.board.next_event(), self.deadline(first), fault];
+        let until = events.into_iter().flatten().min();
+        self.begin_quiet_order();
+        Ok(self.begin_slice(&Choice { first, next, until }))
+    }
+
+    /// Begins a slice of the hart whose turn it is.
+    fn begin_slice(&mut self, choice: &Choice) -> usize {
+        let &Choice { first, next, until } = choice;
+        let (time, period) = (self.harts[first].time, self.harts[first].period);
         // What the unit of a slice takes.
         let (tick, slice) = match &self.timing {
             Some(timing) if self.is_timed => (1, timing.slice),
             _ => (period, AHEAD * period),
         };
         let ahead = next.map(|next| next.saturating_add(slice));
-        let fault = self.next_fault(first);
-        let events = [ahead, self.board.next_event(), self.deadline(first), fault];
-        let until = events.into_iter().flatten().min();
+        let until = ahead.into_iter().chain(until).min();
         let cycles = until.map_or(u64::MAX >> 1, |until| {
-            until.saturating_sub(time).div_ceil(tick).max(1)
+            ticks_in(until.saturating_sub(time), tick).max(1)
         });
         // A bare program polls nothing: its end is looked for from time to time.
         let most = if self.htif.is_some() {
@@ -292,10 +339,13 @@ impl<'m> Machine<'m> {
         } else {
             1_000_000
         };
-        let cycles = cycles.min(most * (period / tick));
+        let cycles = match self.is_timed {
+            true => cycles.min(most * period),
+            false => cycles.min(most),
+        };
         // It is the first up to the time of the next one.
         let lead = next.map_or(u64::MAX, |next| {
-            next.saturating_sub(time).div_ceil(tick).saturating_sub(1)
+            ticks_in(next.saturating_sub(time), tick).saturating_sub(1)
         });
         self.board.begin(time, tick);
         let begin = Begin {
@@ -304,8 +354,9 @@ impl<'m> Machine<'m> {
             lead,
         };
         self.current = Some((first, Some(begin)));
-        self.last = Some((first, self.harts[first].processor.steps()));
-        Ok(first)
+        let steps = self.most.map(|_| self.harts[first].processor.steps());
+        self.last = Some((first, steps));
+        first
     }
 
     fn ended(&mut self, console: &mut dyn Console) -> Option<End> {

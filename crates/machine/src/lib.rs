@@ -43,8 +43,8 @@ pub use boot::{BadBoot, Booted, Files, boot};
 pub use described_system::{BadSystem, BlockDisk, SERIAL, System};
 pub use described_timing::{SLICE_CYCLES, timing_of};
 pub use hart_order::{
-    BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, TRANSLATE_AFTER, Turn,
-    Unwatched, Watch,
+    BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, TRANSLATE_AFTER, TimedPart,
+    TimedRun, Turn, Unwatched, Watch,
 };
 pub use htif::Htif;
 pub use injection::BadFault;

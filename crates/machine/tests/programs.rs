@@ -4,13 +4,14 @@ mod bare_program;
 use bare_program::build;
 use flick_machine::{
     Board, Console, End, Files, HartTiming, Machine, MachineTiming, SERIAL, System,
-    TRANSLATE_AFTER, boot,
+    TRANSLATE_AFTER, TimedRun, boot,
 };
 use flick_timing::branch_predictor::{Directions, PredictorShape};
 use flick_timing::core_costs::{CLASSES, CoreCosts};
 use flick_timing::machine;
 use flick_timing::memory_system::{
-    BankShape, CacheShape, CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, TlbShape,
+    BankShape, CacheShape, CoherenceShape, DataShape, Event, HartCounts, HartShape, MemoryShape,
+    SystemShape, TlbShape,
 };
 
 /// Prints to a string, and gives bytes when the machine waits for them.
@@ -41,6 +42,7 @@ struct Ran {
     instructions: Vec<u64>,
     pcs: Vec<u64>,
     memory: Memory,
+    timed: TimedRun,
 }
 
 /// The machine's memory, too much to print.
@@ -111,6 +113,7 @@ fn run_by(
         instructions: machine.instructions(),
         pcs: machine.program_counters(),
         memory: Memory(memory),
+        timed: machine.timed_run(),
     }
 }
 
@@ -542,6 +545,19 @@ void program(long hart) {
 }"#,
     );
     assert_eq!((ran.end, &*ran.printed), (End::Exit(0), "11"));
+    // The part in front of the program's, and the program's own, whose caches are empty at first.
+    let timed = ran.timed;
+    let [start, walk] = &timed.first[..] else {
+        panic!("{timed:?}")
+    };
+    let misses = |counts: &HartCounts| counts.events[Event::LoadMiss as usize];
+    assert_eq!(timed.parts, 2);
+    assert_eq!(start.begin, 0);
+    assert!(start.harts[0].elapsed <= walk.begin);
+    assert!((1024..1034).contains(&misses(&walk.harts[0])), "{timed:?}");
+    let mut sum = start.harts[0];
+    sum.add(&walk.harts[0]);
+    assert_eq!(timed.sum, [sum]);
 }
 
 #[test]

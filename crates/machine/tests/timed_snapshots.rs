@@ -12,7 +12,7 @@ use flick_hart::{Begin, Part, Processor};
 use flick_machine::snapshot::{RunIdentity, Snapshot, read_snapshot, write_snapshot};
 use flick_machine::{
     BadSnapshot, Board, Booted, Console, End, Files, Input, Machine, MachineTiming, SERIAL,
-    SavedMachine, System, Tracer, Turn, Watch, boot, timing_of,
+    SavedMachine, System, TimedRun, Tracer, Turn, Watch, boot, timing_of,
 };
 use flick_timing::machine;
 
@@ -206,7 +206,7 @@ impl Rig {
 struct Outcome {
     printed: String,
     cycles: Vec<u64>,
-    counts: Vec<([u64; 9], [u64; 7], u64, u64)>,
+    counts: TimedRun,
     state: SavedMachine,
 }
 
@@ -217,19 +217,10 @@ fn finish(machine: &mut Machine, console: &mut Bytes) -> Outcome {
 }
 
 fn outcome(machine: &Machine, console: &Bytes) -> Outcome {
-    let counts = machine.timings().iter().map(|timing| {
-        let counters = timing.counters();
-        (
-            counters.events(),
-            counters.stalls(),
-            counters.bank_wait(),
-            timing.elapsed(),
-        )
-    });
     Outcome {
         printed: console.printed.clone(),
         cycles: machine.cycles(),
-        counts: counts.collect(),
+        counts: machine.timed_run(),
         state: machine.save(),
     }
 }
@@ -312,7 +303,14 @@ fn the_future_is_the_same_to_the_cycle() {
     machine.end_trace().unwrap();
     let all = states(&trace.0.borrow());
     // All parts of the model have had something to do.
-    let sum = |n: usize| wanted.counts.iter().map(|counts| counts.0[n]).sum::<u64>();
+    let sum = |n: usize| {
+        wanted
+            .counts
+            .sum
+            .iter()
+            .map(|counts| counts.events[n])
+            .sum::<u64>()
+    };
     assert!((0..9).all(|event| sum(event) > 0), "{:?}", wanted.counts);
     assert!(wanted.printed.starts_with("xy"));
     // Between slices, in all modes.

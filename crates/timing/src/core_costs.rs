@@ -67,10 +67,9 @@ pub struct CoreCosts {
 }
 
 impl CoreCosts {
-    /// The cost of each operation.
-    pub fn by_op(&self) -> Box<[Time]> {
-        let cost = |op: Op| self.classes[op.class() as usize].max(1);
-        Op::all().map(cost).collect()
+    /// The cost of an operation.
+    pub fn time_of(&self, op: Op) -> Time {
+        self.classes[op.class() as usize].max(1)
     }
 }
 

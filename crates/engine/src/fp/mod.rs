@@ -191,7 +191,11 @@ pub fn boxed_canonical() -> u64 {
 
 /// fcsr as the guest sees it: frm in bits 5 to 7, fflags in bits 0 to 4.
 pub fn read_fcsr(hart: &Hart) -> u64 {
-    let m = mxcsr();
+    fcsr_of(hart, mxcsr())
+}
+
+/// The same, where MXCSR is `m`.
+fn fcsr_of(hart: &Hart, m: u32) -> u64 {
     let frm = if m & RC_MASK == RC_NEAREST && hart.frm != 0 {
         u32::from(hart.frm)
     } else {

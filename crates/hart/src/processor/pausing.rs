@@ -50,7 +50,9 @@ impl<B: Bus> Processor<'_, B> {
         let core = &mut self.core;
         core.view.slice.begin(begin.cycles, begin.lead);
         core.view.begin_slice();
-        core.page = NOWHERE;
+        if !core.knows_page(self.hart.pc) {
+            core.page = NOWHERE;
+        }
         core.traps = 0;
         if let Some(timing) = core.view.timing() {
             timing.begin(begin.start);
@@ -208,6 +210,8 @@ impl<K: Pausing> Pausing for Limited<'_, K> {
 struct Both<'o, A, O>(&'o mut A, &'o mut O);
 
 impl<A: Observer, O: Observer> Observer for Both<'_, A, O> {
+    const TAKES_TIME: bool = A::TAKES_TIME || O::TAKES_TIME;
+
     #[inline(always)]
     fn at(&mut self, pc: u64) {
         self.0.at(pc);

@@ -129,6 +129,7 @@ impl Board {
         });
         self.slice.set(saved.slice);
         self.now.set(saved.now);
+        self.has_news.set(true);
         Ok(())
     }
 
@@ -145,6 +146,7 @@ impl Board {
         }
         self.state.replace(State::default());
         self.code.forget();
+        self.has_news.set(true);
         self.now.set(now);
     }
 

@@ -35,6 +35,7 @@ impl Machine<'_> {
         let latest = self.harts.iter().map(|unit| unit.time).max();
         let now = latest.unwrap_or(0).max(self.board.now());
         self.set_mode(false);
+        self.order = None;
         at_reset.memory.put(self.board.ram());
         self.board.reset(now);
         for (unit, hart) in self.harts.iter_mut().zip(&at_reset.harts) {

@@ -4,7 +4,7 @@ use flick_hart::{BadProcessor, Begin, MOST_CYCLES, SavedProcessor};
 use flick_timing::memory_system::END_OF_TIME;
 use serde::{Deserialize, Serialize};
 
-use super::{Machine, Unit};
+use super::{Machine, TimedParts, Unit};
 use crate::board::SavedBoard;
 use crate::injection::SavedInjection;
 use crate::machine_timing::SavedMachineTiming;
@@ -19,6 +19,7 @@ pub struct SavedMachine {
     is_timed: bool,
     /// In timed mode, or after it: what caches, cores and counters have.
     timing: Option<SavedMachineTiming>,
+    parts: TimedParts,
     /// How often the outside was asked.
     moments: u64,
     board: SavedBoard,
@@ -83,6 +84,7 @@ impl Machine<'_> {
             }),
             is_timed: self.is_timed,
             timing: timing.map(|timing| timing.save(&self.timed)),
+            parts: self.parts.clone(),
             moments: self.outside.moments(),
             board: self.board.save(),
             faults: self.injection.as_ref().map(|injection| injection.save()),
@@ -103,6 +105,7 @@ impl Machine<'_> {
             (hart as usize, begin)
         });
         self.set_mode(false);
+        self.order = None;
         self.board.restore(&saved.board)?;
         for (unit, saved) in self.harts.iter_mut().zip(&saved.harts) {
             unit.processor.restore(&saved.processor)?;
@@ -122,7 +125,7 @@ impl Machine<'_> {
         // What of the current slice was before counts for nothing.
         self.last = self.current.map(|(hart, _)| {
             let steps = self.harts[hart].processor.steps();
-            (hart, steps)
+            (hart, self.most.map(|_| steps))
         });
         self.outside.go_to(saved.moments);
         self.restart_trace();
@@ -183,6 +186,10 @@ impl Machine<'_> {
     /// The harts' timings, which a hart in timed mode has. Its processor was restored without.
     fn restore_timing(&mut self, saved: &SavedMachine) -> Result<(), BadSnapshot> {
         self.timed = vec![];
+        if !saved.parts.are_possible(self.harts.len()) {
+            return Err(BadSnapshot::Timing);
+        }
+        self.parts = saved.parts.clone();
         let Some(state) = &saved.timing else {
             return match saved.is_timed {
                 true => Err(BadSnapshot::Timing),

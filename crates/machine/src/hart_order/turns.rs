@@ -1,7 +1,7 @@
 //! A run in its parts, for what looks at it: a debugger pauses it within a hart's slice. A pause changes
 //! nothing. The slice goes on, and the harts take the turns that they would have taken without.
 use flick_device::Time;
-use flick_hart::{Begin, Marker, Part, Processor, SliceEnd};
+use flick_hart::{Begin, Marker, NoFlags, Part, Processor, SliceEnd};
 
 use super::{AHEAD, Console, End, Machine};
 use crate::board::Board;
@@ -69,7 +69,12 @@ impl<'m> Machine<'m> {
         };
         unit.time += executed * tick;
         unit.waits = end == SliceEnd::Wait;
-        let (time, steps) = (unit.time, unit.processor.steps());
+        let time = unit.time;
+        match &mut self.order {
+            Some(order) if end == SliceEnd::Turn => order.set_time(hart, time),
+            _ => self.end_quiet_order(),
+        }
+        let unit = &mut self.harts[hart];
         if let Some(trace) = &mut self.trace {
             trace.slice(hart, start, tick, unit.processor.take_events());
             if unit.waits {
@@ -81,7 +86,8 @@ impl<'m> Machine<'m> {
             return Turn::Ended(End::Diverged);
         }
         if let Some(left) = &mut self.most {
-            let before = self.last.map_or(steps, |(_, before)| before);
+            let steps = self.harts[hart].processor.steps();
+            let before = self.last.and_then(|(_, before)| before).unwrap_or(steps);
             *left = left.saturating_sub(steps - before);
             if *left == 0 {
                 return Turn::Ended(End::Instructions);
@@ -113,6 +119,7 @@ impl<'m> Machine<'m> {
 
     /// Runs until no hart and no event is before a virtual time, or until the machine ends.
     pub fn run_until(&mut self, time: Time, console: &mut dyn Console) -> Option<End> {
+        let _flags = NoFlags::begin();
         while self.current.is_some() || self.earliest() < time {
             if let Turn::Ended(end) = self.turn(console, &mut Unwatched) {
                 return Some(end);
@@ -168,6 +175,7 @@ impl<'m> Machine<'m> {
 
     /// A hart, to change it.
     pub fn hart_mut(&mut self, hart: usize) -> Option<&mut Processor<'m, Board>> {
+        self.order = None;
         self.harts.get_mut(hart).map(|unit| &mut unit.processor)
     }
 

@@ -73,7 +73,7 @@ impl Lines {
     }
 
     /// The line's number, and its set.
-    #[inline]
+    #[inline(always)]
     fn set(&self, address: u64) -> (u64, &[Cell<u64>]) {
         let line = address >> self.shift;
         let start = (line & self.mask) as usize * self.ways;
@@ -94,6 +94,24 @@ impl Lines {
         self.shift
     }
 
+    /// How many sets there are.
+    pub fn sets(&self) -> usize {
+        self.mask as usize + 1
+    }
+
+    /// The addresses of all lines that the cache has.
+    pub fn addresses(&self) -> impl Iterator<Item = u64> {
+        let all = self.entries.iter().map(Cell::get);
+        let used = all.filter(|&entry| entry != 0);
+        used.map(|entry| ((entry >> BITS) - 1) << self.shift)
+    }
+
+    /// Has the set of an address a line whose address is so?
+    pub fn has_in_set(&self, address: u64, is_so: impl Fn(u64) -> bool) -> bool {
+        let mut all = self.set(address).1.iter().map(Cell::get);
+        all.any(|entry| entry != 0 && is_so(((entry >> BITS) - 1) << self.shift))
+    }
+
     /// Uses a line. `None`: the cache has it not.
     #[inline]
     pub fn touch(&self, address: u64) -> Option<LineState> {
@@ -106,12 +124,13 @@ impl Lines {
     }
 
     fn touch_others(&self, set: &[Cell<u64>], line: u64) -> Option<LineState> {
-        let at = set
-            .iter()
-            .position(|entry| entry.get() >> BITS == line + 1)?;
-        let entry = set[at].get();
-        move_to_front(set, at, entry);
-        Some(state_of(entry))
+        let entry = match set.len() {
+            // As many steps for each place: nobody foresees where a line is.
+            4 => touch_in_few::<4>(set.first_chunk()?, line),
+            8 => touch_in_few::<8>(set.first_chunk()?, line),
+            _ => touch_in_many(set, line),
+        };
+        entry.map(state_of)
     }
 
     /// The state of a line, which stays as old as it is.
@@ -124,6 +143,7 @@ impl Lines {
     }
 
     /// Changes the state of a line that the cache may have.
+    #[inline]
     pub fn change(&self, address: u64, state: LineState) {
         let (line, set) = self.set(address);
         let entry = set.iter().find(|e| e.get() >> BITS == line + 1);
@@ -186,6 +206,34 @@ impl Lines {
     }
 }
 
+fn touch_in_many(set: &[Cell<u64>], line: u64) -> Option<u64> {
+    let at = set
+        .iter()
+        .position(|entry| entry.get() >> BITS == line + 1)?;
+    let entry = set[at].get();
+    move_to_front(set, at, entry);
+    Some(entry)
+}
+
+fn touch_in_few<const WAYS: usize>(set: &[Cell<u64>; WAYS], line: u64) -> Option<u64> {
+    let mut at = WAYS;
+    for (n, entry) in set.iter().enumerate() {
+        at = if entry.get() >> BITS == line + 1 {
+            n
+        } else {
+            at
+        };
+    }
+    let entry = set.get(at)?.get();
+    let mut front = entry;
+    for (n, place) in set.iter().enumerate() {
+        let old = place.get();
+        place.set(if n <= at { front } else { old });
+        front = old;
+    }
+    Some(entry)
+}
+
 fn move_to_front(set: &[Cell<u64>], at: usize, entry: u64) {
     for place in (0..at).rev() {
         set[place + 1].set(set[place].get());
@@ -218,5 +266,29 @@ mod tests {
         lines.change(4, LineState::Modified);
         assert_eq!(lines.clear(), [4]);
         assert_eq!(lines.state(4), None);
+    }
+
+    #[test]
+    fn sets_of_all_sizes_keep_the_order() {
+        for ways in [2, 3, 4, 5, 8, 16] {
+            let lines = Lines::new(CacheShape {
+                line: 0,
+                sets: 1,
+                ways,
+            });
+            let mut order = vec![];
+            for n in 0..1000_u64 {
+                let line = n * n * 7 % (2 * ways as u64 - 1);
+                let known = order.iter().position(|&other| other == line);
+                assert_eq!(lines.touch(line).is_some(), known.is_some());
+                if known.is_none() {
+                    let victim = lines.insert(line, LineState::Shared);
+                    let last = (order.len() == ways).then(|| order.pop()).flatten();
+                    assert_eq!(victim.map(|victim| victim.address), last);
+                }
+                known.map(|at| order.remove(at));
+                order.insert(0, line);
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! What a hart counts in timed mode, for `flick machine stat`.
 use std::cell::Cell;
 
+use serde::{Deserialize, Serialize};
+
 use super::Time;
 use super::saved_system::{are_times, set_all};
 
@@ -74,6 +76,41 @@ pub const EVENTS: [&str; 9] = [
 
 /// Stalls, events, and waits for banks, for snapshots.
 pub type SavedCounters = ([Time; STALLS.len()], [u64; EVENTS.len()], Time);
+/// What a hart has counted in a part of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HartCounts {
+    /// Picoseconds that have passed.
+    pub elapsed: Time,
+    /// Instructions that have completed.
+    pub instructions: u64,
+    /// Picoseconds by cause, in the order of [`STALLS`].
+    pub stalls: [Time; STALLS.len()],
+    /// In the order of [`EVENTS`].
+    pub events: [u64; EVENTS.len()],
+    /// Picoseconds of waiting for banks, which are part of the stalls.
+    pub bank_wait: Time,
+}
+
+impl HartCounts {
+    /// Could a hart have counted so much in its life?
+    pub fn are_possible(&self) -> bool {
+        let times = [self.elapsed, self.instructions, self.bank_wait];
+        are_times(&times) && are_times(&self.stalls) && are_times(&self.events)
+    }
+
+    /// Adds those of another part, or of another hart.
+    pub fn add(&mut self, other: &Self) {
+        self.elapsed += other.elapsed;
+        self.instructions += other.instructions;
+        let add = |sums: &mut [u64], counts: &[u64]| {
+            let pairs = sums.iter_mut().zip(counts);
+            pairs.for_each(|(sum, count)| *sum += count);
+        };
+        add(&mut self.stalls, &other.stalls);
+        add(&mut self.events, &other.events);
+        self.bank_wait += other.bank_wait;
+    }
+}
 
 /// Counts of a hart.
 #[derive(Debug, Default)]

@@ -14,6 +14,7 @@ mod hart_counters;
 mod memory_banks;
 mod saved_system;
 mod shapes;
+mod sharers;
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -21,11 +22,12 @@ use std::ops::Range;
 use cache_lines::{LineState, Lines};
 
 pub use cache_lines::{CacheShape, Victim};
-pub use hart_counters::{EVENTS, Event, HartCounters, STALLS, Stall};
+pub use hart_counters::{EVENTS, Event, HartCounters, HartCounts, STALLS, Stall};
 pub use memory_banks::BankShape;
 use memory_banks::Banks;
 pub use saved_system::{END_OF_TIME, SavedMemorySystem};
 pub use shapes::{CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, TlbShape};
+use sharers::Sharers;
 
 /// Picoseconds of virtual time.
 pub type Time = u64;
@@ -76,6 +78,8 @@ pub struct MemorySystem {
     harts: Box<[HartCaches]>,
     shared: Box<[Lines]>,
     coherence: Option<CoherenceShape>,
+    /// Of coherent caches with lines of equal size.
+    sharers: Option<Sharers>,
     holds_bytes: bool,
     memories: Box<[Memory]>,
     elsewhere: Time,
@@ -151,8 +155,11 @@ impl MemorySystem {
             byte: (memory.byte * 1000.0).round() as u64,
             banks: Banks::new(memory.banks),
         };
+        let harts: Box<[_]> = shape.harts.iter().map(caches).collect();
+        let lines = data_caches(&harts);
         Self {
-            harts: shape.harts.iter().map(caches).collect(),
+            sharers: shape.coherence.and_then(|_| Sharers::new(lines)),
+            harts,
             shared: shape.shared.iter().copied().map(Lines::new).collect(),
             coherence: shape.coherence,
             holds_bytes: shape.holds_bytes,
@@ -161,6 +168,10 @@ impl MemorySystem {
             is_free: shape.shared.is_empty() && shape.memories.iter().all(MemoryShape::is_free),
             last: Cell::new(0),
         }
+    }
+
+    fn data_caches(&self) -> impl Iterator<Item = Option<&Lines>> + Clone {
+        data_caches(&self.harts)
     }
 
     /// log2 of the bytes of a line that a hart fetches from.
@@ -243,7 +254,7 @@ impl MemorySystem {
     }
 
     /// Asks the hart's own cache for the line of an address.
-    #[inline]
+    #[inline(always)]
     pub fn lookup(&self, hart: usize, kind: Kind, address: u64) -> Lookup {
         let caches = &self.harts[hart];
         if kind == Kind::Fetch {
@@ -364,18 +375,40 @@ impl MemorySystem {
         };
         if had.is_some() {
             own.change(address, state);
-        } else if let Some(victim) = own.insert(address, state) {
-            if victim.is_dirty {
-                self.write_back(hart, victim.address, now + latency);
-            }
-            if self.holds_bytes && kind != Kind::Fetch {
-                caches.evicted.borrow_mut().push(victim);
-            }
+        } else {
+            self.insert(hart, kind, own, address, state, now + latency);
         }
         if others.is_modified || kind == Kind::Store && others.has {
             own.contend(address);
         }
         latency
+    }
+
+    /// Puts a line into a cache of a hart.
+    fn insert(
+        &self,
+        hart: usize,
+        kind: Kind,
+        own: &Lines,
+        address: u64,
+        state: LineState,
+        now: Time,
+    ) {
+        let victim = own.insert(address, state);
+        if let Some(sharers) = self.sharers.as_ref().filter(|_| kind != Kind::Fetch) {
+            if let Some(victim) = &victim {
+                sharers.remove(hart, victim.address, own);
+            }
+            sharers.add(hart, address);
+        }
+        if let Some(victim) = victim {
+            if victim.is_dirty {
+                self.write_back(hart, victim.address, now);
+            }
+            if self.holds_bytes && kind != Kind::Fetch {
+                self.harts[hart].evicted.borrow_mut().push(victim);
+            }
+        }
     }
 
     /// Asks the data caches of the other harts for a line; a store takes it from them.
@@ -384,48 +417,75 @@ impl MemorySystem {
         if self.coherence.is_none() {
             return all;
         }
-        for (number, other) in self.harts.iter().enumerate() {
-            let Some(data) = other.data.as_ref().filter(|_| number != hart) else {
-                continue;
-            };
-            let lines = &data.lines;
-            let state = match takes {
-                true => lines.remove(address),
-                false => lines.state(address),
-            };
-            let Some(state) = state else {
-                continue;
-            };
-            all.has = true;
-            all.is_modified |= state == LineState::Modified;
-            if takes {
-                other.counters.count(Event::Invalidated);
-            } else if state != LineState::Shared {
-                lines.change(address, LineState::Shared);
-                if state == LineState::Modified {
-                    lines.contend(address);
-                    self.write_back(number, address, now);
+        match &self.sharers {
+            Some(sharers) => {
+                for number in sharers.of(address).filter(|&number| number != hart) {
+                    self.ask(number, address, takes, now, &mut all);
+                }
+            }
+            None => {
+                for number in (0..self.harts.len()).filter(|&number| number != hart) {
+                    self.ask(number, address, takes, now, &mut all);
                 }
             }
         }
         all
     }
 
+    /// Asks the data cache of one other hart.
+    fn ask(&self, number: usize, address: u64, takes: bool, now: Time, all: &mut Others) {
+        let other = &self.harts[number];
+        let Some(data) = &other.data else {
+            return;
+        };
+        let lines = &data.lines;
+        let state = match takes {
+            true => lines.remove(address),
+            false => lines.state(address),
+        };
+        let Some(state) = state else {
+            return;
+        };
+        all.has = true;
+        all.is_modified |= state == LineState::Modified;
+        if takes {
+            if let Some(sharers) = &self.sharers {
+                sharers.remove(number, address, lines);
+            }
+            other.counters.count(Event::Invalidated);
+        } else if state != LineState::Shared {
+            lines.change(address, LineState::Shared);
+            if state == LineState::Modified {
+                lines.contend(address);
+                self.write_back(number, address, now);
+            }
+        }
+    }
+
     /// The latency of the levels behind the hart's first caches.
     fn beyond(&self, hart: usize, address: u64, now: Time) -> Time {
         let caches = &self.harts[hart];
         let mut latency = 0;
-        let second = caches.second.iter().map(|(lines, hit)| (lines, *hit));
-        let shared = self.shared.iter().zip(caches.shared.iter().copied());
-        for (lines, hit) in second.chain(shared) {
+        // Has a level the line, which it gets else?
+        let mut has = |lines: &Lines, hit: Time| {
             latency += hit;
-            if lines.touch(address).is_some() {
-                return latency;
-            }
-            if let Some(victim) = lines.insert(address, LineState::Shared)
+            let has = lines.touch(address).is_some();
+            if !has
+                && let Some(victim) = lines.insert(address, LineState::Shared)
                 && victim.is_dirty
             {
                 self.write_to_memory(victim.address, now + latency);
+            }
+            has
+        };
+        if let Some((lines, hit)) = &caches.second
+            && has(lines, *hit)
+        {
+            return latency;
+        }
+        for (lines, &hit) in self.shared.iter().zip(&caches.shared) {
+            if has(lines, hit) {
+                return latency;
             }
         }
         if !self.shared.is_empty() {
@@ -516,6 +576,9 @@ impl MemorySystem {
             (BlockOperation::Clean, _) => {}
             _ => {
                 lines.remove(address);
+                if let Some(sharers) = &self.sharers {
+                    sharers.remove(hart, address, lines);
+                }
             }
         }
         writes
@@ -549,6 +612,11 @@ impl MemorySystem {
         let data = self.harts[hart].data.as_ref();
         data.is_none_or(|data| data.writes_through)
     }
+}
+
+/// By hart.
+fn data_caches(harts: &[HartCaches]) -> impl Iterator<Item = Option<&Lines>> + Clone {
+    harts.iter().map(|hart| Some(&hart.data.as_ref()?.lines))
 }
 
 /// What other harts' caches have of a line.

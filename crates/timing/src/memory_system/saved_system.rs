@@ -77,7 +77,11 @@ impl MemorySystem {
         let mut harts = self.harts.iter().zip(&saved.harts);
         let mut shared = self.shared.iter().zip(&saved.shared);
         let mut memories = self.memories.iter().zip(&saved.banks);
-        harts.all(|(hart, saved)| restore_hart(hart, saved))
+        let have_state = harts.all(|(hart, saved)| restore_hart(hart, saved));
+        if let Some(sharers) = &self.sharers {
+            sharers.look_up(self.data_caches());
+        }
+        have_state
             && shared.all(|(lines, saved)| lines.restore(saved))
             && memories.all(|(memory, saved)| memory.banks.restore(saved))
     }
