@@ -76,6 +76,7 @@ pub const EVENTS: [&str; 9] = [
 
 /// Stalls, events, and waits for banks, for snapshots.
 pub type SavedCounters = ([Time; STALLS.len()], [u64; EVENTS.len()], Time);
+
 /// What a hart has counted in a part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HartCounts {
