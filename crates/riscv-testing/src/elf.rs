@@ -11,6 +11,11 @@ pub struct Segment<'a> {
 
 /// The file; it is entered at the first segment's address.
 pub fn executable(segments: &[Segment]) -> Vec<u8> {
+    executable_with_symbols(segments, &[])
+}
+
+/// The same with the addresses of symbols.
+pub fn executable_with_symbols(segments: &[Segment], symbols: &[(&str, u64)]) -> Vec<u8> {
     const PAGE: usize = 0x1000;
     let mut file = Vec::new();
     file.extend(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
@@ -47,5 +52,45 @@ pub fn executable(segments: &[Segment]) -> Vec<u8> {
         file.resize(file.len().next_multiple_of(PAGE), 0);
         file.extend(segment.bytes);
     }
+    if !symbols.is_empty() {
+        add_sections(&mut file, symbols);
+    }
     file
+}
+
+/// The table of symbols, its names, and the sections' own names; their headers.
+fn add_sections(file: &mut Vec<u8>, symbols: &[(&str, u64)]) {
+    const SECTION_NAMES: &[u8] = b"\0.symtab\0.strtab\0.shstrtab\0";
+    file.resize(file.len().next_multiple_of(8), 0);
+    let (mut table, mut names) = (vec![0; 24], vec![0]);
+    for (name, address) in symbols {
+        table.extend((names.len() as u32).to_le_bytes());
+        // Global, of no type; its value is absolute.
+        table.extend([0x10, 0, 0xf1, 0xff]);
+        table.extend([address.to_le_bytes(), [0; 8]].concat());
+        names.extend(name.bytes());
+        names.push(0);
+    }
+    // Place of the name, type, content, link, first global symbol, size of an item.
+    let sections = [
+        (1, 2, &table[..], 2, 1, 24),
+        (9, 3, &names[..], 0, 0, 0),
+        (17, 3, SECTION_NAMES, 0, 0, 0),
+    ];
+    let mut headers = vec![0; 64];
+    for (name, kind, content, link, info, item) in sections {
+        let (offset, size) = (file.len() as u64, content.len() as u64);
+        headers.extend([name, kind].map(u32::to_le_bytes).concat());
+        headers.extend([0, 0, offset, size].map(u64::to_le_bytes).concat());
+        headers.extend([link, info].map(u32::to_le_bytes).concat());
+        headers.extend([1, item].map(u64::to_le_bytes).concat());
+        file.extend(content);
+    }
+    file.resize(file.len().next_multiple_of(8), 0);
+    let start = (file.len() as u64).to_le_bytes();
+    file.extend(headers);
+    file[40..48].copy_from_slice(&start);
+    for (at, value) in [(58, 64_u16), (60, 4), (62, 3)] {
+        file[at..at + 2].copy_from_slice(&value.to_le_bytes());
+    }
 }

@@ -1,6 +1,6 @@
-//! What the tests of `flick-engine` and `flick-translator` share: an assembler that is independent
+//! What the tests of `flick-engine`, `flick-translator` and `flick-machine` share: an assembler that is independent
 //! of the decoder, the list of opcodes with their operands, the engine's extensions, seeded random
-//! values, and qemu-riscv64 with the ELF files that it runs.
+//! values, qemu-riscv64 with the ELF files that it runs, and random vector instructions.
 //!
 //! For tests alone: no part of Flick depends on it but in its `dev-dependencies`.
 //!
@@ -17,9 +17,10 @@
 //! | `elf.rs` | an executable with the code |
 //! | `isa.rs` | the extensions, as tools take them |
 //! | `qemu.rs` | the executable's output under qemu-riscv64 |
+//! | `vector_cases.rs` | random vector instructions with their state, and a comparison of results |
 //!
-//! **Where to.** Tests of `flick-engine` and `flick-translator` execute the code, and compare
-//! registers and memory with those of qemu-riscv64 or of the interpreter.
+//! **Where to.** Tests of `flick-engine`, `flick-translator` and `flick-machine` execute the code,
+//! and compare registers and memory with those of qemu-riscv64, of Spike or of the interpreter.
 
 pub mod asm;
 pub mod elf;
@@ -29,3 +30,4 @@ pub mod mapping;
 pub mod opcodes;
 pub mod qemu;
 pub mod values;
+pub mod vector_cases;

@@ -5,20 +5,19 @@ use flick_engine::vector::VectorState;
 use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited, run};
 use flick_riscv_testing::mapping::Mapping;
 use flick_riscv_testing::qemu;
-
-use crate::program::{self, CODE, DATA, Layout};
+use flick_riscv_testing::vector_cases::{self, LINUX, Layout};
 
 /// The data as the engine leaves them.
 pub fn engine(layout: &Layout, code: &[u8], data: &[u8]) -> Vec<u8> {
-    let mapped_code = Mapping::new(CODE, code);
-    let mapped = Mapping::new(DATA, data);
+    let mapped_code = Mapping::new(LINUX.code, code);
+    let mapped = Mapping::new(LINUX.data, data);
     // SAFETY: mapped until the end of this function.
-    let region = unsafe { CodeRegion::new(CODE, code.len() as u64) };
+    let region = unsafe { CodeRegion::new(LINUX.code, code.len() as u64) };
     // SAFETY: the generated code stays in the two mappings.
     let memory = unsafe { Identity::new() };
     let mut vectors = VectorState::new(layout.vlen).expect("a VLEN that there is");
     let mut hart = Hart::ZERO;
-    hart.pc = CODE;
+    hart.pc = LINUX.code;
     let saved = env::mxcsr();
     loop {
         let mut core = ProcessCore::new(&memory, &region).with_vectors(&mut vectors);
@@ -46,7 +45,7 @@ pub fn engine(layout: &Layout, code: &[u8], data: &[u8]) -> Vec<u8> {
 
 /// The data as qemu-riscv64 leaves them.
 pub fn qemu(layout: &Layout, code: &[u8], data: &[u8], name: &str) -> Result<Vec<u8>, String> {
-    let executable = program::elf(code, data);
+    let executable = vector_cases::elf(layout, code, data);
     let name = format!("vector-{name}");
     let output = qemu::output_with_vectors(layout.vlen, &executable, &name)?;
     if output.len() != data.len() {

@@ -2,9 +2,9 @@
 //! (`vfcvt.rtz` and its like) end it with a failed assertion. It is given the conversions that round
 //! as frm says, and frm for them.
 
+use flick_riscv_testing::vector_cases::{self, Case, FCSR, Layout, get, put};
+
 use crate::execute;
-use crate::program::{self, FCSR, Layout, get, put};
-use crate::records::Case;
 
 /// Bits of frm in fcsr.
 const FRM: u64 = 7 << 5;
@@ -25,7 +25,7 @@ fn word(word: u32) -> u32 {
 /// The data as qemu-riscv64 leaves them.
 pub fn qemu(layout: &Layout, cases: &[Case], data: &[u8], name: &str) -> Result<Vec<u8>, String> {
     let words: Vec<u32> = cases.iter().map(|case| word(case.word)).collect();
-    let code = program::code(layout, &words);
+    let code = vector_cases::code(layout, &words);
     let mut given = data.to_vec();
     let at = |n: usize| Layout::HEAD + n * layout.record() + FCSR;
     let replaced = (0..cases.len()).filter(|&n| words[n] != cases[n].word);

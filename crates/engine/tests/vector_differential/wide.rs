@@ -7,7 +7,7 @@ use flick_engine::vector::VectorState;
 use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited, run};
 use flick_riscv_testing::values::{self, Rng};
 
-use crate::instructions::{self, ARITHMETIC, Choice, Kind, MEMORY};
+use flick_riscv_testing::vector_cases::{self, ARITHMETIC, Choice, Kind, MEMORY};
 
 const MEMORY_SIZE: usize = 32 * 1024;
 
@@ -115,13 +115,13 @@ pub fn test(cases: usize, seed: u64) -> Result<(), String> {
     let (mut compared, mut legal) = (0, 0);
     let mut buffer = vec![0; MEMORY_SIZE];
     while compared < cases {
-        let choice = instructions::choose(&mut rng, None);
-        let vtype = instructions::vtype(&mut rng, &choice);
+        let choice = vector_cases::choose(&mut rng, None);
+        let vtype = vector_cases::vtype(&mut rng, &choice);
         // LMUL of 4 and 8, or 1 and 2.
         let wide_lmul = rng.below(2);
         let vtype = vtype & 0xf8 | (wide_lmul + 2);
-        let word = instructions::word(&mut rng, &choice, wide_lmul as u32 + 2);
-        let Some(choice) = instructions::classify(word) else {
+        let word = vector_cases::word(&mut rng, &choice, wide_lmul as u32 + 2);
+        let Some(choice) = vector_cases::classify(word) else {
             continue;
         };
         let Some(wide) = quartered(&choice, word, vtype) else {
@@ -133,7 +133,7 @@ pub fn test(cases: usize, seed: u64) -> Result<(), String> {
         let wide_result = execute(vlen * 4, wide, before.vtype - 2, &before, &mut buffer);
         compared += 1;
         // EMUL above 8 or below 1, which these may have, is another one with other registers.
-        let has_others = instructions::is_double(&choice)
+        let has_others = vector_cases::is_double(&choice)
             || matches!(choice.kind, Kind::Memory(_))
             || choice.name().contains(".vf")
             || choice.name().starts_with("vrgatherei16");

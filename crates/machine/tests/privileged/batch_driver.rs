@@ -228,6 +228,12 @@ fn copy(code: &mut Words) {
     code.add([branch(BNE, 10, 12, distance)]);
 }
 
+/// The traps after which a program ends: `FLICK_TRAPS`, so that what is printed is of that time.
+fn traps() -> usize {
+    let text = std::env::var("FLICK_TRAPS");
+    text.map_or(TRAPS, |n| n.parse::<usize>().unwrap().min(TRAPS))
+}
+
 /// M mode's: a record of the log, and behind what has trapped. Returns where a jump to the end has to be.
 fn machine_handler(code: &mut Words) -> u64 {
     let vectors = code.here();
@@ -250,7 +256,7 @@ fn machine_handler(code: &mut Words) -> u64 {
         code.add([csrr(28, csr), sd(28, 31, 24 + 8 * n as i32)]);
     }
     code.add([addi(31, 31, RECORD as i32)]);
-    code.la(28, WORK + (LOG + TRAPS * RECORD) as u64);
+    code.la(28, WORK + (LOG + traps() * RECORD) as u64);
     code.add([branch(BLTU, 31, 28, 8)]);
     let finish = code.here();
     code.add([0]);

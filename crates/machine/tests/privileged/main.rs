@@ -7,28 +7,43 @@
 //! |---|---|
 //! | MRET and SRET leave MPRV | they clear it below M mode ("Memory Privilege in mstatus Register") |
 //! | bit 0 of `sepc` and `mepc` is kept | it is always 0 |
+//! | MPP may be 2, UXL be 1, and `pmpcfg` have W without R | these are reserved ("WARL") |
+//! | bits of the hypervisor may be written without it | they are 0 |
 //! | a failing SC raises nothing | a misaligned one does ("Load-Reserved/Store-Conditional Instructions") |
 //! | an atomic access to no memory is a load access fault | it is one of stores ("Load/Store Access Faults") |
 //! | users may execute SFENCE.W.INVAL and SFENCE.INVAL.IR | they are illegal ("Svinval") |
 //! | without its AIA the interrupt of the least number is first | the order is MEI, MSI, MTI, SEI, SSI, STI |
 //! | there is no `menvcfg.ADUE` | so that accessed and dirty bits are always set |
+//! | these bits are set in tables that may be read and not written | an access fault ("Physical Memory Protection and Paging") |
+//! | `pmpaddr` does not change the range that it is the bottom of | it does ("Address Matching", TOR) |
+//! | an access of two pages is checked as if both were neighbours in memory | each part is checked where it is |
 //!
 //! These are choices: the value of illegal instructions and breakpoints, that of misaligned accesses within
-//! eight bytes, the order of the two pages of an access, FS after what may only raise a flag, and counters.
+//! eight bytes, FS after what may only raise a flag, counters, and what comes first after a store to the
+//! CLINT, the interrupt or a fault of the next fetch.
 //!
-//! `FLICK_PROGRAMS` says how many, and `FLICK_SEED` executes one of them and prints its traps.
+//! With `menvcfg.ADUE` clear programs have set all accessed and dirty bits, so that QEMU does the same; what
+//! the hart does with clear ones is tested without QEMU.
+//!
+//! `FLICK_PROGRAMS` says how many from `FLICK_FIRST` on, and `FLICK_SEED` executes one of them and prints its
+//! traps. With `FLICK_TRAPS=n` it ends at its nth trap.
+#[path = "../bare_machine/mod.rs"]
+mod bare_machine;
 mod batch_driver;
 mod qemu_virt;
 mod random_pages;
 mod random_program;
+mod random_registers;
 mod words;
 
+use bare_machine::{Quiet, on_virt};
 use batch_driver::{
-    CSRS, DATA, FIELDS, LOG, PROGRAM, RAM, RECORD, STATE, STATE_CSRS, STATE_LOG_END, TRAPS, WORK,
-    memory, slot,
+    CSRS, DATA, FIELDS, LOG, PROGRAM, RAM, RECORD, STATE, STATE_CSRS, STATE_LOG_END, TABLES, TRAPS,
+    WORK, memory, slot,
 };
-use flick_machine::{Board, Console, End, Files, Machine, System, boot};
-use random_program::{program, return_from_a_page_of_users};
+use flick_machine::End;
+use random_pages::{ACCESSED_DIRTY, OWN_PAGES};
+use random_program::{program, return_from_a_page_of_users, written_entries};
 
 const PROGRAMS: u64 = 200;
 /// Programs that one start of a machine executes.
@@ -36,37 +51,31 @@ const BATCH: u64 = 25;
 /// None takes as many.
 const LIMIT: u64 = 400_000;
 
-struct Quiet;
-
-impl Console for Quiet {
-    fn output(&mut self, _: &[u8]) {}
-}
+const ISA: &str = "rv64gc_zba_zbb_zbs_zicntr_sstc_svinval";
 
 fn execute(image: &[u8], programs: usize, translate_after: Option<u8>) -> Result<Vec<u8>, String> {
-    let settings = [
-        "harts=1",
-        "isa=rv64gc_zba_zbb_zbs_zicntr_sstc_svadu_svinval",
-        "memory=64M",
-    ];
-    let settings = settings.map(str::to_owned);
-    let description = flick_timing::machine::Machine::load("virt", &settings).unwrap();
-    let mut virt = System::new(&description).unwrap();
-    let board: Board = virt.board(vec![]).unwrap();
-    let files = Files {
-        firmware: image.to_vec(),
-        ..Files::default()
-    };
-    let booted = boot(&mut virt, &board, &files).unwrap();
-    let mut machine = Machine::new(&board, &booted.harts, None);
-    machine.limit(LIMIT * programs as u64);
-    machine.translate_after(translate_after);
-    let end = machine.run(&mut Quiet);
-    if end != End::Exit(0) {
-        return Err(format!("{end:?} at {:#x?}", machine.program_counters()));
-    }
-    let mut memory = vec![0; image.len()];
-    board.read_memory(RAM, &mut memory).unwrap();
-    Ok(memory)
+    execute_on(&format!("{ISA}_svadu"), image, programs, translate_after)
+}
+
+fn execute_on(
+    isa: &str,
+    image: &[u8],
+    programs: usize,
+    translate_after: Option<u8>,
+) -> Result<Vec<u8>, String> {
+    let isa = format!("isa={isa}");
+    let settings = ["harts=1", &isa, "memory=64M"];
+    on_virt(&settings, vec![], image, |machine, board| {
+        machine.limit(LIMIT * programs as u64);
+        machine.translate_after(translate_after);
+        let end = machine.run(&mut Quiet);
+        if end != End::Exit(0) {
+            return Err(format!("{end:?} at {:#x?}", machine.program_counters()));
+        }
+        let mut memory = vec![0; image.len()];
+        board.read_memory(RAM, &mut memory).unwrap();
+        Ok(memory)
+    })
 }
 
 fn word(program: &[u8], at: usize) -> u64 {
@@ -251,7 +260,8 @@ fn programs_of_all_modes_do_what_they_do_on_qemu() {
         return;
     }
     let programs: u64 = std::env::var("FLICK_PROGRAMS").map_or(PROGRAMS, |n| n.parse().unwrap());
-    let seeds: Vec<u64> = (1..=programs).collect();
+    let first: u64 = std::env::var("FLICK_FIRST").map_or(1, |n| n.parse().unwrap());
+    let seeds: Vec<u64> = (first..first + programs).collect();
     let (mut differences, mut traps) = (vec![], 0);
     for seeds in seeds.chunks(BATCH as usize) {
         let (found, count) = check(seeds);
@@ -278,4 +288,38 @@ fn a_return_fetches_nothing_in_the_mode_that_it_leads_to() {
         assert_eq!(word(found, LOG), 8, "a call of U mode");
         assert_eq!(word(found, entry) & 0xff, 0x1b);
     }
+}
+
+/// The hart writes no entry of a page table: what differs at the end are those that programs write.
+#[test]
+fn without_svadu_entries_keep_their_accessed_and_dirty_bits() {
+    let programs: u64 = std::env::var("FLICK_PROGRAMS").map_or(PROGRAMS, |n| n.parse().unwrap());
+    let seeds: Vec<u64> = (1..=programs).collect();
+    let mut faults = 0;
+    for seeds in seeds.chunks(BATCH as usize) {
+        let mut programs: Vec<Vec<u8>> = seeds.iter().map(|&seed| program(seed, false)).collect();
+        // The handler of S mode could not handle faults of its own.
+        for program in &mut programs {
+            for entry in program[OWN_PAGES].chunks_exact_mut(8) {
+                if word(entry, 0) != 0 {
+                    entry[0] |= ACCESSED_DIRTY as u8;
+                }
+            }
+        }
+        let image = memory(&programs);
+        for translate_after in [None, Some(1)] {
+            let memory = execute_on(ISA, &image, seeds.len(), translate_after).unwrap();
+            for (n, (&seed, before)) in seeds.iter().zip(&programs).enumerate() {
+                let after = &memory[slot(n)..][..PROGRAM];
+                let written = written_entries(seed);
+                let mut entries = (TABLES..LOG).step_by(8).filter(|at| !written.contains(at));
+                let changed = entries.find(|&at| word(before, at) != word(after, at));
+                assert_eq!(changed, None, "FLICK_SEED={seed}");
+                let records = after[LOG..LOG + TRAPS * RECORD].chunks_exact(RECORD);
+                let is_fault = |record: &&[u8]| matches!(word(record, 0), 12 | 13 | 15);
+                faults += records.filter(is_fault).count();
+            }
+        }
+    }
+    assert!(faults as u64 > programs, "only {faults} page faults");
 }

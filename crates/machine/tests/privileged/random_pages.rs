@@ -9,7 +9,7 @@ const READ: u64 = 2;
 const WRITE: u64 = 4;
 const EXECUTE: u64 = 8;
 const USER: u64 = 16;
-const ACCESSED_DIRTY: u64 = 0xc0;
+pub const ACCESSED_DIRTY: u64 = 0xc0;
 /// Pages of random data; behind them is one of code.
 pub const DATA_PAGES: u64 = 3;
 
@@ -23,6 +23,12 @@ const USER_CODE: u64 = 5;
 const RANDOM_MEGA: u64 = 6;
 const RANDOM_PAGES: u64 = 7;
 const TABLE_COUNT: u64 = 9;
+
+/// Where in a program the entries of its own pages are.
+pub const OWN_PAGES: std::ops::Range<usize> = {
+    let first = TABLES + (CODE * PAGE) as usize;
+    first..first + 2 * PAGE as usize
+};
 
 /// Page tables, and virtual addresses about which they say something.
 pub struct Pages {
@@ -129,6 +135,14 @@ impl Pages {
         pages
     }
 
+    /// Of all entries of pages.
+    pub fn set_accessed_and_dirty(&mut self) {
+        let pages = self.entries.iter_mut();
+        for entry in pages.filter(|entry| **entry & (READ | EXECUTE) != 0) {
+            *entry |= ACCESSED_DIRTY;
+        }
+    }
+
     fn random_entries(&mut self, rng: &mut Rng) {
         // M mode finds no device there.
         let giga = if rng.chance(50) {
@@ -141,7 +155,7 @@ impl Pages {
         self.put(RANDOM_MEGA, mega, pointer(RANDOM_PAGES));
         let base = giga << 30 | mega << 21;
         for _ in 0..16 {
-            let index = rng.below(512);
+            let index = self.unused(rng, RANDOM_PAGES, 0..512);
             let page = rng.below(DATA_PAGES + 1);
             let number = match rng.chance(4) {
                 true => 0xf0000,
@@ -168,11 +182,8 @@ impl Pages {
         ] {
             for _ in 0..3 {
                 let shift = 12 + 9 * level;
-                let index = match level {
-                    1 => (mega + 2 + rng.below(509)) % 512,
-                    2 => 256 + rng.below(256),
-                    _ => 1 + rng.below(511),
-                };
+                let first = if level == 2 { 256 } else { 1 };
+                let index = self.unused(rng, at, first..512);
                 let page = rng.below(DATA_PAGES + 1);
                 let physical = data_page(page);
                 let mut start = physical >> shift << shift;
@@ -190,6 +201,16 @@ impl Pages {
                 self.know(page, canonical(place, bits));
                 self.know(page, place);
                 self.places.push(table(at) + 8 * index);
+            }
+        }
+    }
+
+    /// An entry of a table that is still 0. What an address is for does not change.
+    fn unused(&self, rng: &mut Rng, table: u64, among: std::ops::Range<u64>) -> u64 {
+        loop {
+            let index = among.start + rng.below(among.end - among.start);
+            if self.entries[(table * 512 + index) as usize] == 0 {
+                return index;
             }
         }
     }

@@ -4,10 +4,10 @@ use flick_riscv_testing::asm::{addi, branch, i, r, s};
 use flick_riscv_testing::values::{Rng, integer};
 
 use crate::batch_driver::{
-    CODE_SIZE, DATA, ENVIRONMENT, FINISH, PROGRAM, RESUME, RISE, SERVICE, START, STATE, TABLES,
-    USER_BIT, WORK, supervisor_handler,
+    CODE_SIZE, DATA, ENVIRONMENT, FINISH, LOG, PROGRAM, RESUME, RISE, SERVICE, START, STATE,
+    TABLES, USER_BIT, WORK, supervisor_handler,
 };
-use crate::random_pages::{DATA_PAGES, Pages, data_page, leaf, satp};
+use crate::random_pages::{ACCESSED_DIRTY, DATA_PAGES, Pages, data_page, leaf, satp};
 use crate::words::{
     BEQ, ECALL, FENCE_I, MRET, SFENCE_VMA, SRET, WFI, Words, csr_insn, csrc, csrr, csrs, csrw, lui,
 };
@@ -15,7 +15,7 @@ use crate::words::{
 /// Registers of random values.
 const RANDOM: u64 = 16;
 /// Of a statement.
-const A: u32 = 23;
+pub const A: u32 = 23;
 const B: u32 = 24;
 
 /// The causes of which supervisors may be told: not of their own calls, by which their handler tells of
@@ -24,35 +24,43 @@ const DELEGATED: u64 = 0xb1ff;
 /// The causes of what is fetched.
 const FETCHES: u64 = 0x1002;
 
-const INTERRUPTS: u64 = 0x222;
-const ENABLES: u64 = 0xaaa;
+pub const INTERRUPTS: u64 = 0x222;
+pub const ENABLES: u64 = 0xaaa;
 /// Fields of `mstatus` that may be written, and UXL and SXL.
 const STATUS: u64 = 0x7e_79aa;
 const WIDTHS: u64 = 0xa_0000_0000;
 
-struct Maker {
-    rng: Rng,
-    code: Words,
+pub struct Maker {
+    pub rng: Rng,
+    pub code: Words,
     pages: Pages,
     /// The handler of S mode may be out of reach, so that M mode has what is fetched in vain.
     chaos: bool,
-    has_stimecmp: bool,
+    pub has_stimecmp: bool,
+    /// It accesses memory across pages, and has no protection: QEMU 7.2 protects what is physically behind a page.
+    crosses: bool,
+    /// The hart may set accessed and dirty bits. QEMU 7.2 always does, so that otherwise all of them are set.
+    updates: bool,
+    /// Pairs of entries of protection that are the bounds of one range: bit n is of entries 2n and 2n + 1.
+    ranges: u64,
 }
 
 /// A program, and whether it locks entries of physical memory protection: it is the last of its hart then.
 pub fn program(seed: u64, may_lock: bool) -> Vec<u8> {
     let mut rng = Rng(seed);
-    let chaos = rng.chance(25);
-    let pages = Pages::random(&mut rng, chaos);
+    let (chaos, updates, pages) = start(&mut rng);
     let mut maker = Maker {
         has_stimecmp: rng.chance(70),
+        crosses: rng.chance(30),
+        updates,
+        ranges: rng.next(),
         rng,
         code: Words::at(START),
         pages,
         chaos,
     };
     maker.begin();
-    if may_lock {
+    if may_lock && !maker.crosses {
         maker.lock();
     }
     let length = 20 + maker.rng.below(60);
@@ -64,6 +72,22 @@ pub fn program(seed: u64, may_lock: bool) -> Vec<u8> {
     maker.code.add([ECALL]);
     maker.code.jump(end);
     maker.image()
+}
+
+/// Whether there is chaos, whether the hart may set accessed and dirty bits, and the pages.
+fn start(rng: &mut Rng) -> (bool, bool, Pages) {
+    let (chaos, updates) = (rng.chance(25), rng.chance(80));
+    let mut pages = Pages::random(rng, chaos);
+    if !updates {
+        pages.set_accessed_and_dirty();
+    }
+    (chaos, updates, pages)
+}
+
+/// Where in a program the entries of page tables are that it may write.
+pub fn written_entries(seed: u64) -> Vec<usize> {
+    let places = start(&mut Rng(seed)).2.places;
+    places.iter().map(|place| (place - WORK) as usize).collect()
 }
 
 /// A return to U mode from a page that users may execute. Its entry was not used for that, so that its A
@@ -79,6 +103,9 @@ pub fn return_from_a_page_of_users() -> (Vec<u8>, usize) {
         pages,
         chaos: true,
         has_stimecmp: true,
+        crosses: false,
+        updates: true,
+        ranges: 0,
     };
     maker.set(0x180, satp(8, 0));
     maker.set(0x3bf, u64::MAX >> 10);
@@ -122,11 +149,11 @@ impl Maker {
         image
     }
 
-    fn register(&mut self) -> u32 {
+    pub fn register(&mut self) -> u32 {
         1 + self.rng.below(RANDOM) as u32
     }
 
-    fn delegated(&mut self) -> u64 {
+    pub fn delegated(&mut self) -> u64 {
         let all = match self.rng.below(3) {
             0 => DELEGATED,
             _ => self.rng.next() & DELEGATED,
@@ -136,7 +163,7 @@ impl Maker {
         if self.chaos { all & !FETCHES } else { all }
     }
 
-    fn status(&mut self) -> u64 {
+    pub fn status(&mut self) -> u64 {
         let mut value = self.rng.next() & STATUS;
         if self.rng.chance(70) {
             value &= !(7 << 20);
@@ -178,8 +205,14 @@ impl Maker {
         for (csr, value) in values {
             self.set(csr, value);
         }
-        if !self.has_stimecmp {
-            self.set(0x30a, ENVIRONMENT & !(1 << 63));
+        let mut environment = ENVIRONMENT;
+        for (has, bit) in [(self.updates, 61), (self.has_stimecmp, 63)] {
+            if !has {
+                environment &= !(1 << bit);
+            }
+        }
+        if environment != ENVIRONMENT {
+            self.set(0x30a, environment);
         }
         if self.rng.chance(50) {
             self.code.add([csr_insn(6, 0, 0x305, 1)]);
@@ -195,7 +228,7 @@ impl Maker {
         self.enter(true, None);
     }
 
-    fn set(&mut self, csr: u32, value: u64) {
+    pub fn set(&mut self, csr: u32, value: u64) {
         self.code.li(A, value);
         self.code.add([csrw(csr, A)]);
     }
@@ -252,7 +285,7 @@ impl Maker {
             }
             60..=65 => {
                 let to = self.rng.pick(&self.pages.code);
-                let to = to + 8 * self.rng.below(500);
+                let to = to + 8 + 8 * self.rng.below(500);
                 let place = self.code.ahead(2);
                 self.code.li(B, to);
                 self.code.add([0x67 | B << 15]);
@@ -306,7 +339,10 @@ impl Maker {
                 let place = self.rng.pick(&self.pages.places);
                 let page = self.rng.below(DATA_PAGES);
                 // Random data is neither code nor a page table.
-                let entry = leaf(&mut self.rng, data_page(page) >> 12) & !8 | 2;
+                let mut entry = leaf(&mut self.rng, data_page(page) >> 12) & !8 | 2;
+                if !self.updates {
+                    entry |= ACCESSED_DIRTY;
+                }
                 self.code.li(A, place);
                 self.code.li(B, entry);
                 self.code.add([s(0x3023, A, B, 0), SFENCE_VMA]);
@@ -327,93 +363,19 @@ impl Maker {
         }
     }
 
-    fn register_access(&mut self) {
-        let stimecmp = self.rng.pick(&[0, u64::MAX]);
-        let cause = self.rng.below(16) | self.rng.below(2) << 63;
-        // What may be written, or nothing.
-        let (csr, value) = match self.rng.below(28) {
-            0 | 1 => (0x300, Some(self.status())),
-            2 | 3 => (0x100, Some(self.status() & 0xc_6122 | 2 << 32)),
-            4 => (0x302, Some(self.delegated())),
-            5 => (0x303, Some(self.rng.next() & INTERRUPTS)),
-            6 => (0x304, Some(self.rng.next() & ENABLES)),
-            7 => (0x104, Some(self.rng.next() & INTERRUPTS)),
-            8 => (0x344, Some(self.rng.next() & INTERRUPTS)),
-            9 => (0x144, Some(self.rng.next() & INTERRUPTS)),
-            10 => (self.rng.pick(&[0x306, 0x106]), Some(self.rng.below(8))),
-            11 => (self.rng.pick(&[0x140, 0x340]), Some(integer(&mut self.rng))),
-            // Bit 0 is always 0; QEMU 7.2 keeps it.
-            12 => (
-                self.rng.pick(&[0x141, 0x341]),
-                Some(integer(&mut self.rng) & !1),
-            ),
-            13 => (self.rng.pick(&[0x142, 0x342]), Some(cause)),
-            14 if self.has_stimecmp => (0x14d, Some(stimecmp)),
-            15 => (0x10a, Some(self.rng.below(2))),
-            // Rounding modes that are valid: FS may become dirty by an instruction with another one.
-            16 => self.rng.pick(&[
-                (1, Some(9)),
-                (1, Some(31)),
-                (2, Some(3)),
-                (3, Some(0x6a)),
-                (3, Some(0x15)),
-            ]),
-            17 => (self.rng.pick(&[0x105, 0x305, 0xf14, 0x301]), None),
-            18 => (self.rng.pick(&[0x180, 0x3a0, 0x3a2]), None),
-            19 => (0x3b0 + self.rng.below(16) as u32, None),
-            // There are no such registers on RV64 with these extensions, or not outside of debug mode.
-            20..=22 => {
-                let csr = self.rng.pick(&[
-                    0x3a1, 0x3a3, 0xb80, 0xc80, 0x7b0, 0x7b1, 0x600, 0x200, 0x5ff, 0x8ff, 0x0ff,
-                    0xcff, 0x310, 0x3ff, 0x9c0, 0xfff,
-                ]);
-                (csr, Some(self.rng.next()))
-            }
-            // These are read-only.
-            23 => (
-                self.rng.pick(&[0xf14, 0xc00, 0xc01, 0xf11]),
-                Some(self.rng.next()),
-            ),
-            _ => (
-                self.rng.pick(&[0x300, 0x100, 0x304, 0x344, 0x104, 0x144]),
-                None,
-            ),
-        };
-        // The value of a breakpoint is not that of another cause.
-        if matches!(csr, 0x142 | 0x342) {
-            self.code.add([csrw(csr + 1, 0)]);
-        }
-        let rd = if self.rng.chance(80) {
-            self.register()
-        } else {
-            0
-        };
-        // Of a read-only register the value may differ.
-        // So may what the cause was.
-        let rd = if matches!(csr, 0xc00..=0xf13 | 0x142 | 0x342) {
-            0
-        } else {
-            rd
-        };
-        match value {
-            None => self
-                .code
-                .add([csr_insn(self.rng.pick(&[2, 3, 6, 7]), rd, csr, 0)]),
-            Some(value) if value < 32 && self.rng.chance(50) => {
-                let kind = 5 + self.rng.below(3) as u32;
-                self.code.add([csr_insn(kind, rd, csr, value as u32)]);
-            }
-            Some(value) => {
-                let kind = 1 + self.rng.below(3) as u32;
-                self.code.li(A, value);
-                self.code.add([csr_insn(kind, rd, csr, A)]);
-            }
-        }
-    }
-
     fn memory_access(&mut self) {
         let address = self.rng.pick(&self.pages.data) + 256 + self.rng.below(3500);
         let (kind, rd, b) = (self.rng.below(10), self.register(), self.register());
+        // Behind the last page is code, whose first words are not executed.
+        if self.crosses && kind < 7 && self.rng.chance(20) {
+            let end = (self.rng.pick(&self.pages.data) | 0xfff) - self.rng.below(7);
+            self.code.li(B, end);
+            let word = match kind {
+                0..=3 => i(0x03 | (self.rng.below(7) as u32) << 12, rd, B, 0),
+                _ => s(0x23 | (self.rng.below(4) as u32) << 12, B, b, 0),
+            };
+            return self.code.add([word]);
+        }
         let aligned = match self.rng.chance(if kind < 7 { 70 } else { 94 }) {
             true => address & !7,
             // Within a page: of two, either may be asked first.
@@ -450,6 +412,8 @@ impl Maker {
         let (csr, bit) = match self.rng.below(7) {
             0 | 1 => (0x344, 1 << self.rng.pick(&[1, 5, 9])),
             2 => (0x144, 2),
+            // In chaos the next instruction may be out of reach, and QEMU asks for it first.
+            3 | 4 if self.chaos => return self.code.add([csr_insn(6, 0, 0x344, 2)]),
             3 => {
                 self.code.li(A, 0x200_0000);
                 self.code.li(B, 1);
@@ -495,8 +459,10 @@ impl Maker {
 
     /// An entry of physical memory protection.
     fn protect(&mut self) {
-        let entry = 1 + self.rng.below(13);
-        let config = self.protection(entry);
+        if self.crosses {
+            return;
+        }
+        let (entry, config) = self.protection();
         let (register, shift) = (0x3a0 + entry as u32 / 8 * 2, 8 * (entry % 8));
         self.code.li(A, 0xff << shift);
         self.code.li(B, config << shift);
@@ -504,9 +470,8 @@ impl Maker {
             .add([csrc(register, A), csrs(register, B), SFENCE_VMA]);
     }
 
-    /// Its addresses. Returns its configuration.
-    fn protection(&mut self, entry: u64) -> u64 {
-        let rights = self.rng.pick(&[0, 1, 3, 4, 5, 7]);
+    /// Writes the addresses of an entry. Returns its number and its configuration.
+    fn protection(&mut self) -> (u64, u64) {
         let around = match self.chaos && self.rng.chance(40) {
             true => self
                 .rng
@@ -514,30 +479,45 @@ impl Maker {
             false => WORK + DATA as u64,
         };
         let start = around + 4 * self.rng.below(0x3000 / 4);
-        let mode = 1 + self.rng.below(3);
-        match mode {
+        // A bound is of one range for ever: QEMU 7.2 changes a range with its own registers only.
+        let pair = self.rng.below(7);
+        let is_range = self.ranges >> pair & 1 != 0;
+        let entry = 2 * pair + if is_range { 1 } else { self.rng.below(2) };
+        let mode = if is_range { 1 } else { 2 + self.rng.below(2) };
+        let end = match mode {
             1 => {
-                let size = self.rng.pick(&[4, 8, 64, 4096]);
+                let end = start + self.rng.pick(&[4, 8, 64, 4096]);
                 self.set(0x3b0 + entry as u32 - 1, start >> 2);
-                self.set(0x3b0 + entry as u32, (start + size) >> 2);
+                self.set(0x3b0 + entry as u32, end >> 2);
+                end
             }
-            2 => self.set(0x3b0 + entry as u32, start >> 2),
+            2 => {
+                self.set(0x3b0 + entry as u32, start >> 2);
+                start + 4
+            }
             _ => {
                 let ones = self.rng.below(10);
                 let address = start >> 2 | ((1 << ones) - 1);
                 self.set(0x3b0 + entry as u32, address & !(1 << ones));
+                start + (8 << ones)
             }
-        }
-        mode << 3 | rights
+        };
+        // QEMU 7.2 sets accessed and dirty bits in tables that may not be written.
+        let reaches_tables = end > WORK + TABLES as u64 && start < WORK + LOG as u64 + 4096;
+        let rights = match reaches_tables {
+            true => self.rng.pick(&[0, 3, 4, 7]),
+            false => self.rng.pick(&[0, 1, 3, 4, 5, 7]),
+        };
+        (entry, mode << 3 | rights)
     }
 
     /// An entry that holds for M mode, too, and for ever.
     fn lock(&mut self) {
         self.rise();
         let chaos = std::mem::replace(&mut self.chaos, false);
-        let entry = 1 + self.rng.below(13);
         // What has been written is read at the end.
-        let config = self.protection(entry) | 0x81;
+        let (entry, config) = self.protection();
+        let config = config | 0x81;
         self.chaos = chaos;
         let (register, shift) = (0x3a0 + entry as u32 / 8 * 2, 8 * (entry % 8));
         self.code.li(B, config << shift);

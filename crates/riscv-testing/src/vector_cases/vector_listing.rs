@@ -1,7 +1,7 @@
 //! The vector instructions (ISA manual, chapter "V", section "Vector Instruction Listing"),
 //! independent of the engine's handlers, and random words of them.
 
-use flick_riscv_testing::values::Rng;
+use crate::values::Rng;
 
 /// What an instruction may have as bit vm.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! Random state for an instruction.
 
-use flick_riscv_testing::values::{self, Rng};
-
-use crate::instructions::{self, Choice, Kind, MEMORY};
-use crate::program::{DATA, F, FCSR, ILLEGAL, Layout, V, VCSR, VL, VSTART, VTYPE, X, put};
+use super::stub_program::{F, FCSR, ILLEGAL, Layout, V, VCSR, VL, VSTART, VTYPE, X, put};
+use super::vector_listing::{self, Choice, Kind, MEMORY};
+use crate::values::{self, Rng};
 
 /// A case: an instruction, and what it is of.
 pub struct Case {
@@ -13,15 +12,15 @@ pub struct Case {
 
 /// A random instruction, and the state before it in `record`, the `n`th one.
 pub fn make(rng: &mut Rng, layout: &Layout, n: usize, record: &mut [u8], choice: Choice) -> Case {
-    let vtype = instructions::vtype(rng, &choice);
+    let vtype = vector_listing::vtype(rng, &choice);
     // Logarithms.
     let (sew, lmul) = (3 + (vtype >> 3 & 3) as u32, (vtype & 7) as u32);
     let lmul = if lmul < 4 { lmul } else { 0 };
-    let word = instructions::word(rng, &choice, lmul);
+    let word = vector_listing::word(rng, &choice, lmul);
     // Random words, and those with another vm, may be other instructions.
     let choice = match choice.kind {
         Kind::Config => choice,
-        _ => instructions::classify(word).unwrap_or(Choice {
+        _ => vector_listing::classify(word).unwrap_or(Choice {
             kind: Kind::Random,
             form: ' ',
         }),
@@ -156,7 +155,8 @@ fn memory(
     word: u32,
     (sew, vlmax): (u32, u64),
 ) {
-    let scratch = DATA + (Layout::HEAD + layout.record() * n + layout.scratch()) as u64;
+    let scratch =
+        layout.place.data + (Layout::HEAD + layout.record() * n + layout.scratch()) as u64;
     let size = layout.scratch_size() as u64;
     let rs1 = word >> 15 & 31;
     if matches!(word & 0x7f, 0x07 | 0x27) && rs1 >= 10 {
