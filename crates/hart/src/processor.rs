@@ -118,8 +118,10 @@ struct Privileged<'m, B> {
     pages: [KnownPage; PAGES],
     /// [`CodeCache::retirements`] when they were found.
     retirements: u64,
-    /// For an instruction whose second half is in another page: it is decoded at each execution.
+    /// For an instruction whose second half is in another page, or whose page has parts that are protected
+    /// differently: it is decoded at each execution. All other slots are 0.
     lone: Box<Slots>,
+    lone_at: usize,
     runner: Runner,
 }
 
@@ -159,6 +161,7 @@ impl<'m, B: Bus> Processor<'m, B> {
                 pages: [KnownPage::NONE; PAGES],
                 retirements: code.retirements(),
                 lone,
+                lone_at: 0,
                 runner,
             },
         };
@@ -337,8 +340,8 @@ impl<B: Bus> Privileged<'_, B> {
         page | (self.registers.privilege as u64) << 1 | floats << 3
     }
 
-    /// The slots of the page at `pc`.
-    fn slots_at(&mut self, pc: u64) -> Result<KnownPage, Trap> {
+    /// The slots of the page at `pc`, and whether all of the page is protected alike.
+    fn slots_at(&mut self, pc: u64) -> Result<(KnownPage, bool), Trap> {
         let page = pc / PAGE * PAGE;
         let key = self.key(page);
         let at = (pc / PAGE) as usize % PAGES;
@@ -349,7 +352,7 @@ impl<B: Bus> Privileged<'_, B> {
         }
         let known = self.pages[at];
         if known.key == key {
-            return Ok(known);
+            return Ok((known, true));
         }
         let (found, _) = self.view.fetch(pc, self.registers.privilege)?;
         let physical = found.address / PAGE * PAGE;
@@ -362,10 +365,11 @@ impl<B: Bus> Privileged<'_, B> {
         };
         self.view.watch_code();
         // Where protection differs within the page, each instruction is asked for.
-        if self.view.is_uniform(physical) {
+        let is_uniform = self.view.is_uniform(physical);
+        if is_uniform {
             self.pages[at] = known;
         }
-        Ok(known)
+        Ok((known, is_uniform))
     }
 
     fn half(&self, pc: u64) -> Result<u16, Trap> {
@@ -479,7 +483,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn fill(&mut self, pc: u64) -> Result<(), Trap> {
-        let known = self.slots_at(pc)?;
+        let (known, is_uniform) = self.slots_at(pc)?;
         if self.view.timing().is_some() && pc & self.page_mask != self.page {
             let physical = known.physical + pc % PAGE;
             let privilege = self.registers.privilege;
@@ -492,15 +496,19 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         let at = (pc % PAGE / 2) as usize;
         // SAFETY: as in `fetch`.
         let slot = unsafe { &(&*slots)[at] };
-        if slot.get() != 0 {
+        if slot.get() != 0 && is_uniform {
             return Ok(());
         }
         let class = self.class;
         let insn = class.decode(pc, |at| self.half(at))?;
-        if pc % PAGE + insn.len() <= PAGE {
+        let is_whole = pc % PAGE + insn.len() <= PAGE;
+        if is_whole {
             slot.set(insn.word());
-        } else {
+        }
+        if !(is_whole && is_uniform) {
+            self.lone[self.lone_at].set(0);
             self.lone[at].set(insn.word());
+            self.lone_at = at;
             self.slots = &raw const *self.lone;
         }
         Ok(())
