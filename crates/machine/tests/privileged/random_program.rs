@@ -406,7 +406,7 @@ impl Maker {
             let absent = &self.pages.absent;
             if absent
                 .iter()
-                .any(|&absent| absent == page || absent == page + 4096)
+                .any(|&absent| absent == page || absent == page.wrapping_add(4096))
             {
                 return;
             }
@@ -419,7 +419,8 @@ impl Maker {
         }
         let aligned = match self.rng.chance(if kind < 7 { 70 } else { 94 }) {
             true => address & !7,
-            // Within a page: of two, either may be asked first.
+            // By protection in parts of an access it may be checked as one, or in parts.
+            false if kind < 7 && !self.crosses => address & !7,
             false => address,
         };
         self.code.li(B, aligned);
