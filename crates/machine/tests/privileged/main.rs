@@ -19,8 +19,8 @@
 //! | an access of two pages is checked as if both were neighbours in memory | each part is checked where it is |
 //!
 //! These are choices: the value of illegal instructions and breakpoints, that of misaligned accesses within
-//! eight bytes, whether one that is not aligned is protected as a whole or in parts, FS after what may only raise a flag, counters, and what comes first after a store to the
-//! CLINT, the interrupt or a fault of the next fetch.
+//! eight bytes, whether protection sees these as a whole or in parts, FS after what may only raise a flag,
+//! counters, and what comes first after a store to the CLINT, the interrupt or a fault of the next fetch.
 //!
 //! With `menvcfg.ADUE` clear programs have set all accessed and dirty bits, so that QEMU does the same; what
 //! the hart does with clear ones is tested without QEMU.
