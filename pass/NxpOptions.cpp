@@ -63,6 +63,10 @@ void applyOptions(Module &N, const NxpOptions &Options) {
   for (Function &F : N) {
     if (F.isDeclaration())
       continue;
+    // Vector registers that are spilled make a frame whose size is known at run time. Without a
+    // frame pointer unwinders would need an expression of vlenb, which the host's do not have.
+    if (StringRef(Options.Features).contains("+zve32x"))
+      F.addFnAttr("frame-pointer", "all");
     if (!Options.Tune.empty())
       F.addFnAttr("tune-cpu", Options.Tune);
     if (LevelOption.empty())

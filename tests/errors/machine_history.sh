@@ -41,7 +41,7 @@ has err '[FLK0611]' 'its bytes have changed since it was written'
 status 1 run --restore saved --set harts=2
 has err '[FLK0611]' 'it is of another machine'
 status 1 run --restore saved --append quiet --kernel echo
-has err '[FLK0611]' 'it is of other programs, or other disks'
+has err '[FLK0611]' 'it is of other programs, disks, faults or semihosting'
 status 1 run --snapshot-at 1000s <input
 has err '[FLK0611] a snapshot is unusable: machine.snapshot: the machine has ended before' '--snapshot-at'
 status 1 run --snapshot-at 1h
@@ -59,6 +59,60 @@ status 1 run --gdb unix:echo
 has err '[FLK0613] no debugger can connect: --gdb' 'echo cannot be served: ' 'help: '
 status 2 run --gdb name
 has err 'it is neither a port nor unix:PATH'
+# In timed mode, with faults, and with a file that the program has open.
+status 0 run --timed --snapshot-at 300ns --snapshot timed <input
+status 0 run --timed --restore timed <input
+status 1 run --timed=never --restore timed
+has err '[FLK0611]' 'it is of another machine'
+printf '%s\n' '[[fault]]' 'at = { time = "1 us" }' 'do = "corrupt-input"' 'bits = 1' 'bytes = 5' >faults.toml
+status 0 run --inject faults.toml --snapshot-at 100ns --snapshot faulty <input
+has out 'idmmn!'
+status 0 run --inject faults.toml --restore faulty <input
+has out 'idmmn!'
+status 1 run --restore faulty
+has err '[FLK0611]' 'it is of other programs, disks, faults or semihosting'
+cat >copy.c <<'C'
+static long call(long number, const void *argument) {
+  register long a0 __asm__("a0") = number;
+  register const void *a1 __asm__("a1") = argument;
+  __asm__ volatile(".balign 16\n.option push\n.option norvc\n slli x0, x0, 0x1f\n ebreak\n srai x0, x0, 7\n.option pop"
+                   : "+r"(a0) : "r"(a1) : "memory");
+  return a0;
+}
+__attribute__((naked)) void _start(void) { __asm__ volatile("la sp, stack + 4096\n j copy"); }
+char stack[4096];
+void copy(void) {
+  char c[2] = {0};
+  long file[] = {(long)"name", 0, 4}, part[] = {0, (long)c, 1};
+  part[0] = call(1, file);
+  for (int n = 0; n < 3; n++) {
+    for (volatile int wait = 0; wait < 1000; wait++)
+      ;
+    call(6, part);
+    call(4, c);
+  }
+  long status[] = {0x20026, 0};
+  call(0x20, status);
+}
+C
+clang-19 --target=riscv64-unknown-elf -march=rv64gc -O1 -ffreestanding -nostdlib -fuse-ld=lld \
+  -Wl,--image-base=0x80000000 copy.c -o copy || die 'clang does not build a bare program'
+mkdir files
+printf xyz >files/name
+with_files() {
+  "$flick" machine run --firmware copy --set harts=1 --semihosting --semihosting-files files "$@" </dev/null
+}
+status 0 with_files --record answers --snapshot-at 12us --snapshot half
+has out xyz
+status 0 with_files --restore half
+has out yz
+rm files/name
+status 1 with_files --restore half
+has err '[FLK0611] a snapshot is unusable: half: the program has the file `name` open' 'No such file' 'help: '
+status 0 with_files --replay answers
+has out xyz
+status 1 run --restore half
+has err '[FLK0611]' 'it is of other programs, disks, faults or semihosting'
 for code in FLK0611 FLK0612 FLK0613; do
   status 0 "$flick" explain $code
 done

@@ -26,6 +26,8 @@ for option in --flick-plaice -flick-place --flick_place; do
   refuses FLK0104 $option "did you mean '--flick-place'?" -- "$cc" $option=x -c main.c -o x.o
 done
 refuses FLK0105 no/such.place -- "$cc" --flick-place=no/such.place -c main.c -o x.o
-refuses FLK0104 zbc 'rv64 with i, m, a, f, d, c' -- "$cc" --nxp-march=rv64gc_zba_zbc -c part.c -o x.o
+refuses FLK0104 zbc 'rv64 with i, m, a, f, d, c, v, zicond' -- "$cc" --nxp-march=rv64gc_zba_zbc -c part.c -o x.o
+refuses FLK0104 zvbb -- "$cc" --nxp-march=rv64gcv_zvbb -c part.c -o x.o
+refuses FLK0104 zvl8192b -- "$cc" --nxp-march=rv64gcv_zvl8192b -c part.c -o x.o
 refuses FLK0104 -mtune=i486 -- "$cc" -Xnxp=-mtune=i486 -c part.c -o x.o
 refuses FLK0104 -DX -- "$cc" -Xnxp=-DX -c part.c -o x.o

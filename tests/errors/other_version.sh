@@ -71,6 +71,7 @@ has out 'went on'
 # Code for other instructions: what the engine has is enough.
 "$cc" --nxp-march=rv64gc -c part.c -o gc.o
 "$cc" --nxp-march=rv64gc_zicond -c part.c -o zicond.o
+"$cc" --nxp-march=rv64gcv_zvl512b -c part.c -o vector.o
 for set in gc:rv64imafdc_zicsr_zifencei zicond:rv64imafdc_zicond_zicsr_zifencei part:rv64imafdc_zicsr_zifencei_zba_zbb_zbs; do
   "$cc" main.o "${set%%:*}.o" -o bad
   grep -qaF "${set#*:}" bad || die "$set: not in the program"
@@ -79,8 +80,18 @@ for set in gc:rv64imafdc_zicsr_zifencei zicond:rv64imafdc_zicond_zicsr_zifencei 
 done
 sed -i 's/_zbs/_zbc/' bad
 status 125 ./bad
-has err '[FLK0401]' ./bad rv64imafdc_zicsr_zifencei_zba_zbb_zbc 'rv64 with i, m, a, f, d, c, zicond'
+has err '[FLK0401]' ./bad rv64imafdc_zicsr_zifencei_zba_zbb_zbc 'rv64 with i, m, a, f, d, c, v, zicond'
 [ ! -s out ] || die "main ran"
+
+# Vector registers that are too small; the program's own choice is large enough.
+"$cc" main.o vector.o -o bad
+status 0 ./bad
+has out 42
+FLICK_VLEN=512 status 0 ./bad
+FLICK_VLEN=256 status 125 ./bad
+has err '[FLK0401]' ./bad rv64imafdcv_zicsr_zifencei_zvl512b 'needs 512 bits' FLICK_VLEN
+FLICK_VLEN=100 status 125 ./bad
+has err '[FLK0404]' FLICK_VLEN=100
 
 # Programs ask for the major version that they were linked with, and find no other.
 readelf -d prog | grep -q 'NEEDED.*\[libflick.so.1\]' || die "the program does not ask for libflick.so.1"

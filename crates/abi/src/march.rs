@@ -10,12 +10,62 @@ pub const NXP_MARCH: &str = "rv64imafdc_zicsr_zifencei_zba_zbb_zbs";
 /// [`NXP_MARCH`]. With it, LLVM 19 computes both sides of a choice and selects by three
 /// instructions, which no branch predictor can miss. Without it, LLVM makes a branch and computes
 /// one side.
-pub const EXTENSIONS: [&str; 12] = [
-    "i", "m", "a", "f", "d", "c", "zicond", "zicsr", "zifencei", "zba", "zbb", "zbs",
+pub const EXTENSIONS: [&str; 13] = [
+    "i", "m", "a", "f", "d", "c", "v", "zicond", "zicsr", "zifencei", "zba", "zbb", "zbs",
 ];
 
 /// Names of parts of [`EXTENSIONS`]. Compilers add them to the names of the whole.
 const PARTS: [&str; 5] = ["zmmul", "zaamo", "zalrsc", "zca", "zcd"];
+
+/// Parts of V, which code may be compiled for without the rest, and the bits that a vector register
+/// has at least with each.
+const VECTOR_PARTS: [(&str, u32); 5] = [
+    ("zve32x", 32),
+    ("zve32f", 32),
+    ("zve64x", 64),
+    ("zve64f", 64),
+    ("zve64d", 64),
+];
+
+/// Names of the bits that a vector register has at least. The first ones are a part of V.
+const VECTOR_SIZES: [(&str, u32); 8] = [
+    ("zvl32b", 32),
+    ("zvl64b", 64),
+    ("zvl128b", V_SIZE),
+    ("zvl256b", 256),
+    ("zvl512b", 512),
+    ("zvl1024b", 1024),
+    ("zvl2048b", 2048),
+    ("zvl4096b", 4096),
+];
+
+/// Bits of a vector register that V asks for.
+const V_SIZE: u32 = 128;
+
+fn size(table: &[(&str, u32)], extension: &str) -> Option<u32> {
+    let row = table.iter().find(|(name, _)| *name == extension)?;
+    Some(row.1)
+}
+
+/// The bits that a vector register needs for code that is compiled for `isa`; `None`: there are no
+/// vector instructions in it.
+///
+/// ```
+/// use flick_abi::march::vector_size;
+///
+/// assert_eq!(vector_size("rv64gc"), None);
+/// assert_eq!(vector_size("rv64gcv"), Some(128));
+/// assert_eq!(vector_size("rv64gcv_zvl512b"), Some(512));
+/// ```
+pub fn vector_size(isa: &str) -> Option<u32> {
+    let (mut has_vectors, mut most) = (false, 0);
+    extensions(isa, |extension| {
+        let part = size(&VECTOR_PARTS, extension).or((extension == "v").then_some(V_SIZE));
+        has_vectors |= part.is_some();
+        most = most.max(part.or(size(&VECTOR_SIZES, extension)).unwrap_or(0));
+    })?;
+    has_vectors.then_some(most)
+}
 
 /// Calls `each` with the lower-case name of each extension that `isa` names, without version
 /// numbers. `g` and `b` give the extensions that they stand for. Returns `None` if `isa` is no ISA
@@ -74,7 +124,10 @@ fn without_version(letters: &str) -> &str {
 
 /// Does the engine execute code of this extension?
 pub fn executes(extension: &str) -> bool {
-    EXTENSIONS.contains(&extension) || PARTS.contains(&extension)
+    EXTENSIONS.contains(&extension)
+        || PARTS.contains(&extension)
+        || size(&VECTOR_PARTS, extension).is_some()
+        || size(&VECTOR_SIZES, extension).is_some()
 }
 
 /// Does the engine execute code compiled for `isa`?
@@ -95,6 +148,12 @@ pub fn write_plain(isa: &str, out: &mut impl Write) -> Option<()> {
     for name in EXTENSIONS.into_iter().filter(|name| named(name)) {
         let between = if name.len() > 1 { "_" } else { "" };
         write!(out, "{between}{name}").ok()?;
+    }
+    let parts = VECTOR_PARTS.iter().filter(|_| !named("v"));
+    let largest = VECTOR_SIZES.iter().rev().find(|(name, _)| named(name));
+    let largest = largest.filter(|(_, bits)| *bits > V_SIZE || !named("v"));
+    for (name, _) in parts.filter(|(name, _)| named(name)).chain(largest) {
+        write!(out, "_{name}").ok()?;
     }
     let mut result = Ok(());
     extensions(isa, |name| {
@@ -153,7 +212,19 @@ mod tests {
                 "rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_zicond1p0_zicsr2p0_zmmul1p0_zba1p0",
                 "rv64imafdc_zicond_zicsr_zba",
             ),
-            ("rv64imbv_zfh_zicsr", "rv64im_zicsr_zba_zbb_zbs_v_zfh"),
+            ("rv64imbv_zfh_zicsr", "rv64imv_zicsr_zba_zbb_zbs_zfh"),
+            (
+                "rv64i2p1_v1p0_zicsr2p0_zve32f1p0_zve64d1p0_zvl128b1p0_zvl32b1p0_zvl64b1p0",
+                "rv64iv_zicsr",
+            ),
+            (
+                "rv64gcv_zvl512b_zvl256b",
+                "rv64imafdcv_zicsr_zifencei_zvl512b",
+            ),
+            (
+                "rv64imf_zve32f_zve32x_zvl32b",
+                "rv64imf_zve32x_zve32f_zvl32b",
+            ),
             (NXP_MARCH, NXP_MARCH),
         ] {
             let mut text = String::new();
@@ -171,11 +242,21 @@ mod tests {
             "rv64imafdc_zicsr_zifencei",
             "rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_zicsr2p0_zifencei2p0_zmmul1p0",
             "rv64gcb_zicond",
+            "rv64gcv",
+            "rv64gcv_zvl4096b",
+            "rv64gc_zve64d_zvl64b",
             "rv64imac",
         ] {
             assert!(runs(isa), "{isa}");
         }
-        for isa in ["rv64gcv", "rv64gc_zbc", "rv64gc_zicond_zfh", "rv32imac", ""] {
+        for isa in [
+            "rv64gcv_zvbb",
+            "rv64gcv_zvl8192b",
+            "rv64gc_zbc",
+            "rv64gc_zicond_zfh",
+            "rv32imac",
+            "",
+        ] {
             assert!(!runs(isa), "{isa}");
         }
     }

@@ -79,7 +79,7 @@ pub const RT_SETJMP: &str = "__flick_setjmp";
 /// The runtime's functions and tables that translated code in a module reaches, each by a word of
 /// the module's; since version 1.6. The number is that of the first
 /// [`crate::layout::TRANSLATION_ABI`] with this meaning.
-pub const TRANSLATION_WORDS: [&str; 7] = [
+pub const TRANSLATION_WORDS: [&str; 8] = [
     "__flick_1_targets",
     "__flick_1_call",
     "__flick_1_leave",
@@ -87,6 +87,7 @@ pub const TRANSLATION_WORDS: [&str; 7] = [
     "__flick_1_elsewhere",
     "__flick_1_helper",
     "__flick_1_convert",
+    "__flick_1_vector",
 ];
 /// The record of the fast path in `flickcrt.o` ([`crate::layout::NearCrossing`]).
 pub const NEAR_CROSSING: &str = "__flick_near_crossing";

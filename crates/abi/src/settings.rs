@@ -63,8 +63,14 @@ pub const GDB: Choice = Choice {
     values: &["auto", "on", "off"],
     meaning: "whether code that is made at run time is made for gdb",
 };
+/// With `auto`, as many as the code of the program and its libraries needs, and 128 at least.
+pub const VLEN: Choice = Choice {
+    variable: c"FLICK_VLEN",
+    values: &["auto", "128", "256", "512", "1024", "2048", "4096"],
+    meaning: "bits of a vector register of the NxP",
+};
 /// All variables that take words.
-pub const CHOICES: [Choice; 7] = [OFFLOAD, TRIGGER, ENGINE, CHECK, PERF, PROFILE, GDB];
+pub const CHOICES: [Choice; 8] = [OFFLOAD, TRIGGER, ENGINE, VLEN, CHECK, PERF, PROFILE, GDB];
 
 impl Choice {
     /// The index of `text` in the values; `None` for a bad value.

@@ -89,9 +89,8 @@ pub struct Run {
     /// Translate code that a hart has executed so often
     #[arg(long, value_name = "N", default_value_t = TRANSLATE_AFTER, hide = true)]
     translate_after: u8,
-    /// Answer the semihosting calls of bare programs: console, time, exit. Snapshots and recordings lack
-    /// what they read
-    #[arg(long, conflicts_with_all = ["snapshot_at", "restore", "record", "replay", "gdb"])]
+    /// Answer the semihosting calls of bare programs: console, time, exit
+    #[arg(long)]
     semihosting: bool,
     /// A folder with files that semihosting calls may read and write
     #[arg(long, value_name = "DIR", requires = "semihosting")]
@@ -100,7 +99,7 @@ pub struct Run {
     #[arg(long, value_name = "TEXT", requires = "semihosting")]
     semihosting_args: Option<String>,
     /// Let the machine have the faults of the file (docs/faults.md)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["snapshot_at", "restore", "gdb"])]
+    #[arg(long, value_name = "FILE")]
     inject: Option<PathBuf>,
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]

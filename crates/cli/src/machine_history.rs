@@ -78,6 +78,11 @@ impl History {
         if let Some(path) = &self.replay {
             replay(machine, &identity, path)?;
         }
+        if let (Some(path), None) = (&self.restore, &self.replay) {
+            let help = "give --semihosting-files with the files of the run that has written it";
+            let opened = machine.open_files();
+            opened.map_err(|error| bad_snapshot(path, &error.to_string(), help))?;
+        }
         let record = self.record.as_deref();
         let failure = record.map(|path| record_to(machine, &identity, path));
         let failure = failure.transpose()?;
@@ -87,11 +92,6 @@ impl History {
                 if machine.run_until(time, console).is_some() {
                     let help = "give an earlier --snapshot-at";
                     return Err(bad_snapshot(place, "the machine has ended before", help));
-                }
-                if !machine.is_savable() {
-                    let why = "the machine is in timed mode, and no snapshot has its caches";
-                    let help = "write it before timed mode begins: --timed=never";
-                    return Err(bad_snapshot(place, why, help));
                 }
                 let snapshot = Snapshot::take(machine, None);
                 let written = File::create(place).and_then(|file| {

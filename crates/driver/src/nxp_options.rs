@@ -160,16 +160,18 @@ mod tests {
                 "rv64imafdc_zicond_zicsr_zifencei_zbb_zbs",
             ),
             ("rv64g2p0_b", "rv64imafd_zicsr_zifencei_zba_zbb_zbs"),
+            ("rv64gcv", "rv64imafdcv_zicsr_zifencei"),
+            ("rv64gcv_zvl256b", "rv64imafdcv_zicsr_zifencei_zvl256b"),
             (march::NXP_MARCH, march::NXP_MARCH),
         ] {
             options.march(isa).unwrap();
             assert_eq!(options.march.as_deref(), Some(passed), "{isa}");
         }
         for (isa, why) in [
-            ("rv64gcv", "does not execute v;"),
+            ("rv64gcv_zvbb", "does not execute zvbb;"),
             (
                 "rv64gc_zbb_zbc_zfh",
-                "does not execute zbc, zfh; it has rv64 with i, m, a, f, d, c, zicond",
+                "does not execute zbc, zfh; it has rv64 with i, m, a, f, d, c, v, zicond",
             ),
             ("rv64imac", "need f, d"),
             ("rv64i", "need m, a, f, d"),

@@ -154,12 +154,12 @@ pub trait Core {
         Err(Exception::Illegal { bits })
     }
 
-    /// The vector state of the hart, and the data memory; `None` if it has no vector instructions,
+    /// The vector state of `hart`, and the data memory; `None` if it has no vector instructions,
     /// or must not execute `insn` now: then it is illegal. The CSRs are the core's matter, too
-    /// ([`access_csr`](crate::vector::access_csr)). Asked once for each instruction: a core that tells when its state has changed takes it for a
-    /// change.
+    /// ([`access_csr`](crate::vector::access_csr)). Asked once for each instruction: a core that tells
+    /// when its state has changed takes it for a change.
     #[inline(always)]
-    fn vector(&mut self, _insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
+    fn vector(&mut self, _hart: &Hart, _insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
         None
     }
 

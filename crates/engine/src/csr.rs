@@ -3,7 +3,7 @@
 
 use crate::fp;
 use crate::hart_state::Hart;
-use crate::vector::{VectorState, access_csr as access_vector_csr};
+use crate::vector::{VectorState, access_csr as access_vector_csr, is_csr, process_state};
 use flick_riscv::{Insn, Op};
 
 /// Numbers of the registers for user code.
@@ -122,8 +122,16 @@ pub(crate) fn access_of_process(
         CYCLE | INSTRET => counted.unwrap_or_else(time_stamp),
         TIME => nanoseconds(),
         _ => {
-            let or_vector = || access_vector_csr(vector?, access);
-            return access_fcsr(hart, access).or_else(or_vector);
+            if let Some(old) = access_fcsr(hart, access) {
+                return Some(old);
+            }
+            let state = match vector {
+                Some(state) => state,
+                None if !is_csr(access.number) => return None,
+                // SAFETY: the process's state of this hart, which is executed here and nowhere else.
+                None => unsafe { process_state(hart)?.as_mut() },
+            };
+            return access_vector_csr(state, access);
         }
     };
     access.write.is_none().then_some(old)

@@ -113,6 +113,13 @@ pub trait Memory {
         self.compare_exchange64(addr, old, new)
     }
 
+    /// Would a load of some bytes at `addr`, within one page, complete? Asked where a refused load is
+    /// no [`Err`](Result::Err).
+    #[inline(always)]
+    fn may_load(&self, _addr: u64) -> bool {
+        true
+    }
+
     /// Orders everything before it before everything after it.
     fn fence(&self);
 }
@@ -259,6 +266,30 @@ impl Memory for Identity {
     fn compare_exchange64(&self, addr: u64, old: u64, new: u64) -> Result<bool, Infallible> {
         // SAFETY: see `Identity::new`.
         Ok(unsafe { cmpxchg64(addr, old, new) } == old)
+    }
+
+    /// The kernel reads there, and says whether it can. The page may have to be brought in first, as
+    /// for a load.
+    #[inline(never)]
+    fn may_load(&self, addr: u64) -> bool {
+        const EFAULT: i64 = 14;
+        let mut result = libc::SYS_rt_sigprocmask;
+        // SAFETY: reads 8 bytes, and changes nothing, because there is no such way of changing the
+        // mask. It is no call of a function, since the program may have defined one of that name.
+        unsafe {
+            asm!(
+                "syscall",
+                inout("rax") result,
+                in("rdi") -1_i64,
+                in("rsi") addr & !7,
+                in("rdx") 0,
+                in("r10") 8,
+                out("rcx") _,
+                out("r11") _,
+                options(nostack),
+            );
+        }
+        result != -EFAULT
     }
 
     #[inline(always)]

@@ -52,8 +52,11 @@ fn step_vector<C: Core, O: Observer, K: Control>(
     insn: Insn,
 ) -> Result<u64, Exit> {
     let pc = hart.pc;
-    let done = match core.vector(insn) {
-        Some((state, memory)) => vector::execute(hart, state, memory, observer, insn),
+    let done = match core.vector(hart, insn) {
+        Some((state, memory)) => {
+            observer.vector(insn, state.vl() * state.element_bits());
+            vector::execute(hart, state, memory, observer, insn)
+        }
         None => Err(Exception::Illegal {
             bits: insn.imm() as u32,
         }),

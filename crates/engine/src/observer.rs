@@ -20,6 +20,11 @@ pub trait Observer {
     #[inline(always)]
     fn retired(&mut self, _pc: u64, _insn: Insn) {}
 
+    /// A vector instruction is about to be executed. So many bits have the elements of `vl` together, of
+    /// the width in `vtype`.
+    #[inline(always)]
+    fn vector(&mut self, _insn: Insn, _bits: u64) {}
+
     /// A load is about to be made; also the read half of an atomic.
     #[inline(always)]
     fn load(&mut self, _addr: u64, _len: u64) {}

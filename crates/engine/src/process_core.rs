@@ -10,10 +10,11 @@ use crate::core::{Core, Exception};
 use crate::csr::{self, CsrAccess};
 use crate::guest_memory::Memory;
 use crate::hart_state::{Exit, Hart, Trap};
-use crate::vector::VectorState;
+use crate::vector::{VectorState, process_state};
 
 /// Executes the user code of one [`CodeRegion`] in the calling thread. The hart has vector
-/// instructions if it is given a state for them.
+/// instructions if the core is given a state for them, or the process has states
+/// ([`set_process_states`](crate::vector::set_process_states)).
 ///
 /// Execution leaves where the region ends, and each exception ends the run. There are no interrupts
 /// and no privileged instructions. fcsr is a view of the thread's MXCSR ([`fp`](crate::fp)). `time`
@@ -127,8 +128,13 @@ impl<M: Memory, const COUNTS: bool> Core for ProcessCore<'_, M, COUNTS> {
     }
 
     #[inline(always)]
-    fn vector(&mut self, _insn: Insn) -> Option<(&mut VectorState, &M)> {
-        Some((self.vector.as_deref_mut()?, self.memory))
+    fn vector(&mut self, hart: &Hart, _insn: Insn) -> Option<(&mut VectorState, &M)> {
+        let state = match self.vector.as_deref_mut() {
+            Some(state) => state,
+            // SAFETY: the process's state of this hart, which is executed here and nowhere else.
+            None => unsafe { process_state(hart)?.as_mut() },
+        };
+        Some((state, self.memory))
     }
 
     #[inline(always)]

@@ -2,13 +2,12 @@
 use flick_engine::CsrAccess;
 use flick_engine::csr_number::{CYCLE, INSTRET, TIME};
 
-use crate::page_tables::levels;
 use crate::pmp::Pmp;
 use crate::privileged_registers::{
     Counts, DELEGABLE, MACHINE_INTERRUPTS, Privilege, Registers, SUPERVISOR_INTERRUPTS,
     environment, interrupt, privilege, status,
 };
-use flick_riscv::Extension;
+use flick_riscv::{Extension, Mmu};
 
 const SSTATUS: u32 = 0x100;
 const SIE: u32 = 0x104;
@@ -206,7 +205,8 @@ impl Registers {
                 return Effect::Interrupts;
             }
             SATP => {
-                if levels(value >> 60).is_some() {
+                // A write of a mode that the hart lacks has no effect at all.
+                if Mmu::of_mode(value >> 60).is_some_and(|mode| mode <= self.mmu) {
                     self.satp = value;
                 }
                 return Effect::Translation;

@@ -12,6 +12,8 @@
 //! | `pmp.rs` | physical memory protection |
 //! | `page_tables.rs` | page tables: Sv39, Sv48, Sv57 |
 //! | `memory_view.rs` | the hart's view of memory, with a cache of translations |
+//! | `memory_view/forgetting.rs` | what the view forgets, and when |
+//! | `memory_view/view_access.rs` | its loads, stores and atomics |
 //! | `reservations.rs` | reservations of load-reserved instructions |
 //! | `store_chains.rs` | which entries of the cache are for stores to a page |
 //! | `decoded_pages.rs` | decoded instructions by physical page |
@@ -22,6 +24,9 @@
 //! | `timed_mode.rs` | [`Timing`]: what instructions and accesses take in timed mode |
 //! | `timed_access.rs` | accesses in timed mode |
 //! | `processor.rs` | [`Processor`]: all of these together |
+//! | `processor/fetched_pages.rs` | where the instructions of a page are |
+//! | `processor/privileged_instructions.rs` | CSR accesses, privileged instructions, cache-block operations |
+//! | `processor/machine_side.rs` | what the machine asks of a hart |
 //! | `processor/debug_access.rs` | what a debugger sees and changes |
 //! | `processor/pausing.rs` | slices that pause, for a debugger |
 //! | `processor/saved_*.rs`, `*/saved_*.rs` | the state for snapshots |
@@ -58,4 +63,5 @@ pub use privileged_registers::{Privilege, Registers, interrupt};
 pub use processor::{
     BadProcessor, Begin, Part, Pausing, Processor, SavedProcessor, SliceEnd, StopAt,
 };
-pub use timed_mode::{ClassCounter, ClassCounts, Marker, Timing};
+pub use slice::MOST_CYCLES;
+pub use timed_mode::{ClassCounter, ClassCounts, Marker, SavedTiming, Timing};

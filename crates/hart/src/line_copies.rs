@@ -78,6 +78,29 @@ impl LineCopies {
         Some(self.bytes_of(copy))
     }
 
+    /// Takes the copies of another cache of this shape. `holds`: does the cache hold a line? False: no such
+    /// cache has them, and nothing has changed.
+    pub fn restore(&self, saved: &Self, holds: impl Fn(u64) -> bool) -> bool {
+        let has_shape = saved.shift == self.shift
+            && saved.ways == self.ways
+            && saved.owners.len() == self.owners.len()
+            && saved.bytes.len() == self.bytes.len();
+        let is_copy = |(at, owner): (usize, &Cell<u64>)| {
+            let line = owner.get();
+            let mut set = self.set(line);
+            let first = set.find(|&at| saved.owners[at].get() == line);
+            line == NONE || self.line_of(line) == line && first == Some(at) && holds(line)
+        };
+        if !has_shape || !saved.owners.iter().enumerate().all(is_copy) {
+            return false;
+        }
+        let owners = self.owners.iter().zip(&saved.owners);
+        owners.for_each(|(place, owner)| place.set(owner.get()));
+        let bytes = self.bytes.iter().zip(&saved.bytes);
+        bytes.for_each(|(place, byte)| place.set(byte.get()));
+        true
+    }
+
     /// The lines that have copies, in the order of their places.
     pub fn lines(&self) -> Vec<u64> {
         let all = self.owners.iter().map(Cell::get);
@@ -105,5 +128,22 @@ mod tests {
         assert_eq!(copies.remove(0x40).unwrap()[3].get(), 7);
         assert!(copies.find(0x40).is_none() && copies.remove(0x40).is_none());
         assert_eq!(copies.lines(), [0x80]);
+        let shape = CacheShape {
+            line: 4,
+            sets: 2,
+            ways: 2,
+        };
+        let other = LineCopies::new(shape);
+        assert!(other.restore(&copies, |line| line == 0x80) && other == copies);
+        assert!(!other.restore(&copies, |_| false));
+        // Twice the same, another set, no line's address.
+        for owners in [[0x80, 0x80], [NONE, 0x90], [0x84, NONE]] {
+            let bad = LineCopies::new(shape);
+            let places = bad.owners.iter().zip(owners);
+            places.for_each(|(place, owner)| place.set(owner));
+            assert!(!other.restore(&bad, |_| true), "{owners:x?}");
+        }
+        let wide = LineCopies::new(CacheShape { ways: 4, ..shape });
+        assert!(!other.restore(&wide, |_| true));
     }
 }

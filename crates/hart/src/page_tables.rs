@@ -1,6 +1,7 @@
 //! Address translation (privileged manual, "Sv39", "Sv48", "Sv57").
 use crate::bus::{Bus, PAGE};
 use crate::privileged_registers::Privilege;
+use flick_riscv::Mmu;
 
 /// What an access wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,17 +43,6 @@ const RESERVED: u64 = 0x3ff << 54;
 /// Of a physical page number.
 const PPN: u64 = (1 << 44) - 1;
 
-/// Levels of page tables of a mode of `satp`; `None`: there is no such mode.
-pub fn levels(mode: u64) -> Option<u32> {
-    match mode {
-        0 => Some(0),
-        8 => Some(3),
-        9 => Some(4),
-        10 => Some(5),
-        _ => None,
-    }
-}
-
 /// Where an access to one page goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Physical {
@@ -72,7 +62,7 @@ pub fn translate<B: Bus>(
 ) -> Result<Physical, Failure> {
     let levels = match regime.privilege {
         Privilege::Machine => 0,
-        _ => levels(regime.satp >> 60).unwrap_or(0),
+        _ => Mmu::of_mode(regime.satp >> 60).map_or(0, Mmu::levels),
     };
     if levels == 0 {
         return Ok(Physical { address, bits: 64 });

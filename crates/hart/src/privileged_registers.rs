@@ -1,5 +1,5 @@
 //! The registers of the privileged manual: numbers, fields and state.
-use flick_riscv::{Extension, Isa};
+use flick_riscv::{Extension, Isa, Mmu};
 
 /// Privilege modes by their encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,6 +82,8 @@ pub const DELEGABLE: u64 = 0xb3ff;
 #[allow(missing_docs, reason = "the names are the manual's")]
 pub struct Registers {
     pub isa: Isa,
+    /// The highest mode that `satp` takes.
+    pub mmu: Mmu,
     pub hart_id: u64,
     pub privilege: Privilege,
     /// Without SD.
@@ -127,12 +129,13 @@ pub struct Counts {
 
 impl Registers {
     /// Those of a hart at its reset.
-    pub fn new(isa: Isa, hart_id: u64) -> Self {
+    pub fn new(isa: Isa, mmu: Mmu, hart_id: u64) -> Self {
         // As on QEMU: kernels of before the extension had a name count on it.
         let updates = isa.has(Extension::Svadu);
         let menvcfg = if updates { environment::ADUE } else { 0 };
         Self {
             isa,
+            mmu,
             hart_id,
             privilege: Privilege::Machine,
             mstatus: status::XL,

@@ -4,28 +4,30 @@ use std::rc::Rc;
 
 use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::vector::{self, VectorState};
-use flick_engine::{Core, CsrAccess, Exception, Exit, Hart, Trap, access_fcsr, csr_number};
-use flick_riscv::{Insn, Op, decode};
-use flick_timing::memory_system::BlockOperation;
+use flick_engine::{Core, CsrAccess, Exception, Exit, Hart, Trap};
+use flick_riscv::{Insn, decode};
 
 use crate::bus::{Bus, PAGE};
-use crate::csr_access::{Effect, Moment};
+use crate::csr_access::Moment;
 use crate::decoded_pages::{Class, CodeCache, Floats, Slots, changes_floats, empty_slots};
 use crate::hart_events::{Change, HartEvent};
 use crate::memory_view::View;
-use crate::page_tables::{Access, Regime};
-use crate::privileged_registers::{Counts, Privilege, Registers, environment, interrupt, status};
-use crate::timed_mode::{ClassCounter, Marker, Timing};
+use crate::page_tables::Regime;
+use crate::privileged_registers::{Counts, Registers, environment, status};
+use crate::timed_mode::{ClassCounter, Marker};
 use crate::traps::cause;
-use flick_riscv::Isa;
+use flick_riscv::{Isa, Mmu};
 
 mod block_runner;
+mod fetched_pages;
+mod machine_side;
+mod privileged_instructions;
 mod semihosting_call;
 mod stops;
 
 use block_runner::{Runner, code_regime};
 pub use stops::StopAt;
-use stops::Stops;
+use stops::{SavedStops, Stops};
 
 mod debug_access;
 mod pausing;
@@ -38,8 +40,6 @@ pub use saved_processor::{BadProcessor, SavedProcessor};
 const PAGES: usize = 64;
 /// No page.
 const NOWHERE: u64 = 1;
-/// Bytes of a cache block (Zicbom, Zicboz).
-const BLOCK: u64 = 64;
 const FS_DIRTY: u64 = 3;
 
 /// Why a slice has ended.
@@ -127,8 +127,14 @@ struct Privileged<'m, B> {
 
 impl<'m, B: Bus> Processor<'m, B> {
     /// A hart at its reset, which executes from `pc`.
-    pub fn new(bus: &'m B, code: &'m CodeCache, isa: Isa, hart_id: u64, pc: u64) -> Self {
-        let registers = Registers::new(isa, hart_id);
+    pub fn new(
+        bus: &'m B,
+        code: &'m CodeCache,
+        (isa, mmu): (Isa, Mmu),
+        hart_id: u64,
+        pc: u64,
+    ) -> Self {
+        let registers = Registers::new(isa, mmu, hart_id);
         let class = class_of(&registers);
         let lone = empty_slots();
         let view = View::new(bus, code, regime_of(&registers));
@@ -169,73 +175,6 @@ impl<'m, B: Bus> Processor<'m, B> {
         all
     }
 
-    /// The privileged registers.
-    pub fn registers(&self) -> &Registers {
-        &self.core.registers
-    }
-
-    /// Sets the level of a bit of `mip` ([`interrupt`](crate::interrupt)). SSIP has no wire: it stays
-    /// until software clears it.
-    pub fn set_line(&mut self, bit: u32, level: bool) {
-        let registers = &mut self.core.registers;
-        if bit == interrupt::SSI {
-            registers.software |= u64::from(level) << bit;
-        } else {
-            registers.lines = registers.lines & !(1 << bit) | u64::from(level) << bit;
-        }
-    }
-
-    /// Has the hart an interrupt for which it does not wait?
-    pub fn wakes(&self, time: u64) -> bool {
-        let registers = &self.core.registers;
-        registers.pending(time) & registers.mie != 0
-    }
-
-    /// Keeps traps and returns from now on.
-    pub fn keep_events(&mut self) {
-        self.core.events = Some(vec![]);
-    }
-
-    /// Traps and returns since the last call.
-    pub fn take_events(&mut self) -> Vec<HartEvent> {
-        self.core
-            .events
-            .as_mut()
-            .map(std::mem::take)
-            .unwrap_or_default()
-    }
-
-    /// Counts instructions by class in functional mode, too, which takes time.
-    pub fn count_classes(&mut self) {
-        self.core.counts_classes = true;
-    }
-
-    /// Instructions by class: those of timed mode, and of functional mode where they are counted.
-    pub fn classes(&self) -> &Rc<ClassCounter> {
-        &self.core.classes
-    }
-
-    /// Begins timed mode, or ends it with `None`.
-    pub fn set_timing(&mut self, timing: Option<Rc<Timing>>) {
-        let core = &mut self.core;
-        // What timed mode has counted goes on in functional mode.
-        if let Some(old) = core.view.timing() {
-            core.counts.cycles += old.cycles(0);
-            core.counts.instructions += old.instructions();
-        }
-        core.page_mask = match &timing {
-            Some(timing) => timing.line_mask(),
-            None => !(PAGE - 1),
-        };
-        core.view.set_timing(timing);
-        core.refresh();
-    }
-
-    /// The timing, in timed mode.
-    pub fn timing(&self) -> Option<&Timing> {
-        self.core.view.timing().map(|timing| &**timing)
-    }
-
     /// Executes a slice, and returns how many cycles have passed, or picoseconds in timed mode.
     pub fn run(&mut self, begin: Begin) -> (SliceEnd, u64) {
         self.begin(begin);
@@ -243,16 +182,6 @@ impl<'m, B: Bus> Processor<'m, B> {
         let exit = self.execute();
         self.fcsr = Fcsr::store(&self.hart, thread);
         self.finish(exit)
-    }
-
-    /// Lets cycles pass in which the hart waits.
-    pub fn idle(&mut self, cycles: u64) {
-        self.core.counts.cycles += cycles;
-    }
-
-    /// What the hart has counted.
-    pub fn counts(&self) -> Counts {
-        self.core.counts_at(0, 0)
     }
 }
 
@@ -340,111 +269,10 @@ impl<B: Bus> Privileged<'_, B> {
         page | (self.registers.privilege as u64) << 1 | floats << 3
     }
 
-    /// The slots of the page at `pc`, and whether all of the page is protected alike.
-    fn slots_at(&mut self, pc: u64) -> Result<(KnownPage, bool), Trap> {
-        let page = pc / PAGE * PAGE;
-        let key = self.key(page);
-        let at = (pc / PAGE) as usize % PAGES;
-        let retirements = self.view.code.retirements();
-        if self.retirements != retirements {
-            self.retirements = retirements;
-            self.forget_pages();
-        }
-        let known = self.pages[at];
-        if known.key == key {
-            return Ok((known, true));
-        }
-        let (found, _) = self.view.fetch(pc, self.registers.privilege)?;
-        let physical = found.address / PAGE * PAGE;
-        let slots = self.view.code.slots(physical, self.class);
-        let known = KnownPage {
-            key,
-            slots,
-            physical,
-            bits: found.bits,
-        };
-        self.view.watch_code();
-        // Where protection differs within the page, each instruction is asked for.
-        let is_uniform = self.view.is_uniform(physical);
-        if is_uniform {
-            self.pages[at] = known;
-        }
-        Ok((known, is_uniform))
-    }
-
-    fn half(&self, pc: u64) -> Result<u16, Trap> {
-        let (physical, memory) = self.view.fetch(pc, self.registers.privilege)?;
-        let offset = (physical.address % PAGE) as usize;
-        // SAFETY: an aligned half-word of a page of memory.
-        Ok(unsafe { memory.add(offset).cast::<u16>().read() })
-    }
-
     /// The state of floating point changes for the first time since it was saved.
     fn make_dirty(&mut self) {
         self.registers.mstatus |= status::FS;
         self.refresh();
-    }
-
-    fn cache_block(&mut self, hart: &Hart, insn: Insn) -> Result<u64, Exception> {
-        let illegal = Err(Exception::Illegal {
-            bits: self.bits(hart.pc),
-        });
-        let (machine, supervisor) = (self.registers.menvcfg, self.registers.senvcfg);
-        let is_enabled = |field: u64| match self.registers.privilege {
-            Privilege::Machine => true,
-            Privilege::Supervisor => machine & field != 0,
-            Privilege::User => machine & field != 0 && supervisor & field != 0,
-        };
-        let block = hart.x[insn.rs1()] / BLOCK * BLOCK;
-        // What faults is a store, at the address in the register ("Traps" of the chapter "CMO").
-        let store_fault = |trap: Trap| {
-            let cause = match trap.cause {
-                flick_engine::Cause::LoadPage => flick_engine::Cause::StorePage,
-                flick_engine::Cause::LoadAccess => flick_engine::Cause::StoreAccess,
-                cause => cause,
-            };
-            Exception::Trap(Trap {
-                cause,
-                addr: hart.x[insn.rs1()],
-            })
-        };
-        if insn.op() == Op::CboZero {
-            if !is_enabled(environment::CBZE) {
-                return illegal;
-            }
-            use flick_engine::Memory;
-            self.view.check(block, Access::Store).map_err(store_fault)?;
-            for at in (block..block + BLOCK).step_by(8) {
-                self.view.store64(at, 0).map_err(Exception::Trap)?;
-            }
-        } else {
-            let field = match insn.op() {
-                Op::CboInval => environment::CBIE,
-                _ => environment::CBCFE,
-            };
-            if !is_enabled(field) {
-                return illegal;
-            }
-            // A load or a store has to be allowed. Without caches nothing else is to be done.
-            if self.view.check(block, Access::Load).is_err() {
-                self.view.check(block, Access::Store).map_err(store_fault)?;
-            }
-            let flushes = |field: u64| field & environment::CBIE == environment::CBIE_FLUSHES;
-            let invalidates = match self.registers.privilege {
-                Privilege::Machine => true,
-                Privilege::Supervisor => !flushes(machine),
-                Privilege::User => !flushes(machine) && !flushes(supervisor),
-            };
-            let operation = match insn.op() {
-                Op::CboClean => BlockOperation::Clean,
-                Op::CboInval if invalidates => BlockOperation::Invalidate,
-                _ => BlockOperation::Flush,
-            };
-            let block = block..block + BLOCK;
-            let done = self.view.operate_on_block(block, operation);
-            done.map_err(Exception::Trap)?;
-        }
-        Ok(hart.pc + 4)
     }
 }
 
@@ -533,52 +361,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn csr(&mut self, hart: &mut Hart, access: CsrAccess) -> Option<u64> {
-        if matches!(
-            access.number,
-            csr_number::FFLAGS | csr_number::FRM | csr_number::FCSR
-        ) {
-            if self.class.floats == Floats::Off {
-                return None;
-            }
-            let old = access_fcsr(hart, access)?;
-            if access.write.is_some() && self.class.floats == Floats::Clean {
-                self.make_dirty();
-            }
-            return Some(old);
-        }
-        if let 8..=10 | 15 | 0xc20..=0xc22 = access.number {
-            let vector = self.vector.as_mut()?;
-            if self.registers.mstatus & status::VS == 0 {
-                return None;
-            }
-            let old = vector::access_csr(vector, access)?;
-            if access.write.is_some() {
-                self.registers.mstatus |= status::VS;
-            }
-            return Some(old);
-        }
-        let moment = self.moment();
-        let mut pmp = self.view.pmp.borrow_mut();
-        let (old, effect) = self.registers.access(&mut pmp, access, &moment)?;
-        drop(pmp);
-        match effect {
-            Effect::None => {}
-            Effect::Interrupts => self.view.slice.check(),
-            Effect::Status => {
-                self.refresh();
-                self.view.slice.check();
-            }
-            Effect::Translation => {
-                self.refresh();
-                self.forget_pages();
-                self.view.slice.check();
-            }
-            Effect::Protection => {
-                self.view.flush_protections();
-                self.forget_code();
-            }
-        }
-        Some(old)
+        self.access_csr(hart, access)
     }
 
     #[cold]
@@ -605,12 +388,13 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             Exception::Ebreak => (cause::BREAKPOINT, hart.pc),
             Exception::Illegal { bits } => {
                 if let Some(marker) = Marker::of(bits) {
+                    // No other instruction is a part of the slice, whether the hart pauses here or not.
+                    self.view.slice.end();
                     self.view.slice.pass();
                     self.marker = Some(marker);
                     if let Some(timing) = self.view.timing() {
                         timing.count_marker();
                     }
-                    self.view.slice.end();
                     return Ok(hart.pc + 4);
                 }
                 if self.class.floats == Floats::Clean && changes_floats(decode(bits)) {
@@ -642,50 +426,12 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn privileged(&mut self, hart: &mut Hart, insn: Insn) -> Result<u64, Exception> {
-        let next = hart.pc + insn.len();
-        let done = match insn.op() {
-            Op::Mret => self.registers.mret(),
-            Op::Sret => self.registers.sret(),
-            Op::Wfi => self.registers.may_wait().then_some(next),
-            Op::SfenceVma | Op::SinvalVma => self.registers.may_fence().then_some(next),
-            Op::SfenceWInval | Op::SfenceInvalIr => {
-                (self.registers.privilege != Privilege::User).then_some(next)
-            }
-            _ => return self.cache_block(hart, insn),
-        };
-        // Not in the mode that a return leads to: nothing is fetched there in its place.
-        let Some(pc) = done else {
-            let bits = self.bits(hart.pc);
-            return Err(Exception::Illegal { bits });
-        };
-        match insn.op() {
-            Op::Mret | Op::Sret => {
-                self.keep(Change::Return);
-                self.refresh();
-            }
-            Op::Wfi => self.waits = true,
-            // Entries of other address spaces are not kept, so that the second operand says nothing.
-            Op::SfenceVma | Op::SinvalVma if insn.rs1() != 0 => {
-                let address = hart.x[insn.rs1()];
-                self.view.flush_page(address);
-                self.forget_pages();
-                self.runner.table.forget_page(address);
-            }
-            _ => {
-                self.view.flush();
-                self.forget_code();
-            }
-        }
-        if let (Some(timing), Op::SfenceVma | Op::SinvalVma) = (self.view.timing(), insn.op()) {
-            timing.flush_translations();
-        }
-        self.view.slice.check();
-        Ok(pc)
+        self.execute_privileged(hart, insn)
     }
 
     /// VS becomes dirty. So does FS at instructions of floating point, which are illegal while it is off
     /// ("Vector Context Status in mstatus", "Vector Floating-Point Instructions").
-    fn vector(&mut self, insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
+    fn vector(&mut self, _hart: &Hart, insn: Insn) -> Option<(&mut VectorState, &Self::Memory)> {
         if self.registers.mstatus & status::VS == 0 {
             return None;
         }

@@ -130,34 +130,35 @@ impl Slice {
         self.left.get() != 0 || self.is_paused()
     }
 
-    /// All of it, for a snapshot in functional mode: cycles that are left, in reserve and in all, and
-    /// for which the hart is the first; whether it ends.
-    pub fn save(&self) -> ([u64; 4], bool) {
+    /// All of it, for a snapshot: cycles that are left, in reserve and in all, for which the hart is the
+    /// first, and beyond the end; whether it ends.
+    pub fn save(&self) -> ([u64; 5], bool) {
         let left = self.left.get() + self.held.get();
-        let lead = self.lead.get();
+        let (reserve, all) = (self.reserve.get(), self.cycles.get());
         (
-            [left, self.reserve.get(), self.cycles.get(), lead],
+            [left, reserve, all, self.lead.get(), self.over.get()],
             self.ends.get(),
         )
     }
 
     /// False: no slice is so.
-    pub fn restore(&self, cycles: [u64; 4], ends: bool) -> bool {
-        let [left, reserve, all, lead] = cycles;
+    pub fn restore(&self, cycles: [u64; 5], ends: bool) -> bool {
+        let [left, reserve, all, lead, over] = cycles;
         let most = left.checked_add(reserve).filter(|&sum| sum <= all);
-        if most.is_none() || all > MOST_CYCLES {
+        if most.is_none() || all > MOST_CYCLES || over > MOST_CYCLES {
             return false;
         }
         self.begin(all, lead);
         self.left.set(left);
         self.reserve.set(reserve);
+        self.over.set(over);
         self.ends.set(ends);
         true
     }
 }
 
-/// More cycles has no slice.
-const MOST_CYCLES: u64 = 1 << 32;
+/// More cycles, or picoseconds in timed mode, has no slice.
+pub const MOST_CYCLES: u64 = 1 << 60;
 
 #[cfg(test)]
 mod tests {
@@ -199,7 +200,7 @@ mod tests {
         assert!(slice.is_due() && !slice.is_paused() && !slice.go_on());
         assert!(slice.restore(saved.0, saved.1) && !slice.is_due());
         assert_eq!(slice.executed(), 2);
-        assert!(!slice.restore([3, 3, 5, 0], saved.1));
+        assert!(!slice.restore([3, 3, 5, 0, 0], saved.1));
         slice.begin(1, u64::MAX);
         assert!(slice.go_on());
         slice.pass();

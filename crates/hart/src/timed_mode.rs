@@ -12,6 +12,10 @@ use flick_timing::memory_system::{Event, HartCounters, MemorySystem, Stall, Time
 use crate::line_copies::LineCopies;
 use crate::slice::Slice;
 
+mod saved_timing;
+
+pub use saved_timing::SavedTiming;
+
 /// Instructions that have completed, by privilege (U is 0, S is 1, M is 3) and class.
 pub type ClassCounts = [[u64; CLASSES.len()]; 4];
 
@@ -27,6 +31,13 @@ impl ClassCounter {
     pub fn counts(&self) -> ClassCounts {
         let row = |row: &[Cell<u64>; CLASSES.len()]| std::array::from_fn(|n| row[n].get());
         std::array::from_fn(|privilege| row(&self.counts[privilege]))
+    }
+
+    /// Goes on from what was counted.
+    pub(crate) fn set(&self, counts: &ClassCounts) {
+        let rows = self.counts.iter().zip(counts);
+        let pairs = rows.flat_map(|(row, counts)| row.iter().zip(counts));
+        pairs.for_each(|(place, &count)| place.set(count));
     }
 
     pub(crate) fn set_privilege(&self, privilege: usize) {

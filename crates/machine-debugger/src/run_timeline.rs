@@ -286,9 +286,6 @@ impl<'t, 'm> Timeline<'t, 'm> {
     }
 
     fn keep_now_and_then(&mut self) {
-        if !self.machine.is_savable() {
-            return;
-        }
         let steps = self.machine.steps();
         let at = self.kept.partition_point(|kept| kept.place.steps <= steps);
         let before = at.checked_sub(1).map(|at| self.kept[at].place.steps);
@@ -304,10 +301,6 @@ impl<'t, 'm> Timeline<'t, 'm> {
 
     /// Makes a snapshot here.
     pub(crate) fn keep(&mut self) {
-        // In timed mode the way back leads through what was before it.
-        if !self.machine.is_savable() {
-            return;
-        }
         let place = Place::of(self.machine);
         if !self.kept.iter().any(|kept| kept.place == place) {
             self.insert(false);

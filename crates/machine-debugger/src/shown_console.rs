@@ -56,6 +56,10 @@ impl Console for Waiting<'_, '_> {
         }
     }
 
+    fn read(&mut self, most: usize) -> Vec<u8> {
+        self.console.inner.read(most)
+    }
+
     fn poll(&mut self, board: &Board, time: u64) -> bool {
         self.console.inner.poll(board, time)
     }

@@ -6,7 +6,7 @@ mod bare_program;
 use bare_program::build;
 use flick_engine::Hart;
 use flick_machine::{
-    Board, Console, End, Files, Machine, SavedMachine, System, TRANSLATE_AFTER, boot,
+    Board, Console, End, Files, Machine, SavedMachine, System, TRANSLATE_AFTER, boot, timing_of,
 };
 use flick_machine_debugger::{Stop, Timeline, WatchKind};
 use flick_timing::machine;
@@ -20,6 +20,7 @@ __attribute__((interrupt("machine"))) void handler(void) {
   wakes++;
 }
 void program(long hart) {
+  if (hart > 1) for (;;) __asm__ volatile("wfi");
   WRITE("mtvec", (unsigned long)handler);
   WRITE("mie", 1L << 3);
   SET("mstatus", 1L << 3);
@@ -45,19 +46,30 @@ impl Console for Printed {
     }
 }
 
+/// Interpreted, translated soon and late, and with caches in timed mode.
 fn with_machine(name: &str, test: impl Fn(&mut Machine, &Board, bool)) {
     let settings = ["harts=2", "isa=rv64gc_zicntr_sstc", "memory=8M"].map(str::to_owned);
-    let mut virt = System::new(&machine::Machine::load("virt", &settings).unwrap()).unwrap();
+    let virt = machine::Machine::load("virt", &settings).unwrap();
+    let settings = ["tile.soc.memory.main.size=8 MiB".to_owned()];
+    let rocket = machine::Machine::load("rocket-rvv", &settings).unwrap();
     let firmware = build(name, COUNT);
-    for translates in [None, Some(1), Some(TRANSLATE_AFTER)] {
-        let board = virt.board(vec![]).unwrap();
+    for (description, translates) in [
+        (&virt, None),
+        (&virt, Some(1)),
+        (&virt, Some(TRANSLATE_AFTER)),
+        (&rocket, None),
+    ] {
+        let mut system = System::new(description).unwrap();
+        let board = system.board(vec![]).unwrap();
         let files = Files {
             firmware: firmware.clone(),
             ..Files::default()
         };
-        let booted = boot(&mut virt, &board, &files).unwrap();
+        let booted = boot(&mut system, &board, &files).unwrap();
         let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
         machine.translate_after(translates);
+        machine.set_timing(timing_of(description, &system.tile));
+        machine.set_mode(description.name == "rocket-rvv");
         test(&mut machine, &board, translates.is_some());
     }
 }

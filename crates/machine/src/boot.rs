@@ -140,6 +140,7 @@ pub fn boot(system: &mut System, board: &Board, files: &Files) -> Result<Booted,
     let hart = |hart: &Hart| HartDescription {
         id: hart.id.into(),
         isa: hart.isa,
+        mmu: hart.mmu,
         period: (hart.period / FS_PER_PS).round().max(1.0) as u64,
         pc: firmware.entry,
         arguments: [hart.id.into(), tree_at, dynamic_at],

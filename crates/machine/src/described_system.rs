@@ -211,7 +211,12 @@ impl System {
         HartNode {
             id: hart.id,
             isa: hart.isa.to_string(),
-            mmu: Some(Mmu::Sv57),
+            mmu: match hart.mmu {
+                machine::Mmu::Bare => None,
+                machine::Mmu::Sv39 => Some(Mmu::Sv39),
+                machine::Mmu::Sv48 => Some(Mmu::Sv48),
+                machine::Mmu::Sv57 => Some(Mmu::Sv57),
+            },
             cbom_block: block(Extension::Zicbom),
             cboz_block: block(Extension::Zicboz),
             disabled: hart.is_disabled,

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use flick_device::{Finish, Time};
 use flick_hart::{Begin, ClassCounts, Isa, Processor, Timing};
+use flick_timing::memory_system::END_OF_TIME;
 
 use crate::board::Board;
 use crate::htif::Htif;
@@ -13,7 +14,7 @@ use crate::injection::Injection;
 use crate::machine_timing::MachineTiming;
 use crate::machine_trace::Tracer;
 use crate::outside::Outside;
-use crate::semihosting::Semihosting;
+use crate::semihosting::{Semihosting, UnopenedFile};
 
 mod restart;
 mod saved_machine;
@@ -31,6 +32,8 @@ pub struct HartDescription {
     pub id: u64,
     /// Its extensions.
     pub isa: Isa,
+    /// Its modes of address translation.
+    pub mmu: flick_riscv::Mmu,
     /// Picoseconds of a cycle.
     pub period: Time,
     /// Where it begins, and what it has in a0, a1 and a2.
@@ -126,6 +129,13 @@ impl<'m> Machine<'m> {
         self.semihosting = Some(semihosting);
     }
 
+    /// Opens the files that programs have open by semihosting, after a snapshot was restored. Otherwise
+    /// they are opened when a program comes to them, as in a replay, which comes to none.
+    pub fn open_files(&mut self) -> Result<(), UnopenedFile> {
+        let calls = self.semihosting.as_mut();
+        calls.map_or(Ok(()), Semihosting::open_all)
+    }
+
     /// Writes a trace from now on.
     pub fn trace(&mut self, mut tracer: Tracer) {
         for (hart, unit) in self.harts.iter_mut().enumerate() {
@@ -133,6 +143,20 @@ impl<'m> Machine<'m> {
             tracer.runs(hart, unit.time, unit.processor.registers().privilege);
         }
         self.trace = Some(tracer);
+    }
+
+    /// The trace goes on from where the harts are now.
+    fn restart_trace(&mut self) {
+        let Some(mut trace) = self.trace.take() else {
+            return;
+        };
+        for hart in 0..self.harts.len() {
+            // What it told before is no part of this run.
+            self.harts[hart].processor.take_events();
+            let (time, unit) = (self.time(hart).unwrap_or(0), &self.harts[hart]);
+            trace.goes_on(hart, time, unit.processor.registers().privilege, unit.waits);
+        }
+        self.trace = Some(trace);
     }
 
     /// Ends the trace, and says what was wrong with its file.
@@ -386,7 +410,8 @@ impl<'m> Machine<'m> {
 
 impl<'m> Unit<'m> {
     fn new(board: &'m Board, hart: &HartDescription, time: Time) -> Self {
-        let mut processor = Processor::new(board, &board.code, hart.isa, hart.id, hart.pc);
+        let mut processor =
+            Processor::new(board, &board.code, (hart.isa, hart.mmu), hart.id, hart.pc);
         processor.hart.x[10..13].copy_from_slice(&hart.arguments);
         Self {
             processor,
@@ -402,8 +427,11 @@ impl<'m> Unit<'m> {
         match cycles {
             None => (self.waits, self.is_stopped) = (true, true),
             Some(cycles) => {
+                // No machine runs for longer.
+                let most = (END_OF_TIME - 1).saturating_sub(self.time) / self.period;
+                let cycles = cycles.min(most);
                 self.processor.idle(cycles);
-                self.time = self.time.saturating_add(cycles.saturating_mul(self.period));
+                self.time += cycles * self.period;
             }
         }
     }

@@ -53,4 +53,4 @@ pub use machine_trace::Tracer;
 pub use outside::{Input, Outside};
 pub use program_file::{BadProgram, Program};
 pub use ram::{BadRam, Ram};
-pub use semihosting::{Semihosting, SemihostingSetup};
+pub use semihosting::{Semihosting, SemihostingSetup, UnopenedFile};

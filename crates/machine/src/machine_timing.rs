@@ -5,6 +5,10 @@ use flick_hart::{ClassCounter, Timing};
 use flick_timing::core_costs::CoreCosts;
 use flick_timing::memory_system::{MemorySystem, SystemShape, Time};
 
+mod saved_machine_timing;
+
+pub use saved_machine_timing::SavedMachineTiming;
+
 /// A hart's place and core.
 #[derive(Clone, Debug)]
 pub struct HartTiming {

@@ -142,6 +142,19 @@ impl Tracer {
         self.state(hart, time, letter(privilege).into());
     }
 
+    /// The trace begins here, at a snapshot: the hart has this privilege, or waits. What was before is
+    /// another run's.
+    pub(crate) fn goes_on(&mut self, hart: usize, time: Time, privilege: Privilege, waits: bool) {
+        let track = &mut self.harts[hart];
+        track.states.clear();
+        track.is_waiting = false;
+        self.runs(hart, time, privilege);
+        if waits {
+            self.harts[hart].states.clear();
+            self.waits(hart, time);
+        }
+    }
+
     /// A hart waits for an interrupt.
     pub(crate) fn waits(&mut self, hart: usize, time: Time) {
         self.harts[hart].is_waiting = true;

@@ -14,11 +14,14 @@ pub struct Input {
     pub moment: u64,
     /// The virtual time.
     pub time: Time,
-    /// The device's number.
+    /// The device's number; [`PROGRAM`]: it is an answer to a program's call.
     pub device: u32,
     /// What it has taken.
     pub bytes: Vec<u8>,
 }
+
+/// In place of a device's number.
+pub const PROGRAM: u32 = u32::MAX;
 
 /// Input that was, and input that comes.
 #[derive(Default)]
@@ -108,24 +111,58 @@ impl<'m> Outside<'m> {
             false => console.poll(board, time),
         };
         for (device, bytes) in board.take_inputs() {
-            let input = Input {
+            self.note(Input {
                 moment: self.moments,
                 time,
                 device: device as u32,
                 bytes,
-            };
-            if let Some(sink) = &mut self.sink {
-                sink(&input);
-            }
-            if self.keeps {
-                self.log.push(input);
-                self.next = self.log.len();
-            }
+            });
         }
         if self.keeps {
             self.known = self.moments;
         }
         given
+    }
+
+    /// A program asks the outside itself, and `live` is what the outside says. `None`: it is no run of
+    /// which the input was recorded.
+    pub(crate) fn answer(&mut self, time: Time, live: impl FnOnce() -> Vec<u8>) -> Option<Vec<u8>> {
+        self.moments += 1;
+        let moment = self.moments;
+        if moment <= self.known {
+            let input = self.log.get(self.next);
+            let input = input.filter(|input| input.moment == moment && input.device == PROGRAM);
+            let answer = input.filter(|input| input.time == time);
+            let bytes = answer.map(|input| input.bytes.clone());
+            self.next += usize::from(bytes.is_some());
+            self.diverged |= bytes.is_none();
+            return bytes;
+        }
+        let bytes = live();
+        self.note(Input {
+            moment,
+            time,
+            device: PROGRAM,
+            bytes: bytes.clone(),
+        });
+        Some(bytes)
+    }
+
+    /// What the outside has said is no answer to what the program asks.
+    pub(crate) fn diverge(&mut self) {
+        self.diverged = true;
+    }
+
+    /// Input has come at this moment.
+    fn note(&mut self, input: Input) {
+        if let Some(sink) = &mut self.sink {
+            sink(&input);
+        }
+        if self.keeps {
+            self.known = input.moment;
+            self.log.push(input);
+            self.next = self.log.len();
+        }
     }
 
     fn give_again(&mut self, board: &Board, time: Time) -> bool {

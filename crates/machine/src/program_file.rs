@@ -57,6 +57,7 @@ impl Program {
             return Err(BadProgram::Machine);
         }
         let mut segments = vec![];
+        let mut left = file.len();
         for segment in header
             .program_headers(LittleEndian, file)
             .map_err(damaged)?
@@ -71,6 +72,9 @@ impl Program {
             if size > MOST || (bytes.len() as u64) > size {
                 return Err(BadProgram::Memory { address, size });
             }
+            // No linker gives bytes to two segments, and many of them would be more than the host has.
+            let shared = || BadProgram::Damaged("its segments share bytes".into());
+            left = left.checked_sub(bytes.len()).ok_or_else(shared)?;
             segments.push((address, bytes.to_vec(), size));
         }
         let all = object::File::parse(file).map_err(damaged)?;

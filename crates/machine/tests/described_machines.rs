@@ -1,10 +1,12 @@
 //! Machine files as machines: what the shipped ones give, harts that differ, and any texts.
 use flick_machine::{Board, Console, End, Files, Machine, System, boot};
 use flick_timing::machine;
-use std::process::Command;
 
 #[path = "fuzz/any_machine_file.rs"]
 mod any_machine_file;
+mod bare_assembly;
+
+use bare_assembly::build;
 
 fn system(name: &str, settings: &[&str]) -> System {
     let settings: Vec<String> = settings.iter().map(|&text| text.into()).collect();
@@ -25,28 +27,10 @@ impl Console for Printed {
 /// How a program in assembly ends and what it prints, on harts that all begin at its first
 /// instruction with their number in a0.
 fn run(name: &str, system: &mut System, text: &str) -> (End, String, Vec<u64>) {
-    let dir = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (
-        dir.join(format!("{name}.S")),
-        dir.join(format!("{name}.elf")),
-    );
-    std::fs::write(&source, format!(".globl _start\n_start:\n{text}\n")).unwrap();
-    let mut clang = Command::new("clang-19");
-    clang.args([
-        "--target=riscv64-unknown-elf",
-        "-march=rv64gcv",
-        "-nostdlib",
-        "-fuse-ld=lld",
-    ]);
-    clang
-        .arg("-Wl,--image-base=0x80000000")
-        .arg(&source)
-        .arg("-o")
-        .arg(&program);
-    assert!(clang.status().unwrap().success(), "clang-19 failed");
+    let firmware = build(name, "rv64gcv", text);
     let board: Board = system.board(vec![]).unwrap();
     let files = Files {
-        firmware: std::fs::read(program).unwrap(),
+        firmware,
         ..Files::default()
     };
     let booted = boot(system, &board, &files).unwrap();
@@ -203,6 +187,26 @@ fn memories_ports_and_clocks_are_those_of_the_file() {
         assert!(tree.contains(node), "{node}");
     }
     assert!(!tree.contains("memory@40000000"));
+}
+
+/// What `mmu` says is in the device tree, by hart.
+#[test]
+fn the_tree_has_the_modes_of_address_translation() {
+    let modes = |settings: &[&str]| -> Vec<String> {
+        let tree = system("virt", settings).tree().unwrap();
+        let tree = String::from_utf8_lossy(&tree).into_owned();
+        let modes = tree
+            .split("riscv,")
+            .skip(1)
+            .map(|rest| rest.split('\0').next().unwrap());
+        let is_mode = |text: &&str| text.starts_with("sv") || *text == "none";
+        modes.filter(is_mode).map(str::to_owned).collect()
+    };
+    assert_eq!(modes(&["harts=2"]), ["sv57"; 2]);
+    for (mmu, named) in [("bare", "none"), ("sv39", "sv39"), ("sv48", "sv48")] {
+        let setting = format!("tile.board.hart.mmu={mmu}");
+        assert_eq!(modes(&["harts=1", &setting]), [named]);
+    }
 }
 
 #[test]

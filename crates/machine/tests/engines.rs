@@ -1,6 +1,9 @@
 //! Random programs, on a machine that interprets and on one that translates: the same registers, memory,
 //! traps, and counts at each trap. The seed of a failure is printed; `FLICK_SEED` runs it alone.
-use flick_machine::{Board, Console, End, Files, Machine, System, boot};
+mod bare_machine;
+
+use bare_machine::{Quiet, on_virt};
+use flick_machine::End;
 use flick_riscv::{Access, Class, Format, Op};
 use flick_riscv_testing::asm::{addi, branch, fld, fsd, i, jal, ld, r, s, sd};
 use flick_riscv_testing::values::{Rng, boxed, double, integer};
@@ -388,12 +391,6 @@ impl Body<'_> {
     }
 }
 
-struct Quiet;
-
-impl Console for Quiet {
-    fn output(&mut self, _: &[u8]) {}
-}
-
 #[derive(Debug, PartialEq)]
 struct Outcome {
     end: End,
@@ -408,28 +405,20 @@ fn execute(image: &[u8], translate_after: Option<u8>) -> (Outcome, Vec<u8>) {
         "isa=rv64gc_zba_zbb_zbs_zicond_zicntr_svadu",
         "memory=16M",
     ];
-    let settings = settings.map(str::to_owned);
-    let description = flick_timing::machine::Machine::load("virt", &settings).unwrap();
-    let mut virt = System::new(&description).unwrap();
-    let board: Board = virt.board(vec![]).unwrap();
-    let files = Files {
-        firmware: image.to_vec(),
-        ..Files::default()
-    };
-    let booted = boot(&mut virt, &board, &files).unwrap();
-    let mut machine = Machine::new(&board, &booted.harts, None);
-    machine.limit(200_000);
-    machine.translate_after(translate_after);
-    let end = machine.run(&mut Quiet);
-    let mut memory = vec![0; 2 << 20];
-    board.read_memory(MEMORY, &mut memory).unwrap();
-    let outcome = Outcome {
-        end,
-        pcs: machine.program_counters(),
-        instructions: machine.instructions(),
-        cycles: machine.cycles(),
-    };
-    (outcome, memory)
+    on_virt(&settings, vec![], image, |machine, board| {
+        machine.limit(200_000);
+        machine.translate_after(translate_after);
+        let end = machine.run(&mut Quiet);
+        let mut memory = vec![0; 2 << 20];
+        board.read_memory(MEMORY, &mut memory).unwrap();
+        let outcome = Outcome {
+            end,
+            pcs: machine.program_counters(),
+            instructions: machine.instructions(),
+            cycles: machine.cycles(),
+        };
+        (outcome, memory)
+    })
 }
 
 fn check(seed: u64) -> End {

@@ -1,76 +1,32 @@
 //! What the manual says of rare things, as bare programs see it: reservations, jumps to odd half-words,
 //! vectors while floating point is off. Each runs interpreted and translated.
-use std::path::PathBuf;
-use std::process::Command;
+mod bare_assembly;
+mod bare_machine;
 
-use flick_machine::{Console, End, Files, Machine, System, boot};
-use flick_timing::machine;
+use bare_assembly::build;
+use bare_machine::{Quiet, on_virt};
+use flick_machine::End;
 
-fn build(name: &str, march: &str, text: &str) -> Vec<u8> {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (
-        dir.join(format!("{name}.s")),
-        dir.join(format!("{name}.elf")),
-    );
-    std::fs::write(&source, format!("{START}{text}")).unwrap();
-    let march = format!("-march={march}");
-    let status = Command::new("clang-19")
-        .args(["--target=riscv64-unknown-elf", &march, "-nostdlib"])
-        .args(["-fuse-ld=lld", "-Wl,--image-base=0x80000000"])
-        .args([&source, &PathBuf::from("-o"), &program])
-        .status()
-        .unwrap();
-    assert!(status.success(), "clang-19 failed");
-    std::fs::read(program).unwrap()
-}
-
-/// The end with the status a0.
-const START: &str = r#"
-.text
-.globl _start
-_start:
-  j program
-end:
-  li t0, 0x100000
-  slli a0, a0, 16
-  li t1, 0x3333
-  or a0, a0, t1
-  sw a0, 0(t0)
-1: wfi
-  j 1b
-"#;
-
-struct Quiet;
-
-impl Console for Quiet {
-    fn output(&mut self, _: &[u8]) {}
-}
-
-/// The statuses of a program, interpreted and translated.
-fn statuses(name: &str, march: &str, harts: usize, text: &str) -> [u32; 2] {
+/// The statuses of a program on harts with these settings, interpreted and translated.
+fn statuses_with(name: &str, march: &str, settings: &[&str], text: &str) -> [u32; 2] {
     let firmware = build(name, march, text);
+    let isa = format!("isa={march}_zicntr");
+    let settings = [&["memory=16M", &*isa], settings].concat();
     [None, Some(2)].map(|executions| {
-        let settings = [
-            format!("harts={harts}"),
-            format!("isa={march}_zicntr"),
-            "memory=16M".to_owned(),
-        ];
-        let virt = machine::Machine::load("virt", &settings).unwrap();
-        let mut system = System::new(&virt).unwrap();
-        let board = system.board(vec![]).unwrap();
-        let files = Files {
-            firmware: firmware.clone(),
-            ..Files::default()
-        };
-        let booted = boot(&mut system, &board, &files).unwrap();
-        let mut machine = Machine::new(&board, &booted.harts, None);
-        machine.translate_after(executions);
-        machine.limit(10_000_000);
-        match machine.run(&mut Quiet) {
-            End::Exit(status) => status,
-            end => panic!("{end:?}"),
-        }
+        on_virt(&settings, vec![], &firmware, |machine, _| {
+            machine.translate_after(executions);
+            machine.limit(10_000_000);
+            match machine.run(&mut Quiet) {
+                End::Exit(status) => status,
+                end => panic!("{end:?}"),
+            }
+        })
     })
+}
+
+/// The statuses of a program on so many harts.
+fn statuses(name: &str, march: &str, harts: usize, text: &str) -> [u32; 2] {
+    statuses_with(name, march, &[&format!("harts={harts}")], text)
 }
 
 /// Hart 0 reserves a word, and lets hart 1 store twice to `place`. The status is what the
@@ -291,4 +247,47 @@ handler:
   mret
 "#;
     assert_eq!(statuses("vector_floats", "rv64gcv", 1, text), [3; 2]);
+}
+
+/// "If satp is written with an unsupported MODE, the entire write has no effect" ("Supervisor Address
+/// Translation and Protection (satp) Register").
+#[test]
+fn satp_takes_the_modes_that_the_file_gives() {
+    let text = r#"
+program:
+  # Bit n of s0: mode n sticks.
+  li s0, 0
+  li s1, 0
+1:
+  li t0, 5
+  csrw satp, t0
+  slli t1, s1, 60
+  addi t1, t1, 7
+  csrw satp, t1
+  csrr t2, satp
+  beq t2, t1, sticks
+  beq t2, t0, next
+  li a0, 2
+  j end
+sticks:
+  li t3, 1
+  sll t3, t3, s1
+  or s0, s0, t3
+next:
+  addi s1, s1, 1
+  li t0, 16
+  bne s1, t0, 1b
+  mv a0, s0
+  j end
+"#;
+    for (mmu, modes) in [
+        ("bare", 0x001),
+        ("sv39", 0x101),
+        ("sv48", 0x301),
+        ("sv57", 0x701),
+    ] {
+        let settings = ["harts=1", &*format!("tile.board.hart.mmu={mmu}")];
+        let found = statuses_with(&format!("satp_{mmu}"), "rv64gc", &settings, text);
+        assert_eq!(found, [modes; 2], "{mmu}");
+    }
 }

@@ -1,34 +1,20 @@
-//! Faults on purpose: what programs see of them, interpreted and translated.
+//! Faults on purpose: what programs see of them, interpreted and translated, with pauses and from snapshots.
+mod bare_assembly;
+mod bare_machine;
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
 
+use bare_machine::{Quiet, on_virt};
 use flick_device::virtio::{MemoryImage, Overlay};
-use flick_machine::{BlockDisk, Console, End, Files, Machine, System, boot};
-use flick_timing::{faults, machine};
+use flick_hart::{Begin, Part, Processor};
+use flick_machine::snapshot::Snapshot;
+use flick_machine::{BlockDisk, Board, End, Machine, Turn, Watch};
+use flick_timing::faults;
 
-fn build(name: &str, text: &str) -> Vec<u8> {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (
-        dir.join(format!("{name}.s")),
-        dir.join(format!("{name}.elf")),
-    );
-    std::fs::write(&source, format!("{START}{text}")).unwrap();
-    let status = Command::new("clang-19")
-        .args(["--target=riscv64-unknown-elf", "-march=rv64gc"])
-        .args(["-nostdlib", "-fuse-ld=lld", "-Wl,--image-base=0x80000000"])
-        .args([&source, &PathBuf::from("-o"), &program])
-        .status()
-        .unwrap();
-    assert!(status.success(), "clang-19 failed");
-    std::fs::read(program).unwrap()
-}
-
-/// Harts but the first one wait. The end has the status a0, and a trap the status 100 and its cause.
+/// Harts but the first one wait. A trap ends with the status 100 and its cause.
 const START: &str = r#"
-.text
-.globl _start
-_start:
   la t0, trap
   csrw mtvec, t0
   beqz a0, program
@@ -38,50 +24,82 @@ trap:
   csrr a0, mcause
   andi a0, a0, 63
   addi a0, a0, 100
-end:
-  li t0, 0x100000
-  slli a0, a0, 16
-  li t1, 0x3333
-  or a0, a0, t1
-  sw a0, 0(t0)
-1: wfi
-  j 1b
+  j end
 "#;
 
-struct Quiet;
-
-impl Console for Quiet {
-    fn output(&mut self, _: &[u8]) {}
+fn build(name: &str, text: &str) -> Vec<u8> {
+    bare_assembly::build(name, "rv64gc", &format!("{START}{text}"))
 }
 
-/// The end of a program with faults, and the cycles of hart 0, interpreted and translated.
+/// Pauses every hart after so many steps.
+struct Often(u64);
+
+impl Watch for Often {
+    fn execute(
+        &mut self,
+        _: usize,
+        processor: &mut Processor<Board>,
+        begin: Option<Begin>,
+    ) -> Part {
+        if let Some(begin) = begin {
+            processor.begin(begin);
+        }
+        processor.go_on(processor.steps() + self.0)
+    }
+}
+
+/// Runs to the end with pauses. At some of them, and between some slices, `f` gets the machine.
+fn run_with_pauses(machine: &mut Machine, mut f: impl FnMut(&mut Machine)) -> End {
+    for turns in 1_u64.. {
+        match machine.turn(&mut Quiet, &mut Often(17)) {
+            Turn::Ended(end) => return end,
+            Turn::Ran | Turn::Paused(_) if turns.is_power_of_two() || turns % 500 == 7 => {
+                f(machine)
+            }
+            Turn::Ran | Turn::Paused(_) => {}
+        }
+    }
+    End::Idle
+}
+
+/// How a machine is run.
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    Interpreted,
+    Translated,
+    /// With pauses, at which it goes on from snapshots.
+    Saved,
+}
+
+/// The end of a program with faults, and the cycles of hart 0, interpreted, translated, and from snapshots.
 fn run(name: &str, text: &str, faults: &str) -> (End, u64) {
     let firmware = build(name, text);
-    let [first, second] = [None, Some(2)].map(|executions| {
-        let settings = ["harts=2".to_owned(), "memory=16M".to_owned()];
-        let virt = machine::Machine::load("virt", &settings).unwrap();
-        let mut system = System::new(&virt).unwrap();
+    let all = [How::Interpreted, How::Translated, How::Saved].map(|how| {
         let disk = BlockDisk {
             disk: Box::new(Overlay::new(MemoryImage(vec![7; 4096]))),
             is_read_only: false,
         };
-        let board = system.board(vec![disk]).unwrap();
-        let files = Files {
-            firmware: firmware.clone(),
-            ..Files::default()
-        };
-        let booted = boot(&mut system, &board, &files).unwrap();
-        let mut machine = Machine::new(&board, &booted.harts, None);
-        machine.translate_after(executions);
-        machine.limit(5_000_000);
-        machine
-            .inject(faults::parse("faults.toml", faults).unwrap())
-            .unwrap();
-        let end = machine.run(&mut Quiet);
-        (end, machine.cycles()[0])
+        let settings = ["harts=2", "memory=16M"];
+        on_virt(&settings, vec![disk], &firmware, |machine, _| {
+            machine.translate_after((how == How::Translated).then_some(2));
+            machine.limit(300_000);
+            machine
+                .inject(faults::parse("faults.toml", faults).unwrap())
+                .unwrap();
+            let end = match how {
+                How::Saved => run_with_pauses(machine, |machine| {
+                    Snapshot::take(machine, None).put(machine).unwrap();
+                }),
+                _ => machine.run(&mut Quiet),
+            };
+            (end, machine.cycles()[0])
+        })
     });
-    assert_eq!(first, second, "{name}");
-    first
+    assert_eq!(all[0], all[1], "{name}");
+    // The allowed instructions are counted by slices.
+    let is_even = all[0] == all[2] || all[0].0 == End::Instructions;
+    assert!(is_even && all[0].0 == all[2].0, "{name}: {all:?}");
+    all[0]
 }
 
 /// Hart 0 counts in `s0` until a word is not 0, and ends with it.
@@ -247,30 +265,23 @@ other:
 
 #[test]
 fn what_the_machine_lacks_is_told() {
-    let virt = machine::Machine::load("virt", &["harts=1".to_owned()]).unwrap();
-    let mut system = System::new(&virt).unwrap();
-    let board = system.board(vec![]).unwrap();
-    let files = Files {
-        firmware: vec![0x13; 4],
-        ..Files::default()
-    };
-    let booted = boot(&mut system, &board, &files).unwrap();
-    let mut machine = Machine::new(&board, &booted.harts, None);
-    for (action, what) in [
-        (
-            "\"stop-hart\"\nhart = 1",
-            "there is no hart 1: the machine has 1",
-        ),
-        ("\"drop-request\"", "there is no disk 0"),
-        (
-            "\"flip-memory\"\naddress = 0x100\nbits = 1",
-            "there is no memory at 0x100",
-        ),
-    ] {
-        let text = format!("\n[[fault]]\nat = {{ time = \"1 us\" }}\ndo = {action}\n");
-        let error = machine
-            .inject(faults::parse("f", &text).unwrap())
-            .unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.line), (what, 2));
-    }
+    on_virt(&["harts=1"], vec![], &[0x13; 4], |machine, _| {
+        for (action, what) in [
+            (
+                "\"stop-hart\"\nhart = 1",
+                "there is no hart 1: the machine has 1",
+            ),
+            ("\"drop-request\"", "there is no disk 0"),
+            (
+                "\"flip-memory\"\naddress = 0x100\nbits = 1",
+                "there is no memory at 0x100",
+            ),
+        ] {
+            let text = format!("\n[[fault]]\nat = {{ time = \"1 us\" }}\ndo = {action}\n");
+            let error = machine
+                .inject(faults::parse("f", &text).unwrap())
+                .unwrap_err();
+            assert_eq!((error.to_string().as_str(), error.line), (what, 2));
+        }
+    });
 }

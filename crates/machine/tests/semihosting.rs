@@ -1,9 +1,12 @@
-//! Bare programs that ask the outside by semihosting, and machines that start again.
+//! Bare programs that ask the outside by semihosting, and machines that start again, go on from snapshots, or
+//! repeat what was recorded.
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use flick_machine::snapshot::{RunIdentity, Snapshot, read_snapshot, write_snapshot};
 use flick_machine::{
-    Board, Console, End, Files, Machine, Semihosting, SemihostingSetup, System, boot,
+    BadSnapshot, Board, Console, End, Files, Input, Machine, Semihosting, SemihostingSetup, System,
+    boot,
 };
 use flick_timing::machine;
 
@@ -227,4 +230,197 @@ void program(void) {
     let program = build("restart", text);
     let ran = run(&program, None, "");
     assert_eq!(ran, (End::Exit(3), "0 5 0 0 5 0 ".into()));
+}
+
+/// Lets `f` have a machine at its reset.
+fn with_machine<R>(
+    program: &Path,
+    folder: Option<&Path>,
+    f: impl FnOnce(&mut Machine, &Board) -> R,
+) -> R {
+    let settings = ["memory=16M".to_owned(), "harts=1".to_owned()];
+    let virt = machine::Machine::load("virt", &settings).unwrap();
+    let mut system = System::new(&virt).unwrap();
+    let board: Board = system.board(vec![]).unwrap();
+    let files = Files {
+        firmware: std::fs::read(program).unwrap(),
+        ..Files::default()
+    };
+    let booted = boot(&mut system, &board, &files).unwrap();
+    let mut machine = Machine::new(&board, &booted.harts, None);
+    machine.answer_calls(Semihosting::new(SemihostingSetup {
+        folder: folder.map(Path::to_owned),
+        ..SemihostingSetup::default()
+    }));
+    f(&mut machine, &board)
+}
+
+/// Copies lines from the console to the end of a file, and reads them again from another handle. The line
+/// `s` makes the program wait in between.
+const COPY: &str = r#"
+void program(void) {
+  char c[2] = {0};
+  word in = open(":tt", 0), to = open("copy.txt", 8), from = open("copy.txt", 0), all = open(":semihosting-features", 0);
+  if (to == -1UL) leave(1);
+  with(6, all, (word)c, 1);
+  print(c);
+  for (int n = 0; n < 6; n++) {
+    if (with(6, in, (word)c, 1)) leave(2);
+    if (with(5, to, (word)c, 1)) leave(3);
+    for (volatile int i = 0; i < 1000; i++);
+    if (with(6, from, (word)c, 1)) leave(4);
+    print(c);
+    number(with(0xc, from, 0, 0));
+  }
+  with(6, all, (word)c, 1);
+  print(c);
+  number(open("missing", 0) == -1UL);
+  number(call(0x13, 0));
+  call(0x30, c);
+  leave(0);
+}
+"#;
+const COPIED: &str = "Sa1 b2 c3 d4 e5 f6 H1 2 ";
+
+fn copied(machine: &mut Machine, outside: &mut Outside) -> Vec<u64> {
+    let end = machine.run(outside);
+    assert_eq!(
+        end,
+        End::Exit(0),
+        "{:?}",
+        String::from_utf8_lossy(&outside.printed)
+    );
+    assert_eq!(String::from_utf8_lossy(&outside.printed), COPIED);
+    machine.cycles()
+}
+
+fn fresh_folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn open_files_are_in_snapshots() {
+    let program = build("semihosting_copy", COPY);
+    let folder = fresh_folder("semihosted_copy");
+    let file = folder.join("copy.txt");
+    let outside = |input: &str| Outside {
+        input: input.into(),
+        ..Outside::default()
+    };
+    let start = |f: &mut dyn FnMut(&mut Machine, &Board)| {
+        let _ = std::fs::remove_file(&file);
+        with_machine(&program, Some(&folder), f);
+    };
+    let mut wanted = vec![];
+    start(&mut |machine, _| wanted = copied(machine, &mut outside("abcdef")));
+    let time = wanted[0] * 1000;
+    for part in 1..8 {
+        let (mut saved, mut at_reset) = (vec![], None);
+        let (mut printed, mut left, mut content) = (vec![], vec![], vec![]);
+        start(&mut |machine, _| {
+            let identity = RunIdentity::of(machine, &[]);
+            let mut outside = outside("abcdef");
+            assert_eq!(machine.run_until(time / 8 * part, &mut outside), None);
+            write_snapshot(&mut saved, &identity, &Snapshot::take(machine, None)).unwrap();
+            (printed, left) = (outside.printed.clone(), outside.input.clone());
+            content = std::fs::read(&file).unwrap();
+            assert_eq!(copied(machine, &mut outside), wanted);
+            at_reset = Some(identity);
+        });
+        // The folder is as it was then.
+        std::fs::write(&file, &content).unwrap();
+        with_machine(&program, Some(&folder), |machine, board| {
+            assert_eq!(at_reset, Some(RunIdentity::of(machine, &[])));
+            let read = read_snapshot(&saved).unwrap();
+            read.unpack(board.ram()).unwrap().put(machine).unwrap();
+            machine.open_files().unwrap();
+            let (printed, input) = (printed.clone(), left.clone());
+            assert_eq!(copied(machine, &mut Outside { printed, input }), wanted);
+            assert_eq!(std::fs::read(&file).unwrap(), b"abcdef");
+        });
+        // A file that has gone is known at once, and so is another run.
+        std::fs::remove_file(&file).unwrap();
+        with_machine(&program, Some(&folder), |machine, board| {
+            let read = read_snapshot(&saved).unwrap();
+            read.unpack(board.ram()).unwrap().put(machine).unwrap();
+            let error = machine.open_files().unwrap_err().to_string();
+            assert!(error.contains("`copy.txt`"), "{error}");
+            let mut other = Machine::new(board, &[], None);
+            assert!(
+                RunIdentity::of(&other, &[])
+                    .difference(&at_reset.unwrap())
+                    .is_some()
+            );
+            let snapshot = read_snapshot(&saved).unwrap().unpack(board.ram()).unwrap();
+            assert!(matches!(
+                snapshot.put(&mut other),
+                Err(BadSnapshot::Harts { .. })
+            ));
+        });
+    }
+}
+
+/// A replay, and a run that goes back, have the answers of before, and ask the host for nothing.
+#[test]
+fn answers_are_repeated_without_the_host() {
+    let program = build("semihosting_again", COPY);
+    let folder = fresh_folder("semihosted_again");
+    let (send, receive) = std::sync::mpsc::channel::<Input>();
+    let wanted = with_machine(&program, Some(&folder), |machine, _| {
+        let send = send.clone();
+        machine
+            .outside
+            .record(move |input| send.send(input.clone()).unwrap());
+        let mut outside = Outside {
+            input: b"abcdef".to_vec(),
+            ..Outside::default()
+        };
+        copied(machine, &mut outside)
+    });
+    let inputs: Vec<_> = receive.try_iter().collect();
+    std::fs::remove_dir_all(&folder).unwrap();
+    with_machine(&program, None, |machine, _| {
+        let reset = Snapshot::take(machine, None);
+        machine.outside.replay(inputs.clone());
+        assert_eq!(copied(machine, &mut Outside::default()), wanted);
+        // Another answer, and one that is none.
+        for change in [
+            |bytes: &mut Vec<u8>| bytes[0] = 9,
+            |bytes: &mut Vec<u8>| bytes.clear(),
+        ] {
+            let mut inputs = inputs.clone();
+            change(&mut inputs[2].bytes);
+            reset.put(machine).unwrap();
+            machine.outside.replay(inputs);
+            assert_eq!(machine.run(&mut Outside::default()), End::Diverged);
+        }
+    });
+    assert!(!folder.exists());
+    // Back and forward again, and then on.
+    let folder = fresh_folder("semihosted_again");
+    with_machine(&program, Some(&folder), |machine, _| {
+        machine.outside.keep();
+        let reset = Snapshot::take(machine, None);
+        let mut outside = Outside {
+            input: b"abcdef".to_vec(),
+            ..Outside::default()
+        };
+        for part in 1..8 {
+            let time = wanted[0] * 1000 / 8 * part;
+            assert_eq!(machine.run_until(time, &mut outside), None);
+            let printed = outside.printed.clone();
+            reset.put(machine).unwrap();
+            outside.printed.clear();
+            // What is known needs no input.
+            while machine.outside.is_known() {
+                machine.turn(&mut outside, &mut flick_machine::Unwatched);
+            }
+            assert_eq!(outside.printed, printed);
+        }
+        assert_eq!(copied(machine, &mut outside), wanted);
+        assert_eq!(std::fs::read(folder.join("copy.txt")).unwrap(), b"abcdef");
+    });
 }

@@ -339,16 +339,15 @@ fn hostile_snapshots_harm_nothing() {
     use rand_pcg::rand_core::{RngCore, SeedableRng};
     let mut random = Pcg64::seed_from_u64(19);
     for _ in 0..300 {
-        let mut data = [0; 12];
-        let size = 4 * (1 + random.next_u32() as usize % 3);
+        let mut data = [0; 16];
+        let size = 1 + 5 * (1 + random.next_u32() as usize % 3);
         random.fill_bytes(&mut data[..size]);
         patched_snapshots::go_on_from_patched(&data[..size]);
         patched_snapshots::read_any(&data);
     }
 }
 
-/// In timed mode a pause changes nothing, either. A snapshot has no caches, so that it leads to the beginning
-/// of timed mode alone.
+/// In timed mode a pause changes nothing, either.
 #[test]
 fn pauses_change_nothing_in_timed_mode() {
     let program = build("busy_timed", BUSY);
@@ -364,14 +363,12 @@ fn pauses_change_nothing_in_timed_mode() {
     let mut machine = Machine::new(&board, &start.harts, start.firmware.htif);
     machine.set_timing(flick_machine::timing_of(&description, &system.tile));
     machine.set_mode(true);
-    assert!(machine.is_savable());
     let reset = Snapshot::take(&machine, None);
     let (send, receive) = std::sync::mpsc::channel();
     machine
         .outside
         .record(move |input| send.send(input.clone()).unwrap());
     let wanted = finish(&mut machine, &mut Outside::new(900, "xyz"));
-    assert!(!machine.is_savable());
     let inputs: Vec<_> = receive.try_iter().collect();
     for steps in [1, 60] {
         reset.put(&mut machine).unwrap();

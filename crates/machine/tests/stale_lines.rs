@@ -2,7 +2,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use flick_machine::{Console, End, Files, Machine, System, boot, timing_of};
+use flick_machine::snapshot::Snapshot;
+use flick_machine::{Console, End, Files, Machine, System, Turn, Unwatched, boot, timing_of};
 use flick_timing::machine;
 
 /// Hart 0 loads `data` (1), lets hart 1 store 7 and 8 to its two words, and loads them again, before and
@@ -161,11 +162,29 @@ fn status(name: &str, text: &str, description: &machine::Machine, is_timed: bool
     let mut machine = Machine::new(&board, &booted.harts, None);
     machine.set_timing(timing_of(description, &system.tile));
     machine.set_mode(is_timed);
+    let reset = Snapshot::take(&machine, None);
     machine.limit(1_000_000);
-    match machine.run(&mut Quiet) {
-        End::Exit(status) => status,
-        end => panic!("{end:?}"),
-    }
+    let End::Exit(status) = machine.run(&mut Quiet) else {
+        panic!("{text}");
+    };
+    // The same from snapshots after each slice, which have what is in the caches.
+    let cycles = machine.cycles();
+    reset.put(&mut machine).unwrap();
+    machine.limit(1_000_000);
+    let again = loop {
+        match machine.turn(&mut Quiet, &mut Unwatched) {
+            Turn::Ended(end) => break end,
+            _ => {
+                let saved = Snapshot::take(&machine, None);
+                let state = machine.save();
+                reset.put(&mut machine).unwrap();
+                saved.put(&mut machine).unwrap();
+                assert!(machine.save() == state, "{text}");
+            }
+        }
+    };
+    assert_eq!((again, machine.cycles()), (End::Exit(status), cycles));
+    status
 }
 
 /// The stores of hart 1 reach memory at once, and hart 0 sees them when it drops its line.

@@ -14,6 +14,7 @@
 //! | `decode.rs` | [`decode()`]: from bits to an [`Insn`] |
 //! | `insn.rs` | [`Insn`]: a decoded instruction |
 //! | `extensions.rs` | [`Isa`]: the extensions of a hart, as an ISA string names them |
+//! | `mmu.rs` | [`Mmu`]: the modes of address translation that a hart has |
 //! | `psabi.rs` | names of the registers |
 //!
 //! ```
@@ -34,6 +35,7 @@ mod decode;
 mod extensions;
 mod format;
 mod insn;
+mod mmu;
 mod op;
 mod psabi;
 mod table;
@@ -42,5 +44,6 @@ pub use decode::{decode, illegal};
 pub use extensions::{Extension, Isa, IsaError};
 pub use format::{Format, Registers};
 pub use insn::Insn;
+pub use mmu::Mmu;
 pub use op::{Access, Class, Op};
 pub use psabi::{FLOAT_REGISTERS, REGISTERS};

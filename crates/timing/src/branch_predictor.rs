@@ -1,6 +1,10 @@
 //! Which branches and jumps a hart foresees.
 use std::cell::Cell;
 
+mod saved_predictor;
+
+pub use saved_predictor::SavedPredictor;
+
 /// How a hart foresees the directions of conditional branches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Directions {

@@ -10,6 +10,7 @@
 //! | `model/` | caches, TLB and memories of a core, built from the platform; an access has a cost |
 //! | `allocation_marks.rs` | libflick's marks: heap that NxP code has allocated |
 //! | `call_stack.rs` | the calls that NxP code is in, for the profile of functions |
+//! | `vector_classes.rs` | vector instructions as scalar instructions of the platform |
 //! | `timed_observer.rs` | adds up the costs of the instructions and accesses that the engine reports |
 //!
 //! libflick's `timed/` reads the sum ([`Spent`]) after each residency on the NxP. It charges host
@@ -30,6 +31,7 @@ pub mod memory_system;
 pub mod model;
 pub mod platform;
 mod timed_observer;
+mod vector_classes;
 
 pub use allocation_marks::Marks;
 pub use call_stack::{Calls, NoSampler, Sampler};

@@ -7,7 +7,8 @@ use flick_riscv::{Class, Insn, Op};
 use crate::allocation_marks::Marks;
 use crate::call_stack::{NoSampler, Sampler};
 use crate::model::{Access, Cost, Pages, View};
-use crate::platform::{NxpClass, Platform, Region};
+use crate::platform::{NXP_CLASSES, NxpClass, Platform, Region};
+use crate::vector_classes;
 
 /// The cost of an instruction in both worlds, in femtoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +21,10 @@ struct Both {
 #[derive(Clone, Debug)]
 pub struct Costs {
     by_op: [Both; Op::COUNT],
+    /// By [`NxpClass`], of a vector instruction's elements.
+    by_class: [u64; NXP_CLASSES.len()],
+    /// Of the host's operation in their place.
+    vector: u64,
     taken: Both,
 }
 
@@ -39,6 +44,7 @@ fn classes(class: Class) -> (NxpClass, HostClass) {
         Class::Fp => (NxpClass::Fp, HostClass::Fp),
         Class::FpMul => (NxpClass::FpMul, HostClass::FpMul),
         Class::FpDiv => (NxpClass::FpDiv, HostClass::FpDiv),
+        // Vector instructions are charged by their elements (`vector_classes.rs`).
         Class::System | Class::Privileged | Class::Vector => (NxpClass::System, HostClass::Int),
     }
 }
@@ -47,15 +53,19 @@ impl Costs {
     /// The costs by the platform's two kinds of cores.
     pub fn new(platform: &Platform) -> Self {
         let mut by_op = [Both::default(); Op::COUNT];
-        for op in Op::all() {
+        for op in Op::all().filter(|op| op.class() != Class::Vector) {
             let (nxp, host) = classes(op.class());
             by_op[op as usize] = Both {
                 nxp: platform.nxp.costs[nxp as usize],
                 host: platform.host.costs[host as usize],
             };
         }
+        let mut by_class = [0; NXP_CLASSES.len()];
+        by_class.copy_from_slice(&platform.nxp.costs[..NXP_CLASSES.len()]);
         Self {
             by_op,
+            by_class,
+            vector: platform.host.costs[HostClass::Vector as usize],
             taken: Both {
                 nxp: platform.nxp.taken,
                 host: platform.host.taken,
@@ -395,6 +405,13 @@ impl<S: Sampler> Observer for Timed<'_, S> {
         self.spent.compute += both.nxp;
         self.spent.staying_compute += both.host;
         self.spent.instructions += 1;
+    }
+
+    fn vector(&mut self, insn: Insn, bits: u64) {
+        let (times, host_times) = vector_classes::times(insn, bits);
+        let class = vector_classes::class(insn);
+        self.spent.compute += times * self.costs.by_class[class as usize];
+        self.spent.staying_compute += host_times * self.costs.vector;
     }
 
     #[inline(always)]

@@ -298,6 +298,8 @@ pub enum Op {
     Pause,
     /// The interpreter's function for a floating-point instruction, by its word.
     Helper(u64),
+    /// [`crate::vector`] of the instruction whose word is an operand.
+    Vector,
     /// The guest's return address.
     Call {
         callee: Callee,

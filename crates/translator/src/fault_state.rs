@@ -112,6 +112,7 @@ fn put_signed(bytes: &mut Vec<u8>, value: i64) {
 
 /// Registers of the host where translated code was interrupted.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct HostRegisters {
     /// By hardware number (rax, rcx, rdx, rbx, rsp, …).
     pub int: [u64; 16],

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::Program;
 use crate::jumps::{Indexed, Jumps, Leads};
 use crate::registers::{RA, Regs, T0};
+use flick_engine::vector::is_executed_alone;
 use flick_riscv::{Class, Insn, Op};
 
 /// What an instruction does to control.
@@ -43,7 +44,7 @@ pub fn flow(pc: u64, insn: Insn, range: &Range<u64>) -> Flow {
         },
         // A branch or jump without an arm here would be taken for an instruction that goes on.
         op if matches!(op.class(), Class::Branch | Class::Jump) => Flow::Interpret,
-        op if super::lower::is_translated(op) => Flow::Next,
+        op if super::lower::is_translated(op) || is_executed_alone(insn) => Flow::Next,
         _ => Flow::Interpret,
     }
 }

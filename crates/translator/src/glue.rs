@@ -69,6 +69,8 @@ macro_rules! from_hart {
 }
 
 /// A function without a frame, between translated code and other code.
+///
+/// rsp may change in it: unwind information goes by rbp.
 macro_rules! glue {
     ($(#[$doc:meta])* $name:ident: $($line:expr),+ ; $($operand:tt)*) => {
         $(#[$doc])*
@@ -99,6 +101,8 @@ macro_rules! glue {
         }
     };
 }
+
+pub(crate) use {from_hart, glue};
 
 const WORDS: usize = size_of::<Context>() / 8;
 /// Where the frame of `enter` has the address of the context that it copied.

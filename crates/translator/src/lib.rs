@@ -60,6 +60,7 @@ mod thunk;
 mod translator;
 mod unwind;
 pub mod valgrind;
+mod vector_call;
 
 pub use ahead::{Ahead, Displacement, Entry, Kept, Made, Origin, Piece, Place, STUB_SIZE};
 pub use code::Reason;
@@ -84,4 +85,7 @@ pub use targets::{MASK as TARGETS_MASK, SCALE as TARGETS_SCALE, Targets};
 pub use translator::{TRACE_ROOM, Translator, Usage};
 pub use unwind::{
     CFA as CFA_FROM_RBP, HOST_SAVED as HOST_SAVED_FROM_RBP, UnwindRecords, unwind_section_behind,
+};
+pub use vector_call::{
+    StateAt, VectorCall, set_vector_calls, state_at as state_at_vector_call, vector,
 };

@@ -18,6 +18,7 @@ use crate::glue;
 use crate::program::Program;
 use crate::thunk::Callee;
 use crate::translator::{Source, Summaries, translated_range};
+use crate::vector_call;
 
 /// From the nearest function of the engine to the code, and down to what stands in front of it.
 const DISTANCE: u64 = 64 << 20;
@@ -263,6 +264,7 @@ impl Names {
             (glue::leave as *const (), "leave"),
             (glue::leave_at_call as *const (), "leave_at_call"),
             (glue::slow_call as *const (), "slow_call"),
+            (vector_call::vector as *const (), "vector"),
         ];
         Self {
             at: listing.at,

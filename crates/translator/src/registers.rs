@@ -68,6 +68,7 @@ pub const RAX: usize = 0;
 pub const RCX: usize = 1;
 pub const RDX: usize = 2;
 pub const RBX: usize = 3;
+pub const RSP: usize = 4;
 pub const RBP: usize = 5;
 pub const RSI: usize = 6;
 pub const RDI: usize = 7;

@@ -269,6 +269,7 @@ fn command(
     }
     argv.extend(compiler.extra.iter().cloned());
     if compiler.is_flick {
+        argv.extend(d.flick_flags.iter().cloned());
         argv.extend(
             d.place
                 .iter()

@@ -107,6 +107,8 @@ pub struct Directives {
     pub libs: Vec<String>,
     pub cflags: Vec<String>,
     pub cxxflags: Vec<String>,
+    /// Options that only Flick's compilers have.
+    pub flick_flags: Vec<String>,
     pub place: Vec<String>,
     pub only_flick: bool,
     pub skip_modes: Vec<SkipMode>,
@@ -138,6 +140,7 @@ impl Default for Directives {
             libs: Vec::new(),
             cflags: Vec::new(),
             cxxflags: Vec::new(),
+            flick_flags: Vec::new(),
             place: Vec::new(),
             only_flick: false,
             skip_modes: Vec::new(),
@@ -225,6 +228,7 @@ impl Directives {
             "LIBS" => self.libs.extend(words()),
             "CFLAGS" => self.cflags.extend(words()),
             "CXXFLAGS" => self.cxxflags.extend(words()),
+            "FLICK-FLAGS" => self.flick_flags.extend(words()),
             "PLACE" => self.place.extend(words()),
             "ONLY" if trimmed == "flick" => self.only_flick = true,
             "SKIP-MODE" => {

@@ -2,7 +2,7 @@
 use super::disk_image::Disk;
 use super::split_queue::{Chain, MAX_QUEUE, QueueFault, SplitQueue};
 use super::virtio_device::VirtioDevice;
-use crate::device::{BadState, Refused, Surroundings};
+use crate::device::{BadState, Bytes, Refused, Surroundings, check_state, load_state, save_state};
 use crate::request_faults::{RequestFault, RequestFaults};
 
 const SECTOR: u64 = 512;
@@ -207,11 +207,16 @@ impl VirtioDevice for BlockDevice {
     }
 
     fn save(&self) -> Vec<u8> {
-        self.disk.save()
+        save_state(&(&self.faults, Bytes(self.disk.save())))
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
-        self.disk.load(state)
+        const NAME: &str = "block device";
+        let (faults, disk): (RequestFaults, Bytes) = load_state(NAME, state)?;
+        check_state(NAME, faults.are_possible(), "faults that no requests have")?;
+        self.disk.load(&disk.0)?;
+        self.faults = faults;
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use super::vector_state::{BYTE, DOUBLE, VILL, VectorState};
 use super::{Legal, Reserved, Word};
 use crate::csr::CsrAccess;
 use crate::hart_state::Hart;
+use flick_riscv::{Insn, Op};
 
 const VSTART: u32 = 0x008;
 const VXSAT: u32 = 0x009;
@@ -106,6 +107,16 @@ impl VectorState {
         }
         self.vstart = 0;
     }
+}
+
+/// Is it a vector CSR?
+pub(super) fn is_register(number: u32) -> bool {
+    matches!(number, VSTART | VXSAT | VXRM | VCSR | VL | VTYPE | VLENB)
+}
+
+/// Does the instruction only read a vector CSR?
+pub(super) fn is_read(insn: Insn) -> bool {
+    insn.op() == Op::Csrrs && insn.rs1() == 0 && is_register(insn.imm() as u32 & 0xfff)
 }
 
 /// Accesses a vector CSR; `None` if it must not be written, or the register is another one.

@@ -178,6 +178,9 @@ fn check_indexed(word: Word, shape: Shape, width: u32, is_store: bool) -> Legal 
     Ok(())
 }
 
+/// Logarithm of the size of the smallest pages.
+const PAGE: u32 = 12;
+
 /// Makes the accesses, element by element; vstart is that of the element at each.
 ///
 /// An access may be a host signal, whose handler sees the state: it is in memory before each, and
@@ -202,6 +205,8 @@ pub(super) unsafe fn transfer<M: Memory, O: Observer>(
         };
     }
     let bytes = 1_u64 << (plan.width - BYTE);
+    // Pages whose elements have been loaded, from the first byte of one to the last of another.
+    let mut loaded_pages = 0..=0;
     for i in plan.first..plan.end {
         if plan.is_masked && !state!().bit(0, i) {
             continue;
@@ -226,6 +231,17 @@ pub(super) unsafe fn transfer<M: Memory, O: Observer>(
                     _ => memory.store64(addr, value),
                 }
             } else {
+                if plan.trims {
+                    let pages = addr >> PAGE..=addr.wrapping_add(bytes - 1) >> PAGE;
+                    if trims && pages != loaded_pages {
+                        let may_load = |&page: &u64| memory.may_load(page << PAGE);
+                        if !(may_load(pages.start()) && may_load(pages.end())) {
+                            state!().trim();
+                            return Ok(());
+                        }
+                    }
+                    loaded_pages = pages;
+                }
                 observer.load(addr, bytes);
                 let loaded = match plan.width {
                     BYTE => memory.load8(addr).map(u64::from),

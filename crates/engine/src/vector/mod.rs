@@ -7,6 +7,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `vector_state.rs` | [`VectorState`]: registers and CSRs |
+//! | `process_states.rs` | states that a process makes at their harts' first vector instruction |
 //! | `word.rs` | fields of the instruction word |
 //! | `configuration.rs` | `vsetvl` and its like; the vector CSRs |
 //! | `groups.rs` | register groups: which operands are reserved |
@@ -38,11 +39,13 @@ mod groups;
 mod integer_elements;
 mod mask;
 mod permute;
+mod process_states;
 mod reduce;
 mod vector_state;
 mod word;
 
 use integer_elements::First;
+pub use process_states::{StateOf, process_state, set_process_states};
 pub use vector_state::VectorState;
 use word::Word;
 
@@ -50,7 +53,7 @@ use crate::core::Exception;
 use crate::csr::CsrAccess;
 use crate::guest_memory::Memory;
 use crate::hart_state::Hart;
-use crate::observer::Observer;
+use crate::observer::{NoObserver, Observer};
 use flick_riscv::{Insn, Op};
 
 /// Why an instruction is not executed: it is not one.
@@ -70,6 +73,61 @@ pub fn is_float(insn: Insn) -> bool {
     let word = Word(insn.imm() as u32);
     let is_arithmetic = !matches!(insn.op(), Op::VConfig | Op::VLoad | Op::VStore);
     is_arithmetic && matches!(word.funct3(), word::FVV | word::FVF)
+}
+
+/// Executes an instruction of translated code outside of the interpreter: a vector instruction, or one
+/// that only reads a vector CSR. `a` and `b` are what rs1 and rs2 hold; the answer is what rd then
+/// holds, if the instruction writes a register. `None`: it is illegal.
+///
+/// An access may be a host signal; `caller` is what [`VectorState::caller`] is meanwhile.
+///
+/// # Safety
+/// `state` is valid, and no one else refers to it. `memory` is the process's.
+#[unsafe(link_section = "flick_engine")]
+#[inline(never)]
+pub unsafe fn execute_alone<M: Memory<Fault = core::convert::Infallible>>(
+    state: *mut VectorState,
+    memory: &M,
+    insn: Insn,
+    [a, b]: [u64; 2],
+    caller: usize,
+) -> Option<u64> {
+    let mut hart = Hart::ZERO;
+    // An operand is in one of the two files; nobody looks at the other.
+    (hart.x[insn.rs1()], hart.f[insn.rs1()]) = (a, a);
+    hart.x[insn.rs2()] = if insn.rs1() == insn.rs2() { a } else { b };
+    hart.x[0] = 0;
+    if !is_vector(insn) {
+        // SAFETY: by contract.
+        return access_csr(unsafe { &mut *state }, CsrAccess::of(&hart, insn));
+    }
+    // SAFETY: by contract.
+    unsafe { (*state).set_caller(caller) };
+    // SAFETY: by contract.
+    let done = execute(
+        &mut hart,
+        unsafe { &mut *state },
+        memory,
+        &mut NoObserver,
+        insn,
+    );
+    // SAFETY: by contract.
+    unsafe { (*state).set_caller(0) };
+    done.ok()?;
+    let rd = insn.rd();
+    Some(match insn.writes() >> 32 {
+        0 => hart.x[rd],
+        _ => hart.f[rd],
+    })
+}
+
+/// Does the handler of [`execute_alone`] take the instruction?
+pub fn is_executed_alone(insn: Insn) -> bool {
+    is_vector(insn) || configuration::is_read(insn)
+}
+
+fn is_vector(insn: Insn) -> bool {
+    matches!(insn.op(), Op::VConfig | Op::VArith | Op::VLoad | Op::VStore)
 }
 
 /// Executes a vector instruction.
@@ -146,4 +204,9 @@ fn arithmetic(hart: &mut Hart, state: &mut VectorState, word: Word) -> Legal {
 /// is another one, or must not be written. For [`Core::csr`](crate::Core::csr).
 pub fn access_csr(state: &mut VectorState, access: CsrAccess) -> Option<u64> {
     configuration::access(state, access)
+}
+
+/// Is it a vector CSR?
+pub(crate) fn is_csr(number: u32) -> bool {
+    configuration::is_register(number)
 }

@@ -23,14 +23,15 @@ pub struct VectorState {
     pub(super) vxsat: bool,
     /// The access that is being made is a fault-only-first load's, of an element behind the first.
     pub(super) trims: bool,
+    /// See [`VectorState::caller`].
+    caller: usize,
 }
 
 impl VectorState {
     /// All registers zero, and `vtype` illegal; `None` unless `vlen` is a power of two from 128 to
     /// 4096 (bits).
     pub fn new(vlen: u32) -> Option<Box<Self>> {
-        let is_valid = vlen.is_power_of_two() && (128..=4096).contains(&vlen);
-        is_valid.then(|| {
+        is_valid(vlen).then(|| {
             Box::new(Self {
                 words: [0; WORDS],
                 vlenb: vlen / 8,
@@ -40,8 +41,62 @@ impl VectorState {
                 vxrm: 0,
                 vxsat: false,
                 trims: false,
+                caller: 0,
             })
         })
+    }
+
+    /// Makes a state at `place`, with the type of elements that [`VectorState::begin_anew`] chooses;
+    /// false unless `vlen` is as [`VectorState::new`] wants it. Only those bytes are written that
+    /// registers of this size take.
+    ///
+    /// # Safety
+    /// `place` is valid for writes, and its bytes have some value.
+    pub unsafe fn make_at(place: *mut Self, vlen: u32) -> bool {
+        if !is_valid(vlen) {
+            return false;
+        }
+        // SAFETY: by contract; each field is written, or is of integers that have some value.
+        unsafe {
+            let words = (&raw mut (*place).words).cast::<u64>();
+            words.write_bytes(0, 32 * vlen as usize / 64);
+            (&raw mut (*place).vlenb).write(vlen / 8);
+            (&raw mut (*place).vl).write(0);
+            (&raw mut (*place).vtype).write(VILL);
+            (&raw mut (*place).vxrm).write(0);
+            (&raw mut (*place).vxsat).write(false);
+            (&raw mut (*place).vstart).write(0);
+            (&raw mut (*place).trims).write(false);
+            (&raw mut (*place).caller).write(0);
+            (*place).begin_anew();
+        }
+        true
+    }
+
+    /// Makes the state fit for code that begins to use it: `vstart` is 0 (psABI, "Vector Register
+    /// Convention"). Where `vtype` is illegal, it becomes a legal one, so that moves of whole registers
+    /// in front of the first `vsetvl` are legal, too.
+    pub fn begin_anew(&mut self) {
+        self.begin_element(0, false);
+        self.set_caller(0);
+        if self.vtype == VILL {
+            self.configure(0, 0);
+        }
+    }
+
+    /// What the code that executes an instruction by
+    /// [`execute_alone`](super::execute_alone) has noted for handlers of its faults; 0: there is
+    /// no such instruction.
+    pub fn caller(&self) -> usize {
+        // SAFETY: a valid place of this value.
+        unsafe { (&raw const self.caller).read_volatile() }
+    }
+
+    /// Replaces [`VectorState::caller`]: in memory, before what comes behind it.
+    #[inline(always)]
+    pub fn set_caller(&mut self, caller: usize) {
+        // SAFETY: a valid place of this value.
+        unsafe { (&raw mut self.caller).write_volatile(caller) };
     }
 
     /// Bits of a register.
@@ -71,14 +126,18 @@ impl VectorState {
         self.vtype
     }
 
+    /// Bits of an element, as `vtype` has them.
+    pub fn element_bits(&self) -> u64 {
+        8 << (self.vtype >> 3 & 7)
+    }
+
     /// The element with which the next instruction begins. After a fault: the one that faulted.
     pub fn vstart(&self) -> u64 {
         self.vstart
     }
 
-    /// For the handler of a host signal that an access of [`Identity`](crate::Identity) raised: if
-    /// the access is that of a fault-only-first load behind its first element, ends the
-    /// instruction with the elements before, and says so. The hart goes on behind it.
+    /// Ends the instruction with the elements before the one that it accesses, if that is an element of
+    /// a fault-only-first load behind the first, and says so. The hart goes on behind it.
     pub fn trim(&mut self) -> bool {
         let trims = core::mem::take(&mut self.trims);
         if trims {
@@ -150,6 +209,11 @@ impl VectorState {
     pub(super) fn is_active(&self, word: super::Word, index: u64) -> bool {
         word.vm() || self.bit(0, index)
     }
+}
+
+/// Is there such a VLEN?
+fn is_valid(vlen: u32) -> bool {
+    vlen.is_power_of_two() && (128..=4096).contains(&vlen)
 }
 
 /// Logarithms of the element widths in bits.

@@ -7,6 +7,7 @@ use flick_engine::fp::fcsr::Fcsr;
 use flick_engine::{Control, Exit, NoObserver, Observer, Unlimited, run};
 use flick_riscv::Insn;
 
+use super::stops::Stopping;
 use super::{NOWHERE, Processor, SliceEnd};
 use crate::bus::Bus;
 use crate::timed_mode::{Counting, Timing};
@@ -67,6 +68,10 @@ impl<B: Bus> Processor<'_, B> {
         self.pause_at(pause);
         let thread = self.fcsr.load(&mut self.hart);
         let (hart, core) = (&mut self.hart, &mut self.core);
+        let control = &mut Stopping {
+            stops: &mut self.stops,
+            inner: control,
+        };
         let (exit, has_paused) = match core.charges() {
             Some(mut charges) => {
                 let counted = core.counts.instructions + core.exceptions + core.traps;

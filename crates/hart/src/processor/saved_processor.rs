@@ -6,11 +6,13 @@ use flick_engine::{CsrAccess, CsrWrite, Hart};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Class, Floats, KnownPage, NOWHERE, PAGE, PAGES, Processor, class_of, code_regime, regime_of,
+    Class, Floats, KnownPage, NOWHERE, PAGE, PAGES, Processor, SavedStops, class_of, code_regime,
+    regime_of,
 };
 use crate::bus::Bus;
 use crate::memory_view::SavedView;
 use crate::privileged_registers::{Counts, Registers, privilege};
+use crate::timed_mode::ClassCounts;
 
 /// The state of a [`Processor`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,11 +32,24 @@ pub struct SavedProcessor {
     /// Cycles, instructions, exceptions in slices that have ended, exceptions in this slice.
     counts: [u64; 4],
     waits: bool,
-    slice: ([u64; 4], bool),
+    slice: ([u64; 5], bool),
+    /// The line that is fetched from, in timed mode: a fetch from it takes no more time.
+    fetched: Option<u64>,
+    /// Instructions by privilege and class.
+    classes: ClassCounts,
+    stops: SavedStops,
     view: SavedView,
     /// Virtual pages that the hart fetches from: place, key, physical page, bits.
     pages: Vec<(u8, u64, u64, u32)>,
     retirements: u64,
+}
+
+impl SavedProcessor {
+    /// Cycles of its slice at most, or picoseconds in timed mode.
+    pub fn most_cycles(&self) -> u64 {
+        let [.., all, _, over] = self.slice.0;
+        all.saturating_add(over)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +73,7 @@ const VCSR: u32 = 0x00f;
 /// The list of what a snapshot has of the registers, once. A register that is missing is an error.
 macro_rules! saved_registers {
     ($registers:expr; $($name:ident)*) => {{
-        let Registers { isa: _, hart_id: _, privilege: _, $($name),* } = $registers;
+        let Registers { isa: _, mmu: _, hart_id: _, privilege: _, $($name),* } = $registers;
         [$($name),*]
     }};
 }
@@ -112,7 +127,7 @@ impl SavedVector {
 }
 
 impl<B: Bus> Processor<'_, B> {
-    /// Its state in functional mode, between slices or while it pauses.
+    /// Its state without its timing, between slices or while it pauses.
     pub fn save(&self) -> SavedProcessor {
         let (hart, core) = (&self.hart, &self.core);
         let mut registers = core.registers.clone();
@@ -139,6 +154,9 @@ impl<B: Bus> Processor<'_, B> {
             ],
             waits: core.waits,
             slice: core.view.slice.save(),
+            fetched: core.view.timing().map(|_| core.page),
+            classes: core.classes.counts(),
+            stops: self.stops.save(),
             view: core.view.save(),
             pages: pages
                 .map(|(at, page)| (at as u8, page.key, page.physical, page.bits))
@@ -150,8 +168,11 @@ impl<B: Bus> Processor<'_, B> {
     /// Takes the state that the hart had at its reset. It counts on, and its counters begin anew.
     pub fn reset(&mut self, at_reset: &SavedProcessor) -> Result<(), BadProcessor> {
         let (counts, exceptions) = (self.core.counts, self.core.exceptions);
+        let (classes, stops) = (self.core.classes.counts(), self.stops.save());
         self.restore(at_reset)?;
+        self.stops.restore(&stops);
         let core = &mut self.core;
+        core.classes.set(&classes);
         (core.counts, core.exceptions) = (counts, exceptions);
         core.registers.mcycle = 0_u64.wrapping_sub(counts.cycles);
         core.registers.minstret = 0_u64.wrapping_sub(counts.instructions);
@@ -159,8 +180,9 @@ impl<B: Bus> Processor<'_, B> {
     }
 
     /// Takes a state that [`save`](Self::save) of a hart with the same extensions gave. The memory is as
-    /// it was, and [`crate::CodeCache::restore`] was called. After an error the hart is in no sensible
-    /// state.
+    /// it was, and [`crate::CodeCache::restore`] was called. In timed mode, this mode begins behind it
+    /// with the timing that was saved, and then [`Self::restore_fetched`]. After an error the hart is in
+    /// no sensible state.
     pub fn restore(&mut self, saved: &SavedProcessor) -> Result<(), BadProcessor> {
         let core = &mut self.core;
         let check = |holds: bool, what| match holds {
@@ -198,13 +220,17 @@ impl<B: Bus> Processor<'_, B> {
         let counted = saved.counts.iter().all(|&count| count < 1 << 62);
         check(counted, "the counts")?;
         let [cycles, instructions, exceptions, traps] = saved.counts;
+        let counted = saved.classes.as_flattened().iter();
+        check(counted.clone().all(|&count| count < 1 << 62), "the classes")?;
+        core.classes.set(&saved.classes);
+        check(self.stops.restore(&saved.stops), "the stops")?;
         core.counts = Counts {
             cycles,
             instructions,
         };
         (core.exceptions, core.traps) = (exceptions, traps);
         core.waits = saved.waits;
-        let [left, reserve, all, _] = saved.slice.0;
+        let [left, reserve, all, ..] = saved.slice.0;
         let sliced =
             core.view.slice.restore(saved.slice.0, saved.slice.1) && traps <= all - left - reserve;
         check(sliced, "the slice")?;
@@ -246,5 +272,17 @@ impl<B: Bus> Processor<'_, B> {
             }
         }
         Ok(())
+    }
+
+    /// The hart is in timed mode: it goes on within the line that it fetched from.
+    pub fn restore_fetched(&mut self, saved: &SavedProcessor) {
+        let core = &mut self.core;
+        let line = saved.fetched.unwrap_or(NOWHERE);
+        if line & !core.page_mask == 0 {
+            core.page = line;
+        }
+        // Whatever is fetched next is found anew, and takes no time in this line.
+        core.slots = &raw const *core.lone;
+        core.lone.iter().for_each(|slot| slot.set(0));
     }
 }

@@ -3,7 +3,7 @@
 use flick_engine::{Control, CsrAccess, CsrWrite};
 use flick_riscv::Insn;
 
-use super::Processor;
+use super::{Pausing, Processor};
 use crate::bus::Bus;
 use crate::privileged_registers::Privilege;
 
@@ -32,9 +32,38 @@ pub(super) struct Stops {
     come: Vec<usize>,
 }
 
+/// The state of [`Stops`]: number, instruction or address, and times (0: it is an instruction) of each;
+/// instructions that have completed; the stops that have come.
+pub(super) type SavedStops = (Vec<(u32, u64, u64)>, u64, Vec<u32>);
+
 impl Stops {
+    pub fn save(&self) -> SavedStops {
+        let stop = |stop: &Stop| match stop.at {
+            StopAt::Instruction(instruction) => (stop.number as u32, instruction, 0),
+            StopAt::Address(address, times) => (stop.number as u32, address, times.max(1)),
+        };
+        let come = self.come.iter().map(|&number| number as u32);
+        let stops = self.stops.iter().map(stop);
+        (stops.collect(), self.retired, come.collect())
+    }
+
+    /// False: no hart has these stops.
+    pub fn restore(&mut self, saved: &SavedStops) -> bool {
+        let (stops, retired, come) = saved;
+        let stop = |&(number, at, times): &(u32, u64, u64)| Stop {
+            number: number as usize,
+            at: match times {
+                0 => StopAt::Instruction(at),
+                times => StopAt::Address(at, times),
+            },
+        };
+        self.stops = stops.iter().map(stop).collect();
+        self.come = come.iter().map(|&number| number as usize).collect();
+        self.retired = *retired;
+        *retired < 1 << 62
+    }
     pub fn is_empty(&self) -> bool {
-        self.stops.is_empty()
+        self.stops.is_empty() && self.come.is_empty()
     }
 }
 
@@ -68,10 +97,51 @@ impl Control for Stops {
     }
 }
 
+/// Another control, and behind it stops.
+pub(super) struct Stopping<'k, K> {
+    pub stops: &'k mut Stops,
+    pub inner: &'k mut K,
+}
+
+impl<K: Control> Control for Stopping<'_, K> {
+    #[inline(always)]
+    fn proceed(&mut self, pc: u64) -> bool {
+        self.inner.proceed(pc) && (self.stops.is_empty() || self.stops.proceed(pc))
+    }
+
+    #[inline(always)]
+    fn jump(&mut self, pc: u64, target: u64) {
+        self.inner.jump(pc, target);
+    }
+
+    #[inline(always)]
+    fn retired(&mut self, pc: u64, insn: Insn) {
+        // Nothing is counted for nobody.
+        if !self.stops.is_empty() {
+            self.stops.retired(pc, insn);
+        }
+        self.inner.retired(pc, insn);
+    }
+}
+
+impl<K: Pausing> Pausing for Stopping<'_, K> {
+    fn has_paused(&self) -> bool {
+        self.inner.has_paused()
+    }
+}
+
 impl<B: Bus> Processor<'_, B> {
     /// The slice ends at this stop, which has a number. To be set at the hart's reset.
     pub fn stop_at(&mut self, number: usize, at: StopAt) {
         self.stops.stops.push(Stop { number, at });
+    }
+
+    /// Are the numbers of all stops below this one?
+    pub fn has_stops_below(&self, end: usize) -> bool {
+        let numbers = self.stops.stops.iter().map(|stop| stop.number);
+        numbers
+            .chain(self.stops.come.iter().copied())
+            .all(|number| number < end)
     }
 
     /// The numbers of the stops at which the last slice has ended.

@@ -77,6 +77,8 @@ pub struct Config {
     pub gdb: Gdb,
     /// The platform in whose time the program runs.
     pub platform: Option<String>,
+    /// Bits of a vector register; `None`: as many as the code needs.
+    pub vlen: Option<u32>,
     /// Whether a timed run records each function.
     pub profile: bool,
     /// Where the trace of a timed run goes.
@@ -138,6 +140,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     let perf = [Perf::Off, Perf::Map, Perf::Jitdump][choose(settings::PERF)];
     let gdb = [Gdb::Auto, Gdb::On, Gdb::Off][choose(settings::GDB)];
     let profile = choose(settings::PROFILE) == 1;
+    let vlen = settings::VLEN.values[choose(settings::VLEN)].parse().ok();
     let value = variable(settings::STATISTICS).unwrap_or_default();
     let statistics = match settings::Statistics::parse(&value) {
         Some(settings::Statistics::Off) => Statistics::Off,
@@ -155,6 +158,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         check_device,
         perf,
         gdb,
+        vlen,
         profile,
         platform: variable(settings::PLATFORM)
             .filter(|name| !name.is_empty())
@@ -185,6 +189,7 @@ mod tests {
         assert_eq!(plain.offload, Offload::Auto);
         assert_eq!(plain.trigger, Trigger::Gate);
         assert_eq!(plain.engine, Engine::Auto);
+        assert_eq!(plain.vlen, None);
         assert_eq!(plain.statistics, Statistics::Off);
         let set = with(&[
             ("FLICK_OFFLOAD", "require"),
@@ -195,8 +200,10 @@ mod tests {
             ("FLICK_PERF", "map"),
             ("FLICK_GDB", "on"),
             ("FLICK_PROFILE", "functions"),
+            ("FLICK_VLEN", "512"),
         ]);
         assert!(set.profile && !plain.profile);
+        assert_eq!(set.vlen, Some(512));
         assert_eq!(set.offload, Offload::Require);
         assert_eq!(set.trigger, Trigger::Fault);
         assert_eq!(set.engine, Engine::Interpret);

@@ -17,6 +17,7 @@ use crate::modules::{self, Registered, signature_table, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::{debug_code, debugger};
 use crate::start::{self, Place};
+use crate::thread::vector_states;
 use crate::{memory, translation};
 
 /// Called by each module's constructor, before the module's own.
@@ -33,6 +34,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     // SAFETY: the gate range is the module's own section.
     let gates = unsafe { modules::gates_of(module) };
     if place == Place::Nxp {
+        announce_vectors(module);
         near_code::adopt(module);
         debugger::near_crossing();
     }
@@ -181,6 +183,34 @@ fn validate(module: &Module) {
             "compile it again with flick cc, with --nxp-march= of these or without",
         );
     }
+}
+
+/// The module may have code with vector instructions, which needs registers that are large enough.
+fn announce_vectors(module: &Module) {
+    // SAFETY: `march` is a C string of the module.
+    let isa = unsafe { CStr::from_ptr(module.march) }.to_string_lossy();
+    let Some(least) = march::vector_size(&isa) else {
+        return;
+    };
+    let wanted = config::get().vlen;
+    let Err(vlen) = vector_states::announce(least, wanted) else {
+        return;
+    };
+    let help = match wanted {
+        Some(_) => "leave FLICK_VLEN away, or set it to as many bits at least",
+        None => {
+            "set FLICK_VLEN to as many bits at least: NxP code has run with smaller ones already"
+        }
+    };
+    fatal::exit(
+        "FLK0401",
+        &format!(
+            "NxP code for larger vector registers: {}: it is for {isa} and needs {least} bits, the \
+             engine's have {vlen}",
+            file_of(ptr::from_ref(module).cast()),
+        ),
+        help,
+    );
 }
 
 /// The program or library that `address` is in.

@@ -20,7 +20,21 @@ fn range((address, size): (u64, u64)) -> Range<u64> {
     address..address.saturating_add(size)
 }
 
+/// The state of [`BoardFaults`].
+pub type SavedFaults = (Vec<(u64, u64)>, (u8, u64));
+
 impl BoardFaults {
+    /// For snapshots.
+    pub fn save(&self) -> SavedFaults {
+        (self.refused.borrow().clone(), self.input.get())
+    }
+
+    /// What [`save`](Self::save) gave.
+    pub fn restore(&self, (refused, input): &SavedFaults) {
+        self.refused.replace(refused.clone());
+        self.input.set(*input);
+    }
+
     /// Does an access of these bytes fault?
     pub fn refuses(&self, address: u64, size: u64) -> bool {
         let accessed = range((address, size));

@@ -2,8 +2,10 @@
 use flick_device::{BadState, Finish, Time};
 use flick_hart::SavedCode;
 use flick_sim::EventQueue;
+use flick_timing::memory_system::END_OF_TIME;
 use serde::{Deserialize, Serialize};
 
+use super::faulty_board::SavedFaults;
 use super::{Board, State, Target};
 use crate::ram::Ram;
 
@@ -21,6 +23,14 @@ pub struct SavedBoard {
     finish: Option<Finish>,
     slice: (Time, Time),
     now: Time,
+    faults: SavedFaults,
+}
+
+impl SavedBoard {
+    /// What a cycle of the current slice takes.
+    pub(crate) fn tick(&self) -> Time {
+        self.slice.1
+    }
 }
 
 const TIMER: u32 = 0;
@@ -28,8 +38,6 @@ const PLIC: u32 = 1;
 const FIRST: u32 = 2;
 /// Of a hart's `mip`.
 const MOST_BITS: u32 = 12;
-/// No machine runs for so long.
-const END_OF_TIME: Time = 1 << 62;
 
 impl Board {
     /// Everything but the memory.
@@ -60,6 +68,7 @@ impl Board {
             finish: state.finish,
             slice: self.slice.get(),
             now: self.now.get(),
+            faults: self.faults.save(),
         }
     }
 
@@ -97,6 +106,7 @@ impl Board {
         if !self.code.restore(&saved.code) {
             return Err(bad("impossible pages of code"));
         }
+        self.faults.restore(&saved.faults);
         self.timer.borrow_mut().device().load(&saved.timer)?;
         self.timebase.set(self.timer.borrow().timebase());
         match (&self.plic, &saved.plic) {

@@ -5,6 +5,7 @@ use flick_hart::{Begin, Marker, Part, Processor, SliceEnd};
 
 use super::{AHEAD, Console, End, Machine};
 use crate::board::Board;
+use crate::semihosting::Around;
 
 /// How a part of a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +93,15 @@ impl<'m> Machine<'m> {
             SliceEnd::Call => {
                 let unit = &mut self.harts[hart];
                 let semihosting = self.semihosting.as_mut();
-                let status = semihosting
-                    .and_then(|calls| calls.call(&mut unit.processor, console, unit.time));
+                let around = &mut Around {
+                    outside: &mut self.outside,
+                    console,
+                    time: unit.time,
+                };
+                let status = semihosting.and_then(|calls| calls.call(&mut unit.processor, around));
+                if self.outside.has_diverged() {
+                    return Turn::Ended(End::Diverged);
+                }
                 if let Some(status) = status {
                     return Turn::Ended(End::Exit(status));
                 }
@@ -185,11 +193,22 @@ impl<'m> Machine<'m> {
     pub(crate) fn description(&self) -> String {
         let harts = self.harts.iter().map(|unit| {
             let registers = unit.processor.registers();
-            format!("{} {} {}", registers.hart_id, registers.isa, unit.period)
+            let mmu = registers.mmu.name();
+            format!(
+                "{} {} {mmu} {}",
+                registers.hart_id, registers.isa, unit.period
+            )
         });
         let harts: Vec<_> = harts.collect();
         let harts = harts.join(",");
         format!("{AHEAD} {:?} {harts} {:?}", self.htif, self.timing)
+    }
+
+    /// Faults and semihosting, as texts.
+    pub(crate) fn wishes(&self) -> Vec<String> {
+        let faults = self.injection.as_ref().map(|all| all.description());
+        let calls = self.semihosting.as_ref().map(|calls| calls.description());
+        faults.into_iter().chain(calls).collect()
     }
 
     /// The board.

@@ -2,11 +2,12 @@
 use std::collections::BTreeMap;
 
 use flick_device::Time;
+use serde::{Deserialize, Serialize};
 
 /// A hart's number, and a bit of its `mip`.
-type Line = (usize, u32);
+pub type Line = (usize, u32);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultyLines {
     /// The levels that devices want.
     wanted: BTreeMap<Line, bool>,
@@ -50,6 +51,17 @@ impl FaultyLines {
     pub fn release(&mut self, line: Line) -> bool {
         self.forced.remove(&line);
         self.level(line)
+    }
+
+    /// Lines of which something is known.
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        let levels = self.wanted.keys().chain(self.forced.keys());
+        levels.chain(self.delays.keys())
+    }
+
+    /// Is each late rise late by less?
+    pub fn delays_are_below(&self, time: Time) -> bool {
+        self.delays.values().all(|&delay| delay < time)
     }
 
     /// The level of a line.

@@ -6,8 +6,10 @@
 //! | `mod.rs` | [`Injection`]: which faults are due |
 //! | `faulty_lines.rs` | interrupt lines that are forced or late |
 //! | `fault_actions.rs` | what faults do to a machine |
+//! | `saved_injection.rs` | which faults are left, for snapshots |
 mod fault_actions;
 mod faulty_lines;
+mod saved_injection;
 
 use flick_device::Time;
 use flick_hart::StopAt;
@@ -15,6 +17,8 @@ use flick_timing::faults::{Action, Fault, When};
 
 pub use fault_actions::BadFault;
 use faulty_lines::FaultyLines;
+pub use saved_injection::SavedInjection;
+use serde::{Deserialize, Serialize};
 
 /// The faults of a run.
 #[derive(Debug)]
@@ -28,7 +32,7 @@ pub struct Injection {
 }
 
 /// What a fault leaves behind, and which ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Ending {
     /// A line of a hart is not forced any more.
     Line(usize, u32),

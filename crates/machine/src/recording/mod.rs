@@ -9,7 +9,8 @@
 //! | 8 | moments of the outside when the recording began; 0 at the reset |
 //! | | records to the end: bytes (4), and `postcard` of [`Input`] |
 //!
-//! A record is written when the input comes, so that a run that is killed leaves a whole recording.
+//! An answer of the outside to a program's call of semihosting is input of the device
+//! [`u32::MAX`]. A record is written when the input comes, so that a run that is killed leaves a whole recording.
 use std::io::{self, Write};
 
 use crate::outside::Input;
@@ -18,7 +19,7 @@ use crate::snapshot::RunIdentity;
 /// The first bytes of a file.
 pub const MAGIC: [u8; 8] = *b"flkinput";
 /// Of the format. A file of another version is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bytes of a record at most.
 const MOST: usize = 1 << 20;
 
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(read_recording(b"\x7fELF"), Err(BadRecording::Foreign));
         file[8] = 77;
         assert_eq!(read_recording(&file), Err(BadRecording::Version(77)));
-        file[8] = 1;
+        file[8] = VERSION as u8;
         // Input that goes back in time.
         write_input(&mut file, &input(1, b"x")).unwrap();
         assert_eq!(read_recording(&file), Err(BadRecording::Record(3)));

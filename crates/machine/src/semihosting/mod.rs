@@ -1,6 +1,13 @@
 //! Semihosting: a bare program asks the machine's outside by a sequence of three instructions, with the
 //! number of a call in a0 and an argument in a1. Whatever a program passes, a call fails at worst.
 //!
+//! | file | subject |
+//! |---|---|
+//! | `mod.rs` | the calls |
+//! | `host_files.rs` | files of the host in one folder |
+//! | `repeated_calls.rs` | what the outside says to programs, which is kept and given again |
+//! | `saved_files.rs` | what is open, for snapshots |
+//!
 //! Sources: *RISC-V Semihosting* 1.0 (the sequence), and Arm's *Semihosting for AArch32 and AArch64*
 //! (the calls; fields have 64 bits).
 use std::path::PathBuf;
@@ -10,11 +17,16 @@ use flick_hart::Processor;
 
 use crate::board::Board;
 use crate::described_system::EPOCH;
-use crate::hart_order::Console;
 
 mod host_files;
+mod repeated_calls;
+mod saved_files;
 
+pub use host_files::UnopenedFile;
 use host_files::{HostFiles, Kind};
+pub use repeated_calls::Around;
+use repeated_calls::Calls;
+pub use saved_files::SavedSemihosting;
 
 const OPEN: u64 = 0x01;
 const CLOSE: u64 = 0x02;
@@ -97,16 +109,11 @@ impl Semihosting {
         *self = Self::new(std::mem::take(&mut self.setup));
     }
 
-    /// Executes the call that the hart has made at a virtual time. Returns the program's status if it
+    /// Executes the call that the hart has made. Returns the program's status if it
     /// ends.
-    pub(crate) fn call(
-        &mut self,
-        hart: &mut Hart<'_>,
-        console: &mut dyn Console,
-        time: Time,
-    ) -> Option<u32> {
+    pub(crate) fn call(&mut self, hart: &mut Hart<'_>, around: &mut Around<'_, '_>) -> Option<u32> {
         let (number, argument) = (hart.hart.x[10], hart.hart.x[11]);
-        let answer = self.answer(hart, console, time, number, argument);
+        let answer = self.answer(hart, around, number, argument);
         match answer {
             Ok(Answer::Exit(status)) => return Some(status),
             Ok(Answer::Value(value)) => hart.hart.x[10] = value,
@@ -125,25 +132,25 @@ impl Semihosting {
     fn answer(
         &mut self,
         hart: &mut Hart<'_>,
-        console: &mut dyn Console,
-        time: Time,
+        around: &mut Around<'_, '_>,
         number: u64,
         argument: u64,
     ) -> Result<Answer, Fault> {
+        let time = around.time;
         let field = |n: u64| word(hart, argument.wrapping_add(8 * n));
         let value = match number {
             OPEN => {
                 let name = text(hart, field(0)?, field(2)?)?;
                 let mode = field(1)?;
-                self.done(|files| files.open(&name, mode))
+                self.done(around, |calls| calls.open(&name, mode))
             }
             CLOSE => {
                 let handle = field(0)?;
-                self.done(|files| files.close(handle).map(|()| 0))
+                self.done(around, |calls| calls.files.close(handle).map(|()| 0))
             }
             WRITE_CHARACTER => {
                 let byte = hart.load_byte(argument).ok_or(Fault)?;
-                console.output(&[byte]);
+                around.console.output(&[byte]);
                 0
             }
             WRITE_TEXT => {
@@ -155,42 +162,54 @@ impl Semihosting {
                         byte => bytes.push(byte),
                     }
                 }
-                console.output(&bytes);
+                around.console.output(&bytes);
                 0
             }
             WRITE => {
                 let (handle, from, size) = (field(0)?, field(1)?, field(2)?);
-                self.write(hart, console, handle, from, size)?
+                self.write(hart, around, handle, from, size)?
             }
             READ => {
                 let (handle, to, size) = (field(0)?, field(1)?, field(2)?);
-                self.read(hart, console, handle, to, size)?
+                self.read(hart, around, handle, to, size)?
             }
-            READ_CHARACTER => match console.read(1).first() {
-                Some(&byte) => byte.into(),
-                None => FAILED,
-            },
+            READ_CHARACTER => {
+                let mut bytes = vec![];
+                self.done(around, |calls| {
+                    bytes = calls.console(1)?;
+                    Ok(0)
+                });
+                match bytes.first() {
+                    Some(&byte) => byte.into(),
+                    None => FAILED,
+                }
+            }
             IS_ERROR => u64::from((field(0)? as i64) < 0),
             IS_TERMINAL => {
                 let handle = field(0)?;
-                self.done(|files| Ok(u64::from(files.kind(handle)? != Kind::File)))
+                self.done(around, |calls| {
+                    let kind = calls.files.kind(handle)?;
+                    Ok((kind == Kind::Input || kind == Kind::Output).into())
+                })
             }
             SEEK => {
                 let (handle, position) = (field(0)?, field(1)?);
-                self.done(|files| files.seek(handle, position).map(|()| 0))
+                self.done(around, |calls| {
+                    calls.files.seek(handle, position).map(|()| 0)
+                })
             }
             LENGTH => {
                 let handle = field(0)?;
-                self.done(|files| files.length(handle))
+                self.done(around, |calls| calls.length(handle))
             }
             REMOVE => {
                 let name = text(hart, field(0)?, field(1)?)?;
-                self.done(|files| files.remove(&name).map(|()| 0))
+                self.done(around, |calls| calls.remove(&name))
             }
             RENAME => {
                 let from = text(hart, field(0)?, field(1)?)?;
                 let to = text(hart, field(2)?, field(3)?)?;
-                self.done(|files| files.rename(&from, &to).map(|()| 0))
+                self.done(around, |calls| calls.rename(&from, &to))
             }
             CLOCK => time / PS_PER_CENTISECOND,
             TIME => (EPOCH + time / PS_PER_NS) / NS_PER_S,
@@ -238,8 +257,13 @@ impl Semihosting {
         Ok(Answer::Value(value))
     }
 
-    fn done(&mut self, call: impl FnOnce(&mut HostFiles) -> std::io::Result<u64>) -> u64 {
-        call(&mut self.files).unwrap_or_else(|error| {
+    fn done(
+        &mut self,
+        around: &mut Around<'_, '_>,
+        call: impl FnOnce(&mut Calls<'_, '_, '_>) -> std::io::Result<u64>,
+    ) -> u64 {
+        let files = &mut self.files;
+        call(&mut Calls { files, around }).unwrap_or_else(|error| {
             self.errno = error.raw_os_error().unwrap_or(libc::EIO);
             FAILED
         })
@@ -249,7 +273,7 @@ impl Semihosting {
     fn write(
         &mut self,
         hart: &Hart<'_>,
-        console: &mut dyn Console,
+        around: &mut Around<'_, '_>,
         handle: u64,
         from: u64,
         size: u64,
@@ -259,12 +283,12 @@ impl Semihosting {
             let at = from.wrapping_add(size - left);
             let piece = bytes(hart, at, left.min(PIECE));
             let is_whole = piece.len() as u64 == left.min(PIECE);
-            let written = self.done(|files| match files.kind(handle)? {
+            let written = self.done(around, |calls| match calls.files.kind(handle)? {
                 Kind::Output => {
-                    console.output(&piece);
+                    calls.around.console.output(&piece);
                     Ok(piece.len() as u64)
                 }
-                _ => files.write(handle, &piece).map(|size| size as u64),
+                _ => calls.write(handle, &piece),
             });
             if written == FAILED {
                 break;
@@ -284,7 +308,7 @@ impl Semihosting {
     fn read(
         &mut self,
         hart: &Hart<'_>,
-        console: &mut dyn Console,
+        around: &mut Around<'_, '_>,
         handle: u64,
         to: u64,
         size: u64,
@@ -293,10 +317,10 @@ impl Semihosting {
         while left != 0 {
             let most = left.min(PIECE) as usize;
             let mut piece = vec![];
-            let read = self.done(|files| {
-                piece = match files.kind(handle)? {
-                    Kind::Input => console.read(most),
-                    _ => files.read(handle, most)?,
+            let read = self.done(around, |calls| {
+                piece = match calls.files.kind(handle)? {
+                    Kind::Input => calls.console(most)?,
+                    _ => calls.read(handle, most)?,
                 };
                 Ok(piece.len() as u64)
             });

@@ -39,6 +39,8 @@ impl Snapshot {
 
     /// The machine goes on from here.
     pub fn put(&self, machine: &mut Machine) -> Result<(), BadSnapshot> {
+        // Caches that have bytes of their own write them back now, and not over what comes.
+        machine.set_mode(false);
         self.memory.put(machine.board().ram());
         machine.restore(&self.machine)
     }

@@ -45,6 +45,11 @@ impl RunIdentity {
             number(&mut of_content, hart.hart.pc);
             hart.hart.x.iter().for_each(|&x| number(&mut of_content, x));
         }
+        // Without faults and semihosting the digest is that of a run that knows none.
+        for text in machine.wishes() {
+            of_content.update(text.as_bytes());
+            number(&mut of_content, text.len() as u64);
+        }
         for disk in disks {
             of_content.update(&disk.to_le_bytes());
         }
@@ -58,7 +63,9 @@ impl RunIdentity {
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         match () {
             () if self.machine != other.machine => Some("another machine"),
-            () if self.content != other.content => Some("other programs, or other disks"),
+            () if self.content != other.content => {
+                Some("other programs, disks, faults or semihosting")
+            }
             () => None,
         }
     }

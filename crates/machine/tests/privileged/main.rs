@@ -27,6 +27,8 @@
 //!
 //! `FLICK_PROGRAMS` says how many from `FLICK_FIRST` on, and `FLICK_SEED` executes one of them and prints its
 //! traps. With `FLICK_TRAPS=n` it ends at its nth trap.
+#[path = "../bare_machine/mod.rs"]
+mod bare_machine;
 mod batch_driver;
 mod qemu_virt;
 mod random_pages;
@@ -34,11 +36,12 @@ mod random_program;
 mod random_registers;
 mod words;
 
+use bare_machine::{Quiet, on_virt};
 use batch_driver::{
     CSRS, DATA, FIELDS, LOG, PROGRAM, RAM, RECORD, STATE, STATE_CSRS, STATE_LOG_END, TABLES, TRAPS,
     USER_BIT, WORK, memory, slot,
 };
-use flick_machine::{Board, Console, End, Files, Machine, System, boot};
+use flick_machine::End;
 use random_pages::{ACCESSED_DIRTY, OWN_PAGES};
 use random_program::{
     program, return_from_a_page_of_users, run_into_protected_code, written_entries,
@@ -49,12 +52,6 @@ const PROGRAMS: u64 = 200;
 const BATCH: u64 = 25;
 /// None takes as many.
 const LIMIT: u64 = 400_000;
-
-struct Quiet;
-
-impl Console for Quiet {
-    fn output(&mut self, _: &[u8]) {}
-}
 
 const ISA: &str = "rv64gc_zba_zbb_zbs_zicntr_sstc_svinval";
 
@@ -69,25 +66,18 @@ fn execute_on(
     translate_after: Option<u8>,
 ) -> Result<Vec<u8>, String> {
     let isa = format!("isa={isa}");
-    let settings = ["harts=1", &isa, "memory=64M"].map(str::to_owned);
-    let description = flick_timing::machine::Machine::load("virt", &settings).unwrap();
-    let mut virt = System::new(&description).unwrap();
-    let board: Board = virt.board(vec![]).unwrap();
-    let files = Files {
-        firmware: image.to_vec(),
-        ..Files::default()
-    };
-    let booted = boot(&mut virt, &board, &files).unwrap();
-    let mut machine = Machine::new(&board, &booted.harts, None);
-    machine.limit(LIMIT * programs as u64);
-    machine.translate_after(translate_after);
-    let end = machine.run(&mut Quiet);
-    if end != End::Exit(0) {
-        return Err(format!("{end:?} at {:#x?}", machine.program_counters()));
-    }
-    let mut memory = vec![0; image.len()];
-    board.read_memory(RAM, &mut memory).unwrap();
-    Ok(memory)
+    let settings = ["harts=1", &isa, "memory=64M"];
+    on_virt(&settings, vec![], image, |machine, board| {
+        machine.limit(LIMIT * programs as u64);
+        machine.translate_after(translate_after);
+        let end = machine.run(&mut Quiet);
+        if end != End::Exit(0) {
+            return Err(format!("{end:?} at {:#x?}", machine.program_counters()));
+        }
+        let mut memory = vec![0; image.len()];
+        board.read_memory(RAM, &mut memory).unwrap();
+        Ok(memory)
+    })
 }
 
 fn word(program: &[u8], at: usize) -> u64 {

@@ -2,7 +2,8 @@
 use super::drawn_units::{bandwidth, clock, cycles, size, span, time};
 use flick_timing::machine::{
     Accelerator, Arbitration, Cache, Coherence, CoreModel, Device, DeviceKind, Hart, Link, Machine,
-    Memory, MemoryUsage, Predictor, Tile, TileKind, Tlb, Topology, VirtioSlot, Walk, WritePolicy,
+    Memory, MemoryUsage, Mmu, Predictor, Tile, TileKind, Tlb, Topology, VirtioSlot, Walk,
+    WritePolicy,
 };
 
 /// All of a machine.
@@ -204,6 +205,11 @@ fn harts(machine: &Machine, tile: &Tile) -> Vec<Item> {
 
 fn hart(machine: &Machine, tile: &Tile, hart: &Hart) -> Vec<String> {
     let mut details = vec![hart.isa.to_string(), clock(hart.period)];
+    match hart.mmu {
+        Mmu::Sv57 => {}
+        Mmu::Bare => details.push("without address translation".to_owned()),
+        mmu => details.push(format!("address translation: {} at most", mmu.name())),
+    }
     if hart.is_kernel {
         details.push("runs the kernel".to_owned());
     }

@@ -1,6 +1,6 @@
 //! What a machine consists of, as a machine file says it (`docs/machine-files.md`). Times are
 //! femtoseconds, cycles are those of the hart that waits, and sizes are bytes.
-use flick_riscv::Isa;
+use flick_riscv::{Isa, Mmu};
 
 /// Tiles with harts, memories, accelerators or the host, and the links between them.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +71,8 @@ pub struct Hart {
     pub id: u32,
     /// Its extensions.
     pub isa: Isa,
+    /// Its modes of address translation.
+    pub mmu: Mmu,
     /// Femtoseconds of a cycle.
     pub period: f64,
     /// Its core: an index of [`Machine::cores`]. Without one each instruction takes a cycle.

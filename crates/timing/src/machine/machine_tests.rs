@@ -1,5 +1,5 @@
 //! Mistakes in machine files: what the message names.
-use super::{Machine, Topology, names};
+use super::{Machine, Mmu, Topology, names};
 
 /// A file with something of everything.
 pub const GOOD: &str = r#"
@@ -51,6 +51,7 @@ core = "rocket"
 name = "vector"
 count = 2
 isa = "rv64gcv_zvl256b"
+mmu = "sv48"
 clock = "500 MHz"
 disabled = true
 unit = "sums"
@@ -128,6 +129,10 @@ fn everything_is_read() {
     let ids: Vec<u32> = tile.harts.iter().map(|hart| hart.id).collect();
     assert_eq!(ids, [0, 1, 2]);
     assert_eq!(tile.harts[1].isa.vlen(), Some(256));
+    assert_eq!(
+        (tile.harts[0].mmu, tile.harts[1].mmu),
+        (Mmu::Sv57, Mmu::Sv48)
+    );
     assert_eq!((tile.harts[0].period, tile.harts[1].period), (1e6, 2e6));
     assert!(tile.harts[1].is_disabled && !tile.harts[0].is_disabled);
     assert_eq!(tile.kernel_hart().unwrap().id, 0);
@@ -278,6 +283,11 @@ fn messages_name_what_is_wrong_and_what_to_do() {
             "kind = \"plic\"",
             "kind = \"plick\"",
             &["\"plick\" is not known", "'plic'"],
+        ),
+        (
+            "mmu = \"sv48\"",
+            "mmu = \"Sv48\"",
+            &["\"Sv48\" is not known", "'sv48'"],
         ),
         (
             "sources = 31",

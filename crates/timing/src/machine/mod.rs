@@ -33,6 +33,7 @@ use toml::de::DeTable;
 use crate::Platform;
 pub use crate::platform::Error;
 use crate::platform::toml_reader::{Source, Table};
+pub use flick_riscv::Mmu;
 pub use machine_parts::{
     Accelerator, Arbitration, Cache, Coherence, CoreModel, Device, DeviceKind, Dtu, Hart,
     HostBridge, Link, Machine, Memory, MemoryUsage, Predictor, Tile, TileKind, Tlb, Topology, Unit,

@@ -8,7 +8,7 @@ use super::machine_parts::{
 };
 use crate::platform::quantity::{BANDWIDTH, FREQUENCY, FS_PER_S, SIZE, TIME};
 use crate::platform::toml_reader::{Error, Table};
-use flick_riscv::{Extension, Isa, IsaError};
+use flick_riscv::{Extension, Isa, IsaError, Mmu};
 
 /// Harts of a machine at most: as many as QEMU's `virt` has.
 pub const MOST_HARTS: usize = 512;
@@ -138,6 +138,8 @@ fn read_harts(
         let count = table.count_or("count", (1, MOST_HARTS as u64), 1)?;
         table.text_or("name", "")?;
         let isa = isa(&mut table)?;
+        let mmu =
+            Mmu::ALL[table.choice_or("mmu", &Mmu::ALL.map(Mmu::name), Mmu::default() as usize)?];
         let period = period(&mut table, clock)?;
         let core = index_of(&mut table, "core", cores.iter().map(|core| &*core.name))?;
         let unit = index_of(&mut table, "unit", units.iter().map(|unit| &*unit.name))?;
@@ -152,6 +154,7 @@ fn read_harts(
             harts.push(Hart {
                 id: harts.len() as u32,
                 isa,
+                mmu,
                 period,
                 core,
                 is_kernel,

@@ -1,6 +1,10 @@
 //! The tags of a cache: which lines it holds, in which state, with least-recently-used replacement.
 use std::cell::Cell;
 
+mod saved_lines;
+
+pub use saved_lines::SavedLines;
+
 /// The state of a line in a cache (the MESI protocol).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

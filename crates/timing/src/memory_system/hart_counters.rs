@@ -2,6 +2,7 @@
 use std::cell::Cell;
 
 use super::Time;
+use super::saved_system::{are_times, set_all};
 
 /// Why a hart stands still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,9 @@ pub const EVENTS: [&str; 9] = [
     "mispredicted",
 ];
 
+/// Stalls, events, and waits for banks, for snapshots.
+pub type SavedCounters = ([Time; STALLS.len()], [u64; EVENTS.len()], Time);
+
 /// Counts of a hart.
 #[derive(Debug, Default)]
 pub struct HartCounters {
@@ -110,5 +114,18 @@ impl HartCounters {
     /// Picoseconds of waiting for banks, which are part of the stalls.
     pub fn bank_wait(&self) -> Time {
         self.bank_wait.get()
+    }
+
+    pub(super) fn save(&self) -> SavedCounters {
+        (self.stalls(), self.events(), self.bank_wait())
+    }
+
+    /// False: no hart has counted so much.
+    pub(super) fn restore(&self, saved: &SavedCounters) -> bool {
+        let (stalls, events, bank_wait) = saved;
+        set_all(&self.stalls, stalls);
+        set_all(&self.events, events);
+        self.bank_wait.set(*bank_wait);
+        are_times(stalls) && are_times(events) && are_times(&[*bank_wait])
     }
 }

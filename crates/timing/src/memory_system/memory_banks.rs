@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::Time;
+use super::saved_system::{are_times, set_all};
 
 /// How accesses are spread over banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,20 @@ impl Banks {
             free_at: (0..shape.banks).map(|_| Cell::new(0)).collect(),
             shape,
         }
+    }
+
+    /// When each is free, for snapshots.
+    pub fn save(&self) -> Vec<Time> {
+        self.free_at.iter().map(Cell::get).collect()
+    }
+
+    /// False: no banks of this shape are so.
+    pub fn restore(&self, free_at: &[Time]) -> bool {
+        let fits = free_at.len() == self.free_at.len() && are_times(free_at);
+        if fits {
+            set_all(&self.free_at, free_at);
+        }
+        fits
     }
 
     /// An access at `now` keeps its bank busy, for `bytes` longer than each. Returns how long it waits

@@ -12,6 +12,7 @@
 mod cache_lines;
 mod hart_counters;
 mod memory_banks;
+mod saved_system;
 mod shapes;
 
 use std::cell::{Cell, RefCell};
@@ -23,6 +24,7 @@ pub use cache_lines::{CacheShape, Victim};
 pub use hart_counters::{EVENTS, Event, HartCounters, STALLS, Stall};
 pub use memory_banks::BankShape;
 use memory_banks::Banks;
+pub use saved_system::{END_OF_TIME, SavedMemorySystem};
 pub use shapes::{CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, TlbShape};
 
 /// Picoseconds of virtual time.

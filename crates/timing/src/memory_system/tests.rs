@@ -175,3 +175,56 @@ fn translations_are_kept() {
     assert_eq!(translate(0x5000, 12, 1, &[0x100]), 5);
     assert_eq!(system.counters(0).events()[Event::DataTlbMiss as usize], 5);
 }
+
+#[test]
+fn a_saved_system_has_the_same_future() {
+    let accesses = |system: &MemorySystem, from: u64| {
+        let mut found = vec![];
+        for n in from..from + 300 {
+            let (hart, address) = ((n % 2) as usize, n * n * 56 % 0x3000);
+            let kind = [Kind::Fetch, Kind::Load, Kind::Store][n as usize % 3];
+            if !system.is_translated(hart, kind, address, 12, 1) {
+                found.push(system.translate(
+                    hart,
+                    kind,
+                    (address, 12, 1),
+                    &[0x8000 + address],
+                    n * 90,
+                ));
+            }
+            if system.lookup(hart, kind, address) == Lookup::Miss {
+                found.push(system.access(hart, kind, address, n * 90));
+            }
+            if kind == Kind::Store {
+                system.modify(hart, address);
+            }
+        }
+        found.push(system.fence(1, (from + 300) * 90));
+        found
+    };
+    let system = MemorySystem::new(&shape(2, true));
+    accesses(&system, 0);
+    let saved = system.save();
+    let other = MemorySystem::new(&shape(2, true));
+    assert!(other.restore(&saved) && other.save() == saved);
+    assert_eq!(accesses(&other, 300), accesses(&system, 300));
+    assert_eq!(other.save(), system.save());
+    assert_eq!(other.counters(0).stalls(), system.counters(0).stalls());
+    // Other harts, caches, buffers, banks.
+    let change = |change: fn(&mut SystemShape)| {
+        let mut shape = shape(2, true);
+        change(&mut shape);
+        shape
+    };
+    let others = [
+        shape(3, true),
+        change(|shape| shape.harts[1].data = None),
+        change(|shape| shape.harts[0].store_buffer = 3),
+        change(|shape| shape.shared[0].ways = 4),
+        change(|shape| shape.memories[0].banks.banks = 2),
+        change(|shape| shape.memories.clear()),
+    ];
+    for shape in others {
+        assert!(!MemorySystem::new(&shape).restore(&saved), "{shape:?}");
+    }
+}

@@ -274,6 +274,13 @@ impl Emitter<'_> {
                     .mov(qword_ptr(rbp + Self::hart(offset_of!(Hart, pc))), rax)?;
                 self.engine_function(Word::Helper, true)
             }
+            Op::Vector => {
+                // The record is that of an instruction in front of the call, of which the assembler
+                // makes another one if the target is far away. Then it does not say where it is.
+                self.record(node);
+                self.a.nop()?;
+                self.engine_function(Word::Vector, true)
+            }
             _ => self.a.ud2(),
         }
     }

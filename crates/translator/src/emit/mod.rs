@@ -27,6 +27,7 @@ use super::fault_state::Recorder;
 use super::glue;
 use super::registers::HART_BIAS;
 use super::thunk::Callee;
+use super::vector_call;
 use alignment::Loop;
 use block_order::Layout;
 use code_origin::{Part, Span, Trace};
@@ -103,11 +104,13 @@ pub enum Word {
     Helper,
     /// [`crate::convert`].
     Convert,
+    /// [`crate::vector`].
+    Vector,
 }
 
 impl Word {
     /// In the order of the module's words.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Targets,
         Self::Call,
         Self::Leave,
@@ -115,6 +118,7 @@ impl Word {
         Self::Elsewhere,
         Self::Helper,
         Self::Convert,
+        Self::Vector,
     ];
 }
 
@@ -251,7 +255,7 @@ impl<'a> Emitter<'a> {
         let calls = code.nodes.iter().any(|node| {
             matches!(
                 node.op,
-                Op::Call { .. } | Op::CallIndirect { .. } | Op::Helper(_)
+                Op::Call { .. } | Op::CallIndirect { .. } | Op::Helper(_) | Op::Vector
             )
         });
         let mut frame = allocation.num_spillslots as i32 * 8;
@@ -468,7 +472,7 @@ impl<'a> Emitter<'a> {
                         | Op::TailCallIndirect
                         | Op::Table(_)
                         | Op::Exit(..) => self.end(node, operands, block, next)?,
-                        Op::Call { .. } | Op::CallIndirect { .. } | Op::Helper(_) => {
+                        Op::Call { .. } | Op::CallIndirect { .. } | Op::Helper(_) | Op::Vector => {
                             self.call(node)?;
                         }
                         Op::Load(..)
@@ -609,6 +613,7 @@ impl<'a> Emitter<'a> {
                 Word::Elsewhere => glue::elsewhere as *const (),
                 Word::Helper => glue::helper as *const (),
                 Word::Convert => glue::convert as *const (),
+                Word::Vector => vector_call::vector as *const (),
                 Word::Targets => return self.a.ud2(),
             } as u64;
             return if call {

@@ -5,6 +5,7 @@ mod float;
 mod flow;
 mod int;
 mod memory;
+mod vector;
 
 use std::ops::Range;
 
@@ -18,8 +19,8 @@ use super::registers::*;
 use flick_engine::Hart;
 use flick_riscv::{Class, Insn, Op as Guest};
 
-/// Whether an instruction that does not jump has a translation; the interpreter executes all
-/// others.
+/// Whether instructions of this kind, which do not jump, have a translation, unless they are those of
+/// [`flick_engine::vector::is_executed_alone`]; the interpreter executes all others.
 pub fn is_translated(op: Guest) -> bool {
     !matches!(
         op,
@@ -670,6 +671,8 @@ impl<'a> Lower<'a> {
             Class::Fp | Class::FpMul | Class::FpDiv => self.float(at),
             Class::Address | Class::Bit => self.bits(at),
             Class::Jump => self.call(at),
+            Class::Vector => self.vector(at),
+            _ if flick_engine::vector::is_executed_alone(at.insn) => self.vector(at),
             _ if op == Guest::Nop => {}
             _ if op == Guest::Fence => self.push(Op::Fence, at.pc, vec![]),
             _ if op == Guest::Pause => self.push(Op::Pause, at.pc, vec![]),

@@ -70,7 +70,8 @@ impl Frame {
             | Op::Fence
             | Op::Call { .. }
             | Op::CallIndirect { .. }
-            | Op::Helper(_) => self.values.clear(),
+            | Op::Helper(_)
+            | Op::Vector => self.values.clear(),
             _ => {}
         }
         None

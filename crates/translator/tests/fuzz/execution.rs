@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use flick_engine::fp::env::{mxcsr, set_mxcsr};
 use flick_engine::{CodeRegion, Control, Exit, Hart, Identity, NoObserver, ProcessCore, run};
 use flick_riscv::{Insn, Op};
-use flick_translator::{Context, Translator};
+use flick_translator::{Context, Translator, VectorCall, set_vector_calls};
 
 use crate::guest::{CURRENT, Guest, Input, lookup};
 use crate::safe::{self, BASE, INDEX, SP, TABLE, TARGET};
@@ -270,6 +270,8 @@ pub fn execute(data: &[u8]) -> bool {
         jumps: jumps.clone(),
     };
     let translator = Translator::new(1 << 20, counts, lookup).expect("memory for code");
+    // Harts have no vectors: the interpreter takes over at such an instruction.
+    set_vector_calls(state_at);
     *CURRENT.lock().unwrap() = Some((translator, guest));
     let limit = if shape & 8 != 0 { u64::MAX } else { 0 };
     // What is found by the loop the first time is found by translated code the second time.
@@ -286,6 +288,15 @@ pub fn execute(data: &[u8]) -> bool {
         translator.invalidate(std::slice::from_ref(&all));
     }
     true
+}
+
+/// The registers where a vector instruction is executed.
+fn state_at(call: &VectorCall) -> Option<Hart> {
+    let current = CURRENT.lock().unwrap();
+    let (translator, _) = current.as_ref()?;
+    // SAFETY: the call is being made.
+    let at = |&place: &u64| unsafe { translator.states().restore(place, &call.registers) };
+    call.places().iter().find_map(at)
 }
 
 /// Makes `auipc` and `addi` give an address so far away.

@@ -139,6 +139,7 @@ fn load(ahead: Ahead, guest: Range<u64>) -> Loaded {
                 Word::Elsewhere => flick_translator::elsewhere as *const () as u64,
                 Word::Helper => flick_translator::helper as *const () as u64,
                 Word::Convert => flick_translator::convert as *const () as u64,
+                Word::Vector => flick_translator::vector as *const () as u64,
             };
             ((start + words + 8 * word as usize) as *mut u64).write(address);
         }

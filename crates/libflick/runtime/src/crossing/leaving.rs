@@ -22,6 +22,7 @@ pub unsafe fn stack_pointer_for(thread: Current, act: *mut Activation) -> u64 {
             return thread.stack_top as u64;
         }
         if last.act <= act && is_left(&thread, last.act, act as usize) {
+            thread.vectors.disown(last.act);
             thread.pop();
             continue;
         }
@@ -113,6 +114,7 @@ pub fn left_by_jump(target: usize) {
         if last.is_null() || !is_left(&thread, last, target) {
             return;
         }
+        thread.vectors.disown(last);
         thread.pop();
     }
 }

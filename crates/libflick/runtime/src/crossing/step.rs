@@ -83,6 +83,7 @@ pub fn go_on<B: Backend>(mut act: Entered, restore: impl FnOnce(&mut Activation)
     act.set_in_host(false);
     act.context.hart.frm = thread.frm();
     restore(&mut act);
+    thread.vectors.left(act.address());
     B::Accounts::came_back(|| backtrace::depth(&thread, &act));
     go::<B>(act, false)
 }

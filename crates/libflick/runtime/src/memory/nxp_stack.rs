@@ -87,6 +87,11 @@ pub fn acquire_spare(size: usize) -> Option<Stack> {
     take(size.max(LEAST))
 }
 
+/// Memory of a thread's that is no stack: at least `size` bytes, which are not zero.
+pub fn acquire_small(size: usize) -> Option<Stack> {
+    take(size)
+}
+
 fn take(size: usize) -> Option<Stack> {
     let size = size.max(1).checked_next_multiple_of(page_size())?;
     let need = size.checked_add(guard_size())?;

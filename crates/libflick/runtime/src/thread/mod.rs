@@ -3,6 +3,7 @@ pub(crate) mod activation;
 pub(crate) mod activations;
 pub(crate) mod crossing_code;
 pub(crate) mod entered;
+pub(crate) mod vector_states;
 
 use std::arch::asm;
 use std::cell::UnsafeCell;
@@ -24,6 +25,7 @@ use crate::os::signal_mask::BlockedSignals;
 use crate::os::thread_pointer;
 use crate::thread::activation::Activation;
 use crate::thread::activations::ActivationStack;
+use crate::thread::vector_states::VectorStates;
 
 #[repr(C)]
 pub struct Thread {
@@ -45,6 +47,8 @@ pub struct Thread {
     will_leave_heap: bool,
     /// Where handlers run after an overflow of `stack`, from the first one on.
     spare: Option<Stack>,
+    /// See [`vector_states`].
+    pub vectors: VectorStates,
     targets: TargetCache,
 }
 
@@ -287,6 +291,7 @@ fn create() -> Current {
         (&raw mut (*thread).active).write(ActivationStack::new(stack_top as u64));
         (&raw mut (*thread).stack).write(stack);
         (&raw mut (*thread).spare).write(None);
+        (&raw mut (*thread).vectors).write(VectorStates::default());
         (&raw mut (*thread).stack_top).write(stack_top);
         (&raw mut (*thread).half).write(stack_top - size / 2);
         let least = host_stack.limit + LEAST_STACK;
@@ -338,7 +343,14 @@ unsafe extern "C" fn destroy(thread: *mut c_void) {
     // SAFETY: `thread` is what `create` made; no activation can be live any more.
     unsafe {
         *slot().cast::<*mut Thread>() = ptr::null_mut();
-        let Thread { stack, spare, .. } = thread.cast::<Thread>().read();
+        let thread = thread.cast::<Thread>().read();
+        let Thread {
+            stack,
+            spare,
+            vectors,
+            ..
+        } = thread;
+        vectors.release();
         if let Some(spare) = spare {
             nxp_stack::release(spare);
         }

@@ -19,7 +19,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use flick_abi::layout::Gate;
 use flick_engine::Hart;
-use flick_translator::{Context, HostRegisters, StateTable, Targets, Translator, Usage};
+use flick_translator::{
+    Context, HostRegisters, StateTable, Targets, Translator, Usage, VectorCall,
+};
 
 use crate::config::{self, Engine};
 use crate::locks::try_lock::OwnedLock;
@@ -49,6 +51,7 @@ pub fn init() {
         return;
     }
     target_table::__flick_1_targets.init();
+    flick_translator::set_vector_calls(state_at_vector_call);
     ENABLED.store(true, Ordering::Relaxed);
     // Translations of the link do not count.
     if crossing_code::counted() {
@@ -419,16 +422,43 @@ pub unsafe fn leaf_state_at(context: &libc::ucontext_t) -> Option<Hart> {
 /// The context is that of a signal being handled in this thread, which [`leaf_entered`] does not know.
 pub unsafe fn state_at(context: &libc::ucontext_t) -> Option<Hart> {
     let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64;
-    let host = HostRegisters::of(context);
+    if let Some(call) = vector_call(pc) {
+        // SAFETY: by contract, the call is being made.
+        return state_at_vector_call(unsafe { &*call });
+    }
+    // SAFETY: by contract.
+    unsafe { state_in(pc, &HostRegisters::of(context)) }
+}
+
+/// The call of a vector instruction's handler in which this thread is at `pc`, by translated code.
+fn vector_call(pc: u64) -> Option<*const VectorCall> {
+    let [start, end] = crossing_code::engine();
+    let thread = Current::get().filter(|_| (start..end).contains(&pc))?;
+    let call = thread.vectors.caller(thread.active.top());
+    (call != 0).then_some(call as *const VectorCall)
+}
+
+/// The registers of NxP code at such a call. Async-signal-safe.
+pub fn state_at_vector_call(call: &VectorCall) -> Option<Hart> {
+    let at = |&place: &u64| {
+        // SAFETY: the call is being made.
+        unsafe { state_in(place, &call.registers) }
+    };
+    call.places().iter().find_map(at)
+}
+
+/// # Safety
+/// The registers are those of code at `pc`, which is interrupted or waits for a call.
+unsafe fn state_in(pc: u64, host: &HostRegisters) -> Option<Hart> {
     if !is_made_here(pc) {
         let piece = modules::translation_at(pc)?;
         // SAFETY: by contract.
         return unsafe {
-            flick_translator::restore_from(piece.states, piece.offset, &host, piece.module)
+            flick_translator::restore_from(piece.states, piece.offset, host, piece.module)
         };
     }
     // SAFETY: the table lives as long as the process; else by contract.
-    unsafe { (*STATES.load(Ordering::Relaxed)).restore(pc, &host) }
+    unsafe { (*STATES.load(Ordering::Relaxed)).restore(pc, host) }
 }
 
 /// What is at these addresses goes away, or something else comes there.

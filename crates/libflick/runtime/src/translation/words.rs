@@ -37,6 +37,7 @@ word!(__flick_1_leave_at_call: leave_at_call);
 word!(__flick_1_elsewhere: elsewhere);
 word!(__flick_1_helper: helper);
 word!(__flick_1_convert: convert);
+word!(__flick_1_vector: vector);
 
 /// The addresses of [`TRANSLATION_WORDS`].
 pub fn addresses() -> [u64; TRANSLATION_WORDS.len()] {
@@ -48,5 +49,6 @@ pub fn addresses() -> [u64; TRANSLATION_WORDS.len()] {
         __flick_1_elsewhere as *const () as u64,
         __flick_1_helper as *const () as u64,
         __flick_1_convert as *const () as u64,
+        __flick_1_vector as *const () as u64,
     ]
 }
