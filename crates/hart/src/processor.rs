@@ -118,8 +118,10 @@ struct Privileged<'m, B> {
     pages: [KnownPage; PAGES],
     /// [`CodeCache::retirements`] when they were found.
     retirements: u64,
-    /// For an instruction whose second half is in another page: it is decoded at each execution.
+    /// For an instruction whose second half is in another page, or whose page has parts that are protected
+    /// differently: it is decoded at each execution. All other slots are 0.
     lone: Box<Slots>,
+    lone_at: usize,
     runner: Runner,
 }
 
@@ -165,6 +167,7 @@ impl<'m, B: Bus> Processor<'m, B> {
                 pages: [KnownPage::NONE; PAGES],
                 retirements: code.retirements(),
                 lone,
+                lone_at: 0,
                 runner,
             },
         };
@@ -320,7 +323,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn fill(&mut self, pc: u64) -> Result<(), Trap> {
-        let known = self.slots_at(pc)?;
+        let (known, is_uniform) = self.slots_at(pc)?;
         if self.view.timing().is_some() && pc & self.page_mask != self.page {
             let physical = known.physical + pc % PAGE;
             let privilege = self.registers.privilege;
@@ -333,15 +336,19 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         let at = (pc % PAGE / 2) as usize;
         // SAFETY: as in `fetch`.
         let slot = unsafe { &(&*slots)[at] };
-        if slot.get() != 0 {
+        if slot.get() != 0 && is_uniform {
             return Ok(());
         }
         let class = self.class;
         let insn = class.decode(pc, |at| self.half(at))?;
-        if pc % PAGE + insn.len() <= PAGE {
+        let is_whole = pc % PAGE + insn.len() <= PAGE;
+        if is_whole {
             slot.set(insn.word());
-        } else {
+        }
+        if !(is_whole && is_uniform) {
+            self.lone[self.lone_at].set(0);
             self.lone[at].set(insn.word());
+            self.lone_at = at;
             self.slots = &raw const *self.lone;
         }
         Ok(())

@@ -5,8 +5,8 @@ use super::{KnownPage, PAGES, Privileged};
 use crate::bus::{Bus, PAGE};
 
 impl<B: Bus> Privileged<'_, B> {
-    /// The slots of the page at `pc`.
-    pub(super) fn slots_at(&mut self, pc: u64) -> Result<KnownPage, Trap> {
+    /// The slots of the page at `pc`, and whether all of the page is protected alike.
+    pub(super) fn slots_at(&mut self, pc: u64) -> Result<(KnownPage, bool), Trap> {
         let page = pc / PAGE * PAGE;
         let key = self.key(page);
         let at = (pc / PAGE) as usize % PAGES;
@@ -17,7 +17,7 @@ impl<B: Bus> Privileged<'_, B> {
         }
         let known = self.pages[at];
         if known.key == key {
-            return Ok(known);
+            return Ok((known, true));
         }
         let (found, _) = self.view.fetch(pc, self.registers.privilege)?;
         let physical = found.address / PAGE * PAGE;
@@ -30,10 +30,11 @@ impl<B: Bus> Privileged<'_, B> {
         };
         self.view.watch_code();
         // Where protection differs within the page, each instruction is asked for.
-        if self.view.is_uniform(physical) {
+        let is_uniform = self.view.is_uniform(physical);
+        if is_uniform {
             self.pages[at] = known;
         }
-        Ok(known)
+        Ok((known, is_uniform))
     }
 
     pub(super) fn half(&self, pc: u64) -> Result<u16, Trap> {

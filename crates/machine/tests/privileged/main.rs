@@ -19,8 +19,8 @@
 //! | an access of two pages is checked as if both were neighbours in memory | each part is checked where it is |
 //!
 //! These are choices: the value of illegal instructions and breakpoints, that of misaligned accesses within
-//! eight bytes, FS after what may only raise a flag, counters, and what comes first after a store to the
-//! CLINT, the interrupt or a fault of the next fetch.
+//! eight bytes, whether protection sees these as a whole or in parts, FS after what may only raise a flag,
+//! counters, and what comes first after a store to the CLINT, the interrupt or a fault of the next fetch.
 //!
 //! With `menvcfg.ADUE` clear programs have set all accessed and dirty bits, so that QEMU does the same; what
 //! the hart does with clear ones is tested without QEMU.
@@ -39,11 +39,13 @@ mod words;
 use bare_machine::{Quiet, on_virt};
 use batch_driver::{
     CSRS, DATA, FIELDS, LOG, PROGRAM, RAM, RECORD, STATE, STATE_CSRS, STATE_LOG_END, TABLES, TRAPS,
-    WORK, memory, slot,
+    USER_BIT, WORK, memory, slot,
 };
 use flick_machine::End;
 use random_pages::{ACCESSED_DIRTY, OWN_PAGES};
-use random_program::{program, return_from_a_page_of_users, written_entries};
+use random_program::{
+    program, return_from_a_page_of_users, run_into_protected_code, written_entries,
+};
 
 const PROGRAMS: u64 = 200;
 /// Programs that one start of a machine executes.
@@ -123,7 +125,13 @@ fn record(program: &[u8], number: usize) -> String {
     let fields: Vec<String> = fields
         .map(|(n, name)| format!("{name} {:#x}", word(program, at + 8 * n)))
         .collect();
-    format!("trap {number}: {}", fields.join(", "))
+    // There are two copies of the code.
+    let pc = word(program, at + 24).wrapping_sub(WORK) & !USER_BIT;
+    let instruction = match pc {
+        0..0x4000 => format!(", at {:#x}", word(program, pc as usize & !3) as u32),
+        _ => String::new(),
+    };
+    format!("trap {number}: {}{instruction}", fields.join(", "))
 }
 
 fn place(at: usize) -> String {
@@ -287,6 +295,18 @@ fn a_return_fetches_nothing_in_the_mode_that_it_leads_to() {
         let found = &memory[slot(0)..][..PROGRAM];
         assert_eq!(word(found, LOG), 8, "a call of U mode");
         assert_eq!(word(found, entry) & 0xff, 0x1b);
+    }
+}
+
+#[test]
+fn protection_within_a_page_holds_for_code_that_was_executed_before() {
+    let (program, protected) = run_into_protected_code();
+    let image = memory(&[program]);
+    for translate_after in [None, Some(1)] {
+        let memory = execute(&image, 1, translate_after).unwrap();
+        let found = &memory[slot(0)..][..PROGRAM];
+        assert_eq!(word(found, LOG), 1, "an instruction access fault");
+        assert_eq!(word(found, LOG + 24), protected);
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Pages {
     pub entries: Vec<u64>,
     /// Of pages of data.
     pub data: Vec<u64>,
+    /// Of pages that are mapped to no memory.
+    pub absent: Vec<u64>,
     /// Of the page of code.
     pub code: Vec<u64>,
     /// Physical addresses of random entries.
@@ -83,6 +85,7 @@ impl Pages {
         let mut pages = Self {
             entries: vec![0; (TABLE_COUNT * PAGE / 8) as usize],
             data: vec![],
+            absent: vec![],
             code: vec![],
             places: vec![],
         };
@@ -164,6 +167,9 @@ impl Pages {
             let entry = leaf(rng, number);
             self.put(RANDOM_PAGES, index, entry);
             self.know(page, base | index << 12);
+            if number == 0xf0000 {
+                self.absent.push(base | index << 12);
+            }
             self.places.push(table(RANDOM_PAGES) + 8 * index);
         }
         // A pointer that is none.

@@ -117,6 +117,39 @@ pub fn return_from_a_page_of_users() -> (Vec<u8>, usize) {
     (maker.image(), TABLES + 8 * place)
 }
 
+/// S mode comes to a word of its page that it may not execute, and that M mode has executed before. Returns
+/// the program and the word's address.
+pub fn run_into_protected_code() -> (Vec<u8>, u64) {
+    let mut rng = Rng(1);
+    let pages = Pages::random(&mut rng, false);
+    let mut maker = Maker {
+        rng,
+        code: Words::at(START),
+        pages,
+        chaos: false,
+        has_stimecmp: true,
+        crosses: false,
+        updates: true,
+        ranges: 0,
+    };
+    maker.code.add([addi(5, 0, 0)]);
+    let protected = maker.code.here();
+    maker.code.add([addi(6, 6, 1), addi(5, 5, 1)]);
+    maker.set(0x3bf, u64::MAX >> 10);
+    maker.set(0x3a2, 0x1f << 56);
+    // Four bytes that may be read.
+    maker.set(0x3b0, protected >> 2);
+    maker.set(0x3a0, 0x11);
+    maker.code.add([SFENCE_VMA]);
+    maker.enter(true, Some(1));
+    let end = maker.code.ahead(2);
+    maker.code.jump(protected);
+    maker.code.reach_address(end, RESUME);
+    maker.code.li(SERVICE, FINISH);
+    maker.code.add([ECALL]);
+    (maker.image(), protected)
+}
+
 impl Maker {
     fn image(mut self) -> Vec<u8> {
         let mut image = vec![0; PROGRAM];
@@ -368,8 +401,16 @@ impl Maker {
         let (kind, rd, b) = (self.rng.below(10), self.register(), self.register());
         // Behind the last page is code, whose first words are not executed.
         if self.crosses && kind < 7 && self.rng.chance(20) {
-            let end = (self.rng.pick(&self.pages.data) | 0xfff) - self.rng.below(7);
-            self.code.li(B, end);
+            let page = self.rng.pick(&self.pages.data) & !0xfff;
+            // Which of a missing page and missing memory is found first is open.
+            let absent = &self.pages.absent;
+            if absent
+                .iter()
+                .any(|&absent| absent == page || absent == page.wrapping_add(4096))
+            {
+                return;
+            }
+            self.code.li(B, (page | 0xfff) - self.rng.below(7));
             let word = match kind {
                 0..=3 => i(0x03 | (self.rng.below(7) as u32) << 12, rd, B, 0),
                 _ => s(0x23 | (self.rng.below(4) as u32) << 12, B, b, 0),
@@ -378,7 +419,8 @@ impl Maker {
         }
         let aligned = match self.rng.chance(if kind < 7 { 70 } else { 94 }) {
             true => address & !7,
-            // Within a page: of two, either may be asked first.
+            // By protection in parts of an access it may be checked as one, or in parts.
+            false if kind < 7 && !self.crosses => address & !7,
             false => address,
         };
         self.code.li(B, aligned);
