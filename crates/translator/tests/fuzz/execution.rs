@@ -216,6 +216,7 @@ impl Start {
             let values = [integer(&mut rng), double(&mut rng)];
             vectors.set_register(register, values.map(u64::to_le_bytes).as_flattened());
         }
+        vectors.configure(rng.below(32), rng.below(20));
         Self {
             hart,
             data,

@@ -61,8 +61,12 @@ impl Code {
                 _ if offset & 6 == 0 => continue,
                 _ => (at as i64 + offset % 64).clamp(0, self.bytes.len() as i64 - 1),
             };
-            let to = self.starts[self.starts.partition_point(|&start| start as i64 <= near) - 1];
-            let offset = to as i32 - at as i32;
+            let before = self.starts.partition_point(|&start| start as i64 <= near) - 1;
+            let mut offset = self.starts[before] as i32 - at as i32;
+            // A compressed branch leads back by 256 bytes at most.
+            if offset < -256 && near - at as i64 >= -256 {
+                offset = self.starts[before + 1] as i32 - at as i32;
+            }
             let short = bits >> 7 & 7;
             let mended = match (insn.op(), insn.len()) {
                 (Op::Jal, 2) => asm::c_j(offset).into(),
