@@ -95,6 +95,7 @@ fn other_elements_are_loaded_without_a_question() {
     let pages = pages();
     // SAFETY: our page.
     assert_eq!(
+        // SAFETY: as above.
         unsafe { libc::mprotect(pages.add(PAGE_SIZE).cast(), PAGE_SIZE, libc::PROT_READ) },
         0
     );

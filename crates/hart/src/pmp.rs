@@ -158,9 +158,9 @@ impl Pmp {
             };
             return Some(config & needed != 0);
         }
-        // Without a match M mode may access everything, and the others nothing. As on QEMU, a hart none
-        // of whose entries is in use protects nothing.
-        Some(is_machine || self.count == 0)
+        // Without a match M mode may access everything, and the others nothing: entries are implemented
+        // ("Priority and Matching Logic").
+        Some(is_machine)
     }
 
     /// Is the answer the same for all bytes of the page? Otherwise accesses of it are not cached.

@@ -53,7 +53,7 @@ fn run_with_pauses(machine: &mut Machine, mut f: impl FnMut(&mut Machine)) -> En
     for turns in 1_u64.. {
         match machine.turn(&mut Quiet, &mut Often(17)) {
             Turn::Ended(end) => return end,
-            Turn::Ran | Turn::Paused(_) if turns.is_power_of_two() || turns % 500 == 7 => {
+            Turn::Ran | Turn::Paused(_) if turns.is_power_of_two() || turns % 5000 == 7 => {
                 f(machine)
             }
             Turn::Ran | Turn::Paused(_) => {}

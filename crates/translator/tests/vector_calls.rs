@@ -112,13 +112,13 @@ fn instruction(rng: &mut Rng) -> u32 {
                 | 0x27
         }
         // Strided.
-        7 => 2 << 26 | vm | scalar << 20 | 10 << 15 | (any >> 14 & 1) * 5 << 12 | vd << 7 | 0x07,
+        7 => 2 << 26 | vm | scalar << 20 | 10 << 15 | ((any >> 14 & 1) * 5) << 12 | vd << 7 | 0x07,
         // vmv.x.s, vfmv.f.s, vcpop.m
         8 => 0x4200_2057 | vs2 << 20 | 11 << 7,
         9 => 0x4200_1057 | vs2 << 20 | 10 << 7,
         10 => 0x4208_2057 | vs2 << 20 | 11 << 7,
         // csrr a1, vl, vtype or vlenb
-        11 => 0xc200_2073 | (any >> 14) % 3 << 20 | 11 << 7,
+        11 => 0xc200_2073 | ((any >> 14) % 3) << 20 | 11 << 7,
         kind => {
             let funct6 = any >> 14 & 0x3f;
             let (operand, funct3) = match kind {

@@ -17,7 +17,7 @@ use crate::modules::{self, Registered, signature_table, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::{debug_code, debugger};
 use crate::start::{self, Place};
-use crate::thread::vector_states;
+use crate::thread::{self, vector_states};
 use crate::{memory, translation};
 
 /// Called by each module's constructor, before the module's own.
@@ -193,7 +193,7 @@ fn announce_vectors(module: &Module) {
         return;
     };
     let wanted = config::get().vlen;
-    let Err(vlen) = vector_states::announce(least, wanted) else {
+    let Err(vlen) = vector_states::announce(least, wanted, thread::vector_state_of) else {
         return;
     };
     let help = match wanted {

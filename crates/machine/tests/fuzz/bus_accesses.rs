@@ -106,7 +106,7 @@ fn apply(
     let [what, how, place, near, bytes @ ..] = *step;
     let value = u64::from_le_bytes(bytes);
     let size = 1 << (how & 3);
-    let near = u64::from(near) << (how >> 2 & 1) * 3;
+    let near = u64::from(near) << ((how >> 2 & 1) * 3);
     let mut address = match how >> 4 {
         0 => value,
         1 => value >> 32,

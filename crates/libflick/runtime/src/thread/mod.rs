@@ -13,7 +13,8 @@ use std::ops::Deref;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
-use flick_engine::CodeRegion;
+use flick_engine::vector::VectorState;
+use flick_engine::{CodeRegion, Hart};
 use flick_translator::LEAST_STACK;
 
 use crate::memory::nxp_stack::{self, Stack};
@@ -50,6 +51,15 @@ pub struct Thread {
     /// See [`vector_states`].
     pub vectors: VectorStates,
     targets: TargetCache,
+}
+
+/// The vector state of the activation whose hart this is, which the calling thread executes.
+pub fn vector_state_of(hart: &Hart) -> Option<NonNull<VectorState>> {
+    let act = ptr::from_ref(hart).cast::<Activation>().cast_mut();
+    // SAFETY: the calling thread executes the hart of one of its activations.
+    let thread = unsafe { Current::crossed() };
+    let is_alive = |owner| thread.activations().any(|known| known == owner);
+    Some(thread.vectors.of(act, is_alive))
 }
 
 /// The calling thread's state. A handle stays in its thread, whose state lives until the thread's

@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::Relaxed};
 use flick_engine::Hart;
 use flick_engine::vector::VectorState;
 
-use super::Current;
 use super::activation::Activation;
 use crate::memory::nxp_stack::{self, Stack};
 use crate::os::fatal;
@@ -47,9 +46,14 @@ static IS_FIXED: AtomicBool = AtomicBool::new(false);
 /// VLEN, unless `FLICK_VLEN` or a module asks for more: the least that the V extension allows.
 pub const LEAST_VLEN: u32 = 128;
 
+/// Finds the state of a hart of this process.
+pub type StateOf = fn(&Hart) -> Option<NonNull<VectorState>>;
+
 /// A module comes whose code needs registers of `least` bits. Answers with their size; `Err` if that is
 /// less. `wanted`: what the environment says.
-pub fn announce(least: u32, wanted: Option<u32>) -> Result<u32, u32> {
+///
+/// `state_of` finds the state of the activation whose hart it gets.
+pub fn announce(least: u32, wanted: Option<u32>, state_of: StateOf) -> Result<u32, u32> {
     let now = VLEN.load(Relaxed);
     let vlen = match wanted {
         Some(wanted) => wanted,
@@ -66,14 +70,6 @@ pub fn announce(least: u32, wanted: Option<u32>) -> Result<u32, u32> {
     Ok(vlen)
 }
 
-/// The state of the activation whose hart this is.
-fn state_of(hart: &Hart) -> Option<NonNull<VectorState>> {
-    let act = ptr::from_ref(hart).cast::<Activation>().cast_mut();
-    // SAFETY: the calling thread executes the hart of one of its activations.
-    let thread = unsafe { Current::crossed() };
-    Some(thread.vectors.of(&thread, act))
-}
-
 impl VectorStates {
     fn all(&self) -> impl Iterator<Item = NonNull<Owned>> {
         let newest = NonNull::new(self.newest.load(Relaxed));
@@ -88,24 +84,32 @@ impl VectorStates {
             .find(|one| unsafe { (*one.as_ptr()).owner.load(Relaxed) } == act)
     }
 
+    /// The state of `act`. `is_alive`: an activation of the thread has not ended.
     #[inline]
-    fn of(&self, thread: &Current, act: *mut Activation) -> NonNull<VectorState> {
+    pub fn of(
+        &self,
+        act: *mut Activation,
+        is_alive: impl Fn(*mut Activation) -> bool,
+    ) -> NonNull<VectorState> {
         match self.owned_by(act) {
             // SAFETY: as above; the state is its first field.
             Some(one) => unsafe { NonNull::new_unchecked(&raw mut (*one.as_ptr()).state) },
-            None => self.take(thread, act),
+            None => self.take(act, is_alive),
         }
     }
 
     /// A state that nobody needs any more becomes that of `act`, or a new one.
     #[cold]
-    fn take(&self, thread: &Current, act: *mut Activation) -> NonNull<VectorState> {
+    fn take(
+        &self,
+        act: *mut Activation,
+        is_alive: impl Fn(*mut Activation) -> bool,
+    ) -> NonNull<VectorState> {
         let is_free = |one: &NonNull<Owned>| {
             // SAFETY: as above; activations that are known have their frames.
             unsafe {
                 let owner = (*one.as_ptr()).owner.load(Relaxed);
-                let is_alive = thread.activations().any(|known| known == owner);
-                !is_alive || (*owner).in_host()
+                !is_alive(owner) || (*owner).in_host()
             }
         };
         let one = self.all().find(is_free).unwrap_or_else(|| self.add());
