@@ -21,6 +21,17 @@ const A1: usize = 11;
 
 struct Guest {
     code: CodeRegion,
+    /// Addresses of words that never change.
+    constants: Range<u64>,
+}
+
+impl Guest {
+    fn new(code: CodeRegion) -> Self {
+        Self {
+            code,
+            constants: 0..0,
+        }
+    }
 }
 
 impl Program for Guest {
@@ -30,8 +41,10 @@ impl Program for Guest {
     fn function(&self, _: u64) -> Option<Range<u64>> {
         Some(self.code.base()..self.code.base() + self.code.len())
     }
-    fn constant(&self, _: u64, _: u64) -> Option<u64> {
-        None
+    fn constant(&self, address: u64, len: u64) -> Option<u64> {
+        let is_one = len == 4 && self.constants.contains(&address);
+        // SAFETY: the words outlive the region.
+        is_one.then(|| u64::from(unsafe { *(address as *const u32) }))
     }
     fn resolve(&self, _: u64) -> Option<Target> {
         None
@@ -203,12 +216,7 @@ fn as_the_interpreter() {
         });
         let translator = Translator::new(1 << 20, false, lookup).expect("memory for code");
         let code = region(&words);
-        *CURRENT.lock().unwrap() = Some((
-            translator,
-            Guest {
-                code: region(&words),
-            },
-        ));
+        *CURRENT.lock().unwrap() = Some((translator, Guest::new(region(&words))));
         let translated = outcome(&begin, &mut place, code.base(), |hart| {
             let mut context = Context {
                 hart: *hart,
@@ -300,12 +308,7 @@ fn registers_are_exact_where_an_access_faults() {
     STATE.set(Some(NonNull::from(&mut *state)));
     let code = region(&words);
     let translator = Translator::new(1 << 20, false, lookup).expect("memory for code");
-    *CURRENT.lock().unwrap() = Some((
-        translator,
-        Guest {
-            code: region(&words),
-        },
-    ));
+    *CURRENT.lock().unwrap() = Some((translator, Guest::new(region(&words))));
     let mut context = Context::ZERO;
     context.hart.pc = code.base();
     context.hart.x[A0] = pages + PAGE as u64 - 48;
@@ -320,4 +323,49 @@ fn registers_are_exact_where_an_access_faults() {
     assert_eq!((at.x[11], at.x[12], at.x[13]), (40, 3, base));
     assert_eq!(context.hart.x[A0], 43 + base);
     assert_eq!((state.vstart(), state.caller()), (0, 0));
+}
+
+#[test]
+fn a_jump_by_an_index_behind_the_table_executes_it_once() {
+    let _alone = ALONE.lock().unwrap();
+    set_process_states(state_of);
+    set_vector_calls(state_at);
+    const CODE: usize = 8;
+    let words = [
+        0x0000_0597_u32, // auipc a1, 0
+        0x0205_8593,     // addi a1, a1, 32
+        0x20b6_46b3,     // sh2add a3, a2, a1
+        0x0210_80d7,     // vadd.vv v1, v1, v1
+        0x0006_a683,     // lw a3, 0(a3)
+        0x00b6_86b3,     // add a3, a3, a1
+        0x0006_8067,     // jr a3
+        RET,
+        // The table: distances of RET, of which the translator is told of two.
+        -4_i32 as u32,
+        -4_i32 as u32,
+        -4_i32 as u32,
+    ];
+    for index in 0..3 {
+        let mut state = VectorState::new(128).expect("a VLEN that there is");
+        state.configure(0x00, 16);
+        state.set_register(1, &[3; 16]);
+        STATE.set(Some(NonNull::from(&mut *state)));
+        let code = region(&words[..CODE]);
+        let table = code.base() + code.len();
+        let guest = Guest {
+            code: region(&words[..CODE]),
+            constants: table..table + 8,
+        };
+        let translator = Translator::new(1 << 20, false, lookup).expect("memory for code");
+        *CURRENT.lock().unwrap() = Some((translator, guest));
+        let mut context = Context::ZERO;
+        context.hart.pc = code.base();
+        context.hart.x[12] = index;
+        // SAFETY: the program accesses its table.
+        let exit = unsafe { flick_translator::run(&mut context, &MEMORY, &code, lookup, 0) };
+        STATE.set(None);
+        CURRENT.lock().unwrap().take();
+        assert_eq!(exit, Exit::Leave, "index {index}");
+        assert!(state.register(1).eq([6; 16]), "index {index}");
+    }
 }
