@@ -23,18 +23,22 @@ seeds() {
   local objects=$out/objects source piece
   mkdir -p "$objects" "$out"/seeds/{decoder,translator,execution}
   for source in "$root"/tests/c/{abi,atomic,big,call,f,goto,l,m,s,t}*.c; do
-    local program=$objects/$(basename "$source" .c)
-    # A program that is more than this file does not build, and makes no seed.
-    "$flick_cc" -O2 --flick-place=random:1:100 --flick-save-temps="$program.d" "$source" -o "$program" -lm -lpthread 2>"$program.log" &&
-      llvm-objcopy-19 -O binary --only-section=.text "$program.d/image.elf" "$program.text" 2>>"$program.log" &&
-      split -b 240 -a 4 "$program.text" "$program.piece-" || continue
+    for isa in rv64gc rv64gcv; do
+      local program=$objects/$(basename "$source" .c)-$isa
+      # A program that is more than this file does not build, and makes no seed.
+      "$flick_cc" -O2 --nxp-march=$isa -Xnxp=-O3 --flick-place=random:1:100 --flick-save-temps="$program.d" "$source" -o "$program" -lm -lpthread 2>"$program.log" &&
+        llvm-objcopy-19 -O binary --only-section=.text "$program.d/image.elf" "$program.text" 2>>"$program.log" &&
+        split -b 240 -a 4 "$program.text" "$program.piece-" || continue
+    done
   done
   for piece in "$objects"/*.piece-*; do
-    local name
+    local name shape=\\x05
     name=$(basename "$piece")
+    # Harts have a vector state.
+    [[ $name != *-rv64gcv.* ]] || shape=\\x45
     cp "$piece" "$out/seeds/decoder/$name"
     { printf '\x41\x30\x01' && cat "$piece"; } >"$out/seeds/translator/$name"
-    { printf '\x05\x07\x00\x01\x10\x20\x30\x40\x50\x60\x70' && cat "$piece"; } >"$out/seeds/execution/$name"
+    { printf '%b\x07\x00\x01\x10\x20\x30\x40\x50\x60\x70' "$shape" && cat "$piece"; } >"$out/seeds/execution/$name"
   done
 }
 # Machine files are seeds as they are.
