@@ -15,9 +15,9 @@ fn input(rng: &mut Rng) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..24).map(|_| rng.next() as u8).collect();
     for _ in 0..rng.below(200) {
         // One of five halves begins an instruction of 32 bits with one of the major opcodes in use.
-        const MAJOR: [u32; 16] = [
+        const MAJOR: [u32; 17] = [
             0x03, 0x07, 0x13, 0x17, 0x1b, 0x23, 0x27, 0x2f, 0x33, 0x37, 0x3b, 0x43, 0x53, 0x63,
-            0x67, 0x6f,
+            0x67, 0x6f, 0x57,
         ];
         let any = rng.next() as u32;
         if rng.chance(70) {

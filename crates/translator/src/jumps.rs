@@ -234,7 +234,7 @@ impl<'a> Jumps<'a> {
         let between = (address + 1..end).filter(|&n| n != load && n != at);
         let is_free = |n: usize| {
             let insn = insns[n].1;
-            !changes_memory(insn.op())
+            !changes_more_than_registers(insn.op())
                 && (n < load || (insn.reads() | insn.writes()) & scratch == 0)
         };
         let is_alone = between.into_iter().all(is_free);
@@ -261,10 +261,12 @@ impl Known<'_> {
     }
 }
 
-/// Whether an instruction may change memory, or order others' changes.
-fn changes_memory(op: Op) -> bool {
+/// Whether an instruction may change memory or the vector state, or order others' changes.
+fn changes_more_than_registers(op: Op) -> bool {
     let is_load = op.class() == Class::Load;
-    matches!(op, Op::Fence | Op::Jal | Op::Jalr) || op.may_fault() && !is_load
+    matches!(op, Op::Fence | Op::Jal | Op::Jalr)
+        || op.class() == Class::Vector
+        || op.may_fault() && !is_load
 }
 
 fn writer(insns: &[(u64, Insn)], reg: Reg) -> Option<usize> {
@@ -450,6 +452,11 @@ mod tests {
         assert_eq!(with(3, STORE), Some(true), "before the address");
         assert_eq!(with(4, STORE), Some(false), "behind it");
         assert_eq!(with(4, NOP), Some(true));
+        // vadd.vv v1, v1, v1; vsetvli zero, a2, e8, m1; vle8.v v1, (a2)
+        for word in [0x0210_80d7, 0x0006_7057, 0x0206_0087] {
+            assert_eq!(with(3, word), Some(true), "{word:#x} before the address");
+            assert_eq!(with(4, word), Some(false), "{word:#x} behind it");
+        }
         // addi a1, a0, 0: another reads what was loaded.
         assert_eq!(with(5, 0x0005_0593), Some(false));
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use crate::function::{Block, End, Flow, Function, flow};
 use crate::program::Program;
 use crate::registers::*;
+use flick_engine::vector::is_executed_alone;
 use flick_riscv::{Insn, Op};
 
 /// What a function reads of what its caller hands over, and what it hands back.
@@ -102,7 +103,8 @@ impl Liveness<'_> {
             }
             _ => {
                 // Unwinders find a frame by its pointer.
-                let frame = match self.frame_pointer && insn.op().may_fault() {
+                let may_stop = insn.op().may_fault() || is_executed_alone(insn);
+                let frame = match self.frame_pointer && may_stop {
                     true => bit(S0),
                     false => 0,
                 };

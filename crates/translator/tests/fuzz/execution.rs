@@ -1,8 +1,11 @@
 //! Any bytes, made safe, executed by the interpreter and by translated code: both end alike.
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use flick_engine::fp::env::{mxcsr, set_mxcsr};
+use flick_engine::vector::{VectorState, is_executed_alone, set_process_states};
 use flick_engine::{CodeRegion, Control, Exit, Hart, Identity, NoObserver, ProcessCore, run};
 use flick_riscv::{Insn, Op};
 use flick_translator::{Context, Translator, VectorCall, set_vector_calls};
@@ -18,8 +21,8 @@ const ROOM: u64 = 64 << 10;
 const STACK: u64 = 0x51_0000_0000;
 const STACK_SIZE: u64 = 128 << 10;
 const DATA: u64 = 0x52_0000_0000;
-/// An index for bytes may be taken for one of words.
-const DATA_SIZE: u64 = 24 << 10;
+/// An index for bytes may be taken for one of words, and 8 KiB behind it may have elements.
+const DATA_SIZE: u64 = 28 << 10;
 /// Where functions return to.
 const OUTSIDE: u64 = 0x53_0000_0008;
 
@@ -28,19 +31,79 @@ const TARGETS: usize = 8;
 const BUDGET: u64 = 400;
 const DEFAULT_MXCSR: u32 = 0x1f80;
 
-/// How often a run goes on behind an instruction that ends it.
+/// How often a run goes on after an instruction that ends it.
 const MOST_ENDS: usize = 8;
 
 /// What is compared after a run.
-#[derive(Clone, PartialEq)]
 struct End {
     exit: Exit,
-    /// Those before it, and where they were.
-    before: Vec<(Exit, u64)>,
+    before: Vec<Stop>,
     hart: Hart,
     retired: u64,
     mxcsr: u32,
     memory: Vec<u8>,
+    vectors: Box<VectorState>,
+}
+
+/// An instruction that ended a run which went on.
+#[derive(Debug, PartialEq)]
+struct Stop {
+    exit: Exit,
+    pc: u64,
+    /// The others are 0.
+    alive_x: [u64; 32],
+    alive_f: [u64; 32],
+}
+
+impl Stop {
+    fn new(exit: Exit, insn: Insn, hart: &Hart) -> Self {
+        let alive = alive_at(exit, insn);
+        let value = |value, n| if alive >> n & 1 != 0 { value } else { 0 };
+        Self {
+            exit,
+            pc: hart.pc,
+            alive_x: std::array::from_fn(|n| value(hart.x[n], n)),
+            alive_f: std::array::from_fn(|n| value(hart.f[n], n + 32)),
+        }
+    }
+
+    /// Whether its block, which it ends early, has been counted as a whole.
+    fn is_counted(&self, code: &CodeRegion) -> bool {
+        is_in_block(self.exit, code.insn(self.pc))
+    }
+}
+
+/// Whether translated code begins such an instruction, and leaves it to the interpreter then.
+fn is_in_block(exit: Exit, insn: Insn) -> bool {
+    matches!(exit, Exit::Trap(_)) || is_executed_alone(insn)
+}
+
+/// Registers whose contents are right where an instruction ends a run. In the middle of a block these
+/// are the live ones: what is written before it is read again is dead.
+fn alive_at(exit: Exit, insn: Insn) -> u64 {
+    const FIXED: u64 = 0b11100;
+    if is_in_block(exit, insn) {
+        FIXED | insn.reads()
+    } else {
+        !1
+    }
+}
+
+/// When a hart has a vector state.
+#[derive(Clone, Copy, PartialEq)]
+enum Vectors {
+    Never,
+    /// After the first instruction that needs it.
+    Later,
+    Always,
+}
+
+thread_local! {
+    static VECTORS: Cell<Option<NonNull<VectorState>>> = const { Cell::new(None) };
+}
+
+fn vectors_of(_: &Hart) -> Option<NonNull<VectorState>> {
+    VECTORS.get()
 }
 
 /// What a run of the interpreter sees.
@@ -103,6 +166,8 @@ fn prepare() {
         map(CODE - AROUND, ROOM + 2 * AROUND);
         map(STACK, STACK_SIZE);
         map(DATA, DATA_SIZE);
+        set_process_states(vectors_of);
+        set_vector_calls(state_at);
     });
 }
 
@@ -116,10 +181,12 @@ fn memory(at: u64, len: u64) -> &'static mut [u8] {
 struct Start {
     hart: Hart,
     data: Vec<u8>,
+    vectors: Box<VectorState>,
+    have_vectors: Vectors,
 }
 
 impl Start {
-    fn new(seed: u64, table: u64) -> Self {
+    fn new(seed: u64, table: u64, have_vectors: Vectors) -> Self {
         let mut rng = Rng(seed);
         let mut hart = Hart::ZERO;
         for x in &mut hart.x[1..] {
@@ -144,10 +211,24 @@ impl Start {
             .collect();
         // All but the function's first instruction is entered as what it is.
         hart.pc = CODE + 4;
-        Self { hart, data }
+        let mut vectors = VectorState::new(safe::VLEN).expect("a VLEN that there is");
+        for register in 0..32 {
+            let values = [integer(&mut rng), double(&mut rng)];
+            vectors.set_register(register, values.map(u64::to_le_bytes).as_flattened());
+        }
+        vectors.configure(rng.below(32), rng.below(20));
+        Self {
+            hart,
+            data,
+            vectors,
+            have_vectors,
+        }
     }
 
-    /// Goes on behind instructions that end a run, as a handler of a signal may have it.
+    /// Goes on after instructions that end a run, as handlers of signals have it in a process. After
+    /// a breakpoint that is the next instruction. Any other is tried again if the handler has removed
+    /// the reason; here it gives the hart its vector state. Else the handler leaves by `siglongjmp`,
+    /// and code behind the instruction is called again.
     fn run(&self, code: &CodeRegion, mut engine: impl FnMut(&mut Context) -> Exit) -> End {
         let mut context = Context {
             hart: self.hart,
@@ -155,6 +236,9 @@ impl Start {
         };
         memory(DATA, DATA_SIZE).copy_from_slice(&self.data);
         memory(STACK, STACK_SIZE).fill(0x5a);
+        let mut vectors = self.vectors.clone();
+        let given = NonNull::from(&mut *vectors);
+        VECTORS.set((self.have_vectors == Vectors::Always).then_some(given));
         let own = mxcsr();
         set_mxcsr(DEFAULT_MXCSR);
         let mut before = vec![];
@@ -165,9 +249,23 @@ impl Start {
             if !ends || before.len() == MOST_ENDS {
                 break exit;
             }
-            before.push((exit, hart.pc));
-            hart.pc += code.insn(hart.pc).len();
+            let insn = code.insn(hart.pc);
+            before.push(Stop::new(exit, insn, hart));
+            let next = hart.pc + insn.len();
+            let needs_vectors = self.have_vectors == Vectors::Later && is_executed_alone(insn);
+            match exit {
+                Exit::Ebreak => hart.pc = next,
+                _ if needs_vectors && VECTORS.get().is_none() => VECTORS.set(Some(given)),
+                _ => {
+                    *hart = Hart {
+                        pc: next,
+                        frm: hart.frm,
+                        ..self.hart
+                    };
+                }
+            }
         };
+        VECTORS.set(None);
         let guest = mxcsr();
         set_mxcsr(own);
         let mut all = memory(DATA, DATA_SIZE).to_vec();
@@ -179,6 +277,7 @@ impl Start {
             retired: context.retired,
             mxcsr: guest,
             memory: all,
+            vectors,
         }
     }
 }
@@ -234,7 +333,12 @@ pub fn execute(data: &[u8]) -> bool {
     }
     // SAFETY: mapped, and not changed before the next input.
     let region = || unsafe { CodeRegion::new(CODE, len) };
-    let start = Start::new(seed, table_at);
+    let have_vectors = match shape >> 6 {
+        0 | 2 => Vectors::Never,
+        1 => Vectors::Always,
+        _ => Vectors::Later,
+    };
+    let start = Start::new(seed, table_at, have_vectors);
     // SAFETY: the code accesses the sandbox only.
     let identity = unsafe { Identity::new() };
 
@@ -270,8 +374,6 @@ pub fn execute(data: &[u8]) -> bool {
         jumps: jumps.clone(),
     };
     let translator = Translator::new(1 << 20, counts, lookup).expect("memory for code");
-    // Harts have no vectors: the interpreter takes over at such an instruction.
-    set_vector_calls(state_at);
     *CURRENT.lock().unwrap() = Some((translator, guest));
     let limit = if shape & 8 != 0 { u64::MAX } else { 0 };
     // What is found by the loop the first time is found by translated code the second time.
@@ -281,7 +383,7 @@ pub fn execute(data: &[u8]) -> bool {
             unsafe { flick_translator::run(context, &identity, &cached, lookup, limit) }
         });
         let retired = counts.then_some(BUDGET - watch.left);
-        compare(&wanted, &have, watch.last, retired);
+        compare(&cached, &wanted, &have, watch.last, retired);
     }
     if let Some((mut translator, _)) = CURRENT.lock().unwrap().take() {
         // Its tables would stay otherwise.
@@ -310,29 +412,24 @@ fn lead_to(pair: &mut [u8], distance: u64) {
 }
 
 /// Registers that somebody may read afterwards (RISC-V psABI, "Register Convention").
-fn alive(end: &End, last: Option<Insn>) -> (u32, u32) {
-    const SAVED: u32 = 0x0ffc_0300;
-    const FIXED: u32 = 0b11110;
-    const ARGUMENTS: u32 = 0xff << 10;
-    if matches!(end.exit, Exit::Trap(_)) {
-        // What is written before it is read again is dead.
-        return (FIXED, 0);
-    }
+fn alive(code: &CodeRegion, end: &End, last: Option<Insn>) -> u64 {
+    const SAVED: u64 = 0x0ffc_0300;
+    const FIXED: u64 = 0b11110;
+    const ARGUMENTS: u64 = 0xff << 10;
+    let of_both = |registers: u64| registers | registers << 32;
     let jumped = last.filter(|_| end.exit == Exit::Leave);
     match jumped {
-        Some(insn) if returns(insn) => {
-            let results = 0b11 << 10;
-            (SAVED | FIXED | results, SAVED | results)
-        }
+        Some(insn) if returns(insn) => of_both(SAVED | 0b11 << 10) | FIXED,
         // As at a call: what is outside is a function of somebody's.
-        Some(_) => (SAVED | FIXED | ARGUMENTS | 0b11 << 6, SAVED | ARGUMENTS),
+        Some(_) => of_both(SAVED | ARGUMENTS) | FIXED | 0b11 << 6,
         // The function's start, reached by a jump.
-        None if end.hart.pc == CODE => (SAVED | FIXED | ARGUMENTS | 0b11 << 6, SAVED | ARGUMENTS),
-        None => (!1, !0),
+        None if end.hart.pc == CODE => of_both(SAVED | ARGUMENTS) | FIXED | 0b11 << 6,
+        None if code.contains(end.hart.pc) => alive_at(end.exit, code.insn(end.hart.pc)),
+        None => !1,
     }
 }
 
-fn compare(wanted: &End, have: &End, last: Option<Insn>, retired: Option<u64>) {
+fn compare(code: &CodeRegion, wanted: &End, have: &End, last: Option<Insn>, retired: Option<u64>) {
     assert_eq!(wanted.before, have.before, "ends");
     assert_eq!(
         wanted.exit, have.exit,
@@ -340,21 +437,16 @@ fn compare(wanted: &End, have: &End, last: Option<Insn>, retired: Option<u64>) {
         wanted.hart.pc, have.hart.pc
     );
     assert_eq!(wanted.hart.pc, have.hart.pc, "the pc");
-    let (ints, floats) = alive(wanted, last);
-    for n in 1..32 {
-        if ints >> n & 1 != 0 {
-            assert_eq!(
-                wanted.hart.x[n], have.hart.x[n],
-                "x{n}, at {:#x}",
-                wanted.hart.pc
-            );
-        }
-    }
-    for n in 0..32 {
-        if floats >> n & 1 != 0 {
-            let (a, b) = (wanted.hart.f[n], have.hart.f[n]);
-            assert!(a == b, "f{n}: {a:#x}, {b:#x}, at {:#x}", wanted.hart.pc);
-        }
+    let alive = alive(code, wanted, last);
+    for n in (0..64).filter(|n| alive >> n & 1 != 0) {
+        let register = |end: &End| match n {
+            0..32 => end.hart.x[n],
+            _ => end.hart.f[n - 32],
+        };
+        let (a, b) = (register(wanted), register(have));
+        let name = ["x", "f"][n / 32];
+        let pc = wanted.hart.pc;
+        assert!(a == b, "{name}{}: {a:#x}, {b:#x}, at {pc:#x}", n % 32);
     }
     assert_eq!(
         (wanted.mxcsr, wanted.hart.frm),
@@ -362,13 +454,17 @@ fn compare(wanted: &End, have: &End, last: Option<Insn>, retired: Option<u64>) {
         "fcsr"
     );
     // Instructions are counted when their block begins.
-    let traps = |end: &End| {
-        let mut all = end.before.iter().map(|(exit, _)| exit).chain([&end.exit]);
-        all.any(|exit| matches!(exit, Exit::Trap(_)))
-    };
-    if let (Some(retired), false) = (retired, traps(wanted)) {
-        assert_eq!(retired, have.retired, "instructions");
+    let mut stops = wanted.before.iter();
+    let ends_early = stops.any(|stop| stop.is_counted(code))
+        || code.contains(wanted.hart.pc) && is_in_block(wanted.exit, code.insn(wanted.hart.pc));
+    if let Some(retired) = retired {
+        let have = have.retired;
+        assert!(
+            have == retired || ends_early && have > retired,
+            "{retired} instructions, {have}"
+        );
     }
+    assert!(wanted.vectors == have.vectors, "the vector state");
     let differs = wanted
         .memory
         .iter()

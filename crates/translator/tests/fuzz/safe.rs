@@ -2,6 +2,7 @@
 //!
 //! `s1` leads to data, sp to a stack; nothing else is an address. `t3` to `t6` belong to the
 //! sequences that make addresses of other registers' contents and that jump by the table.
+use flick_engine::vector::is_executed_alone;
 use flick_riscv::{Class, Insn, Op, decode};
 
 use crate::guest::Input;
@@ -13,6 +14,8 @@ pub const TABLE: u32 = 28;
 pub const TARGET: u32 = 29;
 pub const INDEX: u32 = 30;
 pub const ADDRESS: u32 = 31;
+/// Bits of a vector register.
+pub const VLEN: u32 = 128;
 pub const EBREAK: u32 = 0x0010_0073;
 const RET: u32 = 0x0000_8067;
 
@@ -34,6 +37,11 @@ pub struct Code {
 impl Code {
     fn insn(&mut self, bits: u32) {
         self.starts.push(self.bytes.len());
+        self.follower(bits);
+    }
+
+    /// An instruction that no jump leads to.
+    fn follower(&mut self, bits: u32) {
         self.bytes.extend((bits as u16).to_le_bytes());
         if bits & 3 == 3 {
             self.bytes.extend(((bits >> 16) as u16).to_le_bytes());
@@ -53,8 +61,12 @@ impl Code {
                 _ if offset & 6 == 0 => continue,
                 _ => (at as i64 + offset % 64).clamp(0, self.bytes.len() as i64 - 1),
             };
-            let to = self.starts[self.starts.partition_point(|&start| start as i64 <= near) - 1];
-            let offset = to as i32 - at as i32;
+            let before = self.starts.partition_point(|&start| start as i64 <= near) - 1;
+            let mut offset = self.starts[before] as i32 - at as i32;
+            // A compressed branch leads back by 256 bytes at most.
+            if offset < -256 && near - at as i64 >= -256 {
+                offset = self.starts[before + 1] as i32 - at as i32;
+            }
             let short = bits >> 7 & 7;
             let mended = match (insn.op(), insn.len()) {
                 (Op::Jal, 2) => asm::c_j(offset).into(),
@@ -104,7 +116,10 @@ fn add(code: &mut Code, bits: u32, table: bool) {
     let insn = decode(bits);
     match insn.op() {
         Op::Illegal if bits >> 2 & 3 == 0 => code.insn(bits),
-        op if matches!(op.class(), Class::Privileged | Class::Vector) => code.insn(bits),
+        Op::VLoad | Op::VStore => access_elements(code, bits, insn),
+        op if op.class() == Class::Privileged => code.insn(bits),
+        // Reads of vl, vtype and vlenb.
+        Op::Csrrs if is_executed_alone(insn) => compute(code, bits, insn),
         Op::Illegal if table => by_table(code, bits >> 4 & 31),
         Op::Illegal => {}
         Op::Jal if insn.len() == 4 => code.insn(field(bits, 7, 0)),
@@ -163,6 +178,39 @@ fn access(code: &mut Code, bits: u32, insn: Insn) {
     }
     // Atomics that are not aligned are refused: some are.
     let aligned = insn.op().class() == Class::Atomic && base & 7 != 7;
+    place(code, base, aligned);
+    code.insn(field(bits, 15, ADDRESS));
+}
+
+/// A vector load or store.
+fn access_elements(code: &mut Code, bits: u32, insn: Insn) {
+    const INDEXED: u32 = 1 << 26;
+    const STRIDED: u32 = 2 << 26;
+    /// Between elements, of which there are [`VLEN`] at most.
+    const MOST: u32 = 0x3f;
+    // Indices of 8 bits.
+    let bits = if bits & INDEXED != 0 {
+        bits & !0x7000
+    } else {
+        bits
+    };
+    let base = insn.rs1() as u32;
+    let bits = if base == SP || base == BASE {
+        bits
+    } else {
+        place(code, base, false);
+        field(bits, 15, ADDRESS)
+    };
+    if bits & (INDEXED | STRIDED) != STRIDED {
+        return code.insn(bits);
+    }
+    code.insn(0x7013 | INDEX << 7 | (bits >> 20 & 31) << 15 | MOST << 20); // andi
+    // Other places have other indices.
+    code.follower(field(bits, 20, INDEX));
+}
+
+/// Makes an address of a register's contents.
+fn place(code: &mut Code, base: u32, aligned: bool) {
     let by_eight = base & 1 == 1;
     let mask = match (by_eight, aligned) {
         (true, _) => 0xff,
@@ -173,7 +221,6 @@ fn access(code: &mut Code, bits: u32, insn: Insn) {
     code.insn(0x7013 | INDEX << 7 | base << 15 | mask << 20);
     let sum = if by_eight { 0x2000_6033 } else { 0x33 };
     code.insn(sum | ADDRESS << 7 | INDEX << 15 | BASE << 20);
-    code.insn(field(bits, 15, ADDRESS));
 }
 
 /// A jump to one of eight places by a register's contents.
