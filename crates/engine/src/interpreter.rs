@@ -16,26 +16,48 @@ use flick_riscv::{Insn, Op};
 /// Does not panic or unwind, allocates nothing and holds nothing that needs dropping. Registers are
 /// always in `hart`; `hart.pc` is stored before every instruction that may fault (loads, stores,
 /// atomics, floating point).
-#[unsafe(link_section = "flick_engine")]
-#[inline(never)]
+#[inline(always)]
 pub fn run<C: Core, O: Observer, K: Control>(
     hart: &mut Hart,
     core: &mut C,
     observer: &mut O,
     control: &mut K,
 ) -> Exit {
+    match interpret(hart, core, observer, control) {
+        Exit::Illegal { bits } if is_vector(bits) => {
+            run_vectors(hart, core, observer, control, bits)
+        }
+        exit => exit,
+    }
+}
+
+/// No other instructions have these opcodes, so that [`interpret`] has not asked the core.
+fn is_vector(bits: u32) -> bool {
+    matches!(bits & 0x7f, 0x07 | 0x27 | 0x57)
+}
+
+/// Goes on at the vector instruction at [`Hart::pc`], for which [`interpret`] has ended. It is apart so
+/// that code without vectors pays nothing for their handlers.
+#[cold]
+#[inline(never)]
+#[unsafe(link_section = "flick_engine")]
+fn run_vectors<C: Core, O: Observer, K: Control>(
+    hart: &mut Hart,
+    core: &mut C,
+    observer: &mut O,
+    control: &mut K,
+    bits: u32,
+) -> Exit {
+    let mut bits = bits;
     loop {
-        let exit = interpret(hart, core, observer, control);
-        match exit {
-            // No other instructions have these opcodes, so that the core has not been asked.
-            Exit::Illegal { bits } if matches!(bits & 0x7f, 0x07 | 0x27 | 0x57) => {
-                let insn = flick_riscv::decode(bits);
-                match step_vector(hart, core, observer, control, insn) {
-                    Ok(pc) => hart.pc = pc,
-                    Err(exit) => return exit,
-                }
-            }
-            _ => return exit,
+        let insn = flick_riscv::decode(bits);
+        match step_vector(hart, core, observer, control, insn) {
+            Ok(pc) => hart.pc = pc,
+            Err(exit) => return exit,
+        }
+        match interpret(hart, core, observer, control) {
+            Exit::Illegal { bits: next } if is_vector(next) => bits = next,
+            exit => return exit,
         }
     }
 }

@@ -148,7 +148,7 @@ fn keep_frm(thread: Current, frm: u16) {
 }
 
 /// The function of `act`, the thread's innermost activation, has returned.
-#[inline]
+#[inline(always)]
 fn finish(mut act: Entered) -> Next {
     let thread = act.thread();
     keep_frm(thread, act.context.hart.frm);
