@@ -28,6 +28,7 @@ const ALLOWED: [(&str, &[&str], &str); 7] = [
             "vector::integer_elements",
             "vector::mask",
             "vector::permute",
+            "vector::process_states",
             "vector::reduce",
             "vector::vector_state",
         ],
