@@ -50,7 +50,8 @@ NXP long under_mask(int64_t *x, const uint8_t *which, long n) {
   return count;
 }
 
-NXP void gather(uint32_t *restrict to, const uint32_t *restrict from, const uint32_t *restrict at, long n) {
+NXP void gather(uint32_t *restrict to, const uint32_t *restrict from, const uint32_t *restrict at,
+                long n) {
   for (long i = 0; i < n; i++)
     to[i] = from[at[i]] >> (i & 7);
 }
@@ -113,8 +114,9 @@ int main(void) {
     backwards(r, q, n);
     printf("%ld: %ld %d %ld %ld\n", n, dot(p, q, n), largest(h, n), under_mask(w, a, n),
            differences((const uint16_t *)a, (const uint16_t *)h, n));
-    printf("%016lx %016lx %016lx %016lx\n", sum_of(b, sizeof b), sum_of(y, sizeof y), sum_of(d, sizeof d),
-           sum_of(w, sizeof w));
-    printf("%016lx %016lx %016lx\n", sum_of(u, sizeof u), sum_of(grey_of, sizeof grey_of), sum_of(r, sizeof r));
+    printf("%016lx %016lx %016lx %016lx\n", sum_of(b, sizeof b), sum_of(y, sizeof y),
+           sum_of(d, sizeof d), sum_of(w, sizeof w));
+    printf("%016lx %016lx %016lx\n", sum_of(u, sizeof u), sum_of(grey_of, sizeof grey_of),
+           sum_of(r, sizeof r));
   }
 }

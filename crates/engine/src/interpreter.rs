@@ -17,6 +17,7 @@ use flick_riscv::{Insn, Op};
 /// always in `hart`; `hart.pc` is stored before every instruction that may fault (loads, stores,
 /// atomics, floating point).
 #[inline(always)]
+#[unsafe(link_section = "flick_engine")]
 pub fn run<C: Core, O: Observer, K: Control>(
     hart: &mut Hart,
     core: &mut C,
