@@ -103,7 +103,8 @@ int main(void) {
   for (int i = 0; i < ROWS; i++)
     all[i] = rows[i];
   printf("%ld\n", sorted(all, ROWS));
-  printf("%ld %ld\n", up(x, 30), jumps(x));
+  long sums = up(x, 30);
+  printf("%ld %ld\n", sums, jumps(x));
 
   expected = sum(rows[3], N);
   signal(SIGALRM, tick);

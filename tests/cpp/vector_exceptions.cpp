@@ -39,9 +39,9 @@ NXP four keeps(const int *x, int n) {
   Counted counted{n};
   four a = {x[0], x[1], x[2], n}, b = a * 3 + n, c = a ^ b;
   two d = {x[0] / 4.0, n / 8.0};
-  four kept = table[n & 7], other = table[n + 3 & 7];
+  four kept = table[n & 7], other = table[(n + 3) & 7];
   int result = throws_on_nxp(n);
-  table[n + 1 & 7] = kept * result ^ other + table[n & 7];
+  table[(n + 1) & 7] = (kept * result) ^ (other + table[n & 7]);
   d *= result;
   return a + b * result + c + (int)d[0] + (int)d[1];
 }

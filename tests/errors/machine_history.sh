@@ -96,7 +96,7 @@ void copy(void) {
 }
 C
 clang-19 --target=riscv64-unknown-elf -march=rv64gc -O1 -ffreestanding -nostdlib -fuse-ld=lld \
-  -Wl,--image-base=0x80000000 copy.c -o copy || die 'clang does not build a bare program'
+  -mcmodel=medany -Wl,--image-base=0x80000000 copy.c -o copy || die 'clang does not build a bare program'
 mkdir files
 printf xyz >files/name
 with_files() {
