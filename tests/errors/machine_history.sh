@@ -102,7 +102,7 @@ printf xyz >files/name
 with_files() {
   "$flick" machine run --firmware copy --set harts=1 --semihosting --semihosting-files files "$@" </dev/null
 }
-status 0 with_files --record answers --snapshot-at 12us --snapshot half
+status 0 with_files --record answers --snapshot-at 9us --snapshot half
 has out xyz
 status 0 with_files --restore half
 has out yz
