@@ -111,7 +111,7 @@ status 1 with_files --restore half
 has err '[FLK0611] a snapshot is unusable: half: the program has the file `name` open' 'No such file' 'help: '
 status 0 with_files --replay answers
 has out xyz
-status 1 run --restore half
+status 1 "$flick" machine run --firmware copy --set harts=1 --restore half
 has err '[FLK0611]' 'it is of other programs, disks, faults or semihosting'
 for code in FLK0611 FLK0612 FLK0613; do
   status 0 "$flick" explain $code
