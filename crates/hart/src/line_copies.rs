@@ -54,18 +54,21 @@ impl LineCopies {
         &self.bytes[copy << self.shift..(copy + 1) << self.shift]
     }
 
+    /// The place of the copy of a line, or of none.
+    fn place(&self, line: u64, owner: u64) -> Option<usize> {
+        self.set(line).find(|&at| self.owners[at].get() == owner)
+    }
+
     /// The copy of a line.
     pub fn find(&self, line: u64) -> Option<&[Cell<u8>]> {
-        let copy = self.set(line).find(|&at| self.owners[at].get() == line)?;
-        Some(self.bytes_of(copy))
+        Some(self.bytes_of(self.place(line, line)?))
     }
 
     /// A place for the copy of a line that has none. The caller has dropped the line that left the cache
     /// for it.
     pub fn make(&self, line: u64) -> &[Cell<u8>] {
-        let mut set = self.set(line);
         // A line without a copy may have left the cache, so a place is free.
-        let free = set.find(|&at| self.owners[at].get() == NONE);
+        let free = self.place(line, NONE);
         let copy = free.expect("a cache has as many copies as lines");
         self.owners[copy].set(line);
         self.bytes_of(copy)
@@ -73,7 +76,7 @@ impl LineCopies {
 
     /// Drops the copy of a line, and returns its bytes, which are good until the next is made.
     pub fn remove(&self, line: u64) -> Option<&[Cell<u8>]> {
-        let copy = self.set(line).find(|&at| self.owners[at].get() == line)?;
+        let copy = self.place(line, line)?;
         self.owners[copy].set(NONE);
         Some(self.bytes_of(copy))
     }
@@ -87,9 +90,8 @@ impl LineCopies {
             && saved.bytes.len() == self.bytes.len();
         let is_copy = |(at, owner): (usize, &Cell<u64>)| {
             let line = owner.get();
-            let mut set = self.set(line);
-            let first = set.find(|&at| saved.owners[at].get() == line);
-            line == NONE || self.line_of(line) == line && first == Some(at) && holds(line)
+            let is_first = || saved.place(line, line) == Some(at);
+            line == NONE || self.line_of(line) == line && is_first() && holds(line)
         };
         if !has_shape || !saved.owners.iter().enumerate().all(is_copy) {
             return false;
@@ -114,11 +116,12 @@ mod tests {
 
     #[test]
     fn a_copy_is_found_until_it_is_dropped() {
-        let copies = LineCopies::new(CacheShape {
+        let shape = CacheShape {
             line: 4,
             sets: 2,
             ways: 2,
-        });
+        };
+        let copies = LineCopies::new(shape);
         assert_eq!((copies.line(), copies.line_of(0x4f)), (16, 0x40));
         copies.make(0x40)[3].set(7);
         copies.make(0x80)[3].set(8);
@@ -128,11 +131,6 @@ mod tests {
         assert_eq!(copies.remove(0x40).unwrap()[3].get(), 7);
         assert!(copies.find(0x40).is_none() && copies.remove(0x40).is_none());
         assert_eq!(copies.lines(), [0x80]);
-        let shape = CacheShape {
-            line: 4,
-            sets: 2,
-            ways: 2,
-        };
         let other = LineCopies::new(shape);
         assert!(other.restore(&copies, |line| line == 0x80) && other == copies);
         assert!(!other.restore(&copies, |_| false));

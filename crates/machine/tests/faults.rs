@@ -1,6 +1,7 @@
 //! Faults on purpose: what programs see of them, interpreted and translated, with pauses and from snapshots.
 mod bare_assembly;
 mod bare_machine;
+mod paused_harts;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,10 +9,10 @@ use std::sync::LazyLock;
 
 use bare_machine::{Quiet, on_virt};
 use flick_device::virtio::{MemoryImage, Overlay};
-use flick_hart::{Begin, Part, Processor};
 use flick_machine::snapshot::Snapshot;
-use flick_machine::{BlockDisk, Board, End, Machine, Turn, Watch};
+use flick_machine::{BlockDisk, End, Machine, Turn};
 use flick_timing::faults;
+use paused_harts::Often;
 
 /// Harts but the first one wait. A trap ends with the status 100 and its cause.
 const START: &str = r#"
@@ -29,23 +30,6 @@ trap:
 
 fn build(name: &str, text: &str) -> Vec<u8> {
     bare_assembly::build(name, "rv64gc", &format!("{START}{text}"))
-}
-
-/// Pauses every hart after so many steps.
-struct Often(u64);
-
-impl Watch for Often {
-    fn execute(
-        &mut self,
-        _: usize,
-        processor: &mut Processor<Board>,
-        begin: Option<Begin>,
-    ) -> Part {
-        if let Some(begin) = begin {
-            processor.begin(begin);
-        }
-        processor.go_on(processor.steps() + self.0)
-    }
 }
 
 /// Runs to the end with pauses. At some of them, and between some slices, `f` gets the machine.

@@ -3,18 +3,19 @@
 mod bare_program;
 #[path = "fuzz/patched_snapshots.rs"]
 mod patched_snapshots;
+mod paused_harts;
 
 use bare_program::build;
-use flick_hart::{Begin, Part, Processor};
 use flick_machine::recording::{read_recording, write_header, write_input};
 use flick_machine::snapshot::{
     BadSnapshotFile, RunIdentity, Snapshot, read_snapshot, write_snapshot,
 };
 use flick_machine::{
     Board, Booted, Console, End, Files, Machine, SERIAL, System, TRANSLATE_AFTER, Turn, Unwatched,
-    Watch, boot,
+    boot,
 };
 use flick_timing::machine;
+use paused_harts::Often;
 
 /// Four harts count under a lock, with interrupts of the timer and of each other, vectors, and bytes from
 /// the console.
@@ -140,23 +141,6 @@ fn result(machine: &Machine, end: Option<End>, printed: &str) -> (String, Vec<u6
 fn finish(machine: &mut Machine, console: &mut Outside) -> (String, Vec<u64>, Vec<u64>) {
     let end = machine.run(console);
     result(machine, Some(end), &console.printed)
-}
-
-/// Pauses every hart after so many steps, and where they have no common factor with slices.
-struct Often(u64);
-
-impl Watch for Often {
-    fn execute(
-        &mut self,
-        _: usize,
-        processor: &mut Processor<Board>,
-        begin: Option<Begin>,
-    ) -> Part {
-        if let Some(begin) = begin {
-            processor.begin(begin);
-        }
-        processor.go_on(processor.steps() + self.0)
-    }
 }
 
 #[test]

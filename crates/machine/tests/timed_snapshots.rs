@@ -1,6 +1,7 @@
 //! In timed mode a run that goes on from a snapshot has the caches, translations, predictions and waits of the
 //! run that was saved: the same cycle of every event, the same trace, the same counts.
 mod bare_program;
+mod paused_harts;
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -8,13 +9,13 @@ use std::rc::Rc;
 
 use bare_program::build;
 use flick_events::trace::{Trace, What};
-use flick_hart::{Begin, Part, Processor};
 use flick_machine::snapshot::{RunIdentity, Snapshot, read_snapshot, write_snapshot};
 use flick_machine::{
     BadSnapshot, Board, Booted, Console, End, Files, Input, Machine, MachineTiming, SERIAL,
-    SavedMachine, System, TimedRun, Tracer, Turn, Watch, boot, timing_of,
+    SavedMachine, System, TimedRun, Tracer, Turn, boot, timing_of,
 };
 use flick_timing::machine;
+use paused_harts::Often;
 
 /// Four harts under Sv39 with small pages: they chase through memory, count under a lock, divide, branch,
 /// return and jump, while the timer interrupts the first one and the console has bytes for it. Timed mode
@@ -257,23 +258,6 @@ fn go_on(rig: &Rig, file: &[u8], inputs: &[Input], printed: &str, all: &States) 
         assert_eq!(rest, all.iter().filter(behind).collect::<Vec<_>>());
     }
     outcome
-}
-
-/// Pauses every hart after so many steps.
-struct Often(u64);
-
-impl Watch for Often {
-    fn execute(
-        &mut self,
-        _: usize,
-        processor: &mut Processor<Board>,
-        begin: Option<Begin>,
-    ) -> Part {
-        if let Some(begin) = begin {
-            processor.begin(begin);
-        }
-        processor.go_on(processor.steps() + self.0)
-    }
 }
 
 fn file_of(machine: &Machine, identity: &RunIdentity) -> Vec<u8> {

@@ -84,7 +84,7 @@ impl Lines {
     pub fn shape(&self) -> CacheShape {
         CacheShape {
             line: self.shift,
-            sets: self.entries.len() / self.ways,
+            sets: self.sets(),
             ways: self.ways,
         }
     }

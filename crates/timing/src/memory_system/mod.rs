@@ -170,10 +170,6 @@ impl MemorySystem {
         }
     }
 
-    fn data_caches(&self) -> impl Iterator<Item = Option<&Lines>> + Clone {
-        data_caches(&self.harts)
-    }
-
     /// log2 of the bytes of a line that a hart fetches from.
     pub fn fetch_shift(&self, hart: usize) -> u32 {
         let code = self.harts[hart].code.as_ref();

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cache_lines::{Lines, SavedLines};
 use super::hart_counters::SavedCounters;
-use super::{HartCaches, MemorySystem, Time, Victim};
+use super::{HartCaches, MemorySystem, Time, Victim, data_caches};
 
 /// What a [`MemorySystem`] has in its caches and TLBs, and when its banks are free.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ impl MemorySystem {
         let mut memories = self.memories.iter().zip(&saved.banks);
         let have_state = harts.all(|(hart, saved)| restore_hart(hart, saved));
         if let Some(sharers) = &self.sharers {
-            sharers.look_up(self.data_caches());
+            sharers.look_up(data_caches(&self.harts));
         }
         have_state
             && shared.all(|(lines, saved)| lines.restore(saved))
