@@ -2,7 +2,7 @@
 //! traps, and counts at each trap. The seed of a failure is printed; `FLICK_SEED` runs it alone.
 mod bare_machine;
 
-use bare_machine::{Quiet, on_virt};
+use bare_machine::{Quiet, on_machine};
 use flick_machine::End;
 use flick_riscv::{Access, Class, Format, Op};
 use flick_riscv_testing::asm::{addi, branch, fld, fsd, i, jal, ld, r, s, sd};
@@ -405,7 +405,7 @@ fn execute(image: &[u8], translate_after: Option<u8>) -> (Outcome, Vec<u8>) {
         "isa=rv64gc_zba_zbb_zbs_zicond_zicntr_svadu",
         "memory=16M",
     ];
-    on_virt(&settings, vec![], image, |machine, board| {
+    on_machine("virt", &settings, vec![], image, |machine, board| {
         machine.limit(200_000);
         machine.translate_after(translate_after);
         let end = machine.run(&mut Quiet);

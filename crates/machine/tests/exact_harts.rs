@@ -4,7 +4,7 @@ mod bare_assembly;
 mod bare_machine;
 
 use bare_assembly::build;
-use bare_machine::{Quiet, on_virt};
+use bare_machine::{Quiet, on_machine};
 use flick_machine::End;
 
 /// The statuses of a program on harts with these settings, interpreted and translated.
@@ -13,7 +13,7 @@ fn statuses_with(name: &str, march: &str, settings: &[&str], text: &str) -> [u32
     let isa = format!("isa={march}_zicntr");
     let settings = [&["memory=16M", &*isa], settings].concat();
     [None, Some(2)].map(|executions| {
-        on_virt(&settings, vec![], &firmware, |machine, _| {
+        on_machine("virt", &settings, vec![], &firmware, |machine, _| {
             machine.translate_after(executions);
             machine.limit(10_000_000);
             match machine.run(&mut Quiet) {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use bare_machine::{Quiet, on_virt};
+use bare_machine::{Quiet, on_machine};
 use flick_device::virtio::{MemoryImage, Overlay};
 use flick_machine::snapshot::Snapshot;
 use flick_machine::{BlockDisk, End, Machine, Turn};
@@ -64,7 +64,7 @@ fn run(name: &str, text: &str, faults: &str) -> (End, u64) {
             is_read_only: false,
         };
         let settings = ["harts=2", "memory=16M"];
-        on_virt(&settings, vec![disk], &firmware, |machine, _| {
+        on_machine("virt", &settings, vec![disk], &firmware, |machine, _| {
             machine.translate_after((how == How::Translated).then_some(2));
             machine.limit(300_000);
             machine
@@ -249,7 +249,7 @@ other:
 
 #[test]
 fn what_the_machine_lacks_is_told() {
-    on_virt(&["harts=1"], vec![], &[0x13; 4], |machine, _| {
+    on_machine("virt", &["harts=1"], vec![], &[0x13; 4], |machine, _| {
         for (action, what) in [
             (
                 "\"stop-hart\"\nhart = 1",

@@ -1,9 +1,12 @@
 //! Tiles whose caches are not coherent: a hart loads what its own cache holds, until it drops the line.
-use std::path::PathBuf;
-use std::process::Command;
+mod bare_assembly;
+mod bare_machine;
 
+use std::path::PathBuf;
+
+use bare_machine::{Quiet, on_machine};
 use flick_machine::snapshot::Snapshot;
-use flick_machine::{Console, End, Files, Machine, System, Turn, Unwatched, boot, timing_of};
+use flick_machine::{End, Turn, Unwatched, timing_of};
 use flick_timing::machine;
 
 /// Hart 0 loads `data` (1), lets hart 1 store 7 and 8 to its two words, and loads them again, before and
@@ -13,8 +16,6 @@ use flick_timing::machine;
 fn program(behind: &str) -> String {
     format!(
         r#"
-.globl _start
-_start:
   la s0, data
   la s1, turn
   bnez a0, second
@@ -34,13 +35,8 @@ _start:
   slli s3, s3, 4
   or s2, s2, s3
   or s2, s2, s4
-  slli s2, s2, 16
-  li t1, 0x3333
-  or s2, s2, t1
-  li t0, 0x100000
-  sw s2, 0(t0)
-2: wfi
-  j 2b
+  mv a0, s2
+  j end
 second:
 1: amoadd.w t1, zero, (s1)
   beqz t1, 1b
@@ -61,7 +57,8 @@ turn: .word 0
     )
 }
 
-fn description(coherence: &str, write: &str) -> machine::Machine {
+/// The file of a machine.
+fn file(coherence: &str, write: &str) -> String {
     let latency = match coherence {
         "none" => "",
         _ => "\nlatency = \"5 ns\"",
@@ -125,7 +122,7 @@ base = 0x200_0000
         .map(|line| format!("{line}{}\n", source(line)))
         .collect();
     std::fs::write(&path, text).unwrap();
-    machine::Machine::load(path.to_str().unwrap(), &[]).unwrap()
+    path.into_os_string().into_string().unwrap()
 }
 
 fn source(line: &str) -> &'static str {
@@ -135,62 +132,42 @@ fn source(line: &str) -> &'static str {
     }
 }
 
-struct Quiet;
-
-impl Console for Quiet {
-    fn output(&mut self, _: &[u8]) {}
-}
-
-fn status(name: &str, text: &str, description: &machine::Machine, is_timed: bool) -> u32 {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let place = |end: &str| dir.join(format!("stale-{name}.{end}"));
-    std::fs::write(place("s"), text).unwrap();
-    let status = Command::new("clang-19")
-        .args(["--target=riscv64-unknown-elf", "-march=rv64gc_zicbom"])
-        .args(["-nostdlib", "-fuse-ld=lld", "-Wl,--image-base=0x80000000"])
-        .args([&place("s"), &PathBuf::from("-o"), &place("elf")])
-        .status();
-    assert!(status.unwrap().success(), "clang-19 failed");
-    assert_eq!(description.missing(), []);
-    let mut system = System::new(description).unwrap();
-    let board = system.board(vec![]).unwrap();
-    let files = Files {
-        firmware: std::fs::read(place("elf")).unwrap(),
-        ..Files::default()
-    };
-    let booted = boot(&mut system, &board, &files).unwrap();
-    let mut machine = Machine::new(&board, &booted.harts, None);
-    machine.set_timing(timing_of(description, &system.tile));
-    machine.set_mode(is_timed);
-    let reset = Snapshot::take(&machine, None);
-    machine.limit(1_000_000);
-    let End::Exit(status) = machine.run(&mut Quiet) else {
-        panic!("{text}");
-    };
-    // The same from snapshots after each slice, which have what is in the caches.
-    let cycles = machine.cycles();
-    reset.put(&mut machine).unwrap();
-    machine.limit(1_000_000);
-    let again = loop {
-        match machine.turn(&mut Quiet, &mut Unwatched) {
-            Turn::Ended(end) => break end,
-            _ => {
-                let saved = Snapshot::take(&machine, None);
-                let state = machine.save();
-                reset.put(&mut machine).unwrap();
-                saved.put(&mut machine).unwrap();
-                assert!(machine.save() == state, "{text}");
+fn status(name: &str, text: &str, file: &str, is_timed: bool) -> u32 {
+    let program = bare_assembly::build(&format!("stale-{name}"), "rv64gc_zicbom", text);
+    let description = machine::Machine::load(file, &[]).unwrap();
+    on_machine(file, &[], vec![], &program, |machine, _| {
+        machine.set_timing(timing_of(&description, &description.tiles[0]));
+        machine.set_mode(is_timed);
+        let reset = Snapshot::take(machine, None);
+        machine.limit(1_000_000);
+        let End::Exit(status) = machine.run(&mut Quiet) else {
+            panic!("{text}");
+        };
+        // The same from snapshots after each slice, which have what is in the caches.
+        let cycles = machine.cycles();
+        reset.put(machine).unwrap();
+        machine.limit(1_000_000);
+        let again = loop {
+            match machine.turn(&mut Quiet, &mut Unwatched) {
+                Turn::Ended(end) => break end,
+                _ => {
+                    let saved = Snapshot::take(machine, None);
+                    let state = machine.save();
+                    reset.put(machine).unwrap();
+                    saved.put(machine).unwrap();
+                    assert!(machine.save() == state, "{text}");
+                }
             }
-        }
-    };
-    assert_eq!((again, machine.cycles()), (End::Exit(status), cycles));
-    status
+        };
+        assert_eq!((again, machine.cycles()), (End::Exit(status), cycles));
+        status
+    })
 }
 
 /// The stores of hart 1 reach memory at once, and hart 0 sees them when it drops its line.
 #[test]
 fn a_stale_line_is_seen_until_it_is_dropped() {
-    let through = description("none", "through");
+    let through = file("none", "through");
     assert_eq!(status("through", &program(""), &through, true), 0x175);
     // In functional mode there are no caches.
     assert_eq!(status("functional", &program(""), &through, false), 0x775);
@@ -200,7 +177,7 @@ fn a_stale_line_is_seen_until_it_is_dropped() {
 /// word along: hart 1 has filled it after hart 0's store.
 #[test]
 fn dirty_lines_reach_memory_when_they_are_cleaned() {
-    let back = description("none", "back");
+    let back = file("none", "back");
     // Hart 0's own store is lost with its line, too.
     assert_eq!(status("back", &program(""), &back, true), 0x113);
     assert_eq!(
@@ -224,7 +201,7 @@ fn dirty_lines_reach_memory_when_they_are_cleaned() {
 #[test]
 fn coherent_caches_have_no_stale_lines() {
     for write in ["back", "through"] {
-        let directory = description("directory", write);
+        let directory = file("directory", write);
         let all = program("cbo.inval (s0)");
         assert_eq!(
             status(&format!("directory-{write}"), &all, &directory, true),
@@ -237,8 +214,5 @@ fn coherent_caches_have_no_stale_lines() {
 #[test]
 fn functional_mode_sees_what_caches_held() {
     let text = program("slti x0, x0, 2");
-    assert_eq!(
-        status("ends", &text, &description("none", "back"), true),
-        0x773
-    );
+    assert_eq!(status("ends", &text, &file("none", "back"), true), 0x773);
 }

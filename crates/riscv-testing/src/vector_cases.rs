@@ -7,7 +7,7 @@ mod stub_program;
 mod vector_listing;
 
 pub use case_comparison::Comparison;
-pub use case_records::{Case, make};
+pub use case_records::{Batch, Case, make};
 pub use reserved_operands::{decoded, reads_two_widths};
 pub use stub_program::{
     BARE, F, FCSR, ILLEGAL, LINUX, Layout, Place, V, VCSR, VL, VSTART, VTYPE, X, code, elf, get,

@@ -14,7 +14,7 @@ mod wide;
 use std::process::ExitCode;
 
 use flick_riscv_testing::values::Rng;
-use flick_riscv_testing::vector_cases::{self, Case, Comparison, LINUX, Layout};
+use flick_riscv_testing::vector_cases::{Batch, Comparison, LINUX, Layout};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Instructions of a program.
@@ -60,17 +60,8 @@ fn test() -> Result<(), String> {
         };
         let layout = Layout { vlen, place: LINUX };
         let mut rng = Rng(seed << 32 ^ n as u64);
-        let mut data = vec![0; Layout::HEAD + TOGETHER * layout.record()];
-        let records = data[Layout::HEAD..].chunks_mut(layout.record());
-        let cases: Vec<Case> = records
-            .enumerate()
-            .map(|(n, record)| {
-                let choice = vector_cases::choose(&mut rng, opcode.as_deref());
-                vector_cases::make(&mut rng, &layout, n, record, choice)
-            })
-            .collect();
-        let words: Vec<u32> = cases.iter().map(|case| case.word).collect();
-        let code = vector_cases::code(&layout, &words);
+        let batch = Batch::random(&mut rng, &layout, TOGETHER, opcode.as_deref());
+        let Batch { cases, data, code } = batch;
         let ours = execute::engine(&layout, &code, &data);
         let theirs = substitutes::qemu(&layout, &cases, &data, &n.to_string())?;
         comparison.add(&layout, &cases, [&data, &ours, &theirs]);

@@ -1,4 +1,4 @@
-//! The machine `virt` with firmware alone.
+//! Machines with firmware alone.
 use flick_machine::{BlockDisk, Board, Console, Files, Machine, System, boot};
 use flick_timing::machine;
 
@@ -9,16 +9,18 @@ impl Console for Quiet {
     fn output(&mut self, _: &[u8]) {}
 }
 
-/// What `ask` says of `virt` with these settings, at its reset.
-pub fn on_virt<T>(
+/// What `ask` says of the machine of a name or file with these settings, at its reset.
+pub fn on_machine<T>(
+    name: &str,
     settings: &[&str],
     disks: Vec<BlockDisk>,
     firmware: &[u8],
     ask: impl FnOnce(&mut Machine, &Board) -> T,
 ) -> T {
     let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-    let virt = machine::Machine::load("virt", &settings).unwrap();
-    let mut system = System::new(&virt).unwrap();
+    let description = machine::Machine::load(name, &settings).unwrap();
+    assert_eq!(description.missing(), []);
+    let mut system = System::new(&description).unwrap();
     let board = system.board(disks).unwrap();
     let files = Files {
         firmware: firmware.to_vec(),

@@ -36,7 +36,7 @@ mod random_program;
 mod random_registers;
 mod words;
 
-use bare_machine::{Quiet, on_virt};
+use bare_machine::{Quiet, on_machine};
 use batch_driver::{
     CSRS, DATA, FIELDS, LOG, PROGRAM, RAM, RECORD, STATE, STATE_CSRS, STATE_LOG_END, TABLES, TRAPS,
     USER_BIT, WORK, memory, slot,
@@ -67,7 +67,7 @@ fn execute_on(
 ) -> Result<Vec<u8>, String> {
     let isa = format!("isa={isa}");
     let settings = ["harts=1", &isa, "memory=64M"];
-    on_virt(&settings, vec![], image, |machine, board| {
+    on_machine("virt", &settings, vec![], image, |machine, board| {
         machine.limit(LIMIT * programs as u64);
         machine.translate_after(translate_after);
         let end = machine.run(&mut Quiet);

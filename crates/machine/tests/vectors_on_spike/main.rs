@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use flick_machine::{Board, Console, End, Files, Machine, System, boot};
 use flick_riscv_testing::values::Rng;
-use flick_riscv_testing::vector_cases::{self, BARE, Case, Comparison, Layout};
+use flick_riscv_testing::vector_cases::{self, BARE, Batch, Comparison, Layout};
 
 /// Instructions of a program.
 const TOGETHER: usize = 2000;
@@ -89,17 +89,8 @@ fn vector_instructions_do_what_they_do_on_spike() {
         let mut comparison = Comparison::new("spike", spike_deviations::is_allowed);
         for n in 0..cases.div_ceil(TOGETHER) {
             let mut rng = Rng(seed << 32 ^ u64::from(vlen) << 20 ^ n as u64);
-            let mut data = vec![0; Layout::HEAD + TOGETHER * layout.record()];
-            let records = data[Layout::HEAD..].chunks_mut(layout.record());
-            let cases: Vec<Case> = records
-                .enumerate()
-                .map(|(n, record)| {
-                    let choice = vector_cases::choose(&mut rng, opcode.as_deref());
-                    vector_cases::make(&mut rng, &layout, n, record, choice)
-                })
-                .collect();
-            let words: Vec<u32> = cases.iter().map(|case| case.word).collect();
-            let code = vector_cases::code(&layout, &words);
+            let batch = Batch::random(&mut rng, &layout, TOGETHER, opcode.as_deref());
+            let Batch { cases, data, code } = batch;
             let program = vector_cases::elf(&layout, &code, &data);
             let ours = machine(&layout, &program);
             let theirs = spike(&path, &layout, &program);

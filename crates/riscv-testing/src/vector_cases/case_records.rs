@@ -1,6 +1,6 @@
-//! Random state for an instruction.
+//! Random state for instructions, one by one and for a program of many.
 
-use super::stub_program::{F, FCSR, ILLEGAL, Layout, V, VCSR, VL, VSTART, VTYPE, X, put};
+use super::stub_program::{F, FCSR, ILLEGAL, Layout, V, VCSR, VL, VSTART, VTYPE, X, code, put};
 use super::vector_listing::{self, Choice, Kind, MEMORY};
 use crate::values::{self, Rng};
 
@@ -8,6 +8,32 @@ use crate::values::{self, Rng};
 pub struct Case {
     pub choice: Choice,
     pub word: u32,
+}
+
+/// A program of random cases.
+pub struct Batch {
+    pub cases: Vec<Case>,
+    /// The head, and the state before each case.
+    pub data: Vec<u8>,
+    pub code: Vec<u8>,
+}
+
+impl Batch {
+    /// A program of so many cases, of one opcode if it is named.
+    pub fn random(rng: &mut Rng, layout: &Layout, count: usize, opcode: Option<&str>) -> Self {
+        let mut data = vec![0; Layout::HEAD + count * layout.record()];
+        let records = data[Layout::HEAD..].chunks_mut(layout.record());
+        let cases: Vec<Case> = records
+            .enumerate()
+            .map(|(n, record)| {
+                let choice = vector_listing::choose(rng, opcode);
+                make(rng, layout, n, record, choice)
+            })
+            .collect();
+        let words: Vec<u32> = cases.iter().map(|case| case.word).collect();
+        let code = code(layout, &words);
+        Self { cases, data, code }
+    }
 }
 
 /// A random instruction, and the state before it in `record`, the `n`th one.
