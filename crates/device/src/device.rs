@@ -3,6 +3,7 @@ use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
+use crate::dtu::Packet;
 use crate::request_faults::RequestFaults;
 
 /// Picoseconds of virtual time since the machine's reset.
@@ -71,6 +72,17 @@ pub trait Surroundings {
 
     /// The machine ends or resets.
     fn finish(&mut self, how: Finish);
+
+    /// The number in its tile of the hart whose access the device handles.
+    fn hart(&self) -> usize {
+        0
+    }
+
+    /// Sends a packet to the unit of another tile, whose [`Device::packet`] gets it later. False: no link
+    /// leads there.
+    fn send(&mut self, _packet: Packet) -> bool {
+        false
+    }
 }
 
 /// A device with registers on the bus. `offset` is from the base of its range; `size` is 1, 2, 4
@@ -100,6 +112,9 @@ pub trait Device {
     fn input(&mut self, _bytes: &[u8], _around: &mut dyn Surroundings) -> usize {
         0
     }
+
+    /// A packet of another tile's unit arrives.
+    fn packet(&mut self, _packet: Packet, _around: &mut dyn Surroundings) {}
 
     /// The machine resets: registers are as after the device's construction, and a disk keeps what
     /// was written. The surroundings have dropped all levels and events. The default is for a

@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 mod aclint;
 mod device;
+pub mod dtu;
 pub mod fdt;
 mod goldfish_rtc;
 mod isa_string;
