@@ -9,6 +9,7 @@
 //! | [`signature`] | types of a call, as text | pass | libflick |
 //! | [`layout`] | binary records | pass, link step | link step, libflick, tools |
 //! | [`descriptor`] | messages to another backend | libflick, device | libflick, device |
+//! | [`card`] | kernel calls of the card | kernel, programs of the card | kernel, programs of the card |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
 //! | [`timed`] | records of `--flick-timed` | pass | libflick |
 //! | [`march`] | ISA strings | link step | libflick, tools |

@@ -1,0 +1,29 @@
+//! What a program of the card finds at its start.
+
+/// Version of [`ProgramStart`].
+pub const START_VERSION: u64 = 1;
+
+/// The record whose address the first thread of a program has in a0. Behind it are the texts. It is
+/// in the program's own memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramStart {
+    /// [`START_VERSION`].
+    pub version: u64,
+    /// Arguments, the program's name among them.
+    pub arguments: u64,
+    /// The address of the first one. Each ends with a zero byte, and the next one follows.
+    pub text: u64,
+    /// Bytes of all arguments.
+    pub size: u64,
+    /// The number of the tile that it runs on.
+    pub tile: u64,
+    /// Tiles of the machine that have a kernel.
+    pub tiles: u64,
+    /// Harts of the tile that run programs.
+    pub harts: u64,
+    /// Ticks of `time` in a second.
+    pub frequency: u64,
+}
+
+const _: () = assert!(size_of::<ProgramStart>() == 64);
