@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 
+pub mod card;
 pub mod debug_interface;
 pub mod descriptor;
 pub mod header;
