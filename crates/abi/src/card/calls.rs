@@ -2,7 +2,7 @@
 //!
 //! A program has the call's number in a7, arguments in a0 to a5, and executes `ecall`. Behind it a0
 //! has the result or an [`Error`](super::Error), negative, and a1 the second result. Other
-//! registers are as before, but t0 to t6 and a2 to a7, which are 0.
+//! registers are as before.
 
 /// Which hart executes a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

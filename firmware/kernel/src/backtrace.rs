@@ -1,0 +1,35 @@
+//! The callers of a program's instruction, by its frame pointers, as far as they lead.
+use flick_abi::card::rights;
+use flick_kernel::threads::Place;
+
+use crate::kernel::{Caller, Kernel};
+
+const MOST_FRAMES: usize = 16;
+
+/// Prints them.
+pub fn report(kernel: &mut Kernel, place: Place) {
+    let context = kernel.context(place);
+    let (mut frame, first) = (context.x[8], context.x[1]);
+    crate::report!(kernel.console, "kernel:   called from {first:#x}\n");
+    let caller = Caller {
+        hart: u8::MAX,
+        thread: place,
+        process: kernel.dispatch.threads[place].process,
+    };
+    for _ in 0..MOST_FRAMES {
+        // The return address and the frame before are in front of the frame.
+        let mut words = [0; 2];
+        let at = frame.wrapping_sub(16);
+        let process = caller.process;
+        let is_there = kernel.resolve(process, at, rights::READ, None).is_ok();
+        if !is_there || kernel.load_words(caller, at, &mut words).is_err() {
+            break;
+        }
+        let [next, from] = words;
+        if next <= frame {
+            break;
+        }
+        crate::report!(kernel.console, "kernel:   called from {from:#x}\n");
+        frame = next;
+    }
+}

@@ -1,0 +1,86 @@
+//! `exception_wait` and `exception_resume`: handlers of exceptions.
+use flick_abi::card::{Error, ExceptionRecord, FOR_EVER};
+use flick_kernel::threads::{Place, State, Thread, Wait};
+
+use crate::kernel::{Answer, Caller, Kernel, is_past, value};
+
+/// Waits for an exception.
+pub fn exception_wait(kernel: &mut Kernel, caller: Caller, record: u64, until: u64) -> Answer {
+    let thread = &mut kernel.dispatch.threads[caller.thread];
+    if !core::mem::replace(&mut thread.is_handler, true) {
+        kernel.processes[caller.process].handler_count += 1;
+    }
+    // A record that cannot be stored is refused before an exception is taken.
+    kernel.store_words(caller, record, &[0; WORDS])?;
+    let faulted = kernel.processes[caller.process].faulted;
+    let threads = &kernel.dispatch.threads;
+    if let Some(place) = threads.find_in(&faulted, Thread::exception_is_new) {
+        tell(kernel, caller, record, place)?;
+        return value(0);
+    }
+    if is_past(until) {
+        return Err(Error::TimedOut);
+    }
+    let list = &mut kernel.processes[caller.process].handlers;
+    kernel.dispatch.threads.append(list, caller.thread);
+    kernel.wait(caller.thread, Wait::Exception(record), until)
+}
+
+const WORDS: usize = size_of::<ExceptionRecord>() / 8;
+
+/// Stores the record of a thread's exception.
+fn tell(kernel: &mut Kernel, handler: Caller, record: u64, place: Place) -> Result<(), Error> {
+    let pc = kernel.context(place).pc();
+    let threads = &kernel.dispatch.threads;
+    let [cause, value] = threads[place].exception;
+    let words = [threads.number(place), cause, pc, value];
+    kernel.store_words(handler, record, &words)?;
+    kernel.dispatch.threads[place].is_told = true;
+    Ok(())
+}
+
+/// The caller has an exception that the kernel does not resolve.
+pub fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, value: u64) -> Answer {
+    let thread = &mut kernel.dispatch.threads[caller.thread];
+    (thread.exception, thread.is_told) = ([cause, value], false);
+    let is_handler = thread.is_handler;
+    if is_handler || kernel.processes[caller.process].handler_count == 0 {
+        kernel.die_of_exception(caller.thread);
+        return kernel.end_thread(caller.thread, 0);
+    }
+    let list = &mut kernel.processes[caller.process].faulted;
+    kernel.dispatch.threads.append(list, caller.thread);
+    let answer = kernel.wait(caller.thread, Wait::Handler, FOR_EVER);
+    let handlers = kernel.processes[caller.process].handlers;
+    let handler = kernel.dispatch.threads.in_list(&handlers).next();
+    if let Some(handler) = handler
+        && let State::Waits(Wait::Exception(record)) = kernel.dispatch.threads[handler].state
+    {
+        let thread = handler;
+        let waiting = Caller {
+            thread,
+            hart: u8::MAX,
+            ..caller
+        };
+        let told = tell(kernel, waiting, record, caller.thread);
+        kernel.end_wait(handler, told.map(|()| (0, 0)));
+    }
+    answer
+}
+
+/// A thread goes on after its exception.
+pub fn exception_resume(kernel: &mut Kernel, caller: Caller, number: u64, pc: u64) -> Answer {
+    let threads = &kernel.dispatch.threads;
+    let place = threads
+        .find(number, caller.process)
+        .ok_or(Error::NotFound)?;
+    if threads[place].state != State::Waits(Wait::Handler) {
+        return Err(Error::NotFound);
+    }
+    if pc != 0 {
+        kernel.context(place).x[0] = pc;
+    }
+    kernel.leave_wait(place);
+    kernel.wake(place);
+    value(0)
+}

@@ -1,0 +1,108 @@
+//! The kernel calls that the kernel hart executes, one subject a file. `flick_abi::card` has their table.
+pub mod archive_map;
+pub mod console_read;
+mod console_write;
+pub mod exception_wait;
+mod memory_map;
+mod process_create;
+mod process_wait;
+mod thread_create;
+mod thread_detach;
+mod thread_exit;
+mod thread_join;
+mod thread_place;
+mod thread_priority;
+mod thread_sleep;
+mod thread_state;
+mod thread_wait_on;
+
+use flick_abi::card::{Call, Error, rights};
+use flick_kernel::lines::{BROKEN, EXCEPTION, PREEMPTED};
+use flick_kernel::page_tables::Trouble;
+
+use crate::kernel::{Answer, Caller, Done, Kernel, value};
+
+/// Executes a call of a user hart, or what it has to say.
+pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64; 6]) -> Answer {
+    let [a0, a1, ..] = arguments;
+    let call = match (Call::from_number(number), number) {
+        (Some(call), _) => call,
+        // Another thread runs, or the same one goes on as it was.
+        (None, PREEMPTED) => return Ok(Done::GoesOn),
+        (None, EXCEPTION) => return exception(kernel, caller, a0, a1),
+        (None, BROKEN) => return broken(kernel, caller, arguments),
+        (None, _) => return Err(Error::NoCall),
+    };
+    match call {
+        Call::ThreadSelf | Call::HartSelf | Call::CacheRefresh => Err(Error::NoCall),
+        Call::ThreadCreate => thread_create::thread_create(kernel, caller, arguments),
+        Call::ThreadExit => thread_exit::thread_exit(kernel, caller, a0),
+        Call::ThreadJoin => thread_join::thread_join(kernel, caller, a0, a1),
+        Call::ThreadDetach => thread_detach::thread_detach(kernel, caller, a0),
+        Call::ThreadYield => Ok(Done::GivesWay),
+        Call::ThreadSleep => thread_sleep::thread_sleep(kernel, caller, a0),
+        Call::ThreadWakeup => thread_sleep::thread_wakeup(kernel, caller, a0),
+        Call::ThreadWaitOn => thread_wait_on::thread_wait_on(kernel, caller, arguments),
+        Call::ThreadWakeOn => thread_wait_on::thread_wake_on(kernel, caller, a0, a1),
+        Call::ThreadPlace => thread_place::thread_place(kernel, caller, a0, a1),
+        Call::ThreadPriority => thread_priority::thread_priority(kernel, caller, a0, a1),
+        Call::ThreadState => thread_state::thread_state(kernel, caller, arguments),
+        Call::ExceptionWait => exception_wait::exception_wait(kernel, caller, a0, a1),
+        Call::ExceptionResume => exception_wait::exception_resume(kernel, caller, a0, a1),
+        Call::MemoryMap => memory_map::memory_map(kernel, caller, arguments),
+        Call::MemoryUnmap => memory_map::memory_unmap(kernel, caller, a0, a1),
+        Call::MemoryProtect => memory_map::memory_protect(kernel, caller, arguments),
+        Call::MemoryFree => {
+            let (free, all) = (kernel.frames.free_frames(), kernel.frames.all_frames());
+            Ok(Done::Values(free as u64, all as u64))
+        }
+        Call::ProcessCreate => process_create::process_create(kernel, caller),
+        Call::ProcessCopy => process_create::process_copy(kernel, caller),
+        Call::ProcessMap => process_create::process_map(kernel, caller, arguments),
+        Call::ProcessStart => process_create::process_start(kernel, caller, arguments),
+        Call::ProcessWait => process_wait::process_wait(kernel, caller, a0, a1),
+        Call::ProcessEnd => process_wait::process_end(kernel, caller, a0, a1),
+        Call::ProcessSelf => process_wait::process_self(kernel, caller),
+        Call::ConsoleWrite => console_write::console_write(kernel, caller, a0, a1),
+        Call::ConsoleRead => console_read::console_read(kernel, caller, arguments),
+        Call::ArchiveMap => archive_map::archive_map(kernel, caller),
+        Call::KernelNothing => value(0),
+    }
+}
+
+/// The right that an exception of a page wanted.
+fn wanted(cause: u64) -> Option<u64> {
+    match cause {
+        12 => Some(rights::EXECUTE),
+        13 => Some(rights::READ),
+        15 => Some(rights::WRITE),
+        _ => None,
+    }
+}
+
+/// The caller has an exception.
+fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, address: u64) -> Answer {
+    if let Some(right) = wanted(cause) {
+        match kernel.resolve(caller.process, address, right, Some(caller.hart)) {
+            Ok(_) => return Ok(Done::GoesOn),
+            Err(Trouble::NoMemory) => {
+                crate::report!(kernel.console, "kernel: memory is used up\n");
+            }
+            // The program may handle it.
+            Err(_) => {}
+        }
+    }
+    exception_wait::exception(kernel, caller, cause, address)
+}
+
+/// The kernel on the caller's hart has failed.
+fn broken(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
+    let [cause, pc, value, ..] = arguments;
+    let console = &kernel.console;
+    crate::report!(
+        console,
+        "kernel: exception {cause:#x} in the kernel at {pc:#x}, value {value:#x}\n"
+    );
+    kernel.lose(caller.hart, "its kernel has failed");
+    Ok(Done::Ended)
+}

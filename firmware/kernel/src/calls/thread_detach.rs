@@ -1,0 +1,24 @@
+//! `thread_detach`: nobody will join a thread.
+use flick_abi::card::Error;
+use flick_kernel::threads::State;
+
+use crate::kernel::{Answer, Caller, Kernel, value};
+
+/// Nobody will join the thread.
+pub fn thread_detach(kernel: &mut Kernel, caller: Caller, number: u64) -> Answer {
+    let threads = &mut kernel.dispatch.threads;
+    let place = threads
+        .find(number, caller.process)
+        .ok_or(Error::NotFound)?;
+    if threads[place].is_detached {
+        return Err(Error::Invalid);
+    }
+    if threads.joiner(place).is_some() {
+        return Err(Error::Busy);
+    }
+    match threads[place].state {
+        State::Ended => threads.remove(place),
+        _ => threads[place].is_detached = true,
+    }
+    value(0)
+}

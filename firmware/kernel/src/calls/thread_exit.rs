@@ -1,0 +1,7 @@
+//! `thread_exit`: the end of a thread.
+use crate::kernel::{Answer, Caller, Kernel};
+
+/// Ends the caller.
+pub fn thread_exit(kernel: &mut Kernel, caller: Caller, value: u64) -> Answer {
+    kernel.end_thread(caller.thread, value)
+}

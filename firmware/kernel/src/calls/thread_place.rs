@@ -1,0 +1,36 @@
+//! `thread_place`: the harts that a thread may run on.
+use flick_abi::card::Error;
+use flick_kernel::threads::State;
+
+use crate::csr;
+use crate::kernel::{Answer, Caller, Kernel, value};
+
+/// Says where a thread may run.
+pub fn thread_place(kernel: &mut Kernel, caller: Caller, number: u64, harts: u64) -> Answer {
+    let place = kernel
+        .dispatch
+        .threads
+        .find(number, caller.process)
+        .ok_or(Error::NotFound)?;
+    let harts = harts & kernel.dispatch.harts();
+    if harts == 0 {
+        return Err(Error::Invalid);
+    }
+    let thread = &mut kernel.dispatch.threads[place];
+    let before = core::mem::replace(&mut thread.harts, harts);
+    match thread.state {
+        State::Ready => {
+            // An idle hart may be among the new ones.
+            kernel.dispatch.threads.take_ready(place);
+            kernel.wake(place);
+        }
+        // The caller itself moves behind the call.
+        State::Running(hart) if hart != caller.hart && harts >> hart & 1 == 0 => {
+            kernel
+                .dispatch
+                .drive_out(hart, csr::time(), &mut kernel.harts);
+        }
+        _ => {}
+    }
+    value(before)
+}

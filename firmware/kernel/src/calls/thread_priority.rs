@@ -1,0 +1,25 @@
+//! `thread_priority`: how urgent a thread is.
+use flick_abi::card::{Error, PRIORITIES};
+use flick_kernel::threads::State;
+
+use crate::kernel::{Answer, Caller, Kernel, value};
+
+/// Changes how urgent a thread is.
+pub fn thread_priority(kernel: &mut Kernel, caller: Caller, number: u64, priority: u64) -> Answer {
+    if priority >= PRIORITIES {
+        return Err(Error::Invalid);
+    }
+    let threads = &mut kernel.dispatch.threads;
+    let place = threads
+        .find(number, caller.process)
+        .ok_or(Error::NotFound)?;
+    let is_ready = threads[place].state == State::Ready;
+    if is_ready {
+        threads.take_ready(place);
+    }
+    let before = core::mem::replace(&mut threads[place].priority, priority as u8);
+    if is_ready {
+        kernel.wake(place);
+    }
+    value(before.into())
+}

@@ -1,0 +1,59 @@
+//! The registers of a thread while it does not run.
+
+/// Assembly in `trap_entry.S` knows the places of its fields.
+#[repr(C, align(64))]
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// x1 to x31 by their numbers; x0's place has the program counter.
+    pub x: [u64; 32],
+    /// `satp` of its process.
+    pub satp: u64,
+    /// FS and VS of `mstatus`: which registers below are the thread's.
+    pub status: u64,
+    /// fcsr.
+    pub fcsr: u64,
+    /// The hart whose floating-point registers are still those below, or [`NO_HART`].
+    pub float_hart: u64,
+    /// Its vector registers (`vector_state.rs`), or 0.
+    pub vector: u64,
+    /// The hart whose vector registers are still the thread's, or [`NO_HART`].
+    pub vector_hart: u64,
+    spare: [u64; 2],
+    /// f0 to f31.
+    pub f: [u64; 32],
+}
+
+/// The number of no hart.
+pub const NO_HART: u64 = u64::MAX;
+
+impl Context {
+    /// A thread that begins.
+    pub fn new(entry: u64, argument: u64, stack: u64, tls: u64, satp: u64) -> Self {
+        let mut x = [0; 32];
+        (x[0], x[2], x[4], x[10]) = (entry, stack, tls, argument);
+        Self {
+            x,
+            satp,
+            status: 0,
+            fcsr: 0,
+            float_hart: NO_HART,
+            vector: 0,
+            vector_hart: NO_HART,
+            spare: [0; 2],
+            f: [0; 32],
+        }
+    }
+
+    /// Where it goes on.
+    pub fn pc(&self) -> u64 {
+        self.x[0]
+    }
+
+    /// What a call returns.
+    pub fn set_values(&mut self, values: [u64; 2]) {
+        self.x[10..12].copy_from_slice(&values);
+    }
+}
+
+const _: () = assert!(size_of::<Context>() == 576);
+const _: () = assert!(core::mem::offset_of!(Context, f) == 320);

@@ -1,0 +1,378 @@
+//! Which thread runs on which hart. A thread that can go on runs at once if a hart is idle: on the one
+//! that it ran on last if it may, else on the next one in turns. Otherwise it waits, and takes the hart
+//! of a less urgent thread. Threads of the same priority share harts by time slices.
+use flick_abi::card::FOR_EVER;
+
+use crate::lines::MOST_HARTS;
+use crate::threads::{Place, State, Threads};
+
+/// What the kernel hart does when a thread is to run elsewhere.
+pub trait Orders {
+    /// The hart, which is idle, shall run a thread.
+    fn run(&mut self, hart: u8, threads: &mut Threads, place: Place);
+
+    /// The hart shall save its thread and say so.
+    fn preempt(&mut self, hart: u8);
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hart {
+    runs: Option<Place>,
+    /// It was asked to save its thread, at this time.
+    preempted: Option<u64>,
+    /// When its thread began.
+    since: u64,
+    /// It takes threads.
+    is_used: bool,
+}
+
+/// Threads and harts of a tile.
+#[derive(Debug)]
+pub struct Dispatch {
+    /// The threads.
+    pub threads: Threads,
+    harts: [Hart; MOST_HARTS],
+    /// The hart that is the next in turns.
+    next: u8,
+    count: u8,
+    idle: u8,
+    /// Ticks of a time slice.
+    slice: u64,
+}
+
+const UNUSED: Hart = Hart {
+    runs: None,
+    preempted: None,
+    since: 0,
+    is_used: false,
+};
+
+impl Default for Dispatch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Dispatch {
+    /// Without threads and harts.
+    pub const fn new() -> Self {
+        Self {
+            threads: Threads::new(),
+            harts: [UNUSED; MOST_HARTS],
+            next: 0,
+            count: 0,
+            idle: 0,
+            slice: FOR_EVER,
+        }
+    }
+
+    /// Harts of these numbers, which are bits, run threads, for so many ticks each.
+    pub fn begin(&mut self, harts: u64, slice: u64) {
+        self.threads.free_all();
+        self.slice = slice;
+        for (number, hart) in self.harts.iter_mut().enumerate() {
+            hart.is_used = harts >> number & 1 != 0;
+            if hart.is_used {
+                self.count = number as u8 + 1;
+                self.idle += 1;
+            }
+        }
+    }
+
+    /// The harts that run threads, as bits.
+    pub fn harts(&self) -> u64 {
+        let all = self.harts.iter().enumerate();
+        all.fold(0, |bits, (n, hart)| bits | u64::from(hart.is_used) << n)
+    }
+
+    /// The thread that a hart runs.
+    pub fn running(&self, hart: u8) -> Option<Place> {
+        self.harts[usize::from(hart)].runs
+    }
+
+    /// Harts that run threads of a process, as bits.
+    pub fn running_process(&self, process: u16) -> u64 {
+        let all = self.harts.iter().enumerate();
+        let is_of = |hart: &Hart| {
+            hart.runs
+                .is_some_and(|p| self.threads[p].process == process)
+        };
+        all.fold(0, |bits, (n, hart)| bits | u64::from(is_of(hart)) << n)
+    }
+
+    /// Threads of this process, or of all, and the machine's harts: is nothing left that could run?
+    pub fn is_idle(&self) -> bool {
+        self.idle == self.harts().count_ones() as u8 && !self.threads.has_ready()
+    }
+
+    fn is_free_for(&self, hart: u8, place: Place) -> bool {
+        let Hart { runs, is_used, .. } = self.harts[usize::from(hart)];
+        is_used && runs.is_none() && self.threads[place].harts >> hart & 1 != 0
+    }
+
+    fn idle_hart(&mut self, place: Place) -> Option<u8> {
+        if self.idle == 0 {
+            return None;
+        }
+        let last = self.threads[place].last_hart;
+        if last < self.count && self.is_free_for(last, place) {
+            return Some(last);
+        }
+        let from = self.next;
+        let all = (from..self.count).chain(0..from);
+        let mut free = all.filter(|&hart| self.is_free_for(hart, place));
+        let hart = free.next()?;
+        self.next = (hart + 1) % self.count;
+        Some(hart)
+    }
+
+    /// The hart whose thread is the least urgent, and less so than a thread that may run there.
+    fn less_urgent(&self, place: Place) -> Option<u8> {
+        let thread = &self.threads[place];
+        let all = (0..self.count).filter(|&hart| thread.harts >> hart & 1 != 0);
+        let running = all.filter_map(|hart| {
+            let state = &self.harts[usize::from(hart)];
+            let runs = state.runs.filter(|_| state.preempted.is_none())?;
+            Some((self.threads[runs].priority, hart))
+        });
+        // The first hart of equal ones.
+        let least = running.max_by_key(|&(priority, hart)| (priority, core::cmp::Reverse(hart)));
+        let least = least.filter(|&(priority, _)| priority > thread.priority);
+        least.map(|(_, hart)| hart)
+    }
+
+    fn start(&mut self, hart: u8, place: Place, now: u64, orders: &mut impl Orders) {
+        let state = &mut self.harts[usize::from(hart)];
+        (state.runs, state.since, state.preempted) = (Some(place), now, None);
+        self.idle -= 1;
+        let thread = &mut self.threads[place];
+        (thread.state, thread.last_hart) = (State::Running(hart), hart);
+        orders.run(hart, &mut self.threads, place);
+    }
+
+    fn preempt(&mut self, hart: u8, now: u64, orders: &mut impl Orders) {
+        let state = &mut self.harts[usize::from(hart)];
+        if state.runs.is_some() && state.preempted.is_none() {
+            state.preempted = Some(now);
+            orders.preempt(hart);
+        }
+    }
+
+    /// A thread that is in no list can go on.
+    pub fn wake(&mut self, place: Place, now: u64, orders: &mut impl Orders) {
+        if let Some(hart) = self.idle_hart(place) {
+            return self.start(hart, place, now, orders);
+        }
+        self.threads.make_ready(place);
+        if let Some(hart) = self.less_urgent(place) {
+            self.preempt(hart, now, orders);
+        }
+    }
+
+    /// The thread of a hart has called, so that it is saved: a demand to save it has been met. Was there
+    /// one?
+    pub fn has_called(&mut self, hart: u8) -> bool {
+        self.harts[usize::from(hart)].preempted.take().is_some()
+    }
+
+    /// The thread of a hart does not go on there: another one runs, or the hart is idle. Nothing else
+    /// takes a thread from a hart.
+    pub fn leave(&mut self, hart: u8, now: u64, orders: &mut impl Orders) {
+        let state = &mut self.harts[usize::from(hart)];
+        if state.runs.take().is_some() {
+            state.preempted = None;
+            self.idle += 1;
+        }
+        if !state.is_used {
+            return;
+        }
+        if let Some(next) = self.threads.first_ready(hart) {
+            self.threads.take_ready(next);
+            self.start(hart, next, now, orders);
+        }
+    }
+
+    /// The thread of a hart lets others run: those that are as urgent, or more.
+    pub fn give_way(&mut self, hart: u8, now: u64, orders: &mut impl Orders) -> GaveWay {
+        let Some(place) = self.running(hart) else {
+            return GaveWay::Left;
+        };
+        let priority = self.threads[place].priority;
+        let may_stay = self.threads[place].harts >> hart & 1 != 0;
+        let next = self.threads.first_ready(hart);
+        let next = next.filter(|&next| self.threads[next].priority <= priority);
+        if may_stay && next.is_none() {
+            self.harts[usize::from(hart)].since = now;
+            return GaveWay::Stays;
+        }
+        // Behind those that are ready, unless another hart is idle.
+        self.harts[usize::from(hart)].runs = None;
+        self.idle += 1;
+        match next {
+            Some(next) => {
+                self.threads.take_ready(next);
+                self.start(hart, next, now, orders);
+                self.wake(place, now, orders);
+            }
+            None => {
+                self.wake(place, now, orders);
+                self.leave(hart, now, orders);
+            }
+        }
+        GaveWay::Left
+    }
+
+    /// Saves the threads whose slice is over, where others wait.
+    pub fn end_slices(&mut self, now: u64, orders: &mut impl Orders) {
+        if !self.threads.has_ready() {
+            return;
+        }
+        for hart in 0..self.count {
+            let state = &self.harts[usize::from(hart)];
+            let Some(place) = state.runs else { continue };
+            let is_over = state.since.saturating_add(self.slice) <= now;
+            let next = self.threads.first_ready(hart).filter(|_| is_over);
+            let priority = self.threads[place].priority;
+            if next.is_some_and(|next| self.threads[next].priority <= priority) {
+                self.preempt(hart, now, orders);
+            }
+        }
+    }
+
+    /// When the next slice ends for which another thread waits.
+    pub fn next_slice_end(&self) -> u64 {
+        if !self.threads.has_ready() {
+            return FOR_EVER;
+        }
+        let all = self.harts[..usize::from(self.count)].iter();
+        let running = all.filter(|hart| hart.runs.is_some() && hart.preempted.is_none());
+        let ends = running.map(|hart| hart.since.saturating_add(self.slice));
+        ends.min().unwrap_or(FOR_EVER)
+    }
+
+    /// When the first hart was asked that has not saved its thread yet.
+    pub fn next_answer(&self) -> u64 {
+        let all = self.harts[..usize::from(self.count)].iter();
+        all.filter_map(|hart| hart.preempted)
+            .min()
+            .unwrap_or(FOR_EVER)
+    }
+
+    /// A hart that was asked to save its thread longer ago than so many ticks.
+    pub fn unanswered(&self, now: u64, ticks: u64) -> Option<u8> {
+        let mut all = self.harts[..usize::from(self.count)].iter();
+        let at = all.position(|hart| hart.preempted.is_some_and(|at| at + ticks < now))?;
+        Some(at as u8)
+    }
+
+    /// A thread shall leave its hart soon: it may not run there any more, or ends.
+    pub fn drive_out(&mut self, hart: u8, now: u64, orders: &mut impl Orders) {
+        self.preempt(hart, now, orders);
+    }
+
+    /// A hart takes no threads any more. The one that it ran has no hart.
+    pub fn lose(&mut self, hart: u8) -> Option<Place> {
+        let state = &mut self.harts[usize::from(hart)];
+        let lost = state.runs;
+        if state.is_used && lost.is_none() {
+            self.idle -= 1;
+        }
+        *state = UNUSED;
+        lost
+    }
+}
+
+/// What a thread does that lets others run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GaveWay {
+    /// Nobody else is ready: it goes on.
+    Stays,
+    /// It does not run on the hart any more.
+    Left,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Log(Vec<(u8, Option<Place>)>);
+
+    impl Orders for Log {
+        fn run(&mut self, hart: u8, _: &mut Threads, place: Place) {
+            self.0.push((hart, Some(place)));
+        }
+
+        fn preempt(&mut self, hart: u8) {
+            self.0.push((hart, None));
+        }
+    }
+
+    fn dispatch(threads: usize) -> (Box<Dispatch>, Vec<Place>, Log) {
+        let mut dispatch = Box::new(Dispatch::new());
+        // Harts 1 and 2.
+        dispatch.begin(0b110, 100);
+        let all = (0..threads).map(|_| dispatch.threads.create(1, 4, u64::MAX).unwrap());
+        let all = all.collect();
+        (dispatch, all, Log::default())
+    }
+
+    #[test]
+    fn harts_take_turns() {
+        let (mut dispatch, all, mut log) = dispatch(3);
+        dispatch.wake(all[0], 0, &mut log);
+        dispatch.wake(all[1], 0, &mut log);
+        dispatch.wake(all[2], 5, &mut log);
+        assert_eq!(log.0, [(1, Some(all[0])), (2, Some(all[1]))]);
+        assert_eq!(dispatch.next_slice_end(), 100);
+        log.0.clear();
+        dispatch.end_slices(99, &mut log);
+        assert!(log.0.is_empty());
+        dispatch.end_slices(100, &mut log);
+        assert_eq!(log.0, [(1, None), (2, None)]);
+        assert_eq!(dispatch.unanswered(150, 60), None);
+        assert_eq!(dispatch.unanswered(161, 60), Some(1));
+        log.0.clear();
+        assert!(dispatch.has_called(2));
+        assert_eq!(dispatch.give_way(2, 101, &mut log), GaveWay::Left);
+        assert!(dispatch.has_called(1));
+        assert_eq!(dispatch.give_way(1, 102, &mut log), GaveWay::Left);
+        assert_eq!(log.0, [(2, Some(all[2])), (1, Some(all[1]))]);
+        log.0.clear();
+        dispatch.leave(1, 103, &mut log);
+        dispatch.leave(1, 104, &mut log);
+        assert_eq!(log.0, [(1, Some(all[0]))]);
+        assert_eq!(dispatch.give_way(2, 105, &mut log), GaveWay::Stays);
+        dispatch.leave(2, 106, &mut log);
+        assert!(dispatch.is_idle());
+    }
+
+    #[test]
+    fn urgent_threads_do_not_wait() {
+        let (mut dispatch, all, mut log) = dispatch(3);
+        dispatch.threads[all[0]].priority = 5;
+        dispatch.threads[all[2]].priority = 2;
+        for &place in &all {
+            dispatch.wake(place, 0, &mut log);
+        }
+        assert_eq!(log.0, [(1, Some(all[0])), (2, Some(all[1])), (1, None)]);
+        // A thread that may not stay goes where it may.
+        log.0.clear();
+        dispatch.leave(1, 1, &mut log);
+        dispatch.leave(1, 1, &mut log);
+        dispatch.threads[all[1]].harts = 0b10;
+        assert_eq!(dispatch.give_way(2, 2, &mut log), GaveWay::Left);
+        assert_eq!(log.0, [(1, Some(all[2])), (1, Some(all[1]))]);
+    }
+
+    #[test]
+    fn a_lost_hart_runs_nothing() {
+        let (mut dispatch, all, mut log) = dispatch(2);
+        dispatch.wake(all[0], 0, &mut log);
+        assert_eq!(dispatch.lose(1), Some(all[0]));
+        dispatch.threads.make_ready(all[1]);
+        dispatch.leave(1, 1, &mut log);
+        assert_eq!(log.0, [(1, Some(all[0]))]);
+        assert_eq!((dispatch.lose(2), dispatch.harts()), (None, 0));
+    }
+}

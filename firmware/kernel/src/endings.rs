@@ -1,0 +1,144 @@
+//! How threads and processes end.
+use flick_abi::card::Error;
+use flick_kernel::threads::{Place, State, THREADS, Wait};
+
+use crate::csr;
+use crate::devices;
+use crate::direct::Direct;
+use crate::kernel::{Answer, Done, Kernel};
+
+impl Kernel {
+    /// A thread that is in no list ends.
+    pub fn end_thread(&mut self, place: Place, value: u64) -> Answer {
+        let thread = self.dispatch.threads[place];
+        self.contexts.free(thread.context);
+        let process = thread.process;
+        match self.dispatch.threads.joiner(place) {
+            Some(joiner) => {
+                self.end_wait(joiner, Ok((0, value)));
+                self.dispatch.threads.remove(place);
+            }
+            None if thread.is_detached => self.dispatch.threads.remove(place),
+            None => {
+                let thread = &mut self.dispatch.threads[place];
+                (thread.state, thread.value) = (State::Ended, value);
+            }
+        }
+        let owner = &mut self.processes[process];
+        owner.threads -= 1;
+        if owner.first == Some(place) {
+            owner.first = None;
+            if !owner.is_ending {
+                owner.status = value;
+            }
+        }
+        if thread.is_handler {
+            owner.handler_count -= 1;
+        }
+        let is_over = owner.threads == 0;
+        if is_over {
+            self.process_is_over(process);
+        } else if owner.handler_count == 0 && !owner.faulted.is_empty() {
+            // Nobody will handle these exceptions.
+            let faulted = self
+                .dispatch
+                .threads
+                .in_list(&self.processes[process].faulted)
+                .next();
+            if let Some(faulted) = faulted {
+                self.die_of_exception(faulted);
+            }
+        }
+        Ok(Done::Ended)
+    }
+
+    /// A process ends with all its threads; those that run on harts end at their next call.
+    pub fn end_process(&mut self, process: u16, status: u64) {
+        let owner = &mut self.processes[process];
+        if owner.is_ending || owner.tables.is_none() {
+            return;
+        }
+        (owner.is_ending, owner.status) = (true, status);
+        if owner.threads == 0 {
+            return self.process_is_over(process);
+        }
+        let now = csr::time();
+        for place in 0..THREADS as Place {
+            let thread = &self.dispatch.threads[place];
+            if thread.process != process {
+                continue;
+            }
+            match thread.state {
+                State::Free | State::Ended => continue,
+                State::Running(hart) => {
+                    self.dispatch.drive_out(hart, now, &mut self.harts);
+                    continue;
+                }
+                State::Ready => self.dispatch.threads.take_ready(place),
+                State::Waits(_) => self.leave_wait(place),
+            }
+            let _: Answer = self.end_thread(place, 0);
+        }
+    }
+
+    fn process_is_over(&mut self, process: u16) {
+        let owner = &mut self.processes[process];
+        owner.is_ending = true;
+        let (status, parent) = (owner.status, owner.parent);
+        if let Some(tables) = owner.tables.take() {
+            // No hart runs it. Another process with its number could meet old translations.
+            self.harts.forget |= self.dispatch.harts();
+            tables.free(&mut self.frames, &mut Direct);
+        }
+        for place in 0..THREADS as Place {
+            let thread = &self.dispatch.threads[place];
+            if thread.process == process && thread.state == State::Ended {
+                self.dispatch.threads.remove(place);
+            }
+        }
+        for child in 0..crate::processes::PROCESSES as u16 {
+            let other = &mut self.processes[child];
+            if other.is_used && other.parent == Some(process) {
+                other.parent = None;
+                if other.tables.is_none() {
+                    self.processes.remove(child);
+                } else {
+                    self.end_process(child, Error::NotFound as u64);
+                }
+            }
+        }
+        let Some(parent) = parent else {
+            self.processes.remove(process);
+            if process == FIRST {
+                devices::end_machine(&self.map, status);
+            }
+            return;
+        };
+        let number = self.processes.number(process);
+        let list = self.processes[parent].parents;
+        let waiting = self.dispatch.threads.find_in(&list, |thread| {
+            matches!(thread.state, State::Waits(Wait::Process(of)) if of == 0 || of == number)
+        });
+        if let Some(waiting) = waiting {
+            self.processes.remove(process);
+            self.end_wait(waiting, Ok((number, status)));
+        }
+    }
+
+    /// A thread's exception ends its process.
+    pub fn die_of_exception(&mut self, place: Place) {
+        let thread = self.dispatch.threads[place];
+        let [cause, value] = thread.exception;
+        let pc = self.context(place).pc();
+        let number = self.processes.number(thread.process);
+        crate::report!(
+            self.console,
+            "kernel: process {number:#x} ends: exception {cause} at {pc:#x}, value {value:#x}\n"
+        );
+        crate::backtrace::report(self, place);
+        self.end_process(thread.process, 0x100 | cause);
+    }
+}
+
+/// The place of the process that the machine ends with.
+pub const FIRST: u16 = 0;

@@ -1,0 +1,189 @@
+//! The first program: the file of the archive that the kernel's command line names, with the arguments
+//! behind the name.
+use elf::ElfBytes;
+use elf::abi::{EM_RISCV, PF_R, PF_W, PF_X, PT_LOAD};
+use elf::endian::LittleEndian;
+use flick_abi::card::{NORMAL_PRIORITY, PAGE, ProgramStart, START_VERSION, rights};
+use flick_kernel::page_tables::{PageTables, are_rights};
+use tar_no_std::TarArchiveRef;
+
+use crate::direct::Direct;
+use crate::endings::FIRST;
+use crate::kernel::{Caller, Kernel};
+use crate::processes::pages_of;
+use crate::{devices, report};
+
+/// The stack of the first thread, below this address.
+const STACK_END: u64 = 0x20_0000_0000;
+const STACK: u64 = 256 << 10;
+/// The record of the start, and the arguments.
+const START: u64 = STACK_END;
+/// The status of a machine without a program.
+const NO_PROGRAM: u64 = 71;
+
+/// Starts it, or ends the machine.
+pub fn start(kernel: &mut Kernel, arguments: &str) {
+    if let Err(reason) = try_start(kernel, arguments) {
+        let name = arguments.split(' ').next().unwrap_or("");
+        report!(
+            kernel.console,
+            "kernel: the program {name:?} does not start: {reason}\n"
+        );
+        devices::end_machine(&kernel.map, NO_PROGRAM);
+    }
+}
+
+fn file(kernel: &Kernel, name: &str) -> Option<&'static [u8]> {
+    let archive = kernel.map.archive();
+    let size = (archive.end - archive.start) as usize;
+    // SAFETY: the machine's tree says that a file is there; its frames are reserved.
+    let bytes = unsafe { core::slice::from_raw_parts(archive.start as *const u8, size) };
+    let archive = TarArchiveRef::new(bytes).ok()?;
+    let mut entries = archive.entries();
+    let entry = entries.find(|entry| {
+        let found = entry.filename();
+        found
+            .as_str()
+            .is_ok_and(|found| found.trim_start_matches("./") == name)
+    })?;
+    let at = entry.data().as_ptr();
+    // SAFETY: a part of the archive, which stays.
+    Some(unsafe { core::slice::from_raw_parts(at, entry.data().len()) })
+}
+
+fn try_start(kernel: &mut Kernel, arguments: &str) -> Result<(), &'static str> {
+    let name = arguments.split(' ').find(|word| !word.is_empty());
+    let name = name.ok_or("the machine's command line is empty")?;
+    if kernel.map.archive().is_empty() {
+        return Err("the machine has no archive (--initrd)");
+    }
+    let file = file(kernel, name).ok_or("the archive has no such file")?;
+    let tables = PageTables::new(kernel.map.mode, &mut kernel.frames, &mut Direct);
+    let tables = tables.map_err(|_| NO_ROOM)?;
+    let process = kernel.processes.create(None, tables).ok_or(NO_ROOM)?;
+    debug_assert_eq!(process, FIRST);
+    let entry = load(kernel, process, file)?;
+    map(
+        kernel,
+        process,
+        STACK_END - STACK,
+        STACK,
+        rights::READ | rights::WRITE,
+    )?;
+    pass_arguments(kernel, process, arguments)?;
+    kernel
+        .start_thread(process, [entry, START, STACK_END, 0, NORMAL_PRIORITY])
+        .ok_or(NO_ROOM)?;
+    Ok(())
+}
+
+const NO_ROOM: &str = "memory is used up";
+const BAD_FILE: &str = "it is no executable for RV64";
+
+fn map(
+    kernel: &mut Kernel,
+    process: u16,
+    start: u64,
+    size: u64,
+    of: u64,
+) -> Result<(), &'static str> {
+    let pages = pages_of(start, size).ok_or(BAD_FILE)?;
+    let tables = kernel.processes[process].tables.ok_or(NO_ROOM)?;
+    for n in 0..pages {
+        let mapped = tables.map(start + n * PAGE, of, &mut kernel.frames, &mut Direct);
+        mapped.map_err(|_| NO_ROOM)?;
+    }
+    kernel.processes[process].pages += pages;
+    Ok(())
+}
+
+/// Maps the segments of a file, and copies them. Returns the entry.
+fn load(kernel: &mut Kernel, process: u16, file: &[u8]) -> Result<u64, &'static str> {
+    let elf = ElfBytes::<LittleEndian>::minimal_parse(file).map_err(|_| BAD_FILE)?;
+    if elf.ehdr.e_machine != EM_RISCV || elf.ehdr.class != elf::file::Class::ELF64 {
+        return Err(BAD_FILE);
+    }
+    let segments = elf.segments().ok_or(BAD_FILE)?;
+    for segment in segments.iter().filter(|segment| segment.p_type == PT_LOAD) {
+        let mut of = 0;
+        for (flag, right) in [
+            (PF_R, rights::READ),
+            (PF_W, rights::WRITE),
+            (PF_X, rights::EXECUTE),
+        ] {
+            if segment.p_flags & flag != 0 {
+                of |= right;
+            }
+        }
+        let bytes = elf.segment_data(&segment).map_err(|_| BAD_FILE)?;
+        let start = segment.p_vaddr / PAGE * PAGE;
+        let before = segment.p_vaddr - start;
+        let size = before.checked_add(segment.p_memsz).ok_or(BAD_FILE)?;
+        if !are_rights(of) || segment.p_memsz < bytes.len() as u64 {
+            return Err(BAD_FILE);
+        }
+        // Pages that two segments share would have the rights of the first one.
+        map(kernel, process, start, size, of)?;
+        copy(kernel, process, segment.p_vaddr, bytes, of)?;
+    }
+    Ok(elf.ehdr.e_entry)
+}
+
+/// Copies bytes to pages that were just mapped, whose rights are these.
+fn copy(
+    kernel: &mut Kernel,
+    process: u16,
+    address: u64,
+    bytes: &[u8],
+    of: u64,
+) -> Result<(), &'static str> {
+    let caller = Caller {
+        hart: u8::MAX,
+        thread: 0,
+        process,
+    };
+    let right = [rights::WRITE, rights::READ, rights::EXECUTE]
+        .into_iter()
+        .find(|r| of & r != 0);
+    let right = right.ok_or(BAD_FILE)?;
+    let size = bytes.len() as u64;
+    let copied = kernel.each_piece(caller, address, size, right, |_, place, piece, before| {
+        let from = &bytes[before as usize..(before + piece) as usize];
+        // SAFETY: a piece of a frame that the process alone has.
+        unsafe {
+            core::ptr::copy_nonoverlapping(from.as_ptr(), place as *mut u8, from.len());
+        }
+    });
+    copied.map_err(|_| NO_ROOM)
+}
+
+fn pass_arguments(kernel: &mut Kernel, process: u16, arguments: &str) -> Result<(), &'static str> {
+    let words = arguments.split(' ').filter(|word| !word.is_empty());
+    let text = START + size_of::<ProgramStart>() as u64;
+    let size: usize = words.clone().map(|word| word.len() + 1).sum();
+    let record = ProgramStart {
+        version: START_VERSION,
+        arguments: words.clone().count() as u64,
+        text,
+        size: size as u64,
+        tile: kernel.map.tile.0,
+        tiles: kernel.map.tile.1,
+        harts: kernel.map.user_harts().count_ones().into(),
+        frequency: kernel.map.frequency,
+    };
+    let of = rights::READ | rights::WRITE;
+    map(kernel, process, START, text - START + size as u64, of)?;
+    // SAFETY: the record consists of words.
+    let bytes = unsafe {
+        let at = (&raw const record).cast::<u8>();
+        core::slice::from_raw_parts(at, size_of::<ProgramStart>())
+    };
+    copy(kernel, process, START, bytes, of)?;
+    let mut at = text;
+    for word in words {
+        copy(kernel, process, at, word.as_bytes(), of)?;
+        // The page was zero.
+        at += word.len() as u64 + 1;
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! The page of a user hart: its lines, its own record, and its stack behind them.
+use core::cell::UnsafeCell;
+use core::ptr::NonNull;
+
+use flick_kernel::context::Context;
+use flick_kernel::lines::{CallLine, CommandLine, MOST_HARTS, Pending};
+
+use crate::devices::Clint;
+
+/// What only the hart itself uses. `trap_entry.S` knows the first fields.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct HartLocal {
+    /// The thread's registers.
+    pub context: *mut Context,
+    /// Its number.
+    pub thread: u64,
+    /// The hart's number in the tile.
+    pub hart: u64,
+    /// The end of its stack.
+    pub stack: u64,
+    /// Used by `trap_entry.S`.
+    pub saved: [u64; 2],
+    /// The context whose floating-point registers the hart has.
+    pub float_owner: *mut Context,
+    /// The kernel hart's number.
+    pub kernel_hart: u64,
+    /// For interrupts.
+    pub clint: Clint,
+    /// `satp` has address spaces.
+    pub has_spaces: bool,
+}
+
+/// A page of memory.
+#[repr(C)]
+#[derive(Debug)]
+pub struct HartPage {
+    /// To the kernel hart.
+    pub call: CallLine,
+    /// From the kernel hart.
+    pub command: CommandLine,
+    local: UnsafeCell<HartLocal>,
+}
+
+const _: () = assert!(core::mem::offset_of!(HartPage, local) == 128);
+
+impl HartPage {
+    /// Makes the page of a hart in a frame.
+    ///
+    /// # Safety
+    /// The frame is used for nothing else, and stays.
+    pub unsafe fn create(frame: u64, local: HartLocal) -> &'static Self {
+        let at = frame as *mut Self;
+        let page = Self {
+            call: CallLine::default(),
+            command: CommandLine::default(),
+            local: UnsafeCell::new(local),
+        };
+        // SAFETY: a frame has room for it, and nobody else uses it.
+        unsafe {
+            at.write(page);
+            &*at
+        }
+    }
+
+    /// The hart's own record.
+    pub fn local(&self) -> *mut HartLocal {
+        self.local.get()
+    }
+
+    /// The page of a record.
+    pub fn of(local: &HartLocal) -> &'static Self {
+        let at = core::ptr::from_ref(local).addr() - core::mem::offset_of!(HartPage, local);
+        // SAFETY: records are in pages alone, which stay; lines are atomics.
+        unsafe { &*(at as *const Self) }
+    }
+}
+
+/// Pages by hart; `None`: it runs no programs.
+pub type HartPages = [Option<&'static HartPage>; MOST_HARTS];
+
+/// Who calls the kernel hart.
+pub static PENDING: Pending = Pending::new();
+
+/// The table that harts find their pages in by `mhartid`, once it is complete.
+pub struct Release {
+    table: UnsafeCell<[u64; 256]>,
+}
+
+// SAFETY: the kernel hart writes it before others are told where it is, and nobody writes it then.
+unsafe impl Sync for Release {}
+
+static RELEASE: Release = Release {
+    table: UnsafeCell::new([0; 256]),
+};
+
+unsafe extern "C" {
+    /// In `start.S`: the address of the table, or 0.
+    static released: core::sync::atomic::AtomicU64;
+}
+
+/// Lets a hart find its page. Comes before [`release`].
+pub fn publish(hart_id: u64, page: NonNull<HartPage>) {
+    // SAFETY: the kernel hart alone calls this, and before `release`.
+    let table = unsafe { &mut *RELEASE.table.get() };
+    if let Some(place) = table.get_mut(hart_id as usize) {
+        *place = page.addr().get() as u64;
+    }
+}
+
+/// Lets harts begin.
+pub fn release() {
+    let table = RELEASE.table.get().addr() as u64;
+    // SAFETY: an atomic in `start.S`.
+    unsafe { released.store(table, core::sync::atomic::Ordering::Release) };
+}

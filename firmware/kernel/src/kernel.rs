@@ -1,0 +1,428 @@
+//! The state of the kernel, which the kernel hart alone touches, and the steps that several calls take.
+use flick_abi::card::{Error, FOR_EVER, PAGE, rights};
+use flick_kernel::context::Context;
+use flick_kernel::dispatch::{Dispatch, GaveWay, Orders};
+use flick_kernel::frames::Frames;
+use flick_kernel::lines::{MOST_HARTS, command};
+use flick_kernel::page_tables::{Resolved, Trouble};
+use flick_kernel::threads::{List, Place, State, Threads, Wait};
+
+use crate::console::Console;
+use crate::contexts::Contexts;
+use crate::csr;
+use crate::devices::Clint;
+use crate::direct::Direct;
+use crate::hart_page::{HartPage, HartPages};
+use crate::machine_map::MachineMap;
+use crate::processes::Processes;
+
+/// The kernel's state.
+pub struct Kernel {
+    /// The machine.
+    pub map: MachineMap,
+    /// Memory.
+    pub frames: Frames,
+    /// Threads and harts.
+    pub dispatch: Dispatch,
+    /// Contexts of threads.
+    pub contexts: Contexts,
+    /// Processes.
+    pub processes: Processes,
+    /// The console.
+    pub console: Console,
+    /// Threads that wait for its bytes.
+    pub readers: List,
+    /// The lines of harts.
+    pub harts: Harts,
+}
+
+/// How harts are told.
+pub struct Harts {
+    /// Their pages.
+    pub pages: HartPages,
+    /// Interrupts.
+    pub clint: Clint,
+    /// Harts that forget all translations before they run a thread, as bits.
+    pub forget: u64,
+}
+
+impl Harts {
+    fn page(&self, hart: u8) -> Option<&'static HartPage> {
+        self.pages[usize::from(hart)]
+    }
+
+    /// Gives a hart a command.
+    pub fn give(&mut self, hart: u8, flags: u64) {
+        let Some(page) = self.page(hart) else {
+            return;
+        };
+        let forgets = self.forget >> hart & 1 != 0 && flags & STARTS != 0;
+        if forgets {
+            self.forget &= !(1 << hart);
+        }
+        let forget = if forgets { command::FORGET } else { 0 };
+        page.command.give(flags | forget);
+        self.clint.interrupt(hart.into());
+    }
+
+    /// Answers the call of a hart.
+    pub fn reply(&mut self, hart: u8, values: [u64; 2]) {
+        if let Some(page) = self.page(hart) {
+            set(&page.command.values[0], values[0]);
+            set(&page.command.values[1], values[1]);
+        }
+        self.give(hart, command::REPLY);
+    }
+}
+
+/// Commands with which a program goes on.
+const STARTS: u64 = command::RUN | command::REPLY | command::GO_ON;
+
+fn set(word: &core::sync::atomic::AtomicU64, value: u64) {
+    word.store(value, core::sync::atomic::Ordering::Relaxed);
+}
+
+impl Orders for Harts {
+    fn run(&mut self, hart: u8, threads: &mut Threads, place: Place) {
+        if let Some(page) = self.page(hart) {
+            set(&page.command.context, threads[place].context);
+            set(&page.command.thread, threads.number(place));
+        }
+        self.give(hart, command::RUN);
+    }
+
+    fn preempt(&mut self, hart: u8) {
+        self.give(hart, command::PREEMPT);
+    }
+}
+
+/// Who calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    /// Its hart.
+    pub hart: u8,
+    /// Its thread.
+    pub thread: Place,
+    /// Its process.
+    pub process: u16,
+}
+
+/// How a call goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// It returns.
+    Values(u64, u64),
+    /// The thread waits, and somebody else will end that.
+    Waits,
+    /// The thread goes on with its registers as they are.
+    GoesOn,
+    /// It lets others run.
+    GivesWay,
+    /// There is no thread any more.
+    Ended,
+}
+
+/// What a call says.
+pub type Answer = Result<Done, Error>;
+
+/// A call returns one value.
+pub fn value(value: u64) -> Answer {
+    Ok(Done::Values(value, 0))
+}
+
+impl From<Trouble> for CallError {
+    fn from(trouble: Trouble) -> Self {
+        Self(match trouble {
+            Trouble::NoMemory => Error::NoMemory,
+            Trouble::Mapped => Error::AddressInUse,
+            Trouble::Unmapped => Error::NotFound,
+            Trouble::NoRight => Error::NotPermitted,
+        })
+    }
+}
+
+/// An error of a call, made from another.
+#[derive(Clone, Copy, Debug)]
+pub struct CallError(pub Error);
+
+impl From<CallError> for Error {
+    fn from(error: CallError) -> Self {
+        error.0
+    }
+}
+
+/// A trouble of page tables as an error.
+pub fn error_of(trouble: Trouble) -> Error {
+    CallError::from(trouble).0
+}
+
+impl Kernel {
+    /// A kernel that knows nothing of its machine yet.
+    pub const fn new() -> Self {
+        Self {
+            map: MachineMap::new(),
+            frames: Frames::new(),
+            dispatch: Dispatch::new(),
+            contexts: Contexts::new(),
+            processes: Processes::new(),
+            console: Console::new(),
+            readers: List::EMPTY,
+            harts: Harts {
+                pages: [None; MOST_HARTS],
+                clint: Clint::new(&MachineMap::new()),
+                forget: 0,
+            },
+        }
+    }
+
+    /// The registers of a thread that no hart has.
+    pub fn context(&mut self, place: Place) -> &mut Context {
+        let context = self.dispatch.threads[place].context as *mut Context;
+        // SAFETY: each thread has a context of its own as long as it is there, and the kernel hart has
+        // taken it from its hart.
+        unsafe { &mut *context }
+    }
+
+    /// The caller waits.
+    pub fn wait(&mut self, place: Place, wait: Wait, until: u64) -> Answer {
+        let threads = &mut self.dispatch.threads;
+        threads[place].state = State::Waits(wait);
+        threads.set_timer(place, until);
+        Ok(Done::Waits)
+    }
+
+    /// A thread's wait ends, and its call returns.
+    pub fn end_wait(&mut self, place: Place, answer: Result<(u64, u64), Error>) {
+        let values = match answer {
+            Ok((a0, a1)) => [a0, a1],
+            Err(error) => [error.to_register(), 0],
+        };
+        self.context(place).set_values(values);
+        self.leave_wait(place);
+        self.wake(place);
+    }
+
+    /// A thread is in no list of those who wait, and has no timer.
+    pub fn leave_wait(&mut self, place: Place) {
+        let threads = &mut self.dispatch.threads;
+        threads.clear_timer(place);
+        let State::Waits(wait) = threads[place].state else {
+            return;
+        };
+        let process = &mut self.processes[threads[place].process];
+        let list = match wait {
+            Wait::Sleep => return,
+            Wait::Join(target) => return threads.set_joiner(target, None),
+            Wait::Address(_) => &mut process.waiters,
+            Wait::Handler => &mut process.faulted,
+            Wait::Exception(_) => &mut process.handlers,
+            Wait::Process(_) => &mut process.parents,
+            Wait::Console(..) => &mut self.readers,
+        };
+        threads.take_out(list, place);
+    }
+
+    /// A thread that is in no list can go on.
+    pub fn wake(&mut self, place: Place) {
+        self.dispatch.wake(place, csr::time(), &mut self.harts);
+    }
+
+    /// Serves the call of a hart.
+    pub fn serve(&mut self, hart: u8) {
+        let Some(page) = self.harts.page(hart) else {
+            return;
+        };
+        let (number, arguments) = page.call.read();
+        let Some(thread) = self.dispatch.running(hart) else {
+            return;
+        };
+        let gives_way = self.dispatch.has_called(hart);
+        let process = self.dispatch.threads[thread].process;
+        let caller = Caller {
+            hart,
+            thread,
+            process,
+        };
+        let answer = match self.processes[process].is_ending {
+            true => self.end_thread(thread, 0),
+            false => crate::calls::execute(self, caller, number, arguments),
+        };
+        self.finish(caller, answer, gives_way);
+    }
+
+    fn finish(&mut self, caller: Caller, answer: Answer, gives_way: bool) {
+        let Caller { hart, thread, .. } = caller;
+        let now = csr::time();
+        let values = match answer {
+            Ok(Done::Values(a0, a1)) => Some([a0, a1]),
+            Err(error) => Some([error.to_register(), 0]),
+            Ok(Done::GoesOn) => None,
+            Ok(Done::GivesWay) => Some([0; 2]),
+            Ok(Done::Waits | Done::Ended) => {
+                return self.dispatch.leave(hart, now, &mut self.harts);
+            }
+        };
+        let must_leave = self.dispatch.threads[thread].harts >> hart & 1 == 0;
+        if gives_way || must_leave || answer == Ok(Done::GivesWay) {
+            // Whoever runs it next finds the values there.
+            if let Some(values) = values {
+                self.context(thread).set_values(values);
+            }
+            match self.dispatch.give_way(hart, now, &mut self.harts) {
+                GaveWay::Left => {}
+                GaveWay::Stays => self.harts.give(hart, command::GO_ON),
+            }
+            return;
+        }
+        match values {
+            Some(values) => self.harts.reply(hart, values),
+            None => self.harts.give(hart, command::GO_ON),
+        }
+    }
+
+    /// Ends what time has ended.
+    pub fn end_waits(&mut self) {
+        while let Some(place) = self.dispatch.threads.take_due(csr::time()) {
+            self.end_wait(place, Err(Error::TimedOut));
+        }
+    }
+
+    /// Harts forget pages of a process that had other translations. `caller`: a hart that waits for its
+    /// answer, and forgets them then.
+    pub fn invalidate(&mut self, process: u16, page: u64, pages: u64, caller: Option<u8>) {
+        let own = caller.map_or(0, |hart| 1 << hart);
+        let running = self.dispatch.running_process(process) & !own;
+        self.harts.forget |= self.dispatch.harts() & !running;
+        let before: [u64; MOST_HARTS] = core::array::from_fn(|hart| self.invalidations(hart as u8));
+        let all = (0..self.map.harts as u8).filter(|hart| running >> hart & 1 != 0);
+        for hart in all.clone() {
+            if let Some(line) = self.harts.page(hart) {
+                set(&line.command.page, page);
+                set(&line.command.pages, pages);
+            }
+            self.harts.give(hart, command::INVALIDATE);
+        }
+        let begin = csr::time();
+        for hart in all {
+            while self.invalidations(hart) == before[usize::from(hart)] {
+                if csr::time() - begin > self.patience() {
+                    self.lose(hart, "it does not forget translations");
+                    break;
+                }
+            }
+        }
+    }
+
+    fn invalidations(&self, hart: u8) -> u64 {
+        let ordering = core::sync::atomic::Ordering::Acquire;
+        let page = self.harts.page(hart);
+        // An atomic operation sees what other harts have stored, without coherence, too.
+        page.map_or(0, |page| page.call.invalidations.fetch_or(0, ordering))
+    }
+
+    /// Ticks after which a hart is lost that does not do as it was told.
+    pub fn patience(&self) -> u64 {
+        self.map.frequency / 100
+    }
+
+    /// A hart has failed: its thread's process ends, and others go on.
+    pub fn lose(&mut self, hart: u8, reason: &str) {
+        crate::report!(self.console, "kernel: hart {hart} is lost: {reason}\n");
+        self.harts.forget &= !(1 << hart);
+        if let Some(place) = self.dispatch.lose(hart) {
+            let process = self.dispatch.threads[place].process;
+            let _: Answer = self.end_thread(place, 0);
+            self.end_process(process, Error::Dead.to_register() & 0xff | 0x100);
+        }
+    }
+
+    /// Makes a page of a process accessible, and returns its physical address.
+    pub fn resolve(
+        &mut self,
+        process: u16,
+        address: u64,
+        right: u64,
+        hart: Option<u8>,
+    ) -> Result<u64, Trouble> {
+        let tables = self.processes[process].tables.ok_or(Trouble::Unmapped)?;
+        let is_users = address < flick_abi::card::USER_END;
+        let (at, resolved) = match is_users {
+            true => tables.resolve(address, right, &mut self.frames, &mut Direct)?,
+            false => return Err(Trouble::Unmapped),
+        };
+        if resolved == Resolved::Changed {
+            self.invalidate(process, address / PAGE * PAGE, 1, hart);
+        }
+        Ok(at)
+    }
+
+    /// Copies from a process's memory, or to it. `f` gets the physical address, the bytes there, and how
+    /// many came before.
+    pub fn each_piece(
+        &mut self,
+        caller: Caller,
+        address: u64,
+        size: u64,
+        right: u64,
+        mut f: impl FnMut(&mut Self, u64, u64, u64),
+    ) -> Result<(), Error> {
+        let mut done = 0;
+        while done < size {
+            let at = address.checked_add(done).ok_or(Error::BadAddress)?;
+            let physical = self.resolve(caller.process, at, right, Some(caller.hart));
+            let physical = physical.map_err(|trouble| match trouble {
+                Trouble::NoMemory => Error::NoMemory,
+                _ => Error::BadAddress,
+            })?;
+            let piece = (PAGE - at % PAGE).min(size - done);
+            f(self, physical, piece, done);
+            done += piece;
+        }
+        Ok(())
+    }
+
+    /// Copies a record of words to a process.
+    pub fn store_words(&mut self, caller: Caller, at: u64, words: &[u64]) -> Result<(), Error> {
+        self.move_words(caller, at, words.len(), rights::WRITE, |place, n| {
+            // SAFETY: an aligned word of the process's memory, which has just been resolved.
+            unsafe { (place as *mut u64).write_volatile(words[n]) };
+        })
+    }
+
+    /// Copies a record of words from a process.
+    pub fn load_words(&mut self, caller: Caller, at: u64, words: &mut [u64]) -> Result<(), Error> {
+        self.move_words(caller, at, words.len(), rights::READ, |place, n| {
+            // SAFETY: as in `store_words`.
+            words[n] = unsafe { (place as *const u64).read_volatile() };
+        })
+    }
+
+    fn move_words(
+        &mut self,
+        caller: Caller,
+        at: u64,
+        count: usize,
+        right: u64,
+        mut f: impl FnMut(u64, usize),
+    ) -> Result<(), Error> {
+        if !at.is_multiple_of(8) {
+            return Err(Error::BadAddress);
+        }
+        self.each_piece(
+            caller,
+            at,
+            8 * count as u64,
+            right,
+            |_, place, size, before| {
+                for n in 0..size / 8 {
+                    f(place + 8 * n, (before / 8 + n) as usize);
+                }
+            },
+        )
+    }
+}
+
+/// A time that a call gives, for [`Kernel::wait`]: none is for ever.
+pub fn is_past(until: u64) -> bool {
+    until != FOR_EVER && until <= csr::time()
+}

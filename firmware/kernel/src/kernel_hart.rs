@@ -1,0 +1,191 @@
+//! The kernel hart: it reads the machine's tree, starts the first program, and serves the others for
+//! ever. It takes no interrupts: they end its sleep.
+use core::cell::UnsafeCell;
+use core::ptr::NonNull;
+
+use fdt::Fdt;
+use flick_abi::card::PAGE;
+use flick_kernel::frames::Frames;
+use flick_kernel::lines::MOST_HARTS;
+
+use crate::console::Console;
+use crate::devices::{Clint, Plic, Serial};
+use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, publish, release};
+use crate::kernel::Kernel;
+use crate::machine_map::{BadMachine, MachineMap, serial_base};
+use crate::{csr, csr_read, csr_write, failure, first_program};
+
+unsafe extern "C" {
+    /// In `kernel.ld`: its address is that of the memory behind the kernel.
+    pub static kernel_end: u8;
+}
+
+struct KernelCell(UnsafeCell<Kernel>);
+
+// SAFETY: the kernel hart alone uses it.
+unsafe impl Sync for KernelCell {}
+
+// Tables are too large for the stack.
+static KERNEL: KernelCell = KernelCell(UnsafeCell::new(Kernel::new()));
+
+/// A time slice lasts a part of a second: 10 ms.
+const SLICES: u64 = 100;
+/// Software, timer and external interrupts, in `mie`.
+const INTERRUPTS: u64 = 1 << 3 | 1 << 7 | EXTERNAL;
+const EXTERNAL: u64 = 1 << 11;
+
+/// From `start.S`.
+#[unsafe(no_mangle)]
+extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
+    // SAFETY: the machine has the tree's address in a1, and nobody changes it.
+    let parsed = unsafe { Fdt::from_ptr(tree) };
+    let Ok(parsed) = parsed else {
+        stop_quietly();
+    };
+    let map = match MachineMap::read(&parsed, hart_id, tree.addr() as u64) {
+        Ok(map) => map,
+        Err(BadMachine(reason)) => {
+            let mut console = Console::new();
+            console.begin(serial_base(&parsed).map(Serial::new), None);
+            crate::report!(console, "kernel: {reason}\n");
+            stop_quietly();
+        }
+    };
+    failure::begin(&map);
+    let arguments = parsed.chosen().bootargs().unwrap_or("");
+    // SAFETY: this hart alone uses it, and takes it once.
+    let kernel = unsafe { &mut *KERNEL.0.get() };
+    begin(kernel, &map);
+    begin_harts(kernel);
+    first_program::start(kernel, arguments);
+    serve_for_ever(kernel)
+}
+
+fn stop_quietly() -> ! {
+    loop {
+        csr::wait();
+    }
+}
+
+fn begin(kernel: &mut Kernel, map: &MachineMap) {
+    kernel.map = *map;
+    kernel.frames = frames(map);
+    kernel.harts.clint = Clint::new(map);
+    let serial = map.serial.map(Serial::new);
+    kernel.console.begin(serial, map.plic.map(Plic::new));
+    kernel
+        .dispatch
+        .begin(map.user_harts(), map.frequency / SLICES);
+}
+
+/// The memory behind the kernel. Its first pages have the counts of the others.
+fn frames(map: &MachineMap) -> Frames {
+    let base = (&raw const kernel_end).addr() as u64;
+    let all = (map.memory.1 - base) / PAGE;
+    let counts = (2 * all).div_ceil(PAGE);
+    let first = base + counts * PAGE;
+    let count = (all - counts) as usize;
+    // SAFETY: memory behind the kernel, which nothing else uses.
+    let counts = unsafe { core::slice::from_raw_parts_mut(base as *mut u16, count) };
+    let mut frames = Frames::with_counts(first, counts);
+    for (start, end) in [map.tree, map.archive] {
+        frames.reserve(start, end);
+    }
+    frames
+}
+
+fn begin_harts(kernel: &mut Kernel) {
+    let mut pages: HartPages = [None; MOST_HARTS];
+    let map = kernel.map;
+    for hart in 0..map.harts {
+        if map.user_harts() >> hart & 1 == 0 {
+            continue;
+        }
+        let Some(frame) = kernel.frames.allocate() else {
+            break;
+        };
+        let local = HartLocal {
+            context: core::ptr::null_mut(),
+            thread: 0,
+            hart: hart as u64,
+            stack: frame + PAGE,
+            saved: [0; 2],
+            float_owner: core::ptr::null_mut(),
+            kernel_hart: map.kernel_hart as u64,
+            clint: kernel.harts.clint,
+            has_spaces: false,
+        };
+        // SAFETY: the frame is this hart's for ever.
+        let page = unsafe { HartPage::create(frame, local) };
+        pages[hart] = Some(page);
+        publish(map.hart_ids[hart], NonNull::from(page));
+    }
+    kernel.harts.pages = pages;
+    release();
+    for hart in 0..map.harts {
+        if pages[hart].is_some() {
+            kernel.harts.clint.interrupt(hart);
+        }
+    }
+}
+
+fn serve_for_ever(kernel: &mut Kernel) -> ! {
+    let me = kernel.map.kernel_hart;
+    let clint = kernel.harts.clint;
+    // SAFETY: interrupts end `wfi`, and are not taken.
+    unsafe { csr_write!(mie, INTERRUPTS) };
+    // The hart whose call is served first.
+    let mut first = 0;
+    loop {
+        let callers = PENDING.take();
+        if callers != 0 {
+            serve(kernel, callers, &mut first);
+        }
+        let now = csr::time();
+        if csr_read!(mip) & EXTERNAL != 0 {
+            kernel.console.poll();
+            crate::calls::console_read::answer(kernel);
+        }
+        if kernel.dispatch.threads.next_timer() <= now {
+            kernel.end_waits();
+        }
+        if kernel.dispatch.next_slice_end() <= now {
+            kernel.dispatch.end_slices(now, &mut kernel.harts);
+        }
+        while let Some(hart) = kernel.dispatch.unanswered(now, kernel.patience()) {
+            kernel.lose(hart, "it does not save its thread");
+        }
+        if callers != 0 {
+            continue;
+        }
+        clint.clear(me);
+        if PENDING.sleep() {
+            clint.set_timer(me, next_event(kernel));
+            csr::wait();
+        }
+    }
+}
+
+fn next_event(kernel: &Kernel) -> u64 {
+    let dispatch = &kernel.dispatch;
+    let unanswered = dispatch.next_answer().saturating_add(kernel.patience());
+    let all = [
+        dispatch.threads.next_timer(),
+        dispatch.next_slice_end(),
+        unanswered,
+    ];
+    all.into_iter().min().unwrap_or(u64::MAX)
+}
+
+/// Serves each of the callers once, in turns from the hart behind the one that was served last.
+fn serve(kernel: &mut Kernel, callers: u64, first: &mut u32) {
+    for bits in [callers >> *first << *first, callers & !(u64::MAX << *first)] {
+        let mut bits = bits;
+        while bits != 0 {
+            let hart = bits.trailing_zeros();
+            bits &= bits - 1;
+            kernel.serve(hart as u8);
+            *first = (hart + 1) % 64;
+        }
+    }
+}

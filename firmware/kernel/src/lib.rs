@@ -1,0 +1,19 @@
+//! The parts of the kernel that touch no hardware, so that tests and models on the host can use them.
+//! `main.rs` has the rest.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`lines`] | how a user hart calls the kernel hart, and is answered |
+//! | [`context`] | the registers of a thread |
+//! | [`threads`] | states of threads, queues, timers |
+//! | [`dispatch`] | which thread runs on which hart |
+//! | [`frames`] | pages of memory, and who uses them |
+//! | [`page_tables`] | Sv39 and Sv48, demand zero, copy on write |
+#![cfg_attr(not(test), no_std)]
+
+pub mod context;
+pub mod dispatch;
+pub mod frames;
+pub mod lines;
+pub mod page_tables;
+pub mod threads;

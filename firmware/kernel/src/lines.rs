@@ -1,0 +1,152 @@
+//! How a user hart calls the kernel hart: one cache line there, one back, and a bit that says who calls.
+//! No lock is shared.
+//!
+//! 1. The user hart writes its call line, and sets its bit of the pending word.
+//! 2. If the kernel hart slept, the user hart interrupts it.
+//! 3. The kernel hart takes all bits at once, and serves the harts in turns.
+//! 4. It writes the hart's command line, sets flags there, and interrupts the hart.
+//!
+//! Each line has one writer at a time: the call line belongs to the kernel hart from the bit on, and to
+//! the user hart from the flag on.
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// Harts of a tile that can call: bits of the pending word.
+pub const MOST_HARTS: usize = 62;
+
+/// What a user hart tells the kernel hart.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct CallLine {
+    /// The call, or one of the numbers from [`PREEMPTED`] on.
+    pub number: AtomicU64,
+    /// a0 to a5.
+    pub arguments: [AtomicU64; 6],
+    /// How many invalidations the hart has made.
+    pub invalidations: AtomicU64,
+}
+
+/// A number in a call line: the hart has saved its thread, as the kernel hart has asked.
+pub const PREEMPTED: u64 = 1 << 32;
+/// The thread has an exception: `mcause`, `mtval`.
+pub const EXCEPTION: u64 = PREEMPTED + 1;
+/// The kernel's own code on a user hart has failed: `mcause`, `mepc`, `mtval`.
+pub const BROKEN: u64 = PREEMPTED + 2;
+
+impl CallLine {
+    /// The user hart writes it.
+    pub fn write(&self, number: u64, arguments: [u64; 6]) {
+        self.number.store(number, Ordering::Relaxed);
+        for (word, value) in self.arguments.iter().zip(arguments) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// The kernel hart reads it.
+    pub fn read(&self) -> (u64, [u64; 6]) {
+        let arguments = core::array::from_fn(|n| self.arguments[n].load(Ordering::Relaxed));
+        (self.number.load(Ordering::Relaxed), arguments)
+    }
+}
+
+/// What the kernel hart tells a user hart.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct CommandLine {
+    /// Bits of [`command`].
+    flags: AtomicU64,
+    /// a0 and a1 of the thread that has called.
+    pub values: [AtomicU64; 2],
+    /// The context of the thread that the hart shall run, and the thread's number.
+    pub context: AtomicU64,
+    /// See `context`.
+    pub thread: AtomicU64,
+    /// The first page that the hart shall forget, and how many.
+    pub page: AtomicU64,
+    /// See `page`.
+    pub pages: AtomicU64,
+    spare: AtomicU64,
+}
+
+/// Flags of a command line.
+pub mod command {
+    /// The call has been answered: the thread goes on with `values`.
+    pub const REPLY: u64 = 1;
+    /// The hart shall run the thread of `context`.
+    pub const RUN: u64 = 2;
+    /// The hart shall save its thread and say so.
+    pub const PREEMPT: u64 = 4;
+    /// The hart shall forget translations of `pages`, and say so.
+    pub const INVALIDATE: u64 = 8;
+    /// The thread that has called goes on with its registers as they are.
+    pub const GO_ON: u64 = 32;
+    /// With `RUN`, `REPLY` or `GO_ON`: the hart forgets all translations before.
+    pub const FORGET: u64 = 16;
+}
+
+impl CommandLine {
+    /// The kernel hart gives a command, whose words it has written.
+    pub fn give(&self, flags: u64) {
+        self.flags.fetch_or(flags, Ordering::Release);
+    }
+
+    /// The user hart takes all commands.
+    pub fn take(&self) -> u64 {
+        self.flags.swap(0, Ordering::Acquire)
+    }
+}
+
+/// Who calls, and whether the kernel hart sleeps.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct Pending {
+    word: AtomicU64,
+}
+
+const SLEEPS: u64 = 1 << 63;
+
+impl Pending {
+    /// No hart calls.
+    pub const fn new() -> Self {
+        Self {
+            word: AtomicU64::new(0),
+        }
+    }
+
+    /// A user hart calls. True: it has to wake the kernel hart.
+    #[must_use]
+    pub fn call(&self, hart: usize) -> bool {
+        self.word.fetch_or(1 << hart, Ordering::AcqRel) == SLEEPS
+    }
+
+    /// The kernel hart takes the callers, as bits, and is awake.
+    pub fn take(&self) -> u64 {
+        self.word.swap(0, Ordering::AcqRel) & !SLEEPS
+    }
+
+    /// The kernel hart will wait for an interrupt. False: somebody has called.
+    #[must_use]
+    pub fn sleep(&self) -> bool {
+        let idle = self
+            .word
+            .compare_exchange(0, SLEEPS, Ordering::AcqRel, Ordering::Acquire);
+        idle.is_ok()
+    }
+}
+
+const _: () = assert!(size_of::<CallLine>() == 64 && size_of::<CommandLine>() == 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_calls_first_wakes() {
+        let pending = Pending::new();
+        assert!(!pending.call(3));
+        assert!(!pending.sleep());
+        assert_eq!(pending.take(), 8);
+        assert!(pending.sleep());
+        assert!(pending.call(0) && !pending.call(1));
+        assert_eq!(pending.take(), 3);
+    }
+}

@@ -1,0 +1,24 @@
+//! The kernel of a tile (`docs/kernel.md`). One hart runs it, and serves the programs on the others.
+#![no_std]
+#![no_main]
+
+mod backtrace;
+mod calls;
+mod console;
+mod contexts;
+mod csr;
+mod devices;
+mod direct;
+mod endings;
+mod failure;
+mod first_program;
+mod float_state;
+mod hart_page;
+mod kernel;
+mod kernel_hart;
+mod machine_map;
+mod processes;
+mod user_hart;
+
+core::arch::global_asm!(include_str!("start.S"));
+core::arch::global_asm!(include_str!("trap_entry.S"));

@@ -1,0 +1,138 @@
+//! The table of processes: address spaces with threads.
+use flick_abi::card::{PAGE, USER_END};
+use flick_kernel::page_tables::PageTables;
+use flick_kernel::threads::{List, Place};
+
+/// Processes of a tile.
+pub const PROCESSES: usize = 32;
+/// Pages that a process may map.
+pub const MOST_PAGES: u64 = 1 << 18;
+
+/// A process.
+#[derive(Debug)]
+pub struct Process {
+    /// `None`: there is none, or it has ended and its parent has not asked yet.
+    pub tables: Option<PageTables>,
+    /// The place of its parent.
+    pub parent: Option<u16>,
+    /// How many threads it has.
+    pub threads: u16,
+    /// The first one, whose value is the status.
+    pub first: Option<Place>,
+    /// What its parent gets.
+    pub status: u64,
+    /// Its threads end, and it will not start others.
+    pub is_ending: bool,
+    /// Is the place in use?
+    pub is_used: bool,
+    /// Threads that wait at an address.
+    pub waiters: List,
+    /// Threads that wait for exceptions.
+    pub handlers: List,
+    /// Threads that wait for handlers.
+    pub faulted: List,
+    /// Threads that have called `exception_wait` and have not ended.
+    pub handler_count: u16,
+    /// Threads that wait for children.
+    pub parents: List,
+    /// Pages that it maps.
+    pub pages: u64,
+    /// Where the kernel looks for free addresses first.
+    pub next_address: u64,
+    uses: u16,
+}
+
+const NONE: Process = Process {
+    tables: None,
+    parent: None,
+    threads: 0,
+    first: None,
+    status: 0,
+    is_ending: false,
+    is_used: false,
+    waiters: List::EMPTY,
+    handlers: List::EMPTY,
+    faulted: List::EMPTY,
+    handler_count: 0,
+    parents: List::EMPTY,
+    pages: 0,
+    next_address: FIRST_ADDRESS,
+    uses: 0,
+};
+
+/// Where the kernel begins to map what has no address of its own: behind most programs.
+const FIRST_ADDRESS: u64 = 0x10_0000_0000;
+
+/// All processes.
+#[derive(Debug)]
+pub struct Processes {
+    all: [Process; PROCESSES],
+}
+
+impl core::ops::Index<u16> for Processes {
+    type Output = Process;
+
+    fn index(&self, place: u16) -> &Process {
+        &self.all[usize::from(place)]
+    }
+}
+
+impl core::ops::IndexMut<u16> for Processes {
+    fn index_mut(&mut self, place: u16) -> &mut Process {
+        &mut self.all[usize::from(place)]
+    }
+}
+
+impl Processes {
+    /// None.
+    pub const fn new() -> Self {
+        Self {
+            all: [NONE; PROCESSES],
+        }
+    }
+
+    /// A process more.
+    pub fn create(&mut self, parent: Option<u16>, tables: PageTables) -> Option<u16> {
+        let place = self.all.iter().position(|process| !process.is_used)?;
+        let uses = self.all[place].uses.wrapping_add(1);
+        self.all[place] = Process {
+            tables: Some(tables),
+            parent,
+            is_used: true,
+            uses,
+            ..NONE
+        };
+        Some(place as u16)
+    }
+
+    /// Its place is free.
+    pub fn remove(&mut self, place: u16) {
+        let uses = self[place].uses;
+        self[place] = Process { uses, ..NONE };
+    }
+
+    /// The number of a process, which is not 0.
+    pub fn number(&self, place: u16) -> u64 {
+        u64::from(place) | u64::from(self[place].uses) << 16
+    }
+
+    /// The place of a child.
+    pub fn child(&self, parent: u16, number: u64) -> Option<u16> {
+        self.children(parent)
+            .find(|&place| self.number(place) == number)
+    }
+
+    /// All children of a process.
+    pub fn children(&self, parent: u16) -> impl Iterator<Item = u16> + use<'_> {
+        let is_child = move |process: &Process| process.is_used && process.parent == Some(parent);
+        (0..PROCESSES as u16).filter(move |&place| is_child(&self[place]))
+    }
+}
+
+/// The pages of a range that programs may map. `None`: it is none.
+pub fn pages_of(address: u64, size: u64) -> Option<u64> {
+    let pages = size.div_ceil(PAGE);
+    let end = address.checked_add(pages.checked_mul(PAGE)?)?;
+    let is_good = address.is_multiple_of(PAGE) && pages != 0 && end <= USER_END;
+    is_good.then_some(pages)
+}

@@ -1,0 +1,466 @@
+//! The table of threads: their states, and the lists that they stand in.
+//!
+//! A number of a thread has its place in the table and how often the place was used, so that an old
+//! number is of no thread.
+use flick_abi::card::{FOR_EVER, PRIORITIES};
+
+/// Threads of a tile.
+pub const THREADS: usize = 256;
+
+/// The place of a thread in the table.
+pub type Place = u16;
+/// No thread.
+const NOBODY: Place = Place::MAX;
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// There is none.
+    Free,
+    /// It waits for a hart.
+    Ready,
+    /// The hart of this number runs it, or executes a call for it.
+    Running(u8),
+    /// It waits for something else.
+    Waits(Wait),
+    /// It has ended, and its value waits for a join.
+    Ended,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// A wake-up, or a time.
+    Sleep,
+    /// The end of a thread.
+    Join(Place),
+    /// A wake-up at an address of its process.
+    Address(u64),
+    /// A handler, for its exception.
+    Handler,
+    /// An exception of another thread; the record's address.
+    Exception(u64),
+    /// The end of a process; 0: any child.
+    Process(u64),
+    /// Bytes from the console: where to, and how many.
+    Console(u64, u64),
+}
+
+/// A list of threads in the order in which they came.
+#[derive(Clone, Copy, Debug)]
+pub struct List {
+    first: Place,
+    last: Place,
+}
+
+impl List {
+    /// An empty one.
+    pub const EMPTY: Self = Self {
+        first: NOBODY,
+        last: NOBODY,
+    };
+
+    /// Is nobody in it?
+    pub fn is_empty(&self) -> bool {
+        self.first == NOBODY
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    next: Place,
+    previous: Place,
+}
+
+const APART: Links = Links {
+    next: NOBODY,
+    previous: NOBODY,
+};
+
+/// A thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Thread {
+    /// What it does.
+    pub state: State,
+    /// The place of its process.
+    pub process: u16,
+    /// 0 is the most urgent.
+    pub priority: u8,
+    /// Nobody will join it.
+    pub is_detached: bool,
+    /// A wake-up has come before the sleep.
+    pub is_woken: bool,
+    /// It has waited for exceptions: its own end the process.
+    pub is_handler: bool,
+    /// The hart that it ran on last.
+    pub last_hart: u8,
+    /// The harts that it may run on, a bit each.
+    pub harts: u64,
+    /// Its registers: the address of a [`Context`](crate::context::Context).
+    pub context: u64,
+    /// What a join gets.
+    pub value: u64,
+    /// `mcause` and `mtval` of its exception.
+    pub exception: [u64; 2],
+    /// A handler knows of it.
+    pub is_told: bool,
+    /// When its wait ends.
+    until: u64,
+    joiner: Place,
+    uses: u16,
+    links: Links,
+    timer: Links,
+}
+
+const FREE: Thread = Thread {
+    state: State::Free,
+    process: 0,
+    priority: 0,
+    is_detached: false,
+    is_woken: false,
+    is_handler: false,
+    last_hart: 0,
+    harts: 0,
+    context: 0,
+    value: 0,
+    exception: [0; 2],
+    is_told: false,
+    until: FOR_EVER,
+    joiner: NOBODY,
+    uses: 0,
+    links: APART,
+    timer: APART,
+};
+
+impl Thread {
+    /// Has it an exception that no handler knows of?
+    pub fn exception_is_new(&self) -> bool {
+        self.state == State::Waits(Wait::Handler) && !self.is_told
+    }
+}
+
+/// The threads of a tile.
+#[derive(Debug)]
+pub struct Threads {
+    all: [Thread; THREADS],
+    free: List,
+    /// By priority.
+    ready: [List; PRIORITIES as usize],
+    /// By time.
+    timers: List,
+    count: u16,
+}
+
+impl core::ops::Index<Place> for Threads {
+    type Output = Thread;
+
+    fn index(&self, place: Place) -> &Thread {
+        &self.all[usize::from(place)]
+    }
+}
+
+impl core::ops::IndexMut<Place> for Threads {
+    fn index_mut(&mut self, place: Place) -> &mut Thread {
+        &mut self.all[usize::from(place)]
+    }
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Threads {
+    /// No threads. [`Self::free_all`] comes before the first [`Self::create`].
+    pub const fn new() -> Self {
+        Self {
+            all: [FREE; THREADS],
+            free: List::EMPTY,
+            ready: [List::EMPTY; PRIORITIES as usize],
+            timers: List::EMPTY,
+            count: 0,
+        }
+    }
+
+    /// Puts all places into the list of free ones.
+    pub fn free_all(&mut self) {
+        for place in 0..THREADS as Place {
+            let mut free = self.free;
+            self.append(&mut free, place);
+            self.free = free;
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        usize::from(self.count)
+    }
+
+    /// The number of the thread at a place.
+    pub fn number(&self, place: Place) -> u64 {
+        u64::from(place) | u64::from(self[place].uses) << 16
+    }
+
+    /// The place of a number's thread, if it is of this process.
+    pub fn find(&self, number: u64, process: u16) -> Option<Place> {
+        let place = Place::try_from(number & 0xffff).ok()?;
+        let thread = self.all.get(usize::from(place))?;
+        let is_there = thread.state != State::Free && thread.process == process;
+        (is_there && self.number(place) == number).then_some(place)
+    }
+
+    /// All threads of a process.
+    pub fn of_process(&self, process: u16) -> impl Iterator<Item = Place> + use<'_> {
+        let is_of = move |thread: &Thread| thread.state != State::Free && thread.process == process;
+        (0..THREADS as Place).filter(move |&place| is_of(&self[place]))
+    }
+
+    /// A place for a thread, which waits for nothing yet: it is in no list.
+    pub fn create(&mut self, process: u16, priority: u8, harts: u64) -> Option<Place> {
+        let mut free = self.free;
+        let place = self.take_first(&mut free)?;
+        self.free = free;
+        self.count += 1;
+        let uses = self[place].uses.wrapping_add(1);
+        self[place] = Thread {
+            state: State::Waits(Wait::Sleep),
+            process,
+            priority,
+            harts,
+            last_hart: u8::MAX,
+            uses,
+            ..FREE
+        };
+        Some(place)
+    }
+
+    /// The place of a thread that is in no list is free.
+    pub fn remove(&mut self, place: Place) {
+        self[place].state = State::Free;
+        self.count -= 1;
+        let mut free = self.free;
+        self.append(&mut free, place);
+        self.free = free;
+    }
+
+    /// Appends a thread to a list. It is in one list at most.
+    pub fn append(&mut self, list: &mut List, place: Place) {
+        self[place].links = Links {
+            next: NOBODY,
+            previous: list.last,
+        };
+        match list.last {
+            NOBODY => list.first = place,
+            last => self[last].links.next = place,
+        }
+        list.last = place;
+    }
+
+    /// Takes a thread out of its list.
+    pub fn take_out(&mut self, list: &mut List, place: Place) {
+        let Links { next, previous } = self[place].links;
+        match previous {
+            NOBODY => list.first = next,
+            previous => self[previous].links.next = next,
+        }
+        match next {
+            NOBODY => list.last = previous,
+            next => self[next].links.previous = previous,
+        }
+        self[place].links = APART;
+    }
+
+    /// Takes the thread that came first.
+    pub fn take_first(&mut self, list: &mut List) -> Option<Place> {
+        let first = list.first;
+        if first == NOBODY {
+            return None;
+        }
+        self.take_out(list, first);
+        Some(first)
+    }
+
+    /// Those in a list, in their order.
+    pub fn in_list(&self, list: &List) -> impl Iterator<Item = Place> + use<'_> {
+        let some = |place| (place != NOBODY).then_some(place);
+        core::iter::successors(some(list.first), move |&place| some(self[place].links.next))
+    }
+
+    /// The first in a list of which something holds.
+    pub fn find_in(&self, list: &List, f: impl Fn(&Thread) -> bool) -> Option<Place> {
+        self.in_list(list).find(|&place| f(&self[place]))
+    }
+
+    /// A thread is ready, as the last of its priority, or as the first.
+    pub fn make_ready(&mut self, place: Place) {
+        self[place].state = State::Ready;
+        let priority = usize::from(self[place].priority);
+        let mut list = self.ready[priority];
+        self.append(&mut list, place);
+        self.ready[priority] = list;
+    }
+
+    /// A thread that was ready is no longer in a list.
+    pub fn take_ready(&mut self, place: Place) {
+        let priority = usize::from(self[place].priority);
+        let mut list = self.ready[priority];
+        self.take_out(&mut list, place);
+        self.ready[priority] = list;
+    }
+
+    /// The first of the most urgent threads that are ready and may run on a hart.
+    pub fn first_ready(&self, hart: u8) -> Option<Place> {
+        let lists = self.ready.iter().filter(|list| !list.is_empty());
+        let mut all = lists.flat_map(|list| self.in_list(list));
+        all.find(|&place| self[place].harts >> hart & 1 != 0)
+    }
+
+    /// Is any thread ready?
+    pub fn has_ready(&self) -> bool {
+        self.ready.iter().any(|list| !list.is_empty())
+    }
+
+    /// The thread's wait ends at a time.
+    pub fn set_timer(&mut self, place: Place, until: u64) {
+        self[place].until = until;
+        if until == FOR_EVER {
+            return;
+        }
+        let (mut previous, mut next) = (self.timers.last, NOBODY);
+        while previous != NOBODY && self[previous].until > until {
+            (previous, next) = (self[previous].timer.previous, previous);
+        }
+        self[place].timer = Links { next, previous };
+        match previous {
+            NOBODY => self.timers.first = place,
+            previous => self[previous].timer.next = place,
+        }
+        match next {
+            NOBODY => self.timers.last = place,
+            next => self[next].timer.previous = place,
+        }
+    }
+
+    /// It does not.
+    pub fn clear_timer(&mut self, place: Place) {
+        if self[place].until == FOR_EVER {
+            return;
+        }
+        self[place].until = FOR_EVER;
+        let Links { next, previous } = self[place].timer;
+        match previous {
+            NOBODY => self.timers.first = next,
+            previous => self[previous].timer.next = next,
+        }
+        match next {
+            NOBODY => self.timers.last = previous,
+            next => self[next].timer.previous = previous,
+        }
+        self[place].timer = APART;
+    }
+
+    /// When the first wait ends.
+    pub fn next_timer(&self) -> u64 {
+        match self.timers.first {
+            NOBODY => FOR_EVER,
+            first => self[first].until,
+        }
+    }
+
+    /// A thread whose wait has ended by time.
+    pub fn take_due(&mut self, now: u64) -> Option<Place> {
+        let first = self.timers.first;
+        (self.next_timer() <= now && first != NOBODY).then(|| {
+            self.clear_timer(first);
+            first
+        })
+    }
+
+    /// Who waits for the end of a thread.
+    pub fn joiner(&self, place: Place) -> Option<Place> {
+        Some(self[place].joiner).filter(|&joiner| joiner != NOBODY)
+    }
+
+    /// See [`Self::joiner`].
+    pub fn set_joiner(&mut self, place: Place, joiner: Option<Place>) {
+        self[place].joiner = joiner.unwrap_or(NOBODY);
+    }
+
+    /// Would a join of `target` by `caller` wait for itself?
+    pub fn is_deadlock(&self, caller: Place, target: Place) -> bool {
+        let next = |&place: &Place| match self[place].state {
+            State::Waits(Wait::Join(next)) => Some(next),
+            _ => None,
+        };
+        core::iter::successors(Some(target), next).any(|place| place == caller)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(count: usize) -> (Box<Threads>, Vec<Place>) {
+        let mut threads = Box::new(Threads::new());
+        threads.free_all();
+        let all = (0..count).map(|_| threads.create(1, 4, 0b11).unwrap());
+        let all = all.collect();
+        (threads, all)
+    }
+
+    #[test]
+    fn numbers_are_used_once() {
+        let (mut threads, all) = threads(THREADS);
+        assert_eq!(threads.create(1, 4, 1), None);
+        let number = threads.number(all[3]);
+        assert_eq!(threads.find(number, 1), Some(all[3]));
+        assert_eq!(threads.find(number, 2), None);
+        threads.remove(all[3]);
+        assert_eq!(threads.find(number, 1), None);
+        let again = threads.create(1, 4, 1).unwrap();
+        assert_eq!(again, all[3]);
+        assert_eq!(threads.find(number, 1), None);
+        assert_eq!(threads.find(u64::MAX, 1), None);
+    }
+
+    #[test]
+    fn the_most_urgent_comes_first() {
+        let (mut threads, all) = threads(4);
+        threads[all[2]].priority = 1;
+        threads[all[3]].priority = 0;
+        threads[all[3]].harts = 0b10;
+        all.iter().for_each(|&place| threads.make_ready(place));
+        assert_eq!(threads.first_ready(0), Some(all[2]));
+        assert_eq!(threads.first_ready(1), Some(all[3]));
+        assert_eq!(threads.first_ready(2), None);
+        threads.take_ready(all[2]);
+        assert_eq!(threads.first_ready(0), Some(all[0]));
+        threads.take_ready(all[0]);
+        assert_eq!(threads.first_ready(0), Some(all[1]));
+    }
+
+    #[test]
+    fn timers_are_by_time() {
+        let (mut threads, all) = threads(4);
+        for (&place, until) in all.iter().zip([30, 10, 20, FOR_EVER]) {
+            threads.set_timer(place, until);
+        }
+        assert_eq!(threads.next_timer(), 10);
+        threads.clear_timer(all[2]);
+        threads.clear_timer(all[3]);
+        assert_eq!(threads.take_due(9), None);
+        assert_eq!(threads.take_due(40), Some(all[1]));
+        assert_eq!(threads.take_due(40), Some(all[0]));
+        assert_eq!(threads.take_due(u64::MAX), None);
+    }
+
+    #[test]
+    fn joins_in_a_circle_are_found() {
+        let (mut threads, all) = threads(3);
+        threads[all[1]].state = State::Waits(Wait::Join(all[2]));
+        assert!(threads.is_deadlock(all[0], all[0]));
+        assert!(threads.is_deadlock(all[2], all[1]));
+        assert!(!threads.is_deadlock(all[0], all[1]));
+    }
+}

@@ -1,0 +1,80 @@
+# Traps of user harts. `mscratch` has the hart's record (`HartLocal`) while a program runs, and 0 while the
+# kernel runs.
+    .equ LOCAL_CONTEXT, 0
+    .equ LOCAL_THREAD, 8
+    .equ LOCAL_HART, 16
+    .equ LOCAL_STACK, 24
+    .equ LOCAL_T0, 32
+    .equ LOCAL_T1, 40
+
+    .text
+    .balign 64
+    .globl trap_entry
+trap_entry:
+    csrrw sp, mscratch, sp
+    beqz sp, kernel_trap_swapped
+    sd t0, LOCAL_T0(sp)
+    sd t1, LOCAL_T1(sp)
+    csrr t0, mcause
+    li t1, 8
+    bne t0, t1, whole_state
+    # The calls that need no state: `thread_self` is 0, `hart_self` is 1.
+    beqz a7, thread_self
+    li t1, 1
+    beq a7, t1, hart_self
+whole_state:
+    ld t1, LOCAL_CONTEXT(sp)
+    .irp n, 1,3,4,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    sd x\n, 8*\n(t1)
+    .endr
+    ld t0, LOCAL_T0(sp)
+    sd t0, 8*5(t1)
+    ld t0, LOCAL_T1(sp)
+    sd t0, 8*6(t1)
+    csrrw t0, mscratch, zero
+    sd t0, 8*2(t1)
+    csrr t0, mepc
+    sd t0, (t1)
+    mv s0, sp
+    mv a0, sp
+    ld sp, LOCAL_STACK(sp)
+    call user_trap
+    mv a1, s0
+
+    # A context in a0, the hart's record in a1.
+    .globl resume
+resume:
+    csrw mscratch, a1
+    ld t0, (a0)
+    csrw mepc, t0
+    .irp n, 1,2,3,4,5,6,7,8,9,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    ld x\n, 8*\n(a0)
+    .endr
+    ld a0, 8*10(a0)
+    mret
+
+thread_self:
+    ld a0, LOCAL_THREAD(sp)
+    j behind_call
+hart_self:
+    ld a0, LOCAL_HART(sp)
+behind_call:
+    csrr t0, mepc
+    addi t0, t0, 4
+    csrw mepc, t0
+    ld t0, LOCAL_T0(sp)
+    ld t1, LOCAL_T1(sp)
+    csrrw sp, mscratch, sp
+    mret
+
+    # The kernel's own code has an exception.
+    .balign 64
+kernel_trap_swapped:
+    csrrw sp, mscratch, sp
+    .globl kernel_trap
+    .balign 4
+kernel_trap:
+    csrr a0, mcause
+    csrr a1, mepc
+    csrr a2, mtval
+    call kernel_broken
