@@ -54,11 +54,11 @@ pub struct Run {
     /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
-    /// The kernel's initial RAM disk
-    #[arg(long, value_name = "FILE", requires = "kernel")]
+    /// The kernel's initial RAM disk; without a kernel, the firmware's
+    #[arg(long, value_name = "FILE")]
     initrd: Option<PathBuf>,
     /// The kernel's command line
-    #[arg(long, value_name = "TEXT", requires = "kernel")]
+    #[arg(long, value_name = "TEXT")]
     append: Option<String>,
     /// A disk image (repeatable, up to 8): a virtio block device. What the machine writes is kept in
     /// memory, and the file stays as it is

@@ -16,18 +16,20 @@ pub struct Files {
     pub firmware: Vec<u8>,
     /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file.
     pub kernel: Option<Vec<u8>>,
-    /// An initial RAM disk for the kernel.
+    /// An initial RAM disk for the kernel, or for firmware that is one.
     pub initrd: Option<Vec<u8>>,
-    /// The kernel's command line.
+    /// The command line of the kernel, or of firmware that is one.
     pub append: Option<String>,
 }
 
 /// Where an image of a kernel is put behind the start of memory: 2 MiB, as Linux wants it.
 const KERNEL: u64 = 2 << 20;
 const ALIGNMENT: u64 = 2 << 20;
-/// `struct fw_dynamic_info` (OpenSBI, `include/sbi/fw_dynamic.h`).
 /// A tree begins at a page, so that it can be mapped alone.
 const PAGE: u64 = 4096;
+/// Room for a tree at the end of memory.
+const TREE: u64 = 64 << 10;
+/// `struct fw_dynamic_info` (OpenSBI, `include/sbi/fw_dynamic.h`).
 const DYNAMIC_MAGIC: u64 = 0x4942_534f;
 const DYNAMIC_VERSION: u64 = 2;
 const SUPERVISOR: u64 = 1;
@@ -77,7 +79,10 @@ pub fn boot(system: &mut System, board: &Board, files: &Files) -> Result<Booted,
         firmware.htif = None;
     }
     let mut kernel_at = 0;
-    let mut free = kernel_base;
+    let mut free = match files.initrd.is_some() && files.kernel.is_none() {
+        true => firmware.end(),
+        false => kernel_base,
+    };
     if let Some(file) = &files.kernel {
         let kernel = Program::parse(file, kernel_base).map_err(bad("kernel"))?;
         kernel.load(board).map_err(bad("kernel"))?;
@@ -89,11 +94,17 @@ pub fn boot(system: &mut System, board: &Board, files: &Files) -> Result<Booted,
     let room = |what| BadBoot::Room { memory, what };
     system.chosen.bootargs = files.append.clone();
     if let Some(initrd) = &files.initrd {
-        // Behind the kernel, with room for what it allocates first.
-        let at = free
-            .checked_next_multiple_of(ALIGNMENT)
-            .ok_or(room("kernel"))?;
         let size = initrd.len() as u64;
+        let at = match files.kernel {
+            // Behind the kernel, with room for what it allocates first.
+            Some(_) => free.checked_next_multiple_of(ALIGNMENT),
+            // Firmware that is the kernel has its own memory behind it.
+            None => (base + memory)
+                .checked_sub(TREE + size)
+                .map(|at| at / PAGE * PAGE)
+                .filter(|&at| at >= free),
+        };
+        let at = at.ok_or(room("initial RAM disk"))?;
         let written = board.write_memory(at, initrd);
         written.map_err(|_| room("initial RAM disk"))?;
         system.chosen.initrd = Some(AddressRange { base: at, size });
@@ -197,6 +208,26 @@ mod tests {
         );
         board.read_memory(tree, &mut bytes[..4]).unwrap();
         assert_eq!(bytes[..4], [0xd0, 0x0d, 0xfe, 0xed]);
+    }
+
+    #[test]
+    fn firmware_can_be_the_kernel() {
+        let mut small = virt(&["memory=2M"]);
+        let board = small.board(vec![]).unwrap();
+        let files = Files {
+            firmware: vec![0x13; 4],
+            initrd: Some(vec![7; 5000]),
+            ..Files::default()
+        };
+        boot(&mut small, &board, &files).unwrap();
+        let base = small.chosen.initrd.unwrap().base;
+        assert_eq!(base, MEMORY + (2 << 20) - TREE - 2 * PAGE);
+        let files = Files {
+            initrd: Some(vec![7; 2 << 20]),
+            ..files
+        };
+        let error = boot(&mut small, &board, &files).unwrap_err();
+        assert!(error.to_string().ends_with("its initial RAM disk"));
     }
 
     #[test]
