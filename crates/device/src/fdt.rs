@@ -22,6 +22,8 @@ pub struct MachineTree {
     pub compatible: Vec<String>,
     /// Ticks of `mtime` a second.
     pub timebase_frequency: u32,
+    /// Harts do not see each other's stores in their caches: `flick,incoherent` of `/cpus` says so.
+    pub is_incoherent: bool,
     /// All harts.
     pub harts: Vec<HartNode>,
     /// All memory.
@@ -229,6 +231,9 @@ impl MachineTree {
         fdt.property_u32("#address-cells", 1)?;
         fdt.property_u32("#size-cells", 0)?;
         fdt.property_u32("timebase-frequency", self.timebase_frequency)?;
+        if self.is_incoherent {
+            fdt.property_null("flick,incoherent")?;
+        }
         for (index, hart) in self.harts.iter().enumerate() {
             write_hart(fdt, hart, cpu_handle(index))?;
         }

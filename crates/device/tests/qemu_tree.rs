@@ -138,6 +138,7 @@ fn virt(isa: &str, aclint: bool) -> MachineTree {
         model: "riscv-virtio,qemu".to_owned(),
         compatible: vec!["riscv-virtio".to_owned()],
         timebase_frequency: 10_000_000,
+        is_incoherent: false,
         harts: (0..2)
             .map(|id| HartNode {
                 id,

@@ -271,6 +271,7 @@ impl System {
             model: self.model.clone(),
             compatible: self.compatible.clone(),
             timebase_frequency: self.timebase,
+            is_incoherent: self.tile.coherence == machine::Coherence::None,
             harts: self.tile.harts.iter().map(|h| self.hart_node(h)).collect(),
             memory: main
                 .map(|memory| AddressRange {

@@ -7,6 +7,7 @@ use flick_kernel::lines::{MOST_HARTS, command};
 use flick_kernel::page_tables::{Resolved, Trouble};
 use flick_kernel::threads::{List, Place, State, Threads, Wait};
 
+use crate::cache;
 use crate::console::Console;
 use crate::contexts::Contexts;
 use crate::csr;
@@ -178,6 +179,7 @@ impl Kernel {
     /// The registers of a thread that no hart has.
     pub fn context(&mut self, place: Place) -> &mut Context {
         let context = self.dispatch.threads[place].context as *mut Context;
+        cache::refresh_value(context);
         // SAFETY: each thread has a context of its own as long as it is there, and the kernel hart has
         // taken it from its hart.
         unsafe { &mut *context }
@@ -232,6 +234,7 @@ impl Kernel {
         let Some(page) = self.harts.page(hart) else {
             return;
         };
+        cache::refresh_value(&page.call);
         let (number, arguments) = page.call.read();
         let Some(thread) = self.dispatch.running(hart) else {
             return;
@@ -375,6 +378,7 @@ impl Kernel {
                 _ => Error::BadAddress,
             })?;
             let piece = (PAGE - at % PAGE).min(size - done);
+            cache::refresh(physical, piece);
             f(self, physical, piece, done);
             done += piece;
         }

@@ -13,7 +13,7 @@ use crate::devices::{Clint, Plic, Serial};
 use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, publish, release};
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap, serial_base};
-use crate::{csr, csr_read, csr_write, failure, first_program};
+use crate::{cache, csr, csr_read, csr_write, failure, first_program};
 
 unsafe extern "C" {
     /// In `kernel.ld`: its address is that of the memory behind the kernel.
@@ -52,6 +52,7 @@ extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
         }
     };
     failure::begin(&map);
+    cache::begin(map.is_coherent);
     let arguments = parsed.chosen().bootargs().unwrap_or("");
     // SAFETY: this hart alone uses it, and takes it once.
     let kernel = unsafe { &mut *KERNEL.0.get() };

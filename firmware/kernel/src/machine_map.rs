@@ -33,6 +33,8 @@ pub struct MachineMap {
     pub finisher: Option<u64>,
     /// Address translation.
     pub mode: Mode,
+    /// Harts see each other's stores.
+    pub is_coherent: bool,
     /// The number of the tile, and how many have a kernel.
     pub tile: (u64, u64),
 }
@@ -82,6 +84,7 @@ impl MachineMap {
             serial: None,
             finisher: None,
             mode: Mode::Sv48,
+            is_coherent: true,
             tile: (0, 1),
         }
     }
@@ -94,6 +97,7 @@ impl MachineMap {
             .find_node("/cpus")
             .ok_or(BadMachine("the device tree has no /cpus"))?;
         map.frequency = number(cpus, "timebase-frequency").unwrap_or(0);
+        map.is_coherent = cpus.property("flick,incoherent").is_none();
         let mut controller = None;
         let is_cpu = |node: &FdtNode| node.name.starts_with("cpu@");
         for cpu in cpus.children().filter(is_cpu) {

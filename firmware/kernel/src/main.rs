@@ -3,6 +3,7 @@
 #![no_main]
 
 mod backtrace;
+mod cache;
 mod calls;
 mod console;
 mod contexts;

@@ -4,6 +4,7 @@ use flick_abi::card::{Call, CallPage, CallPlace, Error, pages};
 use flick_kernel::context::Context;
 use flick_kernel::lines::{BROKEN, EXCEPTION, PREEMPTED, command};
 
+use crate::cache;
 use crate::csr;
 use crate::float_state;
 use crate::hart_page::{HartLocal, HartPage, PENDING};
@@ -170,6 +171,7 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     let line = &HartPage::of(local).command;
     let next = load(&line.context) as *mut Context;
     local.thread = load(&line.thread);
+    cache::refresh_value(next);
     // SAFETY: the kernel hart has given the thread to this hart, and touches it no more.
     let context = unsafe { &mut *next };
     if csr_read!(satp) != context.satp {

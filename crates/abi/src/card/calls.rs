@@ -105,12 +105,12 @@ calls! {
         "thread": "of the caller's process"; "0";
         NotFound: "there is no such thread", Invalid: "it is detached",
         Busy: "another thread waits for it";
-        "Nobody will join the thread. When it ends, its number is free."
+        "No thread will join this thread. When it ends, its number is free."
     ThreadYield = 20, "thread_yield", Kernel;
         ; "0"; ;
         "Lets another thread that is ready, and not less urgent, run on the hart."
     ThreadSleep = 21, "thread_sleep", Kernel;
-        "until": "a value of `time`"; "0"; TimedOut: "the time has come, and nobody has woken the thread";
+        "until": "a value of `time`"; "0"; TimedOut: "the time has come without a wake-up";
         "Waits until `thread_wakeup` or a time. A wake-up that comes before is not lost: the next sleep \
          returns at once."
     ThreadWakeup = 22, "thread_wakeup", Kernel;
@@ -119,7 +119,7 @@ calls! {
     ThreadWaitOn = 23, "thread_wait_on", Kernel;
         "address": "of an aligned word of 32 bits", "value": "that it has", "until": "a value of `time`";
         "0";
-        Again: "the word has another value", TimedOut: "nobody has woken the thread in time",
+        Again: "the word has another value", TimedOut: "no wake-up has come in time",
         BadAddress: "the caller cannot load the word", Invalid: "it is not aligned";
         "Waits for `thread_wake_on` at an address, if the word has still this value. Comparison and wait \
          are one step."
@@ -164,14 +164,14 @@ calls! {
     MemoryUnmap = 33, "memory_unmap", Kernel;
         "address": "a multiple of 4096", "size": "in bytes, rounded up to pages"; "0";
         Invalid: "size 0, or an address that is no multiple", NotFound: "no page there is mapped";
-        "Unmaps pages. When the call returns, no hart of the tile reaches them."
+        "The pages are not mapped any more. When the call returns, no hart of the tile reaches them."
     MemoryProtect = 34, "memory_protect", Kernel;
         "address": "a multiple of 4096", "size": "in bytes, rounded up to pages",
         "rights": "1 loads, 2 stores, 4 fetches"; "0";
         Invalid: "as of `memory_map`", NotFound: "a page there is not mapped";
         "Changes rights of pages. When the call returns, all harts of the tile have the new ones."
     MemoryFree = 35, "memory_free", Kernel;
-        ; "pages of memory that nobody uses; all of the tile"; ;
+        ; "free pages of memory; all pages of the tile"; ;
         "Tells how much memory there is."
     ProcessCreate = 40, "process_create", Kernel;
         ; "the process's number"; NoMemory: "there is no place for a process more";
