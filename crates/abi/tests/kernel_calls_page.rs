@@ -34,7 +34,7 @@ fn paragraph(page: &mut String, text: &str) {
 }
 
 fn write_call(page: &mut String, call: &CallPage) {
-    let place = match call.place {
+    let place = match call.call.place() {
         CallPlace::Caller => "the caller's hart",
         CallPlace::Kernel => "the kernel hart",
     };

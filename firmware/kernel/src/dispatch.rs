@@ -36,6 +36,8 @@ pub struct Dispatch {
     next: u8,
     count: u8,
     idle: u8,
+    /// Harts that were asked to save their threads and have not.
+    asked: u8,
     /// Ticks of a time slice.
     slice: u64,
 }
@@ -62,6 +64,7 @@ impl Dispatch {
             next: 0,
             count: 0,
             idle: 0,
+            asked: 0,
             slice: FOR_EVER,
         }
     }
@@ -142,8 +145,9 @@ impl Dispatch {
     }
 
     fn start(&mut self, hart: u8, place: Place, now: u64, orders: &mut impl Orders) {
+        self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
-        (state.runs, state.since, state.preempted) = (Some(place), now, None);
+        (state.runs, state.since) = (Some(place), now);
         self.idle -= 1;
         let thread = &mut self.threads[place];
         (thread.state, thread.last_hart) = (State::Running(hart), hart);
@@ -154,6 +158,7 @@ impl Dispatch {
         let state = &mut self.harts[usize::from(hart)];
         if state.runs.is_some() && state.preempted.is_none() {
             state.preempted = Some(now);
+            self.asked += 1;
             orders.preempt(hart);
         }
     }
@@ -172,15 +177,17 @@ impl Dispatch {
     /// The thread of a hart has called, so that it is saved: a demand to save it has been met. Was there
     /// one?
     pub fn has_called(&mut self, hart: u8) -> bool {
-        self.harts[usize::from(hart)].preempted.take().is_some()
+        let was_asked = self.harts[usize::from(hart)].preempted.take().is_some();
+        self.asked -= u8::from(was_asked);
+        was_asked
     }
 
     /// The thread of a hart does not go on there: another one runs, or the hart is idle. Nothing else
     /// takes a thread from a hart.
     pub fn leave(&mut self, hart: u8, now: u64, orders: &mut impl Orders) {
+        self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
         if state.runs.take().is_some() {
-            state.preempted = None;
             self.idle += 1;
         }
         if !state.is_used {
@@ -252,6 +259,9 @@ impl Dispatch {
 
     /// When the first hart was asked that has not saved its thread yet.
     pub fn next_answer(&self) -> u64 {
+        if self.asked == 0 {
+            return FOR_EVER;
+        }
         let all = self.harts[..usize::from(self.count)].iter();
         all.filter_map(|hart| hart.preempted)
             .min()
@@ -260,6 +270,9 @@ impl Dispatch {
 
     /// A hart that was asked to save its thread longer ago than so many ticks.
     pub fn unanswered(&self, now: u64, ticks: u64) -> Option<u8> {
+        if self.asked == 0 {
+            return None;
+        }
         let mut all = self.harts[..usize::from(self.count)].iter();
         let at = all.position(|hart| hart.preempted.is_some_and(|at| at + ticks < now))?;
         Some(at as u8)
@@ -272,6 +285,7 @@ impl Dispatch {
 
     /// A hart takes no threads any more. The one that it ran has no hart.
     pub fn lose(&mut self, hart: u8) -> Option<Place> {
+        self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
         let lost = state.runs;
         if state.is_used && lost.is_none() {

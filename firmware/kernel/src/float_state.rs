@@ -36,10 +36,15 @@ macro_rules! each_register {
 }
 
 /// Saves the registers of the thread that runs, if it has changed them.
+#[inline(always)]
 pub fn save(local: &mut HartLocal) {
-    if csr_read!(mstatus) & STATUS != STATUS {
-        return;
+    if csr_read!(mstatus) & STATUS == STATUS {
+        save_registers(local);
     }
+}
+
+#[inline(never)]
+fn save_registers(local: &mut HartLocal) {
     // SAFETY: the thread that runs is this hart's, and its context has room for the registers. The
     // kernel is compiled without floating point of its own.
     unsafe {

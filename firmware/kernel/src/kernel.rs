@@ -250,9 +250,21 @@ impl Kernel {
             true => self.end_thread(thread, 0),
             false => crate::calls::execute(self, caller, number, arguments),
         };
-        self.finish(caller, answer, gives_way);
+        match answer {
+            Ok(Done::Values(a0, a1)) if !gives_way && self.may_stay(caller) => {
+                self.harts.reply(hart, [a0, a1]);
+            }
+            _ => self.finish(caller, answer, gives_way),
+        }
     }
 
+    /// May the caller's thread run on its hart?
+    fn may_stay(&self, caller: Caller) -> bool {
+        self.dispatch.threads[caller.thread].harts >> caller.hart & 1 != 0
+    }
+
+    /// What follows a call that is not only answered.
+    #[inline(never)]
     fn finish(&mut self, caller: Caller, answer: Answer, gives_way: bool) {
         let Caller { hart, thread, .. } = caller;
         let now = csr::time();
@@ -265,19 +277,17 @@ impl Kernel {
                 return self.dispatch.leave(hart, now, &mut self.harts);
             }
         };
-        let must_leave = self.dispatch.threads[thread].harts >> hart & 1 == 0;
-        if gives_way || must_leave || answer == Ok(Done::GivesWay) {
-            // Whoever runs it next finds the values there.
-            if let Some(values) = values {
-                self.context(thread).set_values(values);
-            }
-            match self.dispatch.give_way(hart, now, &mut self.harts) {
-                GaveWay::Left => {}
-                GaveWay::Stays => self.harts.give(hart, command::GO_ON),
-            }
-            return;
+        let gives_way = gives_way || !self.may_stay(caller) || answer == Ok(Done::GivesWay);
+        // Whoever runs it next finds the values in its context.
+        if gives_way && let Some(values) = values {
+            self.context(thread).set_values(values);
         }
+        let left = gives_way && {
+            let gave = self.dispatch.give_way(hart, now, &mut self.harts);
+            gave == GaveWay::Left
+        };
         match values {
+            _ if left => {}
             Some(values) => self.harts.reply(hart, values),
             None => self.harts.give(hart, command::GO_ON),
         }

@@ -28,6 +28,8 @@ unsafe impl Sync for KernelCell {}
 // Tables are too large for the stack.
 static KERNEL: KernelCell = KernelCell(UnsafeCell::new(Kernel::new()));
 
+/// Rounds of calls between two looks at time and console.
+const ROUNDS: u32 = 16;
 /// A time slice lasts a part of a second: 10 ms.
 const SLICES: u64 = 100;
 /// Software, timer and external interrupts, in `mie`.
@@ -130,6 +132,7 @@ fn begin_harts(kernel: &mut Kernel) {
     }
 }
 
+#[unsafe(link_section = ".text.kernel_hart")]
 fn serve_for_ever(kernel: &mut Kernel) -> ! {
     let me = kernel.map.kernel_hart;
     let clint = kernel.harts.clint;
@@ -137,33 +140,52 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
     unsafe { csr_write!(mie, INTERRUPTS) };
     // The hart whose call is served first.
     let mut first = 0;
+    let mut timer = u64::MAX;
+    clint.set_timer(me, timer);
+    let mut rounds = 0_u32;
     loop {
         let callers = PENDING.take();
         if callers != 0 {
-            serve(kernel, callers, &mut first);
+            first = serve(kernel, callers, first);
+            rounds += 1;
+            // Those who call without a pause do not keep others from their time.
+            if !rounds.is_multiple_of(ROUNDS) {
+                continue;
+            }
         }
-        let now = csr::time();
-        if csr_read!(mip) & EXTERNAL != 0 {
-            kernel.console.poll();
-            crate::calls::console_read::answer(kernel);
-        }
-        if kernel.dispatch.threads.next_timer() <= now {
-            kernel.end_waits();
-        }
-        if kernel.dispatch.next_slice_end() <= now {
-            kernel.dispatch.end_slices(now, &mut kernel.harts);
-        }
-        while let Some(hart) = kernel.dispatch.unanswered(now, kernel.patience()) {
-            kernel.lose(hart, "it does not save its thread");
-        }
+        attend(kernel);
         if callers != 0 {
             continue;
         }
         clint.clear(me);
         if PENDING.sleep() {
-            clint.set_timer(me, next_event(kernel));
+            let next = next_event(kernel);
+            if next != timer {
+                clint.set_timer(me, next);
+                timer = next;
+            }
             csr::wait();
         }
+    }
+}
+
+/// Deals with what is no call: time, and the console.
+#[inline(never)]
+#[unsafe(link_section = ".text.kernel_hart")]
+fn attend(kernel: &mut Kernel) {
+    let now = csr::time();
+    if csr_read!(mip) & EXTERNAL != 0 {
+        kernel.console.poll();
+        crate::calls::console_read::answer(kernel);
+    }
+    if kernel.dispatch.threads.next_timer() <= now {
+        kernel.end_waits();
+    }
+    if kernel.dispatch.next_slice_end() <= now {
+        kernel.dispatch.end_slices(now, &mut kernel.harts);
+    }
+    while let Some(hart) = kernel.dispatch.unanswered(now, kernel.patience()) {
+        kernel.lose(hart, "it does not save its thread");
     }
 }
 
@@ -178,15 +200,16 @@ fn next_event(kernel: &Kernel) -> u64 {
     all.into_iter().min().unwrap_or(u64::MAX)
 }
 
-/// Serves each of the callers once, in turns from the hart behind the one that was served last.
-fn serve(kernel: &mut Kernel, callers: u64, first: &mut u32) {
-    for bits in [callers >> *first << *first, callers & !(u64::MAX << *first)] {
-        let mut bits = bits;
-        while bits != 0 {
-            let hart = bits.trailing_zeros();
-            bits &= bits - 1;
-            kernel.serve(hart as u8);
-            *first = (hart + 1) % 64;
-        }
+/// Serves each of the callers once, in turns from the hart `first` on. Returns the hart behind the one
+/// that was served last.
+#[inline(always)]
+fn serve(kernel: &mut Kernel, callers: u64, first: u32) -> u32 {
+    let mut bits = callers.rotate_right(first);
+    let mut hart = first;
+    while bits != 0 {
+        hart = first + bits.trailing_zeros();
+        bits &= bits - 1;
+        kernel.serve((hart % 64) as u8);
     }
+    (hart + 1) % 64
 }

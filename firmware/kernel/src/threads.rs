@@ -149,6 +149,7 @@ pub struct Threads {
     /// By time.
     timers: List,
     count: u16,
+    ready_count: u16,
 }
 
 impl core::ops::Index<Place> for Threads {
@@ -180,6 +181,7 @@ impl Threads {
             ready: [List::EMPTY; PRIORITIES as usize],
             timers: List::EMPTY,
             count: 0,
+            ready_count: 0,
         }
     }
 
@@ -295,6 +297,7 @@ impl Threads {
     /// A thread is ready, as the last of its priority, or as the first.
     pub fn make_ready(&mut self, place: Place) {
         self[place].state = State::Ready;
+        self.ready_count += 1;
         let priority = usize::from(self[place].priority);
         let mut list = self.ready[priority];
         self.append(&mut list, place);
@@ -303,6 +306,7 @@ impl Threads {
 
     /// A thread that was ready is no longer in a list.
     pub fn take_ready(&mut self, place: Place) {
+        self.ready_count -= 1;
         let priority = usize::from(self[place].priority);
         let mut list = self.ready[priority];
         self.take_out(&mut list, place);
@@ -311,6 +315,9 @@ impl Threads {
 
     /// The first of the most urgent threads that are ready and may run on a hart.
     pub fn first_ready(&self, hart: u8) -> Option<Place> {
+        if self.ready_count == 0 {
+            return None;
+        }
         let lists = self.ready.iter().filter(|list| !list.is_empty());
         let mut all = lists.flat_map(|list| self.in_list(list));
         all.find(|&place| self[place].harts >> hart & 1 != 0)
@@ -318,7 +325,7 @@ impl Threads {
 
     /// Is any thread ready?
     pub fn has_ready(&self) -> bool {
-        self.ready.iter().any(|list| !list.is_empty())
+        self.ready_count != 0
     }
 
     /// The thread's wait ends at a time.

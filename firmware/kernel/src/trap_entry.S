@@ -1,5 +1,4 @@
-# Traps of user harts. `mscratch` has the hart's record (`HartLocal`) while a program runs, and 0 while the
-# kernel runs.
+# Traps of user harts. `mscratch` has the hart's record (`HartLocal`).
     .equ LOCAL_CONTEXT, 0
     .equ LOCAL_THREAD, 8
     .equ LOCAL_HART, 16
@@ -7,12 +6,11 @@
     .equ LOCAL_T0, 32
     .equ LOCAL_T1, 40
 
-    .text
+    .section .text.user_hart, "ax"
     .balign 64
     .globl trap_entry
 trap_entry:
     csrrw sp, mscratch, sp
-    beqz sp, kernel_trap_swapped
     sd t0, LOCAL_T0(sp)
     sd t1, LOCAL_T1(sp)
     csrr t0, mcause
@@ -31,19 +29,31 @@ whole_state:
     sd t0, 8*5(t1)
     ld t0, LOCAL_T1(sp)
     sd t0, 8*6(t1)
-    csrrw t0, mscratch, zero
+    csrrw t0, mscratch, sp
     sd t0, 8*2(t1)
+    csrr a1, mcause
     csrr t0, mepc
     sd t0, (t1)
     mv s0, sp
+    mv s1, t1
     mv a0, sp
     ld sp, LOCAL_STACK(sp)
     call user_trap
     mv a1, s0
+    # The same thread goes on: s2 to s11, gp and tp are still its own.
+    bne a0, s1, resume
+    ld t0, (a0)
+    csrw mepc, t0
+    .irp n, 1,2,5,6,7,8,9,11,12,13,14,15,16,17,28,29,30,31
+    ld x\n, 8*\n(a0)
+    .endr
+    ld a0, 8*10(a0)
+    mret
 
-    # A context in a0, the hart's record in a1.
+    # A context in a0, perhaps with bit 0 set, and the hart's record in a1.
     .globl resume
 resume:
+    andi a0, a0, -2
     csrw mscratch, a1
     ld t0, (a0)
     csrw mepc, t0
@@ -67,10 +77,8 @@ behind_call:
     csrrw sp, mscratch, sp
     mret
 
-    # The kernel's own code has an exception.
-    .balign 64
-kernel_trap_swapped:
-    csrrw sp, mscratch, sp
+    # A trap before a hart runs programs, or of the kernel hart.
+    .text
     .globl kernel_trap
     .balign 4
 kernel_trap:

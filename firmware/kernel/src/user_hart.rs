@@ -1,6 +1,8 @@
 //! A user hart: it runs a program's thread in U mode, and executes what is local to it. The kernel hart
 //! gets the rest.
-use flick_abi::card::{Call, CallPage, CallPlace, Error, pages};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use flick_abi::card::{Call, CallPlace, Error};
 use flick_kernel::context::Context;
 use flick_kernel::lines::{BROKEN, EXCEPTION, PREEMPTED, command};
 
@@ -20,6 +22,8 @@ const SOFTWARE: u64 = 8;
 const SOFTWARE_CAUSE: u64 = 1 << 63 | 3;
 const ILLEGAL: u64 = 2;
 const CALL: u64 = 8;
+/// MPP of `mstatus`: the trap is of M mode.
+const MACHINE: u64 = 3 << 11;
 
 /// From `start.S`: the hart runs programs from now on.
 #[unsafe(no_mangle)]
@@ -49,26 +53,23 @@ extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
     unsafe { resume(context, local) }
 }
 
+/// Commands with which a thread goes on, one at a time.
+const STARTS: u64 = command::RUN | command::REPLY | command::GO_ON;
 const VECTORS: u64 = 3 << 9;
 
-fn page_of(call: Call) -> Option<&'static CallPage> {
-    pages().iter().find(|page| page.call == call)
-}
-
-/// From `trap_entry.S`: the thread's registers are in its context. Returns the context that goes on.
+/// From `trap_entry.S`: the thread's registers are in its context. Returns the context that goes on, and
+/// with bit 0 set if all its registers are to be loaded.
 #[unsafe(no_mangle)]
-extern "C" fn user_trap(local: &mut HartLocal) -> *mut Context {
+#[unsafe(link_section = ".text.user_hart")]
+extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
     // SAFETY: the hart's own, while it runs the thread.
     let context = unsafe { &mut *local.context };
-    match csr_read!(mcause) {
+    match cause {
         CALL => {
             context.x[0] = context.x[0].wrapping_add(4);
             let number = context.x[17];
             match Call::from_number(number) {
-                Some(call) if is_kernels(call) => {
-                    let arguments = core::array::from_fn(|n| context.x[10 + n]);
-                    remote(local, number, arguments)
-                }
+                Some(call) if call.place() == CallPlace::Kernel => remote_call(local, context),
                 Some(Call::CacheRefresh) => {
                     context.x[10] = 0;
                     local.context
@@ -95,30 +96,51 @@ extern "C" fn user_trap(local: &mut HartLocal) -> *mut Context {
         }
         cause => {
             let value = csr_read!(mtval);
+            if csr_read!(mstatus) & MACHINE == MACHINE {
+                // The kernel itself: its registers are where the thread's were.
+                report_broken(local, cause, context.x[0], value);
+            }
             let next = remote(local, EXCEPTION, [cause, value, context.x[0], 0, 0, 0]);
             csr::forget_page(Some(value));
-            next
+            next.map_addr(|address| address | 1)
         }
     }
 }
 
-fn is_kernels(call: Call) -> bool {
-    // The table is by number, and numbers below those of the kernel are few.
-    call as u64 >= Call::ThreadCreate as u64
-        && page_of(call).is_some_and(|page| page.place == CallPlace::Kernel)
+/// Asks the kernel hart for the call that the context has.
+#[inline(always)]
+fn remote_call(local: &mut HartLocal, context: &Context) -> *mut Context {
+    // A thread without floating point is most frequent.
+    if context.status != 0 {
+        float_state::save(local);
+    }
+    let line = &HartPage::of(local).call;
+    line.number.store(context.x[17], Ordering::Relaxed);
+    for (word, &value) in line.arguments.iter().zip(&context.x[10..16]) {
+        word.store(value, Ordering::Relaxed);
+    }
+    ask(local)
 }
 
-/// Asks the kernel hart, and waits until it says how to go on.
-fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
-    float_state::save(local);
-    HartPage::of(local).call.write(number, arguments);
+/// Says that the call line is complete, and waits for the answer.
+#[inline(always)]
+fn ask(local: &mut HartLocal) -> *mut Context {
     if PENDING.call(local.hart as usize) {
         local.clint.interrupt(local.kernel_hart as usize);
     }
     wait(local)
 }
 
+/// Asks the kernel hart, and waits until it says how to go on.
+#[inline(never)]
+fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
+    float_state::save(local);
+    HartPage::of(local).call.write(number, arguments);
+    ask(local)
+}
+
 /// Waits for a command that lets a thread run.
+#[inline(always)]
 fn wait(local: &mut HartLocal) -> *mut Context {
     let line = &HartPage::of(local).command;
     loop {
@@ -126,35 +148,42 @@ fn wait(local: &mut HartLocal) -> *mut Context {
         local.clint.clear(local.hart as usize);
         let flags = line.take();
         invalidate(local, flags);
+        if flags & STARTS == 0 {
+            if flags == 0 {
+                csr::wait();
+            }
+            continue;
+        }
         if flags & command::FORGET != 0 {
             csr::forget_page(None);
         }
-        if flags & command::RUN != 0 {
-            return switch(local);
-        }
-        if flags & command::REPLY != 0 {
-            let [a0, a1] = line.values.each_ref().map(load);
-            // SAFETY: the thread that has called, which is this hart's.
-            unsafe { (*local.context).set_values([a0, a1]) };
-            return local.context;
-        }
-        if flags & command::GO_ON != 0 {
-            return local.context;
-        }
-        if flags == 0 {
-            csr::wait();
-        }
+        return match flags & STARTS {
+            command::REPLY => {
+                let [a0, a1] = line.values.each_ref().map(load);
+                // SAFETY: the thread that has called, which is this hart's.
+                unsafe { (*local.context).set_values([a0, a1]) };
+                local.context
+            }
+            command::RUN => switch(local),
+            _ => local.context,
+        };
     }
 }
 
-fn load(word: &core::sync::atomic::AtomicU64) -> u64 {
-    word.load(core::sync::atomic::Ordering::Relaxed)
+fn load(word: &AtomicU64) -> u64 {
+    word.load(Ordering::Relaxed)
 }
 
+/// Forgets pages, if the kernel hart has said so.
+#[inline(always)]
 fn invalidate(local: &HartLocal, flags: u64) {
-    if flags & command::INVALIDATE == 0 {
-        return;
+    if flags & command::INVALIDATE != 0 {
+        forget_pages(local);
     }
+}
+
+#[inline(never)]
+fn forget_pages(local: &HartLocal) {
     let HartPage { call, command, .. } = HartPage::of(local);
     let (page, pages) = (load(&command.page), load(&command.pages));
     // Many pages are dearer than all.
@@ -162,11 +191,11 @@ fn invalidate(local: &HartLocal, flags: u64) {
         0..16 => (0..pages).for_each(|n| csr::forget_page(Some(page + n * flick_abi::card::PAGE))),
         _ => csr::forget_page(None),
     }
-    call.invalidations
-        .fetch_add(1, core::sync::atomic::Ordering::Release);
+    call.invalidations.fetch_add(1, Ordering::Release);
 }
 
 /// The hart runs the thread that its command line names.
+#[inline(never)]
 fn switch(local: &mut HartLocal) -> *mut Context {
     let line = &HartPage::of(local).command;
     let next = load(&line.context) as *mut Context;
@@ -183,7 +212,8 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     }
     float_state::switch(local, context);
     local.context = next;
-    next
+    // Bit 0: all registers are loaded, even if the thread ran here before.
+    next.map_addr(|address| address | 1)
 }
 
 /// From `trap_entry.S` and `start.S`: the kernel has failed on this hart.

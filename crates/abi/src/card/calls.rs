@@ -20,8 +20,6 @@ pub struct CallPage {
     pub call: Call,
     /// Its name in C, without `flick_`.
     pub name: &'static str,
-    /// Who executes it.
-    pub place: CallPlace,
     /// Names and meanings of a0, a1, and so on.
     pub arguments: &'static [(&'static str, &'static str)],
     /// What a0 has, and a1 behind a semicolon.
@@ -52,12 +50,19 @@ macro_rules! calls {
                     _ => None,
                 }
             }
+
+            /// Which hart executes it.
+            #[inline]
+            pub const fn place(self) -> CallPlace {
+                match self {
+                    $(Self::$name => CallPlace::$place,)*
+                }
+            }
         }
 
         const PAGES: &[CallPage] = &[$(CallPage {
             call: Call::$name,
             name: $c,
-            place: CallPlace::$place,
             arguments: &[$(($argument, $meaning)),*],
             result: $result,
             errors: &[$((super::Error::$error, $when)),*],

@@ -5,6 +5,7 @@ use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, error_of};
 
 /// Maps the archive for loads.
+#[inline(never)]
 pub fn archive_map(kernel: &mut Kernel, caller: Caller) -> Answer {
     let archive = kernel.map.archive();
     if archive.is_empty() {

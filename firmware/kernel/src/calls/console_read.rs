@@ -5,6 +5,7 @@ use flick_kernel::threads::{State, Wait};
 use crate::kernel::{Answer, Caller, Kernel, is_past, value};
 
 /// Waits for bytes.
+#[inline(never)]
 pub fn console_read(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [buffer, size, until, ..] = arguments;
     if size == 0 {

@@ -4,6 +4,7 @@ use flick_abi::card::rights;
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Prints bytes.
+#[inline(never)]
 pub fn console_write(kernel: &mut Kernel, caller: Caller, text: u64, size: u64) -> Answer {
     kernel.each_piece(
         caller,

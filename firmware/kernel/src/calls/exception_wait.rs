@@ -5,6 +5,7 @@ use flick_kernel::threads::{Place, State, Thread, Wait};
 use crate::kernel::{Answer, Caller, Kernel, is_past, value};
 
 /// Waits for an exception.
+#[inline(never)]
 pub fn exception_wait(kernel: &mut Kernel, caller: Caller, record: u64, until: u64) -> Answer {
     let thread = &mut kernel.dispatch.threads[caller.thread];
     if !core::mem::replace(&mut thread.is_handler, true) {
@@ -40,6 +41,7 @@ fn tell(kernel: &mut Kernel, handler: Caller, record: u64, place: Place) -> Resu
 }
 
 /// The caller has an exception that the kernel does not resolve.
+#[inline(never)]
 pub fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, value: u64) -> Answer {
     let thread = &mut kernel.dispatch.threads[caller.thread];
     (thread.exception, thread.is_told) = ([cause, value], false);
@@ -69,6 +71,7 @@ pub fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, value: u64) ->
 }
 
 /// A thread goes on after its exception.
+#[inline(never)]
 pub fn exception_resume(kernel: &mut Kernel, caller: Caller, number: u64, pc: u64) -> Answer {
     let threads = &kernel.dispatch.threads;
     let place = threads

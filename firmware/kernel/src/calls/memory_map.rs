@@ -3,10 +3,11 @@ use flick_abi::card::{Error, PAGE};
 use flick_kernel::page_tables::are_rights;
 
 use crate::direct::Direct;
-use crate::kernel::{Answer, Caller, Kernel, error_of, value};
+use crate::kernel::{Answer, Caller, Done, Kernel, error_of, value};
 use crate::processes::{MOST_PAGES, pages_of};
 
 /// Maps pages.
+#[inline(never)]
 pub fn memory_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [address, size, of, ..] = arguments;
     let owner = &kernel.processes[caller.process];
@@ -43,6 +44,7 @@ pub fn memory_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> A
 }
 
 /// Unmaps pages.
+#[inline(never)]
 pub fn memory_unmap(kernel: &mut Kernel, caller: Caller, address: u64, size: u64) -> Answer {
     let pages = pages_of(address, size).ok_or(Error::Invalid)?;
     let tables = kernel.processes[caller.process]
@@ -66,6 +68,7 @@ pub fn memory_unmap(kernel: &mut Kernel, caller: Caller, address: u64, size: u64
 }
 
 /// Changes rights of pages.
+#[inline(never)]
 pub fn memory_protect(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [address, size, of, ..] = arguments;
     let pages = pages_of(address, size)
@@ -87,4 +90,11 @@ pub fn memory_protect(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) 
     }
     kernel.invalidate(caller.process, address, pages, None);
     value(0)
+}
+
+/// How much memory is free.
+#[inline(never)]
+pub fn memory_free(kernel: &mut Kernel) -> Answer {
+    let (free, all) = (kernel.frames.free_frames(), kernel.frames.all_frames());
+    Ok(Done::Values(free as u64, all as u64))
 }

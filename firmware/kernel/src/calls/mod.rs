@@ -23,6 +23,7 @@ use flick_kernel::page_tables::Trouble;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 
 /// Executes a call of a user hart, or what it has to say.
+#[unsafe(link_section = ".text.kernel_hart")]
 pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64; 6]) -> Answer {
     let [a0, a1, ..] = arguments;
     let call = match (Call::from_number(number), number) {
@@ -52,10 +53,7 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         Call::MemoryMap => memory_map::memory_map(kernel, caller, arguments),
         Call::MemoryUnmap => memory_map::memory_unmap(kernel, caller, a0, a1),
         Call::MemoryProtect => memory_map::memory_protect(kernel, caller, arguments),
-        Call::MemoryFree => {
-            let (free, all) = (kernel.frames.free_frames(), kernel.frames.all_frames());
-            Ok(Done::Values(free as u64, all as u64))
-        }
+        Call::MemoryFree => memory_map::memory_free(kernel),
         Call::ProcessCreate => process_create::process_create(kernel, caller),
         Call::ProcessCopy => process_create::process_copy(kernel, caller),
         Call::ProcessMap => process_create::process_map(kernel, caller, arguments),
@@ -81,6 +79,7 @@ fn wanted(cause: u64) -> Option<u64> {
 }
 
 /// The caller has an exception.
+#[inline(never)]
 fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, address: u64) -> Answer {
     if let Some(right) = wanted(cause) {
         match kernel.resolve(caller.process, address, right, Some(caller.hart)) {
@@ -96,6 +95,7 @@ fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, address: u64) -> A
 }
 
 /// The kernel on the caller's hart has failed.
+#[inline(never)]
 fn broken(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [cause, pc, value, ..] = arguments;
     let console = &kernel.console;

@@ -17,12 +17,14 @@ fn create(kernel: &mut Kernel, caller: Caller) -> Result<u16, Error> {
 }
 
 /// A process with an empty address space.
+#[inline(never)]
 pub fn process_create(kernel: &mut Kernel, caller: Caller) -> Answer {
     let process = create(kernel, caller)?;
     value(kernel.processes.number(process))
 }
 
 /// A process with a copy of the caller's memory.
+#[inline(never)]
 pub fn process_copy(kernel: &mut Kernel, caller: Caller) -> Answer {
     let process = create(kernel, caller)?;
     let from = kernel.processes[caller.process]
@@ -65,6 +67,7 @@ fn child(kernel: &Kernel, caller: Caller, number: u64) -> Result<u16, Error> {
 }
 
 /// Gives pages to a child.
+#[inline(never)]
 pub fn process_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [number, target, source, size, of, _] = arguments;
     let child = child(kernel, caller, number)?;
@@ -112,6 +115,7 @@ pub fn process_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> 
 }
 
 /// Starts the first thread of a child.
+#[inline(never)]
 pub fn process_start(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [number, entry, stack, argument, ..] = arguments;
     let child = child(kernel, caller, number)?;

@@ -5,6 +5,7 @@ use flick_kernel::threads::Wait;
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 
 /// Waits for the end of a child.
+#[inline(never)]
 pub fn process_wait(kernel: &mut Kernel, caller: Caller, number: u64, until: u64) -> Answer {
     let is_meant = |place: &u16| number == 0 || kernel.processes.number(*place) == number;
     let children = || kernel.processes.children(caller.process).filter(is_meant);
@@ -26,6 +27,7 @@ pub fn process_wait(kernel: &mut Kernel, caller: Caller, number: u64, until: u64
 }
 
 /// Ends a process.
+#[inline(never)]
 pub fn process_end(kernel: &mut Kernel, caller: Caller, number: u64, status: u64) -> Answer {
     if number == 0 || number == kernel.processes.number(caller.process) {
         kernel.end_process(caller.process, status);
@@ -40,6 +42,7 @@ pub fn process_end(kernel: &mut Kernel, caller: Caller, number: u64, status: u64
 }
 
 /// The caller's process, and its parent.
+#[inline(never)]
 pub fn process_self(kernel: &mut Kernel, caller: Caller) -> Answer {
     let parent = kernel.processes[caller.process].parent;
     let parent = parent.map_or(0, |parent| kernel.processes.number(parent));

@@ -6,6 +6,7 @@ use flick_kernel::threads::Place;
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Makes a thread in the caller's process.
+#[inline(never)]
 pub fn thread_create(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [entry, argument, stack, tls, priority, _] = arguments;
     if priority >= PRIORITIES || !stack.is_multiple_of(16) {

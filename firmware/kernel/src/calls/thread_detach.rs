@@ -5,6 +5,7 @@ use flick_kernel::threads::State;
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Nobody will join the thread.
+#[inline(never)]
 pub fn thread_detach(kernel: &mut Kernel, caller: Caller, number: u64) -> Answer {
     let threads = &mut kernel.dispatch.threads;
     let place = threads

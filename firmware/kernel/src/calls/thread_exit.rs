@@ -2,6 +2,7 @@
 use crate::kernel::{Answer, Caller, Kernel};
 
 /// Ends the caller.
+#[inline(never)]
 pub fn thread_exit(kernel: &mut Kernel, caller: Caller, value: u64) -> Answer {
     kernel.end_thread(caller.thread, value)
 }

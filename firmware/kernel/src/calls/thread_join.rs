@@ -5,6 +5,7 @@ use flick_kernel::threads::{State, Wait};
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past};
 
 /// Waits for a thread.
+#[inline(never)]
 pub fn thread_join(kernel: &mut Kernel, caller: Caller, number: u64, until: u64) -> Answer {
     let threads = &mut kernel.dispatch.threads;
     let place = threads

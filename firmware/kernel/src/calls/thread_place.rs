@@ -6,6 +6,7 @@ use crate::csr;
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Says where a thread may run.
+#[inline(never)]
 pub fn thread_place(kernel: &mut Kernel, caller: Caller, number: u64, harts: u64) -> Answer {
     let place = kernel
         .dispatch

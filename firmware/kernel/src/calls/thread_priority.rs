@@ -5,6 +5,7 @@ use flick_kernel::threads::State;
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Changes how urgent a thread is.
+#[inline(never)]
 pub fn thread_priority(kernel: &mut Kernel, caller: Caller, number: u64, priority: u64) -> Answer {
     if priority >= PRIORITIES {
         return Err(Error::Invalid);

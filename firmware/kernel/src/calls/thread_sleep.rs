@@ -5,6 +5,7 @@ use flick_kernel::threads::{State, Wait};
 use crate::kernel::{Answer, Caller, Kernel, is_past, value};
 
 /// Waits for a wake-up.
+#[inline(never)]
 pub fn thread_sleep(kernel: &mut Kernel, caller: Caller, until: u64) -> Answer {
     let thread = &mut kernel.dispatch.threads[caller.thread];
     if core::mem::take(&mut thread.is_woken) {
@@ -17,6 +18,7 @@ pub fn thread_sleep(kernel: &mut Kernel, caller: Caller, until: u64) -> Answer {
 }
 
 /// Wakes a thread.
+#[inline(never)]
 pub fn thread_wakeup(kernel: &mut Kernel, caller: Caller, number: u64) -> Answer {
     let threads = &mut kernel.dispatch.threads;
     let place = threads

@@ -8,6 +8,7 @@ use crate::kernel::{Answer, Caller, Kernel, value};
 const WORDS: usize = size_of::<ThreadState>() / 8;
 
 /// Copies or sets them.
+#[inline(never)]
 pub fn thread_state(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [number, at, direction, ..] = arguments;
     let place = kernel

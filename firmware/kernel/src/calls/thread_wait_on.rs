@@ -7,6 +7,7 @@ use flick_kernel::threads::{State, Wait};
 use crate::kernel::{Answer, Caller, Kernel, is_past, value};
 
 /// Waits at an address, if it has a value.
+#[inline(never)]
 pub fn thread_wait_on(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [address, expected, until, ..] = arguments;
     if !address.is_multiple_of(4) {
@@ -29,6 +30,7 @@ pub fn thread_wait_on(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) 
 }
 
 /// Wakes those who wait at an address.
+#[inline(never)]
 pub fn thread_wake_on(kernel: &mut Kernel, caller: Caller, address: u64, most: u64) -> Answer {
     if !address.is_multiple_of(4) {
         return Err(Error::Invalid);
