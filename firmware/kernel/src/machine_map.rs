@@ -68,6 +68,18 @@ fn number(node: FdtNode, name: &str) -> Option<u64> {
     Some(bytes.fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }
 
+/// The context of a PLIC that is M mode of the hart with this controller of its own.
+fn context_of(node: FdtNode, hart: u64) -> Option<u64> {
+    let mut cells = cells(node, "interrupts-extended");
+    for context in 0.. {
+        let (controller, interrupt) = (cells.next()?, cells.next()?);
+        if (u64::from(controller), interrupt) == (hart, 11) {
+            return Some(context);
+        }
+    }
+    None
+}
+
 impl MachineMap {
     /// Nothing.
     pub const fn new() -> Self {
@@ -133,11 +145,10 @@ impl MachineMap {
                 .then_some((range.start as u64, range.end as u64))
         });
         map.memory = main.ok_or(BadMachine("the kernel is in no memory of the device tree"))?;
-        let clint = base_of(tree, &["riscv,clint0", "sifive,clint0"]);
-        map.clint = clint.ok_or(BadMachine("the tile has no CLINT"))?;
-        map.serial = serial_base(tree);
-        map.finisher = base_of(tree, &["sifive,test1", "sifive,test0"]);
-        map.plic = Self::controller(tree, controller);
+        map.read_devices(tree, controller);
+        if map.clint == 0 {
+            return Err(BadMachine("the tile has no CLINT"));
+        }
         let chosen = tree.find_node("/chosen");
         if let Some(chosen) = chosen {
             let start = number(chosen, "linux,initrd-start").unwrap_or(0);
@@ -151,25 +162,41 @@ impl MachineMap {
         Ok(map)
     }
 
-    /// The PLIC, the context of M mode that belongs to a hart's own controller, and the serial port's
-    /// source.
-    fn controller(tree: &Fdt, hart: Option<u64>) -> Option<(u64, u64, u64)> {
-        let hart = hart?;
-        let names = ["sifive,plic-1.0.0", "riscv,plic0"];
-        let node = tree.find_compatible(&names)?;
-        let base = base_of(tree, &names)?;
-        let mut contexts = cells(node, "interrupts-extended");
-        let mut context = 0;
-        loop {
-            let (controller, interrupt) = (contexts.next()?, contexts.next()?);
-            if (u64::from(controller), interrupt) == (hart, 11) {
-                break;
+    /// One walk through the devices: each look-up by a name would be a walk of its own.
+    fn read_devices(&mut self, tree: &Fdt, hart: Option<u64>) {
+        let mut source = None;
+        let Some(devices) = tree.find_node("/soc") else {
+            return;
+        };
+        for node in devices.children() {
+            let Some(names) = node.compatible() else {
+                continue;
+            };
+            let base = || node.reg().and_then(|mut reg| reg.next());
+            let Some(base) = base().map(|region| region.starting_address as u64) else {
+                continue;
+            };
+            for name in names.all() {
+                match name {
+                    "riscv,clint0" | "sifive,clint0" => self.clint = base,
+                    "ns16550a" => {
+                        self.serial = Some(base);
+                        source = cells(node, "interrupts").next();
+                    }
+                    "sifive,test1" | "sifive,test0" => self.finisher = Some(base),
+                    "riscv,plic0" | "sifive,plic-1.0.0" => {
+                        let context = hart.and_then(|hart| context_of(node, hart));
+                        self.plic = context.map(|context| (base, context, 0));
+                    }
+                    _ => {}
+                }
             }
-            context += 1;
         }
-        let serial = tree.find_compatible(&["ns16550a"])?;
-        let source = cells(serial, "interrupts").next()?;
-        Some((base, context, source.into()))
+        let controller = self
+            .plic
+            .zip(source)
+            .map(|((base, context, _), source)| (base, context, u64::from(source)));
+        self.plic = controller;
     }
 
     /// The harts that run programs, as bits.
