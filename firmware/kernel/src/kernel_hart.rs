@@ -3,8 +3,8 @@
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
 
-use fdt::Fdt;
 use flick_abi::card::PAGE;
+use flick_kernel::flat_tree::FlatTree;
 use flick_kernel::frames::Frames;
 use flick_kernel::lines::MOST_HARTS;
 
@@ -12,7 +12,7 @@ use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
 use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, publish, release};
 use crate::kernel::Kernel;
-use crate::machine_map::{BadMachine, MachineMap, serial_base};
+use crate::machine_map::{BadMachine, MachineMap};
 use crate::{cache, csr, csr_read, csr_write, failure, first_program};
 
 unsafe extern "C" {
@@ -39,23 +39,26 @@ const EXTERNAL: u64 = 1 << 11;
 /// From `start.S`.
 #[unsafe(no_mangle)]
 extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
-    // SAFETY: the machine has the tree's address in a1, and nobody changes it.
-    let parsed = unsafe { Fdt::from_ptr(tree) };
-    let Ok(parsed) = parsed else {
+    // SAFETY: the machine has the address of a tree in a1, which tells its size; nobody changes it.
+    let bytes = unsafe {
+        let size = FlatTree::size(core::slice::from_raw_parts(tree, 8)).unwrap_or(8);
+        core::slice::from_raw_parts(tree, size)
+    };
+    let Some(parsed) = FlatTree::new(bytes) else {
         stop_quietly();
     };
-    let map = match MachineMap::read(&parsed, hart_id, tree.addr() as u64) {
-        Ok(map) => map,
-        Err(BadMachine(reason)) => {
-            let mut console = Console::new();
-            console.begin(serial_base(&parsed).map(Serial::new), None);
-            crate::report!(console, "kernel: {reason}\n");
-            stop_quietly();
-        }
-    };
+    let at = tree.addr() as u64;
+    let end = at + bytes.len() as u64;
+    let (map, arguments, good) = MachineMap::read(parsed, hart_id, (at, end));
+    if let Err(BadMachine(reason)) = good {
+        let mut console = Console::new();
+        console.begin(map.serial.map(Serial::new), None);
+        crate::report!(console, "kernel: {reason}\n");
+        stop_quietly();
+    }
     failure::begin(&map);
     cache::begin(map.is_coherent);
-    let arguments = parsed.chosen().bootargs().unwrap_or("");
+    let arguments = core::str::from_utf8(arguments).unwrap_or("");
     // SAFETY: this hart alone uses it, and takes it once.
     let kernel = unsafe { &mut *KERNEL.0.get() };
     begin(kernel, &map);

@@ -7,12 +7,14 @@
 //! | [`context`] | the registers of a thread |
 //! | [`threads`] | states of threads, queues, timers |
 //! | [`dispatch`] | which thread runs on which hart |
+//! | [`flat_tree`] | the machine's description |
 //! | [`frames`] | pages of memory, and who uses them |
 //! | [`page_tables`] | Sv39 and Sv48, demand zero, copy on write |
 #![cfg_attr(not(test), no_std)]
 
 pub mod context;
 pub mod dispatch;
+pub mod flat_tree;
 pub mod frames;
 pub mod lines;
 pub mod page_tables;

@@ -1,8 +1,7 @@
 //! The machine as its device tree describes it.
 use core::ops::Range;
 
-use fdt::Fdt;
-use fdt::node::FdtNode;
+use flick_kernel::flat_tree::{Event, FlatTree, cells, number, texts};
 use flick_kernel::lines::MOST_HARTS;
 use flick_kernel::page_tables::Mode;
 
@@ -43,34 +42,28 @@ pub struct MachineMap {
 #[derive(Clone, Copy, Debug)]
 pub struct BadMachine(pub &'static str);
 
-fn base_of(tree: &Fdt, names: &[&str]) -> Option<u64> {
-    let node = tree.find_compatible(names)?;
-    let region = node.reg()?.next()?;
-    Some(region.starting_address as u64)
+/// A node below the root's children that has begun: a hart or a device.
+#[derive(Clone, Copy, Default)]
+struct Node<'a> {
+    names: &'a [u8],
+    base: u64,
+    interrupts: &'a [u8],
+    mode: &'a [u8],
+    phandle: u64,
 }
 
-/// Where the console is.
-pub fn serial_base(tree: &Fdt) -> Option<u64> {
-    base_of(tree, &["ns16550a"])
-}
-
-fn cells(node: FdtNode, name: &str) -> impl Iterator<Item = u32> {
-    let value = node
-        .property(name)
-        .map_or(&[][..], |property| property.value);
-    let word = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().unwrap_or([0; 4]));
-    value.chunks_exact(4).map(word)
-}
-
-fn number(node: FdtNode, name: &str) -> Option<u64> {
-    let value = node.property(name)?.value;
-    let bytes = value.iter().take(8);
-    Some(bytes.fold(0, |number, &byte| number << 8 | u64::from(byte)))
+/// Interrupt controllers of devices, and the source of the serial port.
+#[derive(Clone, Copy, Default)]
+struct Wires<'a> {
+    /// Of the kernel hart.
+    hart: u64,
+    plic: Option<(u64, &'a [u8])>,
+    source: Option<u64>,
 }
 
 /// The context of a PLIC that is M mode of the hart with this controller of its own.
-fn context_of(node: FdtNode, hart: u64) -> Option<u64> {
-    let mut cells = cells(node, "interrupts-extended");
+fn context_of(interrupts: &[u8], hart: u64) -> Option<u64> {
+    let mut cells = cells(interrupts);
     for context in 0.. {
         let (controller, interrupt) = (cells.next()?, cells.next()?);
         if (u64::from(controller), interrupt) == (hart, 11) {
@@ -78,6 +71,20 @@ fn context_of(node: FdtNode, hart: u64) -> Option<u64> {
         }
     }
     None
+}
+
+impl<'a> Node<'a> {
+    /// A property of the node, or of a hart's own interrupt controller.
+    fn property(&mut self, depth: u32, name: &[u8], value: &'a [u8]) {
+        match (depth, name) {
+            (3, b"reg") => self.base = number(value),
+            (3, b"compatible") => self.names = value,
+            (3, b"interrupts" | b"interrupts-extended") => self.interrupts = value,
+            (3, b"mmu-type") => self.mode = value,
+            (4, b"phandle") => self.phandle = number(value),
+            _ => {}
+        }
+    }
 }
 
 impl MachineMap {
@@ -101,102 +108,126 @@ impl MachineMap {
         }
     }
 
-    /// Reads the tree of a tile whose boot hart executes.
-    pub fn read(tree: &Fdt, hart_id: u64, at: u64) -> Result<Self, BadMachine> {
+    /// Reads the tree of a tile whose boot hart executes. Returns the command line, too.
+    pub fn read<'a>(
+        tree: FlatTree<'a>,
+        hart_id: u64,
+        range: (u64, u64),
+    ) -> (Self, &'a [u8], Result<(), BadMachine>) {
         let mut map = Self::new();
-        map.tree = (at, at + tree.total_size() as u64);
-        let cpus = tree
-            .find_node("/cpus")
-            .ok_or(BadMachine("the device tree has no /cpus"))?;
-        map.frequency = number(cpus, "timebase-frequency").unwrap_or(0);
-        map.is_coherent = cpus.property("flick,incoherent").is_none();
-        let mut controller = None;
-        let is_cpu = |node: &FdtNode| node.name.starts_with("cpu@");
-        for cpu in cpus.children().filter(is_cpu) {
-            let Some(place) = map.hart_ids.get_mut(map.harts) else {
-                return Err(BadMachine("the tile has more than 62 harts"));
-            };
-            *place = number(cpu, "reg").unwrap_or(u64::MAX);
-            if *place == hart_id {
-                map.kernel_hart = map.harts;
-                let inner = cpu.children().next();
-                controller = inner.and_then(|node| number(node, "phandle"));
-            }
-            map.harts += 1;
-            match cpu
-                .property("mmu-type")
-                .and_then(|property| property.as_str())
-            {
-                Some("riscv,sv48" | "riscv,sv57") => {}
-                Some("riscv,sv39") => map.mode = Mode::Sv39,
-                _ => return Err(BadMachine("a hart has no address translation")),
-            }
-        }
-        if map.kernel_hart == usize::MAX {
-            return Err(BadMachine("the device tree lacks the hart that boots"));
-        }
-        let here = (&raw const crate::kernel_hart::kernel_end).addr();
-        let memory = tree.memory();
-        let main = memory.regions().find_map(|region| {
-            let start = region.starting_address as usize;
-            let range = start..start + region.size?;
-            range
-                .contains(&here)
-                .then_some((range.start as u64, range.end as u64))
-        });
-        map.memory = main.ok_or(BadMachine("the kernel is in no memory of the device tree"))?;
-        map.read_devices(tree, controller);
-        if map.clint == 0 {
-            return Err(BadMachine("the tile has no CLINT"));
-        }
-        let chosen = tree.find_node("/chosen");
-        if let Some(chosen) = chosen {
-            let start = number(chosen, "linux,initrd-start").unwrap_or(0);
-            let end = number(chosen, "linux,initrd-end").unwrap_or(0);
-            map.archive = (start, end.max(start));
-        }
-        if let Some(root) = tree.find_node("/") {
-            let tile = number(root, "flick,tile").unwrap_or(0);
-            map.tile = (tile, number(root, "flick,tiles").unwrap_or(1));
-        }
-        Ok(map)
-    }
-
-    /// One walk through the devices: each look-up by a name would be a walk of its own.
-    fn read_devices(&mut self, tree: &Fdt, hart: Option<u64>) {
-        let mut source = None;
-        let Some(devices) = tree.find_node("/soc") else {
-            return;
-        };
-        for node in devices.children() {
-            let Some(names) = node.compatible() else {
-                continue;
-            };
-            let base = || node.reg().and_then(|mut reg| reg.next());
-            let Some(base) = base().map(|region| region.starting_address as u64) else {
-                continue;
-            };
-            for name in names.all() {
-                match name {
-                    "riscv,clint0" | "sifive,clint0" => self.clint = base,
-                    "ns16550a" => {
-                        self.serial = Some(base);
-                        source = cells(node, "interrupts").next();
+        map.tree = range;
+        let (mut section, mut depth, mut arguments): (&[u8], _, &[u8]) = (b"", 0, b"");
+        let (mut node, mut wires, mut result) = (Node::default(), Wires::default(), Ok(()));
+        for event in tree.events() {
+            match event {
+                Event::Begin(name) => {
+                    depth += 1;
+                    match depth {
+                        2 => section = name,
+                        3 => node = Node::default(),
+                        _ => {}
                     }
-                    "sifive,test1" | "sifive,test0" => self.finisher = Some(base),
-                    "riscv,plic0" | "sifive,plic-1.0.0" => {
-                        let context = hart.and_then(|hart| context_of(node, hart));
-                        self.plic = context.map(|context| (base, context, 0));
+                }
+                Event::Property(b"bootargs", value) if section == b"chosen" => {
+                    arguments = value.strip_suffix(b"\0").unwrap_or(value);
+                }
+                Event::Property(name, value) if depth <= 2 => map.property(section, name, value),
+                Event::Property(name, value) => node.property(depth, name, value),
+                Event::End => {
+                    if depth == 3 {
+                        match section {
+                            b"cpus" if node.names.is_empty() => {}
+                            b"cpus" => result = result.and(map.hart(&node, hart_id, &mut wires)),
+                            _ => map.device(&node, &mut wires),
+                        }
                     }
-                    _ => {}
+                    depth -= 1;
                 }
             }
         }
-        let controller = self
+        map.plic = wires
             .plic
-            .zip(source)
-            .map(|((base, context, _), source)| (base, context, u64::from(source)));
-        self.plic = controller;
+            .zip(wires.source)
+            .and_then(|((base, interrupts), source)| {
+                Some((base, context_of(interrupts, wires.hart)?, source))
+            });
+        (map, arguments, result.and(map.check()))
+    }
+
+    fn check(&self) -> Result<(), BadMachine> {
+        let missing = [
+            (
+                self.kernel_hart == usize::MAX,
+                "the device tree lacks the hart that boots",
+            ),
+            (
+                self.memory.1 == 0,
+                "the kernel is in no memory of the device tree",
+            ),
+            (self.clint == 0, "the tile has no CLINT"),
+        ];
+        let mut missing = missing.into_iter().filter(|&(is_missing, _)| is_missing);
+        missing
+            .next()
+            .map_or(Ok(()), |(_, reason)| Err(BadMachine(reason)))
+    }
+
+    /// A property of the root, or of one of its children.
+    fn property(&mut self, section: &[u8], name: &[u8], value: &[u8]) {
+        match (section, name) {
+            (b"", b"flick,tile") => self.tile.0 = number(value),
+            (b"", b"flick,tiles") => self.tile.1 = number(value),
+            (b"cpus", b"timebase-frequency") => self.frequency = number(value),
+            (b"cpus", b"flick,incoherent") => self.is_coherent = false,
+            (b"chosen", b"linux,initrd-start") => self.archive.0 = number(value),
+            (b"chosen", b"linux,initrd-end") => self.archive.1 = number(value),
+            (section, b"reg") if section.starts_with(b"memory") => {
+                let here = (&raw const crate::kernel_hart::kernel_end).addr() as u64;
+                for range in value.chunks_exact(16) {
+                    let (base, size) = (number(&range[..8]), number(&range[8..]));
+                    if (base..base + size).contains(&here) {
+                        self.memory = (base, base + size);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn hart(&mut self, node: &Node, id: u64, wires: &mut Wires) -> Result<(), BadMachine> {
+        let Some(place) = self.hart_ids.get_mut(self.harts) else {
+            return Err(BadMachine("the tile has more than 62 harts"));
+        };
+        *place = node.base;
+        if node.base == id {
+            (self.kernel_hart, wires.hart) = (self.harts, node.phandle);
+        }
+        self.harts += 1;
+        match node.mode {
+            b"riscv,sv48\0" | b"riscv,sv57\0" => Ok(()),
+            b"riscv,sv39\0" => {
+                self.mode = Mode::Sv39;
+                Ok(())
+            }
+            _ => Err(BadMachine("a hart has no address translation")),
+        }
+    }
+
+    fn device<'a>(&mut self, node: &Node<'a>, wires: &mut Wires<'a>) {
+        for name in texts(node.names) {
+            match name {
+                b"riscv,clint0" | b"sifive,clint0" => self.clint = node.base,
+                b"ns16550a" => {
+                    self.serial = Some(node.base);
+                    wires.source = cells(node.interrupts).next().map(u64::from);
+                }
+                b"sifive,test1" | b"sifive,test0" => self.finisher = Some(node.base),
+                b"riscv,plic0" | b"sifive,plic-1.0.0" => {
+                    wires.plic = Some((node.base, node.interrupts));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// The harts that run programs, as bits.
