@@ -1,12 +1,12 @@
 //! The table of processes: address spaces with threads.
-use flick_abi::card::{PAGE, USER_END};
+use flick_abi::card::{PAGE, PAGES_AT_ONCE, USER_END};
 use flick_kernel::page_tables::PageTables;
 use flick_kernel::threads::{List, Place};
 
 /// Processes of a tile.
 pub const PROCESSES: usize = 32;
 /// Pages that a process may map.
-pub const MOST_PAGES: u64 = 1 << 18;
+pub const MOST_PAGES: u64 = 1 << 16;
 
 /// A process.
 #[derive(Debug)]
@@ -129,10 +129,12 @@ impl Processes {
     }
 }
 
-/// The pages of a range that programs may map. `None`: it is none.
+/// The pages of a range that a call may deal with. `None`: it is none. A call keeps the kernel hart from
+/// others, so that it deals with few pages.
 pub fn pages_of(address: u64, size: u64) -> Option<u64> {
     let pages = size.div_ceil(PAGE);
     let end = address.checked_add(pages.checked_mul(PAGE)?)?;
-    let is_good = address.is_multiple_of(PAGE) && pages != 0 && end <= USER_END;
+    let is_good =
+        address.is_multiple_of(PAGE) && pages != 0 && pages <= PAGES_AT_ONCE && end <= USER_END;
     is_good.then_some(pages)
 }

@@ -160,18 +160,18 @@ calls! {
         "0"; NotFound: "no thread of this number has an exception";
         "Lets a thread go on after its exception was handled."
     MemoryMap = 32, "memory_map", Kernel;
-        "address": "a multiple of 4096, or 0: the kernel chooses", "size": "in bytes, rounded up to pages",
+        "address": "a multiple of 4096, or 0: the kernel chooses", "size": "in bytes, rounded up to pages; 16 MiB at most",
         "rights": "1 loads, 2 stores, 4 fetches";
         "the address";
-        Invalid: "size 0, an address that is no multiple, rights that pages cannot have",
+        Invalid: "the size, an address that is no multiple, rights that pages cannot have",
         AddressInUse: "a page there is mapped", NoMemory: "tables are used up, or the process's limit";
         "Maps pages that read as zero. Memory is taken at the first access of each page."
     MemoryUnmap = 33, "memory_unmap", Kernel;
-        "address": "a multiple of 4096", "size": "in bytes, rounded up to pages"; "0";
-        Invalid: "size 0, or an address that is no multiple", NotFound: "no page there is mapped";
+        "address": "a multiple of 4096", "size": "in bytes, rounded up to pages; 16 MiB at most"; "0";
+        Invalid: "the size, or an address that is no multiple", NotFound: "no page there is mapped";
         "The pages are not mapped any more. When the call returns, no hart of the tile reaches them."
     MemoryProtect = 34, "memory_protect", Kernel;
-        "address": "a multiple of 4096", "size": "in bytes, rounded up to pages",
+        "address": "a multiple of 4096", "size": "in bytes, rounded up to pages; 16 MiB at most",
         "rights": "1 loads, 2 stores, 4 fetches"; "0";
         Invalid: "as of `memory_map`", NotFound: "a page there is not mapped";
         "Changes rights of pages. When the call returns, all harts of the tile have the new ones."
@@ -187,7 +187,7 @@ calls! {
          stores to them. It has no thread yet."
     ProcessMap = 42, "process_map", Kernel;
         "process": "a child without threads", "target": "an address there, or 0", "source": "an address here",
-        "size": "in bytes, rounded up to pages", "rights": "as of `memory_map`, and at most the caller's";
+        "size": "in bytes, rounded up to pages; 16 MiB at most", "rights": "as of `memory_map`, and at most the caller's";
         "the address";
         NotFound: "there is no such child, or a page of the source is not mapped",
         Busy: "the child has threads", Invalid: "as of `memory_map`", AddressInUse: "a page there is mapped",

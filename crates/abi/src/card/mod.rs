@@ -109,6 +109,8 @@ pub mod rights {
 pub const PAGE: u64 = 4096;
 /// User addresses are below this one, in each mode of translation.
 pub const USER_END: u64 = 1 << 38;
+/// The most pages that one call maps, unmaps or protects: 16 MiB.
+pub const PAGES_AT_ONCE: u64 = 4096;
 /// No time limit.
 pub const FOR_EVER: u64 = u64::MAX;
 /// Bytes of a mailbox's message.

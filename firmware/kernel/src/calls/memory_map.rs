@@ -52,15 +52,15 @@ pub fn memory_unmap(kernel: &mut Kernel, caller: Caller, address: u64, size: u64
         .ok_or(Error::NotFound)?;
     // Frames are free when no hart reaches them any more.
     let is_mapped = |n: &u64| tables.is_mapped(address + n * PAGE, &mut Direct);
-    let mapped = (0..pages.min(MOST_PAGES)).filter(is_mapped).count() as u64;
+    let mapped = (0..pages).filter(is_mapped).count() as u64;
     if mapped == 0 {
         return Err(Error::NotFound);
     }
-    for n in 0..pages.min(MOST_PAGES) {
+    for n in 0..pages {
         let _ = tables.protect_none(address + n * PAGE, &mut Direct);
     }
     kernel.invalidate(caller.process, address, pages, None);
-    for n in 0..pages.min(MOST_PAGES) {
+    for n in 0..pages {
         let _ = tables.unmap(address + n * PAGE, &mut kernel.frames, &mut Direct);
     }
     kernel.processes[caller.process].pages -= mapped;
@@ -77,9 +77,8 @@ pub fn memory_protect(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) 
     let tables = kernel.processes[caller.process]
         .tables
         .ok_or(Error::NotFound)?;
-    let all = pages <= MOST_PAGES
-        && (0..pages).all(|n| tables.is_mapped(address + n * PAGE, &mut Direct));
-    if !all {
+    let is_mapped = |n: u64| tables.is_mapped(address + n * PAGE, &mut Direct);
+    if !(0..pages).all(is_mapped) {
         return Err(Error::NotFound);
     }
     for n in 0..pages {
