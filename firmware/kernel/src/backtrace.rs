@@ -1,6 +1,6 @@
 //! The callers of a program's instruction, by its frame pointers, as far as they lead.
 use flick_abi::card::rights;
-use flick_kernel::threads::Place;
+use flick_kernel_core::threads::Place;
 
 use crate::kernel::{Caller, Kernel};
 

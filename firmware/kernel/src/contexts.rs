@@ -1,7 +1,7 @@
 //! Memory of contexts: pages that are cut into seven each.
 use flick_abi::card::PAGE;
-use flick_kernel::context::Context;
-use flick_kernel::frames::Frames;
+use flick_kernel_core::context::Context;
+use flick_kernel_core::frames::Frames;
 
 /// Free contexts, each of which has the address of the next one.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Physical memory as the kernel reaches it: it runs without translation.
 use flick_abi::card::PAGE;
-use flick_kernel::page_tables::Physical;
+use flick_kernel_core::page_tables::Physical;
 
 /// Memory of frames and page tables.
 pub struct Direct;

@@ -1,6 +1,6 @@
 //! How threads and processes end.
 use flick_abi::card::Error;
-use flick_kernel::threads::{Place, State, THREADS, Wait};
+use flick_kernel_core::threads::{Place, State, THREADS, Wait};
 
 use crate::csr;
 use crate::devices;

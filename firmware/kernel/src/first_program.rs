@@ -4,7 +4,7 @@ use elf::ElfBytes;
 use elf::abi::{EM_RISCV, PF_R, PF_W, PF_X, PT_LOAD};
 use elf::endian::LittleEndian;
 use flick_abi::card::{NORMAL_PRIORITY, PAGE, ProgramStart, START_VERSION, rights};
-use flick_kernel::page_tables::{PageTables, are_rights};
+use flick_kernel_core::page_tables::{PageTables, are_rights};
 use tar_no_std::TarArchiveRef;
 
 use crate::direct::Direct;

@@ -1,7 +1,7 @@
 //! Floating-point registers of threads. A thread that uses none has none: its first instruction traps.
 //! Registers are saved when the thread has changed them, and loaded when another thread has used the
 //! hart's since.
-use flick_kernel::context::{Context, NO_HART};
+use flick_kernel_core::context::{Context, NO_HART};
 
 use crate::csr;
 use crate::csr_read;

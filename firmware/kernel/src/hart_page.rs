@@ -2,8 +2,8 @@
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
 
-use flick_kernel::context::Context;
-use flick_kernel::lines::{CallLine, CommandLine, MOST_HARTS, Pending};
+use flick_kernel_core::context::Context;
+use flick_kernel_core::lines::{CallLine, CommandLine, MOST_HARTS, Pending};
 
 use crate::devices::Clint;
 

@@ -1,11 +1,11 @@
 //! The state of the kernel, which the kernel hart alone touches, and the steps that several calls take.
 use flick_abi::card::{Error, FOR_EVER, PAGE, rights};
-use flick_kernel::context::Context;
-use flick_kernel::dispatch::{Dispatch, GaveWay, Orders};
-use flick_kernel::frames::Frames;
-use flick_kernel::lines::{MOST_HARTS, command};
-use flick_kernel::page_tables::{Resolved, Trouble};
-use flick_kernel::threads::{List, Place, State, Threads, Wait};
+use flick_kernel_core::context::Context;
+use flick_kernel_core::dispatch::{Dispatch, GaveWay, Orders};
+use flick_kernel_core::frames::Frames;
+use flick_kernel_core::lines::{MOST_HARTS, command};
+use flick_kernel_core::page_tables::{Resolved, Trouble};
+use flick_kernel_core::threads::{List, Place, State, Threads, Wait};
 
 use crate::cache;
 use crate::console::Console;

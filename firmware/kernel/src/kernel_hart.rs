@@ -4,9 +4,9 @@ use core::cell::UnsafeCell;
 use core::ptr::NonNull;
 
 use flick_abi::card::PAGE;
-use flick_kernel::flat_tree::FlatTree;
-use flick_kernel::frames::Frames;
-use flick_kernel::lines::MOST_HARTS;
+use flick_kernel_core::flat_tree::FlatTree;
+use flick_kernel_core::frames::Frames;
+use flick_kernel_core::lines::MOST_HARTS;
 
 use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};

@@ -1,9 +1,9 @@
 //! The machine as its device tree describes it.
 use core::ops::Range;
 
-use flick_kernel::flat_tree::{Event, FlatTree, cells, number, texts};
-use flick_kernel::lines::MOST_HARTS;
-use flick_kernel::page_tables::Mode;
+use flick_kernel_core::flat_tree::{Event, FlatTree, cells, number, texts};
+use flick_kernel_core::lines::MOST_HARTS;
+use flick_kernel_core::page_tables::Mode;
 
 /// What the kernel knows of its tile.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The table of processes: address spaces with threads.
 use flick_abi::card::{PAGE, PAGES_AT_ONCE, USER_END};
-use flick_kernel::page_tables::PageTables;
-use flick_kernel::threads::{List, Place};
+use flick_kernel_core::page_tables::PageTables;
+use flick_kernel_core::threads::{List, Place};
 
 /// Processes of a tile.
 pub const PROCESSES: usize = 32;

@@ -3,8 +3,8 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::{Call, CallPlace, Error};
-use flick_kernel::context::Context;
-use flick_kernel::lines::{BROKEN, EXCEPTION, PREEMPTED, command};
+use flick_kernel_core::context::Context;
+use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED, command};
 
 use crate::cache;
 use crate::csr;

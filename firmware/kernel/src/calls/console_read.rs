@@ -1,6 +1,6 @@
 //! `console_read`: waits for bytes of the console.
 use flick_abi::card::{Error, rights};
-use flick_kernel::threads::{State, Wait};
+use flick_kernel_core::threads::{State, Wait};
 
 use crate::kernel::{Answer, Caller, Kernel, is_past, value};
 

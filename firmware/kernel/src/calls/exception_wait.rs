@@ -1,6 +1,6 @@
 //! `exception_wait` and `exception_resume`: handlers of exceptions.
 use flick_abi::card::{Error, ExceptionRecord, FOR_EVER};
-use flick_kernel::threads::{Place, State, Thread, Wait};
+use flick_kernel_core::threads::{Place, State, Thread, Wait};
 
 use crate::kernel::{Answer, Caller, Kernel, is_past, value};
 

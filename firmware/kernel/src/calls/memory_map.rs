@@ -1,6 +1,6 @@
 //! `memory_map`, `memory_unmap` and `memory_protect`: pages of the caller.
 use flick_abi::card::{Error, PAGE};
-use flick_kernel::page_tables::are_rights;
+use flick_kernel_core::page_tables::are_rights;
 
 use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, error_of, value};

@@ -17,8 +17,8 @@ mod thread_state;
 mod thread_wait_on;
 
 use flick_abi::card::{Call, Error, rights};
-use flick_kernel::lines::{BROKEN, EXCEPTION, PREEMPTED};
-use flick_kernel::page_tables::Trouble;
+use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED};
+use flick_kernel_core::page_tables::Trouble;
 
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 

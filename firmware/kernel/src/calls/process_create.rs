@@ -1,6 +1,6 @@
 //! `process_create`, `process_copy`, `process_map` and `process_start`: children of a process.
 use flick_abi::card::{Error, NORMAL_PRIORITY, PAGE};
-use flick_kernel::page_tables::{PageTables, are_rights};
+use flick_kernel_core::page_tables::{PageTables, are_rights};
 
 use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Kernel, error_of, value};

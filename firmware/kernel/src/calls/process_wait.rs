@@ -1,6 +1,6 @@
 //! `process_wait`, `process_end` and `process_self`.
 use flick_abi::card::Error;
-use flick_kernel::threads::Wait;
+use flick_kernel_core::threads::Wait;
 
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 

@@ -1,7 +1,7 @@
 //! `thread_create`: a thread more.
 use flick_abi::card::{Error, PRIORITIES};
-use flick_kernel::context::Context;
-use flick_kernel::threads::Place;
+use flick_kernel_core::context::Context;
+use flick_kernel_core::threads::Place;
 
 use crate::kernel::{Answer, Caller, Kernel, value};
 

@@ -1,6 +1,6 @@
 //! `thread_detach`: nobody will join a thread.
 use flick_abi::card::Error;
-use flick_kernel::threads::State;
+use flick_kernel_core::threads::State;
 
 use crate::kernel::{Answer, Caller, Kernel, value};
 

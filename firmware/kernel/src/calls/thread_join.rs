@@ -1,6 +1,6 @@
 //! `thread_join`: waits for the end of a thread.
 use flick_abi::card::Error;
-use flick_kernel::threads::{State, Wait};
+use flick_kernel_core::threads::{State, Wait};
 
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past};
 

@@ -1,6 +1,6 @@
 //! `thread_place`: the harts that a thread may run on.
 use flick_abi::card::Error;
-use flick_kernel::threads::State;
+use flick_kernel_core::threads::State;
 
 use crate::csr;
 use crate::kernel::{Answer, Caller, Kernel, value};

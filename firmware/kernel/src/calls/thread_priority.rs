@@ -1,6 +1,6 @@
 //! `thread_priority`: how urgent a thread is.
 use flick_abi::card::{Error, PRIORITIES};
-use flick_kernel::threads::State;
+use flick_kernel_core::threads::State;
 
 use crate::kernel::{Answer, Caller, Kernel, value};
 

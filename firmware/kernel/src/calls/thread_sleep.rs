@@ -1,6 +1,6 @@
 //! `thread_sleep` and `thread_wakeup`.
 use flick_abi::card::Error;
-use flick_kernel::threads::{State, Wait};
+use flick_kernel_core::threads::{State, Wait};
 
 use crate::kernel::{Answer, Caller, Kernel, is_past, value};
 

@@ -1,7 +1,7 @@
 //! `thread_state`: the registers of a thread that does not run.
 use flick_abi::card::{Error, ThreadState};
-use flick_kernel::context::NO_HART;
-use flick_kernel::threads::State;
+use flick_kernel_core::context::NO_HART;
+use flick_kernel_core::threads::State;
 
 use crate::kernel::{Answer, Caller, Kernel, value};
 

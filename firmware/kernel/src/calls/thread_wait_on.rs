@@ -2,7 +2,7 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use flick_abi::card::{Error, rights};
-use flick_kernel::threads::{State, Wait};
+use flick_kernel_core::threads::{State, Wait};
 
 use crate::kernel::{Answer, Caller, Kernel, is_past, value};
 

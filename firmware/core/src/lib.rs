@@ -1,5 +1,5 @@
 //! The parts of the kernel that touch no hardware, so that tests and models on the host can use them.
-//! `main.rs` has the rest.
+//! The package `flick-kernel` has the rest.
 //!
 //! | module | subject |
 //! |---|---|

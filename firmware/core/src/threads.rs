@@ -13,7 +13,7 @@ pub type Place = u16;
 const NOBODY: Place = Place::MAX;
 
 /// What a thread does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// There is none.
     Free,
@@ -28,7 +28,7 @@ pub enum State {
 }
 
 /// What a thread waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wait {
     /// A wake-up, or a time.
     Sleep,
@@ -47,7 +47,7 @@ pub enum Wait {
 }
 
 /// A list of threads in the order in which they came.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct List {
     first: Place,
     last: Place,
@@ -66,7 +66,7 @@ impl List {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Links {
     next: Place,
     previous: Place,
@@ -78,7 +78,7 @@ const APART: Links = Links {
 };
 
 /// A thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Thread {
     /// What it does.
     pub state: State,
@@ -140,9 +140,9 @@ impl Thread {
 }
 
 /// The threads of a tile.
-#[derive(Debug)]
-pub struct Threads {
-    all: [Thread; THREADS],
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Threads<const COUNT: usize = THREADS> {
+    all: [Thread; COUNT],
     free: List,
     /// By priority.
     ready: [List; PRIORITIES as usize],
@@ -152,7 +152,7 @@ pub struct Threads {
     ready_count: u16,
 }
 
-impl core::ops::Index<Place> for Threads {
+impl<const COUNT: usize> core::ops::Index<Place> for Threads<COUNT> {
     type Output = Thread;
 
     fn index(&self, place: Place) -> &Thread {
@@ -160,23 +160,23 @@ impl core::ops::Index<Place> for Threads {
     }
 }
 
-impl core::ops::IndexMut<Place> for Threads {
+impl<const COUNT: usize> core::ops::IndexMut<Place> for Threads<COUNT> {
     fn index_mut(&mut self, place: Place) -> &mut Thread {
         &mut self.all[usize::from(place)]
     }
 }
 
-impl Default for Threads {
+impl<const COUNT: usize> Default for Threads<COUNT> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Threads {
+impl<const COUNT: usize> Threads<COUNT> {
     /// No threads. [`Self::free_all`] comes before the first [`Self::create`].
     pub const fn new() -> Self {
         Self {
-            all: [FREE; THREADS],
+            all: [FREE; COUNT],
             free: List::EMPTY,
             ready: [List::EMPTY; PRIORITIES as usize],
             timers: List::EMPTY,
@@ -187,7 +187,7 @@ impl Threads {
 
     /// Puts all places into the list of free ones.
     pub fn free_all(&mut self) {
-        for place in 0..THREADS as Place {
+        for place in 0..COUNT as Place {
             let mut free = self.free;
             self.append(&mut free, place);
             self.free = free;
@@ -213,9 +213,9 @@ impl Threads {
     }
 
     /// All threads of a process.
-    pub fn of_process(&self, process: u16) -> impl Iterator<Item = Place> + use<'_> {
+    pub fn of_process(&self, process: u16) -> impl Iterator<Item = Place> + use<'_, COUNT> {
         let is_of = move |thread: &Thread| thread.state != State::Free && thread.process == process;
-        (0..THREADS as Place).filter(move |&place| is_of(&self[place]))
+        (0..COUNT as Place).filter(move |&place| is_of(&self[place]))
     }
 
     /// A place for a thread, which waits for nothing yet: it is in no list.
@@ -284,7 +284,7 @@ impl Threads {
     }
 
     /// Those in a list, in their order.
-    pub fn in_list(&self, list: &List) -> impl Iterator<Item = Place> + use<'_> {
+    pub fn in_list(&self, list: &List) -> impl Iterator<Item = Place> + use<'_, COUNT> {
         let some = |place| (place != NOBODY).then_some(place);
         core::iter::successors(some(list.first), move |&place| some(self[place].links.next))
     }
@@ -409,7 +409,7 @@ mod tests {
     use super::*;
 
     fn threads(count: usize) -> (Box<Threads>, Vec<Place>) {
-        let mut threads = Box::new(Threads::new());
+        let mut threads: Box<Threads> = Box::default();
         threads.free_all();
         let all = (0..count).map(|_| threads.create(1, 4, 0b11).unwrap());
         let all = all.collect();

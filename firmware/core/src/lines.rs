@@ -107,9 +107,19 @@ const SLEEPS: u64 = 1 << 63;
 impl Pending {
     /// No hart calls.
     pub const fn new() -> Self {
+        Self::from_word(0)
+    }
+
+    /// The word of a state, for models.
+    pub const fn from_word(word: u64) -> Self {
         Self {
-            word: AtomicU64::new(0),
+            word: AtomicU64::new(word),
         }
+    }
+
+    /// See [`Self::from_word`].
+    pub fn into_word(self) -> u64 {
+        self.word.into_inner()
     }
 
     /// A user hart calls. True: it has to wake the kernel hart.

@@ -7,15 +7,15 @@ use crate::lines::MOST_HARTS;
 use crate::threads::{Place, State, Threads};
 
 /// What the kernel hart does when a thread is to run elsewhere.
-pub trait Orders {
+pub trait Orders<const THREADS: usize = { crate::threads::THREADS }> {
     /// The hart, which is idle, shall run a thread.
-    fn run(&mut self, hart: u8, threads: &mut Threads, place: Place);
+    fn run(&mut self, hart: u8, threads: &mut Threads<THREADS>, place: Place);
 
     /// The hart shall save its thread and say so.
     fn preempt(&mut self, hart: u8);
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Hart {
     runs: Option<Place>,
     /// It was asked to save its thread, at this time.
@@ -27,11 +27,14 @@ struct Hart {
 }
 
 /// Threads and harts of a tile.
-#[derive(Debug)]
-pub struct Dispatch {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Dispatch<
+    const THREADS: usize = { crate::threads::THREADS },
+    const HARTS: usize = MOST_HARTS,
+> {
     /// The threads.
-    pub threads: Threads,
-    harts: [Hart; MOST_HARTS],
+    pub threads: Threads<THREADS>,
+    harts: [Hart; HARTS],
     /// The hart that is the next in turns.
     next: u8,
     count: u8,
@@ -49,18 +52,18 @@ const UNUSED: Hart = Hart {
     is_used: false,
 };
 
-impl Default for Dispatch {
+impl<const THREADS: usize, const HARTS: usize> Default for Dispatch<THREADS, HARTS> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Dispatch {
+impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     /// Without threads and harts.
     pub const fn new() -> Self {
         Self {
             threads: Threads::new(),
-            harts: [UNUSED; MOST_HARTS],
+            harts: [UNUSED; HARTS],
             next: 0,
             count: 0,
             idle: 0,
@@ -144,7 +147,7 @@ impl Dispatch {
         least.map(|(_, hart)| hart)
     }
 
-    fn start(&mut self, hart: u8, place: Place, now: u64, orders: &mut impl Orders) {
+    fn start(&mut self, hart: u8, place: Place, now: u64, orders: &mut impl Orders<THREADS>) {
         self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
         (state.runs, state.since) = (Some(place), now);
@@ -154,7 +157,7 @@ impl Dispatch {
         orders.run(hart, &mut self.threads, place);
     }
 
-    fn preempt(&mut self, hart: u8, now: u64, orders: &mut impl Orders) {
+    fn preempt(&mut self, hart: u8, now: u64, orders: &mut impl Orders<THREADS>) {
         let state = &mut self.harts[usize::from(hart)];
         if state.runs.is_some() && state.preempted.is_none() {
             state.preempted = Some(now);
@@ -164,7 +167,7 @@ impl Dispatch {
     }
 
     /// A thread that is in no list can go on.
-    pub fn wake(&mut self, place: Place, now: u64, orders: &mut impl Orders) {
+    pub fn wake(&mut self, place: Place, now: u64, orders: &mut impl Orders<THREADS>) {
         if let Some(hart) = self.idle_hart(place) {
             return self.start(hart, place, now, orders);
         }
@@ -184,7 +187,7 @@ impl Dispatch {
 
     /// The thread of a hart does not go on there: another one runs, or the hart is idle. Nothing else
     /// takes a thread from a hart.
-    pub fn leave(&mut self, hart: u8, now: u64, orders: &mut impl Orders) {
+    pub fn leave(&mut self, hart: u8, now: u64, orders: &mut impl Orders<THREADS>) {
         self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
         if state.runs.take().is_some() {
@@ -200,7 +203,7 @@ impl Dispatch {
     }
 
     /// The thread of a hart lets others run: those that are as urgent, or more.
-    pub fn give_way(&mut self, hart: u8, now: u64, orders: &mut impl Orders) -> GaveWay {
+    pub fn give_way(&mut self, hart: u8, now: u64, orders: &mut impl Orders<THREADS>) -> GaveWay {
         let Some(place) = self.running(hart) else {
             return GaveWay::Left;
         };
@@ -230,7 +233,7 @@ impl Dispatch {
     }
 
     /// Saves the threads whose slice is over, where others wait.
-    pub fn end_slices(&mut self, now: u64, orders: &mut impl Orders) {
+    pub fn end_slices(&mut self, now: u64, orders: &mut impl Orders<THREADS>) {
         if !self.threads.has_ready() {
             return;
         }
@@ -279,7 +282,7 @@ impl Dispatch {
     }
 
     /// A thread shall leave its hart soon: it may not run there any more, or ends.
-    pub fn drive_out(&mut self, hart: u8, now: u64, orders: &mut impl Orders) {
+    pub fn drive_out(&mut self, hart: u8, now: u64, orders: &mut impl Orders<THREADS>) {
         self.preempt(hart, now, orders);
     }
 
@@ -323,7 +326,7 @@ mod tests {
     }
 
     fn dispatch(threads: usize) -> (Box<Dispatch>, Vec<Place>, Log) {
-        let mut dispatch = Box::new(Dispatch::new());
+        let mut dispatch: Box<Dispatch> = Box::default();
         // Harts 1 and 2.
         dispatch.begin(0b110, 100);
         let all = (0..threads).map(|_| dispatch.threads.create(1, 4, u64::MAX).unwrap());
