@@ -39,7 +39,7 @@ impl Mode {
             Self::Sv39 => 8,
             Self::Sv48 => 9,
         };
-        mode << 60 | space << 44 | root / PAGE
+        (mode << 60) | (space << 44) | (root / PAGE)
     }
 }
 
@@ -113,7 +113,7 @@ fn frame_of(entry: u64) -> u64 {
 }
 
 fn entry_of(frame: u64, bits: u64) -> u64 {
-    frame / PAGE << 10 | bits
+    (frame / PAGE) << 10 | bits
 }
 
 impl PageTables {

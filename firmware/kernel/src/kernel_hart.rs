@@ -103,7 +103,7 @@ fn frames(map: &MachineMap) -> Frames {
 fn begin_harts(kernel: &mut Kernel) {
     let mut pages: HartPages = [None; MOST_HARTS];
     let map = kernel.map;
-    for hart in 0..map.harts {
+    for (hart, place) in pages.iter_mut().enumerate().take(map.harts) {
         if map.user_harts() >> hart & 1 == 0 {
             continue;
         }
@@ -123,16 +123,13 @@ fn begin_harts(kernel: &mut Kernel) {
         };
         // SAFETY: the frame is this hart's for ever.
         let page = unsafe { HartPage::create(frame, local) };
-        pages[hart] = Some(page);
+        *place = Some(page);
         publish(map.hart_ids[hart], NonNull::from(page));
     }
     kernel.harts.pages = pages;
     release();
-    for hart in 0..map.harts {
-        if pages[hart].is_some() {
-            kernel.harts.clint.interrupt(hart);
-        }
-    }
+    let used = pages.iter().enumerate().filter(|(_, page)| page.is_some());
+    used.for_each(|(hart, _)| kernel.harts.clint.interrupt(hart));
 }
 
 #[unsafe(link_section = ".text.kernel_hart")]
