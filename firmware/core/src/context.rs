@@ -14,13 +14,21 @@ pub struct Context {
     pub fcsr: u64,
     /// The hart whose floating-point registers are still those below, or [`NO_HART`].
     pub float_hart: u64,
-    /// Its vector registers (`vector_state.rs`), or 0.
-    pub vector: u64,
-    /// The hart whose vector registers are still the thread's, or [`NO_HART`].
-    pub vector_hart: u64,
-    spare: [u64; 2],
+    /// Memory that the kernel hart has stored to for the thread: physical addresses and bytes. A hart
+    /// without coherence drops its lines before the thread goes on.
+    pub stored: [Stored; 2],
     /// f0 to f31.
     pub f: [u64; 32],
+}
+
+/// A piece of memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Physical.
+    pub address: u64,
+    /// Bytes; 0: there is none.
+    pub size: u64,
 }
 
 /// The number of no hart.
@@ -37,9 +45,7 @@ impl Context {
             status: 0,
             fcsr: 0,
             float_hart: NO_HART,
-            vector: 0,
-            vector_hart: NO_HART,
-            spare: [0; 2],
+            stored: [Stored::default(); 2],
             f: [0; 32],
         }
     }

@@ -92,6 +92,8 @@ pub struct Thread {
     pub is_woken: bool,
     /// It has waited for exceptions: its own end the process.
     pub is_handler: bool,
+    /// Its context names memory that was stored to for it.
+    pub has_stored: bool,
     /// The hart that it ran on last.
     pub last_hart: u8,
     /// The harts that it may run on, a bit each.
@@ -119,6 +121,7 @@ const FREE: Thread = Thread {
     is_detached: false,
     is_woken: false,
     is_handler: false,
+    has_stored: false,
     last_hart: 0,
     harts: 0,
     context: 0,

@@ -38,7 +38,7 @@ impl Kernel {
         let is_over = owner.threads == 0;
         if is_over {
             self.process_is_over(process);
-        } else if owner.handler_count == 0 && !owner.faulted.is_empty() {
+        } else if owner.handler_count == 0 && !owner.faulted.is_empty() && !owner.is_ending {
             // Nobody will handle these exceptions.
             let faulted = self
                 .dispatch

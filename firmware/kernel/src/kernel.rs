@@ -1,6 +1,6 @@
 //! The state of the kernel, which the kernel hart alone touches, and the steps that several calls take.
 use flick_abi::card::{Error, FOR_EVER, PAGE, rights};
-use flick_kernel_core::context::Context;
+use flick_kernel_core::context::{Context, Stored};
 use flick_kernel_core::dispatch::{Dispatch, GaveWay, Orders};
 use flick_kernel_core::frames::Frames;
 use flick_kernel_core::lines::{MOST_HARTS, command};
@@ -67,12 +67,12 @@ impl Harts {
     }
 
     /// Answers the call of a hart.
-    pub fn reply(&mut self, hart: u8, values: [u64; 2]) {
+    fn reply(&mut self, hart: u8, values: [u64; 2], flags: u64) {
         if let Some(page) = self.page(hart) {
             set(&page.command.values[0], values[0]);
             set(&page.command.values[1], values[1]);
         }
-        self.give(hart, command::REPLY);
+        self.give(hart, command::REPLY | flags);
     }
 }
 
@@ -89,7 +89,11 @@ impl Orders for Harts {
             set(&page.command.context, threads[place].context);
             set(&page.command.thread, threads.number(place));
         }
-        self.give(hart, command::RUN);
+        let stored = core::mem::take(&mut threads[place].has_stored);
+        self.give(
+            hart,
+            command::RUN | if stored { command::STORED } else { 0 },
+        );
     }
 
     fn preempt(&mut self, hart: u8) {
@@ -252,10 +256,21 @@ impl Kernel {
         };
         match answer {
             Ok(Done::Values(a0, a1)) if !gives_way && self.may_stay(caller) => {
-                self.harts.reply(hart, [a0, a1]);
+                self.reply(caller, [a0, a1]);
             }
             _ => self.finish(caller, answer, gives_way),
         }
+    }
+
+    /// The caller goes on with these values.
+    fn reply(&mut self, caller: Caller, values: [u64; 2]) {
+        let stored = &mut self.dispatch.threads[caller.thread].has_stored;
+        let flags = if core::mem::take(stored) {
+            command::STORED
+        } else {
+            0
+        };
+        self.harts.reply(caller.hart, values, flags);
     }
 
     /// May the caller's thread run on its hart?
@@ -288,7 +303,7 @@ impl Kernel {
         };
         match values {
             _ if left => {}
-            Some(values) => self.harts.reply(hart, values),
+            Some(values) => self.reply(caller, values),
             None => self.harts.give(hart, command::GO_ON),
         }
     }
@@ -403,6 +418,19 @@ impl Kernel {
         })
     }
 
+    /// A piece of memory was stored to for a thread, of two at most.
+    pub fn note_stored(&mut self, caller: Caller, physical: u64, size: u64) {
+        if !self.map.is_coherent {
+            self.dispatch.threads[caller.thread].has_stored = true;
+            let [first, second] = &mut self.context(caller.thread).stored;
+            let place = if first.size == 0 { first } else { second };
+            *place = Stored {
+                address: physical,
+                size,
+            };
+        }
+    }
+
     /// Copies a record of words from a process.
     pub fn load_words(&mut self, caller: Caller, at: u64, words: &mut [u64]) -> Result<(), Error> {
         self.move_words(caller, at, words.len(), rights::READ, |place, n| {
@@ -427,7 +455,10 @@ impl Kernel {
             at,
             8 * count as u64,
             right,
-            |_, place, size, before| {
+            |kernel, place, size, before| {
+                if right == rights::WRITE {
+                    kernel.note_stored(caller, place, size);
+                }
                 for n in 0..size / 8 {
                     f(place + 8 * n, (before / 8 + n) as usize);
                 }

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::{Call, CallPlace, Error};
-use flick_kernel_core::context::Context;
+use flick_kernel_core::context::{Context, Stored};
 use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED, command};
 
 use crate::cache;
@@ -157,7 +157,7 @@ fn wait(local: &mut HartLocal) -> *mut Context {
         if flags & command::FORGET != 0 {
             csr::forget_page(None);
         }
-        return match flags & STARTS {
+        let next = match flags & STARTS {
             command::REPLY => {
                 let [a0, a1] = line.values.each_ref().map(load);
                 // SAFETY: the thread that has called, which is this hart's.
@@ -167,6 +167,21 @@ fn wait(local: &mut HartLocal) -> *mut Context {
             command::RUN => switch(local),
             _ => local.context,
         };
+        if flags & command::STORED != 0 {
+            see_stored(local);
+        }
+        return next;
+    }
+}
+
+/// The thread sees what the kernel hart has stored for it.
+#[inline(never)]
+fn see_stored(local: &mut HartLocal) {
+    // SAFETY: the thread is this hart's now.
+    let context = unsafe { &mut *local.context };
+    cache::refresh_value(&raw const context.stored);
+    for Stored { address, size } in core::mem::take(&mut context.stored) {
+        cache::refresh(address, size);
     }
 }
 

@@ -32,6 +32,7 @@ fn take(kernel: &mut Kernel, caller: Caller, buffer: u64, size: u64) -> Result<u
         size,
         rights::WRITE,
         |kernel, place, piece, _| {
+            kernel.note_stored(caller, place, piece);
             for n in 0..piece {
                 let byte = kernel.console.read().unwrap_or(0);
                 // SAFETY: the process's memory, which has just been resolved.
