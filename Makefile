@@ -49,7 +49,7 @@ help:
 deps:
 	@scripts/deps.sh
 
-build: rust pass nxp tree
+build: rust pass nxp firmware tree
 
 rust:
 	$(call say,Building the command and the runtime (cargo))
@@ -69,9 +69,14 @@ nxp: headers
 	$(call say,Building the library of the RISC-V side)
 	$(MAKE) -C nxp OUT=$(BUILD)/obj/nxp HEADERS=$(HEADERS)
 
+# A machine without a compiler for the card's harts has everything else.
+firmware:
+	$(call say,Building the kernel of the card)
+	@scripts/firmware.sh build $(BUILD)/obj/card/kernel.elf || [ $$? = 77 ]
+
 # Put together in one go: nothing here takes time, and a file that is gone from the sources does not
 # live on. `install` makes new files, so that a program that runs on the old library is not hurt.
-tree: rust pass nxp
+tree: rust pass nxp firmware
 	$(call say,Putting $(BUILD) together)
 	@rm -rf $(SHARE)
 	@mkdir -p $(BUILD)/{bin,include,lib/pkgconfig} $(LIB) $(SHARE)/{flick/bench,flick/cmake,flick/examples,doc/flick}
@@ -96,6 +101,8 @@ tree: rust pass nxp
 	@scripts/static-library.sh $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
 	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/
+	@rm -rf $(LIB)/card
+	@if [ -e $(BUILD)/obj/card/kernel.elf ]; then install -D -m 644 $(BUILD)/obj/card/kernel.elf $(LIB)/card/kernel.elf; fi
 	@install -m 755 cmake/flick-launch $(SHARE)/flick/cmake/
 	@install -m 644 cmake/flick-toolchain.cmake $(SHARE)/flick/cmake/
 	@for file in FlickConfig FlickConfigVersion; do \
@@ -170,4 +177,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust headers pass nxp tree demo check test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper linux install deb clean
+.PHONY: help deps build rust headers pass nxp firmware tree demo check test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper linux install deb clean
