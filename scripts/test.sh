@@ -109,9 +109,12 @@ if [ $kind = check ]; then
   check "Rust tests, the short ones" warm "$cargo" test --workspace --no-fail-fast --lib --bins "${short[@]/#/--test=}"
   check "Compiler pass" warm tests/pass/run.sh
   check "Instruction counts" tests/counts/run.sh
+  check "Programs on the card's kernel" tests/card/run.sh
   check "Corpus, one mode" corpus --quick
 else
   check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
+  check "Firmware: tests, models, format, lints" scripts/firmware.sh test
+  check "Programs on the card's kernel" tests/card/run.sh
   check "Interleavings of threads (loom)" loom
   check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
   check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample

@@ -1,8 +1,14 @@
-// A child has a copy of its parent's memory; who stores gets pages of its own. Pages that a child gets by
-// `process_map` are copies, too.
+// A child has a copy of its parent's memory; who stores gets pages of its own. Pages that a child
+// gets by `process_map` are copies, too.
 #include "bare_card.h"
 
-enum { PROCESS_CREATE = 40, PROCESS_MAP = 42, PROCESS_SELF = 46, MEMORY_MAP = 32, MEMORY_UNMAP = 33 };
+enum {
+  PROCESS_CREATE = 40,
+  PROCESS_MAP = 42,
+  PROCESS_SELF = 46,
+  MEMORY_MAP = 32,
+  MEMORY_UNMAP = 33
+};
 
 static volatile u64 words[4096];
 static char stack[4096] __attribute__((aligned(16)));
@@ -32,7 +38,8 @@ void _start(struct program_start *start) {
       write_text("no child has ended\n");
     words[0] = 0;
   }
-  // The child may have loaded word 0 before or after the parent's store to its own copy: never the new one.
+  // The child may have loaded word 0 before or after the parent's store to its own copy: never the
+  // new one.
   for (int n = 0; n < 3; n++)
     print("status ", status[n], "\n");
   u64 sum = 0;
@@ -42,7 +49,8 @@ void _start(struct program_start *start) {
   u64 empty = call(PROCESS_CREATE, 0, 0, 0, 0, 0, 0, 0);
   u64 at = call(PROCESS_MAP, empty, 0, (u64)words & -4096ul, 8192, 1, 0, 0);
   print("mapped at ", at >> 32, "\n");
-  print("more rights: ", -call(PROCESS_MAP, empty, 0x1000, (u64)_start & -4096ul, 4096, 3, 0, 0), "\n");
+  print("more rights: ", -call(PROCESS_MAP, empty, 0x1000, (u64)_start & -4096ul, 4096, 3, 0, 0),
+        "\n");
   call(PROCESS_END, empty, 3, 0, 0, 0, 0, 0);
   u64 left;
   call(PROCESS_WAIT, empty, -1ul, 0, 0, 0, 0, &left);

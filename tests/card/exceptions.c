@@ -1,8 +1,14 @@
-// Exceptions of threads go to a handler on a thread of its own: it repairs a page's rights, skips an
-// instruction, and sets a register. Several threads have exceptions at once.
+// Exceptions of threads go to a handler on a thread of its own: it repairs a page's rights, skips
+// an instruction, and sets a register. Several threads have exceptions at once.
 #include "bare_card.h"
 
-enum { EXCEPTION_WAIT = 28, EXCEPTION_RESUME = 29, THREAD_STATE = 27, MEMORY_MAP = 32, MEMORY_PROTECT = 34 };
+enum {
+  EXCEPTION_WAIT = 28,
+  EXCEPTION_RESUME = 29,
+  THREAD_STATE = 27,
+  MEMORY_MAP = 32,
+  MEMORY_PROTECT = 34
+};
 
 struct record {
   u64 thread, cause, pc, value;

@@ -1,9 +1,8 @@
-// Random kernel calls: any number, any argument, any order, by several threads of several processes. The
-// kernel must neither fail nor lose memory, and no child may change its parent's memory.
-// Arguments: the first seed, how many seeds, calls of each thread.
+// Random kernel calls: any number, any argument, any order, by several threads of several
+// processes. The kernel must neither fail nor lose memory, and no child may change its parent's
+// memory. Arguments: the first seed, how many seeds, calls of each thread.
 #include "bare_card.h"
 
-static u64 seed_state;
 static u64 calls_left;
 static char stacks[8][2048] __attribute__((aligned(16)));
 static char scratch[8192] __attribute__((aligned(4096)));
@@ -25,22 +24,38 @@ static void fuzz(u64 seed);
 static u64 argument(u64 *state) {
   u64 kind = next(state) % 16, value = next(state);
   switch (kind) {
-  case 0: return 0;
-  case 1: return value % 8;
-  case 2: return -(value % 8);
-  case 3: return value;
-  case 4: return (u64)scratch + value % sizeof scratch;
-  case 5: return (u64)scratch + (value % sizeof scratch & ~7ul);
-  case 6: return (u64)fuzz;
-  case 7: return (u64)stacks[value % 8] + 2048;
-  case 8: return value % 300 | (value >> 20) % 4 << 16;
-  case 9: return 0x1000000000 + (value % 64 << 12);
-  case 10: return value % 64 << 12;
-  case 11: return now() + value % 2000;
-  case 12: return 1ul << value % 64;
-  case 13: return (value % 32) | (value >> 20) % 4 << 16;
-  case 14: return 0x80000000 + value % (1 << 20);
-  default: return value % 4096;
+  case 0:
+    return 0;
+  case 1:
+    return value % 8;
+  case 2:
+    return -(value % 8);
+  case 3:
+    return value;
+  case 4:
+    return (u64)scratch + value % sizeof scratch;
+  case 5:
+    return (u64)scratch + (value % sizeof scratch & ~7ul);
+  case 6:
+    return (u64)fuzz;
+  case 7:
+    return (u64)stacks[value % 8] + 2048;
+  case 8:
+    return value % 300 | (value >> 20) % 4 << 16;
+  case 9:
+    return 0x1000000000 + (value % 64 << 12);
+  case 10:
+    return value % 64 << 12;
+  case 11:
+    return now() + value % 2000;
+  case 12:
+    return 1ul << value % 64;
+  case 13:
+    return (value % 32) | (value >> 20) % 4 << 16;
+  case 14:
+    return 0x80000000 + value % (1 << 20);
+  default:
+    return value % 4096;
   }
 }
 

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Programs of the card, without a C library, on the kernel: each on several machines of Flick's and on
+# QEMU's `virt`. Each must print NAME.expected on all of them. `run.sh NAME...` runs only these.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/lib.sh"
+work=$build/test/card
+kernel=$build/lib/flick/card/kernel.elf
+mkdir -p "$work"
+if [ ! -e "$kernel" ]; then
+  echo "card: skipped: no kernel (scripts/firmware.sh build says why)"
+  [ -z "${CI:-}" ] && echo "0 passed, 0 failed, 1 skipped" && exit 0
+  echo "0 passed, 1 failed" && exit 1
+fi
+
+passed=0 failed=0
+verdict() { # STATUS NAME
+  if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: $2"; fi
+}
+
+# Options of `flick machine run`, by name.
+declare -A machines=(
+  [virt]=""
+  [two-harts]="--set harts=2"
+  [sixteen-harts]="--set harts=16"
+  [interpreted]="--engine interp"
+  [timed]="--timed --set harts=8"
+  [sv39]="--set tile.hart.mmu=\"sv39\""
+)
+declare -A arguments=([random_calls]="1 60 1000")
+
+# A failure of the kernel itself is no part of the output that is expected.
+of_program() { grep -v '^kernel: *\(process\|called\)' || true; }
+
+cd "$work"
+programs=("$@")
+[ $# -gt 0 ] || mapfile -t programs < <(cd "$here" && ls ./*.c | sed 's|./\(.*\)\.c|\1|')
+printf '\x6f\0\0\0' >no-kernel.bin
+for name in "${programs[@]}"; do
+  clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
+    -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,-z,separate-code -o "$name" "$here/$name.c" &&
+    tar --format=ustar -cf "$name.tar" "$name"
+  verdict $? "$name is compiled"
+  line="$name ${arguments[$name]:-}"
+  for machine in "${!machines[@]}"; do
+    # shellcheck disable=SC2086
+    eval "timeout 120 '$flick' machine run ${machines[$machine]} --firmware '$kernel' --initrd '$name.tar' --append '$line' --max-instructions 2000000000" \
+      2>&1 </dev/null | of_program >"$name.$machine.out"
+    diff "$here/$name.expected" "$name.$machine.out"
+    verdict $? "$name on $machine"
+  done
+  timeout 120 qemu-system-riscv64 -machine virt -smp 4 -m 256M -nographic -bios "$kernel" -kernel no-kernel.bin \
+    -initrd "$name.tar" -append "$line" </dev/null 2>&1 | of_program >"$name.qemu.out"
+  diff "$here/$name.expected" "$name.qemu.out"
+  verdict $? "$name on QEMU"
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
