@@ -10,7 +10,8 @@ flick-abi` writes it again. [The kernel](kernel.md) explains threads, processes 
 
 A program has the number of a call in a7 and its arguments in a0 to a5. Then it executes `ecall`.
 Behind it, a0 has the result, or the negative number of an error. a1 has the second result. Other
-registers are as before. Times are values of `time`, the machine's clock. A wait until 2^64 - 1 has no end.
+registers are as before. Times are values of `time`, the machine's clock. A wait until 2^64 - 1 has
+no end.
 ";
 
 const WIDTH: usize = 100;
