@@ -54,5 +54,15 @@ for name in "${programs[@]}"; do
   diff "$here/$name.expected" "$name.qemu.out"
   verdict $? "$name on QEMU"
 done
+
+# Harts and interrupts that fail: the program `faults` with each file of faults/.
+for faults in "$here"/faults/*.toml; do
+  [ -e faults.tar ] || break
+  name=$(basename "$faults" .toml)
+  timeout 120 "$flick" machine run --firmware "$kernel" --initrd faults.tar --append faults --inject "$faults" \
+    --max-instructions 2000000000 2>&1 </dev/null | of_program >"faults.$name.out"
+  diff "$here/faults/$name.expected" "faults.$name.out"
+  verdict $? "faults, $name"
+done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
