@@ -27,6 +27,8 @@ declare -A machines=(
   [timed]="--timed --set harts=8"
   [sv39]="--set tile.hart.mmu=\"sv39\""
 )
+# Options of `flick machine run` for a program on each machine.
+declare -A needs=([vectors]="--set isa=rv64gcv_zicntr_zihpm_sstc_zvl512b")
 declare -A arguments=([random_calls]="1 60 1000")
 
 # A failure of the kernel itself is no part of the output that is expected.
@@ -44,12 +46,12 @@ for name in "${programs[@]}"; do
   line="$name ${arguments[$name]:-}"
   for machine in "${!machines[@]}"; do
     # shellcheck disable=SC2086
-    eval "timeout 120 '$flick' machine run ${machines[$machine]} --firmware '$kernel' --initrd '$name.tar' --append '$line' --max-instructions 2000000000" \
+    eval "timeout 120 '$flick' machine run ${machines[$machine]} ${needs[$name]:-} --firmware '$kernel' --initrd '$name.tar' --append '$line' --max-instructions 2000000000" \
       2>&1 </dev/null | of_program >"$name.$machine.out"
     diff "$here/$name.expected" "$name.$machine.out"
     verdict $? "$name on $machine"
   done
-  timeout 120 qemu-system-riscv64 -machine virt -smp 4 -m 256M -nographic -bios "$kernel" -kernel no-kernel.bin \
+  timeout 120 qemu-system-riscv64 -machine virt -cpu rv64,v=true,vlen=256,vext_spec=v1.0 -smp 4 -m 256M -nographic -bios "$kernel" -kernel no-kernel.bin \
     -initrd "$name.tar" -append "$line" </dev/null 2>&1 | of_program >"$name.qemu.out"
   diff "$here/$name.expected" "$name.qemu.out"
   verdict $? "$name on QEMU"

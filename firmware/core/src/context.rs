@@ -14,6 +14,10 @@ pub struct Context {
     pub fcsr: u64,
     /// The hart whose floating-point registers are still those below, or [`NO_HART`].
     pub float_hart: u64,
+    /// The physical address of its vector registers, or 0: it has none yet.
+    pub vector: u64,
+    /// The hart whose vector registers are still those there, or [`NO_HART`].
+    pub vector_hart: u64,
     /// Memory that the kernel hart has stored to for the thread: physical addresses and bytes. A hart
     /// without coherence drops its lines before the thread goes on.
     pub stored: [Stored; 2],
@@ -45,6 +49,8 @@ impl Context {
             status: 0,
             fcsr: 0,
             float_hart: NO_HART,
+            vector: 0,
+            vector_hart: NO_HART,
             stored: [Stored::default(); 2],
             f: [0; 32],
         }
@@ -61,5 +67,5 @@ impl Context {
     }
 }
 
-const _: () = assert!(size_of::<Context>() == 576);
-const _: () = assert!(core::mem::offset_of!(Context, f) == 320);
+const _: () = assert!(size_of::<Context>() == 640);
+const _: () = assert!(core::mem::offset_of!(Context, f) == 336);

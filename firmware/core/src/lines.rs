@@ -29,6 +29,8 @@ pub struct CallLine {
 pub const PREEMPTED: u64 = 1 << 32;
 /// The thread has an exception: `mcause`, `mtval`.
 pub const EXCEPTION: u64 = PREEMPTED + 1;
+/// The thread has its first vector instruction: bytes of a register.
+pub const VECTORS: u64 = PREEMPTED + 3;
 /// The kernel's own code on a user hart has failed: `mcause`, `mepc`, `mtval`.
 pub const BROKEN: u64 = PREEMPTED + 2;
 

@@ -94,6 +94,8 @@ pub struct Thread {
     pub is_handler: bool,
     /// Its context names memory that was stored to for it.
     pub has_stored: bool,
+    /// Pages that its vector registers take.
+    pub vector_pages: u8,
     /// The hart that it ran on last.
     pub last_hart: u8,
     /// The harts that it may run on, a bit each.
@@ -122,6 +124,7 @@ const FREE: Thread = Thread {
     is_woken: false,
     is_handler: false,
     has_stored: false,
+    vector_pages: 0,
     last_hart: 0,
     harts: 0,
     context: 0,

@@ -1,4 +1,4 @@
-//! Memory of contexts: pages that are cut into seven each.
+//! Memory of contexts: pages that are cut into six each.
 use flick_abi::card::PAGE;
 use flick_kernel_core::context::Context;
 use flick_kernel_core::frames::Frames;

@@ -1,5 +1,5 @@
 //! How threads and processes end.
-use flick_abi::card::Error;
+use flick_abi::card::{Error, PAGE};
 use flick_kernel_core::threads::{Place, State, THREADS, Wait};
 
 use crate::csr;
@@ -11,6 +11,12 @@ impl Kernel {
     /// A thread that is in no list ends.
     pub fn end_thread(&mut self, place: Place, value: u64) -> Answer {
         let thread = self.dispatch.threads[place];
+        if thread.vector_pages != 0 {
+            let at = self.context(place).vector;
+            for n in 0..u64::from(thread.vector_pages) {
+                self.frames.free(at + n * PAGE);
+            }
+        }
         self.contexts.free(thread.context);
         let process = thread.process;
         match self.dispatch.threads.joiner(place) {

@@ -23,6 +23,8 @@ pub struct HartLocal {
     pub saved: [u64; 2],
     /// The context whose floating-point registers the hart has.
     pub float_owner: *mut Context,
+    /// The context whose vector registers the hart has.
+    pub vector_owner: *mut Context,
     /// The kernel hart's number.
     pub kernel_hart: u64,
     /// For interrupts.

@@ -117,6 +117,7 @@ fn begin_harts(kernel: &mut Kernel) {
             stack: frame + PAGE,
             saved: [0; 2],
             float_owner: core::ptr::null_mut(),
+            vector_owner: core::ptr::null_mut(),
             kernel_hart: map.kernel_hart as u64,
             clint: kernel.harts.clint,
             has_spaces: false,

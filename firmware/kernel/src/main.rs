@@ -20,6 +20,7 @@ mod kernel_hart;
 mod machine_map;
 mod processes;
 mod user_hart;
+mod vector_state;
 
 core::arch::global_asm!(include_str!("start.S"));
 core::arch::global_asm!(include_str!("trap_entry.S"));

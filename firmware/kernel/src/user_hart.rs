@@ -4,13 +4,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::{Call, CallPlace, Error};
 use flick_kernel_core::context::{Context, Stored};
-use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED, command};
+use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED, VECTORS, command};
 
 use crate::cache;
 use crate::csr;
 use crate::float_state;
 use crate::hart_page::{HartLocal, HartPage, PENDING};
-use crate::{csr_read, csr_write};
+use crate::{csr_read, csr_write, vector_state};
 
 unsafe extern "C" {
     fn trap_entry();
@@ -47,7 +47,7 @@ extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
         csr_write!(mie, SOFTWARE);
     }
     // MPP is U mode; floating point and vectors are off.
-    csr::clear_status(0x1800 | float_state::STATUS | VECTORS);
+    csr::clear_status(0x1800 | float_state::STATUS | vector_state::STATUS);
     let context = wait(local);
     // SAFETY: a context that the kernel hart has given, and this hart's record.
     unsafe { resume(context, local) }
@@ -55,7 +55,6 @@ extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
 
 /// Commands with which a thread goes on, one at a time.
 const STARTS: u64 = command::RUN | command::REPLY | command::GO_ON;
-const VECTORS: u64 = 3 << 9;
 
 /// From `trap_entry.S`: the thread's registers are in its context. Returns the context that goes on, and
 /// with bit 0 set if all its registers are to be loaded.
@@ -94,6 +93,17 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             float_state::load(local, context);
             local.context
         }
+        ILLEGAL if vector_state::is_off() && vector_state::is_there() && has_vector() => {
+            if context.vector == 0 {
+                return remote(
+                    local,
+                    VECTORS,
+                    [vector_state::register_bytes(), 0, 0, 0, 0, 0],
+                );
+            }
+            vector_state::load(local, context);
+            local.context
+        }
         cause => {
             let value = csr_read!(mtval);
             if csr_read!(mstatus) & MACHINE == MACHINE {
@@ -107,12 +117,18 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
     }
 }
 
+/// Was the instruction that is illegal one of vectors?
+fn has_vector() -> bool {
+    vector_state::is_vector(csr_read!(mtval))
+}
+
 /// Asks the kernel hart for the call that the context has.
 #[inline(always)]
 fn remote_call(local: &mut HartLocal, context: &Context) -> *mut Context {
-    // A thread without floating point is most frequent.
-    if context.status != 0 {
+    // A thread without these registers is most frequent.
+    if context.status | context.vector != 0 {
         float_state::save(local);
+        vector_state::save(local);
     }
     let line = &HartPage::of(local).call;
     line.number.store(context.x[17], Ordering::Relaxed);
@@ -135,6 +151,7 @@ fn ask(local: &mut HartLocal) -> *mut Context {
 #[inline(never)]
 fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
     float_state::save(local);
+    vector_state::save(local);
     HartPage::of(local).call.write(number, arguments);
     ask(local)
 }
@@ -226,6 +243,7 @@ fn switch(local: &mut HartLocal) -> *mut Context {
         }
     }
     float_state::switch(local, context);
+    vector_state::switch(local, context);
     local.context = next;
     // Bit 0: all registers are loaded, even if the thread ran here before.
     next.map_addr(|address| address | 1)

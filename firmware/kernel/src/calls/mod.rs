@@ -16,11 +16,13 @@ mod thread_sleep;
 mod thread_state;
 mod thread_wait_on;
 
-use flick_abi::card::{Call, Error, rights};
-use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED};
-use flick_kernel_core::page_tables::Trouble;
+use flick_abi::card::{Call, Error, PAGE, rights};
+use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED, VECTORS};
+use flick_kernel_core::page_tables::{Physical, Trouble};
 
+use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
+use crate::vector_state;
 
 /// Executes a call of a user hart, or what it has to say.
 #[unsafe(link_section = ".text.kernel_hart")]
@@ -31,6 +33,7 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         // Another thread runs, or the same one goes on as it was.
         (None, PREEMPTED) => return Ok(Done::GoesOn),
         (None, EXCEPTION) => return exception(kernel, caller, a0, a1),
+        (None, VECTORS) => return first_vector(kernel, caller, a0),
         (None, BROKEN) => return broken(kernel, caller, arguments),
         (None, _) => return Err(Error::NoCall),
     };
@@ -93,6 +96,26 @@ fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, address: u64) -> A
     }
     exception_wait::exception(kernel, caller, cause, address)
 }
+
+/// The caller gets memory for its vector registers, which are 0.
+#[inline(never)]
+fn first_vector(kernel: &mut Kernel, caller: Caller, register_bytes: u64) -> Answer {
+    let pages = vector_state::pages(register_bytes);
+    let Some(at) = kernel.frames.allocate_many(pages) else {
+        crate::report!(kernel.console, "kernel: memory is used up\n");
+        return exception_wait::exception(kernel, caller, ILLEGAL, 0);
+    };
+    for n in 0..pages as u64 {
+        Direct.clear(at + n * PAGE);
+    }
+    kernel.dispatch.threads[caller.thread].vector_pages = pages as u8;
+    kernel.context(caller.thread).vector = at;
+    // The instruction traps again, and finds the memory.
+    Ok(Done::GoesOn)
+}
+
+/// `mcause` of an illegal instruction.
+const ILLEGAL: u64 = 2;
 
 /// The kernel on the caller's hart has failed.
 #[inline(never)]
