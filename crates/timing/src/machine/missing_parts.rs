@@ -69,7 +69,6 @@ impl Machine {
                 }
             };
             match &tile.kind {
-                TileKind::Harts if has_harts => add(tile.line, "a second tile of harts"),
                 TileKind::Harts => has_harts = true,
                 TileKind::Accelerator(part) => add(part.line, "accelerators"),
                 TileKind::Memory => add(tile.line, "tiles of memory"),

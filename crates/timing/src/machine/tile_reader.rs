@@ -136,7 +136,8 @@ fn read_harts(
     let mut harts: Vec<Hart> = Vec::new();
     for (group, mut table) in tile.tables("hart")?.into_iter().enumerate() {
         let count = table.count_or("count", (1, MOST_HARTS as u64), 1)?;
-        table.text_or("name", "")?;
+        let name = table.text_or("name", "")?;
+        let is_counted = table.has("count");
         let isa = isa(&mut table)?;
         let mmu =
             Mmu::ALL[table.choice_or("mmu", &Mmu::ALL.map(Mmu::name), Mmu::default() as usize)?];
@@ -150,9 +151,15 @@ fn read_harts(
             let help = "a tile has one kernel hart: give it an entry of its own, without count";
             return Err(table.error("kernel", why, help));
         }
-        for _ in 0..count {
+        for number in 0..count {
+            let id = harts.len() as u32;
             harts.push(Hart {
-                id: harts.len() as u32,
+                id,
+                name: match (&*name, is_counted) {
+                    ("", _) => format!("hart{id}"),
+                    (name, true) => format!("{name}{number}"),
+                    (name, false) => name.to_owned(),
+                },
                 isa,
                 mmu,
                 period,
