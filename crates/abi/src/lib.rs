@@ -9,12 +9,14 @@
 //! | [`signature`] | types of a call, as text | pass | libflick |
 //! | [`layout`] | binary records | pass, link step | link step, libflick, tools |
 //! | [`descriptor`] | messages to another backend | libflick, device | libflick, device |
+//! | [`dtu`] | registers and messages of data transfer units | firmware, device | firmware, device |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
 //! | [`timed`] | records of `--flick-timed` | pass | libflick |
 //! | [`march`] | ISA strings | link step | libflick, tools |
 //! | [`version`] | version numbers, the ELF note | pass, link step | link step, libflick, tools |
 //! | [`settings`] | environment variables | the user | libflick, `flick config` |
 //! | [`header`] | the C views, `flick_abi.h` and `flick_note.h` | the build | pass, libnxp |
+//! | [`dtu_header`] | a C view, `flick_dtu.h` | the build | firmware and card programs in C |
 //!
 //! ```
 //! use flick_abi::signature::{Class, Item, Signature};
@@ -33,6 +35,10 @@
 
 pub mod debug_interface;
 pub mod descriptor;
+pub mod dtu;
+mod dtu_endpoint;
+pub mod dtu_header;
+mod dtu_message;
 pub mod header;
 pub mod layout;
 pub mod march;
