@@ -149,7 +149,7 @@ impl Board {
         }
     }
 
-    /// A packet arrives for its unit. A tile without one drops it.
+    /// A packet arrives for its unit. A tile without a unit drops it.
     fn arrive(&self, packet: Packet) {
         if let Some(unit) = self.unit {
             self.with(Target::Other(unit), |device, around| {

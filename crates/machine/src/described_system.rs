@@ -1,4 +1,5 @@
 //! A tile of harts of a machine file, as a board and as the device tree for its firmware.
+use flick_device::dtu::{BadDtu, Dtu, DtuDescription};
 use flick_device::fdt::{
     AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu, TilePlace,
 };
@@ -22,6 +23,7 @@ const VIRTIO_LATENCY: Time = 1_000_000;
 pub(crate) const EPOCH: u64 = 1_767_225_600_000_000_000;
 /// Bytes of a block of Zicbom and Zicboz.
 const BLOCK: u32 = 64;
+const FS_PER_PS: f64 = 1000.0;
 /// Lines of a hart that the PLIC has a context for: those of M and of S mode.
 const LINES: [u32; 2] = [11, 9];
 
@@ -63,6 +65,8 @@ pub enum BadSystem {
     Frequency(#[from] BadFrequency),
     #[error(transparent)]
     Tree(#[from] BadTree),
+    #[error(transparent)]
+    Unit(#[from] BadDtu),
 }
 
 fn range(device: &machine::Device) -> std::ops::Range<u64> {
@@ -227,7 +231,29 @@ impl System {
             return Err(BadSystem::Disks { slots, disks });
         }
         let timer = timer.ok_or(BadSystem::Harts)?;
-        Ok(Board::new(ram, timer, plic, devices))
+        let mut board = Board::new(ram, timer, plic, devices);
+        if let Some(dtu) = &self.tile.dtu {
+            let unit = Dtu::new(self.unit(dtu))?;
+            let end = dtu.base.saturating_add(dtu.size);
+            board.add_unit(dtu.base..end, Box::new(unit));
+        }
+        Ok(board)
+    }
+
+    /// The tile's communication unit.
+    fn unit(&self, dtu: &machine::Dtu) -> DtuDescription {
+        let mut harts = self.tile.harts.iter();
+        DtuDescription {
+            tile: self.place.tile as u16,
+            endpoints: dtu.endpoints as u16,
+            slots: dtu.slots as u8,
+            message: dtu.message as u16,
+            packet: dtu.packet as u32,
+            command: (dtu.cycles * dtu.period / FS_PER_PS).round() as Time,
+            cycle: dtu.period.round() as u64,
+            harts: self.tile.harts.len(),
+            kernel: harts.position(|hart| hart.is_kernel),
+        }
     }
 
     fn hart_node(&self, hart: &Hart) -> HartNode {

@@ -69,6 +69,11 @@ impl Packets {
         Some(Err(packet))
     }
 
+    /// How many packets have not arrived.
+    pub fn under_way(&self) -> usize {
+        self.travelling.len()
+    }
+
     /// Names and counts of the links.
     pub fn counts(&self) -> Vec<(String, LinkCounts)> {
         let all = self.network.counts();

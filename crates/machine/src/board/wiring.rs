@@ -139,6 +139,11 @@ impl Wiring {
         self.packets.borrow().counts()
     }
 
+    /// How many packets have been sent and have not arrived.
+    pub(crate) fn packets_under_way(&self) -> usize {
+        self.packets.borrow().under_way()
+    }
+
     /// All that decides when packets arrive, as a text.
     pub(crate) fn description(&self) -> String {
         self.packets.borrow().description()

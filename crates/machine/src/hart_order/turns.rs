@@ -246,4 +246,9 @@ impl<'m> Machine<'m> {
     pub fn link_counts(&self) -> Vec<(String, LinkCounts)> {
         self.wiring.link_counts()
     }
+
+    /// How many packets are on their way between tiles.
+    pub fn packets_under_way(&self) -> usize {
+        self.wiring.packets_under_way()
+    }
 }

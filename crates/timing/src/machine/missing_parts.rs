@@ -74,9 +74,6 @@ impl Machine {
                 TileKind::Memory => add(tile.line, "tiles of memory"),
                 TileKind::Host(part) => add(part.line, "the bridge to the host"),
             }
-            if let Some(dtu) = &tile.dtu {
-                add(dtu.line, "communication units (DTUs)");
-            }
             for unit in &tile.units {
                 add(unit.line, "units for custom opcodes");
             }
