@@ -10,12 +10,14 @@
 //! | [`layout`] | binary records | pass, link step | link step, libflick, tools |
 //! | [`descriptor`] | messages to another backend | libflick, device | libflick, device |
 //! | [`card`] | kernel calls of the card | kernel, programs of the card | kernel, programs of the card |
+//! | [`dtu`] | registers and messages of data transfer units | firmware, device | firmware, device |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
 //! | [`timed`] | records of `--flick-timed` | pass | libflick |
 //! | [`march`] | ISA strings | link step | libflick, tools |
 //! | [`version`] | version numbers, the ELF note | pass, link step | link step, libflick, tools |
 //! | [`settings`] | environment variables | the user | libflick, `flick config` |
 //! | [`header`] | the C views, `flick_abi.h` and `flick_note.h` | the build | pass, libnxp |
+//! | [`dtu_header`] | a C view, `flick_dtu.h` | the build | firmware and card programs in C |
 //!
 //! ```
 //! use flick_abi::signature::{Class, Item, Signature};
@@ -35,6 +37,10 @@
 pub mod card;
 pub mod debug_interface;
 pub mod descriptor;
+pub mod dtu;
+mod dtu_endpoint;
+pub mod dtu_header;
+mod dtu_message;
 pub mod header;
 pub mod layout;
 pub mod march;

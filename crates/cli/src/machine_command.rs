@@ -14,13 +14,14 @@ use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::Error;
 use flick_machine::{
-    BadBoot, BadSystem, BlockDisk, Board, Booted, Console, End, Files, Machine, SERIAL,
-    Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boot, timing_of,
+    BadBoot, BadSystem, BlockDisk, Board, BootedTiles, Console, End, Files, Machine, SERIAL,
+    Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles, timing_of_tiles,
 };
 use flick_timing::faults;
+use flick_timing::machine::Machine as Description;
 
 use crate::console_place::{self, ConsolePlace};
-use crate::machine_description::{load, system};
+use crate::machine_description::{load, systems};
 use crate::machine_history::{History, diverged};
 use crate::machine_stat;
 use crate::machine_views::{self, Show};
@@ -141,7 +142,7 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
 
 fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     let description = load(&run.machine, &run.settings)?;
-    let mut system = system(&run.machine, &description)?;
+    let mut systems = systems(&run.machine, &description)?;
     let files = Files {
         firmware: read(&run.firmware)?,
         kernel: run.kernel.as_deref().map(read).transpose()?,
@@ -174,16 +175,18 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
         .iter()
         .map(|path| disk(path))
         .collect::<Result<_, _>>()?;
-    let board = system.board(disks).map_err(|error| bad(error.into()))?;
-    let booted = boot(&mut system, &board, &files).map_err(&bad)?;
-    let mut machine = Machine::new(&board, &booted.harts, booted.firmware.htif);
+    let boards = boards_of(&systems, &description.links, disks);
+    let boards = boards.map_err(|error| bad(error.into()))?;
+    let booted = boot_tiles(&mut systems, &boards, &files).map_err(&bad)?;
+    let mut machine = Machine::of_tiles(&boards, &booted);
     if let Some(most) = run.max_instructions {
         machine.limit(most);
     }
     let translates = run.engine == Engine::Translate;
     machine.translate_after(translates.then_some(run.translate_after));
     if run.timed != Timed::Never {
-        let mut timing = timing_of(&description, &system.tile);
+        let tiles = systems.iter().map(|system| &system.tile);
+        let mut timing = timing_of_tiles(&description, tiles);
         if let (Some(cycles), Some(hart)) = (run.slice, timing.harts.first()) {
             timing.slice = cycles * hart.costs.period;
         }
@@ -194,7 +197,7 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
         machine.count_classes();
     }
     if let Some(path) = &run.inject {
-        inject(&mut machine, path)?;
+        inject(&mut machine, &description, path)?;
     }
     if run.semihosting {
         machine.answer_calls(Semihosting::new(semihosting(&run, &booted)?));
@@ -202,8 +205,7 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     if let Some(path) = &run.trace {
         let file = fs::File::create(path).map_err(|error| unwritable(path, &error))?;
         let program = run.firmware.display().to_string();
-        let harts = system.tile.harts.iter();
-        let names = harts.map(|hart| format!("hart {}", hart.id)).collect();
+        let names = booted.names.clone();
         let file = Box::new(io::BufWriter::new(file));
         machine.trace(Tracer::new(file, &program, &description.name, names));
     }
@@ -254,15 +256,17 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
 }
 
 /// Gives the machine the faults of a file.
-fn inject(machine: &mut Machine, path: &Path) -> Result<(), Error> {
+fn inject(machine: &mut Machine, description: &Description, path: &Path) -> Result<(), Error> {
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     let name = path.display().to_string();
     let bad = |place, why: String, help: &str| {
         let what = "a file of faults cannot be used";
         Error::new(Code::MachineFaults, what, place, why, help)
     };
-    let all =
-        faults::parse(&name, &text).map_err(|error| bad(error.place(), error.what, &error.help))?;
+    let tiles = description.tiles.iter();
+    let tiles: Vec<_> = tiles.map(|tile| (&*tile.name, tile.harts.len())).collect();
+    let all = faults::parse(&name, &text, &tiles);
+    let all = all.map_err(|error| bad(error.place(), error.what, &error.help))?;
     machine.inject(all).map_err(|error| {
         let place = format!("{name}:{}", error.line);
         bad(
@@ -274,14 +278,11 @@ fn inject(machine: &mut Machine, path: &Path) -> Result<(), Error> {
 }
 
 /// What programs see of the host.
-fn semihosting(run: &Run, booted: &Booted) -> Result<SemihostingSetup, Error> {
+fn semihosting(run: &Run, booted: &BootedTiles) -> Result<SemihostingSetup, Error> {
     if let Some(folder) = &run.semihosting_files {
         // A name that is no folder is a mistake now, and not at the first call.
         fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     }
-    // The device tree is behind free memory.
-    let end = booted.harts.first().map_or(0, |hart| hart.arguments[1]);
-    let start = booted.firmware.end().next_multiple_of(16);
     let name = run.firmware.display();
     Ok(SemihostingSetup {
         folder: run.semihosting_files.clone(),
@@ -289,7 +290,7 @@ fn semihosting(run: &Run, booted: &Booted) -> Result<SemihostingSetup, Error> {
             Some(arguments) => format!("{name} {arguments}"),
             None => name.to_string(),
         },
-        free: start.min(end)..end,
+        free: booted.free.clone(),
     })
 }
 

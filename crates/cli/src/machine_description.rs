@@ -30,8 +30,8 @@ pub fn load(name: &str, settings: &[String]) -> Result<Machine, Error> {
     })
 }
 
-/// What runs of it: an error if it has parts that this version cannot run.
-pub fn system(name: &str, machine: &Machine) -> Result<System, Error> {
+/// Its tiles: an error if it has parts that this version cannot run.
+pub fn systems(name: &str, machine: &Machine) -> Result<Vec<System>, Error> {
     let missing = machine.missing();
     if !missing.is_empty() {
         let lines: Vec<String> = missing.iter().map(|part| format!("\n  {part}")).collect();
@@ -43,7 +43,7 @@ pub fn system(name: &str, machine: &Machine) -> Result<System, Error> {
             "see it with flick machine show, or run a machine without these parts: virt, spike-rvv, rocket-rvv",
         ));
     }
-    System::new(machine).map_err(|error| {
+    System::all(machine).map_err(|error| {
         let help = "give the machine a tile of harts with memory and a timer";
         let what = "the machine cannot start";
         Error::new(Code::MachineStart, what, name, error.to_string(), help)

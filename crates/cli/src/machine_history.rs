@@ -171,7 +171,7 @@ fn restore(machine: &mut Machine, identity: &RunIdentity, path: &Path) -> Result
     if let Some(difference) = saved.identity.difference(identity) {
         return Err(bad(format!("it is of {difference}")));
     }
-    let snapshot = saved.unpack(machine.board().ram());
+    let snapshot = saved.unpack(machine.memories());
     let snapshot = snapshot.map_err(|error| bad(error.to_string()))?;
     let is_timed = machine.is_timed();
     let put = snapshot.put(machine);

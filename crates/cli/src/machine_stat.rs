@@ -6,6 +6,7 @@ use flick_events::number::grouped;
 use flick_machine::{Machine, TimedRun};
 use flick_timing::core_costs::CLASS_NAMES;
 use flick_timing::memory_system::{EVENTS, HartCounts, STALLS};
+use flick_timing::network::LinkCounts;
 
 /// Rows of `ClassCounts`, the most privileged first.
 const MODES: [(usize, &str); 3] = [(3, "M"), (1, "S"), (0, "U")];
@@ -50,7 +51,7 @@ fn write_report(
         writeln!(
             text,
             "{:<18}{:>20}{:>20}{ipc:>8.2}",
-            format!("hart {hart}"),
+            machine.hart_name(hart),
             grouped(instructions),
             grouped(cycles)
         )?;
@@ -83,13 +84,18 @@ fn write_report(
             }
         }
     }
-    write_timed(text, &machine.timed_run())
+    write_timed(text, &machine.timed_run(), |hart| machine.hart_name(hart))?;
+    write_links(text, &machine.link_counts())
 }
 
 /// What was counted in timed mode: the sums of all parts by hart, and each part.
-fn write_timed(text: &mut String, run: &TimedRun) -> std::fmt::Result {
+fn write_timed<'n>(
+    text: &mut String,
+    run: &TimedRun,
+    name: impl Fn(usize) -> &'n str,
+) -> std::fmt::Result {
     for (hart, counts) in run.sum.iter().enumerate() {
-        write_counts(text, &format!("hart {hart}, timed"), counts)?;
+        write_counts(text, &format!("{}, timed", name(hart)), counts)?;
     }
     if run.parts < 2 {
         return Ok(());
@@ -116,6 +122,28 @@ fn write_timed(text: &mut String, run: &TimedRun) -> std::fmt::Result {
     let more = run.parts - run.first.len() as u64;
     if more != 0 {
         writeln!(text, "\nparts in the sums alone: {}", grouped(more))?;
+    }
+    Ok(())
+}
+
+/// What the links between tiles have carried.
+fn write_links(text: &mut String, links: &[(String, LinkCounts)]) -> std::fmt::Result {
+    if links.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        text,
+        "\n{:<18}{:>20}{:>20}{:>16}",
+        "link", "packets", "bytes", "waited ns"
+    )?;
+    for (name, counts) in links {
+        writeln!(
+            text,
+            "{name:<18}{:>20}{:>20}{:>16}",
+            grouped(counts.packets),
+            grouped(counts.bytes),
+            grouped(counts.wait / 1000)
+        )?;
     }
     Ok(())
 }
@@ -162,7 +190,8 @@ mod tests {
             sum: vec![counts(12_000, 20), counts(24_000, 40)],
         };
         let mut text = String::new();
-        write_timed(&mut text, &run).unwrap();
+        let name = |hart| ["hart 0", "hart 1"][hart];
+        write_timed(&mut text, &run, name).unwrap();
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         let lines: Vec<_> = text.lines().map(words).collect();
         let position = |line: &str| lines.iter().position(|l| l == line);
@@ -179,7 +208,7 @@ mod tests {
         // One part is the sum.
         run.parts = 1;
         text.clear();
-        write_timed(&mut text, &run).unwrap();
+        write_timed(&mut text, &run, name).unwrap();
         assert!(!text.contains("part 1"));
     }
 }

@@ -15,7 +15,7 @@ pub type Time = u64;
 pub struct Refused;
 
 /// How a machine ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Finish {
     /// The machine stops. 0 is success, and another number is the failure's code.
     Exit(u32),
@@ -46,7 +46,7 @@ pub trait Surroundings {
     fn set_source(&mut self, source: u32, level: bool);
 
     /// Sets the level of a bit of a hart's `mip` (3 MSIP, 7 MTIP, 11 MEIP, 1 SSIP, 5 STIP,
-    /// 9 SEIP).
+    /// 9 SEIP, 16 of a data transfer unit).
     ///
     /// SSIP is stored in the hart, and not on the line: `true` sets the bit, and the hart's
     /// software clears it (ACLINT, chapter 4). No device sets SSIP to `false`.

@@ -4,6 +4,10 @@ use crate::isa_string::isa_parts;
 use crate::plic::Context;
 use vm_fdt::FdtWriter;
 
+mod device_nodes;
+
+pub use device_nodes::DeviceNode;
+
 /// A range of physical addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressRange {
@@ -16,6 +20,8 @@ pub struct AddressRange {
 /// What the firmware is told of a machine.
 #[derive(Clone, Debug, Default)]
 pub struct MachineTree {
+    /// Which tile it is, if the machine has several.
+    pub place: Option<TilePlace>,
     /// The machine's name (`model`).
     pub model: String,
     /// The machine's `compatible` strings, the most specific first.
@@ -34,6 +40,15 @@ pub struct MachineTree {
     pub chosen: Chosen,
     /// The devices.
     pub devices: Vec<DeviceNode>,
+}
+
+/// Which tile of its machine firmware is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TilePlace {
+    /// The tile's number.
+    pub tile: u32,
+    /// How many tiles the machine has.
+    pub tiles: u32,
 }
 
 /// A hart.
@@ -73,53 +88,6 @@ pub struct Chosen {
     pub stdout: Option<u64>,
     /// Seed of the kernel's random numbers. The same seed gives the same run.
     pub rng_seed: Option<Vec<u8>>,
-}
-
-/// A device. `harts` are numbers of harts, and `source` is a source of the PLIC.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub enum DeviceNode {
-    Clint {
-        range: AddressRange,
-        harts: Vec<u32>,
-    },
-    Mswi {
-        range: AddressRange,
-        harts: Vec<u32>,
-    },
-    /// The range of [`crate::Mtimer`]: `mtimecmp`, and `mtime` in the last 8 bytes.
-    Mtimer {
-        range: AddressRange,
-        harts: Vec<u32>,
-    },
-    Sswi {
-        range: AddressRange,
-        harts: Vec<u32>,
-    },
-    /// The contexts in the order of [`crate::PlicDescription`].
-    Plic {
-        range: AddressRange,
-        sources: u32,
-        contexts: Vec<Context>,
-    },
-    Uart16550 {
-        range: AddressRange,
-        source: u32,
-        clock_frequency: u32,
-        register_shift: u32,
-    },
-    /// Also the means by which the system powers off and reboots.
-    TestFinisher {
-        range: AddressRange,
-    },
-    GoldfishRtc {
-        range: AddressRange,
-        source: u32,
-    },
-    VirtioMmio {
-        range: AddressRange,
-        source: u32,
-    },
 }
 
 /// A description that has no device tree.
@@ -176,6 +144,10 @@ impl MachineTree {
         fdt.property_u32("#size-cells", 2)?;
         fdt.property_string_list("compatible", self.compatible.clone())?;
         fdt.property_string("model", &self.model)?;
+        if let Some(place) = self.place {
+            fdt.property_u32("flick,tile", place.tile)?;
+            fdt.property_u32("flick,tiles", place.tiles)?;
+        }
         self.write_chosen(&mut fdt)?;
         self.write_cpus(&mut fdt)?;
         for &memory in &self.memory {
@@ -263,95 +235,6 @@ impl MachineTree {
         Ok(fdt.end_node(soc)?)
     }
 
-    fn write_device(&self, fdt: &mut FdtWriter, device: &DeviceNode) -> Written {
-        let range = device.range();
-        let compatible = |fdt: &mut FdtWriter, names: &[&str]| {
-            let names = names.iter().map(|&name| name.to_owned());
-            fdt.property_string_list("compatible", names.collect())
-        };
-        match device {
-            DeviceNode::Clint { harts, .. } => {
-                compatible(fdt, &["sifive,clint0", "riscv,clint0"])?;
-                write_reg(fdt, &[range])?;
-                self.write_lines(fdt, range, harts, &[3, 7])?;
-            }
-            DeviceNode::Mswi { harts, .. } => {
-                compatible(fdt, &["riscv,aclint-mswi"])?;
-                write_reg(fdt, &[range])?;
-                self.write_lines(fdt, range, harts, &[3])?;
-                fdt.property_null("interrupt-controller")?;
-                fdt.property_u32("#interrupt-cells", 0)?;
-            }
-            DeviceNode::Mtimer { harts, .. } => {
-                compatible(fdt, &["riscv,aclint-mtimer"])?;
-                // The binding has the range of `mtime` first.
-                let compare = range.size.saturating_sub(8);
-                let time = AddressRange {
-                    base: range.base.saturating_add(compare),
-                    size: range.size - compare,
-                };
-                let compare = AddressRange {
-                    base: range.base,
-                    size: compare,
-                };
-                write_reg(fdt, &[time, compare])?;
-                self.write_lines(fdt, range, harts, &[7])?;
-            }
-            DeviceNode::Sswi { harts, .. } => {
-                compatible(fdt, &["riscv,aclint-sswi"])?;
-                write_reg(fdt, &[range])?;
-                self.write_lines(fdt, range, harts, &[1])?;
-                fdt.property_null("interrupt-controller")?;
-                fdt.property_u32("#interrupt-cells", 0)?;
-            }
-            DeviceNode::Plic {
-                sources, contexts, ..
-            } => {
-                compatible(fdt, &["sifive,plic-1.0.0", "riscv,plic0"])?;
-                write_reg(fdt, &[range])?;
-                let lines = contexts.iter().map(|c| (c.hart as u64, c.bit));
-                self.write_extended(fdt, range, lines)?;
-                fdt.property_null("interrupt-controller")?;
-                fdt.property_u32("#interrupt-cells", 1)?;
-                fdt.property_u32("#address-cells", 0)?;
-                fdt.property_u32("riscv,ndev", *sources)?;
-                fdt.property_phandle(PLIC)?;
-            }
-            DeviceNode::Uart16550 {
-                source,
-                clock_frequency,
-                register_shift,
-                ..
-            } => {
-                compatible(fdt, &["ns16550a"])?;
-                write_reg(fdt, &[range])?;
-                self.write_source(fdt, range, *source)?;
-                fdt.property_u32("clock-frequency", *clock_frequency)?;
-                if *register_shift != 0 {
-                    fdt.property_u32("reg-shift", *register_shift)?;
-                }
-            }
-            DeviceNode::TestFinisher { .. } => {
-                compatible(fdt, &["sifive,test1", "sifive,test0", "syscon"])?;
-                write_reg(fdt, &[range])?;
-                if self.finisher() == Some(range) {
-                    fdt.property_phandle(FINISHER)?;
-                }
-            }
-            DeviceNode::GoldfishRtc { source, .. } => {
-                compatible(fdt, &["google,goldfish-rtc"])?;
-                write_reg(fdt, &[range])?;
-                self.write_source(fdt, range, *source)?;
-            }
-            DeviceNode::VirtioMmio { source, .. } => {
-                compatible(fdt, &["virtio,mmio"])?;
-                write_reg(fdt, &[range])?;
-                self.write_source(fdt, range, *source)?;
-            }
-        }
-        Ok(())
-    }
-
     /// The nodes by which a system powers off and reboots: values for the finisher.
     fn write_power(&self, fdt: &mut FdtWriter) -> Written {
         if self.finisher().is_none() {
@@ -375,46 +258,6 @@ impl MachineTree {
             _ => None,
         });
         found.next()
-    }
-
-    fn write_source(&self, fdt: &mut FdtWriter, range: AddressRange, source: u32) -> Written {
-        let is_plic = |device: &&DeviceNode| matches!(device, DeviceNode::Plic { .. });
-        if self.devices.iter().filter(is_plic).count() != 1 {
-            return Err(BadTree::NoController(range.base));
-        }
-        fdt.property_u32("interrupts", source)?;
-        fdt.property_u32("interrupt-parent", PLIC)?;
-        Ok(())
-    }
-
-    /// The same bits of `mip` of several harts.
-    fn write_lines(
-        &self,
-        fdt: &mut FdtWriter,
-        range: AddressRange,
-        harts: &[u32],
-        bits: &[u32],
-    ) -> Written {
-        let each = harts.iter().map(|&hart| u64::from(hart));
-        let lines = each.flat_map(|hart| bits.iter().map(move |&bit| (hart, bit)));
-        self.write_extended(fdt, range, lines)
-    }
-
-    fn write_extended(
-        &self,
-        fdt: &mut FdtWriter,
-        range: AddressRange,
-        lines: impl Iterator<Item = (u64, u32)>,
-    ) -> Written {
-        let mut cells = Vec::new();
-        for (hart, bit) in lines {
-            let mut ids = self.harts.iter().map(|hart| u64::from(hart.id));
-            let index = ids.position(|id| id == hart);
-            let base = range.base;
-            let index = index.ok_or(BadTree::NoHart { base, hart })?;
-            cells.extend([cpu_handle(index) + 1, bit]);
-        }
-        Ok(fdt.property_array_u32("interrupts-extended", &cells)?)
     }
 }
 
@@ -468,39 +311,6 @@ fn write_reg(fdt: &mut FdtWriter, ranges: &[AddressRange]) -> Written {
     }
     let cells: Vec<u64> = ranges.iter().flat_map(|r| [r.base, r.size]).collect();
     Ok(fdt.property_array_u64("reg", &cells)?)
-}
-
-impl DeviceNode {
-    /// The device's registers.
-    pub fn range(&self) -> AddressRange {
-        match self {
-            Self::Clint { range, .. }
-            | Self::Mswi { range, .. }
-            | Self::Mtimer { range, .. }
-            | Self::Sswi { range, .. }
-            | Self::Plic { range, .. }
-            | Self::Uart16550 { range, .. }
-            | Self::TestFinisher { range }
-            | Self::GoldfishRtc { range, .. }
-            | Self::VirtioMmio { range, .. } => *range,
-        }
-    }
-
-    /// The node's name under `/soc`.
-    fn name(&self) -> String {
-        let name = match self {
-            Self::Clint { .. } => "clint",
-            Self::Mswi { .. } => "mswi",
-            Self::Mtimer { .. } => "mtimer",
-            Self::Sswi { .. } => "sswi",
-            Self::Plic { .. } => "plic",
-            Self::Uart16550 { .. } => "serial",
-            Self::TestFinisher { .. } => "test",
-            Self::GoldfishRtc { .. } => "rtc",
-            Self::VirtioMmio { .. } => "virtio_mmio",
-        };
-        format!("{name}@{:x}", self.range().base)
-    }
 }
 
 #[cfg(test)]

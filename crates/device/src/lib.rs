@@ -11,6 +11,7 @@
 //! | `test_finisher.rs` | power-off, reset | 0x100000 |
 //! | `goldfish_rtc.rs` | real-time clock | 0x101000 |
 //! | `virtio/` | disk and console | 0x10001000 to 0x10008000 |
+//! | `dtu/` | the data transfer unit of a tile | none |
 //!
 //! `device.rs` has the traits, and `mock.rs` surroundings for tests. `fdt.rs` (with
 //! `isa_string.rs`) writes the device tree by which firmware finds the devices.

@@ -1,9 +1,10 @@
 //! Surroundings for tests of devices: they record what a device does, and keep its events.
 use crate::device::{Device, Finish, Refused, Surroundings, Time};
-use std::collections::BTreeMap;
+use crate::dtu::Packet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Surroundings that record. Two that are equal have seen the same calls from their devices.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mock {
     /// The virtual time.
     pub now: Time,
@@ -25,6 +26,12 @@ pub struct Mock {
     pub ready: u32,
     /// What devices asked of the machine, in order.
     pub finished: Vec<Finish>,
+    /// The hart that accesses a device.
+    pub hart: usize,
+    /// The tiles to which links lead.
+    pub tiles: BTreeSet<u16>,
+    /// Packets that a device has sent to them, in order.
+    pub sent: Vec<Packet>,
 }
 
 impl Mock {
@@ -116,5 +123,17 @@ impl Surroundings for Mock {
 
     fn finish(&mut self, how: Finish) {
         self.finished.push(how);
+    }
+
+    fn hart(&self) -> usize {
+        self.hart
+    }
+
+    fn send(&mut self, packet: Packet) -> bool {
+        let is_linked = self.tiles.contains(&packet.to);
+        if is_linked {
+            self.sent.push(packet);
+        }
+        is_linked
     }
 }

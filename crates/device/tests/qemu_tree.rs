@@ -135,6 +135,7 @@ fn virt(isa: &str, aclint: bool) -> MachineTree {
         source: slot as u32,
     }));
     MachineTree {
+        place: None,
         model: "riscv-virtio,qemu".to_owned(),
         compatible: vec!["riscv-virtio".to_owned()],
         timebase_frequency: 10_000_000,

@@ -279,7 +279,7 @@ impl MultiThreadBase for GdbTarget<'_, '_> {
             };
             let size = left.min(data.len() - done);
             let part = &mut data[done..done + size];
-            let board = self.timeline.machine.board();
+            let board = self.timeline.machine.board_of(hart_of(tid)).ok_or(NO)?;
             if board.read_memory(physical, part).is_err() {
                 break;
             }
@@ -299,7 +299,7 @@ impl MultiThreadBase for GdbTarget<'_, '_> {
             let place = self.place(address, tid);
             let written = place.and_then(|(physical, left)| {
                 let size = left.min(data.len() - done);
-                let board = self.timeline.machine.board();
+                let board = self.timeline.machine.board_of(hart_of(tid))?;
                 let written = board.write_memory(physical, &data[done..done + size]);
                 written.ok().map(|()| size)
             });
@@ -340,7 +340,7 @@ impl MultiThreadBase for GdbTarget<'_, '_> {
 
 impl ThreadExtraInfo for GdbTarget<'_, '_> {
     fn thread_extra_info(&self, tid: Tid, buffer: &mut [u8]) -> Result<usize, Infallible> {
-        let text = format!("hart {}", hart_of(tid));
+        let text = self.timeline.machine.hart_name(hart_of(tid));
         let size = text.len().min(buffer.len());
         buffer[..size].copy_from_slice(&text.as_bytes()[..size]);
         Ok(size)

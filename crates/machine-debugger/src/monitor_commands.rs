@@ -77,8 +77,8 @@ fn memory(target: &GdbTarget, address: &str, words: &str) -> String {
     for word in 0..words.min(MOST_WORDS) {
         let at = address.wrapping_add(8 * word);
         let mut bytes = [0; 8];
-        let board = target.timeline.machine.board();
-        if board.read_memory(at, &mut bytes).is_err() {
+        let board = target.timeline.machine.board_of(target.focus);
+        if board.is_none_or(|board| board.read_memory(at, &mut bytes).is_err()) {
             let _ = writeln!(text, "{at:#018x}: no memory");
             break;
         }
@@ -101,9 +101,10 @@ fn stop_on(target: &mut GdbTarget, kind: usize, code: &str) -> String {
 fn csr(target: &GdbTarget, name: &str) -> String {
     let hart = target.timeline.machine.hart(target.focus);
     let number = crate::hart_registers::csr_number(name);
+    let of = target.timeline.machine.hart_name(target.focus);
     match hart.zip(number).and_then(|(hart, number)| hart.csr(number)) {
-        Some(value) => format!("{name} of hart {}: {value:#x}", target.focus),
-        None => format!("hart {} has no register {name}", target.focus),
+        Some(value) => format!("{name} of {of}: {value:#x}"),
+        None => format!("{of} has no register {name}"),
     }
 }
 
@@ -118,7 +119,8 @@ fn harts(target: &GdbTarget) -> String {
         let time = machine.time(number).unwrap_or(0);
         let _ = writeln!(
             text,
-            "hart {number}: pc {:#x}, {:?} mode{waits}, {} instructions and exceptions, {} ns",
+            "{}: pc {:#x}, {:?} mode{waits}, {} instructions and exceptions, {} ns",
+            machine.hart_name(number),
             hart.hart.pc,
             hart.registers().privilege,
             hart.steps(),

@@ -1,21 +1,26 @@
 //! Memory and devices, as harts and devices reach them by physical addresses.
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
+use std::rc::Rc;
 
+use flick_device::dtu::Packet;
 use flick_device::{
     BadState, Clint, Device, Finish, Mtimer, Plic, Refused, Surroundings, Time, Timebase,
 };
 use flick_hart::{Bus, BusError, CodeCache, PAGE};
-use flick_sim::EventQueue;
 
 use crate::ram::Ram;
 
-mod saved_board;
-
-pub use saved_board::SavedBoard;
 mod faulty_board;
+mod joined_boards;
+mod saved_board;
+mod wiring;
 
 use faulty_board::BoardFaults;
+pub use joined_boards::Boards;
+pub(crate) use joined_boards::{advance, reset};
+pub use saved_board::{SavedBoard, SavedWiring};
+pub(crate) use wiring::Wiring;
 
 /// What takes the accesses of a range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +29,8 @@ enum Target {
     Plic,
     /// The number of a device.
     Other(usize),
+    /// Of events alone: a packet of this token.
+    Packet,
 }
 
 /// The device that has `mtime`.
@@ -50,8 +57,13 @@ impl Timer {
     }
 }
 
-/// Memory and devices of a machine.
+/// Memory and devices of a tile.
 pub struct Board {
+    /// The tile's number.
+    tile: usize,
+    /// The numbers in the machine of the tile's harts.
+    harts: Range<usize>,
+    wiring: Rc<Wiring>,
     ram: Vec<Ram>,
     /// By address.
     ranges: Vec<(Range<u64>, Target)>,
@@ -59,31 +71,17 @@ pub struct Board {
     /// `None`: no device interrupts.
     plic: Option<RefCell<Plic>>,
     devices: Vec<RefCell<Box<dyn Device>>>,
-    state: RefCell<State>,
+    /// The number of the device that gets packets of other tiles.
+    unit: Option<usize>,
     faults: BoardFaults,
     /// What harts have decoded of the memory.
     pub code: CodeCache,
-    /// When the slice of the hart that runs began, and what a cycle of it takes.
-    slice: Cell<(Time, Time)>,
-    now: Cell<Time>,
-    /// A device has been asked for something: it may have events, lines and output.
-    has_news: Cell<bool>,
     timebase: Cell<Timebase>,
 }
 
-/// What devices have asked for.
-#[derive(Default)]
-struct State {
-    events: EventQueue<(Target, u32)>,
-    lines: Vec<(usize, u32, bool)>,
-    output: Vec<u8>,
-    /// Bytes from outside that devices have taken, and the devices' numbers.
-    inputs: Vec<(usize, Vec<u8>)>,
-    finish: Option<Finish>,
-}
-
 impl Board {
-    /// A board with memory, interrupt controllers, and devices with their first addresses and bytes.
+    /// The board of the only tile of a machine, with memory, interrupt controllers, and devices with
+    /// their first addresses and bytes.
     pub fn new(
         ram: Vec<Ram>,
         timer: (Range<u64>, Timer),
@@ -102,85 +100,75 @@ impl Board {
             all.push(RefCell::new(device));
         }
         ranges.sort_by_key(|(range, _)| range.start);
+        let wiring = Wiring::default();
+        wiring.has_news.set(true);
         Self {
+            tile: 0,
+            harts: 0..usize::MAX,
+            wiring: Rc::new(wiring),
             ram,
             ranges,
             timer: RefCell::new(timer.1),
             plic,
             devices: all,
-            state: RefCell::default(),
+            unit: None,
             faults: BoardFaults::default(),
             code: CodeCache::new(),
-            slice: Cell::new((0, 0)),
-            now: Cell::new(0),
-            has_news: Cell::new(true),
             timebase: Cell::new(timebase),
         }
     }
 
-    /// A hart's slice begins.
-    pub(crate) fn begin(&self, time: Time, period: Time) {
-        self.slice.set((time, period));
-        self.now.set(time);
+    /// Adds the unit that sends packets to other tiles and gets theirs.
+    pub fn add_unit(&mut self, range: Range<u64>, unit: Box<dyn Device>) {
+        let number = self.devices.len();
+        self.unit = Some(number);
+        self.devices.push(RefCell::new(unit));
+        let at = self.ranges.partition_point(|(r, _)| r.start < range.start);
+        self.ranges.insert(at, (range, Target::Other(number)));
     }
 
-    /// Has a device done something since [`Self::forget_news`]?
-    pub(crate) fn has_news(&self) -> bool {
-        self.has_news.get()
+    /// What it has in common with the machine's other boards.
+    pub(crate) fn wiring(&self) -> &Wiring {
+        &self.wiring
     }
 
-    /// What devices have done is looked at.
-    pub(crate) fn forget_news(&self) {
-        self.has_news.set(false);
+    /// The tile's number.
+    pub fn tile(&self) -> usize {
+        self.tile
     }
 
-    /// The time of the last access or event.
-    pub(crate) fn now(&self) -> Time {
-        self.now.get()
+    /// The number in the machine of its first hart.
+    pub(crate) fn first_hart(&self) -> usize {
+        self.harts.start
     }
 
-    /// The time of the next event.
-    pub(crate) fn next_event(&self) -> Option<Time> {
-        self.state.borrow().events.next()
-    }
-
-    /// Lets the devices see their events up to `time`.
-    pub(crate) fn advance(&self, time: Time) {
-        loop {
-            let event = self.state.borrow_mut().events.pop(time);
-            let Some((at, (target, token))) = event else {
-                break;
-            };
-            self.now.set(at);
+    /// The time of one of its events has come.
+    fn event(&self, target: Target, token: u32) {
+        if target != Target::Packet {
             self.with(target, |device, around| device.event(token, around));
         }
     }
 
-    /// Levels of harts' lines that have been set since the last call.
-    pub(crate) fn take_lines(&self) -> Vec<(usize, u32, bool)> {
-        std::mem::take(&mut self.state.borrow_mut().lines)
-    }
-
-    /// Bytes for the console.
-    pub(crate) fn take_output(&self) -> Vec<u8> {
-        std::mem::take(&mut self.state.borrow_mut().output)
-    }
-
-    pub(crate) fn finished(&self) -> Option<Finish> {
-        self.state.borrow().finish
+    /// A packet arrives for its unit. A tile without a unit drops it.
+    fn arrive(&self, packet: Packet) {
+        if let Some(unit) = self.unit {
+            self.with(Target::Other(unit), |device, around| {
+                device.packet(packet, around);
+            });
+        }
     }
 
     /// Bytes from the console to the device of this number, at a virtual time that is not past. Returns
     /// how many it takes.
     pub fn input(&self, device: usize, bytes: &[u8], time: Time) -> usize {
-        self.now.set(time);
+        self.wiring.now.set(time);
         let target = Target::Other(device);
         let bytes = self.faults.corrupted(bytes);
         let taken = self.with(target, |device, around| device.input(&bytes, around));
         let taken = taken.min(bytes.len());
         self.faults.taken(taken);
         if taken != 0 {
-            let inputs = &mut self.state.borrow_mut().inputs;
+            let inputs = &mut self.wiring.state.borrow_mut().inputs;
             inputs.push((device, bytes[..taken].to_vec()));
         }
         taken
@@ -188,7 +176,7 @@ impl Board {
 
     /// What devices have taken from outside since the last call.
     pub(crate) fn take_inputs(&self) -> Vec<(usize, Vec<u8>)> {
-        std::mem::take(&mut self.state.borrow_mut().inputs)
+        std::mem::take(&mut self.wiring.state.borrow_mut().inputs)
     }
 
     /// The machine's `time` at a virtual time, and back: the first virtual time that has it.
@@ -230,12 +218,15 @@ impl Board {
 
     fn with<R>(&self, target: Target, f: impl FnOnce(&mut dyn Device, &mut Around) -> R) -> R {
         let around = &mut self.around(target);
-        self.has_news.set(true);
+        self.wiring.has_news.set(true);
         match target {
             Target::Timer => {
                 let mut timer = self.timer.borrow_mut();
                 let result = f(timer.device(), around);
-                self.timebase.set(timer.timebase());
+                let timebase = timer.timebase();
+                if self.timebase.replace(timebase) != timebase {
+                    self.wiring.is_retimed.set(true);
+                }
                 result
             }
             // A board without a controller has no range for it.
@@ -247,6 +238,7 @@ impl Board {
                 Some(device) => f(&mut **device.borrow_mut(), around),
                 None => f(&mut Nothing, around),
             },
+            Target::Packet => f(&mut Nothing, around),
         }
     }
 
@@ -263,14 +255,14 @@ impl Board {
         if self.faults.refuses(address, size.into()) {
             return Err(BusError);
         }
-        self.now.set(self.slice_time(cycles));
+        self.wiring.now.set(self.slice_time(cycles));
         let done = self.with(target, |device, around| f(device, offset, around));
         done.map_err(|Refused| BusError)
     }
 
     /// The virtual time when the hart that runs has executed so many cycles of its slice.
     fn slice_time(&self, cycles: u64) -> Time {
-        let (start, period) = self.slice.get();
+        let (start, period) = self.wiring.slice.get();
         start + cycles * period
     }
 
@@ -342,7 +334,7 @@ struct Around<'a> {
 
 impl Surroundings for Around<'_> {
     fn now(&self) -> Time {
-        self.board.now.get()
+        self.board.wiring.now.get()
     }
 
     fn set_source(&mut self, source: u32, level: bool) {
@@ -355,16 +347,25 @@ impl Surroundings for Around<'_> {
     }
 
     fn set_hart_line(&mut self, hart: usize, bit: u32, level: bool) {
-        self.board.state.borrow_mut().lines.push((hart, bit, level));
+        let harts = &self.board.harts;
+        // A line of no hart of the tile leads nowhere.
+        if let Some(hart) = harts.start.checked_add(hart).filter(|n| harts.contains(n)) {
+            let lines = &mut self.board.wiring.state.borrow_mut().lines;
+            lines.push((hart, bit, level));
+        }
     }
 
     fn schedule(&mut self, token: u32, at: Time) {
-        let events = &mut self.board.state.borrow_mut().events;
-        let key = (self.target, token);
-        match at {
-            Time::MAX => events.cancel(key),
-            _ => events.schedule(key, at.max(self.board.now.get())),
-        }
+        let key = (self.board.tile, self.target, token);
+        self.board.wiring.schedule(key, at);
+    }
+
+    fn hart(&self) -> usize {
+        self.board.wiring.hart.get()
+    }
+
+    fn send(&mut self, packet: Packet) -> bool {
+        self.board.wiring.send(self.board.tile, packet)
     }
 
     fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
@@ -382,10 +383,11 @@ impl Surroundings for Around<'_> {
     }
 
     fn output(&mut self, bytes: &[u8]) {
-        self.board.state.borrow_mut().output.extend(bytes);
+        self.board.wiring.state.borrow_mut().output.extend(bytes);
     }
 
     fn finish(&mut self, how: Finish) {
-        self.board.state.borrow_mut().finish.get_or_insert(how);
+        let state = &mut self.board.wiring.state.borrow_mut();
+        state.finish.get_or_insert(how);
     }
 }

@@ -1,12 +1,15 @@
 //! What is in memory when the machine starts: firmware, a kernel behind it, an initial RAM disk, and the
 //! device tree. The firmware finds them as OpenSBI's `fw_dynamic` wants it, which is how QEMU's `virt`
 //! starts it, too.
+use std::ops::Range;
+
 use flick_device::fdt::AddressRange;
 use flick_timing::machine::Hart;
 
-use crate::board::Board;
+use crate::board::{Board, Boards};
 use crate::described_system::{BadSystem, System};
 use crate::hart_order::HartDescription;
+use crate::htif::Htif;
 use crate::program_file::{BadProgram, Program};
 
 /// The files that a machine starts with.
@@ -70,10 +73,20 @@ pub struct Booted {
 
 /// Puts the files into the memory of the system's board.
 pub fn boot(system: &mut System, board: &Board, files: &Files) -> Result<Booted, BadBoot> {
+    boot_with(system, board, &files.firmware, files)
+}
+
+/// The same with this firmware in place of that of `files`.
+fn boot_with(
+    system: &mut System,
+    board: &Board,
+    firmware: &[u8],
+    files: &Files,
+) -> Result<Booted, BadBoot> {
     let bad = |what| move |error| BadBoot::Program { what, error };
     let AddressRange { base, size: memory } = system.main_memory();
     let kernel_base = base.saturating_add(KERNEL);
-    let mut firmware = Program::parse(&files.firmware, base).map_err(bad("firmware"))?;
+    let mut firmware = Program::parse(firmware, base).map_err(bad("firmware"))?;
     firmware.load(board).map_err(bad("firmware"))?;
     if !system.has_htif() {
         firmware.htif = None;
@@ -149,6 +162,7 @@ pub fn boot(system: &mut System, board: &Board, files: &Files) -> Result<Booted,
         .write_memory(dynamic_at, &dynamic)
         .map_err(|_| room("start"))?;
     let hart = |hart: &Hart| HartDescription {
+        tile: board.tile(),
         id: hart.id.into(),
         isa: hart.isa,
         mmu: hart.mmu,
@@ -162,12 +176,61 @@ pub fn boot(system: &mut System, board: &Board, files: &Files) -> Result<Booted,
     })
 }
 
+/// What runs on the boards of all tiles.
+#[derive(Debug)]
+pub struct BootedTiles {
+    /// The harts of all tiles at their reset.
+    pub harts: Vec<HartDescription>,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Where bare programs say that they end, by tile.
+    pub htif: Vec<Option<Htif>>,
+    /// The tile whose console gets input: the first that has a console.
+    pub input_tile: usize,
+    /// Memory that is free for programs, by tile: from the firmware's end to the device tree.
+    pub free: Vec<Range<u64>>,
+}
+
+/// Puts the files into the memories of the systems' boards. Each tile has the firmware. The kernel, its
+/// RAM disk and its command line are those of the first tile.
+pub fn boot_tiles(
+    systems: &mut [System],
+    boards: &Boards,
+    files: &Files,
+) -> Result<BootedTiles, BadBoot> {
+    let input_tile = systems.iter().position(System::has_console).unwrap_or(0);
+    let mut booted = BootedTiles {
+        harts: vec![],
+        names: vec![],
+        htif: vec![],
+        input_tile,
+        free: vec![],
+    };
+    let is_single = systems.len() == 1;
+    for (system, board) in systems.iter_mut().zip(boards.all()) {
+        let tile = match board.tile() {
+            0 => boot(system, board, files)?,
+            _ => boot_with(system, board, &files.firmware, &Files::default())?,
+        };
+        let start = tile.firmware.end().next_multiple_of(16);
+        let end = tile.harts.first().map_or(0, |hart| hart.arguments[1]);
+        booted.free.push(start.min(end)..end);
+        booted.htif.push(tile.firmware.htif);
+        booted.harts.extend(tile.harts);
+        let harts = system.tile.harts.iter();
+        booted.names.extend(harts.map(|hart| match is_single {
+            true => format!("hart {}", hart.id),
+            false => format!("{}.{}", system.tile.name, hart.name),
+        }));
+    }
+    Ok(booted)
+}
+
 /// The bytes that a Linux image takes in memory (Linux, `Documentation/arch/riscv/boot-image-header.rst`);
 /// 0 for other files.
 fn image_size(file: &[u8]) -> u64 {
-    const MAGIC: Range = 0x38..0x3c;
-    const SIZE: Range = 0x10..0x18;
-    type Range = std::ops::Range<usize>;
+    const MAGIC: Range<usize> = 0x38..0x3c;
+    const SIZE: Range<usize> = 0x10..0x18;
     let is_image = file.get(MAGIC) == Some(b"RSC\x05");
     let size = file.get(SIZE).and_then(|bytes| bytes.try_into().ok());
     size.filter(|_| is_image).map_or(0, u64::from_le_bytes)

@@ -1,5 +1,8 @@
 //! A tile of harts of a machine file, as a board and as the device tree for its firmware.
-use flick_device::fdt::{AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu};
+use flick_device::dtu::{BadDtu, Dtu, DtuDescription};
+use flick_device::fdt::{
+    AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu, TilePlace,
+};
 use flick_device::virtio::{BlockDevice, Disk, VirtioConsole, VirtioDevice, VirtioMmio};
 use flick_device::{
     BadFrequency, BadPlic, Clint, Context, Device, Gateways, GoldfishRtc, Mswi, Mtimer, Plic,
@@ -8,7 +11,7 @@ use flick_device::{
 use flick_hart::Extension;
 use flick_timing::machine::{self, DeviceKind, Hart, Memory, MemoryUsage, Tile, TileKind};
 
-use crate::board::{Board, Timer};
+use crate::board::{Board, Boards, Timer};
 use crate::ram::{BadRam, Ram};
 
 /// The number of the console among the board's devices.
@@ -20,12 +23,15 @@ const VIRTIO_LATENCY: Time = 1_000_000;
 pub(crate) const EPOCH: u64 = 1_767_225_600_000_000_000;
 /// Bytes of a block of Zicbom and Zicboz.
 const BLOCK: u32 = 64;
+const FS_PER_PS: f64 = 1000.0;
 /// Lines of a hart that the PLIC has a context for: those of M and of S mode.
 const LINES: [u32; 2] = [11, 9];
 
-/// A machine's tile of harts.
+/// A tile of harts of a machine.
 #[derive(Clone, Debug)]
 pub struct System {
+    /// The tile's number, and how many the machine has.
+    place: TilePlace,
     /// The tile, whose harts, memories and devices these are.
     pub tile: Tile,
     /// For the firmware.
@@ -59,6 +65,8 @@ pub enum BadSystem {
     Frequency(#[from] BadFrequency),
     #[error(transparent)]
     Tree(#[from] BadTree),
+    #[error(transparent)]
+    Unit(#[from] BadDtu),
 }
 
 fn range(device: &machine::Device) -> std::ops::Range<u64> {
@@ -73,18 +81,38 @@ fn addresses(device: &machine::Device) -> AddressRange {
 impl System {
     /// The first tile of harts of a machine.
     pub fn new(machine: &machine::Machine) -> Result<Self, BadSystem> {
-        let tile = machine.tiles.iter().find(|t| t.kind == TileKind::Harts);
-        let tile = tile.cloned().ok_or(BadSystem::Harts)?;
-        if tile.main_memory().is_none() {
+        let mut tiles = machine.tiles.iter();
+        let first = tiles.position(|tile| tile.kind == TileKind::Harts);
+        Self::of_tile(machine, first.ok_or(BadSystem::Harts)?)
+    }
+
+    /// All tiles of a machine whose tiles have harts.
+    pub fn all(machine: &machine::Machine) -> Result<Vec<Self>, BadSystem> {
+        let tiles = 0..machine.tiles.len();
+        tiles.map(|tile| Self::of_tile(machine, tile)).collect()
+    }
+
+    fn of_tile(machine: &machine::Machine, number: usize) -> Result<Self, BadSystem> {
+        let tile = machine.tiles[number].clone();
+        if tile.kind != TileKind::Harts || tile.main_memory().is_none() {
             return Err(BadSystem::Harts);
         }
         Ok(Self {
+            place: TilePlace {
+                tile: number as u32,
+                tiles: machine.tiles.len() as u32,
+            },
             tile,
             chosen: Chosen::default(),
             model: machine.model.clone(),
             compatible: machine.compatible.clone(),
             timebase: machine.timebase,
         })
+    }
+
+    /// Does it have a console?
+    pub fn has_console(&self) -> bool {
+        self.console().is_some()
     }
 
     /// The memory that programs are loaded into: its first address, and bytes.
@@ -203,7 +231,29 @@ impl System {
             return Err(BadSystem::Disks { slots, disks });
         }
         let timer = timer.ok_or(BadSystem::Harts)?;
-        Ok(Board::new(ram, timer, plic, devices))
+        let mut board = Board::new(ram, timer, plic, devices);
+        if let Some(dtu) = &self.tile.dtu {
+            let unit = Dtu::new(self.unit(dtu))?;
+            let end = dtu.base.saturating_add(dtu.size);
+            board.add_unit(dtu.base..end, Box::new(unit));
+        }
+        Ok(board)
+    }
+
+    /// The tile's communication unit.
+    fn unit(&self, dtu: &machine::Dtu) -> DtuDescription {
+        let mut harts = self.tile.harts.iter();
+        DtuDescription {
+            tile: self.place.tile as u16,
+            endpoints: dtu.endpoints as u16,
+            slots: dtu.slots as u8,
+            message: dtu.message as u16,
+            packet: dtu.packet as u32,
+            command: (dtu.cycles * dtu.period / FS_PER_PS).round() as Time,
+            cycle: dtu.period.round() as u64,
+            harts: self.tile.harts.len(),
+            kernel: harts.position(|hart| hart.is_kernel),
+        }
     }
 
     fn hart_node(&self, hart: &Hart) -> HartNode {
@@ -267,7 +317,19 @@ impl System {
         let main = memories.filter(|memory| memory.usage == MemoryUsage::Main);
         let ports = self.tile.devices.iter();
         let port = |device: &&machine::Device| matches!(device.kind, DeviceKind::Uart16550 { .. });
+        let unit = self.tile.dtu.iter().map(|dtu| DeviceNode::Dtu {
+            range: AddressRange {
+                base: dtu.base,
+                size: dtu.size,
+            },
+            harts: self.tile.harts.iter().map(|hart| hart.id).collect(),
+            endpoints: dtu.endpoints,
+            slots: dtu.slots,
+            message: dtu.message as u32,
+            packet: dtu.packet as u32,
+        });
         let tree = MachineTree {
+            place: (self.place.tiles > 1).then_some(self.place),
             model: self.model.clone(),
             compatible: self.compatible.clone(),
             timebase_frequency: self.timebase,
@@ -289,8 +351,27 @@ impl System {
                 .devices
                 .iter()
                 .filter_map(|device| self.device_node(device))
+                .chain(unit)
                 .collect(),
         };
         Ok(tree.to_blob()?)
     }
+}
+
+/// The boards of all tiles of a machine, which links connect. The disks are those of the first.
+pub fn boards_of(
+    systems: &[System],
+    links: &[machine::Link],
+    disks: Vec<BlockDisk>,
+) -> Result<Boards, BadSystem> {
+    let mut disks = Some(disks);
+    let board = |system: &System| {
+        let board = system.board(disks.take().unwrap_or_default())?;
+        Ok((board, system.tile.harts.len()))
+    };
+    let boards = systems.iter().map(board);
+    Ok(Boards::new(
+        boards.collect::<Result<_, BadSystem>>()?,
+        links,
+    ))
 }

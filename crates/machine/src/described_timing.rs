@@ -180,34 +180,42 @@ fn coherence(coherence: Coherence) -> Option<CoherenceShape> {
 
 /// The timing of a tile of harts.
 pub fn timing_of(machine: &Machine, tile: &Tile) -> MachineTiming {
-    let memories: Vec<_> = tile.memories.iter().map(memory_shape).collect();
-    // A device answers as a memory does.
-    let main = tile.main_memory().map(memory_shape);
-    let device = main.map_or(0, |memory| memory.latency);
-    let harts = tile.harts.iter().enumerate();
-    let timing = |(number, hart)| HartTiming {
-        tile: 0,
-        number,
-        costs: costs(hart, machine.core(hart), device),
+    timing_of_tiles(machine, std::slice::from_ref(tile))
+}
+
+/// The timing of all tiles of harts of a machine.
+pub fn timing_of_tiles<'t>(
+    machine: &Machine,
+    tiles: impl IntoIterator<Item = &'t Tile>,
+) -> MachineTiming {
+    let mut timing = MachineTiming {
+        tiles: vec![],
+        harts: vec![],
+        slice: SLICE_CYCLES,
     };
-    let period = tile
-        .harts
-        .first()
-        .map_or(1, |hart| picoseconds(hart.period));
-    MachineTiming {
-        tiles: vec![SystemShape {
-            harts: tile
-                .harts
-                .iter()
-                .map(|hart| hart_shape(tile, hart, machine.core(hart)))
-                .collect(),
+    for (number, tile) in tiles.into_iter().enumerate() {
+        // A device answers as a memory does.
+        let main = tile.main_memory().map(memory_shape);
+        let device = main.map_or(0, |memory| memory.latency);
+        let harts = tile.harts.iter().enumerate();
+        timing
+            .harts
+            .extend(harts.map(|(hart_number, hart)| HartTiming {
+                tile: number,
+                number: hart_number,
+                costs: costs(hart, machine.core(hart), device),
+            }));
+        let shape = |hart| hart_shape(tile, hart, machine.core(hart));
+        timing.tiles.push(SystemShape {
+            harts: tile.harts.iter().map(shape).collect(),
             shared: tile.caches.iter().map(cache_shape).collect(),
             coherence: coherence(tile.coherence),
             holds_bytes: tile.coherence == Coherence::None,
-            memories,
+            memories: tile.memories.iter().map(memory_shape).collect(),
             elsewhere: device,
-        }],
-        harts: harts.map(timing).collect(),
-        slice: SLICE_CYCLES * period.max(1),
+        });
     }
+    let period = timing.harts.first().map_or(1, |hart| hart.costs.period);
+    timing.slice = SLICE_CYCLES * period;
+    timing
 }

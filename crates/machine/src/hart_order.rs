@@ -8,7 +8,8 @@ use flick_device::{Finish, Time};
 use flick_hart::{Begin, ClassCounts, Isa, NoFlags, Processor, Timing};
 use flick_timing::memory_system::END_OF_TIME;
 
-use crate::board::Board;
+use crate::board::{self, Board, Boards, Wiring};
+use crate::boot::BootedTiles;
 use crate::htif::Htif;
 use crate::injection::Injection;
 use crate::machine_timing::MachineTiming;
@@ -20,6 +21,7 @@ mod quiet_order;
 mod restart;
 mod saved_machine;
 mod timed_parts;
+mod tournament;
 mod turns;
 
 use quiet_order::QuietOrder;
@@ -33,7 +35,9 @@ pub use turns::{Turn, Unwatched, Watch};
 /// A hart of a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct HartDescription {
-    /// `mhartid`.
+    /// The number of its tile.
+    pub tile: usize,
+    /// `mhartid`: its number in the tile.
     pub id: u64,
     /// Its extensions.
     pub isa: Isa,
@@ -54,6 +58,9 @@ const AHEAD: u64 = 1000;
 
 pub(crate) struct Unit<'m> {
     pub(crate) processor: Processor<'m, Board>,
+    pub(crate) board: &'m Board,
+    /// Its number in its tile.
+    number: usize,
     pub(crate) period: Time,
     pub(crate) time: Time,
     waits: bool,
@@ -61,12 +68,20 @@ pub(crate) struct Unit<'m> {
     is_stopped: bool,
 }
 
-/// Harts on a board.
+/// Harts on boards.
 pub struct Machine<'m> {
-    pub(crate) board: &'m Board,
+    /// By tile.
+    pub(crate) boards: &'m [Board],
+    /// What the boards have in common.
+    pub(crate) wiring: &'m Wiring,
+    /// The board whose console gets input.
+    pub(crate) input_board: &'m Board,
+    /// By hart.
+    names: Vec<String>,
     pub(crate) harts: Vec<Unit<'m>>,
     pub(crate) injection: Option<Box<Injection>>,
-    htif: Option<Htif>,
+    /// By tile.
+    htif: Vec<Option<Htif>>,
     /// Instructions that may complete.
     most: Option<u64>,
     timing: Option<MachineTiming>,
@@ -125,13 +140,38 @@ pub enum End {
 }
 
 impl<'m> Machine<'m> {
-    /// A machine at its reset. `htif`: where bare programs say that they end.
+    /// A machine of one tile at its reset. `htif`: where bare programs say that they end.
     pub fn new(board: &'m Board, harts: &[HartDescription], htif: Option<Htif>) -> Self {
-        let unit = |hart: &HartDescription| Unit::new(board, hart, 0);
+        let names = (0..harts.len()).map(|hart| format!("hart {hart}"));
+        let names = names.collect();
+        Self::on(std::slice::from_ref(board), board, harts, names, vec![htif])
+    }
+
+    /// A machine of several tiles at its reset.
+    pub fn of_tiles(boards: &'m Boards, booted: &BootedTiles) -> Self {
+        let (all, input) = (boards.all(), &boards.all()[booted.input_tile]);
+        let (names, htif) = (booted.names.clone(), booted.htif.clone());
+        Self::on(all, input, &booted.harts, names, htif)
+    }
+
+    fn on(
+        boards: &'m [Board],
+        input_board: &'m Board,
+        harts: &[HartDescription],
+        names: Vec<String>,
+        htif: Vec<Option<Htif>>,
+    ) -> Self {
+        let unit = |(n, hart): (usize, &HartDescription)| {
+            let board = &boards[hart.tile];
+            Unit::new(board, n - board.first_hart(), hart, 0)
+        };
         Self {
-            board,
+            boards,
+            wiring: input_board.wiring(),
+            input_board,
+            names,
             injection: None,
-            harts: harts.iter().map(unit).collect(),
+            harts: harts.iter().enumerate().map(unit).collect(),
             htif,
             most: None,
             timing: None,
@@ -215,7 +255,7 @@ impl<'m> Machine<'m> {
             self.parts.end(counts);
         } else {
             let latest = self.last.map(|(hart, _)| self.harts[hart].time);
-            self.parts.begin(latest.unwrap_or(self.board.now()));
+            self.parts.begin(latest.unwrap_or(self.wiring.now()));
             let classes = self.harts.iter().map(|unit| unit.processor.classes());
             self.timed = timing.build(classes);
         }
@@ -287,8 +327,8 @@ impl<'m> Machine<'m> {
         if let Some(choice) = self.choose_quietly(console)? {
             return Ok(self.begin_slice(&choice));
         }
-        self.board.forget_news();
-        let output = self.board.take_output();
+        self.wiring.forget_news();
+        let output = self.wiring.take_output();
         if !output.is_empty() {
             console.output(&output);
         }
@@ -308,12 +348,12 @@ impl<'m> Machine<'m> {
             return Err(Turn::Ran);
         }
         let time = self.harts[first].time;
-        if self.board.next_event().is_some_and(|event| event <= time) {
-            self.board.advance(time);
+        if self.wiring.next_event().is_some_and(|event| event <= time) {
+            board::advance(self.boards, time);
             return Err(Turn::Ran);
         }
         let fault = self.next_fault(first);
-        let events = [self.board.next_event(), self.deadline(first), fault];
+        let events = [self.wiring.next_event(), self.deadline(first), fault];
         let until = events.into_iter().flatten().min();
         self.begin_quiet_order();
         Ok(self.begin_slice(&Choice { first, next, until }))
@@ -322,7 +362,8 @@ impl<'m> Machine<'m> {
     /// Begins a slice of the hart whose turn it is.
     fn begin_slice(&mut self, choice: &Choice) -> usize {
         let &Choice { first, next, until } = choice;
-        let (time, period) = (self.harts[first].time, self.harts[first].period);
+        let unit = &self.harts[first];
+        let (time, period) = (unit.time, unit.period);
         // What the unit of a slice takes.
         let (tick, slice) = match &self.timing {
             Some(timing) if self.is_timed => (1, timing.slice),
@@ -334,7 +375,7 @@ impl<'m> Machine<'m> {
             ticks_in(until.saturating_sub(time), tick).max(1)
         });
         // A bare program polls nothing: its end is looked for from time to time.
-        let most = if self.htif.is_some() {
+        let most = if self.htif[unit.board.tile()].is_some() {
             10_000
         } else {
             1_000_000
@@ -347,30 +388,39 @@ impl<'m> Machine<'m> {
         let lead = next.map_or(u64::MAX, |next| {
             ticks_in(next.saturating_sub(time), tick).saturating_sub(1)
         });
-        self.board.begin(time, tick);
+        self.wiring.begin(unit.number, time, tick);
         let begin = Begin {
             start: time,
             cycles,
             lead,
         };
         self.current = Some((first, Some(begin)));
-        let steps = self.most.map(|_| self.harts[first].processor.steps());
+        let steps = self.most.map(|_| unit.processor.steps());
         self.last = Some((first, steps));
         first
     }
 
     fn ended(&mut self, console: &mut dyn Console) -> Option<End> {
-        match self.board.finished() {
+        match self.wiring.finished() {
             Some(Finish::Exit(code)) => return Some(End::Exit(code)),
             Some(Finish::Reset) => return Some(End::Reset),
             None => {}
         }
-        let htif = self.htif.as_mut()?;
-        htif.poll(self.board, console).map(End::Exit)
+        self.poll_htif(console).map(End::Exit)
+    }
+
+    /// The end of a bare program, of the tile whose hart has run last.
+    fn poll_htif(&mut self, console: &mut dyn Console) -> Option<u32> {
+        let board = match self.last {
+            Some((hart, _)) => self.harts[hart].board,
+            None => self.input_board,
+        };
+        let htif = self.htif[board.tile()].as_mut()?;
+        htif.poll(board, console)
     }
 
     fn apply_lines(&mut self) {
-        for (hart, bit, level) in self.board.take_lines() {
+        for (hart, bit, level) in self.wiring.take_lines() {
             let Some(level) = self.faulty_level(hart, bit, level) else {
                 continue;
             };
@@ -380,10 +430,10 @@ impl<'m> Machine<'m> {
             unit.processor.set_line(bit, level);
         }
         // What wakes a hart is at the time of the hart or event that was first.
-        let now = self.board.now();
+        let now = self.wiring.now();
         for unit in &mut self.harts {
             let is_waiting = unit.waits && !unit.is_stopped;
-            if is_waiting && unit.processor.wakes(self.board.time_at(now.max(unit.time))) {
+            if is_waiting && unit.processor.wakes(unit.board.time_at(now.max(unit.time))) {
                 unit.wake(now);
             }
         }
@@ -427,7 +477,7 @@ impl<'m> Machine<'m> {
                 return None;
             }
             let ticks = unit.processor.registers().deadline()?;
-            let when = self.board.when(ticks, self.board.now());
+            let when = unit.board.when(ticks, self.wiring.now());
             let is_future = when > unit.time || unit.waits;
             (when != Time::MAX && is_future).then_some(when)
         });
@@ -437,21 +487,21 @@ impl<'m> Machine<'m> {
     /// All harts wait: time goes on to the next event. False: there is none.
     fn wait(&mut self, console: &mut dyn Console) -> bool {
         let deadline = self.deadline(usize::MAX);
-        let event = self.board.next_event();
-        let now = self.board.now();
+        let event = self.wiring.next_event();
+        let now = self.wiring.now();
         let fault = self.next_fault(usize::MAX);
         let Some(next) = [deadline, event, fault].into_iter().flatten().min() else {
-            return self.outside.ask(self.board, console, now, true);
+            return self.outside.ask(self.input_board, console, now, true);
         };
-        if self.outside.ask(self.board, console, now, false) {
+        if self.outside.ask(self.input_board, console, now, false) {
             return true;
         }
-        self.board.begin(next.max(now), 0);
-        self.board.advance(next);
+        self.wiring.go_to(next.max(now));
+        board::advance(self.boards, next);
         let at = next.max(now);
         self.let_faults_happen_at(usize::MAX, at);
         for unit in &mut self.harts {
-            if !unit.is_stopped && unit.processor.wakes(self.board.time_at(at)) {
+            if !unit.is_stopped && unit.processor.wakes(unit.board.time_at(at)) {
                 unit.wake(at);
             }
         }
@@ -460,12 +510,14 @@ impl<'m> Machine<'m> {
 }
 
 impl<'m> Unit<'m> {
-    fn new(board: &'m Board, hart: &HartDescription, time: Time) -> Self {
+    fn new(board: &'m Board, number: usize, hart: &HartDescription, time: Time) -> Self {
         let mut processor =
             Processor::new(board, &board.code, (hart.isa, hart.mmu), hart.id, hart.pc);
         processor.hart.x[10..13].copy_from_slice(&hart.arguments);
         Self {
             processor,
+            board,
+            number,
             period: hart.period.max(1),
             time,
             waits: false,

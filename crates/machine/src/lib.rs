@@ -5,6 +5,8 @@
 //! |---|---|
 //! | `ram.rs` | [`Ram`]: plain memory |
 //! | `board.rs` | [`Board`]: memory and devices, as harts and devices reach them |
+//! | `board/joined_boards.rs` | [`Boards`]: those of all tiles, which share a clock |
+//! | `network.rs` | packets that are under way between tiles |
 //! | `hart_order.rs` | [`Machine`]: which hart runs when |
 //! | `described_timing.rs` | [`timing_of()`]: the timing of a tile of a machine file |
 //! | `machine_trace.rs` | [`Tracer`]: which state each hart is in, as a trace |
@@ -31,6 +33,7 @@ mod htif;
 mod injection;
 mod machine_timing;
 mod machine_trace;
+mod network;
 mod outside;
 mod program_file;
 mod ram;
@@ -38,10 +41,10 @@ pub mod recording;
 mod semihosting;
 pub mod snapshot;
 
-pub use board::{Board, Timer};
-pub use boot::{BadBoot, Booted, Files, boot};
-pub use described_system::{BadSystem, BlockDisk, SERIAL, System};
-pub use described_timing::{SLICE_CYCLES, timing_of};
+pub use board::{Board, Boards, Timer};
+pub use boot::{BadBoot, Booted, BootedTiles, Files, boot, boot_tiles};
+pub use described_system::{BadSystem, BlockDisk, SERIAL, System, boards_of};
+pub use described_timing::{SLICE_CYCLES, timing_of, timing_of_tiles};
 pub use hart_order::{
     BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, TRANSLATE_AFTER, TimedPart,
     TimedRun, Turn, Unwatched, Watch,

@@ -96,7 +96,7 @@ fn printed(program: &[u8], faults: &str) -> String {
         };
         let booted = boot(&mut system, &board, &files).unwrap();
         let mut machine = Machine::new(&board, &booted.harts, None);
-        let faults = faults::parse("faults.toml", faults).unwrap();
+        let faults = faults::parse("faults.toml", faults, &[("board", 4)]).unwrap();
         machine.inject(faults).unwrap();
         if part == 0 {
             let mut alone = Printed(String::new());

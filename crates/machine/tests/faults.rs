@@ -68,7 +68,7 @@ fn run(name: &str, text: &str, faults: &str) -> (End, u64) {
             machine.translate_after((how == How::Translated).then_some(2));
             machine.limit(300_000);
             machine
-                .inject(faults::parse("faults.toml", faults).unwrap())
+                .inject(faults::parse("faults.toml", faults, &[("board", 4)]).unwrap())
                 .unwrap();
             let end = match how {
                 How::Saved => run_with_pauses(machine, |machine| {
@@ -263,7 +263,7 @@ fn what_the_machine_lacks_is_told() {
         ] {
             let text = format!("\n[[fault]]\nat = {{ time = \"1 us\" }}\ndo = {action}\n");
             let error = machine
-                .inject(faults::parse("f", &text).unwrap())
+                .inject(faults::parse("f", &text, &[("board", 512)]).unwrap())
                 .unwrap_err();
             assert_eq!((error.to_string().as_str(), error.line), (what, 2));
         }

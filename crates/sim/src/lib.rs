@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 pub type Time = u64;
 
 /// Events by time, each with a key that no other event has. Events of the same time come in the order
-/// in which they were scheduled.
+/// of their groups, and those of one group in the order in which they were scheduled.
 #[derive(Clone, Debug)]
 pub struct EventQueue<K> {
-    by_time: BTreeMap<(Time, u64), K>,
-    by_key: BTreeMap<K, (Time, u64)>,
+    /// By time, group and sequence number.
+    by_time: BTreeMap<(Time, u32, u64), K>,
+    by_key: BTreeMap<K, (Time, u32, u64)>,
     sequence: u64,
 }
 
@@ -33,10 +34,15 @@ impl<K: Copy + Ord> EventQueue<K> {
         Self::default()
     }
 
-    /// The event `key` is at `time`, and at no other time.
+    /// The event `key` of the first group is at `time`, and at no other time.
     pub fn schedule(&mut self, key: K, time: Time) {
+        self.schedule_in(0, key, time);
+    }
+
+    /// The same of an event of this group.
+    pub fn schedule_in(&mut self, group: u32, key: K, time: Time) {
         self.cancel(key);
-        let place = (time, self.sequence);
+        let place = (time, group, self.sequence);
         self.sequence += 1;
         self.by_time.insert(place, key);
         self.by_key.insert(key, place);
@@ -51,20 +57,20 @@ impl<K: Copy + Ord> EventQueue<K> {
 
     /// The time of the next event.
     pub fn next(&self) -> Option<Time> {
-        self.by_time.first_key_value().map(|(&(time, _), _)| time)
+        self.by_time.first_key_value().map(|(&(time, ..), _)| time)
     }
 
     /// Takes the next event, if it is not after `time`.
     pub fn pop(&mut self, time: Time) -> Option<(Time, K)> {
         self.next().filter(|&next| next <= time)?;
-        let ((time, _), key) = self.by_time.pop_first()?;
+        let ((time, ..), key) = self.by_time.pop_first()?;
         self.by_key.remove(&key);
         Some((time, key))
     }
 
     /// All events, in the order in which they come. Scheduled in this order again they come so.
     pub fn events(&self) -> impl Iterator<Item = (Time, K)> + '_ {
-        self.by_time.iter().map(|(&(time, _), &key)| (time, key))
+        self.by_time.iter().map(|(&(time, ..), &key)| (time, key))
     }
 }
 
@@ -83,5 +89,15 @@ mod tests {
         assert_eq!(queue.pop(9), None);
         let all: Vec<_> = std::iter::from_fn(|| queue.pop(30)).collect();
         assert_eq!(all, [(10, 2), (20, 3), (20, 1)]);
+    }
+
+    #[test]
+    fn groups_come_before_the_order_of_calls() {
+        let mut queue = EventQueue::new();
+        for (group, key, time) in [(2, 1, 20), (1, 2, 20), (2, 3, 10), (1, 4, 20)] {
+            queue.schedule_in(group, key, time);
+        }
+        let all: Vec<_> = std::iter::from_fn(|| queue.pop(30)).collect();
+        assert_eq!(all, [(10, 3), (20, 2), (20, 4), (20, 1)]);
     }
 }

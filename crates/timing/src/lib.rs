@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `platform/` | reads a platform file, from Flick or from the user, into a [`Platform`] |
 //! | `memory_system/` | caches, TLBs, banks and coherence of a tile of the simulated machine |
+//! | `network/` | the time of packets on the links between tiles of the simulated machine |
 //! | `machine/` | reads a machine file into a [`machine::Machine`] |
 //! | `model/` | caches, TLB and memories of a core, built from the platform; an access has a cost |
 //! | `allocation_marks.rs` | libflick's marks: heap that NxP code has allocated |
@@ -29,6 +30,7 @@ pub mod faults;
 pub mod machine;
 pub mod memory_system;
 pub mod model;
+pub mod network;
 pub mod platform;
 mod timed_observer;
 mod vector_classes;

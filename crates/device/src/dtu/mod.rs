@@ -1,4 +1,454 @@
 //! The data transfer unit of a tile (`docs/dtu.md`).
+//!
+//! | file | subject |
+//! |---|---|
+//! | `mod.rs` | the unit as a device: registers, interrupts, snapshots |
+//! | `bank_state.rs` | registers and command of a hart |
+//! | `endpoint_table.rs` | endpoints and slots |
+//! | `command_execution.rs` | commands, and their abort |
+//! | `data_transfer.rs` | packets of reads and writes |
+//! | `arrivals.rs` | packets that arrive |
+//! | `packet.rs` | packets |
+//!
+//! Tokens of events are the banks' numbers; a token above them is for packets within the tile.
+mod arrivals;
+mod bank_state;
+mod command_execution;
+mod data_transfer;
+mod endpoint_table;
 mod packet;
 
-pub use packet::{Packet, PacketKind};
+use flick_abi::dtu::{
+    self, Endpoint, HEADER_SIZE, Identity, MOST_BANKS, MOST_ENDPOINTS, MOST_SLOTS,
+    RECEIVE_ENDPOINTS, VERSION,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+use crate::device::{
+    BadState, Device, Refused, Surroundings, Time, check_state, load_state, save_state,
+};
+use bank_state::{Bank, Step};
+use endpoint_table::EndpointState;
+pub use packet::{CommandNumber, Credit, Message, Packet, PacketKind};
+
+/// Bytes of a packet's part of a transfer at most.
+const MOST_PACKET: u32 = 1 << 16;
+/// Tiles have numbers of 8 bits in headers.
+const MOST_TILES: u16 = 256;
+/// The token of packets within the tile.
+const LOOPED: u32 = MOST_BANKS as u32;
+
+/// What a unit has. A machine file's `[tile.dtu]` says most of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DtuDescription {
+    /// The number of the tile.
+    pub tile: u16,
+    /// Endpoints.
+    pub endpoints: u16,
+    /// Slots that a receive endpoint has at most.
+    pub slots: u8,
+    /// Bytes of a message at most, with its header.
+    pub message: u16,
+    /// Bytes of a packet's part of a transfer at most: a power of two.
+    pub packet: u32,
+    /// Picoseconds of a command, and of a packet within the tile.
+    pub command: Time,
+    /// Femtoseconds of a cycle, for `SLEEP`.
+    pub cycle: u64,
+    /// Harts of the tile. Each has a bank.
+    pub harts: usize,
+    /// The hart that runs the tile's kernel.
+    pub kernel: Option<usize>,
+}
+
+/// A unit that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadDtu {
+    /// The tile's number.
+    #[error("a unit's tile has a number below {MOST_TILES}, and not {0}")]
+    Tile(u16),
+    /// Too many endpoints, or none.
+    #[error("a unit has from 1 to {MOST_ENDPOINTS} endpoints, and not {0}")]
+    Endpoints(u16),
+    /// Too many slots, or none.
+    #[error("a receive endpoint has from 1 to {MOST_SLOTS} slots, and not {0}")]
+    Slots(u8),
+    /// No room for a header.
+    #[error("a message has a header of {HEADER_SIZE} bytes, and not {0} with its payload")]
+    Message(u16),
+    /// No power of two, or too large.
+    #[error("a packet has a power of two of bytes up to {MOST_PACKET}, and not {0}")]
+    Packet(u32),
+    /// Too many harts, or none.
+    #[error("a unit has from 1 to {MOST_BANKS} banks, and not {0}")]
+    Harts(usize),
+    /// There is no such hart.
+    #[error("the kernel's hart {0} is none of the tile")]
+    Kernel(usize),
+}
+
+/// What can change.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct State {
+    banks: Vec<Bank>,
+    endpoints: Vec<EndpointState>,
+    enable: u64,
+    waiting_interrupt: u64,
+    /// Packets within the tile, the oldest first.
+    looped: VecDeque<Packet>,
+}
+
+impl State {
+    fn new(description: &DtuDescription) -> Self {
+        Self {
+            banks: vec![Bank::default(); description.harts],
+            endpoints: vec![EndpointState::default(); description.endpoints.into()],
+            enable: bits(description.harts),
+            waiting_interrupt: u64::MAX,
+            looped: VecDeque::new(),
+        }
+    }
+}
+
+/// So many bits from bit 0 on.
+fn bits(count: usize) -> u64 {
+    1_u64.checked_shl(count as u32).unwrap_or(0).wrapping_sub(1)
+}
+
+/// The bits of endpoints.
+fn sum(endpoints: impl Iterator<Item = (u64, u16)>) -> u64 {
+    endpoints.fold(0, |bits, (bit, _)| bits | bit)
+}
+
+/// A data transfer unit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Dtu {
+    description: DtuDescription,
+    state: State,
+}
+
+impl Dtu {
+    /// A unit after reset: all banks take commands, none has an activity, no endpoint is usable.
+    pub fn new(description: DtuDescription) -> Result<Self, BadDtu> {
+        let DtuDescription {
+            tile,
+            endpoints,
+            slots,
+            message,
+            packet,
+            harts,
+            kernel,
+            ..
+        } = description;
+        let is_kernel_wrong = kernel.is_some_and(|hart| hart >= harts);
+        let bad = match () {
+            _ if tile >= MOST_TILES => BadDtu::Tile(tile),
+            _ if endpoints == 0 || endpoints > MOST_ENDPOINTS => BadDtu::Endpoints(endpoints),
+            _ if slots == 0 || slots > MOST_SLOTS => BadDtu::Slots(slots),
+            _ if usize::from(message) <= HEADER_SIZE => BadDtu::Message(message),
+            _ if !packet.is_power_of_two() || packet > MOST_PACKET => BadDtu::Packet(packet),
+            _ if harts == 0 || harts > MOST_BANKS => BadDtu::Harts(harts),
+            _ if is_kernel_wrong => BadDtu::Kernel(kernel.unwrap_or_default()),
+            _ => {
+                let state = State::new(&description);
+                return Ok(Self { description, state });
+            }
+        };
+        Err(bad)
+    }
+
+    /// Bytes of its registers.
+    pub fn size(&self) -> u64 {
+        dtu::registers_size(self.description.endpoints)
+    }
+
+    /// The endpoint with a number, if the activity owns it.
+    fn endpoint_of(&self, number: u16, activity: u16) -> Option<Endpoint> {
+        let table = self.state.endpoints.get(usize::from(number))?;
+        table.of_activity(activity)
+    }
+
+    /// Receive endpoints with unread messages, a bit each, and their owners.
+    fn unread(&self) -> impl Iterator<Item = (u64, u16)> {
+        let first = self.state.endpoints.iter().take(RECEIVE_ENDPOINTS.into());
+        let owners = first.map(EndpointState::unread_owner).enumerate();
+        owners.filter_map(|(number, owner)| match owner {
+            Some(dtu::NO_ACTIVITY) | None => None,
+            Some(owner) => Some((1 << number, owner)),
+        })
+    }
+
+    /// `EVENTS` of an activity.
+    fn events(&self, activity: u16) -> u64 {
+        sum(self.unread().filter(|&(_, owner)| owner == activity))
+    }
+
+    /// `WAITING`.
+    fn waiting(&self) -> u64 {
+        let banks = self.state.banks.iter();
+        sum(self
+            .unread()
+            .filter(|&(_, owner)| banks.clone().all(|bank| bank.current != owner)))
+    }
+
+    /// Brings the interrupts up to date, and wakes banks that sleep.
+    fn update(&mut self, around: &mut dyn Surroundings) {
+        let unread: Vec<(u64, u16)> = self.unread().collect();
+        let events = |activity| {
+            sum(unread
+                .iter()
+                .copied()
+                .filter(|&(_, owner)| owner == activity))
+        };
+        let has_waiting = self.waiting() & self.state.waiting_interrupt != 0;
+        for index in 0..self.state.banks.len() {
+            let bank = &self.state.banks[index];
+            let wakes = bank.running.as_ref().is_some_and(|running| {
+                matches!(running.step, Step::Sleeps(_)) && events(running.activity) != 0
+            });
+            let interrupts = events(bank.current) & bank.interrupt != 0;
+            if wakes {
+                self.finish(index, dtu::Error::None, 0, around);
+            }
+            let level = interrupts || has_waiting && self.description.kernel == Some(index);
+            let bank = &mut self.state.banks[index];
+            if bank.level != level {
+                bank.level = level;
+                around.set_hart_line(index, dtu::INTERRUPT_BIT, level);
+            }
+        }
+    }
+
+    /// Whether a bank that takes no commands has a command that runs.
+    fn aborts(&self) -> bool {
+        let mut banks = self.state.banks.iter().enumerate();
+        banks.any(|(index, bank)| bank.running.is_some() && self.state.enable >> index & 1 == 0)
+    }
+
+    fn read_bank(&self, index: usize, offset: u64) -> u64 {
+        let bank = &self.state.banks[index];
+        match offset {
+            dtu::COMMAND => bank.running.as_ref().map_or(0, |running| running.word),
+            dtu::RESULT => bank.result,
+            dtu::ADDRESS => bank.address,
+            dtu::SIZE => bank.size,
+            dtu::OFFSET => bank.offset,
+            dtu::LABEL => bank.label,
+            dtu::EVENTS => self.events(bank.current),
+            dtu::ACTIVITY => bank.current.into(),
+            dtu::INTERRUPT => bank.interrupt,
+            dtu::IDENTITY => Identity {
+                version: VERSION,
+                endpoints: self.description.endpoints,
+                slots: self.description.slots,
+                message: self.description.message,
+                tile: self.description.tile,
+            }
+            .bits(),
+            _ => 0,
+        }
+    }
+
+    fn write_bank(&mut self, index: usize, offset: u64, value: u64, around: &mut dyn Surroundings) {
+        let bank = &mut self.state.banks[index];
+        match offset {
+            dtu::COMMAND => self.start(index, value, around),
+            dtu::RESULT => bank.result = value,
+            dtu::ADDRESS => bank.address = value,
+            dtu::SIZE => bank.size = value,
+            dtu::OFFSET => bank.offset = value,
+            dtu::LABEL => bank.label = value,
+            dtu::INTERRUPT => {
+                bank.interrupt = value;
+                self.update(around);
+            }
+            _ => {}
+        }
+    }
+
+    fn read_kernel_page(&self, register: KernelRegister) -> u64 {
+        let state = &self.state;
+        match register {
+            KernelRegister::Abort => self.aborts().into(),
+            KernelRegister::Enable => state.enable,
+            KernelRegister::Waiting => self.waiting(),
+            KernelRegister::WaitingInterrupt => state.waiting_interrupt,
+            KernelRegister::Current(bank) => state.banks[bank].current.into(),
+            KernelRegister::WindowBase(bank) => state.banks[bank].window_base,
+            KernelRegister::WindowSize(bank) => state.banks[bank].window_size,
+            KernelRegister::Endpoint(number, word) => {
+                state.endpoints[usize::from(number)].word(word)
+            }
+        }
+    }
+
+    fn write_kernel_page(
+        &mut self,
+        register: KernelRegister,
+        value: u64,
+        around: &mut dyn Surroundings,
+    ) {
+        let banks = self.state.banks.len();
+        let state = &mut self.state;
+        match register {
+            KernelRegister::Abort => match usize::try_from(value) {
+                Ok(bank) if bank < banks => self.abort(bank, around),
+                _ => {}
+            },
+            KernelRegister::Enable => state.enable = value & bits(banks),
+            KernelRegister::Waiting => {}
+            KernelRegister::WaitingInterrupt => state.waiting_interrupt = value,
+            KernelRegister::Current(bank) => state.banks[bank].current = value as u16,
+            KernelRegister::WindowBase(bank) => state.banks[bank].window_base = value,
+            KernelRegister::WindowSize(bank) => state.banks[bank].window_size = value,
+            KernelRegister::Endpoint(number, word) => {
+                let slots = self.description.slots;
+                state.endpoints[usize::from(number)].write_word(word, value, number, slots);
+            }
+        }
+    }
+
+    /// The register of the kernel at an offset.
+    fn kernel_register(&self, offset: u64) -> Option<KernelRegister> {
+        let banks = self.state.banks.len();
+        let bank = |first: u64, step: u64| {
+            let bank = usize::try_from(offset.checked_sub(first)? / step).ok()?;
+            (bank < banks).then_some(bank)
+        };
+        Some(match offset {
+            dtu::ABORT => KernelRegister::Abort,
+            dtu::ENABLE => KernelRegister::Enable,
+            dtu::WAITING => KernelRegister::Waiting,
+            dtu::WAITING_INTERRUPT => KernelRegister::WaitingInterrupt,
+            _ if offset >= dtu::endpoint_word(0, 0) => {
+                let number = (offset - dtu::endpoint_word(0, 0)) / 32;
+                let number = u16::try_from(number).ok()?;
+                let exists = number < self.description.endpoints;
+                let word = (offset / 8 % 4) as usize;
+                return exists.then_some(KernelRegister::Endpoint(number, word));
+            }
+            _ if offset >= dtu::window_base(0) => match offset & 8 {
+                0 => KernelRegister::WindowBase(bank(dtu::window_base(0), 16)?),
+                _ => KernelRegister::WindowSize(bank(dtu::window_base(0), 16)?),
+            },
+            _ => KernelRegister::Current(bank(dtu::current(0), 8)?),
+        })
+    }
+
+    /// The bank of an access to a register.
+    fn check_access(
+        &self,
+        offset: u64,
+        size: u32,
+        around: &mut dyn Surroundings,
+    ) -> Result<usize, Refused> {
+        let hart = around.hart();
+        let is_register = size == 8 && offset.is_multiple_of(8) && offset < self.size();
+        match is_register && hart < self.state.banks.len() {
+            true => Ok(hart),
+            false => Err(Refused),
+        }
+    }
+
+    /// The next packet within the tile comes when the unit has had time for it.
+    fn schedule_looped(&self, around: &mut dyn Surroundings) {
+        let at = around.now().saturating_add(self.description.command);
+        around.schedule(LOOPED, at);
+    }
+}
+
+/// A register of the pages for the kernel.
+#[derive(Clone, Copy)]
+enum KernelRegister {
+    Abort,
+    Enable,
+    Waiting,
+    WaitingInterrupt,
+    Current(usize),
+    WindowBase(usize),
+    WindowSize(usize),
+    Endpoint(u16, usize),
+}
+
+impl Device for Dtu {
+    fn read(
+        &mut self,
+        offset: u64,
+        size: u32,
+        around: &mut dyn Surroundings,
+    ) -> Result<u64, Refused> {
+        let bank = self.check_access(offset, size, around)?;
+        if offset < dtu::PAGE {
+            return Ok(self.read_bank(bank, offset));
+        }
+        let register = self.kernel_register(offset);
+        Ok(register.map_or(0, |register| self.read_kernel_page(register)))
+    }
+
+    fn write(
+        &mut self,
+        offset: u64,
+        size: u32,
+        value: u64,
+        around: &mut dyn Surroundings,
+    ) -> Result<(), Refused> {
+        let bank = self.check_access(offset, size, around)?;
+        if offset < dtu::PAGE {
+            self.write_bank(bank, offset, value, around);
+        } else if let Some(register) = self.kernel_register(offset) {
+            self.write_kernel_page(register, value, around);
+            self.update(around);
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, token: u32, around: &mut dyn Surroundings) {
+        if token == LOOPED {
+            if let Some(packet) = self.state.looped.pop_front() {
+                if !self.state.looped.is_empty() {
+                    self.schedule_looped(around);
+                }
+                self.arrive(packet, around);
+            }
+        } else if (token as usize) < self.state.banks.len() {
+            self.time_is_over(token as usize, around);
+        }
+    }
+
+    fn packet(&mut self, packet: Packet, around: &mut dyn Surroundings) {
+        self.arrive(packet, around);
+    }
+
+    fn reset(&mut self) {
+        self.state = State::new(&self.description);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        save_state(&self.state)
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
+        const DEVICE: &str = "data transfer unit";
+        let state: State = load_state(DEVICE, state)?;
+        let DtuDescription { slots, packet, .. } = self.description;
+        let same_banks = state.banks.len() == self.state.banks.len();
+        check_state(DEVICE, same_banks, "other banks")?;
+        let same_endpoints = state.endpoints.len() == self.state.endpoints.len();
+        check_state(DEVICE, same_endpoints, "other endpoints")?;
+        let enables_banks = state.enable & !bits(state.banks.len()) == 0;
+        check_state(DEVICE, enables_banks, "banks that it does not have")?;
+        let mut endpoints = (0..).zip(&state.endpoints);
+        let possible = endpoints.all(|(number, table)| table.is_possible(number, slots));
+        check_state(DEVICE, possible, "an endpoint that cannot be")?;
+        let mut running = state.banks.iter().filter_map(|bank| bank.running.as_ref());
+        let possible = running.all(|running| running.is_possible(packet));
+        check_state(DEVICE, possible, "a command that cannot be")?;
+        let tile = self.description.tile;
+        let mut looped = state.looped.iter();
+        let own = looped.all(|packet| packet.from == tile && packet.to == tile);
+        check_state(DEVICE, own, "packets of another tile")?;
+        self.state = state;
+        Ok(())
+    }
+}

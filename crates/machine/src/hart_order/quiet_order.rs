@@ -1,27 +1,39 @@
 //! The order of harts while nothing happens but that they take turns. What decides it is looked up once:
-//! no device has been accessed since, and no hart has begun to wait or been woken.
+//! no device has changed what harts see since, and no hart has been woken.
 use flick_device::Time;
 
+use super::tournament::Tournament;
 use super::{Choice, Console, End, Machine, Turn};
 
 /// The time of a hart that waits.
 const WAITS: Time = Time::MAX;
 const AT_ONCE: usize = 4;
 
+/// So many harts are looked through one by one at most.
+const FEW: usize = 24;
+
 /// What the next turns are decided by.
+#[derive(Default)]
 pub(super) struct QuietOrder {
-    /// By hart, in groups.
+    /// By hart, in groups, if there are few.
     times: Vec<[Time; AT_ONCE]>,
+    /// By hart, if there are many.
+    many: Tournament,
     /// By hart: `stimecmp`, and the virtual time at which it is reached.
     deadlines: Vec<(u64, Time)>,
-    /// The next event of a device, or the first timer of a hart that waits.
+    /// The first timer of a hart that waits.
+    timer: Time,
+    /// This, or the next event of a device.
     event: Time,
 }
 
 impl QuietOrder {
     /// A hart's slice has ended.
     pub fn set_time(&mut self, hart: usize, time: Time) {
-        self.times[hart / AT_ONCE][hart % AT_ONCE] = time;
+        match self.deadlines.len() > FEW {
+            true => self.many.set(hart, time),
+            false => self.times[hart / AT_ONCE][hart % AT_ONCE] = time,
+        }
     }
 
     fn time(&self, hart: usize) -> Time {
@@ -30,6 +42,9 @@ impl QuietOrder {
 
     /// The first hart, its time, and the time of the next one.
     fn first_and_next(&mut self) -> (usize, Time, Time) {
+        if self.deadlines.len() > FEW {
+            return self.many.first_and_next(WAITS);
+        }
         let least = least(&self.times);
         let mut first = 0;
         while first + 1 < self.deadlines.len() && self.time(first) != least {
@@ -58,39 +73,73 @@ impl Machine<'_> {
     /// Looks up what decides the next turns.
     pub(super) fn begin_quiet_order(&mut self) {
         // Faults happen at times of their own.
-        if self.injection.is_some() || self.board.has_news() {
+        if self.injection.is_some() || self.wiring.has_news() {
             return;
         }
-        let now = self.board.now();
-        let mut event = self.board.next_event().unwrap_or(WAITS);
+        let now = self.wiring.now();
+        let mut timer = WAITS;
         for unit in self
             .harts
             .iter()
             .filter(|unit| unit.waits && !unit.is_stopped)
         {
             if let Some(ticks) = unit.processor.registers().deadline() {
-                event = event.min(self.board.when(ticks, now));
+                timer = timer.min(unit.board.when(ticks, now));
             }
         }
         let time = |unit: &super::Unit| match unit.waits {
             true => WAITS,
             false => unit.time,
         };
-        let mut order = self.spare_order.take().unwrap_or_else(|| QuietOrder {
-            times: vec![],
-            deadlines: vec![],
-            event,
-        });
-        order.event = event;
-        order.times.clear();
-        for group in self.harts.chunks(AT_ONCE) {
-            let of = |n: usize| group.get(n).map_or(WAITS, time);
-            order.times.push(std::array::from_fn(of));
-        }
+        let mut order = self.spare_order.take().unwrap_or_default();
+        order.timer = timer;
+        order.event = timer.min(self.wiring.next_event().unwrap_or(WAITS));
         order.deadlines.clear();
         // No `stimecmp` is there that has been looked up.
         order.deadlines.resize(self.harts.len(), (0, 0));
+        if self.harts.len() > FEW {
+            order.many.fill(self.harts.iter().map(time), WAITS);
+        } else {
+            order.times.clear();
+            for group in self.harts.chunks(AT_ONCE) {
+                let of = |n: usize| group.get(n).map_or(WAITS, time);
+                order.times.push(std::array::from_fn(of));
+            }
+        }
         self.order = Some(order);
+    }
+
+    /// Devices have been accessed. Has that changed nothing but their events?
+    fn stays_quiet(&mut self) -> bool {
+        let (wiring, Some(order)) = (self.wiring, &mut self.order) else {
+            return false;
+        };
+        // At the time of an access a hart may wake by its timer.
+        if !wiring.is_quiet() || order.timer <= wiring.now() {
+            return false;
+        }
+        wiring.forget_news();
+        order.event = order.timer.min(wiring.next_event().unwrap_or(WAITS));
+        true
+    }
+
+    /// A hart begins to wait.
+    pub(super) fn begin_to_wait(&mut self, hart: usize) {
+        let Some(order) = &mut self.order else {
+            return;
+        };
+        let (unit, now) = (&self.harts[hart], self.wiring.now());
+        let wakes = unit.processor.wakes(unit.board.time_at(now.max(unit.time)));
+        // At this time another hart may wake, too.
+        if wakes || order.timer <= now {
+            self.end_quiet_order();
+            return;
+        }
+        order.set_time(hart, WAITS);
+        if let Some(ticks) = unit.processor.registers().deadline() {
+            order.timer = order.timer.min(unit.board.when(ticks, now));
+            order.event = order.event.min(order.timer);
+        }
     }
 
     /// Something happens.
@@ -103,7 +152,7 @@ impl Machine<'_> {
     /// The same by what is looked up anew.
     fn looked_up_choice(&self) -> Choice {
         let (first, next) = self.first_and_next().unwrap_or((usize::MAX, None));
-        let events = [self.board.next_event(), self.deadline(first)];
+        let events = [self.wiring.next_event(), self.deadline(first)];
         Choice {
             first,
             next,
@@ -119,13 +168,11 @@ impl Machine<'_> {
         if self.order.is_none() {
             return Ok(None);
         }
-        if self.board.has_news() {
+        if self.wiring.has_news() && !self.stays_quiet() {
             self.end_quiet_order();
             return Ok(None);
         }
-        if let Some(htif) = &mut self.htif
-            && let Some(status) = htif.poll(self.board, console)
-        {
+        if let Some(status) = self.poll_htif(console) {
             return Err(Turn::Ended(End::Exit(status)));
         }
         let Some(order) = &mut self.order else {
@@ -137,11 +184,12 @@ impl Machine<'_> {
             return Ok(None);
         }
         let mut until = order.event;
-        if let Some(ticks) = self.harts[first].processor.registers().deadline() {
+        let unit = &self.harts[first];
+        if let Some(ticks) = unit.processor.registers().deadline() {
             let known = &mut order.deadlines[first];
-            let now = self.board.now();
+            let now = self.wiring.now();
             if known.0 != ticks || known.1 == 0 {
-                *known = (ticks, self.board.when(ticks, now));
+                *known = (ticks, unit.board.when(ticks, now));
             }
             // As `deadline` of this hart alone.
             let when = known.1.max(now);

@@ -3,6 +3,7 @@
 use flick_hart::SavedProcessor;
 
 use super::Machine;
+use crate::board;
 use crate::snapshot::MemoryPages;
 
 /// The machine at its reset.
@@ -20,7 +21,7 @@ impl Machine<'_> {
         self.set_mode(false);
         let harts = self.harts.iter().map(|unit| unit.processor.save());
         self.at_reset = Some(Box::new(AtReset {
-            memory: MemoryPages::take(self.board.ram(), None),
+            memory: MemoryPages::take(self.memories(), None),
             harts: harts.collect(),
             is_timed,
         }));
@@ -33,11 +34,11 @@ impl Machine<'_> {
             return false;
         };
         let latest = self.harts.iter().map(|unit| unit.time).max();
-        let now = latest.unwrap_or(0).max(self.board.now());
+        let now = latest.unwrap_or(0).max(self.wiring.now());
         self.set_mode(false);
         self.order = None;
-        at_reset.memory.put(self.board.ram());
-        self.board.reset(now);
+        at_reset.memory.put(self.memories());
+        board::reset(self.boards, now);
         for (unit, hart) in self.harts.iter_mut().zip(&at_reset.harts) {
             // The state is of this hart.
             let reset = unit.processor.reset(hart);

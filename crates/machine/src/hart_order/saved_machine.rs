@@ -5,7 +5,7 @@ use flick_timing::memory_system::END_OF_TIME;
 use serde::{Deserialize, Serialize};
 
 use super::{Machine, TimedParts, Unit};
-use crate::board::SavedBoard;
+use crate::board::{SavedBoard, SavedWiring};
 use crate::injection::SavedInjection;
 use crate::machine_timing::SavedMachineTiming;
 use crate::semihosting::SavedSemihosting;
@@ -22,7 +22,9 @@ pub struct SavedMachine {
     parts: TimedParts,
     /// How often the outside was asked.
     moments: u64,
-    board: SavedBoard,
+    /// By tile.
+    boards: Vec<SavedBoard>,
+    wiring: SavedWiring,
     faults: Option<SavedInjection>,
     semihosting: Option<SavedSemihosting>,
 }
@@ -51,6 +53,14 @@ pub enum BadSnapshot {
         saved: usize,
         /// Of the machine.
         harts: usize,
+    },
+    /// There are other tiles.
+    #[error("it is of a machine with {saved_tiles} tiles, and not {tiles}")]
+    Tiles {
+        /// In the state.
+        saved_tiles: usize,
+        /// Of the machine.
+        tiles: usize,
     },
     /// No order of harts is so.
     #[error("the order of its harts is impossible")]
@@ -86,7 +96,8 @@ impl Machine<'_> {
             timing: timing.map(|timing| timing.save(&self.timed)),
             parts: self.parts.clone(),
             moments: self.outside.moments(),
-            board: self.board.save(),
+            boards: self.boards.iter().map(|board| board.save()).collect(),
+            wiring: self.wiring.save(),
             faults: self.injection.as_ref().map(|injection| injection.save()),
             semihosting: self.semihosting.as_ref().map(|calls| calls.save()),
         }
@@ -106,7 +117,10 @@ impl Machine<'_> {
         });
         self.set_mode(false);
         self.order = None;
-        self.board.restore(&saved.board)?;
+        for (board, saved) in self.boards.iter().zip(&saved.boards) {
+            board.restore(saved)?;
+        }
+        self.wiring.restore(self.boards, &saved.wiring)?;
         for (unit, saved) in self.harts.iter_mut().zip(&saved.harts) {
             unit.processor.restore(&saved.processor)?;
             (unit.time, unit.waits) = (saved.time, saved.waits);
@@ -139,6 +153,10 @@ impl Machine<'_> {
             let saved = saved.harts.len();
             return Err(BadSnapshot::Harts { saved, harts });
         }
+        let (saved_tiles, tiles) = (saved.boards.len(), self.boards.len());
+        if saved_tiles != tiles {
+            return Err(BadSnapshot::Tiles { saved_tiles, tiles });
+        }
         let tick = |hart: usize| match saved.is_timed {
             true => 1,
             false => self.harts[hart].period,
@@ -161,7 +179,7 @@ impl Machine<'_> {
             unit.time < END_OF_TIME && is_short(hart, unit.processor.most_cycles())
         });
         let has_tick = |tick: Time| tick <= 1 || self.harts.iter().any(|unit| unit.period == tick);
-        match is_current && are_harts && has_tick(saved.board.tick()) {
+        match is_current && are_harts && has_tick(saved.wiring.tick()) {
             true => Ok(()),
             false => Err(BadSnapshot::Order),
         }

@@ -2,9 +2,11 @@
 //! nothing. The slice goes on, and the harts take the turns that they would have taken without.
 use flick_device::Time;
 use flick_hart::{Begin, Marker, NoFlags, Part, Processor, SliceEnd};
+use flick_timing::network::LinkCounts;
 
 use super::{AHEAD, Console, End, Machine};
 use crate::board::Board;
+use crate::ram::Ram;
 use crate::semihosting::Around;
 
 /// How a part of a run ends.
@@ -72,6 +74,7 @@ impl<'m> Machine<'m> {
         let time = unit.time;
         match &mut self.order {
             Some(order) if end == SliceEnd::Turn => order.set_time(hart, time),
+            Some(_) if end == SliceEnd::Wait => self.begin_to_wait(hart),
             _ => self.end_quiet_order(),
         }
         let unit = &mut self.harts[hart];
@@ -81,7 +84,7 @@ impl<'m> Machine<'m> {
                 trace.waits(hart, time);
             }
         }
-        self.outside.ask(self.board, console, time, false);
+        self.outside.ask(self.input_board, console, time, false);
         if self.outside.has_diverged() {
             return Turn::Ended(End::Diverged);
         }
@@ -103,6 +106,7 @@ impl<'m> Machine<'m> {
                     outside: &mut self.outside,
                     console,
                     time: unit.time,
+                    tile: unit.board.tile(),
                 };
                 let status = semihosting.and_then(|calls| calls.call(&mut unit.processor, around));
                 if self.outside.has_diverged() {
@@ -131,13 +135,13 @@ impl<'m> Machine<'m> {
     /// The virtual time of what comes next.
     pub fn earliest(&self) -> Time {
         let first = self.first().map(|first| self.harts[first].time);
-        let event = self.board.next_event();
+        let event = self.wiring.next_event();
         let deadline = match first {
             Some(_) => None,
             None => self.deadline(usize::MAX),
         };
         let all = [first, event, deadline];
-        all.into_iter().flatten().min().unwrap_or(self.board.now())
+        all.into_iter().flatten().min().unwrap_or(self.wiring.now())
     }
 
     /// The hart whose slice is not over, if the run pauses.
@@ -202,14 +206,13 @@ impl<'m> Machine<'m> {
         let harts = self.harts.iter().map(|unit| {
             let registers = unit.processor.registers();
             let mmu = registers.mmu.name();
-            format!(
-                "{} {} {mmu} {}",
-                registers.hart_id, registers.isa, unit.period
-            )
+            let (tile, hart) = (unit.board.tile(), registers.hart_id);
+            format!("{tile} {hart} {} {mmu} {}", registers.isa, unit.period)
         });
         let harts: Vec<_> = harts.collect();
         let harts = harts.join(",");
-        format!("{AHEAD} {:?} {harts} {:?}", self.htif, self.timing)
+        let links = self.wiring.description();
+        format!("{AHEAD} {:?} {harts} {:?} {links}", self.htif, self.timing)
     }
 
     /// Faults and semihosting, as texts.
@@ -219,8 +222,33 @@ impl<'m> Machine<'m> {
         faults.into_iter().chain(calls).collect()
     }
 
-    /// The board.
-    pub fn board(&self) -> &'m Board {
-        self.board
+    /// The board of a hart's tile.
+    pub fn board_of(&self, hart: usize) -> Option<&'m Board> {
+        self.harts.get(hart).map(|unit| unit.board)
+    }
+
+    /// The boards of all tiles.
+    pub fn boards(&self) -> &'m [Board] {
+        self.boards
+    }
+
+    /// The memories of all tiles.
+    pub fn memories(&self) -> impl Iterator<Item = &'m Ram> + use<'m> {
+        self.boards.iter().flat_map(|board| board.ram())
+    }
+
+    /// The name of a hart.
+    pub fn hart_name(&self, hart: usize) -> &str {
+        self.names.get(hart).map_or("", |name| name)
+    }
+
+    /// Names of the links between tiles, and what they have carried.
+    pub fn link_counts(&self) -> Vec<(String, LinkCounts)> {
+        self.wiring.link_counts()
+    }
+
+    /// How many packets are on their way between tiles.
+    pub fn packets_under_way(&self) -> usize {
+        self.wiring.packets_under_way()
     }
 }

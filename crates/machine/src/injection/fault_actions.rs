@@ -4,6 +4,7 @@ use flick_timing::faults::{self, Action, Fault, LineFault, Register, When};
 
 use super::faulty_lines::Change;
 use super::{Ending, Injection};
+use crate::board::Board;
 use crate::hart_order::Machine;
 
 /// A fault that the machine cannot have.
@@ -47,16 +48,27 @@ impl Machine<'_> {
             Action::StopHart { hart: number, .. }
             | Action::FlipRegister { hart: number, .. }
             | Action::Line { hart: number, .. } => hart(number),
-            Action::FlipMemory { address, .. } => {
-                let read = self.board.read_memory(address, &mut [0; 8]);
+            Action::FlipMemory { tile, address, .. } => {
+                let read = self.board(tile)?.read_memory(address, &mut [0; 8]);
                 read.map_err(|_| format!("there is no memory at {address:#x}"))
             }
             Action::Request { disk, .. } => {
-                let is_there = self.board.with_request_faults(disk, |_| ());
+                let is_there = self.disk_board().with_request_faults(disk, |_| ());
                 is_there.ok_or(format!("there is no disk {disk}"))
             }
-            Action::Refuse { .. } | Action::CorruptInput { .. } => Ok(()),
+            Action::Refuse { tile, .. } => self.board(tile).map(|_| ()),
+            Action::CorruptInput { .. } => Ok(()),
         }
+    }
+
+    fn board(&self, tile: usize) -> Result<&Board, String> {
+        let board = self.boards.get(tile);
+        board.ok_or_else(|| format!("there is no tile {tile}"))
+    }
+
+    /// The board that has the disks.
+    fn disk_board(&self) -> &Board {
+        &self.boards[0]
     }
 
     /// When the next fault or its end is due, while this hart runs.
@@ -134,7 +146,7 @@ impl Machine<'_> {
 
     /// What a device's change of a line becomes; `None`: nothing yet.
     pub(crate) fn faulty_level(&mut self, hart: usize, bit: u32, level: bool) -> Option<bool> {
-        let now = self.board.now();
+        let now = self.wiring.now();
         let Some(injection) = &mut self.injection else {
             return Some(level);
         };
@@ -158,8 +170,10 @@ impl Machine<'_> {
                 let level = injection.lines.level((hart, bit));
                 self.harts[hart].processor.set_line(bit, level);
             }
-            Ending::Refusal(address, size) => {
-                self.board.allow(address, size);
+            Ending::Refusal(tile, address, size) => {
+                if let Ok(board) = self.board(tile) {
+                    board.allow(address, size);
+                }
                 self.forget_memory();
             }
         }
@@ -173,12 +187,18 @@ impl Machine<'_> {
     fn happen(&mut self, injection: &mut Injection, number: usize, now: Time) {
         match injection.action(number) {
             Action::StopHart { hart, cycles } => self.harts[hart].stop(cycles),
-            Action::FlipMemory { address, bits } => {
+            Action::FlipMemory {
+                tile,
+                address,
+                bits,
+            } => {
                 let mut bytes = [0; 8];
                 // The reset has checked that there is memory.
-                if self.board.read_memory(address, &mut bytes).is_ok() {
+                if let Ok(board) = self.board(tile)
+                    && board.read_memory(address, &mut bytes).is_ok()
+                {
                     let flipped = u64::from_le_bytes(bytes) ^ bits;
-                    let _ = self.board.write_memory(address, &flipped.to_le_bytes());
+                    let _ = board.write_memory(address, &flipped.to_le_bytes());
                 }
             }
             Action::FlipRegister {
@@ -227,22 +247,27 @@ impl Machine<'_> {
                     faults::RequestFault::Repeat => RequestFault::Repeat,
                     faults::RequestFault::Fail => RequestFault::Fail,
                 };
-                self.board
+                self.disk_board()
                     .with_request_faults(disk, |all| all.add(fault, requests));
             }
             Action::Refuse {
+                tile,
                 address,
                 size,
                 time,
             } => {
-                self.board.refuse(address, size);
+                if let Ok(board) = self.board(tile) {
+                    board.refuse(address, size);
+                }
                 self.forget_memory();
                 if let Some(time) = time {
                     let end = now.saturating_add(time);
-                    injection.ends.push((end, Ending::Refusal(address, size)));
+                    injection
+                        .ends
+                        .push((end, Ending::Refusal(tile, address, size)));
                 }
             }
-            Action::CorruptInput { bits, bytes } => self.board.corrupt_input(bits, bytes),
+            Action::CorruptInput { bits, bytes } => self.input_board.corrupt_input(bits, bytes),
         }
     }
 }

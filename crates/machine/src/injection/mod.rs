@@ -38,8 +38,8 @@ enum Ending {
     Line(usize, u32),
     /// A late rise of a line comes.
     Rise(usize, u32),
-    /// A range of addresses is there again.
-    Refusal(u64, u64),
+    /// A range of addresses of a tile is there again.
+    Refusal(usize, u64, u64),
 }
 
 impl Injection {

@@ -16,7 +16,7 @@ pub struct SavedInjection {
 }
 
 /// Bits of a hart's `mip`.
-const MOST_BITS: u32 = 12;
+const MOST_BITS: u32 = 64;
 
 impl Injection {
     /// What is left.

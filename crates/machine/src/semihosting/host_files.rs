@@ -309,6 +309,7 @@ mod tests {
                 outside: &mut self.1,
                 console: &mut Quiet,
                 time: 0,
+                tile: 0,
             };
             f(&mut Calls {
                 files: &mut self.0,

@@ -71,8 +71,8 @@ pub struct SemihostingSetup {
     pub folder: Option<PathBuf>,
     /// The program's command line.
     pub command_line: String,
-    /// Memory for the heap and the stack: from the program's end to this address.
-    pub free: std::ops::Range<u64>,
+    /// Memory for the heap and the stack, by tile: from the program's end to this address.
+    pub free: Vec<std::ops::Range<u64>>,
 }
 
 /// The state of semihosting.
@@ -230,7 +230,7 @@ impl Semihosting {
             }
             HEAP => {
                 let block = field(0)?;
-                let free = &self.setup.free;
+                let free = self.setup.free.get(around.tile).cloned().unwrap_or(0..0);
                 let middle = (free.start + (free.end - free.start.min(free.end)) / 2) & !15;
                 let fields = [free.start, middle, free.end, middle];
                 let bytes: Vec<u8> = fields.iter().flat_map(|f| f.to_le_bytes()).collect();

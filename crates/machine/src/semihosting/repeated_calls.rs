@@ -16,6 +16,8 @@ pub struct Around<'a, 'm> {
     pub console: &'a mut dyn Console,
     /// The virtual time.
     pub time: Time,
+    /// The number of the hart's tile.
+    pub tile: usize,
 }
 
 /// The calls of a program.

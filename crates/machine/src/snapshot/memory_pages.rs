@@ -27,8 +27,8 @@ pub struct MemoryPages {
 impl MemoryPages {
     /// The content of these memories, while no hart runs. What is equal to `before`, which is of the
     /// same memories, is shared with it.
-    pub fn take(memories: &[Ram], before: Option<&Self>) -> Self {
-        let each = memories.iter().enumerate().map(|(n, ram)| {
+    pub fn take<'r>(memories: impl IntoIterator<Item = &'r Ram>, before: Option<&Self>) -> Self {
+        let each = memories.into_iter().enumerate().map(|(n, ram)| {
             let before = before.and_then(|before| before.memories.get(n));
             take_memory(ram, before.map_or(&[], |before| before))
         });
@@ -38,8 +38,8 @@ impl MemoryPages {
     }
 
     /// Makes the memories what they were.
-    pub fn put(&self, memories: &[Ram]) {
-        for (ram, groups) in memories.iter().zip(&self.memories) {
+    pub fn put<'r>(&self, memories: impl IntoIterator<Item = &'r Ram>) {
+        for (ram, groups) in memories.into_iter().zip(&self.memories) {
             let touched = touched(ram);
             for page in 0..pages(ram) {
                 let group = groups[page / GROUP].as_deref();
@@ -75,10 +75,10 @@ impl MemoryPages {
     }
 
     /// Zeros.
-    pub(super) fn empty(memories: &[Ram]) -> Self {
+    pub(super) fn empty<'r>(memories: impl IntoIterator<Item = &'r Ram>) -> Self {
         let groups = |ram: &Ram| vec![None; pages(ram).div_ceil(GROUP)];
         Self {
-            memories: memories.iter().map(groups).collect(),
+            memories: memories.into_iter().map(groups).collect(),
         }
     }
 

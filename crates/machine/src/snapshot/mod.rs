@@ -33,7 +33,7 @@ impl Snapshot {
     pub fn take(machine: &Machine, before: Option<&MemoryPages>) -> Self {
         Self {
             machine: machine.save(),
-            memory: MemoryPages::take(machine.board().ram(), before),
+            memory: MemoryPages::take(machine.memories(), before),
         }
     }
 
@@ -41,7 +41,7 @@ impl Snapshot {
     pub fn put(&self, machine: &mut Machine) -> Result<(), BadSnapshot> {
         // Caches that have bytes of their own write them back now, and not over what comes.
         machine.set_mode(false);
-        self.memory.put(machine.board().ram());
+        self.memory.put(machine.memories());
         machine.restore(&self.machine)
     }
 }

@@ -22,16 +22,17 @@ impl RunIdentity {
     pub fn of(machine: &Machine, disks: &[u128]) -> Self {
         let (mut of_machine, mut of_content) = (Xxh3::new(), Xxh3::new());
         of_machine.update(machine.description().as_bytes());
-        let board = machine.board();
-        for ram in board.ram() {
-            number(&mut of_machine, ram.range().start);
-            number(&mut of_machine, ram.range().end);
+        for board in machine.boards() {
+            for ram in board.ram() {
+                number(&mut of_machine, ram.range().start);
+                number(&mut of_machine, ram.range().end);
+            }
+            for (start, end) in board.device_ranges() {
+                number(&mut of_machine, start);
+                number(&mut of_machine, end);
+            }
         }
-        for (start, end) in board.device_ranges() {
-            number(&mut of_machine, start);
-            number(&mut of_machine, end);
-        }
-        for (memory, pages) in MemoryPages::take(board.ram(), None).groups() {
+        for (memory, pages) in MemoryPages::take(machine.memories(), None).groups() {
             for (page, content) in pages {
                 number(&mut of_content, memory as u64);
                 number(&mut of_content, page as u64);

@@ -21,7 +21,7 @@ use crate::ram::Ram;
 /// The first bytes of a file.
 pub const MAGIC: [u8; 8] = *b"flksnap\0";
 /// Of the format. A file of another version is refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 const PAGE: usize = flick_hart::PAGE as usize;
 /// Pages of a group at most.
@@ -141,7 +141,10 @@ pub fn read_snapshot(file: &[u8]) -> Result<SnapshotFile<'_>, BadSnapshotFile> {
 
 impl SnapshotFile<'_> {
     /// The snapshot for a machine with these memories.
-    pub fn unpack(self, memories: &[Ram]) -> Result<Snapshot, BadSnapshotFile> {
+    pub fn unpack<'r>(
+        self,
+        memories: impl IntoIterator<Item = &'r Ram>,
+    ) -> Result<Snapshot, BadSnapshotFile> {
         let mut memory = MemoryPages::empty(memories);
         let mut at = Bytes(self.groups);
         while !at.0.is_empty() {

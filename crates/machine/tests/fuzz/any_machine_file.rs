@@ -6,7 +6,7 @@ use flick_timing::machine::Machine;
 pub fn read_any(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (settings, file) = text.split_once('\0').unwrap_or(("", &text));
-    if let Err(error) = flick_timing::faults::parse("faults.toml", file) {
+    if let Err(error) = flick_timing::faults::parse("faults.toml", file, &[("a", 4), ("b", 2)]) {
         assert!(
             !error.what.is_empty() && !error.help.is_empty(),
             "{error:?}"

@@ -89,7 +89,7 @@ pub fn go_on_from_patched(data: &[u8]) {
         machine.set_mode(true);
     }
     if kind & 2 != 0 {
-        let all = faults::parse("faults.toml", FAULTS).unwrap();
+        let all = faults::parse("faults.toml", FAULTS, &[("board", 4)]).unwrap();
         machine.inject(all).unwrap();
         machine.answer_calls(Semihosting::new(SemihostingSetup::default()));
     }

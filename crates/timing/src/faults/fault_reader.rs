@@ -2,7 +2,6 @@
 use toml::de::DeTable;
 
 use super::{Action, Fault, LineFault, Register, RequestFault, Time, When};
-use crate::machine::MOST_HARTS;
 use crate::platform::Error;
 use crate::platform::quantity::LONG_TIME;
 use crate::platform::toml_reader::{Source, Table};
@@ -79,7 +78,10 @@ const X_NAMES: [&str; 32] = [
     "t5", "t6",
 ];
 
-pub fn parse(file: &str, text: &str) -> Result<Vec<Fault>, Error> {
+/// Names of tiles, and how many harts they have.
+type Tiles<'t> = &'t [(&'t str, usize)];
+
+pub fn parse(file: &str, text: &str, tiles: Tiles<'_>) -> Result<Vec<Fault>, Error> {
     let source = Source::new(file, text, REFERENCE);
     let document = DeTable::parse(text).map_err(|error| {
         source.error(
@@ -95,44 +97,73 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Fault>, Error> {
         let why = format!("it has {} faults, not 1 to {MOST_FAULTS}", entries.len());
         return Err(source.error(0..0, why, help));
     }
-    let faults = entries.into_iter().map(fault).collect::<Result<_, _>>()?;
+    let faults = entries.into_iter().map(|entry| fault(entry, tiles));
+    let faults = faults.collect::<Result<_, _>>()?;
     root.end()?;
     source.complete()?;
     Ok(faults)
 }
 
-fn fault(mut table: Table<'_>) -> Result<Fault, Error> {
+fn fault(mut table: Table<'_>, tiles: Tiles<'_>) -> Result<Fault, Error> {
     let line = table.line();
     let at = table.table_even_empty("at")?;
     // The message about what is missing comes at the end.
     let when = match table.has("at") {
-        true => when(at)?,
+        true => when(at, tiles)?,
         false => When::Time(0),
     };
-    let action = action(&mut table)?;
+    let action = action(&mut table, tiles)?;
     table.end()?;
     Ok(Fault { line, when, action })
 }
 
-fn hart(table: &mut Table<'_>) -> Result<usize, Error> {
-    Ok(table.count("hart", (0, MOST_HARTS as u64 - 1))? as usize)
+/// The number of the tile that an entry names, which is otherwise the first.
+fn tile(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<usize, Error> {
+    let name = table.text_or("tile", "")?;
+    if !table.has("tile") {
+        return Ok(0);
+    }
+    let names: Vec<&str> = tiles.iter().map(|(name, _)| *name).collect();
+    let found = names.iter().position(|known| *known == name);
+    found.ok_or_else(|| {
+        let why = format!("\"{name}\" is no tile of the machine");
+        table.error("tile", &why, &flick_names::use_one_of(&name, &names))
+    })
 }
 
-fn when(mut table: Table<'_>) -> Result<When, Error> {
+/// The number in the machine of a hart that has this number in its tile.
+fn hart(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<usize, Error> {
+    let tile = tile(table, tiles)?;
+    let hart = table.count("hart", (0, u64::from(u32::MAX)))? as usize;
+    let count = tiles.get(tile).map_or(0, |(_, harts)| *harts);
+    if hart >= count {
+        let of = match tiles.len() {
+            0 | 1 => "the machine".to_owned(),
+            _ => format!("tile {}", tiles[tile].0),
+        };
+        let why = format!("there is no hart {hart}: {of} has {count}");
+        let help = "name a hart that the machine has, or give it more by --set";
+        return Err(table.error("hart", &why, help));
+    }
+    let before = tiles[..tile].iter().map(|(_, harts)| harts);
+    Ok(before.sum::<usize>() + hart)
+}
+
+fn when(mut table: Table<'_>, tiles: Tiles<'_>) -> Result<When, Error> {
     const KINDS: [&str; 4] = ["time", "cycle", "instruction", "address"];
     let kinds: Vec<_> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
     let when = match kinds[..] {
         ["time"] => When::Time(time(&mut table, "time")?),
         ["cycle"] => When::Cycle {
-            hart: hart(&mut table)?,
+            hart: hart(&mut table, tiles)?,
             cycle: table.count("cycle", (0, MOST))?,
         },
         ["instruction"] => When::Instruction {
-            hart: hart(&mut table)?,
+            hart: hart(&mut table, tiles)?,
             instruction: table.count("instruction", (0, MOST))?,
         },
         ["address"] => When::Address {
-            hart: hart(&mut table)?,
+            hart: hart(&mut table, tiles)?,
             address: table.bits("address")?,
             times: table.count_or("times", (1, MOST), 1)?,
         },
@@ -170,7 +201,7 @@ fn mask(table: &mut Table<'_>, most: u64) -> Result<u64, Error> {
     Ok(bits)
 }
 
-fn action(table: &mut Table<'_>) -> Result<Action, Error> {
+fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
     let name = table.text("do")?;
     if !table.has("do") {
         // As above.
@@ -183,12 +214,12 @@ fn action(table: &mut Table<'_>) -> Result<Action, Error> {
         return Err(table.error("do", &format!("\"{name}\" comes with the DTU"), help));
     }
     let (line, request) = (
-        |table: &mut Table<'_>, fault, key| line_fault(table, fault, key),
+        |table: &mut Table<'_>, fault, key| line_fault(table, tiles, fault, key),
         |table: &mut Table<'_>, fault| request_fault(table, fault),
     );
     match name.as_str() {
         "stop-hart" => Ok(Action::StopHart {
-            hart: hart(table)?,
+            hart: hart(table, tiles)?,
             cycles: match table.count_or("cycles", (1, MOST), 0)? {
                 0 => None,
                 cycles => Some(cycles),
@@ -200,11 +231,14 @@ fn action(table: &mut Table<'_>) -> Result<Action, Error> {
                 let help = "use a multiple of 8, and bits of the doubleword there";
                 return Err(table.error("address", "it is no doubleword's", help));
             }
-            let bits = mask(table, u64::MAX)?;
-            Ok(Action::FlipMemory { address, bits })
+            Ok(Action::FlipMemory {
+                tile: tile(table, tiles)?,
+                address,
+                bits: mask(table, u64::MAX)?,
+            })
         }
         "flip-register" => Ok(Action::FlipRegister {
-            hart: hart(table)?,
+            hart: hart(table, tiles)?,
             register: register(table)?,
             bits: mask(table, u64::MAX)?,
         }),
@@ -224,6 +258,7 @@ fn action(table: &mut Table<'_>) -> Result<Action, Error> {
             let time = time_if(table, "for")?;
             let size = size as u64;
             Ok(Action::Refuse {
+                tile: tile(table, tiles)?,
                 address,
                 size,
                 time,
@@ -240,8 +275,13 @@ fn action(table: &mut Table<'_>) -> Result<Action, Error> {
     }
 }
 
-fn line_fault(table: &mut Table<'_>, fault: LineFault, key: &'static str) -> Result<Action, Error> {
-    let hart = hart(table)?;
+fn line_fault(
+    table: &mut Table<'_>,
+    tiles: Tiles<'_>,
+    fault: LineFault,
+    key: &'static str,
+) -> Result<Action, Error> {
+    let hart = hart(table, tiles)?;
     let names = LINES.map(|(name, _)| name);
     table.text("line")?;
     let line = table.choice_or("line", &names, 0)?;

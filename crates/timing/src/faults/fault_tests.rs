@@ -1,7 +1,9 @@
 use super::*;
 
+const TILES: &[(&str, usize)] = &[("big", 4), ("small", 2)];
+
 fn one(text: &str) -> Result<Fault, Error> {
-    parse("faults.toml", &format!("[[fault]]\n{text}")).map(|faults| faults[0])
+    parse("faults.toml", &format!("[[fault]]\n{text}"), TILES).map(|faults| faults[0])
 }
 
 #[test]
@@ -60,6 +62,43 @@ fn all_faults_are_read() {
 }
 
 #[test]
+fn harts_and_memories_are_those_of_tiles() {
+    let fault = one(concat!(
+        "at = { tile = \"small\", hart = 1, cycle = 9 }\n",
+        "do = \"stop-hart\"\ntile = \"big\"\nhart = 3\n",
+    ));
+    let fault = fault.unwrap();
+    assert_eq!(fault.when, When::Cycle { hart: 5, cycle: 9 });
+    let (hart, cycles) = (3, None);
+    assert_eq!(fault.action, Action::StopHart { hart, cycles });
+    let fault = one(concat!(
+        "at = { time = \"1 ms\" }\n",
+        "do = \"flip-memory\"\ntile = \"small\"\naddress = 0x8000_0000\nbits = 2\n",
+    ));
+    let (tile, address, bits) = (1, 0x8000_0000, 2);
+    let expected = Action::FlipMemory {
+        tile,
+        address,
+        bits,
+    };
+    assert_eq!(fault.unwrap().action, expected);
+    for (keys, what) in [
+        (
+            "tile = \"small\"\nhart = 2",
+            "there is no hart 2: tile small has 2",
+        ),
+        (
+            "tile = \"smal\"\nhart = 0",
+            "\"smal\" is no tile of the machine",
+        ),
+    ] {
+        let text = format!("at = {{ time = \"1 ms\" }}\ndo = \"stop-hart\"\n{keys}\n");
+        let error = one(&text).unwrap_err();
+        assert!(error.what.contains(what), "{error:?}");
+    }
+}
+
+#[test]
 fn mistakes_have_their_line() {
     for (text, what) in [
         ("do = \"stop-hart\"\nhart = 0\n", "`fault.at` is missing"),
@@ -103,8 +142,8 @@ fn mistakes_have_their_line() {
         assert!(error.what.contains(what), "{text}: {error:?}");
         assert!(error.line != 0 && !error.help.is_empty(), "{error:?}");
     }
-    assert!(parse("faults.toml", "").is_err());
-    assert!(parse("faults.toml", "[[fault").is_err());
+    assert!(parse("faults.toml", "", TILES).is_err());
+    assert!(parse("faults.toml", "[[fault", TILES).is_err());
 }
 
 #[test]
@@ -138,7 +177,7 @@ fn any_texts_are_read_or_refused() {
             let end = (at + next(9)).min(changed.len());
             changed.replace_range(at..end, PIECES[next(PIECES.len())]);
         }
-        if let Err(error) = parse("faults.toml", &changed) {
+        if let Err(error) = parse("faults.toml", &changed, TILES) {
             assert!(!error.what.is_empty() && !error.help.is_empty());
         }
     }

@@ -20,21 +20,21 @@ pub enum When {
     Time(Time),
     /// When so many cycles of a hart have passed.
     Cycle {
-        /// Its number on the tile.
+        /// Its number in the machine.
         hart: usize,
         /// Cycles.
         cycle: u64,
     },
     /// When so many instructions of a hart have completed.
     Instruction {
-        /// Its number on the tile.
+        /// Its number in the machine.
         hart: usize,
         /// Instructions.
         instruction: u64,
     },
     /// Before a hart executes the instruction at an address.
     Address {
-        /// Its number on the tile.
+        /// Its number in the machine.
         hart: usize,
         /// The virtual address.
         address: u64,
@@ -85,13 +85,15 @@ pub enum RequestFault {
 pub enum Action {
     /// A hart executes nothing.
     StopHart {
-        /// Its number on the tile.
+        /// Its number in the machine.
         hart: usize,
         /// For so many of its cycles; `None`: for ever.
         cycles: Option<u64>,
     },
     /// Bits of a doubleword of memory change.
     FlipMemory {
+        /// The tile's number.
+        tile: usize,
         /// Its physical address.
         address: u64,
         /// The bits.
@@ -99,7 +101,7 @@ pub enum Action {
     },
     /// Bits of a register change.
     FlipRegister {
-        /// The hart's number on the tile.
+        /// The hart's number in the machine.
         hart: usize,
         /// The register.
         register: Register,
@@ -108,7 +110,7 @@ pub enum Action {
     },
     /// A line changes.
     Line {
-        /// The hart's number on the tile.
+        /// The hart's number in the machine.
         hart: usize,
         /// The bit of `mip`.
         bit: u32,
@@ -128,6 +130,8 @@ pub enum Action {
     },
     /// Accesses fault, those of harts and of devices.
     Refuse {
+        /// The tile's number.
+        tile: usize,
         /// The first physical address.
         address: u64,
         /// Bytes.
@@ -155,15 +159,16 @@ pub struct Fault {
     pub action: Action,
 }
 
-/// The faults of a file, in their order. `file` is for messages.
+/// The faults of a file, in their order. `file` is for messages, and `tiles` are the names of the
+/// machine's tiles with their numbers of harts.
 ///
 /// ```
 /// use flick_timing::faults::{Action, parse};
 ///
 /// let text = "[[fault]]\nat = { time = \"2 ms\" }\ndo = \"stop-hart\"\nhart = 1\n";
-/// let faults = parse("faults.toml", text).unwrap();
+/// let faults = parse("faults.toml", text, &[("board", 4)]).unwrap();
 /// assert_eq!(faults[0].action, Action::StopHart { hart: 1, cycles: None });
 /// ```
-pub fn parse(file: &str, text: &str) -> Result<Vec<Fault>, Error> {
-    fault_reader::parse(file, text)
+pub fn parse(file: &str, text: &str, tiles: &[(&str, usize)]) -> Result<Vec<Fault>, Error> {
+    fault_reader::parse(file, text, tiles)
 }

@@ -69,6 +69,8 @@ pub enum TileKind {
 pub struct Hart {
     /// `mhartid`.
     pub id: u32,
+    /// Its name on the tile: that of its entry, with a number behind if the entry has a count.
+    pub name: String,
     /// Its extensions.
     pub isa: Isa,
     /// Its modes of address translation.

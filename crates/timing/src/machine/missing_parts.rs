@@ -69,14 +69,10 @@ impl Machine {
                 }
             };
             match &tile.kind {
-                TileKind::Harts if has_harts => add(tile.line, "a second tile of harts"),
                 TileKind::Harts => has_harts = true,
                 TileKind::Accelerator(part) => add(part.line, "accelerators"),
                 TileKind::Memory => add(tile.line, "tiles of memory"),
                 TileKind::Host(part) => add(part.line, "the bridge to the host"),
-            }
-            if let Some(dtu) = &tile.dtu {
-                add(dtu.line, "communication units (DTUs)");
             }
             for unit in &tile.units {
                 add(unit.line, "units for custom opcodes");

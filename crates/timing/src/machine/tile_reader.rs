@@ -8,6 +8,7 @@ use super::machine_parts::{
 };
 use crate::platform::quantity::{BANDWIDTH, FREQUENCY, FS_PER_S, SIZE, TIME};
 use crate::platform::toml_reader::{Error, Table};
+use flick_abi::dtu::{HEADER_SIZE, MOST_ENDPOINTS, MOST_SLOTS, registers_size};
 use flick_riscv::{Extension, Isa, IsaError, Mmu};
 
 /// Harts of a machine at most: as many as QEMU's `virt` has.
@@ -15,6 +16,9 @@ pub const MOST_HARTS: usize = 512;
 /// Tiles of a machine at most.
 pub const MOST_TILES: usize = 1024;
 const PAGE: u64 = 4096;
+/// Bytes of a message of a DTU, and of a packet's part of a transfer.
+const MOST_MESSAGE: u64 = u16::MAX as u64;
+const MOST_PACKET: u64 = 1 << 16;
 
 /// Reads all tiles.
 pub fn tiles(root: &mut Table<'_>, cores: &[CoreModel]) -> Result<Vec<Tile>, Error> {
@@ -136,7 +140,8 @@ fn read_harts(
     let mut harts: Vec<Hart> = Vec::new();
     for (group, mut table) in tile.tables("hart")?.into_iter().enumerate() {
         let count = table.count_or("count", (1, MOST_HARTS as u64), 1)?;
-        table.text_or("name", "")?;
+        let name = table.text_or("name", "")?;
+        let is_counted = table.has("count");
         let isa = isa(&mut table)?;
         let mmu =
             Mmu::ALL[table.choice_or("mmu", &Mmu::ALL.map(Mmu::name), Mmu::default() as usize)?];
@@ -150,9 +155,15 @@ fn read_harts(
             let help = "a tile has one kernel hart: give it an entry of its own, without count";
             return Err(table.error("kernel", why, help));
         }
-        for _ in 0..count {
+        for number in 0..count {
+            let id = harts.len() as u32;
             harts.push(Hart {
-                id: harts.len() as u32,
+                id,
+                name: match (&*name, is_counted) {
+                    ("", _) => format!("hart{id}"),
+                    (name, true) => format!("{name}{number}"),
+                    (name, false) => name.to_owned(),
+                },
                 isa,
                 mmu,
                 period,
@@ -319,20 +330,34 @@ fn memory(table: &mut Table<'_>) -> Result<Memory, Error> {
 }
 
 fn dtu(mut table: Table<'_>, clock: Option<f64>) -> Result<Dtu, Error> {
+    let endpoints = table.count("endpoints", (1, MOST_ENDPOINTS.into()))? as u16;
+    let registers = registers_size(endpoints);
     let dtu = Dtu {
         line: table.line(),
         base: table.address("base")?,
-        size: table.quantity_or("size", &SIZE, 4096.0)? as u64,
-        endpoints: table.count("endpoints", (1, 4096))? as u32,
+        size: table.quantity_or("size", &SIZE, registers as f64)? as u64,
+        endpoints: endpoints.into(),
         message: table.quantity_or("message", &SIZE, 512.0)? as u64,
-        slots: table.count_or("slots", (1, 64), 32)? as u32,
+        slots: table.count_or("slots", (1, MOST_SLOTS.into()), 32)? as u32,
         packet: table.quantity_or("packet", &SIZE, 1024.0)? as u64,
         cycles: table.number_or("cycles", (0.0, 1e6), 0.0)?,
         period: period(&mut table, clock)?,
     };
-    if !table.lacks() && dtu.message <= 24 {
+    if !table.lacks() && dtu.message <= HEADER_SIZE as u64 {
         let why = "a message has a header of 24 bytes";
         return Err(table.error("message", why, "use more, such as \"512 B\""));
+    }
+    if dtu.message > MOST_MESSAGE {
+        let help = "use less, such as \"512 B\"";
+        return Err(table.error("message", "a message has 65535 bytes at most", help));
+    }
+    if dtu.packet > MOST_PACKET {
+        let help = "use less, such as \"1 KiB\"";
+        return Err(table.error("packet", "a packet has 64 KiB at most", help));
+    }
+    if dtu.size < registers {
+        let why = format!("the registers of {endpoints} endpoints take {registers:#x} bytes");
+        return Err(table.error("size", &why, "use more, or leave `size` away"));
     }
     power_of_two(&table, "packet", dtu.packet)?;
     table.end_with_source()?;

@@ -1,0 +1,139 @@
+//! The header of a message between data transfer units (`docs/dtu.md`, "Messages").
+use core::mem::offset_of;
+
+/// Bytes of a header.
+pub const HEADER_SIZE: usize = 24;
+/// The message is an answer.
+pub const FLAG_ANSWER: u8 = 1;
+/// The message has given a credit back to its receiver.
+pub const FLAG_CREDIT: u8 = 2;
+/// [`Header::answer_endpoint`] of a message that takes no answer.
+pub const NO_HEADER_ENDPOINT: u8 = 0xff;
+
+/// The header of a message, as it lies in a slot of the receiver's buffer. Little-endian.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Header {
+    /// [`FLAG_ANSWER`] and [`FLAG_CREDIT`].
+    pub flags: u8,
+    /// The sender's tile.
+    pub tile: u8,
+    /// The sender's endpoint; of an answer, the endpoint that received the request.
+    pub endpoint: u8,
+    /// The sender's endpoint that takes an answer, or [`NO_HEADER_ENDPOINT`].
+    pub answer_endpoint: u8,
+    /// Bytes of the payload, which follows the header.
+    pub size: u16,
+    /// The sender's activity.
+    pub activity: u16,
+    /// The label that an answer shall carry.
+    pub answer_label: u64,
+    /// The label of the sender, which its kernel has set; of an answer, that of the request.
+    pub label: u64,
+}
+
+impl Header {
+    /// From memory.
+    pub const fn from_bytes(bytes: &[u8; HEADER_SIZE]) -> Self {
+        let [
+            flags,
+            tile,
+            endpoint,
+            answer_endpoint,
+            s0,
+            s1,
+            a0,
+            a1,
+            rest @ ..,
+        ] = *bytes;
+        let words = u128::from_le_bytes(rest);
+        Self {
+            flags,
+            tile,
+            endpoint,
+            answer_endpoint,
+            size: u16::from_le_bytes([s0, s1]),
+            activity: u16::from_le_bytes([a0, a1]),
+            answer_label: words as u64,
+            label: (words >> 64) as u64,
+        }
+    }
+
+    /// As in memory.
+    pub const fn bytes(&self) -> [u8; HEADER_SIZE] {
+        let words = self.answer_label as u128 | (self.label as u128) << 64;
+        let first = self.flags as u64
+            | (self.tile as u64) << 8
+            | (self.endpoint as u64) << 16
+            | (self.answer_endpoint as u64) << 24
+            | (self.size as u64) << 32
+            | (self.activity as u64) << 48;
+        let mut bytes = [0; HEADER_SIZE];
+        let (first_bytes, rest) = bytes.split_at_mut(8);
+        first_bytes.copy_from_slice(&first.to_le_bytes());
+        rest.copy_from_slice(&words.to_le_bytes());
+        bytes
+    }
+
+    /// Whether the message is an answer.
+    pub const fn is_answer(&self) -> bool {
+        self.flags & FLAG_ANSWER != 0
+    }
+
+    /// Whether the receiver can answer the message.
+    pub const fn takes_answer(&self) -> bool {
+        !self.is_answer() && self.answer_endpoint != NO_HEADER_ENDPOINT
+    }
+}
+
+/// The endpoints of an [`EVENTS`](crate::dtu::EVENTS) or [`WAITING`](crate::dtu::WAITING) word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unread(pub u64);
+
+impl Iterator for Unread {
+    type Item = u16;
+
+    fn next(&mut self) -> Option<u16> {
+        let endpoint = self.0.trailing_zeros() as u16;
+        self.0 &= self.0.wrapping_sub(1);
+        (endpoint < 64).then_some(endpoint)
+    }
+}
+
+const _: () = assert!(size_of::<Header>() == HEADER_SIZE);
+const _: () = assert!(offset_of!(Header, size) == 4);
+const _: () = assert!(offset_of!(Header, activity) == 6);
+const _: () = assert!(offset_of!(Header, answer_label) == 8);
+const _: () = assert!(offset_of!(Header, label) == 16);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_has_the_bytes_of_the_page() {
+        let header = Header {
+            flags: FLAG_ANSWER | FLAG_CREDIT,
+            tile: 2,
+            endpoint: 4,
+            answer_endpoint: NO_HEADER_ENDPOINT,
+            size: 0x120,
+            activity: 0x3456,
+            answer_label: 0x1112_1314_1516_1718,
+            label: 0x2122_2324_2526_2728,
+        };
+        let bytes = header.bytes();
+        assert_eq!(bytes[..8], [3, 2, 4, 0xff, 0x20, 1, 0x56, 0x34]);
+        assert_eq!(bytes[8..16], 0x1112_1314_1516_1718_u64.to_le_bytes());
+        assert_eq!(bytes[16..], 0x2122_2324_2526_2728_u64.to_le_bytes());
+        assert_eq!(Header::from_bytes(&bytes), header);
+        assert!(header.is_answer() && !header.takes_answer());
+        assert!(Header::default().takes_answer());
+    }
+
+    #[test]
+    fn unread_endpoints_are_in_order() {
+        assert!(Unread(0).eq([]));
+        assert!(Unread(1 << 63 | 0b101).eq([0, 2, 63]));
+    }
+}

@@ -1,0 +1,200 @@
+//! What the unit does with packets that arrive.
+use flick_abi::dtu::{Error, HEADER_SIZE, Header, NO_HEADER_ENDPOINT};
+
+use super::bank_state::Step;
+use super::data_transfer::part_size;
+use super::endpoint_table::Held;
+use super::packet::{CommandNumber, Credit, Message, Packet, PacketKind};
+use super::{Dtu, MOST_PACKET};
+use crate::device::Surroundings;
+
+impl Dtu {
+    /// A packet arrives from a link, or from the unit itself.
+    pub(super) fn arrive(&mut self, packet: Packet, around: &mut dyn Surroundings) {
+        let from = packet.from;
+        let done = |command, part, error: Error| PacketKind::Done {
+            command,
+            part,
+            error: error as u8,
+        };
+        let back = match packet.kind {
+            PacketKind::Message(command, message) => {
+                let error = self.deliver(from, &message, around).err();
+                Some(done(command, 0, error.unwrap_or(Error::None)))
+            }
+            PacketKind::Write {
+                command,
+                part,
+                address,
+                bytes,
+            } => {
+                let written = around.write_memory(address, &bytes);
+                let error = written.map_or(Error::NoMemory, |()| Error::None);
+                Some(done(command, part, error))
+            }
+            PacketKind::Read {
+                command,
+                part,
+                address,
+                size,
+            } => {
+                let mut bytes = vec![0; size.min(MOST_PACKET) as usize];
+                Some(match around.read_memory(address, &mut bytes) {
+                    Ok(()) => PacketKind::Data {
+                        command,
+                        part,
+                        bytes,
+                    },
+                    Err(_) => done(command, part, Error::NoMemory),
+                })
+            }
+            PacketKind::Data {
+                command,
+                part,
+                bytes,
+            } => {
+                self.take_data(command, part, &bytes, around);
+                None
+            }
+            PacketKind::Done {
+                command,
+                part,
+                error,
+            } => {
+                let error = Error::from_number(error).unwrap_or(Error::Unreachable);
+                self.take_done(command, part, error, around);
+                None
+            }
+            PacketKind::Credit(credit) => {
+                self.refund(credit);
+                None
+            }
+        };
+        if let Some(kind) = back {
+            // The link over which the packet came leads back.
+            self.transmit(from, kind, around);
+        }
+        self.update(around);
+    }
+
+    /// Gives a credit back to its endpoint.
+    pub(super) fn refund(&mut self, credit: Credit) {
+        if let Some(table) = self.state.endpoints.get_mut(usize::from(credit.endpoint)) {
+            table.refund(credit);
+        }
+    }
+
+    /// Writes a message into a slot, and marks it.
+    fn deliver(
+        &mut self,
+        from: u16,
+        message: &Message,
+        around: &mut dyn Surroundings,
+    ) -> Result<(), Error> {
+        let runs = |activity| self.state.banks.iter().any(|bank| bank.current == activity);
+        if self.description.kernel.is_none() && !runs(message.receiver) {
+            return Err(Error::Gone);
+        }
+        let table = self.state.endpoints.get_mut(usize::from(message.endpoint));
+        let table = table.ok_or(Error::Gone)?;
+        let receive = table.receive(message.receiver).ok_or(Error::Gone)?;
+        let size = HEADER_SIZE + message.payload.len();
+        if size as u64 > receive.slot_size() {
+            return Err(Error::OutOfBounds);
+        }
+        let slot = receive.occupied.trailing_ones() as u8;
+        if slot >= receive.slots {
+            return Err(Error::NoSpace);
+        }
+        let mut bytes = message.header.to_vec();
+        bytes.extend_from_slice(&message.payload);
+        around
+            .write_memory(receive.slot_address(slot), &bytes)
+            .map_err(|_| Error::NoMemory)?;
+        let header = Header::from_bytes(&message.header);
+        let held = Held {
+            tile: from,
+            activity: header.activity,
+            answer: match header.answer_endpoint {
+                NO_HEADER_ENDPOINT => None,
+                answer => Some(answer.into()),
+            },
+            label: header.answer_label,
+            cost: message.cost,
+            replying: None,
+        };
+        table.occupy(receive, slot, held);
+        if let Some(credit) = message.refund {
+            self.refund(credit);
+        }
+        Ok(())
+    }
+
+    /// A message, or a part of a transfer, has ended.
+    fn take_done(
+        &mut self,
+        command: CommandNumber,
+        part: u64,
+        error: Error,
+        around: &mut dyn Surroundings,
+    ) {
+        let index = usize::from(command.bank);
+        let Some(running) = self
+            .state
+            .banks
+            .get_mut(index)
+            .and_then(|bank| bank.running(command.number))
+        else {
+            return;
+        };
+        let word = running.word();
+        match &mut running.step {
+            &mut Step::Sent(credit) => {
+                if !matches!(error, Error::None | Error::Gone) {
+                    self.refund(credit);
+                }
+                self.finish(index, error, 0, around);
+            }
+            Step::Replied => {
+                if let Some(table) = self.state.endpoints.get_mut(usize::from(word.endpoint)) {
+                    table.end_reply(word.slot, command, error == Error::None);
+                }
+                self.finish(index, error, 0, around);
+            }
+            Step::Transfers(transfer) if transfer.awaits(part) => {
+                transfer.answered(part);
+                if error != Error::None {
+                    transfer.fail(error);
+                }
+                self.send_parts(index, around);
+            }
+            _ => {}
+        }
+    }
+
+    /// Bytes that a `READ` has asked for arrive.
+    fn take_data(
+        &mut self,
+        command: CommandNumber,
+        part: u64,
+        bytes: &[u8],
+        around: &mut dyn Surroundings,
+    ) {
+        let packet = self.description.packet;
+        let bank = self.state.banks.get_mut(usize::from(command.bank));
+        let Some(running) = bank.and_then(|bank| bank.running(command.number)) else {
+            return;
+        };
+        let Step::Transfers(transfer) = &running.step else {
+            return;
+        };
+        let size = part_size(part, running.size, packet);
+        if !transfer.awaits(part) || bytes.len() != size as usize {
+            return;
+        }
+        let address = running.address.wrapping_add(part);
+        let written = around.write_memory(address, bytes);
+        let error = written.map_or(Error::NoMemory, |()| Error::None);
+        self.take_done(command, part, error, around);
+    }
+}

@@ -1,0 +1,215 @@
+//! The endpoints of a unit: their words, and what the unit knows of the messages in their slots.
+use flick_abi::dtu::{
+    Endpoint, MOST_SLOTS, NO_ACTIVITY, RECEIVE_ENDPOINTS, ReceiveEndpoint, SendEndpoint,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use super::packet::{CommandNumber, Credit};
+
+/// A message in a slot. The unit does not believe the header in memory, which software can write.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Held {
+    /// The tile that has sent it.
+    pub tile: u16,
+    /// The activity that has sent it.
+    pub activity: u16,
+    /// The sender's endpoint that takes an answer.
+    pub answer: Option<u16>,
+    /// The label that an answer shall carry.
+    pub label: u64,
+    /// The credit that goes back to the sender.
+    pub cost: Option<Credit>,
+    /// The `REPLY` that is under way.
+    pub replying: Option<CommandNumber>,
+}
+
+/// An endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct EndpointState {
+    words: [u64; 4],
+    /// How often word 0 was written.
+    setup: u32,
+    /// The unread slots, the oldest first.
+    unread: Vec<u8>,
+    /// The messages of which the unit knows the sender, by slot.
+    held: BTreeMap<u8, Held>,
+}
+
+/// The bits of the first `slots` slots.
+fn slot_bits(slots: u8) -> u32 {
+    1_u32.checked_shl(slots.into()).unwrap_or(0).wrapping_sub(1)
+}
+
+impl EndpointState {
+    /// A word as software reads it.
+    pub fn word(&self, word: usize) -> u64 {
+        self.words[word]
+    }
+
+    /// A kernel writes a word. `number` is the endpoint's, and `slots` the most that the unit has.
+    pub fn write_word(&mut self, word: usize, value: u64, number: u16, slots: u8) {
+        self.words[word] = value;
+        if word == 0 {
+            self.setup = self.setup.wrapping_add(1);
+            self.unread.clear();
+            self.held.clear();
+            if let Some(Endpoint::Receive(_)) = self.endpoint() {
+                self.words[3] = 0;
+                if number >= RECEIVE_ENDPOINTS {
+                    self.words[0] &= !15;
+                }
+            }
+        }
+        if let Some(Endpoint::Receive(receive)) = self.endpoint() {
+            self.set_slots(receive, slots);
+        }
+    }
+
+    /// Makes the words of a receive endpoint possible, and the other facts agree with them.
+    fn set_slots(&mut self, mut receive: ReceiveEndpoint, slots: u8) {
+        receive.slots = receive.slots.min(slots);
+        receive.occupied &= slot_bits(receive.slots);
+        receive.unread &= receive.occupied;
+        self.words = Endpoint::Receive(receive).words();
+        self.held
+            .retain(|&slot, _| receive.occupied >> slot & 1 != 0);
+        self.unread.retain(|&slot| receive.unread >> slot & 1 != 0);
+        for slot in (0..MOST_SLOTS).filter(|&slot| receive.unread >> slot & 1 != 0) {
+            if !self.unread.contains(&slot) {
+                self.unread.push(slot);
+            }
+        }
+    }
+
+    /// The endpoint, whoever owns it.
+    pub fn endpoint(&self) -> Option<Endpoint> {
+        Endpoint::from_words(self.words)
+    }
+
+    /// The endpoint, if the activity owns it.
+    pub fn of_activity(&self, activity: u16) -> Option<Endpoint> {
+        self.endpoint()
+            .filter(|endpoint| activity != NO_ACTIVITY && endpoint.activity() == activity)
+    }
+
+    /// The receive endpoint of an activity.
+    pub fn receive(&self, activity: u16) -> Option<ReceiveEndpoint> {
+        match self.of_activity(activity) {
+            Some(Endpoint::Receive(receive)) => Some(receive),
+            _ => None,
+        }
+    }
+
+    /// The owner of a receive endpoint with unread messages.
+    pub fn unread_owner(&self) -> Option<u16> {
+        match self.endpoint() {
+            Some(Endpoint::Receive(receive)) if receive.unread != 0 => Some(receive.activity),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, endpoint: Endpoint) {
+        self.words = endpoint.words();
+    }
+
+    /// Takes a credit of the send endpoint, which has one.
+    pub fn spend(&mut self, mut send: SendEndpoint, number: u16) -> Credit {
+        send.credits -= 1;
+        self.set(Endpoint::Send(send));
+        Credit {
+            endpoint: number,
+            setup: self.setup,
+        }
+    }
+
+    /// A credit comes back.
+    pub fn refund(&mut self, credit: Credit) {
+        if let Some(Endpoint::Send(mut send)) = self.endpoint()
+            && credit.setup == self.setup
+            && send.credits < send.most_credits
+        {
+            send.credits += 1;
+            self.set(Endpoint::Send(send));
+        }
+    }
+
+    /// A slot has a new message.
+    pub fn occupy(&mut self, mut receive: ReceiveEndpoint, slot: u8, held: Held) {
+        receive.occupied |= 1 << slot;
+        receive.unread |= 1 << slot;
+        self.set(Endpoint::Receive(receive));
+        self.unread.push(slot);
+        self.held.insert(slot, held);
+    }
+
+    /// Marks the oldest unread message read.
+    pub fn fetch(&mut self, mut receive: ReceiveEndpoint) -> Option<u8> {
+        if self.unread.is_empty() {
+            return None;
+        }
+        let slot = self.unread.remove(0);
+        receive.unread &= !(1 << slot);
+        self.set(Endpoint::Receive(receive));
+        Some(slot)
+    }
+
+    /// The message in a slot, unless a `REPLY` is under way.
+    pub fn held(&mut self, slot: u8) -> Option<&mut Held> {
+        self.held
+            .get_mut(&slot)
+            .filter(|held| held.replying.is_none())
+    }
+
+    /// Frees a slot. `Err` if it has no message, or a `REPLY` is under way.
+    pub fn free(
+        &mut self,
+        mut receive: ReceiveEndpoint,
+        slot: u8,
+    ) -> Result<Option<Held>, NoMessage> {
+        let busy = self
+            .held
+            .get(&slot)
+            .is_some_and(|held| held.replying.is_some());
+        if busy || slot >= receive.slots || receive.occupied >> slot & 1 == 0 {
+            return Err(NoMessage);
+        }
+        receive.occupied &= !(1 << slot);
+        receive.unread &= !(1 << slot);
+        self.set(Endpoint::Receive(receive));
+        self.unread.retain(|&unread| unread != slot);
+        Ok(self.held.remove(&slot))
+    }
+
+    /// A `REPLY` has ended. Frees the slot if the answer has arrived.
+    pub fn end_reply(&mut self, slot: u8, command: CommandNumber, arrived: bool) {
+        let Some(held) = self.held.get_mut(&slot) else {
+            return;
+        };
+        if held.replying == Some(command) {
+            held.replying = None;
+            if let (true, Some(Endpoint::Receive(receive))) = (arrived, self.endpoint()) {
+                // The slot has a message, and no other reply to it.
+                let _ = self.free(receive, slot);
+            }
+        }
+    }
+
+    /// Whether a state can be that of the endpoint with this number.
+    pub fn is_possible(&self, number: u16, slots: u8) -> bool {
+        let mut again = self.clone();
+        match self.endpoint() {
+            Some(Endpoint::Receive(receive)) => {
+                again.set_slots(receive, slots);
+                let mut sorted = self.unread.clone();
+                sorted.sort_unstable();
+                sorted.dedup();
+                again == *self && sorted.len() == self.unread.len() && number < RECEIVE_ENDPOINTS
+            }
+            _ => self.unread.is_empty() && self.held.is_empty(),
+        }
+    }
+}
+
+/// The slot has no message.
+pub(super) struct NoMessage;

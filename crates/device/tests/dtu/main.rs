@@ -1,0 +1,8 @@
+//! Data transfer units (`docs/dtu.md`), several of them with a network between them.
+
+mod commands;
+mod data;
+mod network;
+// mod protocol_model;
+// mod random_accesses;
+mod switches;

@@ -1,0 +1,164 @@
+//! What the boards of a machine have in common: one clock, one order of events, and what devices have
+//! asked for. Events of the same time come in the order of their tiles, and those of one tile in the
+//! order in which they were scheduled.
+use std::cell::{Cell, RefCell};
+
+use flick_device::dtu::Packet;
+use flick_device::{Finish, Time};
+use flick_sim::EventQueue;
+use flick_timing::network::LinkCounts;
+
+use super::Target;
+use crate::network::Packets;
+
+/// The tile, the device, and its token.
+pub type EventKey = (usize, Target, u32);
+
+/// What connects the boards.
+#[derive(Default)]
+pub struct Wiring {
+    /// When the slice of the hart that runs began, and what a cycle of it takes.
+    pub(super) slice: Cell<(Time, Time)>,
+    /// The number in its tile of the hart that runs.
+    pub(super) hart: Cell<usize>,
+    pub(super) now: Cell<Time>,
+    /// A device has been asked for something: it may have events, lines and output.
+    pub(super) has_news: Cell<bool>,
+    /// The `mtime` of a tile was set.
+    pub(super) is_retimed: Cell<bool>,
+    pub(super) state: RefCell<State>,
+    pub(super) packets: RefCell<Packets>,
+}
+
+/// What devices have asked for.
+#[derive(Default)]
+pub(super) struct State {
+    pub events: EventQueue<EventKey>,
+    /// Harts by their numbers in the machine.
+    pub lines: Vec<(usize, u32, bool)>,
+    pub output: Vec<u8>,
+    /// Bytes from outside that devices have taken, and the devices' numbers.
+    pub inputs: Vec<(usize, Vec<u8>)>,
+    pub finish: Option<Finish>,
+}
+
+impl Wiring {
+    /// The slice of a hart begins, which has this number in its tile.
+    pub(crate) fn begin(&self, hart: usize, time: Time, period: Time) {
+        self.slice.set((time, period));
+        self.hart.set(hart);
+        self.now.set(time);
+    }
+
+    /// No hart runs, and it is this time.
+    pub(crate) fn go_to(&self, time: Time) {
+        self.slice.set((time, 0));
+        self.now.set(time);
+    }
+
+    /// Has a device done something since [`Self::forget_news`]?
+    pub(crate) fn has_news(&self) -> bool {
+        self.has_news.get()
+    }
+
+    /// What devices have done is looked at.
+    pub(crate) fn forget_news(&self) {
+        self.has_news.set(false);
+        self.is_retimed.set(false);
+    }
+
+    /// Have devices done nothing that a hart or the outside sees? Events may be scheduled.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let state = self.state.borrow();
+        let is_silent = state.output.is_empty() && state.finish.is_none();
+        is_silent && state.lines.is_empty() && !self.is_retimed.get()
+    }
+
+    /// The time of the last access or event.
+    pub(crate) fn now(&self) -> Time {
+        self.now.get()
+    }
+
+    /// The time of the next event.
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        self.state.borrow().events.next()
+    }
+
+    /// Takes the next event up to `time`, at whose time it is then.
+    pub(super) fn take_event(&self, time: Time) -> Option<EventKey> {
+        let (at, key) = self.state.borrow_mut().events.pop(time)?;
+        self.now.set(at);
+        Some(key)
+    }
+
+    /// [`flick_device::Surroundings::schedule`].
+    pub(super) fn schedule(&self, key: EventKey, at: Time) {
+        let events = &mut self.state.borrow_mut().events;
+        match at {
+            Time::MAX => events.cancel(key),
+            at => events.schedule_in(key.0 as u32, key, at.max(self.now.get())),
+        }
+    }
+
+    /// A packet leaves a tile. False: no link leads to its receiver.
+    pub(super) fn send(&self, from: usize, packet: Packet) -> bool {
+        let Some(token) = self.packets.borrow_mut().send(from, packet) else {
+            return false;
+        };
+        // The sender's router, or its own unit.
+        self.schedule((from, Target::Packet, token), self.now.get());
+        true
+    }
+
+    /// The head of a packet has come to the next router. The packet, if it is at its receiver.
+    pub(super) fn go_on(&self, token: u32) -> Option<Packet> {
+        let now = self.now.get();
+        let mut packets = self.packets.borrow_mut();
+        match packets.go_on(token, now)? {
+            Ok((tile, at)) => {
+                drop(packets);
+                self.schedule((tile, Target::Packet, token), at);
+                None
+            }
+            Err(packet) => Some(packet),
+        }
+    }
+
+    /// Levels of harts' lines that have been set since the last call.
+    pub(crate) fn take_lines(&self) -> Vec<(usize, u32, bool)> {
+        std::mem::take(&mut self.state.borrow_mut().lines)
+    }
+
+    /// Bytes for the console.
+    pub(crate) fn take_output(&self) -> Vec<u8> {
+        std::mem::take(&mut self.state.borrow_mut().output)
+    }
+
+    /// Names of links, and what they have carried.
+    pub(crate) fn link_counts(&self) -> Vec<(String, LinkCounts)> {
+        self.packets.borrow().counts()
+    }
+
+    /// How many packets have been sent and have not arrived.
+    pub(crate) fn packets_under_way(&self) -> usize {
+        self.packets.borrow().under_way()
+    }
+
+    /// All that decides when packets arrive, as a text.
+    pub(crate) fn description(&self) -> String {
+        self.packets.borrow().description()
+    }
+
+    pub(crate) fn finished(&self) -> Option<Finish> {
+        self.state.borrow().finish
+    }
+
+    /// Nothing that devices have asked for is left, and no packet is under way.
+    pub(super) fn reset(&self, now: Time) {
+        self.state.replace(State::default());
+        self.packets.borrow_mut().reset();
+        self.has_news.set(true);
+        self.is_retimed.set(true);
+        self.now.set(now);
+    }
+}
