@@ -4,8 +4,8 @@ use flick_engine::csr_number::{CYCLE, INSTRET, TIME};
 
 use crate::pmp::Pmp;
 use crate::privileged_registers::{
-    Counts, DELEGABLE, MACHINE_INTERRUPTS, Privilege, Registers, SUPERVISOR_INTERRUPTS,
-    environment, interrupt, privilege, status,
+    Counts, DELEGABLE, Privilege, Registers, SUPERVISOR_INTERRUPTS, environment, interrupt,
+    privilege, status,
 };
 use flick_riscv::{Extension, Mmu};
 
@@ -184,7 +184,7 @@ impl Registers {
                 return Effect::Interrupts;
             }
             MIE => {
-                self.mie = value & (SUPERVISOR_INTERRUPTS | MACHINE_INTERRUPTS);
+                self.mie = value & (SUPERVISOR_INTERRUPTS | self.machine_interrupts);
                 return Effect::Interrupts;
             }
             SIP => {

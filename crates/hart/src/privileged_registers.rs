@@ -91,6 +91,8 @@ pub struct Registers {
     pub medeleg: u64,
     pub mideleg: u64,
     pub mie: u64,
+    /// Interrupts of M mode that the hart has, as bits: the standard ones, and those of its machine.
+    pub machine_interrupts: u64,
     /// Bits of `mip` that software has set.
     pub software: u64,
     /// Bits of `mip` that are wired.
@@ -142,6 +144,7 @@ impl Registers {
             medeleg: 0,
             mideleg: 0,
             mie: 0,
+            machine_interrupts: MACHINE_INTERRUPTS,
             software: 0,
             lines: 0,
             mtvec: 0,
@@ -210,8 +213,9 @@ impl Registers {
         };
         use interrupt::{MEI, MSI, MTI, SEI, SSI, STI};
         let order = [MEI, MSI, MTI, SEI, SSI, STI];
-        let first = order.into_iter().find(|&number| set & 1 << number != 0)?;
-        Some((first, to))
+        // Those of the machine come behind the standard ones.
+        let first = order.into_iter().find(|&number| set & 1 << number != 0);
+        Some((first.unwrap_or(set.trailing_zeros()), to))
     }
 
     /// The privilege of loads and stores.

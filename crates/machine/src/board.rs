@@ -118,6 +118,11 @@ impl Board {
         }
     }
 
+    /// Has the tile a data transfer unit, which interrupts its harts?
+    pub(crate) fn has_unit(&self) -> bool {
+        self.unit.is_some()
+    }
+
     /// Adds the unit that sends packets to other tiles and gets theirs.
     pub fn add_unit(&mut self, range: Range<u64>, unit: Box<dyn Device>) {
         let number = self.devices.len();

@@ -191,8 +191,8 @@ pub struct BootedTiles {
     pub free: Vec<Range<u64>>,
 }
 
-/// Puts the files into the memories of the systems' boards. Each tile has the firmware. The kernel, its
-/// RAM disk and its command line are those of the first tile.
+/// Puts the files into the memories of the systems' boards. Each tile has the firmware. If there is a
+/// kernel, it, its RAM disk and its command line are those of the first tile.
 pub fn boot_tiles(
     systems: &mut [System],
     boards: &Boards,
@@ -208,8 +208,9 @@ pub fn boot_tiles(
     };
     let is_single = systems.len() == 1;
     for (system, board) in systems.iter_mut().zip(boards.all()) {
-        let tile = match board.tile() {
-            0 => boot(system, board, files)?,
+        // Firmware that is the kernel has the RAM disk and the command line on each tile.
+        let tile = match (board.tile(), &files.kernel) {
+            (0, _) | (_, None) => boot(system, board, files)?,
             _ => boot_with(system, board, &files.firmware, &Files::default())?,
         };
         let start = tile.firmware.end().next_multiple_of(16);

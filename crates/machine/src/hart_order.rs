@@ -514,6 +514,9 @@ impl<'m> Unit<'m> {
         let mut processor =
             Processor::new(board, &board.code, (hart.isa, hart.mmu), hart.id, hart.pc);
         processor.hart.x[10..13].copy_from_slice(&hart.arguments);
+        if board.has_unit() {
+            processor.have_interrupt(flick_abi::dtu::INTERRUPT_BIT);
+        }
         Self {
             processor,
             board,

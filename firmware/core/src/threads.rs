@@ -42,6 +42,12 @@ pub enum Wait {
     Exception(u64),
     /// The end of a process; 0: any child.
     Process(u64),
+    /// A message in the mailbox of this number; where to.
+    Mail(u16, u64),
+    /// Room in a mailbox: tile and port, and the message's address.
+    Room(u64, u64),
+    /// The answer to a message: tile and port, and the message's address.
+    Sent(u64, u64),
     /// Bytes from the console: where to, and how many.
     Console(u64, u64),
 }

@@ -91,6 +91,8 @@ impl Kernel {
         let owner = &mut self.processes[process];
         owner.is_ending = true;
         let (status, parent) = (owner.status, owner.parent);
+        self.close_mailboxes(process);
+        let owner = &mut self.processes[process];
         if let Some(tables) = owner.tables.take() {
             // No hart runs it. Another process with its number could meet old translations.
             self.harts.forget |= self.dispatch.harts();
@@ -115,7 +117,8 @@ impl Kernel {
         }
         let Some(parent) = parent else {
             self.processes.remove(process);
-            if process == FIRST {
+            // The machine ends with the first program of the first tile.
+            if process == FIRST && self.map.tile.0 == 0 {
                 devices::end_machine(&self.map, status);
             }
             return;

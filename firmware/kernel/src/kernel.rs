@@ -15,6 +15,7 @@ use crate::devices::Clint;
 use crate::direct::Direct;
 use crate::hart_page::{HartPage, HartPages};
 use crate::machine_map::MachineMap;
+use crate::mailboxes::Mailboxes;
 use crate::processes::Processes;
 
 /// The kernel's state.
@@ -33,6 +34,8 @@ pub struct Kernel {
     pub console: Console,
     /// Threads that wait for its bytes.
     pub readers: List,
+    /// Messages between processes and tiles.
+    pub mailboxes: Mailboxes,
     /// The lines of harts.
     pub harts: Harts,
 }
@@ -172,6 +175,7 @@ impl Kernel {
             processes: Processes::new(),
             console: Console::new(),
             readers: List::EMPTY,
+            mailboxes: Mailboxes::new(),
             harts: Harts {
                 pages: [None; MOST_HARTS],
                 clint: Clint::new(&MachineMap::new()),
@@ -224,6 +228,9 @@ impl Kernel {
             Wait::Exception(_) => &mut process.handlers,
             Wait::Process(_) => &mut process.parents,
             Wait::Console(..) => &mut self.readers,
+            Wait::Mail(number, _) => &mut self.mailboxes.mailbox(number).readers,
+            Wait::Room(..) => &mut self.mailboxes.senders,
+            Wait::Sent(..) => return,
         };
         threads.take_out(list, place);
     }

@@ -10,6 +10,7 @@ use flick_kernel_core::lines::MOST_HARTS;
 
 use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
+use crate::dtu::Unit;
 use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, publish, release};
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap};
@@ -32,9 +33,10 @@ static KERNEL: KernelCell = KernelCell(UnsafeCell::new(Kernel::new()));
 const ROUNDS: u32 = 16;
 /// A time slice lasts a part of a second: 10 ms.
 const SLICES: u64 = 100;
-/// Software, timer and external interrupts, in `mie`.
-const INTERRUPTS: u64 = 1 << 3 | 1 << 7 | EXTERNAL;
+/// Interrupts of software, timer, devices and the data transfer unit, in `mie`.
+const INTERRUPTS: u64 = 1 << 3 | 1 << 7 | EXTERNAL | UNIT;
 const EXTERNAL: u64 = 1 << 11;
+const UNIT: u64 = 1 << flick_abi::dtu::INTERRUPT_BIT;
 
 /// From `start.S`.
 #[unsafe(no_mangle)]
@@ -79,6 +81,11 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
     kernel.harts.clint = Clint::new(map);
     let serial = map.serial.map(Serial::new);
     kernel.console.begin(serial, map.plic.map(Plic::new));
+    let (tile, tiles) = map.tile;
+    let unit = map
+        .unit
+        .map(|base| Unit::begin(base, tile, tiles, map.kernel_hart));
+    kernel.mailboxes.unit = unit;
     kernel
         .dispatch
         .begin(map.user_harts(), map.frequency / SLICES);
@@ -175,7 +182,11 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
 #[unsafe(link_section = ".text.kernel_hart")]
 fn attend(kernel: &mut Kernel) {
     let now = csr::time();
-    if csr_read!(mip) & EXTERNAL != 0 {
+    let pending = csr_read!(mip);
+    if pending & UNIT != 0 {
+        kernel.attend_unit();
+    }
+    if pending & EXTERNAL != 0 {
         kernel.console.poll();
         crate::calls::console_read::answer(kernel);
     }

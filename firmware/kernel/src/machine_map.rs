@@ -30,6 +30,8 @@ pub struct MachineMap {
     pub serial: Option<u64>,
     /// The test finisher.
     pub finisher: Option<u64>,
+    /// The data transfer unit.
+    pub unit: Option<u64>,
     /// Address translation.
     pub mode: Mode,
     /// Harts see each other's stores.
@@ -102,6 +104,7 @@ impl MachineMap {
             plic: None,
             serial: None,
             finisher: None,
+            unit: None,
             mode: Mode::Sv48,
             is_coherent: true,
             tile: (0, 1),
@@ -221,6 +224,7 @@ impl MachineMap {
                     self.serial = Some(node.base);
                     wires.source = cells(node.interrupts).next().map(u64::from);
                 }
+                b"flick,dtu" => self.unit = Some(node.base),
                 b"sifive,test1" | b"sifive,test0" => self.finisher = Some(node.base),
                 b"riscv,plic0" | b"sifive,plic-1.0.0" => {
                     wires.plic = Some((node.base, node.interrupts));

@@ -227,6 +227,31 @@ calls! {
     KernelNothing = 59, "kernel_nothing", Kernel;
         ; "0"; ;
         "Goes to the kernel hart and back. It is what a remote call costs at least."
+    MailboxCreate = 64, "mailbox_create", Kernel;
+        "port": "below 1024"; "0";
+        Exists: "the tile has a mailbox of this port", Invalid: "the port",
+        NoMemory: "the tile has 64 mailboxes, or memory is used up";
+        "Makes a mailbox, whose messages the caller's process gets. It has room for 32 messages."
+    MailboxClose = 65, "mailbox_close", Kernel;
+        "port": "of the caller's process"; "0";
+        NotFound: "the tile has no mailbox of this port", NotPermitted: "it is another process's";
+        "Removes a mailbox with its messages. It ends with its process, too."
+    MailboxSend = 66, "mailbox_send", Kernel;
+        "tile": "the receiver's", "port": "the mailbox there", "message": "the address of 120 bytes, a multiple of 8",
+        "until": "a value of `time`";
+        "0";
+        NotFound: "the tile has no mailbox of this port", Invalid: "the machine has no such tile, or no such port",
+        BadAddress: "the caller cannot load the message", Dead: "no message comes to the tile",
+        TimedOut: "the message was not taken in time; it may arrive later";
+        "Sends a message, and returns when it is in the mailbox. Messages of one thread to one mailbox \
+         arrive in their order."
+    MailboxReceive = 67, "mailbox_receive", Kernel;
+        "port": "of the caller's process", "buffer": "the address of 120 bytes, a multiple of 8",
+        "until": "a value of `time`";
+        "0; the sender: its tile << 32 and its process";
+        NotFound: "the tile has no mailbox of this port", NotPermitted: "it is another process's",
+        BadAddress: "the caller cannot store a message there", TimedOut: "no message came in time";
+        "Takes the oldest message of a mailbox, or waits for one."
 }
 
 #[cfg(test)]

@@ -24,6 +24,11 @@ impl<B: Bus> Processor<'_, B> {
         }
     }
 
+    /// The hart has an interrupt of this number, which its machine drives.
+    pub fn have_interrupt(&mut self, bit: u32) {
+        self.core.registers.machine_interrupts |= 1 << bit;
+    }
+
     /// Has the hart an interrupt for which it does not wait?
     pub fn wakes(&self, time: u64) -> bool {
         let registers = &self.core.registers;

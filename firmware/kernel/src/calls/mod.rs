@@ -68,6 +68,10 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         Call::ConsoleRead => console_read::console_read(kernel, caller, arguments),
         Call::ArchiveMap => archive_map::archive_map(kernel, caller),
         Call::KernelNothing => value(0),
+        Call::MailboxCreate => kernel.create_mailbox(caller, a0),
+        Call::MailboxClose => kernel.close_mailbox(caller, a0),
+        Call::MailboxSend => kernel.send_mail(caller, arguments),
+        Call::MailboxReceive => kernel.receive_mail(caller, arguments),
     }
 }
 

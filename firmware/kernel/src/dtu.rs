@@ -1,0 +1,201 @@
+//! The kernel's use of its tile's data transfer unit (`docs/dtu.md`): endpoint 0 receives what other
+//! kernels send, endpoint 1 their answers, and behind them is an endpoint for each other tile.
+use core::cell::UnsafeCell;
+use core::ptr::{read_volatile, write_volatile};
+
+use flick_abi::dtu::{
+    self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Header, Outcome, ReceiveEndpoint,
+    SendEndpoint, WRITE_ORDER,
+};
+
+use crate::cache;
+
+/// The kernels' activity, in all units.
+const KERNEL: u16 = 1;
+/// Requests of other kernels.
+pub const REQUESTS: u16 = 0;
+/// Their answers.
+pub const ANSWERS: u16 = 1;
+/// The endpoint that sends to tile 0.
+const FIRST_SENDER: u16 = 2;
+/// Slots of a receive endpoint, and bytes of one.
+const SLOTS: u8 = 32;
+const LOG2_SLOT: u8 = 8;
+/// Bytes of a payload.
+pub const PAYLOAD: usize = flick_abi::card::MAILBOX_BYTES;
+/// Tiles of a machine whose kernels talk, so that each has a credit for slots of the others.
+pub const MOST_TILES: u64 = 32;
+
+#[repr(C, align(256))]
+struct Buffer(UnsafeCell<[u8; (SLOTS as usize) << LOG2_SLOT]>);
+
+// SAFETY: the unit and the kernel hart alone use it.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    const fn new() -> Self {
+        Self(UnsafeCell::new([0; (SLOTS as usize) << LOG2_SLOT]))
+    }
+
+    fn address(&self) -> u64 {
+        self.0.get().addr() as u64
+    }
+}
+
+static REQUEST_BUFFER: Buffer = Buffer::new();
+static ANSWER_BUFFER: Buffer = Buffer::new();
+
+/// Words of a payload.
+pub type Payload = [u64; PAYLOAD / 8];
+
+#[repr(C, align(64))]
+struct Outgoing(UnsafeCell<Payload>);
+
+// SAFETY: as of `Buffer`.
+unsafe impl Sync for Outgoing {}
+
+static OUTGOING: Outgoing = Outgoing(UnsafeCell::new([0; PAYLOAD / 8]));
+
+/// A message that has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    /// Its header.
+    pub header: Header,
+    /// The slot that it is in.
+    pub slot: u8,
+    /// What it says.
+    pub payload: Payload,
+}
+
+/// A tile's unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    base: u64,
+    tiles: u64,
+}
+
+impl Unit {
+    /// The unit at an address, with endpoints for the kernels of so many tiles.
+    pub fn begin(base: u64, tile: u64, tiles: u64, bank: usize) -> Self {
+        let unit = Self {
+            base,
+            tiles: tiles.min(MOST_TILES),
+        };
+        unit.set(dtu::current(bank), KERNEL.into());
+        let buffers = [(REQUESTS, &REQUEST_BUFFER), (ANSWERS, &ANSWER_BUFFER)];
+        for (number, buffer) in buffers {
+            let receive = ReceiveEndpoint {
+                activity: KERNEL,
+                buffer: buffer.address(),
+                log2_slot: LOG2_SLOT,
+                slots: SLOTS,
+                occupied: 0,
+                unread: 0,
+            };
+            unit.set_endpoint(number, Endpoint::Receive(receive));
+        }
+        for other in (0..unit.tiles).filter(|&other| other != tile) {
+            let send = SendEndpoint {
+                activity: KERNEL,
+                tile: other as u16,
+                endpoint: REQUESTS,
+                receiver: KERNEL,
+                label: 0,
+                credits: 1,
+                most_credits: 1,
+                log2_message: LOG2_SLOT,
+            };
+            unit.set_endpoint(FIRST_SENDER + other as u16, Endpoint::Send(send));
+        }
+        unit.set(dtu::INTERRUPT, u64::MAX);
+        unit
+    }
+
+    fn set(&self, offset: u64, value: u64) {
+        // SAFETY: the machine's tree says that the unit is there, and its registers are whole pages.
+        unsafe { write_volatile((self.base + offset) as *mut u64, value) };
+    }
+
+    fn get(&self, offset: u64) -> u64 {
+        // SAFETY: as in `set`.
+        unsafe { read_volatile((self.base + offset) as *const u64) }
+    }
+
+    fn set_endpoint(&self, number: u16, endpoint: Endpoint) {
+        let words = endpoint.words();
+        for word in WRITE_ORDER {
+            self.set(dtu::endpoint_word(number, word), words[word]);
+        }
+    }
+
+    /// Executes a command: a round trip on the links at most.
+    fn execute(&self, word: CommandWord) -> Result<u64, Error> {
+        self.set(dtu::COMMAND, word.bits());
+        while self.get(dtu::COMMAND) != 0 {}
+        Outcome::from_bits(self.get(dtu::RESULT)).result()
+    }
+
+    fn prepare(&self, payload: &[u64]) {
+        let at = OUTGOING.0.get();
+        // SAFETY: the kernel hart alone uses it, and no command runs.
+        let outgoing = unsafe { &mut *at };
+        outgoing[..payload.len()].copy_from_slice(payload);
+        self.set(dtu::ADDRESS, at.addr() as u64);
+        self.set(dtu::SIZE, 8 * payload.len() as u64);
+    }
+
+    /// Sends a message to the kernel of another tile. Its answer has `token` as its label.
+    pub fn send(&self, tile: u64, label: u64, payload: &[u64], token: u64) -> Result<(), Error> {
+        if tile >= self.tiles {
+            return Err(Error::Unreachable);
+        }
+        let endpoint = FIRST_SENDER + tile as u16;
+        self.prepare(payload);
+        self.set(dtu::endpoint_word(endpoint, 2), label);
+        self.set(dtu::LABEL, token);
+        let word = CommandWord::new(Command::Send, endpoint).with_answer(ANSWERS);
+        self.execute(word).map(|_| ())
+    }
+
+    /// The oldest message of an endpoint.
+    pub fn fetch(&self, endpoint: u16) -> Option<Message> {
+        let at = self
+            .execute(CommandWord::new(Command::Fetch, endpoint))
+            .ok()?;
+        if at == 0 {
+            return None;
+        }
+        let buffer = if endpoint == REQUESTS {
+            &REQUEST_BUFFER
+        } else {
+            &ANSWER_BUFFER
+        };
+        cache::refresh(at, (HEADER_SIZE + PAYLOAD) as u64);
+        // SAFETY: the unit has written a message there, in a slot of this buffer.
+        let (header, payload) = unsafe {
+            let header = (at as *const [u8; HEADER_SIZE]).read();
+            (header, ((at + HEADER_SIZE as u64) as *const Payload).read())
+        };
+        Some(Message {
+            header: Header::from_bytes(&header),
+            slot: ((at - buffer.address()) >> LOG2_SLOT) as u8,
+            payload,
+        })
+    }
+
+    /// Answers a request.
+    pub fn answer(&self, slot: u8, word: u64) {
+        self.prepare(&[word]);
+        let command = CommandWord::new(Command::Reply, REQUESTS).with_slot(slot);
+        if self.execute(command).is_err() {
+            // Whoever has asked is gone. The slot is free all the same.
+            self.acknowledge(REQUESTS, slot);
+        }
+    }
+
+    /// Frees the slot of a message.
+    pub fn acknowledge(&self, endpoint: u16, slot: u8) {
+        let command = CommandWord::new(Command::Acknowledge, endpoint).with_slot(slot);
+        let _: Result<u64, Error> = self.execute(command);
+    }
+}
