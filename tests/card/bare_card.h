@@ -52,6 +52,12 @@ static inline u64 now(void) {
 
 static inline u64 hart(void) { return call1(HART_SELF, 0); }
 
+// Each tile runs the program. The others leave the console to the first one.
+static inline void only_on_first_tile(struct program_start *start) {
+  if (start->tile != 0)
+    call1(THREAD_EXIT, 0);
+}
+
 static inline u64 length(const char *text) {
   u64 size = 0;
   while (text[size])

@@ -25,6 +25,7 @@ static void child(u64 argument) {
 }
 
 void _start(struct program_start *start) {
+  only_on_first_tile(start);
   u64 all, before = call(MEMORY_FREE, 0, 0, 0, 0, 0, 0, &all);
   for (u64 n = 0; n < 4096; n += 512)
     words[n] = n / 512;

@@ -21,6 +21,7 @@ static void child(u64 end) {
 }
 
 void _start(struct program_start *start) {
+  only_on_first_tile(start);
   u64 ids[CHILDREN], good = 0, lost = 0;
   u64 end = now() + start->frequency / 50;
   for (int n = 0; n < CHILDREN; n++) {

@@ -82,6 +82,7 @@ static void fuzz(u64 seed) {
 }
 
 void _start(struct program_start *start) {
+  only_on_first_tile(start);
   const char *words = (const char *)start->text;
   u64 first = 1, count = 20, calls = 300;
   words += length(words) + 1;

@@ -25,6 +25,8 @@ declare -A machines=(
   [sixteen-harts]="--set harts=16"
   [interpreted]="--engine interp"
   [timed]="--timed --set harts=8"
+  [clusters]="--machine mppa256"
+  [clusters-timed]="--machine mppa256 --timed"
   [sv39]="--set tile.hart.mmu=\"sv39\""
 )
 # Options of `flick machine run` for a program on each machine.

@@ -101,6 +101,7 @@ static void spins(u64 until) {
 }
 
 void _start(struct program_start *start) {
+  only_on_first_tile(start);
   u64 total = 0;
   for (int round = 0; round < 3; round++) {
     for (u64 n = 0; n < MOST; n++)

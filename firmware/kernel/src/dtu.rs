@@ -18,23 +18,26 @@ pub const REQUESTS: u16 = 0;
 pub const ANSWERS: u16 = 1;
 /// The endpoint that sends to tile 0.
 const FIRST_SENDER: u16 = 2;
-/// Slots of a receive endpoint, and bytes of one.
-const SLOTS: u8 = 32;
-const LOG2_SLOT: u8 = 8;
+/// Slots of a receive endpoint: each other kernel has one message under way at most.
+const SLOTS: u8 = MOST_TILES as u8;
+/// Bytes of a slot for a request: a header and a payload.
+const LOG2_REQUEST: u8 = 8;
+/// The same for an answer: a header and a word.
+const LOG2_ANSWER: u8 = 5;
 /// Bytes of a payload.
 pub const PAYLOAD: usize = flick_abi::card::MAILBOX_BYTES;
 /// Tiles of a machine whose kernels talk, so that each has a credit for slots of the others.
-pub const MOST_TILES: u64 = 32;
+pub const MOST_TILES: u64 = 16;
 
 #[repr(C, align(256))]
-struct Buffer(UnsafeCell<[u8; (SLOTS as usize) << LOG2_SLOT]>);
+struct Buffer<const SIZE: usize>(UnsafeCell<[u8; SIZE]>);
 
 // SAFETY: the unit and the kernel hart alone use it.
-unsafe impl Sync for Buffer {}
+unsafe impl<const SIZE: usize> Sync for Buffer<SIZE> {}
 
-impl Buffer {
+impl<const SIZE: usize> Buffer<SIZE> {
     const fn new() -> Self {
-        Self(UnsafeCell::new([0; (SLOTS as usize) << LOG2_SLOT]))
+        Self(UnsafeCell::new([0; SIZE]))
     }
 
     fn address(&self) -> u64 {
@@ -42,8 +45,16 @@ impl Buffer {
     }
 }
 
-static REQUEST_BUFFER: Buffer = Buffer::new();
-static ANSWER_BUFFER: Buffer = Buffer::new();
+static REQUEST_BUFFER: Buffer<{ (SLOTS as usize) << LOG2_REQUEST }> = Buffer::new();
+static ANSWER_BUFFER: Buffer<{ (SLOTS as usize) << LOG2_ANSWER }> = Buffer::new();
+
+/// The buffer of a receive endpoint, and log2 of the bytes of a slot.
+fn buffer_of(endpoint: u16) -> (u64, u8) {
+    match endpoint {
+        REQUESTS => (REQUEST_BUFFER.address(), LOG2_REQUEST),
+        _ => (ANSWER_BUFFER.address(), LOG2_ANSWER),
+    }
+}
 
 /// Words of a payload.
 pub type Payload = [u64; PAYLOAD / 8];
@@ -82,12 +93,12 @@ impl Unit {
             tiles: tiles.min(MOST_TILES),
         };
         unit.set(dtu::current(bank), KERNEL.into());
-        let buffers = [(REQUESTS, &REQUEST_BUFFER), (ANSWERS, &ANSWER_BUFFER)];
-        for (number, buffer) in buffers {
+        for number in [REQUESTS, ANSWERS] {
+            let (buffer, log2_slot) = buffer_of(number);
             let receive = ReceiveEndpoint {
                 activity: KERNEL,
-                buffer: buffer.address(),
-                log2_slot: LOG2_SLOT,
+                buffer,
+                log2_slot,
                 slots: SLOTS,
                 occupied: 0,
                 unread: 0,
@@ -103,7 +114,7 @@ impl Unit {
                 label: 0,
                 credits: 1,
                 most_credits: 1,
-                log2_message: LOG2_SLOT,
+                log2_message: LOG2_REQUEST,
             };
             unit.set_endpoint(FIRST_SENDER + other as u16, Endpoint::Send(send));
         }
@@ -165,20 +176,22 @@ impl Unit {
         if at == 0 {
             return None;
         }
-        let buffer = if endpoint == REQUESTS {
-            &REQUEST_BUFFER
-        } else {
-            &ANSWER_BUFFER
-        };
-        cache::refresh(at, (HEADER_SIZE + PAYLOAD) as u64);
+        let (buffer, log2_slot) = buffer_of(endpoint);
+        let size = 1 << log2_slot;
+        cache::refresh(at, size);
+        let mut payload = Payload::default();
+        let words = (size as usize - HEADER_SIZE) / 8;
         // SAFETY: the unit has written a message there, in a slot of this buffer.
-        let (header, payload) = unsafe {
-            let header = (at as *const [u8; HEADER_SIZE]).read();
-            (header, ((at + HEADER_SIZE as u64) as *const Payload).read())
+        let header = unsafe {
+            let from = (at + HEADER_SIZE as u64) as *const u64;
+            for (n, word) in payload.iter_mut().take(words).enumerate() {
+                *word = from.add(n).read_volatile();
+            }
+            (at as *const [u8; HEADER_SIZE]).read_volatile()
         };
         Some(Message {
             header: Header::from_bytes(&header),
-            slot: ((at - buffer.address()) >> LOG2_SLOT) as u8,
+            slot: ((at - buffer) >> log2_slot) as u8,
             payload,
         })
     }

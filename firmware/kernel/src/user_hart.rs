@@ -94,6 +94,8 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             local.context
         }
         ILLEGAL if vector_state::is_off() && vector_state::is_there() && has_vector() => {
+            // The kernel hart has stored it, perhaps.
+            cache::refresh_value(&raw const context.vector);
             if context.vector == 0 {
                 return remote(
                     local,
