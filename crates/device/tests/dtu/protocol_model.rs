@@ -381,7 +381,6 @@ fn conserved(model: &Scenario, state: &State) -> bool {
 fn check(scenario: Scenario) -> usize {
     let checker = scenario.checker().spawn_bfs().join();
     checker.assert_properties();
-    eprintln!("{} states", checker.unique_state_count());
     checker.unique_state_count()
 }
 
