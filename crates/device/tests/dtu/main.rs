@@ -2,7 +2,8 @@
 
 mod commands;
 mod data;
+mod model_state;
 mod network;
-// mod protocol_model;
-// mod random_accesses;
+mod protocol_model;
+mod random_accesses;
 mod switches;

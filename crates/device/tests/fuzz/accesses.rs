@@ -1,5 +1,6 @@
 //! Any accesses, events and input to each device, amid memory of garbage. A device must not panic
 //! or work without end, must do the same again, and must have the same future after a snapshot.
+use flick_device::dtu::{CommandNumber, Dtu, DtuDescription, Message, Packet, PacketKind};
 use flick_device::mock::Mock;
 use flick_device::virtio::{BlockDevice, MemoryImage, Overlay, VirtioConsole, VirtioMmio};
 use flick_device::{
@@ -8,16 +9,17 @@ use flick_device::{
 };
 
 /// Kinds of devices: the first byte of an input chooses one.
-pub const KINDS: u8 = 11;
+pub const KINDS: u8 = 12;
 /// The bytes of a step.
 pub const STEP: usize = 12;
 
 const MEMORY: u64 = 0x8000_0000;
 const MEMORY_SIZE: usize = 0x1_4000;
 
-/// A device, which for the interrupt controller has an entrance of its own.
+/// A device. Some have an entrance or registers of their own.
 enum Subject {
     Plic(Plic),
+    Dtu(Box<Dtu>),
     Other(Box<dyn Device>),
 }
 
@@ -25,6 +27,7 @@ impl Subject {
     fn device(&mut self) -> &mut dyn Device {
         match self {
             Self::Plic(plic) => plic,
+            Self::Dtu(unit) => &mut **unit,
             Self::Other(device) => &mut **device,
         }
     }
@@ -61,6 +64,24 @@ fn make(kind: u8) -> (Subject, &'static [u64]) {
         7 => other(Box::new(GoldfishRtc::new(11, 1 << 60)), &[0]),
         8 => other(disk(false, 0), &[0, 0x40, 0x80, 0x100]),
         9 => other(disk(true, 70_000), &[0, 0x40, 0x80, 0x100]),
+        10 => {
+            let description = DtuDescription {
+                tile: 0,
+                endpoints: 6,
+                slots: 4,
+                message: 64,
+                packet: 64,
+                command: 1000,
+                cycle: 1_000_000,
+                harts: 3,
+                kernel: Some(2),
+            };
+            let places = &[0, 0, 0x1000, 0x1100, 0x2000, 0x2040, 0x2080];
+            (
+                Subject::Dtu(Box::new(Dtu::new(description).unwrap())),
+                places,
+            )
+        }
         _ => {
             let console = VirtioMmio::new(1, 0, Some(Box::new(VirtioConsole)));
             other(Box::new(console), &[0, 0x40, 0x80, 0x100])
@@ -118,6 +139,7 @@ pub fn load_any(data: &[u8]) {
 
 fn garbage(seed: &[u8]) -> Mock {
     let mut around = Mock::with_memory(MEMORY, MEMORY_SIZE);
+    around.tiles.insert(1);
     let seed = if seed.is_empty() { &[0] } else { seed };
     for part in around.memory.chunks_mut(seed.len()) {
         part.copy_from_slice(&seed[..part.len()]);
@@ -162,7 +184,13 @@ fn apply(
         _ => places[usize::from(place) % places.len()] + u64::from(near & 0x7f),
     };
     // Most accesses have the size of registers.
-    let size = if how & 0x40 == 0 { 4 } else { size };
+    let usual = if matches!(subject, Subject::Dtu(_)) {
+        8
+    } else {
+        4
+    };
+    let size = if how & 0x40 == 0 { usual } else { size };
+    around.hart = usize::from(how >> 6);
     if how & 0x80 == 0 {
         offset &= !u64::from(size - 1);
     }
@@ -197,6 +225,8 @@ fn apply(
         232..240 => {
             if let Subject::Plic(plic) = subject {
                 plic.set_level(u32::from(place), near & 1 != 0, around);
+            } else if let Subject::Dtu(unit) = subject {
+                exchange(unit, step, around);
             }
         }
         240..251 => {
@@ -207,6 +237,63 @@ fn apply(
         _ => set_up(device, step, around),
     }
     None
+}
+
+/// A packet arrives: one that the unit itself has sent, or one of the step.
+fn exchange(unit: &mut Dtu, step: &[u8; STEP], around: &mut Mock) {
+    let [_, how, place, near, value @ ..] = *step;
+    let command = CommandNumber {
+        bank: place & 3,
+        number: u32::from(near),
+    };
+    let part = u64::from(place >> 2) * 64;
+    let address = MEMORY + u64::from_le_bytes(value) % MEMORY_SIZE as u64;
+    let bytes = value.repeat(usize::from(near & 8) + 1);
+    let kind = match how & 7 {
+        0 => PacketKind::Data {
+            command,
+            part,
+            bytes,
+        },
+        1 => PacketKind::Done {
+            command,
+            part,
+            error: near,
+        },
+        2 => PacketKind::Read {
+            command,
+            part,
+            address,
+            size: u32::from_le_bytes([near, 0, 0, how]),
+        },
+        3 => PacketKind::Write {
+            command,
+            part,
+            address,
+            bytes,
+        },
+        4 => {
+            let header = std::array::from_fn(|i| value[i % 8]);
+            let message = Message {
+                endpoint: u16::from(place & 7),
+                receiver: u16::from(near & 3),
+                header,
+                payload: bytes,
+                cost: None,
+                refund: None,
+            };
+            PacketKind::Message(command, message)
+        }
+        _ if around.sent.is_empty() => return,
+        _ => around.sent.remove(0).kind,
+    };
+    let packet = Packet {
+        from: 1,
+        to: 0,
+        kind,
+    };
+    unit.packet(packet, around);
+    around.sent.truncate(8);
 }
 
 /// The areas of the queues that [`set_up`] makes.

@@ -1,0 +1,233 @@
+//! A state of the model of the protocol: three tiles with their units, links and software.
+use flick_abi::dtu::{
+    self, CommandWord, Endpoint, Error, HEADER_SIZE, MemoryEndpoint, Outcome, ReceiveEndpoint,
+    SendEndpoint,
+};
+use flick_device::dtu::{Dtu, DtuDescription, Packet};
+use flick_device::mock::Mock;
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::network::{MEMORY, access, set_up};
+
+/// The tile of the receiver.
+pub const TILE: usize = 2;
+/// The receiving activity, and another on the same hart.
+pub const RECEIVER: u16 = 20;
+pub const OTHER: u16 = 21;
+/// Endpoints of a sender.
+pub const SENDS: u16 = 0;
+pub const TAKES_ANSWERS: u16 = 1;
+pub const REACHES: u16 = 2;
+/// The receiver's endpoint.
+pub const RECEIVES: u16 = 3;
+pub const BUFFER: u64 = MEMORY + 0x80;
+pub const PACKET: u32 = 1;
+
+/// How much the software does.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Messages that each sender tries to send.
+    pub messages: u8,
+    pub credits: u16,
+    pub slots: u8,
+    /// Whether messages take answers.
+    pub answers: bool,
+    /// How often the kernel of the receiver's tile switches.
+    pub switches: u8,
+    /// How often the kernel of each sender's tile aborts what runs.
+    pub aborts: u8,
+    /// Packets of a read and of a write by the second sender, in place of messages.
+    pub transfers: u64,
+    /// Whether the receiver's kernel gives the endpoint to the other activity.
+    pub gives_away: bool,
+    /// Whether the receiver's tile has a kernel.
+    pub kernel: bool,
+}
+
+/// What the software of hart 0 of a tile waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Doing {
+    Send(u8),
+    Fetch(u16),
+    Free(u8),
+    Transfer,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    pub units: Vec<Dtu>,
+    pub arounds: Vec<Mock>,
+    pub links: BTreeMap<(u16, u16), VecDeque<Packet>>,
+    pub doing: [Option<Doing>; 3],
+    /// Messages that a sender has tried to send, with what it knows.
+    pub tried: [Vec<(u8, Option<Error>)>; 2],
+    pub transferred: Vec<Error>,
+    /// Messages in the order of their fetch, and by which activity.
+    pub received: Vec<(u8, u16)>,
+    /// Slots of fetched messages or answers, by tile.
+    pub fetched: [Vec<u8>; 3],
+    pub answers: u8,
+    /// Replies that were tried.
+    pub replies: u8,
+    pub switches: u8,
+    pub aborts: [u8; 3],
+    pub gave_away: bool,
+}
+
+impl State {
+    pub fn new(scenario: &Scenario) -> Self {
+        let description = |tile: usize| DtuDescription {
+            tile: tile as u16,
+            endpoints: 4,
+            slots: 2,
+            message: 32,
+            packet: PACKET,
+            command: 0,
+            cycle: 0,
+            harts: 2,
+            kernel: (tile != TILE || scenario.kernel).then_some(1),
+        };
+        let mut around = Mock::with_memory(MEMORY, 0x100);
+        around.tiles = (0..3).collect();
+        let mut state = Self {
+            units: (0..3)
+                .map(|tile| Dtu::new(description(tile)).unwrap())
+                .collect(),
+            arounds: vec![around; 3],
+            links: BTreeMap::new(),
+            doing: [None; 3],
+            tried: Default::default(),
+            transferred: Vec::new(),
+            received: Vec::new(),
+            fetched: Default::default(),
+            answers: 0,
+            replies: 0,
+            switches: 0,
+            aborts: [0; 3],
+            gave_away: false,
+        };
+        for sender in [0, 1] {
+            let send = Endpoint::Send(SendEndpoint {
+                activity: 10,
+                tile: TILE as u16,
+                endpoint: RECEIVES,
+                receiver: RECEIVER,
+                label: 0,
+                credits: scenario.credits,
+                most_credits: scenario.credits,
+                log2_message: 5,
+            });
+            state.set_up(sender, SENDS, send);
+            let answers = ReceiveEndpoint::new(10, BUFFER, 5, 1);
+            state.set_up(sender, TAKES_ANSWERS, Endpoint::Receive(answers));
+            let memory = Endpoint::Memory(MemoryEndpoint {
+                activity: 10,
+                can_read: true,
+                can_write: true,
+                tile: TILE as u16,
+                address: MEMORY,
+                size: 0x40,
+            });
+            state.set_up(sender, REACHES, memory);
+            state.write(sender, dtu::current(0), 10);
+        }
+        let receive = ReceiveEndpoint::new(RECEIVER, BUFFER, 5, scenario.slots);
+        state.set_up(TILE, RECEIVES, Endpoint::Receive(receive));
+        state.write(TILE, dtu::current(0), RECEIVER.into());
+        state
+    }
+
+    pub fn set_up(&mut self, tile: usize, number: u16, endpoint: Endpoint) {
+        let (unit, around) = (&mut self.units[tile], &mut self.arounds[tile]);
+        set_up(unit, around, number, endpoint.words());
+    }
+
+    /// The properties read registers of a state that they may not change: reads have no effects.
+    pub fn read(&self, tile: usize, offset: u64) -> u64 {
+        let (mut unit, mut around) = (self.units[tile].clone(), Mock::default());
+        access(&mut unit, &mut around, 0, offset, None).unwrap()
+    }
+
+    pub fn write(&mut self, tile: usize, offset: u64, value: u64) {
+        let (unit, around) = (&mut self.units[tile], &mut self.arounds[tile]);
+        access(unit, around, 0, offset, Some(value)).unwrap();
+    }
+
+    pub fn endpoint(&self, tile: usize, number: u16) -> Option<Endpoint> {
+        Endpoint::from_words([0, 1, 2, 3].map(|w| self.read(tile, dtu::endpoint_word(number, w))))
+    }
+
+    pub fn receives(&self) -> ReceiveEndpoint {
+        match self.endpoint(TILE, RECEIVES) {
+            Some(Endpoint::Receive(receive)) => receive,
+            other => panic!("the receiver has {other:?}"),
+        }
+    }
+
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.links.values().flatten()
+    }
+
+    /// Sender's tile and payload of the message in a slot.
+    pub fn message(&self, slot: u8) -> (u8, u8) {
+        let start = (BUFFER - MEMORY) as usize + 32 * usize::from(slot);
+        let memory = &self.arounds[TILE].memory;
+        (memory[start + 1], memory[start + HEADER_SIZE])
+    }
+
+    pub fn is_idle(&self, tile: usize) -> bool {
+        self.doing[tile].is_none()
+    }
+
+    pub fn is_enabled(&self, tile: usize) -> bool {
+        self.read(tile, dtu::ENABLE) & 1 != 0
+    }
+
+    pub fn current(&self, tile: usize) -> u16 {
+        self.read(tile, dtu::current(0)) as u16
+    }
+
+    pub fn start(&mut self, tile: usize, doing: Doing, word: CommandWord) {
+        self.doing[tile] = Some(doing);
+        self.write(tile, dtu::COMMAND, word.bits());
+    }
+
+    pub fn prepare(&mut self, tile: usize, payload: u8) {
+        self.arounds[tile].memory[0x40] = payload;
+        self.write(tile, dtu::ADDRESS, MEMORY + 0x40);
+        self.write(tile, dtu::SIZE, 1);
+    }
+
+    /// Takes note of a command that has ended.
+    pub fn observe(&mut self, tile: usize) {
+        let Some(doing) = self.doing[tile].filter(|_| self.read(tile, dtu::COMMAND) == 0) else {
+            return;
+        };
+        self.doing[tile] = None;
+        let result = Outcome::from_bits(self.read(tile, dtu::RESULT)).result();
+        let error = result.err().unwrap_or(Error::None);
+        match doing {
+            Doing::Send(payload) => {
+                let tried = self.tried[tile]
+                    .iter_mut()
+                    .find(|(other, _)| *other == payload);
+                tried.unwrap().1 = Some(error);
+            }
+            Doing::Fetch(activity) => {
+                if let Ok(address @ 1..) = result {
+                    let slot = ((address - BUFFER) / 32) as u8;
+                    if tile == TILE {
+                        self.received.push((self.message(slot).1, activity));
+                    }
+                    self.fetched[tile].push(slot);
+                }
+            }
+            Doing::Free(slot) if error == Error::None => {
+                self.answers += u8::from(tile != TILE);
+                self.fetched[tile].retain(|&other| other != slot);
+            }
+            Doing::Free(_) => {}
+            Doing::Transfer => self.transferred.push(error),
+        }
+    }
+}
