@@ -18,6 +18,20 @@ fn any_accesses_do_the_same_again() {
     }
 }
 
+/// A timer that is set for a time which no machine comes to: the snapshot with it can be restored.
+#[test]
+fn a_timer_beyond_the_end_of_time_is_no_event() {
+    let mut steps = vec![];
+    // A store of 8 bytes to `mtimecmp` of hart 0.
+    steps.extend([90, 0x2f, 4, 0]);
+    steps.extend(0x0000_a000_0000_0000_u64.to_le_bytes());
+    steps[2] = 4 | 0x80;
+    for _ in 0..20 {
+        steps.extend([0; bus_accesses::STEP]);
+    }
+    bus_accesses::access_all(&steps);
+}
+
 #[test]
 fn any_firmware_starts_or_is_refused() {
     let mut bytes = vec![0; 120];

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use flick_device::dtu::Packet;
 use flick_device::{Finish, Time};
 use flick_sim::EventQueue;
+use flick_timing::memory_system::END_OF_TIME;
 use flick_timing::network::LinkCounts;
 
 use super::Target;
@@ -95,7 +96,8 @@ impl Wiring {
     pub(super) fn schedule(&self, key: EventKey, at: Time) {
         let events = &mut self.state.borrow_mut().events;
         match at {
-            Time::MAX => events.cancel(key),
+            // No machine runs until then.
+            END_OF_TIME.. => events.cancel(key),
             at => events.schedule_in(key.0 as u32, key, at.max(self.now.get())),
         }
     }
