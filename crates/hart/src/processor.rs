@@ -380,6 +380,9 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[inline(never)]
     fn exception(&mut self, hart: &mut Hart, exception: Exception) -> Result<u64, Exit> {
         if self.view.take_postponed() {
+            if let Some(timing) = self.view.timing() {
+                timing.postpone(self.vector.as_ref().map_or(0, |vector| vector.vstart()));
+            }
             return Err(Exit::Budget);
         }
         let privilege = self.registers.privilege as u64;
@@ -424,6 +427,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         // It takes a cycle: a handler that does nothing but fault must not run for ever.
         self.view.slice.pass();
         if let Some(timing) = self.view.timing() {
+            timing.give_up();
             timing.charge_trap(&self.view.slice);
         }
         self.traps += 1;
@@ -476,13 +480,18 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             true => self.time(),
             false => 0,
         };
-        if let Some((number, to)) = self.registers.next_interrupt(time) {
+        let interrupt = self.registers.next_interrupt(time);
+        // An access that has waited for a bank is made before.
+        let has_waited = self.view.timing().is_some_and(|timing| timing.take_wait());
+        let is_first = interrupt.is_none() || !has_waited;
+        if let Some((number, to)) = interrupt.filter(|_| is_first) {
             self.waits = false;
             self.view.reservation.forget();
             hart.pc = self.registers.interrupt(number, to, hart.pc);
             self.keep(Change::Interrupt(number));
             self.refresh();
             if let Some(timing) = self.view.timing() {
+                timing.give_up();
                 timing.charge_trap(&self.view.slice);
             }
             self.stop_on_trap(1, number.into());
@@ -492,10 +501,13 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             }
             self.waits = false;
         }
-        match self.view.slice.go_on() {
-            true => Ok(hart.pc),
-            false => Err(Exit::Budget),
+        if !self.view.slice.go_on() {
+            return Err(Exit::Budget);
         }
+        if !is_first {
+            self.view.slice.check();
+        }
+        Ok(hart.pc)
     }
 
     #[inline(always)]

@@ -233,6 +233,10 @@ impl<B: Bus> View<'_, B> {
         let (system, number) = timing.system();
         let walked = self.walked(regime, page.0, access);
         let now = timing.now(&self.slice);
+        if system.arbitrates() {
+            let wait = system.ask_bank_for_walk(number, kind_of(access), &walked, now);
+            self.wait_for_bank(timing, wait)?;
+        }
         let stall = system.translate(number, kind_of(access), page, &walked, now);
         self.slice.charge(stall);
         self.settle_evicted(timing);
@@ -243,11 +247,28 @@ impl<B: Bus> View<'_, B> {
     fn charge_miss(&self, timing: &Timing, physical: u64, kind: Kind) -> Result<(), Trap> {
         self.synchronise()?;
         let (system, number) = timing.system();
+        if system.arbitrates() {
+            let Some(wait) = timing.ask_bank(&self.slice, kind, physical) else {
+                return Ok(());
+            };
+            self.wait_for_bank(timing, wait)?;
+        }
         let now = timing.now(&self.slice);
         self.slice
             .charge(system.access(number, kind, physical, now));
         self.settle_evicted(timing);
         Ok(())
+    }
+
+    /// The hart waits for a bank that serves another one: the instruction is executed once more when the
+    /// hart is the first of all then.
+    fn wait_for_bank(&self, timing: &Timing, wait: u64) -> Result<(), Trap> {
+        if wait == 0 {
+            return Ok(());
+        }
+        timing.wait();
+        self.slice.charge(wait);
+        self.postpone()
     }
 
     /// The addresses of the page-table entries that a translation reads.

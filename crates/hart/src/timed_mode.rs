@@ -7,13 +7,17 @@ use flick_engine::Observer;
 use flick_riscv::{Class, Insn, Op};
 use flick_timing::branch_predictor::Predictor;
 use flick_timing::core_costs::{CLASSES, CoreCosts};
-use flick_timing::memory_system::{Event, HartCounters, HartCounts, MemorySystem, Stall, Time};
+use flick_timing::memory_system::{
+    Event, HartCounters, HartCounts, Kind, MemorySystem, Stall, Time,
+};
 
 use crate::line_copies::LineCopies;
 use crate::slice::Slice;
 
+mod begun_instruction;
 mod saved_timing;
 
+use begun_instruction::BegunInstruction;
 pub use saved_timing::SavedTiming;
 
 /// Instructions that have completed, by privilege (U is 0, S is 1, M is 3) and class.
@@ -124,6 +128,8 @@ pub struct Timing {
     target: Cell<u64>,
     /// What the data cache holds where it is not coherent.
     copies: Option<LineCopies>,
+    /// Where banks choose among harts.
+    begun: BegunInstruction,
 }
 
 impl Timing {
@@ -147,6 +153,7 @@ impl Timing {
             instructions: Cell::new(0),
             classes,
             target: Cell::new(0),
+            begun: BegunInstruction::default(),
         }
     }
 
@@ -215,7 +222,65 @@ impl Timing {
     }
 
     pub(crate) fn charge_fetch_hit(&self, slice: &Slice) {
-        slice.charge(self.system.fetch_hit(self.number));
+        self.charge_ahead(slice, self.system.fetch_hit(self.number));
+    }
+
+    /// Lets time pass in front of accesses of the instruction, which it may have paid before.
+    fn charge_ahead(&self, slice: &Slice, time: Time) {
+        slice.charge(match self.system.arbitrates() {
+            true => self.begun.charge(self.instructions.get(), time),
+            false => time,
+        });
+    }
+
+    /// Does no cache of the hart keep what an access brings?
+    fn is_uncached(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Fetch => false,
+            Kind::Load => self.system.data_lines(self.number).is_none(),
+            Kind::Store => self.system.writes_through(self.number),
+        }
+    }
+
+    /// The hart asks for a bank that chooses among harts. Returns how long it waits for the bank; `None`:
+    /// the access has been made before.
+    pub(crate) fn ask_bank(&self, slice: &Slice, kind: Kind, physical: u64) -> Option<Time> {
+        let completed = self.instructions.get();
+        let is_uncached = self.is_uncached(kind);
+        if is_uncached && self.begun.was_made(completed, (kind, physical)) {
+            return None;
+        }
+        let now = self.now(slice);
+        let wait = self.system.ask_bank(self.number, kind, physical, now);
+        if wait == 0 && is_uncached {
+            self.begun.make(completed, (kind, physical));
+        }
+        Some(wait)
+    }
+
+    /// The instruction waits for a bank.
+    pub(crate) fn wait(&self) {
+        self.begun.wait(self.instructions.get());
+    }
+
+    /// Has the instruction waited for a bank until now?
+    pub(crate) fn take_wait(&self) -> bool {
+        self.system.arbitrates() && self.begun.take_wait(self.instructions.get())
+    }
+
+    /// The instruction is executed once more, from a vector element on.
+    pub(crate) fn postpone(&self, element: u64) {
+        if self.system.arbitrates() {
+            self.begun.postpone(self.instructions.get(), element);
+        }
+    }
+
+    /// Another instruction follows, without this one's end.
+    pub(crate) fn give_up(&self) {
+        if self.system.arbitrates() {
+            self.begun.forget();
+            self.system.give_up(self.number);
+        }
     }
 
     pub(crate) fn system(&self) -> (&MemorySystem, usize) {
@@ -253,7 +318,7 @@ impl Timing {
     pub(crate) fn charge_vector(&self, slice: &Slice, bits: u64) {
         if self.costs.vector_width != 0 {
             let beats = bits.div_ceil(self.costs.vector_width.into());
-            slice.charge(beats.saturating_sub(1) * self.costs.period);
+            self.charge_ahead(slice, beats.saturating_sub(1) * self.costs.period);
         }
     }
 }

@@ -159,6 +159,7 @@ fn memory_shape(memory: &Memory) -> MemoryShape {
             banks: memory.banks as usize,
             interleave: memory.interleave.trailing_zeros(),
             occupancy: picoseconds(memory.occupancy as f64),
+            arbitration: memory.arbitration,
         },
     }
 }

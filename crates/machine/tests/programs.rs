@@ -9,6 +9,7 @@ use flick_machine::{
 use flick_timing::branch_predictor::{Directions, PredictorShape};
 use flick_timing::core_costs::{CLASSES, CoreCosts};
 use flick_timing::machine;
+use flick_timing::machine::Arbitration;
 use flick_timing::memory_system::{
     BankShape, CacheShape, CoherenceShape, DataShape, Event, HartCounts, HartShape, MemoryShape,
     SystemShape, TlbShape,
@@ -388,6 +389,7 @@ fn timing(harts: usize, slice: u64) -> MachineTiming {
                     banks: 1,
                     interleave: 6,
                     occupancy: 10_000,
+                    arbitration: Arbitration::Fifo,
                 },
             }],
             elsewhere: 50_000,

@@ -1,8 +1,7 @@
 //! Tiles whose caches are not coherent: a hart loads what its own cache holds, until it drops the line.
 mod bare_assembly;
 mod bare_machine;
-
-use std::path::PathBuf;
+mod written_machine;
 
 use bare_machine::{Quiet, on_machine};
 use flick_machine::snapshot::Snapshot;
@@ -114,22 +113,7 @@ kind = "clint"
 base = 0x200_0000
 "#
     );
-    let path =
-        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("stale-{coherence}-{write}.toml"));
-    // A line's end says where a figure is from.
-    let text: String = text
-        .lines()
-        .map(|line| format!("{line}{}\n", source(line)))
-        .collect();
-    std::fs::write(&path, text).unwrap();
-    path.into_os_string().into_string().unwrap()
-}
-
-fn source(line: &str) -> &'static str {
-    match line.contains(" = ") && !line.contains('#') {
-        true => " # an assumption",
-        false => "",
-    }
+    written_machine::write(&format!("stale-{coherence}-{write}"), &text)
 }
 
 fn status(name: &str, text: &str, file: &str, is_timed: bool) -> u32 {

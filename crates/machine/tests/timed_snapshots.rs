@@ -162,6 +162,7 @@ impl Console for Bytes {
 /// A machine, of which each test run has one of its own.
 struct Rig {
     program: Vec<u8>,
+    settings: Vec<String>,
     timing: MachineTiming,
     board: Board,
     start: Booted,
@@ -180,6 +181,7 @@ impl Rig {
         let start = boot(&mut system, &board, &files).unwrap();
         Self {
             program: program.to_vec(),
+            settings,
             timing: timing_of(&description, &system.tile),
             board,
             start,
@@ -198,7 +200,8 @@ impl Rig {
 
     /// One more machine of this kind.
     fn again(&self) -> Self {
-        Self::new(&self.program, &["tile.soc.memory.main.size=16 MiB"])
+        let settings: Vec<_> = self.settings.iter().map(String::as_str).collect();
+        Self::new(&self.program, &settings)
     }
 }
 
@@ -268,8 +271,23 @@ fn file_of(machine: &Machine, identity: &RunIdentity) -> Vec<u8> {
 
 #[test]
 fn the_future_is_the_same_to_the_cycle() {
-    let program = build("timed_work", WORK);
-    let rig = Rig::new(&program, &["tile.soc.memory.main.size=16 MiB"]);
+    check_future("timed_work", &["tile.soc.memory.main.size=16 MiB"]);
+}
+
+#[test]
+fn the_future_of_harts_that_wait_in_turns_is_the_same() {
+    let settings = [
+        "tile.soc.memory.main.size=16 MiB",
+        "tile.soc.memory.main.banks=1",
+        "tile.soc.memory.main.occupancy=100 ns",
+        "tile.soc.memory.main.arbitration=round-robin",
+    ];
+    check_future("timed_turns", &settings);
+}
+
+fn check_future(name: &str, settings: &[&str]) {
+    let program = build(name, WORK);
+    let rig = Rig::new(&program, settings);
     let (mut machine, trace) = rig.machine();
     let identity = RunIdentity::of(&machine, &[]);
     let reset = Snapshot::take(&machine, None);

@@ -177,6 +177,11 @@ impl<B: Bus> View<'_, B> {
         if self.slice.is_visible() {
             return Ok(());
         }
+        self.postpone()
+    }
+
+    /// The instruction is executed once more, in another slice.
+    pub(crate) fn postpone(&self) -> Result<(), Trap> {
         self.postponed.set(true);
         Err(Trap::fetch_access(0))
     }

@@ -4,6 +4,7 @@ use flick_timing::memory_system::{END_OF_TIME, SavedMemorySystem, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Timing;
+use super::begun_instruction::SavedBegun;
 use crate::line_copies::LineCopies;
 
 /// The state of a [`Timing`], but for the memory system, which harts share.
@@ -16,6 +17,7 @@ pub struct SavedTiming {
     target: u64,
     /// Where caches are not coherent: the bytes of the data cache.
     copies: Option<LineCopies>,
+    begun: SavedBegun,
 }
 
 impl Timing {
@@ -28,6 +30,7 @@ impl Timing {
             instructions: self.instructions.get(),
             target: self.target.get(),
             copies: self.copies.clone(),
+            begun: self.begun.save(),
         }
     }
 
@@ -48,6 +51,7 @@ impl Timing {
         let numbers = [saved.start, saved.elapsed, saved.instructions];
         numbers.iter().all(|&number| number < END_OF_TIME)
             && copies
+            && self.begun.restore(&saved.begun)
             && self.predictor.restore(&saved.predictor)
     }
 

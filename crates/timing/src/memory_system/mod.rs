@@ -9,6 +9,7 @@
 //! Caches hold tags and no data; where they are not coherent, `flick-hart` keeps the bytes of their lines.
 //! Numbers of lines are of physical addresses, so that the result does not
 //! depend on the host.
+mod bank_requests;
 mod cache_lines;
 mod hart_counters;
 mod memory_banks;
@@ -19,7 +20,9 @@ mod sharers;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
+use bank_requests::Request;
 use cache_lines::{LineState, Lines};
+use serde::{Deserialize, Serialize};
 
 pub use cache_lines::{CacheShape, Victim};
 pub use hart_counters::{EVENTS, Event, HartCounters, HartCounts, STALLS, Stall};
@@ -47,6 +50,8 @@ struct HartCaches {
     /// Lines that have left the data cache and whose bytes the caller has.
     evicted: RefCell<Vec<Victim>>,
     counters: HartCounters,
+    /// The access that waits for a bank, or that one has been chosen for.
+    request: Cell<Option<Request>>,
 }
 
 #[derive(Debug)]
@@ -85,12 +90,14 @@ pub struct MemorySystem {
     elsewhere: Time,
     /// Memories take no time, so that an access without caches has no shared part.
     is_free: bool,
+    /// Banks of a memory choose among harts.
+    arbitrates: bool,
     /// The memory of the last access.
     last: Cell<usize>,
 }
 
 /// What an access is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// An instruction.
     Fetch,
@@ -148,6 +155,7 @@ impl MemorySystem {
             overlap: (hart.overlap.max(1.0) * 1024.0).round() as u64,
             evicted: RefCell::default(),
             counters: HartCounters::default(),
+            request: Cell::new(None),
         };
         let memory = |memory: &MemoryShape| Memory {
             range: memory.range.clone(),
@@ -157,13 +165,15 @@ impl MemorySystem {
         };
         let harts: Box<[_]> = shape.harts.iter().map(caches).collect();
         let lines = data_caches(&harts);
+        let memories: Box<[_]> = shape.memories.iter().map(memory).collect();
         Self {
             sharers: shape.coherence.and_then(|_| Sharers::new(lines)),
             harts,
             shared: shape.shared.iter().copied().map(Lines::new).collect(),
             coherence: shape.coherence,
             holds_bytes: shape.holds_bytes,
-            memories: shape.memories.iter().map(memory).collect(),
+            arbitrates: memories.iter().any(|memory| memory.banks.choose()),
+            memories,
             elsewhere: shape.elsewhere,
             is_free: shape.shared.is_empty() && shape.memories.iter().all(MemoryShape::is_free),
             last: Cell::new(0),
@@ -337,10 +347,7 @@ impl MemorySystem {
     fn fill(&self, hart: usize, kind: Kind, address: u64, now: Time) -> Time {
         let caches = &self.harts[hart];
         let data = caches.data.as_ref();
-        let own = match kind {
-            Kind::Fetch => caches.code.as_ref().map(|code| &code.0),
-            Kind::Load | Kind::Store => data.map(|data| &data.lines),
-        };
+        let own = caches.lines_for(kind);
         let had = own.and_then(|lines| lines.state(address));
         let through = kind == Kind::Store && data.is_some_and(|data| data.writes_through);
         if !(through && had.is_some()) {
@@ -490,11 +497,19 @@ impl MemorySystem {
         let Some(memory) = self.memory_at(address) else {
             return latency + self.elsewhere;
         };
-        let line = 1_u64 << self.data_shift(hart);
-        let bytes = (memory.byte * line).div_ceil(1000);
+        let bytes = self.time_of_line(hart, memory);
+        if let Some(request) = self.take_chosen(hart, address) {
+            return (request.start() + memory.latency + bytes).saturating_sub(now);
+        }
         let wait = memory.banks.access(address, bytes, now + latency);
         caches.counters.wait(wait);
         latency + wait + memory.latency + bytes
+    }
+
+    /// How long the bytes of a line keep a bank.
+    fn time_of_line(&self, hart: usize, memory: &Memory) -> Time {
+        let line = 1_u64 << self.data_shift(hart);
+        (memory.byte * line).div_ceil(1000)
     }
 
     fn memory_at(&self, address: u64) -> Option<&Memory> {
@@ -607,6 +622,16 @@ impl MemorySystem {
     pub fn writes_through(&self, hart: usize) -> bool {
         let data = self.harts[hart].data.as_ref();
         data.is_none_or(|data| data.writes_through)
+    }
+}
+
+impl HartCaches {
+    /// The first cache of an access.
+    fn lines_for(&self, kind: Kind) -> Option<&Lines> {
+        match kind {
+            Kind::Fetch => self.code.as_ref().map(|code| &code.0),
+            Kind::Load | Kind::Store => self.data.as_ref().map(|data| &data.lines),
+        }
     }
 }
 

@@ -4,8 +4,10 @@ use std::cell::Cell;
 
 use serde::{Deserialize, Serialize};
 
+use super::bank_requests::Request;
 use super::cache_lines::{Lines, SavedLines};
 use super::hart_counters::SavedCounters;
+use super::memory_banks::SavedBanks;
 use super::{HartCaches, MemorySystem, Time, Victim, data_caches};
 
 /// What a [`MemorySystem`] has in its caches and TLBs, and when its banks are free.
@@ -13,8 +15,8 @@ use super::{HartCaches, MemorySystem, Time, Victim, data_caches};
 pub struct SavedMemorySystem {
     harts: Vec<SavedHart>,
     shared: Vec<SavedLines>,
-    /// By memory and bank.
-    banks: Vec<Vec<Time>>,
+    /// By memory.
+    banks: Vec<SavedBanks>,
     /// The memory of the last access.
     last: u64,
 }
@@ -27,6 +29,7 @@ struct SavedHart {
     counters: SavedCounters,
     /// Addresses of lines that have left the data cache, and whether they are dirty.
     evicted: Vec<(u64, bool)>,
+    request: Option<Request>,
 }
 
 /// No machine runs for so long.
@@ -43,6 +46,14 @@ fn lines_of(hart: &HartCaches) -> [Option<&Lines>; 5] {
     ]
 }
 
+#[cfg(test)]
+impl SavedMemorySystem {
+    /// What harts ask banks for.
+    pub fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.harts.iter().filter_map(|hart| hart.request.as_ref())
+    }
+}
+
 impl MemorySystem {
     /// Its state.
     pub fn save(&self) -> SavedMemorySystem {
@@ -52,6 +63,7 @@ impl MemorySystem {
             stores: hart.stores.borrow().clone(),
             counters: hart.counters.save(),
             evicted: hart.evicted.borrow().iter().map(evicted).collect(),
+            request: hart.request.get(),
         };
         SavedMemorySystem {
             harts: self.harts.iter().map(hart).collect(),
@@ -83,7 +95,12 @@ impl MemorySystem {
         }
         have_state
             && shared.all(|(lines, saved)| lines.restore(saved))
-            && memories.all(|(memory, saved)| memory.banks.restore(saved))
+            && memories.all(|(memory, saved)| memory.banks.restore(saved, self.harts.len()))
+            && saved
+                .harts
+                .iter()
+                .enumerate()
+                .all(|(hart, saved)| self.restore_request(hart, saved.request))
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::machine::Arbitration;
 
 fn cache(sets: usize) -> CacheShape {
     CacheShape {
@@ -51,6 +52,7 @@ fn shape(harts: usize, coherence: bool) -> SystemShape {
                 banks: 1,
                 interleave: 6,
                 occupancy: 50,
+                arbitration: Arbitration::Fifo,
             },
         }],
         elsewhere: 9000,
