@@ -228,3 +228,23 @@ fn half_the_slice_moves_no_result() {
         assert!(moved < 0.005, "{cycles:?}");
     }
 }
+
+/// A hart whose tile has a unit can wait for its interrupt.
+#[test]
+fn the_interrupt_of_a_unit_can_be_enabled() {
+    let firmware = program(
+        "enabled",
+        r#"
+            li t0, -1
+            csrw mie, t0
+            csrr a0, mie
+            srli a0, a0, 16
+            andi a0, a0, 3
+            addi a0, a0, 40
+            j end
+        "#,
+    );
+    on_tiles(&[], &firmware, None, |machine| {
+        assert_eq!(run(machine).0, End::Exit(41));
+    });
+}
