@@ -84,7 +84,7 @@ fn run(program: &Path, folder: Option<&Path>, input: &str) -> (End, String) {
         machine.answer_calls(Semihosting::new(SemihostingSetup {
             folder: folder.map(Path::to_owned),
             command_line: "program -v".to_owned(),
-            free: vec![0x8010_0000..0x8080_0000],
+            free: std::iter::once(0x8010_0000..0x8080_0000).collect(),
         }));
         let mut outside = Outside {
             input: input.into(),
