@@ -5,6 +5,7 @@
 //! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
 //! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
+mod card_program;
 mod config_command;
 mod console_place;
 mod doctor;
@@ -85,6 +86,11 @@ enum Command {
         #[command(subcommand)]
         what: machine_command::MachineCommand,
     },
+    /// Compile programs for the harts of a card (docs/card-programs.md)
+    Card {
+        #[command(subcommand)]
+        what: Card,
+    },
     /// Build random programs, or yours with random placements, both ways and compare their
     /// behaviour
     Torture(Box<torture::Torture>),
@@ -112,6 +118,22 @@ enum Command {
     Generate {
         /// The tree's `share`
         dir: PathBuf,
+    },
+}
+
+#[derive(Subcommand)]
+enum Card {
+    /// Compile and link C by clang, for `flick machine run --program`: clang's options
+    #[command(disable_help_flag = true)]
+    Cc {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// The same for C++
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
     },
 }
 
@@ -349,6 +371,13 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             demangle: args.names.demangle(),
         })?,
         Command::Verify(args) => return verify(&args.files),
+        Command::Card { what } => {
+            let (front, args) = match what {
+                Card::Cc { args } => (FrontEnd::C, args),
+                Card::Cxx { args } => (FrontEnd::Cxx, args),
+            };
+            return Err(flick_driver::card_cc(front, &args));
+        }
         Command::Machine { what } => return machine_command::run(what),
         Command::Stat(stat) => {
             if let Some(platform) = &stat.platform {
