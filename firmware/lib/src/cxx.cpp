@@ -72,3 +72,46 @@ void __cxa_guard_release(char *guard) {
 
 void __cxa_guard_abort(char *) { pthread_mutex_unlock(&guards); }
 }
+
+// Destructors of thread-local variables, in the reverse order of their constructors.
+namespace {
+struct Destructor {
+  void (*function)(void *);
+  void *object;
+  Destructor *next;
+};
+
+pthread_once_t once = PTHREAD_ONCE_INIT;
+pthread_key_t key;
+
+void destroy(void *list) {
+  // A destructor may make further variables, which the key's next round ends.
+  while (Destructor *destructor = static_cast<Destructor *>(list)) {
+    list = destructor->next;
+    destructor->function(destructor->object);
+    free(destructor);
+  }
+}
+
+// The thread that ends the program has them, too.
+void destroy_own() {
+  while (void *list = pthread_getspecific(key)) {
+    pthread_setspecific(key, nullptr);
+    destroy(list);
+  }
+}
+
+void begin() {
+  pthread_key_create(&key, destroy);
+  atexit(destroy_own);
+}
+} // namespace
+
+extern "C" int __cxa_thread_atexit(void (*function)(void *), void *object, void *) {
+  pthread_once(&once, begin);
+  auto *destructor = static_cast<Destructor *>(malloc(sizeof(Destructor)));
+  if (!destructor)
+    return -1;
+  *destructor = {function, object, static_cast<Destructor *>(pthread_getspecific(key))};
+  return pthread_setspecific(key, destructor);
+}

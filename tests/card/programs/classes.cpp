@@ -1,5 +1,6 @@
 // C++: constructors and destructors of static data, virtual functions, templates, new and delete,
-// variables of functions that several threads reach at once.
+// variables of functions that several threads reach at once, thread-local variables with
+// destructors.
 // NEEDS: coherent caches
 #include <pthread.h>
 #include <stdio.h>
@@ -59,7 +60,17 @@ int slow() {
   return 42;
 }
 
+struct Counted {
+  explicit Counted(int value) : value(value) {}
+  ~Counted() { __atomic_fetch_add(&ended, value, __ATOMIC_RELAXED); }
+  int value;
+  static int ended;
+};
+int Counted::ended;
+thread_local Counted counted(10);
+
 void *many(void *) {
+  counted.value++;
   static int once = slow();
   return reinterpret_cast<void *>(static_cast<long>(once));
 }
@@ -90,6 +101,7 @@ int main() {
     values += reinterpret_cast<long>(value);
   }
   printf("made %d, values %ld\n", made, values);
+  printf("thread-local variables ended %d\n", Counted::ended);
   Wide *wide = new Wide;
   printf("aligned %d\n", static_cast<int>(reinterpret_cast<unsigned long>(wide) % 128));
   delete wide;
