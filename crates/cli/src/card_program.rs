@@ -1,17 +1,45 @@
-//! `flick machine run --program`: the card's kernel, a program that it starts, and its files.
+//! Programs of the card: `flick card cc`, and `flick machine run --program`, which takes the card's
+//! kernel, a program that it starts, and its files.
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use flick_abi::card::write_argument;
 use flick_diagnostics::Code;
-use flick_driver::Error;
+use flick_driver::{Error, FrontEnd};
 use flick_machine::Files;
 
 use crate::console_place::ConsolePlace;
 use crate::machine_command::{read, unreadable};
+
+#[derive(Subcommand)]
+pub enum CardCommand {
+    /// Compile and link C by clang, for `flick machine run --program`: clang's options
+    #[command(disable_help_flag = true)]
+    Cc {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// The same for C++
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+}
+
+impl CardCommand {
+    /// Becomes the compiler, and comes back only with an error.
+    pub fn run(self) -> Error {
+        let (front, args) = match self {
+            Self::Cc { args } => (FrontEnd::C, args),
+            Self::Cxx { args } => (FrontEnd::Cxx, args),
+        };
+        flick_driver::card_cc(front, &args)
+    }
+}
 
 #[derive(Args)]
 pub struct CardProgram {

@@ -287,7 +287,11 @@ fn inject(machine: &mut Machine, description: &Description, path: &Path) -> Resu
 }
 
 /// What programs see of the host.
-fn semihosting(run: &Run, firmware: &Path, booted: &BootedTiles) -> Result<SemihostingSetup, Error> {
+fn semihosting(
+    run: &Run,
+    firmware: &Path,
+    booted: &BootedTiles,
+) -> Result<SemihostingSetup, Error> {
     if let Some(folder) = &run.semihosting_files {
         // A name that is no folder is a mistake now, and not at the first call.
         fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;

@@ -89,7 +89,7 @@ enum Command {
     /// Compile programs for the harts of a card (docs/card-programs.md)
     Card {
         #[command(subcommand)]
-        what: Card,
+        what: card_program::CardCommand,
     },
     /// Build random programs, or yours with random placements, both ways and compare their
     /// behaviour
@@ -118,22 +118,6 @@ enum Command {
     Generate {
         /// The tree's `share`
         dir: PathBuf,
-    },
-}
-
-#[derive(Subcommand)]
-enum Card {
-    /// Compile and link C by clang, for `flick machine run --program`: clang's options
-    #[command(disable_help_flag = true)]
-    Cc {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<OsString>,
-    },
-    /// The same for C++
-    #[command(name = "c++", disable_help_flag = true)]
-    Cxx {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<OsString>,
     },
 }
 
@@ -371,13 +355,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             demangle: args.names.demangle(),
         })?,
         Command::Verify(args) => return verify(&args.files),
-        Command::Card { what } => {
-            let (front, args) = match what {
-                Card::Cc { args } => (FrontEnd::C, args),
-                Card::Cxx { args } => (FrontEnd::Cxx, args),
-            };
-            return Err(flick_driver::card_cc(front, &args));
-        }
+        Command::Card { what } => return Err(what.run()),
         Command::Machine { what } => return machine_command::run(what),
         Command::Stat(stat) => {
             if let Some(platform) = &stat.platform {

@@ -8,11 +8,10 @@
 #include <string.h>
 #include <sys/lock.h>
 #include <sys/stat.h>
-#include <tar.h>
 #include <unistd.h>
 
+#include "archive.h"
 #include "console.h"
-#include "thread.h"
 
 // A file or directory. It stays when it has no name any more, until it is not open.
 struct node {
@@ -56,19 +55,6 @@ static struct node *add_node(const char *name, size_t length) {
   return node;
 }
 
-// A block of a tar archive (POSIX, pax, "ustar Interchange Format").
-struct tar_block {
-  char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100];
-  char magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155], rest[12];
-};
-
-static size_t octal(const char *text, size_t length) {
-  size_t value = 0;
-  for (size_t n = 0; n < length && text[n] >= '0' && text[n] <= '7'; n++)
-    value = value * 8 + (text[n] - '0');
-  return value;
-}
-
 static const char *clean(const char *name) {
   while (*name == '/' || (name[0] == '.' && (name[1] == '/' || name[1] == 0)))
     name++;
@@ -82,45 +68,22 @@ static size_t clean_length(const char *name) {
   return length;
 }
 
-static void read_archive(void) {
-  static bool is_read;
-  if (is_read)
+static void add_of_archive(const char *name, bool is_directory, char *data, size_t size) {
+  name = clean(name);
+  struct node *node = *name ? add_node(name, clean_length(name)) : NULL;
+  if (!node)
     return;
-  is_read = true;
-  uint64_t size;
-  int64_t start = flick_archive_map(&size);
-  if (start < 0)
-    return;
-  const struct tar_block *block = (const struct tar_block *)start;
-  const struct tar_block *end = block + size / sizeof *block;
-  while (block < end && block->name[0]) {
-    char name[sizeof block->prefix + sizeof block->name + 2] = "";
-    if (memcmp(block->magic, TMAGIC, TMAGLEN - 1) == 0 && block->prefix[0]) {
-      strncat(name, block->prefix, sizeof block->prefix);
-      strcat(name, "/");
-    }
-    strncat(name, block->name, sizeof block->name);
-    size_t length = octal(block->size, sizeof block->size);
-    size_t blocks = (length + sizeof *block - 1) / sizeof *block;
-    if (blocks >= (size_t)(end - block))
-      return;
-    bool is_directory = block->type == DIRTYPE;
-    bool is_file = block->type == REGTYPE || block->type == AREGTYPE;
-    const char *short_name = clean(name);
-    struct node *node = NULL;
-    if ((is_file || is_directory) && *short_name)
-      node = add_node(short_name, clean_length(short_name));
-    if (node) {
-      node->is_directory = is_directory;
-      node->data = (char *)(block + 1);
-      node->size = is_directory ? 0 : length;
-    }
-    block += 1 + blocks;
-  }
+  node->is_directory = is_directory;
+  node->data = data;
+  node->size = size;
 }
 
 static struct node *find(const char *path) {
-  read_archive();
+  static bool is_read;
+  if (!is_read) {
+    is_read = true;
+    __card_read_archive(add_of_archive);
+  }
   path = clean(path);
   size_t length = clean_length(path);
   for (struct node *node = nodes; node; node = node->next)
