@@ -13,6 +13,8 @@ packages=(
   libclang-rt-19-dev clang-format-19 llvm-19-tools qemu-user valgrind libc6-dbg strace file gdb gdb-multiarch mandoc
   # the machine's tests, and scripts/linux.sh: QEMU's machine, RAM disks
   qemu-system-misc opensbi cpio
+  # programs of the card: their C library
+  picolibc-riscv64-unknown-elf gcc-riscv64-unknown-elf
   # tests/prose: the words of the pages
   python3-proselint
   # make deb

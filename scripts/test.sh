@@ -51,7 +51,7 @@ check() { # NAME COMMAND...
 
 # The units of tests/pass are left out: their expectations are long comments beside the code.
 c_sources() {
-  find include nxp pass examples bench crates tests \( -name '*.[ch]' -o -name '*.cpp' \) \
+  find include nxp pass examples bench crates firmware tests \( -name '*.[ch]' -o -name '*.cpp' \) \
     ! -path 'tests/pass/*' ! -path '*/target/*' -print0
 }
 format_c() { c_sources | xargs -0 clang-format-19 --dry-run -Werror; }
@@ -110,11 +110,13 @@ if [ $kind = check ]; then
   check "Compiler pass" warm tests/pass/run.sh
   check "Instruction counts" tests/counts/run.sh
   check "Programs on the card's kernel" tests/card/run.sh
+  check "C and C++ programs on the card" tests/card/run-programs.sh
   check "Corpus, one mode" corpus --quick
 else
   check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
   check "Firmware: tests, models, format, lints" scripts/firmware.sh test
   check "Programs on the card's kernel" tests/card/run.sh
+  check "C and C++ programs on the card" tests/card/run-programs.sh
   check "Interleavings of threads (loom)" loom
   check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
   check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample

@@ -16,6 +16,7 @@
 //! | [`march`] | ISA strings | link step | libflick, tools |
 //! | [`version`] | version numbers, the ELF note | pass, link step | link step, libflick, tools |
 //! | [`settings`] | environment variables | the user | libflick, `flick config` |
+//! | [`card::c_header`] | its C view, `flick/card.h` | the build | programs of the card |
 //! | [`header`] | the C views, `flick_abi.h` and `flick_note.h` | the build | pass, libnxp |
 //! | [`dtu_header`] | a C view, `flick_dtu.h` | the build | firmware and card programs in C |
 //!

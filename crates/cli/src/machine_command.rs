@@ -12,7 +12,7 @@ use std::time::Instant;
 use clap::{Args, Subcommand, ValueEnum};
 use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
-use flick_driver::Error;
+use flick_driver::{Error, Root};
 use flick_machine::{
     BadBoot, BadSystem, BlockDisk, Board, BootedTiles, Console, End, Files, Machine, SERIAL,
     Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles, timing_of_tiles,
@@ -20,6 +20,7 @@ use flick_machine::{
 use flick_timing::faults;
 use flick_timing::machine::Machine as Description;
 
+use crate::card_program::CardProgram;
 use crate::console_place::{self, ConsolePlace};
 use crate::machine_description::{load, systems};
 use crate::machine_history::{History, diverged};
@@ -50,8 +51,8 @@ pub struct Run {
     #[arg(long, value_name = "NAME|FILE", default_value = "virt")]
     machine: String,
     /// An RV64 ELF file, or an image for the start of memory
-    #[arg(long, value_name = "FILE")]
-    firmware: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "program")]
+    firmware: Option<PathBuf>,
     /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -110,6 +111,8 @@ pub struct Run {
     no_restart: bool,
     #[command(flatten)]
     history: History,
+    #[command(flatten)]
+    card: CardProgram,
 }
 
 /// When a run is timed.
@@ -143,17 +146,22 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
 fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     let description = load(&run.machine, &run.settings)?;
     let mut systems = systems(&run.machine, &description)?;
-    let files = Files {
-        firmware: read(&run.firmware)?,
+    let firmware = match &run.firmware {
+        Some(firmware) => firmware.clone(),
+        None => Root::find()?.card_kernel()?,
+    };
+    let mut files = Files {
+        firmware: read(&firmware)?,
         kernel: run.kernel.as_deref().map(read).transpose()?,
         initrd: run.initrd.as_deref().map(read).transpose()?,
         append: run.append.clone(),
     };
+    run.card.add_to(&mut files)?;
     let bad = |error: BadBoot| {
         let place = match &error {
             BadBoot::Program {
                 what: "firmware", ..
-            } => run.firmware.display().to_string(),
+            } => firmware.display().to_string(),
             BadBoot::Program { .. } => run
                 .kernel
                 .as_deref()
@@ -200,11 +208,11 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
         inject(&mut machine, &description, path)?;
     }
     if run.semihosting {
-        machine.answer_calls(Semihosting::new(semihosting(&run, &booted)?));
+        machine.answer_calls(Semihosting::new(semihosting(&run, &firmware, &booted)?));
     }
     if let Some(path) = &run.trace {
         let file = fs::File::create(path).map_err(|error| unwritable(path, &error))?;
-        let program = run.firmware.display().to_string();
+        let program = run.card.name().unwrap_or(&firmware).display().to_string();
         let names = booted.names.clone();
         let file = Box::new(io::BufWriter::new(file));
         machine.trace(Tracer::new(file, &program, &description.name, names));
@@ -212,7 +220,8 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
     if !run.no_restart {
         machine.restart_at_reset();
     }
-    let mut console = Terminal::new(console_place::open(&run.console)?);
+    let place = console_place::open(&run.console)?;
+    let mut console = Terminal::new(run.card.console(place));
     let start = Instant::now();
     let period = booted.harts.first().map_or(1, |hart| hart.period);
     let end = run
@@ -278,12 +287,16 @@ fn inject(machine: &mut Machine, description: &Description, path: &Path) -> Resu
 }
 
 /// What programs see of the host.
-fn semihosting(run: &Run, booted: &BootedTiles) -> Result<SemihostingSetup, Error> {
+fn semihosting(
+    run: &Run,
+    firmware: &Path,
+    booted: &BootedTiles,
+) -> Result<SemihostingSetup, Error> {
     if let Some(folder) = &run.semihosting_files {
         // A name that is no folder is a mistake now, and not at the first call.
         fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     }
-    let name = run.firmware.display();
+    let name = firmware.display();
     Ok(SemihostingSetup {
         folder: run.semihosting_files.clone(),
         command_line: match &run.semihosting_args {

@@ -5,6 +5,7 @@
 //! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
 //! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
+mod card_program;
 mod config_command;
 mod console_place;
 mod doctor;
@@ -84,6 +85,11 @@ enum Command {
     Machine {
         #[command(subcommand)]
         what: machine_command::MachineCommand,
+    },
+    /// Compile programs for the harts of a card (docs/card-programs.md)
+    Card {
+        #[command(subcommand)]
+        what: card_program::CardCommand,
     },
     /// Build random programs, or yours with random placements, both ways and compare their
     /// behaviour
@@ -349,6 +355,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             demangle: args.names.demangle(),
         })?,
         Command::Verify(args) => return verify(&args.files),
+        Command::Card { what } => return Err(what.run()),
         Command::Machine { what } => return machine_command::run(what),
         Command::Stat(stat) => {
             if let Some(platform) = &stat.platform {

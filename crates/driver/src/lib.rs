@@ -21,6 +21,8 @@
 //! 5. **Views.** `objdump.rs`, `translated.rs` and `place_explain.rs` show a finished file.
 //!    `verify.rs` and `verified_code.rs` compare its translation with what this Flick makes.
 //!
+//! `card_compile.rs` is the compiler of programs that run on a card alone, and uses only `root.rs`.
+//!
 //! `crash.rs`, `reproduction.rs` and `replay.rs` are for failures that are not the user's, and
 //! `temp.rs` has the temporary files of a command.
 #![warn(missing_docs)]
@@ -34,6 +36,7 @@ pub mod verify;
 mod args;
 mod beside;
 mod both_pipelines;
+mod card_compile;
 mod clang_options;
 mod command_line_record;
 mod compile;
@@ -68,6 +71,7 @@ mod translation_cache;
 mod ungated;
 mod verified_code;
 
+pub use card_compile::card_cc;
 pub use driver::{FrontEnd, cc};
 pub use flick_image::{Error, Result};
 pub use link::ld;

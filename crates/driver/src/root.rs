@@ -83,6 +83,16 @@ impl Root {
         self.lib().join("libnxp.a")
     }
 
+    /// Kernel, headers and library of programs of the card.
+    pub fn card(&self) -> PathBuf {
+        self.lib().join("card")
+    }
+
+    /// The kernel of the card, else FLK0102.
+    pub fn card_kernel(&self) -> Result<PathBuf> {
+        self.require(self.card().join("kernel.elf"))
+    }
+
     /// Flick under the name of a linker that clang knows; it reads the name.
     pub fn linker(&self, lld: bool) -> PathBuf {
         let name = if lld { "ld.lld" } else { "ld" };

@@ -14,6 +14,8 @@ pub struct Console {
     arrived: [u8; ROOM],
     first: usize,
     count: usize,
+    /// There was no room for more, and the port does not interrupt until there is.
+    is_full: bool,
 }
 
 impl Console {
@@ -25,6 +27,7 @@ impl Console {
             arrived: [0; ROOM],
             first: 0,
             count: 0,
+            is_full: false,
         }
     }
 
@@ -32,7 +35,7 @@ impl Console {
     pub fn begin(&mut self, serial: Option<Serial>, plic: Option<Plic>) {
         (self.serial, self.plic) = (serial, plic);
         if let Some(serial) = serial {
-            serial.begin();
+            serial.interrupt(true);
         }
     }
 
@@ -50,14 +53,25 @@ impl Console {
 
     /// The port has interrupted: takes what has arrived.
     pub fn poll(&mut self) {
+        let source = self.plic.map_or(0, |plic| plic.claim());
+        self.fill();
+        if let Some(plic) = self.plic {
+            plic.complete(source);
+        }
+    }
+
+    fn fill(&mut self) {
+        let Some(serial) = self.serial else { return };
         while self.count < ROOM
-            && let Some(byte) = self.serial.and_then(|serial| serial.read())
+            && let Some(byte) = serial.read()
         {
             self.arrived[(self.first + self.count) % ROOM] = byte;
             self.count += 1;
         }
-        if let Some(plic) = self.plic {
-            plic.complete();
+        let is_full = self.count == ROOM;
+        if is_full != self.is_full {
+            self.is_full = is_full;
+            serial.interrupt(!is_full);
         }
     }
 
@@ -71,6 +85,9 @@ impl Console {
         self.count = self.count.checked_sub(1)?;
         let byte = self.arrived[self.first];
         self.first = (self.first + 1) % ROOM;
+        if self.is_full {
+            self.fill();
+        }
         Some(byte)
     }
 }

@@ -57,18 +57,16 @@ impl Serial {
         (self.base + offset) as *mut u8
     }
 
-    /// Lets it interrupt for bytes that arrive.
-    pub fn begin(&self) {
-        // SAFETY: the machine's tree says that a 16550 is there. FIFOs on, interrupts of arrivals.
-        unsafe {
-            write_volatile(self.register(2), 1);
-            write_volatile(self.register(1), 1);
-        }
+    /// Lets it interrupt for bytes that arrive, or not. Its queues stay as they are: to switch them on
+    /// empties them, and a byte that comes at this moment would be lost.
+    pub fn interrupt(&self, is_on: bool) {
+        // SAFETY: the machine's tree says that a 16550 is there.
+        unsafe { write_volatile(self.register(1), is_on.into()) };
     }
 
     /// Sends a byte, when there is room.
     pub fn write(&self, byte: u8) {
-        // SAFETY: as in `begin`.
+        // SAFETY: as in `interrupt`.
         unsafe {
             while read_volatile(self.register(5)) & 0x20 == 0 {}
             write_volatile(self.register(0), byte);
@@ -77,7 +75,7 @@ impl Serial {
 
     /// A byte that has arrived.
     pub fn read(&self) -> Option<u8> {
-        // SAFETY: as in `begin`.
+        // SAFETY: as in `interrupt`.
         unsafe {
             let arrived = read_volatile(self.register(5)) & 1 != 0;
             arrived.then(|| read_volatile(self.register(0)))
@@ -110,15 +108,21 @@ impl Plic {
         (self.base + 0x20_0000 + 0x1000 * self.context) as *mut u32
     }
 
-    /// Takes the interrupt and completes it, after its cause was dealt with.
-    pub fn complete(&self) {
-        let claim = (self.base + 0x20_0004 + 0x1000 * self.context) as *mut u32;
+    fn claim_register(&self) -> *mut u32 {
+        (self.base + 0x20_0004 + 0x1000 * self.context) as *mut u32
+    }
+
+    /// Takes the interrupt, before its cause is dealt with: what comes later is an interrupt more.
+    pub fn claim(&self) -> u32 {
         // SAFETY: as in `new`.
-        unsafe {
-            let source = read_volatile(claim);
-            if source != 0 {
-                write_volatile(claim, source);
-            }
+        unsafe { read_volatile(self.claim_register()) }
+    }
+
+    /// Ends an interrupt that was taken; 0 is none.
+    pub fn complete(&self, source: u32) {
+        if source != 0 {
+            // SAFETY: as in `new`.
+            unsafe { write_volatile(self.claim_register(), source) };
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The first program: the file of the archive that the kernel's command line names, with the arguments
-//! behind the name.
+//! behind the name (`flick_abi::card::argument_bytes`: how a word can have blanks).
 use elf::ElfBytes;
 use elf::abi::{EM_RISCV, PF_R, PF_W, PF_X, PT_LOAD};
 use elf::endian::LittleEndian;
-use flick_abi::card::{NORMAL_PRIORITY, PAGE, ProgramStart, START_VERSION, rights};
+use flick_abi::card::{NORMAL_PRIORITY, PAGE, ProgramStart, START_VERSION, argument_bytes, rights};
 use flick_kernel_core::page_tables::{PageTables, are_rights};
 use tar_no_std::TarArchiveRef;
 
@@ -42,9 +42,10 @@ fn file(kernel: &Kernel, name: &str) -> Option<&'static [u8]> {
     let mut entries = archive.entries();
     let entry = entries.find(|entry| {
         let found = entry.filename();
-        found
-            .as_str()
-            .is_ok_and(|found| found.trim_start_matches("./") == name)
+        found.as_str().is_ok_and(|found| {
+            let found = found.trim_start_matches("./");
+            found.bytes().eq(argument_bytes(name))
+        })
     })?;
     let at = entry.data().as_ptr();
     // SAFETY: a part of the archive, which stays.
@@ -160,7 +161,10 @@ fn copy(
 fn pass_arguments(kernel: &mut Kernel, process: u16, arguments: &str) -> Result<(), &'static str> {
     let words = arguments.split(' ').filter(|word| !word.is_empty());
     let text = START + size_of::<ProgramStart>() as u64;
-    let size: usize = words.clone().map(|word| word.len() + 1).sum();
+    let size: usize = words
+        .clone()
+        .map(|word| argument_bytes(word).count() + 1)
+        .sum();
     let record = ProgramStart {
         version: START_VERSION,
         arguments: words.clone().count() as u64,
@@ -170,6 +174,7 @@ fn pass_arguments(kernel: &mut Kernel, process: u16, arguments: &str) -> Result<
         tiles: kernel.map.tile.1,
         harts: kernel.map.user_harts().count_ones().into(),
         frequency: kernel.map.frequency,
+        incoherent: u64::from(!kernel.map.is_coherent),
     };
     let of = rights::READ | rights::WRITE;
     map(kernel, process, START, text - START + size as u64, of)?;
@@ -181,9 +186,19 @@ fn pass_arguments(kernel: &mut Kernel, process: u16, arguments: &str) -> Result<
     copy(kernel, process, START, bytes, of)?;
     let mut at = text;
     for word in words {
-        copy(kernel, process, at, word.as_bytes(), of)?;
+        let mut bytes = argument_bytes(word).peekable();
+        while bytes.peek().is_some() {
+            let mut piece = [0; 64];
+            let mut size = 0;
+            for (place, byte) in piece.iter_mut().zip(&mut bytes) {
+                *place = byte;
+                size += 1;
+            }
+            copy(kernel, process, at, &piece[..size], of)?;
+            at += size as u64;
+        }
         // The page was zero.
-        at += word.len() as u64 + 1;
+        at += 1;
     }
     Ok(())
 }

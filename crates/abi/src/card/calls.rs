@@ -218,7 +218,7 @@ calls! {
         "Writes bytes to the console."
     ConsoleRead = 57, "console_read", Kernel;
         "buffer": "the address of bytes", "size": "how many at most", "until": "a value of `time`";
-        "how many were read; 0 at the end of the input";
+        "how many were read, or 0 at the end of the input";
         BadAddress: "the caller cannot store the bytes", TimedOut: "none came in time";
         "Waits for bytes from the console."
     ArchiveMap = 58, "archive_map", Kernel;

@@ -24,6 +24,8 @@ pub struct ProgramStart {
     pub harts: u64,
     /// Ticks of `time` in a second.
     pub frequency: u64,
+    /// 1: caches are not coherent, and `cache_refresh` is needed; else 0.
+    pub incoherent: u64,
 }
 
-const _: () = assert!(size_of::<ProgramStart>() == 64);
+const _: () = assert!(size_of::<ProgramStart>() == 72);

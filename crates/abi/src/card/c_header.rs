@@ -1,0 +1,181 @@
+//! The C view of the kernel calls, `flick/card.h`.
+use core::fmt::{self, Write};
+
+use super::{CallPage, Error, ExceptionRecord, ProgramStart, ThreadState, pages, rights};
+
+const BEGIN: &str = "\
+/* The kernel calls of the card (docs/kernel-calls.md). Made from crates/abi/src/card by its example
+   c-headers. */
+#pragma once
+#include <errno.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern \"C\" {
+#define FLICK_STATIC_ASSERT static_assert
+#else
+#define FLICK_STATIC_ASSERT _Static_assert
+#endif
+";
+
+const RECORDS: &str = "
+/* What the first thread of a program has in a0. Texts end with a zero byte each. */
+struct flick_program_start {
+  uint64_t version, arguments, text, size, tile, tiles, harts, frequency, incoherent;
+};
+
+/* That of this program; in the library of `flick card cc`. */
+extern struct flick_program_start flick_program;
+
+struct flick_exception_record {
+  uint64_t thread, cause, pc, value;
+};
+
+/* x[0] is x1. */
+struct flick_thread_state {
+  uint64_t pc, x[31], f[32], fcsr;
+};
+";
+
+const CALL: &str = "
+/* Any call. The second result is stored if there is a place for it. */
+static inline int64_t flick_call(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                                 uint64_t e, uint64_t f, uint64_t *second) {
+  register uint64_t a0 __asm__(\"a0\") = a;
+  register uint64_t a1 __asm__(\"a1\") = b;
+  register uint64_t a2 __asm__(\"a2\") = c;
+  register uint64_t a3 __asm__(\"a3\") = d;
+  register uint64_t a4 __asm__(\"a4\") = e;
+  register uint64_t a5 __asm__(\"a5\") = f;
+  register uint64_t a7 __asm__(\"a7\") = number;
+  __asm__ volatile(\"ecall\"
+                   : \"+r\"(a0), \"+r\"(a1)
+                   : \"r\"(a2), \"r\"(a3), \"r\"(a4), \"r\"(a5), \"r\"(a7)
+                   : \"memory\");
+  if (second)
+    *second = a1;
+  return (int64_t)a0;
+}
+
+/* The machine's clock, in which the calls have their times. */
+static inline uint64_t flick_time(void) {
+  uint64_t time;
+  __asm__ volatile(\"rdtime %0\" : \"=r\"(time));
+  return time;
+}
+";
+
+const ARGUMENTS: usize = 6;
+
+fn constants(out: &mut impl Write) -> fmt::Result {
+    writeln!(out)?;
+    for (name, value) in [
+        ("READ", rights::READ),
+        ("WRITE", rights::WRITE),
+        ("EXECUTE", rights::EXECUTE),
+        ("PAGE", super::PAGE),
+        ("PAGES_AT_ONCE", super::PAGES_AT_ONCE),
+        ("PRIORITIES", super::PRIORITIES),
+        ("NORMAL_PRIORITY", super::NORMAL_PRIORITY),
+    ] {
+        writeln!(out, "#define FLICK_{name} {value}u")?;
+    }
+    writeln!(out, "#define FLICK_FOR_EVER UINT64_MAX")
+}
+
+/// Numbers of errors are the kernel's; those of `errno.h` are the C library's.
+fn errors(out: &mut impl Write) -> fmt::Result {
+    writeln!(out, "\n/* Errors of calls: a result is their negative. */")?;
+    for &error in Error::ALL {
+        writeln!(out, "#define FLICK_{} {}", error.c_name(), error as i64)?;
+    }
+    writeln!(
+        out,
+        "\n/* The value of errno for a call's result; 0: the call has succeeded. */\n\
+         static inline int flick_errno(int64_t result) {{\n  switch (result) {{"
+    )?;
+    for &error in Error::ALL {
+        let name = error.c_name();
+        writeln!(out, "  case -FLICK_{name}:\n    return {name};")?;
+    }
+    writeln!(out, "  }}\n  return 0;\n}}")
+}
+
+/// Without its line breaks.
+fn comment(out: &mut impl Write, page: &CallPage) -> fmt::Result {
+    writeln!(out, "\n/* {}", page.text)?;
+    for (name, meaning) in page.arguments {
+        writeln!(out, "   {name}: {meaning}.")?;
+    }
+    writeln!(out, "   Result: {}. */", page.result)
+}
+
+fn call(out: &mut impl Write, page: &CallPage) -> fmt::Result {
+    comment(out, page)?;
+    let has_second = page.result.contains(';');
+    write!(out, "static inline int64_t flick_{}(", page.name)?;
+    for (n, (name, _)) in page.arguments.iter().enumerate() {
+        let comma = if n == 0 { "" } else { ", " };
+        write!(out, "{comma}uint64_t {name}")?;
+    }
+    match (has_second, page.arguments.is_empty()) {
+        (true, true) => write!(out, "uint64_t *second")?,
+        (true, false) => write!(out, ", uint64_t *second")?,
+        (false, true) => write!(out, "void")?,
+        (false, false) => {}
+    }
+    write!(out, ") {{\n  return flick_call({}", page.call as u64)?;
+    for n in 0..ARGUMENTS {
+        match page.arguments.get(n) {
+            Some((name, _)) => write!(out, ", {name}")?,
+            None => write!(out, ", 0")?,
+        }
+    }
+    let second = if has_second { "second" } else { "0" };
+    writeln!(out, ", {second});\n}}")
+}
+
+/// Writes `flick/card.h`: a function for each call, and the records.
+///
+/// # Errors
+/// Those of `out`.
+pub fn c_header(out: &mut impl Write) -> fmt::Result {
+    out.write_str(BEGIN)?;
+    constants(out)?;
+    out.write_str(RECORDS)?;
+    for (name, size) in [
+        ("program_start", size_of::<ProgramStart>()),
+        ("exception_record", size_of::<ExceptionRecord>()),
+        ("thread_state", size_of::<ThreadState>()),
+    ] {
+        let assert = format_args!("sizeof(struct flick_{name}) == {size}, \"size\"");
+        writeln!(out, "FLICK_STATIC_ASSERT({assert});")?;
+    }
+    out.write_str(CALL)?;
+    errors(out)?;
+    pages().iter().try_for_each(|page| call(out, page))?;
+    writeln!(out, "\n#ifdef __cplusplus\n}}\n#endif")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::card::Call;
+
+    #[test]
+    fn each_call_has_a_function() {
+        let mut text = String::new();
+        c_header(&mut text).unwrap();
+        let join = format!(
+            "flick_thread_join(uint64_t thread, uint64_t until, uint64_t *second) {{\n  \
+             return flick_call({}, thread, until, 0, 0, 0, 0, second);",
+            Call::ThreadJoin as u64
+        );
+        assert!(text.contains(&join));
+        assert!(text.contains("flick_process_self(uint64_t *second) {"));
+        assert!(text.contains("flick_thread_self(void) {"));
+        assert!(text.contains("#define FLICK_EDEADLK 35\n"));
+        assert!(text.contains("case -FLICK_EDEADLK:\n    return EDEADLK;"));
+        assert_eq!(text.matches("return flick_call(").count(), pages().len());
+    }
+}

@@ -1,0 +1,6 @@
+// The console as files 0, 1 and 2.
+#pragma once
+#include <sys/types.h>
+
+ssize_t __card_console_read(void *buffer, size_t size);
+ssize_t __card_console_write(const void *bytes, size_t size);

@@ -1,0 +1,102 @@
+#!/bin/bash
+# C and C++ programs of the card with its library (programs/), built by `flick card cc`: each on machines
+# of Flick's by `flick machine run --program`, and on QEMU's `virt`. Each must print NAME.expected on all
+# of them. `run-programs.sh NAME...` runs only these, and with FLICK_BLESS=1 it writes these files.
+#
+# Comments at the start of a program say what it is run with:
+#   ARGS: arguments, as a shell has them     INPUT: standard input, as printf has it
+#   FILE: NAME=contents, as printf has them  STATUS: the exit status, or `not 0`; 0 if there is no line
+#   NEEDS: what a cluster of mppa256 lacks: harts that see each other's stores, or more than 2 MiB
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/lib.sh"
+work=$build/test/card-programs
+card=$build/lib/flick/card
+mkdir -p "$work"
+for part in kernel.elf libcard.a; do
+  [ -e "$card/$part" ] && continue
+  echo "card: skipped: no $part (make says why)"
+  [ -z "${CI:-}" ] && echo "0 passed, 0 failed, 1 skipped" && exit 0
+  echo "0 passed, 1 failed" && exit 1
+done
+
+passed=0 failed=0
+verdict() { # STATUS NAME
+  if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: $2"; fi
+}
+
+# Options of `flick machine run`, by name.
+declare -A machines=(
+  [virt]="--machine virt"
+  [two-harts]="--set harts=2"
+  [eight-harts-timed]="--timed --set harts=8"
+  [cluster-timed]="--timed --machine $work/cluster.toml"
+)
+
+# The lines of a directive.
+directive() { sed -n "s|^// $1: ||p" "$source"; } # NAME
+
+has_status() { # FOUND
+  local wanted
+  wanted=$(directive STATUS)
+  case $wanted in
+  not\ 0) [ "$1" != 0 ] ;;
+  *) [ "$1" = "${wanted:-0}" ] ;;
+  esac
+}
+
+# Addresses of code depend on the compiler.
+without_addresses() { sed '/^kernel:/s/0x[0-9a-f]*/ADDRESS/g' | tr -d '\r'; }
+
+same() { # FOUND STATUS NAME
+  [ -z "${FLICK_BLESS:-}" ] || without_addresses <"$1" >"${source%.*}.expected"
+  without_addresses <"$1" | diff "${source%.*}.expected" - && has_status "$2"
+  verdict $? "$3 (status $2)"
+}
+
+cd "$work"
+# One cluster alone: its 15 user harts have caches that are not coherent.
+sed '/^count = 16 /s/16/1/; /^\[tile.dtu\]/,$d' "$root/machines/mppa256.toml" >cluster.toml
+sources=("$here"/programs/*.c "$here"/programs/*.cpp)
+if [ $# -gt 0 ]; then
+  sources=()
+  for name in "$@"; do sources+=("$here/programs/$name".c*); done
+fi
+printf '\x6f\0\0\0' >no-kernel.bin
+for source in "${sources[@]}"; do
+  name=$(basename "${source%.*}")
+  compiler=cc
+  [ "${source##*.}" = c ] || compiler=c++
+  "$flick" card $compiler -O2 -Wall -Wextra -Werror "-fmacro-prefix-map=$here/=" -o "$name" "$source"
+  verdict $? "$name is compiled"
+  declare -a arguments=() files=() names=("$name")
+  eval "arguments=($(directive ARGS))"
+  while IFS='=' read -r file contents; do
+    [ -n "$file" ] || continue
+    mkdir -p "$(dirname "$file")"
+    # shellcheck disable=SC2059
+    printf "$contents" >"$file"
+    files+=(--file "$file=$file") names+=("$file")
+  done < <(directive FILE)
+  # shellcheck disable=SC2059
+  printf "$(directive INPUT)" >stdin.bytes
+  for machine in "${!machines[@]}"; do
+    [ -z "$(directive NEEDS)" ] || [ "$machine" != cluster-timed ] || continue
+    read -ra options < <(echo "${machines[$machine]}")
+    timeout 60 "$flick" machine run "${options[@]}" --max-instructions 4000000000 --program "$name" \
+      "${files[@]}" -- "${arguments[@]}" <stdin.bytes >"$name.$machine.out" 2>&1
+    same "$name.$machine.out" $? "$name on $machine"
+  done
+  # QEMU gets what `flick machine run --program` makes: the archive, words without blanks, an end of input.
+  tar --format=ustar -cf "$name.tar" "${names[@]}"
+  line=$name
+  for word in "${arguments[@]}"; do
+    line+=" $(perl -e '$_ = $ARGV[0]; s/([^!-$&-~])/sprintf "%%%02x", ord $1/ge; print length ? $_ : "%-"' -- "$word")"
+  done
+  { perl -pe 's/([\x04\x16])/\x16$1/g' <stdin.bytes && printf '\x04'; } >qemu-input
+  timeout 60 qemu-system-riscv64 -machine virt -smp 4 -m 256M -display none -monitor none -serial stdio \
+      -bios "$card/kernel.elf" -kernel no-kernel.bin -initrd "$name.tar" -append "$line" <qemu-input >"$name.qemu.out" 2>&1
+  same "$name.qemu.out" $? "$name on QEMU"
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
