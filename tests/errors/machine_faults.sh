@@ -22,7 +22,7 @@ has err '[FLK0630] a file of faults cannot be used: faults.toml:1' 'there is no 
 status 1 run "$at" 'do = "stop-hat"' 'hart = 0'
 has err '[FLK0630]' 'faults.toml:3' "did you mean 'stop-hart'"
 status 1 run "$at" 'do = "drop-message"'
-has err '[FLK0630]' 'faults.toml:3' 'comes with the DTU'
+has err '[FLK0630]' 'faults.toml:3' 'is a fault of messages'
 status 1 run 'do = "drop-request"'
 has err '[FLK0630]' '`fault.at` is missing'
 status 1 "$flick" machine run --firmware bare --inject missing

@@ -68,11 +68,12 @@ impl Wiring {
         self.is_retimed.set(false);
     }
 
-    /// Have devices done nothing that a hart or the outside sees? Events may be scheduled.
+    /// Have devices done nothing that the outside sees, and that changes no timer? Events may be
+    /// scheduled, and lines set.
     pub(crate) fn is_quiet(&self) -> bool {
         let state = self.state.borrow();
         let is_silent = state.output.is_empty() && state.finish.is_none();
-        is_silent && state.lines.is_empty() && !self.is_retimed.get()
+        is_silent && !self.is_retimed.get()
     }
 
     /// The time of the last access or event.

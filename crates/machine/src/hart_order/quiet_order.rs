@@ -1,9 +1,11 @@
-//! The order of harts while nothing happens but that they take turns. What decides it is looked up once:
-//! no device has changed what harts see since, and no hart has been woken.
+//! The order of harts while nothing happens but that they take turns, wait, and are woken by lines. What
+//! decides it is looked up once. It is looked up again after output, a fault, a timer of a hart that
+//! waits, or a new `mtime`.
 use flick_device::Time;
 
 use super::tournament::Tournament;
 use super::{Choice, Console, End, Machine, Turn};
+use crate::board;
 
 /// The time of a hart that waits.
 const WAITS: Time = Time::MAX;
@@ -109,18 +111,36 @@ impl Machine<'_> {
         self.order = Some(order);
     }
 
-    /// Devices have been accessed. Has that changed nothing but their events?
+    /// Devices have been accessed. Has that changed nothing but their events and harts' lines? A hart that
+    /// wakes by its line takes its place.
     fn stays_quiet(&mut self) -> bool {
         let (wiring, Some(order)) = (self.wiring, &mut self.order) else {
             return false;
         };
+        let now = wiring.now();
         // At the time of an access a hart may wake by its timer.
-        if !wiring.is_quiet() || order.timer <= wiring.now() {
+        if !wiring.is_quiet() || order.timer <= now {
             return false;
         }
         wiring.forget_news();
+        let mut has_first_timer = true;
+        for (hart, bit, level) in wiring.take_lines() {
+            let Some(unit) = self.harts.get_mut(hart) else {
+                continue;
+            };
+            unit.processor.set_line(bit, level);
+            let is_woken =
+                unit.waits && unit.processor.wakes(unit.board.time_at(now.max(unit.time)));
+            if is_woken {
+                let ticks = unit.processor.registers().deadline();
+                let timer = ticks.map(|ticks| unit.board.when(ticks, now));
+                has_first_timer &= timer.is_none_or(|timer| timer > order.timer);
+                unit.wake(now);
+                order.set_time(hart, unit.time);
+            }
+        }
         order.event = order.timer.min(wiring.next_event().unwrap_or(WAITS));
-        true
+        has_first_timer
     }
 
     /// A hart begins to wait.
@@ -180,8 +200,17 @@ impl Machine<'_> {
         };
         let (first, time, next) = order.first_and_next();
         if time >= order.event {
-            self.end_quiet_order();
-            return Ok(None);
+            // Events of devices come before the first hart, and may change nothing for the others.
+            let is_timer = order.timer <= time;
+            if is_timer || time == WAITS {
+                self.end_quiet_order();
+                return Ok(None);
+            }
+            board::advance(self.boards, time);
+            if !self.stays_quiet() {
+                self.end_quiet_order();
+            }
+            return Err(Turn::Ran);
         }
         let mut until = order.event;
         let unit = &self.harts[first];

@@ -214,3 +214,64 @@ fn all_tiles_start_again() {
         assert_eq!(run(machine).0, End::Exit(9));
     });
 }
+
+/// A snapshot looks up anew which hart is next. So a run that goes on from one shows whether the order
+/// that the machine keeps is that of the harts, their lines and their timers.
+#[test]
+fn the_order_of_many_harts_is_that_of_their_times() {
+    let firmware = program(
+        "wakes",
+        r#"
+            li t0, 0x88
+            csrw mie, t0
+            li s4, 0x2000000
+            li s6, 0x2004000
+            bnez s2, sleeps
+            # Hart 0 of each tile wakes the others in turn, and sends the next tile packets.
+            li s5, 12
+        1:  li s7, 7
+        2:  slli t0, s7, 2
+            add t0, t0, s4
+            li t1, 1
+            sw t1, (t0)
+            add t2, s7, s1
+            slli t2, t2, 4
+        3:  addi t2, t2, -1
+            bgtz t2, 3b
+            addi t0, s1, 1
+            andi t0, t0, 3
+            sd t0, SEND(s0)
+            addi s7, s7, -1
+            bnez s7, 2b
+            addi s5, s5, -1
+            bnez s5, 1b
+            li a0, 33
+            beqz s1, end
+        4:  wfi
+            j 4b
+            # The others clear what has woken them, and set a timer: some of them beyond the next wake.
+        sleeps:
+            wfi
+            slli t0, s2, 2
+            add t0, t0, s4
+            sw zero, (t0)
+            slli t1, s2, 3
+            add t1, t1, s6
+            rdtime t2
+            add t2, t2, s2
+            addi t2, t2, 3
+            sd t2, (t1)
+            j sleeps
+        "#,
+    );
+    let settings = ["tile.tile.count=4", "tile.hart.count=8"];
+    let expected = on_tiles(&settings, &firmware, None, run);
+    assert_eq!(expected.0, End::Exit(33));
+    for time in (500_000..9_000_000).step_by(470_000) {
+        assert_eq!(
+            with_snapshot(&settings, &firmware, time),
+            expected,
+            "{time}"
+        );
+    }
+}

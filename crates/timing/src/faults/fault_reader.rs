@@ -26,7 +26,7 @@ const ACTIONS: [&str; 18] = [
     "fail-request",
     "refuse-access",
     "corrupt-input",
-    // These need a DTU.
+    // These are faults of messages.
     "drop-message",
     "delay-message",
     "repeat-message",
@@ -34,7 +34,7 @@ const ACTIONS: [&str; 18] = [
     "fill-queue",
     "corrupt-descriptor",
 ];
-const FIRST_OF_DTU: usize = 12;
+const FIRST_OF_MESSAGES: usize = 12;
 
 const LINES: [(&str, u32); 5] = [
     ("SSIP", 1),
@@ -209,9 +209,9 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
         return Ok(Action::StopHart { hart: 0, cycles });
     }
     let known = ACTIONS.iter().position(|action| *action == name);
-    if known.is_some_and(|number| number >= FIRST_OF_DTU) {
-        let help = "leave it out: no machine has a DTU that runs yet";
-        return Err(table.error("do", &format!("\"{name}\" comes with the DTU"), help));
+    if known.is_some_and(|number| number >= FIRST_OF_MESSAGES) {
+        let help = "leave it out: this version has no such faults yet";
+        return Err(table.error("do", &format!("\"{name}\" is a fault of messages"), help));
     }
     let (line, request) = (
         |table: &mut Table<'_>, fault, key| line_fault(table, tiles, fault, key),
@@ -269,7 +269,7 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
             bytes: table.count_or("bytes", (1, MOST), 1)?,
         }),
         _ => {
-            let help = flick_names::use_one_of(&name, &ACTIONS[..FIRST_OF_DTU]);
+            let help = flick_names::use_one_of(&name, &ACTIONS[..FIRST_OF_MESSAGES]);
             Err(table.error("do", &format!("\"{name}\" is not known"), &help))
         }
     }

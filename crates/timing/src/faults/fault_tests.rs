@@ -114,11 +114,11 @@ fn mistakes_have_their_line() {
         ),
         (
             "at = { time = \"1 ms\" }\ndo = \"drop-message\"\n",
-            "comes with the DTU",
+            "is a fault of messages",
         ),
         (
             "at = { time = \"1 ms\" }\ndo = \"fill-queue\"\n",
-            "comes with the DTU",
+            "is a fault of messages",
         ),
         ("at = { time = 5 }\ndo = \"drop-request\"\n", "has no unit"),
         (

@@ -22,6 +22,7 @@ fn link(table: &mut Table<'_>, tiles: &[Tile]) -> Result<Link, Error> {
     let line = table.line();
     let name = table.text("name")?;
     let mut places = Vec::new();
+    let mut has_group = false;
     for (tile, at) in table.texts("tiles")? {
         // The name of a tile with a count stands for all of them.
         let is_of = |other: &Tile| {
@@ -34,6 +35,7 @@ fn link(table: &mut Table<'_>, tiles: &[Tile]) -> Result<Link, Error> {
             Some(exact) => vec![exact],
             None => (0..tiles.len()).filter(|&n| is_of(&tiles[n])).collect(),
         };
+        has_group |= exact.is_none();
         if found.is_empty() {
             let names: Vec<&str> = tiles.iter().map(|tile| &*tile.name).collect();
             let what = format!("`link.tiles`: the link goes to \"{tile}\", which is no tile");
@@ -53,7 +55,8 @@ fn link(table: &mut Table<'_>, tiles: &[Tile]) -> Result<Link, Error> {
     }
     let is_complete = !table.lacks();
     let bad = |why: &str, help: &str| Err(table.error("tiles", why, help));
-    if is_complete && places.len() < 2 {
+    // A tile with a count may be one by a setting, and its link connects nothing then.
+    if is_complete && places.len() < 2 && !has_group {
         return bad("the link has one end", "name the tiles that it connects");
     }
     if is_complete && shape == 0 && places.len() != 2 {

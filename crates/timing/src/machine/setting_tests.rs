@@ -66,3 +66,25 @@ fn settings_change_keys() {
     let error = parse("name = 'x'", &["harts=2"]).unwrap_err();
     assert!(error.what.contains("no harts"), "{error}");
 }
+
+/// A machine of alike tiles has as many as a setting says, one of them, too.
+#[test]
+fn settings_choose_how_many_tiles_there_are() {
+    for (count, columns) in [(1, 1), (2, 2), (4, 2), (12, 4)] {
+        let settings = [
+            format!("tile.cluster.count={count}"),
+            format!("link.noc.columns={columns}"),
+            "tile.cluster.hart.user.count=3".to_owned(),
+        ];
+        let machine = super::Machine::load("mppa256", &settings).unwrap();
+        assert_eq!(
+            (machine.tiles.len(), machine.links[0].tiles.len()),
+            (count, count)
+        );
+        let names = machine.tiles[count - 1]
+            .harts
+            .iter()
+            .map(|hart| &*hart.name);
+        assert!(names.eq(["kernel", "user0", "user1", "user2"]));
+    }
+}
