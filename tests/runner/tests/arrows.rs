@@ -113,6 +113,7 @@ const PARTS: [(&str, &[&str]); 27] = [
     (
         "flick-machine",
         &[
+            "flick-abi",
             "flick-device",
             "flick-hart",
             "flick-sim",
