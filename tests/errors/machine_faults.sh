@@ -18,7 +18,7 @@ status 3 run "$at" 'do = "corrupt-input"' 'bits = 1'
 status 1 run "$at" 'do = "stop-hart"' 'hart = 0'
 has err '[FLK0603]' 'every hart waits'
 status 1 run "$at" 'do = "stop-hart"' 'hart = 1'
-has err '[FLK0630] a file of faults cannot be used: faults.toml:1' 'there is no hart 1' 'help: '
+has err '[FLK0630] a file of faults cannot be used: faults.toml:4' 'there is no hart 1' 'help: '
 status 1 run "$at" 'do = "stop-hat"' 'hart = 0'
 has err '[FLK0630]' 'faults.toml:3' "did you mean 'stop-hart'"
 status 1 run "$at" 'do = "drop-message"'
