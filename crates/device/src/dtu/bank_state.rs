@@ -81,6 +81,7 @@ impl Bank {
         self.number = self.number.wrapping_add(1);
         let start = self.address.checked_sub(self.window_base);
         let end = start.and_then(|start| start.checked_add(self.size));
+        let wraps = self.address.checked_add(self.size).is_none();
         self.running = Some(Running {
             word: word.bits(),
             activity: self.current,
@@ -88,7 +89,7 @@ impl Bank {
             size: self.size,
             offset: self.offset,
             label: self.label,
-            in_window: end.is_some_and(|end| end <= self.window_size),
+            in_window: !wraps && end.is_some_and(|end| end <= self.window_size),
             step: Step::Starts,
         });
     }
@@ -115,7 +116,7 @@ impl Running {
     pub fn is_possible(&self, packet: u32) -> bool {
         let step = match (&self.step, self.command()) {
             (Step::Starts, command) => command.is_some(),
-            (Step::Sent(_), Some(Command::Send)) => true,
+            (Step::Sent(credit), Some(Command::Send)) => credit.endpoint == self.word().endpoint,
             (Step::Replied, Some(Command::Reply)) => true,
             (Step::Sleeps(_), Some(Command::Sleep)) => true,
             (Step::Transfers(transfer), Some(Command::Read | Command::Write)) => {

@@ -288,14 +288,16 @@ impl Dtu {
         if end.is_none_or(|end| end > memory.size) {
             return Err(Error::OutOfBounds);
         }
+        let Some(last) = running.size.checked_sub(1) else {
+            return Ok(Next::Ends(0));
+        };
         let remote = memory.address.checked_add(running.offset);
-        match remote.filter(|_| running.in_window) {
+        match remote.filter(|remote| running.in_window && remote.checked_add(last).is_some()) {
             None => Err(Error::NoMemory),
-            Some(_) if running.size == 0 => Ok(Next::Ends(0)),
-            Some(remote) => {
-                let transfer = DataTransfer::new(memory.tile, remote);
-                Ok(Next::Waits(Step::Transfers(transfer)))
-            }
+            Some(remote) => Ok(Next::Waits(Step::Transfers(DataTransfer::new(
+                memory.tile,
+                remote,
+            )))),
         }
     }
 

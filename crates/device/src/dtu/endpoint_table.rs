@@ -195,6 +195,12 @@ impl EndpointState {
         }
     }
 
+    /// The `REPLY`s that are under way, and the slots of their messages.
+    pub fn replies(&self) -> impl Iterator<Item = (u8, CommandNumber)> {
+        let held = self.held.iter();
+        held.filter_map(|(&slot, held)| Some((slot, held.replying?)))
+    }
+
     /// Whether a state can be that of the endpoint with this number.
     pub fn is_possible(&self, number: u16, slots: u8) -> bool {
         let mut again = self.clone();

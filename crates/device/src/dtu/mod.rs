@@ -9,6 +9,7 @@
 //! | `data_transfer.rs` | packets of reads and writes |
 //! | `arrivals.rs` | packets that arrive |
 //! | `packet.rs` | packets |
+//! | `state_check.rs` | saved states that are refused |
 //!
 //! Tokens of events are the banks' numbers; a token above them is for packets within the tile.
 mod arrivals;
@@ -17,6 +18,7 @@ mod command_execution;
 mod data_transfer;
 mod endpoint_table;
 mod packet;
+mod state_check;
 
 use flick_abi::dtu::{
     self, Endpoint, HEADER_SIZE, Identity, MOST_BANKS, MOST_ENDPOINTS, MOST_SLOTS,
@@ -25,12 +27,11 @@ use flick_abi::dtu::{
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-use crate::device::{
-    BadState, Device, Refused, Surroundings, Time, check_state, load_state, save_state,
-};
+use crate::device::{BadState, Device, Refused, Surroundings, Time, load_state, save_state};
 use bank_state::{Bank, Step};
 use endpoint_table::EndpointState;
 pub use packet::{CommandNumber, Credit, Message, Packet, PacketKind};
+use state_check::DEVICE;
 
 /// Bytes of a packet's part of a transfer at most.
 const MOST_PACKET: u32 = 1 << 16;
@@ -429,25 +430,8 @@ impl Device for Dtu {
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
-        const DEVICE: &str = "data transfer unit";
         let state: State = load_state(DEVICE, state)?;
-        let DtuDescription { slots, packet, .. } = self.description;
-        let same_banks = state.banks.len() == self.state.banks.len();
-        check_state(DEVICE, same_banks, "other banks")?;
-        let same_endpoints = state.endpoints.len() == self.state.endpoints.len();
-        check_state(DEVICE, same_endpoints, "other endpoints")?;
-        let enables_banks = state.enable & !bits(state.banks.len()) == 0;
-        check_state(DEVICE, enables_banks, "banks that it does not have")?;
-        let mut endpoints = (0..).zip(&state.endpoints);
-        let possible = endpoints.all(|(number, table)| table.is_possible(number, slots));
-        check_state(DEVICE, possible, "an endpoint that cannot be")?;
-        let mut running = state.banks.iter().filter_map(|bank| bank.running.as_ref());
-        let possible = running.all(|running| running.is_possible(packet));
-        check_state(DEVICE, possible, "a command that cannot be")?;
-        let tile = self.description.tile;
-        let mut looped = state.looped.iter();
-        let own = looped.all(|packet| packet.from == tile && packet.to == tile);
-        check_state(DEVICE, own, "packets of another tile")?;
+        state_check::check(&state, &self.description)?;
         self.state = state;
         Ok(())
     }

@@ -152,3 +152,51 @@ fn the_own_tile() {
     // Four packets there and back, one after the other.
     assert_eq!((network.now, network.carried), (9 * COMMAND, 0));
 }
+
+#[test]
+fn ranges_do_not_wrap() {
+    // Memory at address 0 is where a range behind the last address would go on.
+    let last = u64::MAX - 1023;
+    for command in [READ, WRITE] {
+        let mut network = remote_memory(4096);
+        for tile in 0..2 {
+            network.arounds[tile].memory_base = 0;
+            network.arounds[tile].memory.fill(tile as u8 + 1);
+        }
+        let all = MemoryEndpoint {
+            address: 0,
+            ..memory(u64::MAX)
+        };
+        network.set_up(0, 9, Endpoint::Memory(all));
+        // A window of the tile's last bytes has more bytes than there are behind its base.
+        network.write(0, 0, dtu::window_base(0), 0x1000);
+        network.write(0, 0, dtu::ADDRESS, last);
+        network.write(0, 0, dtu::OFFSET, 0x1000);
+        network.write(0, 0, dtu::SIZE, 2048);
+        assert_eq!(network.command(0, 0, command), Err(Error::NoMemory));
+        let end = MemoryEndpoint {
+            address: last,
+            ..memory(4096)
+        };
+        network.set_up(0, 9, Endpoint::Memory(end));
+        network.write(0, 0, dtu::ADDRESS, 0x1000);
+        network.write(0, 0, dtu::OFFSET, 0);
+        assert_eq!(network.command(0, 0, command), Err(Error::NoMemory));
+        network.rest();
+        for tile in 0..2 {
+            let memory = &network.arounds[tile].memory;
+            assert!(memory.iter().all(|&byte| byte == tile as u8 + 1));
+        }
+        assert_eq!(network.carried, 0);
+    }
+}
+
+#[test]
+fn no_byte_is_in_every_window() {
+    let mut network = remote_memory(4096);
+    network.write(0, 0, dtu::window_size(0), 0);
+    transfer(&mut network, 0, 0);
+    assert_eq!(network.command(0, 0, READ), Ok(0));
+    assert_eq!(network.command(0, 0, WRITE), Ok(0));
+    assert_eq!(network.carried, 0);
+}

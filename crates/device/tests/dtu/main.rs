@@ -2,8 +2,10 @@
 
 mod commands;
 mod data;
+mod model_properties;
 mod model_state;
 mod network;
 mod protocol_model;
 mod random_accesses;
+mod random_world;
 mod switches;

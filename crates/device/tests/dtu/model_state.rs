@@ -3,7 +3,7 @@ use flick_abi::dtu::{
     self, CommandWord, Endpoint, Error, HEADER_SIZE, MemoryEndpoint, Outcome, ReceiveEndpoint,
     SendEndpoint,
 };
-use flick_device::dtu::{Dtu, DtuDescription, Packet};
+use flick_device::dtu::{Dtu, DtuDescription, Packet, PacketKind};
 use flick_device::mock::Mock;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,11 +23,34 @@ pub const RECEIVES: u16 = 3;
 pub const BUFFER: u64 = MEMORY + 0x80;
 pub const PACKET: u32 = 1;
 
+/// The registers that the model reads, beside the endpoints.
+const REGISTERS: [u64; 7] = [
+    dtu::COMMAND,
+    dtu::RESULT,
+    dtu::EVENTS,
+    dtu::ABORT,
+    dtu::ENABLE,
+    dtu::WAITING,
+    dtu::current(0),
+];
+const ENDPOINTS: usize = 4;
+
+/// A fault of the links, which a property must find.
+#[derive(Clone, Copy, Debug)]
+pub enum Fault {
+    /// Such packets arrive twice.
+    Twice(fn(&PacketKind) -> bool),
+    /// Such packets do not arrive.
+    Lost(fn(&PacketKind) -> bool),
+    /// Messages are for the other activity.
+    OtherReceiver,
+}
+
 /// How much the software does.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Messages that each sender tries to send.
-    pub messages: u8,
+    pub messages: [u8; 2],
     pub credits: u16,
     pub slots: u8,
     /// Whether messages take answers.
@@ -42,6 +65,7 @@ pub struct Scenario {
     pub gives_away: bool,
     /// Whether the receiver's tile has a kernel.
     pub kernel: bool,
+    pub fault: Option<Fault>,
 }
 
 /// What the software of hart 0 of a tile waits for.
@@ -57,6 +81,9 @@ pub enum Doing {
 pub struct State {
     pub units: Vec<Dtu>,
     pub arounds: Vec<Mock>,
+    /// Registers of hart 0, by tile, and then words of endpoints. They are kept because the
+    /// properties read them often.
+    registers: [[u64; REGISTERS.len() + 4 * ENDPOINTS]; 3],
     pub links: BTreeMap<(u16, u16), VecDeque<Packet>>,
     pub doing: [Option<Doing>; 3],
     /// Messages that a sender has tried to send, with what it knows.
@@ -78,7 +105,7 @@ impl State {
     pub fn new(scenario: &Scenario) -> Self {
         let description = |tile: usize| DtuDescription {
             tile: tile as u16,
-            endpoints: 4,
+            endpoints: ENDPOINTS as u16,
             slots: 2,
             message: 32,
             packet: PACKET,
@@ -94,6 +121,7 @@ impl State {
                 .map(|tile| Dtu::new(description(tile)).unwrap())
                 .collect(),
             arounds: vec![around; 3],
+            registers: [[0; REGISTERS.len() + 4 * ENDPOINTS]; 3],
             links: BTreeMap::new(),
             doing: [None; 3],
             tried: Default::default(),
@@ -134,6 +162,9 @@ impl State {
         let receive = ReceiveEndpoint::new(RECEIVER, BUFFER, 5, scenario.slots);
         state.set_up(TILE, RECEIVES, Endpoint::Receive(receive));
         state.write(TILE, dtu::current(0), RECEIVER.into());
+        for tile in 0..3 {
+            state.read_registers(tile);
+        }
         state
     }
 
@@ -142,10 +173,19 @@ impl State {
         set_up(unit, around, number, endpoint.words());
     }
 
-    /// The properties read registers of a state that they may not change: reads have no effects.
+    /// A tile's registers have changed.
+    pub fn read_registers(&mut self, tile: usize) {
+        let (unit, around) = (&mut self.units[tile], &mut self.arounds[tile]);
+        let words = (0..4 * ENDPOINTS).map(|i| dtu::endpoint_word((i / 4) as u16, i % 4));
+        let offsets = REGISTERS.into_iter().chain(words);
+        for (register, offset) in self.registers[tile].iter_mut().zip(offsets) {
+            *register = access(unit, around, 0, offset, None).unwrap();
+        }
+    }
+
     pub fn read(&self, tile: usize, offset: u64) -> u64 {
-        let (mut unit, mut around) = (self.units[tile].clone(), Mock::default());
-        access(&mut unit, &mut around, 0, offset, None).unwrap()
+        let register = REGISTERS.iter().position(|&other| other == offset);
+        self.registers[tile][register.expect("the model does not read this register")]
     }
 
     pub fn write(&mut self, tile: usize, offset: u64, value: u64) {
@@ -154,13 +194,34 @@ impl State {
     }
 
     pub fn endpoint(&self, tile: usize, number: u16) -> Option<Endpoint> {
-        Endpoint::from_words([0, 1, 2, 3].map(|w| self.read(tile, dtu::endpoint_word(number, w))))
+        let (words, _) = self.registers[tile][REGISTERS.len()..].as_chunks::<4>();
+        Endpoint::from_words(words[usize::from(number)])
     }
 
     pub fn receives(&self) -> ReceiveEndpoint {
         match self.endpoint(TILE, RECEIVES) {
             Some(Endpoint::Receive(receive)) => receive,
             other => panic!("the receiver has {other:?}"),
+        }
+    }
+
+    /// Puts what a unit has sent on the links.
+    pub fn transmit(&mut self, tile: usize, fault: Option<Fault>) {
+        for mut packet in std::mem::take(&mut self.arounds[tile].sent) {
+            let link = self.links.entry((packet.from, packet.to)).or_default();
+            match fault {
+                Some(Fault::Lost(is_lost)) if is_lost(&packet.kind) => continue,
+                Some(Fault::Twice(is_twice)) if is_twice(&packet.kind) => {
+                    link.push_back(packet.clone());
+                }
+                Some(Fault::OtherReceiver) => {
+                    if let PacketKind::Message(_, message) = &mut packet.kind {
+                        message.receiver = OTHER;
+                    }
+                }
+                _ => {}
+            }
+            link.push_back(packet);
         }
     }
 

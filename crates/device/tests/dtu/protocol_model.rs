@@ -5,11 +5,13 @@
 //! 20 or 21, and hart 1 its kernel. A link keeps the order of its packets; all else is in any order.
 use flick_abi::dtu::{self, Command, CommandWord, Endpoint, Error, ReceiveEndpoint};
 use flick_device::Device;
-use flick_device::dtu::{Packet, PacketKind};
-use stateright::{Checker, Model, Property};
+use flick_device::dtu::PacketKind;
+use stateright::{Checker, HasDiscoveries, Model, Property};
+use std::collections::BTreeSet;
 
+use crate::model_properties::{all_ends, conserved, in_order, is_data, once};
 use crate::model_state::{
-    BUFFER, Doing, OTHER, PACKET, REACHES, RECEIVER, RECEIVES, SENDS, Scenario, State,
+    BUFFER, Doing, Fault, OTHER, PACKET, REACHES, RECEIVER, RECEIVES, SENDS, Scenario, State,
     TAKES_ANSWERS, TILE,
 };
 use crate::network::MEMORY;
@@ -18,7 +20,7 @@ use crate::network::MEMORY;
 const MOST_REPLIES: u8 = 3;
 
 const CALM: Scenario = Scenario {
-    messages: 2,
+    messages: [2, 1],
     credits: 2,
     slots: 1,
     answers: false,
@@ -27,7 +29,15 @@ const CALM: Scenario = Scenario {
     transfers: 0,
     gives_away: false,
     kernel: true,
+    fault: None,
 };
+
+const CONSERVED: &str = "credits are conserved";
+const ONCE: &str = "a message is delivered once, or its sender has an error";
+const IN_ORDER: &str = "messages of a sender arrive in order";
+const TO_ITS_OWN: &str = "no activity gets another's message";
+const ENDS: &str = "all commands and aborts end";
+const NOTHING_BEHIND: &str = "no packet of a transfer comes behind its end";
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
@@ -42,6 +52,19 @@ pub enum Action {
     /// The kernel goes on behind an abort.
     Resume(usize),
     GiveAway,
+}
+
+impl Action {
+    /// The tile that acts.
+    fn tile(&self) -> usize {
+        match *self {
+            Self::Event(tile, _) | Self::Send(tile) | Self::Fetch(tile) => tile,
+            Self::Acknowledge(tile, _) | Self::Abort(tile) | Self::Resume(tile) => tile,
+            Self::Arrive(_, to) => to.into(),
+            Self::Transfer(_) => 1,
+            Self::Reply(_) | Self::GiveAway => TILE,
+        }
+    }
 }
 
 impl Model for Scenario {
@@ -70,7 +93,7 @@ impl Model for Scenario {
             let transfers = sender == 1 && self.transfers > 0;
             if state.is_idle(sender) {
                 let tried = state.tried[sender].len();
-                if !transfers && tried < self.messages.into() {
+                if !transfers && tried < self.messages[sender].into() {
                     actions.push(Action::Send(sender));
                 }
                 match state.transferred.len() {
@@ -120,7 +143,7 @@ impl Model for Scenario {
 
     fn next_state(&self, last: &State, action: Action) -> Option<State> {
         let mut state = last.clone();
-        match action {
+        match action.clone() {
             Action::Event(tile, token) => {
                 state.arounds[tile].events.remove(&token);
                 state.units[tile].event(token, &mut state.arounds[tile]);
@@ -163,9 +186,11 @@ impl Model for Scenario {
                 if state.current(tile) == OTHER {
                     state.arounds[tile].events.clear();
                     state.units[tile].event(0, &mut state.arounds[tile]);
+                    state.read_registers(tile);
                     state.observe(tile);
-                    assert_eq!(state.received.len(), got, "another's message was fetched");
-                    return None;
+                    if state.received.len() == got {
+                        return None;
+                    }
                 }
             }
             Action::Reply(slot) => {
@@ -206,41 +231,32 @@ impl Model for Scenario {
                 state.fetched[TILE].clear();
             }
         }
-        for tile in 0..3 {
-            for packet in std::mem::take(&mut state.arounds[tile].sent) {
-                let link = state.links.entry((packet.from, packet.to)).or_default();
-                link.push_back(packet);
-            }
-            state.observe(tile);
-        }
+        let tile = action.tile();
+        state.transmit(tile, self.fault);
+        state.read_registers(tile);
+        state.observe(tile);
         Some(state)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         let mut properties = vec![
-            Property::always(
-                "a message is delivered once, or its sender has an error",
-                once,
-            ),
-            Property::always("messages of a sender arrive in order", in_order),
-            Property::always("no activity gets another's message", |_, state: &State| {
+            Property::always(ONCE, once),
+            Property::always(IN_ORDER, in_order),
+            Property::always(TO_ITS_OWN, |_, state: &State| {
                 state
                     .received
                     .iter()
                     .all(|&(_, activity)| activity == RECEIVER)
             }),
-            Property::always("all commands and aborts end", all_ends),
-            Property::always(
-                "no packet of a transfer comes behind its end",
-                |_, state: &State| {
-                    state.doing[1] == Some(Doing::Transfer) || !state.packets().any(is_data)
-                },
-            ),
+            Property::always(ENDS, all_ends),
+            Property::always(NOTHING_BEHIND, |_, state: &State| {
+                state.doing[1] == Some(Doing::Transfer) || !state.packets().any(is_data)
+            }),
             Property::sometimes("all messages were tried", |model: &Self, state: &State| {
-                let transfers = model.transfers > 0 && state.transferred.len() == 2;
-                let tried = state.tried.iter().map(Vec::len).sum::<usize>();
-                let senders = if transfers { 1 } else { 2 };
-                tried == senders * usize::from(model.messages)
+                let transfers = if model.transfers > 0 { 2 } else { 0 };
+                let mut tried = state.tried.iter().map(Vec::len).zip(model.messages);
+                state.transferred.len() == transfers
+                    && tried.all(|(tried, messages)| tried == usize::from(messages))
                     && state.doing.iter().all(Option::is_none)
             }),
         ];
@@ -253,7 +269,7 @@ impl Model for Scenario {
             has_tried(state, Error::NoSpace)
         });
         happens(
-            self.credits < u16::from(self.messages),
+            self.credits < u16::from(self.messages[0]),
             "credits are spent",
             |_, state| has_tried(state, Error::NoCredits),
         );
@@ -284,7 +300,7 @@ impl Model for Scenario {
             state.answers > 1
         });
         if !self.gives_away {
-            properties.push(Property::always("credits are conserved", conserved));
+            properties.push(Property::always(CONSERVED, conserved));
         }
         properties
     }
@@ -298,85 +314,6 @@ fn has_tried(state: &State, error: Error) -> bool {
         .any(|&(_, other)| other == Some(error))
 }
 
-/// A message whose `SEND` has ended without an error was received, or is unread: one of them, and
-/// once. A message with an error is neither.
-fn once(model: &Scenario, state: &State) -> bool {
-    let receive = state.receives();
-    let unread = (0..receive.slots).filter(|slot| receive.unread >> slot & 1 != 0);
-    let unread: Vec<u8> = unread.map(|slot| state.message(slot).1).collect();
-    state.tried.iter().flatten().all(|&(payload, error)| {
-        let received = state
-            .received
-            .iter()
-            .filter(|&&(other, _)| other == payload);
-        let waiting = unread.iter().filter(|&&other| other == payload);
-        // A fetch takes the mark, and ends later.
-        let count = received.count() + waiting.count();
-        match error {
-            None => count <= 1,
-            Some(Error::None) => count == 1 || model.gives_away && count == 0,
-            Some(_) => count == 0,
-        }
-    })
-}
-
-fn in_order(_: &Scenario, state: &State) -> bool {
-    [0, 1].into_iter().all(|sender| {
-        let received = state.received.iter().map(|&(payload, _)| payload);
-        received
-            .filter(|payload| payload / 16 == sender)
-            .is_sorted_by(|a, b| a < b)
-    })
-}
-
-/// Where no packet is under way and no event is to come, no command runs.
-fn all_ends(_: &Scenario, state: &State) -> bool {
-    let rests = state.packets().next().is_none()
-        && state.arounds.iter().all(|around| around.events.is_empty());
-    !rests
-        || (0..3)
-            .all(|tile| state.read(tile, dtu::ABORT) == 0 && state.read(tile, dtu::COMMAND) == 0)
-}
-
-fn is_data(packet: &Packet) -> bool {
-    use PacketKind::{Data, Read, Write};
-    matches!(packet.kind, Read { .. } | Write { .. } | Data { .. })
-}
-
-/// The credits of an endpoint, its messages under way and those that wait for an answer.
-fn conserved(model: &Scenario, state: &State) -> bool {
-    let receive = state.receives();
-    [0_u16, 1].into_iter().all(|sender| {
-        let Some(Endpoint::Send(send)) = state.endpoint(sender.into(), SENDS) else {
-            return false;
-        };
-        let gone = state.tried[usize::from(sender)].iter();
-        let mut count = gone
-            .filter(|(_, error)| *error == Some(Error::Gone))
-            .count();
-        let mut answered = 0;
-        for packet in state.packets() {
-            let to_sender = packet.to == sender;
-            count += usize::from(match &packet.kind {
-                PacketKind::Message(_, message) => message.cost.is_some() && packet.from == sender,
-                PacketKind::Done { error: 0, .. } => {
-                    // The answer has brought the credit, and the slot is still to be freed.
-                    answered += usize::from(packet.from == sender);
-                    false
-                }
-                PacketKind::Done { error, .. } => to_sender && *error != 0,
-                PacketKind::Credit(_) => to_sender,
-                _ => false,
-            });
-        }
-        let occupied = (0..receive.slots).filter(|slot| receive.occupied >> slot & 1 != 0);
-        count += occupied
-            .filter(|&slot| u16::from(state.message(slot).0) == sender)
-            .count();
-        usize::from(send.credits) + count == usize::from(model.credits) + answered
-    })
-}
-
 /// Checks all states of a scenario. Returns how many there are.
 fn check(scenario: Scenario) -> usize {
     let checker = scenario.checker().spawn_bfs().join();
@@ -386,8 +323,11 @@ fn check(scenario: Scenario) -> usize {
 
 #[test]
 fn messages_with_few_slots() {
-    assert!(check(CALM) > 1_000);
-    let (credits, slots) = (1, 2);
+    assert!(check(CALM) > 500);
+    // Two messages of a sender wait at a time: the older must be fetched first.
+    let slots = 2;
+    check(Scenario { slots, ..CALM });
+    let credits = 1;
     check(Scenario {
         credits,
         slots,
@@ -411,7 +351,7 @@ fn switches_of_the_receiver() {
         kernel,
         ..CALM
     });
-    let (answers, messages) = (true, 1);
+    let (answers, messages) = (true, [1, 1]);
     check(Scenario {
         answers,
         switches,
@@ -429,7 +369,7 @@ fn aborts_of_the_senders() {
 #[test]
 fn aborts_of_transfers() {
     // More packets than the unit has under way at a time.
-    let (aborts, slots, messages) = (1, 2, 0);
+    let (aborts, slots, messages) = (1, 2, [0, 0]);
     check(Scenario {
         aborts,
         messages,
@@ -447,4 +387,45 @@ fn an_endpoint_that_is_given_away() {
         switches,
         ..CALM
     });
+}
+
+/// The properties that links with a fault do not have.
+fn finds(fault: Fault, scenario: Scenario, properties: &[&'static str]) {
+    let fault = Some(fault);
+    let scenario = Scenario { fault, ..scenario };
+    let wanted: BTreeSet<_> = properties.iter().copied().collect();
+    let checker = scenario.checker();
+    let checker = checker.finish_when(HasDiscoveries::AllOf(wanted));
+    let checker = checker.spawn_bfs().join();
+    for property in properties {
+        checker.assert_any_discovery(property);
+    }
+}
+
+#[test]
+fn planted_faults_are_found() {
+    let two_slots = Scenario { slots: 2, ..CALM };
+    let credits = |kind: &PacketKind| matches!(kind, PacketKind::Credit(_));
+    finds(Fault::Twice(credits), two_slots.clone(), &[CONSERVED]);
+    finds(Fault::Lost(credits), two_slots.clone(), &[CONSERVED]);
+    let messages = |kind: &PacketKind| matches!(kind, PacketKind::Message(..));
+    finds(
+        Fault::Twice(messages),
+        two_slots.clone(),
+        &[ONCE, IN_ORDER, CONSERVED],
+    );
+    finds(Fault::Lost(messages), CALM, &[ENDS]);
+    let given_away = Scenario {
+        gives_away: true,
+        switches: 1,
+        ..CALM
+    };
+    finds(Fault::OtherReceiver, given_away, &[TO_ITS_OWN]);
+    let writes = |kind: &PacketKind| matches!(kind, PacketKind::Write { .. });
+    let transfers = Scenario {
+        messages: [0, 0],
+        transfers: 2,
+        ..CALM
+    };
+    finds(Fault::Twice(writes), transfers, &[NOTHING_BEHIND]);
 }

@@ -207,3 +207,16 @@ fn a_snapshot_in_the_middle_of_everything() {
     unit.load(&saved).unwrap();
     assert_eq!(access(unit, around, 1, dtu::EVENTS, None), Ok(1 << 5));
 }
+
+#[test]
+fn an_endpoint_has_no_more_than_its_most_credits() {
+    let mut network = sender_and_receiver(1, 2);
+    assert_eq!(network.send(0, 0, SEND, b"a"), Ok(0));
+    // The kernel gives a credit while the message has one.
+    let words = Endpoint::Send(send_endpoint(1)).words();
+    network.write(0, 3, dtu::endpoint_word(2, 3), words[3]);
+    let free = CommandWord::new(Command::Acknowledge, 5);
+    assert_eq!(network.command(1, 1, free), Ok(0));
+    network.rest();
+    assert_eq!(network.credits(0, 2), 1);
+}
