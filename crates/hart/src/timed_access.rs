@@ -247,17 +247,26 @@ impl<B: Bus> View<'_, B> {
     fn charge_miss(&self, timing: &Timing, physical: u64, kind: Kind) -> Result<(), Trap> {
         self.synchronise()?;
         let (system, number) = timing.system();
-        if system.arbitrates() {
-            let Some(wait) = timing.ask_bank(&self.slice, kind, physical) else {
-                return Ok(());
-            };
-            self.wait_for_bank(timing, wait)?;
+        if system.arbitrates() && !self.is_next_at_bank(timing, physical, kind)? {
+            return Ok(());
         }
         let now = timing.now(&self.slice);
         self.slice
             .charge(system.access(number, kind, physical, now));
         self.settle_evicted(timing);
         Ok(())
+    }
+
+    /// The hart asks for a bank that chooses among harts, and waits until it is chosen. False: the
+    /// instruction has made the access before. Apart, so that it costs nothing where no bank chooses.
+    #[cold]
+    #[inline(never)]
+    fn is_next_at_bank(&self, timing: &Timing, physical: u64, kind: Kind) -> Result<bool, Trap> {
+        let Some(wait) = timing.ask_bank(&self.slice, kind, physical) else {
+            return Ok(false);
+        };
+        self.wait_for_bank(timing, wait)?;
+        Ok(true)
     }
 
     /// The hart waits for a bank that serves another one: the instruction is executed once more when the

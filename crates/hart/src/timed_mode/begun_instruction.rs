@@ -62,6 +62,8 @@ impl BegunInstruction {
     }
 
     /// What is to be charged of a time in front of accesses.
+    #[cold]
+    #[inline(never)]
     pub fn charge(&self, completed: u64, time: Time) -> Time {
         self.follow(completed);
         self.charged.set(self.charged.get() + time);
@@ -108,6 +110,8 @@ impl BegunInstruction {
     }
 
     /// Has it waited for a bank until now?
+    #[cold]
+    #[inline(never)]
     pub fn take_wait(&self, completed: u64) -> bool {
         self.follow(completed);
         self.waits.take()
