@@ -1,14 +1,14 @@
 //! What programs of the card and its kernel share: the kernel calls (`docs/kernel-calls.md` is made
 //! from their table), errors, and what a program finds at its start.
 mod c_header;
-mod calls;
 mod command_line;
-mod start;
+mod kernel_calls;
+mod program_start;
 
 pub use c_header::c_header;
-pub use calls::{Call, CallPage, CallPlace, pages};
 pub use command_line::{argument_bytes, write_argument};
-pub use start::{ProgramStart, START_VERSION};
+pub use kernel_calls::{Call, CallPage, CallPlace, pages};
+pub use program_start::{ProgramStart, START_VERSION};
 
 /// Why a call has failed. In a0 the number is negative. Numbers are those of Linux.
 #[repr(i64)]
