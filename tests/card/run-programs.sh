@@ -94,7 +94,7 @@ for source in "${sources[@]}"; do
     line+=" $(perl -e '$_ = $ARGV[0]; s/([^!-$&-~])/sprintf "%%%02x", ord $1/ge; print length ? $_ : "%-"' -- "$word")"
   done
   { perl -pe 's/([\x04\x16])/\x16$1/g' <stdin.bytes && printf '\x04'; } >qemu-input
-  timeout 60 qemu-system-riscv64 -machine virt -smp 4 -m 256M -display none -monitor none -serial stdio \
+  timeout 60 qemu-system-riscv64 -accel tcg,thread=single -machine virt -smp 4 -m 256M -display none -monitor none -serial stdio \
       -bios "$card/kernel.elf" -kernel no-kernel.bin -initrd "$name.tar" -append "$line" <qemu-input >"$name.qemu.out" 2>&1
   same "$name.qemu.out" $? "$name on QEMU"
 done

@@ -53,7 +53,7 @@ for name in "${programs[@]}"; do
     diff "$here/$name.expected" "$name.$machine.out"
     verdict $? "$name on $machine"
   done
-  timeout 120 qemu-system-riscv64 -machine virt -cpu rv64,v=true,vlen=256,vext_spec=v1.0 -smp 4 -m 256M -nographic -bios "$kernel" -kernel no-kernel.bin \
+  timeout 120 qemu-system-riscv64 -accel tcg,thread=single -machine virt -cpu rv64,v=true,vlen=256,vext_spec=v1.0 -smp 4 -m 256M -nographic -bios "$kernel" -kernel no-kernel.bin \
     -initrd "$name.tar" -append "$line" </dev/null 2>&1 | of_program >"$name.qemu.out"
   diff "$here/$name.expected" "$name.qemu.out"
   verdict $? "$name on QEMU"

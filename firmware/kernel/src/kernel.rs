@@ -357,7 +357,7 @@ impl Kernel {
 
     /// Ticks after which a hart is lost that does not do as it was told.
     pub fn patience(&self) -> u64 {
-        self.map.frequency / 100
+        self.map.frequency / 4
     }
 
     /// A hart has failed: its thread's process ends, and others go on.
