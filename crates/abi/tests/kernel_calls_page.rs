@@ -5,8 +5,9 @@ use std::path::Path;
 use flick_abi::card::{CallPage, CallPlace, pages};
 
 const INTRODUCTION: &str = "# Kernel calls
-This page is made from the table in `crates/abi/src/card/kernel_calls.rs`. `FLICK_BLESS=1 cargo test -p
-flick-abi` writes it again. [The kernel](kernel.md) explains threads, processes and harts.
+This page is made from the table in `crates/abi/src/card/kernel_calls.rs`.
+`FLICK_BLESS=1 cargo test -p flick-abi` writes it again.
+[The kernel](kernel.md) explains threads, processes and harts.
 
 A program has the number of a call in a7 and its arguments in a0 to a5. Then it executes `ecall`.
 Behind it, a0 has the result, or the negative number of an error. a1 has the second result. Other
