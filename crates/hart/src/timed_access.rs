@@ -247,7 +247,7 @@ impl<B: Bus> View<'_, B> {
     fn charge_miss(&self, timing: &Timing, physical: u64, kind: Kind) -> Result<(), Trap> {
         self.synchronise()?;
         let (system, number) = timing.system();
-        if system.arbitrates() && !self.is_next_at_bank(timing, physical, kind)? {
+        if timing.asks(kind) && !self.is_next_at_bank(timing, physical, kind)? {
             return Ok(());
         }
         let now = timing.now(&self.slice);

@@ -128,7 +128,8 @@ pub struct Timing {
     target: Cell<u64>,
     /// What the data cache holds where it is not coherent.
     copies: Option<LineCopies>,
-    /// Where banks choose among harts.
+    /// An instruction that is executed once more may have paid for a part of it that no cache keeps.
+    remembers: bool,
     begun: BegunInstruction,
 }
 
@@ -141,7 +142,10 @@ impl Timing {
         classes: Rc<ClassCounter>,
     ) -> Self {
         let data = system.data_lines(number).filter(|_| system.holds_bytes());
+        let has_uncached = system.data_lines(number).is_none() || system.writes_through(number);
+        let pays_ahead = system.fetch_hit(number) != 0 || costs.vector_width != 0;
         Self {
+            remembers: system.arbitrates() || has_uncached || pays_ahead,
             copies: data.map(LineCopies::new),
             system,
             number,
@@ -227,7 +231,7 @@ impl Timing {
 
     /// Lets time pass in front of accesses of the instruction, which it may have paid before.
     fn charge_ahead(&self, slice: &Slice, time: Time) {
-        slice.charge(match self.system.arbitrates() {
+        slice.charge(match self.remembers {
             true => self.begun.charge(self.instructions.get(), time),
             false => time,
         });
@@ -242,7 +246,13 @@ impl Timing {
         }
     }
 
-    /// The hart asks for a bank that chooses among harts. Returns how long it waits for the bank; `None`:
+    /// Must the hart ask before it makes an access?
+    #[inline]
+    pub(crate) fn asks(&self, kind: Kind) -> bool {
+        self.remembers && (self.system.arbitrates() || self.is_uncached(kind))
+    }
+
+    /// The hart asks for a bank, which may choose among harts. Returns how long it waits for the bank; `None`:
     /// the access has been made before.
     pub(crate) fn ask_bank(&self, slice: &Slice, kind: Kind, physical: u64) -> Option<Time> {
         let completed = self.instructions.get();
@@ -250,8 +260,13 @@ impl Timing {
         if is_uncached && self.begun.was_made(completed, (kind, physical)) {
             return None;
         }
-        let now = self.now(slice);
-        let wait = self.system.ask_bank(self.number, kind, physical, now);
+        let wait = match self.system.arbitrates() {
+            true => {
+                let now = self.now(slice);
+                self.system.ask_bank(self.number, kind, physical, now)
+            }
+            false => 0,
+        };
         if wait == 0 && is_uncached {
             self.begun.make(completed, (kind, physical));
         }
@@ -270,15 +285,17 @@ impl Timing {
 
     /// The instruction is executed once more, from a vector element on.
     pub(crate) fn postpone(&self, element: u64) {
-        if self.system.arbitrates() {
+        if self.remembers {
             self.begun.postpone(self.instructions.get(), element);
         }
     }
 
     /// Another instruction follows, without this one's end.
     pub(crate) fn give_up(&self) {
-        if self.system.arbitrates() {
+        if self.remembers {
             self.begun.forget();
+        }
+        if self.system.arbitrates() {
             self.system.give_up(self.number);
         }
     }

@@ -246,6 +246,8 @@ fn every_instruction_comes_to_its_end() {
                 *least > 200 && most - least <= 14,
                 "{body}, {name}: {turns:?}"
             );
+            let fifo = instructions("fifo");
+            assert!(fifo.iter().all(|&n| n > 200), "{body}, {name}: {fifo:?}");
             let priority = instructions("priority");
             assert!(priority[0] > most * 3 / 2, "{body}, {name}: {priority:?}");
         }

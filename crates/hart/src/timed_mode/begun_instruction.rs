@@ -1,9 +1,6 @@
-//! An instruction that waits for a bank and is executed once more: it must not pay twice for a part of it
+//! An instruction that waits for its turn, or for a bank, and is executed once more: it must not pay twice for a part of it
 //! that is behind it. Otherwise it might never come to its last access, because each time another hart
 //! is the first of all by then. Caches keep lines, and TLBs translations. What no cache keeps is here.
-//! Only where banks choose among harts ([`MemorySystem::arbitrates`]).
-//!
-//! [`MemorySystem::arbitrates`]: flick_timing::memory_system::MemorySystem::arbitrates
 use std::cell::{Cell, RefCell};
 
 use flick_timing::memory_system::{END_OF_TIME, Kind, Time};
