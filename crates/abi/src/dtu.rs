@@ -73,6 +73,10 @@ pub const ENABLE: u64 = 0x1008;
 pub const WAITING: u64 = 0x1010;
 /// The [`WAITING`] endpoints of which the kernel hart is interrupted.
 pub const WAITING_INTERRUPT: u64 = 0x1018;
+/// Cycles after which the unit sends a packet again that was not confirmed.
+pub const TIMEOUT: u64 = 0x1020;
+/// [`TIMEOUT`] after reset.
+pub const FIRST_TIMEOUT: u64 = 0x1_0000;
 
 /// The current activity of a bank.
 pub const fn current(bank: usize) -> u64 {
@@ -183,6 +187,8 @@ numbered! {
         Unreachable = 10,
         /// No command has this number.
         NoCommand = 11,
+        /// A packet was not confirmed, however often it was sent. Its effect may have come about.
+        NoConfirmation = 12,
     }
 }
 
@@ -317,7 +323,7 @@ pub use crate::dtu_message::{
 const _: () = assert!(endpoint_word(MOST_ENDPOINTS, 0) < 2 * PAGE + 2 * PAGE);
 const _: () = assert!(current(MOST_BANKS) <= window_base(0));
 const _: () = assert!(window_base(MOST_BANKS) <= 2 * PAGE);
-const _: () = assert!(Command::Sleep as u8 == 7 && Error::NoCommand as u8 == 11);
+const _: () = assert!(Command::Sleep as u8 == 7 && Error::NoConfirmation as u8 == 12);
 
 #[cfg(test)]
 mod tests {

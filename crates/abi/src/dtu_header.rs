@@ -39,6 +39,7 @@ pub fn dtu_header(out: &mut impl Write) -> fmt::Result {
         ("ENABLE", dtu::ENABLE),
         ("WAITING", dtu::WAITING),
         ("WAITING_INTERRUPT", dtu::WAITING_INTERRUPT),
+        ("TIMEOUT", dtu::TIMEOUT),
         ("NO_ACTIVITY", dtu::NO_ACTIVITY.into()),
         ("NO_ANSWER_ENDPOINT", dtu::NO_ANSWER_ENDPOINT.into()),
         ("NO_HEADER_ENDPOINT", dtu::NO_HEADER_ENDPOINT.into()),

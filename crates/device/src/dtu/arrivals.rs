@@ -4,7 +4,8 @@ use flick_abi::dtu::{Error, HEADER_SIZE, Header, NO_HEADER_ENDPOINT};
 use super::bank_state::Step;
 use super::data_transfer::part_size;
 use super::endpoint_table::Held;
-use super::packet::{CommandNumber, Credit, Message, Packet, PacketKind};
+use super::heard_commands::Arrival;
+use super::packet::{CommandNumber, Credit, Message, Packet, PacketKind, UNIT_BANK};
 use super::{Dtu, MOST_PACKET};
 use crate::device::Surroundings;
 
@@ -12,26 +13,20 @@ impl Dtu {
     /// A packet arrives from a link, or from the unit itself.
     pub(super) fn arrive(&mut self, packet: Packet, around: &mut dyn Surroundings) {
         let from = packet.from;
-        let done = |command, part, error: Error| PacketKind::Done {
-            command,
-            part,
-            error: error as u8,
-        };
         let back = match packet.kind {
-            PacketKind::Message(command, message) => {
-                let error = self.deliver(from, &message, around).err();
-                Some(done(command, 0, error.unwrap_or(Error::None)))
-            }
+            PacketKind::Message(command, message) => self.once(from, command, 0, 1, |unit| {
+                let error = unit.deliver(from, &message, around).err();
+                error.unwrap_or(Error::None)
+            }),
             PacketKind::Write {
                 command,
                 part,
                 address,
                 bytes,
-            } => {
+            } => self.once(from, command, part, bytes.len() as u64, |_| {
                 let written = around.write_memory(address, &bytes);
-                let error = written.map_or(Error::NoMemory, |()| Error::None);
-                Some(done(command, part, error))
-            }
+                written.map_or(Error::NoMemory, |()| Error::None)
+            }),
             PacketKind::Read {
                 command,
                 part,
@@ -45,7 +40,7 @@ impl Dtu {
                         part,
                         bytes,
                     },
-                    Err(_) => done(command, part, Error::NoMemory),
+                    Err(_) => done(command, part, Error::NoMemory as u8),
                 })
             }
             PacketKind::Data {
@@ -62,19 +57,46 @@ impl Dtu {
                 error,
             } => {
                 let error = Error::from_number(error).unwrap_or(Error::Unreachable);
-                self.take_done(command, part, error, around);
+                match command.bank {
+                    UNIT_BANK => {
+                        let packet = self.state.returned.confirmed(from, command.number);
+                        self.send_credits(from, packet, 0, around);
+                    }
+                    _ => self.take_done(command, part, error, around),
+                }
                 None
             }
-            PacketKind::Credit(credit) => {
-                self.refund(credit);
-                None
-            }
+            PacketKind::Credits(command, credits) => self.once(from, command, 0, 1, |unit| {
+                credits.iter().for_each(|&credit| unit.refund(credit));
+                Error::None
+            }),
         };
         if let Some(kind) = back {
             // The link over which the packet came leads back.
             self.transmit(from, kind, around);
         }
         self.update(around);
+    }
+
+    /// The confirmation of a packet, which has its effect when it comes for the first time.
+    fn once(
+        &mut self,
+        from: u16,
+        command: CommandNumber,
+        part: u64,
+        size: u64,
+        effect: impl FnOnce(&mut Self) -> Error,
+    ) -> Option<PacketKind> {
+        let error = match self.state.heard.arrival(from, command, part) {
+            Arrival::Late => return None,
+            Arrival::Again(error) => error,
+            Arrival::New => {
+                let error = effect(self) as u8;
+                self.state.heard.note(from, command, part, size, error);
+                error
+            }
+        };
+        Some(done(command, part, error))
     }
 
     /// Gives a credit back to its endpoint.
@@ -149,13 +171,14 @@ impl Dtu {
         };
         let word = running.word();
         match &mut running.step {
-            &mut Step::Sent(credit) => {
-                if !matches!(error, Error::None | Error::Gone) {
+            Step::Sent(sent) => {
+                let cost = sent.message.cost;
+                if let Some(credit) = cost.filter(|_| !matches!(error, Error::None | Error::Gone)) {
                     self.refund(credit);
                 }
                 self.finish(index, error, 0, around);
             }
-            Step::Replied => {
+            Step::Replied(_) => {
                 if let Some(table) = self.state.endpoints.get_mut(usize::from(word.endpoint)) {
                     table.end_reply(word.slot, command, error == Error::None);
                 }
@@ -166,6 +189,7 @@ impl Dtu {
                 if error != Error::None {
                     transfer.fail(error);
                 }
+                running.repeats = 0;
                 self.send_parts(index, around);
             }
             _ => {}
@@ -196,5 +220,14 @@ impl Dtu {
         let written = around.write_memory(address, bytes);
         let error = written.map_or(Error::NoMemory, |()| Error::None);
         self.take_done(command, part, error, around);
+    }
+}
+
+/// The confirmation of a part of a command.
+fn done(command: CommandNumber, part: u64, error: u8) -> PacketKind {
+    PacketKind::Done {
+        command,
+        part,
+        error,
     }
 }

@@ -2,8 +2,9 @@
 use flick_abi::dtu::{Command, CommandWord, NO_ACTIVITY};
 use serde::{Deserialize, Serialize};
 
+use super::confirmation::{MOST_SENT, Unconfirmed};
 use super::data_transfer::DataTransfer;
-use super::packet::{CommandNumber, Credit};
+use super::packet::CommandNumber;
 use crate::device::Time;
 
 /// A bank.
@@ -21,7 +22,7 @@ pub(super) struct Bank {
     /// The level of the hart's line.
     pub level: bool,
     /// The number of the last command.
-    pub number: u32,
+    pub number: u64,
     pub running: Option<Running>,
 }
 
@@ -39,6 +40,8 @@ pub(super) struct Running {
     /// Whether address and size are in the bank's window.
     pub in_window: bool,
     pub step: Step,
+    /// How often what is under way was sent again without a confirmation.
+    pub repeats: u8,
 }
 
 /// How far a command is.
@@ -46,10 +49,10 @@ pub(super) struct Running {
 pub(super) enum Step {
     /// The unit's cycles for the command pass.
     Starts,
-    /// The message of a `SEND`, which has cost this credit, is under way.
-    Sent(Credit),
+    /// The message of a `SEND` is under way.
+    Sent(Unconfirmed),
     /// The answer of a `REPLY` is under way.
-    Replied,
+    Replied(Unconfirmed),
     /// Packets of a `READ` or `WRITE` are under way.
     Transfers(DataTransfer),
     /// It sleeps until this time.
@@ -91,11 +94,12 @@ impl Bank {
             label: self.label,
             in_window: !wraps && end.is_some_and(|end| end <= self.window_size),
             step: Step::Starts,
+            repeats: 0,
         });
     }
 
     /// The command that runs, if it has this number and is at that step.
-    pub fn running(&mut self, number: u32) -> Option<&mut Running> {
+    pub fn running(&mut self, number: u64) -> Option<&mut Running> {
         let same = self.number == number;
         self.running.as_mut().filter(|_| same)
     }
@@ -116,20 +120,23 @@ impl Running {
     pub fn is_possible(&self, packet: u32) -> bool {
         let step = match (&self.step, self.command()) {
             (Step::Starts, command) => command.is_some(),
-            (Step::Sent(credit), Some(Command::Send)) => credit.endpoint == self.word().endpoint,
-            (Step::Replied, Some(Command::Reply)) => true,
+            (Step::Sent(sent), Some(Command::Send)) => {
+                let cost = sent.message.cost;
+                cost.is_some_and(|credit| credit.endpoint == self.word().endpoint)
+            }
+            (Step::Replied(sent), Some(Command::Reply)) => sent.message.cost.is_none(),
             (Step::Sleeps(_), Some(Command::Sleep)) => true,
             (Step::Transfers(transfer), Some(Command::Read | Command::Write)) => {
                 transfer.is_possible(self.size, packet)
             }
             _ => false,
         };
-        step && self.word().bits() == self.word
+        step && self.word().bits() == self.word && self.repeats < MOST_SENT
     }
 }
 
 /// The number by which other units know the command of a bank.
-pub(super) fn command_number(bank: usize, number: u32) -> CommandNumber {
+pub(super) fn command_number(bank: usize, number: u64) -> CommandNumber {
     CommandNumber {
         bank: bank as u8,
         number,

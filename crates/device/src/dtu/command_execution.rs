@@ -6,6 +6,7 @@ use flick_abi::dtu::{
 
 use super::Dtu;
 use super::bank_state::{Running, Step, command_number};
+use super::confirmation::Unconfirmed;
 use super::data_transfer::DataTransfer;
 use super::packet::{CommandNumber, Message, Packet, PacketKind};
 use crate::device::{Surroundings, Time};
@@ -55,7 +56,8 @@ impl Dtu {
             &Step::Sleeps(until) if now >= until => {
                 self.finish(index, Error::None, 0, around);
             }
-            _ => {}
+            Step::Sleeps(_) => {}
+            Step::Sent(_) | Step::Replied(_) | Step::Transfers(_) => self.send_again(index, around),
         }
     }
 
@@ -180,11 +182,11 @@ impl Dtu {
             cost: Some(credit),
             refund: None,
         };
-        if !self.transmit(send.tile, PacketKind::Message(number, message), around) {
+        let sent = self.send_message(send.tile, number, message, around);
+        if sent.is_err() {
             self.refund(credit);
-            return Err(Error::Unreachable);
         }
-        Ok(Next::Waits(Step::Sent(credit)))
+        Ok(Next::Waits(Step::Sent(sent?)))
     }
 
     fn execute_reply(
@@ -218,14 +220,27 @@ impl Dtu {
             cost: None,
             refund: held.cost,
         };
-        if !self.transmit(held.tile, PacketKind::Message(number, message), around) {
-            return Err(Error::Unreachable);
-        }
+        let sent = self.send_message(held.tile, number, message, around)?;
         let table = &mut self.state.endpoints[usize::from(word.endpoint)];
         if let Some(held) = table.held(word.slot) {
             held.replying = Some(number);
         }
-        Ok(Next::Waits(Step::Replied))
+        Ok(Next::Waits(Step::Replied(sent)))
+    }
+
+    /// Sends a message for the first time.
+    fn send_message(
+        &mut self,
+        tile: u16,
+        number: CommandNumber,
+        message: Message,
+        around: &mut dyn Surroundings,
+    ) -> Result<Unconfirmed, Error> {
+        let kind = PacketKind::Message(number, message.clone());
+        match self.transmit(tile, kind, around) {
+            true => Ok(Unconfirmed { tile, message }),
+            false => Err(Error::Unreachable),
+        }
     }
 
     fn execute_fetch(&mut self, running: &Running) -> Execution {
@@ -256,19 +271,23 @@ impl Dtu {
         if let Some(held) = held
             && let Some(credit) = held.cost
         {
-            // The link over which the message came leads back.
-            self.transmit(held.tile, PacketKind::Credit(credit), around);
+            self.give_back(held.tile, credit, around);
         }
         Ok(Next::Ends(0))
     }
 
     fn wakes_at(&self, running: &Running, around: &mut dyn Surroundings) -> Time {
-        let femtoseconds = u128::from(running.size) * u128::from(self.description.cycle);
-        let until = u128::from(around.now()) + femtoseconds / 1000;
         match running.size {
             0 => Time::MAX,
-            _ => Time::try_from(until).unwrap_or(Time::MAX),
+            size => self.in_cycles(size.into(), around),
         }
+    }
+
+    /// The time after so many cycles.
+    pub(super) fn in_cycles(&self, cycles: u128, around: &mut dyn Surroundings) -> Time {
+        let femtoseconds = cycles * u128::from(self.description.cycle);
+        let until = u128::from(around.now()) + femtoseconds / 1000;
+        Time::try_from(until).unwrap_or(Time::MAX)
     }
 
     /// The memory of a `READ` or `WRITE`, if the endpoint allows it.
@@ -302,16 +321,18 @@ impl Dtu {
     }
 
     /// Sends the packets of a transfer that can be sent, and ends the command if all were answered.
-    /// For other steps of a command it sets the time at which a sleeping bank wakes.
+    /// It sets the time at which a sleeping bank wakes, or at which packets are sent again.
     pub(super) fn send_parts(&mut self, index: usize, around: &mut dyn Surroundings) {
         let packet = self.description.packet;
         let number = command_number(index, self.state.banks[index].number);
         let Some(mut running) = self.state.banks[index].running.take() else {
             return;
         };
-        if let Step::Sleeps(until) = running.step {
-            around.schedule(index as u32, until);
-        }
+        let until = match running.step {
+            Step::Sleeps(until) => until,
+            _ => self.due(running.repeats, around),
+        };
+        around.schedule(index as u32, until);
         let mut ended = None;
         if let Step::Transfers(mut transfer) = running.step.clone() {
             while let Some((part, size)) = transfer.next(running.size, packet) {
@@ -354,7 +375,7 @@ impl Dtu {
 }
 
 /// The packet for a part of a transfer, at `address` of the other tile.
-fn part_packet(
+pub(super) fn part_packet(
     running: &Running,
     command: CommandNumber,
     part: u64,

@@ -36,9 +36,21 @@ impl DataTransfer {
 
     /// The offset and the bytes of the next packet, if one can be sent now.
     pub fn next(&self, size: u64, packet: u32) -> Option<(u64, u32)> {
-        let more =
-            self.failed.is_none() && self.sent < size && self.under_way.len() < PACKETS_UNDER_WAY;
+        // A part that was lost holds back those that the receiver could not take note of.
+        let window = PACKETS_UNDER_WAY as u64 * u64::from(packet);
+        let has_room = self.unconfirmed() < window;
+        let more = self.failed.is_none() && self.sent < size && has_room;
         more.then(|| (self.sent, part_size(self.sent, size, packet)))
+    }
+
+    /// Bytes from the oldest packet that is under way to the newest.
+    fn unconfirmed(&self) -> u64 {
+        self.under_way.first().map_or(0, |first| self.sent - first)
+    }
+
+    /// The offsets of the packets that are under way.
+    pub fn under_way(&self) -> &[u64] {
+        &self.under_way
     }
 
     /// The packet at `sent` was sent.
@@ -85,12 +97,12 @@ impl DataTransfer {
         known
             && self.sent <= size
             && (self.sent == size || self.sent.is_multiple_of(packet.into()))
-            && self.under_way.len() <= PACKETS_UNDER_WAY
             && !self.under_way.is_empty()
             && parts
                 .clone()
                 .all(|&part| part < self.sent && part % u64::from(packet) == 0)
             && parts.clone().is_sorted_by(|a, b| a < b)
+            && self.unconfirmed() <= PACKETS_UNDER_WAY as u64 * u64::from(packet)
     }
 }
 

@@ -8,16 +8,23 @@
 //! | `command_execution.rs` | commands, and their abort |
 //! | `data_transfer.rs` | packets of reads and writes |
 //! | `arrivals.rs` | packets that arrive |
+//! | `confirmation.rs` | packets that are sent again |
+//! | `heard_commands.rs` | packets that come again |
+//! | `returned_credits.rs` | credits on their way back |
 //! | `packet.rs` | packets |
 //! | `state_check.rs` | saved states that are refused |
 //!
-//! Tokens of events are the banks' numbers; a token above them is for packets within the tile.
+//! Tokens of events are the banks' numbers; tokens above them are for packets within the tile, and for
+//! credits that are sent again.
 mod arrivals;
 mod bank_state;
 mod command_execution;
+mod confirmation;
 mod data_transfer;
 mod endpoint_table;
+mod heard_commands;
 mod packet;
+mod returned_credits;
 mod state_check;
 
 use flick_abi::dtu::{
@@ -30,7 +37,9 @@ use std::collections::VecDeque;
 use crate::device::{BadState, Device, Refused, Surroundings, Time, load_state, save_state};
 use bank_state::{Bank, Step};
 use endpoint_table::EndpointState;
-pub use packet::{CommandNumber, Credit, Message, Packet, PacketKind};
+use heard_commands::HeardCommands;
+pub use packet::{CommandNumber, Credit, Message, Packet, PacketClass, PacketKind, UNIT_BANK};
+use returned_credits::ReturnedCredits;
 use state_check::DEVICE;
 
 /// Bytes of a packet's part of a transfer at most.
@@ -39,6 +48,8 @@ const MOST_PACKET: u32 = 1 << 16;
 const MOST_TILES: u16 = 256;
 /// The token of packets within the tile.
 const LOOPED: u32 = MOST_BANKS as u32;
+/// The token of credits that are sent again.
+const RETURNS: u32 = LOOPED + 1;
 
 /// What a unit has. A machine file's `[tile.dtu]` says most of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +107,10 @@ struct State {
     endpoints: Vec<EndpointState>,
     enable: u64,
     waiting_interrupt: u64,
+    /// Cycles.
+    timeout: u64,
+    heard: HeardCommands,
+    returned: ReturnedCredits,
     /// Packets within the tile, the oldest first.
     looped: VecDeque<Packet>,
 }
@@ -107,6 +122,9 @@ impl State {
             endpoints: vec![EndpointState::default(); description.endpoints.into()],
             enable: bits(description.harts),
             waiting_interrupt: u64::MAX,
+            timeout: dtu::FIRST_TIMEOUT,
+            heard: HeardCommands::default(),
+            returned: ReturnedCredits::default(),
             looped: VecDeque::new(),
         }
     }
@@ -193,6 +211,11 @@ impl Dtu {
             .filter(|&(_, owner)| banks.clone().all(|bank| bank.current != owner)))
     }
 
+    /// The credits for a tile that it has not confirmed: those of the packet under way, and others.
+    pub fn credits_to(&self, tile: u16) -> (&[Credit], &[Credit]) {
+        self.state.returned.to_tile(tile)
+    }
+
     /// Brings the interrupts up to date, and wakes banks that sleep.
     fn update(&mut self, around: &mut dyn Surroundings) {
         let unread: Vec<(u64, u16)> = self.unread().collect();
@@ -275,6 +298,7 @@ impl Dtu {
             KernelRegister::Enable => state.enable,
             KernelRegister::Waiting => self.waiting(),
             KernelRegister::WaitingInterrupt => state.waiting_interrupt,
+            KernelRegister::Timeout => state.timeout,
             KernelRegister::Current(bank) => state.banks[bank].current.into(),
             KernelRegister::WindowBase(bank) => state.banks[bank].window_base,
             KernelRegister::WindowSize(bank) => state.banks[bank].window_size,
@@ -300,6 +324,7 @@ impl Dtu {
             KernelRegister::Enable => state.enable = value & bits(banks),
             KernelRegister::Waiting => {}
             KernelRegister::WaitingInterrupt => state.waiting_interrupt = value,
+            KernelRegister::Timeout => state.timeout = value,
             KernelRegister::Current(bank) => state.banks[bank].current = value as u16,
             KernelRegister::WindowBase(bank) => state.banks[bank].window_base = value,
             KernelRegister::WindowSize(bank) => state.banks[bank].window_size = value,
@@ -322,6 +347,7 @@ impl Dtu {
             dtu::ENABLE => KernelRegister::Enable,
             dtu::WAITING => KernelRegister::Waiting,
             dtu::WAITING_INTERRUPT => KernelRegister::WaitingInterrupt,
+            dtu::TIMEOUT => KernelRegister::Timeout,
             _ if offset >= dtu::endpoint_word(0, 0) => {
                 let number = (offset - dtu::endpoint_word(0, 0)) / 32;
                 let number = u16::try_from(number).ok()?;
@@ -366,6 +392,7 @@ enum KernelRegister {
     Enable,
     Waiting,
     WaitingInterrupt,
+    Timeout,
     Current(usize),
     WindowBase(usize),
     WindowSize(usize),
@@ -412,6 +439,8 @@ impl Device for Dtu {
                 }
                 self.arrive(packet, around);
             }
+        } else if token == RETURNS {
+            self.send_credits_again(around);
         } else if (token as usize) < self.state.banks.len() {
             self.time_is_over(token as usize, around);
         }

@@ -1,10 +1,15 @@
 //! Packets between the units of two tiles.
+use flick_abi::dtu::FLAG_ANSWER;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a packet on a link beside what its kind has: tiles, kind, command and part.
 const HEADER: u64 = 16;
 /// Bytes of the address in a tile's memory.
 const ADDRESS: u64 = 8;
+/// Bytes of a credit behind the first one of its packet.
+const CREDIT: u64 = 8;
+/// In the place of a bank: the unit itself, which gives credits back.
+pub const UNIT_BANK: u8 = flick_abi::dtu::MOST_BANKS as u8;
 
 /// One packet on its way from one unit to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,10 +25,10 @@ pub struct Packet {
 /// The command that a packet is of: the unit that has sent the first packet knows it by this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CommandNumber {
-    /// The bank.
+    /// The bank, or [`UNIT_BANK`].
     pub bank: u8,
-    /// The number of the command in the bank.
-    pub number: u32,
+    /// The number of the command in the bank, which is above those of all earlier ones.
+    pub number: u64,
 }
 
 /// A credit on its way back, or with a message.
@@ -98,8 +103,23 @@ pub enum PacketKind {
         /// The number of an [`Error`](flick_abi::dtu::Error).
         error: u8,
     },
-    /// A message was acknowledged without an answer.
-    Credit(Credit),
+    /// Messages were acknowledged without an answer. [`PacketKind::Done`] comes back.
+    Credits(CommandNumber, Vec<Credit>),
+}
+
+/// Classes of packets, by which a tester chooses what fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum PacketClass {
+    /// A message that is no answer.
+    Message,
+    /// An answer.
+    Answer,
+    /// Credits on their way back.
+    Credit,
+    /// Parts of reads and writes.
+    Data,
+    /// [`PacketKind::Done`].
+    Confirmation,
 }
 
 impl Packet {
@@ -112,8 +132,24 @@ impl Packet {
             PacketKind::Write { bytes, .. } => ADDRESS + bytes.len() as u64,
             PacketKind::Read { .. } => ADDRESS,
             PacketKind::Data { bytes, .. } => bytes.len() as u64,
-            PacketKind::Done { .. } | PacketKind::Credit(_) => 0,
+            PacketKind::Done { .. } => 0,
+            PacketKind::Credits(_, credits) => CREDIT * (credits.len() as u64).saturating_sub(1),
         };
         HEADER + rest
+    }
+
+    /// What a tester calls it.
+    pub fn class(&self) -> PacketClass {
+        match &self.kind {
+            PacketKind::Message(_, message) if message.header[0] & FLAG_ANSWER != 0 => {
+                PacketClass::Answer
+            }
+            PacketKind::Message(..) => PacketClass::Message,
+            PacketKind::Write { .. } | PacketKind::Read { .. } | PacketKind::Data { .. } => {
+                PacketClass::Data
+            }
+            PacketKind::Done { .. } => PacketClass::Confirmation,
+            PacketKind::Credits(..) => PacketClass::Credit,
+        }
     }
 }

@@ -20,6 +20,8 @@ pub(super) fn check(state: &State, description: &DtuDescription) -> Result<(), B
     let mut endpoints = (0..).zip(&state.endpoints);
     let possible = endpoints.all(|(number, table)| table.is_possible(number, description.slots));
     check_state(DEVICE, possible, "an endpoint that cannot be")?;
+    let possible = state.heard.is_possible() && state.returned.is_possible();
+    check_state(DEVICE, possible, "packets that cannot be")?;
     let mut running = state.banks.iter().filter_map(|bank| bank.running.as_ref());
     let possible = running.all(|running| running.is_possible(description.packet));
     check_state(DEVICE, possible, "a command that cannot be")?;
@@ -48,7 +50,7 @@ fn replies_to(state: &State, command: CommandNumber, endpoint: u16, slot: u8) ->
             ..
         } = word;
         let same = (bank.number, e, s) == (command.number, endpoint, slot);
-        Some(same && running.step == Step::Replied)
+        Some(same && matches!(running.step, Step::Replied(_)))
     };
     bank.and_then(is_reply).unwrap_or(false)
 }
@@ -58,8 +60,10 @@ mod tests {
     use flick_abi::dtu::{self, Command, Endpoint, ReceiveEndpoint, SendEndpoint};
 
     use super::super::Dtu;
+    use super::super::confirmation::{MOST_SENT, Unconfirmed};
     use super::super::data_transfer::DataTransfer;
-    use super::super::packet::{Credit, Packet, PacketKind};
+    use super::super::packet::UNIT_BANK;
+    use super::super::packet::{CommandNumber, Credit, Message, Packet, PacketKind};
     use super::*;
     use crate::device::{Device, Time, save_state};
     use crate::mock::Mock;
@@ -128,10 +132,8 @@ mod tests {
     #[test]
     fn hostile_states_are_refused() {
         let (unit, mut around) = replying();
-        assert_eq!(
-            unit.state.banks[0].running.as_ref().unwrap().step,
-            Step::Replied
-        );
+        let step = &unit.state.banks[0].running.as_ref().unwrap().step;
+        assert!(matches!(step, Step::Replied(_)));
         assert!(!is_refused(&unit, |_| ()));
         assert!(is_refused(&unit, |state| state.enable = 4));
         assert!(is_refused(&unit, |state| state.looped[0].from = 2));
@@ -162,7 +164,17 @@ mod tests {
                 bank.running.as_mut().unwrap().step = step.clone();
             }
         };
-        let credit = |endpoint| Step::Sent(Credit { endpoint, setup: 1 });
+        let credit = |endpoint| {
+            let message = Message {
+                endpoint: 2,
+                receiver: 0,
+                header: [0; 24],
+                payload: vec![],
+                cost: Some(Credit { endpoint, setup: 1 }),
+                refund: None,
+            };
+            Step::Sent(Unconfirmed { tile: 3, message })
+        };
         let transfer = Step::Transfers(DataTransfer::new(1, 0));
         assert!(!is_refused(&unit, step(Command::Send, credit(1))));
         assert!(is_refused(&unit, step(Command::Send, credit(2))));
@@ -172,6 +184,9 @@ mod tests {
             &unit,
             step(Command::Send, Step::Sleeps(Time::MAX))
         ));
+        assert!(is_refused(&unit, |state| {
+            state.banks[0].running.as_mut().unwrap().repeats = MOST_SENT;
+        }));
         // No packet is under way, so nothing would end it.
         assert!(is_refused(&unit, step(Command::Read, transfer)));
         // The unit itself goes on.
@@ -189,7 +204,9 @@ mod tests {
         let (mut unit, mut around) = replying();
         let before = unit.state.endpoints.clone();
         for (endpoint, setup) in [(200, 1), (2, 1), (1, 0), (1, 2)] {
-            let kind = PacketKind::Credit(Credit { endpoint, setup });
+            let (bank, number) = (UNIT_BANK, u64::from(endpoint) + u64::from(setup));
+            let command = CommandNumber { bank, number };
+            let kind = PacketKind::Credits(command, vec![Credit { endpoint, setup }]);
             unit.packet(
                 Packet {
                     from: 1,

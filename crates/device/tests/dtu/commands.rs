@@ -395,6 +395,7 @@ fn registers() {
     assert_eq!(network.read(0, 0, dtu::current(3)), 0xffff);
     assert_eq!(network.read(0, 0, dtu::window_base(3)), 0);
     assert_eq!(network.read(0, 0, dtu::window_size(3)), u64::MAX);
+    assert_eq!(network.read(0, 0, dtu::TIMEOUT), dtu::FIRST_TIMEOUT);
     // Each hart has its own.
     for offset in [
         dtu::RESULT,
@@ -414,7 +415,7 @@ fn registers() {
         dtu::window_base(4),
         dtu::endpoint_word(80, 0),
         0x50,
-        0x1020,
+        0x1028,
     ] {
         network.write(0, 0, offset, 5);
         assert_eq!(network.read(0, 0, offset), 0, "{offset:#x}");

@@ -30,6 +30,11 @@ fn memory(size: u64) -> MemoryEndpoint {
     }
 }
 
+/// Where the bytes of a transfer are in a tile.
+pub fn address(tile: usize) -> u64 {
+    [LOCAL, REMOTE][tile]
+}
+
 /// The registers of a transfer.
 pub fn transfer(network: &mut Network, offset: u64, size: u64) {
     network.write(0, 0, dtu::ADDRESS, LOCAL);

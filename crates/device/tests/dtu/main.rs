@@ -2,6 +2,8 @@
 
 mod commands;
 mod data;
+mod faulty_links;
+mod lossy_links;
 mod model_properties;
 mod model_state;
 mod network;

@@ -3,6 +3,7 @@ use flick_abi::dtu::{
     self, CommandWord, Endpoint, Error, HEADER_SIZE, MemoryEndpoint, Outcome, ReceiveEndpoint,
     SendEndpoint,
 };
+use flick_device::Time;
 use flick_device::dtu::{Dtu, DtuDescription, Packet, PacketKind};
 use flick_device::mock::Mock;
 use std::collections::{BTreeMap, VecDeque};
@@ -38,10 +39,12 @@ const ENDPOINTS: usize = 4;
 /// A fault of the links, which a property must find.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
-    /// Such packets arrive twice.
-    Twice(fn(&PacketKind) -> bool),
     /// Such packets do not arrive.
     Lost(fn(&PacketKind) -> bool),
+    /// Such packets do not arrive, and no unit sends them again.
+    LostForEver(fn(&PacketKind) -> bool),
+    /// Such packets arrive once more, as those of the next command.
+    Renumbered(fn(&PacketKind) -> bool),
     /// Messages are for the other activity.
     OtherReceiver,
 }
@@ -65,7 +68,23 @@ pub struct Scenario {
     pub gives_away: bool,
     /// Whether the receiver's tile has a kernel.
     pub kernel: bool,
+    /// How many packets are lost.
+    pub losses: u8,
+    /// How many packets arrive, and once more behind others.
+    pub repeats: u8,
+    /// How many packets others overtake.
+    pub delays: u8,
+    /// How often a unit sends again what is still under way.
+    pub early: u8,
     pub fault: Option<Fault>,
+}
+
+impl Scenario {
+    /// Whether links lose, repeat and delay nothing.
+    pub fn is_calm(&self) -> bool {
+        let all = [self.losses, self.repeats, self.delays, self.early];
+        all == [0; 4] && !matches!(self.fault, Some(Fault::Lost(_)))
+    }
 }
 
 /// What the software of hart 0 of a tile waits for.
@@ -75,6 +94,11 @@ pub enum Doing {
     Fetch(u16),
     Free(u8),
     Transfer,
+}
+
+/// An event of a command that goes on, and none that sends packets again.
+pub fn is_soon(at: Time) -> bool {
+    at == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -99,7 +123,14 @@ pub struct State {
     pub switches: u8,
     pub aborts: [u8; 3],
     pub gave_away: bool,
+    pub lost: u8,
+    pub repeated: u8,
+    pub delayed: u8,
+    pub early: u8,
 }
+
+/// What the receiver's software stores to its memory behind the end of a write.
+pub const STORED: u8 = 0xee;
 
 impl State {
     pub fn new(scenario: &Scenario) -> Self {
@@ -110,7 +141,7 @@ impl State {
             message: 32,
             packet: PACKET,
             command: 0,
-            cycle: 0,
+            cycle: 1000,
             harts: 2,
             kernel: (tile != TILE || scenario.kernel).then_some(1),
         };
@@ -133,6 +164,10 @@ impl State {
             switches: 0,
             aborts: [0; 3],
             gave_away: false,
+            lost: 0,
+            repeated: 0,
+            delayed: 0,
+            early: 0,
         };
         for sender in [0, 1] {
             let send = Endpoint::Send(SendEndpoint {
@@ -210,9 +245,19 @@ impl State {
         for mut packet in std::mem::take(&mut self.arounds[tile].sent) {
             let link = self.links.entry((packet.from, packet.to)).or_default();
             match fault {
-                Some(Fault::Lost(is_lost)) if is_lost(&packet.kind) => continue,
-                Some(Fault::Twice(is_twice)) if is_twice(&packet.kind) => {
-                    link.push_back(packet.clone());
+                Some(Fault::Lost(is_it) | Fault::LostForEver(is_it)) if is_it(&packet.kind) => {
+                    continue;
+                }
+                Some(Fault::Renumbered(is_it)) if is_it(&packet.kind) => {
+                    let mut again = packet.clone();
+                    if let PacketKind::Message(command, _)
+                    | PacketKind::Credits(command, _)
+                    | PacketKind::Write { command, .. } = &mut again.kind
+                    {
+                        command.number += 1;
+                    }
+                    link.push_back(packet);
+                    packet = again;
                 }
                 Some(Fault::OtherReceiver) => {
                     if let PacketKind::Message(_, message) = &mut packet.kind {
@@ -223,6 +268,18 @@ impl State {
             }
             link.push_back(packet);
         }
+        if let Some(Fault::LostForEver(_)) = fault {
+            self.arounds[tile].events.retain(|_, at| is_soon(*at));
+        }
+    }
+
+    /// Whether no packet is under way, and no unit acts but to send one again.
+    pub fn is_quiet(&self) -> bool {
+        let mut events = self
+            .arounds
+            .iter()
+            .flat_map(|around| around.events.values());
+        self.packets().next().is_none() && !events.any(|&at| is_soon(at))
     }
 
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
@@ -288,7 +345,10 @@ impl State {
                 self.fetched[tile].retain(|&other| other != slot);
             }
             Doing::Free(_) => {}
-            Doing::Transfer => self.transferred.push(error),
+            Doing::Transfer => {
+                self.transferred.push(error);
+                self.arounds[TILE].memory[0] = STORED;
+            }
         }
     }
 }

@@ -68,6 +68,8 @@ pub struct Network {
     free: BTreeMap<(u16, u16), Time>,
     /// Bytes that links have carried.
     pub carried: u64,
+    /// Whether a packet is lost.
+    pub loses: Box<dyn FnMut(&Packet) -> bool>,
 }
 
 impl Network {
@@ -87,6 +89,7 @@ impl Network {
             sent: 0,
             free: BTreeMap::new(),
             carried: 0,
+            loses: Box::new(|_| false),
         }
     }
 
@@ -146,7 +149,9 @@ impl Network {
                 *free = self.now.max(*free) + bytes * BYTE;
                 self.sent += 1;
                 self.carried += bytes;
-                self.under_way.insert((*free + LATENCY, self.sent), packet);
+                if !(self.loses)(&packet) {
+                    self.under_way.insert((*free + LATENCY, self.sent), packet);
+                }
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Any accesses, events and input to each device, amid memory of garbage. A device must not panic
 //! or work without end, must do the same again, and must have the same future after a snapshot.
-use flick_device::dtu::{CommandNumber, Dtu, DtuDescription, Message, Packet, PacketKind};
+use flick_device::dtu::{
+    CommandNumber, Credit, Dtu, DtuDescription, Message, Packet, PacketKind, UNIT_BANK,
+};
 use flick_device::mock::Mock;
 use flick_device::virtio::{BlockDevice, MemoryImage, Overlay, VirtioConsole, VirtioMmio};
 use flick_device::{
@@ -243,8 +245,11 @@ fn apply(
 fn exchange(unit: &mut Dtu, step: &[u8; STEP], around: &mut Mock) {
     let [_, how, place, near, value @ ..] = *step;
     let command = CommandNumber {
-        bank: place & 3,
-        number: u32::from(near),
+        bank: match place & 3 {
+            3 => UNIT_BANK,
+            bank => bank,
+        },
+        number: near.into(),
     };
     let part = u64::from(place >> 2) * 64;
     let address = MEMORY + u64::from_le_bytes(value) % MEMORY_SIZE as u64;
@@ -272,6 +277,13 @@ fn exchange(unit: &mut Dtu, step: &[u8; STEP], around: &mut Mock) {
             address,
             bytes,
         },
+        4 if near & 4 != 0 => {
+            let credit = Credit {
+                endpoint: u16::from(place & 7),
+                setup: u32::from(near & 3),
+            };
+            PacketKind::Credits(command, vec![credit; 2])
+        }
         4 => {
             let header = std::array::from_fn(|i| value[i % 8]);
             let message = Message {
