@@ -116,7 +116,9 @@ tree: rust pass nxp firmware card
 	@if [ -e $(BUILD)/obj/card/libcard.a ]; then \
 	  mkdir -p $(LIB)/card/include && cp -R firmware/lib/include/. $(LIB)/card/include && \
 	  install -D -m 644 $(HEADERS)/flick/card.h $(LIB)/card/include/flick/card.h && \
-	  install -m 644 $(BUILD)/obj/card/{crt.o,libcard.a,libpthread.a} $(LIB)/card; \
+	  install -m 644 $(BUILD)/obj/card/{crt.o,libcard.a,libpthread.a} $(LIB)/card && \
+	  $(BUILD)/bin/flick card cc -O2 -Wall -Wextra -Werror -Ifirmware/lib/src -Wl,-s \
+	    firmware/servers/*.c -o $(LIB)/card/servers; \
 	fi
 	@install -m 755 cmake/flick-launch $(SHARE)/flick/cmake/
 	@install -m 644 cmake/flick-toolchain.cmake $(SHARE)/flick/cmake/

@@ -51,7 +51,7 @@ pub struct Run {
     #[arg(long, value_name = "NAME|FILE", default_value = "virt")]
     machine: String,
     /// An RV64 ELF file, or an image for the start of memory
-    #[arg(long, value_name = "FILE", required_unless_present = "program")]
+    #[arg(long, value_name = "FILE", required_unless_present = "programs")]
     firmware: Option<PathBuf>,
     /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file
     #[arg(long, value_name = "FILE")]
