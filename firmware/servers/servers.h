@@ -64,10 +64,23 @@ struct program *program_of(uint64_t number);
 int64_t start_given(char *const *arguments, unsigned count, bool is_first);
 // A process that the kernel has ended.
 void child_ended(uint64_t number, uint64_t status);
-// The thread that waits for ends of processes.
+// The thread that waits for ends of processes; there is one more to wait for.
 void *await_children(void *unused);
+void note_child(void);
 
-// A program that is started.
+// What a new program gets.
+struct order {
+  const char *path;
+  // Arguments and environment, each text with a zero byte.
+  const char *texts;
+  size_t size;
+  unsigned arguments, environment;
+};
+// Starts a program that has its files already.
+int64_t start_program(struct program *program, const struct order *order);
+void drop_window(struct program *program);
+
+// A file that is a program.
 struct image {
   const char *data;
   size_t size;
@@ -79,7 +92,7 @@ int64_t load_program(uint64_t process, struct image *image);
 int64_t give_memory(uint64_t process, uint64_t target, uint64_t size, unsigned rights,
                     const void *bytes, uint64_t filled);
 
-// The console as an open file; its input, and that it is wanted.
+// The console as an open file, and bytes of its input that were read.
 struct file_description *console_file(void);
 void take_input(int64_t size);
 // The thread that reads it.

@@ -1,5 +1,5 @@
-// Programs: how they are started, awaited and ended. All are children of the servers, for the
-// kernel.
+// Programs: how they start others, wait for them and end them, and what follows an end. For the
+// kernel, all are children of the servers.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,19 +10,11 @@
 #include "servers.h"
 #include "thread.h"
 
-// As the kernel has it for the first program.
-#define STACK_END 0x2000000000ul
-#define STACK (256ul << 10)
-#define START STACK_END
-// Where a program finds its window.
-#define WINDOW_THERE (STACK_END + (1ul << 20))
 #define MOST_ACTIONS 64
-// Places of processes in the kernel's table, which are the lower bits of their numbers.
-#define PLACE_BITS 0xffff
-
 static struct program *all_programs;
-static uint64_t first_status;
+// Programs of the command line that have not ended, and how the first of them has.
 static unsigned given;
+static uint64_t first_status;
 
 struct program *programs(void) { return all_programs; }
 
@@ -41,112 +33,12 @@ static void forget(struct program *program) {
   free(program);
 }
 
-// What a new program gets.
-struct order {
-  const char *path;
-  // Arguments and environment, each text with a zero byte.
-  const char *texts;
-  size_t size;
-  unsigned arguments, environment;
-};
-
-static uint64_t console_bits(const struct file_table *files) {
-  uint64_t bits = 0;
-  for (unsigned number = 0; number < MOST_FILES; number++)
-    if (files->open[number] == console_file())
-      bits |= 1ul << number;
-  return bits;
-}
-
-static int64_t give_start(const struct program *program, const struct order *order) {
-  static char record[sizeof(struct card_spawned_start) + WINDOW_SIZE];
-  struct card_spawned_start *start = (struct card_spawned_start *)record;
-  uint64_t parent;
-  *start = (struct card_spawned_start){
-      .start = flick_program,
-      .environment = order->environment,
-      .server = flick_program.tile << 32 | flick_process_self(&parent),
-      .window = WINDOW_THERE,
-      .console = console_bits(&program->files),
-  };
-  start->start.version = SPAWNED_VERSION;
-  start->start.arguments = order->arguments;
-  start->start.text = START + sizeof *start;
-  start->start.size = order->size;
-  memcpy(start + 1, order->texts, order->size);
-  uint64_t size = sizeof *start + order->size;
-  return give_memory(program->number, START, size, FLICK_READ | FLICK_WRITE, record, size);
-}
-
-static int64_t fill_process(const struct program *program, const struct order *order) {
-  struct file_node *node = __card_find_file(order->path);
-  if (!node)
-    return -ENOENT;
-  if (node->is_directory)
-    return -EACCES;
-  struct image image = {.data = node->data, .size = node->size};
-  int64_t result = load_program(program->number, &image);
-  unsigned both = FLICK_READ | FLICK_WRITE;
-  if (result == 0)
-    result = give_memory(program->number, STACK_END - STACK, STACK, both, NULL, 0);
-  if (result == 0)
-    result = give_start(program, order);
-  if (result == 0)
-    result = reply_of(flick_process_map(program->number, WINDOW_THERE, (uintptr_t)program->window,
-                                        WINDOW_SIZE, both | FLICK_SHARED));
-  if (result < 0)
-    return result;
-  result = flick_process_start(program->number, image.entry, STACK_END, START);
-  return result < 0 ? reply_of(result) : 0;
-}
-
-// A place for a window that no program has.
-static char *free_window(void) {
-  for (uintptr_t at = WINDOWS;; at += 2 * WINDOW_SIZE) {
-    const struct program *program = all_programs;
-    while (program && program->window != (char *)at)
-      program = program->next;
-    if (!program)
-      return (char *)at;
-  }
-}
-
-// A program has the number of a place in the kernel's table, so that the one before it is over,
-// though the servers have not heard of its end.
-static void take_ports(uint64_t number) {
-  for (struct program *program = all_programs; program; program = program->next)
-    if ((program->number & PLACE_BITS) == (number & PLACE_BITS))
-      program->port = 0;
-}
-
 // How many have been made, for the thread that waits for their ends.
 static uint32_t children;
 
-static void note_child(void) {
+void note_child(void) {
   __atomic_fetch_add(&children, 1, __ATOMIC_RELEASE);
   card_wake(&children, 1);
-}
-
-// The window stays as long as the program is known.
-static int64_t make_process(struct program *program) {
-  char *window = free_window();
-  int64_t result = flick_memory_map((uintptr_t)window, WINDOW_SIZE, FLICK_READ | FLICK_WRITE);
-  if (result < 0)
-    return reply_of(result);
-  program->window = window;
-  result = flick_process_create();
-  if (result < 0)
-    return reply_of(result);
-  program->number = result;
-  take_ports(result);
-  note_child();
-  return 0;
-}
-
-static void drop_window(struct program *program) {
-  if (program->window)
-    flick_memory_unmap((uintptr_t)program->window, WINDOW_SIZE);
-  program->window = NULL;
 }
 
 // Takes over the files, and closes them if it fails.
@@ -157,14 +49,8 @@ static int64_t start(struct program *parent, const struct order *order,
     return -ENOMEM;
   program->files = *files;
   program->parent = parent;
-  int64_t result = make_process(program);
-  if (result == 0) {
-    result = fill_process(program, order);
-    if (result < 0)
-      flick_process_end(program->number, 0);
-  }
+  int64_t result = start_program(program, order);
   if (result < 0) {
-    drop_window(program);
     end_files(program);
     free(program);
     return result;
