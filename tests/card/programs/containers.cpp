@@ -134,15 +134,18 @@ void values() {
   auto half = std::bind(std::divides<double>(), std::placeholders::_1, 2);
   printf("%d %g\n", factorial(10), half(5));
   auto [low, high] = std::minmax({5, 2, 9});
-  printf("%d %d %d\n", low, high, std::apply([](auto... n) { return (n + ...); }, std::tuple(1, 2, 3)));
+  printf("%d %d %d\n", low, high,
+         std::apply([](auto... n) { return (n + ...); }, std::tuple(1, 2, 3)));
 }
 
 void texts() {
   std::string text = "Programs of the card";
   text.replace(text.find("card"), 4, "tile").insert(0, "* ");
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return toupper(c); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return toupper(c); });
   printf("%s %zu\n", text.c_str(), text.rfind('O'));
-  printf("%d %.3f %lx\n", std::stoi("-12"), std::stod("2.718281828"), std::stoul("ff", nullptr, 16));
+  printf("%d %.3f %lx\n", std::stoi("-12"), std::stod("2.718281828"),
+         std::stoul("ff", nullptr, 16));
   char digits[40];
   auto end = std::to_chars(digits, digits + sizeof digits, 0.1).ptr;
   double back = 0;

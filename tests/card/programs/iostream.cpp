@@ -4,6 +4,7 @@
 // FILE: numbers.txt=10 20 30\nlast line
 // NEEDS: 2 MiB of memory are too few
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -35,13 +36,13 @@ struct Early {
 
 int main(int argc, char **argv) {
   std::cout << argc << ' ' << argv[1] << ' ' << true << ' ' << std::boolalpha << true << '\n';
-  std::cout << std::hex << std::showbase << 255 << std::dec << ' ' << std::setw(8) << std::setfill('.')
-            << 42 << ' ' << std::left << std::setw(6) << "ab" << "|\n"
+  std::cout << std::hex << std::showbase << 255 << std::dec << ' ' << std::setw(8)
+            << std::setfill('.') << 42 << ' ' << std::left << std::setw(6) << "ab" << "|\n"
             << std::setfill(' ') << std::right;
   std::cout << 3.14159265 << ' ' << std::fixed << std::setprecision(2) << 2.0 / 3 << ' '
             << std::scientific << 12345.678 << ' ' << std::defaultfloat << 1e-7 << ' ' << 1e100
             << '\n';
-  std::cout << std::setprecision(18) << 0.1L << ' ' << -0.0 << ' ' << 1 / 0.0 << '\n';
+  std::cout << std::setprecision(15) << 0.1L << ' ' << -0.0 << ' ' << 1 / 0.0 << '\n';
   printf("stdio between\n");
   std::cout << Point{1, -2} << std::endl;
 
@@ -98,7 +99,14 @@ int main(int argc, char **argv) {
   } catch (std::runtime_error &error) {
     std::cout << "no such locale\n";
   }
-  std::wcout.flush();
+  std::tm epoch{};
+  epoch.tm_year = 70, epoch.tm_mday = 1, epoch.tm_wday = 4;
+  std::cout << std::put_time(&epoch, "%a %Y-%m-%d %H:%M") << '\n';
+  std::wcout << L"wide " << 12 << L' ' << std::to_wstring(-3) << std::endl;
+  std::wstringstream wide(L"1.5 x");
+  std::wstring text;
+  wide >> real >> text;
+  std::cout << real << ' ' << text.size() << '\n';
   std::cerr << "to cerr\n";
   std::clog << "to clog" << std::endl;
   return 0;

@@ -136,7 +136,8 @@ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
 void futures() {
   auto number = std::async(std::launch::async, fibonacci, 15);
   auto lazy = std::async(std::launch::deferred, [] { return std::string("deferred"); });
-  auto failing = std::async(std::launch::async, []() -> int { throw std::runtime_error("failed"); });
+  auto failing =
+      std::async(std::launch::async, []() -> int { throw std::runtime_error("failed"); });
   printf("%d %s\n", number.get(), lazy.get().c_str());
   try {
     failing.get();
