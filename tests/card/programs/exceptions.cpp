@@ -1,6 +1,6 @@
 // Exceptions: across functions and their destructors, nested and rethrown, of classes with bases,
 // from constructors, through virtual functions, in several threads, and kept for later.
-// NEEDS: coherent caches, and 2 MiB of memory are too few
+// NEEDS: coherent caches
 #include <cstdio>
 #include <exception>
 #include <memory>

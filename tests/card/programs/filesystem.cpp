@@ -1,5 +1,4 @@
 // Files and folders by the library of C++.
-// NEEDS: 2 MiB of memory are too few
 #include <filesystem>
 #include <fstream>
 #include <iostream>

@@ -2,7 +2,6 @@
 // ARGS: 3
 // INPUT: 12 words 2.5\nthe rest of it\n7 8 9
 // FILE: numbers.txt=10 20 30\nlast line
-// NEEDS: 2 MiB of memory are too few
 #include <cstdio>
 #include <ctime>
 #include <fstream>

@@ -1,6 +1,6 @@
-// An exception that nobody catches ends the program, as abort does: here, of a thread.
+// An exception without a handler ends the program, as abort does: here, of a thread.
 // STATUS: 134
-// NEEDS: coherent caches, and 2 MiB of memory are too few
+// NEEDS: coherent caches
 #include <cstdio>
 #include <stdexcept>
 #include <thread>

@@ -1,5 +1,5 @@
 // Threads of the library of C++: locks, conditions, atomics, futures, and data of threads.
-// NEEDS: coherent caches, and 2 MiB of memory are too few
+// NEEDS: coherent caches
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
