@@ -77,12 +77,13 @@ firmware:
 # The library of the card's programs is over picolibc, which not every system has.
 PICOLIBC := /usr/lib/picolibc/riscv64-unknown-elf
 card: headers
-	$(call say,Building the library of the card)
+	$(call say,Building the libraries of the card)
 	@if [ -e $(PICOLIBC)/include/release ]; then \
 	  $(MAKE) -C firmware/lib OUT=$(BUILD)/obj/card HEADERS=$(HEADERS); \
 	else \
 	  echo 'card: skipped: picolibc is missing (make deps)'; [ -z "$${CI:-}" ]; \
 	fi
+	@scripts/card-cxx.sh $(BUILD)/obj/card/c++ || [ $$? = 77 -a -z "$${CI:-}" ]
 
 # Put together in one go: nothing here takes time, and a file that is gone from the sources does not
 # live on. `install` makes new files, so that a program that runs on the old library is not hurt.
@@ -120,6 +121,9 @@ tree: rust pass nxp firmware card
 	  { $(BUILD)/bin/flick card cc -O2 -Wall -Wextra -Werror -Ifirmware/lib/src -Wl,-s \
 	      firmware/servers/*.c -o $(BUILD)/obj/card/servers && \
 	    install -m 644 $(BUILD)/obj/card/servers $(LIB)/card || [ -z "$${CI:-}" ]; }; \
+	fi
+	@if [ -e $(BUILD)/obj/card/c++/made-of ]; then \
+	  mkdir -p $(LIB)/card/c++ && cp -R $(BUILD)/obj/card/c++/{include,libstdc++.a} $(LIB)/card/c++; \
 	fi
 	@install -m 755 cmake/flick-launch $(SHARE)/flick/cmake/
 	@install -m 644 cmake/flick-toolchain.cmake $(SHARE)/flick/cmake/

@@ -1,7 +1,8 @@
 #!/bin/bash
 # C and C++ programs of the card with its library (programs/), built by `flick card cc`: each on machines
 # of Flick's by `flick machine run --program`, and on QEMU's `virt`. Each must print NAME.expected on all
-# of them. `run-programs.sh NAME...` runs only these, and with FLICK_BLESS=1 it writes these files.
+# of them. C++ programs print it on the host, too. `run-programs.sh NAME...` runs only these, and with
+# FLICK_BLESS=1 it writes these files.
 #
 # Comments at the start of a program say what it is run with:
 #   ARGS: arguments, as a shell has them     INPUT: standard input, as printf has it
@@ -80,9 +81,18 @@ fi
 printf '\x6f\0\0\0' >no-kernel.bin
 for source in "${sources[@]}"; do
   name=$(basename "${source%.*}")
+  flags=(-O2 -Wall -Wextra -Werror "-fmacro-prefix-map=$here/=")
   compiler=cc
   [ "${source##*.}" = c ] || compiler=c++
-  "$flick" card $compiler -O2 -Wall -Wextra -Werror "-fmacro-prefix-map=$here/=" -o "$name" "$source"
+  if [ $compiler = c++ ]; then
+    flags+=(-std=c++20)
+    if [ ! -e "$card/c++/libstdc++.a" ] && [ -z "${CI:-}" ]; then
+      echo "$name: skipped: no C++ library (make says why)"
+      continue
+    fi
+  fi
+  rm -f "$name"
+  "$flick" card $compiler "${flags[@]}" -o "$name" "$source"
   verdict $? "$name is compiled"
   declare -a arguments=() files=() names=("$name") options=()
   eval "arguments=($(directive ARGS))"
@@ -108,6 +118,12 @@ for source in "${sources[@]}"; do
   done < <(directive FILE)
   # shellcheck disable=SC2059
   printf "$(directive INPUT)" >stdin.bytes
+  if [ $compiler = c++ ]; then
+    clang++-19 "${flags[@]}" -pthread -o "$name.host" "$source"
+    # The shell would say how the program ended.
+    { timeout 60 "./$name.host" "${arguments[@]}" <stdin.bytes >"$name.host.out" 2>&1; } 2>/dev/null
+    same "$name.host.out" $? "$name on the host"
+  fi
   for machine in "${!machines[@]}"; do
     can_run "$machine" || continue
     read -ra of_machine < <(echo "${machines[$machine]}")

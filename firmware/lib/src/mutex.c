@@ -125,18 +125,33 @@ static bool try_state(pthread_rwlock_t *lock, bool is_writer, uint32_t *found) {
   return false;
 }
 
-static int lock_state(pthread_rwlock_t *lock, bool is_writer) {
+static int lock_state(pthread_rwlock_t *lock, bool is_writer, uint64_t until) {
   uint32_t found;
   while (!try_state(lock, is_writer, &found)) {
     __atomic_fetch_add(&lock->waiters, 1, __ATOMIC_SEQ_CST);
-    card_wait(&lock->state, found, FLICK_FOR_EVER);
+    int64_t result = card_wait(&lock->state, found, until);
     __atomic_fetch_sub(&lock->waiters, 1, __ATOMIC_RELAXED);
+    if (result == -FLICK_ETIMEDOUT)
+      return ETIMEDOUT;
   }
   return 0;
 }
 
-int pthread_rwlock_rdlock(pthread_rwlock_t *lock) { return lock_state(lock, false); }
-int pthread_rwlock_wrlock(pthread_rwlock_t *lock) { return lock_state(lock, true); }
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+  return lock_state(lock, false, FLICK_FOR_EVER);
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock) { return lock_state(lock, true, FLICK_FOR_EVER); }
+
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock,
+                               const struct timespec *restrict time) {
+  return lock_state(lock, false, __card_ticks(time));
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock,
+                               const struct timespec *restrict time) {
+  return lock_state(lock, true, __card_ticks(time));
+}
 
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
   uint32_t found;

@@ -1,5 +1,6 @@
 // What the library knows of a thread, and waits at an address.
 #pragma once
+#include <elf.h>
 #include <flick/card.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,6 +27,8 @@ static inline struct __card_thread *card_thread(void) {
   return (struct __card_thread *)tp - 1;
 }
 
+// The program's segment of a type, or NULL.
+const Elf64_Phdr *__card_segment(uint32_t type);
 // Gives the first thread its thread-local data.
 void __card_first_thread(void);
 // Destructors of keys.

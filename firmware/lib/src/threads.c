@@ -1,5 +1,4 @@
 // Threads: their stacks and thread-local data, how they start and end.
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +18,11 @@ static uint32_t lock;
 static struct __card_thread *free_blocks, *ending;
 static uint32_t living = 1;
 
-static const Elf64_Phdr *tls_segment(void) {
+const Elf64_Phdr *__card_segment(uint32_t type) {
   const Elf64_Phdr *segment =
       (const Elf64_Phdr *)((const char *)&__ehdr_start + __ehdr_start.e_phoff);
   for (int n = 0; n < __ehdr_start.e_phnum; n++)
-    if (segment[n].p_type == PT_TLS)
+    if (segment[n].p_type == type)
       return &segment[n];
   return NULL;
 }
@@ -31,7 +30,7 @@ static const Elf64_Phdr *tls_segment(void) {
 // The record and thread-local data at the end of a block.
 static struct __card_thread *fill_block(char *memory, uint64_t size) {
   static const Elf64_Phdr none = {.p_align = 1};
-  const Elf64_Phdr *segment = tls_segment();
+  const Elf64_Phdr *segment = __card_segment(PT_TLS);
   if (!segment)
     segment = &none;
   uint64_t alignment = segment->p_align > 16 ? segment->p_align : 16;
@@ -47,7 +46,7 @@ static struct __card_thread *fill_block(char *memory, uint64_t size) {
 
 // Bytes for what is not stack.
 static uint64_t overhead(void) {
-  const Elf64_Phdr *segment = tls_segment();
+  const Elf64_Phdr *segment = __card_segment(PT_TLS);
   uint64_t tls = segment ? segment->p_memsz + segment->p_align : 0;
   return tls + 16 + sizeof(struct __card_thread);
 }
