@@ -10,6 +10,7 @@ mod config_command;
 mod console_place;
 mod doctor;
 mod explain_code;
+mod kernel_call_report;
 mod machine_command;
 mod machine_description;
 mod machine_history;

@@ -10,6 +10,7 @@
 //! | `hart_order.rs` | [`Machine`]: which hart runs when |
 //! | `described_timing.rs` | [`timing_of()`]: the timing of a tile of a machine file |
 //! | `machine_trace.rs` | [`Tracer`]: which state each hart is in, as a trace |
+//! | `kernel_view/` | what is seen of the card's kernel: calls, and which thread runs where |
 //! | `machine_timing.rs` | [`MachineTiming`]: what a machine needs for timed mode |
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
@@ -31,6 +32,7 @@ mod described_timing;
 mod hart_order;
 mod htif;
 mod injection;
+mod kernel_view;
 mod machine_timing;
 mod machine_trace;
 mod network;
@@ -51,6 +53,10 @@ pub use hart_order::{
 };
 pub use htif::Htif;
 pub use injection::BadFault;
+pub use kernel_view::{
+    CALL_PARTS, CallCounts, CallPart, CallSums, Entry, KernelPoint, PointKind, SPENT, STALL_PARTS,
+    Seen, Spent, StallSums, Times, points_of,
+};
 pub use machine_timing::{HartTiming, MachineTiming};
 pub use machine_trace::Tracer;
 pub use outside::{Input, Outside};

@@ -21,8 +21,10 @@ mod kernel_hart;
 mod machine_map;
 mod mailboxes;
 mod processes;
+mod trace_points;
 mod user_hart;
 mod vector_state;
 
+core::arch::global_asm!(include_str!("trace_points.S"));
 core::arch::global_asm!(include_str!("start.S"));
 core::arch::global_asm!(include_str!("trap_entry.S"));
