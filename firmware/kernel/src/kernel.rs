@@ -247,6 +247,7 @@ impl Kernel {
 
     /// Serves the call of a hart.
     pub fn serve(&mut self, hart: u8) {
+        point!("serve", hart);
         let Some(page) = self.harts.page(hart) else {
             return;
         };
@@ -272,6 +273,7 @@ impl Kernel {
             }
             _ => self.finish(caller, answer, gives_way),
         }
+        point!("served");
     }
 
     /// The caller goes on with these values.

@@ -224,10 +224,7 @@ fn serve(kernel: &mut Kernel, callers: u64, first: u32) -> u32 {
     while bits != 0 {
         hart = first + bits.trailing_zeros();
         bits &= bits - 1;
-        let caller = (hart % 64) as u8;
-        point!("serve", caller);
-        kernel.serve(caller);
-        point!("served");
+        kernel.serve((hart % 64) as u8);
     }
     (hart + 1) % 64
 }
