@@ -119,6 +119,17 @@ pub struct Caller {
     pub process: u16,
 }
 
+impl Caller {
+    /// A thread of a process that no hart has.
+    pub const fn of_process(thread: Place, process: u16) -> Self {
+        Self {
+            hart: u8::MAX,
+            thread,
+            process,
+        }
+    }
+}
+
 /// How a call goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
