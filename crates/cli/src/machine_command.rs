@@ -14,9 +14,9 @@ use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::{Error, Root};
 use flick_machine::{
-    BadBoot, BadSystem, BlockDisk, Board, BootedTiles, Console, End, Files, Machine, SERIAL,
-    Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles, points_of,
-    timing_of_tiles,
+    BadBoot, BadSystem, BlockDisk, Board, BootedTiles, Console, End, Files, FunctionNames, Machine,
+    SERIAL, Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles,
+    points_of, timing_of_tiles,
 };
 use flick_timing::faults;
 use flick_timing::machine::Machine as Description;
@@ -24,6 +24,7 @@ use flick_timing::machine::Machine as Description;
 use crate::card_program::CardProgram;
 use crate::console_place::{self, ConsolePlace};
 use crate::kernel_call_report;
+use crate::kernel_lines::KernelLines;
 use crate::machine_description::{load, systems};
 use crate::machine_history::{History, diverged};
 use crate::machine_stat;
@@ -233,13 +234,19 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
         let file = Box::new(io::BufWriter::new(file));
         machine.trace(Tracer::new(file, &program, &description.name, names));
     }
+    let points = points_of(&files.firmware);
+    let is_card_kernel = !points.is_empty();
     if has_report || run.trace.is_some() {
-        machine.watch_kernel(points_of(&files.firmware));
+        machine.watch_kernel(points);
     }
     if !run.no_restart {
         machine.restart_at_reset();
     }
-    let place = console_place::open(&run.console)?;
+    let mut place = console_place::open(&run.console)?;
+    if is_card_kernel {
+        let functions = FunctionNames::of(&files.firmware);
+        place.output = Box::new(KernelLines::new(place.output, functions));
+    }
     let mut console = Terminal::new(run.card.console(place));
     let start = Instant::now();
     let period = booted.harts.first().map_or(1, |hart| hart.period);

@@ -11,6 +11,7 @@ mod console_place;
 mod doctor;
 mod explain_code;
 mod kernel_call_report;
+mod kernel_lines;
 mod machine_command;
 mod machine_description;
 mod machine_history;

@@ -14,6 +14,7 @@
 //! | `machine_timing.rs` | [`MachineTiming`]: what a machine needs for timed mode |
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
+//! | `function_names.rs` | [`FunctionNames`]: the functions of firmware, by their addresses |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
 //! | `outside.rs` | [`Outside`]: input from outside, kept and given again |
 //! | `hart_order/restart.rs` | a machine that starts again at its reset |
@@ -29,6 +30,7 @@ mod board;
 mod boot;
 mod described_system;
 mod described_timing;
+mod function_names;
 mod hart_order;
 mod htif;
 mod injection;
@@ -47,6 +49,7 @@ pub use board::{Board, Boards, Timer};
 pub use boot::{BadBoot, Booted, BootedTiles, Files, boot, boot_tiles};
 pub use described_system::{BadSystem, BlockDisk, SERIAL, System, boards_of};
 pub use described_timing::{SLICE_CYCLES, timing_of, timing_of_tiles};
+pub use function_names::FunctionNames;
 pub use hart_order::{
     BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, TRANSLATE_AFTER, TimedPart,
     TimedRun, Turn, Unwatched, Watch,

@@ -64,8 +64,12 @@ pub fn plain(symbol: &str) -> &str {
     }
 }
 
-/// The C++ name of a symbol of the Itanium C++ ABI (`_Z…`); any other as it is.
+/// The C++ name of a symbol of the Itanium C++ ABI (`_Z…`), and the Rust name of a function of Rust's;
+/// any other as it is.
 pub fn demangled(symbol: &str) -> Cow<'_, str> {
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        return Cow::Owned(format!("{name:#}"));
+    }
     if !symbol.starts_with("_Z") {
         return Cow::Borrowed(symbol);
     }

@@ -13,6 +13,8 @@ pub fn report(kernel: &mut Kernel, place: Place) {
     let (mut frame, first) = (context.x[8], context.x[1]);
     let caller = Caller::of_process(place, kernel.dispatch.threads[place].process);
     print(kernel, caller, first);
+    // A function that calls none has the same in its frame.
+    let mut known = Some(first);
     for _ in 0..MOST_FRAMES {
         // The return address and the frame before are in front of the frame.
         let mut words = [0; 2];
@@ -26,7 +28,9 @@ pub fn report(kernel: &mut Kernel, place: Place) {
         if next <= frame {
             break;
         }
-        print(kernel, caller, from);
+        if known.take() != Some(from) {
+            print(kernel, caller, from);
+        }
         frame = next;
     }
 }
