@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use flick_events::number::grouped;
-use flick_machine::{CALL_PARTS, CallSums, Entry, Machine, STALL_PARTS, Times};
+use flick_machine::{CALL_PARTS, CallCounts, CallSums, Entry, Machine, STALL_PARTS, Times};
 use flick_timing::memory_system::STALLS;
 
 /// Names of the causes of [`flick_machine::Spent`].
@@ -41,6 +41,7 @@ pub fn write_calls(text: &mut String, machine: &Machine) -> fmt::Result {
     let Some(counts) = machine.kernel_calls() else {
         return Ok(());
     };
+    let counts = &counts;
     write!(
         text,
         "\n{:<36}{:>10}{:>9}{:>9}",
@@ -75,13 +76,10 @@ pub fn write_calls(text: &mut String, machine: &Machine) -> fmt::Result {
             grouped(count)
         )?;
     }
-    write_stalls(text, machine)
+    write_stalls(text, machine, counts)
 }
 
-fn write_stalls(text: &mut String, machine: &Machine) -> fmt::Result {
-    let Some(counts) = machine.kernel_calls() else {
-        return Ok(());
-    };
+fn write_stalls(text: &mut String, machine: &Machine, counts: &CallCounts) -> fmt::Result {
     let all = || {
         counts.calls.iter().flat_map(|(key, sums)| {
             let rows = ROWS.into_iter().zip(&sums.stalls);

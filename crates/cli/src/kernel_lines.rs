@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use flick_machine::FunctionNames;
 use flick_names::demangled;
 
-/// How a line of the kernel's begins.
+/// How a line of the kernel's begins, perhaps behind what a program has begun.
 const BEGIN: &[u8] = b"kernel: ";
 /// In a line with an address to which a function returns.
 const RETURN: &[u8] = b"called from ";
@@ -16,10 +16,8 @@ const MOST: usize = 8192;
 /// Where in a line the output is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// So many bytes of it are as those of [`BEGIN`].
+    /// The last bytes are so many of [`BEGIN`].
     Begin(usize),
-    /// It is none of the kernel's.
-    Other,
     /// In a line of the kernel's.
     Kernel,
     /// In a number there, behind `0x`.
@@ -61,12 +59,12 @@ impl KernelLines {
             Place::Begin(at) => {
                 out.push(byte);
                 self.place = match at + 1 {
-                    _ if byte != BEGIN[at] => Place::Other,
+                    // No other byte is as the first one.
+                    _ if byte != BEGIN[at] => Place::Begin(usize::from(byte == BEGIN[0])),
                     all if all == BEGIN.len() => Place::Kernel,
                     some => Place::Begin(some),
                 };
             }
-            Place::Other => out.push(byte),
             Place::Kernel if byte == b'<' => self.begin(Place::Name),
             Place::Kernel => {
                 out.push(byte);
@@ -87,7 +85,7 @@ impl KernelLines {
                 self.place = Place::Begin(0);
                 self.line.clear();
             }
-            (Place::Begin(_) | Place::Other, _) => {}
+            (Place::Begin(_), _) => {}
             _ => self.line.push(byte),
         }
     }
@@ -155,7 +153,7 @@ mod tests {
     fn lines_of_the_kernel_have_names() {
         let console = Shared::default();
         let mut lines = KernelLines::new(Box::new(console.clone()), FunctionNames::default());
-        let text = "a <_Z3foov+0x1>\r\nkernel: process 0x1 ends at 0x20 <_Z3foov+0x4>, value 0x0\r\n\
+        let text = "a <_Z3foov+0x1>\r\nkekernel: process 0x1 ends at 0x20 <_Z3foov+0x4>, value 0x0\r\n\
                     kernel:   called from 0x40 <main+0x2>\nkernel: <unfinished\nkern";
         // It comes in pieces.
         text.as_bytes()

@@ -18,6 +18,7 @@ use crate::machine_trace::Tracer;
 use crate::outside::Outside;
 use crate::semihosting::{Semihosting, UnopenedFile};
 
+mod kernel_turns;
 mod next_hart;
 mod quiet_order;
 mod restart;

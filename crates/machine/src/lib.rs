@@ -18,6 +18,7 @@
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
 //! | `outside.rs` | [`Outside`]: input from outside, kept and given again |
 //! | `hart_order/restart.rs` | a machine that starts again at its reset |
+//! | `hart_order/kernel_turns.rs` | runs whose machine looks at the card's kernel |
 //! | `hart_order/turns.rs` | runs that pause, for a debugger |
 //! | `*/saved_*.rs`, `snapshot/` | the machine's state, in memory and in files |
 //! | `recording/` | files of recorded input |

@@ -200,6 +200,12 @@ impl CallTracker {
         (self.service, self.busy_since) = (None, None);
     }
 
+    /// What has begun, and not ended.
+    pub fn open_calls(&self) -> impl Iterator<Item = Entry> {
+        let all = self.calls.values().map(|call| call.entry);
+        all.filter(|&entry| entry != Entry::Interrupt)
+    }
+
     /// Does the hart run programs, so that its states have names from here?
     pub fn is_user_hart(&self, hart: usize) -> bool {
         self.harts[hart - self.first].is_user
@@ -226,10 +232,15 @@ impl CallTracker {
     pub fn back(&mut self, hart: usize, time: Time, spent: Spent, found: &mut dyn FnMut(Found)) {
         let own = hart - self.first;
         let key = self.key(own);
-        if let Some(call) = self.calls.remove(&key)
-            && call.entry != Entry::Interrupt
-        {
-            found(Found::Call(call.finish(hart, Moment { time, spent })));
+        match self.calls.remove(&key) {
+            // Of the thread that had the place before.
+            Some(call) if call.number != self.harts[own].thread => {
+                found(Found::Unfinished(call.entry));
+            }
+            Some(call) if call.entry != Entry::Interrupt => {
+                found(Found::Call(call.finish(hart, Moment { time, spent })));
+            }
+            _ => {}
         }
         if let Some(number) = self.harts[own].thread {
             found(Found::Hart(hart, format!("U: thread {number:#x}")));

@@ -7,6 +7,8 @@ mod call_sums;
 mod call_tracker;
 mod kernel_points;
 mod point_watch;
+#[cfg(test)]
+mod tracker_tests;
 
 pub use call_sums::{CallCounts, CallSums, STALL_PARTS, StallSums, Times};
 pub use call_tracker::{CALL_PARTS, CallPart, Entry};
@@ -219,8 +221,11 @@ impl KernelView {
         std::mem::take(&mut self.has_restarted)
     }
 
-    /// The calls so far.
-    pub fn counts(&self) -> &CallCounts {
-        &self.counts
+    /// The calls so far, and those that have not returned.
+    pub fn counts(&self) -> CallCounts {
+        let mut counts = self.counts.clone();
+        let open = self.trackers.iter().flat_map(CallTracker::open_calls);
+        open.for_each(|entry| counts.add_unfinished(entry));
+        counts
     }
 }

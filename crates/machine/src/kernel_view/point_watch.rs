@@ -1,14 +1,13 @@
 //! Executes slices, and notes where harts come to the kernel's points. A hart pauses there, which
-//! changes nothing ([`Watch`]); it is interpreted, so that it can.
+//! changes nothing ([`flick_hart::Pausing`]); it is interpreted, so that it can.
 use flick_device::Time;
 use flick_engine::{Control, NoObserver};
-use flick_hart::{Begin, Change, HartEvent, Part, Pausing, Processor};
+use flick_hart::{Change, HartEvent, Part, Pausing, Processor};
 use flick_riscv::Insn;
 use flick_timing::memory_system::STALLS;
 
 use super::kernel_points::{KernelPoint, PointKind};
 use crate::board::Board;
-use crate::hart_order::Watch;
 
 /// Causes of [`Spent`]: those of [`STALLS`], then instructions that take longer than the quickest, and
 /// waits for banks, which are part of the others.
@@ -102,6 +101,31 @@ impl PointWatch {
         self.seen.clear();
     }
 
+    /// Executes the rest of a slice of this hart, which has begun.
+    pub fn execute_slice(&mut self, hart: usize, processor: &mut Processor<Board>) -> Part {
+        loop {
+            let mut look = Look {
+                points: &self.points,
+                place: self.harts[hart],
+                has_paused: false,
+            };
+            let part = processor.resume(u64::MAX, &mut NoObserver, &mut look);
+            self.harts[hart] = look.place;
+            let events = processor.take_events().into_iter();
+            let events = events.map(|event| (event.executed, Seen::Event(event)));
+            self.seen.extend(events);
+            if let Part::Ended(..) = part {
+                return part;
+            }
+            self.note(hart, processor);
+        }
+    }
+
+    /// What harts have done since the last call, and what their slice had executed.
+    pub fn take(&mut self) -> Vec<(u64, Seen)> {
+        std::mem::take(&mut self.seen)
+    }
+
     /// The hart has come to an instruction that is to be noted.
     fn note(&mut self, hart: usize, processor: &Processor<Board>) {
         let pc = processor.hart.pc;
@@ -134,39 +158,6 @@ impl PointWatch {
             self.seen.push((executed, seen));
         }
         self.harts[hart].passing = Some(pc);
-    }
-}
-
-impl Watch for PointWatch {
-    fn execute(
-        &mut self,
-        hart: usize,
-        processor: &mut Processor<Board>,
-        begin: Option<Begin>,
-    ) -> Part {
-        if let Some(begin) = begin {
-            processor.begin(begin);
-        }
-        loop {
-            let mut look = Look {
-                points: &self.points,
-                place: self.harts[hart],
-                has_paused: false,
-            };
-            let part = processor.resume(u64::MAX, &mut NoObserver, &mut look);
-            self.harts[hart] = look.place;
-            let events = processor.take_events().into_iter();
-            let events = events.map(|event| (event.executed, Seen::Event(event)));
-            self.seen.extend(events);
-            if let Part::Ended(..) = part {
-                return part;
-            }
-            self.note(hart, processor);
-        }
-    }
-
-    fn take_seen(&mut self) -> Option<Vec<(u64, Seen)>> {
-        Some(std::mem::take(&mut self.seen))
     }
 }
 
