@@ -203,6 +203,11 @@ mod tests {
             ("main", "main"),
             ("_Z", "_Z"),
             ("_Znonsense", "_Znonsense"),
+            (
+                "_ZN12flick_kernel6kernel6Kernel6finish17ha0f439177954e0e9E",
+                "flick_kernel::kernel::Kernel::finish",
+            ),
+            ("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"),
             ("_ZW5shape4areaii", "area(int, int)"),
             ("_ZNKW5shapeWP5round6Circle4areaEv", "Circle::area() const"),
             // Is S_ the module, or Square?
