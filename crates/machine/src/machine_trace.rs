@@ -2,6 +2,7 @@
 //! "Trace"). A machine is a process, and a hart a thread whose number is the hart's and one more. The
 //! threads that the card's kernel runs on a tile are a process of their own: one for each place of its
 //! table.
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -130,8 +131,8 @@ impl Tracer {
     /// From a time on the kernel's thread at a place is in the state of this name.
     pub(crate) fn thread(&mut self, tile: usize, place: u64, time: Time, name: String) {
         let process = MACHINE + 1 + tile as u32;
-        if !self.threads.contains_key(&tile) {
-            self.threads.insert(tile, HashMap::new());
+        if let Entry::Vacant(of_tile) = self.threads.entry(tile) {
+            of_tile.insert(HashMap::new());
             let [program, machine] = &self.run;
             let program = format!("{program}: threads of tile {tile}");
             let block = process_block(process, program.as_bytes(), machine.as_bytes());

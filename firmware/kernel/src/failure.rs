@@ -73,8 +73,9 @@ fn print_callers(port: &mut Port) {
     let sp: u64;
     // SAFETY: reads a register.
     unsafe { core::arch::asm!("mv {}, sp", out(reg) sp) };
-    // SAFETY: words of the stack, or instructions of the kernel.
+    // SAFETY: instructions of the kernel.
     let half = |at: u64| unsafe { (at as *const u16).read_volatile() };
+    // SAFETY: words of the stack.
     let word = |at: u64| unsafe { (at as *const u64).read_volatile() };
     let is_behind_call = |at: u64| {
         let is_code = at & 1 == 0 && (start + 4..text).contains(&at);

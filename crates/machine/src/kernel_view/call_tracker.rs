@@ -100,9 +100,11 @@ pub struct ThreadState {
 
 /// What the tracker has found.
 pub enum Found {
-    Call(FinishedCall),
-    /// A call that will not return.
+    /// A call has returned.
+    Call(Box<FinishedCall>),
+    /// A call will not return.
     Unfinished(Entry),
+    /// A thread is in another state.
     Thread(ThreadState),
     /// The hart is in a state that has a name.
     Hart(usize, String),
@@ -238,7 +240,8 @@ impl CallTracker {
                 found(Found::Unfinished(call.entry));
             }
             Some(call) if call.entry != Entry::Interrupt => {
-                found(Found::Call(call.finish(hart, Moment { time, spent })));
+                let call = call.finish(hart, Moment { time, spent });
+                found(Found::Call(Box::new(call)));
             }
             _ => {}
         }

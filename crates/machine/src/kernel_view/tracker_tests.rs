@@ -35,7 +35,7 @@ impl Tile {
     fn found(&mut self, found: Vec<Found>) {
         for found in found {
             match found {
-                Found::Call(call) => self.calls.push(call),
+                Found::Call(call) => self.calls.push(*call),
                 Found::Unfinished(entry) => self.unfinished.push(entry),
                 Found::Thread(ThreadState { place, time, state }) => {
                     self.states.push(format!("{time} {place}: {state}"));
