@@ -57,12 +57,14 @@ done
 grep -q '^stalls in kernel calls' timed.report && ! grep -q '^stalls in kernel calls' functional.report
 verdict $? "stalls in calls"
 
-# A trace changes nothing, and is the same each time.
-machine run --machine mppa256 --timed --trace first.trace >traced.out && diff timed.out traced.out
-verdict $? "output of a run with a trace"
+# To look changes no cycle, and a trace is the same each time.
+machine run --machine mppa256 --timed >plain.out && diff plain.out timed.out
+verdict $? "cycles of a run that is counted"
+machine run --machine mppa256 --timed --trace first.trace >traced.out && diff plain.out traced.out
+verdict $? "cycles of a run with a trace"
 machine run --machine mppa256 --timed --trace second.trace >/dev/null && cmp first.trace second.trace
 verdict $? "traces of two runs"
-"$flick" report --input first.trace --output first.html --perfetto first.perfetto
+"$flick" report --input first.trace --output first.html --perfetto first.perfetto >report.out
 verdict $? "report of a trace"
 # The states of the first tile's threads, and how often each was.
 sed -n '/threads of tile 0/,/threads of tile 1/s|<tr><th scope="row">\(.*\)</th><td class="number">\([0-9,]*\)</td>.*|\2 \1|p' first.html |

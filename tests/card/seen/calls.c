@@ -1,5 +1,5 @@
-// What traces and `flick machine stat` have to see: calls of both places, a thread that sleeps until
-// another one wakes it, one that sleeps until a time, and a join that waits.
+// What traces and `flick machine stat` have to see: calls of both places, a thread that sleeps
+// until another one wakes it, one that sleeps until a time, and a join that waits.
 #include "../bare_card.h"
 
 enum { THREAD_SELF = 0, THREAD_WAKEUP = 22 };
@@ -15,8 +15,15 @@ static void second(u64 calls) {
   call1(THREAD_EXIT, 7);
 }
 
+static u64 cycles(void) {
+  u64 count;
+  __asm__ volatile("rdcycle %0" : "=r"(count));
+  return count;
+}
+
 void _start(struct program_start *start) {
   only_on_first_tile(start);
+  u64 begun = cycles();
   for (int n = 0; n < 100; n++)
     call1(THREAD_SELF, 0);
   for (int n = 0; n < 100; n++)
@@ -28,5 +35,6 @@ void _start(struct program_start *start) {
   u64 value = 0;
   call(THREAD_JOIN, id, -1ul, 0, 0, 0, 0, &value);
   print("joined: ", value, "\n");
+  print("cycles: ", cycles() - begun, "\n");
   call1(THREAD_EXIT, 0);
 }
