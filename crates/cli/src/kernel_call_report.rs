@@ -38,10 +38,13 @@ impl Cycles {
 
 /// Writes the tables for people.
 pub fn write_calls(text: &mut String, machine: &Machine) -> fmt::Result {
-    let Some(counts) = machine.kernel_calls() else {
+    let Some(counts) = &machine.kernel_calls() else {
         return Ok(());
     };
-    let counts = &counts;
+    // A debugger leaves none.
+    if *counts == CallCounts::default() {
+        return Ok(());
+    }
     write!(
         text,
         "\n{:<36}{:>10}{:>9}{:>9}",
