@@ -14,6 +14,7 @@ use crate::dtu::Unit;
 use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, publish, release};
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap};
+use crate::trace_points::point;
 use crate::{cache, csr, csr_read, csr_write, failure, first_program};
 
 unsafe extern "C" {
@@ -181,6 +182,7 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
 #[inline(never)]
 #[unsafe(link_section = ".text.kernel_hart")]
 fn attend(kernel: &mut Kernel) {
+    point!("attend");
     let now = csr::time();
     let pending = csr_read!(mip);
     if pending & UNIT != 0 {
@@ -199,6 +201,7 @@ fn attend(kernel: &mut Kernel) {
     while let Some(hart) = kernel.dispatch.unanswered(now, kernel.patience()) {
         kernel.lose(hart, "it does not save its thread");
     }
+    point!("attended");
 }
 
 fn next_event(kernel: &Kernel) -> u64 {

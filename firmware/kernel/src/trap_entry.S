@@ -10,6 +10,7 @@
     .balign 64
     .globl trap_entry
 trap_entry:
+    point trap
     csrrw sp, mscratch, sp
     sd t0, LOCAL_T0(sp)
     sd t1, LOCAL_T1(sp)
@@ -48,6 +49,7 @@ whole_state:
     ld x\n, 8*\n(a0)
     .endr
     ld a0, 8*10(a0)
+    point return
     mret
 
     # A context in a0, perhaps with bit 0 set, and the hart's record in a1.
@@ -61,20 +63,25 @@ resume:
     ld x\n, 8*\n(a0)
     .endr
     ld a0, 8*10(a0)
+    point return
     mret
 
 thread_self:
+    point local
     ld a0, LOCAL_THREAD(sp)
     j behind_call
 hart_self:
+    point local
     ld a0, LOCAL_HART(sp)
 behind_call:
+    point local_done
     csrr t0, mepc
     addi t0, t0, 4
     csrw mepc, t0
     ld t0, LOCAL_T0(sp)
     ld t1, LOCAL_T1(sp)
     csrrw sp, mscratch, sp
+    point return
     mret
 
     # A trap before a hart runs programs, or of the kernel hart.

@@ -10,6 +10,7 @@ use crate::cache;
 use crate::csr;
 use crate::float_state;
 use crate::hart_page::{HartLocal, HartPage, PENDING};
+use crate::trace_points::point;
 use crate::{csr_read, csr_write, vector_state};
 
 unsafe extern "C" {
@@ -143,6 +144,7 @@ fn remote_call(local: &mut HartLocal, context: &Context) -> *mut Context {
 /// Says that the call line is complete, and waits for the answer.
 #[inline(always)]
 fn ask(local: &mut HartLocal) -> *mut Context {
+    point!("ask");
     if PENDING.call(local.hart as usize) {
         local.clint.interrupt(local.kernel_hart as usize);
     }
@@ -173,6 +175,7 @@ fn wait(local: &mut HartLocal) -> *mut Context {
             }
             continue;
         }
+        point!("told");
         if flags & command::FORGET != 0 {
             csr::forget_page(None);
         }

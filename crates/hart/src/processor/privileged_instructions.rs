@@ -91,7 +91,7 @@ impl<B: Bus> Privileged<'_, B> {
         };
         match insn.op() {
             Op::Mret | Op::Sret => {
-                self.keep(Change::Return);
+                self.keep(self.view.slice.executed(), Change::Return);
                 self.refresh();
             }
             Op::Wfi => self.waits = true,
