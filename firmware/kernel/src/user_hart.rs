@@ -69,10 +69,6 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             let number = context.x[17];
             match Call::from_number(number) {
                 Some(call) if call.place() == CallPlace::Kernel => remote_call(local, context),
-                Some(Call::CacheRefresh) => {
-                    context.x[10] = 0;
-                    local.context
-                }
                 _ => {
                     context.x[10] = Error::NoCall.to_register();
                     local.context
