@@ -6,7 +6,7 @@
 # Comments at the start of a program say what it is run with:
 #   ARGS: arguments, as a shell has them     INPUT: standard input, as printf has it
 #   FILE: NAME=contents, as printf has them  STATUS: the exit status, or `not 0`; 0 if there is no line
-#   NEEDS: what a cluster of mppa256 lacks: harts that see each other's stores, or more than 2 MiB
+#   NEEDS: what a cluster of mppa256 lacks: more than 2 MiB
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
@@ -30,6 +30,7 @@ declare -A machines=(
   [virt]="--machine virt"
   [two-harts]="--set harts=2"
   [eight-harts-timed]="--timed --set harts=8"
+  [cluster]="--machine $work/cluster.toml"
   [cluster-timed]="--timed --machine $work/cluster.toml"
 )
 
@@ -81,7 +82,7 @@ for source in "${sources[@]}"; do
   # shellcheck disable=SC2059
   printf "$(directive INPUT)" >stdin.bytes
   for machine in "${!machines[@]}"; do
-    [ -z "$(directive NEEDS)" ] || [ "$machine" != cluster-timed ] || continue
+    [ -z "$(directive NEEDS)" ] || [ "${machine%-timed}" != cluster ] || continue
     read -ra options < <(echo "${machines[$machine]}")
     timeout 60 "$flick" machine run "${options[@]}" --max-instructions 4000000000 --program "$name" \
       "${files[@]}" -- "${arguments[@]}" <stdin.bytes >"$name.$machine.out" 2>&1

@@ -5,6 +5,7 @@ use core::arch::asm;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use flick_abi::card::Error;
+use flick_kernel_core::context::Context;
 
 /// Bytes of a line, and of a block of Zicbom.
 pub const LINE: u64 = 64;
@@ -18,6 +19,10 @@ pub mod means {
     /// All at once, by `th.dcache.ciall` (XTheadCmo).
     pub const WHOLE: u8 = 4;
 }
+
+/// More lines are dearer than all with the misses that follow: on `mppa256`, those of the ten lines of a
+/// context are not, and those of a page are.
+const MOST_LINES: u64 = 16;
 
 static MEANS: AtomicU8 = AtomicU8::new(0);
 
@@ -43,11 +48,25 @@ pub fn refresh(address: u64, size: u64) {
     }
 }
 
+/// The hart runs a thread that was on another one, perhaps: it sees its registers and what it has stored.
+pub fn refresh_thread(context: *const Context) {
+    let means = MEANS.load(Ordering::Relaxed);
+    match means & means::WHOLE {
+        0 => refresh_value(context),
+        _ => drop_all(),
+    }
+}
+
+#[inline(always)]
+fn drop_all() {
+    // SAFETY: memory has all stores, so that no value changes.
+    unsafe { asm!(".4byte 0x0030000b") };
+}
+
 #[inline(never)]
 fn drop_lines(means: u8, mut line: u64, end: u64) {
     if means & means::WHOLE != 0 && end.saturating_sub(line) > MOST_LINES * LINE {
-        // SAFETY: memory has all stores, so that no value changes.
-        return unsafe { asm!(".4byte 0x0030000b") };
+        return drop_all();
     }
     while line < end {
         match means & means::LINES {
@@ -58,9 +77,6 @@ fn drop_lines(means: u8, mut line: u64, end: u64) {
         line += LINE;
     }
 }
-
-/// More than so many lines are dearer than all, with the misses that follow. `docs/kernel.md` has the times.
-const MOST_LINES: u64 = 4;
 
 /// The same of a value.
 #[inline(always)]

@@ -230,7 +230,7 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     let line = &HartPage::of(local).command;
     let next = load(&line.context) as *mut Context;
     local.thread = load(&line.thread);
-    cache::refresh_value(next);
+    cache::refresh_thread(next);
     // SAFETY: the kernel hart has given the thread to this hart, and touches it no more.
     let context = unsafe { &mut *next };
     if csr_read!(satp) != context.satp {
