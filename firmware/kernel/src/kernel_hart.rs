@@ -60,7 +60,7 @@ extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
         stop_quietly();
     }
     failure::begin(&map);
-    cache::begin(map.is_coherent);
+    cache::begin(map.cache_means());
     let arguments = core::str::from_utf8(arguments).unwrap_or("");
     // SAFETY: this hart alone uses it, and takes it once.
     let kernel = unsafe { &mut *KERNEL.0.get() };
@@ -124,6 +124,7 @@ fn begin_harts(kernel: &mut Kernel) {
             hart: hart as u64,
             stack: frame + PAGE,
             saved: [0; 2],
+            refresh: cache::refresh_call(),
             float_owner: core::ptr::null_mut(),
             vector_owner: core::ptr::null_mut(),
             kernel_hart: map.kernel_hart as u64,

@@ -5,6 +5,8 @@ use flick_kernel_core::flat_tree::{Event, FlatTree, cells, number, texts};
 use flick_kernel_core::lines::MOST_HARTS;
 use flick_kernel_core::page_tables::Mode;
 
+use crate::cache::{LINE, means};
+
 /// What the kernel knows of its tile.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineMap {
@@ -36,6 +38,8 @@ pub struct MachineMap {
     pub mode: Mode,
     /// Harts see each other's stores.
     pub is_coherent: bool,
+    /// What all harts have to drop lines of their caches with ([`means`]).
+    means: u8,
     /// The number of the tile, and how many have a kernel.
     pub tile: (u64, u64),
 }
@@ -52,6 +56,8 @@ struct Node<'a> {
     interrupts: &'a [u8],
     mode: &'a [u8],
     phandle: u64,
+    /// Operations on caches.
+    means: u8,
 }
 
 /// Interrupt controllers of devices, and the source of the serial port.
@@ -83,6 +89,10 @@ impl<'a> Node<'a> {
             (3, b"compatible") => self.names = value,
             (3, b"interrupts" | b"interrupts-extended") => self.interrupts = value,
             (3, b"mmu-type") => self.mode = value,
+            (3, b"riscv,cbom-block-size") if number(value) == LINE => self.means |= means::LINES,
+            (3, b"riscv,isa") if value.windows(9).any(|name| name == b"xtheadcmo") => {
+                self.means |= means::WHOLE;
+            }
             (4, b"phandle") => self.phandle = number(value),
             _ => {}
         }
@@ -107,6 +117,7 @@ impl MachineMap {
             unit: None,
             mode: Mode::Sv48,
             is_coherent: true,
+            means: u8::MAX,
             tile: (0, 1),
         }
     }
@@ -206,6 +217,7 @@ impl MachineMap {
             (self.kernel_hart, wires.hart) = (self.harts, node.phandle);
         }
         self.harts += 1;
+        self.means &= node.means;
         match node.mode {
             b"riscv,sv48\0" | b"riscv,sv57\0" => Ok(()),
             b"riscv,sv39\0" => {
@@ -231,6 +243,14 @@ impl MachineMap {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// How harts drop lines that others have stored to.
+    pub fn cache_means(&self) -> u8 {
+        match self.is_coherent {
+            true => 0,
+            false => self.means | means::ATOMICS,
         }
     }
 

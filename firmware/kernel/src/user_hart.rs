@@ -70,10 +70,6 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             let number = context.x[17];
             match Call::from_number(number) {
                 Some(call) if call.place() == CallPlace::Kernel => remote_call(local, context),
-                Some(Call::CacheRefresh) => {
-                    context.x[10] = 0;
-                    local.context
-                }
                 _ => {
                     context.x[10] = Error::NoCall.to_register();
                     local.context
@@ -237,7 +233,7 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     let line = &HartPage::of(local).command;
     let next = load(&line.context) as *mut Context;
     local.thread = load(&line.thread);
-    cache::refresh_value(next);
+    cache::refresh_thread(next);
     // SAFETY: the kernel hart has given the thread to this hart, and touches it no more.
     let context = unsafe { &mut *next };
     if csr_read!(satp) != context.satp {

@@ -172,7 +172,7 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   else
     before = __atomic_fetch_sub(&lock->state, 1, __ATOMIC_SEQ_CST);
   bool is_free = before == WRITER || before == 1;
-  if (is_free && __atomic_load_n(&lock->waiters, __ATOMIC_SEQ_CST))
+  if (is_free && card_load(&lock->waiters))
     card_wake(&lock->state, UINT64_MAX);
   return 0;
 }

@@ -43,8 +43,8 @@ static inline void card_acquired(void) {
 // A word that others store to. An atomic operation acts on memory, a load on the hart's cache.
 static inline uint32_t card_load(uint32_t *word) {
   if (flick_program.incoherent)
-    return __atomic_fetch_or(word, 0, __ATOMIC_ACQUIRE);
-  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    return __atomic_fetch_or(word, 0, __ATOMIC_SEQ_CST);
+  return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
 static inline int64_t card_wait(uint32_t *word, uint32_t value, uint64_t until) {

@@ -100,7 +100,8 @@ static void wait_and_free(struct __card_thread *thread) {
 
 // Detached threads cannot free the stack on which they run.
 static void free_ended(void) {
-  if (!__atomic_load_n(&ending, __ATOMIC_RELAXED))
+  // Without coherence the lock alone tells what others have added.
+  if (!flick_program.incoherent && !__atomic_load_n(&ending, __ATOMIC_RELAXED))
     return;
   card_lock(&lock);
   struct __card_thread *thread = ending;
@@ -167,7 +168,7 @@ void pthread_exit(void *value) {
 }
 
 int pthread_join(pthread_t thread, void **value) {
-  if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) & DETACHED)
+  if (card_load(&thread->state) & DETACHED)
     return EINVAL;
   uint64_t got;
   int64_t result = flick_thread_join(thread->number, FLICK_FOR_EVER, &got);
@@ -195,6 +196,8 @@ int pthread_equal(pthread_t one, pthread_t other) { return one == other; }
 
 int sched_yield(void) {
   flick_thread_yield();
+  // Who polls what others store waits by this.
+  card_acquired();
   return 0;
 }
 

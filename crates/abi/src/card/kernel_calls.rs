@@ -84,7 +84,8 @@ calls! {
         ; "the number of the hart in its tile"; ;
         "Tells on which hart the thread runs. It may be another one right after the call."
     CacheRefresh = 2, "cache_refresh", Caller;
-        ; "0"; ;
+        ; "0";
+        NoCall: "caches are not coherent, and harts cannot drop them (XTheadCmo)";
         "Makes the hart forget data that its cache holds, after changed lines were written. Loads that \
          follow see what other harts have stored. A machine with coherent caches does nothing."
     ThreadCreate = 16, "thread_create", Kernel;
