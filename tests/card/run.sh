@@ -28,6 +28,7 @@ declare -A machines=(
   [clusters]="--machine mppa256"
   [clusters-timed]="--machine mppa256 --timed"
   [sv39]="--set tile.hart.mmu=\"sv39\""
+  [write-back]="--machine rocket-rvv --timed --set 'tile.coherence={kind=\"none\"}' --set isa=rv64gc_zicntr_zihpm_xtheadcmo"
 )
 # Options of `flick machine run` for a program on each machine.
 declare -A needs=([vectors]="--set isa=rv64gcv_zicntr_zihpm_sstc_zvl512b")
@@ -47,6 +48,8 @@ for name in "${programs[@]}"; do
   verdict $? "$name is compiled"
   line="$name ${arguments[$name]:-}"
   for machine in "${!machines[@]}"; do
+    # Its threads do not clean what they have stored; and vectors are not of this machine's `isa`.
+    [ "$machine" != write-back ] || [[ $name != threads && $name != vectors ]] || continue
     # shellcheck disable=SC2086
     eval "timeout 120 '$flick' machine run ${machines[$machine]} ${needs[$name]:-} --firmware '$kernel' --initrd '$name.tar' --append '$line' --max-instructions 2000000000" \
       2>&1 </dev/null | of_program >"$name.$machine.out"

@@ -1,6 +1,7 @@
 //! Caches that are not coherent. There a hart's loads see what its cache holds, until it drops the line.
 //! An atomic operation acts on memory and drops its line (`docs/machine.md`), so that one of each line is
-//! enough where harts have no operations on caches. All stores go through to memory.
+//! enough where harts have no operations on caches. Where caches write back, a hart cleans its cache before
+//! it tells others of what it has stored.
 use core::arch::asm;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -18,17 +19,27 @@ pub mod means {
     pub const LINES: u8 = 2;
     /// All at once, by `th.dcache.ciall` (XTheadCmo).
     pub const WHOLE: u8 = 4;
+    /// Caches keep stores until lines are written back, by `th.dcache.call` at the latest.
+    pub const BACK: u8 = 8;
 }
 
 /// More lines are dearer than all with the misses that follow: on `mppa256`, those of the ten lines of a
 /// context are not, and those of a page are.
 const MOST_LINES: u64 = 16;
 
+unsafe extern "C" {
+    static cleans_start: u64;
+    static cleans_end: u64;
+}
+
 static MEANS: AtomicU8 = AtomicU8::new(0);
 
 /// Before other harts begin.
 pub fn begin(means: u8) {
     MEANS.store(means, Ordering::Relaxed);
+    if means & means::BACK != 0 {
+        begin_cleans();
+    }
 }
 
 /// What `cache_refresh` is on this machine, for `trap_entry.S`: 1 drops the cache; else the call's result.
@@ -38,6 +49,40 @@ pub fn refresh_call() -> u64 {
         means if means & means::WHOLE != 0 => 1,
         _ => Error::NoCall.to_register(),
     }
+}
+
+/// Others will be told of what the hart has stored: memory gets it. A `nop`, unless caches write back: a
+/// question would cost each call some cycles.
+#[inline(always)]
+pub fn clean() {
+    // SAFETY: no value changes, and [`begin`] changes the instruction alone.
+    unsafe {
+        asm!(
+            ".option push",
+            ".option norvc",
+            "19: nop",
+            ".option pop",
+            ".pushsection .cleans, \"a\"",
+            ".8byte 19b",
+            ".popsection",
+        );
+    }
+}
+
+/// Each place of [`clean`] becomes `th.dcache.call`.
+fn begin_cleans() {
+    let mut place = &raw const cleans_start;
+    while place != &raw const cleans_end {
+        // SAFETY: `kernel.ld` has the addresses of the instructions there. No hart but this one executes.
+        unsafe {
+            let halves = *place as *mut u16;
+            halves.write(0x000b);
+            halves.add(1).write(0x0010);
+            place = place.add(1);
+        }
+    }
+    // SAFETY: the new instructions are executed from here on, by other harts from their first one on.
+    unsafe { asm!(".4byte 0x0010000b", "fence.i") };
 }
 
 /// The hart's loads of this memory see what others have stored.
@@ -59,7 +104,7 @@ pub fn refresh_thread(context: *const Context) {
 
 #[inline(always)]
 fn drop_all() {
-    // SAFETY: memory has all stores, so that no value changes.
+    // SAFETY: memory gets all stores, so that no value changes.
     unsafe { asm!(".4byte 0x0030000b") };
 }
 

@@ -117,4 +117,5 @@ pub fn release() {
     let table = RELEASE.table.get().addr() as u64;
     // SAFETY: an atomic in `start.S`.
     unsafe { released.store(table, core::sync::atomic::Ordering::Release) };
+    crate::cache::clean();
 }

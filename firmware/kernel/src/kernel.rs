@@ -66,6 +66,7 @@ impl Harts {
             self.forget &= !(1 << hart);
         }
         let forget = if forgets { command::FORGET } else { 0 };
+        cache::clean();
         point!("tell", hart, flags);
         page.command.give(flags | forget);
         self.clint.interrupt(hart.into());

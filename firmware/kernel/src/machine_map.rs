@@ -40,6 +40,8 @@ pub struct MachineMap {
     pub is_coherent: bool,
     /// What all harts have to drop lines of their caches with ([`means`]).
     means: u8,
+    /// Stores stay in their caches.
+    writes_back: bool,
     /// The number of the tile, and how many have a kernel.
     pub tile: (u64, u64),
 }
@@ -117,7 +119,8 @@ impl MachineMap {
             unit: None,
             mode: Mode::Sv48,
             is_coherent: true,
-            means: u8::MAX,
+            means: means::LINES | means::WHOLE,
+            writes_back: false,
             tile: (0, 1),
         }
     }
@@ -179,6 +182,10 @@ impl MachineMap {
                 "the kernel is in no memory of the device tree",
             ),
             (self.clint == 0, "the tile has no CLINT"),
+            (
+                self.writes_back && self.means & means::WHOLE == 0,
+                "caches write back without coherence, and a hart has no XTheadCmo",
+            ),
         ];
         let mut missing = missing.into_iter().filter(|&(is_missing, _)| is_missing);
         missing
@@ -193,6 +200,7 @@ impl MachineMap {
             (b"", b"flick,tiles") => self.tile.1 = number(value),
             (b"cpus", b"timebase-frequency") => self.frequency = number(value),
             (b"cpus", b"flick,incoherent") => self.is_coherent = false,
+            (b"cpus", b"flick,write-back") => self.writes_back = true,
             (b"chosen", b"linux,initrd-start") => self.archive.0 = number(value),
             (b"chosen", b"linux,initrd-end") => self.archive.1 = number(value),
             (section, b"reg") if section.starts_with(b"memory") => {
@@ -248,9 +256,10 @@ impl MachineMap {
 
     /// How harts drop lines that others have stored to.
     pub fn cache_means(&self) -> u8 {
-        match self.is_coherent {
-            true => 0,
-            false => self.means | means::ATOMICS,
+        match (self.is_coherent, self.writes_back) {
+            (true, _) => 0,
+            (false, false) => self.means | means::ATOMICS,
+            (false, true) => self.means | means::ATOMICS | means::BACK,
         }
     }
 

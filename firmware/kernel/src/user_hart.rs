@@ -140,6 +140,7 @@ fn remote_call(local: &mut HartLocal, context: &Context) -> *mut Context {
 /// Says that the call line is complete, and waits for the answer.
 #[inline(always)]
 fn ask(local: &mut HartLocal) -> *mut Context {
+    cache::clean();
     point!("ask");
     if PENDING.call(local.hart as usize) {
         local.clint.interrupt(local.kernel_hart as usize);
@@ -224,6 +225,7 @@ fn forget_pages(local: &HartLocal) {
         0..16 => (0..pages).for_each(|n| csr::forget_page(Some(page + n * flick_abi::card::PAGE))),
         _ => csr::forget_page(None),
     }
+    cache::clean();
     call.invalidations.fetch_add(1, Ordering::Release);
 }
 
@@ -260,6 +262,7 @@ extern "C" fn kernel_broken(cause: u64, pc: u64, value: u64) -> ! {
 pub fn report_broken(local: &HartLocal, cause: u64, pc: u64, value: u64) -> ! {
     let page = HartPage::of(local);
     page.call.write(BROKEN, [cause, pc, value, 0, 0, 0]);
+    cache::clean();
     if PENDING.call(local.hart as usize) {
         local.clint.interrupt(local.kernel_hart as usize);
     }
