@@ -62,6 +62,13 @@ for name in "${programs[@]}"; do
   verdict $? "$name on QEMU"
 done
 
+# Caches that write back, and no operation that cleans them.
+[ ! -e copies.tar ] || {
+  timeout 120 "$flick" machine run --machine rocket-rvv --set 'tile.coherence={kind="none"}' --firmware "$kernel" \
+    --initrd copies.tar --append copies 2>&1 </dev/null | grep -q '^kernel: caches write back without coherence'
+  verdict $? "caches that cannot be cleaned"
+}
+
 # Harts and interrupts that fail: the program `faults` with each file of faults/.
 for faults in "$here"/faults/*.toml; do
   [ -e faults.tar ] || break
