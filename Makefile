@@ -131,7 +131,8 @@ tree: rust pass nxp firmware card
 	  sed 's/@VERSION@/$(VERSION)/' cmake/$$file.cmake.in >$(SHARE)/flick/cmake/$$file.cmake || exit 1; done
 	@sed 's/@VERSION@/$(VERSION)/' cmake/flick.pc.in >$(BUILD)/lib/pkgconfig/flick.pc
 	@cp -R bench/*.c bench/engine $(SHARE)/flick/bench
-	@mkdir -p $(SHARE)/flick/bench/paper && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
+	@mkdir -p $(SHARE)/flick/bench/paper/nanvix && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
+	@cp bench/paper/nanvix/*.[ch] $(SHARE)/flick/bench/paper/nanvix
 	@mkdir -p $(SHARE)/flick/platforms && cp platforms/*.toml $(SHARE)/flick/platforms
 	@mkdir -p $(SHARE)/flick/machines && cp machines/*.toml $(SHARE)/flick/machines
 	@cp -R examples/. tests/projects/tally $(SHARE)/flick/examples
@@ -182,6 +183,8 @@ bench-compile: deps build
 # PAPER: further options of `flick bench paper`.
 paper: build
 	@$(BUILD)/bin/flick bench paper $(if $(SNAP),--snap '$(SNAP)') $(if $(GRAPHS),--graphs $(GRAPHS)) $(PAPER)
+	@if [ -e $(LIB)/card/kernel.elf ]; then $(BUILD)/bin/flick bench paper nanvix; \
+	  else echo 'paper: the measurements of the Nanvix paper are skipped: no kernel of the card (make says why)'; fi
 
 # LINUX: further options of scripts/linux.sh.
 linux: build
