@@ -72,12 +72,27 @@ int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timesp
   return lock_until(mutex, __card_ticks(time));
 }
 
+// Harts of a simulated machine are in lockstep. std::lock tries again until no mutex is refused, so
+// two threads that take the same mutexes in other orders can refuse each other for ever. A thread
+// that is refused many times therefore pauses, each thread for times of its own.
+static void refused(struct __card_thread *thread) {
+  enum { PATIENCE = 8 };
+  if (++thread->refusals <= PATIENCE)
+    return;
+  uint32_t pause = (uint32_t)thread->number * thread->refusals * 2654435761u >> 22;
+  while (pause--)
+    __asm__ volatile("");
+}
+
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
   int result;
   if (is_held(mutex, &result))
     return result == EDEADLK ? EBUSY : result;
-  if (!card_try_lock(&mutex->word))
+  if (!card_try_lock(&mutex->word)) {
+    refused(card_thread());
     return EBUSY;
+  }
+  card_thread()->refusals = 0;
   card_acquired();
   own(mutex);
   return 0;

@@ -18,6 +18,8 @@ struct __card_thread {
   // Who frees it: a thread that joins, or after its end the thread that starts another one.
   uint32_t state;
   struct __card_thread *next;
+  // Refusals of pthread_mutex_trylock since it last took a mutex.
+  uint32_t refusals;
   void *specific[PTHREAD_KEYS_MAX];
 };
 

@@ -1,4 +1,5 @@
 // Files and folders by the library of C++.
+// NEEDS: more memory than 2 MiB
 #include <filesystem>
 #include <fstream>
 #include <iostream>
