@@ -77,12 +77,13 @@ firmware:
 # The library of the card's programs is over picolibc, which not every system has.
 PICOLIBC := /usr/lib/picolibc/riscv64-unknown-elf
 card: headers
-	$(call say,Building the library of the card)
+	$(call say,Building the libraries of the card)
 	@if [ -e $(PICOLIBC)/include/release ]; then \
 	  $(MAKE) -C firmware/lib OUT=$(BUILD)/obj/card HEADERS=$(HEADERS); \
 	else \
 	  echo 'card: skipped: picolibc is missing (make deps)'; [ -z "$${CI:-}" ]; \
 	fi
+	@scripts/card-cxx.sh $(BUILD)/obj/card/c++ || [ $$? = 77 -a -z "$${CI:-}" ]
 
 # Put together in one go: nothing here takes time, and a file that is gone from the sources does not
 # live on. `install` makes new files, so that a program that runs on the old library is not hurt.
@@ -116,7 +117,13 @@ tree: rust pass nxp firmware card
 	@if [ -e $(BUILD)/obj/card/libcard.a ]; then \
 	  mkdir -p $(LIB)/card/include && cp -R firmware/lib/include/. $(LIB)/card/include && \
 	  install -D -m 644 $(HEADERS)/flick/card.h $(LIB)/card/include/flick/card.h && \
-	  install -m 644 $(BUILD)/obj/card/{crt.o,libcard.a,libpthread.a} $(LIB)/card; \
+	  install -m 644 $(BUILD)/obj/card/{crt.o,libcard.a,libpthread.a} $(LIB)/card && \
+	  { $(BUILD)/bin/flick card cc -O2 -Wall -Wextra -Werror -Ifirmware/lib/src -Wl,-s \
+	      firmware/servers/*.c -o $(BUILD)/obj/card/servers && \
+	    install -m 644 $(BUILD)/obj/card/servers $(LIB)/card || [ -z "$${CI:-}" ]; }; \
+	fi
+	@if [ -e $(BUILD)/obj/card/c++/made-of ]; then \
+	  mkdir -p $(LIB)/card/c++ && cp -R $(BUILD)/obj/card/c++/{include,libstdc++.a} $(LIB)/card/c++; \
 	fi
 	@install -m 755 cmake/flick-launch $(SHARE)/flick/cmake/
 	@install -m 644 cmake/flick-toolchain.cmake $(SHARE)/flick/cmake/
@@ -124,7 +131,8 @@ tree: rust pass nxp firmware card
 	  sed 's/@VERSION@/$(VERSION)/' cmake/$$file.cmake.in >$(SHARE)/flick/cmake/$$file.cmake || exit 1; done
 	@sed 's/@VERSION@/$(VERSION)/' cmake/flick.pc.in >$(BUILD)/lib/pkgconfig/flick.pc
 	@cp -R bench/*.c bench/engine $(SHARE)/flick/bench
-	@mkdir -p $(SHARE)/flick/bench/paper && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
+	@mkdir -p $(SHARE)/flick/bench/paper/nanvix && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
+	@cp bench/paper/nanvix/*.[ch] $(SHARE)/flick/bench/paper/nanvix
 	@mkdir -p $(SHARE)/flick/platforms && cp platforms/*.toml $(SHARE)/flick/platforms
 	@mkdir -p $(SHARE)/flick/machines && cp machines/*.toml $(SHARE)/flick/machines
 	@cp -R examples/. tests/projects/tally $(SHARE)/flick/examples
@@ -175,6 +183,8 @@ bench-compile: deps build
 # PAPER: further options of `flick bench paper`.
 paper: build
 	@$(BUILD)/bin/flick bench paper $(if $(SNAP),--snap '$(SNAP)') $(if $(GRAPHS),--graphs $(GRAPHS)) $(PAPER)
+	@if [ -e $(LIB)/card/kernel.elf ]; then $(BUILD)/bin/flick bench paper nanvix; \
+	  else echo 'paper: the measurements of the Nanvix paper are skipped: no kernel of the card (make says why)'; fi
 
 # LINUX: further options of scripts/linux.sh.
 linux: build

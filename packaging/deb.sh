@@ -49,6 +49,15 @@ Files: *
 Copyright: $(sed -n 's/^Copyright (c) //p' "$source/LICENSE-MIT")
 License: Apache-2.0 or Expat
 
+Files: usr/lib/flick/card/c++/*
+Copyright: Free Software Foundation, Inc.
+License: GPL-3+ with GCC-runtime-library-exception
+
+License: GPL-3+ with GCC-runtime-library-exception
+ libstdc++, built from Debian's gcc-12-source. On Debian systems the text of the GNU General Public
+ License, version 3, is in /usr/share/common-licenses/GPL-3, and that of the GCC Runtime Library
+ Exception, version 3.1, in /usr/share/doc/libstdc++6/copyright.
+
 License: Apache-2.0
  On Debian systems the text of the Apache License, version 2.0, is in
  /usr/share/common-licenses/Apache-2.0.

@@ -13,8 +13,8 @@ packages=(
   libclang-rt-19-dev clang-format-19 llvm-19-tools qemu-user valgrind libc6-dbg strace file gdb gdb-multiarch mandoc
   # the machine's tests, and scripts/linux.sh: QEMU's machine, RAM disks
   qemu-system-misc opensbi cpio
-  # programs of the card: their C library
-  picolibc-riscv64-unknown-elf gcc-riscv64-unknown-elf
+  # programs of the card: their C library, and what their C++ library is built from (make strangers: GCC's own tests)
+  picolibc-riscv64-unknown-elf gcc-riscv64-unknown-elf gcc-12-source
   # tests/prose: the words of the pages
   python3-proselint
   # make deb
@@ -27,8 +27,6 @@ packages=(
   libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross
   # tests/real: unpacking source packages
   bzip2 xz-utils
-  # make strangers: GCC's own tests
-  gcc-12-source
 )
 
 missing=()

@@ -60,7 +60,7 @@ build)
   find_compiler
   "$cargo" build -q --release -p flick-kernel --target $target "${options[@]}"
   mkdir -p "$(dirname "$2")"
-  llvm-objcopy-19 --strip-debug "$CARGO_TARGET_DIR/$target/release/flick-kernel" "$2"
+  llvm-objcopy-19 --strip-debug --discard-locals "$CARGO_TARGET_DIR/$target/release/flick-kernel" "$2"
   ;;
 test)
   "$cargo" fmt --all --check

@@ -111,12 +111,14 @@ if [ $kind = check ]; then
   check "Instruction counts" tests/counts/run.sh
   check "Programs on the card's kernel" tests/card/run.sh
   check "C and C++ programs on the card" tests/card/run-programs.sh
+  check "What is seen of the card's kernel" tests/card/run-seen.sh
   check "Corpus, one mode" corpus --quick
 else
   check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
   check "Firmware: tests, models, format, lints" scripts/firmware.sh test
   check "Programs on the card's kernel" tests/card/run.sh
   check "C and C++ programs on the card" tests/card/run-programs.sh
+  check "What is seen of the card's kernel" tests/card/run-seen.sh
   check "Interleavings of threads (loom)" loom
   check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
   check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample

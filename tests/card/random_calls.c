@@ -27,7 +27,7 @@ static u64 argument(u64 *state) {
   case 0:
     return 0;
   case 1:
-    return value % 8;
+    return value % 16;
   case 2:
     return -(value % 8);
   case 3:

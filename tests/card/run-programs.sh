@@ -1,12 +1,15 @@
 #!/bin/bash
 # C and C++ programs of the card with its library (programs/), built by `flick card cc`: each on machines
 # of Flick's by `flick machine run --program`, and on QEMU's `virt`. Each must print NAME.expected on all
-# of them. `run-programs.sh NAME...` runs only these, and with FLICK_BLESS=1 it writes these files.
+# of them. C++ programs print it on the host, too. `run-programs.sh NAME...` runs only these, and with
+# FLICK_BLESS=1 it writes these files.
 #
 # Comments at the start of a program say what it is run with:
 #   ARGS: arguments, as a shell has them     INPUT: standard input, as printf has it
 #   FILE: NAME=contents, as printf has them  STATUS: the exit status, or `not 0`; 0 if there is no line
-#   NEEDS: what a cluster of mppa256 lacks: harts that see each other's stores, or more than 2 MiB
+#   AND: it runs twice at once, with these arguments the second time
+#   SERVERS: it runs with the servers
+#   NEEDS: what a cluster of mppa256 lacks: coherent caches, or memory above 2 MiB
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
@@ -30,6 +33,7 @@ declare -A machines=(
   [virt]="--machine virt"
   [two-harts]="--set harts=2"
   [eight-harts-timed]="--timed --set harts=8"
+  [cluster]="--machine $work/cluster.toml"
   [cluster-timed]="--timed --machine $work/cluster.toml"
 )
 
@@ -48,6 +52,18 @@ has_status() { # FOUND
 # Addresses of code depend on the compiler.
 without_addresses() { sed '/^kernel:/s/0x[0-9a-f]*/ADDRESS/g' | tr -d '\r'; }
 
+# Without time, caches hold no data.
+can_run() { # MACHINE
+  case $(directive NEEDS) in
+  '') ;;
+  coherent*) [ "$1" != cluster-timed ] ;;
+  *) [[ $1 != cluster* ]] ;;
+  esac
+}
+
+# Words as the command line of a machine has them.
+words() { perl -e 'for (@ARGV) { s/([^!-$&-~])/sprintf "%%%02x", ord $1/ge; print " ", length ? $_ : "%-" }' -- "$@"; }
+
 same() { # FOUND STATUS NAME
   [ -z "${FLICK_BLESS:-}" ] || without_addresses <"$1" >"${source%.*}.expected"
   without_addresses <"$1" | diff "${source%.*}.expected" - && has_status "$2"
@@ -65,12 +81,34 @@ fi
 printf '\x6f\0\0\0' >no-kernel.bin
 for source in "${sources[@]}"; do
   name=$(basename "${source%.*}")
+  flags=(-O2 -Wall -Wextra -Werror "-fmacro-prefix-map=$here/=")
   compiler=cc
   [ "${source##*.}" = c ] || compiler=c++
-  "$flick" card $compiler -O2 -Wall -Wextra -Werror "-fmacro-prefix-map=$here/=" -o "$name" "$source"
+  if [ $compiler = c++ ]; then
+    flags+=(-std=c++20)
+    if [ ! -e "$card/c++/libstdc++.a" ] && [ -z "${CI:-}" ]; then
+      echo "$name: skipped: no C++ library (make says why)"
+      continue
+    fi
+  fi
+  rm -f "$name"
+  "$flick" card $compiler "${flags[@]}" -o "$name" "$source"
   verdict $? "$name is compiled"
-  declare -a arguments=() files=() names=("$name")
+  declare -a arguments=() files=() names=("$name") options=()
   eval "arguments=($(directive ARGS))"
+  line=$(words "$name" "${arguments[@]}")
+  given=("${arguments[@]}")
+  if [ -n "$(directive AND)$(directive SERVERS)" ]; then
+    options=(--servers) names=(flick-servers "${names[@]}")
+    cp "$card/servers" flick-servers
+    line="flick-servers $((1 + ${#arguments[@]}))$line"
+  fi
+  if [ -n "$(directive AND)" ]; then
+    eval "others=($(directive AND))"
+    options=()
+    line+=" $((1 + ${#others[@]}))$(words "$name" "${others[@]}")"
+    given+=(--program "$name" -- "${others[@]}")
+  fi
   while IFS='=' read -r file contents; do
     [ -n "$file" ] || continue
     mkdir -p "$(dirname "$file")"
@@ -80,19 +118,21 @@ for source in "${sources[@]}"; do
   done < <(directive FILE)
   # shellcheck disable=SC2059
   printf "$(directive INPUT)" >stdin.bytes
+  if [ $compiler = c++ ]; then
+    clang++-19 "${flags[@]}" -pthread -o "$name.host" "$source"
+    # The shell would say how the program ended.
+    { timeout 60 "./$name.host" "${arguments[@]}" <stdin.bytes >"$name.host.out" 2>&1; } 2>/dev/null
+    same "$name.host.out" $? "$name on the host"
+  fi
   for machine in "${!machines[@]}"; do
-    [ -z "$(directive NEEDS)" ] || [ "$machine" != cluster-timed ] || continue
-    read -ra options < <(echo "${machines[$machine]}")
-    timeout 60 "$flick" machine run "${options[@]}" --max-instructions 4000000000 --program "$name" \
-      "${files[@]}" -- "${arguments[@]}" <stdin.bytes >"$name.$machine.out" 2>&1
+    can_run "$machine" || continue
+    read -ra of_machine < <(echo "${machines[$machine]}")
+    timeout 60 "$flick" machine run "${of_machine[@]}" "${options[@]}" --max-instructions 4000000000 --program "$name" \
+      "${files[@]}" -- "${given[@]}" <stdin.bytes >"$name.$machine.out" 2>&1
     same "$name.$machine.out" $? "$name on $machine"
   done
   # QEMU gets what `flick machine run --program` makes: the archive, words without blanks, an end of input.
   tar --format=ustar -cf "$name.tar" "${names[@]}"
-  line=$name
-  for word in "${arguments[@]}"; do
-    line+=" $(perl -e '$_ = $ARGV[0]; s/([^!-$&-~])/sprintf "%%%02x", ord $1/ge; print length ? $_ : "%-"' -- "$word")"
-  done
   { perl -pe 's/([\x04\x16])/\x16$1/g' <stdin.bytes && printf '\x04'; } >qemu-input
   timeout 60 qemu-system-riscv64 -accel tcg,thread=single -machine virt -smp 4 -m 256M -display none -monitor none -serial stdio \
       -bios "$card/kernel.elf" -kernel no-kernel.bin -initrd "$name.tar" -append "$line" <qemu-input >"$name.qemu.out" 2>&1

@@ -5,7 +5,8 @@
 //!    of any size. The other programs are in share/flick/bench.
 //! 2. `measure_*.rs` build the programs with this `flick`, run them, and read what they print.
 //!    There is one file for each benchmark.
-//! 3. `*_table.rs` make tables, and `paper/` the paper's tables and figures. `numbers.rs` and
+//! 3. `*_table.rs` make tables, `paper/` the paper's tables and figures, and `nanvix/` those of the
+//!    Nanvix paper. `numbers.rs` and
 //!    `quantile.rs` read and summarise, `bar.rs` compares a figure with its bar, and `markdown.rs`
 //!    aligns columns.
 //!
@@ -21,9 +22,11 @@ mod large_image;
 mod markdown;
 mod measure_crossing;
 mod measure_engine;
+mod measure_nanvix;
 mod measure_paper;
 mod measure_process;
 mod measure_scale;
+mod nanvix;
 mod numbers;
 mod paper;
 mod process_table;

@@ -7,16 +7,16 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::paper::{self, Chase, DATASETS, Dataset, Graph, Line, Null, PAUSE, Results, Search};
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
 use flick_abi::settings::PLATFORM as VARIABLE;
 use flick_diagnostics::Code;
 use flick_driver::{Error, Root};
 use flick_events::number::counted;
 use flick_image::output;
 
-use crate::print;
 use crate::{file_error, finish, flick, measured, scratch, unreadable, variable};
+use crate::{measure_nanvix, print};
 
 /// The paper's machine; with what else is known of it where a constant was fitted; and with slower
 /// migration.
@@ -29,7 +29,10 @@ const LINES: [(&str, &str); 3] = [
 ];
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Options {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Where tables, figures and what the programs print (raw/) go
     #[arg(short, long, value_name = "DIR", default_value = "bench/paper/results")]
     output: PathBuf,
@@ -51,6 +54,14 @@ pub struct Options {
     /// Run nothing: make the tables of what is in raw/
     #[arg(long)]
     only_report: bool,
+}
+
+/// Other papers than Flick's.
+#[derive(Subcommand)]
+enum Other {
+    /// The measurements of the Nanvix paper (SBESC 2019), on the kernel of the card and the machine
+    /// mppa256
+    Nanvix(measure_nanvix::Options),
 }
 
 /// How much is measured.
@@ -87,6 +98,9 @@ impl Options {
 }
 
 pub fn run(options: &Options) -> Result<(), Error> {
+    if let Some(Other::Nanvix(options)) = &options.other {
+        return measure_nanvix::run(options);
+    }
     let raw = options.output.join("raw");
     fs::create_dir_all(&raw).map_err(|e| unwritable(&raw, &e))?;
     let extent = options.extent();
@@ -272,7 +286,7 @@ fn enough_memory(extent: &Extent) -> Result<(), Error> {
     }
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Error {
+pub fn unwritable(path: &Path, error: &io::Error) -> Error {
     Error::new(
         Code::FileAccess,
         "a file cannot be written",

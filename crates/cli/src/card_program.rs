@@ -1,6 +1,8 @@
 //! Programs of the card: `flick card cc`, and `flick machine run --program`, which takes the card's
-//! kernel, a program that it starts, and its files.
-use std::ffi::OsString;
+//! kernel, programs that it starts, and their files.
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -8,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use flick_abi::card::write_argument;
 use flick_diagnostics::Code;
-use flick_driver::{Error, FrontEnd};
+use flick_driver::{Error, FrontEnd, Root};
 use flick_machine::Files;
 
 use crate::console_place::ConsolePlace;
@@ -44,54 +46,74 @@ impl CardCommand {
 #[derive(Args)]
 pub struct CardProgram {
     /// A program that `flick card cc` has made: the card's kernel starts it, with the arguments
-    /// behind `--`. The exit status is the program's
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernel", "initrd", "append"])]
-    program: Option<PathBuf>,
-    /// A file that the program can open (repeatable); its name there is the file's own, without
-    /// folders, unless another one is given
-    #[arg(long = "file", value_name = "FILE[=NAME]", requires = "program")]
+    /// behind `--`. Several programs run at once: `--program A -- X --program B -- Y`. The exit status
+    /// is that of the first
+    #[arg(long = "program", value_name = "FILE", conflicts_with_all = ["kernel", "initrd", "append"])]
+    programs: Vec<PathBuf>,
+    /// Start the servers, too, with which a program starts others (`posix_spawn`) that are its files;
+    /// several programs have them anyway
+    #[arg(long, requires = "programs")]
+    servers: bool,
+    /// A file that programs can open (repeatable); its name there is the file's own, without folders,
+    /// unless another one is given
+    #[arg(long = "file", value_name = "FILE[=NAME]", requires = "programs")]
     files: Vec<OsString>,
-    /// The program's arguments
-    #[arg(last = true, value_name = "ARGUMENT", requires = "program")]
+    /// The program's arguments. `--program FILE` begins a further program
+    #[arg(last = true, value_name = "ARGUMENT", requires = "programs")]
     arguments: Vec<OsString>,
 }
 
+/// The word that begins a further program.
+const PROGRAM: &str = "--program";
+/// The file of the archive that starts several programs (`firmware/servers`).
+const SERVERS: &str = "flick-servers";
+
+/// A program and its arguments.
+struct Started<'a> {
+    program: &'a Path,
+    arguments: Vec<&'a OsStr>,
+}
+
 impl CardProgram {
-    /// The program's file, if there is one.
+    /// The first program's file, if there is one.
     pub fn name(&self) -> Option<&Path> {
-        self.program.as_deref()
+        self.programs.first().map(PathBuf::as_path)
     }
 
-    /// Adds the archive and the command line for a program.
+    /// Adds the archive and the command line for the programs.
     pub fn add_to(&self, files: &mut Files) -> Result<(), Error> {
-        let Some(program) = &self.program else {
+        let started = started(&self.programs, &self.arguments)?;
+        let [first, others @ ..] = started.as_slice() else {
             return Ok(());
         };
-        let mut archive = tar::Builder::new(Vec::new());
-        let name = own_name(program);
-        add(&mut archive, program, name)?;
+        let has_servers = self.servers || !others.is_empty();
+        let mut archive = Archive::new();
+        let mut words: Vec<OsString> = vec![];
+        if has_servers {
+            archive.add(&Root::find()?.card_servers()?, Path::new(SERVERS))?;
+            words.push(SERVERS.into());
+        }
+        for one in &started {
+            let name = own_name(one.program);
+            archive.add(one.program, name)?;
+            if has_servers {
+                words.push((1 + one.arguments.len()).to_string().into());
+            }
+            words.push(name.into());
+            words.extend(one.arguments.iter().map(|&word| word.into()));
+        }
         for file in &self.files {
             let (file, name) = split(file);
-            add(&mut archive, file, name)?;
+            archive.add(file, name)?;
         }
-        let archive = archive.into_inner();
-        files.initrd = Some(archive.map_err(|error| unreadable(program, &error))?);
-        let mut line = String::new();
-        let words =
-            std::iter::once(name.as_os_str()).chain(self.arguments.iter().map(|word| &**word));
-        for word in words {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            write_argument(word.as_bytes(), &mut line).expect("a String takes all");
-        }
-        files.append = Some(line);
+        files.initrd = Some(archive.finish(first.program)?);
+        files.append = Some(command_line(&words));
         Ok(())
     }
 
     /// The console of a program is lines: a terminal edits and shows them, and their end is said.
     pub fn console(&self, place: ConsolePlace) -> ConsolePlace {
-        if self.program.is_none() {
+        if self.programs.is_empty() {
             return place;
         }
         ConsolePlace {
@@ -122,28 +144,94 @@ fn own_name(path: &Path) -> &Path {
     path.file_name().map_or(path, Path::new)
 }
 
-/// Adds a file; the archive is the same wherever and whenever it is made.
-fn add(archive: &mut tar::Builder<Vec<u8>>, file: &Path, name: &Path) -> Result<(), Error> {
-    let bytes = read(file)?;
-    let mut header = tar::Header::new_ustar();
-    header.set_size(bytes.len() as u64);
-    header.set_mode(0o644);
-    header.set_mtime(0);
-    let added = header.set_path(name).and_then(|()| {
-        header.set_cksum();
-        archive.append(&header, bytes.as_slice())
-    });
-    added.map_err(|error| {
-        let what = "a file cannot be in the program's archive";
-        let help = "give it another name: --file FILE=NAME";
-        Error::new(
-            Code::FileAccess,
-            what,
-            name.display().to_string(),
-            error.to_string(),
-            help,
-        )
-    })
+/// The programs of a command line: those in front of the first `--`, of which the last one has the
+/// arguments behind it, and those of [`PROGRAM`] words there.
+fn started<'a>(programs: &'a [PathBuf], words: &'a [OsString]) -> Result<Vec<Started<'a>>, Error> {
+    let alone = |program: &'a Path| Started {
+        program,
+        arguments: vec![],
+    };
+    let mut all: Vec<_> = programs.iter().map(|program| alone(program)).collect();
+    let mut words = words.iter().map(OsString::as_os_str).peekable();
+    while let Some(word) = words.next() {
+        if word == PROGRAM {
+            let program = words.next().ok_or_else(|| {
+                let what = "a program has no file";
+                let help = "write --program FILE -- ARGUMENT...";
+                Error::new(Code::BadOption, what, PROGRAM, "the last word", help)
+            })?;
+            all.push(alone(Path::new(program)));
+            words.next_if(|word| *word == "--");
+        } else if let Some(last) = all.last_mut() {
+            last.arguments.push(word);
+        }
+    }
+    Ok(all)
+}
+
+fn command_line(words: &[OsString]) -> String {
+    let mut line = String::new();
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        write_argument(word.as_bytes(), &mut line).expect("a String takes all");
+    }
+    line
+}
+
+/// The files of the machine's programs. The same files are the same archive, wherever and whenever it
+/// is made.
+struct Archive {
+    archive: tar::Builder<Vec<u8>>,
+    names: BTreeMap<PathBuf, PathBuf>,
+}
+
+impl Archive {
+    fn new() -> Self {
+        Self {
+            archive: tar::Builder::new(Vec::new()),
+            names: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a file, once.
+    fn add(&mut self, file: &Path, name: &Path) -> Result<(), Error> {
+        let before = self.names.insert(name.into(), file.into());
+        match before {
+            None => {}
+            Some(before) if before == file => return Ok(()),
+            Some(before) => {
+                let reason = format!("{} has it, too", before.display());
+                return Err(refused(name, &reason));
+            }
+        }
+        let bytes = read(file)?;
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        header.set_mtime(0);
+        let added = header.set_path(name).and_then(|()| {
+            header.set_cksum();
+            self.archive.append(&header, bytes.as_slice())
+        });
+        added.map_err(|error| refused(name, &error))
+    }
+
+    fn finish(self, program: &Path) -> Result<Vec<u8>, Error> {
+        let archive = self.archive.into_inner();
+        archive.map_err(|error| unreadable(program, &error))
+    }
+}
+
+fn refused(name: &Path, reason: &dyn Display) -> Error {
+    Error::new(
+        Code::FileAccess,
+        "a file cannot be in the archive of programs",
+        name.display().to_string(),
+        reason.to_string(),
+        "give it another name: --file FILE=NAME",
+    )
 }
 
 const CONTROL_D: u8 = 4;
@@ -195,6 +283,45 @@ mod tests {
         let mut all = vec![];
         input.read_to_end(&mut all).unwrap();
         assert_eq!(all, b"a\x16\x04b\x16\x16\x04");
+    }
+
+    #[test]
+    fn several_programs_have_their_arguments() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let line = words("x --program b -- -- y --program c z --program d");
+        let programs = ["p", "a"].map(PathBuf::from);
+        let all = started(&programs, &line).unwrap_or_default();
+        let all: Vec<_> = all
+            .iter()
+            .map(|s| (s.program, s.arguments.clone()))
+            .collect();
+        let wanted: [(&str, &[&str]); 5] = [
+            ("p", &[]),
+            ("a", &["x"]),
+            ("b", &["--", "y"]),
+            ("c", &["z"]),
+            ("d", &[]),
+        ];
+        let wanted = wanted.map(|(name, arguments)| {
+            let arguments: Vec<_> = arguments.iter().map(OsStr::new).collect();
+            (Path::new(name), arguments)
+        });
+        assert_eq!(all, wanted);
+        let line = words("x --program");
+        assert!(started(&programs, &line).is_err());
+    }
+
+    #[test]
+    fn a_name_is_of_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "text").unwrap();
+        let mut archive = Archive::new();
+        archive.add(&file, Path::new("name")).unwrap();
+        archive.add(&file, Path::new("name")).unwrap();
+        assert!(archive.add(folder.path(), Path::new("name")).is_err());
+        let bytes = archive.finish(&file).unwrap();
+        assert_eq!(tar::Archive::new(&*bytes).entries().unwrap().count(), 1);
     }
 
     #[test]

@@ -14,14 +14,17 @@ use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::{Error, Root};
 use flick_machine::{
-    BadBoot, BadSystem, BlockDisk, Board, BootedTiles, Console, End, Files, Machine, SERIAL,
-    Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles, timing_of_tiles,
+    BadBoot, BadSystem, BlockDisk, Board, BootedTiles, Console, End, Files, FunctionNames, Machine,
+    SERIAL, Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles,
+    points_of, timing_of_tiles,
 };
 use flick_timing::faults;
 use flick_timing::machine::Machine as Description;
 
 use crate::card_program::CardProgram;
 use crate::console_place::{self, ConsolePlace};
+use crate::kernel_call_report;
+use crate::kernel_lines::KernelLines;
 use crate::machine_description::{load, systems};
 use crate::machine_history::{History, diverged};
 use crate::machine_stat;
@@ -37,11 +40,20 @@ pub enum MachineCommand {
     /// Run as `run` does, and then print what the harts have executed, missed and waited for
     ///
     /// The report is written to standard error.
-    Stat(Box<Run>),
+    Stat(Box<Stat>),
     /// Draw a machine: tiles, harts, caches, memories, links, devices, and what cannot run yet
     Show(Show),
     /// List the shipped machines
     List,
+}
+
+#[derive(Args)]
+pub struct Stat {
+    /// Write times of the card kernel's calls to the file, as CSV
+    #[arg(long, value_name = "FILE")]
+    calls: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
 }
 
 #[derive(Args)]
@@ -51,7 +63,7 @@ pub struct Run {
     #[arg(long, value_name = "NAME|FILE", default_value = "virt")]
     machine: String,
     /// An RV64 ELF file, or an image for the start of memory
-    #[arg(long, value_name = "FILE", required_unless_present = "program")]
+    #[arg(long, value_name = "FILE", required_unless_present = "programs")]
     firmware: Option<PathBuf>,
     /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file
     #[arg(long, value_name = "FILE")]
@@ -136,14 +148,19 @@ enum Engine {
 
 pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
     match command {
-        MachineCommand::Run(run) => run_machine(*run, false),
-        MachineCommand::Stat(run) => run_machine(*run, true),
+        MachineCommand::Run(run) => run_machine(*run, None),
+        MachineCommand::Stat(stat) => {
+            let Stat { calls, run } = *stat;
+            run_machine(run, Some(calls))
+        }
         MachineCommand::Show(show) => machine_views::show(&show),
         MachineCommand::List => machine_views::print_list(),
     }
 }
 
-fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
+/// `report`: a report is printed, and perhaps written to a file.
+fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Error> {
+    let has_report = report.is_some();
     let description = load(&run.machine, &run.settings)?;
     let mut systems = systems(&run.machine, &description)?;
     let firmware = match &run.firmware {
@@ -217,10 +234,19 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
         let file = Box::new(io::BufWriter::new(file));
         machine.trace(Tracer::new(file, &program, &description.name, names));
     }
+    let points = points_of(&files.firmware);
+    let is_card_kernel = !points.is_empty();
+    if has_report || run.trace.is_some() {
+        machine.watch_kernel(points);
+    }
     if !run.no_restart {
         machine.restart_at_reset();
     }
-    let place = console_place::open(&run.console)?;
+    let mut place = console_place::open(&run.console)?;
+    if is_card_kernel {
+        let functions = FunctionNames::of(&files.firmware);
+        place.output = Box::new(KernelLines::new(place.output, functions));
+    }
     let mut console = Terminal::new(run.card.console(place));
     let start = Instant::now();
     let period = booted.harts.first().map_or(1, |hart| hart.period);
@@ -231,10 +257,14 @@ fn run_machine(run: Run, has_report: bool) -> Result<ExitCode, Error> {
         let written = machine.end_trace();
         written.map_err(|error| unwritable(path, &error))?;
     }
-    if has_report {
-        let report = machine_stat::report(&machine, &description.name, start.elapsed());
+    if let Some(calls) = report {
+        if let Some(path) = calls {
+            let written = fs::write(&path, kernel_call_report::csv(&machine));
+            written.map_err(|error| unwritable(&path, &error))?;
+        }
+        let text = machine_stat::report(&machine, &description.name, start.elapsed());
         // Where nobody reads, the run has ended all the same.
-        let _ = io::stderr().write_all(report.as_bytes());
+        let _ = io::stderr().write_all(text.as_bytes());
     }
     match end {
         End::Diverged => Err(diverged()),

@@ -8,6 +8,8 @@ use flick_timing::core_costs::CLASS_NAMES;
 use flick_timing::memory_system::{EVENTS, HartCounts, STALLS};
 use flick_timing::network::LinkCounts;
 
+use crate::kernel_call_report;
+
 /// Rows of `ClassCounts`, the most privileged first.
 const MODES: [(usize, &str); 3] = [(3, "M"), (1, "S"), (0, "U")];
 
@@ -85,7 +87,8 @@ fn write_report(
         }
     }
     write_timed(text, &machine.timed_run(), |hart| machine.hart_name(hart))?;
-    write_links(text, &machine.link_counts())
+    write_links(text, &machine.link_counts())?;
+    kernel_call_report::write_calls(text, machine)
 }
 
 /// What was counted in timed mode: the sums of all parts by hart, and each part.

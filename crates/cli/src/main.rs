@@ -10,6 +10,8 @@ mod config_command;
 mod console_place;
 mod doctor;
 mod explain_code;
+mod kernel_call_report;
+mod kernel_lines;
 mod machine_command;
 mod machine_description;
 mod machine_history;

@@ -30,6 +30,8 @@ pub struct MachineTree {
     pub timebase_frequency: u32,
     /// Harts do not see each other's stores in their caches: `flick,incoherent` of `/cpus` says so.
     pub is_incoherent: bool,
+    /// Their stores stay in their caches until lines are written back: `flick,write-back` says so.
+    pub writes_back: bool,
     /// All harts.
     pub harts: Vec<HartNode>,
     /// All memory.
@@ -205,6 +207,9 @@ impl MachineTree {
         fdt.property_u32("timebase-frequency", self.timebase_frequency)?;
         if self.is_incoherent {
             fdt.property_null("flick,incoherent")?;
+        }
+        if self.writes_back {
+            fdt.property_null("flick,write-back")?;
         }
         for (index, hart) in self.harts.iter().enumerate() {
             write_hart(fdt, hart, cpu_handle(index))?;

@@ -140,6 +140,7 @@ fn virt(isa: &str, aclint: bool) -> MachineTree {
         compatible: vec!["riscv-virtio".to_owned()],
         timebase_frequency: 10_000_000,
         is_incoherent: false,
+        writes_back: false,
         harts: (0..2)
             .map(|id| HartNode {
                 id,
@@ -247,12 +248,16 @@ fn the_tree_says_what_was_described() {
     tree.chosen.rng_seed = Some(vec![1, 2, 3]);
     tree.harts[1].cboz_block = Some(64);
     tree.harts[1].mmu = None;
+    (tree.is_incoherent, tree.writes_back) = (true, true);
     let nodes = read(&tree.to_blob().unwrap());
     let chosen = &nodes["/chosen"];
     assert_eq!(chosen["linux,initrd-start"], 0x8820_0000_u64.to_be_bytes());
     assert_eq!(chosen["linux,initrd-end"], 0x8820_1234_u64.to_be_bytes());
     assert_eq!(chosen["rng-seed"], [1, 2, 3]);
     assert_eq!(text(&chosen["stdout-path"]), "/soc/serial@10000000");
+    for name in ["flick,incoherent", "flick,write-back"] {
+        assert!(nodes["/cpus"].contains_key(name), "{name}");
+    }
     let hart = &nodes["/cpus/cpu@1"];
     assert_eq!(hart["riscv,cboz-block-size"], 64_u32.to_be_bytes());
     assert_eq!(text(&hart["mmu-type"]), "riscv,none");

@@ -1,4 +1,5 @@
-//! `flick card cc`: programs of the card, by clang, picolibc, and Flick's library (`firmware/lib`).
+//! `flick card cc` and `flick card c++`: programs of the card, by clang, picolibc, Flick's library
+//! (`firmware/lib`), and libstdc++ (`scripts/card-cxx.sh`).
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -27,23 +28,25 @@ const COMPILE: &[&str] = &[
     "-ftls-model=local-exec",
     "-nostdlibinc",
 ];
-/// Debian has no C++ library for this target.
-const COMPILE_CXX: &[&str] = &["-fno-exceptions", "-fno-rtti", "-nostdinc++"];
+/// libstdc++ is used with GNU's declarations, as on Linux.
+const COMPILE_CXX: &[&str] = &["-nostdinc++", "-D_GNU_SOURCE"];
 const LINK: &[&str] = &["-nostdlib", "-static"];
 const LINKER: &[&str] = &[
     "-zseparate-code",
     "-znorelro",
     "--gc-sections",
+    // Exceptions find their frames by it.
+    "--eh-frame-hdr",
     "--wrap=vfprintf",
 ];
 
-fn missing(place: &Path, package: &str) -> Error {
+fn missing(place: &Path, help: &str) -> Error {
     Error::new(
         Code::MissingTool,
         "a library for programs of the card is missing",
         place.display().to_string(),
         "no such file",
-        format!("sudo apt-get install {package}"),
+        help,
     )
 }
 
@@ -52,7 +55,12 @@ fn libgcc() -> Result<PathBuf> {
     let versions = fs::read_dir(GCC).into_iter().flatten().flatten();
     let files = versions.map(|version| version.path().join("libgcc.a"));
     let newest = files.filter(|file| file.is_file()).max();
-    newest.ok_or_else(|| missing(Path::new(GCC), "gcc-riscv64-unknown-elf"))
+    newest.ok_or_else(|| {
+        missing(
+            Path::new(GCC),
+            "sudo apt-get install gcc-riscv64-unknown-elf",
+        )
+    })
 }
 
 /// Becomes clang, and comes back only with an error.
@@ -74,17 +82,40 @@ fn command(front: FrontEnd, arguments: &[OsString]) -> Result<Command> {
     let picolibc = Path::new(PICOLIBC);
     let library = picolibc.join("lib/release");
     if !library.join("libc.a").is_file() {
-        return Err(missing(picolibc, "picolibc-riscv64-unknown-elf"));
+        return Err(missing(
+            picolibc,
+            "sudo apt-get install picolibc-riscv64-unknown-elf",
+        ));
     }
-    let further = match front {
-        FrontEnd::C => &[][..],
-        FrontEnd::Cxx => COMPILE_CXX,
-    };
+    // In this order: libstdc++'s headers include those of the C library by `#include_next`.
+    let mut includes = vec![card.join("include"), picolibc.join("include/release")];
+    let mut libraries = vec![
+        card.join("crt.o"),
+        card.join("libcard.a"),
+        library.join("libc.a"),
+        libgcc()?,
+    ];
+    let mut further = &[][..];
+    if front == FrontEnd::Cxx {
+        let cxx = card.join("c++");
+        let archive = cxx.join("libstdc++.a");
+        if !archive.is_file() {
+            return Err(missing(
+                &archive,
+                "sudo apt-get install gcc-12-source gcc-riscv64-unknown-elf, and build Flick again",
+            ));
+        }
+        let headers = cxx.join("include");
+        let for_target = headers.join("riscv64-unknown-elf");
+        includes.splice(0..0, [headers, for_target]);
+        libraries.insert(1, archive);
+        further = COMPILE_CXX;
+    }
     let mut command = Command::new(front.tool().require()?);
     // A compile uses no option of the link, and a link none of the compile.
     command.arg("--start-no-unused-arguments");
     command.args(COMPILE).args(further);
-    for folder in [card.join("include"), picolibc.join("include/release")] {
+    for folder in includes {
         command.arg("-isystem").arg(folder);
     }
     command.args(LINK);
@@ -99,12 +130,7 @@ fn command(front: FrontEnd, arguments: &[OsString]) -> Result<Command> {
     for option in LINKER {
         of_linker(&mut command, option.into());
     }
-    for file in [
-        card.join("crt.o"),
-        card.join("libcard.a"),
-        library.join("libc.a"),
-        libgcc()?,
-    ] {
+    for file in libraries {
         of_linker(&mut command, file.into());
     }
     // For `-lm` and `-lpthread`.

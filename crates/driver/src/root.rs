@@ -88,6 +88,11 @@ impl Root {
         self.lib().join("card")
     }
 
+    /// The servers of programs of the card, else FLK0102.
+    pub fn card_servers(&self) -> Result<PathBuf> {
+        self.require(self.card().join("servers"))
+    }
+
     /// The kernel of the card, else FLK0102.
     pub fn card_kernel(&self) -> Result<PathBuf> {
         self.require(self.card().join("kernel.elf"))

@@ -595,7 +595,11 @@ fn interpret<C: Core, O: Observer, K: Control>(
             | Op::CboInval
             | Op::CboClean
             | Op::CboFlush
-            | Op::CboZero => {
+            | Op::CboZero
+            | Op::ThDcacheCall
+            | Op::ThDcacheIall
+            | Op::ThDcacheCiall
+            | Op::ThIcacheIall => {
                 set_pc!(pc);
                 match core.privileged(hart!(), insn) {
                     Ok(at) => next = at,

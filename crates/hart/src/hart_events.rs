@@ -17,6 +17,8 @@ pub enum Change {
 pub struct HartEvent {
     /// What the slice had executed, in its unit.
     pub executed: u64,
+    /// The same in front of it: an exception takes time.
+    pub begun: u64,
     /// The privilege from then on.
     pub privilege: Privilege,
     /// What happened.

@@ -182,6 +182,22 @@ impl<B: Bus> View<'_, B> {
         Ok(())
     }
 
+    /// An operation on the hart's whole data cache.
+    pub(crate) fn operate_on_all(&self, operation: BlockOperation) -> Result<(), Trap> {
+        let Some(timing) = self.timing() else {
+            return Ok(());
+        };
+        self.synchronise()?;
+        for line in timing.copies().map_or_else(Vec::new, LineCopies::lines) {
+            self.write_own(timing, line, operation);
+        }
+        let (system, number) = timing.system();
+        let now = timing.now(&self.slice);
+        let stall = system.operate_on_all(number, operation, now);
+        self.slice.charge(stall);
+        Ok(())
+    }
+
     /// An atomic passes the hart's cache by: memory gets the line that the cache has, and the cache
     /// loses it.
     pub(crate) fn pass_by(&self, timing: &Timing, physical: u64) {

@@ -232,10 +232,12 @@ impl<B: Bus> Privileged<'_, B> {
         }
     }
 
-    fn keep(&mut self, change: Change) {
+    /// A change that began when the slice had executed so much.
+    fn keep(&mut self, begun: u64, change: Change) {
         if let Some(events) = &mut self.events {
             events.push(HartEvent {
                 executed: self.view.slice.executed(),
+                begun,
                 privilege: self.registers.privilege,
                 change,
             });
@@ -424,6 +426,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             Exception::Trap(trap) => (trap.cause as u64, trap.addr),
         };
         self.view.reservation.forget();
+        let begun = self.view.slice.executed();
         // It takes a cycle: a handler that does nothing but fault must not run for ever.
         self.view.slice.pass();
         if let Some(timing) = self.view.timing() {
@@ -433,7 +436,7 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
         self.traps += 1;
         self.live_traps.set(self.live_traps.get() + 1);
         let pc = self.registers.raise(code, value, hart.pc);
-        self.keep(Change::Exception(code));
+        self.keep(begun, Change::Exception(code));
         self.stop_on_trap(0, code);
         self.refresh();
         Ok(pc)
@@ -488,7 +491,8 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
             self.waits = false;
             self.view.reservation.forget();
             hart.pc = self.registers.interrupt(number, to, hart.pc);
-            self.keep(Change::Interrupt(number));
+            let now = self.view.slice.executed();
+            self.keep(now, Change::Interrupt(number));
             self.refresh();
             if let Some(timing) = self.view.timing() {
                 timing.give_up();

@@ -182,6 +182,20 @@ impl Timing {
         }
     }
 
+    /// Picoseconds by which instructions have taken longer than one of the quickest class: a hart that
+    /// executes in order waits for their results.
+    pub fn latencies(&self) -> Time {
+        let classes = self.classes.counts();
+        let times = &self.costs.classes;
+        let least = times.iter().min().map_or(1, |&least| least.max(1));
+        let of = |row: &[u64; CLASSES.len()]| -> Time {
+            let all = row.iter().zip(times);
+            all.map(|(count, time)| count * time.saturating_sub(least))
+                .sum()
+        };
+        classes.iter().map(of).sum()
+    }
+
     /// Picoseconds in timed mode.
     pub fn elapsed(&self) -> Time {
         self.elapsed.get()

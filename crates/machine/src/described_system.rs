@@ -9,7 +9,9 @@ use flick_device::{
     PlicDescription, Sswi, TestFinisher, Time, Timebase, Uart16550,
 };
 use flick_hart::Extension;
-use flick_timing::machine::{self, DeviceKind, Hart, Memory, MemoryUsage, Tile, TileKind};
+use flick_timing::machine::{
+    self, DeviceKind, Hart, Memory, MemoryUsage, Tile, TileKind, WritePolicy,
+};
 
 use crate::board::{Board, Boards, Timer};
 use crate::ram::{BadRam, Ram};
@@ -39,6 +41,8 @@ pub struct System {
     model: String,
     compatible: Vec<String>,
     timebase: u32,
+    /// A data cache keeps stores until it writes its line back.
+    writes_back: bool,
 }
 
 /// A disk of the machine, in a slot of its own. Slots are used in the order of the disks.
@@ -97,7 +101,13 @@ impl System {
         if tile.kind != TileKind::Harts || tile.main_memory().is_none() {
             return Err(BadSystem::Harts);
         }
+        let keeps_stores = |hart: &Hart| {
+            let core = hart.core.map(|core| &machine.cores[core]);
+            let data = core.and_then(|core| core.l1d.as_ref());
+            data.is_some_and(|cache| cache.write == WritePolicy::Back)
+        };
         Ok(Self {
+            writes_back: tile.harts.iter().any(keeps_stores),
             place: TilePlace {
                 tile: number as u32,
                 tiles: machine.tiles.len() as u32,
@@ -328,12 +338,14 @@ impl System {
             message: dtu.message as u32,
             packet: dtu.packet as u32,
         });
+        let is_incoherent = self.tile.coherence == machine::Coherence::None;
         let tree = MachineTree {
             place: (self.place.tiles > 1).then_some(self.place),
             model: self.model.clone(),
             compatible: self.compatible.clone(),
             timebase_frequency: self.timebase,
-            is_incoherent: self.tile.coherence == machine::Coherence::None,
+            is_incoherent,
+            writes_back: is_incoherent && self.writes_back,
             harts: self.tile.harts.iter().map(|h| self.hart_node(h)).collect(),
             memory: main
                 .map(|memory| AddressRange {

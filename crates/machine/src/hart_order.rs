@@ -12,11 +12,13 @@ use crate::board::{self, Board, Boards, Wiring};
 use crate::boot::BootedTiles;
 use crate::htif::Htif;
 use crate::injection::Injection;
+use crate::kernel_view::{KernelView, PointWatch};
 use crate::machine_timing::MachineTiming;
 use crate::machine_trace::Tracer;
 use crate::outside::Outside;
 use crate::semihosting::{Semihosting, UnopenedFile};
 
+mod kernel_turns;
 mod next_hart;
 mod quiet_order;
 mod restart;
@@ -91,6 +93,9 @@ pub struct Machine<'m> {
     is_timed: bool,
     parts: TimedParts,
     trace: Option<Tracer>,
+    /// What is seen of the card's kernel, and by what.
+    kernel_view: Option<Box<KernelView>>,
+    point_watch: Option<Box<PointWatch>>,
     /// What comes from outside.
     pub outside: Outside<'m>,
     /// The hart whose slice it is, and how the slice begins, if it has not begun.
@@ -180,6 +185,8 @@ impl<'m> Machine<'m> {
             is_timed: false,
             parts: TimedParts::default(),
             trace: None,
+            kernel_view: None,
+            point_watch: None,
             outside: Outside::default(),
             current: None,
             last: None,
@@ -220,6 +227,9 @@ impl<'m> Machine<'m> {
 
     /// The trace goes on from where the harts are now.
     fn restart_trace(&mut self) {
+        if let Some(view) = &mut self.kernel_view {
+            view.restart(&mut self.trace);
+        }
         let Some(mut trace) = self.trace.take() else {
             return;
         };
@@ -234,6 +244,9 @@ impl<'m> Machine<'m> {
 
     /// Ends the trace, and says what was wrong with its file.
     pub fn end_trace(&mut self) -> std::io::Result<()> {
+        if let Some(view) = &mut self.kernel_view {
+            view.finish(&mut self.trace);
+        }
         let times: Vec<Time> = self.harts.iter().map(|unit| unit.time).collect();
         let trace = self.trace.take();
         trace.map_or(Ok(()), |trace| trace.end(&times))
@@ -251,6 +264,9 @@ impl<'m> Machine<'m> {
         };
         self.order = None;
         self.is_timed = is_timed;
+        if let Some(view) = &mut self.kernel_view {
+            view.changes_mode(&mut self.trace);
+        }
         if !is_timed {
             let counts = self.current_counts();
             self.parts.end(counts);
@@ -316,7 +332,7 @@ impl<'m> Machine<'m> {
     pub fn run(&mut self, console: &mut dyn Console) -> End {
         let _flags = NoFlags::begin();
         loop {
-            if let Turn::Ended(end) = self.turn(console, &mut Unwatched) {
+            if let Turn::Ended(end) = self.turn_alone(console) {
                 return end;
             }
         }

@@ -10,12 +10,15 @@
 //! | `hart_order.rs` | [`Machine`]: which hart runs when |
 //! | `described_timing.rs` | [`timing_of()`]: the timing of a tile of a machine file |
 //! | `machine_trace.rs` | [`Tracer`]: which state each hart is in, as a trace |
+//! | `kernel_view/` | what is seen of the card's kernel: calls, and which thread runs where |
 //! | `machine_timing.rs` | [`MachineTiming`]: what a machine needs for timed mode |
 //! | `boot.rs` | [`boot()`]: firmware, kernel and device tree in memory |
 //! | `program_file.rs` | ELF files and raw images in memory |
+//! | `function_names.rs` | [`FunctionNames`]: the functions of firmware, by their addresses |
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
 //! | `outside.rs` | [`Outside`]: input from outside, kept and given again |
 //! | `hart_order/restart.rs` | a machine that starts again at its reset |
+//! | `hart_order/kernel_turns.rs` | runs whose machine looks at the card's kernel |
 //! | `hart_order/turns.rs` | runs that pause, for a debugger |
 //! | `*/saved_*.rs`, `snapshot/` | the machine's state, in memory and in files |
 //! | `recording/` | files of recorded input |
@@ -28,9 +31,11 @@ mod board;
 mod boot;
 mod described_system;
 mod described_timing;
+mod function_names;
 mod hart_order;
 mod htif;
 mod injection;
+mod kernel_view;
 mod machine_timing;
 mod machine_trace;
 mod network;
@@ -45,12 +50,17 @@ pub use board::{Board, Boards, Timer};
 pub use boot::{BadBoot, Booted, BootedTiles, Files, boot, boot_tiles};
 pub use described_system::{BadSystem, BlockDisk, SERIAL, System, boards_of};
 pub use described_timing::{SLICE_CYCLES, timing_of, timing_of_tiles};
+pub use function_names::FunctionNames;
 pub use hart_order::{
     BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, TRANSLATE_AFTER, TimedPart,
     TimedRun, Turn, Unwatched, Watch,
 };
 pub use htif::Htif;
 pub use injection::BadFault;
+pub use kernel_view::{
+    CALL_PARTS, CallCounts, CallPart, CallSums, Entry, KernelPoint, PointKind, SPENT, STALL_PARTS,
+    Seen, Spent, StallSums, Times, points_of,
+};
 pub use machine_timing::{HartTiming, MachineTiming};
 pub use machine_trace::Tracer;
 pub use outside::{Input, Outside};

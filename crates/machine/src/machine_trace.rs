@@ -1,6 +1,9 @@
 //! The trace of a machine: which state each hart is in, in the project's format (`docs/records.md`,
-//! "Trace"). A machine is a process, and a hart a thread whose number is the hart's and one more.
-use std::collections::HashMap;
+//! "Trace"). A machine is a process, and a hart a thread whose number is the hart's and one more. The
+//! threads that the card's kernel runs on a tile are a process of their own: one for each place of its
+//! table.
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use flick_device::Time;
@@ -14,15 +17,23 @@ const MACHINE: u32 = 1;
 /// Writes a trace.
 pub struct Tracer {
     file: Box<dyn Write>,
-    harts: Vec<HartTrack>,
-    names: HashMap<String, u32>,
+    /// The program and the machine.
+    run: [String; 2],
+    /// Those of harts, and then those of the kernel's threads.
+    tracks: Vec<Track>,
+    /// Where the tracks of a tile's threads are, by their places.
+    threads: BTreeMap<usize, HashMap<u64, usize>>,
+    /// By process.
+    names: HashMap<u32, HashMap<String, u32>>,
     buffer: Vec<u8>,
     /// The first failure of the file.
     failed: Option<io::Error>,
 }
 
 #[derive(Default)]
-struct HartTrack {
+struct Track {
+    /// Of the process, and of the thread in it.
+    numbers: (u32, u32),
     name: String,
     privilege: Option<Privilege>,
     is_waiting: bool,
@@ -41,7 +52,7 @@ fn letter(privilege: Privilege) -> char {
 }
 
 /// Names of exceptions (privileged manual, table "Machine cause register values after trap").
-fn exception(code: u64) -> &'static str {
+pub(crate) fn exception(code: u64) -> &'static str {
     match code {
         0 => "misaligned fetch",
         1 => "fetch access fault",
@@ -73,13 +84,16 @@ fn interrupt(number: u32) -> &'static str {
 impl Tracer {
     /// A trace of the harts with these names. `program` and `machine` name the run.
     pub fn new(file: Box<dyn Write>, program: &str, machine: &str, harts: Vec<String>) -> Self {
-        let track = |name| HartTrack {
+        let track = |(hart, name)| Track {
+            numbers: (MACHINE, hart as u32 + 1),
             name,
-            ..HartTrack::default()
+            ..Track::default()
         };
         let mut tracer = Self {
             file,
-            harts: harts.into_iter().map(track).collect(),
+            run: [program.into(), machine.into()],
+            tracks: harts.into_iter().enumerate().map(track).collect(),
+            threads: BTreeMap::new(),
             names: HashMap::new(),
             buffer: vec![0; 16 * MIN_BUFFER],
             failed: None,
@@ -95,97 +109,141 @@ impl Tracer {
         }
     }
 
-    fn state(&mut self, hart: usize, time: Time, name: String) {
-        let next = self.names.len() as u32 + 1;
-        let id = match self.names.get(&name) {
+    /// From a time on a track is in the state of this name: that of a hart, by its number, or another.
+    pub(crate) fn state(&mut self, track: usize, time: Time, name: String) {
+        let names = self.names.entry(self.tracks[track].numbers.0).or_default();
+        let next = names.len() as u32 + 1;
+        let id = match names.get(&name) {
             Some(&id) => id,
             None => {
-                self.names.insert(name.clone(), next);
-                self.encode(hart, |encoder| encoder.name(next, name.as_bytes(), b"", 0));
+                names.insert(name.clone(), next);
+                self.encode(track, |encoder| encoder.name(next, name.as_bytes(), b"", 0));
                 next
             }
         };
-        let track = &mut self.harts[hart];
-        track.states.push((time, id));
-        if track.states.len() == KEPT {
-            self.flush(hart);
+        let of = &mut self.tracks[track];
+        of.states.push((time, id));
+        if of.states.len() == KEPT {
+            self.flush(track);
         }
     }
 
-    fn encode(&mut self, hart: usize, event: impl Fn(&mut Encoder) -> bool) {
+    /// From a time on the kernel's thread at a place is in the state of this name.
+    pub(crate) fn thread(&mut self, tile: usize, place: u64, time: Time, name: String) {
+        let process = MACHINE + 1 + tile as u32;
+        if let Entry::Vacant(of_tile) = self.threads.entry(tile) {
+            of_tile.insert(HashMap::new());
+            let [program, machine] = &self.run;
+            let program = format!("{program}: threads of tile {tile}");
+            let block = process_block(process, program.as_bytes(), machine.as_bytes());
+            self.write(&block);
+        }
+        let next = self.tracks.len();
+        let of_tile = self.threads.entry(tile).or_default();
+        let track = *of_tile.entry(place).or_insert(next);
+        if track == next {
+            self.tracks.push(Track {
+                numbers: (process, place as u32 + 1),
+                name: format!("thread place {place}"),
+                ..Track::default()
+            });
+        }
+        self.state(track, time, name);
+    }
+
+    fn encode(&mut self, track: usize, event: impl Fn(&mut Encoder) -> bool) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let thread = hart as u32 + 1;
-        let written = self.harts[hart].written;
-        let mut encoder = Encoder::new(&mut buffer, MACHINE, thread).since(written);
+        let Track {
+            numbers: (process, thread),
+            written,
+            ..
+        } = self.tracks[track];
+        let mut encoder = Encoder::new(&mut buffer, process, thread).since(written);
         event(&mut encoder);
         encoder.flush(|block| self.write(block));
         self.buffer = buffer;
     }
 
-    fn flush(&mut self, hart: usize) {
-        let track = &mut self.harts[hart];
-        let states = std::mem::take(&mut track.states);
-        let begins = !std::mem::replace(&mut track.is_begun, true);
-        let name = track.name.clone();
-        self.encode(hart, |encoder| {
+    fn flush(&mut self, track: usize) {
+        let of = &mut self.tracks[track];
+        let states = std::mem::take(&mut of.states);
+        let begins = !std::mem::replace(&mut of.is_begun, true);
+        let name = of.name.clone();
+        self.encode(track, |encoder| {
             (!begins || encoder.thread_start(0, name.as_bytes()))
                 && states.iter().all(|&(time, id)| encoder.state(time, id))
         });
         if let Some(&(time, _)) = states.last() {
-            self.harts[hart].written = time;
+            self.tracks[track].written = time;
         }
     }
 
     /// A hart has this privilege at `time`, to which no trap has led.
     pub(crate) fn runs(&mut self, hart: usize, time: Time, privilege: Privilege) {
-        self.harts[hart].privilege = Some(privilege);
+        self.tracks[hart].privilege = Some(privilege);
         self.state(hart, time, letter(privilege).into());
     }
 
     /// The trace begins here, at a snapshot: the hart has this privilege, or waits. What was before is
     /// another run's.
     pub(crate) fn goes_on(&mut self, hart: usize, time: Time, privilege: Privilege, waits: bool) {
-        let track = &mut self.harts[hart];
+        let track = &mut self.tracks[hart];
         track.states.clear();
         track.is_waiting = false;
         self.runs(hart, time, privilege);
         if waits {
-            self.harts[hart].states.clear();
+            self.tracks[hart].states.clear();
             self.waits(hart, time);
         }
     }
 
     /// A hart waits for an interrupt.
     pub(crate) fn waits(&mut self, hart: usize, time: Time) {
-        self.harts[hart].is_waiting = true;
+        self.tracks[hart].is_waiting = true;
         self.state(hart, time, "waits".into());
+    }
+
+    /// A hart goes on at `time`, if it has waited.
+    pub(crate) fn waits_no_more(&mut self, hart: usize, time: Time) {
+        let track = &mut self.tracks[hart];
+        if let (true, Some(privilege)) = (std::mem::take(&mut track.is_waiting), track.privilege) {
+            self.runs(hart, time, privilege);
+        }
+    }
+
+    /// A hart has this privilege, and its state has a name of its own.
+    pub(crate) fn has_privilege(&mut self, hart: usize, privilege: Privilege) {
+        self.tracks[hart].privilege = Some(privilege);
+    }
+
+    /// A hart takes a trap or returns from one, at `time`.
+    pub(crate) fn event(&mut self, hart: usize, time: Time, event: &HartEvent) {
+        let to = letter(event.privilege);
+        let name = match event.change {
+            Change::Exception(code) => format!("{to}: {}", exception(code)),
+            Change::Interrupt(number) => format!("{to}: {}", interrupt(number)),
+            Change::Return => to.into(),
+        };
+        self.has_privilege(hart, event.privilege);
+        self.state(hart, time, name);
     }
 
     /// Traps and returns of a slice that began at `start`, and whose unit is `tick`.
     pub(crate) fn slice(&mut self, hart: usize, start: Time, tick: Time, events: Vec<HartEvent>) {
-        let track = &mut self.harts[hart];
-        if let (true, Some(privilege)) = (std::mem::take(&mut track.is_waiting), track.privilege) {
-            self.runs(hart, start, privilege);
-        }
+        self.waits_no_more(hart, start);
         for event in events {
-            let time = start + event.executed * tick;
-            let to = letter(event.privilege);
-            let name = match event.change {
-                Change::Exception(code) => format!("{to}: {}", exception(code)),
-                Change::Interrupt(number) => format!("{to}: {}", interrupt(number)),
-                Change::Return => to.into(),
-            };
-            self.harts[hart].privilege = Some(event.privilege);
-            self.state(hart, time, name);
+            self.event(hart, start + event.executed * tick, &event);
         }
     }
 
     /// Writes what is left, when the harts have these times. The first failure of the file, if there was
     /// one.
     pub fn end(mut self, times: &[Time]) -> io::Result<()> {
-        for (hart, &time) in times.iter().enumerate() {
-            self.flush(hart);
-            self.encode(hart, |encoder| encoder.thread_end(time));
+        let last = times.iter().max().copied().unwrap_or(0);
+        for track in 0..self.tracks.len() {
+            self.flush(track);
+            let time = times.get(track).copied().unwrap_or(last);
+            self.encode(track, |encoder| encoder.thread_end(time));
         }
         match self.failed {
             Some(error) => Err(error),
@@ -224,6 +282,7 @@ mod tests {
         tracer.runs(1, 0, Privilege::Machine);
         let event = |executed, privilege, change| HartEvent {
             executed,
+            begun: executed,
             privilege,
             change,
         };

@@ -64,8 +64,12 @@ pub fn plain(symbol: &str) -> &str {
     }
 }
 
-/// The C++ name of a symbol of the Itanium C++ ABI (`_Z…`); any other as it is.
+/// The C++ name of a symbol of the Itanium C++ ABI (`_Z…`), and the Rust name of a function of Rust's;
+/// any other as it is.
 pub fn demangled(symbol: &str) -> Cow<'_, str> {
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        return Cow::Owned(format!("{name:#}"));
+    }
     if !symbol.starts_with("_Z") {
         return Cow::Borrowed(symbol);
     }
@@ -199,6 +203,11 @@ mod tests {
             ("main", "main"),
             ("_Z", "_Z"),
             ("_Znonsense", "_Znonsense"),
+            (
+                "_ZN12flick_kernel6kernel6Kernel6finish17ha0f439177954e0e9E",
+                "flick_kernel::kernel::Kernel::finish",
+            ),
+            ("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"),
             ("_ZW5shape4areaii", "area(int, int)"),
             ("_ZNKW5shapeWP5round6Circle4areaEv", "Circle::area() const"),
             // Is S_ the module, or Square?

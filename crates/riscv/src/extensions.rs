@@ -47,11 +47,13 @@ pub enum Extension {
     Svadu,
     /// Fine-grained invalidation of address translation.
     Svinval,
+    /// T-Head's operations on whole caches.
+    XTheadCmo,
 }
 
 impl Extension {
     /// All of them, in the order of an ISA string.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::I,
         Self::M,
         Self::A,
@@ -72,6 +74,7 @@ impl Extension {
         Self::Sstc,
         Self::Svadu,
         Self::Svinval,
+        Self::XTheadCmo,
     ];
 
     /// As an ISA string has it.
@@ -97,13 +100,14 @@ impl Extension {
             Self::Sstc => "sstc",
             Self::Svadu => "svadu",
             Self::Svinval => "svinval",
+            Self::XTheadCmo => "xtheadcmo",
         }
     }
 
     /// The extension that an instruction belongs to, whatever its length. `None`: each hart has it.
     pub fn of(op: Op) -> Option<Self> {
         // The last instruction of each group of the table of instructions.
-        const GROUPS: [(Op, Option<Extension>); 18] = [
+        const GROUPS: [(Op, Option<Extension>); 19] = [
             (Op::Fence, None),
             (Op::FenceI, Some(Extension::Zifencei)),
             (Op::Csrrci, None),
@@ -121,6 +125,7 @@ impl Extension {
             (Op::SfenceInvalIr, Some(Extension::Svinval)),
             (Op::CboFlush, Some(Extension::Zicbom)),
             (Op::CboZero, Some(Extension::Zicboz)),
+            (Op::ThIcacheIall, Some(Extension::XTheadCmo)),
             (Op::VStore, Some(Extension::V)),
         ];
         let group = GROUPS.iter().find(|(last, _)| op as u16 <= *last as u16);
@@ -304,6 +309,7 @@ mod tests {
             (Op::SinvalVma, Some(Extension::Svinval)),
             (Op::CboInval, Some(Extension::Zicbom)),
             (Op::CboZero, Some(Extension::Zicboz)),
+            (Op::ThDcacheCall, Some(Extension::XTheadCmo)),
             (Op::VConfig, Some(Extension::V)),
         ] {
             assert_eq!(Extension::of(op), extension, "{op:?}");

@@ -245,6 +245,11 @@ macro_rules! for_each_op {
             CboClean, "cbo.clean", 0xfff0_7fff, 0x0010_200f, Unary,      Privileged, None;
             CboFlush, "cbo.flush", 0xfff0_7fff, 0x0020_200f, Unary,      Privileged, None;
             CboZero,  "cbo.zero",  0xfff0_7fff, 0x0040_200f, Unary,      Privileged, None;
+            // XTheadCmo: the operations on whole caches
+            ThDcacheCall,  "th.dcache.call",  0xffff_ffff, 0x0010_000b, Bare, Privileged, None;
+            ThDcacheIall,  "th.dcache.iall",  0xffff_ffff, 0x0020_000b, Bare, Privileged, None;
+            ThDcacheCiall, "th.dcache.ciall", 0xffff_ffff, 0x0030_000b, Bare, Privileged, None;
+            ThIcacheIall,  "th.icache.iall",  0xffff_ffff, 0x0100_000b, Bare, Privileged, None;
             // V: the handlers decode the word. Behind Flw to Fsd, whose widths are not vectors'.
             VConfig,  "v-config",  0x0000_707f, 0x0000_7057, V,          Vector, None;
             VArith,   "v-arith",   0x0000_007f, 0x0000_0057, V,          Vector, None;

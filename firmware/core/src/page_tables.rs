@@ -87,6 +87,8 @@ pub struct PageTables {
 
 /// Software's, without V: the page is being unmapped, and its frame is still in use.
 const GONE: u64 = 512;
+/// Software's, with V: several processes have the page, and see each other's stores.
+const SHARED: u64 = 512;
 const RIGHTS: [(u64, u64); 3] = [
     (rights::READ, READ),
     (rights::WRITE, WRITE),
@@ -247,8 +249,13 @@ impl PageTables {
             0 => bits(of) | USER | LATER,
             _ => {
                 let frame = frame_of(entry);
-                let is_own = frames.users(frame) == 1;
-                entry_of(frame, valid_bits(of, is_own))
+                // A right to store that comes later leads to a copy.
+                let stays = entry & SHARED != 0 && (entry & WRITE != 0 || of & rights::WRITE == 0);
+                let is_own = frames.users(frame) == 1 || stays;
+                entry_of(
+                    frame,
+                    valid_bits(of, is_own) | if stays { SHARED } else { 0 },
+                )
             }
         };
         memory.store(at, new);
@@ -294,7 +301,8 @@ impl PageTables {
     }
 
     /// Maps a page of these tables in other ones, too, with the same content: whoever stores to it gets a
-    /// copy. `of`: the rights there; `None`: the same ones.
+    /// copy. `of`: the rights there; `None`: the same ones. With [`rights::SHARED`], nobody gets a copy from
+    /// then on; a store to the page was resolved before.
     pub fn share(
         &self,
         address: u64,
@@ -306,7 +314,7 @@ impl PageTables {
         let (other, target, of) = with;
         let has = rights_of(entry);
         let of = of.unwrap_or(has);
-        if of & !has != 0 {
+        if of & !(has | rights::SHARED) != 0 {
             return Err(Trouble::NoRight);
         }
         let there = other.entry(target, Some(frames), memory)?;
@@ -321,8 +329,10 @@ impl PageTables {
         if !frames.share(frame) {
             return Err(Trouble::NoMemory);
         }
-        memory.store(at, entry_of(frame, valid_bits(has, false)));
-        memory.store(there, entry_of(frame, valid_bits(of, false)));
+        let is_shared = entry & SHARED != 0 || of & rights::SHARED != 0;
+        let kind = if is_shared { SHARED } else { 0 };
+        memory.store(at, entry_of(frame, valid_bits(has, is_shared) | kind));
+        memory.store(there, entry_of(frame, valid_bits(of, is_shared) | kind));
         Ok(())
     }
 
@@ -513,6 +523,42 @@ mod tests {
         assert_ne!(copy, old);
         two.free(&mut frames, &mut memory);
         one.free(&mut frames, &mut memory);
+        assert_eq!(frames.free_frames(), 32);
+    }
+
+    #[test]
+    fn who_stores_to_a_shared_page_keeps_it() {
+        let (mut frames, mut memory) = memory(32);
+        let new = |frames: &mut Frames, memory: &mut Memory| {
+            PageTables::new(Mode::Sv39, frames, memory).unwrap()
+        };
+        let [one, two, three] = [(); 3].map(|()| new(&mut frames, &mut memory));
+        let (read, write) = (rights::READ, rights::READ | rights::WRITE);
+        one.map(0x5000, write, &mut frames, &mut memory).unwrap();
+        let store = |tables: &PageTables, at, frames: &mut Frames, memory: &mut Memory| {
+            tables.resolve(at, rights::WRITE, frames, memory)
+        };
+        let (frame, _) = store(&one, 0x5000, &mut frames, &mut memory).unwrap();
+        for (at, of) in [(0x9000, write), (0xa000, read)] {
+            let with = (&two, at, Some(of | rights::SHARED));
+            one.share(0x5000, with, &mut frames, &mut memory).unwrap();
+        }
+        // A copy of the process has the same page.
+        two.share(0x9000, (&three, 0x9000, None), &mut frames, &mut memory)
+            .unwrap();
+        for (tables, at) in [(&one, 0x5000), (&two, 0x9000), (&three, 0x9000)] {
+            let stored = store(tables, at, &mut frames, &mut memory);
+            assert_eq!(stored, Ok((frame, Resolved::Nothing)));
+        }
+        // Nobody gains the right to store to it.
+        let refused = store(&two, 0xa000, &mut frames, &mut memory);
+        assert_eq!(refused, Err(Trouble::NoRight));
+        two.protect(0xa000, write, &frames, &mut memory).unwrap();
+        let (copy, _) = store(&two, 0xa000, &mut frames, &mut memory).unwrap();
+        assert_ne!(copy, frame);
+        for tables in [one, two, three] {
+            tables.free(&mut frames, &mut memory);
+        }
         assert_eq!(frames.free_frames(), 32);
     }
 

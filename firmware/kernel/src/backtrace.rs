@@ -3,6 +3,7 @@ use flick_abi::card::rights;
 use flick_kernel_core::threads::Place;
 
 use crate::kernel::{Caller, Kernel};
+use crate::program_symbols::place as place_of;
 
 const MOST_FRAMES: usize = 16;
 
@@ -10,12 +11,10 @@ const MOST_FRAMES: usize = 16;
 pub fn report(kernel: &mut Kernel, place: Place) {
     let context = kernel.context(place);
     let (mut frame, first) = (context.x[8], context.x[1]);
-    crate::report!(kernel.console, "kernel:   called from {first:#x}\n");
-    let caller = Caller {
-        hart: u8::MAX,
-        thread: place,
-        process: kernel.dispatch.threads[place].process,
-    };
+    let caller = Caller::of_process(place, kernel.dispatch.threads[place].process);
+    print(kernel, caller, first);
+    // A function that calls none has the same in its frame.
+    let mut known = Some(first);
     for _ in 0..MOST_FRAMES {
         // The return address and the frame before are in front of the frame.
         let mut words = [0; 2];
@@ -29,7 +28,14 @@ pub fn report(kernel: &mut Kernel, place: Place) {
         if next <= frame {
             break;
         }
-        crate::report!(kernel.console, "kernel:   called from {from:#x}\n");
+        if known.take() != Some(from) {
+            print(kernel, caller, from);
+        }
         frame = next;
     }
+}
+
+fn print(kernel: &mut Kernel, caller: Caller, from: u64) {
+    let from = place_of(kernel, caller, from, 1);
+    crate::report!(kernel.console, "kernel:   called from {from}\n");
 }

@@ -141,6 +141,7 @@ impl Unit {
 
     /// Executes a command: a round trip on the links at most.
     fn execute(&self, word: CommandWord) -> Result<u64, Error> {
+        cache::clean();
         self.set(dtu::COMMAND, word.bits());
         while self.get(dtu::COMMAND) != 0 {}
         Outcome::from_bits(self.get(dtu::RESULT)).result()

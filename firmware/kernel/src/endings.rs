@@ -5,7 +5,8 @@ use flick_kernel_core::threads::{Place, State, THREADS, Wait};
 use crate::csr;
 use crate::devices;
 use crate::direct::Direct;
-use crate::kernel::{Answer, Done, Kernel};
+use crate::kernel::{Answer, Caller, Done, Kernel};
+use crate::program_symbols;
 
 impl Kernel {
     /// A thread that is in no list ends.
@@ -139,10 +140,11 @@ impl Kernel {
         let thread = self.dispatch.threads[place];
         let [cause, value] = thread.exception;
         let pc = self.context(place).pc();
+        let at = program_symbols::place(self, Caller::of_process(place, thread.process), pc, 0);
         let number = self.processes.number(thread.process);
         crate::report!(
             self.console,
-            "kernel: process {number:#x} ends: exception {cause} at {pc:#x}, value {value:#x}\n"
+            "kernel: process {number:#x} ends: exception {cause} at {at}, value {value:#x}\n"
         );
         crate::backtrace::report(self, place);
         self.end_process(thread.process, 0x100 | cause);

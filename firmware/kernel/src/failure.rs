@@ -11,6 +11,7 @@ static MAP: spin_once::Once<MachineMap> = spin_once::Once::new();
 
 /// The status with which a machine ends whose kernel has failed.
 const FAILED: u64 = 70;
+const MOST_CALLERS: usize = 16;
 
 /// From now on failures are printed.
 pub fn begin(map: &MachineMap) {
@@ -48,8 +49,48 @@ fn stop(text: core::fmt::Arguments) -> ! {
     if let Some(base) = map.serial {
         let mut port = Port(Serial::new(base));
         let _: core::fmt::Result = core::fmt::Write::write_fmt(&mut port, text);
+        print_callers(&mut port);
     }
     devices::end_machine(map, FAILED)
+}
+
+unsafe extern "C" {
+    /// In `start.S` and `kernel.ld`: their addresses are the ends of the code, and of the kernel hart's
+    /// stack.
+    static _start: u8;
+    static text_end: u8;
+    static kernel_stack_end: u8;
+}
+
+/// Prints what on the stack may be return addresses: no frame says where another one begins.
+fn print_callers(port: &mut Port) {
+    let ends = [
+        &raw const _start,
+        &raw const text_end,
+        &raw const kernel_stack_end,
+    ];
+    let [start, text, stack] = ends.map(|end| end.addr() as u64);
+    let sp: u64;
+    // SAFETY: reads a register.
+    unsafe { core::arch::asm!("mv {}, sp", out(reg) sp) };
+    // SAFETY: instructions of the kernel.
+    let half = |at: u64| unsafe { (at as *const u16).read_volatile() };
+    // SAFETY: words of the stack.
+    let word = |at: u64| unsafe { (at as *const u64).read_volatile() };
+    let is_behind_call = |at: u64| {
+        let is_code = at & 1 == 0 && (start + 4..text).contains(&at);
+        // `jal ra`, `jalr ra`, and `c.jalr`.
+        is_code
+            && (matches!(half(at - 4) & 0xfff, 0x0ef | 0x0e7) || half(at - 2) & 0xf07f == 0x9002)
+    };
+    let callers = (sp..stack)
+        .step_by(8)
+        .map(word)
+        .filter(|&at| is_behind_call(at));
+    for at in callers.take(MOST_CALLERS) {
+        let text = format_args!("kernel:   called from {at:#x}\n");
+        let _: core::fmt::Result = core::fmt::Write::write_fmt(port, text);
+    }
 }
 
 struct Port(Serial);

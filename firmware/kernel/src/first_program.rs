@@ -5,8 +5,8 @@ use elf::abi::{EM_RISCV, PF_R, PF_W, PF_X, PT_LOAD};
 use elf::endian::LittleEndian;
 use flick_abi::card::{NORMAL_PRIORITY, PAGE, ProgramStart, START_VERSION, argument_bytes, rights};
 use flick_kernel_core::page_tables::{PageTables, are_rights};
-use tar_no_std::TarArchiveRef;
 
+use crate::archive_files::files;
 use crate::direct::Direct;
 use crate::endings::FIRST;
 use crate::kernel::{Caller, Kernel};
@@ -27,29 +27,10 @@ pub fn start(kernel: &mut Kernel, arguments: &str) {
         let name = arguments.split(' ').next().unwrap_or("");
         report!(
             kernel.console,
-            "kernel: the program {name:?} does not start: {reason}\n"
+            "kernel: the program {name} does not start: {reason}\n"
         );
         devices::end_machine(&kernel.map, NO_PROGRAM);
     }
-}
-
-fn file(kernel: &Kernel, name: &str) -> Option<&'static [u8]> {
-    let archive = kernel.map.archive();
-    let size = (archive.end - archive.start) as usize;
-    // SAFETY: the machine's tree says that a file is there; its frames are reserved.
-    let bytes = unsafe { core::slice::from_raw_parts(archive.start as *const u8, size) };
-    let archive = TarArchiveRef::new(bytes).ok()?;
-    let mut entries = archive.entries();
-    let entry = entries.find(|entry| {
-        let found = entry.filename();
-        found.as_str().is_ok_and(|found| {
-            let found = found.trim_start_matches("./");
-            found.bytes().eq(argument_bytes(name))
-        })
-    })?;
-    let at = entry.data().as_ptr();
-    // SAFETY: a part of the archive, which stays.
-    Some(unsafe { core::slice::from_raw_parts(at, entry.data().len()) })
 }
 
 fn try_start(kernel: &mut Kernel, arguments: &str) -> Result<(), &'static str> {
@@ -58,7 +39,8 @@ fn try_start(kernel: &mut Kernel, arguments: &str) -> Result<(), &'static str> {
     if kernel.map.archive().is_empty() {
         return Err("the machine has no archive (--initrd)");
     }
-    let file = file(kernel, name).ok_or("the archive has no such file")?;
+    let file = files(&kernel.map).find(|file| file.is_named(argument_bytes(name)));
+    let file = file.ok_or("the archive has no such file")?.bytes;
     let tables = PageTables::new(kernel.map.mode, &mut kernel.frames, &mut Direct);
     let tables = tables.map_err(|_| NO_ROOM)?;
     let process = kernel.processes.create(None, tables).ok_or(NO_ROOM)?;

@@ -21,6 +21,8 @@ pub struct HartLocal {
     pub stack: u64,
     /// Used by `trap_entry.S`.
     pub saved: [u64; 2],
+    /// What `cache_refresh` does ([`crate::cache::refresh_call`]).
+    pub refresh: u64,
     /// The context whose floating-point registers the hart has.
     pub float_owner: *mut Context,
     /// The context whose vector registers the hart has.
@@ -115,4 +117,5 @@ pub fn release() {
     let table = RELEASE.table.get().addr() as u64;
     // SAFETY: an atomic in `start.S`.
     unsafe { released.store(table, core::sync::atomic::Ordering::Release) };
+    crate::cache::clean();
 }

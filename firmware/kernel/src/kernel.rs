@@ -17,6 +17,7 @@ use crate::hart_page::{HartPage, HartPages};
 use crate::machine_map::MachineMap;
 use crate::mailboxes::Mailboxes;
 use crate::processes::Processes;
+use crate::trace_points::point;
 
 /// The kernel's state.
 pub struct Kernel {
@@ -65,6 +66,8 @@ impl Harts {
             self.forget &= !(1 << hart);
         }
         let forget = if forgets { command::FORGET } else { 0 };
+        cache::clean();
+        point!("tell", hart, flags);
         page.command.give(flags | forget);
         self.clint.interrupt(hart.into());
     }
@@ -90,7 +93,9 @@ impl Orders for Harts {
     fn run(&mut self, hart: u8, threads: &mut Threads, place: Place) {
         if let Some(page) = self.page(hart) {
             set(&page.command.context, threads[place].context);
-            set(&page.command.thread, threads.number(place));
+            let number = threads.number(place);
+            point!("run", hart, number);
+            set(&page.command.thread, number);
         }
         let stored = core::mem::take(&mut threads[place].has_stored);
         self.give(
@@ -113,6 +118,17 @@ pub struct Caller {
     pub thread: Place,
     /// Its process.
     pub process: u16,
+}
+
+impl Caller {
+    /// A thread of a process that no hart has.
+    pub const fn of_process(thread: Place, process: u16) -> Self {
+        Self {
+            hart: u8::MAX,
+            thread,
+            process,
+        }
+    }
 }
 
 /// How a call goes on.
@@ -237,11 +253,13 @@ impl Kernel {
 
     /// A thread that is in no list can go on.
     pub fn wake(&mut self, place: Place) {
+        point!("wake", place);
         self.dispatch.wake(place, csr::time(), &mut self.harts);
     }
 
     /// Serves the call of a hart.
     pub fn serve(&mut self, hart: u8) {
+        point!("serve", hart);
         let Some(page) = self.harts.page(hart) else {
             return;
         };
@@ -267,6 +285,7 @@ impl Kernel {
             }
             _ => self.finish(caller, answer, gives_way),
         }
+        point!("served");
     }
 
     /// The caller goes on with these values.

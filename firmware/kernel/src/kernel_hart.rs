@@ -14,6 +14,7 @@ use crate::dtu::Unit;
 use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, publish, release};
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap};
+use crate::trace_points::point;
 use crate::{cache, csr, csr_read, csr_write, failure, first_program};
 
 unsafe extern "C" {
@@ -59,7 +60,7 @@ extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
         stop_quietly();
     }
     failure::begin(&map);
-    cache::begin(map.is_coherent);
+    cache::begin(map.cache_means());
     let arguments = core::str::from_utf8(arguments).unwrap_or("");
     // SAFETY: this hart alone uses it, and takes it once.
     let kernel = unsafe { &mut *KERNEL.0.get() };
@@ -123,6 +124,7 @@ fn begin_harts(kernel: &mut Kernel) {
             hart: hart as u64,
             stack: frame + PAGE,
             saved: [0; 2],
+            refresh: cache::refresh_call(),
             float_owner: core::ptr::null_mut(),
             vector_owner: core::ptr::null_mut(),
             kernel_hart: map.kernel_hart as u64,
@@ -181,6 +183,7 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
 #[inline(never)]
 #[unsafe(link_section = ".text.kernel_hart")]
 fn attend(kernel: &mut Kernel) {
+    point!("attend");
     let now = csr::time();
     let pending = csr_read!(mip);
     if pending & UNIT != 0 {
@@ -199,6 +202,7 @@ fn attend(kernel: &mut Kernel) {
     while let Some(hart) = kernel.dispatch.unanswered(now, kernel.patience()) {
         kernel.lose(hart, "it does not save its thread");
     }
+    point!("attended");
 }
 
 fn next_event(kernel: &Kernel) -> u64 {

@@ -5,6 +5,8 @@ use flick_kernel_core::flat_tree::{Event, FlatTree, cells, number, texts};
 use flick_kernel_core::lines::MOST_HARTS;
 use flick_kernel_core::page_tables::Mode;
 
+use crate::cache::{LINE, means};
+
 /// What the kernel knows of its tile.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineMap {
@@ -36,6 +38,10 @@ pub struct MachineMap {
     pub mode: Mode,
     /// Harts see each other's stores.
     pub is_coherent: bool,
+    /// What all harts have to drop lines of their caches with ([`means`]).
+    means: u8,
+    /// Stores stay in their caches.
+    writes_back: bool,
     /// The number of the tile, and how many have a kernel.
     pub tile: (u64, u64),
 }
@@ -52,6 +58,8 @@ struct Node<'a> {
     interrupts: &'a [u8],
     mode: &'a [u8],
     phandle: u64,
+    /// Operations on caches.
+    means: u8,
 }
 
 /// Interrupt controllers of devices, and the source of the serial port.
@@ -83,6 +91,10 @@ impl<'a> Node<'a> {
             (3, b"compatible") => self.names = value,
             (3, b"interrupts" | b"interrupts-extended") => self.interrupts = value,
             (3, b"mmu-type") => self.mode = value,
+            (3, b"riscv,cbom-block-size") if number(value) == LINE => self.means |= means::LINES,
+            (3, b"riscv,isa") if value.windows(9).any(|name| name == b"xtheadcmo") => {
+                self.means |= means::WHOLE;
+            }
             (4, b"phandle") => self.phandle = number(value),
             _ => {}
         }
@@ -107,6 +119,8 @@ impl MachineMap {
             unit: None,
             mode: Mode::Sv48,
             is_coherent: true,
+            means: means::LINES | means::WHOLE,
+            writes_back: false,
             tile: (0, 1),
         }
     }
@@ -168,6 +182,10 @@ impl MachineMap {
                 "the kernel is in no memory of the device tree",
             ),
             (self.clint == 0, "the tile has no CLINT"),
+            (
+                self.writes_back && self.means & means::WHOLE == 0,
+                "caches write back without coherence, and a hart has no XTheadCmo",
+            ),
         ];
         let mut missing = missing.into_iter().filter(|&(is_missing, _)| is_missing);
         missing
@@ -182,6 +200,7 @@ impl MachineMap {
             (b"", b"flick,tiles") => self.tile.1 = number(value),
             (b"cpus", b"timebase-frequency") => self.frequency = number(value),
             (b"cpus", b"flick,incoherent") => self.is_coherent = false,
+            (b"cpus", b"flick,write-back") => self.writes_back = true,
             (b"chosen", b"linux,initrd-start") => self.archive.0 = number(value),
             (b"chosen", b"linux,initrd-end") => self.archive.1 = number(value),
             (section, b"reg") if section.starts_with(b"memory") => {
@@ -206,6 +225,7 @@ impl MachineMap {
             (self.kernel_hart, wires.hart) = (self.harts, node.phandle);
         }
         self.harts += 1;
+        self.means &= node.means;
         match node.mode {
             b"riscv,sv48\0" | b"riscv,sv57\0" => Ok(()),
             b"riscv,sv39\0" => {
@@ -231,6 +251,15 @@ impl MachineMap {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// How harts drop lines that others have stored to.
+    pub fn cache_means(&self) -> u8 {
+        match (self.is_coherent, self.writes_back) {
+            (true, _) => 0,
+            (false, false) => self.means | means::ATOMICS,
+            (false, true) => self.means | means::ATOMICS | means::BACK,
         }
     }
 

@@ -2,6 +2,7 @@
 #![no_std]
 #![no_main]
 
+mod archive_files;
 mod backtrace;
 mod cache;
 mod calls;
@@ -21,8 +22,11 @@ mod kernel_hart;
 mod machine_map;
 mod mailboxes;
 mod processes;
+mod program_symbols;
+mod trace_points;
 mod user_hart;
 mod vector_state;
 
+core::arch::global_asm!(include_str!("trace_points.S"));
 core::arch::global_asm!(include_str!("start.S"));
 core::arch::global_asm!(include_str!("trap_entry.S"));

@@ -94,7 +94,8 @@ impl Processes {
     /// A process more.
     pub fn create(&mut self, parent: Option<u16>, tables: PageTables) -> Option<u16> {
         let place = self.all.iter().position(|process| !process.is_used)?;
-        let uses = self.all[place].uses.wrapping_add(1);
+        // Numbers are positive in 32 bits.
+        let uses = self.all[place].uses.wrapping_add(1) & 0x7fff;
         self.all[place] = Process {
             tables: Some(tables),
             parent,

@@ -5,21 +5,23 @@
     .equ LOCAL_STACK, 24
     .equ LOCAL_T0, 32
     .equ LOCAL_T1, 40
+    .equ LOCAL_REFRESH, 48
 
     .section .text.user_hart, "ax"
     .balign 64
     .globl trap_entry
 trap_entry:
+    point trap
     csrrw sp, mscratch, sp
     sd t0, LOCAL_T0(sp)
     sd t1, LOCAL_T1(sp)
     csrr t0, mcause
     li t1, 8
     bne t0, t1, whole_state
-    # The calls that need no state: `thread_self` is 0, `hart_self` is 1.
+    # The calls that need no state: `thread_self` is 0, `hart_self` is 1, `cache_refresh` is 2.
     beqz a7, thread_self
-    li t1, 1
-    beq a7, t1, hart_self
+    sltiu t1, a7, 3
+    bnez t1, hart_self
 whole_state:
     ld t1, LOCAL_CONTEXT(sp)
     .irp n, 1,3,4,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
@@ -48,6 +50,7 @@ whole_state:
     ld x\n, 8*\n(a0)
     .endr
     ld a0, 8*10(a0)
+    point return
     mret
 
     # A context in a0, perhaps with bit 0 set, and the hart's record in a1.
@@ -61,20 +64,41 @@ resume:
     ld x\n, 8*\n(a0)
     .endr
     ld a0, 8*10(a0)
+    point return
     mret
 
 thread_self:
+    point local
     ld a0, LOCAL_THREAD(sp)
     j behind_call
 hart_self:
+    point local
     ld a0, LOCAL_HART(sp)
+    addi t1, a7, -1
+    beqz t1, behind_call
+    ld a0, LOCAL_REFRESH(sp)
+    bgtz a0, drop_cache
 behind_call:
+    point local_done
     csrr t0, mepc
     addi t0, t0, 4
     csrw mepc, t0
     ld t0, LOCAL_T0(sp)
     ld t1, LOCAL_T1(sp)
     csrrw sp, mscratch, sp
+    point return
+    mret
+
+    # The last is `th.dcache.ciall` (XTheadCmo), so that the loads before still hit.
+drop_cache:
+    li a0, 0
+    csrr t0, mepc
+    addi t0, t0, 4
+    csrw mepc, t0
+    ld t0, LOCAL_T0(sp)
+    ld t1, LOCAL_T1(sp)
+    csrrw sp, mscratch, sp
+    .4byte 0x0030000b
     mret
 
     # A trap before a hart runs programs, or of the kernel hart.

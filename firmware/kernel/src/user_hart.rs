@@ -10,6 +10,7 @@ use crate::cache;
 use crate::csr;
 use crate::float_state;
 use crate::hart_page::{HartLocal, HartPage, PENDING};
+use crate::trace_points::point;
 use crate::{csr_read, csr_write, vector_state};
 
 unsafe extern "C" {
@@ -69,10 +70,6 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             let number = context.x[17];
             match Call::from_number(number) {
                 Some(call) if call.place() == CallPlace::Kernel => remote_call(local, context),
-                Some(Call::CacheRefresh) => {
-                    context.x[10] = 0;
-                    local.context
-                }
                 _ => {
                     context.x[10] = Error::NoCall.to_register();
                     local.context
@@ -143,6 +140,8 @@ fn remote_call(local: &mut HartLocal, context: &Context) -> *mut Context {
 /// Says that the call line is complete, and waits for the answer.
 #[inline(always)]
 fn ask(local: &mut HartLocal) -> *mut Context {
+    cache::clean();
+    point!("ask");
     if PENDING.call(local.hart as usize) {
         local.clint.interrupt(local.kernel_hart as usize);
     }
@@ -173,6 +172,7 @@ fn wait(local: &mut HartLocal) -> *mut Context {
             }
             continue;
         }
+        point!("told");
         if flags & command::FORGET != 0 {
             csr::forget_page(None);
         }
@@ -225,6 +225,7 @@ fn forget_pages(local: &HartLocal) {
         0..16 => (0..pages).for_each(|n| csr::forget_page(Some(page + n * flick_abi::card::PAGE))),
         _ => csr::forget_page(None),
     }
+    cache::clean();
     call.invalidations.fetch_add(1, Ordering::Release);
 }
 
@@ -234,7 +235,7 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     let line = &HartPage::of(local).command;
     let next = load(&line.context) as *mut Context;
     local.thread = load(&line.thread);
-    cache::refresh_value(next);
+    cache::refresh_thread(next);
     // SAFETY: the kernel hart has given the thread to this hart, and touches it no more.
     let context = unsafe { &mut *next };
     if csr_read!(satp) != context.satp {
@@ -261,6 +262,7 @@ extern "C" fn kernel_broken(cause: u64, pc: u64, value: u64) -> ! {
 pub fn report_broken(local: &HartLocal, cause: u64, pc: u64, value: u64) -> ! {
     let page = HartPage::of(local);
     page.call.write(BROKEN, [cause, pc, value, 0, 0, 0]);
+    cache::clean();
     if PENDING.call(local.hart as usize) {
         local.clint.interrupt(local.kernel_hart as usize);
     }

@@ -62,7 +62,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *
 
 static int wake(pthread_cond_t *condition, uint64_t most) {
   __atomic_fetch_add(&condition->sequence, 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&condition->waiters, __ATOMIC_SEQ_CST))
+  if (card_load(&condition->waiters))
     card_wake(&condition->sequence, most);
   return 0;
 }

@@ -1,503 +1,236 @@
-// Files: those of the machine's archive, and those that the program makes, in its own memory. A
-// file of the archive is copied when it is opened for stores, and lives as long as the program.
-#include <dirent.h>
+// The calls of POSIX for files that are open. A program that runs alone has them in its own memory.
+// Else the servers have them, and all programs of the tile share them.
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/lock.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "archive.h"
 #include "console.h"
+#include "file_table.h"
+#include "files.h"
+#include "server_call.h"
 
-// A file or directory. It stays when it has no name any more, until it is not open.
-struct node {
-  struct node *next;
-  // Without a slash at either end.
-  char *name;
-  char *data;
-  size_t size;
-  // Bytes behind `data`; 0: it is the archive's.
-  size_t capacity;
-  uint32_t users;
-  bool is_directory, is_unlinked;
-};
+// A program that names no files, and runs alone, is linked without these.
+#pragma weak __card_file_execute
 
-struct open_file {
-  struct node *node;
-  off_t position;
-  int flags;
-};
+// The numbers of files that are the console, as bits. Its bytes go to the kernel at once: a wait
+// for input is under no lock, and a line of output is in one piece.
+#define CONSOLE_FILES 3
 
-#define FIRST_FILE 3
-#define MOST_FILES 64
+static uint64_t console_input = 1, console_output = 6;
 
-static struct node *nodes;
-static struct open_file open_files[MOST_FILES];
+static struct file_table own_files;
 
-static int fail(int error) {
-  errno = error;
-  return -1;
-}
-
-static struct node *add_node(const char *name, size_t length) {
-  struct node *node = calloc(1, sizeof *node);
-  if (!node || !(node->name = strndup(name, length))) {
-    free(node);
-    errno = ENOMEM;
-    return NULL;
-  }
-  node->next = nodes;
-  nodes = node;
-  return node;
-}
-
-static const char *clean(const char *name) {
-  while (*name == '/' || (name[0] == '.' && (name[1] == '/' || name[1] == 0)))
-    name++;
-  return name;
-}
-
-static size_t clean_length(const char *name) {
-  size_t length = strlen(name);
-  while (length && name[length - 1] == '/')
-    length--;
-  return length;
-}
-
-static void add_of_archive(const char *name, bool is_directory, char *data, size_t size) {
-  name = clean(name);
-  struct node *node = *name ? add_node(name, clean_length(name)) : NULL;
-  if (!node)
+void __card_begin_files(const struct card_spawned_start *spawned) {
+  static struct file_description console = {.kind = FILE_OF_CONSOLE, .flags = O_RDWR, .users = 4};
+  if (spawned) {
+    console_input = 0;
+    console_output = spawned->console;
     return;
-  node->is_directory = is_directory;
-  node->data = data;
-  node->size = size;
-}
-
-static struct node *find(const char *path) {
-  static bool is_read;
-  if (!is_read) {
-    is_read = true;
-    __card_read_archive(add_of_archive);
   }
-  path = clean(path);
-  size_t length = clean_length(path);
-  for (struct node *node = nodes; node; node = node->next)
-    if (strncmp(node->name, path, length) == 0 && node->name[length] == 0)
-      return node;
-  return NULL;
+  for (int number = 0; number < CONSOLE_FILES; number++)
+    own_files.open[number] = &console;
 }
 
-// The part of a node's name behind a directory and a slash, or NULL.
-static const char *name_in(const struct node *node, const char *directory) {
-  size_t length = clean_length(directory);
-  if (length == 0)
-    return node->name;
-  if (strncmp(node->name, directory, length) || node->name[length] != '/')
-    return NULL;
-  return node->name + length + 1;
+static bool is_one_of(const uint64_t *bits, int number) {
+  return number >= 0 && number < MOST_FILES &&
+         __atomic_load_n(bits, __ATOMIC_RELAXED) >> number & 1;
 }
 
-// Archives have files of directories that they do not name.
-static bool is_directory(const char *path) {
-  struct node *node = find(path);
-  if (node)
-    return node->is_directory;
-  path = clean(path);
-  if (!*path)
-    return true;
-  for (node = nodes; node; node = node->next)
-    if (name_in(node, path))
-      return true;
-  return false;
+// A number is the same as another from now on, or none of the console if that is negative.
+void __card_note_file(int number, int same) {
+  for (int n = 0; n < 2; n++) {
+    uint64_t *bits = n ? &console_output : &console_input;
+    if (is_one_of(bits, same))
+      __atomic_fetch_or(bits, 1ul << number, __ATOMIC_RELAXED);
+    else
+      __atomic_fetch_and(bits, ~(1ul << number), __ATOMIC_RELAXED);
+  }
 }
 
-static bool parent_exists(const char *path) {
-  path = clean(path);
-  char *parent = strndup(path, clean_length(path));
-  if (!parent)
-    return false;
-  char *slash = strrchr(parent, '/');
-  if (slash)
-    *slash = 0;
-  bool exists = !slash || is_directory(parent);
-  free(parent);
-  return exists;
+static int64_t about_console(char *out) {
+  struct card_file_about about = {.mode = S_IFCHR | 0600};
+  memcpy(out, &about, sizeof about);
+  return 0;
 }
 
-static int grow(struct node *node, size_t capacity) {
-  if (node->capacity >= capacity)
+// There are no files but the console.
+static int64_t console_alone(uint32_t operation, uint64_t number, char *out) {
+  if (number >= CONSOLE_FILES)
+    return -EBADF;
+  switch (operation) {
+  case FILE_CLOSE:
     return 0;
-  if (capacity < 2 * node->capacity)
-    capacity = 2 * node->capacity;
-  char *data = realloc(node->capacity ? node->data : NULL, capacity);
-  if (!data)
-    return fail(ENOSPC);
-  if (!node->capacity && node->size)
-    memcpy(data, node->data, node->size);
-  node->data = data;
-  node->capacity = capacity;
-  return 0;
-}
-
-static int resize(struct node *node, size_t size) {
-  if (size && grow(node, size))
-    return -1;
-  if (size > node->size)
-    memset(node->data + node->size, 0, size - node->size);
-  node->size = size;
-  return 0;
-}
-
-static void release(struct node *node) {
-  if (--node->users || !node->is_unlinked)
-    return;
-  if (node->capacity)
-    free(node->data);
-  free(node->name);
-  free(node);
-}
-
-static bool may_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY; }
-
-static int open_locked(const char *path, int flags) {
-  struct node *node = find(path);
-  if (!node && is_directory(path))
-    return fail(EISDIR);
-  if (node && node->is_directory)
-    return fail(EISDIR);
-  if (node && (flags & O_CREAT) && (flags & O_EXCL))
-    return fail(EEXIST);
-  if (!node && (!(flags & O_CREAT) || !parent_exists(path)))
-    return fail(ENOENT);
-  int number = FIRST_FILE;
-  while (number < MOST_FILES && open_files[number].node)
-    number++;
-  if (number == MOST_FILES)
-    return fail(EMFILE);
-  if (!node) {
-    const char *name = clean(path);
-    node = add_node(name, clean_length(name));
-    if (!node)
-      return -1;
-  } else if ((flags & O_TRUNC) && may_write(flags)) {
-    resize(node, 0);
+  case FILE_SEEK:
+    return -ESPIPE;
+  case FILE_ABOUT_OPEN:
+    return about_console(out);
   }
-  node->users++;
-  open_files[number] = (struct open_file){.node = node, .flags = flags};
-  return number;
+  return -EINVAL;
 }
 
 // The library's lock is for a moment only: no call here waits for anything.
-#define LOCKED(type, expression)                                                                   \
-  ({                                                                                               \
-    __LIBC_LOCK();                                                                                 \
-    type locked_result = (expression);                                                             \
-    __LIBC_UNLOCK();                                                                               \
-    locked_result;                                                                                 \
-  })
-
-int open(const char *path, int flags, ...) { return LOCKED(int, open_locked(path, flags)); }
-
-static struct open_file *file_of(int number) {
-  if (number >= FIRST_FILE && number < MOST_FILES && open_files[number].node)
-    return &open_files[number];
-  errno = EBADF;
-  return NULL;
-}
-
-static int close_locked(int number) {
-  struct open_file *file = file_of(number);
-  if (!file)
-    return -1;
-  release(file->node);
-  file->node = NULL;
-  return 0;
+int64_t __card_file_call(uint32_t operation, const uint64_t *arguments, struct file_bytes bytes) {
+  if (!card_has_servers()) {
+    if (!__card_file_execute)
+      return console_alone(operation, arguments[0], bytes.out);
+    __LIBC_LOCK();
+    int64_t result = __card_file_execute(&own_files, operation, arguments, bytes.in, bytes.out);
+    __LIBC_UNLOCK();
+    return result;
+  }
+  struct card_request request = {.operation = operation};
+  struct card_reply reply;
+  memcpy(request.arguments, arguments, 3 * sizeof *arguments);
+  return __card_window_call(&request, &reply, bytes.in, bytes.in_size, bytes.out, bytes.out_size);
 }
 
 int close(int number) {
-  if (number >= 0 && number < FIRST_FILE)
-    return 0;
-  return LOCKED(int, close_locked(number));
+  int64_t result = CALL(FILE_CLOSE, NO_BYTES, number);
+  if (result == 0)
+    __card_note_file(number, -1);
+  return card_result(result);
 }
 
-static ssize_t read_locked(int number, void *buffer, size_t size) {
-  struct open_file *file = file_of(number);
-  if (!file)
-    return -1;
-  if ((file->flags & O_ACCMODE) == O_WRONLY)
-    return fail(EBADF);
-  size_t position = file->position;
-  size_t left = position < file->node->size ? file->node->size - position : 0;
-  if (size > left)
-    size = left;
-  memcpy(buffer, file->node->data + position, size);
-  file->position += size;
-  return size;
+static int64_t wait_for(int number, bool writes, size_t size) {
+  struct card_request request = {.operation = FILE_WAIT, .arguments = {number, writes, size}};
+  struct card_reply reply;
+  return __card_server_call(&request, &reply);
 }
 
-static ssize_t write_locked(int number, const void *buffer, size_t size) {
-  struct open_file *file = file_of(number);
-  if (!file)
-    return -1;
-  if (!may_write(file->flags))
-    return fail(EBADF);
-  struct node *node = file->node;
-  if (file->flags & O_APPEND)
-    file->position = node->size;
-  size_t end;
-  if (__builtin_add_overflow((size_t)file->position, size, &end))
-    return fail(EFBIG);
-  if (end > node->size ? resize(node, end) : grow(node, node->size))
-    return -1;
-  memcpy(node->data + file->position, buffer, size);
-  file->position = end;
-  return size;
+// What one call takes: the servers have a window for data.
+static size_t piece_of(size_t size) {
+  return card_has_servers() && size > WINDOW_SIZE ? WINDOW_SIZE : size;
+}
+
+static int64_t read_piece(int number, void *buffer, size_t size) {
+  for (;;) {
+    struct file_bytes bytes = {.out = buffer, .out_size = SIZE_OF_RESULT};
+    int64_t done = CALL(FILE_READ, bytes, number, size);
+    if (done != -EAGAIN || (done = wait_for(number, false, 0)) < 0)
+      return done;
+  }
+}
+
+static int64_t write_piece(int number, const void *buffer, size_t size) {
+  for (;;) {
+    struct file_bytes bytes = {.in = buffer, .in_size = size};
+    int64_t done = CALL(FILE_WRITE, bytes, number, size);
+    if (done != -EAGAIN || (done = wait_for(number, true, size)) < 0)
+      return done;
+  }
 }
 
 ssize_t read(int number, void *buffer, size_t size) {
-  if (number == STDIN_FILENO)
+  if (is_one_of(&console_input, number))
     return __card_console_read(buffer, size);
-  return LOCKED(ssize_t, read_locked(number, buffer, size));
+  size_t done = 0;
+  for (;;) {
+    size_t wanted = piece_of(size - done);
+    int64_t got = read_piece(number, (char *)buffer + done, wanted);
+    if (got < 0 && !done)
+      return card_result(got);
+    done += got > 0 ? got : 0;
+    // A pipe is not waited for when there are bytes.
+    if (got < WINDOW_SIZE || done == size)
+      return done;
+  }
 }
 
 ssize_t write(int number, const void *buffer, size_t size) {
-  if (number == STDOUT_FILENO || number == STDERR_FILENO)
+  if (is_one_of(&console_output, number))
     return __card_console_write(buffer, size);
-  return LOCKED(ssize_t, write_locked(number, buffer, size));
-}
-
-static off_t seek_locked(int number, off_t offset, int whence) {
-  struct open_file *file = file_of(number);
-  if (!file)
-    return -1;
-  off_t base = whence == SEEK_SET   ? 0
-               : whence == SEEK_CUR ? file->position
-                                    : (off_t)file->node->size;
-  off_t position;
-  if (whence < SEEK_SET || whence > SEEK_END || __builtin_add_overflow(base, offset, &position) ||
-      position < 0)
-    return fail(EINVAL);
-  return file->position = position;
-}
-
-off_t lseek(int number, off_t offset, int whence) {
-  if (number >= 0 && number < FIRST_FILE)
-    return fail(ESPIPE);
-  return LOCKED(off_t, seek_locked(number, offset, whence));
-}
-
-// Reads or writes elsewhere, and the position stays.
-static ssize_t at_position(int number, void *buffer, size_t size, off_t offset, bool is_write) {
-  struct open_file *file = file_of(number);
-  if (!file)
-    return -1;
-  if (offset < 0)
-    return fail(EINVAL);
-  off_t before = file->position;
-  file->position = offset;
-  ssize_t done = is_write ? write_locked(number, buffer, size) : read_locked(number, buffer, size);
-  file->position = before;
+  size_t done = 0;
+  do {
+    int64_t put = write_piece(number, (const char *)buffer + done, piece_of(size - done));
+    if (put < 0 && !done)
+      return card_result(put);
+    if (put <= 0)
+      break;
+    done += put;
+  } while (done < size);
   return done;
 }
 
+off_t lseek(int number, off_t offset, int whence) {
+  return card_result(CALL(FILE_SEEK, NO_BYTES, number, offset, whence));
+}
+
+// Reads or writes elsewhere, and the position stays.
 ssize_t pread(int number, void *buffer, size_t size, off_t offset) {
-  return LOCKED(ssize_t, at_position(number, buffer, size, offset, false));
+  size_t done = 0;
+  for (;;) {
+    struct file_bytes bytes = {.out = (char *)buffer + done, .out_size = SIZE_OF_RESULT};
+    int64_t got = CALL(FILE_READ_AT, bytes, number, piece_of(size - done), offset + done);
+    if (got < 0 && !done)
+      return card_result(got);
+    done += got > 0 ? got : 0;
+    if (got < WINDOW_SIZE || done == size)
+      return done;
+  }
 }
 
 ssize_t pwrite(int number, const void *buffer, size_t size, off_t offset) {
-  return LOCKED(ssize_t, at_position(number, (void *)buffer, size, offset, true));
+  size_t done = 0;
+  do {
+    size_t piece = piece_of(size - done);
+    struct file_bytes bytes = {.in = (const char *)buffer + done, .in_size = piece};
+    int64_t put = CALL(FILE_WRITE_AT, bytes, number, piece, offset + done);
+    if (put < 0 && !done)
+      return card_result(put);
+    if (put <= 0)
+      break;
+    done += put;
+  } while (done < size);
+  return done;
 }
 
-static int truncate_locked(int number, off_t size) {
-  struct open_file *file = file_of(number);
-  if (!file)
-    return -1;
-  if (!may_write(file->flags) || size < 0)
-    return fail(EINVAL);
-  return resize(file->node, size);
+int ftruncate(int number, off_t size) {
+  return card_result(CALL(FILE_RESIZE, NO_BYTES, number, size));
 }
 
-int ftruncate(int number, off_t size) { return LOCKED(int, truncate_locked(number, size)); }
-
-static int describe(const struct node *node, struct stat *about) {
-  bool is_file = node && !node->is_directory;
+int __card_describe_file(const struct card_file_about *from, struct stat *about) {
   *about = (struct stat){
-      .st_mode = is_file ? S_IFREG | 0644 : S_IFDIR | 0755,
-      .st_nlink = 1,
-      .st_size = is_file ? node->size : 0,
-      .st_blksize = 4096,
-  };
+      .st_mode = from->mode, .st_nlink = 1, .st_size = from->size, .st_blksize = FLICK_PAGE};
   return 0;
-}
-
-static int fstat_locked(int number, struct stat *about) {
-  struct open_file *file = file_of(number);
-  return file ? describe(file->node, about) : -1;
 }
 
 int fstat(int number, struct stat *about) {
-  if (number >= 0 && number < FIRST_FILE) {
-    *about = (struct stat){.st_mode = S_IFCHR | 0600, .st_nlink = 1};
-    return 0;
-  }
-  return LOCKED(int, fstat_locked(number, about));
-}
-
-static int stat_locked(const char *path, struct stat *about) {
-  struct node *node = find(path);
-  if (!node && !is_directory(path))
-    return fail(ENOENT);
-  return describe(node, about);
-}
-
-int stat(const char *restrict path, struct stat *restrict about) {
-  return LOCKED(int, stat_locked(path, about));
-}
-
-int lstat(const char *path, struct stat *about) { return stat(path, about); }
-
-int access(const char *path, int mode) {
-  (void)mode;
-  struct stat about;
-  return stat(path, &about);
+  struct card_file_about from;
+  struct file_bytes bytes = {.out = &from, .out_size = sizeof from};
+  int result = card_result(CALL(FILE_ABOUT_OPEN, bytes, number));
+  return result ? result : __card_describe_file(&from, about);
 }
 
 int isatty(int number) {
-  if (number >= 0 && number < FIRST_FILE)
-    return 1;
-  errno = LOCKED(struct open_file *, file_of(number)) ? ENOTTY : EBADF;
-  return 0;
-}
-
-static int remove_node(const char *path, bool wants_directory) {
-  struct node *node = find(path);
-  if (!node)
-    return fail(is_directory(path) ? EISDIR : ENOENT);
-  if (node->is_directory != wants_directory)
-    return fail(wants_directory ? ENOTDIR : EISDIR);
-  for (struct node *other = nodes; wants_directory && other; other = other->next)
-    if (name_in(other, node->name))
-      return fail(ENOTEMPTY);
-  struct node **at = &nodes;
-  while (*at != node)
-    at = &(*at)->next;
-  *at = node->next;
-  node->is_unlinked = true;
-  node->users++;
-  release(node);
-  return 0;
-}
-
-int unlink(const char *path) { return LOCKED(int, remove_node(path, false)); }
-int rmdir(const char *path) { return LOCKED(int, remove_node(path, true)); }
-
-static int make_directory(const char *path) {
-  if (find(path) || is_directory(path))
-    return fail(EEXIST);
-  if (!parent_exists(path))
-    return fail(ENOENT);
-  const char *name = clean(path);
-  struct node *node = add_node(name, clean_length(name));
-  if (!node)
-    return -1;
-  node->is_directory = true;
-  return 0;
-}
-
-int mkdir(const char *path, mode_t mode) {
-  (void)mode;
-  return LOCKED(int, make_directory(path));
-}
-
-static int rename_locked(const char *from, const char *to) {
-  struct node *node = find(from);
-  if (!node || !parent_exists(to))
-    return fail(ENOENT);
-  // Names of what is in a directory would have to change, too.
-  if (node->is_directory || is_directory(to))
-    return fail(EISDIR);
-  if (find(to) == node)
+  struct stat about;
+  if (fstat(number, &about))
     return 0;
-  const char *name = clean(to);
-  char *copy = strndup(name, clean_length(name));
-  if (!copy)
-    return fail(ENOMEM);
-  if (find(to))
-    remove_node(to, false);
-  free(node->name);
-  node->name = copy;
+  if (S_ISCHR(about.st_mode))
+    return 1;
+  errno = ENOTTY;
   return 0;
 }
 
-int rename(const char *from, const char *to) { return LOCKED(int, rename_locked(from, to)); }
-
-char *getcwd(char *buffer, size_t size) {
-  if (!buffer && !(buffer = malloc(size ? size : 2)))
-    return NULL;
-  if (size == 1) {
-    errno = ERANGE;
-    return NULL;
-  }
-  return strcpy(buffer, "/");
+int fcntl(int number, int command, ...) {
+  va_list values;
+  va_start(values, command);
+  int value = va_arg(values, int);
+  va_end(values);
+  return card_result(CALL(FILE_FLAGS, NO_BYTES, number, command, value));
 }
 
-// The names in a directory when it was opened.
-struct __card_directory {
-  size_t count, next;
-  struct dirent *entries;
-};
-
-static bool add_entry(DIR *directory, const struct node *node, const char *name) {
-  size_t length = strcspn(name, "/");
-  if (length > MAXNAMLEN)
-    return true;
-  for (size_t n = 0; n < directory->count; n++)
-    if (strncmp(directory->entries[n].d_name, name, length) == 0 &&
-        directory->entries[n].d_name[length] == 0)
-      return true;
-  struct dirent *grown = realloc(directory->entries, (directory->count + 1) * sizeof *grown);
-  if (!grown)
-    return false;
-  directory->entries = grown;
-  struct dirent *entry = &grown[directory->count++];
-  *entry = (struct dirent){.d_type = name[length] || node->is_directory ? DT_DIR : DT_REG};
-  memcpy(entry->d_name, name, length);
-  return true;
-}
-
-static DIR *open_directory(const char *path) {
-  if (!is_directory(path)) {
-    errno = find(path) ? ENOTDIR : ENOENT;
-    return NULL;
-  }
-  DIR *directory = calloc(1, sizeof *directory);
-  for (struct node *node = nodes; directory && node; node = node->next) {
-    const char *name = name_in(node, clean(path));
-    if (name && !add_entry(directory, node, name)) {
-      closedir(directory);
-      directory = NULL;
-    }
-  }
-  return directory;
-}
-
-DIR *opendir(const char *path) { return LOCKED(DIR *, open_directory(path)); }
-
-struct dirent *readdir(DIR *directory) {
-  if (directory->next == directory->count)
-    return NULL;
-  return &directory->entries[directory->next++];
-}
-
-void rewinddir(DIR *directory) { directory->next = 0; }
-
-int closedir(DIR *directory) {
-  free(directory->entries);
-  free(directory);
+// A pipe is between programs: nobody would wake a thread of this one.
+int pipe(int numbers[2]) {
+  int64_t made = card_has_servers() ? CALL(FILE_PIPE, NO_BYTES, 0) : -ENOSYS;
+  if (made < 0)
+    return card_result(made);
+  numbers[0] = (int32_t)made;
+  numbers[1] = made >> 32;
+  __card_note_file(numbers[0], -1);
+  __card_note_file(numbers[1], -1);
   return 0;
 }

@@ -7,7 +7,7 @@
 int64_t __card_lock_slow(uint32_t *word, uint64_t until) {
   // What holds the lock for a moment is often gone before the kernel has answered.
   for (int n = 0; n < 64; n++)
-    if (__atomic_load_n(word, __ATOMIC_RELAXED) == 0 && card_try_lock(word))
+    if (card_load(word) == 0 && card_try_lock(word))
       return 0;
   while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0) {
     int64_t result = card_wait(word, 2, until);
@@ -35,7 +35,12 @@ void __retarget_lock_init_recursive(_LOCK_T *lock) { __retarget_lock_init(lock);
 void __retarget_lock_close(_LOCK_T lock) { free(lock); }
 void __retarget_lock_close_recursive(_LOCK_T lock) { free(lock); }
 void __retarget_lock_acquire(_LOCK_T lock) { card_lock(&lock_of(lock)->word); }
-int __retarget_lock_try_acquire(_LOCK_T lock) { return card_try_lock(&lock_of(lock)->word); }
+int __retarget_lock_try_acquire(_LOCK_T lock) {
+  if (!card_try_lock(&lock_of(lock)->word))
+    return 0;
+  card_acquired();
+  return 1;
+}
 void __retarget_lock_release(_LOCK_T lock) { card_unlock(&lock_of(lock)->word); }
 
 void __retarget_lock_acquire_recursive(_LOCK_T lock) {

@@ -72,12 +72,27 @@ int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timesp
   return lock_until(mutex, __card_ticks(time));
 }
 
+// Harts of a simulated machine are in lockstep. std::lock tries again until no mutex is refused, so
+// two threads that take the same mutexes in other orders can refuse each other for ever. A thread
+// that is refused many times therefore pauses, each thread for times of its own.
+static void refused(struct __card_thread *thread) {
+  enum { PATIENCE = 8 };
+  if (++thread->refusals <= PATIENCE)
+    return;
+  uint32_t pause = (uint32_t)thread->number * thread->refusals * 2654435761u >> 22;
+  while (pause--)
+    __asm__ volatile("");
+}
+
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
   int result;
   if (is_held(mutex, &result))
     return result == EDEADLK ? EBUSY : result;
-  if (!card_try_lock(&mutex->word))
+  if (!card_try_lock(&mutex->word)) {
+    refused(card_thread());
     return EBUSY;
+  }
+  card_thread()->refusals = 0;
   card_acquired();
   own(mutex);
   return 0;
@@ -125,18 +140,33 @@ static bool try_state(pthread_rwlock_t *lock, bool is_writer, uint32_t *found) {
   return false;
 }
 
-static int lock_state(pthread_rwlock_t *lock, bool is_writer) {
+static int lock_state(pthread_rwlock_t *lock, bool is_writer, uint64_t until) {
   uint32_t found;
   while (!try_state(lock, is_writer, &found)) {
     __atomic_fetch_add(&lock->waiters, 1, __ATOMIC_SEQ_CST);
-    card_wait(&lock->state, found, FLICK_FOR_EVER);
+    int64_t result = card_wait(&lock->state, found, until);
     __atomic_fetch_sub(&lock->waiters, 1, __ATOMIC_RELAXED);
+    if (result == -FLICK_ETIMEDOUT)
+      return ETIMEDOUT;
   }
   return 0;
 }
 
-int pthread_rwlock_rdlock(pthread_rwlock_t *lock) { return lock_state(lock, false); }
-int pthread_rwlock_wrlock(pthread_rwlock_t *lock) { return lock_state(lock, true); }
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+  return lock_state(lock, false, FLICK_FOR_EVER);
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock) { return lock_state(lock, true, FLICK_FOR_EVER); }
+
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock,
+                               const struct timespec *restrict time) {
+  return lock_state(lock, false, __card_ticks(time));
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock,
+                               const struct timespec *restrict time) {
+  return lock_state(lock, true, __card_ticks(time));
+}
 
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
   uint32_t found;
@@ -157,7 +187,7 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   else
     before = __atomic_fetch_sub(&lock->state, 1, __ATOMIC_SEQ_CST);
   bool is_free = before == WRITER || before == 1;
-  if (is_free && __atomic_load_n(&lock->waiters, __ATOMIC_SEQ_CST))
+  if (is_free && card_load(&lock->waiters))
     card_wake(&lock->state, UINT64_MAX);
   return 0;
 }

@@ -6,17 +6,25 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "server_call.h"
+
 pid_t getpid(void) {
   uint64_t parent;
   return flick_process_self(&parent);
 }
 
-// There are no signals between processes. picolibc's raise calls the program's handler, or comes
-// here.
+// A signal ends a child: there are no handlers for signals of other processes. picolibc's raise
+// calls the program's handler, or comes here.
 int kill(pid_t process, int number) {
   static _Thread_local bool is_raised;
   if (process != getpid()) {
-    errno = ESRCH;
+    struct card_request request = {.operation = PROCESS_KILL,
+                                   .arguments = {(uint32_t)process, number}};
+    struct card_reply reply;
+    int64_t result = card_has_servers() ? __card_server_call(&request, &reply) : -ESRCH;
+    if (result == 0)
+      return 0;
+    errno = -result;
     return -1;
   }
   if (is_raised)

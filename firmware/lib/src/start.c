@@ -1,8 +1,11 @@
-// How a program starts and ends: arguments, thread-local data of the first thread, constructors.
+// How a program starts and ends: arguments, environment, thread-local data of the first thread,
+// constructors.
 #include <flick/card.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "files.h"
+#include "server_call.h"
 #include "streams.h"
 #include "thread.h"
 
@@ -20,20 +23,34 @@ void *__dso_handle = &__dso_handle;
 
 extern char **environ;
 
-__attribute__((noreturn)) void __card_start(const struct flick_program_start *start) {
-  flick_program = *start;
-  __card_first_thread();
-  __card_begin_streams();
-  int argc = start->arguments;
-  char *text = (char *)start->text;
-  // The pointers are on the stack, below all that main has there.
-  char *argv[argc + 1];
-  for (int n = 0; n < argc; n++) {
-    argv[n] = text;
+// Texts with a zero byte each. Returns what is behind them.
+static char *split(char *text, char **to, size_t count) {
+  for (size_t n = 0; n < count; n++) {
+    to[n] = text;
     while (*text++)
       ;
   }
-  argv[argc] = NULL;
+  to[count] = NULL;
+  return text;
+}
+
+__attribute__((noreturn)) void __card_start(const struct flick_program_start *start) {
+  flick_program = *start;
+  __card_first_thread();
+  const struct card_spawned_start *spawned =
+      start->version == SPAWNED_VERSION ? (const struct card_spawned_start *)start : NULL;
+  if (spawned)
+    __card_begin_servers(spawned);
+  __card_begin_files(spawned);
+  __card_begin_streams();
+  int argc = start->arguments;
+  size_t variables = spawned ? spawned->environment : 0;
+  // The pointers are on the stack, below all that main has there.
+  char *argv[argc + 1], *envp[variables + 1];
+  char *behind = split((char *)start->text, argv, argc);
+  split(behind, envp, variables);
+  if (variables)
+    environ = envp;
   __libc_init_array();
   exit(main(argc, argv, environ));
 }

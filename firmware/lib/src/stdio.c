@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "long_double.h"
 #include "streams.h"
 
 struct stream {
@@ -130,6 +131,10 @@ static void end_print(FILE *stream) {
 }
 
 int __wrap_vfprintf(FILE *stream, const char *format, va_list values) {
+  unsigned most = __card_most_values(format);
+  uint64_t slots[most + 1];
+  if (most)
+    values = __card_as_double(format, values, slots);
   flockfile(stream);
   int count = __real_vfprintf(stream, format, values);
   end_print(stream);

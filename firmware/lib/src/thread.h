@@ -1,5 +1,6 @@
 // What the library knows of a thread, and waits at an address.
 #pragma once
+#include <elf.h>
 #include <flick/card.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,6 +18,8 @@ struct __card_thread {
   // Who frees it: a thread that joins, or after its end the thread that starts another one.
   uint32_t state;
   struct __card_thread *next;
+  // Refusals of pthread_mutex_trylock since it last took a mutex.
+  uint32_t refusals;
   void *specific[PTHREAD_KEYS_MAX];
 };
 
@@ -26,6 +29,8 @@ static inline struct __card_thread *card_thread(void) {
   return (struct __card_thread *)tp - 1;
 }
 
+// The program's segment of a type, or NULL.
+const Elf64_Phdr *__card_segment(uint32_t type);
 // Gives the first thread its thread-local data.
 void __card_first_thread(void);
 // Destructors of keys.
@@ -40,8 +45,8 @@ static inline void card_acquired(void) {
 // A word that others store to. An atomic operation acts on memory, a load on the hart's cache.
 static inline uint32_t card_load(uint32_t *word) {
   if (flick_program.incoherent)
-    return __atomic_fetch_or(word, 0, __ATOMIC_ACQUIRE);
-  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    return __atomic_fetch_or(word, 0, __ATOMIC_SEQ_CST);
+  return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
 static inline int64_t card_wait(uint32_t *word, uint32_t value, uint64_t until) {

@@ -1,5 +1,4 @@
 // Threads: their stacks and thread-local data, how they start and end.
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +18,11 @@ static uint32_t lock;
 static struct __card_thread *free_blocks, *ending;
 static uint32_t living = 1;
 
-static const Elf64_Phdr *tls_segment(void) {
+const Elf64_Phdr *__card_segment(uint32_t type) {
   const Elf64_Phdr *segment =
       (const Elf64_Phdr *)((const char *)&__ehdr_start + __ehdr_start.e_phoff);
   for (int n = 0; n < __ehdr_start.e_phnum; n++)
-    if (segment[n].p_type == PT_TLS)
+    if (segment[n].p_type == type)
       return &segment[n];
   return NULL;
 }
@@ -31,7 +30,7 @@ static const Elf64_Phdr *tls_segment(void) {
 // The record and thread-local data at the end of a block.
 static struct __card_thread *fill_block(char *memory, uint64_t size) {
   static const Elf64_Phdr none = {.p_align = 1};
-  const Elf64_Phdr *segment = tls_segment();
+  const Elf64_Phdr *segment = __card_segment(PT_TLS);
   if (!segment)
     segment = &none;
   uint64_t alignment = segment->p_align > 16 ? segment->p_align : 16;
@@ -47,7 +46,7 @@ static struct __card_thread *fill_block(char *memory, uint64_t size) {
 
 // Bytes for what is not stack.
 static uint64_t overhead(void) {
-  const Elf64_Phdr *segment = tls_segment();
+  const Elf64_Phdr *segment = __card_segment(PT_TLS);
   uint64_t tls = segment ? segment->p_memsz + segment->p_align : 0;
   return tls + 16 + sizeof(struct __card_thread);
 }
@@ -101,7 +100,8 @@ static void wait_and_free(struct __card_thread *thread) {
 
 // Detached threads cannot free the stack on which they run.
 static void free_ended(void) {
-  if (!__atomic_load_n(&ending, __ATOMIC_RELAXED))
+  // Without coherence the lock alone tells what others have added.
+  if (!flick_program.incoherent && !__atomic_load_n(&ending, __ATOMIC_RELAXED))
     return;
   card_lock(&lock);
   struct __card_thread *thread = ending;
@@ -168,7 +168,7 @@ void pthread_exit(void *value) {
 }
 
 int pthread_join(pthread_t thread, void **value) {
-  if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) & DETACHED)
+  if (card_load(&thread->state) & DETACHED)
     return EINVAL;
   uint64_t got;
   int64_t result = flick_thread_join(thread->number, FLICK_FOR_EVER, &got);
@@ -196,6 +196,8 @@ int pthread_equal(pthread_t one, pthread_t other) { return one == other; }
 
 int sched_yield(void) {
   flick_thread_yield();
+  // Who polls what others store waits by this.
+  card_acquired();
   return 0;
 }
 

@@ -60,6 +60,7 @@ static void sleep_until(uint64_t end) {
   // A wake-up is for others that use the kernel's call.
   while (flick_time() < end)
     flick_thread_sleep(end);
+  card_acquired();
 }
 
 int nanosleep(const struct timespec *time, struct timespec *rest) {

@@ -1,7 +1,6 @@
 // C++: constructors and destructors of static data, virtual functions, templates, new and delete,
 // variables of functions that several threads reach at once, thread-local variables with
 // destructors.
-// NEEDS: coherent caches
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,5 +1,4 @@
 // The first thread may end before others: the program ends with the last one.
-// NEEDS: coherent caches
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>

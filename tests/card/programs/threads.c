@@ -1,6 +1,5 @@
 // More threads than harts: mutexes, conditions, barriers, locks for readers and writers, keys, what
 // is done once, detached threads; thread-local data and printf from many threads.
-// NEEDS: coherent caches
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -115,6 +115,7 @@ const PARTS: [(&str, &[&str]); 27] = [
         &[
             "flick-abi",
             "flick-device",
+            "flick-engine",
             "flick-hart",
             "flick-sim",
             "flick-timing",

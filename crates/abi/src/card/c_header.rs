@@ -73,6 +73,7 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("READ", rights::READ),
         ("WRITE", rights::WRITE),
         ("EXECUTE", rights::EXECUTE),
+        ("SHARED", rights::SHARED),
         ("PAGE", super::PAGE),
         ("PAGES_AT_ONCE", super::PAGES_AT_ONCE),
         ("PRIORITIES", super::PRIORITIES),

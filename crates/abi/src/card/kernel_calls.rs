@@ -84,7 +84,8 @@ calls! {
         ; "the number of the hart in its tile"; ;
         "Tells on which hart the thread runs. It may be another one right after the call."
     CacheRefresh = 2, "cache_refresh", Caller;
-        ; "0"; ;
+        ; "0";
+        NoCall: "caches are not coherent, and harts cannot drop them (XTheadCmo)";
         "Makes the hart forget data that its cache holds, after changed lines were written. Loads that \
          follow see what other harts have stored. A machine with coherent caches does nothing."
     ThreadCreate = 16, "thread_create", Kernel;
@@ -186,13 +187,16 @@ calls! {
         "Makes a process whose memory has the contents of the caller's. Pages are copied when one of both \
          stores to them. It has no thread yet."
     ProcessMap = 42, "process_map", Kernel;
-        "process": "a child without threads", "target": "an address there, or 0", "source": "an address here",
-        "size": "in bytes, rounded up to pages; 16 MiB at most", "rights": "as of `memory_map`, and at most the caller's";
+        "process": "a child", "target": "an address there, or 0", "source": "an address here",
+        "size": "in bytes, rounded up to pages; 16 MiB at most",
+        "rights": "as of `memory_map`, and at most the caller's; 8 besides: the pages are shared";
         "the address";
         NotFound: "there is no such child, or a page of the source is not mapped",
-        Busy: "the child has threads", Invalid: "as of `memory_map`", AddressInUse: "a page there is mapped",
-        NoMemory: "tables are used up", NotPermitted: "more rights than the caller has";
-        "Gives pages of the caller to a child. They are copied when one of both stores to them."
+        Busy: "the child has threads, and the pages are not shared", Invalid: "as of `memory_map`",
+        AddressInUse: "a page there is mapped", NoMemory: "tables or memory are used up",
+        NotPermitted: "more rights than the caller has, or pages to share that it cannot store to";
+        "Gives pages of the caller to a child. They are copied when one of both stores to them. Pages that \
+         are shared are never copied: both see each other's stores, and so do copies of the processes."
     ProcessStart = 43, "process_start", Kernel;
         "process": "a child without threads", "entry": "the address where its first thread begins",
         "stack": "the end of its stack", "argument": "what it has in a0";

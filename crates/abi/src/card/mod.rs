@@ -107,6 +107,8 @@ pub mod rights {
     pub const WRITE: u64 = 2;
     /// Fetches.
     pub const EXECUTE: u64 = 4;
+    /// Of `process_map`: both processes see each other's stores.
+    pub const SHARED: u64 = 8;
 }
 
 /// Bytes of a page.

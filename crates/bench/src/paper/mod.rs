@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use flick_image::output;
 
 pub use cited::{DATASETS, Dataset, PAUSE};
-pub use paper_bars::Check;
-pub use read::{Chase, Null, Search, Times};
+pub use paper_bars::{Check, table as check_table};
+pub use plot::{Curves, Plot};
+pub use read::{Chase, Null, Search, Times, cells, number};
 
 mod cited;
 mod closed;
@@ -52,10 +53,25 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
         .map(|(name, text)| (format!("{name}.csv"), text.into_bytes()))
         .collect();
     for (name, plot) in plot::all(results) {
-        files.push((format!("{name}.svg"), plot.svg().into_bytes()));
-        files.push((format!("{name}.png"), plot.png()));
+        files.extend(plot_files(name, &plot));
     }
     files.push(("paper.md".into(), page(results).into_bytes()));
+    write_files(files, dir)
+}
+
+/// A plot in both forms, with the names of the files.
+pub fn plot_files(name: &str, plot: &Plot) -> [(String, Vec<u8>); 2] {
+    [
+        (format!("{name}.svg"), plot.svg().into_bytes()),
+        (format!("{name}.png"), plot.png()),
+    ]
+}
+
+/// Writes files of these names into `dir`. The error has the path in it.
+pub fn write_files(
+    files: Vec<(String, Vec<u8>)>,
+    dir: &Path,
+) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let mut written = Vec::new();
     for (name, content) in files {
         let path = dir.join(name);

@@ -76,7 +76,7 @@ const CHASE: &str = "interval_us,nodes,calls,migrating_us,staying_us";
 const SEARCH: &str = "iteration,reached,migrating_s,staying_s";
 
 /// The cells of each line below `header`. Errors, here as below, say what is wrong with the text.
-fn cells<'a, const N: usize>(
+pub fn cells<'a, const N: usize>(
     lines: impl Iterator<Item = &'a str>,
     header: &str,
 ) -> Result<Vec<[&'a str; N]>, String> {
@@ -99,7 +99,8 @@ fn cells<'a, const N: usize>(
     Ok(rows)
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+/// A number that a program has printed.
+pub fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("{text:?} is no number"))
 }
 

@@ -1,5 +1,5 @@
 //! What accesses of control and status registers and the privileged instructions do to a hart, and
-//! cache-block operations (Zicbom, Zicboz).
+//! cache-block operations (Zicbom, Zicboz), and those on whole caches (XTheadCmo).
 use flick_engine::vector;
 use flick_engine::{Core, CsrAccess, Exception, Hart, Memory, Trap, access_fcsr, csr_number};
 use flick_riscv::{Insn, Op};
@@ -82,6 +82,9 @@ impl<B: Bus> Privileged<'_, B> {
             Op::SfenceWInval | Op::SfenceInvalIr => {
                 (self.registers.privilege != Privilege::User).then_some(next)
             }
+            Op::ThDcacheCall | Op::ThDcacheIall | Op::ThDcacheCiall | Op::ThIcacheIall => {
+                return self.whole_cache(hart, insn);
+            }
             _ => return self.cache_block(hart, insn),
         };
         // Not in the mode that a return leads to: nothing is fetched there in its place.
@@ -91,7 +94,7 @@ impl<B: Bus> Privileged<'_, B> {
         };
         match insn.op() {
             Op::Mret | Op::Sret => {
-                self.keep(Change::Return);
+                self.keep(self.view.slice.executed(), Change::Return);
                 self.refresh();
             }
             Op::Wfi => self.waits = true,
@@ -112,6 +115,26 @@ impl<B: Bus> Privileged<'_, B> {
         }
         self.view.slice.check();
         Ok(pc)
+    }
+
+    /// XTheadCmo ("T-Head ISA extension specification"): M and S mode may, users may not.
+    fn whole_cache(&mut self, hart: &Hart, insn: Insn) -> Result<u64, Exception> {
+        if self.registers.privilege == Privilege::User {
+            let bits = self.bits(hart.pc);
+            return Err(Exception::Illegal { bits });
+        }
+        let operation = match insn.op() {
+            Op::ThIcacheIall => {
+                self.fence_i();
+                return Ok(hart.pc + 4);
+            }
+            Op::ThDcacheCall => BlockOperation::Clean,
+            Op::ThDcacheIall => BlockOperation::Invalidate,
+            _ => BlockOperation::Flush,
+        };
+        let done = self.view.operate_on_all(operation);
+        done.map_err(Exception::Trap)?;
+        Ok(hart.pc + 4)
     }
 
     fn cache_block(&mut self, hart: &Hart, insn: Insn) -> Result<u64, Exception> {

@@ -46,6 +46,9 @@ impl Machine<'_> {
             (unit.time, unit.waits, unit.is_stopped) = (now, false, false);
         }
         self.restart_calls();
+        if let Some(view) = &mut self.kernel_view {
+            view.restart(&mut self.trace);
+        }
         self.set_mode(at_reset.is_timed);
         self.at_reset = Some(at_reset);
         true

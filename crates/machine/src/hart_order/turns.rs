@@ -6,6 +6,7 @@ use flick_timing::network::LinkCounts;
 
 use super::{AHEAD, Console, End, Machine};
 use crate::board::Board;
+use crate::kernel_view::Seen;
 use crate::ram::Ram;
 use crate::semihosting::Around;
 
@@ -29,6 +30,11 @@ pub trait Watch {
         processor: &mut Processor<Board>,
         begin: Option<Begin>,
     ) -> Part;
+
+    /// What the hart has done in the slice, if it sees that, and what the slice had executed then.
+    fn take_seen(&mut self) -> Option<Vec<(u64, Seen)>> {
+        None
+    }
 }
 
 /// Pauses nowhere.
@@ -78,7 +84,10 @@ impl<'m> Machine<'m> {
             _ => self.end_quiet_order(),
         }
         let unit = &mut self.harts[hart];
-        if let Some(trace) = &mut self.trace {
+        if let (Some(view), Some(seen)) = (&mut self.kernel_view, watch.take_seen()) {
+            view.advance(start, &mut self.trace);
+            view.slice(hart, (start, tick), seen, unit.waits.then_some(time));
+        } else if let Some(trace) = &mut self.trace {
             trace.slice(hart, start, tick, unit.processor.take_events());
             if unit.waits {
                 trace.waits(hart, time);
@@ -125,7 +134,7 @@ impl<'m> Machine<'m> {
     pub fn run_until(&mut self, time: Time, console: &mut dyn Console) -> Option<End> {
         let _flags = NoFlags::begin();
         while self.current.is_some() || self.earliest() < time {
-            if let Turn::Ended(end) = self.turn(console, &mut Unwatched) {
+            if let Turn::Ended(end) = self.turn_alone(console) {
                 return Some(end);
             }
         }

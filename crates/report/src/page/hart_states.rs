@@ -11,18 +11,20 @@ use super::page_figures::time;
 use super::page_names::escape;
 use crate::timeline::{self, Span, Step};
 
-/// Kinds of states by how their names begin, and the classes of their colours, from the bottom up.
-const KINDS: [(&str, &str, &str); 4] = [
-    ("U", "nxp", "user"),
-    ("S", "host", "supervisor"),
-    ("M", "x", "machine"),
-    ("waits", "wait", "waits"),
+/// Kinds of states by how their names begin, those of harts and those of the kernel's threads; the classes
+/// of their colours, from the bottom up.
+const KINDS: [(&[&str], &str, &str); 4] = [
+    (&["U", "runs"], "nxp", "user"),
+    (&["S"], "host", "supervisor"),
+    (&["M", "calls", "has an", "is interrupted"], "x", "machine"),
+    (&["waits", "ready", "has ended"], "wait", "waits"),
 ];
 /// Rows of the table of states.
 const MOST_STATES: usize = 40;
 
 fn kind_of(name: &str) -> usize {
-    let kind = KINDS.iter().position(|(begin, ..)| name.starts_with(begin));
+    let is_of = |begins: &[&str]| begins.iter().any(|begin| name.starts_with(begin));
+    let kind = KINDS.iter().position(|(begins, ..)| is_of(begins));
     kind.unwrap_or(KINDS.len() - 1)
 }
 

@@ -11,6 +11,7 @@
 //! depend on the host.
 mod bank_requests;
 mod cache_lines;
+mod cache_operations;
 mod hart_counters;
 mod memory_banks;
 mod saved_system;
@@ -25,6 +26,7 @@ use cache_lines::{LineState, Lines};
 use serde::{Deserialize, Serialize};
 
 pub use cache_lines::{CacheShape, Victim};
+pub use cache_operations::BlockOperation;
 pub use hart_counters::{EVENTS, Event, HartCounters, HartCounts, STALLS, Stall};
 pub use memory_banks::BankShape;
 use memory_banks::Banks;
@@ -105,17 +107,6 @@ pub enum Kind {
     Load,
     /// A store or an atomic.
     Store,
-}
-
-/// What a cache-block operation does with a line (chapter "CMO Extensions").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockOperation {
-    /// A dirty line is written back and stays.
-    Clean,
-    /// A dirty line is written back, and no line stays.
-    Flush,
-    /// No line stays. What was dirty is lost where caches are not coherent.
-    Invalidate,
 }
 
 /// What a hart's own cache says to an access.
@@ -542,57 +533,6 @@ impl MemorySystem {
         if let Some(memory) = self.memory_at(address) {
             memory.banks.access(address, 0, now);
         }
-    }
-
-    /// `fence.i`: the hart's instruction cache is empty behind it.
-    pub fn flush_code(&self, hart: usize) {
-        if let Some((lines, _)) = &self.harts[hart].code {
-            lines.clear();
-        }
-    }
-
-    /// A cache-block operation (Zicbom) on the line of an address, in the caches of all harts that are
-    /// coherent with this one's. Returns how long the hart waits. Belongs to the shared part.
-    pub fn operate(&self, hart: usize, address: u64, operation: BlockOperation, now: Time) -> Time {
-        let domain = match self.coherence {
-            Some(_) => 0..self.harts.len(),
-            None => hart..hart + 1,
-        };
-        let writes = domain.filter(|&number| self.operate_own(number, address, operation, now));
-        let latency = match writes.count() {
-            0 => 0,
-            _ => self.memory_at(address).map_or(0, |memory| memory.latency),
-        };
-        let stall = self.buffer_store(hart, latency, now);
-        self.harts[hart].counters.stall(Stall::Store, stall);
-        stall
-    }
-
-    /// The same in one data cache. Was the line written back?
-    fn operate_own(&self, hart: usize, address: u64, operation: BlockOperation, now: Time) -> bool {
-        let Some(DataCache { lines, .. }) = &self.harts[hart].data else {
-            return false;
-        };
-        let state = lines.state(address);
-        // Where all see the same bytes, none may get lost.
-        let drops = operation == BlockOperation::Invalidate && self.coherence.is_none();
-        let writes = state == Some(LineState::Modified) && !drops;
-        if writes {
-            self.write_back(hart, address, now);
-        }
-        match (operation, state) {
-            (BlockOperation::Clean, Some(LineState::Modified)) => {
-                lines.change(address, LineState::Exclusive);
-            }
-            (BlockOperation::Clean, _) => {}
-            _ => {
-                lines.remove(address);
-                if let Some(sharers) = &self.sharers {
-                    sharers.remove(hart, address, lines);
-                }
-            }
-        }
-        writes
     }
 
     /// The lines of a hart's data cache.

@@ -123,6 +123,35 @@ fn without_coherence_nobody_is_asked() {
 }
 
 #[test]
+fn dirty_lines_of_a_whole_cache_pass_the_store_buffer() {
+    let system = MemorySystem::new(&shape(1, false));
+    let fill = || {
+        for at in [0, 0x40, 0x80] {
+            system.access(0, Kind::Store, at, 0);
+        }
+        load(&system, 0, 0xc0, 0);
+    };
+    let has = |at| system.lookup(0, Kind::Load, at) == Lookup::Hit;
+    fill();
+    // The buffer has room for two.
+    let stall = system.operate_on_all(0, BlockOperation::Clean, 100_000);
+    assert!(stall > 0 && has(0) && has(0xc0));
+    assert_eq!(system.operate_on_all(0, BlockOperation::Clean, 200_000), 0);
+    fill();
+    assert_eq!(
+        system.operate_on_all(0, BlockOperation::Invalidate, 300_000),
+        0
+    );
+    assert!(!has(0) && !has(0xc0));
+    fill();
+    assert_eq!(
+        system.operate_on_all(0, BlockOperation::Flush, 400_000),
+        stall
+    );
+    assert!(!has(0) && !has(0xc0));
+}
+
+#[test]
 fn stores_go_through_a_cache() {
     let mut shape = shape(1, true);
     let data = shape.harts[0].data.as_mut().unwrap();

@@ -47,6 +47,10 @@ pub fn is_translated(op: Guest) -> bool {
             | Guest::CboClean
             | Guest::CboFlush
             | Guest::CboZero
+            | Guest::ThDcacheCall
+            | Guest::ThDcacheIall
+            | Guest::ThDcacheCiall
+            | Guest::ThIcacheIall
             | Guest::VConfig
             | Guest::VArith
             | Guest::VLoad

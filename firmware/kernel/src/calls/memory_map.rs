@@ -59,7 +59,7 @@ pub fn memory_unmap(kernel: &mut Kernel, caller: Caller, address: u64, size: u64
     for n in 0..pages {
         let _ = tables.protect_none(address + n * PAGE, &mut Direct);
     }
-    kernel.invalidate(caller.process, address, pages, None);
+    kernel.invalidate(caller.process, address, pages, Some(caller.hart));
     for n in 0..pages {
         let _ = tables.unmap(address + n * PAGE, &mut kernel.frames, &mut Direct);
     }
@@ -87,7 +87,7 @@ pub fn memory_protect(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) 
             .protect(at, of, &kernel.frames, &mut Direct)
             .map_err(error_of)?;
     }
-    kernel.invalidate(caller.process, address, pages, None);
+    kernel.invalidate(caller.process, address, pages, Some(caller.hart));
     value(0)
 }
 

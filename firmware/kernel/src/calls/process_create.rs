@@ -1,5 +1,5 @@
 //! `process_create`, `process_copy`, `process_map` and `process_start`: children of a process.
-use flick_abi::card::{Error, NORMAL_PRIORITY, PAGE};
+use flick_abi::card::{Error, NORMAL_PRIORITY, PAGE, rights};
 use flick_kernel_core::page_tables::{PageTables, are_rights};
 
 use crate::direct::Direct;
@@ -41,7 +41,7 @@ pub fn process_copy(kernel: &mut Kernel, caller: Caller) -> Answer {
         next = at + PAGE;
     }
     // The caller's pages cannot be stored to any more.
-    kernel.invalidate(caller.process, 0, u64::MAX, None);
+    kernel.invalidate(caller.process, 0, u64::MAX, Some(caller.hart));
     if let Err(trouble) = shared {
         to.free(&mut kernel.frames, &mut Direct);
         kernel.processes.remove(process);
@@ -54,23 +54,24 @@ pub fn process_copy(kernel: &mut Kernel, caller: Caller) -> Answer {
     value(kernel.processes.number(process))
 }
 
-fn child(kernel: &Kernel, caller: Caller, number: u64) -> Result<u16, Error> {
+fn child(kernel: &Kernel, caller: Caller, number: u64, may_run: bool) -> Result<u16, Error> {
     let child = kernel
         .processes
         .child(caller.process, number)
         .ok_or(Error::NotFound)?;
     let owner = &kernel.processes[child];
-    match owner.threads == 0 && !owner.is_ending {
+    match (may_run || owner.threads == 0) && !owner.is_ending {
         true => Ok(child),
         false => Err(Error::Busy),
     }
 }
 
-/// Gives pages to a child.
+/// Gives pages to a child, or shares them with it.
 #[inline(never)]
 pub fn process_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [number, target, source, size, of, _] = arguments;
-    let child = child(kernel, caller, number)?;
+    let is_shared = of & rights::SHARED != 0;
+    let child = child(kernel, caller, number, is_shared)?;
     let owner = &kernel.processes[child];
     let chosen = if target == 0 {
         owner.next_address
@@ -78,7 +79,7 @@ pub fn process_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> 
         target
     };
     let pages = pages_of(source, size)
-        .filter(|_| are_rights(of))
+        .filter(|_| are_rights(of & !rights::SHARED))
         .ok_or(Error::Invalid)?;
     pages_of(chosen, size).ok_or(Error::Invalid)?;
     if owner.pages + pages > MOST_PAGES {
@@ -91,12 +92,19 @@ pub fn process_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> 
     let mut shared = Ok(());
     for n in 0..pages {
         let (there, here) = (chosen + n * PAGE, source + n * PAGE);
-        shared = from.share(
-            here,
-            (&to, there, Some(of)),
-            &mut kernel.frames,
-            &mut Direct,
-        );
+        if is_shared {
+            // A page without memory, or one that others have a copy of, is none to share.
+            let resolved = kernel.resolve(caller.process, here, rights::WRITE, None);
+            shared = resolved.map(|_| ());
+        }
+        if shared.is_ok() {
+            shared = from.share(
+                here,
+                (&to, there, Some(of)),
+                &mut kernel.frames,
+                &mut Direct,
+            );
+        }
         if shared.is_err() {
             for n in 0..n {
                 let _ = to.unmap(chosen + n * PAGE, &mut kernel.frames, &mut Direct);
@@ -104,7 +112,7 @@ pub fn process_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> 
             break;
         }
     }
-    kernel.invalidate(caller.process, source, pages, None);
+    kernel.invalidate(caller.process, source, pages, Some(caller.hart));
     shared.map_err(error_of)?;
     let owner = &mut kernel.processes[child];
     owner.pages += pages;
@@ -118,7 +126,7 @@ pub fn process_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> 
 #[inline(never)]
 pub fn process_start(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [number, entry, stack, argument, ..] = arguments;
-    let child = child(kernel, caller, number)?;
+    let child = child(kernel, caller, number, false)?;
     let started = kernel.start_thread(child, [entry, argument, stack, 0, NORMAL_PRIORITY]);
     let place = started.ok_or(Error::NoMemory)?;
     value(kernel.dispatch.threads.number(place))

@@ -1,4 +1,4 @@
-//! Figure 5: speedup over the nodes of a call.
+//! Curves over a linear axis: Figure 5, speedup over the nodes of a call, and those of other papers.
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
 
@@ -9,9 +9,13 @@ use crate::paper::cited;
 pub struct Curves {
     title: String,
     below: String,
+    x: Axis,
+    y: Axis,
     curves: Vec<Curve>,
     /// What the paper's text says: a point and its words.
     stated: Vec<((f64, f64), &'static str)>,
+    /// A height that the eye looks for: where its words stand, and they.
+    level: Option<((f64, f64), &'static str)>,
 }
 
 struct Curve {
@@ -22,33 +26,28 @@ struct Curve {
     dash: Option<(f64, f64)>,
 }
 
+/// From 0 on.
+struct Axis {
+    name: &'static str,
+    most: f64,
+    step: f64,
+    digits: usize,
+}
+
 const GREEN: RGBColor = RGBColor(0x2f, 0x8a, 0x63);
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = 860.0;
 const TOP: f64 = 80.0;
 const BOTTOM: f64 = 480.0;
 const NODES: f64 = 1024.0;
-const MOST: f64 = 3.0;
-
-fn place((nodes, speedup): (f64, f64)) -> (f64, f64) {
-    (
-        LEFT + (RIGHT - LEFT) * nodes / NODES,
-        BOTTOM - (BOTTOM - TOP) * speedup / MOST,
-    )
-}
 
 impl Curves {
     /// `part`: 0 without a pause between calls, 1 with one.
     pub fn figure_5(lines: &[Line], part: usize) -> Self {
-        let curves = lines.iter().enumerate().map(|(number, line)| Curve {
-            label: line.label.clone(),
-            points: line.chases[part]
-                .points
-                .iter()
-                .map(|point| (point.nodes as f64, point.times.speedup()))
-                .collect(),
-            color: [INK, OURS, GREEN][number.min(2)],
-            dash: [None, Some((9.0, 5.0)), Some((4.0, 4.0))][number.min(2)],
+        let curves = lines.iter().map(|line| {
+            let points = line.chases[part].points.iter();
+            let points = points.map(|point| (point.nodes as f64, point.times.speedup()));
+            (line.label.clone(), points.collect())
         });
         let (letter, pause, stated) = if part == 0 {
             (
@@ -72,16 +71,71 @@ impl Curves {
                 "host time / time with migration; nodes 8-byte aligned, at random over 4 GB of the \
                     NxP's memory"
                     .into(),
-            curves: curves.collect(),
+            x: Axis {
+                name: "memory accesses per migration",
+                most: NODES,
+                step: 128.0,
+                digits: 0,
+            },
+            y: Axis {
+                name: "",
+                most: 3.0,
+                step: 0.5,
+                digits: 1,
+            },
+            curves: drawn(curves),
             stated,
+            // Where no curve of either part comes near.
+            level: Some(((560.0, 1.0), "as fast as the host alone")),
         }
+    }
+
+    /// Values over numbers of threads or the like: a title, what is below it, the name of the numbers,
+    /// and curves with their labels.
+    pub fn over_counts(
+        title: &str,
+        below: &str,
+        name: &'static str,
+        curves: Vec<(String, Vec<(f64, f64)>)>,
+    ) -> Self {
+        let most = |of: fn(&(f64, f64)) -> f64| {
+            let values = curves.iter().flat_map(|(_, points)| points).map(of);
+            values.fold(0.0, f64::max)
+        };
+        let (step, digits) = round_step(most(|point| point.1));
+        Self {
+            title: title.into(),
+            below: below.into(),
+            x: Axis {
+                name,
+                most: most(|point| point.0).max(1.0),
+                step: 1.0,
+                digits: 0,
+            },
+            y: Axis {
+                name: "",
+                most: (most(|point| point.1) / step).ceil().max(1.0) * step,
+                step,
+                digits,
+            },
+            curves: drawn(curves.into_iter()),
+            stated: Vec::new(),
+            level: None,
+        }
+    }
+
+    fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (
+            LEFT + (RIGHT - LEFT) * x / self.x.most,
+            BOTTOM - (BOTTOM - TOP) * y / self.y.most,
+        )
     }
 
     pub(super) fn draw<B: DrawingBackend>(&self, canvas: &Canvas<B>) -> Drawn<B> {
         canvas.title(&self.title, &self.below)?;
-        axes(canvas)?;
+        self.axes(canvas)?;
         for curve in &self.curves {
-            let points: Vec<_> = curve.points.iter().copied().map(place).collect();
+            let points: Vec<_> = curve.points.iter().map(|&at| self.place(at)).collect();
             match curve.dash {
                 None => canvas.line(&points, curve.color, 2.0)?,
                 Some(dash) => {
@@ -93,7 +147,7 @@ impl Curves {
         }
         self.legend(canvas)?;
         for &(point, words) in &self.stated {
-            let (x, y) = place(point);
+            let (x, y) = self.place(point);
             canvas.fill((x - 4.0, y - 4.0), (x + 4.0, y + 4.0), ACCENT)?;
             let right = x + 120.0 > RIGHT;
             let (x, align) = if right {
@@ -122,40 +176,61 @@ impl Curves {
         }
         Ok(())
     }
+
+    fn axes<B: DrawingBackend>(&self, canvas: &Canvas<B>) -> Drawn<B> {
+        let level = self.level.map(|((_, level), _)| level);
+        for value in self.y.marks() {
+            let (_, y) = self.place((0.0, value));
+            let color = if level == Some(value) { PAPER } else { FAINT };
+            canvas.line(&[(LEFT, y), (RIGHT, y)], color, 1.0)?;
+            let text = format!("{value:.0$}", self.y.digits);
+            canvas.text(&text, (LEFT - 10.0, y), Align::Right, (13.0, INK))?;
+        }
+        for value in self.x.marks() {
+            let (x, _) = self.place((value, 0.0));
+            canvas.line(&[(x, BOTTOM), (x, BOTTOM + 5.0)], INK, 1.0)?;
+            let at = (x, BOTTOM + 18.0);
+            let text = format!("{value:.0$}", self.x.digits);
+            canvas.text(&text, at, Align::Middle, (13.0, INK))?;
+        }
+        canvas.line(&[(LEFT, BOTTOM), (RIGHT, BOTTOM)], INK, 1.0)?;
+        let at = ((LEFT + RIGHT) / 2.0, BOTTOM + 42.0);
+        canvas.text(self.x.name, at, Align::Middle, (14.0, INK))?;
+        let Some((at, words)) = self.level else {
+            return Ok(());
+        };
+        let (x, y) = self.place(at);
+        canvas.text(words, (x, y - 10.0), Align::Middle, (12.0, PAPER))
+    }
 }
 
-fn axes<B: DrawingBackend>(canvas: &Canvas<B>) -> Drawn<B> {
-    for half in 0..=6 {
-        let value = f64::from(half) * 0.5;
-        let (_, y) = place((0.0, value));
-        // The line of equal times is what the eye looks for.
-        let color = if half == 2 { PAPER } else { FAINT };
-        canvas.line(&[(LEFT, y), (RIGHT, y)], color, 1.0)?;
-        let text = format!("{value:.1}");
-        canvas.text(&text, (LEFT - 10.0, y), Align::Right, (13.0, INK))?;
+impl Axis {
+    fn marks(&self) -> impl Iterator<Item = f64> {
+        let count = (self.most / self.step).round() as u32;
+        (0..=count).map(|number| f64::from(number) * self.step)
     }
-    for nodes in (0..=1024).step_by(128) {
-        let (x, _) = place((f64::from(nodes), 0.0));
-        canvas.line(&[(x, BOTTOM), (x, BOTTOM + 5.0)], INK, 1.0)?;
-        let at = (x, BOTTOM + 18.0);
-        canvas.text(&nodes.to_string(), at, Align::Middle, (13.0, INK))?;
-    }
-    canvas.line(&[(LEFT, BOTTOM), (RIGHT, BOTTOM)], INK, 1.0)?;
-    let at = ((LEFT + RIGHT) / 2.0, BOTTOM + 42.0);
-    canvas.text(
-        "memory accesses per migration",
-        at,
-        Align::Middle,
-        (14.0, INK),
-    )?;
-    // Where no curve of either part comes near.
-    let (x, y) = place((560.0, 1.0));
-    canvas.text(
-        "as fast as the host alone",
-        (x, y - 10.0),
-        Align::Middle,
-        (12.0, PAPER),
-    )
+}
+
+/// Each curve has its colour and its dashes.
+fn drawn(curves: impl Iterator<Item = (String, Vec<(f64, f64)>)>) -> Vec<Curve> {
+    curves
+        .enumerate()
+        .map(|(number, (label, points))| Curve {
+            label,
+            points,
+            color: [INK, OURS, GREEN][number.min(2)],
+            dash: [None, Some((9.0, 5.0)), Some((4.0, 4.0))][number.min(2)],
+        })
+        .collect()
+}
+
+/// A step for marks up to a value: 1, 2 or 5 by a power of ten. And the digits behind its point.
+fn round_step(most: f64) -> (f64, usize) {
+    let power = (most.max(1e-9) / 5.0).log10().floor();
+    let scale = 10f64.powf(power);
+    let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * scale);
+    let step = step.into_iter().find(|step| most / step <= 7.0);
+    (step.unwrap_or(10.0 * scale), (-power).max(0.0) as usize)
 }
 
 /// The pieces of a line that are drawn, of `on` points each with `off` points between them.
@@ -198,6 +273,13 @@ fn dashes(points: &[(f64, f64)], (on, off): (f64, f64)) -> Vec<Vec<(f64, f64)>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_have_round_values() {
+        assert_eq!(round_step(3200.0), (500.0, 0));
+        assert_eq!(round_step(0.004), (0.001, 4));
+        assert_eq!(round_step(14.0), (2.0, 0));
+    }
 
     #[test]
     fn dashes_go_on_over_corners() {

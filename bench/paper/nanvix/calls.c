@@ -1,0 +1,43 @@
+/* What a kernel call takes, with 1 to 14 callers at once: L-Kcall and R-Kcall of the Nanvix paper.
+ * The local call is `thread_self`, the remote one goes to the kernel hart and does nothing there.
+ *
+ *   calls [STEP]
+ *
+ * prints comma-separated values: cycles, for each repetition the least, the mean and the most of
+ * the callers. */
+#include "threads.h"
+
+static struct shared ready, callers;
+
+/* Each caller calls again as soon as it can. */
+#define CALLER(name, call)                                                                         \
+  static void name(uint64_t thread) {                                                              \
+    uint64_t empty = empty_cycles();                                                               \
+    meet(&ready, shared_get(&callers));                                                            \
+    for (int n = 0; n < WARM_UPS + REPETITIONS; n++) {                                             \
+      uint64_t begin = cycles();                                                                   \
+      call();                                                                                      \
+      keep(thread, n, cycles() - begin - empty);                                                   \
+    }                                                                                              \
+    flick_thread_exit(0);                                                                          \
+  }
+
+CALLER(call_locally, flick_thread_self)
+CALLER(call_remotely, flick_kernel_nothing)
+
+static void measure(const char *call, void (*caller)(uint64_t), int step) {
+  for (int count = 1; count <= MOST_THREADS; count = next_count(count, step)) {
+    shared_set(&ready, 0);
+    shared_set(&callers, count);
+    run_threads(caller, count);
+    print_samples(call, count);
+  }
+}
+
+int main(int argc, char **argv) {
+  stay();
+  int step = step_argument(argc, argv);
+  printf("call,callers,repetition,least,mean,most\n");
+  measure("local", call_locally, step);
+  measure("remote", call_remotely, step);
+}

@@ -1,0 +1,90 @@
+/* Messages of 120 bytes between clusters: latency and bandwidth. Each cluster runs this program,
+ * and the first one measures and prints.
+ *
+ *   mailbox [STEP]
+ *
+ * prints comma-separated values. `latency`: a message to a cluster and its answer, half the cycles
+ * of both, by the cluster's number (0 is the first cluster itself). `senders`: so many clusters
+ * send to the first one without a pause, cycles of a message. */
+#include "threads.h"
+
+enum { REQUESTS = 1, ANSWERS = 2, BYTES = 120, BURST = 200 };
+/* What a cluster is told to do: answer, or send a burst, or end. */
+enum order { ANSWER, SEND, END };
+
+static uint64_t message[BYTES / 8] __attribute__((aligned(LINE)));
+
+static void send(uint64_t tile, uint64_t port) {
+  int64_t result;
+  /* The other cluster may still be booting. */
+  while ((result = flick_mailbox_send(tile, port, (uint64_t)message, FLICK_FOR_EVER)) ==
+         -FLICK_ENOENT)
+    flick_thread_sleep(flick_time() + flick_program.frequency / 10000);
+  good(result);
+}
+
+static void receive(uint64_t port) {
+  good(flick_mailbox_receive(port, (uint64_t)message, FLICK_FOR_EVER, NULL));
+}
+
+static void tell(uint64_t tile, enum order order) {
+  message[0] = order;
+  send(tile, REQUESTS);
+}
+
+static void obey(void) {
+  good(flick_mailbox_create(REQUESTS));
+  for (;;) {
+    receive(REQUESTS);
+    uint64_t order = message[0];
+    if (order == END)
+      return;
+    for (int n = 0; n < (order == SEND ? BURST : 1); n++)
+      send(0, ANSWERS);
+  }
+}
+
+static void latency(uint64_t tile) {
+  for (int n = 0; n < WARM_UPS + REPETITIONS; n++) {
+    uint64_t begin = cycles();
+    tell(tile, ANSWER);
+    /* The first cluster has nobody who answers: the message itself comes back. */
+    receive(tile == 0 ? REQUESTS : ANSWERS);
+    uint64_t taken = cycles() - begin;
+    if (n >= WARM_UPS)
+      printf("latency,%d,%d,%llu\n", (int)tile, n - WARM_UPS,
+             (unsigned long long)(tile == 0 ? taken : taken / 2));
+  }
+}
+
+static void bandwidth(int senders) {
+  for (int tile = 1; tile <= senders; tile++)
+    tell(tile, SEND);
+  uint64_t begin = 0;
+  int all = senders * BURST, warm = senders * WARM_UPS;
+  for (int n = 0; n < all; n++) {
+    receive(ANSWERS);
+    if (n == warm)
+      begin = cycles();
+  }
+  printf("senders,%d,0,%llu\n", senders,
+         (unsigned long long)((cycles() - begin) / (all - warm - 1)));
+}
+
+int main(int argc, char **argv) {
+  stay();
+  if (flick_program.tile != 0) {
+    obey();
+    return 0;
+  }
+  int step = step_argument(argc, argv), clusters = flick_program.tiles;
+  good(flick_mailbox_create(REQUESTS));
+  good(flick_mailbox_create(ANSWERS));
+  printf("measure,clusters,repetition,cycles\n");
+  for (int tile = 0; tile < clusters; tile += step)
+    latency(tile);
+  for (int senders = 1; senders < clusters; senders += step)
+    bandwidth(senders);
+  for (int tile = 1; tile < clusters; tile++)
+    tell(tile, END);
+}

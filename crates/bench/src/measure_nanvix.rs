@@ -1,0 +1,220 @@
+//! `flick bench paper nanvix`: builds the programs of share/flick/bench/paper/nanvix for the card, runs
+//! them on the machine `mppa256`, timed, and writes tables and plots with the paper's figures beside.
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use clap::Args;
+use flick_driver::{Error, Root};
+use flick_events::number::counted;
+use flick_image::output;
+
+use crate::measure_paper::unwritable;
+use crate::nanvix::{self, ForkJoin, Results, Samples, Service, Wish, boot_cycles};
+use crate::{file_error, finish, flick, print, scratch, unreadable};
+
+const MACHINE: &str = "mppa256";
+/// One of its clusters: the others would do nothing.
+const CLUSTER: [&str; 2] = ["tile.cluster.count=1", "link.noc.columns=1"];
+/// A cluster with one bank of memory in place of 16.
+const ONE_BANK: &str = "tile.cluster.memory.smem.banks=1";
+/// What the paper wishes of the hardware: a name, a part of names of files, and a setting.
+const WISHES: [(&str, &str, &str); 5] = [
+    (
+        "instruction cache of 16 KiB",
+        "l1i16",
+        "core.k1.l1i.size=16 KiB",
+    ),
+    (
+        "instruction cache of 32 KiB",
+        "l1i32",
+        "core.k1.l1i.size=32 KiB",
+    ),
+    (
+        "no operations on caches",
+        "plain",
+        "isa=rv64imafdc_zicntr_zicsr_zifencei_zihpm",
+    ),
+    (
+        "line invalidation (Zicbom)",
+        "zicbom",
+        "isa=rv64imafdc_zicbom_zicntr_zicsr_zifencei_zihpm",
+    ),
+    (
+        "coherence, messages of 10 cycles",
+        "coherent",
+        "tile.cluster.coherence={kind=\"directory\",latency=\"25 ns\"}",
+    ),
+];
+/// A program that waits for ever would never end.
+const MOST_INSTRUCTIONS: &str = "20000000000";
+
+#[derive(Args)]
+pub struct Options {
+    /// Where tables, plots and what the programs print (raw/) go
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        default_value = "bench/paper/results/nanvix"
+    )]
+    output: PathBuf,
+    /// Fewer numbers of threads and clusters
+    #[arg(long)]
+    quick: bool,
+    /// Run nothing: make the tables of what is in raw/
+    #[arg(long)]
+    only_report: bool,
+}
+
+pub fn run(options: &Options) -> Result<(), Error> {
+    let raw = options.output.join("raw");
+    fs::create_dir_all(&raw).map_err(|e| unwritable(&raw, &e))?;
+    if !options.only_report {
+        measure(options.quick, &raw)?;
+    }
+    let results = collect(&raw)?;
+    let files = nanvix::write(&results, &options.output)
+        .map_err(|(path, error)| unwritable(&path, &error))?;
+    print(&nanvix::page(&results))?;
+    output::message(format_args!(
+        "{} in {}",
+        counted(files.len() as u64, "file"),
+        options.output.display()
+    ));
+    Ok(())
+}
+
+/// A program, its argument, what is set of the machine, and where its output goes.
+struct Step {
+    program: &'static str,
+    argument: Option<&'static str>,
+    settings: Vec<&'static str>,
+    file: String,
+}
+
+/// The runs. A step between numbers of threads of 13 leaves 1 and 14.
+fn steps(quick: bool) -> Vec<Step> {
+    let few = if quick { "13" } else { "1" };
+    let cluster = |program, argument, more: Option<&'static str>, file: &str| Step {
+        program,
+        argument: Some(argument),
+        settings: CLUSTER.into_iter().chain(more).collect(),
+        file: file.into(),
+    };
+    let mut steps = vec![
+        cluster("calls", few, None, "calls.csv"),
+        cluster("fork_join", few, None, "fork_join.csv"),
+        cluster("noise", few, None, "noise.csv"),
+        cluster("noise", "13", Some(ONE_BANK), "noise-one-bank.csv"),
+        cluster(
+            "service",
+            if quick { "2" } else { "20" },
+            None,
+            "service.csv",
+        ),
+        Step {
+            program: "boot",
+            argument: None,
+            settings: Vec::new(),
+            file: "boot.csv".into(),
+        },
+        Step {
+            program: "mailbox",
+            argument: Some(if quick { "14" } else { "1" }),
+            settings: Vec::new(),
+            file: "mailbox.csv".into(),
+        },
+    ];
+    for (_, file, setting) in WISHES {
+        for program in ["calls", "fork_join"] {
+            let file = format!("{program}-{file}.csv");
+            steps.push(cluster(program, "13", Some(setting), &file));
+        }
+    }
+    steps
+}
+
+fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
+    let dir = scratch()?;
+    build(dir.path())?;
+    let steps = steps(quick);
+    for (number, step) in steps.iter().enumerate() {
+        // Where stderr is closed, the text has no reader.
+        let _ = write!(
+            io::stderr(),
+            "[{}/{}] {} of {MACHINE} {}... ",
+            number + 1,
+            steps.len(),
+            step.program,
+            step.settings
+                .iter()
+                .map(|set| format!("{set} "))
+                .collect::<String>(),
+        );
+        let begin = Instant::now();
+        let mut command = Command::new(flick()?);
+        command.args(["machine", "run", "--machine", MACHINE, "--timed"]);
+        command.args(["--max-instructions", MOST_INSTRUCTIONS]);
+        for setting in &step.settings {
+            command.args(["--set", setting]);
+        }
+        command.arg("--program").arg(dir.path().join(step.program));
+        command.arg("--").args(step.argument);
+        let output = finish(&mut command)?;
+        let path = raw.join(&step.file);
+        output::write(&path, &output.stdout).map_err(|e| unwritable(&path, &e))?;
+        output::message(format_args!("{:.1} s", begin.elapsed().as_secs_f64()));
+    }
+    Ok(())
+}
+
+fn build(dir: &Path) -> Result<(), Error> {
+    let sources = Root::find()?.dir().join("share/flick/bench/paper/nanvix");
+    for program in ["calls", "fork_join", "noise", "service", "boot", "mailbox"] {
+        let mut cc = Command::new(flick()?);
+        cc.args(["card", "cc", "-O2"])
+            .arg(sources.join(program).with_extension("c"))
+            .arg("-o")
+            .arg(dir.join(program));
+        if program == "boot" {
+            // Of its own start alone, as the program says.
+            cc.args(["-s", "-Wl,--entry=begin"]);
+        }
+        finish(&mut cc)?;
+    }
+    Ok(())
+}
+
+/// What the programs have printed, in this run or an earlier one.
+fn collect(raw: &Path) -> Result<Results, Error> {
+    fn read<T>(path: &Path, parse: fn(&str) -> Result<T, String>) -> Result<T, Error> {
+        let text =
+            fs::read_to_string(path).map_err(|e| file_error("a file cannot be read", path, &e))?;
+        parse(&text).map_err(|why| unreadable(path, why))
+    }
+    let mut wishes = Vec::new();
+    for (name, file, _) in WISHES {
+        wishes.push(Wish {
+            name,
+            calls: read(&raw.join(format!("calls-{file}.csv")), Samples::calls)?,
+            fork_join: read(&raw.join(format!("fork_join-{file}.csv")), ForkJoin::parse)?,
+        });
+    }
+    Ok(Results {
+        by: format!(
+            "flick {}, machine {MACHINE}, timed",
+            env!("CARGO_PKG_VERSION")
+        ),
+        calls: read(&raw.join("calls.csv"), Samples::calls)?,
+        fork_join: read(&raw.join("fork_join.csv"), ForkJoin::parse)?,
+        noise: read(&raw.join("noise.csv"), Samples::noise)?,
+        noise_of_one_bank: read(&raw.join("noise-one-bank.csv"), Samples::noise)?,
+        service: read(&raw.join("service.csv"), Service::parse)?,
+        boot: read(&raw.join("boot.csv"), boot_cycles)?,
+        mailbox: read(&raw.join("mailbox.csv"), Samples::mailbox)?,
+        wishes,
+    })
+}

@@ -1,0 +1,48 @@
+//! Output of the programs as a machine near the bars would make it, for tests.
+use std::fmt::Write as _;
+
+use super::{ForkJoin, Results, Samples, Service, Wish, nanvix_cited as cited};
+
+/// `slow`: how many times longer everything takes than the bars allow, or less.
+pub fn results(slow: f64) -> Results {
+    let mut calls = String::from("call,callers,repetition,least,mean,most\n");
+    let mut fork_join = String::from("recycling,threads,repetition,fork,join\n");
+    let mut noise = String::from("beside,workers,repetition,least,mean,most\n");
+    let mut few_banks = noise.clone();
+    let mut mailbox = String::from("measure,clusters,repetition,cycles\n");
+    for threads in 1..=cited::THREADS {
+        let remote = 400.0 * slow * f64::from(threads);
+        let _ = writeln!(calls, "local,{threads},0,71,71,71");
+        let _ = writeln!(calls, "remote,{threads},0,{remote},{remote},{remote}");
+        let ideal = cited::fork_join_ideal(threads) * slow;
+        let _ = writeln!(fork_join, "on,{threads},0,{ideal},0");
+        let _ = writeln!(fork_join, "off,{threads},0,{ideal},{ideal}");
+        for (beside, lost, most) in [("alone", 0, 0), ("calls", 10, 20), ("copies", 200, 900)] {
+            let line = |lost| format!("{beside},{threads},0,45000,{0},{0}\n", 45000 + lost);
+            noise += &line(lost);
+            few_banks += &line(most);
+        }
+        let latency = cited::link_latency(threads) + 450.0 * slow;
+        let _ = writeln!(
+            mailbox,
+            "latency,{threads},0,{latency}\nsenders,{threads},0,600"
+        );
+    }
+    let calls = Samples::calls(&calls).unwrap();
+    let fork_join = ForkJoin::parse(&fork_join).unwrap();
+    Results {
+        by: "flick 0".into(),
+        wishes: vec![Wish {
+            name: "coherence",
+            calls: calls.clone(),
+            fork_join: fork_join.clone(),
+        }],
+        calls,
+        fork_join,
+        noise: Samples::noise(&noise).unwrap(),
+        noise_of_one_bank: Samples::noise(&few_banks).unwrap(),
+        service: Service::parse("caller,calls\n0,100\n1,101\n2,99\n").unwrap(),
+        boot: 190_000.0 * slow,
+        mailbox: Samples::mailbox(&mailbox).unwrap(),
+    }
+}

@@ -1,0 +1,153 @@
+// The calls of POSIX for names of files: those of the machine's archive, and those that programs
+// make.
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file_table.h"
+#include "files.h"
+#include "server_call.h"
+
+// A program with names of files is linked with what executes them.
+int64_t (*const __card_execute_files)(struct file_table *, uint32_t, const uint64_t *, const char *,
+                                      char *) = __card_file_execute;
+
+// 0 if the name is one.
+static int path_bytes(const char *path, struct file_bytes *bytes) {
+  bytes->in = path;
+  bytes->in_size = strlen(path) + 1;
+  return bytes->in_size <= PATH_SIZE ? 0 : -ENAMETOOLONG;
+}
+
+static int64_t path_call(uint32_t operation, const char *path, uint64_t flags, void *out,
+                         uint64_t out_size) {
+  struct file_bytes bytes = {.out = out, .out_size = out_size};
+  int error = path_bytes(path, &bytes);
+  return card_result(error ? error : CALL(operation, bytes, flags));
+}
+
+int open(const char *path, int flags, ...) {
+  int number = path_call(FILE_OPEN, path, flags, NULL, 0);
+  if (number >= 0)
+    __card_note_file(number, -1);
+  return number;
+}
+
+int stat(const char *restrict path, struct stat *restrict about) {
+  struct card_file_about from;
+  int result = path_call(FILE_ABOUT, path, 0, &from, sizeof from);
+  return result ? result : __card_describe_file(&from, about);
+}
+
+int lstat(const char *path, struct stat *about) { return stat(path, about); }
+
+int access(const char *path, int mode) {
+  (void)mode;
+  struct stat about;
+  return stat(path, &about);
+}
+
+int unlink(const char *path) { return path_call(FILE_REMOVE, path, 0, NULL, 0); }
+int rmdir(const char *path) { return path_call(FILE_REMOVE_DIRECTORY, path, 0, NULL, 0); }
+
+int mkdir(const char *path, mode_t mode) {
+  (void)mode;
+  return path_call(FILE_MAKE_DIRECTORY, path, 0, NULL, 0);
+}
+
+int rename(const char *from, const char *to) {
+  size_t first = strlen(from) + 1, second = strlen(to) + 1;
+  if (first > PATH_SIZE || second > PATH_SIZE)
+    return card_result(-ENAMETOOLONG);
+  char both[2 * PATH_SIZE];
+  memcpy(both, from, first);
+  memcpy(both + first, to, second);
+  struct file_bytes bytes = {.in = both, .in_size = first + second};
+  return card_result(CALL(FILE_RENAME, bytes, 0));
+}
+
+char *getcwd(char *buffer, size_t size) {
+  if (!buffer && !(buffer = malloc(size ? size : 2)))
+    return NULL;
+  if (size == 1) {
+    errno = ERANGE;
+    return NULL;
+  }
+  return strcpy(buffer, "/");
+}
+
+int dup(int number) { return dup2(number, -1); }
+
+int dup2(int number, int same) {
+  int64_t made = CALL(FILE_DUPLICATE, NO_BYTES, number, (int64_t)same);
+  if (made >= 0)
+    __card_note_file(made, number);
+  return card_result(made);
+}
+
+// The names in a directory when it was opened.
+struct __card_directory {
+  size_t count, next;
+  struct dirent *entries;
+};
+
+// Adds what FILE_LIST has written.
+static bool add_entries(DIR *directory, const char *from, const char *end) {
+  for (; from < end; from += strlen(from + 1) + 2) {
+    if (strlen(from + 1) > MAXNAMLEN)
+      continue;
+    size_t size = (directory->count + 1) * sizeof *directory->entries;
+    struct dirent *grown = realloc(directory->entries, size);
+    if (!grown)
+      return false;
+    directory->entries = grown;
+    struct dirent *entry = &grown[directory->count++];
+    *entry = (struct dirent){.d_type = *from ? DT_DIR : DT_REG};
+    strcpy(entry->d_name, from + 1);
+  }
+  return true;
+}
+
+static int64_t fill_directory(DIR *directory, const char *path) {
+  char list[2 * PATH_SIZE];
+  struct file_bytes bytes = {.out = list, .out_size = SIZE_OF_RESULT};
+  int64_t size = path_bytes(path, &bytes);
+  uint64_t first = 0;
+  while (size == 0 && (size = CALL(FILE_LIST, bytes, first, sizeof list)) > 0) {
+    if (!add_entries(directory, list, list + size))
+      return -ENOMEM;
+    for (int64_t n = 0; n < size; n += strlen(list + n + 1) + 2)
+      first++;
+    size = 0;
+  }
+  return size;
+}
+
+DIR *opendir(const char *path) {
+  DIR *directory = calloc(1, sizeof *directory);
+  int64_t result = directory ? fill_directory(directory, path) : -ENOMEM;
+  if (result == 0)
+    return directory;
+  if (directory)
+    closedir(directory);
+  errno = -result;
+  return NULL;
+}
+
+struct dirent *readdir(DIR *directory) {
+  if (directory->next == directory->count)
+    return NULL;
+  return &directory->entries[directory->next++];
+}
+
+void rewinddir(DIR *directory) { directory->next = 0; }
+
+int closedir(DIR *directory) {
+  free(directory->entries);
+  free(directory);
+  return 0;
+}
