@@ -7,6 +7,8 @@ use flick_timing::machine::Link;
 use flick_timing::network::{LinkCounts, Network, SavedNetwork, Way};
 use serde::{Deserialize, Serialize};
 
+use crate::injection::faulty_packets::{FaultyPackets, departures};
+
 /// A packet, and where it is; `None`: it stays in its tile.
 type Travelling = (Packet, Option<Way>);
 
@@ -18,6 +20,8 @@ pub struct Packets {
     /// By the tokens of their events.
     travelling: BTreeMap<u32, Travelling>,
     next: u32,
+    /// Those of packets to come.
+    pub faults: FaultyPackets,
 }
 
 /// The state of [`Packets`].
@@ -26,6 +30,7 @@ pub struct SavedPackets {
     network: SavedNetwork,
     travelling: BTreeMap<u32, Travelling>,
     next: u32,
+    faults: FaultyPackets,
 }
 
 impl Packets {
@@ -38,8 +43,9 @@ impl Packets {
         }
     }
 
-    /// A packet leaves a tile. The token of its event, or `None`: no link leads to the receiver.
-    pub fn send(&mut self, from: usize, packet: Packet) -> Option<u32> {
+    /// A packet leaves a tile. The tokens of its events, and how much later they are: none if it is lost,
+    /// two if it is repeated. `None`: no link leads to the receiver.
+    pub fn send(&mut self, from: usize, packet: Packet) -> Option<[Option<(u32, Time)>; 2]> {
         let to = usize::from(packet.to);
         let way = match to == from {
             true => None,
@@ -48,13 +54,21 @@ impl Packets {
         if let Some(way) = &way {
             self.network.enter(way, packet.bytes());
         }
+        let [first, again] = departures(self.faults.of(&packet));
+        let again = again.map(|later| (self.enter(packet.clone(), way), later));
+        let first = first.map(|later| (self.enter(packet, way), later));
+        Some([first, again])
+    }
+
+    /// A packet is under way. The token of its event.
+    fn enter(&mut self, packet: Packet, way: Option<Way>) -> u32 {
         while self.travelling.contains_key(&self.next) {
             self.next = self.next.wrapping_add(1);
         }
         let token = self.next;
         self.next = self.next.wrapping_add(1);
         self.travelling.insert(token, (packet, way));
-        Some(token)
+        token
     }
 
     /// The head of a packet is at a router: the tile whose router it comes to next and when, or the packet
@@ -89,6 +103,7 @@ impl Packets {
     /// No packet is under way.
     pub fn reset(&mut self) {
         self.travelling.clear();
+        self.faults = FaultyPackets::default();
         self.network.reset();
     }
 
@@ -98,6 +113,7 @@ impl Packets {
             network: self.network.save(),
             travelling: self.travelling.clone(),
             next: self.next,
+            faults: self.faults.clone(),
         }
     }
 
@@ -116,10 +132,12 @@ impl Packets {
                 .travelling
                 .values()
                 .all(|(packet, _)| usize::from(packet.to) < self.tiles)
+            && saved.faults.is_possible()
             && self.network.restore(&saved.network);
         if fits {
             self.travelling.clone_from(&saved.travelling);
             self.next = saved.next;
+            self.faults = saved.faults.clone();
         }
         fits
     }

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use flick_device::dtu::Packet;
 use flick_device::{Finish, Time};
 use flick_sim::EventQueue;
+use flick_timing::faults::{PacketChoice, PacketFault};
 use flick_timing::memory_system::END_OF_TIME;
 use flick_timing::network::LinkCounts;
 
@@ -105,12 +106,20 @@ impl Wiring {
 
     /// A packet leaves a tile. False: no link leads to its receiver.
     pub(super) fn send(&self, from: usize, packet: Packet) -> bool {
-        let Some(token) = self.packets.borrow_mut().send(from, packet) else {
+        let Some(tokens) = self.packets.borrow_mut().send(from, packet) else {
             return false;
         };
-        // The sender's router, or its own unit.
-        self.schedule((from, Target::Packet, token), self.now.get());
+        for (token, later) in tokens.into_iter().flatten() {
+            // The sender's router, or its own unit.
+            let at = self.now.get().saturating_add(later);
+            self.schedule((from, Target::Packet, token), at);
+        }
         true
+    }
+
+    /// The next packets fail.
+    pub(crate) fn add_packet_fault(&self, choice: PacketChoice, fault: PacketFault) {
+        self.packets.borrow_mut().faults.add(choice, fault);
     }
 
     /// The head of a packet has come to the next router. The packet, if it is at its receiver.

@@ -57,7 +57,7 @@ impl Machine<'_> {
                 is_there.ok_or(format!("there is no disk {disk}"))
             }
             Action::Refuse { tile, .. } => self.board(tile).map(|_| ()),
-            Action::CorruptInput { .. } => Ok(()),
+            Action::CorruptInput { .. } | Action::Packets { .. } => Ok(()),
         }
     }
 
@@ -267,6 +267,7 @@ impl Machine<'_> {
                         .push((end, Ending::Refusal(tile, address, size)));
                 }
             }
+            Action::Packets { choice, fault } => self.wiring.add_packet_fault(choice, fault),
             Action::CorruptInput { bits, bytes } => self.input_board.corrupt_input(bits, bytes),
         }
     }

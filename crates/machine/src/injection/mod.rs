@@ -5,10 +5,12 @@
 //! |---|---|
 //! | `mod.rs` | [`Injection`]: which faults are due |
 //! | `faulty_lines.rs` | interrupt lines that are forced or late |
+//! | `faulty_packets.rs` | packets between tiles that are lost, late or repeated |
 //! | `fault_actions.rs` | what faults do to a machine |
 //! | `saved_injection.rs` | which faults are left, for snapshots |
 mod fault_actions;
 mod faulty_lines;
+pub(crate) mod faulty_packets;
 mod saved_injection;
 
 use flick_device::Time;

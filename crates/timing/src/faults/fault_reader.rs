@@ -1,7 +1,10 @@
 //! Reads the entries of a file of faults.
 use toml::de::DeTable;
 
-use super::{Action, Fault, LineFault, Register, RequestFault, Time, When};
+use super::{
+    Action, Fault, LineFault, PacketChoice, PacketClass, PacketFault, Register, RequestFault, Time,
+    When,
+};
 use crate::platform::Error;
 use crate::platform::quantity::LONG_TIME;
 use crate::platform::toml_reader::{Source, Table};
@@ -26,15 +29,23 @@ const ACTIONS: [&str; 18] = [
     "fail-request",
     "refuse-access",
     "corrupt-input",
-    // These are faults of messages.
     "drop-message",
     "delay-message",
     "repeat-message",
+    // There are no such faults yet.
     "corrupt-message",
     "fill-queue",
     "corrupt-descriptor",
 ];
-const FIRST_OF_MESSAGES: usize = 12;
+const FIRST_UNKNOWN: usize = 15;
+
+const PACKET_CLASSES: [(&str, PacketClass); 5] = [
+    ("message", PacketClass::Message),
+    ("answer", PacketClass::Answer),
+    ("credit", PacketClass::Credit),
+    ("data", PacketClass::Data),
+    ("confirmation", PacketClass::Confirmation),
+];
 
 const LINES: [(&str, u32); 5] = [
     ("SSIP", 1),
@@ -117,23 +128,27 @@ fn fault(mut table: Table<'_>, tiles: Tiles<'_>) -> Result<Fault, Error> {
     Ok(Fault { line, when, action })
 }
 
-/// The number of the tile that an entry names, which is otherwise the first.
-fn tile(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<usize, Error> {
-    let name = table.text_or("tile", "")?;
-    if !table.has("tile") {
-        return Ok(0);
+/// The number of the tile that a key names, if it is there.
+fn tile(
+    table: &mut Table<'_>,
+    key: &'static str,
+    tiles: Tiles<'_>,
+) -> Result<Option<usize>, Error> {
+    let name = table.text_or(key, "")?;
+    if !table.has(key) {
+        return Ok(None);
     }
     let names: Vec<&str> = tiles.iter().map(|(name, _)| *name).collect();
     let found = names.iter().position(|known| *known == name);
-    found.ok_or_else(|| {
+    found.map(Some).ok_or_else(|| {
         let why = format!("\"{name}\" is no tile of the machine");
-        table.error("tile", &why, &flick_names::use_one_of(&name, &names))
+        table.error(key, &why, &flick_names::use_one_of(&name, &names))
     })
 }
 
 /// The number in the machine of a hart that has this number in its tile.
 fn hart(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<usize, Error> {
-    let tile = tile(table, tiles)?;
+    let tile = tile(table, "tile", tiles)?.unwrap_or(0);
     let hart = table.count("hart", (0, u64::from(u32::MAX)))? as usize;
     let count = tiles.get(tile).map_or(0, |(_, harts)| *harts);
     if hart >= count {
@@ -209,9 +224,9 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
         return Ok(Action::StopHart { hart: 0, cycles });
     }
     let known = ACTIONS.iter().position(|action| *action == name);
-    if known.is_some_and(|number| number >= FIRST_OF_MESSAGES) {
+    if known.is_some_and(|number| number >= FIRST_UNKNOWN) {
         let help = "leave it out: this version has no such faults yet";
-        return Err(table.error("do", &format!("\"{name}\" is a fault of messages"), help));
+        return Err(table.error("do", &format!("\"{name}\" is a fault to come"), help));
     }
     let (line, request) = (
         |table: &mut Table<'_>, fault, key| line_fault(table, tiles, fault, key),
@@ -232,7 +247,7 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
                 return Err(table.error("address", "it is no doubleword's", help));
             }
             Ok(Action::FlipMemory {
-                tile: tile(table, tiles)?,
+                tile: tile(table, "tile", tiles)?.unwrap_or(0),
                 address,
                 bits: mask(table, u64::MAX)?,
             })
@@ -252,13 +267,22 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
             let by = time(table, "by")?;
             request(table, RequestFault::Delay(by))
         }
+        "drop-message" => packets(table, tiles, PacketFault::Drop),
+        "delay-message" => {
+            let by = time(table, "by")?;
+            packets(table, tiles, PacketFault::Delay(by))
+        }
+        "repeat-message" => {
+            let by = time_if(table, "by")?.unwrap_or(0);
+            packets(table, tiles, PacketFault::Repeat(by))
+        }
         "refuse-access" => {
             let address = table.address("address")?;
             let size = table.quantity("size", &crate::platform::quantity::SIZE)?;
             let time = time_if(table, "for")?;
             let size = size as u64;
             Ok(Action::Refuse {
-                tile: tile(table, tiles)?,
+                tile: tile(table, "tile", tiles)?.unwrap_or(0),
                 address,
                 size,
                 time,
@@ -269,7 +293,7 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
             bytes: table.count_or("bytes", (1, MOST), 1)?,
         }),
         _ => {
-            let help = flick_names::use_one_of(&name, &ACTIONS[..FIRST_OF_MESSAGES]);
+            let help = flick_names::use_one_of(&name, &ACTIONS[..FIRST_UNKNOWN]);
             Err(table.error("do", &format!("\"{name}\" is not known"), &help))
         }
     }
@@ -303,6 +327,28 @@ fn request_fault(table: &mut Table<'_>, fault: RequestFault) -> Result<Action, E
         requests: table.count_or("requests", (1, 1 << 20), 1)?,
         fault,
     })
+}
+
+fn packets(table: &mut Table<'_>, tiles: Tiles<'_>, fault: PacketFault) -> Result<Action, Error> {
+    let from = tile(table, "from", tiles)?;
+    let to = tile(table, "to", tiles)?;
+    let names = PACKET_CLASSES.map(|(name, _)| name);
+    let class = table.choice_or("class", &names, 0)?;
+    let class = table.has("class").then_some(PACKET_CLASSES[class].1);
+    let every = table.count_or("every", (1, MOST), 1)?;
+    let packets = table.count_or("packets", (1, MOST), 1)?;
+    if tiles.len() < 2 {
+        let help = "use a machine of several tiles, such as --machine mppa256";
+        return Err(table.error("do", "no packets pass between tiles here", help));
+    }
+    let choice = PacketChoice {
+        from,
+        to,
+        class,
+        every,
+        packets,
+    };
+    Ok(Action::Packets { choice, fault })
 }
 
 fn register(table: &mut Table<'_>) -> Result<Register, Error> {

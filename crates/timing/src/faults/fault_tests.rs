@@ -54,6 +54,9 @@ fn all_faults_are_read() {
             "\"fail-request\"",
             "\"refuse-access\"\naddress = 0x1000_0000\nsize = \"8 B\"\nfor = \"1 ms\"",
             "\"corrupt-input\"\nbits = 0x20\nbytes = 3",
+            "\"drop-message\"\nfrom = \"big\"\nto = \"small\"\nclass = \"answer\"\nevery = 3\npackets = 9",
+            "\"delay-message\"\nby = \"1 us\"",
+            "\"repeat-message\"\nto = \"small\"",
         ] {
             let fault = one(&format!("at = {{ {when} }}\ndo = {action}\n")).unwrap();
             assert_eq!((fault.when, fault.line), (wanted, 1), "{action}");
@@ -99,6 +102,30 @@ fn harts_and_memories_are_those_of_tiles() {
 }
 
 #[test]
+fn packets_pass_between_tiles() {
+    let fault = one(concat!(
+        "at = { time = \"1 ms\" }\n",
+        "do = \"repeat-message\"\nfrom = \"small\"\nclass = \"credit\"\nevery = 2\nby = \"5 ns\"\n",
+    ));
+    let choice = PacketChoice {
+        from: Some(1),
+        to: None,
+        class: Some(PacketClass::Credit),
+        every: 2,
+        packets: 1,
+    };
+    let fault_of_packets = PacketFault::Repeat(5_000);
+    let expected = Action::Packets {
+        choice,
+        fault: fault_of_packets,
+    };
+    assert_eq!(fault.unwrap().action, expected);
+    let text = "[[fault]]\nat = { time = \"1 ms\" }\ndo = \"drop-message\"\n";
+    let error = parse("faults.toml", text, &TILES[..1]).unwrap_err();
+    assert!(error.what.contains("no packets pass"), "{error:?}");
+}
+
+#[test]
 fn mistakes_have_their_line() {
     for (text, what) in [
         ("do = \"stop-hart\"\nhart = 0\n", "`fault.at` is missing"),
@@ -113,12 +140,12 @@ fn mistakes_have_their_line() {
             "\"stop\" is not known",
         ),
         (
-            "at = { time = \"1 ms\" }\ndo = \"drop-message\"\n",
-            "is a fault of messages",
+            "at = { time = \"1 ms\" }\ndo = \"corrupt-message\"\n",
+            "is a fault to come",
         ),
         (
             "at = { time = \"1 ms\" }\ndo = \"fill-queue\"\n",
-            "is a fault of messages",
+            "is a fault to come",
         ),
         ("at = { time = 5 }\ndo = \"drop-request\"\n", "has no unit"),
         (
@@ -132,6 +159,14 @@ fn mistakes_have_their_line() {
         (
             "at = { time = \"1 ms\" }\ndo = \"corrupt-input\"\nbits = 0x100\n",
             "is not in the range",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"drop-message\"\nclass = \"letter\"\n",
+            "\"letter\"",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"delay-message\"\n",
+            "`fault.by` is missing",
         ),
         (
             "at = { time = \"1 ms\" }\ndo = \"drop-request\"\nhart = 1\n",

@@ -8,6 +8,8 @@ mod fault_reader;
 #[cfg(test)]
 mod fault_tests;
 
+use serde::{Deserialize, Serialize};
+
 pub use crate::platform::Error;
 
 /// Picoseconds.
@@ -80,6 +82,47 @@ pub enum RequestFault {
     Fail,
 }
 
+/// What becomes of packets between tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PacketFault {
+    /// They do not arrive.
+    Drop,
+    /// They arrive later, and others overtake them.
+    Delay(Time),
+    /// They arrive, and once more after this time.
+    Repeat(Time),
+}
+
+/// Classes of packets (`docs/dtu.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PacketClass {
+    /// A message that is no answer.
+    Message,
+    /// An answer.
+    Answer,
+    /// Credits on their way back.
+    Credit,
+    /// Parts of reads and writes.
+    Data,
+    /// A confirmation.
+    Confirmation,
+}
+
+/// Which packets have a fault; `None`: any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PacketChoice {
+    /// The sender's tile.
+    pub from: Option<usize>,
+    /// The receiver's tile.
+    pub to: Option<usize>,
+    /// The class.
+    pub class: Option<PacketClass>,
+    /// Each packet of this number among them: 1 is all of them.
+    pub every: u64,
+    /// How many packets have the fault.
+    pub packets: u64,
+}
+
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -127,6 +170,13 @@ pub enum Action {
         requests: u64,
         /// How.
         fault: RequestFault,
+    },
+    /// The next packets between tiles fail.
+    Packets {
+        /// Which.
+        choice: PacketChoice,
+        /// How.
+        fault: PacketFault,
     },
     /// Accesses fault, those of harts and of devices.
     Refuse {
