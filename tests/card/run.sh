@@ -78,5 +78,15 @@ for faults in "$here"/faults/*.toml; do
   diff "$here/faults/$name.expected" "faults.$name.out"
   verdict $? "faults, $name"
 done
+
+# Packets between clusters that are lost, late or repeated: the same output as without.
+for faults in "$here"/packets/*.toml; do
+  [ -e mailboxes.tar ] || break
+  name=$(basename "$faults" .toml)
+  timeout 120 "$flick" machine run --machine mppa256 --firmware "$kernel" --initrd mailboxes.tar --append mailboxes \
+    --inject "$faults" --max-instructions 2000000000 2>&1 </dev/null | of_program >"mailboxes.$name.out"
+  diff "$here/mailboxes.expected" "mailboxes.$name.out"
+  verdict $? "mailboxes, packets $name"
+done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

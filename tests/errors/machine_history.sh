@@ -65,9 +65,10 @@ status 0 run --timed --restore timed <input
 status 1 run --timed=never --restore timed
 has err '[FLK0611]' 'it is of another machine'
 printf '%s\n' '[[fault]]' 'at = { time = "1 us" }' 'do = "corrupt-input"' 'bits = 1' 'bytes = 5' >faults.toml
-status 0 run --inject faults.toml --snapshot-at 100ns --snapshot faulty <input
+# The input comes behind the fault.
+status 0 run --inject faults.toml --snapshot-at 100ns --snapshot faulty < <(sleep 0.3 && cat input)
 has out 'idmmn!'
-status 0 run --inject faults.toml --restore faulty <input
+status 0 run --inject faults.toml --restore faulty < <(sleep 0.3 && cat input)
 has out 'idmmn!'
 status 1 run --restore faulty
 has err '[FLK0611]' 'it is of other programs, disks, faults or semihosting'
