@@ -65,7 +65,8 @@ done
 # Caches that write back, and no operation that cleans them.
 [ ! -e copies.tar ] || {
   timeout 120 "$flick" machine run --machine rocket-rvv --set 'tile.coherence={kind="none"}' --firmware "$kernel" \
-    --initrd copies.tar --append copies 2>&1 </dev/null | grep -q '^kernel: caches write back without coherence'
+    --initrd copies.tar --append copies >copies.dirty.out 2>&1 </dev/null
+  grep -q '^kernel: caches write back without coherence' copies.dirty.out
   verdict $? "caches that cannot be cleaned"
 }
 
