@@ -39,7 +39,7 @@ help:
 	@echo 'make fuzz       libFuzzer on decoder, translator, traces, devices and machine files (six minutes; fuzz/run.sh --seconds N)'
 	@echo 'make bench      what a crossing costs on this machine'
 	@echo 'make linux      boot Debian for riscv64 on the simulated machine (fetches its packages)'
-	@echo 'make paper      the tables and figures of the paper, predicted, in bench/paper/results (a quarter of an hour, 2.5 GiB;'
+	@echo 'make paper      the tables and figures of the papers, predicted, in bench/paper/results (twenty minutes, 2.5 GiB;'
 	@echo '                SNAP=DIR: the real graphs, from there; GRAPHS=epinions,pokec: only these)'
 	@echo 'make bench-compile  compile and link time against plain clang (fetches Debian sources)'
 	@echo 'make install    copy build/ to PREFIX (/usr/local); honours DESTDIR'

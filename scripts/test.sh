@@ -112,6 +112,7 @@ if [ $kind = check ]; then
   check "Programs on the card's kernel" tests/card/run.sh
   check "C and C++ programs on the card" tests/card/run-programs.sh
   check "What is seen of the card's kernel" tests/card/run-seen.sh
+  check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
   check "Corpus, one mode" corpus --quick
 else
   check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
@@ -119,6 +120,7 @@ else
   check "Programs on the card's kernel" tests/card/run.sh
   check "C and C++ programs on the card" tests/card/run-programs.sh
   check "What is seen of the card's kernel" tests/card/run-seen.sh
+  check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
   check "Interleavings of threads (loom)" loom
   check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
   check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample

@@ -1,16 +1,14 @@
 /* Messages of 120 bytes between clusters: latency and bandwidth. Each cluster runs this program,
  * and the first one measures and prints.
  *
- *   mailbox [STEP]
+ *   mailbox [STEP [MESSAGES]]
  *
  * prints comma-separated values. `latency`: a message to a cluster and its answer, half the cycles
  * of both, by the cluster's number (0 is the first cluster itself). `senders`: so many clusters
  * send to the first one without a pause, cycles of a message. */
 #include "threads.h"
 
-enum { REQUESTS = 1, ANSWERS = 2, BYTES = 120, BURST = 200 };
-/* What a cluster is told to do: answer, or send a burst, or end. */
-enum order { ANSWER, SEND, END };
+enum { REQUESTS = 1, ANSWERS = 2, BYTES = 120, MESSAGES = 100 };
 
 static uint64_t message[BYTES / 8] __attribute__((aligned(LINE)));
 
@@ -27,27 +25,27 @@ static void receive(uint64_t port) {
   good(flick_mailbox_receive(port, (uint64_t)message, FLICK_FOR_EVER, NULL));
 }
 
-static void tell(uint64_t tile, enum order order) {
-  message[0] = order;
+/* A cluster is told how many messages it shall send; none is the end. */
+static void tell(uint64_t tile, uint64_t count) {
+  message[0] = count;
   send(tile, REQUESTS);
 }
 
 static void obey(void) {
   good(flick_mailbox_create(REQUESTS));
-  for (;;) {
+  uint64_t count;
+  do {
     receive(REQUESTS);
-    uint64_t order = message[0];
-    if (order == END)
-      return;
-    for (int n = 0; n < (order == SEND ? BURST : 1); n++)
+    count = message[0];
+    for (uint64_t n = 0; n < count; n++)
       send(0, ANSWERS);
-  }
+  } while (count != 0);
 }
 
 static void latency(uint64_t tile) {
   for (int n = 0; n < WARM_UPS + REPETITIONS; n++) {
     uint64_t begin = cycles();
-    tell(tile, ANSWER);
+    tell(tile, 1);
     /* The first cluster has nobody who answers: the message itself comes back. */
     receive(tile == 0 ? REQUESTS : ANSWERS);
     uint64_t taken = cycles() - begin;
@@ -57,11 +55,11 @@ static void latency(uint64_t tile) {
   }
 }
 
-static void bandwidth(int senders) {
+static void bandwidth(int senders, int each) {
   for (int tile = 1; tile <= senders; tile++)
-    tell(tile, SEND);
+    tell(tile, each);
   uint64_t begin = 0;
-  int all = senders * BURST, warm = senders * WARM_UPS;
+  int all = senders * each, warm = senders * WARM_UPS;
   for (int n = 0; n < all; n++) {
     receive(ANSWERS);
     if (n == warm)
@@ -78,13 +76,14 @@ int main(int argc, char **argv) {
     return 0;
   }
   int step = step_argument(argc, argv), clusters = flick_program.tiles;
+  int each = argc > 2 ? atoi(argv[2]) : MESSAGES;
   good(flick_mailbox_create(REQUESTS));
   good(flick_mailbox_create(ANSWERS));
   printf("measure,clusters,repetition,cycles\n");
   for (int tile = 0; tile < clusters; tile += step)
     latency(tile);
   for (int senders = 1; senders < clusters; senders += step)
-    bandwidth(senders);
+    bandwidth(senders, each);
   for (int tile = 1; tile < clusters; tile++)
-    tell(tile, END);
+    tell(tile, 0);
 }

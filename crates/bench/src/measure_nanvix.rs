@@ -87,10 +87,10 @@ pub fn run(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// A program, its argument, what is set of the machine, and where its output goes.
+/// A program, its arguments, what is set of the machine, and where its output goes.
 struct Step {
     program: &'static str,
-    argument: Option<&'static str>,
+    arguments: Vec<&'static str>,
     settings: Vec<&'static str>,
     file: String,
 }
@@ -100,7 +100,7 @@ fn steps(quick: bool) -> Vec<Step> {
     let few = if quick { "13" } else { "1" };
     let cluster = |program, argument, more: Option<&'static str>, file: &str| Step {
         program,
-        argument: Some(argument),
+        arguments: vec![argument],
         settings: CLUSTER.into_iter().chain(more).collect(),
         file: file.into(),
     };
@@ -117,13 +117,13 @@ fn steps(quick: bool) -> Vec<Step> {
         ),
         Step {
             program: "boot",
-            argument: None,
+            arguments: Vec::new(),
             settings: Vec::new(),
             file: "boot.csv".into(),
         },
         Step {
             program: "mailbox",
-            argument: Some(if quick { "14" } else { "1" }),
+            arguments: if quick { vec!["14", "20"] } else { vec!["1"] },
             settings: Vec::new(),
             file: "mailbox.csv".into(),
         },
@@ -162,7 +162,7 @@ fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
             command.args(["--set", setting]);
         }
         command.arg("--program").arg(dir.path().join(step.program));
-        command.arg("--").args(step.argument);
+        command.arg("--").args(&step.arguments);
         let output = finish(&mut command)?;
         let path = raw.join(&step.file);
         output::write(&path, &output.stdout).map_err(|e| unwritable(&path, &e))?;

@@ -119,9 +119,9 @@ pub fn page(results: &Results) -> String {
     let mut text = String::from("# The measurements of the Nanvix paper, repeated\n\n");
     let _ = writeln!(
         text,
-        "{}. What is input, assumption and prediction, and how it is measured:\n\
-         docs/paper-nanvix.md. Times are cycles, the means of the repetitions. These vary by {:.2} % at\n\
-         most (standard deviation; the paper: below {:.0} %).\n\n## Bars\n",
+        "{}. docs/paper-nanvix.md says what is input, assumption and\n\
+         prediction, and how it is measured. Times are cycles, the means of the repetitions. These vary\n\
+         by {:.2} % at most (standard deviation; the paper: below {:.0} %).\n\n## Bars\n",
         results.by,
         nanvix_tables::variation(results) * 100.0,
         nanvix_cited::VARIATION * 100.0,
