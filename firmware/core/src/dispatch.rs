@@ -35,6 +35,8 @@ pub struct Dispatch<
     /// The threads.
     pub threads: Threads<THREADS>,
     harts: [Hart; HARTS],
+    /// The harts that take threads, as bits.
+    used: u64,
     /// The hart that is the next in turns.
     next: u8,
     count: u8,
@@ -64,6 +66,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         Self {
             threads: Threads::new(),
             harts: [UNUSED; HARTS],
+            used: 0,
             next: 0,
             count: 0,
             idle: 0,
@@ -76,9 +79,11 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     pub fn begin(&mut self, harts: u64, slice: u64) {
         self.threads.free_all();
         self.slice = slice;
+        self.used = 0;
         for (number, hart) in self.harts.iter_mut().enumerate() {
             hart.is_used = harts >> number & 1 != 0;
             if hart.is_used {
+                self.used |= 1 << number;
                 self.count = number as u8 + 1;
                 self.idle += 1;
             }
@@ -87,8 +92,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
 
     /// The harts that run threads, as bits.
     pub fn harts(&self) -> u64 {
-        let all = self.harts.iter().enumerate();
-        all.fold(0, |bits, (n, hart)| bits | u64::from(hart.is_used) << n)
+        self.used
     }
 
     /// The thread that a hart runs.
@@ -295,6 +299,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
             self.idle -= 1;
         }
         *state = UNUSED;
+        self.used &= !(1 << hart);
         lost
     }
 }

@@ -106,20 +106,25 @@ impl Unit {
             unit.set_endpoint(number, Endpoint::Receive(receive));
         }
         for other in (0..unit.tiles).filter(|&other| other != tile) {
-            let send = SendEndpoint {
-                activity: KERNEL,
-                tile: other as u16,
-                endpoint: REQUESTS,
-                receiver: KERNEL,
-                label: 0,
-                credits: 1,
-                most_credits: 1,
-                log2_message: LOG2_REQUEST,
-            };
-            unit.set_endpoint(FIRST_SENDER + other as u16, Endpoint::Send(send));
+            unit.set_sender(other);
         }
         unit.set(dtu::INTERRUPT, u64::MAX);
         unit
+    }
+
+    /// The endpoint that sends to the kernel of a tile, with its credit.
+    fn set_sender(&self, tile: u64) {
+        let send = SendEndpoint {
+            activity: KERNEL,
+            tile: tile as u16,
+            endpoint: REQUESTS,
+            receiver: KERNEL,
+            label: 0,
+            credits: 1,
+            most_credits: 1,
+            log2_message: LOG2_REQUEST,
+        };
+        self.set_endpoint(FIRST_SENDER + tile as u16, Endpoint::Send(send));
     }
 
     fn set(&self, offset: u64, value: u64) {
@@ -166,7 +171,12 @@ impl Unit {
         self.set(dtu::endpoint_word(endpoint, 2), label);
         self.set(dtu::LABEL, token);
         let word = CommandWord::new(Command::Send, endpoint).with_answer(ANSWERS);
-        self.execute(word).map(|_| ())
+        let sent = self.execute(word).map(|_| ());
+        // The credit may be lost with the message.
+        if sent == Err(Error::NoConfirmation) {
+            self.set_sender(tile);
+        }
+        sent
     }
 
     /// The oldest message of an endpoint.

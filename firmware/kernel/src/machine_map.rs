@@ -92,13 +92,19 @@ impl<'a> Node<'a> {
             (3, b"interrupts" | b"interrupts-extended") => self.interrupts = value,
             (3, b"mmu-type") => self.mode = value,
             (3, b"riscv,cbom-block-size") if number(value) == LINE => self.means |= means::LINES,
-            (3, b"riscv,isa") if value.windows(9).any(|name| name == b"xtheadcmo") => {
+            (3, b"riscv,isa") if has_extension(value, b"xtheadcmo") => {
                 self.means |= means::WHOLE;
             }
             (4, b"phandle") => self.phandle = number(value),
             _ => {}
         }
     }
+}
+
+/// Whether an ISA string names an extension. Vendors' are at its end, where the search begins.
+fn has_extension(isa: &[u8], extension: &[u8]) -> bool {
+    let mut names = isa.rsplit(|&byte| byte == b'_' || byte == 0);
+    names.any(|name| name == extension)
 }
 
 impl MachineMap {
