@@ -84,8 +84,8 @@ done
 for faults in "$here"/packets/*.toml; do
   [ -e mailboxes.tar ] || break
   name=$(basename "$faults" .toml)
-  timeout 120 "$flick" machine run --machine mppa256 --firmware "$kernel" --initrd mailboxes.tar --append mailboxes \
-    --inject "$faults" --max-instructions 2000000000 2>&1 </dev/null | of_program >"mailboxes.$name.out"
+  timeout 120 "$flick" machine run --machine mppa256 --set tile.cluster.count=4 --set link.noc.columns=2 \
+    --firmware "$kernel" --initrd mailboxes.tar --append mailboxes --inject "$faults" --max-instructions 2000000000 2>&1 </dev/null | of_program >"mailboxes.$name.out"
   diff "$here/mailboxes.expected" "mailboxes.$name.out"
   verdict $? "mailboxes, packets $name"
 done
