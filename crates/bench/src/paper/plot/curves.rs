@@ -102,7 +102,8 @@ impl Curves {
             let values = curves.iter().flat_map(|(_, points)| points).map(of);
             values.fold(0.0, f64::max)
         };
-        let (step, digits) = round_step(most(|point| point.1));
+        // Room above the curves for the legend.
+        let (step, digits) = round_step(1.25 * most(|point| point.1));
         Self {
             title: title.into(),
             below: below.into(),
@@ -114,7 +115,7 @@ impl Curves {
             },
             y: Axis {
                 name: "",
-                most: (most(|point| point.1) / step).ceil().max(1.0) * step,
+                most: (1.25 * most(|point| point.1) / step).ceil().max(1.0) * step,
                 step,
                 digits,
             },
