@@ -21,7 +21,12 @@ const CLUSTER: [&str; 2] = ["tile.cluster.count=1", "link.noc.columns=1"];
 /// A cluster with one bank of memory in place of 16.
 const ONE_BANK: &str = "tile.cluster.memory.smem.banks=1";
 /// What the paper wishes of the hardware: a name, a part of names of files, and a setting.
-const WISHES: [(&str, &str, &str); 5] = [
+const WISHES: [(&str, &str, &str); 6] = [
+    (
+        "as it is: instruction cache of 8 KiB",
+        "l1i8",
+        "core.k1.l1i.size=8 KiB",
+    ),
     (
         "instruction cache of 16 KiB",
         "l1i16",

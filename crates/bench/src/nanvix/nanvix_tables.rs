@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 
 use super::nanvix_bars::{self, lost};
 use super::nanvix_cited::{self as cited, THREADS};
-use super::{Results, Samples, Spread};
+use super::{Results, Samples, Spread, Wish};
 use crate::markdown;
 
 fn head(cells: &[&str]) -> Vec<String> {
@@ -167,27 +167,21 @@ const FIGURES: [&str; 6] = [
     "without recycling",
 ];
 
-/// The machine as it is, and each variant.
 fn variants(results: &Results) -> Vec<(&str, [Option<f64>; 6])> {
-    let as_it_is = ("as it is", &results.calls, &results.fork_join);
-    let wishes = results
-        .wishes
-        .iter()
-        .map(|wish| (wish.name, &wish.calls, &wish.fork_join));
-    let figures = |(name, calls, fork_join): (_, &Samples, &super::ForkJoin)| {
-        let figures = [
+    let figures = |wish: &Wish| {
+        let (calls, both) = (&wish.calls, &wish.fork_join.both);
+        [
             calls.get("local", 1),
             calls.get("remote", 1),
             calls.get("remote", THREADS),
-            fork_join.both.get("on", 1),
-            fork_join.both.get("on", THREADS),
-            fork_join.both.get("off", THREADS),
-        ];
-        (name, figures.map(mean))
+            both.get("on", 1),
+            both.get("on", THREADS),
+            both.get("off", THREADS),
+        ]
     };
-    std::iter::once(as_it_is)
-        .chain(wishes)
-        .map(figures)
+    let wishes = results.wishes.iter();
+    wishes
+        .map(|wish| (wish.name, figures(wish).map(mean)))
         .collect()
 }
 
