@@ -21,8 +21,10 @@ status 1 run "$at" 'do = "stop-hart"' 'hart = 1'
 has err '[FLK0630] a file of faults cannot be used: faults.toml:4' 'there is no hart 1' 'help: '
 status 1 run "$at" 'do = "stop-hat"' 'hart = 0'
 has err '[FLK0630]' 'faults.toml:3' "did you mean 'stop-hart'"
+status 1 run "$at" 'do = "corrupt-message"'
+has err '[FLK0630]' 'faults.toml:3' 'is a fault to come'
 status 1 run "$at" 'do = "drop-message"'
-has err '[FLK0630]' 'faults.toml:3' 'is a fault of messages'
+has err '[FLK0630]' 'faults.toml:3' 'no packets pass between tiles here' 'mppa256'
 status 1 run 'do = "drop-request"'
 has err '[FLK0630]' '`fault.at` is missing'
 status 1 "$flick" machine run --firmware bare --inject missing
