@@ -7,6 +7,20 @@
     .equ LOCAL_T1, 40
     .equ LOCAL_REFRESH, 48
 
+    # The thread goes on behind a call that needed no state, whose result is in a0.
+    .macro end_call last=""
+    point local_done
+    csrr t0, mepc
+    addi t0, t0, 4
+    csrw mepc, t0
+    ld t0, LOCAL_T0(sp)
+    ld t1, LOCAL_T1(sp)
+    csrrw sp, mscratch, sp
+    \last
+    point return
+    mret
+    .endm
+
     .section .text.user_hart, "ax"
     .balign 64
     .globl trap_entry
@@ -79,27 +93,11 @@ hart_self:
     ld a0, LOCAL_REFRESH(sp)
     bgtz a0, drop_cache
 behind_call:
-    point local_done
-    csrr t0, mepc
-    addi t0, t0, 4
-    csrw mepc, t0
-    ld t0, LOCAL_T0(sp)
-    ld t1, LOCAL_T1(sp)
-    csrrw sp, mscratch, sp
-    point return
-    mret
-
-    # The last is `th.dcache.ciall` (XTheadCmo), so that the loads before still hit.
+    end_call
+    # `th.dcache.ciall` (XTheadCmo) is the last, so that the loads before still hit.
 drop_cache:
     li a0, 0
-    csrr t0, mepc
-    addi t0, t0, 4
-    csrw mepc, t0
-    ld t0, LOCAL_T0(sp)
-    ld t1, LOCAL_T1(sp)
-    csrrw sp, mscratch, sp
-    .4byte 0x0030000b
-    mret
+    end_call ".4byte 0x0030000b"
 
     # A trap before a hart runs programs, or of the kernel hart.
     .text

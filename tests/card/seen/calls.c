@@ -26,6 +26,8 @@ void _start(struct program_start *start) {
   u64 begun = cycles();
   for (int n = 0; n < 100; n++)
     call1(THREAD_SELF, 0);
+  for (int n = 0; n < 3; n++)
+    call1(CACHE_REFRESH, 0);
   for (int n = 0; n < 100; n++)
     call1(KERNEL_NOTHING, 0);
   first = call1(THREAD_SELF, 0);
