@@ -22,8 +22,6 @@ struct Hart {
     preempted: Option<u64>,
     /// When its thread began.
     since: u64,
-    /// It takes threads.
-    is_used: bool,
 }
 
 /// Threads and harts of a tile.
@@ -51,7 +49,6 @@ const UNUSED: Hart = Hart {
     runs: None,
     preempted: None,
     since: 0,
-    is_used: false,
 };
 
 impl<const THREADS: usize, const HARTS: usize> Default for Dispatch<THREADS, HARTS> {
@@ -79,15 +76,10 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     pub fn begin(&mut self, harts: u64, slice: u64) {
         self.threads.free_all();
         self.slice = slice;
-        self.used = 0;
-        for (number, hart) in self.harts.iter_mut().enumerate() {
-            hart.is_used = harts >> number & 1 != 0;
-            if hart.is_used {
-                self.used |= 1 << number;
-                self.count = number as u8 + 1;
-                self.idle += 1;
-            }
-        }
+        let first = u64::MAX >> (64 - HARTS);
+        self.used = harts & first;
+        self.count = (64 - self.used.leading_zeros()) as u8;
+        self.idle = self.used.count_ones() as u8;
     }
 
     /// The harts that run threads, as bits.
@@ -116,8 +108,8 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     }
 
     fn is_free_for(&self, hart: u8, place: Place) -> bool {
-        let Hart { runs, is_used, .. } = self.harts[usize::from(hart)];
-        is_used && runs.is_none() && self.threads[place].harts >> hart & 1 != 0
+        let may_run = (self.used & self.threads[place].harts) >> hart & 1 != 0;
+        may_run && self.harts[usize::from(hart)].runs.is_none()
     }
 
     fn idle_hart(&mut self, place: Place) -> Option<u8> {
@@ -197,7 +189,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         if state.runs.take().is_some() {
             self.idle += 1;
         }
-        if !state.is_used {
+        if self.used >> hart & 1 == 0 {
             return;
         }
         if let Some(next) = self.threads.first_ready(hart) {
@@ -294,11 +286,10 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     pub fn lose(&mut self, hart: u8) -> Option<Place> {
         self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
-        let lost = state.runs;
-        if state.is_used && lost.is_none() {
+        let lost = core::mem::replace(state, UNUSED).runs;
+        if self.used >> hart & 1 != 0 && lost.is_none() {
             self.idle -= 1;
         }
-        *state = UNUSED;
         self.used &= !(1 << hart);
         lost
     }
