@@ -120,11 +120,7 @@ fn copy(
     bytes: &[u8],
     of: u64,
 ) -> Result<(), &'static str> {
-    let caller = Caller {
-        hart: u8::MAX,
-        thread: 0,
-        process,
-    };
+    let caller = Caller::of_process(0, process);
     let right = [rights::WRITE, rights::READ, rights::EXECUTE]
         .into_iter()
         .find(|r| of & r != 0);

@@ -170,11 +170,7 @@ impl Kernel {
             let State::Waits(Wait::Mail(_, buffer)) = self.dispatch.threads[reader].state else {
                 break;
             };
-            let caller = Caller {
-                hart: u8::MAX,
-                thread: reader,
-                process: self.dispatch.threads[reader].process,
-            };
+            let caller = Caller::of_process(reader, self.dispatch.threads[reader].process);
             let stored = self.store_words(caller, buffer, payload);
             self.end_wait(reader, stored.map(|()| (0, from)));
             if stored.is_ok() {
@@ -284,11 +280,7 @@ impl Kernel {
             else {
                 return;
             };
-            let caller = Caller {
-                hart: u8::MAX,
-                thread,
-                process: self.dispatch.threads[thread].process,
-            };
+            let caller = Caller::of_process(thread, self.dispatch.threads[thread].process);
             match self.try_send(caller, place >> 16, place & 0xffff, message) {
                 Ok(None) => self.end_wait(thread, Ok((0, 0))),
                 Err(error) => self.end_wait(thread, Err(error)),

@@ -54,12 +54,7 @@ pub fn answer(kernel: &mut Kernel) {
             break;
         };
         let process = kernel.dispatch.threads[thread].process;
-        let hart = u8::MAX;
-        let caller = Caller {
-            hart,
-            thread,
-            process,
-        };
+        let caller = Caller::of_process(thread, process);
         let taken = take(kernel, caller, buffer, size);
         kernel.end_wait(thread, taken.map(|count| (count, 0)));
     }

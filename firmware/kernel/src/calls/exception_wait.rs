@@ -59,11 +59,7 @@ pub fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, value: u64) ->
         && let State::Waits(Wait::Exception(record)) = kernel.dispatch.threads[handler].state
     {
         let thread = handler;
-        let waiting = Caller {
-            thread,
-            hart: u8::MAX,
-            ..caller
-        };
+        let waiting = Caller::of_process(thread, caller.process);
         let told = tell(kernel, waiting, record, caller.thread);
         kernel.end_wait(handler, told.map(|()| (0, 0)));
     }
