@@ -106,7 +106,12 @@ static size_t piece_of(size_t size) {
   return card_has_servers() && size > WINDOW_SIZE ? WINDOW_SIZE : size;
 }
 
-static int64_t read_piece(int number, void *buffer, size_t size) {
+// Moves bytes by one call, at the position of the file or at an offset.
+typedef int64_t read_piece(int number, char *buffer, size_t size, off_t offset);
+typedef int64_t write_piece(int number, const char *buffer, size_t size, off_t offset);
+
+static int64_t read_here(int number, char *buffer, size_t size, off_t offset) {
+  (void)offset;
   for (;;) {
     struct file_bytes bytes = {.out = buffer, .out_size = SIZE_OF_RESULT};
     int64_t done = CALL(FILE_READ, bytes, number, size);
@@ -115,7 +120,13 @@ static int64_t read_piece(int number, void *buffer, size_t size) {
   }
 }
 
-static int64_t write_piece(int number, const void *buffer, size_t size) {
+static int64_t read_at(int number, char *buffer, size_t size, off_t offset) {
+  struct file_bytes bytes = {.out = buffer, .out_size = SIZE_OF_RESULT};
+  return CALL(FILE_READ_AT, bytes, number, size, offset);
+}
+
+static int64_t write_here(int number, const char *buffer, size_t size, off_t offset) {
+  (void)offset;
   for (;;) {
     struct file_bytes bytes = {.in = buffer, .in_size = size};
     int64_t done = CALL(FILE_WRITE, bytes, number, size);
@@ -124,13 +135,15 @@ static int64_t write_piece(int number, const void *buffer, size_t size) {
   }
 }
 
-ssize_t read(int number, void *buffer, size_t size) {
-  if (is_one_of(&console_input, number))
-    return __card_console_read(buffer, size);
+static int64_t write_at(int number, const char *buffer, size_t size, off_t offset) {
+  struct file_bytes bytes = {.in = buffer, .in_size = size};
+  return CALL(FILE_WRITE_AT, bytes, number, size, offset);
+}
+
+static ssize_t read_all(read_piece *piece, int number, char *buffer, size_t size, off_t offset) {
   size_t done = 0;
   for (;;) {
-    size_t wanted = piece_of(size - done);
-    int64_t got = read_piece(number, (char *)buffer + done, wanted);
+    int64_t got = piece(number, buffer + done, piece_of(size - done), offset + done);
     if (got < 0 && !done)
       return card_result(got);
     done += got > 0 ? got : 0;
@@ -140,12 +153,11 @@ ssize_t read(int number, void *buffer, size_t size) {
   }
 }
 
-ssize_t write(int number, const void *buffer, size_t size) {
-  if (is_one_of(&console_output, number))
-    return __card_console_write(buffer, size);
+static ssize_t write_all(write_piece *piece, int number, const char *buffer, size_t size,
+                         off_t offset) {
   size_t done = 0;
   do {
-    int64_t put = write_piece(number, (const char *)buffer + done, piece_of(size - done));
+    int64_t put = piece(number, buffer + done, piece_of(size - done), offset + done);
     if (put < 0 && !done)
       return card_result(put);
     if (put <= 0)
@@ -153,39 +165,31 @@ ssize_t write(int number, const void *buffer, size_t size) {
     done += put;
   } while (done < size);
   return done;
+}
+
+ssize_t read(int number, void *buffer, size_t size) {
+  if (is_one_of(&console_input, number))
+    return __card_console_read(buffer, size);
+  return read_all(read_here, number, buffer, size, 0);
+}
+
+ssize_t write(int number, const void *buffer, size_t size) {
+  if (is_one_of(&console_output, number))
+    return __card_console_write(buffer, size);
+  return write_all(write_here, number, buffer, size, 0);
 }
 
 off_t lseek(int number, off_t offset, int whence) {
   return card_result(CALL(FILE_SEEK, NO_BYTES, number, offset, whence));
 }
 
-// Reads or writes elsewhere, and the position stays.
+// Read or write elsewhere, and the position stays.
 ssize_t pread(int number, void *buffer, size_t size, off_t offset) {
-  size_t done = 0;
-  for (;;) {
-    struct file_bytes bytes = {.out = (char *)buffer + done, .out_size = SIZE_OF_RESULT};
-    int64_t got = CALL(FILE_READ_AT, bytes, number, piece_of(size - done), offset + done);
-    if (got < 0 && !done)
-      return card_result(got);
-    done += got > 0 ? got : 0;
-    if (got < WINDOW_SIZE || done == size)
-      return done;
-  }
+  return read_all(read_at, number, buffer, size, offset);
 }
 
 ssize_t pwrite(int number, const void *buffer, size_t size, off_t offset) {
-  size_t done = 0;
-  do {
-    size_t piece = piece_of(size - done);
-    struct file_bytes bytes = {.in = (const char *)buffer + done, .in_size = piece};
-    int64_t put = CALL(FILE_WRITE_AT, bytes, number, piece, offset + done);
-    if (put < 0 && !done)
-      return card_result(put);
-    if (put <= 0)
-      break;
-    done += put;
-  } while (done < size);
-  return done;
+  return write_all(write_at, number, buffer, size, offset);
 }
 
 int ftruncate(int number, off_t size) {
