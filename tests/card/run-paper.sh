@@ -4,19 +4,10 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
+. "$here/lib.sh"
 work=$build/test/card-paper
-for part in kernel.elf libcard.a; do
-  [ -e "$build/lib/flick/card/$part" ] && continue
-  echo "card: skipped: no $part (make says why)"
-  [ -z "${CI:-}" ] && echo "0 passed, 0 failed, 1 skipped" && exit 0
-  echo "0 passed, 1 failed" && exit 1
-done
+need kernel.elf libcard.a
 rm -rf "$work" && mkdir -p "$work"
-
-passed=0 failed=0
-verdict() { # STATUS NAME
-  if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: $2"; fi
-}
 
 timeout 300 "$flick" bench paper nanvix --quick -o "$work/results" >"$work/page.md" 2>"$work/log"
 verdict $? "the measurements end ($work/log)"
@@ -32,5 +23,4 @@ for bar in "${held[@]}"; do
   verdict $? "the bar holds: $bar"
 done
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+conclude

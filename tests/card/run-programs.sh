@@ -13,20 +13,10 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
+. "$here/lib.sh"
 work=$build/test/card-programs
-card=$build/lib/flick/card
 mkdir -p "$work"
-for part in kernel.elf libcard.a; do
-  [ -e "$card/$part" ] && continue
-  echo "card: skipped: no $part (make says why)"
-  [ -z "${CI:-}" ] && echo "0 passed, 0 failed, 1 skipped" && exit 0
-  echo "0 passed, 1 failed" && exit 1
-done
-
-passed=0 failed=0
-verdict() { # STATUS NAME
-  if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: $2"; fi
-}
+need kernel.elf libcard.a
 
 # Options of `flick machine run`, by name.
 declare -A machines=(
@@ -86,10 +76,7 @@ for source in "${sources[@]}"; do
   [ "${source##*.}" = c ] || compiler=c++
   if [ $compiler = c++ ]; then
     flags+=(-std=c++20)
-    if [ ! -e "$card/c++/libstdc++.a" ] && [ -z "${CI:-}" ]; then
-      echo "$name: skipped: no C++ library (make says why)"
-      continue
-    fi
+    has_cxx "$name" || continue
   fi
   rm -f "$name"
   "$flick" card $compiler "${flags[@]}" -o "$name" "$source"
@@ -138,5 +125,4 @@ for source in "${sources[@]}"; do
       -bios "$card/kernel.elf" -kernel no-kernel.bin -initrd "$name.tar" -append "$line" <qemu-input >"$name.qemu.out" 2>&1
   same "$name.qemu.out" $? "$name on QEMU"
 done
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+conclude

@@ -4,19 +4,11 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
+. "$here/lib.sh"
 work=$build/test/card
-kernel=$build/lib/flick/card/kernel.elf
+kernel=$card/kernel.elf
 mkdir -p "$work"
-if [ ! -e "$kernel" ]; then
-  echo "card: skipped: no kernel (scripts/firmware.sh build says why)"
-  [ -z "${CI:-}" ] && echo "0 passed, 0 failed, 1 skipped" && exit 0
-  echo "0 passed, 1 failed" && exit 1
-fi
-
-passed=0 failed=0
-verdict() { # STATUS NAME
-  if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: $2"; fi
-}
+need kernel.elf
 
 # Options of `flick machine run`, by name.
 declare -A machines=(
@@ -42,10 +34,7 @@ programs=("$@")
 [ $# -gt 0 ] || mapfile -t programs < <(cd "$here" && ls ./*.c | sed 's|./\(.*\)\.c|\1|')
 printf '\x6f\0\0\0' >no-kernel.bin
 for name in "${programs[@]}"; do
-  clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
-    -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,-z,separate-code -o "$name" "$here/$name.c" &&
-    tar --format=ustar -cf "$name.tar" "$name"
-  verdict $? "$name is compiled"
+  build_bare "$name" "$here/$name.c"
   line="$name ${arguments[$name]:-}"
   for machine in "${!machines[@]}"; do
     # Its threads do not clean what they have stored; and vectors are not of this machine's `isa`.
@@ -89,5 +78,4 @@ for faults in "$here"/packets/*.toml; do
   diff "$here/mailboxes.expected" "mailboxes.$name.out"
   verdict $? "mailboxes, packets $name"
 done
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+conclude
