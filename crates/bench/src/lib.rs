@@ -4,10 +4,9 @@
 //! 1. `kernels.rs` has the kernels of `flick bench engine`, and `large_image.rs` makes a C program
 //!    of any size. The other programs are in share/flick/bench.
 //! 2. `measure_*.rs` build the programs with this `flick`, run them, and read what they print.
-//!    There is one file for each benchmark.
+//!    There is one file for each benchmark. `paper_run.rs` is for those of papers.
 //! 3. `*_table.rs` make tables, `paper/` the paper's tables and figures, and `nanvix/` those of the
-//!    Nanvix paper. `numbers.rs` and
-//!    `quantile.rs` read and summarise, `bar.rs` compares a figure with its bar, and `markdown.rs`
+//!    Nanvix paper. `numbers.rs` and `quantile.rs` read and summarise, `bar.rs` compares a figure with its bar, and `markdown.rs`
 //!    aligns columns.
 //!
 //! The tables go to standard output, or to a directory (`flick bench paper`).
@@ -29,6 +28,7 @@ mod measure_scale;
 mod nanvix;
 mod numbers;
 mod paper;
+mod paper_run;
 mod process_table;
 mod quantile;
 mod scale_table;

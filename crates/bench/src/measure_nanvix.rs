@@ -1,19 +1,14 @@
 //! `flick bench paper nanvix`: builds the programs of share/flick/bench/paper/nanvix for the card, runs
 //! them on the machine `mppa256`, timed, and writes tables and plots with the paper's figures beside.
-use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
 use clap::Args;
 use flick_driver::{Error, Root};
-use flick_events::number::counted;
-use flick_image::output;
 
-use crate::measure_paper::unwritable;
 use crate::nanvix::{self, ForkJoin, Results, Samples, Service, Wish, boot_cycles};
-use crate::{file_error, finish, flick, print, scratch, unreadable};
+use crate::paper_run::{Run, execute, publish, raw_folder, read};
+use crate::{finish, flick, scratch};
 
 const MACHINE: &str = "mppa256";
 /// One of its clusters: the others would do nothing.
@@ -75,21 +70,13 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<(), Error> {
-    let raw = options.output.join("raw");
-    fs::create_dir_all(&raw).map_err(|e| unwritable(&raw, &e))?;
+    let raw = raw_folder(&options.output)?;
     if !options.only_report {
         measure(options.quick, &raw)?;
     }
     let results = collect(&raw)?;
-    let files = nanvix::write(&results, &options.output)
-        .map_err(|(path, error)| unwritable(&path, &error))?;
-    print(&nanvix::page(&results))?;
-    output::message(format_args!(
-        "{} in {}",
-        counted(files.len() as u64, "file"),
-        options.output.display()
-    ));
-    Ok(())
+    let written = nanvix::write(&results, &options.output);
+    publish(written, &nanvix::page(&results), &options.output)
 }
 
 /// A program, its arguments, what is set of the machine, and where its output goes.
@@ -145,22 +132,9 @@ fn steps(quick: bool) -> Vec<Step> {
 fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
     let dir = scratch()?;
     build(dir.path())?;
-    let steps = steps(quick);
-    for (number, step) in steps.iter().enumerate() {
-        // Where stderr is closed, the text has no reader.
-        let _ = write!(
-            io::stderr(),
-            "[{}/{}] {} of {MACHINE} {}... ",
-            number + 1,
-            steps.len(),
-            step.program,
-            step.settings
-                .iter()
-                .map(|set| format!("{set} "))
-                .collect::<String>(),
-        );
-        let begin = Instant::now();
-        let mut command = Command::new(flick()?);
+    let flick = flick()?;
+    let run = |step: Step| {
+        let mut command = Command::new(&flick);
         command.args(["machine", "run", "--machine", MACHINE, "--timed"]);
         command.args(["--max-instructions", MOST_INSTRUCTIONS]);
         for setting in &step.settings {
@@ -168,12 +142,16 @@ fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
         }
         command.arg("--program").arg(dir.path().join(step.program));
         command.arg("--").args(&step.arguments);
-        let output = finish(&mut command)?;
-        let path = raw.join(&step.file);
-        output::write(&path, &output.stdout).map_err(|e| unwritable(&path, &e))?;
-        output::message(format_args!("{:.1} s", begin.elapsed().as_secs_f64()));
-    }
-    Ok(())
+        let settings = step.settings.iter().map(|set| format!(" {set}"));
+        let settings: String = settings.collect();
+        Run {
+            what: format!("{} of {MACHINE}{settings}", step.program),
+            command,
+            file: step.file,
+        }
+    };
+    let mut runs: Vec<Run> = steps(quick).into_iter().map(run).collect();
+    execute(&mut runs, raw)
 }
 
 fn build(dir: &Path) -> Result<(), Error> {
@@ -195,11 +173,6 @@ fn build(dir: &Path) -> Result<(), Error> {
 
 /// What the programs have printed, in this run or an earlier one.
 fn collect(raw: &Path) -> Result<Results, Error> {
-    fn read<T>(path: &Path, parse: fn(&str) -> Result<T, String>) -> Result<T, Error> {
-        let text =
-            fs::read_to_string(path).map_err(|e| file_error("a file cannot be read", path, &e))?;
-        parse(&text).map_err(|why| unreadable(path, why))
-    }
     let mut wishes = Vec::new();
     for (name, file, _) in WISHES {
         wishes.push(Wish {

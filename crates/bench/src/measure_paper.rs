@@ -1,10 +1,8 @@
 //! `flick bench paper`: builds the programs of share/flick/bench/paper for timed runs, runs them on
 //! platforms like the paper's and writes its tables and figures with what is predicted beside them.
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
 use crate::paper::{self, Chase, DATASETS, Dataset, Graph, Line, Null, PAUSE, Results, Search};
 use clap::builder::PossibleValuesParser;
@@ -12,11 +10,10 @@ use clap::{Args, Subcommand};
 use flick_abi::settings::PLATFORM as VARIABLE;
 use flick_diagnostics::Code;
 use flick_driver::{Error, Root};
-use flick_events::number::counted;
-use flick_image::output;
 
-use crate::{file_error, finish, flick, measured, scratch, unreadable, variable};
-use crate::{measure_nanvix, print};
+use crate::measure_nanvix;
+use crate::paper_run::{Run, execute, publish, raw_folder, read};
+use crate::{finish, flick, measured, scratch, variable};
 
 /// The paper's machine; with what else is known of it where a constant was fitted; and with slower
 /// migration.
@@ -101,23 +98,15 @@ pub fn run(options: &Options) -> Result<(), Error> {
     if let Some(Other::Nanvix(options)) = &options.other {
         return measure_nanvix::run(options);
     }
-    let raw = options.output.join("raw");
-    fs::create_dir_all(&raw).map_err(|e| unwritable(&raw, &e))?;
+    let raw = raw_folder(&options.output)?;
     let extent = options.extent();
     if !options.only_report {
         enough_memory(&extent)?;
         measure(options, &extent, &raw)?;
     }
     let results = collect(&extent, &raw)?;
-    let files = paper::write(&results, &options.output)
-        .map_err(|(path, error)| unwritable(&path, &error))?;
-    print(&paper::page(&results))?;
-    output::message(format_args!(
-        "{} in {}",
-        counted(files.len() as u64, "file"),
-        options.output.display()
-    ));
-    Ok(())
+    let written = paper::write(&results, &options.output);
+    publish(written, &paper::page(&results), &options.output)
 }
 
 /// A program, what it gets and where its output goes.
@@ -190,29 +179,20 @@ fn snap_file(dir: &Path, data: &Dataset) -> Option<PathBuf> {
 fn measure(options: &Options, extent: &Extent, raw: &Path) -> Result<(), Error> {
     let dir = scratch()?;
     build(dir.path())?;
-    let steps = steps(options, extent);
-    for (number, step) in steps.iter().enumerate() {
-        let words = step.arguments.join(" ");
-        // Where stderr is closed, the text has no reader.
-        let _ = write!(
-            io::stderr(),
-            "[{}/{}] {} {words} on {} ... ",
-            number + 1,
-            steps.len(),
-            step.program,
-            step.platform
-        );
-        let begin = Instant::now();
+    let run = |step: Step| {
         let mut command = measured(&dir.path().join(step.program));
         command
             .args(&step.arguments)
             .env(variable(VARIABLE), step.platform);
-        let output = finish(&mut command)?;
-        let path = raw.join(&step.file);
-        output::write(&path, &output.stdout).map_err(|e| unwritable(&path, &e))?;
-        output::message(format_args!("{:.1} s", begin.elapsed().as_secs_f64()));
-    }
-    Ok(())
+        let words = step.arguments.join(" ");
+        Run {
+            what: format!("{} {words} on {}", step.program, step.platform),
+            command,
+            file: step.file,
+        }
+    };
+    let mut runs: Vec<Run> = steps(options, extent).into_iter().map(run).collect();
+    execute(&mut runs, raw)
 }
 
 fn build(dir: &Path) -> Result<(), Error> {
@@ -234,11 +214,6 @@ fn build(dir: &Path) -> Result<(), Error> {
 
 /// What the programs have printed, in this run or an earlier one.
 fn collect(extent: &Extent, raw: &Path) -> Result<Results, Error> {
-    fn read<T>(path: &Path, parse: fn(&str) -> Result<T, String>) -> Result<T, Error> {
-        let text =
-            fs::read_to_string(path).map_err(|e| file_error("a file cannot be read", path, &e))?;
-        parse(&text).map_err(|why| unreadable(path, why))
-    }
     let chase = |platform, pause| read(&raw.join(chase_file(platform, pause)), Chase::parse);
     let search = |platform, data: &&'static Dataset| {
         read(&raw.join(search_file(platform, data)), Search::parse)
@@ -284,14 +259,4 @@ fn enough_memory(extent: &Extent) -> Result<(), Error> {
         )),
         _ => Ok(()),
     }
-}
-
-pub fn unwritable(path: &Path, error: &io::Error) -> Error {
-    Error::new(
-        Code::FileAccess,
-        "a file cannot be written",
-        path.display().to_string(),
-        error.to_string(),
-        "name another directory with --output",
-    )
 }

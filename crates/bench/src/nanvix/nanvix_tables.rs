@@ -5,6 +5,7 @@ use super::nanvix_bars::{self, lost};
 use super::nanvix_cited::{self as cited, THREADS};
 use super::{Results, Samples, Spread, Wish};
 use crate::markdown;
+use crate::paper::check_csv;
 
 fn head(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|&cell| cell.to_owned()).collect()
@@ -198,14 +199,7 @@ pub fn wishes(results: &Results) -> String {
 
 /// Names of files, and their contents.
 pub fn csv(results: &Results) -> Vec<(&'static str, String)> {
-    let mut bars = String::from("bar,predicted,wanted,held\n");
-    for check in nanvix_bars::checks(results) {
-        let _ = writeln!(
-            bars,
-            "\"{}\",\"{}\",\"{}\",{}",
-            check.name, check.got, check.wanted, check.held
-        );
-    }
+    let bars = check_csv(&nanvix_bars::checks(results));
     let mut wishes = String::from("hardware,") + &FIGURES.join(",") + "\n";
     for (name, figures) in variants(results) {
         let _ = write!(wishes, "\"{name}\"");

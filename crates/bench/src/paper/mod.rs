@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use flick_image::output;
 
 pub use cited::{DATASETS, Dataset, PAUSE};
-pub use paper_bars::{Check, table as check_table};
+pub use paper_bars::{Check, csv as check_csv, table as check_table};
 pub use plot::{Curves, Plot};
 pub use read::{Chase, Null, Search, Times, cells, number};
 

@@ -1,4 +1,6 @@
 //! The bars of the reproduction: what is predicted beside what the paper has.
+use std::fmt::Write as _;
+
 use super::{Results, cited, closed};
 use crate::markdown;
 
@@ -138,6 +140,19 @@ pub fn table(checks: &[Check]) -> String {
         ]);
     }
     markdown::table(&lines)
+}
+
+/// Comma-separated values.
+pub fn csv(checks: &[Check]) -> String {
+    let mut text = String::from("bar,predicted,wanted,held\n");
+    for check in checks {
+        let _ = writeln!(
+            text,
+            "\"{}\",\"{}\",\"{}\",{}",
+            check.name, check.got, check.wanted, check.held
+        );
+    }
+    text
 }
 
 #[cfg(test)]

@@ -236,14 +236,7 @@ pub fn csv(results: &Results) -> Vec<(&'static str, String)> {
         );
     }
 
-    let mut bars = String::from("bar,predicted,wanted,held\n");
-    for check in paper_bars::checks(results) {
-        let _ = writeln!(
-            bars,
-            "\"{}\",\"{}\",\"{}\",{}",
-            check.name, check.got, check.wanted, check.held
-        );
-    }
+    let bars = paper_bars::csv(&paper_bars::checks(results));
 
     let mut files = vec![
         ("table2", systems),
