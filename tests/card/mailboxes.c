@@ -52,7 +52,7 @@ static void child(u64 tile) {
 static void among_processes(void) {
   print("create ", create(1), "\n");
   print("again ", create(1), "\n");
-  print("port ", create(1024), "\n");
+  print("port ", create(2048), "\n");
   u64 process = call(PROCESS_COPY, 0, 0, 0, 0, 0, 0, 0);
   call(PROCESS_START, process, (u64)child, (u64)stack + 4096, here->tile, 0, 0, 0);
   // The mailbox becomes full.
@@ -72,7 +72,7 @@ static void among_processes(void) {
   print("a wild message: ", send(here->tile, 1, (u64 *)0x1000, -1ul), "\n");
   print("a wild buffer: ", receive(1, (u64 *)0x80000000, -1ul, 0), "\n");
   print("no tile: ", send(here->tiles, 1, message, -1ul), "\n");
-  for (int n = 0; n < 32; n++)
+  for (int n = 0; n < 16; n++)
     send(here->tile, 1, message, -1ul);
   print("full: ", send(here->tile, 1, message, now() + 100), "\n");
   print("close ", -call1(MAILBOX_CLOSE, 1), "\n");

@@ -39,6 +39,7 @@ fn write_call(page: &mut String, call: &CallPage) {
     let place = match call.call.place() {
         CallPlace::Caller => "the caller's hart",
         CallPlace::Kernel => "the kernel hart",
+        CallPlace::Unit => "the caller's hart; the kernel hart, if it has to wait",
     };
     writeln!(page, "\n## {}", call.name).unwrap();
     paragraph(page, call.text);

@@ -23,6 +23,8 @@ pub struct Context {
     pub stored: [Stored; 2],
     /// f0 to f31.
     pub f: [u64; 32],
+    /// The number of its process.
+    pub process: u64,
 }
 
 /// A piece of memory.
@@ -40,7 +42,7 @@ pub const NO_HART: u64 = u64::MAX;
 
 impl Context {
     /// A thread that begins.
-    pub fn new(entry: u64, argument: u64, stack: u64, tls: u64, satp: u64) -> Self {
+    pub fn new([entry, argument, stack, tls]: [u64; 4], satp: u64, process: u64) -> Self {
         let mut x = [0; 32];
         (x[0], x[2], x[4], x[10]) = (entry, stack, tls, argument);
         Self {
@@ -53,12 +55,18 @@ impl Context {
             vector_hart: NO_HART,
             stored: [Stored::default(); 2],
             f: [0; 32],
+            process,
         }
     }
 
     /// Where it goes on.
     pub fn pc(&self) -> u64 {
         self.x[0]
+    }
+
+    /// The call that it has made is made again.
+    pub fn make_again(&mut self) {
+        self.x[0] = self.x[0].wrapping_sub(4);
     }
 
     /// What a call returns.

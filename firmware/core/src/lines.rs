@@ -81,6 +81,8 @@ pub mod command {
     pub const INVALIDATE: u64 = 8;
     /// The thread that has called goes on with its registers as they are.
     pub const GO_ON: u64 = 32;
+    /// With `GO_ON`: the call is made again.
+    pub const AGAIN: u64 = 128;
     /// With `RUN`, `REPLY` or `GO_ON`: the context names memory that the kernel hart has stored to.
     pub const STORED: u64 = 64;
     /// With `RUN`, `REPLY` or `GO_ON`: the hart forgets all translations before.

@@ -173,6 +173,21 @@ impl PageTables {
         }
     }
 
+    /// The tables of `satp`.
+    pub fn of_satp(satp: u64) -> Self {
+        Self {
+            root: (satp & ((1 << 44) - 1)) * PAGE,
+            mode: if satp >> 60 == 8 { Mode::Sv39 } else { Mode::Sv48 },
+        }
+    }
+
+    /// The physical address that loads of an address reach. `None`: they do not without the kernel.
+    pub fn reach(&self, address: u64, memory: &mut impl Physical) -> Option<u64> {
+        let (_, entry) = self.mapped(address, memory).ok()?;
+        let is_good = entry & (VALID | READ) == VALID | READ;
+        (is_good && address < flick_abi::card::USER_END).then(|| frame_of(entry) + address % PAGE)
+    }
+
     /// Is a page mapped?
     pub fn is_mapped(&self, address: u64, memory: &mut impl Physical) -> bool {
         self.mapped(address, memory).is_ok()

@@ -42,12 +42,22 @@ pub enum Wait {
     Exception(u64),
     /// The end of a process; 0: any child.
     Process(u64),
-    /// A message in the mailbox of this number; where to.
-    Mail(u16, u64),
-    /// Room in a mailbox: tile and port, and the message's address.
-    Room(u64, u64),
-    /// The answer to a message: tile and port, and the message's address.
-    Sent(u64, u64),
+    /// A message in the mailbox of this port, for this address.
+    Mail(u64, u64),
+    /// Room in the mailbox of a tile and port.
+    Room(u64),
+    /// A credit for the kernel of a tile.
+    Credit(u64),
+    /// Another kernel's answer whether it has the portal of a tile and port.
+    Asked(u64),
+    /// Consent of the portal of a tile and port.
+    Consent(u64),
+    /// Another kernel's answer: tile and port.
+    Sent(u64),
+    /// Another kernel's answer to a consent of this portal.
+    Allowed(u64),
+    /// The data of this portal.
+    Portal(u64),
     /// Bytes from the console: where to, and how many.
     Console(u64, u64),
 }

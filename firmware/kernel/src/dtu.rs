@@ -1,58 +1,51 @@
-//! The kernel's use of its tile's data transfer unit (`docs/dtu.md`): endpoint 0 receives what other
-//! kernels send, endpoint 1 their answers, and behind them is an endpoint for each other tile.
+//! The tile's data transfer unit (`docs/dtu.md`), as the kernel uses it on all its harts.
+//!
+//! | endpoints | |
+//! |---|---|
+//! | 0, 1 | what other kernels send, and their answers |
+//! | 2 | notes of user harts of other tiles |
+//! | from 3 on | mailboxes of programs |
+//! | the last ones | one to each tile's kernel; then two for each hart, for messages and for memory |
 use core::cell::UnsafeCell;
 use core::ptr::{read_volatile, write_volatile};
 
 use flick_abi::dtu::{
-    self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Header, Outcome, ReceiveEndpoint,
-    SendEndpoint, WRITE_ORDER,
+    self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Header, Identity, MemoryEndpoint,
+    Outcome, RECEIVE_ENDPOINTS, ReceiveEndpoint, SendEndpoint, WRITE_ORDER,
 };
+use flick_kernel_core::frames::Frames;
 
 use crate::cache;
 
 /// The kernels' activity, in all units.
-const KERNEL: u16 = 1;
+pub const KERNEL: u16 = 1;
+/// That of user harts, in all units.
+pub const HARTS: u16 = 2;
+/// The first one of mailboxes.
+pub const FIRST_ACTIVITY: u16 = 16;
 /// Requests of other kernels.
 pub const REQUESTS: u16 = 0;
 /// Their answers.
 pub const ANSWERS: u16 = 1;
-/// The endpoint that sends to tile 0.
-const FIRST_SENDER: u16 = 2;
+/// Notes of user harts of other tiles.
+pub const NOTES: u16 = 2;
+/// The first one of mailboxes.
+const FIRST_MAILBOX: u16 = 3;
 /// Slots of a receive endpoint: each other kernel has one message under way at most.
 const SLOTS: u8 = MOST_TILES as u8;
 /// Bytes of a slot for a request: a header and a payload.
-const LOG2_REQUEST: u8 = 8;
-/// The same for an answer: a header and a word.
+pub const LOG2_REQUEST: u8 = 8;
+/// The same for an answer or a note: a header and a word.
 const LOG2_ANSWER: u8 = 5;
 /// Bytes of a payload.
 pub const PAYLOAD: usize = flick_abi::card::MAILBOX_BYTES;
 /// Tiles of a machine whose kernels talk, so that each has a credit for slots of the others.
 pub const MOST_TILES: u64 = 16;
 
-#[repr(C, align(256))]
-struct Buffer<const SIZE: usize>(UnsafeCell<[u8; SIZE]>);
-
-// SAFETY: the unit and the kernel hart alone use it.
-unsafe impl<const SIZE: usize> Sync for Buffer<SIZE> {}
-
-impl<const SIZE: usize> Buffer<SIZE> {
-    const fn new() -> Self {
-        Self(UnsafeCell::new([0; SIZE]))
-    }
-
-    fn address(&self) -> u64 {
-        self.0.get().addr() as u64
-    }
-}
-
-static REQUEST_BUFFER: Buffer<{ (SLOTS as usize) << LOG2_REQUEST }> = Buffer::new();
-static ANSWER_BUFFER: Buffer<{ (SLOTS as usize) << LOG2_ANSWER }> = Buffer::new();
-
-/// The buffer of a receive endpoint, and log2 of the bytes of a slot.
-fn buffer_of(endpoint: u16) -> (u64, u8) {
+const fn log2_slot(endpoint: u16) -> u8 {
     match endpoint {
-        REQUESTS => (REQUEST_BUFFER.address(), LOG2_REQUEST),
-        _ => (ANSWER_BUFFER.address(), LOG2_ANSWER),
+        REQUESTS => LOG2_REQUEST,
+        _ => LOG2_ANSWER,
     }
 }
 
@@ -78,65 +71,171 @@ pub struct Message {
     pub payload: Payload,
 }
 
-/// A tile's unit.
+/// A tile's unit, and which endpoints are for what.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
     base: u64,
-    tiles: u64,
+    /// Tiles with kernels.
+    pub tiles: u64,
+    /// The pages of requests, of answers and of notes.
+    buffers: [u64; 3],
+    /// The endpoint that sends to the kernel of tile 0.
+    first_sender: u16,
+    /// The first one of user harts; 0: they have none.
+    first_of_harts: u16,
 }
 
 impl Unit {
-    /// The unit at an address, with endpoints for the kernels of so many tiles.
-    pub fn begin(base: u64, tile: u64, tiles: u64, bank: usize) -> Self {
-        let unit = Self {
+    /// The unit at an address, with endpoints for so many kernels and so many harts of the tile.
+    pub fn begin(
+        base: u64,
+        (tile, tiles): (u64, u64),
+        (kernel_hart, harts): (usize, usize),
+        frames: &mut Frames,
+    ) -> Option<Self> {
+        let mut unit = Self {
             base,
             tiles: tiles.min(MOST_TILES),
+            buffers: [0; 3],
+            first_sender: 0,
+            first_of_harts: 0,
         };
-        unit.set(dtu::current(bank), KERNEL.into());
-        for number in [REQUESTS, ANSWERS] {
-            let (buffer, log2_slot) = buffer_of(number);
-            let receive = ReceiveEndpoint {
-                activity: KERNEL,
-                buffer,
-                log2_slot,
-                slots: SLOTS,
-                occupied: 0,
-                unread: 0,
-            };
-            unit.set_endpoint(number, Endpoint::Receive(receive));
+        let endpoints = Identity::from_bits(unit.get(dtu::IDENTITY)).endpoints;
+        let with_harts = unit.tiles as u16 + 2 * harts as u16;
+        unit.first_sender = FIRST_MAILBOX;
+        if FIRST_MAILBOX + with_harts < endpoints {
+            unit.first_sender = endpoints - with_harts;
+            unit.first_of_harts = unit.first_sender + unit.tiles as u16;
+        }
+        unit.set(dtu::current(kernel_hart), KERNEL.into());
+        for number in [REQUESTS, ANSWERS, NOTES] {
+            let buffer = frames.allocate()?;
+            unit.buffers[usize::from(number)] = buffer;
+            unit.set_receiver(number, KERNEL, buffer, (log2_slot(number), SLOTS));
         }
         for other in (0..unit.tiles).filter(|&other| other != tile) {
             unit.set_sender(other);
         }
+        unit.set(dtu::WAITING_INTERRUPT, 0);
         unit.set(dtu::INTERRUPT, u64::MAX);
-        unit
+        Some(unit)
+    }
+
+    /// The endpoints for mailboxes.
+    pub fn mailboxes(&self) -> core::ops::Range<u16> {
+        match self.first_of_harts {
+            0 => 0..0,
+            _ => FIRST_MAILBOX..self.first_sender.min(RECEIVE_ENDPOINTS),
+        }
+    }
+
+    /// The endpoints of a user hart, for messages and for memory. Its bank has its activity from now on.
+    pub fn begin_hart(&self, hart: usize) -> Option<(u16, u16)> {
+        if self.first_of_harts == 0 {
+            return None;
+        }
+        self.set(dtu::current(hart), HARTS.into());
+        let first = self.first_of_harts + 2 * hart as u16;
+        Some((first, first + 1))
+    }
+
+    /// Sets an endpoint up that receives.
+    pub fn set_receiver(&self, number: u16, activity: u16, buffer: u64, (log2_slot, slots): (u8, u8)) {
+        let receive = ReceiveEndpoint {
+            activity,
+            buffer,
+            log2_slot,
+            slots,
+            occupied: 0,
+            unread: 0,
+        };
+        self.set_endpoint(number, Endpoint::Receive(receive));
+    }
+
+    /// The endpoint is of no use any more.
+    pub fn clear_endpoint(&self, number: u16) {
+        self.set(dtu::endpoint_word(number, 0), 0);
+    }
+
+    /// Slots of a receive endpoint that are occupied.
+    #[inline(always)]
+    pub fn occupied(&self, endpoint: u16) -> u64 {
+        let slots = self.get(dtu::endpoint_word(endpoint, 3)) as u32;
+        slots.count_ones().into()
+    }
+
+    /// Whether messages were not fetched.
+    pub fn has_unread(&self, endpoint: u16) -> bool {
+        self.get(dtu::endpoint_word(endpoint, 3)) >> 32 != 0
+    }
+
+    /// The kernel hart is interrupted for messages that wait at an endpoint, or not.
+    pub fn interrupt_for(&self, endpoint: u16, is_on: bool) {
+        let mask = self.get(dtu::WAITING_INTERRUPT) & !(1 << endpoint);
+        self.set(dtu::WAITING_INTERRUPT, mask | u64::from(is_on) << endpoint);
+    }
+
+    /// Endpoints whose messages wait, and interrupt for that.
+    pub fn waiting(&self) -> u64 {
+        self.get(dtu::WAITING) & self.get(dtu::WAITING_INTERRUPT)
     }
 
     /// The endpoint that sends to the kernel of a tile, with its credit.
     fn set_sender(&self, tile: u64) {
+        let to = (tile as u16, REQUESTS, KERNEL);
+        self.set_message_endpoint(self.first_sender + tile as u16, KERNEL, to, 0);
+    }
+
+    /// Sets an endpoint up that sends one message, to an endpoint of a tile with an activity.
+    #[inline(always)]
+    pub fn set_message_endpoint(
+        &self,
+        number: u16,
+        activity: u16,
+        (tile, endpoint, receiver): (u16, u16, u16),
+        label: u64,
+    ) {
         let send = SendEndpoint {
-            activity: KERNEL,
-            tile: tile as u16,
-            endpoint: REQUESTS,
-            receiver: KERNEL,
-            label: 0,
+            activity,
+            tile,
+            endpoint,
+            receiver,
+            label,
             credits: 1,
             most_credits: 1,
             log2_message: LOG2_REQUEST,
         };
-        self.set_endpoint(FIRST_SENDER + tile as u16, Endpoint::Send(send));
+        self.set_endpoint(number, Endpoint::Send(send));
     }
 
-    fn set(&self, offset: u64, value: u64) {
+    /// Sets an endpoint up that reaches all memory of a tile.
+    pub fn set_memory_endpoint(&self, number: u16, tile: u64) {
+        let memory = MemoryEndpoint {
+            activity: HARTS,
+            can_read: true,
+            can_write: true,
+            tile: tile as u16,
+            address: 0,
+            size: 1 << 56,
+        };
+        self.set_endpoint(number, Endpoint::Memory(memory));
+    }
+
+    /// Writes a register.
+    #[inline(always)]
+    pub fn set(&self, offset: u64, value: u64) {
         // SAFETY: the machine's tree says that the unit is there, and its registers are whole pages.
         unsafe { write_volatile((self.base + offset) as *mut u64, value) };
     }
 
-    fn get(&self, offset: u64) -> u64 {
+    /// Reads a register.
+    #[inline(always)]
+    pub fn get(&self, offset: u64) -> u64 {
         // SAFETY: as in `set`.
         unsafe { read_volatile((self.base + offset) as *const u64) }
     }
 
+    #[inline(always)]
     fn set_endpoint(&self, number: u16, endpoint: Endpoint) {
         let words = endpoint.words();
         for word in WRITE_ORDER {
@@ -144,8 +243,9 @@ impl Unit {
         }
     }
 
-    /// Executes a command: a round trip on the links at most.
-    fn execute(&self, word: CommandWord) -> Result<u64, Error> {
+    /// Executes a command: a round trip on the links at most, if it is of messages.
+    #[inline(always)]
+    pub fn execute(&self, word: CommandWord) -> Result<u64, Error> {
         cache::clean();
         self.set(dtu::COMMAND, word.bits());
         while self.get(dtu::COMMAND) != 0 {}
@@ -166,7 +266,7 @@ impl Unit {
         if tile >= self.tiles {
             return Err(Error::Unreachable);
         }
-        let endpoint = FIRST_SENDER + tile as u16;
+        let endpoint = self.first_sender + tile as u16;
         self.prepare(payload);
         self.set(dtu::endpoint_word(endpoint, 2), label);
         self.set(dtu::LABEL, token);
@@ -187,7 +287,8 @@ impl Unit {
         if at == 0 {
             return None;
         }
-        let (buffer, log2_slot) = buffer_of(endpoint);
+        let log2_slot = log2_slot(endpoint);
+        let buffer = self.buffers[usize::from(endpoint)];
         let size = 1 << log2_slot;
         cache::refresh(at, size);
         let mut payload = Payload::default();

@@ -93,6 +93,7 @@ impl Kernel {
         owner.is_ending = true;
         let (status, parent) = (owner.status, owner.parent);
         self.close_mailboxes(process);
+        self.close_portals(process);
         let owner = &mut self.processes[process];
         if let Some(tables) = owner.tables.take() {
             // No hart runs it. Another process with its number could meet old translations.

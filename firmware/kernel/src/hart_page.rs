@@ -6,6 +6,7 @@ use flick_kernel_core::context::Context;
 use flick_kernel_core::lines::{CallLine, CommandLine, MOST_HARTS, Pending};
 
 use crate::devices::Clint;
+use crate::hart_unit::HartUnit;
 
 /// What only the hart itself uses. `trap_entry.S` knows the first fields.
 #[repr(C, align(64))]
@@ -33,6 +34,12 @@ pub struct HartLocal {
     pub clint: Clint,
     /// `satp` has address spaces.
     pub has_spaces: bool,
+    /// For its unit.
+    pub unit: HartUnit,
+    /// A message that the hart sends.
+    pub outgoing: [u64; 16],
+    /// Pieces of a portal's buffer.
+    pub pieces: [u64; 8],
 }
 
 /// A page of memory.

@@ -15,8 +15,8 @@ use crate::devices::Clint;
 use crate::direct::Direct;
 use crate::hart_page::{HartPage, HartPages};
 use crate::machine_map::MachineMap;
-use crate::mailboxes::Mailboxes;
 use crate::processes::Processes;
+use crate::tiles::Tiles;
 use crate::trace_points::point;
 
 /// The kernel's state.
@@ -35,8 +35,8 @@ pub struct Kernel {
     pub console: Console,
     /// Threads that wait for its bytes.
     pub readers: List,
-    /// Messages between processes and tiles.
-    pub mailboxes: Mailboxes,
+    /// What processes and tiles send each other.
+    pub tiles: Tiles,
     /// The lines of harts.
     pub harts: Harts,
 }
@@ -142,6 +142,8 @@ pub enum Done {
     GoesOn,
     /// It lets others run.
     GivesWay,
+    /// The call is made again.
+    Again,
     /// There is no thread any more.
     Ended,
 }
@@ -191,7 +193,7 @@ impl Kernel {
             processes: Processes::new(),
             console: Console::new(),
             readers: List::EMPTY,
-            mailboxes: Mailboxes::new(),
+            tiles: Tiles::new(),
             harts: Harts {
                 pages: [None; MOST_HARTS],
                 clint: Clint::new(&MachineMap::new()),
@@ -228,6 +230,13 @@ impl Kernel {
         self.wake(place);
     }
 
+    /// A thread's wait ends, and its call is made again.
+    pub fn restart(&mut self, place: Place) {
+        self.context(place).make_again();
+        self.leave_wait(place);
+        self.wake(place);
+    }
+
     /// A thread is in no list of those who wait, and has no timer.
     pub fn leave_wait(&mut self, place: Place) {
         let threads = &mut self.dispatch.threads;
@@ -244,9 +253,13 @@ impl Kernel {
             Wait::Exception(_) => &mut process.handlers,
             Wait::Process(_) => &mut process.parents,
             Wait::Console(..) => &mut self.readers,
-            Wait::Mail(number, _) => &mut self.mailboxes.mailbox(number).readers,
-            Wait::Room(..) => &mut self.mailboxes.senders,
-            Wait::Sent(..) => return,
+            Wait::Mail(port, _) => match self.tiles.mailboxes.get(port) {
+                Some(mailbox) => &mut mailbox.readers,
+                None => return,
+            },
+            Wait::Room(_) | Wait::Consent(_) | Wait::Credit(_) => &mut self.tiles.senders,
+            Wait::Sent(_) | Wait::Asked(_) | Wait::Allowed(_) => return,
+            Wait::Portal(port) => return self.forget_reader(port),
         };
         threads.take_out(list, place);
     }
@@ -312,7 +325,7 @@ impl Kernel {
         let values = match answer {
             Ok(Done::Values(a0, a1)) => Some([a0, a1]),
             Err(error) => Some([error.to_register(), 0]),
-            Ok(Done::GoesOn) => None,
+            Ok(Done::GoesOn | Done::Again) => None,
             Ok(Done::GivesWay) => Some([0; 2]),
             Ok(Done::Waits | Done::Ended) => {
                 return self.dispatch.leave(hart, now, &mut self.harts);
@@ -323,6 +336,9 @@ impl Kernel {
         if gives_way && let Some(values) = values {
             self.context(thread).set_values(values);
         }
+        if gives_way && answer == Ok(Done::Again) {
+            self.context(thread).make_again();
+        }
         let left = gives_way && {
             let gave = self.dispatch.give_way(hart, now, &mut self.harts);
             gave == GaveWay::Left
@@ -330,6 +346,9 @@ impl Kernel {
         match values {
             _ if left => {}
             Some(values) => self.reply(caller, values),
+            None if answer == Ok(Done::Again) && !gives_way => {
+                self.harts.give(hart, command::GO_ON | command::AGAIN);
+            }
             None => self.harts.give(hart, command::GO_ON),
         }
     }

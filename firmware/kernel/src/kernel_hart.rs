@@ -11,9 +11,12 @@ use flick_kernel_core::lines::MOST_HARTS;
 use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
 use crate::dtu::Unit;
+use crate::consents::Consents;
 use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, publish, release};
+use crate::hart_unit::HartUnit;
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap};
+use crate::routes::Routes;
 use crate::trace_points::point;
 use crate::{cache, csr, csr_read, csr_write, failure, first_program};
 
@@ -83,10 +86,12 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
     let serial = map.serial.map(Serial::new);
     kernel.console.begin(serial, map.plic.map(Plic::new));
     let (tile, tiles) = map.tile;
-    let unit = map
+    let harts = (map.kernel_hart, map.harts);
+    kernel.tiles.unit = map
         .unit
-        .map(|base| Unit::begin(base, tile, tiles, map.kernel_hart));
-    kernel.mailboxes.unit = unit;
+        .and_then(|base| Unit::begin(base, (tile, tiles), harts, &mut kernel.frames));
+    kernel.tiles.routes = Routes::create(&mut kernel.frames);
+    kernel.tiles.consents = Consents::create(&mut kernel.frames);
     kernel
         .dispatch
         .begin(map.user_harts(), map.frequency / SLICES);
@@ -130,6 +135,9 @@ fn begin_harts(kernel: &mut Kernel) {
             kernel_hart: map.kernel_hart as u64,
             clint: kernel.harts.clint,
             has_spaces: false,
+            unit: hart_unit(kernel, hart),
+            outgoing: [0; 16],
+            pieces: [0; 8],
         };
         // SAFETY: the frame is this hart's for ever.
         let page = unsafe { HartPage::create(frame, local) };
@@ -140,6 +148,20 @@ fn begin_harts(kernel: &mut Kernel) {
     release();
     let used = pages.iter().enumerate().filter(|(_, page)| page.is_some());
     used.for_each(|(hart, _)| kernel.harts.clint.interrupt(hart));
+}
+
+/// What a hart needs for its unit.
+fn hart_unit(kernel: &Kernel, hart: usize) -> HartUnit {
+    let endpoints = kernel.tiles.unit.and_then(|unit| unit.begin_hart(hart));
+    let (message, memory) = endpoints.unwrap_or_default();
+    HartUnit {
+        unit: kernel.tiles.unit.filter(|_| endpoints.is_some()),
+        tile: kernel.map.tile,
+        message,
+        memory,
+        routes: kernel.tiles.routes,
+        consents: kernel.tiles.consents,
+    }
 }
 
 #[unsafe(link_section = ".text.kernel_hart")]

@@ -108,6 +108,11 @@ fn has_extension(isa: &[u8], extension: &[u8]) -> bool {
 }
 
 impl MachineMap {
+    /// A hart can drop as many lines as a portal's buffer has, in pages that are anywhere.
+    pub fn can_drop_many(&self) -> bool {
+        self.is_coherent || self.means & means::WHOLE != 0
+    }
+
     /// Nothing.
     pub const fn new() -> Self {
         Self {

@@ -1,30 +1,35 @@
-//! Mailboxes: queues of messages of 120 bytes, by the number of a tile and of a port there. A message
-//! for another tile goes to the kernel of that tile. Its answer says what has become of it.
-use flick_abi::card::{Error, MAILBOX_BYTES, PAGE};
-use flick_abi::dtu::Error as UnitError;
+//! Mailboxes: queues of messages of 120 bytes, by the number of a tile and of a port there. User harts send
+//! and receive by the unit of their tile (`hart_unit.rs`), and the kernel hart tells them where mailboxes
+//! are, and deals with waits. A mailbox without an endpoint of the unit is a queue of the kernel hart.
+use flick_abi::card::{Error, MAILBOX_BYTES, PAGE, rights};
 use flick_kernel_core::threads::{List, Place, State, Wait};
 
-use crate::dtu::{ANSWERS, MOST_TILES, Message, Payload, REQUESTS, Unit};
+use crate::dtu::{FIRST_ACTIVITY, LOG2_REQUEST, Payload, Unit};
+use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
+use crate::port_table::{PORTS, PortEntry};
+use crate::routes::Route;
+use crate::tiles::{Request, Status};
 
-/// Mailboxes of a tile.
-pub const MAILBOXES: usize = 64;
-/// Ports are below this number.
-pub const PORTS: u64 = 1024;
 /// Messages of a mailbox that nobody has taken yet.
-const ROOM: u64 = PAGE / SLOT;
-/// A message in a mailbox's page: the sender in front, in a cache line's multiple.
-const SLOT: u64 = 128;
+pub const ROOM: u64 = PAGE / SLOT;
+/// Bytes of a message in a mailbox's page.
+pub const SLOT: u64 = 1 << LOG2_REQUEST;
 
-const _: () = assert!(MAILBOX_BYTES + 8 == SLOT as usize);
+/// The label of a message for a port: its sender below, as a receiver gets it.
+pub const fn label(tile: u64, port: u64, process: u64) -> u64 {
+    port << 48 | (tile & 0xff) << 32 | process & 0xffff_ffff
+}
 
 /// A mailbox.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Mailbox {
-    port: u64,
     /// The process that takes its messages; `None`: there is no mailbox.
     process: Option<u16>,
-    /// A page of messages.
+    /// Its endpoint and the activity there; 0: the kernel hart has the messages.
+    endpoint: u16,
+    activity: u16,
+    /// A page of messages, or 0.
     frame: u64,
     first: u64,
     count: u64,
@@ -34,61 +39,35 @@ pub struct Mailbox {
     refused: u64,
 }
 
-const NONE: Mailbox = Mailbox {
-    port: 0,
-    process: None,
-    frame: 0,
-    first: 0,
-    count: 0,
-    readers: List::EMPTY,
-    refused: 0,
-};
+impl PortEntry for Mailbox {
+    const NONE: Self = Self {
+        process: None,
+        endpoint: 0,
+        activity: 0,
+        frame: 0,
+        first: 0,
+        count: 0,
+        readers: List::EMPTY,
+        refused: 0,
+    };
 
-/// All mailboxes of a tile.
-#[derive(Debug)]
-pub struct Mailboxes {
-    all: [Mailbox; MAILBOXES],
-    /// Threads whose messages found no room, or no credit.
-    pub senders: List,
-    /// The tile's unit.
-    pub unit: Option<Unit>,
+    fn is_used(&self) -> bool {
+        self.process.is_some()
+    }
 }
 
-impl Mailboxes {
-    /// None.
-    pub const fn new() -> Self {
-        Self {
-            all: [NONE; MAILBOXES],
-            senders: List::EMPTY,
-            unit: None,
+impl Mailbox {
+    /// Where its messages go.
+    fn place(&self) -> Status {
+        Status::Again(u64::from(self.endpoint) | u64::from(self.activity) << 16)
+    }
+
+    fn is_full(&self, unit: Option<Unit>) -> bool {
+        match unit.filter(|_| self.endpoint != 0) {
+            Some(unit) => unit.occupied(self.endpoint) >= ROOM,
+            None => self.count == ROOM,
         }
     }
-
-    fn find(&self, port: u64) -> Option<usize> {
-        let is_it = |mailbox: &Mailbox| mailbox.process.is_some() && mailbox.port == port;
-        self.all.iter().position(is_it)
-    }
-
-    /// The mailbox of this number.
-    pub fn mailbox(&mut self, number: u16) -> &mut Mailbox {
-        &mut self.all[usize::from(number)]
-    }
-}
-
-/// What has become of a message, as an answer says it.
-const TAKEN: u64 = 0;
-const NO_MAILBOX: u64 = 1;
-const FULL: u64 = 2;
-
-/// What a message between kernels is, in bits 63:56 of its label; the port is in bits 15:0, and the
-/// sender's process in bits 47:16.
-const MAIL: u64 = 0;
-/// A mailbox has room again.
-const ROOM_AGAIN: u64 = 1;
-
-/// The sender of a message, as a receiver gets it.
-fn sender(tile: u64, process: u64) -> u64 {
-    tile << 32 | process & 0xffff_ffff
 }
 
 impl Kernel {
@@ -97,76 +76,111 @@ impl Kernel {
         if port >= PORTS {
             return Err(Error::Invalid);
         }
-        if self.mailboxes.find(port).is_some() {
+        let process = Some(caller.process);
+        let place = self.tiles.mailboxes.place(port, &mut self.frames);
+        let mailbox = place.ok_or(Error::NoMemory)?;
+        if mailbox.process.is_some() {
             return Err(Error::Exists);
         }
-        let free = self
-            .mailboxes
-            .all
-            .iter()
-            .position(|mailbox| mailbox.process.is_none());
-        let free = free.ok_or(Error::NoMemory)?;
-        let frame = self.frames.allocate().ok_or(Error::NoMemory)?;
-        self.mailboxes.all[free] = Mailbox {
-            port,
-            process: Some(caller.process),
-            frame,
-            ..NONE
+        *mailbox = Mailbox {
+            process,
+            ..Mailbox::NONE
         };
+        if let Some(unit) = self.tiles.unit
+            && let Some(endpoint) = unit.mailboxes().find(|n| self.tiles.used >> n & 1 == 0)
+        {
+            // Without memory for slots there is no mailbox.
+            let Some(frame) = self.frames.allocate() else {
+                *mailbox = Mailbox::NONE;
+                return Err(Error::NoMemory);
+            };
+            let activity = FIRST_ACTIVITY + self.tiles.activities % 0xf000;
+            self.tiles.activities = self.tiles.activities.wrapping_add(1);
+            (mailbox.endpoint, mailbox.activity, mailbox.frame) = (endpoint, activity, frame);
+            self.tiles.used |= 1 << endpoint;
+            unit.set_receiver(endpoint, activity, frame, (LOG2_REQUEST, ROOM as u8));
+        }
+        self.add_own_route(port);
         value(0)
     }
 
+    fn add_own_route(&mut self, port: u64) {
+        if let Some(mailbox) = self.tiles.mailboxes.get(port)
+            && let Some(owner) = mailbox.process
+        {
+            let place = (mailbox.endpoint, mailbox.activity);
+            let route = Route::new(self.map.tile.0, port, place, owner);
+            self.tiles.routes.add(route);
+        }
+    }
+
     /// The mailbox of a port, if it is the caller's.
-    fn own_mailbox(&self, caller: Caller, port: u64) -> Result<usize, Error> {
-        let number = self.mailboxes.find(port).ok_or(Error::NotFound)?;
-        match self.mailboxes.all[number].process == Some(caller.process) {
-            true => Ok(number),
+    fn own_mailbox(&mut self, caller: Caller, port: u64) -> Result<&mut Mailbox, Error> {
+        let mailbox = self.tiles.mailboxes.get(port).ok_or(Error::NotFound)?;
+        match mailbox.process == Some(caller.process) {
+            true => Ok(mailbox),
             false => Err(Error::NotPermitted),
         }
     }
 
     /// There is no mailbox of this port any more.
     pub fn close_mailbox(&mut self, caller: Caller, port: u64) -> Answer {
-        let number = self.own_mailbox(caller, port)?;
-        while let Some(reader) = self.first_reader(number) {
+        self.own_mailbox(caller, port)?;
+        while let Some(reader) = self.first_reader(port) {
             self.end_wait(reader, Err(Error::NotFound));
         }
-        self.remove_mailbox(number);
+        self.remove_mailbox(port);
         value(0)
+    }
+
+    fn first_reader(&mut self, port: u64) -> Option<Place> {
+        let readers = self.tiles.mailboxes.get(port)?.readers;
+        self.dispatch.threads.in_list(&readers).next()
     }
 
     /// A process has ended.
     pub fn close_mailboxes(&mut self, process: u16) {
-        for number in 0..MAILBOXES {
-            if self.mailboxes.all[number].process == Some(process) {
-                self.remove_mailbox(number);
-            }
+        let mut from = 0;
+        let is_its = |mailbox: &Mailbox| mailbox.process == Some(process);
+        while let Some(port) = self.tiles.mailboxes.find(from, is_its) {
+            self.remove_mailbox(port);
+            from = port + 1;
         }
     }
 
-    fn remove_mailbox(&mut self, number: usize) {
-        let removed = core::mem::replace(&mut self.mailboxes.all[number], NONE);
-        self.frames.free(removed.frame);
-        // Those who wait for room are told that there is no mailbox.
-        self.tell_of_room(removed.port, removed.refused);
-    }
-
-    fn first_reader(&self, number: usize) -> Option<Place> {
-        let list = self.mailboxes.all[number].readers;
-        self.dispatch.threads.in_list(&list).next()
-    }
-
-    fn message_at(&self, number: usize, n: u64) -> *mut [u64; SLOT as usize / 8] {
-        let Mailbox { frame, first, .. } = self.mailboxes.all[number];
-        (frame + (first + n) % ROOM * SLOT) as *mut _
-    }
-
-    /// A message for a port of this tile.
-    fn deliver(&mut self, port: u64, from: u64, payload: &Payload) -> u64 {
-        let Some(number) = self.mailboxes.find(port) else {
-            return NO_MAILBOX;
+    fn remove_mailbox(&mut self, port: u64) {
+        let Some(mailbox) = self.tiles.mailboxes.get(port) else {
+            return;
         };
-        while let Some(reader) = self.first_reader(number) {
+        let removed = core::mem::replace(mailbox, Mailbox::NONE);
+        if let Some(unit) = self.tiles.unit
+            && removed.endpoint != 0
+        {
+            unit.interrupt_for(removed.endpoint, false);
+            unit.clear_endpoint(removed.endpoint);
+            self.tiles.used &= !(1 << removed.endpoint);
+        }
+        self.tiles.routes.forget(self.map.tile.0, port);
+        if removed.frame != 0 {
+            self.frames.free(removed.frame);
+        }
+        // Those who wait for room are told that there is no mailbox.
+        self.tell_of_room(port, removed.refused);
+    }
+
+    /// A message of a tile for a port of this one.
+    pub fn deliver(&mut self, port: u64, tile: u64, message: (u64, &Payload)) -> Status {
+        let status = match self.tiles.mailboxes.get(port) {
+            None => Status::NoPort,
+            Some(mailbox) if mailbox.endpoint != 0 => mailbox.place(),
+            Some(_) => self.queue(port, message),
+        };
+        self.note_refused(port, tile, status);
+        status
+    }
+
+    fn queue(&mut self, port: u64, (from, payload): (u64, &Payload)) -> Status {
+        while let Some(reader) = self.first_reader(port) {
             let State::Waits(Wait::Mail(_, buffer)) = self.dispatch.threads[reader].state else {
                 break;
             };
@@ -174,212 +188,203 @@ impl Kernel {
             let stored = self.store_words(caller, buffer, payload);
             self.end_wait(reader, stored.map(|()| (0, from)));
             if stored.is_ok() {
-                return TAKEN;
+                return Status::Good;
             }
         }
-        if self.mailboxes.all[number].count == ROOM {
-            return FULL;
+        let Some(mailbox) = self.tiles.mailboxes.get(port) else {
+            return Status::NoPort;
+        };
+        if mailbox.count == ROOM {
+            return Status::Full;
         }
-        let at = self.message_at(number, self.mailboxes.all[number].count);
+        if mailbox.frame == 0 {
+            let Some(frame) = self.frames.allocate() else {
+                return Status::NoMemory;
+            };
+            mailbox.frame = frame;
+        }
+        let at = mailbox.frame + (mailbox.first + mailbox.count) % ROOM * SLOT;
+        mailbox.count += 1;
         // SAFETY: a free place in the mailbox's page, which the kernel hart alone uses.
-        let message = unsafe { &mut *at };
+        let message = unsafe { &mut *(at as *mut [u64; 1 + MAILBOX_BYTES / 8]) };
         message[0] = from;
         message[1..].copy_from_slice(payload);
-        self.mailboxes.all[number].count += 1;
-        TAKEN
+        Status::Good
     }
 
     /// The caller takes a message of its port, or waits for one.
-    pub fn receive_mail(&mut self, caller: Caller, arguments: [u64; 6]) -> Answer {
+    pub fn receive_mail(&mut self, caller: Caller, arguments: [u64; 6], why: u64) -> Answer {
         let [port, buffer, until, ..] = arguments;
-        let number = self.own_mailbox(caller, port)?;
-        if self.mailboxes.all[number].count == 0 {
+        let mailbox = *self.own_mailbox(caller, port)?;
+        if why & 0xff == note::MADE_ROOM {
+            self.tell_of_room(port, mailbox.refused);
+            return Ok(Done::Values(0, buffer));
+        }
+        if mailbox.count == 0 {
             // A buffer that cannot be stored to is refused before a message is taken.
-            self.store_words(caller, buffer, &[0; MAILBOX_BYTES / 8])?;
+            if !buffer.is_multiple_of(8) {
+                return Err(Error::BadAddress);
+            }
+            let size = MAILBOX_BYTES as u64;
+            self.each_piece(caller, buffer, size, rights::WRITE, |_, _, _, _| {})?;
+            if let Some(unit) = self.tiles.unit
+                && mailbox.endpoint != 0
+            {
+                if why & 0xff == note::FAULT || unit.has_unread(mailbox.endpoint) {
+                    self.add_own_route(port);
+                    return Ok(Done::Again);
+                }
+                unit.interrupt_for(mailbox.endpoint, true);
+            }
             if is_past(until) {
                 return Err(Error::TimedOut);
             }
-            let list = &mut self.mailboxes.all[number].readers;
-            self.dispatch.threads.append(list, caller.thread);
-            return self.wait(caller.thread, Wait::Mail(number as u16, buffer), until);
+            if let Some(mailbox) = self.tiles.mailboxes.get(port) {
+                self.dispatch.threads.append(&mut mailbox.readers, caller.thread);
+            }
+            return self.wait(caller.thread, Wait::Mail(port, buffer), until);
         }
+        let at = mailbox.frame + mailbox.first * SLOT;
         // SAFETY: the first message of the mailbox's page.
-        let message = unsafe { self.message_at(number, 0).read() };
+        let message = unsafe { (at as *const [u64; 1 + MAILBOX_BYTES / 8]).read() };
         self.store_words(caller, buffer, &message[1..])?;
-        let mailbox = &mut self.mailboxes.all[number];
+        let mailbox = self.own_mailbox(caller, port)?;
         mailbox.first = (mailbox.first + 1) % ROOM;
         mailbox.count -= 1;
-        let refused = core::mem::take(&mut mailbox.refused);
-        if refused != 0 || mailbox.count == ROOM - 1 {
+        let (refused, was_full) = (mailbox.refused, mailbox.count == ROOM - 1);
+        if mailbox.count == 0 {
+            let frame = core::mem::take(&mut mailbox.frame);
+            self.frames.free(frame);
+        }
+        if refused != 0 || was_full {
             self.tell_of_room(port, refused);
         }
         Ok(Done::Values(0, message[0]))
     }
 
-    /// The caller sends a message, and waits until it is in a mailbox.
-    pub fn send_mail(&mut self, caller: Caller, arguments: [u64; 6]) -> Answer {
-        let [tile, port, message, until, ..] = arguments;
-        if port >= PORTS || tile >= self.map.tile.1.min(MOST_TILES) {
-            return Err(Error::Invalid);
-        }
-        let wait = self.try_send(caller, tile, port, message)?;
-        match wait {
-            None => value(0),
-            Some(Wait::Room(..)) if is_past(until) => Err(Error::TimedOut),
-            Some(wait) => {
-                if let Wait::Room(..) = wait {
-                    let list = &mut self.mailboxes.senders;
-                    self.dispatch.threads.append(list, caller.thread);
-                }
-                self.wait(caller.thread, wait, until)
+    /// Messages wait at endpoints for threads that wait: they call again.
+    pub fn attend_readers(&mut self, unit: Unit, waiting: u64) {
+        let mut from = 0;
+        let is_meant = |mailbox: &Mailbox| waiting >> mailbox.endpoint & 1 != 0;
+        while let Some(port) = self.tiles.mailboxes.find(from, is_meant) {
+            from = port + 1;
+            if let Some(mailbox) = self.tiles.mailboxes.get(port) {
+                unit.interrupt_for(mailbox.endpoint, false);
+            }
+            self.add_own_route(port);
+            while let Some(reader) = self.first_reader(port) {
+                self.restart(reader);
             }
         }
     }
 
-    /// Sends a message. What its thread waits for, if it is not in the mailbox yet.
-    fn try_send(
-        &mut self,
-        caller: Caller,
-        tile: u64,
-        port: u64,
-        message: u64,
-    ) -> Result<Option<Wait>, Error> {
+    /// The caller sends a message, and waits until it is in a mailbox.
+    pub fn send_mail(&mut self, caller: Caller, arguments: [u64; 6], why: u64) -> Answer {
+        let [tile, port, message, until, ..] = arguments;
+        if port >= PORTS || !self.is_tile(tile) {
+            return Err(Error::Invalid);
+        }
         let mut payload = Payload::default();
         self.load_words(caller, message, &mut payload)?;
         let place = tile << 16 | port;
         let process = self.processes.number(caller.process);
-        if tile == self.map.tile.0 {
-            return match self.deliver(port, sender(tile, process), &payload) {
-                TAKEN => Ok(None),
-                NO_MAILBOX => Err(Error::NotFound),
-                _ => Ok(Some(Wait::Room(place, message))),
-            };
+        let activity = (why >> 8) as u16;
+        let mut route = self.tiles.routes.find(tile, port);
+        if route.is_some_and(|route| route.activity() == activity && why & 0xff == note::GONE) {
+            self.tiles.routes.forget(tile, port);
+            route = None;
         }
-        let unit = self.mailboxes.unit.ok_or(Error::Dead)?;
-        let label = MAIL << 56 | process << 16 | port;
-        let token = self.dispatch.threads.number(caller.thread);
-        match unit.send(tile, label, &payload, token) {
-            Ok(()) => Ok(Some(Wait::Sent(place, message))),
-            Err(UnitError::NoCredits | UnitError::NoSpace) => Ok(Some(Wait::Room(place, message))),
-            Err(_) => Err(Error::Dead),
+        if route.is_some_and(|route| route.endpoint() != 0) && why & 0xff != note::FULL {
+            return Ok(Done::Again);
         }
-    }
-
-    /// Sends again what found no room, or no credit: to a port, or to all of a tile.
-    fn send_again(&mut self, tile: u64, port: Option<u64>) {
-        let is_meant = |place: u64| place >> 16 == tile && port.is_none_or(|p| place & 0xffff == p);
-        // Each thread once: those who find no room again are behind the others.
-        let list = self.mailboxes.senders;
-        for _ in 0..self.dispatch.threads.in_list(&list).count() {
-            let list = self.mailboxes.senders;
-            let found = self.dispatch.threads.find_in(&list, |thread| {
-                matches!(thread.state, State::Waits(Wait::Room(place, _)) if is_meant(place))
-            });
-            let Some(thread) = found else { return };
-            let State::Waits(Wait::Room(place, message)) = self.dispatch.threads[thread].state
-            else {
-                return;
-            };
-            let caller = Caller::of_process(thread, self.dispatch.threads[thread].process);
-            match self.try_send(caller, place >> 16, place & 0xffff, message) {
-                Ok(None) => self.end_wait(thread, Ok((0, 0))),
-                Err(error) => self.end_wait(thread, Err(error)),
-                Ok(Some(Wait::Room(..))) => return,
-                Ok(Some(wait)) => {
-                    let list = &mut self.mailboxes.senders;
-                    self.dispatch.threads.take_out(list, thread);
-                    self.dispatch.threads[thread].state = State::Waits(wait);
-                }
+        let full = if why & 0xff == note::FULL { activity } else { 0 };
+        let is_queue = route.is_some_and(|route| route.endpoint() == 0);
+        let status = match (tile == self.map.tile.0, is_queue) {
+            (true, true) => {
+                let from = label(tile, 0, process);
+                self.deliver(port, tile, (from, &payload))
             }
+            (true, false) => self.where_is_mailbox(port, tile, full),
+            (false, true) => {
+                let request = Request::Mail.label(port, process);
+                return self.ask(caller, tile, (request, &payload), Wait::Sent(place), until);
+            }
+            (false, false) => {
+                let request = Request::WhereIsMailbox.label(port, full.into());
+                return self.ask(caller, tile, (request, &[]), Wait::Sent(place), until);
+            }
+        };
+        match status {
+            Status::Good => value(0),
+            Status::Again(_) => {
+                self.add_own_route(port);
+                Ok(Done::Again)
+            }
+            Status::Full if is_past(until) => Err(Error::TimedOut),
+            Status::Full => {
+                let list = &mut self.tiles.senders;
+                self.dispatch.threads.append(list, caller.thread);
+                self.wait(caller.thread, Wait::Room(place), until)
+            }
+            status => Err(status.error()),
         }
     }
 
-    /// A mailbox of this tile has room again.
-    fn tell_of_room(&mut self, port: u64, refused: u64) {
-        self.send_again(self.map.tile.0, Some(port));
-        let Some(unit) = self.mailboxes.unit else {
+    /// Where messages of a tile for a port of this one go. `full`: the activity whose endpoint was full.
+    pub fn where_is_mailbox(&mut self, port: u64, tile: u64, full: u16) -> Status {
+        let unit = self.tiles.unit;
+        let Some(mailbox) = self.tiles.mailboxes.get(port) else {
+            return Status::NoPort;
+        };
+        let status = match full != 0 && full == mailbox.activity && mailbox.is_full(unit) {
+            true => Status::Full,
+            false => mailbox.place(),
+        };
+        self.note_refused(port, tile, status);
+        status
+    }
+
+    /// A tile's message found no room: the tile is told of room.
+    fn note_refused(&mut self, port: u64, tile: u64, status: Status) {
+        if status == Status::Full
+            && let Some(mailbox) = self.tiles.mailboxes.get(port)
+        {
+            mailbox.refused |= 1 << (tile % 64);
+        }
+    }
+
+    /// A mailbox of this tile has room again, or is gone: those who were refused call again.
+    pub fn tell_of_room(&mut self, port: u64, refused: u64) {
+        let own = self.map.tile.0;
+        if let Some(mailbox) = self.tiles.mailboxes.get(port) {
+            mailbox.refused = 0;
+        }
+        let place = own << 16 | port;
+        self.call_again(|wait| wait == Wait::Room(place));
+        let Some(unit) = self.tiles.unit else {
             return;
         };
-        let number = self.mailboxes.find(port);
-        for tile in (0..MOST_TILES).filter(|tile| refused >> tile & 1 != 0) {
-            let label = ROOM_AGAIN << 56 | port;
-            let sent = unit.send(tile, label, &[], u64::MAX);
+        let others = (0..unit.tiles).filter(|&tile| tile != own && refused >> tile & 1 != 0);
+        for tile in others {
+            let request = Request::RoomAgain.label(port, 0);
             // Without a credit it is told when one comes back.
-            if sent.is_err()
-                && let Some(number) = number
+            if unit.send(tile, request, &[], u64::MAX).is_err()
+                && let Some(mailbox) = self.tiles.mailboxes.get(port)
             {
-                self.mailboxes.all[number].refused |= 1 << tile;
+                mailbox.refused |= 1 << tile;
             }
         }
     }
 
-    /// The unit has interrupted.
-    #[inline(never)]
-    pub fn attend_unit(&mut self) {
-        let Some(unit) = self.mailboxes.unit else {
-            return;
-        };
-        self.take_answers(unit);
-        while let Some(message) = unit.fetch(REQUESTS) {
-            self.requested(unit, &message);
-        }
-    }
-
-    fn take_answers(&mut self, unit: Unit) {
-        while let Some(message) = unit.fetch(ANSWERS) {
-            unit.acknowledge(ANSWERS, message.slot);
-            self.answered(&message);
-        }
-    }
-
-    fn answered(&mut self, message: &Message) {
-        let (tile, token) = (u64::from(message.header.tile), message.header.label);
-        let process = self.dispatch.threads[(token & 0xff) as Place].process;
-        // The thread may have ended, or its time may be over.
-        if let Some(thread) = self.dispatch.threads.find(token, process)
-            && let State::Waits(Wait::Sent(place, buffer)) = self.dispatch.threads[thread].state
-        {
-            match message.payload[0] {
-                TAKEN => self.end_wait(thread, Ok((0, 0))),
-                FULL => {
-                    let list = &mut self.mailboxes.senders;
-                    self.dispatch.threads.append(list, thread);
-                    self.dispatch.threads[thread].state = State::Waits(Wait::Room(place, buffer));
-                }
-                _ => self.end_wait(thread, Err(Error::NotFound)),
-            }
-        }
-        // A credit is back.
-        for number in 0..MAILBOXES {
-            let mailbox = &mut self.mailboxes.all[number];
-            if mailbox.refused >> tile & 1 != 0 && mailbox.count != ROOM {
-                mailbox.refused &= !(1 << tile);
-                let port = mailbox.port;
-                self.tell_of_room(port, 1 << tile);
-            }
-        }
-        // Threads that wait for room in a full mailbox are told of it.
-        if message.payload[0] != FULL {
-            self.send_again(tile, None);
-        }
-    }
-
-    fn requested(&mut self, unit: Unit, message: &Message) {
-        let (label, tile) = (message.header.label, u64::from(message.header.tile));
-        let (kind, port) = (label >> 56, label & 0xffff);
-        if kind == ROOM_AGAIN {
-            unit.answer(message.slot, TAKEN);
-            // The answer that the mailbox is full was sent before, and may not have been seen yet.
-            self.take_answers(unit);
-            return self.send_again(tile, Some(port));
-        }
-        let from = sender(tile, label >> 16);
-        let status = self.deliver(port, from, &message.payload);
-        unit.answer(message.slot, status);
-        if status == FULL
-            && let Some(number) = self.mailboxes.find(port)
-        {
-            self.mailboxes.all[number].refused |= 1 << (tile % MOST_TILES);
+    /// A credit for a tile's kernel is back: it is told of room that it was not told of.
+    pub fn tell_tile_of_room(&mut self, tile: u64) {
+        let mut from = 0;
+        let unit = self.tiles.unit;
+        let is_owed =
+            |mailbox: &Mailbox| mailbox.refused >> tile & 1 != 0 && !mailbox.is_full(unit);
+        while let Some(port) = self.tiles.mailboxes.find(from, is_owed) {
+            from = port + 1;
+            self.tell_of_room(port, 1 << tile);
         }
     }
 }

@@ -10,9 +10,14 @@ use crate::cache;
 use crate::csr;
 use crate::float_state;
 use crate::hart_page::{HartLocal, HartPage, PENDING};
+use crate::hart_unit::{self, Attempt};
 use crate::trace_points::point;
 use crate::{csr_read, csr_write, vector_state};
 
+#[expect(
+    improper_ctypes,
+    reason = "assembly knows the first fields of the hart's record, and not the others"
+)]
 unsafe extern "C" {
     fn trap_entry();
     fn resume(context: *mut Context, local: *mut HartLocal) -> !;
@@ -69,7 +74,8 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             context.x[0] = context.x[0].wrapping_add(4);
             let number = context.x[17];
             match Call::from_number(number) {
-                Some(call) if call.place() == CallPlace::Kernel => remote_call(local, context),
+                Some(call) if call.place() == CallPlace::Kernel => remote_call(local, context, 0),
+                Some(call) if call.place() == CallPlace::Unit => unit_call(local, context, call),
                 _ => {
                     context.x[10] = Error::NoCall.to_register();
                     local.context
@@ -116,21 +122,40 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
     }
 }
 
+/// A call that the hart executes by its unit, if it can.
+fn unit_call(local: &mut HartLocal, context: &mut Context, call: Call) -> *mut Context {
+    point!("local");
+    let attempt = hart_unit::execute(local, context, call);
+    point!("local_done");
+    match attempt {
+        Attempt::Done(values) => {
+            context.set_values(values);
+            local.context
+        }
+        Attempt::Ask(why) => remote_call(local, context, why),
+        Attempt::Preempted => {
+            context.make_again();
+            remote(local, PREEMPTED, [0; 6])
+        }
+    }
+}
+
 /// Was the instruction that is illegal one of vectors?
 fn has_vector() -> bool {
     vector_state::is_vector(csr_read!(mtval))
 }
 
-/// Asks the kernel hart for the call that the context has.
+/// Asks the kernel hart for the call that the context has, and says why it is asked.
 #[inline(always)]
-fn remote_call(local: &mut HartLocal, context: &Context) -> *mut Context {
+fn remote_call(local: &mut HartLocal, context: &Context, why: u64) -> *mut Context {
     // A thread without these registers is most frequent.
     if context.status | context.vector != 0 {
         float_state::save(local);
         vector_state::save(local);
     }
     let line = &HartPage::of(local).call;
-    line.number.store(context.x[17], Ordering::Relaxed);
+    line.number
+        .store(context.x[17] | why << 8, Ordering::Relaxed);
     for (word, &value) in line.arguments.iter().zip(&context.x[10..16]) {
         word.store(value, Ordering::Relaxed);
     }
@@ -184,7 +209,13 @@ fn wait(local: &mut HartLocal) -> *mut Context {
                 local.context
             }
             command::RUN => switch(local),
-            _ => local.context,
+            _ => {
+                if flags & command::AGAIN != 0 {
+                    // SAFETY: as above.
+                    unsafe { (*local.context).make_again() };
+                }
+                local.context
+            }
         };
         if flags & command::STORED != 0 {
             see_stored(local);
@@ -210,7 +241,7 @@ fn load(word: &AtomicU64) -> u64 {
 
 /// Forgets pages, if the kernel hart has said so.
 #[inline(always)]
-fn invalidate(local: &HartLocal, flags: u64) {
+pub fn invalidate(local: &HartLocal, flags: u64) {
     if flags & command::INVALIDATE != 0 {
         forget_pages(local);
     }

@@ -11,6 +11,9 @@ pub enum CallPlace {
     Caller,
     /// The kernel hart.
     Kernel,
+    /// The caller's, with the tile's data transfer unit. The kernel hart, if the call has to wait, and on
+    /// tiles without a unit.
+    Unit,
 }
 
 /// The page of a call.
@@ -232,30 +235,66 @@ calls! {
         ; "0"; ;
         "Goes to the kernel hart and back. It is what a remote call costs at least."
     MailboxCreate = 64, "mailbox_create", Kernel;
-        "port": "below 1024"; "0";
-        Exists: "the tile has a mailbox of this port", Invalid: "the port",
-        NoMemory: "the tile has 64 mailboxes, or memory is used up";
-        "Makes a mailbox, whose messages the caller's process gets. It has room for 32 messages."
+        "port": "below 2048"; "0";
+        Exists: "the tile has a mailbox of this port", Invalid: "the port", NoMemory: "memory is used up";
+        "Makes a mailbox, whose messages the caller's process gets. It has room for 16 messages."
     MailboxClose = 65, "mailbox_close", Kernel;
         "port": "of the caller's process"; "0";
         NotFound: "the tile has no mailbox of this port", NotPermitted: "it is another process's";
         "Removes a mailbox with its messages. It ends with its process, too."
-    MailboxSend = 66, "mailbox_send", Kernel;
+    MailboxSend = 66, "mailbox_send", Unit;
         "tile": "the receiver's", "port": "the mailbox there", "message": "the address of 120 bytes, a multiple of 8",
         "until": "a value of `time`";
         "0";
         NotFound: "the tile has no mailbox of this port", Invalid: "the machine has no such tile, or no such port",
         BadAddress: "the caller cannot load the message", Dead: "no message comes to the tile",
+        NoMemory: "memory of the receiver is used up",
         TimedOut: "the message was not taken in time; it may arrive later";
         "Sends a message, and returns when it is in the mailbox. Messages of one thread to one mailbox \
          arrive in their order."
-    MailboxReceive = 67, "mailbox_receive", Kernel;
+    MailboxReceive = 67, "mailbox_receive", Unit;
         "port": "of the caller's process", "buffer": "the address of 120 bytes, a multiple of 8",
         "until": "a value of `time`";
         "0; the sender: its tile << 32 and its process";
         NotFound: "the tile has no mailbox of this port", NotPermitted: "it is another process's",
         BadAddress: "the caller cannot store a message there", TimedOut: "no message came in time";
         "Takes the oldest message of a mailbox, or waits for one."
+    PortalCreate = 68, "portal_create", Kernel;
+        "port": "below 1024"; "0";
+        Exists: "the tile has a portal of this port", Invalid: "the port", NoMemory: "memory is used up";
+        "Makes a portal, through which others write to memory of the caller's process, with its consent."
+    PortalClose = 69, "portal_close", Kernel;
+        "port": "of the caller's process"; "0";
+        NotFound: "the tile has no portal of this port", NotPermitted: "it is another process's";
+        "Removes a portal. Its consent is taken back. The port is free again when no transfer uses it \
+         any more. A portal ends with its process, too."
+    PortalAllow = 70, "portal_allow", Kernel;
+        "port": "of the caller's process", "sender": "who may write: its tile << 32 and its process, or 0 for each",
+        "buffer": "an address", "size": "bytes there, from 1 to 1 MiB";
+        "0";
+        NotFound: "the tile has no portal of this port", NotPermitted: "it is another process's",
+        Busy: "there is a consent that was not used, or data that was not read",
+        Invalid: "the size, or the sender's tile", BadAddress: "the caller cannot store there",
+        Again: "the sender's tile has 64 consents that were not used", Dead: "no message comes to the tile",
+        NoMemory: "memory is used up", NoCall: "caches are not coherent, and harts cannot drop them (XTheadCmo)";
+        "Consents to one write of at most `size` bytes to the buffer. The memory stays until it is used \
+         or taken back, also if the process gives it up."
+    PortalWrite = 71, "portal_write", Unit;
+        "tile": "the receiver's", "port": "the portal there", "data": "an address",
+        "size": "bytes there, from 1 to 1 MiB", "until": "a value of `time`";
+        "0";
+        NotFound: "the tile has no portal of this port",
+        Invalid: "the machine has no such tile or port, or the size is more than was allowed",
+        BadAddress: "the caller cannot load the data", Dead: "the tile does not answer",
+        TimedOut: "there was no consent in time";
+        "Waits for a consent, and writes to the receiver's buffer. The data is there when the call returns."
+    PortalRead = 72, "portal_read", Kernel;
+        "port": "of the caller's process", "until": "a value of `time`";
+        "0; how many bytes were written";
+        NotFound: "the tile has no portal of this port", NotPermitted: "it is another process's",
+        NoAccess: "the caller has not consented", Busy: "another thread waits for it",
+        Dead: "the transfer has failed", TimedOut: "no data came in time";
+        "Waits until the buffer has been written. The next consent is possible then."
 }
 
 #[cfg(test)]

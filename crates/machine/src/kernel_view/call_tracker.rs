@@ -348,7 +348,7 @@ impl CallTracker {
         };
         let is_own = match entry {
             Entry::Call(call) => {
-                Call::from_number(call).is_none_or(|call| call.place() == CallPlace::Caller)
+                Call::from_number(call).is_none_or(|call| call.place() != CallPlace::Kernel)
             }
             _ => false,
         };

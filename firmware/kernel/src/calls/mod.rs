@@ -28,7 +28,12 @@ use crate::vector_state;
 #[unsafe(link_section = ".text.kernel_hart")]
 pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64; 6]) -> Answer {
     let [a0, a1, ..] = arguments;
-    let call = match (Call::from_number(number), number) {
+    // A hart that could not execute a call itself says why, in bits 31:8.
+    let (called, why) = match number >> 32 {
+        0 => (number & 0xff, number >> 8),
+        _ => (number, 0),
+    };
+    let call = match (Call::from_number(called), number) {
         (Some(call), _) => call,
         // Another thread runs, or the same one goes on as it was.
         (None, PREEMPTED) => return Ok(Done::GoesOn),
@@ -70,8 +75,13 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         Call::KernelNothing => value(0),
         Call::MailboxCreate => kernel.create_mailbox(caller, a0),
         Call::MailboxClose => kernel.close_mailbox(caller, a0),
-        Call::MailboxSend => kernel.send_mail(caller, arguments),
-        Call::MailboxReceive => kernel.receive_mail(caller, arguments),
+        Call::MailboxSend => kernel.send_mail(caller, arguments, why),
+        Call::MailboxReceive => kernel.receive_mail(caller, arguments, why),
+        Call::PortalCreate => kernel.create_portal(caller, a0),
+        Call::PortalClose => kernel.close_portal(caller, a0),
+        Call::PortalAllow => kernel.allow_portal(caller, arguments),
+        Call::PortalWrite => kernel.write_portal(caller, arguments, why),
+        Call::PortalRead => kernel.read_portal(caller, a0, a1),
     }
 }
 

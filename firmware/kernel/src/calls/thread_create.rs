@@ -22,7 +22,8 @@ impl Kernel {
     pub fn start_thread(&mut self, process: u16, start: [u64; 5]) -> Option<Place> {
         let [entry, argument, stack, tls, priority] = start;
         let satp = self.processes[process].tables?.satp(u64::from(process) + 1);
-        let context = Context::new(entry, argument, stack, tls, satp);
+        let number = self.processes.number(process);
+        let context = Context::new([entry, argument, stack, tls], satp, number);
         let harts = self.dispatch.harts();
         let place = self
             .dispatch

@@ -1,0 +1,104 @@
+//! Where messages for mailboxes go: a table that the kernel hart writes, and user harts read. It forgets:
+//! what is not there, the kernel hart is asked for.
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use flick_abi::card::PAGE;
+use flick_kernel_core::frames::Frames;
+
+use crate::cache;
+
+const ROUTES: usize = PAGE as usize / 8;
+const VALID: u64 = 1 << 63;
+
+/// The endpoint of a mailbox: its number (bits 31:24), its activity (47:32), and in its own tile the place
+/// of the process that owns it (62:48). Port and tile are in bits 15:0 and 23:16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route(u64);
+
+impl Route {
+    /// The route to a mailbox.
+    pub const fn new(tile: u64, port: u64, (endpoint, activity): (u16, u16), owner: u16) -> Self {
+        let place = (endpoint as u64) << 24 | (activity as u64) << 32 | (owner as u64) << 48;
+        Self(VALID | place | (tile & 0xff) << 16 | port & 0xffff)
+    }
+
+    /// The number of the endpoint; 0: the kernel of the tile has the mailbox, not its unit.
+    pub const fn endpoint(self) -> u16 {
+        (self.0 >> 24 & 0xff) as u16
+    }
+
+    /// The activity of the endpoint.
+    pub const fn activity(self) -> u16 {
+        (self.0 >> 32) as u16
+    }
+
+    /// The place of the process.
+    pub const fn owner(self) -> u16 {
+        (self.0 >> 48 & 0x7fff) as u16
+    }
+}
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Routes(Option<&'static [AtomicU64; ROUTES]>);
+
+impl Routes {
+    /// None.
+    pub const fn none() -> Self {
+        Self(None)
+    }
+
+    /// A table without routes.
+    pub fn create(frames: &mut Frames) -> Self {
+        Self(frames.allocate().map(|frame| {
+            // SAFETY: the frame is the table's for ever, and 0 is a value of each entry.
+            unsafe {
+                core::ptr::write_bytes(frame as *mut u8, 0, PAGE as usize);
+                &*(frame as *const [AtomicU64; ROUTES])
+            }
+        }))
+    }
+
+    #[inline(always)]
+    fn entry(&self, tile: u64, port: u64) -> Option<&'static AtomicU64> {
+        let place = (port + 67 * tile) as usize % ROUTES;
+        self.0.map(|all| &all[place])
+    }
+
+    /// Where the mailbox is.
+    #[inline(always)]
+    pub fn find(&self, tile: u64, port: u64) -> Option<Route> {
+        let entry = self.entry(tile, port)?;
+        let is_it = |route: u64| (route ^ (VALID | tile << 16 | port)) & (VALID | 0xff_ffff) == 0;
+        let mut route = entry.load(Ordering::Relaxed);
+        if !is_it(route) {
+            // It may be what the hart's cache has kept.
+            self.see(tile, port);
+            route = entry.load(Ordering::Relaxed);
+        }
+        is_it(route).then_some(Route(route))
+    }
+
+    /// The hart sees what the table has now.
+    pub fn see(&self, tile: u64, port: u64) {
+        if let Some(entry) = self.entry(tile, port) {
+            cache::refresh(core::ptr::from_ref(entry).addr() as u64, 8);
+        }
+    }
+
+    /// Adds one.
+    pub fn add(&self, route: Route) {
+        if let Some(entry) = self.entry(route.0 >> 16 & 0xff, route.0 & 0xffff) {
+            entry.swap(route.0, Ordering::Relaxed);
+        }
+    }
+
+    /// Forgets one.
+    pub fn forget(&self, tile: u64, port: u64) {
+        if self.find(tile, port).is_some()
+            && let Some(entry) = self.entry(tile, port)
+        {
+            entry.swap(0, Ordering::Relaxed);
+        }
+    }
+}
