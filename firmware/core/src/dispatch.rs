@@ -41,6 +41,8 @@ pub struct Dispatch<
     idle: u8,
     /// Harts that were asked to save their threads and have not.
     asked: u8,
+    /// Harts whose threads only wait there, as bits.
+    parked: u64,
     /// Ticks of a time slice.
     slice: u64,
 }
@@ -68,6 +70,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
             count: 0,
             idle: 0,
             asked: 0,
+            parked: 0,
             slice: FOR_EVER,
         }
     }
@@ -157,6 +160,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         let state = &mut self.harts[usize::from(hart)];
         if state.runs.is_some() && state.preempted.is_none() {
             state.preempted = Some(now);
+            self.parked &= !(1 << hart);
             self.asked += 1;
             orders.preempt(hart);
         }
@@ -168,7 +172,29 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
             return self.start(hart, place, now, orders);
         }
         self.threads.make_ready(place);
-        if let Some(hart) = self.less_urgent(place) {
+        let parked = self.parked & self.threads[place].harts;
+        let hart = match parked {
+            0 => self.less_urgent(place),
+            parked => Some(parked.trailing_zeros() as u8),
+        };
+        if let Some(hart) = hart {
+            self.preempt(hart, now, orders);
+        }
+    }
+
+    /// A thread that waits keeps its hart as long as no other one needs it. False: one does.
+    #[must_use]
+    pub fn park(&mut self, hart: u8) -> bool {
+        let is_free = self.threads.first_ready(hart).is_none();
+        self.parked |= u64::from(is_free) << hart;
+        is_free
+    }
+
+    /// Threads that only wait on their harts leave them.
+    pub fn drive_out_parked(&mut self, now: u64, orders: &mut impl Orders<THREADS>) {
+        while self.parked != 0 {
+            let hart = self.parked.trailing_zeros() as u8;
+            self.parked &= !(1 << hart);
             self.preempt(hart, now, orders);
         }
     }
@@ -176,6 +202,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     /// The thread of a hart has called, so that it is saved: a demand to save it has been met. Was there
     /// one?
     pub fn has_called(&mut self, hart: u8) -> bool {
+        self.parked &= !(1 << hart);
         let was_asked = self.harts[usize::from(hart)].preempted.take().is_some();
         self.asked -= u8::from(was_asked);
         was_asked

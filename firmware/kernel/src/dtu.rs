@@ -71,10 +71,15 @@ pub struct Message {
     pub payload: Payload,
 }
 
+/// The registers of a tile's unit, whose first page is the bank of the hart that accesses.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers(u64);
+
 /// A tile's unit, and which endpoints are for what.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    base: u64,
+    registers: Registers,
     /// Tiles with kernels.
     pub tiles: u64,
     /// The pages of requests, of answers and of notes.
@@ -83,6 +88,123 @@ pub struct Unit {
     first_sender: u16,
     /// The first one of user harts; 0: they have none.
     first_of_harts: u16,
+}
+
+impl core::ops::Deref for Unit {
+    type Target = Registers;
+
+    fn deref(&self) -> &Registers {
+        &self.registers
+    }
+}
+
+impl Registers {
+    /// Sets an endpoint up that receives.
+    pub fn set_receiver(&self, number: u16, activity: u16, buffer: u64, (log2_slot, slots): (u8, u8)) {
+        let receive = ReceiveEndpoint {
+            activity,
+            buffer,
+            log2_slot,
+            slots,
+            occupied: 0,
+            unread: 0,
+        };
+        self.set_endpoint(number, Endpoint::Receive(receive));
+    }
+
+    /// The endpoint is of no use any more.
+    pub fn clear_endpoint(&self, number: u16) {
+        self.set(dtu::endpoint_word(number, 0), 0);
+    }
+
+    /// Slots of a receive endpoint that are occupied.
+    #[inline(always)]
+    pub fn occupied(&self, endpoint: u16) -> u64 {
+        let slots = self.get(dtu::endpoint_word(endpoint, 3)) as u32;
+        slots.count_ones().into()
+    }
+
+    /// Whether messages were not fetched.
+    pub fn has_unread(&self, endpoint: u16) -> bool {
+        self.get(dtu::endpoint_word(endpoint, 3)) >> 32 != 0
+    }
+
+    /// Sets an endpoint up that sends so many messages, to an endpoint of a tile with an activity.
+    pub fn set_message_endpoint(
+        &self,
+        number: u16,
+        activity: u16,
+        (tile, endpoint, receiver): (u16, u16, u16),
+        (label, credits): (u64, u16),
+    ) {
+        let send = SendEndpoint {
+            activity,
+            tile,
+            endpoint,
+            receiver,
+            label,
+            credits,
+            most_credits: credits,
+            log2_message: LOG2_REQUEST,
+        };
+        self.set_endpoint(number, Endpoint::Send(send));
+    }
+
+    /// Sets an endpoint up that reaches all memory of a tile.
+    pub fn set_memory_endpoint(&self, number: u16, tile: u64) {
+        let memory = MemoryEndpoint {
+            activity: HARTS,
+            can_read: true,
+            can_write: true,
+            tile: tile as u16,
+            address: 0,
+            size: 1 << 56,
+        };
+        self.set_endpoint(number, Endpoint::Memory(memory));
+    }
+
+    /// Writes a register.
+    #[inline(always)]
+    pub fn set(&self, offset: u64, value: u64) {
+        // SAFETY: the machine's tree says that the unit is there, and its registers are whole pages.
+        unsafe { write_volatile((self.0 + offset) as *mut u64, value) };
+    }
+
+    /// Reads a register.
+    #[inline(always)]
+    pub fn get(&self, offset: u64) -> u64 {
+        // SAFETY: as in `set`.
+        unsafe { read_volatile((self.0 + offset) as *const u64) }
+    }
+
+    #[inline(always)]
+    fn set_endpoint(&self, number: u16, endpoint: Endpoint) {
+        let words = endpoint.words();
+        for word in WRITE_ORDER {
+            self.set(dtu::endpoint_word(number, word), words[word]);
+        }
+    }
+
+    /// Executes a command: a round trip on the links at most, if it is of messages.
+    #[inline(always)]
+    pub fn execute(&self, word: CommandWord) -> Result<u64, Error> {
+        self.start(word);
+        self.finish();
+        Outcome::from_bits(self.get(dtu::RESULT)).result()
+    }
+
+    /// Starts a command. None runs.
+    #[inline(always)]
+    pub fn start(&self, word: CommandWord) {
+        cache::clean();
+        self.set(dtu::COMMAND, word.bits());
+    }
+
+    /// Waits for the end of the command that runs.
+    #[inline(always)]
+    pub fn finish(&self) {
+        while self.get(dtu::COMMAND) != 0 {}
+    }
 }
 
 impl Unit {
@@ -94,7 +216,7 @@ impl Unit {
         frames: &mut Frames,
     ) -> Option<Self> {
         let mut unit = Self {
-            base,
+            registers: Registers(base),
             tiles: tiles.min(MOST_TILES),
             buffers: [0; 3],
             first_sender: 0,
@@ -130,43 +252,13 @@ impl Unit {
     }
 
     /// The endpoints of a user hart, for messages and for memory. Its bank has its activity from now on.
-    pub fn begin_hart(&self, hart: usize) -> Option<(u16, u16)> {
+    pub fn begin_hart(&self, hart: usize) -> Option<(Registers, [u16; 2])> {
         if self.first_of_harts == 0 {
             return None;
         }
         self.set(dtu::current(hart), HARTS.into());
         let first = self.first_of_harts + 2 * hart as u16;
-        Some((first, first + 1))
-    }
-
-    /// Sets an endpoint up that receives.
-    pub fn set_receiver(&self, number: u16, activity: u16, buffer: u64, (log2_slot, slots): (u8, u8)) {
-        let receive = ReceiveEndpoint {
-            activity,
-            buffer,
-            log2_slot,
-            slots,
-            occupied: 0,
-            unread: 0,
-        };
-        self.set_endpoint(number, Endpoint::Receive(receive));
-    }
-
-    /// The endpoint is of no use any more.
-    pub fn clear_endpoint(&self, number: u16) {
-        self.set(dtu::endpoint_word(number, 0), 0);
-    }
-
-    /// Slots of a receive endpoint that are occupied.
-    #[inline(always)]
-    pub fn occupied(&self, endpoint: u16) -> u64 {
-        let slots = self.get(dtu::endpoint_word(endpoint, 3)) as u32;
-        slots.count_ones().into()
-    }
-
-    /// Whether messages were not fetched.
-    pub fn has_unread(&self, endpoint: u16) -> bool {
-        self.get(dtu::endpoint_word(endpoint, 3)) >> 32 != 0
+        Some((self.registers, [first, first + 1]))
     }
 
     /// The kernel hart is interrupted for messages that wait at an endpoint, or not.
@@ -183,73 +275,7 @@ impl Unit {
     /// The endpoint that sends to the kernel of a tile, with its credit.
     fn set_sender(&self, tile: u64) {
         let to = (tile as u16, REQUESTS, KERNEL);
-        self.set_message_endpoint(self.first_sender + tile as u16, KERNEL, to, 0);
-    }
-
-    /// Sets an endpoint up that sends one message, to an endpoint of a tile with an activity.
-    #[inline(always)]
-    pub fn set_message_endpoint(
-        &self,
-        number: u16,
-        activity: u16,
-        (tile, endpoint, receiver): (u16, u16, u16),
-        label: u64,
-    ) {
-        let send = SendEndpoint {
-            activity,
-            tile,
-            endpoint,
-            receiver,
-            label,
-            credits: 1,
-            most_credits: 1,
-            log2_message: LOG2_REQUEST,
-        };
-        self.set_endpoint(number, Endpoint::Send(send));
-    }
-
-    /// Sets an endpoint up that reaches all memory of a tile.
-    pub fn set_memory_endpoint(&self, number: u16, tile: u64) {
-        let memory = MemoryEndpoint {
-            activity: HARTS,
-            can_read: true,
-            can_write: true,
-            tile: tile as u16,
-            address: 0,
-            size: 1 << 56,
-        };
-        self.set_endpoint(number, Endpoint::Memory(memory));
-    }
-
-    /// Writes a register.
-    #[inline(always)]
-    pub fn set(&self, offset: u64, value: u64) {
-        // SAFETY: the machine's tree says that the unit is there, and its registers are whole pages.
-        unsafe { write_volatile((self.base + offset) as *mut u64, value) };
-    }
-
-    /// Reads a register.
-    #[inline(always)]
-    pub fn get(&self, offset: u64) -> u64 {
-        // SAFETY: as in `set`.
-        unsafe { read_volatile((self.base + offset) as *const u64) }
-    }
-
-    #[inline(always)]
-    fn set_endpoint(&self, number: u16, endpoint: Endpoint) {
-        let words = endpoint.words();
-        for word in WRITE_ORDER {
-            self.set(dtu::endpoint_word(number, word), words[word]);
-        }
-    }
-
-    /// Executes a command: a round trip on the links at most, if it is of messages.
-    #[inline(always)]
-    pub fn execute(&self, word: CommandWord) -> Result<u64, Error> {
-        cache::clean();
-        self.set(dtu::COMMAND, word.bits());
-        while self.get(dtu::COMMAND) != 0 {}
-        Outcome::from_bits(self.get(dtu::RESULT)).result()
+        self.set_message_endpoint(self.first_sender + tile as u16, KERNEL, to, (0, 1));
     }
 
     fn prepare(&self, payload: &[u64]) {

@@ -24,6 +24,13 @@ pub struct HartLocal {
     pub saved: [u64; 2],
     /// What `cache_refresh` does ([`crate::cache::refresh_call`]).
     pub refresh: u64,
+    /// How a call of the unit goes on that the hart has tried ([`crate::hart_unit::attempt`]).
+    pub attempt: u64,
+    /// The sender of a message that was taken from a full mailbox.
+    pub sender: u64,
+    /// The kernel hart knows that the thread waits for a message here, and lets it as long as no other one
+    /// needs the hart.
+    pub is_parked: bool,
     /// The context whose floating-point registers the hart has.
     pub float_owner: *mut Context,
     /// The context whose vector registers the hart has.
@@ -36,6 +43,10 @@ pub struct HartLocal {
     pub has_spaces: bool,
     /// For its unit.
     pub unit: HartUnit,
+    /// The route of the mailbox whose messages the hart takes, and the slot of the last one, or 0.
+    pub mailbox: u64,
+    /// See `mailbox`.
+    pub slot: u64,
     /// A message that the hart sends.
     pub outgoing: [u64; 16],
     /// Pieces of a portal's buffer.

@@ -130,12 +130,17 @@ fn begin_harts(kernel: &mut Kernel) {
             stack: frame + PAGE,
             saved: [0; 2],
             refresh: cache::refresh_call(),
+            attempt: 0,
+            sender: 0,
+            is_parked: false,
             float_owner: core::ptr::null_mut(),
             vector_owner: core::ptr::null_mut(),
             kernel_hart: map.kernel_hart as u64,
             clint: kernel.harts.clint,
             has_spaces: false,
             unit: hart_unit(kernel, hart),
+            mailbox: 0,
+            slot: 0,
             outgoing: [0; 16],
             pieces: [0; 8],
         };
@@ -152,14 +157,18 @@ fn begin_harts(kernel: &mut Kernel) {
 
 /// What a hart needs for its unit.
 fn hart_unit(kernel: &Kernel, hart: usize) -> HartUnit {
-    let endpoints = kernel.tiles.unit.and_then(|unit| unit.begin_hart(hart));
-    let (message, memory) = endpoints.unwrap_or_default();
+    let unit = kernel.tiles.unit.and_then(|unit| unit.begin_hart(hart));
+    let (registers, endpoints) = unit.unzip();
+    let [message, memory] = endpoints.unwrap_or_default();
     HartUnit {
-        unit: kernel.tiles.unit.filter(|_| endpoints.is_some()),
-        tile: kernel.map.tile,
+        registers,
+        routes: kernel.tiles.routes,
+        route: 0,
+        process: 0,
+        tile: kernel.map.tile.0,
+        tiles: kernel.map.tile.1,
         message,
         memory,
-        routes: kernel.tiles.routes,
         consents: kernel.tiles.consents,
     }
 }

@@ -4,6 +4,7 @@
 use flick_abi::card::{Error, MAILBOX_BYTES, PAGE, rights};
 use flick_kernel_core::threads::{List, Place, State, Wait};
 
+use crate::csr;
 use crate::dtu::{FIRST_ACTIVITY, LOG2_REQUEST, Payload, Unit};
 use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
@@ -161,6 +162,8 @@ impl Kernel {
             self.tiles.used &= !(1 << removed.endpoint);
         }
         self.tiles.routes.forget(self.map.tile.0, port);
+        // One of them may wait for its messages.
+        self.dispatch.drive_out_parked(csr::time(), &mut self.harts);
         if removed.frame != 0 {
             self.frames.free(removed.frame);
         }
@@ -232,6 +235,9 @@ impl Kernel {
             {
                 if why & 0xff == note::FAULT || unit.has_unread(mailbox.endpoint) {
                     self.add_own_route(port);
+                    return Ok(Done::Again);
+                }
+                if why & 0xff == note::PARK && self.dispatch.park(caller.hart) {
                     return Ok(Done::Again);
                 }
                 unit.interrupt_for(mailbox.endpoint, true);

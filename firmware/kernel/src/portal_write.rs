@@ -4,16 +4,16 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::{Error, PAGE, PORTAL_BYTES};
 use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError};
-use flick_kernel_core::context::Context;
 use flick_kernel_core::page_tables::{PageTables, Physical};
 
 use crate::cache;
 use crate::consents::{Allowed, Ended};
-use crate::dtu::{KERNEL, NOTES, Unit};
+use crate::dtu::{HARTS, KERNEL, NOTES, Registers};
 use crate::hart_page::HartLocal;
-use crate::hart_unit::{Attempt, HartUnit, failed, heed, note};
+use crate::hart_unit::{Attempt, HartUnit, Values, end, failed, heed, note, process};
 use crate::mailboxes::label;
 use crate::portals::PORTALS;
+use crate::trace_points::point;
 
 /// Bytes of one command: the hart does as it is told between them.
 const MOST: u64 = 8192;
@@ -49,27 +49,42 @@ enum Stopped {
     Failed,
 }
 
-pub fn portal_write(
+/// From `trap_entry.S`: `portal_write`.
+#[unsafe(no_mangle)]
+extern "C" fn try_write(
+    tile: u64,
+    port: u64,
+    data: u64,
+    size: u64,
+    _: u64,
     local: &mut HartLocal,
-    context: &Context,
-    [tile, port, data, size, _]: [u64; 5],
+) -> Values {
+    point!("local");
+    let attempt = portal_write(local, (tile, port), (data, size));
+    end(local, attempt)
+}
+
+fn portal_write(
+    local: &mut HartLocal,
+    (tile, port): (u64, u64),
+    (data, size): (u64, u64),
 ) -> Attempt {
-    let HartUnit { consents, .. } = local.unit;
-    let (own, tiles) = local.unit.tile;
-    if tile >= tiles || port >= PORTALS || size == 0 || size > PORTAL_BYTES {
+    let HartUnit { consents, registers, tile: own, .. } = local.unit;
+    let is_place = tile < local.unit.tiles && port < PORTALS;
+    if !is_place || size == 0 || size > PORTAL_BYTES {
         return failed(Error::Invalid);
     }
-    if local.unit.unit.is_none() && tile != own {
+    if registers.is_none() && tile != own {
         return Attempt::Ask(note::NOTHING);
     }
-    let Some((place, key, allowed)) = consents.find(tile, port, context.process) else {
+    let Some((place, key, allowed)) = consents.find(tile, port, process(local)) else {
         return Attempt::Ask(note::NOTHING);
     };
     if size > allowed.size || !consents.begin(place, key) {
         return Attempt::Ask(note::NOTHING);
     }
     let mut copy = Copy {
-        unit: local.unit.unit,
+        registers,
         memory: local.unit.memory,
         list: allowed.list,
         pieces: local.pieces.as_mut_ptr().addr() as u64,
@@ -77,17 +92,20 @@ pub fn portal_write(
         to: 0,
         room: 0,
     };
-    if let Some(unit) = copy.unit {
-        unit.set_memory_endpoint(copy.memory, tile);
+    if let Some(registers) = registers {
+        registers.finish();
+        registers.set_memory_endpoint(copy.memory, tile);
+        // The hart's next message sets its endpoint up.
+        local.unit.route = 0;
     }
-    match copy.all(local, context, (data, size), &allowed) {
+    match copy.all(local, (data, size), &allowed) {
         Ok(()) => {
             consents.end(place);
-            told(local, context, (tile, port), size)
+            told(local, (tile, port), size)
         }
         Err(Stopped::Failed) => {
             consents.end(place);
-            let _: Attempt = told(local, context, (tile, port), 0);
+            let _: Attempt = told(local, (tile, port), 0);
             match tile == own {
                 true => Attempt::Ask(note::FAILED),
                 false => failed(Error::Dead),
@@ -98,7 +116,7 @@ pub fn portal_write(
             (Ended::TakenBack, _) if tile == own => Attempt::Ask(note::FAILED),
             (ended, stopped) => {
                 if ended == Ended::TakenBack {
-                    let _: Attempt = told(local, context, (tile, port), 0);
+                    let _: Attempt = told(local, (tile, port), 0);
                 }
                 match stopped {
                     Stopped::Fault => Attempt::Ask(note::FAULT),
@@ -110,22 +128,19 @@ pub fn portal_write(
 }
 
 /// The receiver's kernel is told of the bytes that were written; none: the write has failed.
-fn told(
-    local: &mut HartLocal,
-    context: &Context,
-    (tile, port): (u64, u64),
-    bytes: u64,
-) -> Attempt {
-    let (own, _) = local.unit.tile;
-    let Some(unit) = local.unit.unit.filter(|_| tile != own) else {
+fn told(local: &mut HartLocal, (tile, port): (u64, u64), bytes: u64) -> Attempt {
+    let HartUnit { registers, tile: own, message, .. } = local.unit;
+    let Some(registers) = registers.filter(|_| tile != own) else {
         return Attempt::Ask(note::WRITTEN);
     };
     local.outgoing[0] = bytes;
-    let from = (local.outgoing.as_ptr().addr() as u64, 8);
-    let label = label(own, port, context.process);
+    registers.set(dtu::ADDRESS, local.outgoing.as_ptr().addr() as u64);
+    registers.set(dtu::SIZE, 8);
+    let to = (tile as u16, NOTES, KERNEL);
+    let label = label(own, port, process(local));
+    registers.set_message_endpoint(message, HARTS, to, (label, u16::MAX));
     for _ in 0..TRIES {
-        let to = (tile as u16, NOTES, KERNEL);
-        match local.unit.send(&unit, to, label, from) {
+        match registers.execute(CommandWord::new(Command::Send, message)) {
             Ok(_) => return Attempt::Done([0, 0]),
             Err(UnitError::NoSpace) => {}
             Err(_) => break,
@@ -136,7 +151,7 @@ fn told(
 
 /// A copy under way.
 struct Copy {
-    unit: Option<Unit>,
+    registers: Option<Registers>,
     /// The hart's endpoint for memory.
     memory: u16,
     /// The list of the receiver's pieces, in its tile.
@@ -155,11 +170,11 @@ impl Copy {
     fn all(
         &mut self,
         local: &mut HartLocal,
-        context: &Context,
         (data, size): (u64, u64),
         allowed: &Allowed,
     ) -> Result<(), Stopped> {
-        let tables = PageTables::of_satp(context.satp);
+        // SAFETY: the hart's own, while it runs the thread.
+        let tables = PageTables::of_satp(unsafe { (*local.context).satp });
         let frame = |address| tables.reach(address, &mut Fresh).ok_or(Stopped::Fault);
         let mut done = 0;
         let mut skip = allowed.offset;
@@ -188,11 +203,11 @@ impl Copy {
     /// Goes on with the next piece of the receiver's memory.
     fn next_piece(&mut self, skip: u64) -> Result<(), Stopped> {
         let place = self.next % PIECES;
-        let piece = match self.unit {
-            Some(unit) => {
+        let piece = match self.registers {
+            Some(registers) => {
                 if place == 0 {
                     let at = self.list + 8 * self.next as u64;
-                    self.command(&unit, Command::Read, self.pieces, at, 8 * PIECES as u64)?;
+                    self.command(&registers, Command::Read, self.pieces, at, 8 * PIECES as u64)?;
                     cache::refresh(self.pieces, 8 * PIECES as u64);
                 }
                 self.pieces + 8 * place as u64
@@ -212,8 +227,8 @@ impl Copy {
     }
 
     fn move_bytes(&mut self, from: u64, size: u64) -> Result<(), Stopped> {
-        match self.unit {
-            Some(unit) => self.command(&unit, Command::Write, from, self.to, size),
+        match self.registers {
+            Some(registers) => self.command(&registers, Command::Write, from, self.to, size),
             None => {
                 cache::refresh(from, size);
                 // SAFETY: memory of the caller, and memory of a process that has consented, both of which
@@ -228,16 +243,16 @@ impl Copy {
 
     fn command(
         &self,
-        unit: &Unit,
+        registers: &Registers,
         command: Command,
         address: u64,
         offset: u64,
         size: u64,
     ) -> Result<(), Stopped> {
-        unit.set(dtu::ADDRESS, address);
-        unit.set(dtu::SIZE, size);
-        unit.set(dtu::OFFSET, offset);
-        let done = unit.execute(CommandWord::new(command, self.memory));
+        registers.set(dtu::ADDRESS, address);
+        registers.set(dtu::SIZE, size);
+        registers.set(dtu::OFFSET, offset);
+        let done = registers.execute(CommandWord::new(command, self.memory));
         done.map(|_| ()).map_err(|_| Stopped::Failed)
     }
 }

@@ -13,7 +13,7 @@ const VALID: u64 = 1 << 63;
 /// The endpoint of a mailbox: its number (bits 31:24), its activity (47:32), and in its own tile the place
 /// of the process that owns it (62:48). Port and tile are in bits 15:0 and 23:16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Route(u64);
+pub struct Route(pub u64);
 
 impl Route {
     /// The route to a mailbox.
@@ -39,6 +39,7 @@ impl Route {
 }
 
 /// See the module.
+#[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct Routes(Option<&'static [AtomicU64; ROUTES]>);
 
@@ -61,22 +62,32 @@ impl Routes {
 
     #[inline(always)]
     fn entry(&self, tile: u64, port: u64) -> Option<&'static AtomicU64> {
-        let place = (port + 67 * tile) as usize % ROUTES;
+        let place = (port + 32 * tile) as usize % ROUTES;
         self.0.map(|all| &all[place])
     }
 
-    /// Where the mailbox is.
+    /// Where the mailbox of a port is, which is a port's number in a tile's.
     #[inline(always)]
     pub fn find(&self, tile: u64, port: u64) -> Option<Route> {
         let entry = self.entry(tile, port)?;
-        let is_it = |route: u64| (route ^ (VALID | tile << 16 | port)) & (VALID | 0xff_ffff) == 0;
-        let mut route = entry.load(Ordering::Relaxed);
-        if !is_it(route) {
-            // It may be what the hart's cache has kept.
-            self.see(tile, port);
-            route = entry.load(Ordering::Relaxed);
+        let route = entry.load(Ordering::Relaxed);
+        if Self::is_it(route, tile, port) {
+            return Some(Route(route));
         }
-        is_it(route).then_some(Route(route))
+        self.find_again(tile, port)
+    }
+
+    /// It may be what the hart's cache has kept.
+    #[inline(never)]
+    fn find_again(&self, tile: u64, port: u64) -> Option<Route> {
+        self.see(tile, port);
+        let route = self.entry(tile, port)?.load(Ordering::Relaxed);
+        Self::is_it(route, tile, port).then_some(Route(route))
+    }
+
+    #[inline(always)]
+    fn is_it(route: u64, tile: u64, port: u64) -> bool {
+        (route ^ (VALID | tile << 16 | port)) << 40 == 0 && route & VALID != 0
     }
 
     /// The hart sees what the table has now.

@@ -6,6 +6,10 @@
     .equ LOCAL_T0, 32
     .equ LOCAL_T1, 40
     .equ LOCAL_REFRESH, 48
+    .equ LOCAL_ATTEMPT, 56
+    # Calls that the hart's unit may execute: `mailbox_send`, `mailbox_receive`, `portal_write`.
+    .equ FIRST_UNIT_CALL, 66
+    .equ UNIT_CALLS, 3
 
     # The thread goes on behind a call that needed no state, whose result is in a0.
     .macro end_call last=""
@@ -36,6 +40,9 @@ trap_entry:
     beqz a7, thread_self
     sltiu t1, a7, 3
     bnez t1, hart_self
+    addi t1, a7, -FIRST_UNIT_CALL
+    sltiu t1, t1, UNIT_CALLS
+    bnez t1, unit_call
 whole_state:
     ld t1, LOCAL_CONTEXT(sp)
     .irp n, 1,3,4,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
@@ -98,6 +105,58 @@ behind_call:
 drop_cache:
     li a0, 0
     end_call ".4byte 0x0030000b"
+
+    # Rust keeps s0 to s11. The kernel's own traps change `mepc` and `mcause`.
+unit_call:
+    csrrw t0, mscratch, sp
+    mv t1, sp
+    ld sp, LOCAL_STACK(sp)
+    addi sp, sp, -128
+    sd t0, 0(sp)
+    csrr t0, mepc
+    sd t0, 8(sp)
+    sd ra, 16(sp)
+    .irp n, 0,1,2,3,4,5,6,7
+    sd a\n, 24+8*\n(sp)
+    .endr
+    .irp n, 2,3,4,5,6
+    sd t\n, 72+8*\n(sp)
+    .endr
+    mv a5, t1
+    addi t0, a7, -FIRST_UNIT_CALL - 1
+    la ra, 2f
+    bltz t0, try_send
+    beqz t0, try_receive
+    j try_write
+2:  ld t0, 8(sp)
+    csrr t1, mscratch
+    ld ra, 16(sp)
+    .irp n, 2,3,4,5,6,7
+    ld a\n, 24+8*\n(sp)
+    .endr
+    .irp n, 2,3,4,5,6
+    ld t\n, 72+8*\n(sp)
+    .endr
+    lb a6, LOCAL_ATTEMPT(t1)
+    bnez a6, 1f
+    ld a6, 24+48(sp)
+    addi t0, t0, 4
+    csrw mepc, t0
+    ld sp, 0(sp)
+    ld t0, LOCAL_T0(t1)
+    ld t1, LOCAL_T1(t1)
+    point return
+    mret
+1:  ld a0, 24(sp)
+    ld a1, 32(sp)
+    ld a6, 24+48(sp)
+    csrw mepc, t0
+    li t0, 8
+    csrw mcause, t0
+    ld t0, 0(sp)
+    mv sp, t1
+    csrw mscratch, t0
+    j whole_state
 
     # A trap before a hart runs programs, or of the kernel hart.
     .text

@@ -10,7 +10,7 @@ use crate::cache;
 use crate::csr;
 use crate::float_state;
 use crate::hart_page::{HartLocal, HartPage, PENDING};
-use crate::hart_unit::{self, Attempt};
+use crate::hart_unit::{attempt, note};
 use crate::trace_points::point;
 use crate::{csr_read, csr_write, vector_state};
 
@@ -75,7 +75,7 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             let number = context.x[17];
             match Call::from_number(number) {
                 Some(call) if call.place() == CallPlace::Kernel => remote_call(local, context, 0),
-                Some(call) if call.place() == CallPlace::Unit => unit_call(local, context, call),
+                Some(call) if call.place() == CallPlace::Unit => tried_call(local, context),
                 _ => {
                     context.x[10] = Error::NoCall.to_register();
                     local.context
@@ -122,20 +122,19 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
     }
 }
 
-/// A call that the hart executes by its unit, if it can.
-fn unit_call(local: &mut HartLocal, context: &mut Context, call: Call) -> *mut Context {
-    point!("local");
-    let attempt = hart_unit::execute(local, context, call);
-    point!("local_done");
-    match attempt {
-        Attempt::Done(values) => {
-            context.set_values(values);
-            local.context
-        }
-        Attempt::Ask(why) => remote_call(local, context, why),
-        Attempt::Preempted => {
+/// A call that the hart could not execute by its unit.
+fn tried_call(local: &mut HartLocal, context: &mut Context) -> *mut Context {
+    match local.attempt {
+        attempt::PREEMPTED => {
             context.make_again();
             remote(local, PREEMPTED, [0; 6])
+        }
+        why => {
+            let why = why >> 8;
+            if why == note::MADE_ROOM {
+                context.x[11] = local.sender;
+            }
+            remote_call(local, context, why)
         }
     }
 }
@@ -266,6 +265,7 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     let line = &HartPage::of(local).command;
     let next = load(&line.context) as *mut Context;
     local.thread = load(&line.thread);
+    local.is_parked = false;
     cache::refresh_thread(next);
     // SAFETY: the kernel hart has given the thread to this hart, and touches it no more.
     let context = unsafe { &mut *next };

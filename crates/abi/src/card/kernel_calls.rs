@@ -259,16 +259,25 @@ calls! {
         NotFound: "the tile has no mailbox of this port", NotPermitted: "it is another process's",
         BadAddress: "the caller cannot store a message there", TimedOut: "no message came in time";
         "Takes the oldest message of a mailbox, or waits for one."
-    PortalCreate = 68, "portal_create", Kernel;
+    PortalWrite = 68, "portal_write", Unit;
+        "tile": "the receiver's", "port": "the portal there", "data": "an address",
+        "size": "bytes there, from 1 to 1 MiB", "until": "a value of `time`";
+        "0";
+        NotFound: "the tile has no portal of this port",
+        Invalid: "the machine has no such tile or port, or the size is more than was allowed",
+        BadAddress: "the caller cannot load the data", Dead: "the tile does not answer",
+        TimedOut: "there was no consent in time";
+        "Waits for a consent, and writes to the receiver's buffer. The data is there when the call returns."
+    PortalCreate = 69, "portal_create", Kernel;
         "port": "below 1024"; "0";
         Exists: "the tile has a portal of this port", Invalid: "the port", NoMemory: "memory is used up";
         "Makes a portal, through which others write to memory of the caller's process, with its consent."
-    PortalClose = 69, "portal_close", Kernel;
+    PortalClose = 70, "portal_close", Kernel;
         "port": "of the caller's process"; "0";
         NotFound: "the tile has no portal of this port", NotPermitted: "it is another process's";
         "Removes a portal. Its consent is taken back. The port is free again when no transfer uses it \
          any more. A portal ends with its process, too."
-    PortalAllow = 70, "portal_allow", Kernel;
+    PortalAllow = 71, "portal_allow", Kernel;
         "port": "of the caller's process", "sender": "who may write: its tile << 32 and its process, or 0 for each",
         "buffer": "an address", "size": "bytes there, from 1 to 1 MiB";
         "0";
@@ -279,15 +288,6 @@ calls! {
         NoMemory: "memory is used up", NoCall: "caches are not coherent, and harts cannot drop them (XTheadCmo)";
         "Consents to one write of at most `size` bytes to the buffer. The memory stays until it is used \
          or taken back, also if the process gives it up."
-    PortalWrite = 71, "portal_write", Unit;
-        "tile": "the receiver's", "port": "the portal there", "data": "an address",
-        "size": "bytes there, from 1 to 1 MiB", "until": "a value of `time`";
-        "0";
-        NotFound: "the tile has no portal of this port",
-        Invalid: "the machine has no such tile or port, or the size is more than was allowed",
-        BadAddress: "the caller cannot load the data", Dead: "the tile does not answer",
-        TimedOut: "there was no consent in time";
-        "Waits for a consent, and writes to the receiver's buffer. The data is there when the call returns."
     PortalRead = 72, "portal_read", Kernel;
         "port": "of the caller's process", "until": "a value of `time`";
         "0; how many bytes were written";
