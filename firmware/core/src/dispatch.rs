@@ -41,7 +41,7 @@ pub struct Dispatch<
     idle: u8,
     /// Harts that were asked to save their threads and have not.
     asked: u8,
-    /// Harts whose threads only wait there, as bits.
+    /// Harts whose threads have waited there for long, and may do so again, as bits.
     parked: u64,
     /// Ticks of a time slice.
     slice: u64,
@@ -150,6 +150,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
         (state.runs, state.since) = (Some(place), now);
+        self.parked &= !(1 << hart);
         self.idle -= 1;
         let thread = &mut self.threads[place];
         (thread.state, thread.last_hart) = (State::Running(hart), hart);
@@ -202,7 +203,6 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     /// The thread of a hart has called, so that it is saved: a demand to save it has been met. Was there
     /// one?
     pub fn has_called(&mut self, hart: u8) -> bool {
-        self.parked &= !(1 << hart);
         let was_asked = self.harts[usize::from(hart)].preempted.take().is_some();
         self.asked -= u8::from(was_asked);
         was_asked
@@ -216,6 +216,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         if state.runs.take().is_some() {
             self.idle += 1;
         }
+        self.parked &= !(1 << hart);
         if self.used >> hart & 1 == 0 {
             return;
         }

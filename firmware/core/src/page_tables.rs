@@ -181,11 +181,17 @@ impl PageTables {
         }
     }
 
-    /// The physical address that loads of an address reach. `None`: they do not without the kernel.
-    pub fn reach(&self, address: u64, memory: &mut impl Physical) -> Option<u64> {
+    /// The physical address that accesses with a right reach. `None`: they do not without the kernel.
+    pub fn reach(
+        &self,
+        address: u64,
+        right: u64,
+        memory: &mut impl Physical,
+    ) -> Option<u64> {
         let (_, entry) = self.mapped(address, memory).ok()?;
-        let is_good = entry & (VALID | READ) == VALID | READ;
-        (is_good && address < flick_abi::card::USER_END).then(|| frame_of(entry) + address % PAGE)
+        let wanted = VALID | bits(right);
+        let is_good = entry & wanted == wanted && address < flick_abi::card::USER_END;
+        is_good.then(|| frame_of(entry) + address % PAGE)
     }
 
     /// Is a page mapped?

@@ -8,6 +8,45 @@ use flick_kernel_core::lines::{CallLine, CommandLine, MOST_HARTS, Pending};
 use crate::devices::Clint;
 use crate::hart_unit::HartUnit;
 
+/// A page of the thread's memory that the hart has looked up.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Its address.
+    pub page: u64,
+    /// What is added for the physical address.
+    pub offset: u64,
+}
+
+impl Seen {
+    /// No page.
+    pub const NONE: Self = Self {
+        page: u64::MAX,
+        offset: 0,
+    };
+}
+
+/// What the hart's endpoint for messages is set up for. `trap_entry.S` knows the fields.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Sending {
+    /// The tile of the mailbox, or none: the endpoint has to be set up.
+    pub tile: u64,
+    /// Its port.
+    pub port: u64,
+    /// The address of the unit's registers.
+    pub base: u64,
+    /// What starts the command.
+    pub command: u64,
+    /// A command may still run.
+    pub is_busy: u64,
+}
+
+impl Sending {
+    /// No mailbox.
+    pub const NONE: u64 = u64::MAX;
+}
+
 /// What only the hart itself uses. `trap_entry.S` knows the first fields.
 #[repr(C, align(64))]
 #[derive(Debug)]
@@ -26,6 +65,10 @@ pub struct HartLocal {
     pub refresh: u64,
     /// How a call of the unit goes on that the hart has tried ([`crate::hart_unit::attempt`]).
     pub attempt: u64,
+    /// For messages.
+    pub sending: Sending,
+    /// For loads and stores of the thread's memory by their physical addresses.
+    pub seen: [Seen; 2],
     /// The sender of a message that was taken from a full mailbox.
     pub sender: u64,
     /// The kernel hart knows that the thread waits for a message here, and lets it as long as no other one

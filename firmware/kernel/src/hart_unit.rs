@@ -1,26 +1,27 @@
 //! The data transfer unit as a user hart uses it for its thread's calls, without the kernel hart. What it
 //! cannot do, it asks the kernel hart for, with a note why.
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 
-use flick_abi::card::{Error, FOR_EVER, MAILBOX_BYTES, PAGE};
+use flick_abi::card::{Error, FOR_EVER, MAILBOX_BYTES, PAGE, rights};
 use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError, HEADER_SIZE};
 use flick_kernel_core::lines::command;
+use flick_kernel_core::page_tables::{PageTables, Physical};
 
 use crate::consents::Consents;
 use crate::dtu::{HARTS, Registers};
-use crate::hart_page::{HartLocal, HartPage};
-use crate::mailboxes::{ROOM, SLOT, label};
+use crate::hart_page::{HartLocal, HartPage, Seen, Sending};
+use crate::mailboxes::{SLOT, label, wanted};
 use crate::routes::{Route, Routes};
-use crate::user_memory::{self, WORDS};
 use crate::trace_points::point;
 use crate::{cache, csr, csr_read, csr_write};
 
 /// Words of a message.
 const MESSAGE: usize = MAILBOX_BYTES / 8;
-/// Where the second half of a message begins: halves have `WORDS` words, and one in common.
-const SECOND: usize = MESSAGE - WORDS;
 /// Cycles that a hart looks for a message, before it asks whether the thread may wait here.
-const PATIENCE: u64 = 1024;
+const PATIENCE: u64 = 2048;
+/// Cycles between two tries to send a message that finds no room: the first time, and the last one.
+const FIRST_PAUSE: u64 = 128;
+const LAST_PAUSE: u64 = 2048;
 /// Software interrupts, in `mie` and `mip`.
 const SOFTWARE: u64 = 8;
 
@@ -31,10 +32,6 @@ pub struct HartUnit {
     pub registers: Option<Registers>,
     /// Where mailboxes are.
     pub routes: Routes,
-    /// The route that the endpoint for messages is set up for, and the process that sends; 0: for none.
-    pub route: u64,
-    /// See `route`.
-    pub process: u64,
     /// The hart's tile.
     pub tile: u64,
     /// How many tiles there are.
@@ -155,7 +152,31 @@ pub fn process(local: &HartLocal) -> u64 {
     unsafe { (*local.context).process }
 }
 
+/// The physical address of memory of the thread's. `None`: it cannot be accessed without the kernel.
 #[inline(always)]
+fn reach(local: &mut HartLocal, address: u64, right: u64) -> Option<u64> {
+    let seen = &local.seen[usize::from(right == rights::WRITE)];
+    match seen.page == address / PAGE * PAGE {
+        true => Some(address.wrapping_add(seen.offset)),
+        false => look_up(local, address, right),
+    }
+}
+
+#[inline(never)]
+fn look_up(local: &mut HartLocal, address: u64, right: u64) -> Option<u64> {
+    let physical = tables(local).reach(address, right, &mut Fresh)?;
+    local.seen[usize::from(right == rights::WRITE)] = Seen {
+        page: address / PAGE * PAGE,
+        offset: physical.wrapping_sub(address),
+    };
+    Some(physical)
+}
+
+/// What the hart has looked up may be different now.
+pub fn forget(local: &mut HartLocal) {
+    local.seen = [Seen::NONE; 2];
+}
+
 fn send(local: &mut HartLocal, tile: u64, port: u64, message: u64) -> Attempt {
     let unit = &local.unit;
     let is_place = tile < unit.tiles && port < crate::port_table::PORTS;
@@ -168,59 +189,98 @@ fn send(local: &mut HartLocal, tile: u64, port: u64, message: u64) -> Attempt {
     if route.endpoint() == 0 {
         return Attempt::Ask(note::NOTHING);
     }
-    let outgoing = &mut local.outgoing;
-    let is_good = message.is_multiple_of(8)
-        && user_memory::load(message).is_some_and(|words| {
-            outgoing[..WORDS].copy_from_slice(&words);
-            true
-        })
-        && user_memory::load(message + 8 * SECOND as u64).is_some_and(|words| {
-            outgoing[SECOND..MESSAGE].copy_from_slice(&words);
-            true
-        });
-    if !is_good {
+    if !message.is_multiple_of(8) {
+        return failed(Error::BadAddress);
+    }
+    let last = message.wrapping_add(MAILBOX_BYTES as u64 - 8);
+    let (Some(end), Some(mut from)) = (
+        reach(local, last, rights::READ),
+        reach(local, message, rights::READ),
+    ) else {
         return Attempt::Ask(note::FAULT);
+    };
+    if end.wrapping_sub(from) != last.wrapping_sub(message) {
+        from = gather(local, message, from, end);
     }
-    registers.finish();
-    let process = process(local);
-    if local.unit.route != route.0 || local.unit.process != process {
-        set_route(local, &registers, route, (tile, port), process);
+    finish(local, &registers);
+    if (local.sending.tile, local.sending.port) != (tile, port) {
+        set_up(local, &registers, route, (tile, port));
     }
-    let sent = registers.execute(CommandWord::new(Command::Send, local.unit.message));
-    match sent {
+    registers.set(dtu::ADDRESS, from);
+    match registers.execute(CommandWord::from_bits(local.sending.command)) {
         Ok(_) => Attempt::Done([0, 0]),
-        Err(error) => not_sent(local, error, route, (tile, port)),
+        Err(error) => not_sent(local, &registers, error, route, (tile, port)),
     }
 }
 
-/// Messages go that way from now on.
+/// A message in two pages, whose first word and last word are at these physical addresses, in one piece.
 #[inline(never)]
-fn set_route(
-    local: &mut HartLocal,
-    registers: &Registers,
-    route: Route,
-    (tile, port): (u64, u64),
-    process: u64,
-) {
-    let label = label(local.unit.tile, port, process);
+fn gather(local: &mut HartLocal, message: u64, first: u64, last: u64) -> u64 {
+    let head = ((PAGE - message % PAGE) / 8) as usize;
+    for (n, word) in local.outgoing[..MESSAGE].iter_mut().enumerate() {
+        let at = match n < head {
+            true => first + 8 * n as u64,
+            false => last - 8 * (MESSAGE - 1 - n) as u64,
+        };
+        // SAFETY: memory of the thread, which stays as long as the hart does not answer the kernel hart.
+        *word = unsafe { (at as *const u64).read_volatile() };
+    }
+    local.outgoing.as_ptr().addr() as u64
+}
+
+/// Waits for a command that was started, and not waited for.
+#[inline(always)]
+pub fn finish(local: &mut HartLocal, registers: &Registers) {
+    if core::mem::take(&mut local.sending.is_busy) != 0 {
+        registers.finish();
+    }
+}
+
+/// Messages go to this mailbox from now on.
+#[inline(never)]
+fn set_up(local: &mut HartLocal, registers: &Registers, route: Route, (tile, port): (u64, u64)) {
+    let label = label(local.unit.tile, port, process(local));
     let to = (tile as u16, route.endpoint(), route.activity());
     // Credits come back when messages are taken: there is always one.
-    registers.set_message_endpoint(local.unit.message, HARTS, to, (label, u16::MAX));
-    registers.set(dtu::ADDRESS, local.outgoing.as_ptr().addr() as u64);
+    let message = local.unit.message;
+    registers.set_message_endpoint(message, HARTS, to, (label, u16::MAX));
     registers.set(dtu::SIZE, MAILBOX_BYTES as u64);
-    (local.unit.route, local.unit.process) = (route.0, process);
+    local.sending.command = CommandWord::new(Command::Send, message).bits();
+    (local.sending.tile, local.sending.port) = (tile, port);
 }
 
 #[inline(never)]
-fn not_sent(local: &mut HartLocal, error: UnitError, route: Route, place: (u64, u64)) -> Attempt {
-    match error {
-        UnitError::NoSpace => return Attempt::Ask(note::of(note::FULL, route.activity())),
-        // Whether it has arrived is not known.
-        UnitError::NoConfirmation | UnitError::Unreachable => return failed(Error::Dead),
-        _ => {}
+fn not_sent(
+    local: &mut HartLocal,
+    registers: &Registers,
+    mut error: UnitError,
+    route: Route,
+    place: (u64, u64),
+) -> Attempt {
+    // There is room soon, most often.
+    let mut pause = FIRST_PAUSE;
+    while error == UnitError::NoSpace {
+        if pause > LAST_PAUSE {
+            return Attempt::Ask(note::of(note::FULL, route.activity()));
+        }
+        let begin = csr_read!(mcycle);
+        while csr_read!(mcycle).wrapping_sub(begin) < pause {
+            if heed(local) {
+                return Attempt::Preempted;
+            }
+        }
+        pause *= 2;
+        match registers.execute(CommandWord::from_bits(local.sending.command)) {
+            Ok(_) => return Attempt::Done([0, 0]),
+            Err(again) => error = again,
+        }
+    }
+    // Whether it has arrived is not known.
+    if let UnitError::NoConfirmation | UnitError::Unreachable = error {
+        return failed(Error::Dead);
     }
     // Credits may be lost with the messages of a mailbox that is gone.
-    local.unit.route = 0;
+    local.sending.tile = Sending::NONE;
     local.unit.routes.see(place.0, place.1);
     Attempt::Ask(note::of(note::GONE, route.activity()))
 }
@@ -239,13 +299,23 @@ fn receive(local: &mut HartLocal, port: u64, buffer: u64, until: u64) -> Attempt
         return Attempt::Ask(note::NOTHING);
     }
     // A buffer that cannot be stored to is found before a message is taken.
-    let end = buffer.wrapping_add(MAILBOX_BYTES as u64 - 8);
-    let is_good = user_memory::is_writable;
-    if !buffer.is_multiple_of(8) || !is_good(buffer) || !is_good(end) {
-        return Attempt::Ask(note::FAULT);
+    if !buffer.is_multiple_of(8) {
+        return failed(Error::BadAddress);
     }
+    let last = buffer.wrapping_add(MAILBOX_BYTES as u64 - 8);
+    let (Some(end), Some(first)) = (
+        reach(local, last, rights::WRITE),
+        reach(local, buffer, rights::WRITE),
+    ) else {
+        return Attempt::Ask(note::FAULT);
+    };
+    let head = match buffer % PAGE <= PAGE - MAILBOX_BYTES as u64 {
+        true => MESSAGE,
+        false => ((PAGE - buffer % PAGE) / 8) as usize,
+    };
+    let buffer = Buffer { first, end, head };
     let hart = local.hart as usize;
-    registers.finish();
+    finish(local, &registers);
     registers.set(dtu::current(hart), route.activity().into());
     // What the hart's cache has of the last message is of no use any more. Here it often waits anyway.
     if local.slot != 0 {
@@ -262,7 +332,7 @@ fn take(
     local: &mut HartLocal,
     registers: &Registers,
     route: Route,
-    (port, buffer): (u64, u64),
+    (port, buffer): (u64, Buffer),
     until: u64,
 ) -> Attempt {
     let endpoint = route.endpoint();
@@ -280,22 +350,21 @@ fn take(
                 local.mailbox = route.0;
                 cache::refresh(at / PAGE * PAGE, PAGE);
             }
-            let (sender, is_good) = copy_out(at, (port, buffer));
+            let sender = copy_out(at, port, &buffer);
             let slot = (at % PAGE / SLOT) as u8;
             registers.start(CommandWord::new(Command::Acknowledge, endpoint).with_slot(slot));
-            // Who was refused before this look, the kernel hart knows.
-            let was_full = registers.occupied(endpoint) >= ROOM - 1;
-            local.is_parked = false;
+            registers.finish();
+            // The kernel hart sets it before it looks for room.
+            let is_wanted = wanted(at / PAGE * PAGE).swap(0, Ordering::SeqCst) != 0;
             local.slot = at;
-            match (sender, is_good) {
-                (Some(sender), true) if !was_full => return Attempt::Done([0, sender]),
-                (Some(sender), true) => {
+            match sender {
+                Some(sender) if !is_wanted => return Attempt::Done([0, sender]),
+                Some(sender) => {
                     local.sender = sender;
                     return Attempt::Ask(note::MADE_ROOM);
                 }
-                (_, false) => return failed(Error::BadAddress),
                 // It was for a mailbox that had the endpoint before.
-                (None, _) => registers.finish(),
+                None => {}
             }
             continue;
         }
@@ -303,34 +372,49 @@ fn take(
             true => sleep(local, registers, endpoint, until),
             false => look(local, registers, endpoint, until),
         };
-        if let Some(attempt) = waited {
-            return attempt;
+        match waited {
+            Waited::ForMessage => {}
+            Waited::ForNothing => return failed(Error::TimedOut),
+            Waited::ForThread => return Attempt::Preempted,
+            Waited::Long(why) => return Attempt::Ask(why),
         }
     }
 }
 
+/// How a wait ends.
+enum Waited {
+    /// There is a message.
+    ForMessage,
+    /// The time is over.
+    ForNothing,
+    /// Another thread needs the hart.
+    ForThread,
+    /// The kernel hart is asked with a note.
+    Long(u64),
+}
+
 /// Looks for a message for some time.
-#[inline(always)]
-fn look(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> Option<Attempt> {
+#[inline(never)]
+fn look(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> Waited {
     let begin = csr_read!(mcycle);
     while unit.get(dtu::EVENTS) >> endpoint & 1 == 0 {
         if is_over(until) {
-            return Some(failed(Error::TimedOut));
+            return Waited::ForNothing;
         }
         if heed(local) {
-            return Some(Attempt::Preempted);
+            return Waited::ForThread;
         }
         if csr_read!(mcycle).wrapping_sub(begin) > PATIENCE {
             local.is_parked = true;
-            return Some(Attempt::Ask(note::PARK));
+            return Waited::Long(note::PARK);
         }
     }
-    None
+    Waited::ForMessage
 }
 
 /// Waits for a message, or for what the kernel hart wants.
 #[inline(never)]
-fn sleep(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> Option<Attempt> {
+fn sleep(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> Waited {
     const TIMER: u64 = 1 << 7;
     const UNIT: u64 = 1 << dtu::INTERRUPT_BIT;
     let hart = local.hart as usize;
@@ -339,43 +423,100 @@ fn sleep(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> 
     unit.set(dtu::INTERRUPT, 1 << endpoint);
     // SAFETY: interrupts end `wfi`, and are not taken in M mode.
     unsafe { csr_write!(mie, wakes) };
-    let mut ended = None;
-    while ended.is_none() && unit.get(dtu::EVENTS) >> endpoint & 1 == 0 {
+    let mut ended = Waited::ForMessage;
+    while unit.get(dtu::EVENTS) >> endpoint & 1 == 0 {
         csr::wait();
         if is_over(until) {
-            ended = Some(failed(Error::TimedOut));
-        } else if heed(local) {
-            // Another thread needs the hart.
-            ended = Some(Attempt::Ask(note::NOTHING));
+            ended = Waited::ForNothing;
+            break;
+        }
+        if heed(local) {
+            local.is_parked = false;
+            ended = Waited::Long(note::NOTHING);
+            break;
         }
     }
     // SAFETY: as before the thread waited.
     unsafe { csr_write!(mie, SOFTWARE) };
-    local.is_parked = local.is_parked && ended.is_none();
     ended
 }
 
+#[inline(always)]
 fn is_over(until: u64) -> bool {
     until != FOR_EVER && until <= csr::time()
 }
 
-/// Copies a message of a slot. Its sender, if it was for this port; and whether it could be stored.
+/// The thread's buffer for a message: physical addresses of its first and last word, and how many words are
+/// in the page of the first one.
+struct Buffer {
+    first: u64,
+    end: u64,
+    head: usize,
+}
+
+/// Copies a message of a slot. Its sender, if it was for this port.
 #[inline(always)]
-fn copy_out(at: u64, (port, buffer): (u64, u64)) -> (Option<u64>, bool) {
-    // SAFETY: a slot of a mailbox, which the unit has written to, and keeps until it is free.
+fn copy_out(at: u64, port: u64, buffer: &Buffer) -> Option<u64> {
+    // SAFETY: a slot of a mailbox, which the unit has written to, and keeps until it is free; and memory of
+    // the thread, which stays as long as the hart does not answer the kernel hart.
     unsafe {
         let words = at as *const u64;
         let of = words.add(2).read_volatile();
         if of >> 48 != port {
-            return (None, true);
+            return None;
         }
         let body = words.add(HEADER_SIZE / 8);
-        let first = (body as *const [u64; WORDS]).read_volatile();
-        let is_good = user_memory::store(buffer, first);
-        let second = (body.add(SECOND) as *const [u64; WORDS]).read_volatile();
-        let is_good = user_memory::store(buffer + 8 * SECOND as u64, second) && is_good;
-        (Some(of & 0xffff_ffff_ffff), is_good)
+        if buffer.head == MESSAGE {
+            let to = buffer.first as *mut u64;
+            // Straight: a call of `memcpy` takes three times as long.
+            let words: [u64; MESSAGE] = core::array::from_fn(|n| body.add(n).read_volatile());
+            for (n, word) in words.into_iter().enumerate() {
+                to.add(n).write_volatile(word);
+            }
+        } else {
+            copy_split(body, buffer);
+        }
+        Some(of & 0xffff_ffff_ffff)
     }
+}
+
+/// The buffer is in two pages.
+///
+/// # Safety
+/// As of [`copy_out`].
+#[inline(never)]
+unsafe fn copy_split(body: *const u64, buffer: &Buffer) {
+    for n in 0..MESSAGE {
+        let to = match n < buffer.head {
+            true => buffer.first + 8 * n as u64,
+            false => buffer.end - 8 * (MESSAGE - 1 - n) as u64,
+        };
+        // SAFETY: as of `copy_out`.
+        unsafe { (to as *mut u64).write_volatile(body.add(n).read_volatile()) };
+    }
+}
+
+/// The tables of the process whose thread the hart runs.
+pub fn tables(local: &HartLocal) -> PageTables {
+    // SAFETY: the hart's own, while it runs the thread.
+    PageTables::of_satp(unsafe { (*local.context).satp })
+}
+
+/// Page tables as another hart has written them.
+pub struct Fresh;
+
+impl Physical for Fresh {
+    fn load(&self, address: u64) -> u64 {
+        // SAFETY: a word of a page table. An atomic operation sees what the kernel hart has stored, without
+        // coherence, too; it changes nothing.
+        unsafe { AtomicU64::from_ptr(address as *mut u64) }.fetch_or(0, Ordering::Relaxed)
+    }
+
+    fn store(&mut self, _: u64, _: u64) {}
+
+    fn clear(&mut self, _: u64) {}
+
+    fn copy(&mut self, _: u64, _: u64) {}
 }
 
 /// The hart does what the kernel hart has told it meanwhile. True: it shall run another thread.

@@ -12,7 +12,9 @@ use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
 use crate::dtu::Unit;
 use crate::consents::Consents;
-use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, publish, release};
+use crate::hart_page::{
+    HartLocal, HartPage, HartPages, PENDING, Seen, Sending, publish, release,
+};
 use crate::hart_unit::HartUnit;
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap};
@@ -131,6 +133,14 @@ fn begin_harts(kernel: &mut Kernel) {
             saved: [0; 2],
             refresh: cache::refresh_call(),
             attempt: 0,
+            sending: Sending {
+                tile: Sending::NONE,
+                port: 0,
+                base: kernel.map.unit.unwrap_or(0),
+                command: 0,
+                is_busy: 0,
+            },
+            seen: [Seen::NONE; 2],
             sender: 0,
             is_parked: false,
             float_owner: core::ptr::null_mut(),
@@ -163,8 +173,6 @@ fn hart_unit(kernel: &Kernel, hart: usize) -> HartUnit {
     HartUnit {
         registers,
         routes: kernel.tiles.routes,
-        route: 0,
-        process: 0,
         tile: kernel.map.tile.0,
         tiles: kernel.map.tile.1,
         message,

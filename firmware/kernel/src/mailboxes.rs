@@ -1,6 +1,8 @@
 //! Mailboxes: queues of messages of 120 bytes, by the number of a tile and of a port there. User harts send
 //! and receive by the unit of their tile (`hart_unit.rs`), and the kernel hart tells them where mailboxes
 //! are, and deals with waits. A mailbox without an endpoint of the unit is a queue of the kernel hart.
+use core::sync::atomic::{AtomicU64, Ordering};
+
 use flick_abi::card::{Error, MAILBOX_BYTES, PAGE, rights};
 use flick_kernel_core::threads::{List, Place, State, Wait};
 
@@ -16,6 +18,9 @@ use crate::tiles::{Request, Status};
 pub const ROOM: u64 = PAGE / SLOT;
 /// Bytes of a message in a mailbox's page.
 pub const SLOT: u64 = 1 << LOG2_REQUEST;
+
+/// Where a mailbox's page says, in a line of its own, that somebody waits for room.
+pub const WANTED: u64 = 192;
 
 /// The label of a message for a port: its sender below, as a receiver gets it.
 pub const fn label(tile: u64, port: u64, process: u64) -> u64 {
@@ -38,6 +43,13 @@ pub struct Mailbox {
     pub readers: List,
     /// Tiles whose messages were refused, as bits: they are told when there is room.
     refused: u64,
+}
+
+/// Whether somebody waits for room in the mailbox of this page.
+#[inline(always)]
+pub fn wanted(frame: u64) -> &'static AtomicU64 {
+    // SAFETY: an aligned word of the mailbox's page, which the unit does not write to.
+    unsafe { AtomicU64::from_ptr((frame + WANTED) as *mut u64) }
 }
 
 impl PortEntry for Mailbox {
@@ -99,6 +111,7 @@ impl Kernel {
             self.tiles.activities = self.tiles.activities.wrapping_add(1);
             (mailbox.endpoint, mailbox.activity, mailbox.frame) = (endpoint, activity, frame);
             self.tiles.used |= 1 << endpoint;
+            wanted(frame).swap(0, Ordering::Relaxed);
             unit.set_receiver(endpoint, activity, frame, (LOG2_REQUEST, ROOM as u8));
         }
         self.add_own_route(port);
@@ -342,7 +355,12 @@ impl Kernel {
         let Some(mailbox) = self.tiles.mailboxes.get(port) else {
             return Status::NoPort;
         };
-        let status = match full != 0 && full == mailbox.activity && mailbox.is_full(unit) {
+        let is_full = full != 0 && full == mailbox.activity && {
+            // Whoever makes room from now on says so.
+            wanted(mailbox.frame).swap(1, Ordering::SeqCst);
+            mailbox.is_full(unit)
+        };
+        let status = match is_full {
             true => Status::Full,
             false => mailbox.place(),
         };

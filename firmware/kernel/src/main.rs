@@ -32,7 +32,6 @@ mod routes;
 mod tiles;
 mod trace_points;
 mod user_hart;
-mod user_memory;
 mod vector_state;
 
 core::arch::global_asm!(include_str!("trace_points.S"));

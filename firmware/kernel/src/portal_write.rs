@@ -1,16 +1,15 @@
 //! `portal_write`: the caller's hart copies the data to the receiver's buffer by its unit. A tile without
 //! a unit has portals of its own only, and the hart copies itself.
-use core::sync::atomic::{AtomicU64, Ordering};
-
-use flick_abi::card::{Error, PAGE, PORTAL_BYTES};
+use flick_abi::card::{Error, PAGE, PORTAL_BYTES, rights};
 use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError};
-use flick_kernel_core::page_tables::{PageTables, Physical};
 
 use crate::cache;
 use crate::consents::{Allowed, Ended};
 use crate::dtu::{HARTS, KERNEL, NOTES, Registers};
-use crate::hart_page::HartLocal;
-use crate::hart_unit::{Attempt, HartUnit, Values, end, failed, heed, note, process};
+use crate::hart_page::{HartLocal, Sending};
+use crate::hart_unit::{
+    Attempt, Fresh, HartUnit, Values, end, failed, finish, heed, note, process, tables,
+};
 use crate::mailboxes::label;
 use crate::portals::PORTALS;
 use crate::trace_points::point;
@@ -21,23 +20,6 @@ const MOST: u64 = 8192;
 const PIECES: usize = 8;
 /// Messages that find no room are sent again so often.
 const TRIES: u32 = 1000;
-
-/// Page tables as another hart has written them.
-struct Fresh;
-
-impl Physical for Fresh {
-    fn load(&self, address: u64) -> u64 {
-        // SAFETY: a word of a page table. An atomic operation sees what the kernel hart has stored, without
-        // coherence, too; it changes nothing.
-        unsafe { AtomicU64::from_ptr(address as *mut u64) }.fetch_or(0, Ordering::Relaxed)
-    }
-
-    fn store(&mut self, _: u64, _: u64) {}
-
-    fn clear(&mut self, _: u64) {}
-
-    fn copy(&mut self, _: u64, _: u64) {}
-}
 
 /// Why a copy has stopped.
 enum Stopped {
@@ -93,10 +75,10 @@ fn portal_write(
         room: 0,
     };
     if let Some(registers) = registers {
-        registers.finish();
+        finish(local, &registers);
         registers.set_memory_endpoint(copy.memory, tile);
         // The hart's next message sets its endpoint up.
-        local.unit.route = 0;
+        local.sending.tile = Sending::NONE;
     }
     match copy.all(local, (data, size), &allowed) {
         Ok(()) => {
@@ -173,9 +155,11 @@ impl Copy {
         (data, size): (u64, u64),
         allowed: &Allowed,
     ) -> Result<(), Stopped> {
-        // SAFETY: the hart's own, while it runs the thread.
-        let tables = PageTables::of_satp(unsafe { (*local.context).satp });
-        let frame = |address| tables.reach(address, &mut Fresh).ok_or(Stopped::Fault);
+        let tables = tables(local);
+        let frame = |address| {
+            let physical = tables.reach(address, rights::READ, &mut Fresh);
+            physical.ok_or(Stopped::Fault)
+        };
         let mut done = 0;
         let mut skip = allowed.offset;
         while done < size {

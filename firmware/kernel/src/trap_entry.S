@@ -7,9 +7,24 @@
     .equ LOCAL_T1, 40
     .equ LOCAL_REFRESH, 48
     .equ LOCAL_ATTEMPT, 56
+    .equ SENDING_TILE, 64
+    .equ SENDING_PORT, 72
+    .equ SENDING_BASE, 80
+    .equ SENDING_COMMAND, 88
+    .equ SENDING_BUSY, 96
+    .equ SEEN_PAGE, 104
+    .equ SEEN_OFFSET, 112
     # Calls that the hart's unit may execute: `mailbox_send`, `mailbox_receive`, `portal_write`.
     .equ FIRST_UNIT_CALL, 66
     .equ UNIT_CALLS, 3
+    # The unit's registers, and its errors below which nothing has been sent.
+    .equ UNIT_COMMAND, 0
+    .equ UNIT_RESULT, 8
+    .equ UNIT_ADDRESS, 16
+    .equ NOT_SENT, 5
+    # Offsets of messages of 120 bytes within a page.
+    .equ MESSAGE_PLACES, 4096 - 120 + 1
+    .equ EOWNERDEAD, 130
 
     # The thread goes on behind a call that needed no state, whose result is in a0.
     .macro end_call last=""
@@ -106,8 +121,59 @@ drop_cache:
     li a0, 0
     end_call ".4byte 0x0030000b"
 
-    # Rust keeps s0 to s11. The kernel's own traps change `mepc` and `mcause`.
+    # A message to the mailbox of the one before, in a page that the hart has looked up: the unit takes it
+    # from there. All else is for `try_send`.
+unit_send:
+    ld t0, SENDING_TILE(sp)
+    ld t1, SENDING_PORT(sp)
+    bne t0, a0, rust_call
+    bne t1, a1, rust_call
+    ld t0, SEEN_PAGE(sp)
+    li t1, MESSAGE_PLACES
+    sub t0, a2, t0
+    bgeu t0, t1, rust_call
+    andi t0, t0, 7
+    bnez t0, rust_call
+    point local
+    ld t1, SEEN_OFFSET(sp)
+    ld t0, SENDING_BUSY(sp)
+    add a0, a2, t1
+    ld t1, SENDING_BASE(sp)
+    beqz t0, 2f
+1:  ld t0, UNIT_COMMAND(t1)
+    bnez t0, 1b
+    sd zero, SENDING_BUSY(sp)
+2:  sd a0, UNIT_ADDRESS(t1)
+    ld t0, SENDING_COMMAND(sp)
+    .option push
+    .option norvc
+19: nop
+    .option pop
+    .pushsection .cleans, "a"
+    .8byte 19b
+    .popsection
+    sd t0, UNIT_COMMAND(t1)
+1:  ld t0, UNIT_COMMAND(t1)
+    bnez t0, 1b
+    ld a0, UNIT_RESULT(t1)
+    andi a0, a0, 255
+    bnez a0, 3f
+    li a1, 0
+    end_call
+    # Whether the message has arrived is not known; or it was not sent.
+3:  sltiu t0, a0, NOT_SENT
+    ld a0, SENDING_TILE(sp)
+    bnez t0, 4f
+    li a0, -EOWNERDEAD
+    end_call
+4:  point local_done
+    j rust_call
+
 unit_call:
+    addi t1, a7, -FIRST_UNIT_CALL
+    beqz t1, unit_send
+    # Rust keeps s0 to s11.
+rust_call:
     csrrw t0, mscratch, sp
     mv t1, sp
     ld sp, LOCAL_STACK(sp)

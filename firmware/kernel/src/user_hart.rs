@@ -9,8 +9,8 @@ use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED, VECTORS, command};
 use crate::cache;
 use crate::csr;
 use crate::float_state;
-use crate::hart_page::{HartLocal, HartPage, PENDING};
-use crate::hart_unit::{attempt, note};
+use crate::hart_page::{HartLocal, HartPage, PENDING, Sending};
+use crate::hart_unit::{self, attempt, note};
 use crate::trace_points::point;
 use crate::{csr_read, csr_write, vector_state};
 
@@ -198,6 +198,7 @@ fn wait(local: &mut HartLocal) -> *mut Context {
         }
         point!("told");
         if flags & command::FORGET != 0 {
+            hart_unit::forget(local);
             csr::forget_page(None);
         }
         let next = match flags & STARTS {
@@ -240,14 +241,15 @@ fn load(word: &AtomicU64) -> u64 {
 
 /// Forgets pages, if the kernel hart has said so.
 #[inline(always)]
-pub fn invalidate(local: &HartLocal, flags: u64) {
+pub fn invalidate(local: &mut HartLocal, flags: u64) {
     if flags & command::INVALIDATE != 0 {
         forget_pages(local);
     }
 }
 
 #[inline(never)]
-fn forget_pages(local: &HartLocal) {
+fn forget_pages(local: &mut HartLocal) {
+    hart_unit::forget(local);
     let HartPage { call, command, .. } = HartPage::of(local);
     let (page, pages) = (load(&command.page), load(&command.pages));
     // Many pages are dearer than all.
@@ -266,6 +268,8 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     let next = load(&line.context) as *mut Context;
     local.thread = load(&line.thread);
     local.is_parked = false;
+    local.sending.tile = Sending::NONE;
+    hart_unit::forget(local);
     cache::refresh_thread(next);
     // SAFETY: the kernel hart has given the thread to this hart, and touches it no more.
     let context = unsafe { &mut *next };
