@@ -19,9 +19,11 @@ use crate::{cache, csr, csr_read, csr_write};
 const MESSAGE: usize = MAILBOX_BYTES / 8;
 /// Cycles that a hart looks for a message, before it asks whether the thread may wait here.
 const PATIENCE: u64 = 2048;
-/// Cycles between two tries to send a message that finds no room: the first time, and the last one.
+/// Cycles between two tries to send a message that finds no room, and the most of them.
 const FIRST_PAUSE: u64 = 128;
-const LAST_PAUSE: u64 = 2048;
+const LAST_PAUSE: u64 = 1024;
+/// Cycles of pauses behind which a sender waits for the word that there is room.
+const SENDERS_PATIENCE: u64 = 32768;
 /// Software interrupts, in `mie` and `mip`.
 const SOFTWARE: u64 = 8;
 
@@ -258,9 +260,9 @@ fn not_sent(
     place: (u64, u64),
 ) -> Attempt {
     // There is room soon, most often.
-    let mut pause = FIRST_PAUSE;
+    let (mut pause, mut paused) = (FIRST_PAUSE, 0);
     while error == UnitError::NoSpace {
-        if pause > LAST_PAUSE {
+        if paused > SENDERS_PATIENCE {
             return Attempt::Ask(note::of(note::FULL, route.activity()));
         }
         let begin = csr_read!(mcycle);
@@ -269,7 +271,8 @@ fn not_sent(
                 return Attempt::Preempted;
             }
         }
-        pause *= 2;
+        paused += pause;
+        pause = (2 * pause).min(LAST_PAUSE);
         match registers.execute(CommandWord::from_bits(local.sending.command)) {
             Ok(_) => return Attempt::Done([0, 0]),
             Err(again) => error = again,
