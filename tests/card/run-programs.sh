@@ -9,6 +9,7 @@
 #   FILE: NAME=contents, as printf has them  STATUS: the exit status, or `not 0`; 0 if there is no line
 #   AND: it runs twice at once, with these arguments the second time
 #   SERVERS: it runs with the servers
+#   TILES: 4, if it runs on four clusters of mppa256, too
 #   NEEDS: what a cluster of mppa256 lacks: coherent caches, or memory above 2 MiB
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,6 +26,8 @@ declare -A machines=(
   [eight-harts-timed]="--timed --set harts=8"
   [cluster]="--machine $work/cluster.toml"
   [cluster-timed]="--timed --machine $work/cluster.toml"
+  [clusters]="--machine mppa256 --set tile.cluster.count=4 --set link.noc.columns=2"
+  [clusters-timed]="--timed --machine mppa256 --set tile.cluster.count=4 --set link.noc.columns=2"
 )
 
 # The lines of a directive.
@@ -44,6 +47,7 @@ without_addresses() { sed '/^kernel:/s/0x[0-9a-f]*/ADDRESS/g' | tr -d '\r'; }
 
 # Without time, caches hold no data.
 can_run() { # MACHINE
+  [[ $1 != clusters* ]] || [ -n "$(directive TILES)" ] || return 1
   case $(directive NEEDS) in
   '') ;;
   coherent*) [ "$1" != cluster-timed ] ;;

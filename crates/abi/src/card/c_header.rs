@@ -102,6 +102,17 @@ fn errors(out: &mut impl Write) -> fmt::Result {
     writeln!(out, "  }}\n  return 0;\n}}")
 }
 
+fn numbers(out: &mut impl Write) -> fmt::Result {
+    writeln!(out, "\n/* Numbers of calls. */")?;
+    for page in pages() {
+        out.write_str("#define FLICK_CALL_")?;
+        let mut name = page.name.chars();
+        name.try_for_each(|c| out.write_char(c.to_ascii_uppercase()))?;
+        writeln!(out, " {}", page.call as u64)?;
+    }
+    Ok(())
+}
+
 /// Without its line breaks.
 fn comment(out: &mut impl Write, page: &CallPage) -> fmt::Result {
     writeln!(out, "\n/* {}", page.text)?;
@@ -154,6 +165,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     }
     out.write_str(CALL)?;
     errors(out)?;
+    numbers(out)?;
     pages().iter().try_for_each(|page| call(out, page))?;
     writeln!(out, "\n#ifdef __cplusplus\n}}\n#endif")
 }
