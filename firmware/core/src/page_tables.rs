@@ -177,21 +177,41 @@ impl PageTables {
     pub fn of_satp(satp: u64) -> Self {
         Self {
             root: (satp & ((1 << 44) - 1)) * PAGE,
-            mode: if satp >> 60 == 8 { Mode::Sv39 } else { Mode::Sv48 },
+            mode: if satp >> 60 == 8 {
+                Mode::Sv39
+            } else {
+                Mode::Sv48
+            },
         }
     }
 
     /// The physical address that accesses with a right reach. `None`: they do not without the kernel.
-    pub fn reach(
-        &self,
-        address: u64,
-        right: u64,
-        memory: &mut impl Physical,
-    ) -> Option<u64> {
+    pub fn reach(&self, address: u64, right: u64, memory: &mut impl Physical) -> Option<u64> {
         let (_, entry) = self.mapped(address, memory).ok()?;
         let wanted = VALID | bits(right);
         let is_good = entry & wanted == wanted && address < flick_abi::card::USER_END;
         is_good.then(|| frame_of(entry) + address % PAGE)
+    }
+
+    /// How many pages from an address on, of so many, are behind each other in memory, and the physical
+    /// address of the first byte. `None`: the first one cannot be accessed without the kernel.
+    pub fn reach_many(
+        &self,
+        address: u64,
+        right: u64,
+        pages: u64,
+        memory: &mut impl Physical,
+    ) -> Option<(u64, u64)> {
+        let first = self.reach(address, right, memory)?;
+        // Entries of a table are behind each other.
+        let at = self.entry(address, None, memory).ok()?;
+        let wanted = VALID | bits(right);
+        let most = pages.min(512 - at % PAGE / 8);
+        let is_next = |&n: &u64| {
+            let entry = memory.load(at + 8 * n);
+            entry & wanted == wanted && frame_of(entry) == first / PAGE * PAGE + n * PAGE
+        };
+        Some((first, 1 + (1..most).take_while(is_next).count() as u64))
     }
 
     /// Is a page mapped?

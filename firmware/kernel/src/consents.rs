@@ -109,7 +109,8 @@ impl Consents {
     pub fn find(&self, tile: u64, port: u64, process: u64) -> Option<(usize, u64, Allowed)> {
         let meant = key(tile, port);
         let (place, word) = self.find_key(|word| {
-            word & !0xffff_ffff == meant && matches!(word & 0xffff_ffff, of if of == 0 || of == process)
+            word & !0xffff_ffff == meant
+                && matches!(word & 0xffff_ffff, of if of == 0 || of == process)
         })?;
         let words = &self.0?.allowed[place];
         cache::refresh(words.as_ptr().addr() as u64, 32);
@@ -123,7 +124,9 @@ impl Consents {
         let (Some(table), Some((place, _))) = (self.0, self.find_key(|word| word == 0)) else {
             return false;
         };
-        let Allowed { list, offset, size, .. } = allowed;
+        let Allowed {
+            list, offset, size, ..
+        } = allowed;
         for (word, value) in table.allowed[place].iter().zip([list, offset, size]) {
             word.store(value, Ordering::Relaxed);
         }

@@ -100,7 +100,13 @@ impl core::ops::Deref for Unit {
 
 impl Registers {
     /// Sets an endpoint up that receives.
-    pub fn set_receiver(&self, number: u16, activity: u16, buffer: u64, (log2_slot, slots): (u8, u8)) {
+    pub fn set_receiver(
+        &self,
+        number: u16,
+        activity: u16,
+        buffer: u64,
+        (log2_slot, slots): (u8, u8),
+    ) {
         let receive = ReceiveEndpoint {
             activity,
             buffer,

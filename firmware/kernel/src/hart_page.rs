@@ -69,6 +69,8 @@ pub struct HartLocal {
     pub sending: Sending,
     /// For loads and stores of the thread's memory by their physical addresses.
     pub seen: [Seen; 2],
+    /// How often the kernel hart has changed where the thread's memory is.
+    pub changes: u64,
     /// The sender of a message that was taken from a full mailbox.
     pub sender: u64,
     /// The kernel hart knows that the thread waits for a message here, and lets it as long as no other one

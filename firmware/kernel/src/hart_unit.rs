@@ -176,6 +176,7 @@ fn look_up(local: &mut HartLocal, address: u64, right: u64) -> Option<u64> {
 
 /// What the hart has looked up may be different now.
 pub fn forget(local: &mut HartLocal) {
+    local.changes = local.changes.wrapping_add(1);
     local.seen = [Seen::NONE; 2];
 }
 

@@ -8,13 +8,11 @@ use flick_kernel_core::flat_tree::FlatTree;
 use flick_kernel_core::frames::Frames;
 use flick_kernel_core::lines::MOST_HARTS;
 
+use crate::consents::Consents;
 use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
 use crate::dtu::Unit;
-use crate::consents::Consents;
-use crate::hart_page::{
-    HartLocal, HartPage, HartPages, PENDING, Seen, Sending, publish, release,
-};
+use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, Seen, Sending, publish, release};
 use crate::hart_unit::HartUnit;
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap};
@@ -141,6 +139,7 @@ fn begin_harts(kernel: &mut Kernel) {
                 is_busy: 0,
             },
             seen: [Seen::NONE; 2],
+            changes: 0,
             sender: 0,
             is_parked: false,
             float_owner: core::ptr::null_mut(),

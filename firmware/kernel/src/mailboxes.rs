@@ -100,7 +100,9 @@ impl Kernel {
             ..Mailbox::NONE
         };
         if let Some(unit) = self.tiles.unit
-            && let Some(endpoint) = unit.mailboxes().find(|n| self.tiles.used >> n & 1 == 0)
+            && let Some(endpoint) = unit
+                .mailboxes()
+                .find(|&n| self.tiles.ports[usize::from(n)] == u16::MAX)
         {
             // Without memory for slots there is no mailbox.
             let Some(frame) = self.frames.allocate() else {
@@ -110,7 +112,7 @@ impl Kernel {
             let activity = FIRST_ACTIVITY + self.tiles.activities % 0xf000;
             self.tiles.activities = self.tiles.activities.wrapping_add(1);
             (mailbox.endpoint, mailbox.activity, mailbox.frame) = (endpoint, activity, frame);
-            self.tiles.used |= 1 << endpoint;
+            self.tiles.ports[usize::from(endpoint)] = port as u16;
             wanted(frame).swap(0, Ordering::Relaxed);
             unit.set_receiver(endpoint, activity, frame, (LOG2_REQUEST, ROOM as u8));
         }
@@ -172,7 +174,7 @@ impl Kernel {
         {
             unit.interrupt_for(removed.endpoint, false);
             unit.clear_endpoint(removed.endpoint);
-            self.tiles.used &= !(1 << removed.endpoint);
+            self.tiles.ports[usize::from(removed.endpoint)] = u16::MAX;
         }
         self.tiles.routes.forget(self.map.tile.0, port);
         // One of them may wait for its messages.
@@ -259,7 +261,9 @@ impl Kernel {
                 return Err(Error::TimedOut);
             }
             if let Some(mailbox) = self.tiles.mailboxes.get(port) {
-                self.dispatch.threads.append(&mut mailbox.readers, caller.thread);
+                self.dispatch
+                    .threads
+                    .append(&mut mailbox.readers, caller.thread);
             }
             return self.wait(caller.thread, Wait::Mail(port, buffer), until);
         }
@@ -283,13 +287,12 @@ impl Kernel {
 
     /// Messages wait at endpoints for threads that wait: they call again.
     pub fn attend_readers(&mut self, unit: Unit, waiting: u64) {
-        let mut from = 0;
-        let is_meant = |mailbox: &Mailbox| waiting >> mailbox.endpoint & 1 != 0;
-        while let Some(port) = self.tiles.mailboxes.find(from, is_meant) {
-            from = port + 1;
-            if let Some(mailbox) = self.tiles.mailboxes.get(port) {
-                unit.interrupt_for(mailbox.endpoint, false);
-            }
+        let mut waiting = waiting;
+        while waiting != 0 {
+            let endpoint = waiting.trailing_zeros();
+            waiting &= waiting - 1;
+            unit.interrupt_for(endpoint as u16, false);
+            let port = self.tiles.ports[endpoint as usize].into();
             self.add_own_route(port);
             while let Some(reader) = self.first_reader(port) {
                 self.restart(reader);
@@ -316,7 +319,11 @@ impl Kernel {
         if route.is_some_and(|route| route.endpoint() != 0) && why & 0xff != note::FULL {
             return Ok(Done::Again);
         }
-        let full = if why & 0xff == note::FULL { activity } else { 0 };
+        let full = if why & 0xff == note::FULL {
+            activity
+        } else {
+            0
+        };
         let is_queue = route.is_some_and(|route| route.endpoint() == 0);
         let status = match (tile == self.map.tile.0, is_queue) {
             (true, true) => {
@@ -396,6 +403,7 @@ impl Kernel {
                 && let Some(mailbox) = self.tiles.mailboxes.get(port)
             {
                 mailbox.refused |= 1 << tile;
+                self.tiles.owed |= 1 << tile;
             }
         }
     }

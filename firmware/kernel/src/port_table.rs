@@ -65,6 +65,17 @@ impl<T: PortEntry> PortTable<T> {
 
     /// The first port from `from` on of which something is true.
     pub fn find(&mut self, from: u64, is_meant: impl Fn(&T) -> bool) -> Option<u64> {
-        (from..PORTS).find(|&port| self.get(port).is_some_and(|entry| is_meant(entry)))
+        let mut port = from;
+        while port < PORTS {
+            if self.pages[port as usize / EACH] == 0 {
+                port = (port / EACH as u64 + 1) * EACH as u64;
+                continue;
+            }
+            if self.get(port).is_some_and(|entry| is_meant(entry)) {
+                return Some(port);
+            }
+            port += 1;
+        }
+        None
     }
 }

@@ -1,7 +1,7 @@
 //! `portal_write`: the caller's hart copies the data to the receiver's buffer by its unit. A tile without
 //! a unit has portals of its own only, and the hart copies itself.
 use flick_abi::card::{Error, PAGE, PORTAL_BYTES, rights};
-use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError};
+use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError, Outcome};
 
 use crate::cache;
 use crate::consents::{Allowed, Ended};
@@ -51,7 +51,12 @@ fn portal_write(
     (tile, port): (u64, u64),
     (data, size): (u64, u64),
 ) -> Attempt {
-    let HartUnit { consents, registers, tile: own, .. } = local.unit;
+    let HartUnit {
+        consents,
+        registers,
+        tile: own,
+        ..
+    } = local.unit;
     let is_place = tile < local.unit.tiles && port < PORTALS;
     if !is_place || size == 0 || size > PORTAL_BYTES {
         return failed(Error::Invalid);
@@ -111,7 +116,12 @@ fn portal_write(
 
 /// The receiver's kernel is told of the bytes that were written; none: the write has failed.
 fn told(local: &mut HartLocal, (tile, port): (u64, u64), bytes: u64) -> Attempt {
-    let HartUnit { registers, tile: own, message, .. } = local.unit;
+    let HartUnit {
+        registers,
+        tile: own,
+        message,
+        ..
+    } = local.unit;
     let Some(registers) = registers.filter(|_| tile != own) else {
         return Attempt::Ask(note::WRITTEN);
     };
@@ -147,6 +157,14 @@ struct Copy {
     room: u64,
 }
 
+/// A part of a copy that one command does.
+#[derive(Clone, Copy)]
+struct Part {
+    from: u64,
+    to: u64,
+    size: u64,
+}
+
 impl Copy {
     /// Copies all.
     fn all(
@@ -155,33 +173,54 @@ impl Copy {
         (data, size): (u64, u64),
         allowed: &Allowed,
     ) -> Result<(), Stopped> {
-        let tables = tables(local);
-        let frame = |address| {
-            let physical = tables.reach(address, rights::READ, &mut Fresh);
-            physical.ok_or(Stopped::Fault)
-        };
         let mut done = 0;
-        let mut skip = allowed.offset;
-        while done < size {
+        self.next_piece(allowed.offset)?;
+        let mut part = self.part(local, data, size)?;
+        loop {
+            let changes = local.changes;
             if heed(local) {
                 return Err(Stopped::Preempted);
             }
-            if self.room == 0 {
-                self.next_piece(skip)?;
-                skip = 0;
+            if changes != local.changes {
+                // The pages may be elsewhere now.
+                part = self.part(local, data + done, part.size)?;
             }
-            let at = data + done;
-            let from = frame(at)?;
-            let most = self.room.min(size - done).min(MOST);
-            let mut run = (PAGE - at % PAGE).min(most);
-            // Pages behind each other go in one command.
-            while run < most && frame(at + run)? == from + run {
-                run = (run + PAGE).min(most);
+            self.start(part);
+            done += part.size;
+            (self.to, self.room) = (self.to + part.size, self.room - part.size);
+            // The next part is looked up meanwhile, unless the unit has to read where it goes.
+            let is_read = self.room != 0 || self.registers.is_none() || self.next % PIECES != 0;
+            let next =
+                (done < size && is_read).then(|| self.next_part(local, data + done, size - done));
+            self.finish()?;
+            if done == size {
+                return Ok(());
             }
-            self.move_bytes(from, run)?;
-            (done, self.to, self.room) = (done + run, self.to + run, self.room - run);
+            part = match next {
+                Some(next) => next?,
+                None => self.next_part(local, data + done, size - done)?,
+            };
         }
-        Ok(())
+    }
+
+    fn next_part(&mut self, local: &HartLocal, at: u64, size: u64) -> Result<Part, Stopped> {
+        if self.room == 0 {
+            self.next_piece(0)?;
+        }
+        self.part(local, at, size)
+    }
+
+    /// The next part, of so many bytes at most.
+    fn part(&self, local: &HartLocal, at: u64, size: u64) -> Result<Part, Stopped> {
+        let most = size.min(self.room).min(MOST);
+        let pages = (at % PAGE + most).div_ceil(PAGE);
+        let found = tables(local).reach_many(at, rights::READ, pages, &mut Fresh);
+        let (from, pages) = found.ok_or(Stopped::Fault)?;
+        Ok(Part {
+            from,
+            to: self.to,
+            size: most.min(pages * PAGE - at % PAGE),
+        })
     }
 
     /// Goes on with the next piece of the receiver's memory.
@@ -191,7 +230,14 @@ impl Copy {
             Some(registers) => {
                 if place == 0 {
                     let at = self.list + 8 * self.next as u64;
-                    self.command(&registers, Command::Read, self.pieces, at, 8 * PIECES as u64)?;
+                    self.command(
+                        &registers,
+                        Command::Read,
+                        self.pieces,
+                        at,
+                        8 * PIECES as u64,
+                    );
+                    self.finish()?;
                     cache::refresh(self.pieces, 8 * PIECES as u64);
                 }
                 self.pieces + 8 * place as u64
@@ -210,33 +256,34 @@ impl Copy {
         Ok(())
     }
 
-    fn move_bytes(&mut self, from: u64, size: u64) -> Result<(), Stopped> {
+    /// Starts to copy a part. The unit goes on by itself.
+    fn start(&self, part: Part) {
+        let Part { from, to, size } = part;
         match self.registers {
-            Some(registers) => self.command(&registers, Command::Write, from, self.to, size),
+            Some(registers) => self.command(&registers, Command::Write, from, to, size),
             None => {
                 cache::refresh(from, size);
                 // SAFETY: memory of the caller, and memory of a process that has consented, both of which
                 // stay until the hart has said that it is done.
-                unsafe {
-                    core::ptr::copy(from as *const u8, self.to as *mut u8, size as usize);
-                }
-                Ok(())
+                unsafe { core::ptr::copy(from as *const u8, to as *mut u8, size as usize) };
             }
         }
     }
 
-    fn command(
-        &self,
-        registers: &Registers,
-        command: Command,
-        address: u64,
-        offset: u64,
-        size: u64,
-    ) -> Result<(), Stopped> {
-        registers.set(dtu::ADDRESS, address);
+    /// Waits for what was started.
+    fn finish(&self) -> Result<(), Stopped> {
+        let Some(registers) = self.registers else {
+            return Ok(());
+        };
+        registers.finish();
+        let done = Outcome::from_bits(registers.get(dtu::RESULT)).result();
+        done.map(|_| ()).map_err(|_| Stopped::Failed)
+    }
+
+    fn command(&self, registers: &Registers, command: Command, at: u64, offset: u64, size: u64) {
+        registers.set(dtu::ADDRESS, at);
         registers.set(dtu::SIZE, size);
         registers.set(dtu::OFFSET, offset);
-        let done = registers.execute(CommandWord::new(command, self.memory));
-        done.map(|_| ()).map_err(|_| Stopped::Failed)
+        registers.start(CommandWord::new(command, self.memory));
     }
 }

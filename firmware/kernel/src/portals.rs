@@ -1,9 +1,11 @@
 //! Portals: a process consents to one write to a buffer of its own, and a sender's hart writes there by
 //! its unit (`portal_write.rs`). The pages of the buffer stay as long as somebody may write to them.
-use flick_abi::card::{Error, FOR_EVER, PAGE, PORTAL_BYTES, rights};
+use flick_abi::card::{Error, FOR_EVER, PAGE, PORTAL_BYTES, USER_END, rights};
+use flick_abi::dtu::Error as UnitError;
 use flick_kernel_core::threads::{Place, Wait};
 
 use crate::consents::Allowed;
+use crate::direct::Direct;
 use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 use crate::port_table::PortEntry;
@@ -38,6 +40,8 @@ pub struct Portal {
     state: State,
     /// The sender's tile.
     tile: u8,
+    /// Tiles that know of it, as bits: they are told when it is gone.
+    known: u16,
     /// The thread that waits for data.
     reader: Option<Place>,
     /// The page with the list of pieces, or 0, and how many there are.
@@ -53,6 +57,7 @@ impl PortEntry for Portal {
         process: None,
         state: State::Idle,
         tile: 0,
+        known: 0,
         reader: None,
         list: 0,
         pieces: 0,
@@ -124,9 +129,12 @@ impl Kernel {
         };
         let (state, tile, reader) = (portal.state, u64::from(portal.tile), portal.reader.take());
         portal.state = State::Closing { asked: true };
+        let known = core::mem::take(&mut portal.known);
         if let Some(reader) = reader {
             self.end_wait(reader, Err(Error::NotFound));
         }
+        let known = (0..16).filter(|tile| known >> tile & 1 != 0);
+        known.for_each(|tile| self.tell_gone(tile));
         let own = self.map.tile.0;
         match state {
             // The answer will say whether the consent is there.
@@ -141,9 +149,21 @@ impl Kernel {
         }
     }
 
+    /// A tile is told that a portal is gone.
+    pub fn tell_gone(&mut self, tile: u64) {
+        let label = Request::PortalGone.label(0, 0);
+        let told = self
+            .tiles
+            .unit
+            .map(|unit| unit.send(tile, label, &[], u64::MAX));
+        let is_untold = matches!(told, Some(Err(UnitError::NoCredits | UnitError::NoSpace)));
+        self.tiles.untold = self.tiles.untold & !(1 << tile) | u64::from(is_untold) << tile;
+    }
+
     fn ask_back(&mut self, port: u64) {
         if let Some(&mut Portal { tile, .. }) = self.tiles.portals.get(port) {
             let asked = self.ask_to_take_back(tile.into(), port);
+            self.tiles.unasked |= u64::from(!asked) << (tile % 64);
             if let Some(portal) = self.tiles.portals.get(port) {
                 portal.state = State::Closing { asked };
             }
@@ -173,6 +193,16 @@ impl Kernel {
         if let Some(portal) = self.tiles.portals.get(port) {
             *portal = Portal::NONE;
         }
+    }
+
+    /// Whether there is a portal, for a tile that is told when it is gone.
+    pub fn is_portal(&mut self, port: u64, tile: u64) -> bool {
+        let portal = self.tiles.portals.get(port);
+        let portal = portal.filter(|portal| !matches!(portal.state, State::Closing { .. }));
+        portal.is_some_and(|portal| {
+            portal.known |= 1 << (tile % 16);
+            true
+        })
     }
 
     /// Nobody writes to the buffer any more.
@@ -214,21 +244,25 @@ impl Kernel {
         let allowed = Allowed::new(list, buffer % PAGE, size);
         let answer = match kept {
             Err(error) => Err(error),
-            Ok(()) if tile == own => {
-                match self.tiles.consents.add(own, port, process, allowed) {
-                    true => {
-                        self.set_state(port, State::Allowed);
-                        self.call_again(|wait| wait == Wait::Consent(own << 16 | port));
-                        return value(0);
-                    }
-                    false => Err(Error::Again),
+            Ok(()) if tile == own => match self.tiles.consents.add(own, port, process, allowed) {
+                true => {
+                    self.set_state(port, State::Allowed);
+                    self.call_again(|wait| wait == Wait::Consent(own << 16 | port));
+                    return value(0);
                 }
-            }
+                false => Err(Error::Again),
+            },
             Ok(()) => {
                 let label = Request::Consent.label(port, process);
                 let message = [list, buffer % PAGE, size];
                 crate::cache::clean();
-                self.ask(caller, tile, (label, &message), Wait::Allowed(port), FOR_EVER)
+                self.ask(
+                    caller,
+                    tile,
+                    (label, &message),
+                    Wait::Allowed(port),
+                    FOR_EVER,
+                )
             }
         };
         match answer {
@@ -242,7 +276,10 @@ impl Kernel {
 
     fn waits_for_credit(&self, place: Place) -> bool {
         use flick_kernel_core::threads::State;
-        matches!(self.dispatch.threads[place].state, State::Waits(Wait::Credit(_)))
+        matches!(
+            self.dispatch.threads[place].state,
+            State::Waits(Wait::Credit(_))
+        )
     }
 
     fn set_state(&mut self, port: u64, state: State) {
@@ -259,29 +296,37 @@ impl Kernel {
         list: u64,
         (buffer, size): (u64, u64),
     ) -> Result<(), Error> {
-        let mut kept = Ok(());
-        let (mut pieces, mut last, mut count) = (0_u16, 0, 0);
-        self.each_piece(caller, buffer, size, rights::WRITE, |kernel, at, _, _| {
-            let page = at / PAGE * PAGE;
-            if kept.is_err() || !kernel.frames.share(page) {
-                kept = Err(Error::NoMemory);
-                return;
-            }
-            if pieces != 0 && page == last + count * PAGE {
-                count += 1;
-            } else {
-                (pieces, last, count) = (pieces + 1, page, 1);
+        let tables = self.processes[caller.process].tables;
+        let tables = tables.ok_or(Error::BadAddress)?;
+        let end = buffer.checked_add(size).filter(|&end| end <= USER_END);
+        let end = end.ok_or(Error::BadAddress)?;
+        let (mut at, mut count) = (buffer / PAGE * PAGE, 0);
+        while at < end {
+            let pages = (end - at).div_ceil(PAGE);
+            let Some((first, pages)) = tables.reach_many(at, rights::WRITE, pages, &mut Direct)
+            else {
+                // Its memory is taken now, or copied.
+                self.each_piece(caller, at, 1, rights::WRITE, |_, _, _, _| {})?;
+                continue;
+            };
+            for page in 0..pages {
+                if !self.frames.share(first + page * PAGE) {
+                    (0..page).for_each(|page| self.frames.free(first + page * PAGE));
+                    return Err(Error::NoMemory);
+                }
             }
             // SAFETY: 1 MiB has at most 257 pages, and the list has room for 512 words.
             unsafe {
-                let word = (list as *mut u64).add(usize::from(pieces) - 1);
-                word.write_volatile(last | (count - 1));
+                let word = (list as *mut u64).add(usize::from(count));
+                word.write_volatile(first | (pages - 1));
             }
-            if let Some(portal) = kernel.tiles.portals.get(port) {
-                portal.pieces = pieces;
+            count += 1;
+            at += pages * PAGE;
+            if let Some(portal) = self.tiles.portals.get(port) {
+                portal.pieces = count;
             }
-        })?;
-        kept
+        }
+        Ok(())
     }
 
     /// The sender's kernel has taken a consent, or not.
@@ -348,7 +393,11 @@ impl Kernel {
         let (first, pages) = piece(list, 0);
         let head = bytes.min(pages * PAGE - offset);
         // More than two pieces are more lines than the hart drops one by one.
-        self.note_stored(caller, first + offset, if pieces > 2 { bytes } else { head });
+        self.note_stored(
+            caller,
+            first + offset,
+            if pieces > 2 { bytes } else { head },
+        );
         if bytes > head && pieces == 2 {
             self.note_stored(caller, piece(list, 1).0, bytes - head);
         }
@@ -407,6 +456,9 @@ impl Kernel {
             Some(_) => Ok(Done::Again),
             None if tile == own => {
                 self.tiles.portals.get(port).ok_or(Error::NotFound)?;
+                self.wait_among_senders(caller, Wait::Consent(place), until)
+            }
+            None if self.tiles.routes.has_portal(tile, port) => {
                 self.wait_among_senders(caller, Wait::Consent(place), until)
             }
             None => {

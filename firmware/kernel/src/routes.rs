@@ -9,6 +9,8 @@ use crate::cache;
 
 const ROUTES: usize = PAGE as usize / 8;
 const VALID: u64 = 1 << 63;
+/// A port of portals, not of mailboxes.
+const PORTAL: u64 = 1 << 15;
 
 /// The endpoint of a mailbox: its number (bits 31:24), its activity (47:32), and in its own tile the place
 /// of the process that owns it (62:48). Port and tile are in bits 15:0 and 23:16.
@@ -20,6 +22,11 @@ impl Route {
     pub const fn new(tile: u64, port: u64, (endpoint, activity): (u16, u16), owner: u16) -> Self {
         let place = (endpoint as u64) << 24 | (activity as u64) << 32 | (owner as u64) << 48;
         Self(VALID | place | (tile & 0xff) << 16 | port & 0xffff)
+    }
+
+    /// There is a portal: nobody has to ask whether there is.
+    pub const fn portal(tile: u64, port: u64) -> Self {
+        Self::new(tile, port | PORTAL, (0, 0), 0)
     }
 
     /// The number of the endpoint; 0: the kernel of the tile has the mailbox, not its unit.
@@ -101,6 +108,21 @@ impl Routes {
     pub fn add(&self, route: Route) {
         if let Some(entry) = self.entry(route.0 >> 16 & 0xff, route.0 & 0xffff) {
             entry.swap(route.0, Ordering::Relaxed);
+        }
+    }
+
+    /// Is a portal known?
+    pub fn has_portal(&self, tile: u64, port: u64) -> bool {
+        self.find(tile, port | PORTAL).is_some()
+    }
+
+    /// Forgets the portals of a tile.
+    pub fn forget_portals(&self, tile: u64) {
+        let is_one = |route: u64| route >> 16 & 0xff == tile && route & PORTAL != 0;
+        for entry in self.0.into_iter().flatten() {
+            if is_one(entry.load(Ordering::Relaxed)) {
+                entry.swap(0, Ordering::Relaxed);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the kernels of tiles tell each other, by the units of their tiles: requests, and their answers.
 use flick_abi::card::Error;
-use flick_abi::dtu::Error as UnitError;
+use flick_abi::dtu::{Error as UnitError, RECEIVE_ENDPOINTS};
 use flick_kernel_core::threads::{List, Place, State, Wait};
 
 use crate::consents::{Allowed, Consents};
@@ -26,10 +26,16 @@ pub struct Tiles {
     pub routes: Routes,
     /// Consents to writes, for user harts.
     pub consents: Consents,
-    /// Endpoints of mailboxes that are in use, as bits, and activities that were.
-    pub used: u64,
-    /// See `used`.
+    /// The ports of mailboxes by their endpoints; 0xffff: the endpoint is free.
+    pub ports: [u16; RECEIVE_ENDPOINTS as usize],
+    /// Activities that were in use.
     pub activities: u16,
+    /// Tiles that are told of room when they have a credit again, as bits.
+    pub owed: u64,
+    /// Tiles that are asked then to forget consents.
+    pub unasked: u64,
+    /// Tiles that are told then that portals are gone.
+    pub untold: u64,
 }
 
 impl Tiles {
@@ -42,8 +48,11 @@ impl Tiles {
             senders: List::EMPTY,
             routes: Routes::none(),
             consents: Consents::none(),
-            used: 0,
+            ports: [u16::MAX; RECEIVE_ENDPOINTS as usize],
             activities: 0,
+            owed: 0,
+            unasked: 0,
+            untold: 0,
         }
     }
 }
@@ -64,16 +73,19 @@ pub enum Request {
     Consent = 4,
     /// To forget a consent.
     TakeBack = 5,
+    /// To ask again for portals: one is gone.
+    PortalGone = 6,
 }
 
 impl Request {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Mail,
         Self::RoomAgain,
         Self::WhereIsMailbox,
         Self::IsPortal,
         Self::Consent,
         Self::TakeBack,
+        Self::PortalGone,
     ];
 
     /// The label of a message.
@@ -175,9 +187,10 @@ impl Kernel {
     pub fn call_again(&mut self, is_meant: impl Fn(Wait) -> bool) {
         loop {
             let list = self.tiles.senders;
-            let found = self.dispatch.threads.find_in(&list, |thread| {
-                matches!(thread.state, State::Waits(wait) if is_meant(wait))
-            });
+            let found = self.dispatch.threads.find_in(
+                &list,
+                |thread| matches!(thread.state, State::Waits(wait) if is_meant(wait)),
+            );
             let Some(thread) = found else { return };
             self.restart(thread);
         }
@@ -234,8 +247,18 @@ impl Kernel {
             }
         }
         // A credit is back.
-        self.tell_tile_of_room(tile);
-        self.take_back_again(tile);
+        let bit = 1 << (tile % 64);
+        if self.tiles.owed & bit != 0 {
+            self.tiles.owed &= !bit;
+            self.tell_tile_of_room(tile);
+        }
+        if self.tiles.unasked & bit != 0 {
+            self.tiles.unasked &= !bit;
+            self.take_back_again(tile);
+        }
+        if self.tiles.untold & bit != 0 {
+            self.tell_gone(tile);
+        }
         self.call_again(|wait| wait == Wait::Credit(tile));
     }
 
@@ -261,6 +284,7 @@ impl Kernel {
             Wait::Asked(place) if status == Status::Good => {
                 let (tile, port) = (place >> 16, place & 0xffff);
                 let process = self.processes.number(self.dispatch.threads[thread].process);
+                self.tiles.routes.add(Route::portal(tile, port));
                 match self.tiles.consents.find(tile, port, process) {
                     Some(_) => self.restart(thread),
                     None => self.wait_longer(thread, Wait::Consent(place)),
@@ -292,10 +316,14 @@ impl Kernel {
                 self.deliver(port, tile, (from, &message.payload))
             }
             Some(Request::RoomAgain) => Status::Good,
+            Some(Request::PortalGone) => {
+                self.tiles.routes.forget_portals(tile);
+                Status::Good
+            }
             Some(Request::WhereIsMailbox) => self.where_is_mailbox(port, tile, process as u16),
-            Some(Request::IsPortal) => match self.tiles.portals.get(port) {
-                Some(_) => Status::Good,
-                None => Status::NoPort,
+            Some(Request::IsPortal) => match self.is_portal(port, tile) {
+                true => Status::Good,
+                false => Status::NoPort,
             },
             Some(Request::Consent) => {
                 let [list, offset, size, ..] = message.payload;
@@ -320,6 +348,9 @@ impl Kernel {
             Some(Request::Consent) => {
                 self.take_answers(unit);
                 self.call_again(|wait| wait == Wait::Consent(tile << 16 | port));
+            }
+            Some(Request::PortalGone) => {
+                self.call_again(|wait| matches!(wait, Wait::Consent(place) if place >> 16 == tile));
             }
             _ => {}
         }

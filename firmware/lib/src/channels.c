@@ -122,8 +122,20 @@ int flick_portal_start_put(struct flick_channel *channel, const void *data, size
   return start(channel, request, FLICK_CALL_PORTAL_WRITE, arguments);
 }
 
+// A put to a port that is not there yet is made again.
+static int64_t end_request(struct flick_request *request, uint64_t until) {
+  for (;;) {
+    int64_t result = __card_request_end(request, until);
+    int is_put = request->call == FLICK_CALL_MAILBOX_SEND || request->call == FLICK_CALL_PORTAL_WRITE;
+    if (result != -FLICK_ENOENT || !is_put || !request->channel || !__card_wait_for_port(until))
+      return result;
+    if (__card_request_start(request) < 0)
+      return -FLICK_ENOENT;
+  }
+}
+
 ptrdiff_t flick_request_wait(struct flick_request *request, uint64_t until) {
-  int64_t result = __card_request_end(request, until);
+  int64_t result = end_request(request, until);
   if (result == -FLICK_ETIMEDOUT && request->thread != 0)
     return failed(result);
   if (!request->channel)

@@ -28,10 +28,7 @@ _Static_assert(offsetof(struct flick_request, results) == 56, "the offsets above
 // It does not wait for threads that compute.
 #define URGENT (FLICK_NORMAL_PRIORITY - 1)
 
-int flick_request_start(struct flick_request *request, uint64_t call, const uint64_t arguments[6]) {
-  *request = (struct flick_request){.call = call, .begun = flick_time()};
-  for (int n = 0; n < 6; n++)
-    request->arguments[n] = arguments[n];
+int __card_request_start(struct flick_request *request) {
   int64_t thread = flick_thread_create((uintptr_t)__card_request_run, (uintptr_t)request, 0, 0,
                                        URGENT);
   if (thread < 0) {
@@ -40,6 +37,13 @@ int flick_request_start(struct flick_request *request, uint64_t call, const uint
   }
   request->thread = thread;
   return 0;
+}
+
+int flick_request_start(struct flick_request *request, uint64_t call, const uint64_t arguments[6]) {
+  *request = (struct flick_request){.call = call, .begun = flick_time()};
+  for (int n = 0; n < 6; n++)
+    request->arguments[n] = arguments[n];
+  return __card_request_start(request);
 }
 
 int64_t __card_request_end(struct flick_request *request, uint64_t until) {
