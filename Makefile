@@ -69,10 +69,13 @@ nxp: headers
 	$(call say,Building the library of the RISC-V side)
 	$(MAKE) -C nxp OUT=$(BUILD)/obj/nxp HEADERS=$(HEADERS)
 
-# A machine without a compiler for the card's harts has everything else.
+# A machine without a compiler for the card's harts has everything else. The symmetric kernel is for
+# measurements and tests alone.
 firmware:
 	$(call say,Building the kernel of the card)
-	@scripts/firmware.sh build $(BUILD)/obj/card/kernel.elf || [ $$? = 77 -a -z "$${CI:-}" ]
+	@{ scripts/firmware.sh build $(BUILD)/obj/card/kernel.elf && \
+	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-symmetric.elf --features symmetric; } || \
+	  [ $$? = 77 -a -z "$${CI:-}" ]
 
 # The library of the card's programs is over picolibc, which not every system has.
 PICOLIBC := /usr/lib/picolibc/riscv64-unknown-elf
@@ -113,7 +116,7 @@ tree: rust pass nxp firmware card
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
 	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/
 	@rm -rf $(LIB)/card
-	@if [ -e $(BUILD)/obj/card/kernel.elf ]; then install -D -m 644 $(BUILD)/obj/card/kernel.elf $(LIB)/card/kernel.elf; fi
+	@for file in $(BUILD)/obj/card/kernel*.elf; do if [ -e $$file ]; then install -D -m 644 -t $(LIB)/card $$file; fi; done
 	@if [ -e $(BUILD)/obj/card/libcard.a ]; then \
 	  mkdir -p $(LIB)/card/include && cp -R firmware/lib/include/. $(LIB)/card/include && \
 	  install -D -m 644 $(HEADERS)/flick/card.h $(LIB)/card/include/flick/card.h && \

@@ -2,8 +2,8 @@
 # Builds, tests or checks the firmware (the workspace firmware/), whose target is
 # riscv64gc-unknown-none-elf. Exit status 77: no toolchain for it can be had here.
 #
-#   firmware.sh build FILE   builds the kernel into FILE
-#   firmware.sh test         tests, models, format and lints
+#   firmware.sh build FILE [OPTION...]   builds the kernel into FILE, with options of cargo
+#   firmware.sh test                     tests, models, format and lints
 #
 # The compiler is the one in use if rustup has, or can add, the target. Otherwise it is Debian's
 # `rustc-web`, which is unpacked and not installed: installed it would conflict with others.
@@ -58,7 +58,7 @@ cd "$root/firmware"
 case $1 in
 build)
   find_compiler
-  "$cargo" build -q --release -p flick-kernel --target $target "${options[@]}"
+  "$cargo" build -q --release -p flick-kernel --target $target "${options[@]}" "${@:3}"
   mkdir -p "$(dirname "$2")"
   llvm-objcopy-19 --strip-debug --discard-locals "$CARGO_TARGET_DIR/$target/release/flick-kernel" "$2"
   ;;
@@ -67,7 +67,9 @@ test)
   "$cargo" test -q --release -p flick-kernel-core
   "$cargo" clippy -q --release -p flick-kernel-core --all-targets -- -D warnings
   if rustup_target; then
-    "$cargo" clippy -q --release -p flick-kernel --target $target -- -D warnings
+    for features in '' symmetric; do
+      "$cargo" clippy -q --release -p flick-kernel --target $target --features "$features" -- -D warnings
+    done
   fi
   ;;
 esac

@@ -1,5 +1,7 @@
 /* What a kernel call takes, with 1 to 14 callers at once: L-Kcall and R-Kcall of the Nanvix paper.
  * The local call is `thread_self`, the remote one goes to the kernel hart and does nothing there.
+ * One that changes the table of threads is beside them: a thread wakes itself, which does not
+ * sleep.
  *
  *   calls [STEP]
  *
@@ -12,18 +14,20 @@ static struct shared ready, callers;
 /* Each caller calls again as soon as it can. */
 #define CALLER(name, call)                                                                         \
   static void name(uint64_t thread) {                                                              \
-    uint64_t empty = empty_cycles();                                                               \
+    uint64_t empty = empty_cycles(), self = flick_thread_self();                                   \
+    (void)self;                                                                                    \
     meet(&ready, shared_get(&callers));                                                            \
     for (int n = 0; n < WARM_UPS + REPETITIONS; n++) {                                             \
       uint64_t begin = cycles();                                                                   \
-      call();                                                                                      \
+      call;                                                                                        \
       keep(thread, n, cycles() - begin - empty);                                                   \
     }                                                                                              \
     flick_thread_exit(0);                                                                          \
   }
 
-CALLER(call_locally, flick_thread_self)
-CALLER(call_remotely, flick_kernel_nothing)
+CALLER(call_locally, flick_thread_self())
+CALLER(call_remotely, flick_kernel_nothing())
+CALLER(change, flick_thread_wakeup(self))
 
 static void measure(const char *call, void (*caller)(uint64_t), int step) {
   for (int count = 1; count <= MOST_THREADS; count = next_count(count, step)) {
@@ -40,4 +44,5 @@ int main(int argc, char **argv) {
   printf("call,callers,repetition,least,mean,most\n");
   measure("local", call_locally, step);
   measure("remote", call_remotely, step);
+  measure("change", change, step);
 }

@@ -1,10 +1,11 @@
 /* KNoise of the Nanvix paper: n workers compute, beside 14-n idlers that make 100 remote calls an
- * event, and alone. An event is 10,008 operations of floating point, nine in a step. The paper's
- * workers compute with constants in registers. Here the four factors of a step come from memory,
- * and all of an event exceed the data cache, so that a worker needs the banks that it shares with
- * the kernel. Beside threads that copy memory instead, the workers show what they share.
+ * event, which do nothing or change the table of threads, and alone. An event is 10,008 operations
+ * of floating point, nine in a step. The paper's workers compute with constants in registers. Here
+ * the four factors of a step come from memory, and all of an event exceed the data cache, so that a
+ * worker needs the banks that it shares with the kernel. Beside threads that copy memory instead,
+ * the workers show what they share.
  *
- *   noise [STEP]
+ *   noise [STEP [KIND...]]
  *
  * prints comma-separated values: cycles of an event, for each repetition the least, the mean and
  * the most of the workers. */
@@ -13,8 +14,8 @@
 
 enum { OPERATIONS = 10008, OPERATIONS_OF_STEP = 9, STEPS = OPERATIONS / OPERATIONS_OF_STEP };
 enum { CALLS = 100, COPIED = 16384 };
-enum beside { ALONE, CALLING, COPYING };
-static const char *const names[] = {"alone", "calls", "copies"};
+enum beside { ALONE, CALLING, CHANGING, COPYING };
+static const char *const names[] = {"alone", "calls", "changes", "copies"};
 
 static struct shared ready, done;
 static struct shared workers, all, beside;
@@ -46,12 +47,15 @@ static void work(uint64_t thread) {
   flick_thread_exit(0);
 }
 
-static void idle(void) {
-  uint64_t count = shared_get(&workers);
+static void idle(int changes) {
+  uint64_t count = shared_get(&workers), self = flick_thread_self();
   meet(&ready, shared_get(&all));
   while (shared_get(&done) < count)
     for (int n = 0; n < CALLS; n++)
-      flick_kernel_nothing();
+      if (changes)
+        flick_thread_wakeup(self);
+      else
+        flick_kernel_nothing();
   flick_thread_exit(0);
 }
 
@@ -72,7 +76,15 @@ static void start(uint64_t thread) {
     work(thread - others);
   if (shared_get(&beside) == COPYING)
     copy(thread);
-  idle();
+  idle(shared_get(&beside) == CHANGING);
+}
+
+/* Is it among the kinds that the arguments name, or do they name none? */
+static int is_wanted(const char *name, char **kinds) {
+  int wanted = !*kinds;
+  for (; *kinds; kinds++)
+    wanted |= !strcmp(*kinds, name);
+  return wanted;
 }
 
 int main(int argc, char **argv) {
@@ -82,7 +94,9 @@ int main(int argc, char **argv) {
     for (int n = 0; n < STEPS; n++)
       factors[thread][n] = (struct factors){{1.1f, 2.1f, 3.1f, 4.1f}};
   printf("beside,workers,repetition,least,mean,most\n");
-  for (enum beside other = ALONE; other <= COPYING; other++)
+  for (enum beside other = ALONE; other <= COPYING; other++) {
+    if (!is_wanted(names[other], argv + (argc > 1 ? 2 : 1)))
+      continue;
     for (int count = 1; count <= MOST_THREADS; count = next_count(count, step)) {
       int threads = other == ALONE ? count : MOST_THREADS;
       shared_set(&beside, other);
@@ -93,4 +107,5 @@ int main(int argc, char **argv) {
       run_threads(start, threads);
       print_samples(names[other], count);
     }
+  }
 }

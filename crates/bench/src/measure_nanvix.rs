@@ -5,8 +5,9 @@ use std::process::Command;
 
 use clap::Args;
 use flick_driver::{Error, Root};
+use flick_image::output;
 
-use crate::nanvix::{self, ForkJoin, Results, Samples, Service, Wish, boot_cycles};
+use crate::nanvix::{self, ForkJoin, Results, Samples, Service, Symmetric, Wish, boot_cycles};
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
 use crate::{finish, flick, scratch};
 
@@ -48,6 +49,8 @@ const WISHES: [(&str, &str, &str); 6] = [
         "tile.cluster.coherence={kind=\"directory\",latency=\"25 ns\"}",
     ),
 ];
+/// Those of which both kernels are measured, by their parts of names of files.
+const OF_BOTH: [&str; 3] = ["l1i8", "l1i32", "coherent"];
 /// A program that waits for ever would never end.
 const MOST_INSTRUCTIONS: &str = "20000000000";
 
@@ -71,10 +74,15 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<(), Error> {
     let raw = raw_folder(&options.output)?;
+    let kernel = Root::find()?.symmetric_kernel();
     if !options.only_report {
-        measure(options.quick, &raw)?;
+        measure(options.quick, kernel.as_deref(), &raw)?;
     }
-    let results = collect(&raw)?;
+    let has_symmetric = match options.only_report {
+        true => raw.join("symmetric-calls.csv").exists(),
+        false => kernel.is_some(),
+    };
+    let results = collect(&raw, has_symmetric)?;
     let written = nanvix::write(&results, &options.output);
     publish(written, &nanvix::page(&results), &options.output)
 }
@@ -87,26 +95,35 @@ struct Step {
     file: String,
 }
 
+fn cluster(
+    program: &'static str,
+    arguments: &[&'static str],
+    more: Option<&'static str>,
+    file: &str,
+) -> Step {
+    Step {
+        program,
+        arguments: arguments.into(),
+        settings: CLUSTER.into_iter().chain(more).collect(),
+        file: file.into(),
+    }
+}
+
 /// The runs. A step between numbers of threads of 13 leaves 1 and 14.
 fn steps(quick: bool) -> Vec<Step> {
     let few = if quick { "13" } else { "1" };
-    let cluster = |program, argument, more: Option<&'static str>, file: &str| Step {
-        program,
-        arguments: vec![argument],
-        settings: CLUSTER.into_iter().chain(more).collect(),
-        file: file.into(),
-    };
     let mut steps = vec![
-        cluster("calls", few, None, "calls.csv"),
-        cluster("fork_join", few, None, "fork_join.csv"),
-        cluster("noise", few, None, "noise.csv"),
-        cluster("noise", "13", Some(ONE_BANK), "noise-one-bank.csv"),
+        cluster("calls", &[few], None, "calls.csv"),
+        cluster("fork_join", &[few], None, "fork_join.csv"),
+        cluster("noise", &[few], None, "noise.csv"),
+        cluster("noise", &["13"], Some(ONE_BANK), "noise-one-bank.csv"),
         cluster(
             "service",
-            if quick { "2" } else { "20" },
+            &[if quick { "2" } else { "20" }],
             None,
             "service.csv",
         ),
+        cluster("refill", &[], None, "refill.csv"),
         Step {
             program: "boot",
             arguments: Vec::new(),
@@ -123,20 +140,43 @@ fn steps(quick: bool) -> Vec<Step> {
     for (_, file, setting) in WISHES {
         for program in ["calls", "fork_join"] {
             let file = format!("{program}-{file}.csv");
-            steps.push(cluster(program, "13", Some(setting), &file));
+            steps.push(cluster(program, &["13"], Some(setting), &file));
         }
     }
     steps
 }
 
-fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
+/// Those of the symmetric kernel.
+fn symmetric_steps(quick: bool) -> Vec<Step> {
+    let few = if quick { "13" } else { "1" };
+    let kinds = [few, "alone", "calls", "changes"];
+    let mut steps = vec![
+        cluster("calls", &[few], None, "symmetric-calls.csv"),
+        cluster("fork_join", &[few], None, "symmetric-fork_join.csv"),
+        cluster("noise", &kinds, None, "symmetric-noise.csv"),
+        cluster("refill", &[], None, "symmetric-refill.csv"),
+    ];
+    for (_, file, setting) in WISHES.iter().filter(|(_, file, _)| OF_BOTH.contains(file)) {
+        for program in ["calls", "fork_join"] {
+            let file = format!("symmetric-{program}-{file}.csv");
+            steps.push(cluster(program, &["13"], Some(setting), &file));
+        }
+    }
+    steps
+}
+
+/// `symmetric`: the symmetric kernel, if it was built.
+fn measure(quick: bool, symmetric: Option<&Path>, raw: &Path) -> Result<(), Error> {
     let dir = scratch()?;
     build(dir.path())?;
     let flick = flick()?;
-    let run = |step: Step| {
+    let run = |step: Step, kernel: Option<&Path>| {
         let mut command = Command::new(&flick);
         command.args(["machine", "run", "--machine", MACHINE, "--timed"]);
         command.args(["--max-instructions", MOST_INSTRUCTIONS]);
+        if let Some(kernel) = kernel {
+            command.arg("--firmware").arg(kernel);
+        }
         for setting in &step.settings {
             command.args(["--set", setting]);
         }
@@ -144,19 +184,39 @@ fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
         command.arg("--").args(&step.arguments);
         let settings = step.settings.iter().map(|set| format!(" {set}"));
         let settings: String = settings.collect();
+        let kernel = kernel.map_or("", |_| ", symmetric kernel");
         Run {
-            what: format!("{} of {MACHINE}{settings}", step.program),
+            what: format!("{} of {MACHINE}{settings}{kernel}", step.program),
             command,
             file: step.file,
         }
     };
-    let mut runs: Vec<Run> = steps(quick).into_iter().map(run).collect();
+    let own = steps(quick).into_iter().map(|step| run(step, None));
+    let mut runs: Vec<Run> = own.collect();
+    match symmetric {
+        Some(_) => runs.extend(
+            symmetric_steps(quick)
+                .into_iter()
+                .map(|step| run(step, symmetric)),
+        ),
+        None => output::message(format_args!(
+            "the symmetric kernel is skipped: make has not built it"
+        )),
+    }
     execute(&mut runs, raw)
 }
 
 fn build(dir: &Path) -> Result<(), Error> {
     let sources = Root::find()?.dir().join("share/flick/bench/paper/nanvix");
-    for program in ["calls", "fork_join", "noise", "service", "boot", "mailbox"] {
+    for program in [
+        "calls",
+        "fork_join",
+        "noise",
+        "service",
+        "refill",
+        "boot",
+        "mailbox",
+    ] {
         let mut cc = Command::new(flick()?);
         cc.args(["card", "cc", "-O2"])
             .arg(sources.join(program).with_extension("c"))
@@ -172,15 +232,27 @@ fn build(dir: &Path) -> Result<(), Error> {
 }
 
 /// What the programs have printed, in this run or an earlier one.
-fn collect(raw: &Path) -> Result<Results, Error> {
-    let mut wishes = Vec::new();
-    for (name, file, _) in WISHES {
-        wishes.push(Wish {
+fn collect(raw: &Path, has_symmetric: bool) -> Result<Results, Error> {
+    let wish = |(name, file, _): &(&'static str, &str, &str), prefix: &str| {
+        let path = |program: &str| raw.join(format!("{prefix}{program}-{file}.csv"));
+        Ok(Wish {
             name,
-            calls: read(&raw.join(format!("calls-{file}.csv")), Samples::calls)?,
-            fork_join: read(&raw.join(format!("fork_join-{file}.csv")), ForkJoin::parse)?,
-        });
-    }
+            calls: read(&path("calls"), Samples::calls)?,
+            fork_join: read(&path("fork_join"), ForkJoin::parse)?,
+        })
+    };
+    let wishes: Result<_, Error> = WISHES.iter().map(|row| wish(row, "")).collect();
+    let symmetric = || {
+        let of_both = WISHES.iter().filter(|row| OF_BOTH.contains(&row.1));
+        let wishes: Result<_, Error> = of_both.map(|row| wish(row, "symmetric-")).collect();
+        Ok(Symmetric {
+            calls: read(&raw.join("symmetric-calls.csv"), Samples::calls)?,
+            fork_join: read(&raw.join("symmetric-fork_join.csv"), ForkJoin::parse)?,
+            noise: read(&raw.join("symmetric-noise.csv"), Samples::noise)?,
+            refill: read(&raw.join("symmetric-refill.csv"), Samples::refill)?,
+            wishes: wishes?,
+        })
+    };
     Ok(Results {
         by: format!(
             "flick {}, machine {MACHINE}, timed",
@@ -193,6 +265,8 @@ fn collect(raw: &Path) -> Result<Results, Error> {
         service: read(&raw.join("service.csv"), Service::parse)?,
         boot: read(&raw.join("boot.csv"), boot_cycles)?,
         mailbox: read(&raw.join("mailbox.csv"), Samples::mailbox)?,
-        wishes,
+        refill: read(&raw.join("refill.csv"), Samples::refill)?,
+        wishes: wishes?,
+        symmetric: has_symmetric.then(symmetric).transpose()?,
     })
 }

@@ -98,6 +98,12 @@ impl Root {
         self.require(self.card().join("kernel.elf"))
     }
 
+    /// The symmetric one, for measurements, if it was built.
+    pub fn symmetric_kernel(&self) -> Option<PathBuf> {
+        let file = self.card().join("kernel-symmetric.elf");
+        file.exists().then_some(file)
+    }
+
     /// Flick under the name of a linker that clang knows; it reads the name.
     pub fn linker(&self, lld: bool) -> PathBuf {
         let name = if lld { "ld.lld" } else { "ld" };

@@ -130,6 +130,22 @@ impl PageTables {
         Ok(Self { root, mode })
     }
 
+    /// The tables of a value of `satp`.
+    pub fn of(satp: u64) -> Self {
+        let mode = match satp >> 60 {
+            8 => Mode::Sv39,
+            _ => Mode::Sv48,
+        };
+        let root = (satp & ((1 << 44) - 1)) * PAGE;
+        Self { root, mode }
+    }
+
+    /// Is a page mapped whose memory is taken at its first access, which is still to come?
+    pub fn awaits_memory(&self, address: u64, memory: &mut impl Physical) -> bool {
+        let mapped = self.mapped(address, memory);
+        mapped.is_ok_and(|(_, entry)| entry & VALID == 0)
+    }
+
     /// `satp` for these tables.
     pub fn satp(&self, space: u64) -> u64 {
         self.mode.satp(self.root, space)
@@ -498,6 +514,8 @@ mod tests {
             let again = tables.map(0x1_0000, 1, &mut frames, &mut memory);
             assert_eq!(again, Err(Trouble::Mapped));
             let before = frames.free_frames();
+            assert!(PageTables::of(tables.satp(3)).awaits_memory(0x1_0000, &mut memory));
+            assert!(!tables.awaits_memory(0x1_1000, &mut memory));
             let (at, resolved) = tables
                 .resolve(0x1_0008, rights::READ, &mut frames, &mut memory)
                 .unwrap();
@@ -506,6 +524,7 @@ mod tests {
                 (8, Resolved::Added, 0)
             );
             assert_eq!(frames.free_frames(), before - 1);
+            assert!(!tables.awaits_memory(0x1_0000, &mut memory));
             let fetch = tables.resolve(0x1_0000, rights::EXECUTE, &mut frames, &mut memory);
             assert_eq!(fetch, Err(Trouble::NoRight));
             tables

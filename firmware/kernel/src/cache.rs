@@ -102,6 +102,23 @@ pub fn refresh_thread(context: *const Context) {
     }
 }
 
+/// The hart has a lock, and sees what others have stored.
+#[cfg(feature = "symmetric")]
+pub fn refresh_all() {
+    if MEANS.load(Ordering::Relaxed) != 0 {
+        drop_all();
+    }
+}
+
+/// A word that another hart will change.
+#[cfg(feature = "symmetric")]
+pub fn load_shared(word: &core::sync::atomic::AtomicU64) -> u64 {
+    match MEANS.load(Ordering::Relaxed) {
+        0 => word.load(Ordering::Acquire),
+        _ => word.fetch_or(0, Ordering::Acquire),
+    }
+}
+
 #[inline(always)]
 fn drop_all() {
     // SAFETY: memory gets all stores, so that no value changes.

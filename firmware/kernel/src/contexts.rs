@@ -3,6 +3,8 @@ use flick_abi::card::PAGE;
 use flick_kernel_core::context::Context;
 use flick_kernel_core::frames::Frames;
 
+use crate::kernel::Part;
+
 /// Free contexts, each of which has the address of the next one.
 #[derive(Debug)]
 pub struct Contexts {
@@ -16,7 +18,7 @@ impl Contexts {
     }
 
     /// The address of a context that is so.
-    pub fn create(&mut self, context: Context, frames: &mut Frames) -> Option<u64> {
+    pub fn create(&mut self, context: Context, frames: &mut Part<Frames>) -> Option<u64> {
         if self.free == 0 {
             let frame = frames.allocate()?;
             let size = size_of::<Context>() as u64;

@@ -284,6 +284,15 @@ impl Unit {
         self.set_message_endpoint(self.first_sender + tile as u16, KERNEL, to, (0, 1));
     }
 
+    /// The same, if it is the kernel's.
+    #[inline(always)]
+    fn command(&self, word: CommandWord) -> Result<u64, Error> {
+        #[cfg(feature = "symmetric")]
+        return crate::symmetric::command(self, word);
+        #[cfg(not(feature = "symmetric"))]
+        self.execute(word)
+    }
+
     fn prepare(&self, payload: &[u64]) {
         let at = OUTGOING.0.get();
         // SAFETY: the kernel hart alone uses it, and no command runs.
@@ -303,7 +312,7 @@ impl Unit {
         self.set(dtu::endpoint_word(endpoint, 2), label);
         self.set(dtu::LABEL, token);
         let word = CommandWord::new(Command::Send, endpoint).with_answer(ANSWERS);
-        let sent = self.execute(word).map(|_| ());
+        let sent = self.command(word).map(|_| ());
         // The credit may be lost with the message.
         if sent == Err(Error::NoConfirmation) {
             self.set_sender(tile);
@@ -314,7 +323,7 @@ impl Unit {
     /// The oldest message of an endpoint.
     pub fn fetch(&self, endpoint: u16) -> Option<Message> {
         let at = self
-            .execute(CommandWord::new(Command::Fetch, endpoint))
+            .command(CommandWord::new(Command::Fetch, endpoint))
             .ok()?;
         if at == 0 {
             return None;
@@ -344,7 +353,7 @@ impl Unit {
     pub fn answer(&self, slot: u8, word: u64) {
         self.prepare(&[word]);
         let command = CommandWord::new(Command::Reply, REQUESTS).with_slot(slot);
-        if self.execute(command).is_err() {
+        if self.command(command).is_err() {
             // Whoever has asked is gone. The slot is free all the same.
             self.acknowledge(REQUESTS, slot);
         }
@@ -353,6 +362,6 @@ impl Unit {
     /// Frees the slot of a message.
     pub fn acknowledge(&self, endpoint: u16, slot: u8) {
         let command = CommandWord::new(Command::Acknowledge, endpoint).with_slot(slot);
-        let _: Result<u64, Error> = self.execute(command);
+        let _: Result<u64, Error> = self.command(command);
     }
 }

@@ -20,6 +20,10 @@ pub fn begin(map: &MachineMap) {
 
 /// The hart's record, if it runs programs: the stack is in its page.
 fn local() -> Option<&'static HartLocal> {
+    // The hart may have locks, so that the others cannot go on.
+    if cfg!(feature = "symmetric") {
+        return None;
+    }
     let map = MAP.get()?;
     let is_kernel = map.hart_ids[map.kernel_hart] == csr_read!(mhartid);
     let sp: u64;

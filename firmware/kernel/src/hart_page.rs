@@ -107,6 +107,9 @@ pub struct HartPage {
     /// From the kernel hart.
     pub command: CommandLine,
     local: UnsafeCell<HartLocal>,
+    /// What the hart tells itself, as bits of `command`.
+    #[cfg(feature = "symmetric")]
+    own: core::sync::atomic::AtomicU64,
 }
 
 const _: () = assert!(core::mem::offset_of!(HartPage, local) == 128);
@@ -122,6 +125,8 @@ impl HartPage {
             call: CallLine::default(),
             command: CommandLine::default(),
             local: UnsafeCell::new(local),
+            #[cfg(feature = "symmetric")]
+            own: Default::default(),
         };
         // SAFETY: a frame has room for it, and nobody else uses it.
         unsafe {
@@ -140,6 +145,36 @@ impl HartPage {
         let at = core::ptr::from_ref(local).addr() - core::mem::offset_of!(HartPage, local);
         // SAFETY: records are in pages alone, which stay; lines are atomics.
         unsafe { &*(at as *const Self) }
+    }
+}
+
+#[cfg(feature = "symmetric")]
+impl HartPage {
+    /// The page of the hart that executes; `None`: the kernel hart.
+    pub fn own() -> Option<&'static Self> {
+        // In the kernel `mscratch` has the record, as in programs.
+        let local = crate::csr_read!(mscratch) as *const HartLocal;
+        // SAFETY: the hart's own record, of which this takes the address.
+        (!local.is_null()).then(|| Self::of(unsafe { &*local }))
+    }
+
+    /// Is it the page of the hart that executes?
+    pub fn is_own(&self) -> bool {
+        self.local().addr() as u64 == crate::csr_read!(mscratch)
+    }
+
+    /// The hart will do so behind the call.
+    pub fn tell_own(&self, flags: u64) {
+        let before = self.own.load(core::sync::atomic::Ordering::Relaxed);
+        let all = before | flags;
+        self.own.store(all, core::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// What it has told itself.
+    pub fn take_own(&self) -> u64 {
+        let flags = self.own.load(core::sync::atomic::Ordering::Relaxed);
+        self.own.store(0, core::sync::atomic::Ordering::Relaxed);
+        flags
     }
 }
 

@@ -19,12 +19,23 @@ use crate::processes::Processes;
 use crate::tiles::Tiles;
 use crate::trace_points::point;
 
+/// A part of the state with a lock of its own, in the symmetric kernel.
+#[cfg(not(feature = "symmetric"))]
+pub type Part<T> = T;
+#[cfg(feature = "symmetric")]
+pub use crate::locks::{Part, Shared};
+
+#[cfg(feature = "symmetric")]
+pub static FRAMES: Shared<Frames> = Shared::new(Frames::new());
+#[cfg(feature = "symmetric")]
+static CONSOLE: Shared<Console> = Shared::new(Console::new());
+
 /// The kernel's state.
 pub struct Kernel {
     /// The machine.
     pub map: MachineMap,
     /// Memory.
-    pub frames: Frames,
+    pub frames: Part<Frames>,
     /// Threads and harts.
     pub dispatch: Dispatch,
     /// Contexts of threads.
@@ -32,7 +43,7 @@ pub struct Kernel {
     /// Processes.
     pub processes: Processes,
     /// The console.
-    pub console: Console,
+    pub console: Part<Console>,
     /// Threads that wait for its bytes.
     pub readers: List,
     /// What processes and tiles send each other.
@@ -68,6 +79,10 @@ impl Harts {
         let forget = if forgets { command::FORGET } else { 0 };
         cache::clean();
         point!("tell", hart, flags);
+        #[cfg(feature = "symmetric")]
+        if flags & STARTS != 0 && page.is_own() {
+            return page.tell_own(flags | forget);
+        }
         page.command.give(flags | forget);
         self.clint.interrupt(hart.into());
     }
@@ -187,10 +202,16 @@ impl Kernel {
     pub const fn new() -> Self {
         Self {
             map: MachineMap::new(),
+            #[cfg(feature = "symmetric")]
+            frames: Part::new(&FRAMES),
+            #[cfg(not(feature = "symmetric"))]
             frames: Frames::new(),
             dispatch: Dispatch::new(),
             contexts: Contexts::new(),
             processes: Processes::new(),
+            #[cfg(feature = "symmetric")]
+            console: Part::new(&CONSOLE),
+            #[cfg(not(feature = "symmetric"))]
             console: Console::new(),
             readers: List::EMPTY,
             tiles: Tiles::new(),
@@ -278,6 +299,12 @@ impl Kernel {
         };
         cache::refresh_value(&page.call);
         let (number, arguments) = page.call.read();
+        self.serve_call(hart, number, arguments);
+    }
+
+    /// The same, as the hart's thread has it.
+    #[inline(always)]
+    pub fn serve_call(&mut self, hart: u8, number: u64, arguments: [u64; 6]) {
         let Some(thread) = self.dispatch.running(hart) else {
             return;
         };
@@ -378,6 +405,8 @@ impl Kernel {
         let begin = csr::time();
         for hart in all {
             while self.invalidations(hart) == before[usize::from(hart)] {
+                #[cfg(feature = "symmetric")]
+                crate::symmetric::obey();
                 if csr::time() - begin > self.patience() {
                     self.lose(hart, "it does not forget translations");
                     break;

@@ -33,12 +33,18 @@ unsafe impl Sync for KernelCell {}
 // Tables are too large for the stack.
 static KERNEL: KernelCell = KernelCell(UnsafeCell::new(Kernel::new()));
 
+/// The kernel's state.
+#[cfg(feature = "symmetric")]
+pub fn state() -> *mut Kernel {
+    KERNEL.0.get()
+}
+
 /// Rounds of calls between two looks at time and console.
 const ROUNDS: u32 = 16;
 /// A time slice lasts a part of a second: 10 ms.
 const SLICES: u64 = 100;
 /// Interrupts of software, timer, devices and the data transfer unit, in `mie`.
-const INTERRUPTS: u64 = 1 << 3 | 1 << 7 | EXTERNAL | UNIT;
+pub const INTERRUPTS: u64 = 1 << 3 | 1 << 7 | EXTERNAL | UNIT;
 const EXTERNAL: u64 = 1 << 11;
 const UNIT: u64 = 1 << flick_abi::dtu::INTERRUPT_BIT;
 
@@ -66,10 +72,18 @@ extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
     cache::begin(map.cache_means());
     let arguments = core::str::from_utf8(arguments).unwrap_or("");
     // SAFETY: this hart alone uses it, and takes it once.
+    #[cfg(not(feature = "symmetric"))]
     let kernel = unsafe { &mut *KERNEL.0.get() };
+    #[cfg(feature = "symmetric")]
+    let mut held = crate::locks::Held::take();
+    #[cfg(feature = "symmetric")]
+    let kernel: &mut Kernel = &mut held;
     begin(kernel, &map);
     begin_harts(kernel);
     first_program::start(kernel, arguments);
+    #[cfg(feature = "symmetric")]
+    crate::symmetric::attend_for_ever(held);
+    #[cfg(not(feature = "symmetric"))]
     serve_for_ever(kernel)
 }
 
@@ -81,7 +95,8 @@ fn stop_quietly() -> ! {
 
 fn begin(kernel: &mut Kernel, map: &MachineMap) {
     kernel.map = *map;
-    kernel.frames = frames(map);
+    let all: &mut Frames = &mut kernel.frames;
+    *all = frames(map);
     kernel.harts.clint = Clint::new(map);
     let serial = map.serial.map(Serial::new);
     kernel.console.begin(serial, map.plic.map(Plic::new));
@@ -120,14 +135,19 @@ fn begin_harts(kernel: &mut Kernel) {
         if map.user_harts() >> hart & 1 == 0 {
             continue;
         }
-        let Some(frame) = kernel.frames.allocate() else {
+        // A hart that executes calls needs a larger stack.
+        let (frame, pages) = match cfg!(feature = "symmetric") {
+            false => (kernel.frames.allocate(), 1),
+            true => (kernel.frames.allocate_many(3), 3),
+        };
+        let Some(frame) = frame else {
             break;
         };
         let local = HartLocal {
             context: core::ptr::null_mut(),
             thread: 0,
             hart: hart as u64,
-            stack: frame + PAGE,
+            stack: frame + pages * PAGE,
             saved: [0; 2],
             refresh: cache::refresh_call(),
             attempt: 0,
@@ -220,7 +240,7 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
 /// Deals with what is no call: time, and the console.
 #[inline(never)]
 #[unsafe(link_section = ".text.kernel_hart")]
-fn attend(kernel: &mut Kernel) {
+pub fn attend(kernel: &mut Kernel) {
     point!("attend");
     let now = csr::time();
     let pending = csr_read!(mip);
@@ -243,7 +263,7 @@ fn attend(kernel: &mut Kernel) {
     point!("attended");
 }
 
-fn next_event(kernel: &Kernel) -> u64 {
+pub fn next_event(kernel: &Kernel) -> u64 {
     let dispatch = &kernel.dispatch;
     let unanswered = dispatch.next_answer().saturating_add(kernel.patience());
     let all = [

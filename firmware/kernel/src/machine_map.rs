@@ -197,6 +197,11 @@ impl MachineMap {
                 self.writes_back && self.means & means::WHOLE == 0,
                 "caches write back without coherence, and a hart has no XTheadCmo",
             ),
+            #[cfg(feature = "symmetric")]
+            (
+                !self.is_coherent && self.means & means::WHOLE == 0,
+                "the symmetric kernel needs coherence or XTheadCmo",
+            ),
         ];
         let mut missing = missing.into_iter().filter(|&(is_missing, _)| is_missing);
         missing

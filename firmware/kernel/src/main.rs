@@ -1,6 +1,8 @@
 //! The kernel of a tile (`docs/kernel.md`). One hart runs it, and serves the programs on the others.
 #![no_std]
 #![no_main]
+// The symmetric kernel leaves what harts tell each other about calls unused.
+#![cfg_attr(feature = "symmetric", allow(dead_code))]
 
 mod archive_files;
 mod backtrace;
@@ -21,6 +23,8 @@ mod hart_page;
 mod hart_unit;
 mod kernel;
 mod kernel_hart;
+#[cfg(feature = "symmetric")]
+mod locks;
 mod machine_map;
 mod mailboxes;
 mod port_table;
@@ -29,6 +33,8 @@ mod portals;
 mod processes;
 mod program_symbols;
 mod routes;
+#[cfg(feature = "symmetric")]
+mod symmetric;
 mod tiles;
 mod trace_points;
 mod user_hart;

@@ -24,7 +24,7 @@ unsafe extern "C" {
 }
 
 /// Software interrupts, in `mie` and `mcause`.
-const SOFTWARE: u64 = 8;
+pub const SOFTWARE: u64 = 8;
 const SOFTWARE_CAUSE: u64 = 1 << 63 | 3;
 const ILLEGAL: u64 = 2;
 const CALL: u64 = 8;
@@ -152,13 +152,18 @@ fn remote_call(local: &mut HartLocal, context: &Context, why: u64) -> *mut Conte
         float_state::save(local);
         vector_state::save(local);
     }
-    let line = &HartPage::of(local).call;
-    line.number
-        .store(context.x[17] | why << 8, Ordering::Relaxed);
-    for (word, &value) in line.arguments.iter().zip(&context.x[10..16]) {
-        word.store(value, Ordering::Relaxed);
+    #[cfg(feature = "symmetric")]
+    return crate::symmetric::serve_call(local, context, why);
+    #[cfg(not(feature = "symmetric"))]
+    {
+        let line = &HartPage::of(local).call;
+        line.number
+            .store(context.x[17] | why << 8, Ordering::Relaxed);
+        for (word, &value) in line.arguments.iter().zip(&context.x[10..16]) {
+            word.store(value, Ordering::Relaxed);
+        }
+        ask(local)
     }
-    ask(local)
 }
 
 /// Says that the call line is complete, and waits for the answer.
@@ -177,18 +182,37 @@ fn ask(local: &mut HartLocal) -> *mut Context {
 fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
     float_state::save(local);
     vector_state::save(local);
-    HartPage::of(local).call.write(number, arguments);
-    ask(local)
+    #[cfg(feature = "symmetric")]
+    return crate::symmetric::serve(local, number, arguments);
+    #[cfg(not(feature = "symmetric"))]
+    {
+        HartPage::of(local).call.write(number, arguments);
+        ask(local)
+    }
 }
+
+/// What the hart has told itself, as bits of `command`.
+#[cfg(not(feature = "symmetric"))]
+#[inline(always)]
+fn take_own(_: &mut HartLocal) -> u64 {
+    0
+}
+#[cfg(feature = "symmetric")]
+use crate::symmetric::take_own;
 
 /// Waits for a command that lets a thread run.
 #[inline(always)]
-fn wait(local: &mut HartLocal) -> *mut Context {
+pub fn wait(local: &mut HartLocal) -> *mut Context {
     let line = &HartPage::of(local).command;
     loop {
-        // The order matters: a command that comes behind `take` interrupts again.
-        local.clint.clear(local.hart as usize);
-        let flags = line.take();
+        let flags = match take_own(local) {
+            0 => {
+                // The order matters: a command that comes behind `take` interrupts again.
+                local.clint.clear(local.hart as usize);
+                line.take()
+            }
+            own => own,
+        };
         invalidate(local, flags);
         if flags & STARTS == 0 {
             if flags == 0 {
@@ -250,7 +274,12 @@ pub fn invalidate(local: &mut HartLocal, flags: u64) {
 #[inline(never)]
 fn forget_pages(local: &mut HartLocal) {
     hart_unit::forget(local);
-    let HartPage { call, command, .. } = HartPage::of(local);
+    forget_translations(HartPage::of(local));
+}
+
+/// Forgets the pages that the command line names, and says so.
+#[inline(always)]
+pub fn forget_translations(HartPage { call, command, .. }: &HartPage) {
     let (page, pages) = (load(&command.page), load(&command.pages));
     // Many pages are dearer than all.
     match pages {
@@ -295,6 +324,9 @@ extern "C" fn kernel_broken(cause: u64, pc: u64, value: u64) -> ! {
 
 /// The kernel on this hart has failed: the kernel hart is told, and the hart stops.
 pub fn report_broken(local: &HartLocal, cause: u64, pc: u64, value: u64) -> ! {
+    if cfg!(feature = "symmetric") {
+        crate::failure::broken(cause, pc, value);
+    }
     let page = HartPage::of(local);
     page.call.write(BROKEN, [cause, pc, value, 0, 0, 0]);
     cache::clean();

@@ -76,6 +76,17 @@ impl Samples {
         Self::parse(text, "beside,workers,repetition,least,mean,most")
     }
 
+    /// Of refill.c: `data` or `code`, and the call.
+    pub fn refill(text: &str) -> Result<Self, String> {
+        let rows = cells::<4>(text.lines(), "call,repetition,data,code")?;
+        let mut all = Vec::new();
+        for [call, _, data, code] in rows {
+            all.push((format!("data, {call}"), 1, [number(data)?; 3]));
+            all.push((format!("code, {call}"), 1, [number(code)?; 3]));
+        }
+        Ok(Self::of(all))
+    }
+
     /// Of mailbox.c.
     pub fn mailbox(text: &str) -> Result<Self, String> {
         let rows = cells::<4>(text.lines(), "measure,clusters,repetition,cycles")?;
@@ -204,6 +215,7 @@ mod tests {
     #[test]
     fn other_text_is_refused() {
         assert!(Samples::calls("local,1\n").is_err());
+        assert!(Samples::refill("call,repetition,data,code\nnone,0,1\n").is_err());
         assert!(Samples::mailbox("measure,clusters,repetition,cycles\nx,1,0,much\n").is_err());
         assert!(Service::parse("caller,calls\n").is_err());
         assert!(boot_cycles("kernel: out of memory\n").is_err());

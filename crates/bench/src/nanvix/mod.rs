@@ -13,6 +13,7 @@ mod nanvix_cited;
 mod nanvix_tables;
 #[cfg(test)]
 mod sample_run;
+mod symmetric_tables;
 
 /// Everything that was measured.
 pub struct Results {
@@ -27,6 +28,20 @@ pub struct Results {
     /// Cycles to the first thread.
     pub boot: f64,
     pub mailbox: Samples,
+    /// What calls leave of a program's caches.
+    pub refill: Samples,
+    pub wishes: Vec<Wish>,
+    /// `None`: it was not built.
+    pub symmetric: Option<Symmetric>,
+}
+
+/// The same of the symmetric kernel.
+pub struct Symmetric {
+    pub calls: Samples,
+    pub fork_join: ForkJoin,
+    pub noise: Samples,
+    pub refill: Samples,
+    /// Some of the asymmetric kernel's.
     pub wishes: Vec<Wish>,
 }
 
@@ -46,6 +61,13 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
         .collect();
     for (name, plot) in plots(results) {
         files.extend(plot_files(name, &plot));
+    }
+    if let Some(symmetric) = &results.symmetric {
+        let csv = symmetric_tables::csv(results, symmetric);
+        files.push(("symmetric.csv".into(), csv.into_bytes()));
+        for (name, plot) in symmetric_tables::plots(results, symmetric) {
+            files.extend(plot_files(name, &plot));
+        }
     }
     files.push(("paper-nanvix.md".into(), page(results).into_bytes()));
     write_files(files, dir)
@@ -152,6 +174,9 @@ pub fn page(results: &Results) -> String {
     text.push_str(&nanvix_tables::bandwidths(results));
     text.push_str("\n## What the paper wishes of the hardware, priced\n\n");
     text.push_str(&nanvix_tables::wishes(results));
+    if let Some(symmetric) = &results.symmetric {
+        text.push_str(&symmetric_tables::section(results, symmetric));
+    }
     text
 }
 
@@ -163,7 +188,7 @@ mod tests {
     fn all_files_are_written() {
         let dir = tempfile::tempdir().unwrap();
         let files = write(&sample_run::results(1.0), dir.path()).unwrap();
-        assert_eq!(files.len(), 6 + 3 * 2 + 1);
+        assert_eq!(files.len(), 6 + 3 * 2 + 1 + 1 + 2 * 2);
         for path in &files {
             assert!(std::fs::metadata(path).unwrap().len() > 100, "{path:?}");
         }
@@ -177,6 +202,8 @@ mod tests {
             "**missed**",
             "| coherence ",
             "![Fork-join](fork-join.svg)",
+            "## The symmetric kernel",
+            "| data behind change ",
         ] {
             assert!(page.contains(text), "{text:?} is not in\n{page}");
         }

@@ -1,7 +1,7 @@
 //! Output of the programs as a machine near the bars would make it, for tests.
 use std::fmt::Write as _;
 
-use super::{ForkJoin, Results, Samples, Service, Wish, nanvix_cited as cited};
+use super::{ForkJoin, Results, Samples, Service, Symmetric, Wish, nanvix_cited as cited};
 
 /// `slow`: how many times longer everything takes than the bars allow, or less.
 pub fn results(slow: f64) -> Results {
@@ -13,11 +13,18 @@ pub fn results(slow: f64) -> Results {
     for threads in 1..=cited::THREADS {
         let remote = 400.0 * slow * f64::from(threads);
         let _ = writeln!(calls, "local,{threads},0,71,71,71");
-        let _ = writeln!(calls, "remote,{threads},0,{remote},{remote},{remote}");
+        for name in ["remote", "change"] {
+            let _ = writeln!(calls, "{name},{threads},0,{remote},{remote},{remote}");
+        }
         let ideal = cited::fork_join_ideal(threads) * slow;
         let _ = writeln!(fork_join, "on,{threads},0,{ideal},0");
         let _ = writeln!(fork_join, "off,{threads},0,{ideal},{ideal}");
-        for (beside, lost, most) in [("alone", 0, 0), ("calls", 10, 20), ("copies", 200, 900)] {
+        for (beside, lost, most) in [
+            ("alone", 0, 0),
+            ("calls", 10, 20),
+            ("changes", 11, 20),
+            ("copies", 200, 900),
+        ] {
             let line = |lost| format!("{beside},{threads},0,45000,{0},{0}\n", 45000 + lost);
             noise += &line(lost);
             few_banks += &line(most);
@@ -30,16 +37,37 @@ pub fn results(slow: f64) -> Results {
     }
     let calls = Samples::calls(&calls).unwrap();
     let fork_join = ForkJoin::parse(&fork_join).unwrap();
-    Results {
-        by: "flick 0".into(),
-        wishes: vec![Wish {
+    let mut refill = String::from("call,repetition,data,code\n");
+    for (call, cycles) in [
+        ("none", 500.0),
+        ("remote", 500.0),
+        ("change", 500.0 + 100.0 * slow),
+    ] {
+        let _ = writeln!(refill, "{call},0,{cycles},{cycles}");
+    }
+    let refill = Samples::refill(&refill).unwrap();
+    let noise = Samples::noise(&noise).unwrap();
+    let wishes = || {
+        vec![Wish {
             name: "coherence",
             calls: calls.clone(),
             fork_join: fork_join.clone(),
-        }],
+        }]
+    };
+    Results {
+        by: "flick 0".into(),
+        wishes: wishes(),
+        symmetric: Some(Symmetric {
+            calls: calls.clone(),
+            fork_join: fork_join.clone(),
+            noise: noise.clone(),
+            refill: refill.clone(),
+            wishes: wishes(),
+        }),
         calls,
         fork_join,
-        noise: Samples::noise(&noise).unwrap(),
+        refill,
+        noise,
         noise_of_one_bank: Samples::noise(&few_banks).unwrap(),
         service: Service::parse("caller,calls\n0,100\n1,101\n2,99\n").unwrap(),
         boot: 190_000.0 * slow,

@@ -86,7 +86,7 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
 }
 
 /// The right that an exception of a page wanted.
-fn wanted(cause: u64) -> Option<u64> {
+pub fn wanted(cause: u64) -> Option<u64> {
     match cause {
         12 => Some(rights::EXECUTE),
         13 => Some(rights::READ),

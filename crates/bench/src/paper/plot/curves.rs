@@ -219,8 +219,8 @@ fn drawn(curves: impl Iterator<Item = (String, Vec<(f64, f64)>)>) -> Vec<Curve> 
         .map(|(number, (label, points))| Curve {
             label,
             points,
-            color: [INK, OURS, GREEN][number.min(2)],
-            dash: [None, Some((9.0, 5.0)), Some((4.0, 4.0))][number.min(2)],
+            color: [INK, OURS, GREEN, ACCENT][number.min(3)],
+            dash: [None, Some((9.0, 5.0)), Some((4.0, 4.0)), Some((14.0, 3.0))][number.min(3)],
         })
         .collect()
 }
