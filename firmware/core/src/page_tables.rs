@@ -189,18 +189,6 @@ impl PageTables {
         }
     }
 
-    /// The tables of `satp`.
-    pub fn of_satp(satp: u64) -> Self {
-        Self {
-            root: (satp & ((1 << 44) - 1)) * PAGE,
-            mode: if satp >> 60 == 8 {
-                Mode::Sv39
-            } else {
-                Mode::Sv48
-            },
-        }
-    }
-
     /// The physical address that accesses with a right reach. `None`: they do not without the kernel.
     pub fn reach(&self, address: u64, right: u64, memory: &mut impl Physical) -> Option<u64> {
         let (_, entry) = self.mapped(address, memory).ok()?;

@@ -503,7 +503,7 @@ unsafe fn copy_split(body: *const u64, buffer: &Buffer) {
 /// The tables of the process whose thread the hart runs.
 pub fn tables(local: &HartLocal) -> PageTables {
     // SAFETY: the hart's own, while it runs the thread.
-    PageTables::of_satp(unsafe { (*local.context).satp })
+    PageTables::of(unsafe { (*local.context).satp })
 }
 
 /// Page tables as another hart has written them.
