@@ -30,10 +30,12 @@ static void want_input(void) {
 // Somebody waits for input, so that there is room for it.
 void take_input(int64_t size) {
   is_reading = false;
-  if (size > 0)
+  if (size > 0) {
+    card_acquired_bytes(input_bytes, size);
     __card_fill_pipe(&input, input_bytes, size);
-  else
+  } else {
     input.writers = 0;
+  }
   note_change();
 }
 
@@ -65,7 +67,7 @@ static int64_t wait_for(struct program *program, const uint64_t *arguments) {
 // The paths of a request are copied, since the program can change its window meanwhile.
 static const char *paths_of(const struct program *program, unsigned count) {
   static char paths[2 * PATH_SIZE];
-  memcpy(paths, program->window, sizeof paths);
+  memcpy(paths, window_of(program, sizeof paths), sizeof paths);
   const char *at = paths;
   for (; count; count--) {
     const char *end = memchr(at, 0, PATH_SIZE);
@@ -119,7 +121,9 @@ int64_t file_server(struct program *program, const struct card_request *request)
   }
   if (needs_memory(operation) && !memory_is_left(0))
     return -ENOMEM;
-  const char *in = paths ? paths_of(program, paths) : program->window;
+  bool writes = operation == FILE_WRITE || operation == FILE_WRITE_AT;
+  const char *in =
+      paths ? paths_of(program, paths) : window_of(program, writes ? request->arguments[1] : 0);
   if (!in)
     return -ENAMETOOLONG;
   note_change();

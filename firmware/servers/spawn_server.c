@@ -173,7 +173,7 @@ static int64_t spawn(struct program *program) {
   static char bytes[WINDOW_SIZE];
   if (!memory_is_left(WINDOW_SIZE))
     return -ENOMEM;
-  memcpy(bytes, program->window, sizeof bytes);
+  memcpy(bytes, window_of(program, sizeof bytes), sizeof bytes);
   note_change();
   return spawn_copied(program, bytes);
 }

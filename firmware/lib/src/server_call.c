@@ -143,8 +143,10 @@ int64_t __card_window_call(struct card_request *request, struct card_reply *repl
   int64_t result = __card_server_call(request, reply);
   if (result >= 0 && out_size == SIZE_OF_RESULT)
     out_size = result;
-  if (result >= 0 && out_size)
+  if (result >= 0 && out_size) {
+    card_acquired_bytes(__card_window, out_size);
     memcpy(out, __card_window, out_size);
+  }
   card_unlock(&__card_window_lock);
   return result;
 }

@@ -1,7 +1,6 @@
 // Requests to the servers from many threads at once: those that wait and those that do not, with a
 // file, a pipe and children for each thread.
 // SERVERS: yes
-// NEEDS: coherent caches
 #include <fcntl.h>
 #include <flick/servers.h>
 #include <pthread.h>
