@@ -13,8 +13,8 @@ static struct file_description console = {
     .kind = FILE_OF_CONSOLE, .flags = O_RDWR, .users = 1, .pipe = &input};
 
 // What the thread that reads the console has got. It reads once for each time that it is asked to.
-static char input_bytes[256];
-static uint32_t reads_wanted;
+static _Alignas(CARD_LINE) char input_bytes[4 * CARD_LINE];
+static struct card_word reads_wanted;
 static bool is_reading;
 
 struct file_description *console_file(void) { return &console; }
@@ -23,8 +23,8 @@ static void want_input(void) {
   if (is_reading)
     return;
   is_reading = true;
-  __atomic_fetch_add(&reads_wanted, 1, __ATOMIC_RELEASE);
-  card_wake(&reads_wanted, 1);
+  __atomic_fetch_add(&reads_wanted.word, 1, __ATOMIC_RELEASE);
+  card_wake(&reads_wanted.word, 1);
 }
 
 // Somebody waits for input, so that there is room for it.
@@ -42,8 +42,8 @@ void take_input(int64_t size) {
 void *read_console(void *unused) {
   (void)unused;
   for (uint32_t done = 0;; done++) {
-    while (card_load(&reads_wanted) == done)
-      card_wait(&reads_wanted, done, FLICK_FOR_EVER);
+    while (card_load(&reads_wanted.word) == done)
+      card_wait(&reads_wanted.word, done, FLICK_FOR_EVER);
     ssize_t size = __card_console_read(input_bytes, sizeof input_bytes);
     struct card_request request = {.operation = CONSOLE_INPUT, .arguments = {size}};
     flick_mailbox_send(flick_program.tile, SERVER_PORT, (uintptr_t)&request, FLICK_FOR_EVER);

@@ -7,6 +7,7 @@ use flick_abi::card::{NORMAL_PRIORITY, PAGE, ProgramStart, START_VERSION, argume
 use flick_kernel_core::page_tables::{PageTables, are_rights};
 
 use crate::archive_files::files;
+use crate::cache::means;
 use crate::direct::Direct;
 use crate::endings::FIRST;
 use crate::kernel::{Caller, Kernel};
@@ -152,7 +153,10 @@ fn pass_arguments(kernel: &mut Kernel, process: u16, arguments: &str) -> Result<
         tiles: kernel.map.tile.1,
         harts: kernel.map.user_harts().count_ones().into(),
         frequency: kernel.map.frequency,
-        incoherent: u64::from(!kernel.map.is_coherent),
+        incoherent: match kernel.map.cache_means() {
+            0 => 0,
+            means => 1 + u64::from(means & means::BACK != 0),
+        },
     };
     let of = rights::READ | rights::WRITE;
     map(kernel, process, START, text - START + size as u64, of)?;

@@ -9,15 +9,15 @@
 
 // The record of a thread is right below its thread-local data, at which tp points.
 struct __card_thread {
-  int64_t number;
-  void *(*entry)(void *);
-  void *argument;
-  void *value;
-  // What was mapped for it; the first thread's is not ours.
-  void *memory;
-  uint64_t size;
+  // Words that other threads change meanwhile, too.
+  _Alignas(CARD_LINE) int64_t number;
   // Who frees it: a thread that joins, or after its end the thread that starts another one.
   uint32_t state;
+  // What was mapped for it; the first thread's is not ours.
+  _Alignas(CARD_LINE) void *memory;
+  uint64_t size;
+  void *(*entry)(void *);
+  void *argument;
   struct __card_thread *next;
   // Refusals of pthread_mutex_trylock since it last took a mutex.
   uint32_t refusals;
@@ -62,6 +62,7 @@ static inline int64_t card_lock_until(uint32_t *word, uint64_t until) {
 static inline void card_lock(uint32_t *word) { card_lock_until(word, FLICK_FOR_EVER); }
 
 static inline void card_unlock(uint32_t *word) {
+  card_releasing();
   if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) == 2)
     card_wake(word, 1);
 }
