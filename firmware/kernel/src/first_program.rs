@@ -3,7 +3,9 @@
 use elf::ElfBytes;
 use elf::abi::{EM_RISCV, PF_R, PF_W, PF_X, PT_LOAD};
 use elf::endian::LittleEndian;
-use flick_abi::card::{NORMAL_PRIORITY, PAGE, ProgramStart, START_VERSION, argument_bytes, rights};
+use flick_abi::card::{
+    NORMAL_PRIORITY, PAGE, ProgramStart, STACK_END, START_VERSION, argument_bytes, rights,
+};
 use flick_kernel_core::page_tables::{PageTables, are_rights};
 
 use crate::archive_files::files;
@@ -14,9 +16,6 @@ use crate::kernel::{Caller, Kernel};
 use crate::processes::pages_of;
 use crate::{devices, report};
 
-/// The stack of the first thread, below this address.
-const STACK_END: u64 = 0x20_0000_0000;
-const STACK: u64 = 256 << 10;
 /// The record of the start, and the arguments.
 const START: u64 = STACK_END;
 /// The status of a machine without a program.
@@ -47,13 +46,6 @@ fn try_start(kernel: &mut Kernel, arguments: &str) -> Result<(), &'static str> {
     let process = kernel.processes.create(None, tables).ok_or(NO_ROOM)?;
     debug_assert_eq!(process, FIRST);
     let entry = load(kernel, process, file)?;
-    map(
-        kernel,
-        process,
-        STACK_END - STACK,
-        STACK,
-        rights::READ | rights::WRITE,
-    )?;
     pass_arguments(kernel, process, arguments)?;
     kernel
         .start_thread(process, [entry, START, STACK_END, 0, NORMAL_PRIORITY])
