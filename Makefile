@@ -51,14 +51,17 @@ deps:
 
 build: rust pass nxp firmware card tree
 
+PRODUCTS := $(addprefix -p ,flick-cli flick-shared flick-static flick-debug)
 rust:
 	$(call say,Building the command and the runtime (cargo))
-	$(CARGO) build --release -p flick-cli -p flick-shared -p flick-static -p flick-debug
+	$(CARGO) build --release $(PRODUCTS)
 
-# After rust, which fills cargo's directory with what both need.
+# After rust, which fills cargo's directory with what both need. By themselves, the packages of the examples
+# would be built again: with fewer features of others.
 headers: rust
-	$(CARGO) run -q --release -p flick-abi --example c-headers $(HEADERS)
-	$(CARGO) run -q --release -p flick-runtime --example near-crossing $(HEADERS)
+	$(CARGO) build -q --release $(PRODUCTS) -p flick-abi -p flick-runtime --example c-headers --example near-crossing
+	$(TARGET)/release/examples/c-headers $(HEADERS)
+	$(TARGET)/release/examples/near-crossing $(HEADERS)
 
 pass: headers
 	$(call say,Building the compiler pass (CMake))

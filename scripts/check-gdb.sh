@@ -7,8 +7,8 @@
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 translate=${1:-link}
-command -v gdb >/dev/null || { echo "skipped: there is no gdb"; echo "0 passed, 0 failed"; exit 0; }
-gdb -batch -ex 'python print(1)' 2>/dev/null | grep -qx 1 || { echo "skipped: this gdb has no Python"; echo "0 passed, 0 failed"; exit 0; }
+command -v gdb >/dev/null || skip_tests "there is no gdb"
+gdb -batch -ex 'python print(1)' 2>/dev/null | grep -qx 1 || skip_tests "this gdb has no Python"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -99,9 +99,7 @@ for kind in dynamic static; do
 done
 for level in O0 O2; do "$flick_cc" -$level -g busy.c -o busy-$level || exit 1; done
 if ! gdb -nx -batch -ex run ./fine-dynamic 2>&1 | grep -q 'exited normally'; then
-  echo "skipped: gdb cannot start a program here (ptrace)"
-  echo "0 passed, 0 failed"
-  exit 0
+  skip_tests "gdb cannot start a program here (ptrace)"
 fi
 passed=0 failed=0
 result() { # NAME STATUS

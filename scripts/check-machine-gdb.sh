@@ -3,7 +3,7 @@
 # two harts. It needs a built tree, and prints `ok` or `FAIL` for each check.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
-command -v gdb-multiarch >/dev/null || { echo "skipped: there is no gdb-multiarch"; echo "0 passed, 0 failed"; exit 0; }
+command -v gdb-multiarch >/dev/null || skip_tests "there is no gdb-multiarch"
 work=$(mktemp -d)
 machine=
 trap 'rm -rf "$work"; [ -z "$machine" ] || kill "$machine" 2>/dev/null' EXIT

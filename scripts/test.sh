@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs all checks and tests. It needs a built tree (`make test` makes it). The last line is
-# `N passed, N failed`, and the exit status is 1 if a check failed. Logs are in build/test/.
+# `N passed, N failed, N skipped`, and the exit status is 1 if a check failed. Logs are in build/test/.
 #
 #   test.sh [--check | --full]   --check: the short ones, for the inner loop (`make check`)
 #                                --full: every link mode with every other, instead of every pair
@@ -10,7 +10,7 @@ cd "$root"
 cargo=${CARGO:-cargo}
 logs=$build/test/logs
 mkdir -p "$logs"
-passed=0 failed=0 broken=()
+passed=0 failed=0 skipped=0 broken=()
 matrix=--pairwise kind=test
 case ${1:-} in
 --check) kind=check ;;
@@ -23,30 +23,52 @@ began=$SECONDS
 cpu_seconds() { awk -F '[ ms]+' 'NR == 2 { printf "%d", 60 * ($1 + $3) + $2 + $4 }' "$1"; }
 
 # Runs a check, shows it while it runs, and counts it. The lines of cargo's tests
-# (`test result: ok. 5 passed; 0 failed; …`) and of Flick's (`5 passed, 0 failed`) have the count. A
+# (`test result: ok. 5 passed; 0 failed; …`) and of Flick's (`5 passed, 0 failed, 1 skipped`) have the count. A
 # check without such a line counts as one.
 check() { # NAME COMMAND...
-  local name=$1 log status good=0 bad=0
+  local name=$1 log status good=0 bad=0 left=0
   shift
   log=$logs/$(tr -cs 'a-z0-9\n' - <<<"${name,,}").log
   say "$name"
-  local start=$SECONDS cpu
-  times >"$logs/times"
-  cpu=$(cpu_seconds "$logs/times")
+  local start=$SECONDS cpu times=$logs/times.$BASHPID
+  times >"$times"
+  cpu=$(cpu_seconds "$times")
   "$@" 2>&1 | tee "$log"
   status=${PIPESTATUS[0]}
-  read -r good bad < <(awk '
+  read -r good bad left < <(awk '
     /^test result: / { good += $4; bad += $6 }
     /^[0-9]+ passed, [0-9]+ failed/ { good += $1; bad += $3 }
-    END { print good + 0, bad + 0 }' "$log")
+    /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped/ { left += $5 }
+    END { print good + 0, bad + 0, left + 0 }' "$log")
   # A failure without a count counts as one, and so does a success.
   if [ $status != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
-  if [ $status = 0 ] && [ "$good" = 0 ] && [ "$bad" = 0 ]; then good=1; fi
-  passed=$((passed + good)) failed=$((failed + bad))
+  if [ $status = 0 ] && [ "$good$bad$left" = 000 ]; then good=1; fi
+  passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
   if [ "$bad" != 0 ]; then broken+=("$name ($log)"); fi
-  times >"$logs/times"
-  cpu=$(($(cpu_seconds "$logs/times") - cpu))
-  echo "    $name: $good passed, $bad failed, $((SECONDS - start)) s, $cpu s of processor time"
+  times >"$times"
+  cpu=$(($(cpu_seconds "$times") - cpu))
+  rm "$times"
+  echo "    $name: $good passed, $bad failed, $left skipped, $((SECONDS - start)) s, $cpu s of processor time"
+}
+
+# Runs two functions with checks at once, since most of these keep one core busy. What the second one
+# prints comes behind the first. A check that changes the built tree must not be among them.
+at_once() { # FUNCTION FUNCTION
+  (
+    passed=0 failed=0 skipped=0 broken=()
+    "$2"
+    printf '%s\n' "$passed" "$failed" "$skipped" "${broken[@]}" >"$logs/at-once.counts"
+  ) >"$logs/at-once.log" 2>&1 </dev/null &
+  local other=$! counts=()
+  rm -f "$logs/at-once.counts"
+  trap 'kill $other 2>/dev/null' EXIT
+  "$1"
+  wait $other
+  trap - EXIT
+  cat "$logs/at-once.log"
+  mapfile -t counts <"$logs/at-once.counts"
+  passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
+  broken+=("${counts[@]:3}")
 }
 
 # The units of tests/pass are left out: their expectations are long comments beside the code.
@@ -91,11 +113,48 @@ loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom limited "$cargo" te
 warm() { limited "$build/test/flick-test" --warm "$@"; }
 corpus() { limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
+# What `make rust` builds. With these, packages that they share are not built for other features again.
+products=(flick-cli flick-shared flick-static flick-debug)
+
 # Beside unit tests, these are the tests of whole crates that take a few seconds at most. Tests that
 # need an example are left out, because cargo builds no example for tests that are named.
 short=(arrows bus changing_code circles conversions differential fat_units fuzz golden identity
   instrumented machine names pages planted record repeat table table_index trace
   trace_allocates_nothing vectors)
+
+short_rust_tests() {
+  check "Rust tests, the short ones" warm "$cargo" test --workspace --no-fail-fast --lib --bins "${short[@]/#/--test=}"
+}
+rust_tests() {
+  check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
+  check "Firmware: tests, models, format, lints" scripts/firmware.sh test
+  check "Interleavings of threads (loom)" loom
+}
+card_checks() {
+  check "Programs on the card's kernel" tests/card/run.sh
+  check "C and C++ programs on the card" tests/card/run-programs.sh
+  check "What is seen of the card's kernel" tests/card/run-seen.sh
+  check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
+}
+script_checks() {
+  card_checks
+  check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
+  check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample
+  check "Graph files" scripts/check-graphs.sh
+  check "Examples by gcc and clang" examples_plain
+  check "Examples by flick-cc" examples_flick
+  check "What the system sees" scripts/check-elf.sh
+  check "Names that a program may define" tests/own-names/run.sh
+  check "Random signatures" warm tests/signatures/run.sh
+  check "Programs of earlier versions" tests/releases/run.sh
+  check "flick doctor" "$flick" doctor
+  check "What the tools say" warm scripts/check-visible.sh
+  check "gdb" scripts/check-gdb.sh
+  check "gdb, code that is made at run time" scripts/check-gdb.sh run
+  check "gdb on a machine" scripts/check-machine-gdb.sh
+  check "Instruction counts" tests/counts/run.sh
+  check "Virtual time" tests/timing/run.sh
+}
 
 # This is one compound command, so that bash has read all of it before an edit can reach it.
 {
@@ -104,43 +163,17 @@ check "Format: C and C++" format_c
 check "Shell scripts parse" format_sh
 check "Prose" tests/prose/run.sh
 check "Lint: clippy" "$cargo" clippy -q --workspace --all-targets -- -D warnings
-check "Runner of the corpus" sh -c "'$cargo' build -q --release -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
+check "Runner of the corpus" sh -c "'$cargo' build -q --release ${products[*]/#/-p } -p flick-tests && cp '$CARGO_TARGET_DIR/release/flick-test' '$build/test/'"
 if [ $kind = check ]; then
-  check "Rust tests, the short ones" warm "$cargo" test --workspace --no-fail-fast --lib --bins "${short[@]/#/--test=}"
+  at_once short_rust_tests card_checks
   check "Compiler pass" warm tests/pass/run.sh
   check "Instruction counts" tests/counts/run.sh
-  check "Programs on the card's kernel" tests/card/run.sh
-  check "C and C++ programs on the card" tests/card/run-programs.sh
-  check "What is seen of the card's kernel" tests/card/run-seen.sh
-  check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
   check "Corpus, one mode" corpus --quick
 else
-  check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
-  check "Firmware: tests, models, format, lints" scripts/firmware.sh test
-  check "Programs on the card's kernel" tests/card/run.sh
-  check "C and C++ programs on the card" tests/card/run-programs.sh
-  check "What is seen of the card's kernel" tests/card/run-seen.sh
-  check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
-  check "Interleavings of threads (loom)" loom
-  check "NxP library under qemu-riscv64" make -s -C nxp OUT="$build/obj/nxp" check
-  check "What LLVM may call, a sample" tests/libcalls/matrix.py --sample
+  at_once rust_tests script_checks
   check "Compiler pass" warm tests/pass/run.sh
-  check "Graph files" scripts/check-graphs.sh
-  check "Examples by gcc and clang" examples_plain
-  check "Examples by flick-cc" examples_flick
   check "Installed elsewhere" installed
-  check "What the system sees" scripts/check-elf.sh
-  check "Names that a program may define" tests/own-names/run.sh
-  check "Random signatures" warm tests/signatures/run.sh
-  check "Programs of earlier versions" tests/releases/run.sh
   check "Projects" warm tests/projects/run.sh
-  check "flick doctor" "$flick" doctor
-  check "What the tools say" warm scripts/check-visible.sh
-  check "gdb" scripts/check-gdb.sh
-  check "gdb, code that is made at run time" scripts/check-gdb.sh run
-  check "gdb on a machine" scripts/check-machine-gdb.sh
-  check "Instruction counts" tests/counts/run.sh
-  check "Virtual time" tests/timing/run.sh
   check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
 
   check "Strangers, a sample" limited scripts/strangers.sh --sample 100
@@ -158,6 +191,6 @@ fi
 echo
 for name in "${broken[@]}"; do echo "FAILED: $name"; done
 echo "after $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s; logs: $logs"
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 exit $((failed != 0))
 }

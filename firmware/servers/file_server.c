@@ -13,8 +13,8 @@ static struct file_description console = {
     .kind = FILE_OF_CONSOLE, .flags = O_RDWR, .users = 1, .pipe = &input};
 
 // What the thread that reads the console has got. It reads once for each time that it is asked to.
-static char input_bytes[256];
-static uint32_t reads_wanted;
+static _Alignas(CARD_LINE) char input_bytes[4 * CARD_LINE];
+static struct card_word reads_wanted;
 static bool is_reading;
 
 struct file_description *console_file(void) { return &console; }
@@ -23,25 +23,27 @@ static void want_input(void) {
   if (is_reading)
     return;
   is_reading = true;
-  __atomic_fetch_add(&reads_wanted, 1, __ATOMIC_RELEASE);
-  card_wake(&reads_wanted, 1);
+  __atomic_fetch_add(&reads_wanted.word, 1, __ATOMIC_RELEASE);
+  card_wake(&reads_wanted.word, 1);
 }
 
 // Somebody waits for input, so that there is room for it.
 void take_input(int64_t size) {
   is_reading = false;
-  if (size > 0)
+  if (size > 0) {
+    card_acquired_bytes(input_bytes, size);
     __card_fill_pipe(&input, input_bytes, size);
-  else
+  } else {
     input.writers = 0;
+  }
   note_change();
 }
 
 void *read_console(void *unused) {
   (void)unused;
   for (uint32_t done = 0;; done++) {
-    while (card_load(&reads_wanted) == done)
-      card_wait(&reads_wanted, done, FLICK_FOR_EVER);
+    while (card_load(&reads_wanted.word) == done)
+      card_wait(&reads_wanted.word, done, FLICK_FOR_EVER);
     ssize_t size = __card_console_read(input_bytes, sizeof input_bytes);
     struct card_request request = {.operation = CONSOLE_INPUT, .arguments = {size}};
     flick_mailbox_send(flick_program.tile, SERVER_PORT, (uintptr_t)&request, FLICK_FOR_EVER);
@@ -65,7 +67,7 @@ static int64_t wait_for(struct program *program, const uint64_t *arguments) {
 // The paths of a request are copied, since the program can change its window meanwhile.
 static const char *paths_of(const struct program *program, unsigned count) {
   static char paths[2 * PATH_SIZE];
-  memcpy(paths, program->window, sizeof paths);
+  memcpy(paths, window_of(program, sizeof paths), sizeof paths);
   const char *at = paths;
   for (; count; count--) {
     const char *end = memchr(at, 0, PATH_SIZE);
@@ -119,7 +121,9 @@ int64_t file_server(struct program *program, const struct card_request *request)
   }
   if (needs_memory(operation) && !memory_is_left(0))
     return -ENOMEM;
-  const char *in = paths ? paths_of(program, paths) : program->window;
+  bool writes = operation == FILE_WRITE || operation == FILE_WRITE_AT;
+  const char *in =
+      paths ? paths_of(program, paths) : window_of(program, writes ? request->arguments[1] : 0);
   if (!in)
     return -ENAMETOOLONG;
   note_change();

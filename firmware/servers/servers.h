@@ -1,6 +1,7 @@
 // The servers of a tile: one process, whose first thread takes requests one after the other. So
 // there are no locks, and all state belongs to that thread.
 #pragma once
+#include "cache.h"
 #include "file_table.h"
 
 // A program that the servers have started.
@@ -57,6 +58,12 @@ bool memory_is_left(uint64_t size);
 const char *name_of(const struct card_request *request);
 // A result of a kernel call, as a reply has it.
 int64_t reply_of(int64_t result);
+
+// So many bytes that the program has written to its window.
+static inline const char *window_of(const struct program *program, size_t size) {
+  card_acquired_bytes(program->window, size);
+  return program->window;
+}
 
 struct program *programs(void);
 struct program *program_of(uint64_t number);

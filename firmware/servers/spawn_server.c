@@ -34,11 +34,11 @@ static void forget(struct program *program) {
 }
 
 // How many have been made, for the thread that waits for their ends.
-static uint32_t children;
+static struct card_word children;
 
 void note_child(void) {
-  __atomic_fetch_add(&children, 1, __ATOMIC_RELEASE);
-  card_wake(&children, 1);
+  __atomic_fetch_add(&children.word, 1, __ATOMIC_RELEASE);
+  card_wake(&children.word, 1);
 }
 
 // Takes over the files, and closes them if it fails.
@@ -173,7 +173,7 @@ static int64_t spawn(struct program *program) {
   static char bytes[WINDOW_SIZE];
   if (!memory_is_left(WINDOW_SIZE))
     return -ENOMEM;
-  memcpy(bytes, program->window, sizeof bytes);
+  memcpy(bytes, window_of(program, sizeof bytes), sizeof bytes);
   note_change();
   return spawn_copied(program, bytes);
 }
@@ -287,11 +287,11 @@ void child_ended(uint64_t number, uint64_t status) {
 void *await_children(void *unused) {
   (void)unused;
   for (;;) {
-    uint32_t seen = card_load(&children);
+    uint32_t seen = card_load(&children.word);
     uint64_t status;
     int64_t number = flick_process_wait(0, FLICK_FOR_EVER, &status);
     if (number < 0) {
-      card_wait(&children, seen, FLICK_FOR_EVER);
+      card_wait(&children.word, seen, FLICK_FOR_EVER);
       continue;
     }
     struct card_request request = {.operation = CHILD_ENDED, .arguments = {number, status}};

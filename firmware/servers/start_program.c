@@ -5,11 +5,9 @@
 #include "servers.h"
 
 // As the kernel has it for the first program.
-#define STACK_END 0x2000000000ul
-#define STACK (256ul << 10)
-#define START STACK_END
+#define START FLICK_STACK_END
 // Where a program finds its window.
-#define WINDOW_THERE (STACK_END + (1ul << 20))
+#define WINDOW_THERE (FLICK_STACK_END + (1ul << 20))
 // Places of processes in the kernel's table, which are the lower bits of their numbers.
 #define PLACE_BITS 0xffff
 
@@ -51,15 +49,13 @@ static int64_t fill_process(const struct program *program, const struct order *o
   int64_t result = load_program(program->number, &image);
   unsigned both = FLICK_READ | FLICK_WRITE;
   if (result == 0)
-    result = give_memory(program->number, STACK_END - STACK, STACK, both, NULL, 0);
-  if (result == 0)
     result = give_start(program, order);
   if (result == 0)
     result = reply_of(flick_process_map(program->number, WINDOW_THERE, (uintptr_t)program->window,
                                         WINDOW_SIZE, both | FLICK_SHARED));
   if (result < 0)
     return result;
-  result = flick_process_start(program->number, image.entry, STACK_END, START);
+  result = flick_process_start(program->number, image.entry, FLICK_STACK_END, START);
   return result < 0 ? reply_of(result) : 0;
 }
 

@@ -1,22 +1,28 @@
 # Helpers of the scripts here, which source this file behind scripts/lib.sh: what the tests need, their
 # results, and programs without a C library.
 card=$build/lib/flick/card
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 
 # Ends the script if a part of the card was not built.
 need() { # PART...
   for part; do
-    [ -e "$card/$part" ] && continue
-    echo "card: skipped: no $part (make says why)"
-    [ -z "${CI:-}" ] && echo "0 passed, 0 failed, 1 skipped" && exit 0
-    echo "0 passed, 1 failed" && exit 1
+    [ -e "$card/$part" ] || skip_tests "no $part (make says why)"
   done
 }
 
-# Says that a C++ program is skipped if the library of C++ was not built.
+# Without what it needs, a test is skipped, which is a failure in CI.
+skip() { # NAME REASON
+  echo "$1: skipped: $2"
+  if [ -z "${CI:-}" ]; then skipped=$((skipped + 1)); else failed=$((failed + 1)); fi
+}
 has_cxx() { # NAME
-  [ -e "$card/c++/libstdc++.a" ] || [ -n "${CI:-}" ] && return
-  echo "$1: skipped: no C++ library (make says why)"
+  [ -e "$card/c++/libstdc++.a" ] && return
+  skip "$1" "no C++ library (make says why)"
+  return 1
+}
+has_qemu() { # NAME
+  command -v qemu-system-riscv64 >/dev/null && return
+  skip "$1 on QEMU" "no qemu-system-riscv64 (make deps)"
   return 1
 }
 
@@ -26,7 +32,7 @@ verdict() { # STATUS NAME
 
 # The last line of a script: its exit status is 0 if nothing has failed.
 conclude() {
-  echo "$passed passed, $failed failed"
+  echo "$passed passed, $failed failed, $skipped skipped"
   [ $failed = 0 ]
 }
 

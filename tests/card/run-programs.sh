@@ -10,7 +10,7 @@
 #   AND: it runs twice at once, with these arguments the second time
 #   SERVERS: it runs with the servers
 #   TILES: 4, if it runs on four clusters of mppa256, too
-#   NEEDS: what a cluster of mppa256 lacks: coherent caches, or memory above 2 MiB
+#   NEEDS: coherent caches, or memory above 2 MiB, which a cluster of mppa256 lacks
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
@@ -28,6 +28,7 @@ declare -A machines=(
   [cluster-timed]="--timed --machine $work/cluster.toml"
   [clusters]="--machine mppa256 --set tile.cluster.count=4 --set link.noc.columns=2"
   [clusters-timed]="--timed --machine mppa256 --set tile.cluster.count=4 --set link.noc.columns=2"
+  [write-back-timed]='--timed --machine rocket-rvv --set tile.coherence={kind="none"} --set isa=rv64gc_zicntr_zihpm_xtheadcmo'
 )
 
 # The lines of a directive.
@@ -50,7 +51,7 @@ can_run() { # MACHINE
   [[ $1 != clusters* ]] || [ -n "$(directive TILES)" ] || return 1
   case $(directive NEEDS) in
   '') ;;
-  coherent*) [ "$1" != cluster-timed ] ;;
+  coherent*) [[ $1 != cluster-timed && $1 != write-back-timed ]] ;;
   *) [[ $1 != cluster* ]] ;;
   esac
 }
@@ -122,6 +123,7 @@ for source in "${sources[@]}"; do
       "${files[@]}" -- "${given[@]}" <stdin.bytes >"$name.$machine.out" 2>&1
     same "$name.$machine.out" $? "$name on $machine"
   done
+  has_qemu "$name" || continue
   # QEMU gets what `flick machine run --program` makes: the archive, words without blanks, an end of input.
   tar --format=ustar -cf "$name.tar" "${names[@]}"
   { perl -pe 's/([\x04\x16])/\x16$1/g' <stdin.bytes && printf '\x04'; } >qemu-input

@@ -7,6 +7,16 @@ die() {
   echo "FAILED: $*"
   exit 1
 }
+# Ends the case where a part of the card was not built, which is a failure in CI.
+need_card() { # PART...
+  local part
+  for part; do
+    [ -e "$flick_root/lib/flick/card/$part" ] && continue
+    echo "skipped: no $part (make says why)"
+    [ -z "${CI:-}" ]
+    exit
+  done
+}
 # A copy of a sample project, which the case may edit.
 copy() { # PROJECT DIR
   cp -R "$projects/$1" "$2"

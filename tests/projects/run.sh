@@ -3,7 +3,7 @@
 # compares.
 #   tests/projects/run.sh [NAME...]      cases/NAME.sh, all of them by default
 # Expects a built tree (`make build`), or one that FLICK_ROOT names. Everything happens in
-# build/test/projects/NAME; a failed case's log is shown. The last line: N passed, N failed.
+# build/test/projects/NAME; a failed case's log is shown. The last line: N passed, N failed, N skipped.
 set -uo pipefail
 export FLICK_TEST_PROJECTS
 FLICK_TEST_PROJECTS=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +21,8 @@ run_case() { # NAME
   rm -rf "${work:?}/$name"
   mkdir -p "$work/$name"
   (cd "$work/$name" && exec bash -eu "$FLICK_TEST_PROJECTS/cases/$name.sh") >"$work/$name.log" 2>&1 </dev/null || status=$?
-  case $status in
+  case $status$(grep -m 1 '^skipped: ' "$work/$name.log") in
+  0skipped:*) echo "skip $name ($(grep -m 1 -o 'no .*' "$work/$name.log"))" ;;
   0) echo "ok   $name ($((SECONDS - start)) s)" && rm -rf "${work:?}/$name" ;;
   *) echo "FAIL $name ($((SECONDS - start)) s): $work/$name.log" && tail -n 25 "$work/$name.log" | sed 's/^/    /' ;;
   esac
@@ -34,6 +35,7 @@ mkdir -p "$work"
 results=$work/results
 # There are as many cases at once as cores. Each builds with two jobs at most.
 printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'run_case {}' | tee "$results"
-passed=$(grep -c '^ok ' "$results") failed=$(grep -c '^FAIL ' "$results")
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" = $# ]
+count() { grep -c "^$1 " "$results"; }
+passed=$(count ok) failed=$(count FAIL) skipped=$(count skip)
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] && [ $((passed + skipped)) = $# ]

@@ -224,6 +224,7 @@ impl PageTables {
     }
 
     /// Maps a page that reads as zero.
+    #[inline(never)]
     pub fn map(
         &self,
         address: u64,

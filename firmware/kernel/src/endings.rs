@@ -1,5 +1,6 @@
 //! How threads and processes end.
-use flick_abi::card::{Error, PAGE};
+use flick_abi::card::{Error, PAGE, rights};
+use flick_kernel_core::page_tables::Trouble;
 use flick_kernel_core::threads::{Place, State, THREADS, Wait};
 
 use crate::csr;
@@ -140,13 +141,19 @@ impl Kernel {
     pub fn die_of_exception(&mut self, place: Place) {
         let thread = self.dispatch.threads[place];
         let [cause, value] = thread.exception;
-        let pc = self.context(place).pc();
+        let context = self.context(place);
+        let (pc, sp) = (context.pc(), context.x[2]);
         let at = program_symbols::place(self, Caller::of_process(place, thread.process), pc, 0);
         let number = self.processes.number(thread.process);
         crate::report!(
             self.console,
             "kernel: process {number:#x} ends: exception {cause} at {at}, value {value:#x}\n"
         );
+        // A page at the stack pointer is not there: it is the one in front of the stack.
+        let found = self.resolve(thread.process, value, rights::READ, None);
+        if value.wrapping_sub(sp) < PAGE && found == Err(Trouble::Unmapped) {
+            crate::report!(self.console, "kernel:   its stack is full\n");
+        }
         crate::backtrace::report(self, place);
         self.end_process(thread.process, 0x100 | cause);
     }

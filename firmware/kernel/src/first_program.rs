@@ -3,19 +3,19 @@
 use elf::ElfBytes;
 use elf::abi::{EM_RISCV, PF_R, PF_W, PF_X, PT_LOAD};
 use elf::endian::LittleEndian;
-use flick_abi::card::{NORMAL_PRIORITY, PAGE, ProgramStart, START_VERSION, argument_bytes, rights};
+use flick_abi::card::{
+    NORMAL_PRIORITY, PAGE, ProgramStart, STACK_END, START_VERSION, argument_bytes, rights,
+};
 use flick_kernel_core::page_tables::{PageTables, are_rights};
 
 use crate::archive_files::files;
+use crate::cache::means;
 use crate::direct::Direct;
 use crate::endings::FIRST;
 use crate::kernel::{Caller, Kernel};
 use crate::processes::pages_of;
 use crate::{devices, report};
 
-/// The stack of the first thread, below this address.
-const STACK_END: u64 = 0x20_0000_0000;
-const STACK: u64 = 256 << 10;
 /// The record of the start, and the arguments.
 const START: u64 = STACK_END;
 /// The status of a machine without a program.
@@ -46,13 +46,6 @@ fn try_start(kernel: &mut Kernel, arguments: &str) -> Result<(), &'static str> {
     let process = kernel.processes.create(None, tables).ok_or(NO_ROOM)?;
     debug_assert_eq!(process, FIRST);
     let entry = load(kernel, process, file)?;
-    map(
-        kernel,
-        process,
-        STACK_END - STACK,
-        STACK,
-        rights::READ | rights::WRITE,
-    )?;
     pass_arguments(kernel, process, arguments)?;
     kernel
         .start_thread(process, [entry, START, STACK_END, 0, NORMAL_PRIORITY])
@@ -152,7 +145,10 @@ fn pass_arguments(kernel: &mut Kernel, process: u16, arguments: &str) -> Result<
         tiles: kernel.map.tile.1,
         harts: kernel.map.user_harts().count_ones().into(),
         frequency: kernel.map.frequency,
-        incoherent: u64::from(!kernel.map.is_coherent),
+        incoherent: match kernel.map.cache_means() {
+            0 => 0,
+            means => 1 + u64::from(means & means::BACK != 0),
+        },
     };
     let of = rights::READ | rights::WRITE;
     map(kernel, process, START, text - START + size as u64, of)?;

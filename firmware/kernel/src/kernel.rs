@@ -1,5 +1,5 @@
 //! The state of the kernel, which the kernel hart alone touches, and the steps that several calls take.
-use flick_abi::card::{Error, FOR_EVER, PAGE, rights};
+use flick_abi::card::{Error, FOR_EVER, PAGE, STACK_END, STACK_SIZE, USER_END, rights};
 use flick_kernel_core::context::{Context, Stored};
 use flick_kernel_core::dispatch::{Dispatch, GaveWay, Orders};
 use flick_kernel_core::frames::Frames;
@@ -15,7 +15,7 @@ use crate::devices::Clint;
 use crate::direct::Direct;
 use crate::hart_page::{HartPage, HartPages};
 use crate::machine_map::MachineMap;
-use crate::processes::Processes;
+use crate::processes::{MOST_PAGES, Processes};
 use crate::tiles::Tiles;
 use crate::trace_points::point;
 
@@ -447,15 +447,34 @@ impl Kernel {
         hart: Option<u8>,
     ) -> Result<u64, Trouble> {
         let tables = self.processes[process].tables.ok_or(Trouble::Unmapped)?;
-        let is_users = address < flick_abi::card::USER_END;
-        let (at, resolved) = match is_users {
-            true => tables.resolve(address, right, &mut self.frames, &mut Direct)?,
-            false => return Err(Trouble::Unmapped),
+        if address >= USER_END {
+            return Err(Trouble::Unmapped);
+        }
+        let resolved = loop {
+            match tables.resolve(address, right, &mut self.frames, &mut Direct) {
+                Err(Trouble::Unmapped) => self.map_stack(process, address)?,
+                resolved => break resolved,
+            }
         };
+        let (at, resolved) = resolved?;
         if resolved == Resolved::Changed {
             self.invalidate(process, address / PAGE * PAGE, 1, hart);
         }
         Ok(at)
+    }
+
+    /// Maps a page of the first thread's stack, which is accessed for the first time.
+    #[inline(never)]
+    fn map_stack(&mut self, process: u16, address: u64) -> Result<(), Trouble> {
+        let owner = &mut self.processes[process];
+        let is_stack = (STACK_END - STACK_SIZE..STACK_END).contains(&address);
+        let tables = owner
+            .tables
+            .filter(|_| is_stack && owner.pages < MOST_PAGES);
+        let tables = tables.ok_or(Trouble::Unmapped)?;
+        owner.pages += 1;
+        let of = rights::READ | rights::WRITE;
+        tables.map(address / PAGE * PAGE, of, &mut self.frames, &mut Direct)
     }
 
     /// Copies from a process's memory, or to it. `f` gets the physical address, the bytes there, and how

@@ -36,11 +36,15 @@ __attribute__((noreturn)) void pthread_exit(void *);
 pthread_t pthread_self(void);
 int pthread_equal(pthread_t, pthread_t);
 
+/* What threads wait for has lines of a cache of its own: a hart that stores to the same line would
+   undo what others do to it, where caches write back and are not coherent. */
+#define __CARD_LINES __attribute__((aligned(64)))
+
 typedef struct {
   uint32_t word, kind;
   uint32_t depth;
   pthread_t owner;
-} pthread_mutex_t;
+} __CARD_LINES pthread_mutex_t;
 
 typedef struct {
   uint32_t kind;
@@ -69,7 +73,7 @@ int pthread_mutex_unlock(pthread_mutex_t *);
 
 typedef struct {
   uint32_t sequence, waiters;
-} pthread_cond_t;
+} __CARD_LINES pthread_cond_t;
 
 typedef struct {
   clockid_t clock;
@@ -88,9 +92,11 @@ int pthread_cond_timedwait(pthread_cond_t *__restrict, pthread_mutex_t *__restri
 int pthread_cond_signal(pthread_cond_t *);
 int pthread_cond_broadcast(pthread_cond_t *);
 
-typedef uint32_t pthread_once_t;
+typedef struct {
+  uint32_t word;
+} __CARD_LINES pthread_once_t;
 
-#define PTHREAD_ONCE_INIT 0
+#define PTHREAD_ONCE_INIT {0}
 
 int pthread_once(pthread_once_t *, void (*)(void));
 
@@ -103,7 +109,7 @@ int pthread_setspecific(pthread_key_t, const void *);
 
 typedef struct {
   uint32_t count, arrived, generation;
-} pthread_barrier_t;
+} __CARD_LINES pthread_barrier_t;
 
 typedef struct {
   int unused;
@@ -118,7 +124,7 @@ int pthread_barrier_wait(pthread_barrier_t *);
 
 typedef struct {
   uint32_t state, waiters;
-} pthread_rwlock_t;
+} __CARD_LINES pthread_rwlock_t;
 
 typedef struct {
   int unused;

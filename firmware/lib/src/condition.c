@@ -36,18 +36,17 @@ static int wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_
   __atomic_fetch_add(&condition->waiters, 1, __ATOMIC_SEQ_CST);
   // A signal behind the unlock changes the number, and the wait does not begin.
   uint32_t sequence = __atomic_load_n(&condition->sequence, __ATOMIC_SEQ_CST);
-  uint32_t depth = mutex->depth;
-  mutex->depth = 0;
+  uint32_t depth = __atomic_exchange_n(&mutex->depth, 0, __ATOMIC_RELAXED);
   int error = pthread_mutex_unlock(mutex);
   if (error) {
-    mutex->depth = depth;
+    __atomic_exchange_n(&mutex->depth, depth, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&condition->waiters, 1, __ATOMIC_RELAXED);
     return error;
   }
   int64_t result = card_wait(&condition->sequence, sequence, until);
   __atomic_fetch_sub(&condition->waiters, 1, __ATOMIC_RELAXED);
   pthread_mutex_lock(mutex);
-  mutex->depth = depth;
+  __atomic_exchange_n(&mutex->depth, depth, __ATOMIC_RELAXED);
   return result == -FLICK_ETIMEDOUT ? ETIMEDOUT : 0;
 }
 
@@ -85,8 +84,9 @@ int pthread_barrier_destroy(pthread_barrier_t *barrier) {
 
 int pthread_barrier_wait(pthread_barrier_t *barrier) {
   uint32_t generation = card_load(&barrier->generation);
+  card_releasing();
   if (__atomic_add_fetch(&barrier->arrived, 1, __ATOMIC_ACQ_REL) == barrier->count) {
-    __atomic_store_n(&barrier->arrived, 0, __ATOMIC_RELAXED);
+    __atomic_exchange_n(&barrier->arrived, 0, __ATOMIC_RELAXED);
     __atomic_fetch_add(&barrier->generation, 1, __ATOMIC_RELEASE);
     card_wake(&barrier->generation, UINT64_MAX);
     card_acquired();
@@ -101,10 +101,11 @@ int pthread_barrier_wait(pthread_barrier_t *barrier) {
 
 enum { BEGUN = 1, AWAITED, DONE };
 
-int pthread_once(pthread_once_t *once, void (*function)(void)) {
-  uint32_t found = 0;
+int pthread_once(pthread_once_t *control, void (*function)(void)) {
+  uint32_t found = 0, *once = &control->word;
   if (__atomic_compare_exchange_n(once, &found, BEGUN, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
     function();
+    card_releasing();
     if (__atomic_exchange_n(once, DONE, __ATOMIC_RELEASE) == AWAITED)
       card_wake(once, UINT64_MAX);
     return 0;

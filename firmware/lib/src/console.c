@@ -11,23 +11,26 @@
 #define CONTROL_D 4
 #define CONTROL_V 0x16
 
-static uint32_t reading;
-static bool is_literal, is_ended;
+static struct card_word reading;
+static struct {
+  _Alignas(CARD_LINE) bool is_literal;
+  bool is_ended;
+} input;
 
 // Takes the two bytes out. Returns how many are left.
 static size_t translate(unsigned char *bytes, size_t size) {
   size_t kept = 0;
   for (size_t n = 0; n < size; n++) {
     unsigned char byte = bytes[n];
-    if (!is_literal && byte == CONTROL_V) {
-      is_literal = true;
+    if (!input.is_literal && byte == CONTROL_V) {
+      input.is_literal = true;
       continue;
     }
-    if (!is_literal && byte == CONTROL_D) {
-      is_ended = true;
+    if (!input.is_literal && byte == CONTROL_D) {
+      input.is_ended = true;
       break;
     }
-    is_literal = false;
+    input.is_literal = false;
     bytes[kept++] = byte;
   }
   return kept;
@@ -36,14 +39,14 @@ static size_t translate(unsigned char *bytes, size_t size) {
 ssize_t __card_console_read(void *buffer, size_t size) {
   size_t got = 0;
   int64_t result = 0;
-  card_lock(&reading);
-  while (size && !got && !is_ended) {
+  card_lock(&reading.word);
+  while (size && !got && !input.is_ended) {
     result = flick_console_read((uintptr_t)buffer, size, FLICK_FOR_EVER);
     if (result <= 0)
       break;
     got = translate(buffer, result);
   }
-  card_unlock(&reading);
+  card_unlock(&reading.word);
   if (result < 0) {
     errno = flick_errno(result);
     return -1;

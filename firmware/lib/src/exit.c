@@ -4,13 +4,17 @@
 #include <sys/lock.h>
 #include <unistd.h>
 
+#include "cache.h"
+
 struct handler {
   void (*function)(void *);
   void *argument;
   struct handler *next;
 };
 
-static struct handler *handlers;
+static struct {
+  _Alignas(CARD_LINE) struct handler *first;
+} handlers;
 
 // Of picolibc: calls the functions of .fini_array.
 void __libc_fini_array(void);
@@ -23,8 +27,8 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *module) {
   handler->function = function;
   handler->argument = argument;
   __LIBC_LOCK();
-  handler->next = handlers;
-  handlers = handler;
+  handler->next = handlers.first;
+  handlers.first = handler;
   __LIBC_UNLOCK();
   return 0;
 }
@@ -36,9 +40,9 @@ int atexit(void (*function)(void)) { return __cxa_atexit(call_plain, (void *)fun
 void exit(int status) {
   for (;;) {
     __LIBC_LOCK();
-    struct handler *handler = handlers;
+    struct handler *handler = handlers.first;
     if (handler)
-      handlers = handler->next;
+      handlers.first = handler->next;
     __LIBC_UNLOCK();
     if (!handler)
       break;

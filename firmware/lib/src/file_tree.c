@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "archive.h"
+#include "cache.h"
 
 // Pages that a file leaves to others: the program that makes it would end at a page that is not
 // there.
 #define LEFT_PAGES 16
 
-static struct file_node *nodes;
+static struct {
+  _Alignas(CARD_LINE) struct file_node *first;
+} nodes;
 
 static struct file_node *add_node(const char *name, size_t length) {
   struct file_node *node = calloc(1, sizeof *node);
@@ -19,8 +22,8 @@ static struct file_node *add_node(const char *name, size_t length) {
     free(node);
     return NULL;
   }
-  node->next = nodes;
-  nodes = node;
+  node->next = nodes.first;
+  nodes.first = node;
   return node;
 }
 
@@ -38,7 +41,7 @@ static size_t clean_length(const char *name) {
 }
 
 static struct file_node *find_name(const char *name, size_t length) {
-  for (struct file_node *node = nodes; node; node = node->next)
+  for (struct file_node *node = nodes.first; node; node = node->next)
     if (strncmp(node->name, name, length) == 0 && node->name[length] == 0)
       return node;
   return NULL;
@@ -160,10 +163,10 @@ int __card_remove_file(const char *path, bool wants_directory) {
   if (node->is_directory != wants_directory)
     return wants_directory ? -ENOTDIR : -EISDIR;
   size_t length = strlen(node->name);
-  for (struct file_node *other = nodes; wants_directory && other; other = other->next)
+  for (struct file_node *other = nodes.first; wants_directory && other; other = other->next)
     if (name_in(other, node->name, length))
       return -ENOTEMPTY;
-  struct file_node **at = &nodes;
+  struct file_node **at = &nodes.first;
   while (*at != node)
     at = &(*at)->next;
   *at = node->next;
@@ -200,7 +203,7 @@ int64_t __card_list_files(const char *path, uint64_t first, char *out, size_t ro
   path = clean(path);
   size_t length = clean_length(path), done = 0;
   uint64_t number = 0;
-  for (struct file_node *node = nodes; node; node = node->next) {
+  for (struct file_node *node = nodes.first; node; node = node->next) {
     const char *name = name_in(node, path, length);
     if (!name || strchr(name, '/') || number++ < first)
       continue;

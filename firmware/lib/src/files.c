@@ -20,19 +20,25 @@
 // for input is under no lock, and a line of output is in one piece.
 #define CONSOLE_FILES 3
 
-static uint64_t console_input = 1, console_output = 6;
+static struct {
+  _Alignas(CARD_LINE) uint64_t input;
+  uint64_t output;
+} console_files = {1, 6};
 
-static struct file_table own_files;
+static struct {
+  _Alignas(CARD_LINE) struct file_table table;
+} own;
 
 void __card_begin_files(const struct card_spawned_start *spawned) {
-  static struct file_description console = {.kind = FILE_OF_CONSOLE, .flags = O_RDWR, .users = 4};
+  static _Alignas(CARD_LINE) struct file_description console = {
+      .kind = FILE_OF_CONSOLE, .flags = O_RDWR, .users = 4};
   if (spawned) {
-    console_input = 0;
-    console_output = spawned->console;
+    console_files.input = 0;
+    console_files.output = spawned->console;
     return;
   }
   for (int number = 0; number < CONSOLE_FILES; number++)
-    own_files.open[number] = &console;
+    own.table.open[number] = &console;
 }
 
 static bool is_one_of(const uint64_t *bits, int number) {
@@ -43,7 +49,7 @@ static bool is_one_of(const uint64_t *bits, int number) {
 // A number is the same as another from now on, or none of the console if that is negative.
 void __card_note_file(int number, int same) {
   for (int n = 0; n < 2; n++) {
-    uint64_t *bits = n ? &console_output : &console_input;
+    uint64_t *bits = n ? &console_files.output : &console_files.input;
     if (is_one_of(bits, same))
       __atomic_fetch_or(bits, 1ul << number, __ATOMIC_RELAXED);
     else
@@ -78,7 +84,7 @@ int64_t __card_file_call(uint32_t operation, const uint64_t *arguments, struct f
     if (!__card_file_execute)
       return console_alone(operation, arguments[0], bytes.out);
     __LIBC_LOCK();
-    int64_t result = __card_file_execute(&own_files, operation, arguments, bytes.in, bytes.out);
+    int64_t result = __card_file_execute(&own.table, operation, arguments, bytes.in, bytes.out);
     __LIBC_UNLOCK();
     return result;
   }
@@ -168,13 +174,13 @@ static ssize_t write_all(write_piece *piece, int number, const char *buffer, siz
 }
 
 ssize_t read(int number, void *buffer, size_t size) {
-  if (is_one_of(&console_input, number))
+  if (is_one_of(&console_files.input, number))
     return __card_console_read(buffer, size);
   return read_all(read_here, number, buffer, size, 0);
 }
 
 ssize_t write(int number, const void *buffer, size_t size) {
-  if (is_one_of(&console_output, number))
+  if (is_one_of(&console_files.output, number))
     return __card_console_write(buffer, size);
   return write_all(write_here, number, buffer, size, 0);
 }

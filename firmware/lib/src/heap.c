@@ -34,9 +34,15 @@ struct free_block {
   uint64_t address;
 };
 
-static uint32_t lock;
-static struct free_block *free_blocks[CLASSES];
-static uint64_t heap_at = HEAP, heap_mapped = HEAP, large_at = HEAP_END;
+static struct card_word lock;
+static struct {
+  _Alignas(CARD_LINE) struct free_block *of[CLASSES];
+} free_blocks;
+// The end of small blocks, and of what is mapped for them; the end of large blocks.
+static struct {
+  _Alignas(CARD_LINE) uint64_t at;
+  uint64_t mapped, large_at;
+} heap = {HEAP, HEAP, HEAP_END};
 
 // Class n has 16 * (n + 1) bytes below 128; from there on four classes share a doubling.
 static uint32_t class_of(uint64_t size) {
@@ -44,6 +50,12 @@ static uint32_t class_of(uint64_t size) {
     return (size + 15) / 16 - 1;
   int top = 63 - __builtin_clzl(size - 1);
   return 8 + (top - 7) * 4 + ((size - 1) >> (top - 2) & 3);
+}
+
+// Where caches write back, no two blocks share a line.
+static uint64_t in_lines(uint64_t size) {
+  bool writes_back = flick_program.incoherent == CARD_WRITES_BACK;
+  return writes_back ? (size + CARD_LINE - 1) & -CARD_LINE : size;
 }
 
 static uint64_t class_size(uint32_t class) {
@@ -78,39 +90,39 @@ static bool map(uint64_t at, uint64_t size) {
 }
 
 static struct header *new_small(uint32_t class) {
-  struct free_block *block = free_blocks[class];
+  struct free_block *block = free_blocks.of[class];
   if (block) {
-    free_blocks[class] = block->next;
+    free_blocks.of[class] = block->next;
     return (struct header *)block;
   }
-  uint64_t size = class_size(class), at = heap_at;
-  if (at + size > heap_mapped) {
-    uint64_t more = (at + size - heap_mapped + PIECE - 1) / PIECE * PIECE;
-    if (heap_mapped + more > HEAP_END || !map(heap_mapped, more))
+  uint64_t size = class_size(class), at = heap.at;
+  if (at + size > heap.mapped) {
+    uint64_t more = (at + size - heap.mapped + PIECE - 1) / PIECE * PIECE;
+    if (heap.mapped + more > HEAP_END || !map(heap.mapped, more))
       return NULL;
-    heap_mapped += more;
+    heap.mapped += more;
   }
-  heap_at += size;
+  heap.at += size;
   return (struct header *)at;
 }
 
 static void free_small(void *block, uint32_t class) {
   struct free_block *free = block;
-  free->next = free_blocks[class];
-  free_blocks[class] = free;
+  free->next = free_blocks.of[class];
+  free_blocks.of[class] = free;
 }
 
 static struct header *new_large(uint64_t size, uint32_t class) {
-  struct free_block *range = free_blocks[class];
-  uint64_t at = range ? range->address : large_at;
+  struct free_block *range = free_blocks.of[class];
+  uint64_t at = range ? range->address : heap.large_at;
   if (at + class_size(class) > LARGE_END || !map(at, whole_pages(size)))
     return NULL;
   if (range) {
-    free_blocks[class] = range->next;
-    free_small(range, class_of(sizeof *range));
+    free_blocks.of[class] = range->next;
+    free_small(range, class_of(in_lines(sizeof *range)));
   } else {
     // A page between two blocks is never mapped.
-    large_at += whole_pages(class_size(class)) + FLICK_PAGE;
+    heap.large_at += whole_pages(class_size(class)) + FLICK_PAGE;
   }
   struct header *header = (struct header *)at;
   header->mapped = whole_pages(size);
@@ -121,32 +133,37 @@ static void free_large(struct header *header, uint32_t class) {
   uint64_t at = (uintptr_t)header;
   unmap(at, header->mapped);
   // Without a place to remember them, the addresses are lost, and nothing else.
-  struct free_block *range = (struct free_block *)new_small(class_of(sizeof *range));
+  struct free_block *range = (struct free_block *)new_small(class_of(in_lines(sizeof *range)));
   if (!range)
     return;
   range->address = at;
-  range->next = free_blocks[class];
-  free_blocks[class] = range;
+  range->next = free_blocks.of[class];
+  free_blocks.of[class] = range;
 }
 
-void *malloc(size_t size) {
-  uint64_t needed = size + sizeof(struct header);
+static void *allocate(size_t size) {
+  uint64_t needed = in_lines(size + sizeof(struct header));
   struct header *header = NULL;
   if (needed > size && needed < LARGE_END) {
     uint32_t class = class_of(needed);
-    card_lock(&lock);
+    card_lock(&lock.word);
     header = needed <= MOST_SMALL ? new_small(class) : new_large(needed, class);
     if (header) {
       header->class = class;
       header->behind = 0;
     }
-    card_unlock(&lock);
+    card_unlock(&lock.word);
   }
   if (!header) {
     errno = ENOMEM;
     return NULL;
   }
   return header + 1;
+}
+
+// A block may have a lock in it, which has a line of its own.
+void *malloc(size_t size) {
+  return flick_program.incoherent == CARD_WRITES_BACK ? memalign(CARD_LINE, size) : allocate(size);
 }
 
 static struct header *header_of(void *block) {
@@ -162,13 +179,13 @@ void free(void *block) {
   if (!block)
     return;
   struct header *header = header_of(block);
-  card_lock(&lock);
+  card_lock(&lock.word);
   uint32_t class = header->class;
   if (is_small(header))
     free_small(header, class);
   else
     free_large(header, class);
-  card_unlock(&lock);
+  card_unlock(&lock.word);
 }
 
 // Bytes that a block has room for.
@@ -213,7 +230,7 @@ void *memalign(size_t alignment, size_t size) {
     errno = EINVAL;
     return NULL;
   }
-  char *block = malloc(size + alignment);
+  char *block = allocate(size + alignment);
   if (!block)
     return NULL;
   char *aligned = (char *)(((uintptr_t)block + alignment - 1) & -alignment);

@@ -9,7 +9,8 @@
 static void nothing(void *value) { (void)value; }
 
 // NULL: the key is free.
-static void (*destructors[PTHREAD_KEYS_MAX])(void *);
+static _Alignas(CARD_LINE) void (*destructors[PTHREAD_KEYS_MAX])(void *);
+_Static_assert(sizeof destructors % CARD_LINE == 0, "nothing else is in their lines");
 
 int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
   if (!destructor)

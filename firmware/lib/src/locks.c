@@ -18,7 +18,7 @@ int64_t __card_lock_slow(uint32_t *word, uint64_t until) {
 }
 
 struct __lock {
-  uint32_t word;
+  struct card_word word;
   uint32_t depth;
   struct __card_thread *owner;
 };
@@ -34,19 +34,19 @@ void __retarget_lock_init(_LOCK_T *lock) { *lock = calloc(1, sizeof **lock); }
 void __retarget_lock_init_recursive(_LOCK_T *lock) { __retarget_lock_init(lock); }
 void __retarget_lock_close(_LOCK_T lock) { free(lock); }
 void __retarget_lock_close_recursive(_LOCK_T lock) { free(lock); }
-void __retarget_lock_acquire(_LOCK_T lock) { card_lock(&lock_of(lock)->word); }
+void __retarget_lock_acquire(_LOCK_T lock) { card_lock(&lock_of(lock)->word.word); }
 int __retarget_lock_try_acquire(_LOCK_T lock) {
-  if (!card_try_lock(&lock_of(lock)->word))
+  if (!card_try_lock(&lock_of(lock)->word.word))
     return 0;
   card_acquired();
   return 1;
 }
-void __retarget_lock_release(_LOCK_T lock) { card_unlock(&lock_of(lock)->word); }
+void __retarget_lock_release(_LOCK_T lock) { card_unlock(&lock_of(lock)->word.word); }
 
 void __retarget_lock_acquire_recursive(_LOCK_T lock) {
   struct __card_thread *self = card_thread();
   if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {
-    card_lock(&lock->word);
+    card_lock(&lock->word.word);
     __atomic_store_n(&lock->owner, self, __ATOMIC_RELAXED);
   }
   lock->depth++;
@@ -55,7 +55,7 @@ void __retarget_lock_acquire_recursive(_LOCK_T lock) {
 int __retarget_lock_try_acquire_recursive(_LOCK_T lock) {
   struct __card_thread *self = card_thread();
   if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {
-    if (!card_try_lock(&lock->word))
+    if (!card_try_lock(&lock->word.word))
       return 0;
     card_acquired();
     __atomic_store_n(&lock->owner, self, __ATOMIC_RELAXED);
@@ -68,5 +68,5 @@ void __retarget_lock_release_recursive(_LOCK_T lock) {
   if (--lock->depth)
     return;
   __atomic_store_n(&lock->owner, NULL, __ATOMIC_RELAXED);
-  card_unlock(&lock->word);
+  card_unlock(&lock->word.word);
 }

@@ -1,4 +1,5 @@
-// Mutexes and locks for readers and writers.
+// Mutexes and locks for readers and writers. What they hold changes by atomic operations alone:
+// where caches write back, a store would undo what others do to the line.
 #include <errno.h>
 
 #include "card_time.h"
@@ -46,14 +47,14 @@ static bool is_held(pthread_mutex_t *mutex, int *result) {
     return false;
   bool is_recursive = mutex->kind == PTHREAD_MUTEX_RECURSIVE;
   if (is_recursive)
-    mutex->depth++;
+    __atomic_fetch_add(&mutex->depth, 1, __ATOMIC_RELAXED);
   *result = is_recursive ? 0 : EDEADLK;
   return true;
 }
 
 static void own(pthread_mutex_t *mutex) {
   if (mutex->kind != PTHREAD_MUTEX_NORMAL)
-    __atomic_store_n(&mutex->owner, card_thread(), __ATOMIC_RELAXED);
+    __atomic_exchange_n(&mutex->owner, card_thread(), __ATOMIC_RELAXED);
 }
 
 static int lock_until(pthread_mutex_t *mutex, uint64_t until) {
@@ -103,10 +104,10 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     if (owner_of(mutex) != card_thread())
       return EPERM;
     if (mutex->depth) {
-      mutex->depth--;
+      __atomic_fetch_sub(&mutex->depth, 1, __ATOMIC_RELAXED);
       return 0;
     }
-    __atomic_store_n(&mutex->owner, NULL, __ATOMIC_RELAXED);
+    __atomic_exchange_n(&mutex->owner, NULL, __ATOMIC_RELAXED);
   }
   card_unlock(&mutex->word);
   return 0;
@@ -179,11 +180,12 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
 }
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
-  uint32_t before = __atomic_load_n(&lock->state, __ATOMIC_RELAXED);
+  uint32_t before = card_load(&lock->state);
   if (before == 0)
     return EPERM;
+  card_releasing();
   if (before == WRITER)
-    __atomic_store_n(&lock->state, 0, __ATOMIC_SEQ_CST);
+    __atomic_exchange_n(&lock->state, 0, __ATOMIC_SEQ_CST);
   else
     before = __atomic_fetch_sub(&lock->state, 1, __ATOMIC_SEQ_CST);
   bool is_free = before == WRITER || before == 1;

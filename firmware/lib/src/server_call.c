@@ -26,13 +26,15 @@ struct call {
 };
 
 char *__card_window;
-uint32_t __card_window_lock;
+struct card_word __card_window_lock;
 
 static uint64_t server;
 static uint16_t port;
-static uint32_t lock;
-static struct call calls[MOST_CALLS];
-static bool is_taking;
+static struct card_word lock;
+static struct {
+  _Alignas(CARD_LINE) bool is_taking;
+  struct call all[MOST_CALLS];
+} calls;
 
 void __card_begin_servers(const struct card_spawned_start *start) {
   uint64_t parent;
@@ -45,9 +47,9 @@ void __card_begin_servers(const struct card_spawned_start *start) {
 
 static struct call *begin_call(struct card_request *request, struct card_reply *reply) {
   for (;;) {
-    card_lock(&lock);
+    card_lock(&lock.word);
     for (int n = 0; n < MOST_CALLS; n++) {
-      struct call *call = &calls[n];
+      struct call *call = &calls.all[n];
       if (call->is_used)
         continue;
       call->is_used = true;
@@ -56,10 +58,10 @@ static struct call *begin_call(struct card_request *request, struct card_reply *
       call->word = WAITS;
       request->token = call->token + n;
       request->port = port;
-      card_unlock(&lock);
+      card_unlock(&lock.word);
       return call;
     }
-    card_unlock(&lock);
+    card_unlock(&lock.word);
     flick_thread_sleep(flick_time() + flick_program.frequency / 1000);
   }
 }
@@ -72,7 +74,7 @@ static void wake(struct call *call, uint32_t word) {
 // The lock is held.
 static void deliver(const struct card_reply *reply, uint64_t from) {
   uint32_t number = reply->token % TOKEN_STEP;
-  struct call *call = &calls[number];
+  struct call *call = &calls.all[number];
   if (from != server || number >= MOST_CALLS || !call->is_used || call->word == IS_ANSWERED ||
       call->token + number != reply->token)
     return;
@@ -83,19 +85,19 @@ static void deliver(const struct card_reply *reply, uint64_t from) {
 // Another thread takes messages from now on.
 static void hand_on(void) {
   for (int n = 0; n < MOST_CALLS; n++)
-    if (calls[n].is_used && calls[n].word == WAITS)
-      return wake(&calls[n], TAKES_MESSAGES);
+    if (calls.all[n].is_used && calls.all[n].word == WAITS)
+      return wake(&calls.all[n], TAKES_MESSAGES);
 }
 
 // The lock is held, and is free while it waits.
 static int64_t take_message(void) {
   struct card_reply reply;
   uint64_t from;
-  is_taking = true;
-  card_unlock(&lock);
+  calls.is_taking = true;
+  card_unlock(&lock.word);
   int64_t result = flick_mailbox_receive(port, (uintptr_t)&reply, FLICK_FOR_EVER, &from);
-  card_lock(&lock);
-  is_taking = false;
+  card_lock(&lock.word);
+  calls.is_taking = false;
   if (result == 0)
     deliver(&reply, from);
   return result;
@@ -103,18 +105,18 @@ static int64_t take_message(void) {
 
 static int64_t await(struct call *call) {
   int64_t result = 0;
-  card_lock(&lock);
+  card_lock(&lock.word);
   while (call->word != IS_ANSWERED && result == 0) {
-    if (!is_taking) {
+    if (!calls.is_taking) {
       result = take_message();
       continue;
     }
     call->word = WAITS;
-    card_unlock(&lock);
+    card_unlock(&lock.word);
     card_wait(&call->word, WAITS, FLICK_FOR_EVER);
-    card_lock(&lock);
+    card_lock(&lock.word);
   }
-  if (!is_taking)
+  if (!calls.is_taking)
     hand_on();
   return result;
 }
@@ -123,28 +125,37 @@ static int64_t await(struct call *call) {
 int64_t __card_server_call(struct card_request *request, struct card_reply *reply) {
   if (!card_has_servers())
     return -ENOSYS;
-  struct call *call = begin_call(request, reply);
+  // Another thread may store the reply, while this one stores to its stack.
+  struct {
+    _Alignas(CARD_LINE) struct card_reply reply;
+  } got;
+  struct call *call = begin_call(request, &got.reply);
   int64_t result =
       flick_mailbox_send(server >> 32, SERVER_PORT, (uintptr_t)request, FLICK_FOR_EVER);
   if (result == 0)
     result = await(call);
   else
-    card_lock(&lock);
+    card_lock(&lock.word);
   call->is_used = false;
-  card_unlock(&lock);
-  return result == 0 ? reply->result : -EIO;
+  card_unlock(&lock.word);
+  if (result)
+    return -EIO;
+  *reply = got.reply;
+  return reply->result;
 }
 
 int64_t __card_window_call(struct card_request *request, struct card_reply *reply, const void *in,
                            uint64_t in_size, void *out, uint64_t out_size) {
-  card_lock(&__card_window_lock);
+  card_lock(&__card_window_lock.word);
   if (in_size)
     memcpy(__card_window, in, in_size);
   int64_t result = __card_server_call(request, reply);
   if (result >= 0 && out_size == SIZE_OF_RESULT)
     out_size = result;
-  if (result >= 0 && out_size)
+  if (result >= 0 && out_size) {
+    card_acquired_bytes(__card_window, out_size);
     memcpy(out, __card_window, out_size);
-  card_unlock(&__card_window_lock);
+  }
+  card_unlock(&__card_window_lock.word);
   return result;
 }

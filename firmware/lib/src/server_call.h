@@ -2,12 +2,13 @@
 #pragma once
 #include <stdbool.h>
 
+#include "cache.h"
 #include "server_protocol.h"
 
 // NULL: there are no servers.
 extern char *__card_window;
 // Who has the window holds it.
-extern uint32_t __card_window_lock;
+extern struct card_word __card_window_lock;
 
 static inline bool card_has_servers(void) { return __card_window; }
 

@@ -141,11 +141,11 @@ int posix_spawn(pid_t *restrict process, const char *restrict path,
     return ENOSYS;
   struct card_request request = {.operation = PROCESS_SPAWN};
   struct card_reply reply;
-  card_lock(&__card_window_lock);
+  card_lock(&__card_window_lock.word);
   int64_t result = write_spawn(path, actions ? *actions : NULL, argv, envp)
                        ? __card_server_call(&request, &reply)
                        : -E2BIG;
-  card_unlock(&__card_window_lock);
+  card_unlock(&__card_window_lock.word);
   if (result < 0)
     return -result;
   if (process)

@@ -8,15 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "long_double.h"
 #include "streams.h"
 
 struct stream {
-  struct __file_bufio file;
+  _Alignas(CARD_LINE) struct __file_bufio file;
   struct stream *next;
 };
 
-static char buffers[3][BUFSIZ];
+static _Alignas(CARD_LINE) char buffers[3][BUFSIZ];
+_Static_assert(BUFSIZ % CARD_LINE == 0, "each has its lines alone");
 
 static int flush_standard(FILE *stream) {
   struct stream *standard = (struct stream *)stream;
@@ -38,7 +40,9 @@ FILE *const stdout = &standard[1].file.xfile.cfile.file;
 FILE *const stderr = &standard[2].file.xfile.cfile.file;
 
 // Streams of files, so that all can be flushed at the end.
-static struct stream *streams;
+static struct {
+  _Alignas(CARD_LINE) struct stream *first;
+} streams;
 
 static _LOCK_T printing;
 
@@ -75,7 +79,7 @@ int fflush(FILE *stream) {
     return flush_one(stream);
   int result = flush_one(stdout) | flush_one(stderr);
   __LIBC_LOCK();
-  for (struct stream *one = streams; one; one = one->next)
+  for (struct stream *one = streams.first; one; one = one->next)
     result |= flush_one(&one->file.xfile.cfile.file);
   __LIBC_UNLOCK();
   return result ? EOF : 0;
@@ -83,7 +87,7 @@ int fflush(FILE *stream) {
 
 static int close_stream(FILE *stream) {
   __LIBC_LOCK();
-  struct stream **at = &streams;
+  struct stream **at = &streams.first;
   while (*at && *at != (struct stream *)stream)
     at = &(*at)->next;
   if (*at)
@@ -113,8 +117,8 @@ FILE *fdopen(int number, const char *mode) {
   __lock_init(stream->file.lock);
   FILE *file = &stream->file.xfile.cfile.file;
   __LIBC_LOCK();
-  stream->next = streams;
-  streams = stream;
+  stream->next = streams.first;
+  streams.first = stream;
   __LIBC_UNLOCK();
   if (open_flags & O_APPEND)
     fseeko(file, 0, SEEK_END);

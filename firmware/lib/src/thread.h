@@ -1,22 +1,23 @@
 // What the library knows of a thread, and waits at an address.
 #pragma once
 #include <elf.h>
-#include <flick/card.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cache.h"
+
 // The record of a thread is right below its thread-local data, at which tp points.
 struct __card_thread {
-  int64_t number;
-  void *(*entry)(void *);
-  void *argument;
-  void *value;
-  // What was mapped for it; the first thread's is not ours.
-  void *memory;
-  uint64_t size;
+  // Words that other threads change meanwhile, too.
+  _Alignas(CARD_LINE) int64_t number;
   // Who frees it: a thread that joins, or after its end the thread that starts another one.
   uint32_t state;
+  // What was mapped for it; the first thread's is not ours.
+  _Alignas(CARD_LINE) void *memory;
+  uint64_t size;
+  void *(*entry)(void *);
+  void *argument;
   struct __card_thread *next;
   // Refusals of pthread_mutex_trylock since it last took a mutex.
   uint32_t refusals;
@@ -35,19 +36,6 @@ const Elf64_Phdr *__card_segment(uint32_t type);
 void __card_first_thread(void);
 // Destructors of keys.
 void __card_end_keys(struct __card_thread *thread);
-
-// After another thread's stores were awaited: loads see them, also where caches are not coherent.
-static inline void card_acquired(void) {
-  if (flick_program.incoherent)
-    flick_cache_refresh();
-}
-
-// A word that others store to. An atomic operation acts on memory, a load on the hart's cache.
-static inline uint32_t card_load(uint32_t *word) {
-  if (flick_program.incoherent)
-    return __atomic_fetch_or(word, 0, __ATOMIC_SEQ_CST);
-  return __atomic_load_n(word, __ATOMIC_SEQ_CST);
-}
 
 static inline int64_t card_wait(uint32_t *word, uint32_t value, uint64_t until) {
   return flick_thread_wait_on((uint64_t)(uintptr_t)word, value, until);
@@ -74,6 +62,7 @@ static inline int64_t card_lock_until(uint32_t *word, uint64_t until) {
 static inline void card_lock(uint32_t *word) { card_lock_until(word, FLICK_FOR_EVER); }
 
 static inline void card_unlock(uint32_t *word) {
+  card_releasing();
   if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) == 2)
     card_wake(word, 1);
 }

@@ -13,10 +13,15 @@ enum { DETACHED = 1, ENDED = 2 };
 extern const Elf64_Ehdr __ehdr_start;
 void __card_thread_entry(void);
 
-static uint32_t lock;
-// Blocks of the default size that no thread has, and records of detached threads that end.
-static struct __card_thread *free_blocks, *ending;
-static uint32_t living = 1;
+static struct card_word lock;
+// Threads that have not ended.
+static struct card_word living = {1};
+static struct {
+  // Blocks of the default size that no thread has.
+  _Alignas(CARD_LINE) struct __card_thread *free;
+  // Records of detached threads that end.
+  struct __card_thread *ending;
+} blocks;
 
 const Elf64_Phdr *__card_segment(uint32_t type) {
   const Elf64_Phdr *segment =
@@ -33,7 +38,7 @@ static struct __card_thread *fill_block(char *memory, uint64_t size) {
   const Elf64_Phdr *segment = __card_segment(PT_TLS);
   if (!segment)
     segment = &none;
-  uint64_t alignment = segment->p_align > 16 ? segment->p_align : 16;
+  uint64_t alignment = segment->p_align > CARD_LINE ? segment->p_align : CARD_LINE;
   uintptr_t tls = ((uintptr_t)memory + size - segment->p_memsz) & -alignment;
   memcpy((void *)tls, (const void *)segment->p_vaddr, segment->p_filesz);
   memset((char *)tls + segment->p_filesz, 0, segment->p_memsz - segment->p_filesz);
@@ -48,7 +53,7 @@ static struct __card_thread *fill_block(char *memory, uint64_t size) {
 static uint64_t overhead(void) {
   const Elf64_Phdr *segment = __card_segment(PT_TLS);
   uint64_t tls = segment ? segment->p_memsz + segment->p_align : 0;
-  return tls + 16 + sizeof(struct __card_thread);
+  return tls + CARD_LINE + sizeof(struct __card_thread);
 }
 
 static uint64_t whole_pages(uint64_t size) {
@@ -70,20 +75,20 @@ static void free_block(struct __card_thread *thread) {
     flick_memory_unmap((uintptr_t)thread->memory, thread->size);
     return;
   }
-  card_lock(&lock);
-  thread->next = free_blocks;
-  free_blocks = thread;
-  card_unlock(&lock);
+  card_lock(&lock.word);
+  thread->next = blocks.free;
+  blocks.free = thread;
+  card_unlock(&lock.word);
 }
 
 static struct __card_thread *new_block(uint64_t stack) {
   uint64_t size = whole_pages(stack + overhead());
   if (stack == DEFAULT_STACK) {
-    card_lock(&lock);
-    struct __card_thread *block = free_blocks;
+    card_lock(&lock.word);
+    struct __card_thread *block = blocks.free;
     if (block)
-      free_blocks = block->next;
-    card_unlock(&lock);
+      blocks.free = block->next;
+    card_unlock(&lock.word);
     if (block)
       return fill_block(block->memory, block->size);
   }
@@ -101,12 +106,12 @@ static void wait_and_free(struct __card_thread *thread) {
 // Detached threads cannot free the stack on which they run.
 static void free_ended(void) {
   // Without coherence the lock alone tells what others have added.
-  if (!flick_program.incoherent && !__atomic_load_n(&ending, __ATOMIC_RELAXED))
+  if (!flick_program.incoherent && !__atomic_load_n(&blocks.ending, __ATOMIC_RELAXED))
     return;
-  card_lock(&lock);
-  struct __card_thread *thread = ending;
-  ending = NULL;
-  card_unlock(&lock);
+  card_lock(&lock.word);
+  struct __card_thread *thread = blocks.ending;
+  blocks.ending = NULL;
+  card_unlock(&lock.word);
   while (thread) {
     struct __card_thread *next = thread->next;
     wait_and_free(thread);
@@ -115,15 +120,15 @@ static void free_ended(void) {
 }
 
 static void add_ending(struct __card_thread *thread) {
-  card_lock(&lock);
-  thread->next = ending;
-  __atomic_store_n(&ending, thread, __ATOMIC_RELAXED);
-  card_unlock(&lock);
+  card_lock(&lock.word);
+  thread->next = blocks.ending;
+  __atomic_store_n(&blocks.ending, thread, __ATOMIC_RELAXED);
+  card_unlock(&lock.word);
 }
 
 __attribute__((noreturn)) void __card_thread_begin(struct __card_thread *self) {
   card_acquired();
-  __atomic_store_n(&self->number, flick_thread_self(), __ATOMIC_RELAXED);
+  __atomic_exchange_n(&self->number, flick_thread_self(), __ATOMIC_RELAXED);
   pthread_exit(self->entry(self->argument));
 }
 
@@ -138,20 +143,20 @@ int pthread_create(pthread_t *restrict made, const pthread_attr_t *restrict attr
   thread->argument = argument;
   if (attributes && attributes->detach_state == PTHREAD_CREATE_DETACHED)
     thread->state = DETACHED;
-  __atomic_fetch_add(&living, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&living.word, 1, __ATOMIC_RELAXED);
   // Before the thread runs, which may end and be freed if it is detached.
   *made = thread;
   __atomic_thread_fence(__ATOMIC_RELEASE);
-  int64_t number = flick_thread_create((uintptr_t)__card_thread_entry, (uintptr_t)thread,
-                                       (uintptr_t)thread & -16ul, (uintptr_t)(thread + 1),
-                                       FLICK_NORMAL_PRIORITY);
+  int64_t number =
+      flick_thread_create((uintptr_t)__card_thread_entry, (uintptr_t)thread, (uintptr_t)thread,
+                          (uintptr_t)(thread + 1), FLICK_NORMAL_PRIORITY);
   if (number < 0) {
-    __atomic_fetch_sub(&living, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&living.word, 1, __ATOMIC_RELAXED);
     free_block(thread);
     return EAGAIN;
   }
   if (thread->state != DETACHED)
-    __atomic_store_n(&thread->number, number, __ATOMIC_RELAXED);
+    __atomic_exchange_n(&thread->number, number, __ATOMIC_RELAXED);
   return 0;
 }
 
@@ -159,7 +164,7 @@ void pthread_exit(void *value) {
   struct __card_thread *self = card_thread();
   __card_end_keys(self);
   // The last thread ends the program.
-  if (__atomic_sub_fetch(&living, 1, __ATOMIC_ACQ_REL) == 0)
+  if (__atomic_sub_fetch(&living.word, 1, __ATOMIC_ACQ_REL) == 0)
     exit(0);
   if (__atomic_fetch_or(&self->state, ENDED, __ATOMIC_ACQ_REL) & DETACHED)
     add_ending(self);

@@ -1,7 +1,6 @@
 // Messages that are no requests, and requests that are wrong: the servers answer with errors, and
 // serve others as before.
 // SERVERS: yes
-// NEEDS: coherent caches
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

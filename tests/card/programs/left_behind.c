@@ -1,6 +1,5 @@
 // A program that is ended in the middle leaves nothing: its files, names, memory and waits go.
 // SERVERS: yes
-// NEEDS: coherent caches
 #include <errno.h>
 #include <fcntl.h>
 #include <flick/servers.h>

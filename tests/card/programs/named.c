@@ -1,6 +1,5 @@
 // Names of mailboxes and memory that programs share; they end with the program that has made them.
 // SERVERS: yes
-// NEEDS: coherent caches
 #include <errno.h>
 #include <flick/servers.h>
 #include <signal.h>
@@ -40,6 +39,7 @@ static int helper(void) {
   if (flick_name_look_up("parent", FLICK_FOR_EVER, &address))
     return 1;
   size_t size;
+  flick_cache_refresh();
   unsigned *words = flick_region_map("words", FLICK_READ | FLICK_WRITE, FLICK_FOR_EVER, &size);
   for (size_t n = 0; words && n < size / sizeof *words; n++)
     words[n] *= 2;
@@ -80,6 +80,7 @@ static void words(void) {
   printf("again: %s\n", outcome(flick_name_register("parent", here)));
   uint64_t message[15] = {0}, from = 0;
   flick_mailbox_receive(PARENTS_PORT, (uintptr_t)message, soon(5000), &from);
+  flick_cache_refresh();
   printf("from the child: %d, %lu bytes\n", (pid_t)from == child, (unsigned long)message[0]);
   unsigned good = 0;
   for (unsigned n = 0; n < WORDS; n++)

@@ -2,7 +2,6 @@
 // Standard input is that of the first, and the status is its own.
 // ARGS: first
 // AND: second
-// NEEDS: coherent caches
 // INPUT: for the first\n
 // STATUS: 7
 #include <dirent.h>

@@ -1,7 +1,6 @@
 // Programs that a program starts: status, arguments, environment, files that they inherit, pipes,
 // and what fails.
 // SERVERS: yes
-// NEEDS: coherent caches
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -14,12 +14,17 @@ static pthread_barrier_t barrier;
 static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
-static long sum, turn, written, onces;
-static atomic_long freed, wrong, ended;
+// Several harts store to each, so that it has a line of its own.
+static struct {
+  _Alignas(64) long value;
+} sum, turn, written, onces;
+static struct {
+  _Alignas(64) atomic_long value;
+} freed, wrong, ended;
 static _Thread_local long own = 5;
 
-static void first(void) { onces++; }
-static void end_of_key(void *value) { atomic_fetch_add(&freed, (long)value); }
+static void first(void) { onces.value++; }
+static void end_of_key(void *value) { atomic_fetch_add(&freed.value, (long)value); }
 
 static void *work(void *argument) {
   long me = (long)argument;
@@ -28,32 +33,32 @@ static void *work(void *argument) {
   own += me;
   for (int n = 0; n < ROUNDS; n++) {
     pthread_mutex_lock(&mutex);
-    sum++;
+    sum.value++;
     pthread_mutex_unlock(&mutex);
     void *block = malloc(100 + me);
     free(block);
   }
   if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
-    atomic_fetch_add(&ended, 100);
-  if (sum != THREADS * ROUNDS)
-    atomic_fetch_add(&wrong, 1);
+    atomic_fetch_add(&ended.value, 100);
+  if (sum.value != THREADS * ROUNDS)
+    atomic_fetch_add(&wrong.value, 1);
   for (int n = 0; n < 5; n++) {
     pthread_rwlock_rdlock(&shared);
-    long before = written;
+    long before = written.value;
     pthread_rwlock_unlock(&shared);
     pthread_rwlock_wrlock(&shared);
-    if (written < before)
-      atomic_fetch_add(&wrong, 1);
-    written++;
+    if (written.value < before)
+      atomic_fetch_add(&wrong.value, 1);
+    written.value++;
     pthread_rwlock_unlock(&shared);
     pthread_barrier_wait(&barrier);
   }
   // One after the other, in the order of their numbers.
   pthread_mutex_lock(&mutex);
-  while (turn != me)
+  while (turn.value != me)
     pthread_cond_wait(&condition, &mutex);
   printf("thread %2ld: %ld\n", me, own);
-  turn++;
+  turn.value++;
   pthread_cond_broadcast(&condition);
   pthread_mutex_unlock(&mutex);
   return (void *)(me * me);
@@ -70,7 +75,7 @@ static void *recurse(void *argument) {
 }
 
 static void *alone(void *argument) {
-  atomic_fetch_add(&ended, (long)argument);
+  atomic_fetch_add(&ended.value, (long)argument);
   return NULL;
 }
 
@@ -87,9 +92,9 @@ int main(void) {
     pthread_join(threads[n], &value);
     squares += (long)value;
   }
-  printf("sum %ld, written %ld, squares %ld, once %ld, freed %ld, wrong %ld, own %ld\n", sum,
-         written, squares, onces, freed, wrong, own);
-  printf("serial threads %ld\n", ended);
+  printf("sum %ld, written %ld, squares %ld, once %ld, freed %ld, wrong %ld, own %ld\n", sum.value,
+         written.value, squares, onces.value, freed.value, wrong.value, own);
+  printf("serial threads %ld\n", ended.value);
 
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
@@ -103,16 +108,16 @@ int main(void) {
   printf("recursive: %d\n", (long)value == EPERM);
 
   // Stacks of detached threads are used again, so that memory and the kernel's places suffice.
-  ended = 0;
+  ended.value = 0;
   pthread_attr_t detached;
   pthread_attr_init(&detached);
   pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
   for (int n = 0; n < 400; n++)
     while (pthread_create(&thread, &detached, alone, (void *)1l))
       sched_yield();
-  while (ended < 400)
+  while (ended.value < 400)
     sched_yield();
-  printf("detached %ld\n", ended);
+  printf("detached %ld\n", ended.value);
 
   struct timespec soon;
   clock_gettime(CLOCK_REALTIME, &soon);

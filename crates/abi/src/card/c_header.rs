@@ -76,6 +76,7 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("SHARED", rights::SHARED),
         ("PAGE", super::PAGE),
         ("PAGES_AT_ONCE", super::PAGES_AT_ONCE),
+        ("STACK_END", super::STACK_END),
         ("PRIORITIES", super::PRIORITIES),
         ("NORMAL_PRIORITY", super::NORMAL_PRIORITY),
     ] {

@@ -115,6 +115,10 @@ pub mod rights {
 pub const PAGE: u64 = 4096;
 /// User addresses are below this one, in each mode of translation.
 pub const USER_END: u64 = 1 << 38;
+/// The end of the first thread's stack.
+pub const STACK_END: u64 = 0x20_0000_0000;
+/// Its bytes. A page of them is mapped at its first access.
+pub const STACK_SIZE: u64 = 8 << 20;
 /// The most pages that one call maps, unmaps or protects: 16 MiB.
 pub const PAGES_AT_ONCE: u64 = 4096;
 /// No time limit.

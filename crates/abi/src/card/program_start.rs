@@ -24,7 +24,8 @@ pub struct ProgramStart {
     pub harts: u64,
     /// Ticks of `time` in a second.
     pub frequency: u64,
-    /// 1: caches are not coherent, and `cache_refresh` is needed; else 0.
+    /// 0: caches are coherent. Else `cache_refresh` is needed before loads of what others have
+    /// stored; and where this is 2, caches write back, behind stores that others shall load, too.
     pub incoherent: u64,
 }
 

@@ -27,7 +27,8 @@ int flick_name_remove(const char *name);
    removes it, and the memory goes when no program maps it either. */
 int flick_region_create(const char *name, size_t size);
 /* Maps it, and waits until it is there. `rights`: FLICK_READ, or FLICK_WRITE besides. NULL: an
-   error. The size is stored if there is a place for it. */
+   error. The size is stored if there is a place for it. On tiles whose caches are not coherent, who
+   reads what another program has written calls flick_cache_refresh() first. */
 void *flick_region_map(const char *name, unsigned rights, uint64_t until, size_t *size);
 int flick_region_unmap(void *start);
 int flick_region_remove(const char *name);
