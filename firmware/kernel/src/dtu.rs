@@ -169,6 +169,11 @@ impl Registers {
         self.set_endpoint(number, Endpoint::Memory(memory));
     }
 
+    /// Where a register is.
+    pub fn address(&self, offset: u64) -> u64 {
+        self.0 + offset
+    }
+
     /// Writes a register.
     #[inline(always)]
     pub fn set(&self, offset: u64, value: u64) {

@@ -47,6 +47,39 @@ impl Sending {
     pub const NONE: u64 = u64::MAX;
 }
 
+/// What the hart takes messages with. `trap_entry.S` knows the fields.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Taking {
+    /// The port of the mailbox, or none.
+    pub port: u64,
+    /// Where the bank's current activity is.
+    pub current: u64,
+    /// The mailbox's activity.
+    pub activity: u64,
+    /// The bit of its endpoint.
+    pub events: u64,
+    /// What starts the commands.
+    pub fetch: u64,
+    /// See `fetch`.
+    pub acknowledge: u64,
+    /// The slot of the last message, whose lines the hart's cache has, or 0.
+    pub slot: u64,
+}
+
+impl Taking {
+    /// No mailbox.
+    pub const NONE: Self = Self {
+        port: u64::MAX,
+        current: 0,
+        activity: 0,
+        events: 0,
+        fetch: 0,
+        acknowledge: 0,
+        slot: 0,
+    };
+}
+
 /// What only the hart itself uses. `trap_entry.S` knows the first fields.
 #[repr(C, align(64))]
 #[derive(Debug)]
@@ -69,13 +102,17 @@ pub struct HartLocal {
     pub sending: Sending,
     /// For loads and stores of the thread's memory by their physical addresses.
     pub seen: [Seen; 2],
-    /// How often the kernel hart has changed where the thread's memory is.
-    pub changes: u64,
+    /// For messages of the mailbox that the thread took the last one from.
+    pub taking: Taking,
     /// The sender of a message that was taken from a full mailbox.
     pub sender: u64,
     /// The kernel hart knows that the thread waits for a message here, and lets it as long as no other one
     /// needs the hart.
     pub is_parked: bool,
+    /// Used by `trap_entry.S`.
+    pub kept: [u64; 10],
+    /// How often the kernel hart has changed where the thread's memory is.
+    pub changes: u64,
     /// The context whose floating-point registers the hart has.
     pub float_owner: *mut Context,
     /// The context whose vector registers the hart has.
@@ -88,15 +125,23 @@ pub struct HartLocal {
     pub has_spaces: bool,
     /// For its unit.
     pub unit: HartUnit,
-    /// The route of the mailbox whose messages the hart takes, and the slot of the last one, or 0.
+    /// The route of the mailbox that the hart took its last message from.
     pub mailbox: u64,
-    /// See `mailbox`.
-    pub slot: u64,
     /// A message that the hart sends.
     pub outgoing: [u64; 16],
     /// Pieces of a portal's buffer.
     pub pieces: [u64; 8],
 }
+
+// As `trap_entry.S` has them.
+const _: () = {
+    use core::mem::offset_of;
+    assert!(offset_of!(HartLocal, attempt) == 56 && offset_of!(HartLocal, sending) == 64);
+    assert!(offset_of!(HartLocal, seen) == 104 && offset_of!(HartLocal, taking) == 136);
+    assert!(offset_of!(HartLocal, sender) == 192 && offset_of!(HartLocal, is_parked) == 200);
+    assert!(offset_of!(HartLocal, kept) == 208 && offset_of!(Taking, slot) == 48);
+    assert!(offset_of!(Sending, is_busy) == 32 && size_of::<Seen>() == 16);
+};
 
 /// A page of memory.
 #[repr(C)]

@@ -9,7 +9,7 @@ use flick_kernel_core::page_tables::{PageTables, Physical};
 
 use crate::consents::Consents;
 use crate::dtu::{HARTS, Registers};
-use crate::hart_page::{HartLocal, HartPage, Seen, Sending};
+use crate::hart_page::{HartLocal, HartPage, Seen, Sending, Taking};
 use crate::mailboxes::{SLOT, label, wanted};
 use crate::routes::{Route, Routes};
 use crate::trace_points::point;
@@ -322,9 +322,9 @@ fn receive(local: &mut HartLocal, port: u64, buffer: u64, until: u64) -> Attempt
     finish(local, &registers);
     registers.set(dtu::current(hart), route.activity().into());
     // What the hart's cache has of the last message is of no use any more. Here it often waits anyway.
-    if local.slot != 0 {
-        cache::refresh(local.slot, (HEADER_SIZE + MAILBOX_BYTES) as u64);
-        local.slot = 0;
+    if local.taking.slot != 0 {
+        cache::refresh(local.taking.slot, (HEADER_SIZE + MAILBOX_BYTES) as u64);
+        local.taking.slot = 0;
     }
     let attempt = take(local, &registers, route, (port, buffer), until);
     registers.set(dtu::current(hart), HARTS.into());
@@ -360,7 +360,15 @@ fn take(
             registers.finish();
             // The kernel hart sets it before it looks for room.
             let is_wanted = wanted(at / PAGE * PAGE).swap(0, Ordering::SeqCst) != 0;
-            local.slot = at;
+            local.taking = Taking {
+                port,
+                current: registers.address(dtu::current(local.hart as usize)),
+                activity: route.activity().into(),
+                events: 1 << endpoint,
+                fetch: CommandWord::new(Command::Fetch, endpoint).bits(),
+                acknowledge: CommandWord::new(Command::Acknowledge, endpoint).bits(),
+                slot: at,
+            };
             match sender {
                 Some(sender) if !is_wanted => return Attempt::Done([0, sender]),
                 Some(sender) => {

@@ -12,7 +12,7 @@ use crate::consents::Consents;
 use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
 use crate::dtu::Unit;
-use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, Seen, Sending, publish, release};
+use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, Seen, Sending, Taking, publish, release};
 use crate::hart_unit::HartUnit;
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap};
@@ -159,9 +159,11 @@ fn begin_harts(kernel: &mut Kernel) {
                 is_busy: 0,
             },
             seen: [Seen::NONE; 2],
-            changes: 0,
+            taking: Taking::NONE,
             sender: 0,
             is_parked: false,
+            kept: [0; 10],
+            changes: 0,
             float_owner: core::ptr::null_mut(),
             vector_owner: core::ptr::null_mut(),
             kernel_hart: map.kernel_hart as u64,
@@ -169,7 +171,6 @@ fn begin_harts(kernel: &mut Kernel) {
             has_spaces: false,
             unit: hart_unit(kernel, hart),
             mailbox: 0,
-            slot: 0,
             outgoing: [0; 16],
             pieces: [0; 8],
         };

@@ -14,6 +14,22 @@
     .equ SENDING_BUSY, 96
     .equ SEEN_PAGE, 104
     .equ SEEN_OFFSET, 112
+    .equ TAKING_PORT, 136
+    .equ TAKING_CURRENT, 144
+    .equ TAKING_ACTIVITY, 152
+    .equ TAKING_EVENTS, 160
+    .equ TAKING_FETCH, 168
+    .equ TAKING_ACKNOWLEDGE, 176
+    .equ TAKING_SLOT, 184
+    .equ LOCAL_SENDER, 192
+    .equ LOCAL_PARKED, 200
+    .equ LOCAL_KEPT, 208
+    # In `hart_unit.rs`: user harts' activity, a note that a full mailbox has room, and how often the hart
+    # looks for a message here.
+    .equ HARTS, 2
+    .equ MADE_ROOM, 1 | 4 << 8
+    .equ LOOKS, 100
+    .equ WANTED, 192
     # Calls that the hart's unit may execute: `mailbox_send`, `mailbox_receive`, `portal_write`.
     .equ FIRST_UNIT_CALL, 66
     .equ UNIT_CALLS, 3
@@ -21,6 +37,7 @@
     .equ UNIT_COMMAND, 0
     .equ UNIT_RESULT, 8
     .equ UNIT_ADDRESS, 16
+    .equ UNIT_EVENTS, 48
     .equ NOT_SENT, 5
     # Offsets of messages of 120 bytes within a page.
     .equ MESSAGE_PLACES, 4096 - 120 + 1
@@ -169,9 +186,166 @@ unit_send:
 4:  point local_done
     j rust_call
 
+    # A message of the mailbox of the one before, into a page that the hart has looked up. The hart looks for
+    # it some time. All else is for `try_receive`.
+unit_receive:
+    ld t0, TAKING_PORT(sp)
+    bne t0, a0, rust_call
+    ld t0, SEEN_PAGE+16(sp)
+    li t1, MESSAGE_PLACES
+    sub t0, a1, t0
+    bgeu t0, t1, rust_call
+    andi t0, t0, 7
+    lbu t1, LOCAL_PARKED(sp)
+    bnez t0, rust_call
+    bnez t1, rust_call
+    point local
+    .irp n, 2,3,4,5,6
+    sd t\n, LOCAL_KEPT+8*\n-16(sp)
+    .endr
+    .irp n, 3,4,5,6,7
+    sd a\n, LOCAL_KEPT+8*\n+16(sp)
+    .endr
+    ld t6, SENDING_BASE(sp)
+    ld t0, SENDING_BUSY(sp)
+    beqz t0, 2f
+1:  ld t0, UNIT_COMMAND(t6)
+    bnez t0, 1b
+    sd zero, SENDING_BUSY(sp)
+2:  ld t5, TAKING_CURRENT(sp)
+    ld t0, TAKING_ACTIVITY(sp)
+    ld t4, TAKING_EVENTS(sp)
+    sd t0, (t5)
+    # Lines of the last message, which the cache may still have.
+    ld t0, TAKING_SLOT(sp)
+    beqz t0, 1f
+    amoor.w zero, zero, (t0)
+    addi t0, t0, 64
+    amoor.w zero, zero, (t0)
+    addi t0, t0, 64
+    amoor.w zero, zero, (t0)
+    sd zero, TAKING_SLOT(sp)
+1:  ld t2, TAKING_FETCH(sp)
+    # Who has a time looks once.
+    li t3, LOOKS
+    addi t0, a2, 1
+    beqz t0, fetch
+    li t3, 1
+fetch:
+    sd t2, UNIT_COMMAND(t6)
+1:  ld t0, UNIT_COMMAND(t6)
+    bnez t0, 1b
+    ld t1, UNIT_RESULT(t6)
+    andi t0, t1, 255
+    srli t1, t1, 8
+    bnez t0, not_taken
+    bnez t1, taken
+look:
+    ld t0, UNIT_EVENTS(t6)
+    and t0, t0, t4
+    bnez t0, fetch
+    csrr t0, mip
+    andi t0, t0, 8
+    addi t3, t3, -1
+    bnez t0, not_taken
+    bnez t3, look
+not_taken:
+    li t0, HARTS
+    sd t0, (t5)
+    .irp n, 2,3,4,5,6
+    ld t\n, LOCAL_KEPT+8*\n-16(sp)
+    .endr
+    .irp n, 3,4,5,6,7
+    ld a\n, LOCAL_KEPT+8*\n+16(sp)
+    .endr
+    point local_done
+    j rust_call
+    # The slot is at t1.
+taken:
+    ld a3, 16(t1)
+    ld t0, SEEN_OFFSET+16(sp)
+    srli t2, a3, 48
+    bne t2, a0, drop
+    add t0, t0, a1
+    slli a1, a3, 16
+    srli a1, a1, 16
+    ld a3, 24(t1)
+    ld a4, 32(t1)
+    ld a5, 40(t1)
+    ld a6, 48(t1)
+    ld a7, 56(t1)
+    ld t2, 64(t1)
+    ld t3, 72(t1)
+    ld t4, 80(t1)
+    sd a3, 0(t0)
+    sd a4, 8(t0)
+    sd a5, 16(t0)
+    sd a6, 24(t0)
+    sd a7, 32(t0)
+    sd t2, 40(t0)
+    sd t3, 48(t0)
+    sd t4, 56(t0)
+    ld a3, 88(t1)
+    ld a4, 96(t1)
+    ld a5, 104(t1)
+    ld a6, 112(t1)
+    ld a7, 120(t1)
+    ld t2, 128(t1)
+    ld t3, 136(t1)
+    sd a3, 64(t0)
+    sd a4, 72(t0)
+    sd a5, 80(t0)
+    sd a6, 88(t0)
+    sd a7, 96(t0)
+    sd t2, 104(t0)
+    sd t3, 112(t0)
+    .macro acknowledge
+    ld t2, TAKING_ACKNOWLEDGE(sp)
+    slli t0, t1, 52
+    srli t0, t0, 60
+    slli t0, t0, 40
+    or t0, t0, t2
+    sd t0, UNIT_COMMAND(t6)
+    .endm
+    acknowledge
+    sd t1, TAKING_SLOT(sp)
+    srli t1, t1, 12
+    slli t1, t1, 12
+    addi t1, t1, WANTED
+1:  ld t0, UNIT_COMMAND(t6)
+    bnez t0, 1b
+    # The kernel hart sets it before it looks for room.
+    amoswap.d.aqrl t0, zero, (t1)
+    li t1, HARTS
+    sd t1, (t5)
+    .irp n, 2,3,4,5,6
+    ld t\n, LOCAL_KEPT+8*\n-16(sp)
+    .endr
+    .irp n, 3,4,5,6,7
+    ld a\n, LOCAL_KEPT+8*\n+16(sp)
+    .endr
+    bnez t0, 1f
+    li a0, 0
+    end_call
+1:  sd a1, LOCAL_SENDER(sp)
+    li t0, MADE_ROOM
+    sd t0, LOCAL_ATTEMPT(sp)
+    point local_done
+    j whole_state
+    # It was for a mailbox that had the endpoint before.
+drop:
+    acknowledge
+1:  ld t0, UNIT_COMMAND(t6)
+    bnez t0, 1b
+    ld t2, TAKING_FETCH(sp)
+    ld t4, TAKING_EVENTS(sp)
+    j fetch
+
 unit_call:
     addi t1, a7, -FIRST_UNIT_CALL
     beqz t1, unit_send
+    addi t1, t1, -1
+    beqz t1, unit_receive
     # Rust keeps s0 to s11.
 rust_call:
     csrrw t0, mscratch, sp

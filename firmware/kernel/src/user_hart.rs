@@ -298,6 +298,7 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     local.thread = load(&line.thread);
     local.is_parked = false;
     local.sending.tile = Sending::NONE;
+    local.taking.port = u64::MAX;
     hart_unit::forget(local);
     cache::refresh_thread(next);
     // SAFETY: the kernel hart has given the thread to this hart, and touches it no more.
