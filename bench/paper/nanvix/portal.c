@@ -5,18 +5,20 @@
  *
  * prints comma-separated values. `stream`: blocks of so many bytes, one behind the other, through two
  * portals: cycles of a block. `single`: one block, from the sender's call to its return, when the
- * receiver has consented before. `gather`, `scatter`: cycles of a sync of so many clusters. */
+ * receiver has consented before. `block`: so many clusters send blocks of 64 KiB to the first one:
+ * cycles of a block. `gather`, `scatter`: cycles of a sync of so many clusters. */
 #include "threads.h"
 #include <errno.h>
 #include <flick/channels.h>
 
-enum { DATA = 1, RESULT = 3, BLOCKS = 40, MOST = 256 * 1024 };
+enum { DATA = 1, RESULT = 3, MANY = 16, BLOCKS = 40, BLOCK = 65536, EACH = 6, MOST = 256 * 1024 };
 
-static const uint32_t sizes[] = {1024, 4096, 16384, 65536, 131072, MOST};
+static const uint32_t sizes[] = {1024, 4096, 16384, BLOCK, 131072, MOST};
 #define SIZES (sizeof sizes / sizeof *sizes)
 
 static unsigned char out[MOST] __attribute__((aligned(4096)));
-static unsigned char in[2][MOST] __attribute__((aligned(4096)));
+/* Two of the largest, or one block from each cluster. */
+static unsigned char in[15 * BLOCK] __attribute__((aligned(4096)));
 static uint64_t word[15];
 
 static void nothing_wrong(int64_t result) {
@@ -59,7 +61,7 @@ static void receive_all(void) {
   for (unsigned s = 0; s < SIZES; s++) {
     uint64_t begin = 0;
     for (int n = 0; n < 2; n++)
-      nothing_wrong(flick_portal_consent(&portals[n], 1, in[n], sizes[s]));
+      nothing_wrong(flick_portal_consent(&portals[n], 1, in + n * MOST, sizes[s]));
     for (int n = 0; n < BLOCKS; n++) {
       nothing_wrong(flick_portal_get(&portals[n % 2], FLICK_FOR_EVER));
       if (n == WARM_UPS - 1)
@@ -67,11 +69,11 @@ static void receive_all(void) {
       if (n == BLOCKS - 1)
         taken[0] = (cycles() - begin) / (BLOCKS - WARM_UPS);
       if (n + 2 < BLOCKS)
-        nothing_wrong(flick_portal_consent(&portals[n % 2], 1, in[n % 2], sizes[s]));
+        nothing_wrong(flick_portal_consent(&portals[n % 2], 1, in + n % 2 * MOST, sizes[s]));
     }
     printf("stream,%u,0,%llu\n", (unsigned)sizes[s], (unsigned long long)taken[0]);
     for (int n = 0; n < WARM_UPS + REPETITIONS; n++) {
-      nothing_wrong(flick_portal_consent(&portals[0], 1, in[0], sizes[s]));
+      nothing_wrong(flick_portal_consent(&portals[0], 1, in, sizes[s]));
       nothing_wrong(flick_mailbox_put(&sender, word, FLICK_FOR_EVER));
       nothing_wrong(flick_portal_get(&portals[0], FLICK_FOR_EVER));
       nothing_wrong(flick_mailbox_receive(RESULT, (uintptr_t)word, FLICK_FOR_EVER, NULL));
@@ -81,6 +83,37 @@ static void receive_all(void) {
       printf("single,%u,%d,%llu\n", (unsigned)sizes[s], n - WARM_UPS,
              (unsigned long long)taken[n]);
   }
+}
+
+/* So many clusters send blocks to the first one at the same time. */
+static void many(uint64_t senders) {
+  uint64_t me = flick_program.tile;
+  if (me > senders)
+    return;
+  if (me != 0) {
+    struct flick_channel to = flick_channel_to(0, MANY + me);
+    for (int n = 0; n < EACH; n++)
+      nothing_wrong(flick_portal_put(&to, out, BLOCK, FLICK_FOR_EVER));
+    return;
+  }
+  static struct flick_channel portals[16];
+  for (uint64_t n = 1; n <= senders; n++) {
+    nothing_wrong(flick_portal_open(&portals[n], MANY + n));
+    nothing_wrong(flick_portal_consent(&portals[n], n, in + (n - 1) * BLOCK, BLOCK));
+  }
+  uint64_t begin = 0;
+  for (int k = 0; k < EACH; k++)
+    for (uint64_t n = 1; n <= senders; n++) {
+      nothing_wrong(flick_portal_get(&portals[n], FLICK_FOR_EVER));
+      if (k == 0 && n == senders)
+        begin = cycles();
+      if (k + 1 < EACH)
+        nothing_wrong(flick_portal_consent(&portals[n], n, in + (n - 1) * BLOCK, BLOCK));
+    }
+  uint64_t taken = (cycles() - begin) / ((EACH - 1) * senders);
+  printf("block,%d,0,%llu\n", (int)senders, (unsigned long long)taken);
+  for (uint64_t n = 1; n <= senders; n++)
+    nothing_wrong(flick_portal_unlink(&portals[n]));
 }
 
 /* All clusters below `count` signal the first one, and are signalled by it. */
@@ -109,14 +142,22 @@ static void syncs(uint64_t count, uint64_t port) {
 int main(int argc, char **argv) {
   int step = step_argument(argc, argv);
   uint64_t me = flick_program.tile;
-  if (me < 2)
-    nothing_wrong(flick_mailbox_create(RESULT));
+  nothing_wrong(flick_mailbox_create(RESULT));
   if (me == 0)
-    printf("measure,size,repetition,cycles\n");
+    printf("measure,clusters,repetition,cycles\n");
   if (me == 1)
     send_all();
   if (me == 0)
     receive_all();
+  /* The others are quiet until here. */
+  for (uint64_t tile = 2; me == 0 && tile < flick_program.tiles; tile++) {
+    struct flick_channel other = flick_channel_to(tile, RESULT);
+    nothing_wrong(flick_mailbox_put(&other, word, FLICK_FOR_EVER));
+  }
+  if (me > 1)
+    nothing_wrong(flick_mailbox_receive(RESULT, (uintptr_t)word, FLICK_FOR_EVER, NULL));
+  for (uint64_t senders = 1; senders < flick_program.tiles; senders += step)
+    many(senders);
   for (uint64_t count = 2; count <= flick_program.tiles; count += step)
     syncs(count, 2 * count);
 }

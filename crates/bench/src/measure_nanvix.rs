@@ -136,6 +136,12 @@ fn steps(quick: bool) -> Vec<Step> {
             settings: Vec::new(),
             file: "mailbox.csv".into(),
         },
+        Step {
+            program: "portal",
+            arguments: vec![if quick { "14" } else { "1" }],
+            settings: Vec::new(),
+            file: "portal.csv".into(),
+        },
     ];
     for (_, file, setting) in WISHES {
         for program in ["calls", "fork_join"] {
@@ -216,6 +222,7 @@ fn build(dir: &Path) -> Result<(), Error> {
         "refill",
         "boot",
         "mailbox",
+        "portal",
     ] {
         let mut cc = Command::new(flick()?);
         cc.args(["card", "cc", "-O2"])
@@ -265,6 +272,7 @@ fn collect(raw: &Path, has_symmetric: bool) -> Result<Results, Error> {
         service: read(&raw.join("service.csv"), Service::parse)?,
         boot: read(&raw.join("boot.csv"), boot_cycles)?,
         mailbox: read(&raw.join("mailbox.csv"), Samples::mailbox)?,
+        portal: read(&raw.join("portal.csv"), Samples::mailbox)?,
         refill: read(&raw.join("refill.csv"), Samples::refill)?,
         wishes: wishes?,
         symmetric: has_symmetric.then(symmetric).transpose()?,

@@ -87,7 +87,7 @@ impl Samples {
         Ok(Self::of(all))
     }
 
-    /// Of mailbox.c.
+    /// Of mailbox.c and portal.c.
     pub fn mailbox(text: &str) -> Result<Self, String> {
         let rows = cells::<4>(text.lines(), "measure,clusters,repetition,cycles")?;
         let rows: Result<Vec<_>, String> = rows

@@ -28,6 +28,8 @@ pub struct Results {
     /// Cycles to the first thread.
     pub boot: f64,
     pub mailbox: Samples,
+    /// Data and signals between clusters.
+    pub portal: Samples,
     /// What calls leave of a program's caches.
     pub refill: Samples,
     pub wishes: Vec<Wish>,
@@ -93,7 +95,27 @@ fn plots(results: &Results) -> Vec<(&'static str, Plot)> {
         });
         (label.to_owned(), points.collect())
     };
+    let bandwidth = |label: &str, name: &str| {
+        let sizes = results.portal.named(name).into_iter();
+        let points = sizes.map(|(size, spread)| {
+            let share = nanvix_cited::link_cycles(size) / spread.mean;
+            (f64::from(size) / 1024.0, share * 100.0)
+        });
+        (label.to_owned(), points.collect())
+    };
     let plots = [
+        (
+            "portal",
+            Curves::over_counts(
+                "Data from a cluster to another one",
+                "percent of the link's bandwidth",
+                "KiB of a block",
+                vec![
+                    bandwidth("stream", "stream"),
+                    bandwidth("one block", "single"),
+                ],
+            ),
+        ),
         (
             "calls",
             Curves::over_counts(
@@ -172,6 +194,12 @@ pub fn page(results: &Results) -> String {
     text.push_str(&nanvix_tables::latencies(results));
     text.push('\n');
     text.push_str(&nanvix_tables::bandwidths(results));
+    text.push_str("\n## Data through portals\n\n");
+    text.push_str(&nanvix_tables::portal_sizes(results));
+    text.push('\n');
+    text.push_str(&nanvix_tables::portal_clusters(results));
+    text.push_str("\n![Portals](portal.svg)\n\n## Syncs\n\n");
+    text.push_str(&nanvix_tables::syncs(results));
     text.push_str("\n## What the paper wishes of the hardware, priced\n\n");
     text.push_str(&nanvix_tables::wishes(results));
     if let Some(symmetric) = &results.symmetric {
@@ -188,7 +216,7 @@ mod tests {
     fn all_files_are_written() {
         let dir = tempfile::tempdir().unwrap();
         let files = write(&sample_run::results(1.0), dir.path()).unwrap();
-        assert_eq!(files.len(), 6 + 3 * 2 + 1 + 1 + 2 * 2);
+        assert_eq!(files.len(), 7 + 4 * 2 + 1 + 1 + 2 * 2);
         for path in &files {
             assert!(std::fs::metadata(path).unwrap().len() > 100, "{path:?}");
         }

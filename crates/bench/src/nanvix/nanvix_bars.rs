@@ -23,6 +23,7 @@ pub fn checks(results: &Results) -> Vec<Check> {
         cited::BOOT_BAR,
     ));
     all.extend(mailbox(&results.mailbox));
+    all.extend(portal(&results.portal));
     all
 }
 
@@ -145,6 +146,18 @@ fn mailbox(mailbox: &Samples) -> Option<Check> {
     ))
 }
 
+/// The share of the link's bandwidth.
+fn portal(portal: &Samples) -> Option<Check> {
+    let block = portal.get("stream", cited::PORTAL_BLOCK)?;
+    let share = cited::link_cycles(cited::PORTAL_BLOCK) / block.mean;
+    Some(Check {
+        name: "portal, blocks of 64 KiB, of the link's bandwidth".into(),
+        got: format!("{:.1} %", share * 100.0),
+        wanted: format!("≥ {:.0} %", cited::PORTAL_BAR * 100.0),
+        held: share >= cited::PORTAL_BAR,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,7 +168,7 @@ mod tests {
         let all = checks(&sample_run::results(1.0));
         let missed: Vec<_> = all.iter().filter(|check| !check.held).collect();
         assert!(missed.is_empty(), "{missed:#?}");
-        assert_eq!(all.len(), 9);
+        assert_eq!(all.len(), 10);
     }
 
     #[test]

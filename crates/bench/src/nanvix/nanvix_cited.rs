@@ -20,6 +20,9 @@ pub const SERVICE_BAR: f64 = 0.05;
 pub const BOOT_BAR: f64 = 200_000.0;
 /// Beyond the latency of the link.
 pub const MAILBOX_BAR: f64 = 500.0;
+/// Bytes of a portal's blocks, and the share of the link's bandwidth that a stream of them has.
+pub const PORTAL_BLOCK: u32 = 65536;
+pub const PORTAL_BAR: f64 = 0.9;
 /// How straight fork-join's times are: the share of their variance that a line explains.
 pub const LINEAR_BAR: f64 = 0.99;
 
@@ -53,6 +56,11 @@ pub fn link_latency(cluster: u32) -> f64 {
         0 => 0.0,
         hops => HOP * f64::from(hops) + PACKET / LINK_BYTES,
     }
+}
+
+/// Cycles of so many bytes on a link, without headers.
+pub fn link_cycles(bytes: u32) -> f64 {
+    f64::from(bytes) / LINK_BYTES
 }
 
 /// Messages in a cycle, at most: those that a link's time allows.

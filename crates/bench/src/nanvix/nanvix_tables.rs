@@ -158,6 +158,65 @@ pub fn bandwidths(results: &Results) -> String {
     markdown::table(&lines)
 }
 
+fn bandwidth(bytes: u32, cycles: f64) -> [String; 2] {
+    let megabytes = f64::from(bytes) / cycles * cited::CLOCK / 1e6;
+    let share = cited::link_cycles(bytes) / cycles * 100.0;
+    [format!("{megabytes:.1}"), format!("{share:.1}")]
+}
+
+pub fn portal_sizes(results: &Results) -> String {
+    let mut lines = vec![head(&[
+        "bytes of a block",
+        "in a stream, cycles",
+        "MB/s",
+        "of the link, %",
+        "alone, cycles",
+        "MB/s",
+        "of the link, %",
+    ])];
+    for (size, stream) in results.portal.named("stream") {
+        let mut line = vec![size.to_string(), cycles(Some(stream.mean))];
+        line.extend(bandwidth(size, stream.mean));
+        let single = results.portal.get("single", size);
+        line.push(cycles(mean(single)));
+        let single = single.map(|single| bandwidth(size, single.mean));
+        line.extend(single.into_iter().flatten());
+        lines.push(line);
+    }
+    markdown::table(&lines)
+}
+
+pub fn portal_clusters(results: &Results) -> String {
+    let mut lines = vec![head(&[
+        "clusters that send blocks of 64 KiB",
+        "cycles a block",
+        "MB/s",
+        "of one link, %",
+    ])];
+    for (senders, block) in results.portal.named("block") {
+        let mut line = vec![senders.to_string(), cycles(Some(block.mean))];
+        line.extend(bandwidth(cited::PORTAL_BLOCK, block.mean));
+        lines.push(line);
+    }
+    markdown::table(&lines)
+}
+
+pub fn syncs(results: &Results) -> String {
+    let mut lines = vec![head(&[
+        "clusters",
+        "all to one, cycles",
+        "one to all, cycles",
+    ])];
+    for (clusters, gather) in results.portal.named("gather") {
+        lines.push(vec![
+            clusters.to_string(),
+            cycles(Some(gather.mean)),
+            cycles(mean(results.portal.get("scatter", clusters))),
+        ]);
+    }
+    markdown::table(&lines)
+}
+
 /// The names and the figures of a variant of the hardware.
 const FIGURES: [&str; 6] = [
     "local call",
@@ -228,6 +287,7 @@ pub fn csv(results: &Results) -> Vec<(&'static str, String)> {
             ]),
         ),
         ("mailbox", spreads(&[("", &results.mailbox)])),
+        ("portal", spreads(&[("", &results.portal)])),
         ("wishes", wishes),
     ]
 }

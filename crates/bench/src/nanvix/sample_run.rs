@@ -35,6 +35,12 @@ pub fn results(slow: f64) -> Results {
             "latency,{threads},0,{latency}\nsenders,{threads},0,600"
         );
     }
+    let mut portal = String::from("measure,clusters,repetition,cycles\n");
+    for size in [1024, cited::PORTAL_BLOCK] {
+        let cycles = cited::link_cycles(size) * 1.05 * slow;
+        let _ = writeln!(portal, "stream,{size},0,{cycles}\nsingle,{size},0,{cycles}");
+    }
+    portal.push_str("block,1,0,17000\ngather,2,0,900\nscatter,2,0,900\n");
     let calls = Samples::calls(&calls).unwrap();
     let fork_join = ForkJoin::parse(&fork_join).unwrap();
     let mut refill = String::from("call,repetition,data,code\n");
@@ -72,5 +78,6 @@ pub fn results(slow: f64) -> Results {
         service: Service::parse("caller,calls\n0,100\n1,101\n2,99\n").unwrap(),
         boot: 190_000.0 * slow,
         mailbox: Samples::mailbox(&mailbox).unwrap(),
+        portal: Samples::mailbox(&portal).unwrap(),
     }
 }
