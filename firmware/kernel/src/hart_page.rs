@@ -4,6 +4,7 @@ use core::ptr::NonNull;
 
 use flick_kernel_core::context::Context;
 use flick_kernel_core::lines::{CallLine, CommandLine, MOST_HARTS, Pending};
+use flick_kernel_core::thread_lines::ThreadLine;
 
 use crate::devices::Clint;
 use crate::hart_unit::HartUnit;
@@ -60,9 +61,21 @@ pub struct HartLocal {
     /// The end of its stack.
     pub stack: u64,
     /// Used by `trap_entry.S`.
-    pub saved: [u64; 2],
+    pub saved: [u64; 3],
     /// What `cache_refresh` does ([`crate::cache::refresh_call`]).
     pub refresh: u64,
+    /// [`crate::calls::LIGHT`].
+    pub light: u64,
+    /// The hart's bit of the pending word, and this word.
+    pub bit: u64,
+    /// See `bit`.
+    pub pending: &'static Pending,
+    /// The register that interrupts the kernel hart.
+    pub wake: u64,
+    /// The lines of all threads, and `satp` of the thread's process.
+    pub lines: *const ThreadLine,
+    /// See `lines`.
+    pub owner: u64,
     /// How a call of the unit goes on that the hart has tried ([`crate::hart_unit::attempt`]).
     pub attempt: u64,
     /// For messages.
@@ -76,6 +89,8 @@ pub struct HartLocal {
     /// The kernel hart knows that the thread waits for a message here, and lets it as long as no other one
     /// needs the hart.
     pub is_parked: bool,
+    /// The thread has ended, and the kernel hart has not been told of it.
+    pub is_silent: bool,
     /// The context whose floating-point registers the hart has.
     pub float_owner: *mut Context,
     /// The context whose vector registers the hart has.
