@@ -41,22 +41,19 @@ pub struct Stored {
 pub const NO_HART: u64 = u64::MAX;
 
 impl Context {
-    /// A thread that begins.
-    pub fn new([entry, argument, stack, tls]: [u64; 4], satp: u64, process: u64) -> Self {
-        let mut x = [0; 32];
-        (x[0], x[2], x[4], x[10]) = (entry, stack, tls, argument);
-        Self {
-            x,
-            satp,
-            status: 0,
-            fcsr: 0,
-            float_hart: NO_HART,
-            vector: 0,
-            vector_hart: NO_HART,
-            stored: [Stored::default(); 2],
-            f: [0; 32],
-            process,
-        }
+    /// Of a thread that will begin: its entry, its argument, the end of its stack, its tp; `satp` and
+    /// the number of its process. What else is there is not its own.
+    pub fn set_start(&mut self, start: [u64; 4], satp: u64, process: u64) {
+        (self.x[0], self.x[10], self.x[2], self.x[4]) = start.into();
+        (self.satp, self.process) = (satp, process);
+    }
+
+    /// The thread begins: the rest of what is not its own yet. Its other registers are 0, as the hart knows,
+    /// and those of floating point are not read before the thread has some.
+    pub fn begin(&mut self) {
+        (self.status, self.vector) = (0, 0);
+        (self.float_hart, self.vector_hart) = (NO_HART, NO_HART);
+        self.stored = [Stored::default(); 2];
     }
 
     /// Where it goes on.

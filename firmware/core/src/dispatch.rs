@@ -24,27 +24,29 @@ struct Hart {
     since: u64,
 }
 
-/// Threads and harts of a tile.
+/// Threads and harts of a tile. Small fields are first, where instructions reach them.
+#[repr(C)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dispatch<
     const THREADS: usize = { crate::threads::THREADS },
     const HARTS: usize = MOST_HARTS,
 > {
-    /// The threads.
-    pub threads: Threads<THREADS>,
-    harts: [Hart; HARTS],
     /// The harts that take threads, as bits.
     used: u64,
     /// The hart that is the next in turns.
     next: u8,
     count: u8,
-    idle: u8,
+    /// Those that run nothing, as bits.
+    idle: u64,
     /// Harts that were asked to save their threads and have not.
     asked: u8,
     /// Harts whose threads have waited there for long, and may do so again, as bits.
     parked: u64,
     /// Ticks of a time slice.
     slice: u64,
+    harts: [Hart; HARTS],
+    /// The threads.
+    pub threads: Threads<THREADS>,
 }
 
 const UNUSED: Hart = Hart {
@@ -82,7 +84,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         let first = u64::MAX >> (64 - HARTS);
         self.used = harts & first;
         self.count = (64 - self.used.leading_zeros()) as u8;
-        self.idle = self.used.count_ones() as u8;
+        self.idle = self.used;
     }
 
     /// The harts that run threads, as bits.
@@ -107,27 +109,22 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
 
     /// Threads of this process, or of all, and the machine's harts: is nothing left that could run?
     pub fn is_idle(&self) -> bool {
-        self.idle == self.harts().count_ones() as u8 && !self.threads.has_ready()
+        self.idle == self.used && !self.threads.has_ready()
     }
 
-    fn is_free_for(&self, hart: u8, place: Place) -> bool {
-        let may_run = (self.used & self.threads[place].harts) >> hart & 1 != 0;
-        may_run && self.harts[usize::from(hart)].runs.is_none()
-    }
-
+    #[inline(always)]
     fn idle_hart(&mut self, place: Place) -> Option<u8> {
-        if self.idle == 0 {
-            return None;
-        }
-        let last = self.threads[place].last_hart;
-        if last < self.count && self.is_free_for(last, place) {
+        let thread = &self.threads[place];
+        let (free, last) = (self.idle & thread.harts, thread.last_hart);
+        if last < 64 && free >> last & 1 != 0 {
             return Some(last);
         }
-        let from = self.next;
-        let all = (from..self.count).chain(0..from);
-        let mut free = all.filter(|&hart| self.is_free_for(hart, place));
-        let hart = free.next()?;
-        self.next = (hart + 1) % self.count;
+        if free == 0 {
+            return None;
+        }
+        let from = free >> self.next << self.next;
+        let hart = if from == 0 { free } else { from }.trailing_zeros() as u8;
+        self.next = if hart + 1 == self.count { 0 } else { hart + 1 };
         Some(hart)
     }
 
@@ -146,12 +143,12 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         least.map(|(_, hart)| hart)
     }
 
+    #[inline(always)]
     fn start(&mut self, hart: u8, place: Place, now: u64, orders: &mut impl Orders<THREADS>) {
-        self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
         (state.runs, state.since) = (Some(place), now);
         self.parked &= !(1 << hart);
-        self.idle -= 1;
+        self.idle &= !(1 << hart);
         let thread = &mut self.threads[place];
         (thread.state, thread.last_hart) = (State::Running(hart), hart);
         orders.run(hart, &mut self.threads, place);
@@ -168,10 +165,29 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     }
 
     /// A thread that is in no list can go on.
+    #[inline(never)]
     pub fn wake(&mut self, place: Place, now: u64, orders: &mut impl Orders<THREADS>) {
-        if let Some(hart) = self.idle_hart(place) {
-            return self.start(hart, place, now, orders);
+        self.wake_soon(place, now, orders);
+    }
+
+    /// The same, where it is part of a call that has to be quick.
+    #[inline(always)]
+    pub fn wake_soon(&mut self, place: Place, now: u64, orders: &mut impl Orders<THREADS>) {
+        match self.idle_hart(place) {
+            Some(hart) => self.start(hart, place, now, orders),
+            None => self.wait_for_hart(place, now, orders),
         }
+    }
+
+    /// A thread that was ready runs on a hart that is idle.
+    #[inline(never)]
+    fn start_ready(&mut self, hart: u8, place: Place, now: u64, orders: &mut impl Orders<THREADS>) {
+        self.threads.take_ready(place);
+        self.start(hart, place, now, orders);
+    }
+
+    #[inline(never)]
+    fn wait_for_hart(&mut self, place: Place, now: u64, orders: &mut impl Orders<THREADS>) {
         self.threads.make_ready(place);
         let parked = self.parked & self.threads[place].harts;
         let hart = match parked {
@@ -200,6 +216,11 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         }
     }
 
+    /// Was the hart asked to save its thread, and has not?
+    pub fn is_asked(&self, hart: u8) -> bool {
+        self.harts[usize::from(hart)].preempted.is_some()
+    }
+
     /// The thread of a hart has called, so that it is saved: a demand to save it has been met. Was there
     /// one?
     pub fn has_called(&mut self, hart: u8) -> bool {
@@ -214,15 +235,14 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
         if state.runs.take().is_some() {
-            self.idle += 1;
+            self.idle |= 1 << hart & self.used;
         }
         self.parked &= !(1 << hart);
         if self.used >> hart & 1 == 0 {
             return;
         }
         if let Some(next) = self.threads.first_ready(hart) {
-            self.threads.take_ready(next);
-            self.start(hart, next, now, orders);
+            self.start_ready(hart, next, now, orders);
         }
     }
 
@@ -241,11 +261,10 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         }
         // Behind those that are ready, unless another hart is idle.
         self.harts[usize::from(hart)].runs = None;
-        self.idle += 1;
+        self.idle |= 1 << hart & self.used;
         match next {
             Some(next) => {
-                self.threads.take_ready(next);
-                self.start(hart, next, now, orders);
+                self.start_ready(hart, next, now, orders);
                 self.wake(place, now, orders);
             }
             None => {
@@ -315,10 +334,8 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         self.has_called(hart);
         let state = &mut self.harts[usize::from(hart)];
         let lost = core::mem::replace(state, UNUSED).runs;
-        if self.used >> hart & 1 != 0 && lost.is_none() {
-            self.idle -= 1;
-        }
         self.used &= !(1 << hart);
+        self.idle &= self.used;
         lost
     }
 }

@@ -6,6 +6,8 @@
 //! | [`lines`] | how a user hart calls the kernel hart, and is answered |
 //! | [`context`] | the registers of a thread |
 //! | [`threads`] | states of threads, queues, timers |
+//! | [`thread_lines`] | how threads end and are joined without the kernel hart |
+//! | [`silent_ends`] | what the kernel hart knows of that |
 //! | [`dispatch`] | which thread runs on which hart |
 //! | [`flat_tree`] | the machine's description |
 //! | [`frames`] | pages of memory, and who uses them |
@@ -18,4 +20,6 @@ pub mod flat_tree;
 pub mod frames;
 pub mod lines;
 pub mod page_tables;
+pub mod silent_ends;
+pub mod thread_lines;
 pub mod threads;

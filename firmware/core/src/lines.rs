@@ -4,7 +4,9 @@
 //! 1. The user hart writes its call line, and sets its bit of the pending word.
 //! 2. If the kernel hart slept, the user hart interrupts it.
 //! 3. The kernel hart takes all bits at once, and serves the harts in turns.
-//! 4. It writes the hart's command line, sets flags there, and interrupts the hart.
+//! 4. It writes the hart's command line, and sets flags there. If the hart slept, it interrupts it.
+//!
+//! Both sides look for some time before they sleep: an interrupt takes longer than a look.
 //!
 //! Each line has one writer at a time: the call line belongs to the kernel hart from the bit on, and to
 //! the user hart from the flag on.
@@ -18,7 +20,7 @@ pub const MOST_HARTS: usize = 62;
 #[derive(Debug, Default)]
 pub struct CallLine {
     /// The call, or one of the numbers from [`PREEMPTED`] on.
-    pub number: AtomicU64,
+    number: AtomicU64,
     /// a0 to a5.
     pub arguments: [AtomicU64; 6],
     /// How many invalidations the hart has made.
@@ -31,11 +33,14 @@ pub const PREEMPTED: u64 = 1 << 32;
 pub const EXCEPTION: u64 = PREEMPTED + 1;
 /// The thread has its first vector instruction: bytes of a register.
 pub const VECTORS: u64 = PREEMPTED + 3;
+/// The hart's thread has ended some time ago ([`crate::thread_lines`]): its number.
+pub const HAS_ENDED: u64 = PREEMPTED + 4;
 /// The kernel's own code on a user hart has failed: `mcause`, `mepc`, `mtval`.
 pub const BROKEN: u64 = PREEMPTED + 2;
 
 impl CallLine {
-    /// The user hart writes it.
+    /// The user hart writes the number and a0 to a5 of a call.
+    #[inline(always)]
     pub fn write(&self, number: u64, arguments: [u64; 6]) {
         self.number.store(number, Ordering::Relaxed);
         for (word, value) in self.arguments.iter().zip(arguments) {
@@ -43,10 +48,15 @@ impl CallLine {
         }
     }
 
-    /// The kernel hart reads it.
-    pub fn read(&self) -> (u64, [u64; 6]) {
-        let arguments = core::array::from_fn(|n| self.arguments[n].load(Ordering::Relaxed));
-        (self.number.load(Ordering::Relaxed), arguments)
+    /// The kernel hart reads the number: by an atomic operation, which drops what its cache has of the line.
+    pub fn number(&self) -> u64 {
+        self.number.fetch_or(0, Ordering::AcqRel)
+    }
+
+    /// The kernel hart reads the arguments behind the number, before it answers.
+    #[inline(always)]
+    pub fn arguments(&self) -> [u64; 6] {
+        core::array::from_fn(|n| self.arguments[n].load(Ordering::Relaxed))
     }
 }
 
@@ -87,17 +97,36 @@ pub mod command {
     pub const STORED: u64 = 64;
     /// With `RUN`, `REPLY` or `GO_ON`: the hart forgets all translations before.
     pub const FORGET: u64 = 16;
+    /// With `RUN`: the thread begins. Its context has nothing but its entry, argument, sp, tp and `satp`.
+    pub const FRESH: u64 = 256;
+    /// The hart sleeps: whoever gives a command interrupts it.
+    pub const SLEEPS: u64 = 1 << 63;
 }
 
 impl CommandLine {
-    /// The kernel hart gives a command, whose words it has written.
-    pub fn give(&self, flags: u64) {
-        self.flags.fetch_or(flags, Ordering::Release);
+    /// The kernel hart gives a command, whose words it has written. True: it has to wake the hart.
+    #[must_use]
+    pub fn give(&self, flags: u64) -> bool {
+        self.flags.fetch_or(flags, Ordering::AcqRel) & command::SLEEPS != 0
     }
 
-    /// The user hart takes all commands.
+    /// The flags of a state, for models.
+    pub fn into_flags(self) -> u64 {
+        self.flags.into_inner()
+    }
+
+    /// The user hart takes all commands, and is awake.
     pub fn take(&self) -> u64 {
-        self.flags.swap(0, Ordering::Acquire)
+        self.flags.swap(0, Ordering::AcqRel) & !command::SLEEPS
+    }
+
+    /// The user hart will wait for an interrupt. False: there is a command.
+    #[must_use]
+    pub fn sleep(&self) -> bool {
+        let idle =
+            self.flags
+                .compare_exchange(0, command::SLEEPS, Ordering::AcqRel, Ordering::Acquire);
+        idle.is_ok()
     }
 }
 
@@ -106,6 +135,7 @@ impl CommandLine {
 #[derive(Debug, Default)]
 pub struct Pending {
     word: AtomicU64,
+    ended: AtomicU64,
 }
 
 const SLEEPS: u64 = 1 << 63;
@@ -113,19 +143,20 @@ const SLEEPS: u64 = 1 << 63;
 impl Pending {
     /// No hart calls.
     pub const fn new() -> Self {
-        Self::from_word(0)
+        Self::from_words([0; 2])
     }
 
-    /// The word of a state, for models.
-    pub const fn from_word(word: u64) -> Self {
+    /// The words of a state, for models: callers, and ends of threads.
+    pub const fn from_words([word, ended]: [u64; 2]) -> Self {
         Self {
             word: AtomicU64::new(word),
+            ended: AtomicU64::new(ended),
         }
     }
 
-    /// See [`Self::from_word`].
-    pub fn into_word(self) -> u64 {
-        self.word.into_inner()
+    /// See [`Self::from_words`].
+    pub fn into_words(self) -> [u64; 2] {
+        [self.word.into_inner(), self.ended.into_inner()]
     }
 
     /// A user hart calls. True: it has to wake the kernel hart.
@@ -147,7 +178,38 @@ impl Pending {
             .compare_exchange(0, SLEEPS, Ordering::AcqRel, Ordering::Acquire);
         idle.is_ok()
     }
+
+    /// The thread of a user hart has ended, and nobody waits for that. True: the kernel hart wants to
+    /// know at once.
+    #[must_use]
+    pub fn end(&self, hart: usize) -> bool {
+        self.ended.fetch_or(1 << hart, Ordering::AcqRel) & AT_ONCE != 0
+    }
+
+    /// Has any thread ended since the kernel hart has taken them? It sees those that ended before its
+    /// last [`Self::take`].
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed) & !AT_ONCE != 0
+    }
+
+    /// The kernel hart takes the harts whose threads have ended without telling it. If `at_once`, all
+    /// others tell it from now on.
+    pub fn take_ended(&self, at_once: bool) -> u64 {
+        let before = self
+            .ended
+            .swap(if at_once { AT_ONCE } else { 0 }, Ordering::AcqRel);
+        // While it wants to know at once, each hart tells it.
+        if before & AT_ONCE == 0 { before } else { 0 }
+    }
+
+    /// A hart has told of its thread's end all the same.
+    pub fn has_told(&self, hart: u8) {
+        self.ended.fetch_and(!(1 << hart), Ordering::AcqRel);
+    }
 }
+
+/// In the word of ends: the kernel hart wants to know of each.
+const AT_ONCE: u64 = 1 << 63;
 
 const _: () = assert!(size_of::<CallLine>() == 64 && size_of::<CommandLine>() == 64);
 

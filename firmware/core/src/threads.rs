@@ -110,6 +110,8 @@ pub struct Thread {
     pub is_handler: bool,
     /// Its context names memory that was stored to for it.
     pub has_stored: bool,
+    /// It has never run: its context has nothing but where it begins.
+    pub is_fresh: bool,
     /// Pages that its vector registers take.
     pub vector_pages: u8,
     /// The hart that it ran on last.
@@ -118,8 +120,6 @@ pub struct Thread {
     pub harts: u64,
     /// Its registers: the address of a [`Context`](crate::context::Context).
     pub context: u64,
-    /// What a join gets.
-    pub value: u64,
     /// `mcause` and `mtval` of its exception.
     pub exception: [u64; 2],
     /// A handler knows of it.
@@ -140,16 +140,16 @@ const FREE: Thread = Thread {
     is_woken: false,
     is_handler: false,
     has_stored: false,
+    is_fresh: true,
     vector_pages: 0,
-    last_hart: 0,
+    last_hart: u8::MAX,
     harts: 0,
     context: 0,
-    value: 0,
     exception: [0; 2],
     is_told: false,
     until: FOR_EVER,
     joiner: NOBODY,
-    uses: 0,
+    uses: 1,
     links: APART,
     timer: APART,
 };
@@ -161,17 +161,18 @@ impl Thread {
     }
 }
 
-/// The threads of a tile.
+/// The threads of a tile. Small fields are first, where instructions reach them.
+#[repr(C)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Threads<const COUNT: usize = THREADS> {
-    all: [Thread; COUNT],
     free: List,
+    count: u16,
+    ready_count: u16,
     /// By priority.
     ready: [List; PRIORITIES as usize],
     /// By time.
     timers: List,
-    count: u16,
-    ready_count: u16,
+    all: [Thread; COUNT],
 }
 
 impl<const COUNT: usize> core::ops::Index<Place> for Threads<COUNT> {
@@ -241,27 +242,26 @@ impl<const COUNT: usize> Threads<COUNT> {
     }
 
     /// A place for a thread, which waits for nothing yet: it is in no list.
+    #[inline(always)]
     pub fn create(&mut self, process: u16, priority: u8, harts: u64) -> Option<Place> {
-        let mut free = self.free;
-        let place = self.take_first(&mut free)?;
-        self.free = free;
+        // Places that are free are as `FREE`. There is none of the number `NOBODY`.
+        let place = self.free.first;
+        let thread = self.all.get_mut(usize::from(place))?;
+        self.free.first = thread.links.next;
+        if thread.links.next == NOBODY {
+            self.free.last = NOBODY;
+        }
+        (thread.state, thread.process) = (State::Waits(Wait::Sleep), process);
+        (thread.priority, thread.harts, thread.links) = (priority, harts, APART);
         self.count += 1;
-        let uses = self[place].uses.wrapping_add(1);
-        self[place] = Thread {
-            state: State::Waits(Wait::Sleep),
-            process,
-            priority,
-            harts,
-            last_hart: u8::MAX,
-            uses,
-            ..FREE
-        };
         Some(place)
     }
 
     /// The place of a thread that is in no list is free.
+    #[inline(never)]
     pub fn remove(&mut self, place: Place) {
-        self[place].state = State::Free;
+        let uses = self[place].uses.wrapping_add(1);
+        self[place] = Thread { uses, ..FREE };
         self.count -= 1;
         let mut free = self.free;
         self.append(&mut free, place);

@@ -17,6 +17,8 @@ enum User {
     MustWake,
     /// It looks for commands.
     Looks,
+    /// It found none for some time, and tries to sleep.
+    TriesSleep,
     /// It waits for an interrupt.
     Waits,
     /// It has seen one, and clears it.
@@ -67,17 +69,18 @@ enum Step {
 struct Calls;
 
 fn on_pending<R>(word: &mut u64, f: impl FnOnce(&Pending) -> R) -> R {
-    let pending = Pending::from_word(*word);
+    let pending = Pending::from_words([*word, 0]);
     let result = f(&pending);
-    *word = pending.into_word();
+    [*word, _] = pending.into_words();
     result
 }
 
-fn take_commands(flags: &mut u64) -> u64 {
+fn on_commands<R>(flags: &mut u64, f: impl FnOnce(&CommandLine) -> R) -> R {
     let line = CommandLine::default();
-    line.give(*flags);
-    *flags = 0;
-    line.take()
+    let _ = line.give(*flags);
+    let result = f(&line);
+    *flags = line.into_flags();
+    result
 }
 
 impl State {
@@ -98,12 +101,16 @@ impl State {
                 self.kernel_interrupt = true;
                 User::Looks
             }
-            User::Looks => match take_commands(&mut self.commands[n]) & command::REPLY {
-                0 => User::Waits,
+            User::Looks => match on_commands(&mut self.commands[n], CommandLine::take) {
+                0 => User::TriesSleep,
                 _ => {
                     self.answers[n] += 1;
                     User::Runs
                 }
+            },
+            User::TriesSleep => match on_commands(&mut self.commands[n], CommandLine::sleep) {
+                true => User::Waits,
+                false => User::Looks,
             },
             User::Waits if !self.interrupts[n] => return false,
             User::Waits => User::Clears,
@@ -124,13 +131,13 @@ impl State {
             Kernel::Serves(0) => Kernel::Takes,
             Kernel::Serves(callers) => {
                 let n = callers.trailing_zeros() as usize;
-                self.is_broken |= !self.lines[n] || self.commands[n] != 0;
+                self.is_broken |= !self.lines[n] || self.commands[n] & command::REPLY != 0;
                 self.lines[n] = false;
-                let line = CommandLine::default();
-                line.give(self.commands[n]);
-                line.give(command::REPLY);
-                self.commands[n] = line.take();
-                Kernel::MustInterrupt(n as u8, callers & (callers - 1))
+                let rest = callers & (callers - 1);
+                match on_commands(&mut self.commands[n], |line| line.give(command::REPLY)) {
+                    true => Kernel::MustInterrupt(n as u8, rest),
+                    false => Kernel::Serves(rest),
+                }
             }
             Kernel::MustInterrupt(n, rest) => {
                 self.interrupts[usize::from(n)] = true;

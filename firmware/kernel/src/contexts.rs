@@ -17,22 +17,24 @@ impl Contexts {
         Self { free: 0 }
     }
 
-    /// The address of a context that is so.
-    pub fn create(&mut self, context: Context, frames: &mut Part<Frames>) -> Option<u64> {
+    /// The address of a context, which has what the thread before has left there.
+    #[inline(always)]
+    pub fn take(&mut self, frames: &mut Part<Frames>) -> Option<u64> {
         if self.free == 0 {
-            let frame = frames.allocate()?;
-            let size = size_of::<Context>() as u64;
-            for n in 0..PAGE / size {
-                self.free(frame + n * size);
-            }
+            self.add(frames)?;
         }
         let at = self.free;
         // SAFETY: a free context is nobody's, and has the next one's address.
-        unsafe {
-            self.free = (at as *const u64).read();
-            (at as *mut Context).write(context);
-        }
+        self.free = unsafe { (at as *const u64).read() };
         Some(at)
+    }
+
+    #[inline(never)]
+    fn add(&mut self, frames: &mut Part<Frames>) -> Option<()> {
+        let frame = frames.allocate()?;
+        let size = size_of::<Context>() as u64;
+        (0..PAGE / size).for_each(|n| self.free(frame + n * size));
+        Some(())
     }
 
     /// Nobody uses a context any more.

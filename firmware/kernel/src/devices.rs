@@ -17,8 +17,13 @@ impl Clint {
         Self { base: map.clint }
     }
 
+    /// The address of the register that interrupts a hart.
+    pub fn register(&self, hart: usize) -> u64 {
+        self.base + 4 * hart as u64
+    }
+
     fn set(&self, hart: usize, level: u32) {
-        let at = (self.base + 4 * hart as u64) as *mut u32;
+        let at = self.register(hart) as *mut u32;
         // SAFETY: the machine's tree says that a register is there, for each hart.
         unsafe { write_volatile(at, level) };
     }

@@ -1,6 +1,7 @@
 //! How threads and processes end.
 use flick_abi::card::{Error, PAGE, rights};
 use flick_kernel_core::page_tables::Trouble;
+use flick_kernel_core::thread_lines::WATCHED;
 use flick_kernel_core::threads::{Place, State, THREADS, Wait};
 
 use crate::csr;
@@ -11,7 +12,8 @@ use crate::program_symbols;
 
 impl Kernel {
     /// A thread that is in no list ends.
-    pub fn end_thread(&mut self, place: Place, value: u64) -> Answer {
+    /// Its line has the value already, if there is none here.
+    pub fn end_thread(&mut self, place: Place, value: Option<u64>) -> Answer {
         let thread = self.dispatch.threads[place];
         if thread.vector_pages != 0 {
             let at = self.context(place).vector;
@@ -23,13 +25,16 @@ impl Kernel {
         let process = thread.process;
         match self.dispatch.threads.joiner(place) {
             Some(joiner) => {
-                self.end_wait(joiner, Ok((0, value)));
+                self.end_wait(joiner, Ok((0, value.unwrap_or(0))));
                 self.dispatch.threads.remove(place);
             }
             None if thread.is_detached => self.dispatch.threads.remove(place),
             None => {
-                let thread = &mut self.dispatch.threads[place];
-                (thread.state, thread.value) = (State::Ended, value);
+                self.dispatch.threads[place].state = State::Ended;
+                if let Some(value) = value {
+                    let number = self.dispatch.threads.number(place);
+                    self.lines[usize::from(place)].settle(number, value);
+                }
             }
         }
         let owner = &mut self.processes[process];
@@ -37,9 +42,14 @@ impl Kernel {
         if owner.first == Some(place) {
             owner.first = None;
             if !owner.is_ending {
-                owner.status = value;
+                owner.status = value.unwrap_or(0);
+            }
+            if owner.threads != 0 {
+                owner.watches = WATCHED;
+                self.watch_all(process);
             }
         }
+        let owner = &mut self.processes[process];
         if thread.is_handler {
             owner.handler_count -= 1;
         }
@@ -85,7 +95,7 @@ impl Kernel {
                 State::Ready => self.dispatch.threads.take_ready(place),
                 State::Waits(_) => self.leave_wait(place),
             }
-            let _: Answer = self.end_thread(place, 0);
+            let _: Answer = self.end_thread(place, Some(0));
         }
     }
 

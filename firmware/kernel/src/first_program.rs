@@ -48,7 +48,7 @@ fn try_start(kernel: &mut Kernel, arguments: &str) -> Result<(), &'static str> {
     let entry = load(kernel, process, file)?;
     pass_arguments(kernel, process, arguments)?;
     kernel
-        .start_thread(process, [entry, START, STACK_END, 0, NORMAL_PRIORITY])
+        .start_process(process, [entry, START, STACK_END, 0, NORMAL_PRIORITY])
         .ok_or(NO_ROOM)?;
     Ok(())
 }

@@ -9,7 +9,8 @@ use crate::hart_page::HartLocal;
 
 /// FS of `mstatus`.
 pub const STATUS: u64 = 3 << 13;
-const CLEAN: u64 = 2 << 13;
+/// They are the thread's, and saved.
+pub const CLEAN: u64 = 2 << 13;
 
 /// Has the thread that runs no floating point yet?
 pub fn is_off() -> bool {
@@ -63,6 +64,10 @@ fn save_registers(local: &mut HartLocal) {
 /// Loads the registers of a thread.
 pub fn load(local: &mut HartLocal, context: &mut Context) {
     csr::set_status(STATUS);
+    if context.status & STATUS == 0 {
+        // The thread's first ones. The context has another thread's, perhaps.
+        (context.f, context.fcsr) = ([0; 32], 0);
+    }
     // SAFETY: as in `save`; the registers belong to no thread that has not saved them.
     unsafe {
         each_register!("fld", context.f.as_ptr());

@@ -4,6 +4,7 @@ use core::ptr::NonNull;
 
 use flick_kernel_core::context::Context;
 use flick_kernel_core::lines::{CallLine, CommandLine, MOST_HARTS, Pending};
+use flick_kernel_core::thread_lines::ThreadLine;
 
 use crate::devices::Clint;
 use crate::hart_unit::HartUnit;
@@ -93,9 +94,21 @@ pub struct HartLocal {
     /// The end of its stack.
     pub stack: u64,
     /// Used by `trap_entry.S`.
-    pub saved: [u64; 2],
+    pub saved: [u64; 3],
     /// What `cache_refresh` does ([`crate::cache::refresh_call`]).
     pub refresh: u64,
+    /// [`crate::calls::LIGHT`].
+    pub light: u64,
+    /// The hart's bit of the pending word, and this word.
+    pub bit: u64,
+    /// See `bit`.
+    pub pending: &'static Pending,
+    /// The register that interrupts the kernel hart.
+    pub wake: u64,
+    /// The lines of all threads, and `satp` of the thread's process.
+    pub lines: *const ThreadLine,
+    /// See `lines`.
+    pub owner: u64,
     /// How a call of the unit goes on that the hart has tried ([`crate::hart_unit::attempt`]).
     pub attempt: u64,
     /// For messages.
@@ -109,6 +122,8 @@ pub struct HartLocal {
     /// The kernel hart knows that the thread waits for a message here, and lets it as long as no other one
     /// needs the hart.
     pub is_parked: bool,
+    /// The thread has ended, and the kernel hart has not been told of it.
+    pub is_silent: bool,
     /// Used by `trap_entry.S`.
     pub kept: [u64; 10],
     /// How often the kernel hart has changed where the thread's memory is.
@@ -136,10 +151,11 @@ pub struct HartLocal {
 // As `trap_entry.S` has them.
 const _: () = {
     use core::mem::offset_of;
-    assert!(offset_of!(HartLocal, attempt) == 56 && offset_of!(HartLocal, sending) == 64);
-    assert!(offset_of!(HartLocal, seen) == 104 && offset_of!(HartLocal, taking) == 136);
-    assert!(offset_of!(HartLocal, sender) == 192 && offset_of!(HartLocal, is_parked) == 200);
-    assert!(offset_of!(HartLocal, kept) == 208 && offset_of!(Taking, slot) == 48);
+    assert!(offset_of!(HartLocal, refresh) == 56 && offset_of!(HartLocal, owner) == 104);
+    assert!(offset_of!(HartLocal, attempt) == 112 && offset_of!(HartLocal, sending) == 120);
+    assert!(offset_of!(HartLocal, seen) == 160 && offset_of!(HartLocal, taking) == 192);
+    assert!(offset_of!(HartLocal, sender) == 248 && offset_of!(HartLocal, is_parked) == 256);
+    assert!(offset_of!(HartLocal, kept) == 264 && offset_of!(Taking, slot) == 48);
     assert!(offset_of!(Sending, is_busy) == 32 && size_of::<Seen>() == 16);
 };
 

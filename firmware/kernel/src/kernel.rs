@@ -1,13 +1,16 @@
 //! The state of the kernel, which the kernel hart alone touches, and the steps that several calls take.
-use flick_abi::card::{Error, FOR_EVER, PAGE, STACK_END, STACK_SIZE, USER_END, rights};
+use flick_abi::card::{Call, Error, FOR_EVER, PAGE, STACK_END, STACK_SIZE, USER_END, rights};
 use flick_kernel_core::context::{Context, Stored};
 use flick_kernel_core::dispatch::{Dispatch, GaveWay, Orders};
 use flick_kernel_core::frames::Frames;
-use flick_kernel_core::lines::{MOST_HARTS, command};
+use flick_kernel_core::lines::{HAS_ENDED, MOST_HARTS, command};
 use flick_kernel_core::page_tables::{Resolved, Trouble};
+use flick_kernel_core::silent_ends::SilentEnds;
+use flick_kernel_core::thread_lines::ThreadLine;
 use flick_kernel_core::threads::{List, Place, State, Threads, Wait};
 
 use crate::cache;
+use crate::calls::thread_create::thread_create;
 use crate::console::Console;
 use crate::contexts::Contexts;
 use crate::csr;
@@ -30,16 +33,25 @@ pub static FRAMES: Shared<Frames> = Shared::new(Frames::new());
 #[cfg(feature = "symmetric")]
 static CONSOLE: Shared<Console> = Shared::new(Console::new());
 
-/// The kernel's state.
+/// The kernel's state. What each call uses is first, where instructions reach it.
+#[repr(C)]
 pub struct Kernel {
+    /// How threads end without a call.
+    pub ends: SilentEnds,
+    /// The place that is looked at next for a join that has left it.
+    pub next_place: Place,
+    /// The lines of threads, by their places.
+    pub lines: &'static [ThreadLine],
+    /// Contexts of threads.
+    pub contexts: Contexts,
+    /// The lines of harts.
+    pub harts: Harts,
+    /// Threads and harts.
+    pub dispatch: Dispatch,
     /// The machine.
     pub map: MachineMap,
     /// Memory.
     pub frames: Part<Frames>,
-    /// Threads and harts.
-    pub dispatch: Dispatch,
-    /// Contexts of threads.
-    pub contexts: Contexts,
     /// Processes.
     pub processes: Processes,
     /// The console.
@@ -48,8 +60,6 @@ pub struct Kernel {
     pub readers: List,
     /// What processes and tiles send each other.
     pub tiles: Tiles,
-    /// The lines of harts.
-    pub harts: Harts,
 }
 
 /// How harts are told.
@@ -60,40 +70,49 @@ pub struct Harts {
     pub clint: Clint,
     /// Harts that forget all translations before they run a thread, as bits.
     pub forget: u64,
+    /// Harts are interrupted even if they do not sleep: a cache that writes back may write over their flags.
+    pub interrupts: bool,
 }
 
 impl Harts {
-    fn page(&self, hart: u8) -> Option<&'static HartPage> {
+    /// The page of a hart that runs programs.
+    pub fn page(&self, hart: u8) -> Option<&'static HartPage> {
         self.pages[usize::from(hart)]
     }
 
     /// Gives a hart a command.
+    #[inline(never)]
     pub fn give(&mut self, hart: u8, flags: u64) {
-        let Some(page) = self.page(hart) else {
-            return;
-        };
-        let forgets = self.forget >> hart & 1 != 0 && flags & STARTS != 0;
-        if forgets {
-            self.forget &= !(1 << hart);
+        if let Some(page) = self.page(hart) {
+            self.tell(page, hart, flags);
         }
-        let forget = if forgets { command::FORGET } else { 0 };
+    }
+
+    #[inline(always)]
+    fn tell(&mut self, page: &HartPage, hart: u8, mut flags: u64) {
+        if self.forget >> hart & 1 != 0 && flags & STARTS != 0 {
+            self.forget &= !(1 << hart);
+            flags |= command::FORGET;
+        }
         cache::clean();
         point!("tell", hart, flags);
         #[cfg(feature = "symmetric")]
         if flags & STARTS != 0 && page.is_own() {
-            return page.tell_own(flags | forget);
+            return page.tell_own(flags);
         }
-        page.command.give(flags | forget);
-        self.clint.interrupt(hart.into());
+        // The hart runs a thread, perhaps, if it does not wait for an answer.
+        let sleeps = page.command.give(flags);
+        if sleeps || self.interrupts || flags & STARTS == 0 {
+            self.clint.interrupt(hart.into());
+        }
     }
 
     /// Answers the call of a hart.
-    fn reply(&mut self, hart: u8, values: [u64; 2], flags: u64) {
-        if let Some(page) = self.page(hart) {
-            set(&page.command.values[0], values[0]);
-            set(&page.command.values[1], values[1]);
-        }
-        self.give(hart, command::REPLY | flags);
+    #[inline(always)]
+    pub fn reply(&mut self, page: &HartPage, hart: u8, values: [u64; 2], flags: u64) {
+        set(&page.command.values[0], values[0]);
+        set(&page.command.values[1], values[1]);
+        self.tell(page, hart, command::REPLY | flags);
     }
 }
 
@@ -105,17 +124,23 @@ fn set(word: &core::sync::atomic::AtomicU64, value: u64) {
 }
 
 impl Orders for Harts {
+    #[inline(always)]
     fn run(&mut self, hart: u8, threads: &mut Threads, place: Place) {
-        if let Some(page) = self.page(hart) {
-            set(&page.command.context, threads[place].context);
-            let number = threads.number(place);
-            point!("run", hart, number);
-            set(&page.command.thread, number);
-        }
-        let stored = core::mem::take(&mut threads[place].has_stored);
-        self.give(
+        let Some(page) = self.page(hart) else {
+            return;
+        };
+        let number = threads.number(place);
+        let thread = &mut threads[place];
+        set(&page.command.context, thread.context);
+        point!("run", hart, number);
+        set(&page.command.thread, number);
+        let stored = core::mem::take(&mut thread.has_stored);
+        let fresh = core::mem::take(&mut thread.is_fresh);
+        let stored = u64::from(stored) * command::STORED;
+        self.tell(
+            page,
             hart,
-            command::RUN | if stored { command::STORED } else { 0 },
+            command::RUN | stored | u64::from(fresh) * command::FRESH,
         );
     }
 
@@ -219,7 +244,11 @@ impl Kernel {
                 pages: [None; MOST_HARTS],
                 clint: Clint::new(&MachineMap::new()),
                 forget: 0,
+                interrupts: false,
             },
+            lines: &[],
+            ends: SilentEnds::new(),
+            next_place: 0,
         }
     }
 
@@ -230,6 +259,16 @@ impl Kernel {
         // SAFETY: each thread has a context of its own as long as it is there, and the kernel hart has
         // taken it from its hart.
         unsafe { &mut *context }
+    }
+
+    /// What the call of a thread returns that no hart has.
+    fn set_values(&mut self, place: Place, values: [u64; 2]) {
+        let context = self.dispatch.threads[place].context as *mut Context;
+        // SAFETY: as in `context`.
+        unsafe {
+            cache::refresh_value(&raw const (*context).x[8]);
+            (*context).set_values(values);
+        }
     }
 
     /// The caller waits.
@@ -246,7 +285,7 @@ impl Kernel {
             Ok((a0, a1)) => [a0, a1],
             Err(error) => [error.to_register(), 0],
         };
-        self.context(place).set_values(values);
+        self.set_values(place, values);
         self.leave_wait(place);
         self.wake(place);
     }
@@ -286,49 +325,75 @@ impl Kernel {
     }
 
     /// A thread that is in no list can go on.
+    #[inline(never)]
     pub fn wake(&mut self, place: Place) {
         point!("wake", place);
         self.dispatch.wake(place, csr::time(), &mut self.harts);
     }
 
     /// Serves the call of a hart.
+    #[inline(always)]
     pub fn serve(&mut self, hart: u8) {
         point!("serve", hart);
         let Some(page) = self.harts.page(hart) else {
             return;
         };
-        cache::refresh_value(&page.call);
-        let (number, arguments) = page.call.read();
-        self.serve_call(hart, number, arguments);
+        let number = page.call.number();
+        self.serve_call(hart, number, page, || page.call.arguments());
     }
 
     /// The same, as the hart's thread has it.
     #[inline(always)]
-    pub fn serve_call(&mut self, hart: u8, number: u64, arguments: [u64; 6]) {
+    pub fn serve_call(
+        &mut self,
+        hart: u8,
+        number: u64,
+        page: &HartPage,
+        arguments: impl Fn() -> [u64; 6],
+    ) {
         let Some(thread) = self.dispatch.running(hart) else {
             return;
         };
-        let gives_way = self.dispatch.has_called(hart);
         let process = self.dispatch.threads[thread].process;
         let caller = Caller {
             hart,
             thread,
             process,
         };
-        let answer = match self.processes[process].is_ending {
-            true => self.end_thread(thread, 0),
-            false => crate::calls::execute(self, caller, number, arguments),
-        };
-        match answer {
-            Ok(Done::Values(a0, a1)) if !gives_way && self.may_stay(caller) => {
-                self.reply(caller, [a0, a1]);
-            }
-            _ => self.finish(caller, answer, gives_way),
+        let is_asked = self.dispatch.is_asked(hart);
+        // Harts of threads whose process ends are asked to save them.
+        let ends = is_asked && self.processes[process].is_ending && number != HAS_ENDED;
+        if number == Call::ThreadCreate as u64 && !ends {
+            thread_create(self, caller, page, arguments());
+        } else {
+            let answer = match ends {
+                true => self.end_thread(thread, Some(0)),
+                false => crate::calls::execute(self, caller, number, arguments()),
+            };
+            self.answer(caller, number, answer, is_asked);
+        }
+        if self.dispatch.threads.has_ready() != self.ends.are_told() {
+            self.want_ends();
         }
         point!("served");
     }
 
+    #[inline(always)]
+    fn answer(&mut self, caller: Caller, number: u64, answer: Answer, is_asked: bool) {
+        // The registers of a light call's thread are still in its hart: it stays there.
+        let is_light = crate::calls::is_light(number);
+        let gives_way = is_asked && !is_light && self.dispatch.has_called(caller.hart);
+        match answer {
+            Ok(Done::Values(a0, a1)) if is_light || !gives_way && self.may_stay(caller) => {
+                self.reply(caller, [a0, a1]);
+            }
+            Err(error) if is_light => self.reply(caller, [error.to_register(), 0]),
+            _ => self.finish(caller, answer, gives_way),
+        }
+    }
+
     /// The caller goes on with these values.
+    #[inline(always)]
     fn reply(&mut self, caller: Caller, values: [u64; 2]) {
         let stored = &mut self.dispatch.threads[caller.thread].has_stored;
         let flags = if core::mem::take(stored) {
@@ -336,7 +401,9 @@ impl Kernel {
         } else {
             0
         };
-        self.harts.reply(caller.hart, values, flags);
+        if let Some(page) = self.harts.page(caller.hart) {
+            self.harts.reply(page, caller.hart, values, flags);
+        }
     }
 
     /// May the caller's thread run on its hart?
@@ -361,7 +428,7 @@ impl Kernel {
         let gives_way = gives_way || !self.may_stay(caller) || answer == Ok(Done::GivesWay);
         // Whoever runs it next finds the values in its context.
         if gives_way && let Some(values) = values {
-            self.context(thread).set_values(values);
+            self.set_values(thread, values);
         }
         if gives_way && answer == Ok(Done::Again) {
             self.context(thread).make_again();
@@ -433,7 +500,7 @@ impl Kernel {
         self.harts.forget &= !(1 << hart);
         if let Some(place) = self.dispatch.lose(hart) {
             let process = self.dispatch.threads[place].process;
-            let _: Answer = self.end_thread(place, 0);
+            let _: Answer = self.end_thread(place, Some(0));
             self.end_process(process, Error::Dead.to_register() & 0xff | 0x100);
         }
     }

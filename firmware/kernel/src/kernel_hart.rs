@@ -7,6 +7,8 @@ use flick_abi::card::PAGE;
 use flick_kernel_core::flat_tree::FlatTree;
 use flick_kernel_core::frames::Frames;
 use flick_kernel_core::lines::MOST_HARTS;
+use flick_kernel_core::thread_lines::ThreadLine;
+use flick_kernel_core::threads::THREADS;
 
 use crate::consents::Consents;
 use crate::console::Console;
@@ -41,11 +43,14 @@ pub fn state() -> *mut Kernel {
 
 /// Rounds of calls between two looks at time and console.
 const ROUNDS: u32 = 16;
+/// Looks for callers before the hart sleeps: some 1,000 cycles.
+const LOOKS: u32 = 32;
 /// A time slice lasts a part of a second: 10 ms.
 const SLICES: u64 = 100;
 /// Interrupts of software, timer, devices and the data transfer unit, in `mie`.
 pub const INTERRUPTS: u64 = 1 << 3 | 1 << 7 | EXTERNAL | UNIT;
 const EXTERNAL: u64 = 1 << 11;
+const LINES_SIZE: usize = size_of::<[ThreadLine; THREADS]>();
 const UNIT: u64 = 1 << flick_abi::dtu::INTERRUPT_BIT;
 
 /// From `start.S`.
@@ -97,7 +102,16 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
     kernel.map = *map;
     let all: &mut Frames = &mut kernel.frames;
     *all = frames(map);
+    if let Some(lines) = kernel
+        .frames
+        .allocate_many(LINES_SIZE.div_ceil(PAGE as usize))
+    {
+        // SAFETY: these frames are nobody else's, and stay. A line has integers alone.
+        kernel.lines = unsafe { core::slice::from_raw_parts(lines as *const ThreadLine, THREADS) };
+        kernel.lines.iter().for_each(|line| line.begin(0, 0, 0));
+    }
     kernel.harts.clint = Clint::new(map);
+    kernel.harts.interrupts = map.cache_means() & cache::means::BACK != 0;
     let serial = map.serial.map(Serial::new);
     kernel.console.begin(serial, map.plic.map(Plic::new));
     let (tile, tiles) = map.tile;
@@ -148,8 +162,15 @@ fn begin_harts(kernel: &mut Kernel) {
             thread: 0,
             hart: hart as u64,
             stack: frame + pages * PAGE,
-            saved: [0; 2],
+            saved: [0; 3],
             refresh: cache::refresh_call(),
+            light: crate::calls::LIGHT,
+            bit: 1 << hart,
+            pending: &PENDING,
+            wake: kernel.harts.clint.register(map.kernel_hart),
+            lines: kernel.lines.as_ptr(),
+            owner: 0,
+            is_silent: false,
             attempt: 0,
             sending: Sending {
                 tile: Sending::NONE,
@@ -211,21 +232,29 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
     let mut first = 0;
     let mut timer = u64::MAX;
     clint.set_timer(me, timer);
-    let mut rounds = 0_u32;
+    let (mut rounds, mut looks) = (0_u32, 0_u32);
     loop {
         let callers = PENDING.take();
         if callers != 0 {
             first = serve(kernel, callers, first);
-            rounds += 1;
+            (rounds, looks) = (rounds + 1, 0);
             // Those who call without a pause do not keep others from their time.
             if !rounds.is_multiple_of(ROUNDS) {
                 continue;
             }
+        } else if looks < LOOKS {
+            // The next call comes soon, perhaps. Until then there is time for what nobody waits for.
+            looks += 1;
+            if looks.is_multiple_of(2) && kernel.tidy(PENDING.has_ended()) {
+                looks = 0;
+            }
+            continue;
         }
         attend(kernel);
         if callers != 0 {
             continue;
         }
+        looks = 0;
         clint.clear(me);
         if PENDING.sleep() {
             let next = next_event(kernel);

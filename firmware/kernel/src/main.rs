@@ -35,6 +35,7 @@ mod program_symbols;
 mod routes;
 #[cfg(feature = "symmetric")]
 mod symmetric;
+mod thread_ends;
 mod tiles;
 mod trace_points;
 mod user_hart;

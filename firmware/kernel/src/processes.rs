@@ -13,6 +13,10 @@ pub const MOST_PAGES: u64 = 1 << 16;
 pub struct Process {
     /// `None`: there is none, or it has ended and its parent has not asked yet.
     pub tables: Option<PageTables>,
+    /// `satp` of its threads.
+    pub satp: u64,
+    /// [`WATCHED`](flick_kernel_core::thread_lines::WATCHED), if its threads begin so.
+    pub watches: u64,
     /// The place of its parent.
     pub parent: Option<u16>,
     /// How many threads it has.
@@ -44,6 +48,8 @@ pub struct Process {
 
 const NONE: Process = Process {
     tables: None,
+    satp: 0,
+    watches: 0,
     parent: None,
     threads: 0,
     first: None,
@@ -98,6 +104,7 @@ impl Processes {
         let uses = self.all[place].uses.wrapping_add(1) & 0x7fff;
         self.all[place] = Process {
             tables: Some(tables),
+            satp: tables.satp(place as u64 + 1),
             parent,
             is_used: true,
             uses,

@@ -30,14 +30,7 @@ fn changes_tables(number: u64) -> bool {
     )
 }
 
-/// Executes the call of the hart's thread. Returns the context that goes on.
-#[inline(always)]
-pub fn serve_call(local: &mut HartLocal, context: &Context, why: u64) -> *mut Context {
-    let arguments = core::array::from_fn(|n| context.x[10 + n]);
-    serve(local, context.x[17] | why << 8, arguments)
-}
-
-/// The same, or what a trap has to say.
+/// Executes the call of the hart's thread, or what a trap has to say. Returns the context that goes on.
 #[unsafe(link_section = ".text.user_hart")]
 pub fn serve(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
     let hart = local.hart as u8;
@@ -56,7 +49,7 @@ pub fn serve(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Co
     if changes_tables(number) {
         kernel.frames.take();
     }
-    kernel.serve_call(hart, number, arguments);
+    kernel.serve_call(hart, number, HartPage::of(local), || arguments);
     let next = next_event(&kernel);
     if next < TIMER.load(Ordering::Relaxed) {
         set_timer(&kernel, next);
@@ -138,6 +131,6 @@ pub fn obey() {
         page.tell_own(command::INVALIDATE);
     }
     if flags & !command::INVALIDATE != 0 {
-        page.command.give(flags & !command::INVALIDATE);
+        let _ = page.command.give(flags & !command::INVALIDATE);
     }
 }

@@ -5,30 +5,37 @@
     .equ LOCAL_STACK, 24
     .equ LOCAL_T0, 32
     .equ LOCAL_T1, 40
-    .equ LOCAL_REFRESH, 48
-    .equ LOCAL_ATTEMPT, 56
-    .equ SENDING_TILE, 64
-    .equ SENDING_PORT, 72
-    .equ SENDING_BASE, 80
-    .equ SENDING_COMMAND, 88
-    .equ SENDING_BUSY, 96
-    .equ SEEN_PAGE, 104
-    .equ SEEN_OFFSET, 112
-    .equ TAKING_PORT, 136
-    .equ TAKING_CURRENT, 144
-    .equ TAKING_ACTIVITY, 152
-    .equ TAKING_EVENTS, 160
-    .equ TAKING_FETCH, 168
-    .equ TAKING_ACKNOWLEDGE, 176
-    .equ TAKING_SLOT, 184
-    .equ LOCAL_SENDER, 192
-    .equ LOCAL_PARKED, 200
-    .equ LOCAL_KEPT, 208
+    .equ LOCAL_T2, 48
+    .equ LOCAL_REFRESH, 56
+    .equ LOCAL_LIGHT, 64
+    .equ LOCAL_BIT, 72
+    .equ LOCAL_PENDING, 80
+    .equ LOCAL_WAKE, 88
+    .equ LOCAL_LINES, 96
+    .equ LOCAL_OWNER, 104
+    .equ LOCAL_ATTEMPT, 112
+    .equ SENDING_TILE, 120
+    .equ SENDING_PORT, 128
+    .equ SENDING_BASE, 136
+    .equ SENDING_COMMAND, 144
+    .equ SENDING_BUSY, 152
+    .equ SEEN_PAGE, 160
+    .equ SEEN_OFFSET, 168
+    .equ TAKING_PORT, 192
+    .equ TAKING_CURRENT, 200
+    .equ TAKING_ACTIVITY, 208
+    .equ TAKING_EVENTS, 216
+    .equ TAKING_FETCH, 224
+    .equ TAKING_ACKNOWLEDGE, 232
+    .equ TAKING_SLOT, 240
+    .equ LOCAL_SENDER, 248
+    .equ LOCAL_PARKED, 256
+    .equ LOCAL_KEPT, 264
     # In `hart_unit.rs`: user harts' activity, a note that a full mailbox has room, and how often the hart
     # looks for a message here.
     .equ HARTS, 2
     .equ MADE_ROOM, 1 | 4 << 8
-    .equ LOOKS, 100
+    .equ MESSAGE_LOOKS, 100
     .equ WANTED, 192
     # Calls that the hart's unit may execute: `mailbox_send`, `mailbox_receive`, `portal_write`.
     .equ FIRST_UNIT_CALL, 66
@@ -42,6 +49,19 @@
     # Offsets of messages of 120 bytes within a page.
     .equ MESSAGE_PLACES, 4096 - 120 + 1
     .equ EOWNERDEAD, 130
+    # The hart's lines are before its record.
+    .equ CALL, -128
+    .equ COMMAND, -64
+    # `REPLY` of a command line.
+    .equ REPLY, 1
+    # Looks for the answer, before the hart sleeps.
+    .equ LOOKS, 40
+    # Bits of the state in a thread's line (`thread_lines.rs`): bit 40 is ENDED, and the next one JOINED.
+    .equ ENDED_BIT, 40
+    # Lines are 64 bytes; there are 256.
+    .equ LINE_SHIFT, 6
+    .equ LINE_VALUE, 8
+    .equ LINE_OWNER, 16
 
     # The thread goes on behind a call that needed no state, whose result is in a0.
     .macro end_call last=""
@@ -70,11 +90,20 @@ trap_entry:
     bne t0, t1, whole_state
     # The calls that need no state: `thread_self` is 0, `hart_self` is 1, `cache_refresh` is 2.
     beqz a7, thread_self
+    ld t1, LOCAL_LIGHT(sp)
+    sltiu t0, a7, 64
+    srl t1, t1, a7
+    and t1, t1, t0
+    bnez t1, light_call
+    li t1, 18
+    beq a7, t1, thread_join
     sltiu t1, a7, 3
     bnez t1, hart_self
     addi t1, a7, -FIRST_UNIT_CALL
     sltiu t1, t1, UNIT_CALLS
     bnez t1, unit_call
+    li t1, 17
+    beq a7, t1, thread_exit
 whole_state:
     ld t1, LOCAL_CONTEXT(sp)
     .irp n, 1,3,4,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
@@ -106,15 +135,30 @@ whole_state:
     point return
     mret
 
-    # A context in a0, perhaps with bit 0 set, and the hart's record in a1.
+    # A context in a0, and the hart's record in a1. Bit 0 of a0 does not matter, and bit 1 says that the
+    # thread begins.
     .globl resume
 resume:
-    andi a0, a0, -2
     csrw mscratch, a1
+    andi t0, a0, 2
+    andi a0, a0, -4
+    bnez t0, first_time
     ld t0, (a0)
     csrw mepc, t0
     .irp n, 1,2,3,4,5,6,7,8,9,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
     ld x\n, 8*\n(a0)
+    .endr
+    ld a0, 8*10(a0)
+    point return
+    mret
+
+first_time:
+    ld t0, (a0)
+    csrw mepc, t0
+    ld sp, 8*2(a0)
+    ld tp, 8*4(a0)
+    .irp n, 1,3,5,6,7,8,9,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    li x\n, 0
     .endr
     ld a0, 8*10(a0)
     point return
@@ -137,6 +181,146 @@ behind_call:
 drop_cache:
     li a0, 0
     end_call ".4byte 0x0030000b"
+
+    # The kernel hart wants nothing but the arguments: the other registers stay where they are.
+light_call:
+    sd a7, CALL(sp)
+    .irp n, 0,1,2,3,4,5
+    sd a\n, CALL+8+8*\n(sp)
+    .endr
+    .option push
+    .option norvc
+19: nop
+    .option pop
+    .pushsection .cleans, "a"
+    .8byte 19b
+    .popsection
+    point ask
+    ld t0, LOCAL_BIT(sp)
+    ld t1, LOCAL_PENDING(sp)
+    amoor.d.aqrl t1, t0, (t1)
+    bltz t1, wake
+2:  sd t2, LOCAL_T2(sp)
+    addi t1, sp, COMMAND
+    li t2, LOOKS
+1:  amoswap.d.aqrl t0, zero, (t1)
+    bnez t0, 1f
+    addi t2, t2, -1
+    bnez t2, 1b
+    j long_wait
+1:  addi t2, t0, -REPLY
+    bnez t2, long_wait
+    point told
+    ld a0, 8(t1)
+    ld a1, 16(t1)
+    csrr t0, mepc
+    addi t0, t0, 4
+    csrw mepc, t0
+    ld t2, LOCAL_T2(sp)
+    ld t0, LOCAL_T0(sp)
+    ld t1, LOCAL_T1(sp)
+    csrrw sp, mscratch, sp
+    point return
+    mret
+
+    # The first one that calls a kernel hart that sleeps wakes it.
+wake:
+    slli t1, t1, 1
+    bnez t1, 2b
+    ld t0, LOCAL_WAKE(sp)
+    li t1, 1
+    sw t1, (t0)
+    j 2b
+
+    # The flags in t0 want more than a reply. s0 to s11, gp and tp stay as they are.
+long_wait:
+    csrrw t2, mscratch, sp
+    mv t1, sp
+    ld sp, LOCAL_STACK(sp)
+    addi sp, sp, -96
+    sd t2, 88(sp)
+    sd ra, 80(sp)
+    .irp n, 2,3,4,5,6,7
+    sd a\n, 8*\n-16(sp)
+    .endr
+    .irp n, 3,4,5,6
+    sd t\n, 8*\n+24(sp)
+    .endr
+    mv a0, t1
+    mv a1, t0
+    call light_wait
+    csrr a1, mscratch
+    bnez a0, resume
+    csrr t0, mepc
+    addi t0, t0, 4
+    csrw mepc, t0
+    mv t1, a1
+    ld a0, COMMAND+8(t1)
+    ld a1, COMMAND+16(t1)
+    .irp n, 2,3,4,5,6,7
+    ld a\n, 8*\n-16(sp)
+    .endr
+    .irp n, 3,4,5,6
+    ld t\n, 8*\n+24(sp)
+    .endr
+    ld ra, 80(sp)
+    ld sp, 88(sp)
+    ld t2, LOCAL_T2(t1)
+    ld t0, LOCAL_T0(t1)
+    ld t1, LOCAL_T1(t1)
+    point return
+    mret
+
+    # A join of a thread that has ended, unless the kernel hart watches it: `ThreadLine::join`.
+thread_join:
+    srli t0, a0, 8
+    slli t0, t0, 56
+    bnez t0, whole_state
+    slli t0, a0, 56
+    srli t0, t0, 56 - LINE_SHIFT
+    ld t1, LOCAL_LINES(sp)
+    sd t2, LOCAL_T2(sp)
+    add t0, t0, t1
+    # If it still runs, its end comes soon, perhaps.
+    li t2, LOOKS
+1:  lr.d.aqrl t1, (t0)
+    sub t1, t1, a0
+    bnez t1, 1f
+    addi t2, t2, -1
+    bnez t2, 1b
+    j remote_join
+1:  srli t2, t1, ENDED_BIT
+    addi t2, t2, -1
+    slli t1, t1, 64 - ENDED_BIT
+    or t1, t1, t2
+    bnez t1, remote_join
+    ld t1, LINE_OWNER(t0)
+    ld t2, LOCAL_OWNER(sp)
+    bne t1, t2, remote_join
+    # Behind the `sc` the line can be another thread's.
+    ld t2, LINE_VALUE(t0)
+    li t1, 1
+    slli t1, t1, ENDED_BIT + 1
+    add t1, t1, a0
+    sc.d.aqrl t1, t1, (t0)
+    bnez t1, remote_join
+    point local
+    li a0, 0
+    mv a1, t2
+    ld t2, LOCAL_T2(sp)
+    j behind_call
+remote_join:
+    ld t2, LOCAL_T2(sp)
+    j whole_state
+
+thread_exit:
+    csrw mscratch, sp
+    mv a1, a0
+    mv a0, sp
+    ld sp, LOCAL_STACK(sp)
+    call user_exit
+    csrr a1, mscratch
+    j resume
 
     # A message to the mailbox of the one before, in a page that the hart has looked up: the unit takes it
     # from there. All else is for `try_send`.
@@ -227,7 +411,7 @@ unit_receive:
     sd zero, TAKING_SLOT(sp)
 1:  ld t2, TAKING_FETCH(sp)
     # Who has a time looks once.
-    li t3, LOOKS
+    li t3, MESSAGE_LOOKS
     addi t0, a2, 1
     beqz t0, fetch
     li t3, 1

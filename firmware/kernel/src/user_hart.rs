@@ -4,12 +4,12 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::{Call, CallPlace, Error};
 use flick_kernel_core::context::{Context, Stored};
-use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED, VECTORS, command};
+use flick_kernel_core::lines::{BROKEN, EXCEPTION, HAS_ENDED, PREEMPTED, VECTORS, command};
 
 use crate::cache;
 use crate::csr;
 use crate::float_state;
-use crate::hart_page::{HartLocal, HartPage, PENDING, Sending};
+use crate::hart_page::{HartLocal, HartPage, Sending};
 use crate::hart_unit::{self, attempt, note};
 use crate::trace_points::point;
 use crate::{csr_read, csr_write, vector_state};
@@ -59,6 +59,8 @@ extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
     unsafe { resume(context, local) }
 }
 
+/// Looks for a command before the hart sleeps.
+const LOOKS: u32 = 40;
 /// Commands with which a thread goes on, one at a time.
 const STARTS: u64 = command::RUN | command::REPLY | command::GO_ON;
 
@@ -74,8 +76,8 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             context.x[0] = context.x[0].wrapping_add(4);
             let number = context.x[17];
             match Call::from_number(number) {
-                Some(call) if call.place() == CallPlace::Kernel => remote_call(local, context, 0),
                 Some(call) if call.place() == CallPlace::Unit => tried_call(local, context),
+                Some(call) if call.place() != CallPlace::Caller => remote_call(local, context, 0),
                 _ => {
                     context.x[10] = Error::NoCall.to_register();
                     local.context
@@ -152,36 +154,14 @@ fn remote_call(local: &mut HartLocal, context: &Context, why: u64) -> *mut Conte
         float_state::save(local);
         vector_state::save(local);
     }
-    #[cfg(feature = "symmetric")]
-    return crate::symmetric::serve_call(local, context, why);
-    #[cfg(not(feature = "symmetric"))]
-    {
-        let line = &HartPage::of(local).call;
-        line.number
-            .store(context.x[17] | why << 8, Ordering::Relaxed);
-        for (word, &value) in line.arguments.iter().zip(&context.x[10..16]) {
-            word.store(value, Ordering::Relaxed);
-        }
-        ask(local)
-    }
+    let arguments = core::array::from_fn(|n| context.x[10 + n]);
+    let number = context.x[17] | why << 8;
+    ask_for(local, number, arguments)
 }
 
-/// Says that the call line is complete, and waits for the answer.
+/// The kernel executes a call: its hart does, or this one in the symmetric kernel.
 #[inline(always)]
-fn ask(local: &mut HartLocal) -> *mut Context {
-    cache::clean();
-    point!("ask");
-    if PENDING.call(local.hart as usize) {
-        local.clint.interrupt(local.kernel_hart as usize);
-    }
-    wait(local)
-}
-
-/// Asks the kernel hart, and waits until it says how to go on.
-#[inline(never)]
-fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
-    float_state::save(local);
-    vector_state::save(local);
+fn ask_for(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
     #[cfg(feature = "symmetric")]
     return crate::symmetric::serve(local, number, arguments);
     #[cfg(not(feature = "symmetric"))]
@@ -189,6 +169,31 @@ fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Conte
         HartPage::of(local).call.write(number, arguments);
         ask(local)
     }
+}
+
+/// Says that the call line is complete, and waits for the answer.
+#[cfg(not(feature = "symmetric"))]
+#[inline(always)]
+fn ask(local: &mut HartLocal) -> *mut Context {
+    point!("ask");
+    call(local);
+    wait(local)
+}
+
+#[inline(always)]
+fn call(local: &HartLocal) {
+    cache::clean();
+    if local.pending.call(local.hart as usize) {
+        local.clint.interrupt(local.kernel_hart as usize);
+    }
+}
+
+/// Asks the kernel hart, and waits until it says how to go on.
+#[inline(never)]
+fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
+    float_state::save(local);
+    vector_state::save(local);
+    ask_for(local, number, arguments)
 }
 
 /// What the hart has told itself, as bits of `command`.
@@ -200,52 +205,130 @@ fn take_own(_: &mut HartLocal) -> u64 {
 #[cfg(feature = "symmetric")]
 use crate::symmetric::take_own;
 
-/// Waits for a command that lets a thread run.
+/// From `trap_entry.S`: the thread ends. Its registers are nobody's any more.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".text.user_hart")]
+extern "C" fn user_exit(local: &mut HartLocal, value: u64) -> *mut Context {
+    point!("end");
+    // SAFETY: each thread has a line, at its place.
+    let line = unsafe { &*local.lines.add((local.thread & 0xffff) as usize) };
+    line.set_value(value);
+    cache::clean();
+    if line.end() {
+        let arguments = [value, 0, 0, 0, 0, 0];
+        return ask_for(local, Call::ThreadExit as u64, arguments);
+    }
+    local.is_silent = true;
+    if local.pending.end(local.hart as usize) {
+        tell_end(local);
+    }
+    wait(local)
+}
+
+/// Tells the kernel hart that the thread has ended, if it has not been told.
+#[inline(never)]
+fn tell_end(local: &mut HartLocal) {
+    if core::mem::take(&mut local.is_silent) {
+        HartPage::of(local).call.write(HAS_ENDED, [0; 6]);
+        call(local);
+    }
+}
+
+/// From `trap_entry.S`: a light call's answer is more than a reply, or does not come soon. The hart has
+/// taken these flags. Returns a context to run, or null: the thread goes on with the values that the
+/// command line has.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".text.user_hart")]
+extern "C" fn light_wait(local: &mut HartLocal, mut flags: u64) -> *mut Context {
+    let mut asked = 0;
+    loop {
+        asked |= flags & command::PREEMPT;
+        invalidate(local, flags);
+        if flags & STARTS != 0 {
+            break;
+        }
+        flags = take_flags(local);
+    }
+    let next = begin(local, flags | asked);
+    match flags & command::RUN {
+        0 => core::ptr::null_mut(),
+        _ => next,
+    }
+}
+
+/// Waits for flags of the command line: the hart looks for some time, and then it sleeps.
 #[inline(always)]
-pub fn wait(local: &mut HartLocal) -> *mut Context {
+fn take_flags(local: &mut HartLocal) -> u64 {
+    let own = take_own(local);
+    if own != 0 {
+        return own;
+    }
     let line = &HartPage::of(local).command;
     loop {
-        let flags = match take_own(local) {
-            0 => {
-                // The order matters: a command that comes behind `take` interrupts again.
-                local.clint.clear(local.hart as usize);
-                line.take()
+        for _ in 0..LOOKS {
+            let flags = line.take();
+            if flags != 0 {
+                return flags;
             }
-            own => own,
-        };
-        invalidate(local, flags);
-        if flags & STARTS == 0 {
-            if flags == 0 {
-                csr::wait();
-            }
-            continue;
         }
-        point!("told");
-        if flags & command::FORGET != 0 {
-            hart_unit::forget(local);
-            csr::forget_page(None);
+        // The order matters: a command that comes behind the next look interrupts again.
+        if line.sleep() {
+            csr::wait();
+            local.clint.clear(local.hart as usize);
         }
-        let next = match flags & STARTS {
-            command::REPLY => {
-                let [a0, a1] = line.values.each_ref().map(load);
-                // SAFETY: the thread that has called, which is this hart's.
-                unsafe { (*local.context).set_values([a0, a1]) };
-                local.context
-            }
-            command::RUN => switch(local),
-            _ => {
-                if flags & command::AGAIN != 0 {
-                    // SAFETY: as above.
-                    unsafe { (*local.context).make_again() };
-                }
-                local.context
-            }
-        };
-        if flags & command::STORED != 0 {
-            see_stored(local);
-        }
-        return next;
     }
+}
+
+/// Waits for a command that lets a thread run.
+#[inline(never)]
+#[unsafe(link_section = ".text.user_hart")]
+pub fn wait(local: &mut HartLocal) -> *mut Context {
+    loop {
+        let flags = take_flags(local);
+        invalidate(local, flags);
+        if flags & STARTS != 0 {
+            return begin(local, flags);
+        }
+        if flags & command::PREEMPT != 0 {
+            tell_end(local);
+        }
+    }
+}
+
+/// A command lets a thread run.
+#[inline(always)]
+fn begin(local: &mut HartLocal, flags: u64) -> *mut Context {
+    let line = &HartPage::of(local).command;
+    point!("told");
+    if flags & command::PREEMPT != 0 {
+        // The hart saves the thread as soon as it runs, since it cannot know which command came first.
+        let _ = line.give(command::PREEMPT);
+        local.clint.interrupt(local.hart as usize);
+    }
+    if flags & command::FORGET != 0 {
+        hart_unit::forget(local);
+        csr::forget_page(None);
+    }
+    let next = match flags & STARTS {
+        command::REPLY => {
+            let [a0, a1] = line.values.each_ref().map(load);
+            // SAFETY: the thread that has called, which is this hart's.
+            unsafe { (*local.context).set_values([a0, a1]) };
+            local.context
+        }
+        command::RUN => switch(local, flags & command::FRESH != 0),
+        _ => {
+            if flags & command::AGAIN != 0 {
+                // SAFETY: as above.
+                unsafe { (*local.context).make_again() };
+            }
+            local.context
+        }
+    };
+    if flags & command::STORED != 0 {
+        see_stored(local);
+    }
+    next
 }
 
 /// The thread sees what the kernel hart has stored for it.
@@ -292,7 +375,7 @@ pub fn forget_translations(HartPage { call, command, .. }: &HartPage) {
 
 /// The hart runs the thread that its command line names.
 #[inline(never)]
-fn switch(local: &mut HartLocal) -> *mut Context {
+fn switch(local: &mut HartLocal, is_fresh: bool) -> *mut Context {
     let line = &HartPage::of(local).command;
     let next = load(&line.context) as *mut Context;
     local.thread = load(&line.thread);
@@ -303,6 +386,10 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     cache::refresh_thread(next);
     // SAFETY: the kernel hart has given the thread to this hart, and touches it no more.
     let context = unsafe { &mut *next };
+    if is_fresh {
+        context.begin();
+    }
+    (local.owner, local.is_silent) = (context.satp, false);
     if csr_read!(satp) != context.satp {
         // SAFETY: the kernel runs in M mode, which `satp` does not concern.
         unsafe { csr_write!(satp, context.satp) };
@@ -313,8 +400,9 @@ fn switch(local: &mut HartLocal) -> *mut Context {
     float_state::switch(local, context);
     vector_state::switch(local, context);
     local.context = next;
-    // Bit 0: all registers are loaded, even if the thread ran here before.
-    next.map_addr(|address| address | 1)
+    // Bit 0: all registers are loaded, even if the thread ran here before. Bit 1: most of them are 0.
+    let bits = if is_fresh { 3 } else { 1 };
+    next.map_addr(|address| address | bits)
 }
 
 /// From `trap_entry.S` and `start.S`: the kernel has failed on this hart.
@@ -330,10 +418,7 @@ pub fn report_broken(local: &HartLocal, cause: u64, pc: u64, value: u64) -> ! {
     }
     let page = HartPage::of(local);
     page.call.write(BROKEN, [cause, pc, value, 0, 0, 0]);
-    cache::clean();
-    if PENDING.call(local.hart as usize) {
-        local.clint.interrupt(local.kernel_hart as usize);
-    }
+    call(local);
     loop {
         csr::wait();
     }

@@ -14,6 +14,8 @@ pub enum CallPlace {
     /// The caller's, with the tile's data transfer unit. The kernel hart, if the call has to wait, and on
     /// tiles without a unit.
     Unit,
+    /// The caller's if nobody has to wait, and else the kernel hart.
+    Either,
 }
 
 /// The page of a call.
@@ -98,11 +100,11 @@ calls! {
         "the thread's number";
         NoMemory: "there is no place for a thread more", Invalid: "the priority, or the stack's alignment";
         "Makes a thread in the caller's process. It may run on any hart of the tile at once."
-    ThreadExit = 17, "thread_exit", Kernel;
+    ThreadExit = 17, "thread_exit", Either;
         "value": "what a join gets"; "it does not return"; ;
         "Ends the calling thread. A process ends with its last thread, and its status is the value of its \
          first thread."
-    ThreadJoin = 18, "thread_join", Kernel;
+    ThreadJoin = 18, "thread_join", Either;
         "thread": "of the caller's process", "until": "the time at which the wait ends";
         "0; the thread's value";
         NotFound: "there is no such thread, or another call has joined it",

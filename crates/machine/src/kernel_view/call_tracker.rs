@@ -291,6 +291,11 @@ impl CallTracker {
                     call.told = Some(now);
                 }
             }
+            PointKind::End => {
+                if let Some(number) = self.harts[own].thread {
+                    found(thread(number, time, "has ended".into()));
+                }
+            }
             PointKind::Serve if other < self.harts.len() => self.serve(hart, other, now, found),
             PointKind::Served => self.served(hart, now, found),
             PointKind::Run if other < self.harts.len() => self.harts[other].next = Some(second),
@@ -346,17 +351,16 @@ impl CallTracker {
         let Some(number) = number else {
             return;
         };
-        let is_own = match entry {
-            Entry::Call(call) => {
-                Call::from_number(call).is_none_or(|call| call.place() != CallPlace::Kernel)
-            }
-            _ => false,
-        };
-        let state = match (entry, is_own) {
-            (Entry::Interrupt, _) => "is interrupted".into(),
-            (Entry::Exception(_), _) => format!("has an exception: {name}"),
-            (_, true) => format!("calls {name} (its hart)"),
-            (_, false) => format!("calls {name} (kernel hart)"),
+        let state = match entry {
+            Entry::Interrupt => "is interrupted".into(),
+            Entry::Exception(_) => format!("has an exception: {name}"),
+            Entry::Call(call) => match Call::from_number(call).map(Call::place) {
+                None | Some(CallPlace::Caller | CallPlace::Unit) => {
+                    format!("calls {name} (its hart)")
+                }
+                Some(CallPlace::Kernel) => format!("calls {name} (kernel hart)"),
+                Some(CallPlace::Either) => format!("calls {name}"),
+            },
         };
         found(thread(number, trapped, state));
     }
@@ -403,7 +407,8 @@ impl CallTracker {
             return;
         };
         let state = match entry {
-            Entry::Call(call) if call == Call::ThreadExit as u64 => "has ended".into(),
+            // It has ended before.
+            Entry::Call(call) if call == Call::ThreadExit as u64 => return,
             Entry::Call(call) if call == Call::ThreadYield as u64 => "ready".into(),
             Entry::Interrupt => "ready".into(),
             _ => format!("waits in {}", entry.name()),

@@ -19,6 +19,8 @@ pub enum PointKind {
     Ask,
     /// It has taken a command with which a thread goes on.
     Told,
+    /// Its thread ends.
+    End,
     /// The kernel hart begins to serve the user hart of this number.
     Serve,
     /// It has done so.
@@ -35,13 +37,14 @@ pub enum PointKind {
     Attended,
 }
 
-const NAMES: [(&str, PointKind); 13] = [
+const NAMES: [(&str, PointKind); 14] = [
     ("trap", PointKind::Trap),
     ("return", PointKind::Return),
     ("local", PointKind::Local),
     ("local_done", PointKind::LocalDone),
     ("ask", PointKind::Ask),
     ("told", PointKind::Told),
+    ("end", PointKind::End),
     ("serve", PointKind::Serve),
     ("served", PointKind::Served),
     ("tell", PointKind::Tell),

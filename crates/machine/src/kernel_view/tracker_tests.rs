@@ -154,6 +154,7 @@ fn a_call_that_blocks_ends_on_another_hart() {
     tile.point(2, 240, Told, [0; 2]);
     tile.back(2, 250);
     tile.calls(2, 300, Call::ThreadExit);
+    tile.point(2, 305, End, [0; 2]);
     tile.point(2, 310, Ask, [0; 2]);
     tile.point(0, 320, Serve, [2, 0]);
     tile.run(2, 325, 0x1_0000);
@@ -170,8 +171,8 @@ fn a_call_that_blocks_ends_on_another_hart() {
             "200 1: calls thread_wakeup (kernel hart)",
             "225 0: ready, woken by thread 0x10001",
             "250 1: runs on user1",
-            "300 1: calls thread_exit (kernel hart)",
-            "330 1: has ended",
+            "300 1: calls thread_exit",
+            "305 1: has ended",
             "355 0: runs on user1",
         ]
     );

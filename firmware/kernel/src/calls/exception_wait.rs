@@ -10,6 +10,7 @@ pub fn exception_wait(kernel: &mut Kernel, caller: Caller, record: u64, until: u
     let thread = &mut kernel.dispatch.threads[caller.thread];
     if !core::mem::replace(&mut thread.is_handler, true) {
         kernel.processes[caller.process].handler_count += 1;
+        kernel.lines[usize::from(caller.thread)].watch();
     }
     // A record that cannot be stored is refused before an exception is taken.
     kernel.store_words(caller, record, &[0; WORDS])?;
@@ -48,7 +49,7 @@ pub fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, value: u64) ->
     let is_handler = thread.is_handler;
     if is_handler || kernel.processes[caller.process].handler_count == 0 {
         kernel.die_of_exception(caller.thread);
-        return kernel.end_thread(caller.thread, 0);
+        return kernel.end_thread(caller.thread, Some(0));
     }
     let list = &mut kernel.processes[caller.process].faulted;
     kernel.dispatch.threads.append(list, caller.thread);
@@ -69,11 +70,8 @@ pub fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, value: u64) ->
 /// A thread goes on after its exception.
 #[inline(never)]
 pub fn exception_resume(kernel: &mut Kernel, caller: Caller, number: u64, pc: u64) -> Answer {
-    let threads = &kernel.dispatch.threads;
-    let place = threads
-        .find(number, caller.process)
-        .ok_or(Error::NotFound)?;
-    if threads[place].state != State::Waits(Wait::Handler) {
+    let place = kernel.find_thread(number, caller.process)?;
+    if kernel.dispatch.threads[place].state != State::Waits(Wait::Handler) {
         return Err(Error::NotFound);
     }
     if pc != 0 {

@@ -6,7 +6,7 @@ pub mod exception_wait;
 mod memory_map;
 mod process_create;
 mod process_wait;
-mod thread_create;
+pub mod thread_create;
 mod thread_detach;
 mod thread_exit;
 mod thread_join;
@@ -17,15 +17,59 @@ mod thread_state;
 mod thread_wait_on;
 
 use flick_abi::card::{Call, Error, PAGE, rights};
-use flick_kernel_core::lines::{BROKEN, EXCEPTION, PREEMPTED, VECTORS};
+use flick_kernel_core::lines::{BROKEN, EXCEPTION, HAS_ENDED, PREEMPTED, VECTORS};
 use flick_kernel_core::page_tables::{Physical, Trouble};
 
 use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 use crate::vector_state;
 
+/// Light calls, as bits by their numbers: they return at once, and look at none of the caller's registers
+/// but their arguments. The caller's hart saves no registers for them, so that the caller stays there.
+pub const LIGHT: u64 = {
+    // The symmetric kernel executes calls where the registers are.
+    if cfg!(feature = "symmetric") {
+        0
+    } else {
+        light()
+    }
+};
+
+const fn light() -> u64 {
+    let all = [
+        Call::ThreadCreate,
+        Call::ThreadDetach,
+        Call::ThreadWakeup,
+        Call::ThreadWakeOn,
+        Call::MemoryMap,
+        Call::MemoryUnmap,
+        Call::MemoryProtect,
+        Call::MemoryFree,
+        Call::ProcessCreate,
+        Call::ProcessCopy,
+        Call::ProcessMap,
+        Call::ProcessStart,
+        Call::ProcessSelf,
+        Call::ConsoleWrite,
+        Call::ArchiveMap,
+        Call::KernelNothing,
+    ];
+    let (mut bits, mut n) = (0, 0);
+    while n < all.len() {
+        bits |= 1 << all[n] as u64;
+        n += 1;
+    }
+    bits
+}
+
+/// Is a call of this number light?
+pub const fn is_light(number: u64) -> bool {
+    number < 64 && LIGHT >> number & 1 != 0
+}
+
 /// Executes a call of a user hart, or what it has to say.
 #[unsafe(link_section = ".text.kernel_hart")]
+#[inline(always)]
 pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64; 6]) -> Answer {
     let [a0, a1, ..] = arguments;
     // A hart that could not execute a call itself says why, in bits 31:8.
@@ -39,12 +83,14 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         (None, PREEMPTED) => return Ok(Done::GoesOn),
         (None, EXCEPTION) => return exception(kernel, caller, a0, a1),
         (None, VECTORS) => return first_vector(kernel, caller, a0),
+        (None, HAS_ENDED) => return kernel.has_ended(caller),
         (None, BROKEN) => return broken(kernel, caller, arguments),
         (None, _) => return Err(Error::NoCall),
     };
     match call {
         Call::ThreadSelf | Call::HartSelf | Call::CacheRefresh => Err(Error::NoCall),
-        Call::ThreadCreate => thread_create::thread_create(kernel, caller, arguments),
+        // It goes a way of its own, which is quicker.
+        Call::ThreadCreate => Err(Error::NoCall),
         Call::ThreadExit => thread_exit::thread_exit(kernel, caller, a0),
         Call::ThreadJoin => thread_join::thread_join(kernel, caller, a0, a1),
         Call::ThreadDetach => thread_detach::thread_detach(kernel, caller, a0),
@@ -122,6 +168,7 @@ fn first_vector(kernel: &mut Kernel, caller: Caller, register_bytes: u64) -> Ans
     for n in 0..pages as u64 {
         Direct.clear(at + n * PAGE);
     }
+    kernel.lines[usize::from(caller.thread)].watch();
     kernel.dispatch.threads[caller.thread].vector_pages = pages as u8;
     kernel.context(caller.thread).vector = at;
     // The instruction traps again, and finds the memory.

@@ -127,7 +127,7 @@ pub fn process_map(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> 
 pub fn process_start(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
     let [number, entry, stack, argument, ..] = arguments;
     let child = child(kernel, caller, number, false)?;
-    let started = kernel.start_thread(child, [entry, argument, stack, 0, NORMAL_PRIORITY]);
+    let started = kernel.start_process(child, [entry, argument, stack, 0, NORMAL_PRIORITY]);
     let place = started.ok_or(Error::NoMemory)?;
     value(kernel.dispatch.threads.number(place))
 }

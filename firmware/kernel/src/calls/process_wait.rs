@@ -31,7 +31,7 @@ pub fn process_wait(kernel: &mut Kernel, caller: Caller, number: u64, until: u64
 pub fn process_end(kernel: &mut Kernel, caller: Caller, number: u64, status: u64) -> Answer {
     if number == 0 || number == kernel.processes.number(caller.process) {
         kernel.end_process(caller.process, status);
-        return kernel.end_thread(caller.thread, 0);
+        return kernel.end_thread(caller.thread, Some(0));
     }
     let child = kernel
         .processes

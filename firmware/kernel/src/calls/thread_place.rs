@@ -8,11 +8,7 @@ use crate::kernel::{Answer, Caller, Kernel, value};
 /// Says where a thread may run.
 #[inline(never)]
 pub fn thread_place(kernel: &mut Kernel, caller: Caller, number: u64, harts: u64) -> Answer {
-    let place = kernel
-        .dispatch
-        .threads
-        .find(number, caller.process)
-        .ok_or(Error::NotFound)?;
+    let place = kernel.find_thread(number, caller.process)?;
     let harts = harts & kernel.dispatch.harts();
     if harts == 0 {
         return Err(Error::Invalid);

@@ -10,10 +10,8 @@ pub fn thread_priority(kernel: &mut Kernel, caller: Caller, number: u64, priorit
     if priority >= PRIORITIES {
         return Err(Error::Invalid);
     }
+    let place = kernel.find_thread(number, caller.process)?;
     let threads = &mut kernel.dispatch.threads;
-    let place = threads
-        .find(number, caller.process)
-        .ok_or(Error::NotFound)?;
     let is_ready = threads[place].state == State::Ready;
     if is_ready {
         threads.take_ready(place);

@@ -20,14 +20,11 @@ pub fn thread_sleep(kernel: &mut Kernel, caller: Caller, until: u64) -> Answer {
 /// Wakes a thread.
 #[inline(never)]
 pub fn thread_wakeup(kernel: &mut Kernel, caller: Caller, number: u64) -> Answer {
-    let threads = &mut kernel.dispatch.threads;
-    let place = threads
-        .find(number, caller.process)
-        .ok_or(Error::NotFound)?;
-    match threads[place].state {
+    let place = kernel.find_thread(number, caller.process)?;
+    match kernel.dispatch.threads[place].state {
         State::Waits(Wait::Sleep) => kernel.end_wait(place, Ok((0, 0))),
-        State::Ended => return Err(Error::NotFound),
-        _ => threads[place].is_woken = true,
+        _ if kernel.is_over(place) => return Err(Error::NotFound),
+        _ => kernel.dispatch.threads[place].is_woken = true,
     }
     value(0)
 }
