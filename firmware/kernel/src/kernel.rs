@@ -370,7 +370,7 @@ impl Kernel {
                 true => self.end_thread(thread, Some(0)),
                 false => crate::calls::execute(self, caller, number, arguments()),
             };
-            self.answer(caller, number, answer, is_asked);
+            self.answer(caller, number, answer);
         }
         if self.dispatch.threads.has_ready() != self.ends.are_told() {
             self.want_ends();
@@ -379,10 +379,12 @@ impl Kernel {
     }
 
     #[inline(always)]
-    fn answer(&mut self, caller: Caller, number: u64, answer: Answer, is_asked: bool) {
+    fn answer(&mut self, caller: Caller, number: u64, answer: Answer) {
         // The registers of a light call's thread are still in its hart: it stays there.
         let is_light = crate::calls::is_light(number);
-        let gives_way = is_asked && !is_light && self.dispatch.has_called(caller.hart);
+        // Behind the call: it may have woken a thread that takes the caller's hart.
+        let is_asked = !is_light && self.dispatch.is_asked(caller.hart);
+        let gives_way = is_asked && self.dispatch.has_called(caller.hart);
         match answer {
             Ok(Done::Values(a0, a1)) if is_light || !gives_way && self.may_stay(caller) => {
                 self.reply(caller, [a0, a1]);
