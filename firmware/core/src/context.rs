@@ -25,6 +25,8 @@ pub struct Context {
     pub f: [u64; 32],
     /// The number of its process.
     pub process: u64,
+    /// `mcause` and `mtval` of its exception.
+    pub exception: [u64; 2],
 }
 
 /// A piece of memory.

@@ -120,8 +120,6 @@ pub struct Thread {
     pub harts: u64,
     /// Its registers: the address of a [`Context`](crate::context::Context).
     pub context: u64,
-    /// `mcause` and `mtval` of its exception.
-    pub exception: [u64; 2],
     /// A handler knows of it.
     pub is_told: bool,
     /// When its wait ends.
@@ -145,7 +143,6 @@ const FREE: Thread = Thread {
     last_hart: u8::MAX,
     harts: 0,
     context: 0,
-    exception: [0; 2],
     is_told: false,
     until: FOR_EVER,
     joiner: NOBODY,

@@ -150,8 +150,8 @@ impl Kernel {
     /// A thread's exception ends its process.
     pub fn die_of_exception(&mut self, place: Place) {
         let thread = self.dispatch.threads[place];
-        let [cause, value] = thread.exception;
         let context = self.context(place);
+        let [cause, value] = context.exception;
         let (pc, sp) = (context.pc(), context.x[2]);
         let at = program_symbols::place(self, Caller::of_process(place, thread.process), pc, 0);
         let number = self.processes.number(thread.process);

@@ -1,7 +1,7 @@
 //! The page of a user hart: its lines, its own record, and its stack behind them.
 use core::cell::UnsafeCell;
-use core::ptr::NonNull;
 
+use flick_abi::card::PAGE;
 use flick_kernel_core::context::Context;
 use flick_kernel_core::lines::{CallLine, CommandLine, MOST_HARTS, Pending};
 use flick_kernel_core::thread_lines::ThreadLine;
@@ -245,35 +245,14 @@ pub type HartPages = [Option<&'static HartPage>; MOST_HARTS];
 /// Who calls the kernel hart.
 pub static PENDING: Pending = Pending::new();
 
-/// The table that harts find their pages in by `mhartid`, once it is complete.
-pub struct Release {
-    table: UnsafeCell<[u64; 256]>,
-}
-
-// SAFETY: the kernel hart writes it before others are told where it is, and nobody writes it then.
-unsafe impl Sync for Release {}
-
-static RELEASE: Release = Release {
-    table: UnsafeCell::new([0; 256]),
-};
-
 unsafe extern "C" {
     /// In `start.S`: the address of the table, or 0.
     static released: core::sync::atomic::AtomicU64;
 }
 
-/// Lets a hart find its page. Comes before [`release`].
-pub fn publish(hart_id: u64, page: NonNull<HartPage>) {
-    // SAFETY: the kernel hart alone calls this, and before `release`.
-    let table = unsafe { &mut *RELEASE.table.get() };
-    if let Some(place) = table.get_mut(hart_id as usize) {
-        *place = page.addr().get() as u64;
-    }
-}
-
-/// Lets harts begin.
-pub fn release() {
-    let table = RELEASE.table.get().addr() as u64;
+/// Lets harts begin, each with the page that a table has for its `mhartid`.
+pub fn release(table: &'static [u64; PAGE as usize / 8]) {
+    let table = table.as_ptr().addr() as u64;
     // SAFETY: an atomic in `start.S`.
     unsafe { released.store(table, core::sync::atomic::Ordering::Release) };
     crate::cache::clean();

@@ -1,7 +1,6 @@
 //! The kernel hart: it reads the machine's tree, starts the first program, and serves the others for
 //! ever. It takes no interrupts: they end its sleep.
 use core::cell::UnsafeCell;
-use core::ptr::NonNull;
 
 use flick_abi::card::PAGE;
 use flick_kernel_core::flat_tree::FlatTree;
@@ -14,7 +13,7 @@ use crate::consents::Consents;
 use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
 use crate::dtu::Unit;
-use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, Seen, Sending, Taking, publish, release};
+use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, Seen, Sending, Taking, release};
 use crate::hart_unit::HartUnit;
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap};
@@ -143,6 +142,14 @@ fn frames(map: &MachineMap) -> Frames {
 }
 
 fn begin_harts(kernel: &mut Kernel) {
+    let Some(table) = kernel.frames.allocate() else {
+        return;
+    };
+    // SAFETY: the frame is the table's for ever, and 0 is a value of its words.
+    let table = unsafe {
+        core::ptr::write_bytes(table as *mut u8, 0, PAGE as usize);
+        &mut *(table as *mut [u64; PAGE as usize / 8])
+    };
     let mut pages: HartPages = [None; MOST_HARTS];
     let map = kernel.map;
     for (hart, place) in pages.iter_mut().enumerate().take(map.harts) {
@@ -198,10 +205,12 @@ fn begin_harts(kernel: &mut Kernel) {
         // SAFETY: the frame is this hart's for ever.
         let page = unsafe { HartPage::create(frame, local) };
         *place = Some(page);
-        publish(map.hart_ids[hart], NonNull::from(page));
+        if let Some(place) = table.get_mut(map.hart_ids[hart] as usize) {
+            *place = frame;
+        }
     }
     kernel.harts.pages = pages;
-    release();
+    release(table);
     let used = pages.iter().enumerate().filter(|(_, page)| page.is_some());
     used.for_each(|(hart, _)| kernel.harts.clint.interrupt(hart));
 }

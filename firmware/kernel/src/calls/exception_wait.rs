@@ -32,10 +32,9 @@ const WORDS: usize = size_of::<ExceptionRecord>() / 8;
 
 /// Stores the record of a thread's exception.
 fn tell(kernel: &mut Kernel, handler: Caller, record: u64, place: Place) -> Result<(), Error> {
-    let pc = kernel.context(place).pc();
-    let threads = &kernel.dispatch.threads;
-    let [cause, value] = threads[place].exception;
-    let words = [threads.number(place), cause, pc, value];
+    let context = kernel.context(place);
+    let ([cause, value], pc) = (context.exception, context.pc());
+    let words = [kernel.dispatch.threads.number(place), cause, pc, value];
     kernel.store_words(handler, record, &words)?;
     kernel.dispatch.threads[place].is_told = true;
     Ok(())
@@ -44,8 +43,9 @@ fn tell(kernel: &mut Kernel, handler: Caller, record: u64, place: Place) -> Resu
 /// The caller has an exception that the kernel does not resolve.
 #[inline(never)]
 pub fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, value: u64) -> Answer {
+    kernel.context(caller.thread).exception = [cause, value];
     let thread = &mut kernel.dispatch.threads[caller.thread];
-    (thread.exception, thread.is_told) = ([cause, value], false);
+    thread.is_told = false;
     let is_handler = thread.is_handler;
     if is_handler || kernel.processes[caller.process].handler_count == 0 {
         kernel.die_of_exception(caller.thread);
