@@ -4,7 +4,7 @@ use flick_events::trace::{Encoder, How, MIN_BUFFER, Scope, Side, process_block};
 
 const MICRO: u64 = 1_000_000;
 
-const NAMES: [(u32, &str, &str, u32); 11] = [
+const NAMES: [(u32, &str, &str, u32); 14] = [
     (1, "main", "bfs.c", 40),
     (2, "walk.flick.0123abcd", "bfs.c", 12),
     (3, "visit", "bfs.c", 7),
@@ -16,6 +16,9 @@ const NAMES: [(u32, &str, &str, u32); 11] = [
     (9, "main", "bfs.c", 44),
     (10, "_ZNSt6vectorIiE9push_backEi", "a&b.h", 3),
     (11, "walk.flick.0123abcd", "bfs.c", 15),
+    (12, "calls", "", 0),
+    (13, "waits", "", 0),
+    (14, "ready, woken by thread 0x30000", "", 0),
 ];
 
 pub const THERE: [(u32, u64); 3] = [(4, 2 * MICRO), (5, 5 * MICRO), (6, MICRO)];

@@ -98,3 +98,15 @@ pub enum Reason {
     #[error("the block is longer than what it holds")]
     Surplus,
 }
+
+/// The name of a state that begins when a thread of a machine is woken, in front of who has woken it:
+/// `thread` and its number, or another text.
+pub const WOKEN_BY: &str = "ready, woken by ";
+
+/// The number in the trace of the thread that has woken another one, by the name of that one's state. There
+/// threads have the number of their place, from 1, which is in the lower bits of the kernel's number.
+pub fn waker(state: &str) -> Option<u32> {
+    let number = state.strip_prefix(WOKEN_BY)?.strip_prefix("thread 0x")?;
+    let number = u32::from_str_radix(number, 16).ok()?;
+    Some((number & 0xffff) + 1)
+}

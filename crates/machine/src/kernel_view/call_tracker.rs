@@ -2,6 +2,7 @@
 //! taken. It knows a tile, and gets what its harts do in the order of virtual time.
 use flick_abi::card::{Call, CallPlace, pages};
 use flick_device::Time;
+use flick_events::trace::WOKEN_BY;
 use std::collections::HashMap;
 
 use super::kernel_points::PointKind;
@@ -305,7 +306,7 @@ impl CallTracker {
             PointKind::Wake => {
                 let by = self.service.and_then(|service| service.thread);
                 let by = by.map_or("the kernel".into(), |number| format!("thread {number:#x}"));
-                found(thread(first, time, format!("ready, woken by {by}")));
+                found(thread(first, time, format!("{WOKEN_BY}{by}")));
             }
             PointKind::Attend => self.busy_since = Some(time),
             PointKind::Attended => self.rest(time),

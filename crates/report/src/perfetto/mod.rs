@@ -1,11 +1,12 @@
 //! A trace for Perfetto (https://ui.perfetto.dev): two tracks for each thread, one a side, with a
 //! slice for each function that was crossed to and one for each crossing, in its parts; arrows
-//! where a thread leaves one track for the other; a track for each counter.
+//! where a thread leaves one track for the other, or wakes another thread; a track for each counter.
 //!
 //! Perfetto's clock has nanoseconds. Slices begin and end at whole ones, rounded down, so that they
 //! still nest; the picoseconds of a crossing are among its arguments.
 mod proto;
 mod tracks;
+mod wake_ups;
 mod writer;
 
 use std::io::{self, Write};

@@ -245,6 +245,29 @@ fn jumps_and_lost_ends() {
 }
 
 #[test]
+fn wake_ups() {
+    let wakes = |e: &mut Encoder<'_>| {
+        e.thread_start(0, b"main")
+            && e.state(1_000, 13)
+            && e.state(4_000, 12)
+            && e.state(9_000, 13)
+            && e.thread_end(20_000)
+    };
+    let woken = |e: &mut Encoder<'_>| {
+        e.thread_start(0, b"other") && e.state(0, 13) && e.state(5_000, 14) && e.thread_end(9_000)
+    };
+    let seen = see(&[&wakes, &woken]);
+    let (call, ready) = (
+        seen.find("main", "calls")[0],
+        seen.find("other (2)", "ready, woken by thread 0x30000")[0],
+    );
+    assert_eq!(call.flows.len(), 1);
+    assert_eq!(call.flows, ready.terminating);
+    let all = seen.slices.iter().flat_map(|slice| &slice.flows);
+    assert_eq!(all.count(), 1);
+}
+
+#[test]
 fn nothing() {
     assert_eq!(see(&[]).tracks.len(), 1);
     let seen = see(&[&|_| true, &|e| e.thread_start(0, b"")]);

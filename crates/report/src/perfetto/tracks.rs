@@ -7,6 +7,7 @@ use flick_events::trace::{Name, Parts, Process, Scope, Side, Thread};
 use super::proto::{
     ChildOrdering, DebugAnnotation, EventType, ProcessDescriptor, TrackDescriptor, TrackEvent,
 };
+use super::wake_ups::WakeUps;
 use super::writer::{Value, Writer};
 use crate::timeline::{self, Back, Callee, Span, Step};
 
@@ -25,6 +26,7 @@ pub fn process(process: &Process<'_>, writer: &mut Writer<'_>) -> io::Result<()>
         parent: track,
         tracks: HashMap::new(),
     };
+    let mut wake_ups = WakeUps::of(process, || writer.flow());
     for (index, thread) in process.threads.iter().enumerate() {
         let name = timeline::name_of(thread);
         let mut side = |side: &str, rank: usize| {
@@ -48,6 +50,7 @@ pub fn process(process: &Process<'_>, writer: &mut Writer<'_>) -> io::Result<()>
             thread: (name.clone(), thread.id),
             host,
             nxp,
+            wake_ups: &mut wake_ups,
             writer,
         };
         tracks.thread(thread, &mut counters)?;
@@ -68,6 +71,7 @@ struct Tracks<'a, 'w, 'o> {
     thread: (String, u32),
     host: u64,
     nxp: u64,
+    wake_ups: &'w mut WakeUps,
     writer: &'w mut Writer<'o>,
 }
 
@@ -129,6 +133,8 @@ impl Tracks<'_, '_, '_> {
                 let name = self.name(id);
                 let event = TrackEvent {
                     name_iid: self.writer.event_name(&name),
+                    flow_ids: self.wake_ups.from(self.thread.1, span.begin),
+                    terminating_flow_ids: self.wake_ups.to(self.thread.1, span.begin),
                     ..TrackEvent::default()
                 };
                 self.writer.begin(self.host, span.begin, event)?;
