@@ -20,7 +20,7 @@ declare -A machines=(
   [clusters]="--machine mppa256"
   [clusters-timed]="--machine mppa256 --timed"
   [sv39]="--set tile.hart.mmu=\"sv39\""
-  [write-back]="--machine rocket-rvv --timed --set 'tile.coherence={kind=\"none\"}' --set isa=rv64gc_zicntr_zihpm_xtheadcmo"
+  [write-back]="--machine rocket-rvv --timed --set memory=32MiB --set 'tile.coherence={kind=\"none\"}' --set isa=rv64gc_zicntr_zihpm_xtheadcmo"
 )
 # Options of `flick machine run` for a program on each machine.
 declare -A needs=([vectors]="--set isa=rv64gcv_zicntr_zihpm_sstc_zvl512b")

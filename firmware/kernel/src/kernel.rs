@@ -367,7 +367,10 @@ impl Kernel {
             thread_create(self, caller, page, arguments());
         } else {
             let answer = match ends {
-                true => self.end_thread(thread, Some(0)),
+                true => {
+                    crate::calls::end_early(self, number, arguments());
+                    self.end_thread(thread, Some(0))
+                }
                 false => crate::calls::execute(self, caller, number, arguments()),
             };
             self.answer(caller, number, answer, is_asked);
