@@ -30,6 +30,12 @@ verdict() { # STATUS NAME
   if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: $2"; fi
 }
 
+# What the kernel says of processes that fail is no part of the output that is expected.
+of_program() { grep -av '^kernel: *\(process\|called\|its stack\|memory is used up\)' || true; }
+
+# A kernel for QEMU, which wants one to take an initial RAM disk.
+no_kernel() { printf '\x6f\0\0\0' >no-kernel.bin; }
+
 # The last line of a script: its exit status is 0 if nothing has failed.
 conclude() {
   echo "$passed passed, $failed failed, $skipped skipped"

@@ -123,11 +123,10 @@ impl Kernel {
                 other.parent = None;
                 if other.tables.is_none() {
                     self.processes.remove(child);
-                } else {
-                    self.end_process(child, Error::NotFound as u64);
                 }
             }
         }
+        self.end_orphans();
         let Some(parent) = parent else {
             self.processes.remove(process);
             // The machine ends with the first program of the first tile.
@@ -145,6 +144,18 @@ impl Kernel {
             self.processes.remove(process);
             self.end_wait(waiting, Ok((number, status)));
         }
+    }
+
+    /// Children of processes that are over end, too. Those of children come behind them, and not within
+    /// their end: the stack is small.
+    fn end_orphans(&mut self) {
+        if core::mem::replace(&mut self.processes.ends_orphans, true) {
+            return;
+        }
+        while let Some(orphan) = self.processes.orphan() {
+            self.end_process(orphan, Error::NotFound as u64);
+        }
+        self.processes.ends_orphans = false;
     }
 
     /// A thread's exception ends its process.

@@ -367,7 +367,10 @@ impl Kernel {
             thread_create(self, caller, page, arguments());
         } else {
             let answer = match ends {
-                true => self.end_thread(thread, Some(0)),
+                true => {
+                    crate::calls::end_early(self, number, arguments());
+                    self.end_thread(thread, Some(0))
+                }
                 false => crate::calls::execute(self, caller, number, arguments()),
             };
             self.answer(caller, number, answer);
@@ -473,13 +476,16 @@ impl Kernel {
         }
         let begin = csr::time();
         for hart in all {
+            let mut is_late = false;
             while self.invalidations(hart) == before[usize::from(hart)] {
                 #[cfg(feature = "symmetric")]
                 crate::symmetric::obey();
-                if csr::time() - begin > self.patience() {
+                if is_late {
                     self.lose(hart, "it does not forget translations");
                     break;
                 }
+                // One more look: this hart itself may have stood still for so long (a simulator's turns).
+                is_late = csr::time() - begin > self.patience();
             }
         }
     }

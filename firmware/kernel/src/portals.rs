@@ -430,6 +430,16 @@ impl Kernel {
         }
     }
 
+    /// A user hart has written to a portal of its tile, or has failed to, if the note says so.
+    pub fn end_write(&mut self, [_, port, _, size, ..]: [u64; 6], why: u64) {
+        let bytes = match why & 0xff {
+            note::WRITTEN => size,
+            note::FAILED => 0,
+            _ => return,
+        };
+        self.portal_written(self.map.tile.0, port, bytes);
+    }
+
     /// A user hart could not write to a portal by itself, or has written to one of its tile.
     pub fn write_portal(&mut self, caller: Caller, arguments: [u64; 6], why: u64) -> Answer {
         let [tile, port, data, size, until, _] = arguments;
@@ -438,15 +448,10 @@ impl Kernel {
         }
         let own = self.map.tile.0;
         let place = tile << 16 | port;
+        self.end_write(arguments, why);
         match why & 0xff {
-            note::WRITTEN => {
-                self.portal_written(own, port, size);
-                return value(0);
-            }
-            note::FAILED => {
-                self.portal_written(own, port, 0);
-                return Err(Error::Dead);
-            }
+            note::WRITTEN => return value(0),
+            note::FAILED => return Err(Error::Dead),
             note::FAULT => self.each_piece(caller, data, size, rights::READ, |_, _, _, _| {})?,
             _ => {}
         }

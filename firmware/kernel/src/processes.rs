@@ -73,6 +73,8 @@ const FIRST_ADDRESS: u64 = 0x10_0000_0000;
 #[derive(Debug)]
 pub struct Processes {
     all: [Process; PROCESSES],
+    /// Somebody ends those without parents.
+    pub ends_orphans: bool,
 }
 
 impl core::ops::Index<u16> for Processes {
@@ -94,6 +96,7 @@ impl Processes {
     pub const fn new() -> Self {
         Self {
             all: [NONE; PROCESSES],
+            ends_orphans: false,
         }
     }
 
@@ -128,6 +131,15 @@ impl Processes {
     pub fn child(&self, parent: u16, number: u64) -> Option<u16> {
         self.children(parent)
             .find(|&place| self.number(place) == number)
+    }
+
+    /// A process whose parent is over, and that goes on still. The first one has never had a parent.
+    pub fn orphan(&self) -> Option<u16> {
+        let is_orphan = |place: &u16| {
+            let process = &self[*place];
+            process.parent.is_none() && process.tables.is_some() && !process.is_ending
+        };
+        (crate::endings::FIRST + 1..PROCESSES as u16).find(is_orphan)
     }
 
     /// All children of a process.

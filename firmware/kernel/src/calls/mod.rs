@@ -72,11 +72,7 @@ pub const fn is_light(number: u64) -> bool {
 #[inline(always)]
 pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64; 6]) -> Answer {
     let [a0, a1, ..] = arguments;
-    // A hart that could not execute a call itself says why, in bits 31:8.
-    let (called, why) = match number >> 32 {
-        0 => (number & 0xff, number >> 8),
-        _ => (number, 0),
-    };
+    let (called, why) = parts(number);
     let call = match (Call::from_number(called), number) {
         (Some(call), _) => call,
         // Another thread runs, or the same one goes on as it was.
@@ -128,6 +124,22 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         Call::PortalAllow => kernel.allow_portal(caller, arguments),
         Call::PortalWrite => kernel.write_portal(caller, arguments, why),
         Call::PortalRead => kernel.read_portal(caller, a0, a1),
+    }
+}
+
+/// A hart that could not execute a call itself says why, in bits 31:8.
+const fn parts(number: u64) -> (u64, u64) {
+    match number >> 32 {
+        0 => (number & 0xff, number >> 8),
+        _ => (number, 0),
+    }
+}
+
+/// A call of a process that ends. The receiver of what it has just written learns of that all the same.
+pub fn end_early(kernel: &mut Kernel, number: u64, arguments: [u64; 6]) {
+    let (called, why) = parts(number);
+    if called == Call::PortalWrite as u64 {
+        kernel.end_write(arguments, why);
     }
 }
 
