@@ -136,12 +136,9 @@ impl Orders for Harts {
         set(&page.command.thread, number);
         let stored = core::mem::take(&mut thread.has_stored);
         let fresh = core::mem::take(&mut thread.is_fresh);
-        let stored = u64::from(stored) * command::STORED;
-        self.tell(
-            page,
-            hart,
-            command::RUN | stored | u64::from(fresh) * command::FRESH,
-        );
+        let stored = if stored { command::STORED } else { 0 };
+        let fresh = if fresh { command::FRESH } else { 0 };
+        self.tell(page, hart, command::RUN | stored | fresh);
     }
 
     fn preempt(&mut self, hart: u8) {
