@@ -357,6 +357,7 @@ static u64 end_child(u64 child, u64 patience) {
 
 // Ends the machine if for 2 s the witness or the first thread has not gone on.
 static void watch(u64 frequency) {
+  call(THREAD_PLACE, call1(THREAD_SELF, 0), witness_harts, 0, 0, 0, 0, 0);
   u64 before[WITNESSES + 1] = {0};
   for (;;) {
     call1(THREAD_SLEEP, now() + 2 * frequency);
@@ -380,16 +381,27 @@ static u64 word_at(const char **words, u64 otherwise, struct program_start *star
   return value;
 }
 
+// Another tile's messages for the witness, and for mailboxes that there may be.
+static void flood(void) {
+  static u64 message[15];
+  for (u64 n = 0;; n++)
+    call(MAILBOX_SEND, 0, n % 2 ? WITNESS_PORT : n / 2 % 8, (u64)message, now() + 100, 0, 0, 0);
+}
+
 void _start(struct program_start *start) {
+  if (start->tile == 1)
+    flood();
   only_on_first_tile(start);
   const char *words = (const char *)start->text;
   words += length(words) + 1;
   u64 seed = word_at(&words, 1, start), wanted = word_at(&words, 20000, start);
+  witness_harts = word_at(&words, -1ul, start);
   for (int n = 0; n < 64; n++)
     own[n] = n * 7;
   tile = start->tile;
   call(MEMORY_MAP, COUNTS_AT, 4096, 3, 0, 0, 0, 0);
   call(THREAD_PRIORITY, call1(THREAD_SELF, 0), 0, 0, 0, 0, 0, 0);
+  call(THREAD_PLACE, call1(THREAD_SELF, 0), witness_harts, 0, 0, 0, 0, 0);
   take_what_stays();
   for (u64 n = 0; n < sizeof stacks; n += STACK)
     ((char *)stacks)[n] = 0;

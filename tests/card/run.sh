@@ -51,8 +51,9 @@ for name in "${programs[@]}"; do
   build_bare "$name" "$here/$name.c"
   line="$name ${arguments[$name]:-}"
   for machine in "${!machines[@]}"; do on_machine "$name" "$machine" "$kernel"; done
-  # Without coherence the symmetric kernel needs XTheadCmo, which the vectors' machine has not.
-  [ "$name" = vectors ] || for machine in "${symmetric[@]}"; do
+  # Without coherence the symmetric kernel needs XTheadCmo, which the vectors' machine has not. Random calls
+  # starve threads there.
+  [[ $name = vectors || $name = random_calls ]] || for machine in "${symmetric[@]}"; do
     on_machine "$name" "$machine" "$card/kernel-symmetric.elf"
   done
   has_qemu "$name" || continue
@@ -89,4 +90,30 @@ for faults in "$here"/packets/*.toml; do
   diff "$here/mailboxes.expected" "mailboxes.$name.out"
   verdict $? "mailboxes, packets $name"
 done
+# A link to another cluster that is dead, or dies.
+if [ $# = 0 ] || [[ " $* " = *" dead_link "* ]]; then
+  build_bare dead_link "$here/links/dead_link.c"
+  for faults in "$here"/links/*.toml; do
+    name=$(basename "$faults" .toml)
+    timeout 120 "$flick" machine run --machine mppa256 --set tile.cluster.count=4 --set link.noc.columns=2 \
+      --firmware "$kernel" --initrd dead_link.tar --append dead_link --inject "$faults" 2>&1 </dev/null | of_program >"dead_link.$name.out"
+    diff "$here/links/$name.expected" "dead_link.$name.out"
+    verdict $? "dead_link, $name"
+  done
+fi
+
+# Random calls while interrupts fail, while a hart stops, and while the console's input does not end.
+random() { # NAME OPTION...
+  timeout 120 "$flick" machine run "${@:2}" --firmware "$kernel" --initrd random_calls.tar --append "random_calls 5 8000 2" 2>&1 |
+    of_program >"random_calls.$1.out"
+  diff <(grep -v '^kernel: hart 3 is lost' "random_calls.$1.out") "$here/random_calls.expected"
+  verdict $? "random_calls, $1"
+}
+if [ -e random_calls.tar ]; then
+  random interrupts --inject "$here/random/interrupts.toml" </dev/null
+  random stopped-hart --inject "$here/random/stopped-hart.toml" </dev/null
+  [ "$(grep -c '^kernel: hart 3 is lost' random_calls.stopped-hart.out)" = 1 ]
+  verdict $? "random_calls, a hart is lost"
+  head -c 4000000 /dev/zero | random input
+fi
 conclude

@@ -33,6 +33,9 @@ struct witness_page {
   u64 process, stops;
 };
 
+// The harts that its threads may run on.
+static u64 witness_harts = -1ul;
+
 #define WITNESS_AT 0x3000000000ul
 #define witness ((struct witness_page *)WITNESS_AT)
 
@@ -153,7 +156,8 @@ static void holds_messages(u64 who, u64 tile) {
       message[n] = secret(sent + n + 1);
     if (call(MAILBOX_SEND, tile, WITNESS_PORT, (u64)message, now() + 100, 0, 0, 0) == 0)
       sent++;
-    while (call(MAILBOX_RECEIVE, WITNESS_PORT, (u64)got, now(), 0, 0, 0, &sender) == 0) {
+    while (taken < sent &&
+           call(MAILBOX_RECEIVE, WITNESS_PORT, (u64)got, now(), 0, 0, 0, &sender) == 0) {
       if (sender != own)
         continue;
       for (int n = 0; n < 15; n++)
@@ -171,7 +175,7 @@ static void holds_messages(u64 who, u64 tile) {
 
 // Nobody wakes or moves it, changes its priority, or gives it children.
 static void holds_state(u64 who) {
-  u64 self = call1(THREAD_SELF, 0), harts = call(THREAD_PLACE, self, -1ul, 0, 0, 0, 0, 0);
+  u64 self = call1(THREAD_SELF, 0), harts = call(THREAD_PLACE, self, witness_harts, 0, 0, 0, 0, 0);
   u64 process, parent, its_parent;
   process = call(PROCESS_SELF, 0, 0, 0, 0, 0, 0, &parent);
   unsigned word __attribute__((aligned(64))) = 5;
@@ -185,7 +189,7 @@ static void holds_state(u64 who) {
     u64 before = call(THREAD_PRIORITY, self, 0, 0, 0, 0, 0, 0);
     if (before != 0)
       fail(who, 3, before);
-    before = call(THREAD_PLACE, self, -1ul, 0, 0, 0, 0, 0);
+    before = call(THREAD_PLACE, self, witness_harts, 0, 0, 0, 0, 0);
     if (before != harts)
       fail(who, 4, before);
     if (call(PROCESS_SELF, 0, 0, 0, 0, 0, 0, &its_parent) != process || its_parent != parent)
@@ -198,7 +202,9 @@ static void holds_state(u64 who) {
 
 static void witness_thread(u64 argument) {
   u64 who = argument % 256, tile = argument >> 8;
-  store(&witness->told[who].thread, call1(THREAD_SELF, 0));
+  u64 self = call1(THREAD_SELF, 0);
+  call(THREAD_PLACE, self, witness_harts, 0, 0, 0, 0, 0);
+  store(&witness->told[who].thread, self);
   if (who == 0)
     holds_messages(who, tile);
   else if (who == 1)

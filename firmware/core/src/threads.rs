@@ -110,6 +110,8 @@ pub struct Thread {
     pub is_handler: bool,
     /// Its context names memory that was stored to for it.
     pub has_stored: bool,
+    /// Its timer is the kernel's own, for what another tile may never answer.
+    pub is_limited: bool,
     /// It has never run: its context has nothing but where it begins.
     pub is_fresh: bool,
     /// Pages that its vector registers take.
@@ -138,6 +140,7 @@ const FREE: Thread = Thread {
     is_woken: false,
     is_handler: false,
     has_stored: false,
+    is_limited: false,
     is_fresh: true,
     vector_pages: 0,
     last_hart: u8::MAX,

@@ -284,7 +284,7 @@ impl Unit {
     }
 
     /// The endpoint that sends to the kernel of a tile, with its credit.
-    fn set_sender(&self, tile: u64) {
+    pub fn set_sender(&self, tile: u64) {
         let to = (tile as u16, REQUESTS, KERNEL);
         self.set_message_endpoint(self.first_sender + tile as u16, KERNEL, to, (0, 1));
     }

@@ -298,6 +298,7 @@ impl Kernel {
     pub fn leave_wait(&mut self, place: Place) {
         let threads = &mut self.dispatch.threads;
         threads.clear_timer(place);
+        threads[place].is_limited = false;
         let State::Waits(wait) = threads[place].state else {
             return;
         };
@@ -452,7 +453,10 @@ impl Kernel {
     /// Ends what time has ended.
     pub fn end_waits(&mut self) {
         while let Some(place) = self.dispatch.threads.take_due(csr::time()) {
-            self.end_wait(place, Err(Error::TimedOut));
+            match self.dispatch.threads[place].is_limited {
+                true => self.end_limited(place),
+                false => self.end_wait(place, Err(Error::TimedOut)),
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use flick_abi::dtu::{Error as UnitError, RECEIVE_ENDPOINTS};
 use flick_kernel_core::threads::{List, Place, State, Wait};
 
 use crate::consents::{Allowed, Consents};
+use crate::csr;
 use crate::dtu::{ANSWERS, MOST_TILES, Message, NOTES, REQUESTS, Unit};
 use crate::kernel::{Answer, Caller, Kernel, is_past};
 use crate::mailboxes::Mailbox;
@@ -36,6 +37,8 @@ pub struct Tiles {
     pub unasked: u64,
     /// Tiles that are told then that portals are gone.
     pub untold: u64,
+    /// When their kernels were asked last.
+    pub asked: [u64; MOST_TILES as usize],
 }
 
 impl Tiles {
@@ -53,6 +56,7 @@ impl Tiles {
             owed: 0,
             unasked: 0,
             untold: 0,
+            asked: [0; MOST_TILES as usize],
         }
     }
 }
@@ -164,8 +168,19 @@ impl Kernel {
     ) -> Answer {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
         let token = self.dispatch.threads.number(caller.thread);
-        match unit.send(tile, label, payload, token) {
-            Ok(()) => self.wait(caller.thread, wait, until),
+        let mut sent = unit.send(tile, label, payload, token);
+        let (now, patience) = (csr::time(), self.patience());
+        let asked = &mut self.tiles.asked[tile as usize];
+        if sent == Err(UnitError::NoCredits) && *asked + patience < now {
+            // The answer to the last question is lost, and the credit with it.
+            unit.set_sender(tile);
+            sent = unit.send(tile, label, payload, token);
+        }
+        match sent {
+            Ok(()) => {
+                *asked = now;
+                self.wait_for_tile(caller.thread, wait, until)
+            }
             Err(UnitError::NoCredits | UnitError::NoSpace) => {
                 self.wait_among_senders(caller, Wait::Credit(tile), until)
             }
@@ -180,7 +195,24 @@ impl Kernel {
         }
         let list = &mut self.tiles.senders;
         self.dispatch.threads.append(list, caller.thread);
-        self.wait(caller.thread, wait, until)
+        self.wait_for_tile(caller.thread, wait, until)
+    }
+
+    /// The caller waits for another tile, which may never answer.
+    fn wait_for_tile(&mut self, place: Place, wait: Wait, until: u64) -> Answer {
+        let limit = csr::time() + self.patience();
+        let answer = self.wait(place, wait, until.min(limit));
+        self.dispatch.threads[place].is_limited = limit < until;
+        answer
+    }
+
+    /// A thread has waited for another tile for so long that something may be lost.
+    #[inline(never)]
+    pub fn end_limited(&mut self, place: Place) {
+        match self.dispatch.threads[place].state {
+            State::Waits(Wait::Room(_) | Wait::Consent(_) | Wait::Credit(_)) => self.restart(place),
+            _ => self.end_wait(place, Err(Error::Dead)),
+        }
     }
 
     /// The calls of all senders that wait for something are made again.
