@@ -40,7 +40,7 @@ fn write_call(page: &mut String, call: &CallPage) {
         CallPlace::Caller => "the caller's hart",
         CallPlace::Kernel => "the kernel hart",
         CallPlace::Unit => "the caller's hart; the kernel hart, if it has to wait",
-        CallPlace::Either => "the caller's hart, or the kernel hart if somebody waits",
+        CallPlace::Either => "the caller's hart, or the kernel hart if a thread waits",
     };
     writeln!(page, "\n## {}", call.name).unwrap();
     paragraph(page, call.text);

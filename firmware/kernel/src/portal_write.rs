@@ -189,7 +189,8 @@ impl Copy {
             done += part.size;
             (self.to, self.room) = (self.to + part.size, self.room - part.size);
             // The next part is looked up meanwhile, unless the unit has to read where it goes.
-            let is_read = self.room != 0 || self.registers.is_none() || self.next % PIECES != 0;
+            let is_read =
+                self.room != 0 || self.registers.is_none() || !self.next.is_multiple_of(PIECES);
             let next =
                 (done < size && is_read).then(|| self.next_part(local, data + done, size - done));
             self.finish()?;
