@@ -3,6 +3,7 @@
 # riscv64gc-unknown-none-elf. Exit status 77: no toolchain for it can be had here.
 #
 #   firmware.sh build FILE [OPTION...]   builds the kernel into FILE, with options of cargo
+#   firmware.sh replay DISPATCH CALLS   compares points of two runs with the models
 #   firmware.sh test                     tests, models, format and lints
 #
 # The compiler is the one in use if rustup has, or can add, the target. Otherwise it is Debian's
@@ -70,5 +71,8 @@ test)
   for features in '' symmetric; do
     "$cargo" clippy -q --release -p flick-kernel --target $target --features "$features" -- -D warnings
   done
+  ;;
+replay)
+  FLICK_POINTS=$2 FLICK_CALL_POINTS=$3 "$cargo" test -q --release -p flick-kernel-core --test dispatch_model --test call_model replay
   ;;
 esac

@@ -134,6 +134,7 @@ card_checks() {
   check "Programs on the card's kernel" tests/card/run.sh
   check "C and C++ programs on the card" tests/card/run-programs.sh
   check "What is seen of the card's kernel" tests/card/run-seen.sh
+  check "Runs of the card's kernel against its models" tests/card/run-models.sh
   check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
 }
 script_checks() {

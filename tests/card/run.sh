@@ -48,6 +48,7 @@ on_machine() { # NAME MACHINE KERNEL
 }
 
 for name in "${programs[@]}"; do
+  [ -e "$here/$name.c" ] || continue
   build_bare "$name" "$here/$name.c"
   line="$name ${arguments[$name]:-}"
   for machine in "${!machines[@]}"; do on_machine "$name" "$machine" "$kernel"; done

@@ -15,8 +15,8 @@ use flick_diagnostics::Code;
 use flick_driver::{Error, Root};
 use flick_machine::{
     BadBoot, BadSystem, BlockDisk, Board, BootedTiles, Console, End, Files, FunctionNames, Machine,
-    SERIAL, Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles,
-    points_of, timing_of_tiles,
+    PointLog, SERIAL, Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of,
+    boot_tiles, points_of, timing_of_tiles,
 };
 use flick_timing::faults;
 use flick_timing::machine::Machine as Description;
@@ -89,6 +89,9 @@ pub struct Run {
     /// Write a trace to the file: which state each hart is in, for flick report
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write each point of the card's kernel that a hart comes to to the file, one a line
+    #[arg(long, value_name = "FILE")]
+    points: Option<PathBuf>,
     /// When time is that of the machine's models of cores, caches and memories: a program says where
     /// by `slti x0, x0, 1`, and `slti x0, x0, 2` goes back to functional mode; or always; or never
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, require_equals = true,
@@ -236,8 +239,12 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
     }
     let points = points_of(&files.firmware);
     let is_card_kernel = !points.is_empty();
-    if has_report || run.trace.is_some() {
+    if has_report || run.trace.is_some() || run.points.is_some() {
         machine.watch_kernel(points);
+    }
+    if let Some(path) = &run.points {
+        let file = fs::File::create(path).map_err(|error| unwritable(path, &error))?;
+        machine.log_points(PointLog::new(Box::new(io::BufWriter::new(file))));
     }
     if !run.no_restart {
         machine.restart_at_reset();
@@ -255,6 +262,10 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
         .run(&mut machine, &run.disks, period, &mut console)?;
     if let Some(path) = &run.trace {
         let written = machine.end_trace();
+        written.map_err(|error| unwritable(path, &error))?;
+    }
+    if let Some(path) = &run.points {
+        let written = machine.end_points();
         written.map_err(|error| unwritable(path, &error))?;
     }
     if let Some(calls) = report {

@@ -45,7 +45,7 @@ pub struct History {
     #[arg(
         long,
         value_name = "PORT|unix:PATH",
-        conflicts_with_all = ["record", "snapshot_at", "max_instructions", "trace"]
+        conflicts_with_all = ["record", "snapshot_at", "max_instructions", "trace", "points"]
     )]
     gdb: Option<Address>,
 }

@@ -4,6 +4,9 @@
 use flick_kernel_core::lines::{CommandLine, Pending, command};
 use stateright::{Checker, Model, Property};
 
+#[path = "replay/call_replay.rs"]
+mod call_replay;
+
 const HARTS: usize = 3;
 const CALLS: u8 = 2;
 

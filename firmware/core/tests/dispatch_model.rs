@@ -4,6 +4,9 @@ use flick_kernel_core::dispatch::{Dispatch, Orders};
 use flick_kernel_core::threads::{Place, State as ThreadState, Threads, Wait};
 use stateright::{Checker, Model, Property};
 
+#[path = "replay/dispatch_replay.rs"]
+mod dispatch_replay;
+
 const THREADS: usize = 3;
 const HARTS: usize = 2;
 /// Time stands still, and slices have no length, so that states repeat.

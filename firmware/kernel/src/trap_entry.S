@@ -329,10 +329,13 @@ unit_send:
     ld t1, SENDING_PORT(sp)
     bne t0, a0, rust_call
     bne t1, a1, rust_call
+    # Where nothing is set up the records have -1, which the caller may have, too.
+    bltz a0, rust_call
     ld t0, SEEN_PAGE(sp)
     li t1, MESSAGE_PLACES
     sub t0, a2, t0
     bgeu t0, t1, rust_call
+    or t0, t0, a2
     andi t0, t0, 7
     bnez t0, rust_call
     point local
@@ -375,10 +378,12 @@ unit_send:
 unit_receive:
     ld t0, TAKING_PORT(sp)
     bne t0, a0, rust_call
+    bltz a0, rust_call
     ld t0, SEEN_PAGE+16(sp)
     li t1, MESSAGE_PLACES
     sub t0, a1, t0
     bgeu t0, t1, rust_call
+    or t0, t0, a1
     andi t0, t0, 7
     lbu t1, LOCAL_PARKED(sp)
     bnez t0, rust_call

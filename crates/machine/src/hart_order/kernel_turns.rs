@@ -4,7 +4,7 @@ use flick_hart::{Begin, Part, Processor};
 
 use super::{Console, Machine, Turn, Unwatched, Watch};
 use crate::board::Board;
-use crate::kernel_view::{CallCounts, KernelPoint, KernelView, PointWatch, Seen};
+use crate::kernel_view::{CallCounts, KernelPoint, KernelView, PointLog, PointWatch, Seen};
 
 impl Watch for PointWatch {
     fn execute(
@@ -57,6 +57,19 @@ impl Machine<'_> {
         let first_harts: Vec<_> = self.boards.iter().map(|board| board.first_hart()).collect();
         self.kernel_view = Some(Box::new(KernelView::new(&first_harts, &self.names)));
         self.point_watch = Some(Box::new(PointWatch::new(points, self.harts.len())));
+    }
+
+    /// Writes the points that harts come to. [`Self::watch_kernel`] comes before.
+    pub fn log_points(&mut self, log: PointLog) {
+        if let Some(view) = &mut self.kernel_view {
+            view.log(log);
+        }
+    }
+
+    /// Ends what [`Self::log_points`] writes, and says what was wrong with its file.
+    pub fn end_points(&mut self) -> std::io::Result<()> {
+        let view = self.kernel_view.as_mut();
+        view.map_or(Ok(()), |view| view.end_log())
     }
 
     /// The kernel calls of the run, after its end.

@@ -54,6 +54,15 @@ const NAMES: [(&str, PointKind); 14] = [
     ("attended", PointKind::Attended),
 ];
 
+impl PointKind {
+    /// As the note has it.
+    pub fn name(self) -> &'static str {
+        let mut all = NAMES.into_iter();
+        all.find(|&(_, kind)| kind == self)
+            .map_or("", |(name, _)| name)
+    }
+}
+
 /// A point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelPoint {

@@ -6,6 +6,7 @@ use flick_hart::Change;
 mod call_sums;
 mod call_tracker;
 mod kernel_points;
+mod point_log;
 mod point_watch;
 #[cfg(test)]
 mod tracker_tests;
@@ -13,6 +14,7 @@ mod tracker_tests;
 pub use call_sums::{CallCounts, CallSums, STALL_PARTS, StallSums, Times};
 pub use call_tracker::{CALL_PARTS, CallPart, Entry};
 pub use kernel_points::{KernelPoint, PointKind, points_of};
+pub use point_log::PointLog;
 pub use point_watch::{SPENT, Seen, Spent};
 
 pub(crate) use point_watch::PointWatch;
@@ -45,6 +47,7 @@ pub struct KernelView {
     waits: Vec<bool>,
     has_restarted: bool,
     counts: CallCounts,
+    log: Option<PointLog>,
 }
 
 impl KernelView {
@@ -65,7 +68,18 @@ impl KernelView {
             has_restarted: false,
             tiles,
             counts: CallCounts::default(),
+            log: None,
         }
+    }
+
+    /// Writes all points from now on.
+    pub fn log(&mut self, log: PointLog) {
+        self.log = Some(log);
+    }
+
+    /// Ends what was written, and says what was wrong with its file.
+    pub fn end_log(&mut self) -> std::io::Result<()> {
+        self.log.take().map_or(Ok(()), PointLog::end)
     }
 
     /// What a hart has done in a slice that began at a time, in a unit. It waits from `waits` on.
@@ -186,13 +200,18 @@ impl KernelView {
                 values,
                 call,
                 spent,
-            } => tracker.point(
-                (hart, time),
-                (kind, values),
-                (cause, call),
-                spent,
-                &mut found,
-            ),
+            } => {
+                if let Some(log) = &mut self.log {
+                    log.point((hart, time), (kind, values), call);
+                }
+                tracker.point(
+                    (hart, time),
+                    (kind, values),
+                    (cause, call),
+                    spent,
+                    &mut found,
+                );
+            }
             Seen::Event(_) | Seen::Waits | Seen::GoesOn => {}
         }
     }
