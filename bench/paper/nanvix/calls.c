@@ -3,7 +3,7 @@
  * One that changes the table of threads is beside them: a thread wakes itself, which does not
  * sleep.
  *
- *   calls [STEP]
+ *   calls [STEP [FIRST]]
  *
  * prints comma-separated values: cycles, for each repetition the least, the mean and the most of
  * the callers. */
@@ -29,8 +29,8 @@ CALLER(call_locally, flick_thread_self())
 CALLER(call_remotely, flick_kernel_nothing())
 CALLER(change, flick_thread_wakeup(self))
 
-static void measure(const char *call, void (*caller)(uint64_t), int step) {
-  for (int count = 1; count <= MOST_THREADS; count = next_count(count, step)) {
+static void measure(const char *call, void (*caller)(uint64_t), int step, int first) {
+  for (int count = first; count <= MOST_THREADS; count = next_count(count, step)) {
     shared_set(&ready, 0);
     shared_set(&callers, count);
     run_threads(caller, count);
@@ -40,9 +40,9 @@ static void measure(const char *call, void (*caller)(uint64_t), int step) {
 
 int main(int argc, char **argv) {
   stay();
-  int step = step_argument(argc, argv);
+  int step = step_argument(argc, argv), first = argc > 2 ? atoi(argv[2]) : 1;
   printf("call,callers,repetition,least,mean,most\n");
-  measure("local", call_locally, step);
-  measure("remote", call_remotely, step);
-  measure("change", change, step);
+  measure("local", call_locally, step, first);
+  measure("remote", call_remotely, step, first);
+  measure("change", change, step, first);
 }

@@ -7,7 +7,9 @@ use clap::Args;
 use flick_driver::{Error, Root};
 use flick_image::output;
 
-use crate::nanvix::{self, ForkJoin, Results, Samples, Service, Symmetric, Wish, boot_cycles};
+use crate::nanvix::{
+    self, Breakdown, ForkJoin, Results, Samples, Service, Symmetric, Wish, boot_cycles,
+};
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
 use crate::{finish, flick, scratch};
 
@@ -171,6 +173,44 @@ fn symmetric_steps(quick: bool) -> Vec<Step> {
     steps
 }
 
+/// Numbers of callers whose calls are broken down.
+fn broken_down(quick: bool) -> Vec<u32> {
+    if quick {
+        vec![1, 14]
+    } else {
+        (1..=14).collect()
+    }
+}
+
+fn breakdown_file(callers: u32) -> String {
+    format!("breakdown-{callers}.csv")
+}
+
+/// Runs whose calls are broken down.
+fn breakdowns(quick: bool, program: &Path, raw: &Path) -> Result<Vec<Run>, Error> {
+    let run = |callers: u32| {
+        let mut command = Command::new(flick()?);
+        command.args([
+            "machine",
+            "stat",
+            "--machine",
+            MACHINE,
+            "--timed",
+            "--calls",
+        ]);
+        command.arg(raw.join(breakdown_file(callers)));
+        command.args(CLUSTER.iter().flat_map(|setting| ["--set", setting]));
+        command.arg("--program").arg(program);
+        command.args(["--", "14", &callers.to_string()]);
+        Ok(Run {
+            what: format!("calls of {callers} callers, broken down"),
+            command,
+            file: None,
+        })
+    };
+    broken_down(quick).into_iter().map(run).collect()
+}
+
 /// `symmetric`: the symmetric kernel, if it was built.
 fn measure(quick: bool, symmetric: Option<&Path>, raw: &Path) -> Result<(), Error> {
     let dir = scratch()?;
@@ -194,11 +234,12 @@ fn measure(quick: bool, symmetric: Option<&Path>, raw: &Path) -> Result<(), Erro
         Run {
             what: format!("{} of {MACHINE}{settings}{kernel}", step.program),
             command,
-            file: step.file,
+            file: Some(step.file),
         }
     };
     let own = steps(quick).into_iter().map(|step| run(step, None));
     let mut runs: Vec<Run> = own.collect();
+    runs.extend(breakdowns(quick, &dir.path().join("calls"), raw)?);
     match symmetric {
         Some(_) => runs.extend(
             symmetric_steps(quick)
@@ -260,12 +301,20 @@ fn collect(raw: &Path, has_symmetric: bool) -> Result<Results, Error> {
             wishes: wishes?,
         })
     };
+    // A quick run has fewer of them.
+    let broken_down = broken_down(false).into_iter();
+    let files = broken_down.map(|callers| (callers, raw.join(breakdown_file(callers))));
+    let files = files.filter(|(_, path)| path.exists());
+    let breakdown: Result<_, Error> = files
+        .map(|(callers, path)| Ok((callers, read(&path, Breakdown::parse)?)))
+        .collect();
     Ok(Results {
         by: format!(
             "flick {}, machine {MACHINE}, timed",
             env!("CARGO_PKG_VERSION")
         ),
         calls: read(&raw.join("calls.csv"), Samples::calls)?,
+        breakdown: breakdown?,
         fork_join: read(&raw.join("fork_join.csv"), ForkJoin::parse)?,
         noise: read(&raw.join("noise.csv"), Samples::noise)?,
         noise_of_one_bank: read(&raw.join("noise-one-bank.csv"), Samples::noise)?,

@@ -188,7 +188,7 @@ fn measure(options: &Options, extent: &Extent, raw: &Path) -> Result<(), Error> 
         Run {
             what: format!("{} {words} on {}", step.program, step.platform),
             command,
-            file: step.file,
+            file: Some(step.file),
         }
     };
     let mut runs: Vec<Run> = steps(options, extent).into_iter().map(run).collect();

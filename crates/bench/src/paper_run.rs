@@ -20,7 +20,7 @@ pub struct Run {
     /// How.
     pub command: Command,
     /// Where its output goes, in raw/.
-    pub file: String,
+    pub file: Option<String>,
 }
 
 /// The folder of what the programs print.
@@ -38,8 +38,10 @@ pub fn execute(runs: &mut [Run], raw: &Path) -> Result<(), Error> {
         let _ = write!(io::stderr(), "[{}/{all}] {} ... ", number + 1, run.what);
         let begin = Instant::now();
         let output = finish(&mut run.command)?;
-        let path = raw.join(&run.file);
-        output::write(&path, &output.stdout).map_err(|e| unwritable(&path, &e))?;
+        if let Some(file) = &run.file {
+            let path = raw.join(file);
+            output::write(&path, &output.stdout).map_err(|e| unwritable(&path, &e))?;
+        }
         output::message(format_args!("{:.1} s", begin.elapsed().as_secs_f64()));
     }
     Ok(())

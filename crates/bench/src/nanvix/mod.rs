@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::paper::{Curves, Plot, check_table, plot_files, write_files};
 
+pub use call_breakdown::Breakdown;
 pub use card_output::{ForkJoin, Samples, Service, Spread, boot_cycles};
 
+mod call_breakdown;
 mod card_output;
 mod nanvix_bars;
 mod nanvix_cited;
@@ -20,6 +22,8 @@ pub struct Results {
     /// What it was measured with, for the head of the page.
     pub by: String,
     pub calls: Samples,
+    /// Their parts, by the number of callers.
+    pub breakdown: Vec<(u32, Breakdown)>,
     pub fork_join: ForkJoin,
     pub noise: Samples,
     /// With one bank of memory: what the workers share shows.
@@ -178,6 +182,8 @@ pub fn page(results: &Results) -> String {
         nanvix_cited::MODE_SWITCH
     );
     text.push_str(&nanvix_tables::calls(results));
+    text.push('\n');
+    text.push_str(&call_breakdown::section(results));
     let _ = write!(
         text,
         "\n![Kernel calls](calls.svg)\n\n## Fork-join\n\nThe paper's kernel takes {} times its ideal.\n\n",
@@ -216,7 +222,7 @@ mod tests {
     fn all_files_are_written() {
         let dir = tempfile::tempdir().unwrap();
         let files = write(&sample_run::results(1.0), dir.path()).unwrap();
-        assert_eq!(files.len(), 7 + 4 * 2 + 1 + 1 + 2 * 2);
+        assert_eq!(files.len(), 8 + 4 * 2 + 1 + 1 + 2 * 2);
         for path in &files {
             assert!(std::fs::metadata(path).unwrap().len() > 100, "{path:?}");
         }

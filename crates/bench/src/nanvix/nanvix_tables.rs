@@ -271,6 +271,7 @@ pub fn csv(results: &Results) -> Vec<(&'static str, String)> {
     vec![
         ("bars", bars),
         ("calls", spreads(&[("", &results.calls)])),
+        ("breakdown", super::call_breakdown::csv(results)),
         (
             "fork-join",
             spreads(&[

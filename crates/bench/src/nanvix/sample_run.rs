@@ -1,7 +1,9 @@
 //! Output of the programs as a machine near the bars would make it, for tests.
 use std::fmt::Write as _;
 
-use super::{ForkJoin, Results, Samples, Service, Symmetric, Wish, nanvix_cited as cited};
+use super::{
+    Breakdown, ForkJoin, Results, Samples, Service, Symmetric, Wish, nanvix_cited as cited,
+};
 
 /// `slow`: how many times longer everything takes than the bars allow, or less.
 pub fn results(slow: f64) -> Results {
@@ -52,6 +54,11 @@ pub fn results(slow: f64) -> Results {
         let _ = writeln!(refill, "{call},0,{cycles},{cycles}");
     }
     let refill = Samples::refill(&refill).unwrap();
+    let breakdown = "call,place,part,calls,cycle,sum,mean,median,fetch,load,store,translation,fence,branch,\
+                     device,latency,at-banks\n\
+                     kernel_nothing,kernel,total,1,2500,1000000,1000000,1000000,,,,,,,,,\n\
+                     kernel_nothing,kernel,switch,1,2500,450000,450000,450000,0,0,0,0,0,0,0,0,0\n";
+    let breakdown = Breakdown::parse(breakdown).unwrap();
     let noise = Samples::noise(&noise).unwrap();
     let wishes = || {
         vec![Wish {
@@ -71,6 +78,7 @@ pub fn results(slow: f64) -> Results {
             wishes: wishes(),
         }),
         calls,
+        breakdown: vec![(1, breakdown.clone()), (14, breakdown)],
         fork_join,
         refill,
         noise,
