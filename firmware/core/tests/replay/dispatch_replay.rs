@@ -189,16 +189,19 @@ fn faults_in_a_run_are_found() {
         );
         assert!(found.is_some(), "{name} is not found");
     }
-    // Two pieces in the wrong order: a hart gets a thread, and then calls and gets another one.
-    let is_swap = |n: &usize| {
-        let (first, second) = (&all[*n], &all[*n + 1]);
-        let starts = |piece: &Piece, hart| piece.runs.iter().any(|run| run.0 == hart);
-        second
-            .served
-            .is_some_and(|hart| starts(first, hart) && starts(second, hart))
+    // Two pieces in the wrong order: a hart gets a thread, and calls next when it gets another one.
+    let starts = |piece: &Piece, hart| piece.runs.iter().any(|run| run.0 == hart);
+    let next_call = |n: usize| {
+        let hart = all[n].runs.first()?.0;
+        let next = n
+            + 1
+            + all[n + 1..]
+                .iter()
+                .position(|piece| piece.served == Some(hart))?;
+        starts(&all[next], hart).then_some((n, next))
     };
-    let swapped = (half..all.len() - 1).find(is_swap).unwrap();
+    let (first, second) = (half..all.len()).find_map(next_call).unwrap();
     let mut faulty = all.clone();
-    faulty.swap(swapped, swapped + 1);
+    faulty.swap(first, second);
     assert!(first_fault(&faulty).is_some(), "the order is not found");
 }
