@@ -3,10 +3,10 @@
  * One that changes the table of threads is beside them: a thread wakes itself, which does not
  * sleep.
  *
- *   calls [STEP [FIRST]]
+ *   calls [STEP [ONLY]]
  *
- * prints comma-separated values: cycles, for each repetition the least, the mean and the most of
- * the callers. */
+ * with numbers of callers a STEP apart, or with ONLY one number of them, prints comma-separated
+ * values: cycles, for each repetition the least, the mean and the most of the callers. */
 #include "threads.h"
 
 static struct shared ready, callers;
@@ -29,8 +29,9 @@ CALLER(call_locally, flick_thread_self())
 CALLER(call_remotely, flick_kernel_nothing())
 CALLER(change, flick_thread_wakeup(self))
 
-static void measure(const char *call, void (*caller)(uint64_t), int step, int first) {
-  for (int count = first; count <= MOST_THREADS; count = next_count(count, step)) {
+static void measure(const char *call, void (*caller)(uint64_t), int step, int only) {
+  int first = only ? only : 1, last = only ? only : MOST_THREADS;
+  for (int count = first; count <= last; count = next_count(count, step)) {
     shared_set(&ready, 0);
     shared_set(&callers, count);
     run_threads(caller, count);
@@ -40,9 +41,9 @@ static void measure(const char *call, void (*caller)(uint64_t), int step, int fi
 
 int main(int argc, char **argv) {
   stay();
-  int step = step_argument(argc, argv), first = argc > 2 ? atoi(argv[2]) : 1;
+  int step = step_argument(argc, argv), only = argc > 2 ? atoi(argv[2]) : 0;
   printf("call,callers,repetition,least,mean,most\n");
-  measure("local", call_locally, step, first);
-  measure("remote", call_remotely, step, first);
-  measure("change", change, step, first);
+  measure("local", call_locally, step, only);
+  measure("remote", call_remotely, step, only);
+  measure("change", change, step, only);
 }

@@ -1,12 +1,12 @@
-/* Data through portals, from cluster 1 to cluster 0: bandwidth by size, and signals between clusters.
- * Each cluster runs this program, and the first one measures and prints.
+/* Data through portals, from cluster 1 to cluster 0: bandwidth by size, and signals between
+ * clusters. Each cluster runs this program, and the first one measures and prints.
  *
  *   portal [STEP]
  *
- * prints comma-separated values. `stream`: blocks of so many bytes, one behind the other, through two
- * portals: cycles of a block. `single`: one block, from the sender's call to its return, when the
- * receiver has consented before. `block`: so many clusters send blocks of 64 KiB to the first one:
- * cycles of a block. `gather`, `scatter`: cycles of a sync of so many clusters. */
+ * prints comma-separated values. `stream`: blocks of so many bytes, one behind the other, through
+ * two portals: cycles of a block. `single`: one block, from the sender's call to its return, when
+ * the receiver has consented before. `block`: so many clusters send blocks of 64 KiB to the first
+ * one: cycles of a block. `gather`, `scatter`: cycles of a sync of so many clusters. */
 #include "threads.h"
 #include <errno.h>
 #include <flick/channels.h>
@@ -80,8 +80,7 @@ static void receive_all(void) {
       taken[n] = word[0];
     }
     for (int n = WARM_UPS; n < WARM_UPS + REPETITIONS; n++)
-      printf("single,%u,%d,%llu\n", (unsigned)sizes[s], n - WARM_UPS,
-             (unsigned long long)taken[n]);
+      printf("single,%u,%d,%llu\n", (unsigned)sizes[s], n - WARM_UPS, (unsigned long long)taken[n]);
   }
 }
 

@@ -126,7 +126,8 @@ int flick_portal_start_put(struct flick_channel *channel, const void *data, size
 static int64_t end_request(struct flick_request *request, uint64_t until) {
   for (;;) {
     int64_t result = __card_request_end(request, until);
-    int is_put = request->call == FLICK_CALL_MAILBOX_SEND || request->call == FLICK_CALL_PORTAL_WRITE;
+    int is_put =
+        request->call == FLICK_CALL_MAILBOX_SEND || request->call == FLICK_CALL_PORTAL_WRITE;
     if (result != -FLICK_ENOENT || !is_put || !request->channel || !__card_wait_for_port(until))
       return result;
     if (__card_request_start(request) < 0)

@@ -29,8 +29,8 @@ _Static_assert(offsetof(struct flick_request, results) == 56, "the offsets above
 #define URGENT (FLICK_NORMAL_PRIORITY - 1)
 
 int __card_request_start(struct flick_request *request) {
-  int64_t thread = flick_thread_create((uintptr_t)__card_request_run, (uintptr_t)request, 0, 0,
-                                       URGENT);
+  int64_t thread =
+      flick_thread_create((uintptr_t)__card_request_run, (uintptr_t)request, 0, 0, URGENT);
   if (thread < 0) {
     errno = flick_errno(thread);
     return -1;

@@ -1,5 +1,5 @@
-// Signals of one tile to all of a set, or of all to one. A signal is a message to a mailbox behind the
-// ports of programs, and whoever waits counts those of each tile.
+// Signals of one tile to all of a set, or of all to one. A signal is a message to a mailbox behind
+// the ports of programs, and whoever waits counts those of each tile.
 #include <stdbool.h>
 
 #include "channels.h"

@@ -1,6 +1,6 @@
 // TILES: 4
-// Clusters that talk: signals to one and to all, data around a ring and to one cluster from all, messages
-// that nobody waits for yet. Each cluster runs this program, and the first one prints.
+// Clusters that talk: signals to one and to all, data around a ring and to one cluster from all,
+// messages that nobody waits for yet. Each cluster runs this program, and the first one prints.
 #include <errno.h>
 #include <flick/channels.h>
 #include <stdio.h>
@@ -67,8 +67,8 @@ static void ring(void) {
   check(flick_portal_unlink(&own) == 0);
 }
 
-// All clusters write to the first one, which has two buffers: it consents to the next write before it
-// looks at the last one.
+// All clusters write to the first one, which has two buffers: it consents to the next write before
+// it looks at the last one.
 static void to_first(void) {
   if (me != 0) {
     struct flick_channel other = flick_channel_to(0, TO_FIRST);
@@ -111,7 +111,8 @@ static void mail(void) {
   check(flick_mailbox_unlink(&own) == 0);
 }
 
-// A write that waits for a consent ends with its time; and consents that are not used are taken back.
+// A write that waits for a consent ends with its time; and consents that are not used are taken
+// back.
 static void in_vain(void) {
   struct flick_channel other = flick_channel_to((me + 1) % tiles, 20), own;
   check(flick_portal_open(&own, 20) == 0);

@@ -1,6 +1,6 @@
 // TILES: 4
-// Portals and requests in one tile: data of many sizes, from any place to any place, consents and their
-// errors, and that all memory comes back.
+// Portals and requests in one tile: data of many sizes, from any place to any place, consents and
+// their errors, and that all memory comes back.
 #include <errno.h>
 #include <flick/channels.h>
 #include <pthread.h>
@@ -52,8 +52,8 @@ static int is_filled(const unsigned char *bytes, size_t size, unsigned seed) {
 static const struct {
   size_t size, from, to;
 } cases[] = {
-    {1, 0, 0},       {7, 3, 5},       {64, 0, 0},         {120, 4090, 1},   {4095, 1, 4095},
-    {4096, 0, 0},    {4097, 4095, 1}, {10000, 2048, 100}, {65536, 0, 0},    {65536, 8, 4088},
+    {1, 0, 0},       {7, 3, 5},       {64, 0, 0},         {120, 4090, 1}, {4095, 1, 4095},
+    {4096, 0, 0},    {4097, 4095, 1}, {10000, 2048, 100}, {65536, 0, 0},  {65536, 8, 4088},
     {100000, 77, 3}, {MOST, 0, 0},    {MOST, 4095, 4094},
 };
 
@@ -123,8 +123,8 @@ static void errors(void) {
 static void strange_memory(void) {
   struct flick_channel other = flick_channel_to(flick_program.tile, PORT);
   uint64_t me = flick_program.tile, size = 8 * FLICK_PAGE;
-  int64_t empty = flick_memory_map(0, size, FLICK_READ), new =
-      flick_memory_map(0, size, FLICK_READ | FLICK_WRITE);
+  int64_t empty = flick_memory_map(0, size, FLICK_READ),
+          new = flick_memory_map(0, size, FLICK_READ | FLICK_WRITE);
   flick_portal_consent(&portal, me, (void *)new, size);
   printf("zeros: %s\n", name_of(flick_portal_put(&other, (void *)empty, size, soon())));
   printf("bytes: %d\n", (int)flick_portal_get(&portal, soon()));
@@ -178,7 +178,8 @@ static void all_ports(void) {
     good += flick_mailbox_put(&channels[n], message, soon()) == 0;
   }
   for (int n = 0; n < FLICK_PORTS; n += 93)
-    good += flick_mailbox_get(&channels[n], message, soon(), NULL) == 0 && message[3] == (uint64_t)n;
+    good +=
+        flick_mailbox_get(&channels[n], message, soon(), NULL) == 0 && message[3] == (uint64_t)n;
   for (int n = 0; n < FLICK_PORTS; n++)
     good += flick_mailbox_unlink(&channels[n]) == 0;
   for (int n = 0; n < FLICK_PORTS; n++)

@@ -35,10 +35,14 @@ impl Breakdown {
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut all = BTreeMap::new();
         for row in cells::<17>(text.lines(), HEADER)? {
-            let [call, _, part, calls, cycle, ..] = row;
+            let [call, _, part, calls, cycle, _, mean, ..] = row;
+            // A call that has not returned.
+            if mean.is_empty() {
+                continue;
+            }
             let (calls, cycle): (f64, f64) = (number(calls)?, number(cycle)?);
             let mut found = Part {
-                mean: number::<f64>(row[6])? / cycle,
+                mean: number::<f64>(mean)? / cycle,
                 ..Part::default()
             };
             for (stall, column) in found.stalls.iter_mut().zip(STALL_COLUMNS) {
@@ -123,7 +127,8 @@ mod tests {
     fn cycles_are_of_picoseconds() {
         let text = format!(
             "{HEADER}\nkernel_nothing,kernel,total,2,2500,2000000,1000000.0,1000000,,,,,,,,,\n\
-             kernel_nothing,kernel,switch,2,2500,885000,442500.0,442500,5000,0,0,0,0,0,0,10000,0\n"
+             kernel_nothing,kernel,switch,2,2500,885000,442500.0,442500,5000,0,0,0,0,0,0,10000,0\n\
+             process_end,unfinished,,1,,,,,,,,,,,,,\n"
         );
         let breakdown = Breakdown::parse(&text).unwrap();
         let part = |part| *breakdown.part("kernel_nothing", part).unwrap();

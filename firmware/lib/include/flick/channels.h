@@ -15,8 +15,8 @@ extern "C" {
 /* Ports of mailboxes, portals and syncs are below this number, each kind with its own. */
 #define FLICK_PORTS 1024
 
-/* A mailbox or portal as one side uses it, and what has gone through it: transfers, their bytes, and
-   the ticks of flick_time that the calls have taken. */
+/* A mailbox or portal as one side uses it, and what has gone through it: transfers, their bytes,
+   and the ticks of flick_time that the calls have taken. */
 struct flick_channel {
   uint64_t tile, port;
   uint64_t transfers, bytes, ticks;
