@@ -40,7 +40,7 @@ pub struct Dispatch<
     idle: u64,
     /// Harts that were asked to save their threads and have not.
     asked: u8,
-    /// Harts whose threads have waited there for long, and may do so again, as bits.
+    /// Harts whose threads may wait there, as bits. A hart asks again behind each other call.
     parked: u64,
     /// Ticks of a time slice.
     slice: u64,
@@ -189,14 +189,21 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     #[inline(never)]
     fn wait_for_hart(&mut self, place: Place, now: u64, orders: &mut impl Orders<THREADS>) {
         self.threads.make_ready(place);
-        let parked = self.parked & self.threads[place].harts;
-        let hart = match parked {
-            0 => self.less_urgent(place),
-            parked => Some(parked.trailing_zeros() as u8),
-        };
-        if let Some(hart) = hart {
+        if !self.ask_parked(place, now, orders)
+            && let Some(hart) = self.less_urgent(place)
+        {
             self.preempt(hart, now, orders);
         }
+    }
+
+    /// A hart whose thread only waits there, perhaps, is asked to save it for one that is ready. False:
+    /// there is none.
+    fn ask_parked(&mut self, place: Place, now: u64, orders: &mut impl Orders<THREADS>) -> bool {
+        let parked = self.parked & self.threads[place].harts;
+        if parked != 0 {
+            self.preempt(parked.trailing_zeros() as u8, now, orders);
+        }
+        parked != 0
     }
 
     /// A thread that waits keeps its hart as long as no other one needs it. False: one does.
@@ -251,12 +258,18 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         let Some(place) = self.running(hart) else {
             return GaveWay::Left;
         };
+        // It has called, so that it does not wait there.
+        self.parked &= !(1 << hart);
         let priority = self.threads[place].priority;
         let may_stay = self.threads[place].harts >> hart & 1 != 0;
-        let next = self.threads.first_ready(hart);
-        let next = next.filter(|&next| self.threads[next].priority <= priority);
+        let ready = self.threads.first_ready(hart);
+        let next = ready.filter(|&next| self.threads[next].priority <= priority);
         if may_stay && next.is_none() {
             self.harts[usize::from(hart)].since = now;
+            // It may have been asked for one that is less urgent, since it only waited then.
+            if let Some(ready) = ready {
+                self.ask_parked(ready, now, orders);
+            }
             return GaveWay::Stays;
         }
         // Behind those that are ready, unless another hart is idle.

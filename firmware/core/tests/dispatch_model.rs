@@ -12,11 +12,13 @@ const HARTS: usize = 2;
 /// Time stands still, and slices have no length, so that states repeat.
 const NOW: u64 = 0;
 
-/// A hart as it sees itself: the thread that it runs, and whether it shall save it.
+/// A hart as it sees itself: the thread that it runs, whether it shall save it, and whether the thread only
+/// waits there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Hart {
     runs: Option<Place>,
     asked: bool,
+    parked: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +38,9 @@ enum Step {
     Yields(usize),
     /// The hart saves its thread, as it was asked.
     Saves(usize),
+    /// The thread of a hart will wait there, if the kernel hart lets it. What it waits for comes.
+    Parks(usize),
+    GoesOn(usize),
     /// A thread that waits is woken.
     Wakes(Place),
     EndsSlices,
@@ -54,7 +59,7 @@ impl Orders<THREADS> for Told<'_> {
         *self.is_broken |= hart.runs.is_some();
         *hart = Hart {
             runs: Some(place),
-            asked: false,
+            ..Hart::default()
         };
     }
 
@@ -75,7 +80,7 @@ impl State {
         let dispatch = &mut self.dispatch;
         match step {
             Step::Waits(n) | Step::Ends(n) => {
-                let place = orders.harts[n].runs.take()?;
+                let place = core::mem::take(&mut orders.harts[n]).runs?;
                 dispatch.has_called(n as u8);
                 dispatch.threads[place].state = ThreadState::Waits(Wait::Sleep);
                 if matches!(step, Step::Ends(_)) {
@@ -88,13 +93,26 @@ impl State {
                 if matches!(step, Step::Saves(_)) && !asked {
                     return None;
                 }
-                let place = orders.harts[n].runs.take()?;
+                let place = core::mem::take(&mut orders.harts[n]).runs?;
                 dispatch.has_called(n as u8);
                 if dispatch.give_way(n as u8, NOW, orders)
                     == flick_kernel_core::dispatch::GaveWay::Stays
                 {
                     orders.run(n as u8, &mut dispatch.threads, place);
                 }
+            }
+            Step::Parks(n) => {
+                orders.harts[n].runs.filter(|_| !orders.harts[n].parked)?;
+                // As a call that leaves the hart to its thread.
+                if dispatch.is_asked(n as u8) {
+                    return None;
+                }
+                orders.harts[n].parked = dispatch.park(n as u8);
+            }
+            Step::GoesOn(n) => {
+                // The kernel hart does not learn of that.
+                orders.harts[n].parked.then_some(())?;
+                orders.harts[n].parked = false;
             }
             Step::Wakes(place) => {
                 if dispatch.threads[place].state != ThreadState::Waits(Wait::Sleep) {
@@ -135,6 +153,20 @@ impl State {
     }
 }
 
+impl State {
+    /// A thread is ready beside a hart whose thread only waits, and no hart for it is asked to save its own.
+    fn is_parked_beside_work(&self) -> bool {
+        (0..THREADS as Place).any(|place| {
+            let thread = &self.dispatch.threads[place];
+            let mut may = (0..HARTS).filter(|&n| thread.harts >> n & 1 != 0);
+            let is_ready = thread.state == ThreadState::Ready;
+            is_ready
+                && may.clone().any(|n| self.harts[n].parked)
+                && !may.any(|n| self.harts[n].asked)
+        })
+    }
+}
+
 impl Model for Sharing {
     type State = State;
     type Action = Step;
@@ -161,6 +193,8 @@ impl Model for Sharing {
                 Step::Ends(n),
                 Step::Yields(n),
                 Step::Saves(n),
+                Step::Parks(n),
+                Step::GoesOn(n),
             ]);
         }
         for place in 0..THREADS as Place {
@@ -195,10 +229,17 @@ impl Model for Sharing {
                 !s.is_idle_beside_work()
             }),
             Property::always(
+                "no thread only waits on a hart beside work",
+                |_, s: &State| !s.is_parked_beside_work(),
+            ),
+            Property::sometimes("a thread waits on its hart", |_, s: &State| {
+                s.harts.iter().any(|hart| hart.parked)
+            }),
+            Property::always(
                 "a thread that may not stay is asked to leave",
                 |_, s: &State| {
                     (0..HARTS).all(|n| {
-                        let Hart { runs, asked } = s.harts[n];
+                        let Hart { runs, asked, .. } = s.harts[n];
                         let may = |place: Place| s.dispatch.threads[place].harts >> n & 1 != 0;
                         asked || runs.is_none_or(may)
                     })

@@ -417,7 +417,6 @@ fn look(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> W
             return Waited::ForThread;
         }
         if csr_read!(mcycle).wrapping_sub(begin) > PATIENCE {
-            local.is_parked = true;
             return Waited::Long(note::PARK);
         }
     }

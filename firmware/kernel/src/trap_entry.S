@@ -184,6 +184,7 @@ drop_cache:
 
     # The kernel hart wants nothing but the arguments: the other registers stay where they are.
 light_call:
+    sb zero, LOCAL_PARKED(sp)
     sd a7, CALL(sp)
     .irp n, 0,1,2,3,4,5
     sd a\n, CALL+8+8*\n(sp)

@@ -149,6 +149,8 @@ fn has_vector() -> bool {
 /// Asks the kernel hart for the call that the context has, and says why it is asked.
 #[inline(always)]
 fn remote_call(local: &mut HartLocal, context: &Context, why: u64) -> *mut Context {
+    // The kernel hart lets a thread wait here until its next call.
+    local.is_parked = why == note::PARK;
     // A thread without these registers is most frequent.
     if context.status | context.vector != 0 {
         float_state::save(local);
@@ -191,6 +193,7 @@ fn call(local: &HartLocal) {
 /// Asks the kernel hart, and waits until it says how to go on.
 #[inline(never)]
 fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
+    local.is_parked = false;
     float_state::save(local);
     vector_state::save(local);
     ask_for(local, number, arguments)
