@@ -13,6 +13,8 @@ const EACH_LINE: usize = cache::LINE as usize / 8;
 /// A write may use it. Below are the receiver's tile (55:48) and port (47:32), and the number of the
 /// process that may write, or 0.
 const VALID: u64 = 1 << 63;
+/// The number of a process, in a key.
+const PROCESS: u64 = 0xffff_ffff;
 /// A write uses it.
 const USED: u64 = 1 << 62;
 /// It was taken back meanwhile.
@@ -105,17 +107,21 @@ impl Consents {
         None
     }
 
-    /// A consent to a write of a process to a portal; its place, its key, and what it allows.
-    pub fn find(&self, tile: u64, port: u64, process: u64) -> Option<(usize, u64, Allowed)> {
+    /// The place and the key of a consent to a write of a process to a portal.
+    pub fn find(&self, tile: u64, port: u64, process: u64) -> Option<(usize, u64)> {
         let meant = key(tile, port);
-        let (place, word) = self.find_key(|word| {
-            word & !0xffff_ffff == meant
-                && matches!(word & 0xffff_ffff, of if of == 0 || of == process)
-        })?;
+        let is_meant = |word: u64| {
+            word & !PROCESS == meant && matches!(word & PROCESS, of if of == 0 || of == process)
+        };
+        self.find_key(is_meant)
+    }
+
+    /// What the consent of a place allows, as long as it is not ended.
+    pub fn allowed(&self, place: usize) -> Option<Allowed> {
         let words = &self.0?.allowed[place];
         cache::refresh(words.as_ptr().addr() as u64, 32);
         let [list, offset, size, _] = words.each_ref().map(|word| word.load(Ordering::Relaxed));
-        Some((place, word, Allowed::new(list, offset, size)))
+        Some(Allowed::new(list, offset, size))
     }
 
     /// Adds one. False: there is no room.
@@ -131,7 +137,7 @@ impl Consents {
             word.store(value, Ordering::Relaxed);
         }
         cache::clean();
-        table.keys[place].swap(key(tile, port) | process & 0xffff_ffff, Ordering::AcqRel);
+        table.keys[place].swap(key(tile, port) | process & PROCESS, Ordering::AcqRel);
         true
     }
 
@@ -141,10 +147,13 @@ impl Consents {
         word.is_some_and(|word| word.compare_exchange(from, to, order, failed).is_ok())
     }
 
-    /// A write begins to use a consent. False: another one has it.
-    #[must_use]
-    pub fn begin(&self, place: usize, key: u64) -> bool {
-        self.change(place, key, key ^ VALID ^ USED)
+    /// A write begins to use a consent, and learns what it allows: before, another consent could come in
+    /// its place. `None`: another write has it.
+    pub fn begin(&self, place: usize, key: u64) -> Option<Allowed> {
+        match self.change(place, key, key ^ VALID ^ USED) {
+            true => self.allowed(place),
+            false => None,
+        }
     }
 
     /// The write has ended, and with it the consent.
@@ -167,7 +176,7 @@ impl Consents {
     #[must_use]
     pub fn take_back(&self, tile: u64, port: u64) -> bool {
         let meant = key(tile, port) ^ VALID;
-        let is_meant = |word: u64| word & !(VALID | USED | 0xffff_ffff) == meant && word != 0;
+        let is_meant = |word: u64| word & !(VALID | USED | PROCESS) == meant && word != 0;
         while let Some((place, word)) = self.find_key(is_meant) {
             if word & VALID != 0 {
                 if self.change(place, word, 0) {

@@ -23,6 +23,8 @@ const TRIES: u32 = 1000;
 
 /// Why a copy has stopped.
 enum Stopped {
+    /// The consent is to fewer bytes.
+    TooLarge,
     /// Memory of the program cannot be accessed.
     Fault,
     /// The hart shall run another thread.
@@ -64,12 +66,12 @@ fn portal_write(
     if registers.is_none() && tile != own {
         return Attempt::Ask(note::NOTHING);
     }
-    let Some((place, key, allowed)) = consents.find(tile, port, process(local)) else {
+    let Some((place, key)) = consents.find(tile, port, process(local)) else {
         return Attempt::Ask(note::NOTHING);
     };
-    if size > allowed.size || !consents.begin(place, key) {
+    let Some(allowed) = consents.begin(place, key) else {
         return Attempt::Ask(note::NOTHING);
-    }
+    };
     let mut copy = Copy {
         registers,
         memory: local.unit.memory,
@@ -85,7 +87,11 @@ fn portal_write(
         // The hart's next message sets its endpoint up.
         local.sending.tile = Sending::NONE;
     }
-    match copy.all(local, (data, size), &allowed) {
+    let copied = match size > allowed.size {
+        true => Err(Stopped::TooLarge),
+        false => copy.all(local, (data, size), &allowed),
+    };
+    match copied {
         Ok(()) => {
             consents.end(place);
             told(local, (tile, port), size)
@@ -107,6 +113,7 @@ fn portal_write(
                 }
                 match stopped {
                     Stopped::Fault => Attempt::Ask(note::FAULT),
+                    Stopped::TooLarge => Attempt::Ask(note::NOTHING),
                     _ => Attempt::Preempted,
                 }
             }

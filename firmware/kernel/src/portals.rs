@@ -456,8 +456,10 @@ impl Kernel {
             _ => {}
         }
         let process = self.processes.number(caller.process);
-        match self.tiles.consents.find(tile, port, process) {
-            Some((_, _, allowed)) if size > allowed.size => Err(Error::Invalid),
+        let found = self.tiles.consents.find(tile, port, process);
+        let found = found.and_then(|(place, _)| self.tiles.consents.allowed(place));
+        match found {
+            Some(allowed) if size > allowed.size => Err(Error::Invalid),
             Some(_) => Ok(Done::Again),
             None if tile == own => {
                 self.tiles.portals.get(port).ok_or(Error::NotFound)?;
