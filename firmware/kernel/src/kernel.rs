@@ -383,9 +383,12 @@ impl Kernel {
     fn answer(&mut self, caller: Caller, number: u64, answer: Answer) {
         // The registers of a light call's thread are still in its hart: it stays there.
         let is_light = crate::calls::is_light(number);
-        // Behind the call: it may have woken a thread that takes the caller's hart.
-        let is_asked = !is_light && self.dispatch.is_asked(caller.hart);
-        let gives_way = is_asked && self.dispatch.has_called(caller.hart);
+        // Behind the call: it may have woken a thread that takes the caller's hart, or ended its process.
+        let is_asked = self.dispatch.is_asked(caller.hart);
+        if is_asked && self.processes[caller.process].is_ending {
+            return self.end_caller(caller, answer);
+        }
+        let gives_way = is_asked && !is_light && self.dispatch.has_called(caller.hart);
         match answer {
             Ok(Done::Values(a0, a1)) if is_light || !gives_way && self.may_stay(caller) => {
                 self.reply(caller, [a0, a1]);
@@ -393,6 +396,18 @@ impl Kernel {
             Err(error) if is_light => self.reply(caller, [error.to_register(), 0]),
             _ => self.finish(caller, answer, gives_way),
         }
+    }
+
+    /// The caller's process has ended within its call, as that of a hart that was lost meanwhile.
+    #[inline(never)]
+    fn end_caller(&mut self, caller: Caller, answer: Answer) {
+        if answer != Ok(Done::Ended) {
+            if answer == Ok(Done::Waits) {
+                self.leave_wait(caller.thread);
+            }
+            let _: Answer = self.end_thread(caller.thread, Some(0));
+        }
+        self.finish(caller, Ok(Done::Ended), false);
     }
 
     /// The caller goes on with these values.
