@@ -14,12 +14,13 @@ static void urgent(u64 argument) {
 void _start(struct program_start *start) {
   only_on_first_tile(start);
   // Longer than the kernel waits for a hart.
-  u64 begin = now(), end = begin + start->frequency / 3;
+  u64 end = now() + start->frequency / 3;
   u64 thread = call(THREAD_CREATE, (u64)urgent, 0, (u64)stack + sizeof(stack), 0, 0, 0, 0);
   while (now() < end)
     ;
   call(THREAD_JOIN, thread, -1ul, 0, 0, 0, 0, 0);
-  u64 time = __atomic_fetch_add(&ran, 0, __ATOMIC_RELAXED) - begin;
-  write_text(time < start->frequency / 10 ? "it ran at once\n" : "it ran late\n");
+  // An emulator may have stood still meanwhile, but not behind the loop.
+  u64 time = __atomic_fetch_add(&ran, 0, __ATOMIC_RELAXED);
+  write_text(time < end ? "it ran at once\n" : "it ran late\n");
   call(PROCESS_END, 0, 0, 0, 0, 0, 0, 0);
 }
