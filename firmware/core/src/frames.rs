@@ -86,6 +86,20 @@ impl Frames {
         Some(self.base + from as u64 * PAGE)
     }
 
+    /// A table for ever, in a frame of its own that reads as zero.
+    ///
+    /// # Safety
+    /// Zero is a value of `T`, and frames are memory as the caller reaches it.
+    pub unsafe fn table<T>(&mut self) -> Option<&'static T> {
+        const { assert!(size_of::<T>() <= PAGE as usize) };
+        let frame = self.allocate()?;
+        // SAFETY: the frame is the table's alone, and has room for it.
+        unsafe {
+            core::ptr::write_bytes(frame as *mut u8, 0, PAGE as usize);
+            Some(&*(frame as *const T))
+        }
+    }
+
     /// How many use the frame of an address.
     pub fn users(&self, address: u64) -> u16 {
         self.place(address)

@@ -25,7 +25,6 @@ const fn key(tile: u64, port: u64) -> u64 {
 }
 
 /// What a consent allows.
-#[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed {
     /// Physical address of the list of pieces, in the receiver's tile. A piece is whole pages: the address
@@ -35,22 +34,17 @@ pub struct Allowed {
     pub offset: u64,
     /// Bytes of the buffer.
     pub size: u64,
-    spare: u64,
 }
 
 impl Allowed {
     /// A consent to writes of a buffer.
     pub const fn new(list: u64, offset: u64, size: u64) -> Self {
-        Self {
-            list,
-            offset,
-            size,
-            spare: 0,
-        }
+        Self { list, offset, size }
     }
 }
 
 #[repr(C, align(64))]
+#[derive(Debug)]
 struct Table {
     keys: [AtomicU64; CONSENTS],
     allowed: [[AtomicU64; 4]; CONSENTS],
@@ -59,14 +53,8 @@ struct Table {
 const _: () = assert!(size_of::<Table>() <= PAGE as usize);
 
 /// See the module.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Consents(Option<&'static Table>);
-
-impl core::fmt::Debug for Consents {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Consents")
-    }
-}
 
 /// How a use of a consent ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,13 +73,8 @@ impl Consents {
 
     /// A table without consents.
     pub fn create(frames: &mut Frames) -> Self {
-        Self(frames.allocate().map(|frame| {
-            // SAFETY: the frame is the table's for ever, and 0 is a value of each entry.
-            unsafe {
-                core::ptr::write_bytes(frame as *mut u8, 0, PAGE as usize);
-                &*(frame as *const Table)
-            }
-        }))
+        // SAFETY: 0 is a value of each entry.
+        Self(unsafe { frames.table() })
     }
 
     fn find_key(&self, is_meant: impl Fn(u64) -> bool) -> Option<(usize, u64)> {
@@ -130,9 +113,7 @@ impl Consents {
         let (Some(table), Some((place, _))) = (self.0, self.find_key(|word| word == 0)) else {
             return false;
         };
-        let Allowed {
-            list, offset, size, ..
-        } = allowed;
+        let Allowed { list, offset, size } = allowed;
         for (word, value) in table.allowed[place].iter().zip([list, offset, size]) {
             word.store(value, Ordering::Relaxed);
         }

@@ -55,7 +55,7 @@ pub type Payload = [u64; PAYLOAD / 8];
 #[repr(C, align(64))]
 struct Outgoing(UnsafeCell<Payload>);
 
-// SAFETY: as of `Buffer`.
+// SAFETY: the unit and the kernel hart alone use it.
 unsafe impl Sync for Outgoing {}
 
 static OUTGOING: Outgoing = Outgoing(UnsafeCell::new([0; PAYLOAD / 8]));

@@ -195,16 +195,13 @@ fn send(local: &mut HartLocal, tile: u64, port: u64, message: u64) -> Attempt {
     if !message.is_multiple_of(8) {
         return failed(Error::BadAddress);
     }
-    let last = message.wrapping_add(MAILBOX_BYTES as u64 - 8);
-    let (Some(end), Some(mut from)) = (
-        reach(local, last, rights::READ),
-        reach(local, message, rights::READ),
-    ) else {
+    let Some(place) = MessagePlace::find(local, message, rights::READ) else {
         return Attempt::Ask(note::FAULT);
     };
-    if end.wrapping_sub(from) != last.wrapping_sub(message) {
-        from = gather(local, message, from, end);
-    }
+    let from = match place.is_whole() {
+        true => place.first,
+        false => gather(local, &place),
+    };
     finish(local, &registers);
     if (local.sending.tile, local.sending.port) != (tile, port) {
         set_up(local, &registers, route, (tile, port));
@@ -216,17 +213,12 @@ fn send(local: &mut HartLocal, tile: u64, port: u64, message: u64) -> Attempt {
     }
 }
 
-/// A message in two pages, whose first word and last word are at these physical addresses, in one piece.
+/// A message in two pages, in one piece.
 #[inline(never)]
-fn gather(local: &mut HartLocal, message: u64, first: u64, last: u64) -> u64 {
-    let head = ((PAGE - message % PAGE) / 8) as usize;
+fn gather(local: &mut HartLocal, place: &MessagePlace) -> u64 {
     for (n, word) in local.outgoing[..MESSAGE].iter_mut().enumerate() {
-        let at = match n < head {
-            true => first + 8 * n as u64,
-            false => last - 8 * (MESSAGE - 1 - n) as u64,
-        };
         // SAFETY: memory of the thread, which stays as long as the hart does not answer the kernel hart.
-        *word = unsafe { (at as *const u64).read_volatile() };
+        *word = unsafe { (place.word(n) as *const u64).read_volatile() };
     }
     local.outgoing.as_ptr().addr() as u64
 }
@@ -306,18 +298,9 @@ fn receive(local: &mut HartLocal, port: u64, buffer: u64, until: u64) -> Attempt
     if !buffer.is_multiple_of(8) {
         return failed(Error::BadAddress);
     }
-    let last = buffer.wrapping_add(MAILBOX_BYTES as u64 - 8);
-    let (Some(end), Some(first)) = (
-        reach(local, last, rights::WRITE),
-        reach(local, buffer, rights::WRITE),
-    ) else {
+    let Some(buffer) = MessagePlace::find(local, buffer, rights::WRITE) else {
         return Attempt::Ask(note::FAULT);
     };
-    let head = match buffer % PAGE <= PAGE - MAILBOX_BYTES as u64 {
-        true => MESSAGE,
-        false => ((PAGE - buffer % PAGE) / 8) as usize,
-    };
-    let buffer = Buffer { first, end, head };
     let hart = local.hart as usize;
     finish(local, &registers);
     registers.set(dtu::current(hart), route.activity().into());
@@ -336,7 +319,7 @@ fn take(
     local: &mut HartLocal,
     registers: &Registers,
     route: Route,
-    (port, buffer): (u64, Buffer),
+    (port, buffer): (u64, MessagePlace),
     until: u64,
 ) -> Attempt {
     let endpoint = route.endpoint();
@@ -457,17 +440,44 @@ fn is_over(until: u64) -> bool {
     until != FOR_EVER && until <= csr::time()
 }
 
-/// The thread's buffer for a message: physical addresses of its first and last word, and how many words are
-/// in the page of the first one.
-struct Buffer {
+/// Where a message is in the thread's memory: physical addresses of its first and last word, and how many
+/// words are in the page of the first one.
+struct MessagePlace {
     first: u64,
-    end: u64,
+    last: u64,
     head: usize,
+}
+
+impl MessagePlace {
+    /// The place of an address, which is a multiple of 8. `None`: the kernel hart has to see to it.
+    #[inline(always)]
+    fn find(local: &mut HartLocal, address: u64, right: u64) -> Option<Self> {
+        let last = address.wrapping_add(MAILBOX_BYTES as u64 - 8);
+        Some(Self {
+            last: reach(local, last, right)?,
+            first: reach(local, address, right)?,
+            head: ((PAGE - address % PAGE) / 8) as usize,
+        })
+    }
+
+    /// The words are behind each other.
+    #[inline(always)]
+    fn is_whole(&self) -> bool {
+        self.last.wrapping_sub(self.first) == MAILBOX_BYTES as u64 - 8
+    }
+
+    /// The physical address of a word.
+    fn word(&self, n: usize) -> u64 {
+        match n < self.head {
+            true => self.first + 8 * n as u64,
+            false => self.last - 8 * (MESSAGE - 1 - n) as u64,
+        }
+    }
 }
 
 /// Copies a message of a slot. Its sender, if it was for this port.
 #[inline(always)]
-fn copy_out(at: u64, port: u64, buffer: &Buffer) -> Option<u64> {
+fn copy_out(at: u64, port: u64, buffer: &MessagePlace) -> Option<u64> {
     // SAFETY: a slot of a mailbox, which the unit has written to, and keeps until it is free; and memory of
     // the thread, which stays as long as the hart does not answer the kernel hart.
     unsafe {
@@ -477,7 +487,7 @@ fn copy_out(at: u64, port: u64, buffer: &Buffer) -> Option<u64> {
             return None;
         }
         let body = words.add(HEADER_SIZE / 8);
-        if buffer.head == MESSAGE {
+        if buffer.is_whole() {
             let to = buffer.first as *mut u64;
             // Straight: a call of `memcpy` takes three times as long.
             let words: [u64; MESSAGE] = core::array::from_fn(|n| body.add(n).read_volatile());
@@ -496,14 +506,10 @@ fn copy_out(at: u64, port: u64, buffer: &Buffer) -> Option<u64> {
 /// # Safety
 /// As of [`copy_out`].
 #[inline(never)]
-unsafe fn copy_split(body: *const u64, buffer: &Buffer) {
+unsafe fn copy_split(body: *const u64, buffer: &MessagePlace) {
     for n in 0..MESSAGE {
-        let to = match n < buffer.head {
-            true => buffer.first + 8 * n as u64,
-            false => buffer.end - 8 * (MESSAGE - 1 - n) as u64,
-        };
         // SAFETY: as of `copy_out`.
-        unsafe { (to as *mut u64).write_volatile(body.add(n).read_volatile()) };
+        unsafe { (buffer.word(n) as *mut u64).write_volatile(body.add(n).read_volatile()) };
     }
 }
 
@@ -541,6 +547,5 @@ fn heed_command(local: &mut HartLocal) -> bool {
     local.clint.clear(local.hart as usize);
     let flags = HartPage::of(local).command.take();
     crate::user_hart::invalidate(local, flags);
-    core::sync::atomic::fence(Ordering::Acquire);
     flags & command::PREEMPT != 0
 }

@@ -20,7 +20,7 @@ pub const ROOM: u64 = PAGE / SLOT;
 pub const SLOT: u64 = 1 << LOG2_REQUEST;
 
 /// Where a mailbox's page says, in a line of its own, that somebody waits for room.
-pub const WANTED: u64 = 192;
+const WANTED: u64 = 192;
 
 /// The label of a message for a port: its sender below, as a receiver gets it.
 pub const fn label(tile: u64, port: u64, process: u64) -> u64 {
@@ -346,12 +346,7 @@ impl Kernel {
                 self.add_own_route(port);
                 Ok(Done::Again)
             }
-            Status::Full if is_past(until) => Err(Error::TimedOut),
-            Status::Full => {
-                let list = &mut self.tiles.senders;
-                self.dispatch.threads.append(list, caller.thread);
-                self.wait(caller.thread, Wait::Room(place), until)
-            }
+            Status::Full => self.wait_among_senders(caller, Wait::Room(place), until),
             status => Err(status.error()),
         }
     }

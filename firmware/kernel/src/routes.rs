@@ -46,7 +46,6 @@ impl Route {
 }
 
 /// See the module.
-#[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct Routes(Option<&'static [AtomicU64; ROUTES]>);
 
@@ -58,13 +57,8 @@ impl Routes {
 
     /// A table without routes.
     pub fn create(frames: &mut Frames) -> Self {
-        Self(frames.allocate().map(|frame| {
-            // SAFETY: the frame is the table's for ever, and 0 is a value of each entry.
-            unsafe {
-                core::ptr::write_bytes(frame as *mut u8, 0, PAGE as usize);
-                &*(frame as *const [AtomicU64; ROUTES])
-            }
-        }))
+        // SAFETY: 0 is a value of each entry.
+        Self(unsafe { frames.table() })
     }
 
     #[inline(always)]

@@ -77,6 +77,37 @@
     mret
     .endm
 
+    # Memory gets what the hart has stored, before others are told of it: `cache::clean`.
+    .macro clean
+    .option push
+    .option norvc
+19: nop
+    .option pop
+    .pushsection .cleans, "a"
+    .8byte 19b
+    .popsection
+    .endm
+
+    # Stores or loads the registers that taking a message uses.
+    .macro kept_registers op
+    .irp n, 2,3,4,5,6
+    \op t\n, LOCAL_KEPT+8*\n-16(sp)
+    .endr
+    .irp n, 3,4,5,6,7
+    \op a\n, LOCAL_KEPT+8*\n+16(sp)
+    .endr
+    .endm
+
+    # Frees the slot at t1.
+    .macro acknowledge
+    ld t2, TAKING_ACKNOWLEDGE(sp)
+    slli t0, t1, 52
+    srli t0, t0, 60
+    slli t0, t0, 40
+    or t0, t0, t2
+    sd t0, UNIT_COMMAND(t6)
+    .endm
+
     .section .text.user_hart, "ax"
     .balign 64
     .globl trap_entry
@@ -189,13 +220,7 @@ light_call:
     .irp n, 0,1,2,3,4,5
     sd a\n, CALL+8+8*\n(sp)
     .endr
-    .option push
-    .option norvc
-19: nop
-    .option pop
-    .pushsection .cleans, "a"
-    .8byte 19b
-    .popsection
+    clean
     point ask
     ld t0, LOCAL_BIT(sp)
     ld t1, LOCAL_PENDING(sp)
@@ -350,13 +375,7 @@ unit_send:
     sd zero, SENDING_BUSY(sp)
 2:  sd a0, UNIT_ADDRESS(t1)
     ld t0, SENDING_COMMAND(sp)
-    .option push
-    .option norvc
-19: nop
-    .option pop
-    .pushsection .cleans, "a"
-    .8byte 19b
-    .popsection
+    clean
     sd t0, UNIT_COMMAND(t1)
 1:  ld t0, UNIT_COMMAND(t1)
     bnez t0, 1b
@@ -390,12 +409,7 @@ unit_receive:
     bnez t0, rust_call
     bnez t1, rust_call
     point local
-    .irp n, 2,3,4,5,6
-    sd t\n, LOCAL_KEPT+8*\n-16(sp)
-    .endr
-    .irp n, 3,4,5,6,7
-    sd a\n, LOCAL_KEPT+8*\n+16(sp)
-    .endr
+    kept_registers sd
     ld t6, SENDING_BASE(sp)
     ld t0, SENDING_BUSY(sp)
     beqz t0, 2f
@@ -442,12 +456,7 @@ look:
 not_taken:
     li t0, HARTS
     sd t0, (t5)
-    .irp n, 2,3,4,5,6
-    ld t\n, LOCAL_KEPT+8*\n-16(sp)
-    .endr
-    .irp n, 3,4,5,6,7
-    ld a\n, LOCAL_KEPT+8*\n+16(sp)
-    .endr
+    kept_registers ld
     point local_done
     j rust_call
     # The slot is at t1.
@@ -489,14 +498,6 @@ taken:
     sd a7, 96(t0)
     sd t2, 104(t0)
     sd t3, 112(t0)
-    .macro acknowledge
-    ld t2, TAKING_ACKNOWLEDGE(sp)
-    slli t0, t1, 52
-    srli t0, t0, 60
-    slli t0, t0, 40
-    or t0, t0, t2
-    sd t0, UNIT_COMMAND(t6)
-    .endm
     acknowledge
     sd t1, TAKING_SLOT(sp)
     srli t1, t1, 12
@@ -508,12 +509,7 @@ taken:
     amoswap.d.aqrl t0, zero, (t1)
     li t1, HARTS
     sd t1, (t5)
-    .irp n, 2,3,4,5,6
-    ld t\n, LOCAL_KEPT+8*\n-16(sp)
-    .endr
-    .irp n, 3,4,5,6,7
-    ld a\n, LOCAL_KEPT+8*\n+16(sp)
-    .endr
+    kept_registers ld
     bnez t0, 1f
     li a0, 0
     end_call

@@ -3,16 +3,11 @@
 
 #include "channels.h"
 
-static int failed(int64_t result) {
-  errno = flick_errno(result);
-  return -1;
-}
-
 // A transfer has ended: it counts if it has gone well.
 static ptrdiff_t count(struct flick_channel *channel, uint64_t begun, int64_t result,
                        uint64_t bytes) {
   if (result < 0)
-    return failed(result);
+    return card_result(result);
   channel->transfers++;
   channel->bytes += bytes;
   channel->ticks += flick_time() - begun;
@@ -27,11 +22,18 @@ int __card_wait_for_port(uint64_t until) {
   return 1;
 }
 
+int64_t __card_send(uint64_t tile, uint64_t port, const void *message, uint64_t until) {
+  int64_t result;
+  do
+    result = flick_mailbox_send(tile, port, (uintptr_t)message, until);
+  while (result == -FLICK_ENOENT && __card_wait_for_port(until));
+  return result;
+}
+
 static int open(struct flick_channel *channel, uint64_t port, int64_t result) {
-  if (result < 0)
-    return failed(result);
-  *channel = flick_channel_to(flick_program.tile, port);
-  return 0;
+  if (result >= 0)
+    *channel = flick_channel_to(flick_program.tile, port);
+  return card_result(result);
 }
 
 int flick_mailbox_open(struct flick_channel *channel, uint64_t port) {
@@ -39,8 +41,7 @@ int flick_mailbox_open(struct flick_channel *channel, uint64_t port) {
 }
 
 int flick_mailbox_unlink(struct flick_channel *channel) {
-  int64_t result = flick_mailbox_close(channel->port);
-  return result < 0 ? failed(result) : 0;
+  return card_result(flick_mailbox_close(channel->port));
 }
 
 int flick_mailbox_get(struct flick_channel *channel, void *message, uint64_t until,
@@ -54,10 +55,7 @@ int flick_mailbox_get(struct flick_channel *channel, void *message, uint64_t unt
 
 int flick_mailbox_put(struct flick_channel *channel, const void *message, uint64_t until) {
   uint64_t begun = flick_time();
-  int64_t result;
-  do
-    result = flick_mailbox_send(channel->tile, channel->port, (uintptr_t)message, until);
-  while (result == -FLICK_ENOENT && __card_wait_for_port(until));
+  int64_t result = __card_send(channel->tile, channel->port, message, until);
   return count(channel, begun, result, FLICK_MESSAGE_MAX) < 0 ? -1 : 0;
 }
 
@@ -66,13 +64,11 @@ int flick_portal_open(struct flick_channel *channel, uint64_t port) {
 }
 
 int flick_portal_unlink(struct flick_channel *channel) {
-  int64_t result = flick_portal_close(channel->port);
-  return result < 0 ? failed(result) : 0;
+  return card_result(flick_portal_close(channel->port));
 }
 
 int flick_portal_consent(struct flick_channel *channel, uint64_t tile, void *buffer, size_t size) {
-  int64_t result = flick_portal_allow(channel->port, tile << 32, (uintptr_t)buffer, size);
-  return result < 0 ? failed(result) : 0;
+  return card_result(flick_portal_allow(channel->port, tile << 32, (uintptr_t)buffer, size));
 }
 
 ptrdiff_t flick_portal_get(struct flick_channel *channel, uint64_t until) {
@@ -138,9 +134,9 @@ static int64_t end_request(struct flick_request *request, uint64_t until) {
 ptrdiff_t flick_request_wait(struct flick_request *request, uint64_t until) {
   int64_t result = end_request(request, until);
   if (result == -FLICK_ETIMEDOUT && request->thread != 0)
-    return failed(result);
+    return card_result(result);
   if (!request->channel)
-    return result < 0 ? failed(result) : result;
+    return result < 0 ? card_result(result) : result;
   uint64_t bytes = request->arguments[3];
   if (request->call == FLICK_CALL_PORTAL_READ)
     bytes = request->results[1];

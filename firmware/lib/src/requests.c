@@ -31,12 +31,9 @@ _Static_assert(offsetof(struct flick_request, results) == 56, "the offsets above
 int __card_request_start(struct flick_request *request) {
   int64_t thread =
       flick_thread_create((uintptr_t)__card_request_run, (uintptr_t)request, 0, 0, URGENT);
-  if (thread < 0) {
-    errno = flick_errno(thread);
-    return -1;
-  }
-  request->thread = thread;
-  return 0;
+  if (thread >= 0)
+    request->thread = thread;
+  return card_result(thread);
 }
 
 int flick_request_start(struct flick_request *request, uint64_t call, const uint64_t arguments[6]) {

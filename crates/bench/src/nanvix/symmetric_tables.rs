@@ -143,8 +143,8 @@ fn pairs(first: &str, pairs: &[Pair]) -> String {
 /// The section of the page for people.
 pub fn section(results: &Results, symmetric: &Symmetric) -> String {
     let mut text = String::from(
-        "\n## The symmetric kernel\n\nEach hart executes the calls of its threads itself, with locks. \
-         `nothing` is the remote call above, and\n`change` stores to the table of threads. Cycles:\n\n",
+        "\n## The symmetric kernel\n\nEach hart executes the calls of its threads itself, with locks.\n\
+         `nothing` is the remote call above, and `change` stores to the table of threads. Cycles:\n\n",
     );
     text.push_str(&table("callers", &of_calls(results, symmetric)));
     text.push_str("\n![Calls by both kernels](symmetric-calls.svg)\n\nFork-join:\n\n");
