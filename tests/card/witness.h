@@ -35,6 +35,8 @@ struct witness_page {
 
 // The harts that its threads may run on.
 static u64 witness_harts = -1ul;
+// The longest rest, in ticks. A round takes 250 ms when the kernel waits for a hart that has stopped.
+static u64 longest_rest = -1ul;
 
 #define WITNESS_AT 0x3000000000ul
 #define witness ((struct witness_page *)WITNESS_AT)
@@ -66,7 +68,8 @@ static void fail(u64 who, u64 what, u64 found) {
 // A round is over, which has begun then. Harts are for others, too: on slow machines as well.
 static u64 rest(u64 who, u64 rounds, u64 begin) {
   store(&witness->told[who].rounds, rounds);
-  call1(THREAD_SLEEP, now() + 16 * (now() - begin));
+  u64 ticks = 16 * (now() - begin);
+  call1(THREAD_SLEEP, now() + (ticks < longest_rest ? ticks : longest_rest));
   return now();
 }
 
@@ -228,6 +231,7 @@ static void witness_process(u64 tile) {
 // Starts it, and waits until all of its threads have begun.
 static void start_witness(u64 tile, u64 frequency) {
   u64 status;
+  longest_rest = frequency / 2;
   call(MEMORY_MAP, WITNESS_AT, 4096, 3, 0, 0, 0, 0);
   store(&witness->stops, 0);
   // A page that was shared once stays so in copies of the process.
