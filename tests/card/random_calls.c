@@ -320,9 +320,16 @@ static void look(u64 seed, u64 status) {
 static void look_at_pages(u64 seed, u64 frequency) {
   static u64 free_before, rounds;
   u64 left = free_pages();
-  // At first the parent and the witness still store to pages that they have had in common.
-  if (rounds++ < 4)
+  // At first the parent and the witness still store to pages that they have had in common. The
+  // children's children may still end.
+  if (rounds++ < 4) {
+    for (int n = 0; n < 20; n++) {
+      call1(THREAD_SLEEP, now() + frequency / 2000);
+      u64 later = free_pages();
+      left = later > left ? later : left;
+    }
     free_before = left;
+  }
   for (int n = 0; n < 100 && left + 2 < free_before; n++) {
     call1(THREAD_SLEEP, now() + frequency / 2000);
     left = free_pages();
