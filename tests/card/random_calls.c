@@ -27,9 +27,13 @@ static u64 calls_left, stacks_used, recent[16], tile;
 static char stacks[STACKS + AT_ONCE][STACK] __attribute__((aligned(4096)));
 static char scratch[8192] __attribute__((aligned(4096)));
 static volatile u64 own[64];
-// Memory that all share: how many calls there were.
+// Memory that all share: how many calls there were, and what the parent stores to when there may be
+// no memory for a page of its own.
 #define COUNTS_AT (WITNESS_AT + 4096)
+enum { COUNTS_SIZE = 8192 };
 static u64 *const counts = (u64 *)COUNTS_AT;
+#define parent_rounds counts[8]
+#define free_before counts[16]
 
 static u64 next(u64 *state) {
   u64 x = *state;
@@ -318,11 +322,10 @@ static void look(u64 seed, u64 status) {
 // All pages are free again, when the children's children have ended, too. A message to the witness
 // has one.
 static void look_at_pages(u64 seed, u64 frequency) {
-  static u64 free_before, rounds;
   u64 left = free_pages();
   // At first the parent and the witness still store to pages that they have had in common. The
   // children's children may still end.
-  if (rounds++ < 4) {
+  if (load(&parent_rounds) < 4) {
     for (int n = 0; n < 20; n++) {
       call1(THREAD_SLEEP, now() + frequency / 2000);
       u64 later = free_pages();
@@ -369,7 +372,7 @@ static void watch(u64 frequency) {
   for (;;) {
     call1(THREAD_SLEEP, now() + 2 * frequency);
     for (int n = 0; n <= WITNESSES; n++) {
-      u64 rounds = n < WITNESSES ? load(&witness->told[n].rounds) : load(&counts[8]);
+      u64 rounds = n < WITNESSES ? load(&witness->told[n].rounds) : load(&parent_rounds);
       if (rounds == before[n]) {
         print("no progress of ", n, "\n");
         call(PROCESS_END, 0, 5, 0, 0, 0, 0, 0);
@@ -406,7 +409,7 @@ void _start(struct program_start *start) {
   for (int n = 0; n < 64; n++)
     own[n] = n * 7;
   tile = start->tile;
-  call(MEMORY_MAP, COUNTS_AT, 4096, 3, 0, 0, 0, 0);
+  call(MEMORY_MAP, COUNTS_AT, COUNTS_SIZE, 3, 0, 0, 0, 0);
   call(THREAD_PRIORITY, call1(THREAD_SELF, 0), 0, 0, 0, 0, 0, 0);
   call(THREAD_PLACE, call1(THREAD_SELF, 0), witness_harts, 0, 0, 0, 0, 0);
   take_what_stays();
@@ -414,11 +417,10 @@ void _start(struct program_start *start) {
     ((char *)stacks)[n] = 0;
   start_witness(start->tile, start->frequency);
   u64 sharer = call1(PROCESS_CREATE, 0), status;
-  call(PROCESS_MAP, sharer, COUNTS_AT, COUNTS_AT, 4096, 3 | 8, 0, 0);
+  call(PROCESS_MAP, sharer, COUNTS_AT, COUNTS_AT, COUNTS_SIZE, 3 | 8, 0, 0);
   call(PROCESS_END, sharer, 0, 0, 0, 0, 0, 0);
   call(PROCESS_WAIT, sharer, -1ul, 0, 0, 0, 0, &status);
-  static char watch_stack[4096] __attribute__((aligned(4096)));
-  call(THREAD_CREATE, (u64)watch, start->frequency, (u64)watch_stack + 4096, 0, 0, 0, 0);
+  call(THREAD_CREATE, (u64)watch, start->frequency, COUNTS_AT + COUNTS_SIZE, 0, 0, 0, 0);
   while (load(counts) < wanted) {
     calls_left = CALLS;
     u64 children[AT_ONCE];
@@ -428,7 +430,7 @@ void _start(struct program_start *start) {
       look(seed + n, end_child(children[n], start->frequency / 500));
     look_at_pages(seed, start->frequency);
     seed += AT_ONCE;
-    store(&counts[8], load(&counts[8]) + 1);
+    store(&parent_rounds, load(&parent_rounds) + 1);
   }
   stop_witness();
   look(seed, 0);
