@@ -35,7 +35,7 @@ struct witness_page {
 
 // The harts that its threads may run on.
 static u64 witness_harts = -1ul;
-// The longest rest, in ticks: a round takes 250 ms if the kernel waits for a hart that has stopped.
+// The longest rest, in ticks: a round takes 500 ms if the kernel waits for a hart that has stopped.
 static u64 longest_rest = -1ul;
 
 #define WITNESS_AT 0x3000000000ul

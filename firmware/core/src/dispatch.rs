@@ -20,6 +20,8 @@ struct Hart {
     runs: Option<Place>,
     /// It was asked to save its thread, at this time.
     preempted: Option<u64>,
+    /// It has been waited for once without an answer.
+    is_late: bool,
     /// When its thread began.
     since: u64,
 }
@@ -52,6 +54,7 @@ pub struct Dispatch<
 const UNUSED: Hart = Hart {
     runs: None,
     preempted: None,
+    is_late: false,
     since: 0,
 };
 
@@ -157,7 +160,7 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     fn preempt(&mut self, hart: u8, now: u64, orders: &mut impl Orders<THREADS>) {
         let state = &mut self.harts[usize::from(hart)];
         if state.runs.is_some() && state.preempted.is_none() {
-            state.preempted = Some(now);
+            (state.preempted, state.is_late) = (Some(now), false);
             self.parked &= !(1 << hart);
             self.asked += 1;
             orders.preempt(hart);
@@ -327,14 +330,21 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
             .unwrap_or(FOR_EVER)
     }
 
-    /// A hart that was asked to save its thread longer ago than so many ticks.
-    pub fn unanswered(&self, now: u64, ticks: u64) -> Option<u8> {
+    /// A hart that was asked to save its thread, and has not within so many ticks, twice: all harts of an
+    /// emulator may stand still once.
+    pub fn unanswered(&mut self, now: u64, ticks: u64) -> Option<u8> {
         if self.asked == 0 {
             return None;
         }
-        let mut all = self.harts[..usize::from(self.count)].iter();
-        let at = all.position(|hart| hart.preempted.is_some_and(|at| at + ticks < now))?;
-        Some(at as u8)
+        let all = &mut self.harts[..usize::from(self.count)];
+        let is_due = |hart: &Hart| hart.preempted.is_some_and(|at| at + ticks < now);
+        for (hart, state) in all.iter_mut().enumerate().filter(|(_, hart)| is_due(hart)) {
+            if state.is_late {
+                return Some(hart as u8);
+            }
+            (state.preempted, state.is_late) = (Some(now), true);
+        }
+        None
     }
 
     /// A thread shall leave its hart soon: it may not run there any more, or ends.
@@ -402,7 +412,9 @@ mod tests {
         dispatch.end_slices(100, &mut log);
         assert_eq!(log.0, [(1, None), (2, None)]);
         assert_eq!(dispatch.unanswered(150, 60), None);
-        assert_eq!(dispatch.unanswered(161, 60), Some(1));
+        assert_eq!(dispatch.unanswered(161, 60), None);
+        assert_eq!(dispatch.unanswered(221, 60), None);
+        assert_eq!(dispatch.unanswered(222, 60), Some(1));
         log.0.clear();
         assert!(dispatch.has_called(2));
         assert_eq!(dispatch.give_way(2, 101, &mut log), GaveWay::Left);

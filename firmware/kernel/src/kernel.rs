@@ -490,18 +490,20 @@ impl Kernel {
             }
             self.harts.give(hart, command::INVALIDATE);
         }
-        let begin = csr::time();
         for hart in all {
-            let mut is_late = false;
+            let (mut begin, mut is_late) = (csr::time(), false);
             while self.invalidations(hart) == before[usize::from(hart)] {
                 #[cfg(feature = "symmetric")]
                 crate::symmetric::obey();
+                if csr::time() - begin <= self.patience() {
+                    continue;
+                }
                 if is_late {
                     self.lose(hart, "it does not forget translations");
                     break;
                 }
-                // One more look: this hart itself may have stood still for so long (a simulator's turns).
-                is_late = csr::time() - begin > self.patience();
+                // All harts of an emulator may have stood still for so long.
+                (begin, is_late) = (csr::time(), true);
             }
         }
     }
@@ -513,7 +515,7 @@ impl Kernel {
         page.map_or(0, |page| page.call.invalidations.fetch_or(0, ordering))
     }
 
-    /// Ticks after which a hart is lost that does not do as it was told.
+    /// Ticks after which a hart is late that does not do as it was told. The second time it is lost.
     pub fn patience(&self) -> u64 {
         self.map.frequency / 4
     }
