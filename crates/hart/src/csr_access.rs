@@ -1,4 +1,5 @@
 //! Accesses of control and status registers (privileged manual, "Control and Status Registers").
+use flick_abi::descriptor::HOST_MODE;
 use flick_engine::CsrAccess;
 use flick_engine::csr_number::{CYCLE, INSTRET, TIME};
 
@@ -206,7 +207,9 @@ impl Registers {
             }
             SATP => {
                 // A write of a mode that the hart lacks has no effect at all.
-                if Mmu::of_mode(value >> 60).is_some_and(|mode| mode <= self.mmu) {
+                let mode = Mmu::of_mode(value >> 60).is_some_and(|mode| mode <= self.mmu);
+                let is_hosts = self.has_host_space && value >> 60 == HOST_MODE;
+                if mode || is_hosts {
                     self.satp = value;
                 }
                 return Effect::Translation;

@@ -1,4 +1,6 @@
 //! Address translation (privileged manual, "Sv39", "Sv48", "Sv57").
+use flick_abi::descriptor::HOST_MODE;
+
 use crate::bus::{Bus, PAGE};
 use crate::privileged_registers::Privilege;
 use flick_riscv::Mmu;
@@ -64,6 +66,10 @@ pub fn translate<B: Bus>(
         Privilege::Machine => 0,
         _ => Mmu::of_mode(regime.satp >> 60).map_or(0, Mmu::levels),
     };
+    // The host's space is not reached from here.
+    if regime.privilege != Privilege::Machine && regime.satp >> 60 == HOST_MODE {
+        return Err(Failure::Page);
+    }
     if levels == 0 {
         return Ok(Physical { address, bits: 64 });
     }
