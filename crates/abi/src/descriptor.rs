@@ -73,6 +73,21 @@ const _: () = assert!(offset_of!(Descriptor, address) == 48);
 const _: () = assert!(offset_of!(Descriptor, ints) == 64);
 const _: () = assert!(offset_of!(Descriptor, floats) == 128);
 
+/// The endpoint of a tile's kernel that takes requests of the host.
+pub const KERNEL_ENDPOINT: u16 = 3;
+/// The endpoint of the host's tile that takes what kernels answer.
+pub const HOST_ENDPOINT: u16 = 0;
+/// The activity of kernels in all units.
+pub const KERNEL_ACTIVITY: u16 = 1;
+/// That of the host's tile in its unit.
+pub const HOST_ACTIVITY: u16 = 3;
+/// log2 of the bytes of a slot for a descriptor with its header.
+pub const LOG2_DESCRIPTOR_SLOT: u8 = 8;
+/// Slots of both endpoints.
+pub const DESCRIPTOR_SLOTS: u8 = 16;
+/// Descriptors that wait in the host's tile to be sent.
+pub const RING: usize = 64;
+
 /// Bytes of a descriptor.
 pub const DESCRIPTOR_SIZE: usize = size_of::<Descriptor>();
 /// Words of a descriptor.
@@ -159,6 +174,26 @@ impl Descriptor {
         all
     }
 
+    /// As bytes of a message.
+    pub fn bytes(&self) -> [u8; DESCRIPTOR_SIZE] {
+        let mut bytes = [0; DESCRIPTOR_SIZE];
+        let (places, _) = bytes.as_chunks_mut::<8>();
+        for (place, word) in places.iter_mut().zip(self.words()) {
+            *place = word.to_le_bytes();
+        }
+        bytes
+    }
+
+    /// From the bytes of a message; `None`: it has another length.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; DESCRIPTOR_SIZE] = bytes.try_into().ok()?;
+        let mut words = [0; DESCRIPTOR_WORDS];
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        Some(Self::from_words(&words))
+    }
+
     /// The slot of its owner.
     pub const fn slot(&self) -> usize {
         (self.owner & 0xffff) as usize
@@ -239,6 +274,8 @@ mod tests {
         assert_eq!(Descriptor::from_words(&words), call);
         assert_eq!(words[1], 77 | 1 << 48);
         assert_eq!((words[8], words[23]), (1, 1 << 63));
+        assert_eq!(Descriptor::from_bytes(&call.bytes()), Some(call));
+        assert_eq!(Descriptor::from_bytes(&call.bytes()[1..]), None);
     }
 
     #[test]

@@ -162,7 +162,9 @@ impl<'m> Machine<'m> {
     /// A machine of several tiles at its reset.
     pub fn of_tiles(boards: &'m Boards, booted: &BootedTiles) -> Self {
         let (all, input) = (boards.all(), &boards.all()[booted.input_tile]);
-        let (names, htif) = (booted.names.clone(), booted.htif.clone());
+        let (names, mut htif) = (booted.names.clone(), booted.htif.clone());
+        // The host's tile has no program.
+        htif.resize(all.len(), None);
         Self::on(all, input, &booted.harts, names, htif)
     }
 

@@ -49,7 +49,7 @@ pub mod snapshot;
 
 pub use board::{Board, Boards, Timer};
 pub use boot::{BadBoot, Booted, BootedTiles, Files, boot, boot_tiles};
-pub use described_system::{BadSystem, BlockDisk, SERIAL, System, boards_of};
+pub use described_system::{BadSystem, BlockDisk, SERIAL, System, boards_of, host_board};
 pub use described_timing::{SLICE_CYCLES, timing_of, timing_of_tiles};
 pub use function_names::FunctionNames;
 pub use hart_order::{
