@@ -84,7 +84,13 @@ extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
     let kernel: &mut Kernel = &mut held;
     begin(kernel, &map);
     begin_harts(kernel);
-    first_program::start(kernel, arguments);
+    #[cfg(feature = "host")]
+    let is_hosts = kernel.begin_host(arguments);
+    #[cfg(not(feature = "host"))]
+    let is_hosts = false;
+    if !is_hosts {
+        first_program::start(kernel, arguments);
+    }
     #[cfg(feature = "symmetric")]
     crate::symmetric::attend_for_ever(held);
     #[cfg(not(feature = "symmetric"))]
@@ -118,6 +124,10 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
     kernel.tiles.unit = map
         .unit
         .and_then(|base| Unit::begin(base, (tile, tiles), harts, &mut kernel.frames));
+    #[cfg(feature = "host")]
+    if let (Some(unit), Some(host)) = (kernel.tiles.unit, map.host) {
+        unit.begin_host(host as u16);
+    }
     kernel.tiles.routes = Routes::create(&mut kernel.frames);
     kernel.tiles.consents = Consents::create(&mut kernel.frames);
     kernel

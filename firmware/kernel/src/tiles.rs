@@ -250,6 +250,8 @@ impl Kernel {
         while let Some(message) = unit.fetch(REQUESTS) {
             self.requested(unit, &message);
         }
+        #[cfg(feature = "host")]
+        self.attend_host(unit);
         let waiting = unit.waiting();
         if waiting != 0 {
             self.attend_readers(unit, waiting);

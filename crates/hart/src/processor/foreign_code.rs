@@ -41,9 +41,12 @@ impl<B: Bus> Processor<'_, B> {
     pub fn has_executed(&mut self, instructions: u64, registers: &Hart, fcsr: u64) {
         self.hart.x = registers.x;
         self.hart.x[0] = 0;
-        self.hart.f = registers.f;
         self.hart.pc = registers.pc;
-        self.fcsr = Fcsr::new(fcsr);
+        if self.hart.f != registers.f || self.fcsr.value() != fcsr {
+            self.hart.f = registers.f;
+            self.fcsr = Fcsr::new(fcsr);
+            self.core.make_dirty();
+        }
         self.core.counts.cycles += instructions;
         self.core.counts.instructions += instructions;
     }
