@@ -3,7 +3,10 @@
 use flick_abi::descriptor::OWNER_LEFT;
 use flick_engine::Hart;
 
+use flick_device::Time;
+
 use super::Machine;
+use crate::board::Board;
 
 /// Cycles that a lent hart may be ahead of others: each turn costs its owner a hand-over.
 const LENT_AHEAD: u64 = 100_000;
@@ -52,6 +55,17 @@ impl Machine<'_> {
         });
         let budget = cycles.clamp(1, LENT_AHEAD);
         self.lent.next = Some(Lent { hart, slot, budget });
+    }
+
+    /// A descriptor from outside for the card, by the board of the host's tile. False: its ring is full.
+    pub fn descriptor_from_outside(&mut self, host: &Board, bytes: &[u8]) -> bool {
+        self.order = None;
+        host.input_to_unit(bytes, self.wiring.now()) != 0
+    }
+
+    /// The virtual time of the last event or access.
+    pub fn now(&self) -> Time {
+        self.wiring.now()
     }
 
     /// The hart that is lent since the last turn. The next turn comes when it is back.
