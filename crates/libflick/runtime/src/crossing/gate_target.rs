@@ -3,6 +3,7 @@ use std::sync::atomic::Ordering;
 
 use flick_abi::layout::{GATE_PLAIN, Gate};
 
+use super::card;
 use crate::modules::argument_moves::Moves;
 use crate::modules::signatures;
 use crate::thread::crossing_code::{self, Crossing};
@@ -10,7 +11,12 @@ use crate::translation;
 
 /// The path of the crossing that `gate` enters.
 pub fn of(gate: &Gate) -> usize {
-    if crossing_code::counted() {
+    if card::is_used() {
+        match crossing_code::counted() {
+            true => Crossing::CardCounted.entrance(),
+            false => Crossing::Card.entrance(),
+        }
+    } else if crossing_code::counted() {
         Crossing::InlineCounted.entrance()
     } else if !translation::enabled() {
         Crossing::Inline.entrance()
