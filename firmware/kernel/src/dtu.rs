@@ -330,11 +330,16 @@ impl Unit {
     fn command(&self, word: CommandWord) -> Result<u64, Error> {
         #[cfg(feature = "symmetric")]
         return crate::symmetric::command(self, word);
+        // A message to the host may be on its way still.
+        #[cfg(feature = "host")]
+        self.finish();
         #[cfg(not(feature = "symmetric"))]
         self.execute(word)
     }
 
     fn prepare(&self, payload: &[u64]) {
+        #[cfg(feature = "host")]
+        self.finish();
         let at = OUTGOING.0.get();
         // SAFETY: the kernel hart alone uses it, and no command runs.
         let outgoing = unsafe { &mut *at };
@@ -368,12 +373,18 @@ impl Unit {
         [endpoints - 2, endpoints - 1]
     }
 
-    /// Sends a message that takes no answer.
+    /// Starts to send a message that takes no answer. The next command waits for its end.
     #[cfg(feature = "host")]
-    pub fn send_words(&self, endpoint: u16, words: &[u64]) -> Result<(), Error> {
+    pub fn start_to_send(&self, endpoint: u16, words: &[u64]) {
+        self.finish();
         self.prepare(words);
-        self.command(CommandWord::new(Command::Send, endpoint))
-            .map(|_| ())
+        self.start(CommandWord::new(Command::Send, endpoint));
+    }
+
+    /// Messages that an endpoint can send now.
+    #[cfg(feature = "host")]
+    pub fn credits(&self, endpoint: u16) -> u16 {
+        self.get(dtu::endpoint_word(endpoint, 3)) as u16
     }
 
     /// The oldest message of an endpoint.

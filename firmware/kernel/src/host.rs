@@ -13,7 +13,7 @@ use flick_kernel_core::threads::{Place, State, Wait};
 
 use crate::direct::Direct;
 use crate::dtu::{HOST, KERNEL, Unit};
-use crate::kernel::{Answer, Kernel};
+use crate::kernel::{Answer, Done, Kernel};
 use crate::{csr, csr_read, csr_write, float_state};
 
 /// A thread of the host.
@@ -29,6 +29,8 @@ struct Owner {
     activation: u64,
     /// Where the function of that returns to.
     returns_to: u64,
+    /// It ends when its thread leaves its code.
+    ends: bool,
 }
 
 const NOBODY: Owner = Owner {
@@ -37,6 +39,7 @@ const NOBODY: Owner = Owner {
     process: 0,
     activation: 0,
     returns_to: 0,
+    ends: false,
 };
 
 /// All of them.
@@ -108,7 +111,14 @@ impl Kernel {
         let is_known = owner.number == asked.owner;
         let is_away = self.dispatch.threads[owner.place].state == State::Waits(Wait::Owner);
         if is_known && !is_away {
-            return Err(refused(Error::Busy));
+            // A child of `fork` ends owners whose code it does not execute.
+            let ends = request == Request::End;
+            self.host.owners[asked.slot()].ends |= ends;
+            return if ends {
+                Ok(())
+            } else {
+                Err(refused(Error::Busy))
+            };
         }
         match request {
             Request::Call { returns_to } => {
@@ -118,6 +128,7 @@ impl Kernel {
                 let slot = asked.slot();
                 let owner = &mut self.host.owners[slot];
                 (owner.activation, owner.returns_to) = (asked.activation, returns_to);
+                owner.process = asked.process;
                 let place = owner.place;
                 let context = self.context(place);
                 context.x[..3].copy_from_slice(&[asked.pc, returns_to, asked.sp]);
@@ -159,8 +170,12 @@ impl Kernel {
             return Err(Error::NotPermitted);
         }
         let slot = asked.slot();
-        // Who had the slot before has gone without a word.
-        if self.host.owners[slot].number != 0 {
+        // Who had the slot before has gone, or will.
+        let before = self.host.owners[slot];
+        if before.number != 0 {
+            if self.dispatch.threads[before.place].state != State::Waits(Wait::Owner) {
+                return Err(Error::Busy);
+            }
             self.end_owner(slot);
         }
         let process = self.host.process;
@@ -207,6 +222,10 @@ impl Kernel {
     pub fn foreign_exception(&mut self, place: Place, cause: u64, value: u64) -> Answer {
         let slot = self.slot_of(place);
         let owner = self.host.owners[slot];
+        if owner.ends {
+            self.end_owner(slot);
+            return Ok(Done::Ended);
+        }
         let context = self.context(place);
         let mut left = Descriptor {
             process: owner.process,
@@ -295,23 +314,23 @@ impl Unit {
         self.set_memory(memory, KERNEL, tile.into());
     }
 
-    /// Sends a descriptor. The host's tile frees its slots by itself, so that a credit comes soon; a card
-    /// whose host is gone does not wait for it for ever.
+    /// Sends a descriptor. The host's tile frees its slots by itself, so that a credit comes soon, and
+    /// with a credit there is a slot; a card whose host is gone does not wait for it for ever.
     fn send_to_host(&self, descriptor: &Descriptor) {
         let [messages, _] = self.host_endpoints();
         let begin = csr::time();
-        while let Err(UnitError::NoCredits | UnitError::NoSpace) =
-            self.send_words(messages, &descriptor.words())
-        {
+        while self.credits(messages) == 0 {
             if csr::time() - begin > HOST_PATIENCE {
                 return;
             }
         }
+        self.start_to_send(messages, &descriptor.words());
     }
 
     /// Copies words of the host's process: the copy unit, whose faults are errors.
     fn copy_from_host(&self, address: u64, words: &mut [u64; REGISTERS]) -> Result<(), UnitError> {
         let [_, memory] = self.host_endpoints();
+        self.finish();
         self.set(dtu::ADDRESS, words.as_mut_ptr().addr() as u64);
         self.set(dtu::SIZE, size_of_val(words) as u64);
         self.set(dtu::OFFSET, address);

@@ -242,16 +242,14 @@ pub fn crossings() -> [u64; 6] {
     ]
 }
 
-/// The same of the backend `card`, which stand side by side.
-pub fn card_crossings() -> [u64; 2] {
-    let ends = [
+/// The same of the backend `card`.
+pub fn card_crossings() -> [u64; 4] {
+    [
         &raw const __flick_cross_card as u64,
         &raw const __flick_cross_card_end as u64,
         &raw const __flick_cross_card_counted as u64,
         &raw const __flick_cross_card_counted_end as u64,
-    ];
-    let first = ends[0].min(ends[2]);
-    [first, ends[1].max(ends[3])]
+    ]
 }
 
 /// The address that NxP code returns to at the end of an activation.

@@ -6,7 +6,7 @@ mod token;
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flick_abi::card::ThreadState;
 use flick_abi::card_interface::NO_EXCEPTION;
@@ -27,7 +27,7 @@ use crate::accounts::hook::{Accounts, Closed, Open};
 use crate::config::Config;
 use crate::modules::address_meaning::Target;
 use crate::os::fatal;
-use crate::os::signal_mask::BlockedSignals;
+use crate::os::signal_mask::{self, BlockedSignals};
 use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
@@ -61,6 +61,36 @@ pub fn init(config: &Config) {
     }
     owner::init();
     USED.store(true, Ordering::Relaxed);
+}
+
+/// The signal mask of a thread that forks, while it has the token.
+static MASK: AtomicU64 = AtomicU64::new(0);
+
+/// In front of `fork`: nobody else uses the card. No handler runs until it is free again.
+pub fn before_fork() {
+    if is_used() {
+        let mask = signal_mask::block_all();
+        owner::begin_fork();
+        MASK.store(mask, Ordering::Relaxed);
+    }
+}
+
+/// Behind `fork`.
+pub fn after_fork_in_parent() {
+    if is_used() {
+        let mask = MASK.load(Ordering::Relaxed);
+        token::end_fork();
+        signal_mask::change_mask(libc::SIG_SETMASK, mask);
+    }
+}
+
+/// Behind `fork`, in the child, which has a card of its own from now on.
+pub fn after_fork_in_child() {
+    if is_used() {
+        let mask = MASK.load(Ordering::Relaxed);
+        owner::end_fork_in_child();
+        signal_mask::change_mask(libc::SIG_SETMASK, mask);
+    }
 }
 
 /// How an activation goes on at its next resumption ([`Activation::of_backend`]).

@@ -74,13 +74,32 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
     token::end(owner.0, last);
 }
 
+/// In front of `fork`: keeps others out of the machine.
+pub fn begin_fork() {
+    let owner = Owner::if_any();
+    match owner.and_then(Owner::take_loan) {
+        Some(loan) if token::take_back(loan) => token::give_up(loan),
+        _ => token::begin_fork(),
+    }
+}
+
+/// Behind it, in the child.
+pub fn end_fork_in_child() {
+    token::end_fork_in_child(Owner::if_any().map(Owner::slot));
+}
+
 impl Owner {
-    /// That of the calling thread, which gets one if it has none. All signals are blocked.
-    pub fn of_thread() -> Self {
+    /// That of the calling thread, if it has one.
+    fn if_any() -> Option<Self> {
         // SAFETY: the key is made.
         let value = unsafe { libc::pthread_getspecific(key()) } as usize as u32;
-        if value != 0 {
-            return Self(value - 1);
+        value.checked_sub(1).map(Self)
+    }
+
+    /// That of the calling thread, which gets one if it has none. All signals are blocked.
+    pub fn of_thread() -> Self {
+        if let Some(own) = Self::if_any() {
+            return own;
         }
         let Some(slot) = token::take_slot() else {
             fatal::exit(

@@ -5,7 +5,7 @@
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flick_abi::card_interface::{Order, OrderKind};
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_LEFT, OWNERS};
@@ -54,6 +54,8 @@ static WANTING: AtomicU32 = AtomicU32::new(NONE);
 static LENT: AtomicU64 = AtomicU64::new(0);
 /// Loans so far.
 static LOANS: AtomicU64 = AtomicU64::new(0);
+/// A thread that forks waits for the token, and nobody else takes it.
+static FORKS: AtomicU32 = AtomicU32::new(0);
 /// How many owners are inside. Who has the token changes it.
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
@@ -151,16 +153,62 @@ pub fn take_back(loan: Loan) -> bool {
 /// Who has the token: the owner of a loan has left its code.
 pub fn give_up(loan: Loan) {
     // SAFETY: the calling thread has the token.
-    let mut machine = unsafe { Machine::get() };
+    leave_code(&mut unsafe { Machine::get() }, loan.hart());
+    INSIDE.fetch_sub(1, SeqCst);
+}
+
+/// Nobody executes the code of a lent hart any more.
+fn leave_code(machine: &mut Machine, hart: u32) {
     let mut registers = Hart::ZERO;
-    machine.registers(loan.hart(), &mut registers);
+    machine.registers(hart, &mut registers);
     let back = Back {
         fcsr: 0,
         cause: OWNER_LEFT,
         value: 0,
     };
-    machine.executed(loan.hart(), 0, &registers, back);
-    INSIDE.fetch_sub(1, SeqCst);
+    machine.executed(hart, 0, &registers, back);
+}
+
+/// Takes the token for a thread that forks, and keeps it. It has none.
+pub fn begin_fork() {
+    FORKS.store(1, SeqCst);
+    let (mut seen, mut since) = (0, Instant::now());
+    while !take() {
+        let lent = LENT.load(SeqCst);
+        if lent != seen {
+            (seen, since) = (lent, Instant::now());
+        } else if lent != 0 && since.elapsed() > PATIENCE && take_back(Loan(lent)) {
+            give_up(Loan(lent));
+            break;
+        }
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    FORKS.store(0, SeqCst);
+}
+
+/// The parent goes on.
+pub fn end_fork() {
+    drive(None);
+}
+
+/// The child, which has this slot, or none, ends all other owners.
+pub fn end_fork_in_child(own: Option<u32>) {
+    LENT.store(0, SeqCst);
+    INSIDE.store(0, SeqCst);
+    WANTING.store(NONE, SeqCst);
+    for (number, slot) in (0..).zip(&SLOTS) {
+        if own == Some(number) || slot.uses.load(SeqCst) & 1 == 0 {
+            continue;
+        }
+        let last = Descriptor {
+            process: std::process::id(),
+            owner: owner(number),
+            ..Descriptor::new(DESCRIPTOR_END)
+        };
+        slot.wake.store(0, SeqCst);
+        want_in(number, last);
+    }
+    drive(None);
 }
 
 fn take() -> bool {
@@ -201,6 +249,11 @@ fn drive(me: Option<u32>) -> Option<Order> {
     // SAFETY: the calling thread has the token, and this does not outlive it.
     let mut machine = unsafe { Machine::get() };
     loop {
+        // Who forks drives later.
+        if FORKS.load(SeqCst) != 0 {
+            TAKEN.store(0, SeqCst);
+            return None;
+        }
         let is_full = !send_all(&mut machine);
         if INSIDE.load(SeqCst) == 0 && !is_full {
             TAKEN.store(0, SeqCst);
@@ -231,6 +284,11 @@ fn drive(me: Option<u32>) -> Option<Order> {
         let Some(other) = SLOTS.get(slot) else {
             continue;
         };
+        if other.uses.load(SeqCst) & 1 == 0 {
+            // A child of `fork` lacks its thread.
+            leave_code(&mut machine, order.hart);
+            continue;
+        }
         // SAFETY: its thread waits, and looks at it when it is woken.
         unsafe { *other.order.get() = Some(order) };
         other.wake.store(1, SeqCst);
