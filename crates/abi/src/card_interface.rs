@@ -82,6 +82,8 @@ pub struct Functions {
         cause: u64,
         value: u64,
     ),
+    /// In a child of `fork`, before anything else: the machine is the child's own from now on.
+    pub forked: unsafe extern "C" fn(),
     /// What has been counted: instructions of all harts, those of owners, descriptors there and back, and
     /// picoseconds of virtual time.
     pub counts: unsafe extern "C" fn(&mut [u64; 5]),

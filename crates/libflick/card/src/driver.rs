@@ -153,6 +153,11 @@ impl Driver {
         self.machine.end_lent(hart, exception);
     }
 
+    /// The process is a child of `fork`.
+    pub fn forked(&mut self) {
+        self.machine.renew_translations(Some(TRANSLATE_AFTER));
+    }
+
     /// See [`flick_abi::card_interface::Functions::counts`].
     pub fn counts(&self) -> [u64; 5] {
         let all = self.machine.instructions().iter().sum();

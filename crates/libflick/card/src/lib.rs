@@ -56,6 +56,7 @@ pub static __flick_card_1: Functions = Functions {
     advance,
     registers,
     executed,
+    forked,
     counts,
 };
 
@@ -111,6 +112,11 @@ unsafe extern "C" fn executed(
         let registers = &*registers.cast::<Hart>();
         with(|driver| driver.executed(hart, instructions, (registers, fcsr), (cause, value)));
     }
+}
+
+unsafe extern "C" fn forked() {
+    // SAFETY: as above.
+    unsafe { with(Driver::forked) };
 }
 
 unsafe extern "C" fn counts(all: &mut [u64; 5]) {

@@ -63,6 +63,14 @@ impl Machine<'_> {
         host.input_to_unit(bytes, self.wiring.now()) != 0
     }
 
+    /// In a child of `fork`: translated code is in memory that it shares with its parent, and is made anew.
+    pub fn renew_translations(&mut self, executions: Option<u8>) {
+        for board in self.boards {
+            board.code.drop_blocks();
+        }
+        self.translate_after(executions);
+    }
+
     /// The virtual time of the last event or access.
     pub fn now(&self) -> Time {
         self.wiring.now()

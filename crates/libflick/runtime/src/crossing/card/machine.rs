@@ -105,6 +105,12 @@ impl Machine {
         STACK.call(|| unsafe { (self.0.registers)(hart, to) });
     }
 
+    /// The process is a child of `fork`.
+    pub fn forked(&mut self) {
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.forked)() });
+    }
+
     /// A lent hart is back, with these registers.
     pub fn executed(&mut self, hart: u32, instructions: u64, from: &Hart, back: Back) {
         let Back { fcsr, cause, value } = back;

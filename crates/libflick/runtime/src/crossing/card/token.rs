@@ -193,6 +193,8 @@ pub fn end_fork() {
 
 /// The child, which has this slot, or none, ends all other owners.
 pub fn end_fork_in_child(own: Option<u32>) {
+    // SAFETY: the thread has the token.
+    unsafe { Machine::get() }.forked();
     LENT.store(0, SeqCst);
     INSIDE.store(0, SeqCst);
     WANTING.store(NONE, SeqCst);
