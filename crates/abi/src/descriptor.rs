@@ -57,6 +57,10 @@ pub const DESCRIPTOR_RESUME: u32 = 4;
 /// From the host: the thread ends. There is no answer.
 pub const DESCRIPTOR_END: u32 = 5;
 
+/// From the host: as a call, with all registers, which are at `address`. The function returns to their
+/// ra.
+pub const DESCRIPTOR_CALL_IN_FULL: u32 = 6;
+
 /// Slots of owners of a tile. The kernel has a place for each.
 pub const OWNERS: usize = 224;
 /// Addresses of programs of the host are below this one.
@@ -100,6 +104,11 @@ pub enum Request {
     Call {
         /// See there.
         returns_to: u64,
+    },
+    /// The same with the registers at this address of the process, whose ra that is.
+    CallInFull {
+        /// See there.
+        registers: u64,
     },
     /// To go on with the registers that the kernel has.
     Return,
@@ -225,8 +234,15 @@ impl Descriptor {
                     registers: self.address,
                 }
             }
+            DESCRIPTOR_CALL_IN_FULL
+                if self.address < HOST_END && self.address.is_multiple_of(8) =>
+            {
+                Request::CallInFull {
+                    registers: self.address,
+                }
+            }
             DESCRIPTOR_END => Request::End,
-            DESCRIPTOR_CALL | DESCRIPTOR_RETURN | DESCRIPTOR_RESUME => {
+            DESCRIPTOR_CALL_IN_FULL | DESCRIPTOR_CALL | DESCRIPTOR_RETURN | DESCRIPTOR_RESUME => {
                 return Err(refused(Error::BadAddress));
             }
             _ => return Err(refused(Error::Invalid)),
@@ -290,6 +306,9 @@ mod tests {
         all.kind = DESCRIPTOR_RESUME;
         all.address = 0x7000;
         assert_eq!(all.request(1), Ok(Request::Resume { registers: 0x7000 }));
+        all.kind = DESCRIPTOR_CALL_IN_FULL;
+        let in_full = Request::CallInFull { registers: 0x7000 };
+        assert_eq!(all.request(1), Ok(in_full));
         all.kind = DESCRIPTOR_END;
         assert_eq!(all.request(1), Ok(Request::End));
     }
@@ -304,7 +323,7 @@ mod tests {
             let expected = (Error::NotFound, false);
             assert_eq!(refused(|all| all.owner = owner), expected);
         }
-        for kind in [0, DESCRIPTOR_FAULT, 6, u32::MAX] {
+        for kind in [0, DESCRIPTOR_FAULT, 7, u32::MAX] {
             assert_eq!(refused(|all| all.kind = kind), (Error::Invalid, true));
         }
         for pc in [0, HOST_END, u64::MAX] {

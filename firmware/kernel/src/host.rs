@@ -143,17 +143,20 @@ impl Kernel {
                 set_floats(context, &asked.floats[..2], asked.fcsr);
                 self.wake(owner.place);
             }
+            Request::CallInFull { registers } => {
+                if !is_known {
+                    self.new_owner(asked).map_err(refused)?;
+                }
+                self.go_on_in_full(unit, asked, registers)
+                    .map_err(refused)?;
+                let place = self.host.owners[asked.slot()].place;
+                let returns_to = self.context(place).x[1];
+                self.host.owners[asked.slot()].returns_to = returns_to;
+                self.wake(place);
+            }
             Request::Resume { registers } if is_known => {
-                let mut words = [0; REGISTERS];
-                let copied = unit.copy_from_host(registers, &mut words);
-                copied.map_err(|_| refused(Error::BadAddress))?;
-                self.host.owners[asked.slot()].activation = asked.activation;
-                let context = self.context(owner.place);
-                // As `ThreadState` has them: pc, x1 to x31, f0 to f31, fcsr.
-                context.x.copy_from_slice(&words[..32]);
-                context.f.copy_from_slice(&words[32..64]);
-                context.fcsr = words[64] & 0xff;
-                context.float_hart = NO_HART;
+                self.go_on_in_full(unit, asked, registers)
+                    .map_err(refused)?;
                 self.wake(owner.place);
             }
             Request::End if is_known => {
@@ -162,6 +165,28 @@ impl Kernel {
             Request::End => {}
             Request::Return | Request::Resume { .. } => return Err(refused(Error::NotFound)),
         }
+        Ok(())
+    }
+
+    /// An activation goes on with all registers, which are in the memory of its process.
+    fn go_on_in_full(
+        &mut self,
+        unit: Unit,
+        asked: &Descriptor,
+        registers: u64,
+    ) -> Result<(), Error> {
+        let mut words = [0; REGISTERS];
+        let copied = unit.copy_from_host(registers, &mut words);
+        copied.map_err(|_| Error::BadAddress)?;
+        let owner = &mut self.host.owners[asked.slot()];
+        (owner.activation, owner.process) = (asked.activation, asked.process);
+        let place = owner.place;
+        let context = self.context(place);
+        // As `ThreadState` has them: pc, x1 to x31, f0 to f31, fcsr.
+        context.x.copy_from_slice(&words[..32]);
+        context.f.copy_from_slice(&words[32..64]);
+        context.fcsr = words[64] & 0xff;
+        context.float_hart = NO_HART;
         Ok(())
     }
 

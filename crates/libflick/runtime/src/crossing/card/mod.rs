@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use flick_abi::card::ThreadState;
 use flick_abi::card_interface::NO_EXCEPTION;
 use flick_abi::descriptor::{
-    DESCRIPTOR_CALL, DESCRIPTOR_FAULT, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN, Descriptor,
+    DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_FAULT, DESCRIPTOR_RESUME,
+    DESCRIPTOR_RETURN, Descriptor,
 };
-use flick_abi::layout::JumpTarget;
+use flick_abi::layout::{GATE_VARIADIC, JumpTarget};
 use flick_engine::{
     Cause, CodeRegion, CsrAccess, Exit, Hart, Identity, InstructionBudget, NoObserver, ProcessCore,
     Trap, access_fcsr, csr_number,
@@ -116,8 +117,7 @@ impl<A: Accounts> Backend for Card<A> {
         // Behind a tail call of the host there is nothing for the card.
         match meaning(act) {
             Meaning::Code(_) => {}
-            Meaning::Returns => return Event::Return,
-            Meaning::Calls { target, pc } => return Event::HostCall { target, pc },
+            other => return other.event(),
         }
         let mut blocked = BlockedSignals::new();
         let owner = Owner::of_thread();
@@ -159,6 +159,11 @@ impl<A: Accounts> Backend for Card<A> {
                     } else {
                         // Another thread, or a handler of this one, has given the hart back.
                         act.of_backend = RESTORED;
+                        match (end, meaning(act)) {
+                            (End::Fault(exit), _) => return Event::Fault(exit),
+                            (_, Meaning::Code(_)) => {}
+                            (_, other) => return other.event(),
+                        }
                         come = token::cross(owner.slot(), request(act, owner, &mut state));
                     }
                 }
@@ -193,7 +198,8 @@ fn request(act: &mut Entered, owner: Owner, state: &mut Option<ThreadState>) -> 
     all.ints.copy_from_slice(&hart.x[A0..A0 + 8]);
     all.floats.copy_from_slice(&hart.f[A0..A0 + 8]);
     match how {
-        BEGINS => all.address = hart.x[RA],
+        // A function with dots gets more than the registers of a descriptor.
+        BEGINS if act.gate().flags & GATE_VARIADIC == 0 => all.address = hart.x[RA],
         RETURNED if is_kept => all.kind = DESCRIPTOR_RETURN,
         _ => {
             let mut registers = ThreadState {
@@ -203,7 +209,10 @@ fn request(act: &mut Entered, owner: Owner, state: &mut Option<ThreadState>) -> 
                 fcsr,
             };
             registers.x.copy_from_slice(&hart.x[1..]);
-            all.kind = DESCRIPTOR_RESUME;
+            all.kind = match how {
+                BEGINS => DESCRIPTOR_CALL_IN_FULL,
+                _ => DESCRIPTOR_RESUME,
+            };
             all.address = std::ptr::from_ref(state.insert(registers)) as u64;
         }
     }
@@ -238,6 +247,16 @@ enum Meaning {
     Returns,
     /// A host function, or what stands for a call of one.
     Calls { target: u64, pc: u64 },
+}
+
+impl Meaning {
+    /// What is to be done without the card.
+    fn event(self) -> Event {
+        match self {
+            Self::Returns | Self::Code(_) => Event::Return,
+            Self::Calls { target, pc } => Event::HostCall { target, pc },
+        }
+    }
 }
 
 fn meaning(act: &mut Entered) -> Meaning {
