@@ -32,7 +32,7 @@ pub struct Setup {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderKind {
-    /// The owner of `slot` executes its code on `hart`, `budget` instructions at most.
+    /// `owner` executes its code on `hart`, `budget` instructions at most.
     Run = 0,
     /// `message` is for its owner.
     Message = 1,
@@ -51,7 +51,7 @@ pub struct Order {
     /// Of [`OrderKind::Run`].
     pub hart: u32,
     /// See `hart`.
-    pub slot: u64,
+    pub owner: u64,
     /// See `hart`.
     pub budget: u64,
     /// Of [`OrderKind::Message`].

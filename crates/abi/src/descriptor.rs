@@ -67,6 +67,8 @@ pub const OWNERS: usize = 224;
 pub const HOST_END: u64 = 1 << 47;
 /// The mode of `satp` in which U mode is in the host's space.
 pub const HOST_MODE: u64 = 14;
+/// Bits of an owner's number that `satp` has in that mode.
+pub const OWNER_BITS: u64 = (1 << 44) - 1;
 /// `mcause`: the owner of the code that the hart executes has left it.
 pub const OWNER_LEFT: u64 = 24;
 

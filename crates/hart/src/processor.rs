@@ -55,7 +55,7 @@ pub enum SliceEnd {
     /// The hart waits for the answer to a call of semihosting, with which it goes on behind the call.
     Call,
     /// The next instruction is a host program's, which the hart does not execute itself
-    /// ([`Processor::host_slot`]).
+    /// ([`Processor::host_owner`]).
     Foreign,
 }
 

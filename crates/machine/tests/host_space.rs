@@ -31,7 +31,7 @@ fn status(machine: &mut Machine) -> u32 {
     }
 }
 
-/// All of the register sticks: the mode, and the slot of the owner.
+/// All of the register sticks: the mode, and the owner.
 const PROBE: &str = r#"
 program:
   li t0, 14
@@ -117,7 +117,7 @@ fn an_owner_executes_the_code() {
     let run = |machine: &mut Machine| {
         machine.lend_harts();
         let first = lent(machine);
-        assert_eq!((first.hart, first.slot), (0, 5));
+        assert_eq!((first.hart, first.owner), (0, 5));
         let before = (machine.instructions()[0], machine.cycles()[0]);
         let mut registers: Hart = *machine.lent_registers(0).unwrap();
         assert_eq!((registers.pc, registers.x[18]), (0x5555_1234_5678, 7));
@@ -126,7 +126,7 @@ fn an_owner_executes_the_code() {
         machine.lent_has_executed(0, first.budget, (&registers, 0));
         machine.end_lent(0, None);
         let second = lent(machine);
-        assert_eq!(second.slot, 5);
+        assert_eq!(second.owner, 5);
         let after = (machine.instructions()[0], machine.cycles()[0]);
         assert_eq!(after, (before.0 + first.budget, before.1 + first.budget));
         // It leaves its code.

@@ -3,7 +3,8 @@
 use flick_abi::card::{Error, FOR_EVER, NORMAL_PRIORITY, ThreadState};
 use flick_abi::descriptor::{
     DESCRIPTOR_CALL, DESCRIPTOR_FAULT, DESCRIPTOR_RETURN, DESCRIPTOR_SLOTS, Descriptor,
-    HOST_ACTIVITY, HOST_ENDPOINT, HOST_MODE, LOG2_DESCRIPTOR_SLOT, OWNER_LEFT, OWNERS, Request,
+    HOST_ACTIVITY, HOST_ENDPOINT, HOST_MODE, LOG2_DESCRIPTOR_SLOT, OWNER_BITS, OWNER_LEFT, OWNERS,
+    Request,
 };
 use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError};
 use flick_kernel_core::context::{Context, NO_HART};
@@ -206,7 +207,7 @@ impl Kernel {
         let process = self.host.process;
         let place = self.new_thread(process, NORMAL_PRIORITY);
         let place = place.ok_or(Error::NoMemory)?;
-        let satp = HOST_MODE << 60 | slot as u64;
+        let satp = HOST_MODE << 60 | asked.owner & OWNER_BITS;
         let number = self.dispatch.threads.number(place);
         self.lines[usize::from(place)].begin(number, satp, WATCHED);
         self.processes[process].threads += 1;

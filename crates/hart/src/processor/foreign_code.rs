@@ -1,6 +1,6 @@
 //! Code of host programs: U mode with mode 14 of `satp` (`docs/card.md`, "The host's space"). The hart
 //! stops in front of it. Who owns the code executes it elsewhere, and says what has happened.
-use flick_abi::descriptor::HOST_MODE;
+use flick_abi::descriptor::{HOST_MODE, OWNER_BITS};
 use flick_engine::Hart;
 use flick_engine::fp::fcsr::Fcsr;
 
@@ -8,9 +8,6 @@ use super::{Privileged, Processor};
 use crate::bus::Bus;
 use crate::hart_events::Change;
 use crate::privileged_registers::Privilege;
-
-/// Bits of `satp` that name the slot of the owner.
-const SLOT: u64 = (1 << 44) - 1;
 
 impl<B: Bus> Privileged<'_, B> {
     /// Is the next instruction a host program's?
@@ -25,10 +22,10 @@ impl<B: Bus> Processor<'_, B> {
         self.core.registers.has_host_space = true;
     }
 
-    /// The slot of the owner, if the next instruction is a host program's.
-    pub fn host_slot(&self) -> Option<u64> {
+    /// The number of the owner, if the next instruction is a host program's.
+    pub fn host_owner(&self) -> Option<u64> {
         let satp = self.core.registers.satp;
-        self.core.is_foreign().then_some(satp & SLOT)
+        self.core.is_foreign().then_some(satp & OWNER_BITS)
     }
 
     /// The fcsr of the hart between slices.

@@ -125,7 +125,7 @@ impl Driver {
             if let Some(lent) = self.machine.take_lent() {
                 order.kind = OrderKind::Run;
                 order.hart = lent.hart as u32;
-                (order.slot, order.budget) = (lent.slot, lent.budget);
+                (order.owner, order.budget) = (lent.owner, lent.budget);
                 return;
             }
         }

@@ -16,8 +16,8 @@ const LENT_AHEAD: u64 = 100_000;
 pub struct Lent {
     /// The hart.
     pub hart: usize,
-    /// The slot of the owner of its code.
-    pub slot: u64,
+    /// The owner of its code, as `satp` has it.
+    pub owner: u64,
     /// Instructions that the owner may execute.
     pub budget: u64,
 }
@@ -37,7 +37,7 @@ impl Machine<'_> {
 
     /// A hart has come to code of a host program. Without owners the code has nobody who executes it.
     pub(super) fn lend(&mut self, hart: usize) {
-        let Some(slot) = self.harts[hart].processor.host_slot() else {
+        let Some(owner) = self.harts[hart].processor.host_owner() else {
             return;
         };
         if !self.lent.has_owners {
@@ -54,7 +54,11 @@ impl Machine<'_> {
             until.saturating_sub(time).div_ceil(period)
         });
         let budget = cycles.clamp(1, LENT_AHEAD);
-        self.lent.next = Some(Lent { hart, slot, budget });
+        self.lent.next = Some(Lent {
+            hart,
+            owner,
+            budget,
+        });
     }
 
     /// A descriptor from outside for the card, by the board of the host's tile. False: its ring is full.

@@ -89,7 +89,7 @@ impl Machine {
         let mut order = Order {
             kind: OrderKind::Ended,
             hart: 0,
-            slot: 0,
+            owner: 0,
             budget: 0,
             message: Descriptor::new(DESCRIPTOR_END),
         };

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use flick_abi::card_interface::{Order, OrderKind};
-use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_LEFT, OWNERS};
+use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
 use flick_engine::Hart;
 
 use super::machine::{Back, Machine};
@@ -102,6 +102,14 @@ pub fn take_slot() -> Option<u32> {
 pub fn owner(slot: u32) -> u64 {
     let uses = SLOTS[slot as usize].uses.load(SeqCst) >> 1;
     u64::from(slot) | uses << 16
+}
+
+/// Has a thread this slot, whose number is so in `satp`?
+fn is_owner(slot: usize, number: u64) -> bool {
+    let is_used = SLOTS
+        .get(slot)
+        .is_some_and(|slot| slot.uses.load(SeqCst) & 1 != 0);
+    is_used && owner(slot as u32) & OWNER_BITS == number
 }
 
 /// What has come for the calling thread. It has the token.
@@ -267,7 +275,15 @@ fn drive(me: Option<u32>) -> Option<Order> {
         }
         let order = machine.advance();
         let slot = match order.kind {
-            OrderKind::Run => order.slot as usize,
+            OrderKind::Run => {
+                let slot = (order.owner & 0xffff) as usize;
+                if !is_owner(slot, order.owner) {
+                    // A child of `fork` lacks its thread.
+                    leave_code(&mut machine, order.hart);
+                    continue;
+                }
+                slot
+            }
             OrderKind::Message => {
                 let slot = order.message.slot();
                 if slot >= OWNERS || owner(slot as u32) != order.message.owner {
@@ -286,11 +302,6 @@ fn drive(me: Option<u32>) -> Option<Order> {
         let Some(other) = SLOTS.get(slot) else {
             continue;
         };
-        if other.uses.load(SeqCst) & 1 == 0 {
-            // A child of `fork` lacks its thread.
-            leave_code(&mut machine, order.hart);
-            continue;
-        }
         // SAFETY: its thread waits, and looks at it when it is woken.
         unsafe { *other.order.get() = Some(order) };
         other.wake.store(1, SeqCst);
