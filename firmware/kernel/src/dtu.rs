@@ -381,6 +381,12 @@ impl Unit {
         self.start(CommandWord::new(Command::Send, endpoint));
     }
 
+    /// Are all messages that wait for the kernel from the host?
+    #[cfg(feature = "host")]
+    pub fn has_messages_of_host_alone(&self) -> bool {
+        self.get(dtu::EVENTS) == 1 << HOST
+    }
+
     /// Messages that an endpoint can send now.
     #[cfg(feature = "host")]
     pub fn credits(&self, endpoint: u16) -> u16 {

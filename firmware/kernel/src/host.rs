@@ -87,7 +87,9 @@ impl Kernel {
 
     /// Takes what the host asks for.
     pub fn attend_host(&mut self, unit: Unit) {
-        while let Some(message) = unit.fetch_long(HOST) {
+        while unit.has_unread(HOST)
+            && let Some(message) = unit.fetch_long(HOST)
+        {
             let request = Descriptor::from_words(&message.payload);
             unit.acknowledge(HOST, message.slot);
             if let Err((error, has_owner)) = self.host_asks(unit, &request)

@@ -53,7 +53,12 @@ pub fn is_used() -> bool {
 
 /// Makes the card, or ends the program. Call before gates get their targets.
 pub fn init(config: &Config) {
-    if let Err(why) = machine::open(&config.machine) {
+    let is_watched = config.platform.is_some() || config.check_device;
+    let opened = match is_watched {
+        true => Err("a timed run and FLICK_CHECK=device have none".into()),
+        false => machine::open(&config.machine),
+    };
+    if let Err(why) = opened {
         fatal::exit(
             "FLK0408",
             &format!("FLICK_BACKEND=card, but there is no card: {why}"),
@@ -381,7 +386,7 @@ fn event(act: &mut Entered, message: &Descriptor) -> Event {
             Event::Fault(Exit::Trap(Trap { cause, addr }))
         }
         _ => fatal::exit(
-            "FLK0409",
+            "FLK0509",
             &format!(
                 "the card has refused a call: error {} of kind {}",
                 message.error, message.kind

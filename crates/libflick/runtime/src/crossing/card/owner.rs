@@ -103,7 +103,7 @@ impl Owner {
         }
         let Some(slot) = token::take_slot() else {
             fatal::exit(
-                "FLK0410",
+                "FLK0510",
                 &format!("more than {OWNERS} threads are on the card"),
                 "let fewer threads call NxP functions at a time",
             )

@@ -316,7 +316,7 @@ fn ended(kind: OrderKind) -> ! {
         _ => "the card's machine has ended, and a call waits for it",
     };
     let help = "look at what its kernel has printed; run with FLICK_BACKEND=inline";
-    fatal::exit("FLK0409", what, help)
+    fatal::exit("FLK0509", what, help)
 }
 
 /// Sends what owners want, those first who came first. False: the ring is full, and they stay in the
