@@ -313,9 +313,12 @@ const INVERTED_NX: u64 = 12;
 
 /// fa0 and those behind it, and fcsr. If they are others than before, the hart loads all.
 fn set_floats(context: &mut Context, values: &[u64], fcsr: u32) {
-    let places = &mut context.f[10..10 + values.len()];
-    if *places != *values || context.fcsr != u64::from(fcsr) {
-        places.copy_from_slice(values);
+    // Words, and no slices: their comparison goes byte by byte.
+    let mut differ = context.fcsr ^ u64::from(fcsr);
+    for (place, value) in context.f[10..].iter_mut().zip(values) {
+        differ |= core::mem::replace(place, *value) ^ value;
+    }
+    if differ != 0 {
         context.fcsr = fcsr.into();
         context.float_hart = NO_HART;
     }
