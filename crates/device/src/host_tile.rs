@@ -215,7 +215,10 @@ impl HostTile {
             match outcome {
                 Ok(_) => drop(self.state.ring.pop_front()),
                 // The kernel has no room, or has not begun yet.
-                Err(Error::NoSpace | Error::NoCredits | Error::Gone | Error::NoEndpoint) => {
+                Err(error @ (Error::NoSpace | Error::NoCredits | Error::Gone)) => {
+                    if error == Error::Gone {
+                        self.give_credit_back(around);
+                    }
                     self.state.sender = Does::Pauses;
                     let at = around.now().saturating_add(PAUSE);
                     return around.schedule(AGAIN, at);
@@ -245,6 +248,21 @@ impl HostTile {
             }
             self.command(SENDS, CommandWord::new(Command::Send, 1 + tile), around);
         }
+    }
+
+    /// The receiver of the oldest descriptor was not there: the credit of the message is not lost, since
+    /// nobody forwards it.
+    fn give_credit_back(&mut self, around: &mut dyn Surroundings) {
+        let first = self.state.ring.front();
+        let Some(first) = first.and_then(|Bytes(bytes)| Descriptor::from_bytes(bytes)) else {
+            return;
+        };
+        let register = dtu::endpoint_word(1 + first.tile, 3);
+        let word = self.get(SENDS, register, around);
+        self.on_bank(SENDS, around, |unit, inside| {
+            // Credits are the lowest bits, and there is one less than there can be.
+            let _: Result<(), Refused> = unit.write(register, 8, word + 1, inside);
+        });
     }
 
     /// The oldest descriptor of the ring cannot be sent. Its owner is told.
@@ -390,6 +408,7 @@ impl Device for HostTile {
     fn reset(&mut self) {
         self.unit.reset();
         self.state = State::default();
+        self.buffers.fill(0);
         self.arrived.borrow_mut().clear();
         self.set_up();
     }
