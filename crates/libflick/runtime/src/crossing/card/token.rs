@@ -88,12 +88,12 @@ impl Loan {
 pub fn take_slot() -> Option<u32> {
     let free = SLOTS.iter().position(|slot| {
         let uses = slot.uses.load(SeqCst);
-        let taken = uses & 1 == 0
+        let next = uses + 3;
+        uses & 1 == 0
             && slot
                 .uses
-                .compare_exchange(uses, uses + 3, SeqCst, SeqCst)
-                .is_ok();
-        taken
+                .compare_exchange(uses, next, SeqCst, SeqCst)
+                .is_ok()
     });
     free.map(|at| at as u32)
 }
