@@ -1,5 +1,4 @@
 //! Accesses of control and status registers (privileged manual, "Control and Status Registers").
-use flick_abi::descriptor::HOST_MODE;
 use flick_engine::CsrAccess;
 use flick_engine::csr_number::{CYCLE, INSTRET, TIME};
 
@@ -8,7 +7,7 @@ use crate::privileged_registers::{
     Counts, DELEGABLE, Privilege, Registers, SUPERVISOR_INTERRUPTS, environment, interrupt,
     privilege, status,
 };
-use flick_riscv::{Extension, Mmu};
+use flick_riscv::{Extension, FOREIGN_MODE, Mmu};
 
 const SSTATUS: u32 = 0x100;
 const SIE: u32 = 0x104;
@@ -208,7 +207,7 @@ impl Registers {
             SATP => {
                 // A write of a mode that the hart lacks has no effect at all.
                 let mode = Mmu::of_mode(value >> 60).is_some_and(|mode| mode <= self.mmu);
-                let is_hosts = self.has_host_space && value >> 60 == HOST_MODE;
+                let is_hosts = self.has_host_space && value >> 60 == FOREIGN_MODE;
                 if mode || is_hosts {
                     self.satp = value;
                 }

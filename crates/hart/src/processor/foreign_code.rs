@@ -1,8 +1,8 @@
 //! Code of host programs: U mode with mode 14 of `satp` (`docs/card.md`, "The host's space"). The hart
 //! stops in front of it. Who owns the code executes it elsewhere, and says what has happened.
-use flick_abi::descriptor::{HOST_MODE, OWNER_BITS};
 use flick_engine::Hart;
 use flick_engine::fp::fcsr::Fcsr;
+use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER};
 
 use super::{Privileged, Processor};
 use crate::bus::Bus;
@@ -12,7 +12,7 @@ use crate::privileged_registers::Privilege;
 impl<B: Bus> Privileged<'_, B> {
     /// Is the next instruction a host program's?
     pub(super) fn is_foreign(&self) -> bool {
-        self.registers.privilege == Privilege::User && self.registers.satp >> 60 == HOST_MODE
+        self.registers.privilege == Privilege::User && self.registers.satp >> 60 == FOREIGN_MODE
     }
 }
 
@@ -25,7 +25,7 @@ impl<B: Bus> Processor<'_, B> {
     /// The number of the owner, if the next instruction is a host program's.
     pub fn host_owner(&self) -> Option<u64> {
         let satp = self.core.registers.satp;
-        self.core.is_foreign().then_some(satp & OWNER_BITS)
+        self.core.is_foreign().then_some(satp & FOREIGN_OWNER)
     }
 
     /// The fcsr of the hart between slices.

@@ -1,12 +1,15 @@
 //! Harts whose code others execute: code of host programs (`docs/card.md`). In front of it the machine
 //! lends the hart, and does nothing more until the hart is back.
-use flick_abi::descriptor::OWNER_LEFT;
+use flick_abi::descriptor::{HOST_MODE, OWNER_BITS, OWNER_LEFT};
 use flick_engine::Hart;
 
 use flick_device::Time;
+use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER};
 
 use super::Machine;
 use crate::board::Board;
+
+const _: () = assert!(FOREIGN_MODE == HOST_MODE && FOREIGN_OWNER == OWNER_BITS);
 
 /// Cycles that a lent hart may be ahead of others: each turn costs its owner a hand-over.
 const LENT_AHEAD: u64 = 100_000;
