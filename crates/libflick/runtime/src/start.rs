@@ -105,7 +105,7 @@ fn open_accounts(config: &Config, place: Place) {
 
 /// Makes the translator, unless something has to see each instruction.
 fn make_translator(config: &Config, place: Place) {
-    let is_whole = config.check_device || timed::enabled() || card::is_used();
+    let is_whole = config.check_device || timed::enabled() || crossing_code::on_card();
     if place == Place::Nxp && !is_whole {
         translation::init();
     }
@@ -115,7 +115,11 @@ fn make_translator(config: &Config, place: Place) {
             _ if translation::code() != [0; 2] => "translate",
             _ => "interp",
         };
-        let backend = if card::is_used() { "card" } else { "inline" };
+        let backend = if crossing_code::on_card() {
+            "card"
+        } else {
+            "inline"
+        };
         stats::set_engine(engine, backend);
     }
 }

@@ -3,7 +3,6 @@ use std::sync::atomic::Ordering;
 
 use flick_abi::layout::{GATE_PLAIN, Gate};
 
-use super::card;
 use crate::modules::argument_moves::Moves;
 use crate::modules::signatures;
 use crate::thread::crossing_code::{self, Crossing};
@@ -11,7 +10,7 @@ use crate::translation;
 
 /// The path of the crossing that `gate` enters.
 pub fn of(gate: &Gate) -> usize {
-    if card::is_used() {
+    if crossing_code::on_card() {
         match crossing_code::counted() {
             true => Crossing::CardCounted.entrance(),
             false => Crossing::Card.entrance(),

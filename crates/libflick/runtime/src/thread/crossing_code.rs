@@ -62,6 +62,19 @@ pub fn counted() -> bool {
     COUNTED.load(Relaxed)
 }
 
+static ON_CARD: AtomicBool = AtomicBool::new(false);
+
+/// From now on NxP code is entered by the crossing of the backend `card`. Call before gates get their
+/// targets.
+pub fn enter_card() {
+    ON_CARD.store(true, Relaxed);
+}
+
+/// Is NxP code executed on a card?
+pub fn on_card() -> bool {
+    ON_CARD.load(Relaxed)
+}
+
 /// The slow path of a backend. Each has one with accounts and one without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -6,7 +6,7 @@ mod token;
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::ThreadState;
 use flick_abi::card_interface::NO_EXCEPTION;
@@ -44,13 +44,6 @@ const A0: usize = 10;
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
 const MEMORY: Identity = unsafe { Identity::new() };
 
-static USED: AtomicBool = AtomicBool::new(false);
-
-/// Is NxP code executed on a card?
-pub fn is_used() -> bool {
-    USED.load(Ordering::Relaxed)
-}
-
 /// Makes the card, or ends the program. Call before gates get their targets.
 pub fn init(config: &Config) {
     let is_watched = config.platform.is_some() || config.check_device;
@@ -66,7 +59,7 @@ pub fn init(config: &Config) {
         );
     }
     owner::init();
-    USED.store(true, Ordering::Relaxed);
+    crossing_code::enter_card();
 }
 
 /// The signal mask of a thread that forks, while it has the token.
@@ -74,7 +67,7 @@ static MASK: AtomicU64 = AtomicU64::new(0);
 
 /// In front of `fork`: nobody else uses the card. No handler runs until it is free again.
 pub fn before_fork() {
-    if is_used() {
+    if crossing_code::on_card() {
         let mask = signal_mask::block_all();
         owner::begin_fork();
         MASK.store(mask, Ordering::Relaxed);
@@ -83,7 +76,7 @@ pub fn before_fork() {
 
 /// Behind `fork`.
 pub fn after_fork_in_parent() {
-    if is_used() {
+    if crossing_code::on_card() {
         let mask = MASK.load(Ordering::Relaxed);
         token::end_fork();
         signal_mask::change_mask(libc::SIG_SETMASK, mask);
@@ -92,7 +85,7 @@ pub fn after_fork_in_parent() {
 
 /// Behind `fork`, in the child, which has a card of its own from now on.
 pub fn after_fork_in_child() {
-    if is_used() {
+    if crossing_code::on_card() {
         let mask = MASK.load(Ordering::Relaxed);
         owner::end_fork_in_child();
         signal_mask::change_mask(libc::SIG_SETMASK, mask);
