@@ -165,7 +165,10 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     Config {
         offload,
         backend,
-        machine: variable(settings::MACHINE)
+        // A look at the environment takes time, which other programs need not spend.
+        machine: (backend == Backend::Card)
+            .then(|| variable(settings::MACHINE))
+            .flatten()
             .filter(|name| !name.is_empty())
             .map_or_else(
                 || "card".into(),
