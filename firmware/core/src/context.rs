@@ -27,6 +27,8 @@ pub struct Context {
     pub process: u64,
     /// `mcause` and `mtval` of its exception.
     pub exception: [u64; 2],
+    /// Bytes of a vector register there.
+    pub vector_bytes: u64,
 }
 
 /// A piece of memory.

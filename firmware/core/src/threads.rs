@@ -120,6 +120,12 @@ pub struct Thread {
     pub last_hart: u8,
     /// The harts that it may run on, a bit each.
     pub harts: u64,
+    /// Those that its process lets it run on. It may be on fewer, for an extension.
+    pub allowed: u64,
+    /// The instruction that harts of [`Self::tried`] lack.
+    pub stuck_at: u64,
+    /// See `stuck_at`.
+    pub tried: u64,
     /// Its registers: the address of a [`Context`](crate::context::Context).
     pub context: u64,
     /// A handler knows of it.
@@ -145,6 +151,9 @@ const FREE: Thread = Thread {
     vector_pages: 0,
     last_hart: u8::MAX,
     harts: 0,
+    allowed: 0,
+    stuck_at: 0,
+    tried: 0,
     context: 0,
     is_told: false,
     until: FOR_EVER,
@@ -161,9 +170,63 @@ impl Thread {
     }
 }
 
+/// The places of threads: in frames on a tile, so that the kernel's file has no room for them, and part of
+/// the state in models.
+#[cfg(not(target_os = "none"))]
+pub type Table<const COUNT: usize> = [Thread; COUNT];
+#[cfg(target_os = "none")]
+pub use in_frames::Table;
+
+#[cfg(target_os = "none")]
+mod in_frames {
+    use super::{FREE, Thread};
+
+    /// The places of threads, in frames.
+    #[derive(Debug)]
+    pub struct Table<const COUNT: usize>(*mut [Thread; COUNT]);
+
+    // SAFETY: the memory is the table's alone.
+    unsafe impl<const COUNT: usize> Send for Table<COUNT> {}
+
+    impl<const COUNT: usize> Table<COUNT> {
+        /// There is no memory yet, and no place is used before there is.
+        pub const NONE: Self = Self(core::ptr::null_mut());
+
+        /// Makes a table of free places at an address.
+        ///
+        /// # Safety
+        /// The memory is large enough, and nobody else's for ever.
+        pub unsafe fn create(address: u64) -> Self {
+            let first = address as *mut Thread;
+            // SAFETY: the caller has given the memory.
+            (0..COUNT).for_each(|place| unsafe { first.add(place).write(FREE) });
+            Self(first.cast())
+        }
+    }
+
+    impl<const COUNT: usize> core::ops::Deref for Table<COUNT> {
+        type Target = [Thread; COUNT];
+
+        #[inline(always)]
+        fn deref(&self) -> &[Thread; COUNT] {
+            // SAFETY: the kernel makes the table before it has threads.
+            unsafe { &*self.0 }
+        }
+    }
+
+    impl<const COUNT: usize> core::ops::DerefMut for Table<COUNT> {
+        #[inline(always)]
+        fn deref_mut(&mut self) -> &mut [Thread; COUNT] {
+            // SAFETY: as in `deref`.
+            unsafe { &mut *self.0 }
+        }
+    }
+}
+
 /// The threads of a tile. Small fields are first, where instructions reach them.
 #[repr(C)]
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
+#[cfg_attr(not(target_os = "none"), derive(Clone, PartialEq, Eq, Hash))]
 pub struct Threads<const COUNT: usize = THREADS> {
     free: List,
     count: u16,
@@ -172,7 +235,10 @@ pub struct Threads<const COUNT: usize = THREADS> {
     ready: [List; PRIORITIES as usize],
     /// By time.
     timers: List,
-    all: [Thread; COUNT],
+    /// Harts that others are preferred to, as bits: they have what others lack, or lack what others have.
+    pub special: u64,
+    /// By place.
+    pub all: Table<COUNT>,
 }
 
 impl<const COUNT: usize> core::ops::Index<Place> for Threads<COUNT> {
@@ -199,7 +265,11 @@ impl<const COUNT: usize> Threads<COUNT> {
     /// No threads. [`Self::free_all`] comes before the first [`Self::create`].
     pub const fn new() -> Self {
         Self {
+            #[cfg(not(target_os = "none"))]
             all: [FREE; COUNT],
+            #[cfg(target_os = "none")]
+            all: Table::NONE,
+            special: 0,
             free: List::EMPTY,
             ready: [List::EMPTY; PRIORITIES as usize],
             timers: List::EMPTY,
@@ -252,7 +322,8 @@ impl<const COUNT: usize> Threads<COUNT> {
             self.free.last = NOBODY;
         }
         (thread.state, thread.process) = (State::Waits(Wait::Sleep), process);
-        (thread.priority, thread.harts, thread.links) = (priority, harts, APART);
+        (thread.priority, thread.links) = (priority, APART);
+        (thread.harts, thread.allowed) = (harts, harts);
         self.count += 1;
         Some(place)
     }
@@ -342,7 +413,20 @@ impl<const COUNT: usize> Threads<COUNT> {
         }
         let lists = self.ready.iter().filter(|list| !list.is_empty());
         let mut all = lists.flat_map(|list| self.in_list(list));
-        all.find(|&place| self[place].harts >> hart & 1 != 0)
+        let may = |&place: &Place| self[place].harts >> hart & 1 != 0;
+        let first = all.find(may)?;
+        if self.special >> hart & 1 == 0 {
+            return Some(first);
+        }
+        // As urgent, and for special harts alone: others have other harts.
+        let list = &self.ready[usize::from(self[first].priority)];
+        let mut all = self.in_list(list).filter(may);
+        all.find(|&place| self.is_special(place)).or(Some(first))
+    }
+
+    /// Can it run on special harts alone?
+    pub fn is_special(&self, place: Place) -> bool {
+        self[place].harts & !self.special == 0
     }
 
     /// Is any thread ready?

@@ -46,6 +46,8 @@ enum Step {
     EndsSlices,
     /// A thread may run on one hart only.
     Places(Place, u8),
+    /// The thread of a hart has an instruction that special harts alone have.
+    Moves(usize),
 }
 
 struct Told<'a> {
@@ -68,7 +70,8 @@ impl Orders<THREADS> for Told<'_> {
     }
 }
 
-struct Sharing;
+/// Special harts, as bits.
+struct Sharing(u64);
 
 impl State {
     fn step(&mut self, step: Step) -> Option<()> {
@@ -83,18 +86,30 @@ impl State {
                 let place = core::mem::take(&mut orders.harts[n]).runs?;
                 dispatch.has_called(n as u8);
                 dispatch.threads[place].state = ThreadState::Waits(Wait::Sleep);
+                dispatch.threads[place].harts = dispatch.threads[place].allowed;
                 if matches!(step, Step::Ends(_)) {
                     dispatch.threads.remove(place);
                 }
                 dispatch.leave(n as u8, NOW, orders);
             }
-            Step::Yields(n) | Step::Saves(n) => {
+            Step::Yields(n) | Step::Saves(n) | Step::Moves(n) => {
                 let asked = orders.harts[n].asked;
                 if matches!(step, Step::Saves(_)) && !asked {
                     return None;
                 }
                 let place = core::mem::take(&mut orders.harts[n]).runs?;
                 dispatch.has_called(n as u8);
+                let special = dispatch.threads.special;
+                let thread = &mut dispatch.threads[place];
+                thread.harts = thread.allowed;
+                if matches!(step, Step::Moves(_)) {
+                    // Another call of a thread that was asked, or an instruction that no hart has.
+                    let is_there = special >> n & 1 != 0;
+                    if asked || is_there || special & thread.allowed == 0 {
+                        return None;
+                    }
+                    thread.harts &= special;
+                }
                 if dispatch.give_way(n as u8, NOW, orders)
                     == flick_kernel_core::dispatch::GaveWay::Stays
                 {
@@ -127,6 +142,7 @@ impl State {
                 }
                 self.changes -= 1;
                 dispatch.threads[place].harts = 1 << hart;
+                dispatch.threads[place].allowed = 1 << hart;
                 match dispatch.threads[place].state {
                     ThreadState::Ready => {
                         dispatch.threads.take_ready(place);
@@ -154,6 +170,24 @@ impl State {
 }
 
 impl State {
+    /// A thread is ready that needs special harts, and these run threads that can leave and are not more
+    /// urgent, and no hart for it is asked to save its own.
+    fn is_guest_beside_need(&self) -> bool {
+        let threads = &self.dispatch.threads;
+        (0..THREADS as Place).any(|place| {
+            let thread = &threads[place];
+            let harts = (0..HARTS).filter(|&n| thread.harts >> n & 1 != 0);
+            let is_guest = |runs: Place| {
+                !threads.is_special(runs) && threads[runs].priority >= thread.priority
+            };
+            let mut needed = harts.map(|n| self.harts[n]);
+            thread.state == ThreadState::Ready
+                && threads.is_special(place)
+                && needed.clone().any(|hart| hart.runs.is_some_and(is_guest))
+                && !needed.any(|hart| hart.asked)
+        })
+    }
+
     /// A thread is ready beside a hart whose thread only waits, and no hart for it is asked to save its own.
     fn is_parked_beside_work(&self) -> bool {
         (0..THREADS as Place).any(|place| {
@@ -174,6 +208,7 @@ impl Model for Sharing {
     fn init_states(&self) -> Vec<State> {
         let mut dispatch = Dispatch::<THREADS, HARTS>::new();
         dispatch.begin(0b11, 0);
+        dispatch.threads.special = self.0;
         for n in 0..THREADS {
             let priority = if n == 0 { 3 } else { 4 };
             dispatch.threads.create(0, priority, 0b11).unwrap();
@@ -195,6 +230,7 @@ impl Model for Sharing {
                 Step::Saves(n),
                 Step::Parks(n),
                 Step::GoesOn(n),
+                Step::Moves(n),
             ]);
         }
         for place in 0..THREADS as Place {
@@ -232,6 +268,9 @@ impl Model for Sharing {
                 "no thread only waits on a hart beside work",
                 |_, s: &State| !s.is_parked_beside_work(),
             ),
+            Property::always("no guest is beside need", |_, s: &State| {
+                !s.is_guest_beside_need()
+            }),
             Property::sometimes("a thread waits on its hart", |_, s: &State| {
                 s.harts.iter().any(|hart| hart.parked)
             }),
@@ -254,7 +293,9 @@ impl Model for Sharing {
 
 #[test]
 fn threads_share_harts() {
-    let checker = Sharing.checker().spawn_bfs().join();
-    println!("{} states", checker.unique_state_count());
-    checker.assert_properties();
+    for special in [0, 0b10] {
+        let checker = Sharing(special).checker().spawn_bfs().join();
+        println!("{} states", checker.unique_state_count());
+        checker.assert_properties();
+    }
 }

@@ -4,6 +4,7 @@ use flick_kernel_core::page_tables::Trouble;
 use flick_kernel_core::thread_lines::WATCHED;
 use flick_kernel_core::threads::{Place, State, THREADS, Wait};
 
+use crate::calls::ILLEGAL;
 use crate::csr;
 use crate::devices;
 use crate::direct::Direct;
@@ -170,6 +171,9 @@ impl Kernel {
             self.console,
             "kernel: process {number:#x} ends: exception {cause} at {at}, value {value:#x}\n"
         );
+        if cause == ILLEGAL {
+            self.explain_illegal(value);
+        }
         // A page at the stack pointer is not there: it is the one in front of the stack.
         let found = self.resolve(thread.process, value, rights::READ, None);
         if value.wrapping_sub(sp) < PAGE && found == Err(Trouble::Unmapped) {

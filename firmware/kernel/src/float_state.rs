@@ -83,7 +83,7 @@ pub fn load(local: &mut HartLocal, context: &mut Context) {
 /// The hart runs another thread.
 pub fn switch(local: &mut HartLocal, context: &mut Context) {
     csr::clear_status(STATUS);
-    if context.status & STATUS == 0 {
+    if context.status & STATUS == 0 || !is_there() {
         return;
     }
     let is_here = core::ptr::eq(local.float_owner, context) && context.float_hart == local.hart;

@@ -440,10 +440,17 @@ impl Kernel {
             Ok(Done::GoesOn | Done::Again) => None,
             Ok(Done::GivesWay) => Some([0; 2]),
             Ok(Done::Waits | Done::Ended) => {
+                if answer == Ok(Done::Waits) {
+                    self.runs_anywhere(thread);
+                }
                 return self.dispatch.leave(hart, now, &mut self.harts);
             }
         };
-        let gives_way = gives_way || !self.may_stay(caller) || answer == Ok(Done::GivesWay);
+        let yields = gives_way || answer == Ok(Done::GivesWay);
+        let gives_way = yields || !self.may_stay(caller);
+        if yields {
+            self.runs_anywhere(thread);
+        }
         // Whoever runs it next finds the values in its context.
         if gives_way && let Some(values) = values {
             self.set_values(thread, values);

@@ -145,7 +145,8 @@ pub fn load(local: &mut HartLocal, context: &mut Context) {
 /// The hart runs another thread.
 pub fn switch(local: &mut HartLocal, context: &mut Context) {
     csr::clear_status(STATUS);
-    if context.vector == 0 || !is_there() {
+    // Registers of another length do not hold them: the thread's next instruction of vectors traps.
+    if context.vector == 0 || !is_there() || register_bytes() != context.vector_bytes {
         return;
     }
     let is_here = core::ptr::eq(local.vector_owner, context) && context.vector_hart == local.hart;

@@ -310,7 +310,7 @@ impl CallTracker {
             }
             PointKind::Attend => self.busy_since = Some(time),
             PointKind::Attended => self.rest(time),
-            PointKind::Serve | PointKind::Run | PointKind::Tell => {}
+            PointKind::Serve | PointKind::Run | PointKind::Tell | PointKind::Move => {}
         }
     }
 

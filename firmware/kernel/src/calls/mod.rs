@@ -22,6 +22,7 @@ use flick_kernel_core::page_tables::{Physical, Trouble};
 
 use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
+use crate::migration::hint;
 use crate::vector_state;
 
 /// Light calls, as bits by their numbers: they return at once, and look at none of the caller's registers
@@ -97,6 +98,7 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         Call::ThreadWakeOn => thread_wait_on::thread_wake_on(kernel, caller, a0, a1),
         Call::ThreadPlace => thread_place::thread_place(kernel, caller, a0, a1),
         Call::ThreadPriority => thread_priority::thread_priority(kernel, caller, a0, a1),
+        Call::Hint => hint(kernel, caller, a0),
         Call::ThreadState => thread_state::thread_state(kernel, caller, arguments),
         Call::ExceptionWait => exception_wait::exception_wait(kernel, caller, a0, a1),
         Call::ExceptionResume => exception_wait::exception_resume(kernel, caller, a0, a1),
@@ -166,6 +168,9 @@ fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, address: u64) -> A
             Err(_) => {}
         }
     }
+    if cause == ILLEGAL && kernel.moves_for(caller, address) {
+        return Ok(Done::GoesOn);
+    }
     exception_wait::exception(kernel, caller, cause, address)
 }
 
@@ -182,13 +187,14 @@ fn first_vector(kernel: &mut Kernel, caller: Caller, register_bytes: u64) -> Ans
     }
     kernel.lines[usize::from(caller.thread)].watch();
     kernel.dispatch.threads[caller.thread].vector_pages = pages as u8;
-    kernel.context(caller.thread).vector = at;
+    let context = kernel.context(caller.thread);
+    (context.vector, context.vector_bytes) = (at, register_bytes);
     // The instruction traps again, and finds the memory.
     Ok(Done::GoesOn)
 }
 
 /// `mcause` of an illegal instruction.
-const ILLEGAL: u64 = 2;
+pub const ILLEGAL: u64 = 2;
 
 /// The kernel on the caller's hart has failed.
 #[inline(never)]

@@ -14,7 +14,8 @@ pub fn thread_place(kernel: &mut Kernel, caller: Caller, number: u64, harts: u64
         return Err(Error::Invalid);
     }
     let thread = &mut kernel.dispatch.threads[place];
-    let before = core::mem::replace(&mut thread.harts, harts);
+    thread.harts = harts;
+    let before = core::mem::replace(&mut thread.allowed, harts);
     match thread.state {
         State::Ready => {
             // An idle hart may be among the new ones.
