@@ -12,12 +12,12 @@ pub struct Context {
     pub status: u64,
     /// fcsr.
     pub fcsr: u64,
-    /// The hart whose floating-point registers are still those below, or [`NO_HART`].
-    pub float_hart: u64,
+    /// Harts whose floating-point registers are still those below, as bits, if no thread has used them since.
+    pub float_harts: u64,
     /// The physical address of its vector registers, or 0: it has none yet.
     pub vector: u64,
-    /// The hart whose vector registers are still those there, or [`NO_HART`].
-    pub vector_hart: u64,
+    /// Harts whose vector registers are still those there, in the same way.
+    pub vector_harts: u64,
     /// Memory that the kernel hart has stored to for the thread: physical addresses and bytes. A hart
     /// without coherence drops its lines before the thread goes on.
     pub stored: [Stored; 2],
@@ -41,9 +41,6 @@ pub struct Stored {
     pub size: u64,
 }
 
-/// The number of no hart.
-pub const NO_HART: u64 = u64::MAX;
-
 impl Context {
     /// Of a thread that will begin: its entry, its argument, the end of its stack, its tp; `satp` and
     /// the number of its process. What else is there is not its own.
@@ -56,7 +53,7 @@ impl Context {
     /// and those of floating point are not read before the thread has some.
     pub fn begin(&mut self) {
         (self.status, self.vector) = (0, 0);
-        (self.float_hart, self.vector_hart) = (NO_HART, NO_HART);
+        (self.float_harts, self.vector_harts) = (0, 0);
         self.stored = [Stored::default(); 2];
     }
 

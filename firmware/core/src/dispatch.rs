@@ -274,6 +274,20 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         }
     }
 
+    /// The thread of a hart, which may not stay, goes on where a hart is idle. False: there is none.
+    pub fn pass_on(&mut self, hart: u8, now: u64, orders: &mut impl Orders<THREADS>) -> bool {
+        let Some(place) = self.running(hart) else {
+            return false;
+        };
+        let Some(next) = self.idle_hart(place) else {
+            return false;
+        };
+        // The thread goes on before its hart gets another one.
+        self.start(next, place, now, orders);
+        self.leave(hart, now, orders);
+        true
+    }
+
     /// The thread of a hart lets others run: those that are as urgent, or more.
     pub fn give_way(&mut self, hart: u8, now: u64, orders: &mut impl Orders<THREADS>) -> GaveWay {
         let Some(place) = self.running(hart) else {

@@ -110,7 +110,9 @@ impl State {
                     }
                     thread.harts &= special;
                 }
-                if dispatch.give_way(n as u8, NOW, orders)
+                let moves = matches!(step, Step::Moves(_));
+                if moves && dispatch.pass_on(n as u8, NOW, orders) {
+                } else if dispatch.give_way(n as u8, NOW, orders)
                     == flick_kernel_core::dispatch::GaveWay::Stays
                 {
                     orders.run(n as u8, &mut dispatch.threads, place);

@@ -434,6 +434,22 @@ impl Kernel {
     fn finish(&mut self, caller: Caller, answer: Answer, gives_way: bool) {
         let Caller { hart, thread, .. } = caller;
         let now = csr::time();
+        if !gives_way && !self.may_stay(caller) {
+            match answer {
+                Ok(Done::Values(a0, a1)) => self.set_values(thread, [a0, a1]),
+                Ok(Done::GoesOn) => {}
+                _ => return self.finish_slowly(caller, answer, gives_way, now),
+            }
+            if self.dispatch.pass_on(hart, now, &mut self.harts) {
+                return;
+            }
+        }
+        self.finish_slowly(caller, answer, gives_way, now);
+    }
+
+    #[inline(never)]
+    fn finish_slowly(&mut self, caller: Caller, answer: Answer, gives_way: bool, now: u64) {
+        let Caller { hart, thread, .. } = caller;
         let values = match answer {
             Ok(Done::Values(a0, a1)) => Some([a0, a1]),
             Err(error) => Some([error.to_register(), 0]),

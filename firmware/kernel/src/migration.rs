@@ -100,21 +100,19 @@ fn needs(word: u64) -> u64 {
 impl Kernel {
     /// The caller's hart lacks an instruction: the thread shall run where it is, perhaps. False: no hart
     /// that it may run on has it.
-    pub fn moves_for(&mut self, caller: Caller, word: u64) -> bool {
+    pub fn moves_for(&mut self, caller: Caller, pc: u64, word: u64) -> bool {
         if self.dispatch.threads.special == 0 {
             return false;
         }
-        let pc = self.context(caller.thread).pc();
         let alike = self.map.kinds.alike[usize::from(caller.hart)];
-        let wanted = self.map.kinds.with(needs(word));
+        let wanted = self.map.kinds.with(needs(word)) & self.dispatch.harts();
         let thread = &mut self.dispatch.threads[caller.thread];
         // A hart of this kind has it illegal again: the thread has gone on from it in between.
         if thread.stuck_at != pc || thread.tried & alike != 0 {
             (thread.stuck_at, thread.tried) = (pc, 0);
         }
         thread.tried |= alike;
-        let harts = thread.allowed & wanted & !thread.tried & self.dispatch.harts();
-        let thread = &mut self.dispatch.threads[caller.thread];
+        let harts = thread.allowed & wanted & !thread.tried;
         if harts == 0 {
             (thread.harts, thread.tried) = (thread.allowed, 0);
             return false;

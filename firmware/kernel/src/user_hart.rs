@@ -131,7 +131,9 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
 fn exception(local: &mut HartLocal, cause: u64, pc: u64) -> *mut Context {
     let value = csr_read!(mtval);
     let next = remote(local, EXCEPTION, [cause, value, pc, 0, 0, 0]);
-    csr::forget_page(Some(value));
+    if cause != ILLEGAL {
+        csr::forget_page(Some(value));
+    }
     next.map_addr(|address| address | 1)
 }
 

@@ -78,7 +78,7 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         (Some(call), _) => call,
         // Another thread runs, or the same one goes on as it was.
         (None, PREEMPTED) => return Ok(Done::GoesOn),
-        (None, EXCEPTION) => return exception(kernel, caller, a0, a1),
+        (None, EXCEPTION) => return exception(kernel, caller, arguments),
         (None, VECTORS) => return first_vector(kernel, caller, a0),
         (None, HAS_ENDED) => return kernel.has_ended(caller),
         (None, BROKEN) => return broken(kernel, caller, arguments),
@@ -157,7 +157,11 @@ pub fn wanted(cause: u64) -> Option<u64> {
 
 /// The caller has an exception.
 #[inline(never)]
-fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, address: u64) -> Answer {
+fn exception(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
+    let [cause, address, pc, ..] = arguments;
+    if cause == ILLEGAL && kernel.moves_for(caller, pc, address) {
+        return Ok(Done::GoesOn);
+    }
     if let Some(right) = wanted(cause) {
         match kernel.resolve(caller.process, address, right, Some(caller.hart)) {
             Ok(_) => return Ok(Done::GoesOn),
@@ -167,9 +171,6 @@ fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, address: u64) -> A
             // The program may handle it.
             Err(_) => {}
         }
-    }
-    if cause == ILLEGAL && kernel.moves_for(caller, address) {
-        return Ok(Done::GoesOn);
     }
     exception_wait::exception(kernel, caller, cause, address)
 }
