@@ -25,10 +25,13 @@ pub struct Context {
     pub f: [u64; 32],
     /// The number of its process.
     pub process: u64,
-    /// `mcause` and `mtval` of its exception.
+    /// `mcause` and `mtval` of its exception. While it moves: the instruction that harts lack, and these
+    /// harts, as bits.
     pub exception: [u64; 2],
     /// Bytes of a vector register there.
     pub vector_bytes: u64,
+    /// The harts that its process lets it run on, while it is on fewer.
+    pub allowed: u64,
 }
 
 /// A piece of memory.
@@ -52,7 +55,7 @@ impl Context {
     /// The thread begins: the rest of what is not its own yet. Its other registers are 0, as the hart knows,
     /// and those of floating point are not read before the thread has some.
     pub fn begin(&mut self) {
-        (self.status, self.vector) = (0, 0);
+        (self.status, self.vector, self.exception) = (0, 0, [0; 2]);
         (self.float_harts, self.vector_harts) = (0, 0);
         self.stored = [Stored::default(); 2];
     }

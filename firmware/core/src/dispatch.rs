@@ -80,7 +80,6 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
 
     /// Harts of these numbers, which are bits, run threads, for so many ticks each.
     pub fn begin(&mut self, harts: u64, slice: u64) {
-        self.threads.free_all();
         self.slice = slice;
         let first = u64::MAX >> (64 - HARTS);
         self.used = harts & first;

@@ -120,16 +120,12 @@ pub struct Thread {
     pub last_hart: u8,
     /// The harts that it may run on, a bit each.
     pub harts: u64,
-    /// Those that its process lets it run on. It may be on fewer, for an extension.
-    pub allowed: u64,
-    /// The instruction that harts of [`Self::tried`] lack.
-    pub stuck_at: u64,
-    /// See `stuck_at`.
-    pub tried: u64,
     /// Its registers: the address of a [`Context`](crate::context::Context).
     pub context: u64,
     /// A handler knows of it.
     pub is_told: bool,
+    /// It runs on fewer harts than its process lets it, for an extension: the context has all of them.
+    pub is_away: bool,
     /// When its wait ends.
     until: u64,
     joiner: Place,
@@ -151,11 +147,9 @@ const FREE: Thread = Thread {
     vector_pages: 0,
     last_hart: u8::MAX,
     harts: 0,
-    allowed: 0,
-    stuck_at: 0,
-    tried: 0,
     context: 0,
     is_told: false,
+    is_away: false,
     until: FOR_EVER,
     joiner: NOBODY,
     uses: 1,
@@ -170,56 +164,102 @@ impl Thread {
     }
 }
 
-/// The places of threads: in frames on a tile, so that the kernel's file has no room for them, and part of
-/// the state in models.
-#[cfg(not(target_os = "none"))]
-pub type Table<const COUNT: usize> = [Thread; COUNT];
-#[cfg(target_os = "none")]
-pub use in_frames::Table;
+/// The places of threads. Those that were never used are made one by one: all at once would take long.
+#[derive(Debug)]
+#[cfg_attr(not(target_os = "none"), derive(Clone, PartialEq, Eq, Hash))]
+pub struct Table<const COUNT: usize> {
+    made: usize,
+    /// How many have memory.
+    most: usize,
+    /// In frames, so that the kernel's file has no room for them.
+    #[cfg(target_os = "none")]
+    places: core::ptr::NonNull<Thread>,
+    /// A part of the state, in models.
+    #[cfg(not(target_os = "none"))]
+    places: [Thread; COUNT],
+}
 
-#[cfg(target_os = "none")]
-mod in_frames {
-    use super::{FREE, Thread};
+impl<const COUNT: usize> Table<COUNT> {
+    const EMPTY: Self = Self {
+        made: 0,
+        most: if cfg!(target_os = "none") { 0 } else { COUNT },
+        #[cfg(target_os = "none")]
+        places: core::ptr::NonNull::dangling(),
+        #[cfg(not(target_os = "none"))]
+        places: [FREE; COUNT],
+    };
 
-    /// The places of threads, in frames.
-    #[derive(Debug)]
-    pub struct Table<const COUNT: usize>(*mut [Thread; COUNT]);
-
-    // SAFETY: the memory is the table's alone.
-    unsafe impl<const COUNT: usize> Send for Table<COUNT> {}
-
-    impl<const COUNT: usize> Table<COUNT> {
-        /// There is no memory yet, and no place is used before there is.
-        pub const NONE: Self = Self(core::ptr::null_mut());
-
-        /// Makes a table of free places at an address.
-        ///
-        /// # Safety
-        /// The memory is large enough, and nobody else's for ever.
-        pub unsafe fn create(address: u64) -> Self {
-            let first = address as *mut Thread;
-            // SAFETY: the caller has given the memory.
-            (0..COUNT).for_each(|place| unsafe { first.add(place).write(FREE) });
-            Self(first.cast())
+    /// The table is at an address.
+    ///
+    /// # Safety
+    /// The memory is large enough, and nobody else's for ever. The table is empty.
+    #[cfg(target_os = "none")]
+    pub unsafe fn put_at(&mut self, address: u64) {
+        if let Some(places) = core::ptr::NonNull::new(address as *mut Thread) {
+            (self.places, self.most) = (places, COUNT);
         }
     }
 
-    impl<const COUNT: usize> core::ops::Deref for Table<COUNT> {
-        type Target = [Thread; COUNT];
-
-        #[inline(always)]
-        fn deref(&self) -> &[Thread; COUNT] {
-            // SAFETY: the kernel makes the table before it has threads.
-            unsafe { &*self.0 }
+    /// A place of a list, or of [`Threads::places`]: it was made.
+    #[inline(always)]
+    fn at(&self, place: Place) -> &Thread {
+        #[cfg(target_os = "none")]
+        {
+            assert!(usize::from(place) < COUNT);
+            // SAFETY: it is in the memory. Only places that were made come to lists, and to others from there.
+            unsafe { self.places.add(place.into()).as_ref() }
         }
+        #[cfg(not(target_os = "none"))]
+        &self[usize::from(place)]
     }
 
-    impl<const COUNT: usize> core::ops::DerefMut for Table<COUNT> {
-        #[inline(always)]
-        fn deref_mut(&mut self) -> &mut [Thread; COUNT] {
-            // SAFETY: as in `deref`.
-            unsafe { &mut *self.0 }
+    /// See [`Self::at`].
+    #[inline(always)]
+    fn at_mut(&mut self, place: Place) -> &mut Thread {
+        #[cfg(target_os = "none")]
+        {
+            assert!(usize::from(place) < COUNT);
+            // SAFETY: as in `at`.
+            unsafe { self.places.add(place.into()).as_mut() }
         }
+        #[cfg(not(target_os = "none"))]
+        &mut self[usize::from(place)]
+    }
+
+    /// Makes a place more, which is free.
+    fn add(&mut self) -> Option<Place> {
+        let place = (self.made < self.most).then_some(self.made)?;
+        // SAFETY: the memory has room for this place, and is the table's.
+        #[cfg(target_os = "none")]
+        unsafe {
+            self.places.add(place).write(FREE);
+        }
+        self.made += 1;
+        Some(place as Place)
+    }
+}
+
+impl<const COUNT: usize> core::ops::Deref for Table<COUNT> {
+    type Target = [Thread];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Thread] {
+        // SAFETY: so many places were made there.
+        #[cfg(target_os = "none")]
+        return unsafe { core::slice::from_raw_parts(self.places.as_ptr(), self.made) };
+        #[cfg(not(target_os = "none"))]
+        &self.places[..self.made]
+    }
+}
+
+impl<const COUNT: usize> core::ops::DerefMut for Table<COUNT> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [Thread] {
+        // SAFETY: as in `deref`.
+        #[cfg(target_os = "none")]
+        return unsafe { core::slice::from_raw_parts_mut(self.places.as_ptr(), self.made) };
+        #[cfg(not(target_os = "none"))]
+        &mut self.places[..self.made]
     }
 }
 
@@ -244,14 +284,16 @@ pub struct Threads<const COUNT: usize = THREADS> {
 impl<const COUNT: usize> core::ops::Index<Place> for Threads<COUNT> {
     type Output = Thread;
 
+    #[inline(always)]
     fn index(&self, place: Place) -> &Thread {
-        &self.all[usize::from(place)]
+        self.all.at(place)
     }
 }
 
 impl<const COUNT: usize> core::ops::IndexMut<Place> for Threads<COUNT> {
+    #[inline(always)]
     fn index_mut(&mut self, place: Place) -> &mut Thread {
-        &mut self.all[usize::from(place)]
+        self.all.at_mut(place)
     }
 }
 
@@ -262,13 +304,10 @@ impl<const COUNT: usize> Default for Threads<COUNT> {
 }
 
 impl<const COUNT: usize> Threads<COUNT> {
-    /// No threads. [`Self::free_all`] comes before the first [`Self::create`].
+    /// No threads.
     pub const fn new() -> Self {
         Self {
-            #[cfg(not(target_os = "none"))]
-            all: [FREE; COUNT],
-            #[cfg(target_os = "none")]
-            all: Table::NONE,
+            all: Table::EMPTY,
             special: 0,
             free: List::EMPTY,
             ready: [List::EMPTY; PRIORITIES as usize],
@@ -278,13 +317,22 @@ impl<const COUNT: usize> Threads<COUNT> {
         }
     }
 
-    /// Puts all places into the list of free ones.
-    pub fn free_all(&mut self) {
-        for place in 0..COUNT as Place {
-            let mut free = self.free;
-            self.append(&mut free, place);
-            self.free = free;
-        }
+    /// Makes a place more for later. False: all are made.
+    #[cold]
+    #[inline(never)]
+    pub fn add_place(&mut self) -> bool {
+        let Some(place) = self.all.add() else {
+            return false;
+        };
+        let mut free = self.free;
+        self.append(&mut free, place);
+        self.free = free;
+        true
+    }
+
+    /// The places that were made.
+    pub fn places(&self) -> core::ops::Range<Place> {
+        0..self.all.len() as Place
     }
 
     /// How many there are.
@@ -308,22 +356,27 @@ impl<const COUNT: usize> Threads<COUNT> {
     /// All threads of a process.
     pub fn of_process(&self, process: u16) -> impl Iterator<Item = Place> + use<'_, COUNT> {
         let is_of = move |thread: &Thread| thread.state != State::Free && thread.process == process;
-        (0..COUNT as Place).filter(move |&place| is_of(&self[place]))
+        self.places().filter(move |&place| is_of(&self[place]))
     }
 
     /// A place for a thread, which waits for nothing yet: it is in no list.
     #[inline(always)]
     pub fn create(&mut self, process: u16, priority: u8, harts: u64) -> Option<Place> {
+        if self.free.is_empty() {
+            self.add_place();
+        }
         // Places that are free are as `FREE`. There is none of the number `NOBODY`.
         let place = self.free.first;
-        let thread = self.all.get_mut(usize::from(place))?;
+        if place == NOBODY {
+            return None;
+        }
+        let thread = self.all.at_mut(place);
         self.free.first = thread.links.next;
         if thread.links.next == NOBODY {
             self.free.last = NOBODY;
         }
         (thread.state, thread.process) = (State::Waits(Wait::Sleep), process);
-        (thread.priority, thread.links) = (priority, APART);
-        (thread.harts, thread.allowed) = (harts, harts);
+        (thread.priority, thread.harts, thread.links) = (priority, harts, APART);
         self.count += 1;
         Some(place)
     }
@@ -516,7 +569,6 @@ mod tests {
 
     fn threads(count: usize) -> (Box<Threads>, Vec<Place>) {
         let mut threads: Box<Threads> = Box::default();
-        threads.free_all();
         let all = (0..count).map(|_| threads.create(1, 4, 0b11).unwrap());
         let all = all.collect();
         (threads, all)

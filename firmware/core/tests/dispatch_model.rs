@@ -26,6 +26,8 @@ struct State {
     dispatch: Dispatch<THREADS, HARTS>,
     harts: [Hart; HARTS],
     changes: u8,
+    /// The harts that each thread may run on, also while it runs on special ones alone.
+    allowed: [u64; THREADS],
     /// A hart was told to run a thread while it had one.
     is_broken: bool,
 }
@@ -86,7 +88,7 @@ impl State {
                 let place = core::mem::take(&mut orders.harts[n]).runs?;
                 dispatch.has_called(n as u8);
                 dispatch.threads[place].state = ThreadState::Waits(Wait::Sleep);
-                dispatch.threads[place].harts = dispatch.threads[place].allowed;
+                dispatch.threads[place].harts = self.allowed[usize::from(place)];
                 if matches!(step, Step::Ends(_)) {
                     dispatch.threads.remove(place);
                 }
@@ -101,11 +103,11 @@ impl State {
                 dispatch.has_called(n as u8);
                 let special = dispatch.threads.special;
                 let thread = &mut dispatch.threads[place];
-                thread.harts = thread.allowed;
+                thread.harts = self.allowed[usize::from(place)];
                 if matches!(step, Step::Moves(_)) {
                     // Another call of a thread that was asked, or an instruction that no hart has.
                     let is_there = special >> n & 1 != 0;
-                    if asked || is_there || special & thread.allowed == 0 {
+                    if asked || is_there || special & thread.harts == 0 {
                         return None;
                     }
                     thread.harts &= special;
@@ -144,7 +146,7 @@ impl State {
                 }
                 self.changes -= 1;
                 dispatch.threads[place].harts = 1 << hart;
-                dispatch.threads[place].allowed = 1 << hart;
+                self.allowed[usize::from(place)] = 1 << hart;
                 match dispatch.threads[place].state {
                     ThreadState::Ready => {
                         dispatch.threads.take_ready(place);
@@ -219,6 +221,7 @@ impl Model for Sharing {
             dispatch,
             harts: [Hart::default(); HARTS],
             changes: 2,
+            allowed: [0b11; THREADS],
             is_broken: false,
         }]
     }

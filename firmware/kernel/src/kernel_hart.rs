@@ -7,7 +7,7 @@ use flick_kernel_core::flat_tree::FlatTree;
 use flick_kernel_core::frames::Frames;
 use flick_kernel_core::lines::MOST_HARTS;
 use flick_kernel_core::thread_lines::ThreadLine;
-use flick_kernel_core::threads::{THREADS, Table, Thread};
+use flick_kernel_core::threads::{THREADS, Thread};
 
 use crate::consents::Consents;
 use crate::console::Console;
@@ -115,7 +115,7 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
         .allocate_many(PLACES_SIZE.div_ceil(PAGE as usize))
     {
         // SAFETY: as above.
-        kernel.dispatch.threads.all = unsafe { Table::create(places) };
+        unsafe { kernel.dispatch.threads.all.put_at(places) };
     }
     kernel.harts.clint = Clint::new(map);
     kernel.harts.interrupts = map.cache_means() & cache::means::BACK != 0;

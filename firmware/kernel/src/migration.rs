@@ -46,6 +46,10 @@ impl Kinds {
                 self.alike[other] = bits;
             }
         }
+        if let Some(other) = alike {
+            let same = self.having.iter_mut();
+            return same.for_each(|harts| *harts |= (*harts >> other & 1) << hart);
+        }
         let has = extensions(isa);
         for (harts, told) in self.having.iter_mut().zip(TOLD) {
             *harts |= if has & told != 0 { bit } else { 0 };
@@ -106,20 +110,36 @@ impl Kernel {
         }
         let alike = self.map.kinds.alike[usize::from(caller.hart)];
         let wanted = self.map.kinds.with(needs(word)) & self.dispatch.harts();
-        let thread = &mut self.dispatch.threads[caller.thread];
+        let allowed = self.allowed(caller.thread);
+        let [stuck_at, tried] = &mut self.context(caller.thread).exception;
         // A hart of this kind has it illegal again: the thread has gone on from it in between.
-        if thread.stuck_at != pc || thread.tried & alike != 0 {
-            (thread.stuck_at, thread.tried) = (pc, 0);
+        if *stuck_at != pc || *tried & alike != 0 {
+            (*stuck_at, *tried) = (pc, 0);
         }
-        thread.tried |= alike;
-        let harts = thread.allowed & wanted & !thread.tried;
+        *tried |= alike;
+        let harts = allowed & wanted & !*tried;
         if harts == 0 {
-            (thread.harts, thread.tried) = (thread.allowed, 0);
+            self.runs_anywhere(caller.thread);
             return false;
         }
         point!("move", pc, word);
-        thread.harts = harts;
+        self.narrow(caller.thread, harts, allowed);
         true
+    }
+
+    /// The harts that the process of a thread lets it run on.
+    pub fn allowed(&mut self, place: Place) -> u64 {
+        match self.dispatch.threads[place].is_away {
+            true => self.context(place).allowed,
+            false => self.dispatch.threads[place].harts,
+        }
+    }
+
+    /// The thread runs on these harts alone for now.
+    fn narrow(&mut self, place: Place, harts: u64, allowed: u64) {
+        self.context(place).allowed = allowed;
+        let thread = &mut self.dispatch.threads[place];
+        (thread.harts, thread.is_away) = (harts, true);
     }
 
     /// Says why an illegal instruction was none that another hart has.
@@ -136,8 +156,11 @@ impl Kernel {
 
     /// A thread that leaves its hart for others, or waits, needs no extension until it traps again.
     pub fn runs_anywhere(&mut self, place: Place) {
-        let thread = &mut self.dispatch.threads[place];
-        thread.harts = thread.allowed;
+        if self.dispatch.threads[place].is_away {
+            let harts = self.allowed(place);
+            let thread = &mut self.dispatch.threads[place];
+            (thread.harts, thread.is_away) = (harts, false);
+        }
     }
 }
 
@@ -152,12 +175,11 @@ pub fn hint(kernel: &mut Kernel, caller: Caller, what: u64) -> Answer {
         }
         _ => kernel.map.kinds.with(what),
     };
-    let used = kernel.dispatch.harts();
-    let thread = &mut kernel.dispatch.threads[caller.thread];
-    match thread.allowed & wanted & used {
+    let allowed = kernel.allowed(caller.thread);
+    match allowed & wanted & kernel.dispatch.harts() {
         0 => Err(Error::NotFound),
         harts => {
-            thread.harts = harts;
+            kernel.narrow(caller.thread, harts, allowed);
             value(0)
         }
     }

@@ -366,6 +366,11 @@ impl CallTracker {
         found(thread(number, trapped, state));
     }
 
+    /// The number of the thread whose call is served.
+    pub fn served_thread(&self) -> Option<u64> {
+        self.service?.thread
+    }
+
     fn serve(&mut self, kernel: usize, own: usize, now: Moment, found: &mut dyn FnMut(Found)) {
         let busy = self.busy_at(now.time);
         self.busy_since = Some(now.time);

@@ -13,9 +13,9 @@ pub fn thread_place(kernel: &mut Kernel, caller: Caller, number: u64, harts: u64
     if harts == 0 {
         return Err(Error::Invalid);
     }
+    let before = kernel.allowed(place);
     let thread = &mut kernel.dispatch.threads[place];
-    thread.harts = harts;
-    let before = core::mem::replace(&mut thread.allowed, harts);
+    (thread.harts, thread.is_away) = (harts, false);
     match thread.state {
         State::Ready => {
             // An idle hart may be among the new ones.
