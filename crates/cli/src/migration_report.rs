@@ -53,11 +53,13 @@ pub fn write(
         )?;
     }
     let avoidable: u64 = all.iter().map(|(_, moves)| moves.avoidable()).sum();
-    let share = cycles * avoidable as f64 / instructions.max(1) as f64;
+    // An instruction of a program is a cycle, or some: the share is at most this.
+    let spent = cycles * avoidable as f64;
+    let share = spent / (spent + instructions.max(1) as f64);
     if share > THRASHES {
         writeln!(
             text,
-            "thrashing: migrations that hints would save take {:.0} % of the programs' instructions; \
+            "thrashing: migrations that hints would save take up to {:.0} % of the programs' time; \
              `flick_hint` says what follows",
             100.0 * share
         )?;
