@@ -59,8 +59,7 @@ pub fn write(
     if share > THRASHES {
         writeln!(
             text,
-            "thrashing: migrations that hints would save take up to {:.0} % of the programs' time; \
-             `flick_hint` says what follows",
+            "thrashing: hints (`flick_hint`) would save up to {:.0} % of the programs' time",
             100.0 * share
         )?;
     }

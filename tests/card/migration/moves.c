@@ -72,8 +72,9 @@ static void computing(u64 unused) {
     __asm__ volatile(SET "vsetivli zero, 2, e64, m1, ta, ma\nvadd.vv v9, v9, v9" POP ::: "v9");
 }
 
-static void illegal(u64 unused) {
-  (void)unused;
+static void illegal(u64 is_custom) {
+  if (is_custom) // custom-0
+    __asm__ volatile(".word 0x0000000b");
   __asm__ volatile(".word 0xffffffff");
 }
 
@@ -118,6 +119,7 @@ void _start(struct program_start *start) {
 
   print("killed while away: ", status_of(computing, 0, 1), "\n");
   print("illegal everywhere: ", status_of(illegal, 0, 0), "\n");
+  print("a vendor's: ", status_of(illegal, 1, 0), "\n");
   print("other extensions: ", -call1(HINT, 1 << 20), "\n");
   print("pages are lost ", before - call(MEMORY_FREE, 0, 0, 0, 0, 0, 0, &all) > 4, "\n");
   call(PROCESS_END, 0, 0, 0, 0, 0, 0, 0);
