@@ -4,9 +4,9 @@
  *   migration GENERAL VECTOR REPETITIONS
  *
  * with so many general user harts and vector harts prints comma-separated values: cycles of each
- * repetition. A name ends with where vectors are: `pinned` threads have said where they run, as with
- * `sched_setaffinity`; others `migrate`; and `back` leaves the vector hart before each call, as the
- * paper does. */
+ * repetition. A name ends with where vectors are: `pinned` threads have said where they run, as
+ * with `sched_setaffinity`; others `migrate`; and `back` leaves the vector hart before each call,
+ * as the paper does. */
 #include <flick/card.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -112,25 +112,29 @@ static void calls(void) {
   MEASURE("nothing", , , );
   MEASURE("trap", , flick_thread_self(), );
   MEASURE("call: general hart", , flick_process_self(NULL), );
-  MEASURE("there and back: affinity", place(first()), {
-    place(vectors);
-    one_vector();
-    place(first());
-  }, );
+  MEASURE(
+      "there and back: affinity", place(first()), {
+        place(vectors);
+        one_vector();
+        place(first());
+      }, );
   place(first() | vectors);
-  MEASURE("there and back: migration", leave(), {
-    one_vector();
-    leave();
-  }, );
-  MEASURE("there and back: hints", leave(), {
-    good(flick_hint(FLICK_HINT_VECTORS));
-    leave();
-  }, );
+  MEASURE(
+      "there and back: migration", leave(), {
+        one_vector();
+        leave();
+      }, );
+  MEASURE(
+      "there and back: hints", leave(), {
+        good(flick_hint(FLICK_HINT_VECTORS));
+        leave();
+      }, );
   MEASURE("call: vector hart", one_vector(), flick_process_self(NULL), );
-  MEASURE("call: back", one_vector(), {
-    back();
-    one_vector();
-  }, );
+  MEASURE(
+      "call: back", one_vector(), {
+        back();
+        one_vector();
+      }, );
 }
 
 static void product(const char *name, uint64_t times, int is_pinned, void (*call)(void)) {
@@ -167,9 +171,9 @@ static void contention(uint64_t hart) {
     for (int n = -1; n < 2; n++) {
       uint64_t threads[MOST_THREADS], start = cycles();
       for (int thread = 0; thread < count; thread++) {
-        threads[thread] = good(flick_thread_create((uint64_t)contender, thread,
-                                                   (uint64_t)stacks[thread] + STACK, 0,
-                                                   FLICK_NORMAL_PRIORITY));
+        threads[thread] =
+            good(flick_thread_create((uint64_t)contender, thread, (uint64_t)stacks[thread] + STACK,
+                                     0, FLICK_NORMAL_PRIORITY));
         good(flick_thread_place(threads[thread], general | hart));
       }
       for (int thread = 0; thread < count; thread++) {

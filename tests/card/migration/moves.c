@@ -1,5 +1,5 @@
-// Threads move to harts that have what they execute, with all their registers, while others wait for the
-// same harts. The same output where all harts are alike.
+// Threads move to harts that have what they execute, with all their registers, while others wait
+// for the same harts. The same output where all harts are alike.
 #include "../bare_card.h"
 
 enum { THREAD_PLACE = 25, HINT = 30, MEMORY_MAP = 32, MEMORY_UNMAP = 33 };
