@@ -99,6 +99,8 @@ enum Command {
     Torture(Box<torture::Torture>),
     /// Start gdb with Flick's script, which shows NxP code (docs/debugging.md)
     Gdb {
+        #[command(flatten)]
+        on: OnMachine,
         /// gdb's own options and arguments, as in `--args ./prog input`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
@@ -157,6 +159,32 @@ impl Names {
     }
 }
 
+/// Where the NxP functions of a program run that a command starts.
+#[derive(Args)]
+struct OnMachine {
+    /// Run NxP functions on the harts of this machine: a shipped machine's name or a TOML file
+    /// (docs/card.md)
+    #[arg(long, value_name = "NAME|FILE")]
+    machine: Option<String>,
+}
+
+impl OnMachine {
+    /// Passes the machine to the programs that are started from here on. Before they start: what is
+    /// wrong with the machine is not theirs.
+    fn choose(&self) -> Result<(), Error> {
+        let Some(name) = &self.machine else {
+            return Ok(());
+        };
+        machine_description::load(name, &[])?;
+        // SAFETY: no other thread runs yet.
+        unsafe {
+            std::env::set_var("FLICK_BACKEND", "card");
+            std::env::set_var("FLICK_MACHINE", name);
+        }
+        Ok(())
+    }
+}
+
 #[derive(Args)]
 struct ObjdumpArgs {
     /// Disassemble; with a name only this function
@@ -211,6 +239,8 @@ struct Stat {
     output: Option<PathBuf>,
     #[command(flatten)]
     names: Names,
+    #[command(flatten)]
+    on: OnMachine,
     /// Predict the run on this hardware: a shipped platform's name or a TOML file (docs/timing.md)
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<OsString>,
@@ -361,6 +391,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Card { what } => return Err(what.run()),
         Command::Machine { what } => return machine_command::run(what),
         Command::Stat(stat) => {
+            stat.on.choose()?;
             if let Some(platform) = &stat.platform {
                 check_platform(platform)?;
             }
@@ -414,7 +445,10 @@ fn run(command: Command) -> Result<ExitCode, Error> {
                 )
             })?;
         }
-        Command::Gdb { args } => return Err(gdb(&args)),
+        Command::Gdb { on, args } => {
+            on.choose()?;
+            return Err(gdb(&args));
+        }
         Command::Explain { code } => print(&explain_code::explain(code.as_deref())?)?,
     }
     Ok(ExitCode::SUCCESS)

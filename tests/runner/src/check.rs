@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::stats::Stats;
 use flick_exec::{Finished, Status};
 
-/// The tool that watches a Flick build's memory accesses.
+/// What a Flick build runs under.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watch {
     Nothing,
@@ -26,6 +26,8 @@ pub enum Watch {
         /// The sanitizer's own library.
         sanitizer: PathBuf,
     },
+    /// NxP functions run on the harts of the machine of FLICK_MACHINE.
+    Card,
 }
 
 /// How to run a Flick build.
@@ -76,8 +78,14 @@ pub fn flick(
     oracle: Option<&Finished>,
     how: RunAs,
 ) -> Result<String, String> {
-    if matches!(how.watch, Watch::Valgrind { .. }) {
-        return flick_once(program, built, oracle, how, false);
+    match how.watch {
+        Watch::Valgrind { .. } => return flick_once(program, built, oracle, how, false),
+        // Once under each trigger, and once in each way.
+        Watch::Card => {
+            let counted = how.trigger == Trigger::Fault;
+            return flick_once(program, built, oracle, how, counted);
+        }
+        Watch::Nothing | Watch::Asan { .. } => {}
     }
     flick_once(program, built, oracle, how, true)?;
     flick_once(program, built, oracle, how, false)
@@ -154,6 +162,11 @@ fn flick_once(
 fn watched(run: &mut Invocation, watch: &Watch) {
     match watch {
         Watch::Nothing => {}
+        Watch::Card => {
+            run.env.push(("FLICK_BACKEND".into(), "card".into()));
+            let machine = std::env::var("FLICK_MACHINE").unwrap_or_default();
+            run.env.push(("FLICK_MACHINE".into(), machine));
+        }
         Watch::Valgrind { suppressions } => {
             // Freeing libc's memory at the end would flush what `_exit` must not.
             let tool = [

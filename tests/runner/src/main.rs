@@ -133,9 +133,9 @@ struct Options {
     /// platform
     #[arg(long, value_name = "PLATFORM")]
     timed: Option<String>,
-    /// Run programs on this backend (card), and on the machine of FLICK_MACHINE
-    #[arg(long, value_name = "BACKEND")]
-    backend: Option<String>,
+    /// On the harts of a card, the machine of FLICK_MACHINE, under both triggers
+    #[arg(long)]
+    card: bool,
     /// No tests: run this command, the rest of the line, with clang and lld started once for all
     /// commands that it runs.
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
@@ -167,10 +167,6 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     if let Some(platform) = &o.timed {
         // SAFETY: no other thread has been started yet.
         unsafe { std::env::set_var("FLICK_PLATFORM", platform) };
-    }
-    if let Some(backend) = &o.backend {
-        let machine = std::env::var("FLICK_MACHINE").unwrap_or_default();
-        exec::give_to_all(&[("FLICK_BACKEND", backend), ("FLICK_MACHINE", &machine)]);
     }
     let mut setup = Setup {
         flick_cc: absolute(&o.flick)?,
@@ -225,6 +221,7 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         || o.full
         || o.quick
         || o.valgrind
+        || o.card
         || o.errors
         || o.random.is_some()
         || o.asan.is_some();
@@ -275,12 +272,13 @@ fn run(o: &Options) -> Result<ExitCode, String> {
         },
         _ => Watch::Nothing,
     };
-    let kinds: [(bool, &str, &Watch, suite::Choose); 5] = [
+    let kinds: [(bool, &str, &Watch, suite::Choose); 6] = [
         (o.quick, "quick", &Watch::Nothing, &quick),
         (pairwise, "pairwise", &Watch::Nothing, &every_pair),
         (o.full, "full", &Watch::Nothing, &among),
         (o.valgrind, "valgrind", &memcheck, &quick),
         (o.asan.is_some(), "asan", &asan, &both),
+        (o.card, "card", &Watch::Card, &both),
     ];
     let (titles, kinds): (Vec<&str>, Vec<_>) = kinds
         .into_iter()

@@ -123,6 +123,7 @@ pub fn linked<'a>(
                 Watch::Nothing => None,
                 Watch::Valgrind { .. } => d.skip_valgrind.as_ref(),
                 Watch::Asan { .. } => d.skip_asan.as_ref(),
+                Watch::Card => d.skip_card.as_ref(),
             };
             if let (true, Some(reason)) = (setup.timed, &d.skip_timed) {
                 skipped.insert(program.name.clone(), reason.clone());
@@ -204,6 +205,7 @@ fn one_shape(
             Watch::Nothing => "",
             Watch::Valgrind { .. } => " valgrind",
             Watch::Asan { .. } => " asan",
+            Watch::Card => " card",
         };
         let name = format!(
             "{} {}-{}-{suffix}{watched}",
