@@ -19,10 +19,36 @@ status 0 ./prog
 has out 42
 # The kernel hart alone: nobody executes the call.
 machines=$FLICK_TEST_ERRORS/../../machines
-sed '/^\[\[tile.hart\]\]$/,/^$/ { /name = "hart"/,/^$/d }' "$machines/card.toml" |
-  awk '/^\[\[tile.hart\]\]$/ { held = $0; next } held != "" { if ($0 != "" && $0 !~ /^\[/) print held; held = "" } { print }' >alone.toml
+without() { # NAMES: the machine without these harts
+  sed -E "/^\[\[tile.hart\]\]$/,/^$/ { /name = \"($1)\"/,/^$/d }" "$machines/card.toml" |
+  awk '/^\[\[tile.hart\]\]$/ { held = $0; next } held != "" { if ($0 != "" && $0 !~ /^\[/) print held; held = "" } { print }'
+}
+without "hart|vector" >alone.toml
+without "vector" >no-vectors.toml
 FLICK_MACHINE=./alone.toml status 125 timeout 60 ./prog
 has err '[FLK0509]' 'does not answer' 'flick explain FLK0509'
+# Vectors: a hart that has them executes them. No hart has them: SIGILL, and the reason.
+cat >vectors.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+FLICK_NXP __attribute__((noinline)) static void add(float *restrict to, const float *restrict from, long n) {
+  for (long i = 0; i < n; i++)
+    to[i] += from[i];
+}
+int main(void) {
+  float a[100], b[100];
+  for (int i = 0; i < 100; i++)
+    a[i] = (float)i, b[i] = 1;
+  add(a, b, 100);
+  printf("%g\n", (double)a[99]);
+  return 0;
+}
+END
+"$cc" -O2 --nxp-march=rv64gcv -Xnxp=-O3 vectors.c -o vectors
+status 0 timeout 60 ./vectors
+has out 100
+FLICK_MACHINE=./no-vectors.toml status 132 timeout 60 ./vectors
+has err 'no hart that it may run on has vectors' '[FLK0501]' 'SIGILL'
 # More threads than slots.
 cat >many.c <<'END'
 #include <flick.h>

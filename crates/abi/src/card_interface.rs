@@ -9,7 +9,7 @@ use crate::descriptor::Descriptor;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-card.so";
 /// The name of a value of type [`Functions`].
-pub const FUNCTIONS: &CStr = c"__flick_card_1";
+pub const FUNCTIONS: &CStr = c"__flick_card_2";
 
 /// What machine there is to be.
 #[repr(C)]
@@ -26,6 +26,8 @@ pub struct Setup {
     pub reason: [u8; 512],
     /// Bytes of it.
     pub reason_size: usize,
+    /// Gets the bits of a vector register of the harts; 0: no hart has vectors.
+    pub vlen: u32,
 }
 
 /// What comes next in the machine that is not the machine's own.
@@ -54,6 +56,8 @@ pub struct Order {
     pub owner: u64,
     /// See `hart`.
     pub budget: u64,
+    /// The ISA of the hart, as `flick_riscv::Isa::bits` gives it.
+    pub isa: u64,
     /// Of [`OrderKind::Message`].
     pub message: Descriptor,
 }

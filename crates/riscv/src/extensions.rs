@@ -106,6 +106,10 @@ impl Extension {
 
     /// The extension that an instruction belongs to, whatever its length. `None`: each hart has it.
     pub fn of(op: Op) -> Option<Self> {
+        Self::of_number(op as u16)
+    }
+
+    const fn of_number(op: u16) -> Option<Self> {
         // The last instruction of each group of the table of instructions.
         const GROUPS: [(Op, Option<Extension>); 19] = [
             (Op::Fence, None),
@@ -128,10 +132,29 @@ impl Extension {
             (Op::ThIcacheIall, Some(Extension::XTheadCmo)),
             (Op::VStore, Some(Extension::V)),
         ];
-        let group = GROUPS.iter().find(|(last, _)| op as u16 <= *last as u16);
-        group.and_then(|(_, extension)| *extension)
+        let mut n = 0;
+        while n < GROUPS.len() {
+            if op <= GROUPS[n].0 as u16 {
+                return GROUPS[n].1;
+            }
+            n += 1;
+        }
+        None
     }
 }
+
+/// The extension of each instruction, as a bit; 0: each hart has it.
+static NEEDED: [u32; Op::COUNT] = {
+    let mut all = [0; Op::COUNT];
+    let mut op = 0;
+    while op < Op::COUNT {
+        if let Some(extension) = Extension::of_number(op as u16) {
+            all[op] = 1 << extension as u32;
+        }
+        op += 1;
+    }
+    all
+};
 
 /// A hart's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -173,9 +196,32 @@ impl Isa {
     }
 
     /// Has it this instruction?
+    #[inline(always)]
     pub fn has_insn(self, insn: Insn) -> bool {
-        let own = Extension::of(insn.op()).is_none_or(|extension| self.has(extension));
-        own && (insn.len() == 4 || self.has(Extension::C))
+        let is_long = insn.len() == 4;
+        NEEDED[insn.op() as usize] & !self.extensions == 0 && (is_long || self.has(Extension::C))
+    }
+
+    /// As a number.
+    pub fn bits(self) -> u64 {
+        u64::from(self.vlen) << 32 | u64::from(self.extensions)
+    }
+
+    /// The ISA that [`bits`](Self::bits) has given.
+    pub fn from_bits(bits: u64) -> Self {
+        Self {
+            extensions: bits as u32,
+            vlen: (bits >> 32) as u16,
+        }
+    }
+
+    /// Without vectors.
+    #[must_use]
+    pub fn without_vectors(self) -> Self {
+        Self {
+            extensions: self.extensions & !(1 << Extension::V as u32),
+            ..self
+        }
     }
 
     /// The value of `misa` (privileged manual, "Machine ISA (misa) Register").

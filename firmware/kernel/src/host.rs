@@ -12,9 +12,10 @@ use flick_kernel_core::page_tables::PageTables;
 use flick_kernel_core::thread_lines::WATCHED;
 use flick_kernel_core::threads::{Place, State, Wait};
 
+use crate::calls::ILLEGAL;
 use crate::direct::Direct;
 use crate::dtu::{HOST, KERNEL, Unit};
-use crate::kernel::{Answer, Done, Kernel};
+use crate::kernel::{Answer, Caller, Done, Kernel};
 use crate::{csr, csr_read, csr_write, float_state};
 
 /// A thread of the host.
@@ -247,7 +248,15 @@ impl Kernel {
     }
 
     /// The thread of an owner leaves its code.
-    pub fn foreign_exception(&mut self, place: Place, cause: u64, value: u64) -> Answer {
+    pub fn foreign_exception(&mut self, caller: Caller, cause: u64, value: u64) -> Answer {
+        let place = caller.thread;
+        if cause == ILLEGAL {
+            let pc = self.context(place).pc();
+            if self.moves_for(caller, pc, value) {
+                return Ok(Done::GoesOn);
+            }
+            self.explain_illegal(value);
+        }
         let slot = self.slot_of(place);
         let owner = self.host.owners[slot];
         if owner.ends {

@@ -146,7 +146,7 @@ impl Kernel {
     pub fn explain_illegal(&mut self, word: u64) {
         let needed = TOLD.iter().position(|&told| needs(word) == told);
         let name = needed.map_or("this instruction", |told| NAMES[told]);
-        if self.dispatch.threads.special != 0 {
+        if self.dispatch.threads.special != 0 || cfg!(feature = "host") {
             crate::report!(
                 self.console,
                 "kernel:   no hart that it may run on has {name}\n"

@@ -50,7 +50,7 @@ unsafe fn with<R>(f: impl FnOnce(&mut Driver) -> R) -> Option<R> {
 
 /// See [`Functions`].
 #[unsafe(no_mangle)]
-pub static __flick_card_1: Functions = Functions {
+pub static __flick_card_2: Functions = Functions {
     open,
     send,
     advance,
@@ -70,6 +70,7 @@ unsafe extern "C" fn open(setup: &mut Setup) -> bool {
     let kernel = text(setup.kernel, setup.kernel_size);
     match Driver::open(&machine, &kernel) {
         Ok(driver) => {
+            setup.vlen = driver.vlen();
             // SAFETY: the caller has the token.
             unsafe { *MACHINE.0.get() = Some(driver) };
             true

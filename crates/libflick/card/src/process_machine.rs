@@ -7,6 +7,7 @@ use flick_machine::{
     Board, Console, End, Files, Machine, System, TRANSLATE_AFTER, Turn, Unwatched, boards_of,
     boot_tiles, host_board,
 };
+use flick_riscv::Isa;
 use flick_timing::machine;
 
 use crate::process_space::ProcessSpace;
@@ -94,6 +95,12 @@ impl Driver {
         Err("the card's kernel does not come to wait for programs".into())
     }
 
+    /// Bits of a vector register of the harts; 0: no hart has vectors.
+    pub fn vlen(&self) -> u32 {
+        let harts = self.machine.isas().filter_map(Isa::vlen);
+        harts.max().unwrap_or(0)
+    }
+
     /// A descriptor for the card. False: the ring is full.
     pub fn send(&mut self, descriptor: &Descriptor) -> bool {
         let bytes = descriptor.bytes();
@@ -125,6 +132,7 @@ impl Driver {
             if let Some(lent) = self.machine.take_lent() {
                 order.kind = OrderKind::Run;
                 order.hart = lent.hart as u32;
+                order.isa = lent.isa.bits();
                 (order.owner, order.budget) = (lent.owner, lent.budget);
                 return;
             }

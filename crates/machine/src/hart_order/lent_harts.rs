@@ -4,7 +4,7 @@ use flick_abi::descriptor::{HOST_MODE, OWNER_BITS, OWNER_LEFT};
 use flick_engine::Hart;
 
 use flick_device::Time;
-use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER};
+use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER, Isa};
 
 use super::Machine;
 use crate::board::Board;
@@ -23,6 +23,8 @@ pub struct Lent {
     pub owner: u64,
     /// Instructions that the owner may execute.
     pub budget: u64,
+    /// Those that the hart has.
+    pub isa: Isa,
 }
 
 /// Whether there are owners, and the hart that is to be lent.
@@ -61,6 +63,7 @@ impl Machine<'_> {
             hart,
             owner,
             budget,
+            isa: unit.processor.isa(),
         });
     }
 
@@ -86,6 +89,11 @@ impl Machine<'_> {
     /// The hart that is lent since the last turn. The next turn comes when it is back.
     pub fn take_lent(&mut self) -> Option<Lent> {
         self.lent.next.take()
+    }
+
+    /// The ISA of each hart.
+    pub fn isas(&self) -> impl Iterator<Item = Isa> {
+        self.harts.iter().map(|unit| unit.processor.isa())
     }
 
     /// The registers of a lent hart.

@@ -80,7 +80,7 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         (None, PREEMPTED) => return Ok(Done::GoesOn),
         #[cfg(feature = "host")]
         (None, EXCEPTION) if kernel.is_foreign(caller.thread) => {
-            return kernel.foreign_exception(caller.thread, a0, a1);
+            return kernel.foreign_exception(caller, a0, a1);
         }
         (None, EXCEPTION) => return exception(kernel, caller, arguments),
         (None, VECTORS) => return first_vector(kernel, caller, a0),

@@ -70,6 +70,16 @@ pub fn announce(least: u32, wanted: Option<u32>, state_of: StateOf) -> Result<u3
     Ok(vlen)
 }
 
+/// Registers have so many bits at least, unless `FLICK_VLEN` says otherwise. Call before modules come.
+pub fn prefer(vlen: u32) {
+    VLEN.fetch_max(vlen, Relaxed);
+}
+
+/// Bits of a vector register.
+pub fn vlen() -> u32 {
+    VLEN.load(Relaxed)
+}
+
 impl VectorStates {
     fn all(&self) -> impl Iterator<Item = NonNull<Owned>> {
         let newest = NonNull::new(self.newest.load(Relaxed));

@@ -11,6 +11,7 @@ use flick_engine::Hart;
 
 use crate::os::own_stack::OwnStack;
 use crate::os::{host_library, own_file};
+use crate::thread::vector_states;
 
 static STACK: OwnStack = OwnStack::new();
 static LOADED: OnceLock<&'static Functions> = OnceLock::new();
@@ -51,12 +52,14 @@ pub fn open(machine: &str) -> Result<(), String> {
         kernel_size: kernel.len(),
         reason: [0; 512],
         reason_size: 0,
+        vlen: 0,
     };
     // SAFETY: the process has one thread that starts the runtime; the texts live as long as the call.
     if !STACK.call(|| unsafe { (functions.open)(&mut setup) }) {
         let reason = setup.reason.get(..setup.reason_size).unwrap_or_default();
         return Err(String::from_utf8_lossy(reason).into_owned());
     }
+    vector_states::prefer(setup.vlen);
     LOADED.get_or_init(|| functions);
     Ok(())
 }
@@ -91,6 +94,7 @@ impl Machine {
             hart: 0,
             owner: 0,
             budget: 0,
+            isa: 0,
             message: Descriptor::new(DESCRIPTOR_END),
         };
         // SAFETY: as above.

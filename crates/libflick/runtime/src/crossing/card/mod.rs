@@ -16,9 +16,11 @@ use flick_abi::descriptor::{
 };
 use flick_abi::layout::{GATE_VARIADIC, JumpTarget};
 use flick_engine::{
-    Cause, CodeRegion, CsrAccess, Exit, Hart, Identity, InstructionBudget, NoObserver, ProcessCore,
-    Trap, access_fcsr, csr_number,
+    Cause, CodeRegion, CsrAccess, Exit, Hart, Identity, InstructionBudget, LimitedCore, NoObserver,
+    ProcessCore, Trap, access_fcsr, csr_number,
 };
+
+use flick_riscv::Isa;
 
 use super::backend::{Backend, Event};
 use super::next_step::Next;
@@ -32,6 +34,7 @@ use crate::os::signal_mask::{self, BlockedSignals};
 use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
+use crate::thread::vector_states;
 use card_library::{Back, Machine};
 use owner::Owner;
 use token::Come;
@@ -140,13 +143,13 @@ impl<A: Accounts> Backend for Card<A> {
                     act.of_backend = RESTORED;
                     return event(act, &message);
                 }
-                Come::Run(hart, budget) => {
+                Come::Run(hart, budget, isa) => {
                     // SAFETY: the thread has the token.
                     unsafe { Machine::get() }.registers(hart, &mut act.context.hart);
                     let loan = token::lend(owner.slot(), hart);
                     owner.set_loan(loan);
                     drop(blocked);
-                    let (end, left) = run::<A>(act, budget);
+                    let (end, left) = run::<A>(act, budget, isa);
                     blocked = BlockedSignals::new();
                     if owner.take_loan() == Some(loan) && token::take_back(loan) {
                         let back = back(act, end);
@@ -283,8 +286,14 @@ fn meaning(act: &mut Entered) -> Meaning {
     }
 }
 
-/// Executes the code of `act` from `hart.pc` on, so many instructions at most. Returns how many are left.
-fn run<A: Accounts>(act: &mut Entered, budget: u64) -> (End, u64) {
+/// Executes the code of `act` from `hart.pc` on, on a hart with this ISA, so many instructions at most.
+/// Returns how many are left.
+fn run<A: Accounts>(act: &mut Entered, budget: u64, isa: Isa) -> (End, u64) {
+    // Registers of another size cannot hold the thread's.
+    let isa = match isa.vlen() == Some(vector_states::vlen()) {
+        true => isa,
+        false => isa.without_vectors(),
+    };
     let mut budget = InstructionBudget { left: budget };
     loop {
         let region = match meaning(act) {
@@ -293,7 +302,7 @@ fn run<A: Accounts>(act: &mut Entered, budget: u64) -> (End, u64) {
                 return (End::Leaves(act.context.hart.pc), budget.left);
             }
         };
-        match execute::<A>(act, region, &mut budget) {
+        match execute::<A>(act, region, isa, &mut budget) {
             Exit::Leave => {}
             Exit::Budget => return (End::Budget, 0),
             exit => return (End::Fault(exit), budget.left),
@@ -304,6 +313,7 @@ fn run<A: Accounts>(act: &mut Entered, budget: u64) -> (End, u64) {
 fn execute<A: Accounts>(
     act: &mut Entered,
     code: &CodeRegion,
+    isa: Isa,
     left: &mut InstructionBudget,
 ) -> Exit {
     if let Some(exit) = A::observe(&mut act.context, &MEMORY, code) {
@@ -311,7 +321,7 @@ fn execute<A: Accounts>(
     }
     let before = left.left;
     let hart = &mut act.context.hart;
-    let mut core = ProcessCore::new(&MEMORY, code);
+    let mut core = LimitedCore::new(ProcessCore::new(&MEMORY, code), isa);
     let exit = flick_engine::run(hart, &mut core, &mut NoObserver, left);
     if A::COUNT {
         act.context.retired += before - left.left;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use flick_abi::card_interface::{Order, OrderKind};
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
 use flick_engine::Hart;
+use flick_riscv::Isa;
 
 use super::card_library::{Back, Machine};
 use crate::os::fatal;
@@ -114,8 +115,8 @@ fn is_owner(slot: usize, number: u64) -> bool {
 
 /// What has come for the calling thread. It has the token.
 pub enum Come {
-    /// It executes its code on a hart, so many instructions at most.
-    Run(u32, u64),
+    /// It executes its code on a hart, so many instructions at most, of the hart's ISA.
+    Run(u32, u64, Isa),
     Message(Descriptor),
 }
 
@@ -248,7 +249,7 @@ fn drive_to(slot: u32) -> Come {
 
 fn come(order: &Order) -> Come {
     match order.kind {
-        OrderKind::Run => Come::Run(order.hart, order.budget),
+        OrderKind::Run => Come::Run(order.hart, order.budget, Isa::from_bits(order.isa)),
         _ => Come::Message(order.message),
     }
 }
