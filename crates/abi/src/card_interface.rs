@@ -22,6 +22,10 @@ pub struct Setup {
     pub kernel: *const u8,
     /// See `kernel`.
     pub kernel_size: usize,
+    /// The file of the machine's faults, and its bytes; none: there are no faults.
+    pub inject: *const u8,
+    /// See `inject`.
+    pub inject_size: usize,
     /// Room for a reason, which gets a fragment of UTF-8 for people if there is none.
     pub reason: [u8; 512],
     /// Bytes of it.

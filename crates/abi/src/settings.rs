@@ -107,6 +107,8 @@ pub enum Statistics<'a> {
 pub const PLATFORM: &CStr = c"FLICK_PLATFORM";
 /// The name or file of the machine of `FLICK_BACKEND=card`; `card` by default.
 pub const MACHINE: &CStr = c"FLICK_MACHINE";
+/// A file of faults for that machine (`docs/faults.md`).
+pub const INJECT: &CStr = c"FLICK_INJECT";
 /// Where a timed run writes its trace (`docs/records.md`).
 pub const TRACE: &CStr = c"FLICK_TRACE";
 /// The variable that [`Statistics`] is the value of.

@@ -166,6 +166,9 @@ struct OnMachine {
     /// (docs/card.md)
     #[arg(long, value_name = "NAME|FILE")]
     machine: Option<String>,
+    /// Let that machine have the faults of the file (docs/faults.md)
+    #[arg(long, value_name = "FILE", requires = "machine")]
+    inject: Option<PathBuf>,
 }
 
 impl OnMachine {
@@ -180,6 +183,7 @@ impl OnMachine {
         unsafe {
             std::env::set_var("FLICK_BACKEND", "card");
             std::env::set_var("FLICK_MACHINE", name);
+            std::env::set_var("FLICK_INJECT", self.inject.clone().unwrap_or_default());
         }
         Ok(())
     }

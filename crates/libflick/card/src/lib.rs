@@ -68,7 +68,8 @@ unsafe extern "C" fn open(setup: &mut Setup) -> bool {
     };
     let machine = text(setup.machine, setup.machine_size);
     let kernel = text(setup.kernel, setup.kernel_size);
-    match Driver::open(&machine, &kernel) {
+    let inject = text(setup.inject, setup.inject_size);
+    match Driver::open(&machine, &kernel, &inject) {
         Ok(driver) => {
             setup.vlen = driver.vlen();
             // SAFETY: the caller has the token.

@@ -8,6 +8,7 @@ use flick_machine::{
     boot_tiles, host_board,
 };
 use flick_riscv::Isa;
+use flick_timing::faults::{self, Fault};
 use flick_timing::machine;
 
 use crate::process_space::ProcessSpace;
@@ -38,10 +39,17 @@ impl Console for StandardError {
     }
 }
 
+fn faults_of(path: &str, description: &machine::Machine) -> Result<Vec<Fault>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let tiles = description.tiles.iter();
+    let tiles: Vec<_> = tiles.map(|tile| (&*tile.name, tile.harts.len())).collect();
+    faults::parse(path, &text, &tiles).map_err(|error| error.to_string())
+}
+
 impl Driver {
-    /// Makes the machine of a name or file, with the kernel in a file, and boots it. An error is for
-    /// people.
-    pub fn open(name: &str, kernel: &str) -> Result<Self, String> {
+    /// Makes the machine of a name or file, with the kernel in a file and the faults in a file, and boots
+    /// it. An error is for people.
+    pub fn open(name: &str, kernel: &str, inject: &str) -> Result<Self, String> {
         let description = machine::Machine::load(name, &[]).map_err(|error| error.to_string())?;
         let missing = description.missing();
         if let Some(first) = missing.first() {
@@ -70,6 +78,11 @@ impl Driver {
         let mut machine = Machine::of_tiles(boards, &booted);
         machine.translate_after(Some(TRANSLATE_AFTER));
         machine.lend_harts();
+        if !inject.is_empty() {
+            machine
+                .inject(faults_of(inject, &description)?)
+                .map_err(|error| format!("{inject}:{}: {}", error.line, error.what))?;
+        }
         let mut driver = Self {
             machine,
             host,

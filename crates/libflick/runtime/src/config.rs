@@ -77,6 +77,8 @@ pub struct Config {
     pub backend: Backend,
     /// The name or file of the machine of [`Backend::Card`].
     pub machine: String,
+    /// The file of its faults; empty: it has none.
+    pub inject: String,
     pub trigger: Trigger,
     pub engine: Engine,
     pub statistics: Statistics,
@@ -162,18 +164,19 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         }
         None => refuse(settings::STATISTICS, &value, settings::STATISTICS_HELP),
     };
+    // A look at the environment takes time, which other programs need not spend.
+    let of_card = |name| {
+        (backend == Backend::Card)
+            .then(|| variable(name))
+            .flatten()
+            .filter(|value| !value.is_empty())
+            .map(|value| String::from_utf8_lossy(&value).into_owned())
+    };
     Config {
         offload,
         backend,
-        // A look at the environment takes time, which other programs need not spend.
-        machine: (backend == Backend::Card)
-            .then(|| variable(settings::MACHINE))
-            .flatten()
-            .filter(|name| !name.is_empty())
-            .map_or_else(
-                || "card".into(),
-                |name| String::from_utf8_lossy(&name).into_owned(),
-            ),
+        machine: of_card(settings::MACHINE).unwrap_or_else(|| "card".into()),
+        inject: of_card(settings::INJECT).unwrap_or_default(),
         trigger,
         engine,
         statistics,

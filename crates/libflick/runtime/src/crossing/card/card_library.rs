@@ -19,8 +19,9 @@ static LOADED: OnceLock<&'static Functions> = OnceLock::new();
 /// The kernel's file, beside the library.
 const KERNEL: &str = "card/kernel-host.elf";
 
-/// Loads the library, and makes the machine of a name or file. An error is for people.
-pub fn open(machine: &str) -> Result<(), String> {
+/// Loads the library, and makes the machine of a name or file, with the faults of a file. An error is for
+/// people.
+pub fn open(machine: &str, inject: &str) -> Result<(), String> {
     const RTLD_DEEPBIND: c_int = 8;
     STACK.init().map_err(|error| error.to_string())?;
     let loader = host_library::get().and_then(|library| (library.loader)());
@@ -50,6 +51,8 @@ pub fn open(machine: &str) -> Result<(), String> {
         machine_size: machine.len(),
         kernel: kernel.as_ptr(),
         kernel_size: kernel.len(),
+        inject: inject.as_ptr(),
+        inject_size: inject.len(),
         reason: [0; 512],
         reason_size: 0,
         vlen: 0,

@@ -52,7 +52,7 @@ pub fn init(config: &Config) {
     let is_watched = config.platform.is_some() || config.check_device;
     let opened = match is_watched {
         true => Err("a timed run and FLICK_CHECK=device have none".into()),
-        false => card_library::open(&config.machine),
+        false => card_library::open(&config.machine, &config.inject),
     };
     if let Err(why) = opened {
         fatal::exit(
