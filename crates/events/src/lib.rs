@@ -5,13 +5,14 @@
 //! 1. The runtime fills a [`Summary`], with [`timed`] (`timed_data.rs`) and [`profile`] where a
 //!    platform is named. While the program runs, it writes events into a trace ([`trace`]).
 //! 2. [`render`] and `timed_render.rs` make the text for people, and `timed_notes.rs` has its
-//!    sentences. [`record`] and `timed_record.rs` write the record for tools, and read it again,
-//!    with the lines of `lines.rs`. [`number`] writes figures.
+//!    sentences. [`record`] and `timed_record.rs` write the record for tools, and read it again, with
+//!    the lines of `lines.rs`. [`card`] has both for the card. [`number`] writes figures.
 //! 3. `flick stat`, `flick report` and `flick advise` (`crates/report`) and the tests read records
 //!    and traces.
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod card;
 mod lines;
 pub mod number;
 pub mod profile;
@@ -150,6 +151,8 @@ pub struct Summary {
     pub system: u64,
     /// Why the trace of the run (`FLICK_TRACE`) is not whole, where it is not.
     pub trace_lost: Option<String>,
+    /// Where NxP functions ran on a card.
+    pub card: Option<card::Card>,
     /// Where a platform was named.
     pub timed: Option<timed::Timed>,
 }

@@ -103,6 +103,9 @@ impl Summary {
         if let Some(why) = &self.trace_lost {
             push(&mut out, format_args!("trace-lost {}", escape(why)));
         }
+        if let Some(card) = &self.card {
+            card.write(&mut out);
+        }
         if let Some(timed) = &self.timed {
             crate::timed_record::write(timed, &mut out);
         }
@@ -191,6 +194,9 @@ impl Summary {
             }
             "file" => self.files.push(unescape(value)?),
             "trace-lost" => self.trace_lost = Some(unescape(value)?),
+            key if key.starts_with(crate::card::PREFIX) => {
+                self.card.get_or_insert_default().take(key, value)?;
+            }
             key if key.starts_with(crate::timed_record::PREFIX) => {
                 let timed = self.timed.get_or_insert_default();
                 crate::timed_record::take(timed, key, value)?;
@@ -206,7 +212,7 @@ impl Summary {
 }
 
 /// `COUNT FUNCTION<TAB>MODULE`
-fn calls(text: &str) -> Option<Calls> {
+pub(crate) fn calls(text: &str) -> Option<Calls> {
     let (count, rest) = text.split_once(' ')?;
     let (function, module) = rest.split_once('\t')?;
     Some(Calls {
@@ -309,6 +315,7 @@ mod tests {
             user: 10,
             system: u64::MAX,
             trace_lost: Some("no room\n".into()),
+            card: Some(crate::card::Card::default()),
             timed: Some(crate::timed_record::tests::full()),
         }
     }

@@ -152,6 +152,9 @@ impl Display for Text<'_> {
             rows.collect(),
         )?;
 
+        if let Some(card) = &s.card {
+            card.text(f, self.view.demangle)?;
+        }
         if let Some(timed) = &s.timed {
             let text = crate::timed_render::Text {
                 timed,

@@ -294,6 +294,7 @@ pub fn summary() -> Summary {
         elapsed: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
         user,
         system,
+        card: None,
         timed: timed::total::total(),
         trace_lost: timed::trace::lost(),
     }

@@ -1,0 +1,263 @@
+//! What ran on the harts of a card: its lines of the record, and its text.
+use std::fmt::{self, Formatter, Write};
+
+use flick_names::Demangle;
+
+use crate::Calls;
+use crate::lines::{escape, push, unescape};
+use crate::number::{counted, grouped};
+use crate::timed::duration;
+
+/// The run of a program on a card (`FLICK_BACKEND=card`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Card {
+    /// The machine's name or file.
+    pub machine: String,
+    /// Descriptors to the card.
+    pub sent: u64,
+    /// Descriptors from the card.
+    pub received: u64,
+    /// Virtual time of the machine in picoseconds, from its start.
+    pub time: u64,
+    /// All harts, in the machine's order.
+    pub harts: Vec<CardHart>,
+    /// Functions, by the harts on which they ran.
+    pub ran: Vec<RanOn>,
+}
+
+/// A hart of a card.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CardHart {
+    /// Tile and hart, as in `nxp.hart0`.
+    pub name: String,
+    /// Instructions of the card's kernel.
+    pub firmware: u64,
+    /// Instructions of NxP functions.
+    pub functions: u64,
+}
+
+/// A function on a hart. Its calls are those that began there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RanOn {
+    /// The hart, in [`Card::harts`].
+    pub hart: usize,
+    /// The function, and how many calls began on the hart.
+    pub calls: Calls,
+    /// Instructions that the function and its NxP callees executed there.
+    pub instructions: u64,
+    /// How often it left the hart for an instruction that the hart lacks.
+    pub moves: u64,
+}
+
+/// How keys of the record begin.
+pub(crate) const PREFIX: &str = "card";
+
+impl Card {
+    pub(crate) fn write(&self, out: &mut String) {
+        push(out, format_args!("card {}", escape(&self.machine)));
+        let (sent, received, time) = (self.sent, self.received, self.time);
+        push(out, format_args!("card-descriptors {sent} {received}"));
+        push(out, format_args!("card-time-ps {time}"));
+        for hart in &self.harts {
+            let (firmware, functions) = (hart.firmware, hart.functions);
+            let name = escape(&hart.name);
+            push(out, format_args!("card-hart {firmware} {functions} {name}"));
+        }
+        for ran in &self.ran {
+            let (function, module) = (escape(&ran.calls.function), escape(&ran.calls.module));
+            push(
+                out,
+                format_args!(
+                    "card-ran {} {} {} {} {function}\t{module}",
+                    ran.hart, ran.instructions, ran.moves, ran.calls.count
+                ),
+            );
+        }
+    }
+
+    /// Takes one line of a record; `None` if its value is not what the key calls for.
+    pub(crate) fn take(&mut self, key: &str, value: &str) -> Option<()> {
+        match key {
+            "card" => self.machine = unescape(value)?,
+            "card-descriptors" => {
+                let (sent, received) = value.split_once(' ')?;
+                (self.sent, self.received) = (sent.parse().ok()?, received.parse().ok()?);
+            }
+            "card-time-ps" => self.time = value.parse().ok()?,
+            "card-hart" => {
+                let mut words = value.splitn(3, ' ');
+                self.harts.push(CardHart {
+                    firmware: words.next()?.parse().ok()?,
+                    functions: words.next()?.parse().ok()?,
+                    name: unescape(words.next()?)?,
+                });
+            }
+            "card-ran" => {
+                let mut words = value.splitn(4, ' ');
+                let hart: usize = words.next()?.parse().ok()?;
+                let instructions = words.next()?.parse().ok()?;
+                let moves = words.next()?.parse().ok()?;
+                let calls = crate::record::calls(words.next()?)?;
+                self.ran.push(RanOn {
+                    // Harts come before functions.
+                    hart: (hart < self.harts.len()).then_some(hart)?,
+                    calls,
+                    instructions,
+                    moves,
+                });
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Instructions of the card's kernel on all harts.
+    pub fn firmware(&self) -> u64 {
+        self.harts.iter().map(|hart| hart.firmware).sum()
+    }
+
+    /// Text for people: harts, and where each function ran, and why there.
+    pub(crate) fn text(&self, f: &mut Formatter<'_>, demangle: Demangle) -> fmt::Result {
+        writeln!(f, "\n {:>20}  on the machine {}", "card", self.machine)?;
+        let sent = counted(self.sent, "descriptor");
+        let each = match self.firmware().checked_div(self.received) {
+            Some(each) => format!("; {} instructions of its kernel for each", grouped(each)),
+            None => String::new(),
+        };
+        writeln!(
+            f,
+            " {:>20}  {sent} there, and {} back{each}",
+            "",
+            grouped(self.received)
+        )?;
+        let time = duration(self.time / 1000);
+        writeln!(f, " {:>20}  {time} of virtual time", "")?;
+        writeln!(f, "\n {:>20} {:>20}  hart", "kernel", "NxP functions")?;
+        for hart in &self.harts {
+            let (firmware, functions) = (grouped(hart.firmware), grouped(hart.functions));
+            writeln!(f, " {firmware:>20} {functions:>20}  {}", hart.name)?;
+        }
+        let mut rows: Vec<&RanOn> = self.ran.iter().collect();
+        rows.sort_by(|a, b| {
+            let key = |ran: &'_ &RanOn| (ran.calls.function.clone(), ran.hart);
+            key(a).cmp(&key(b))
+        });
+        if !rows.is_empty() {
+            let title = "where NxP functions ran, and why there";
+            writeln!(f, "\n {:>20} {:>20}  {title}", "calls", "instructions")?;
+        }
+        for ran in rows {
+            let name = demangle.apply(&ran.calls.function);
+            let (calls, instructions) = (grouped(ran.calls.count), grouped(ran.instructions));
+            let hart = self.harts.get(ran.hart).map_or("", |hart| &hart.name);
+            let why = self.why(ran);
+            writeln!(
+                f,
+                " {calls:>20} {instructions:>20}  {name}  on {hart}: {why}"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Why a function ran on a hart, and why it left.
+    fn why(&self, ran: &RanOn) -> String {
+        let is_same = |other: &&RanOn| {
+            (&other.calls.function, &other.calls.module) == (&ran.calls.function, &ran.calls.module)
+        };
+        let left_others = self
+            .ran
+            .iter()
+            .filter(is_same)
+            .filter(|o| o.hart != ran.hart);
+        let came: u64 = left_others.map(|other| other.moves).sum();
+        let mut why = String::new();
+        if ran.calls.count > 0 {
+            why += "the kernel chose it";
+        }
+        if came > 0 && ran.moves == 0 {
+            let and = if why.is_empty() { "" } else { "; " };
+            let _ = write!(why, "{and}it has an instruction that other harts lack");
+        }
+        if ran.moves > 0 {
+            let and = if why.is_empty() { "" } else { "; " };
+            let times = counted(ran.moves, "time");
+            let _ = write!(why, "{and}left {times} for an instruction that it lacks");
+        }
+        if why.is_empty() {
+            why += "the kernel moved it there";
+        }
+        why
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Summary, View, parse};
+
+    fn ran(hart: usize, function: &str, count: u64, moves: u64) -> RanOn {
+        RanOn {
+            hart,
+            calls: Calls {
+                function: function.into(),
+                module: "prog".into(),
+                count,
+            },
+            instructions: 1000 * count + 7,
+            moves,
+        }
+    }
+
+    fn summary() -> Summary {
+        let hart = |name: &str, firmware, functions| CardHart {
+            name: name.into(),
+            firmware,
+            functions,
+        };
+        let card = Card {
+            machine: "./my card.toml".into(),
+            sent: 12,
+            received: 12,
+            time: 5_000_000,
+            harts: vec![
+                hart("nxp.kernel", 600, 0),
+                hart("nxp.hart0", 0, 9),
+                hart("nxp.vector", 0, 5),
+            ],
+            ran: vec![
+                ran(1, "filter", 12, 12),
+                ran(2, "filter", 0, 0),
+                ran(1, "plain", 3, 0),
+            ],
+        };
+        Summary {
+            card: Some(card),
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn record_and_back() {
+        let summary = summary();
+        assert_eq!(parse(&summary.to_record()).unwrap(), [summary]);
+    }
+
+    #[test]
+    fn a_hart_that_is_not_there_is_refused() {
+        let record = summary().to_record().replace("card-ran 2", "card-ran 3");
+        assert!(parse(&record).is_err());
+    }
+
+    #[test]
+    fn says_where_and_why() {
+        let text = summary().text(View::default()).to_string();
+        for part in [
+            "12 descriptors there, and 12 back; 50 instructions of its kernel for each",
+            "filter  on nxp.hart0: the kernel chose it; left 12 times for an instruction that it lacks",
+            "filter  on nxp.vector: it has an instruction that other harts lack",
+            "plain  on nxp.hart0: the kernel chose it\n",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}
