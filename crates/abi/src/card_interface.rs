@@ -9,7 +9,7 @@ use crate::descriptor::Descriptor;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-card.so";
 /// The name of a value of type [`Functions`].
-pub const FUNCTIONS: &CStr = c"__flick_card_2";
+pub const FUNCTIONS: &CStr = c"__flick_card_3";
 
 /// What machine there is to be.
 #[repr(C)]
@@ -66,6 +66,47 @@ pub struct Order {
     pub message: Descriptor,
 }
 
+/// What a function has executed on a hart.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RanRow {
+    /// The address of its gate.
+    pub function: u64,
+    /// Calls that began there.
+    pub calls: u64,
+    /// Instructions.
+    pub instructions: u64,
+    /// How often it came to an instruction that the hart lacks.
+    pub moves: u64,
+    /// The hart.
+    pub hart: u32,
+}
+
+/// What a hart has executed.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HartRow {
+    /// Its tile and its own name, as UTF-8, and the bytes of it.
+    pub name: [u8; 64],
+    /// See `name`.
+    pub name_size: usize,
+    /// Instructions of the kernel.
+    pub firmware: u64,
+    /// Instructions of owners.
+    pub functions: u64,
+}
+
+impl Default for HartRow {
+    fn default() -> Self {
+        Self {
+            name: [0; 64],
+            name_size: 0,
+            firmware: 0,
+            functions: 0,
+        }
+    }
+}
+
 /// The cause of no exception, in [`Functions::executed`].
 pub const NO_EXCEPTION: u64 = u64::MAX;
 
@@ -95,4 +136,10 @@ pub struct Functions {
     /// What has been counted: instructions of all harts, those of owners, descriptors there and back, and
     /// picoseconds of virtual time.
     pub counts: unsafe extern "C" fn(&mut [u64; 5]),
+    /// A function has executed so much.
+    pub has_run: unsafe extern "C" fn(&RanRow),
+    /// The row of this number, of all that functions have executed. False: there are not so many.
+    pub ran: unsafe extern "C" fn(usize, &mut RanRow) -> bool,
+    /// The row of the hart of this number. False: there are not so many.
+    pub hart: unsafe extern "C" fn(usize, &mut HartRow) -> bool,
 }

@@ -130,7 +130,7 @@ impl Card {
             "",
             grouped(self.received)
         )?;
-        let time = duration(self.time / 1000);
+        let time = duration(self.time);
         writeln!(f, " {:>20}  {time} of virtual time", "")?;
         writeln!(f, "\n {:>20} {:>20}  hart", "kernel", "NxP functions")?;
         for hart in &self.harts {

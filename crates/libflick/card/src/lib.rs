@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `lib.rs` | the functions |
 //! | `process_machine.rs` | the machine, and what comes next in it |
+//! | `ran.rs` | what functions have executed, for `flick stat` |
 //! | `process_space.rs` | the memory of the process, for the card's copy unit |
 //!
 //! **Where to.** libflick lets the owner execute what is to be executed, and gives it its messages.
@@ -19,11 +20,12 @@
 
 mod process_machine;
 mod process_space;
+mod ran;
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-use flick_abi::card_interface::{Functions, Order, OrderKind, Setup};
+use flick_abi::card_interface::{Functions, HartRow, Order, OrderKind, RanRow, Setup};
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
 
@@ -50,7 +52,7 @@ unsafe fn with<R>(f: impl FnOnce(&mut Driver) -> R) -> Option<R> {
 
 /// See [`Functions`].
 #[unsafe(no_mangle)]
-pub static __flick_card_2: Functions = Functions {
+pub static __flick_card_3: Functions = Functions {
     open,
     send,
     advance,
@@ -58,6 +60,9 @@ pub static __flick_card_2: Functions = Functions {
     executed,
     forked,
     counts,
+    has_run,
+    ran,
+    hart,
 };
 
 unsafe extern "C" fn open(setup: &mut Setup) -> bool {
@@ -126,4 +131,20 @@ unsafe extern "C" fn counts(all: &mut [u64; 5]) {
     if let Some(found) = unsafe { with(|driver| driver.counts()) } {
         *all = found;
     }
+}
+
+unsafe extern "C" fn has_run(row: &RanRow) {
+    // SAFETY: the caller has the token.
+    unsafe { with(|driver| driver.ran.add(row)) };
+}
+
+unsafe extern "C" fn ran(at: usize, row: &mut RanRow) -> bool {
+    // SAFETY: as above.
+    let found = unsafe { with(|driver| driver.ran.row(at)) }.flatten();
+    found.map(|found| *row = found).is_some()
+}
+
+unsafe extern "C" fn hart(at: usize, row: &mut HartRow) -> bool {
+    // SAFETY: as above.
+    unsafe { with(|driver| driver.hart(at, row)) }.unwrap_or(false)
 }

@@ -1,5 +1,5 @@
 //! The machine of the process, and what comes next in it.
-use flick_abi::card_interface::{NO_EXCEPTION, Order, OrderKind};
+use flick_abi::card_interface::{HartRow, NO_EXCEPTION, Order, OrderKind};
 use flick_abi::descriptor::Descriptor;
 use flick_device::Arrived;
 use flick_engine::Hart;
@@ -12,6 +12,7 @@ use flick_timing::faults::{self, Fault};
 use flick_timing::machine;
 
 use crate::process_space::ProcessSpace;
+use crate::ran::Ran;
 
 /// Turns in which a kernel has booted, or never will.
 const MOST_TURNS: u32 = 1_000_000;
@@ -23,8 +24,10 @@ pub struct Driver {
     host: &'static Board,
     arrived: Arrived,
     has_ended: bool,
-    /// Instructions of owners.
-    owned: u64,
+    /// Instructions of owners, by hart.
+    owned: Vec<u64>,
+    /// What functions have executed.
+    pub ran: Ran,
     sent: u64,
     received: u64,
 }
@@ -83,12 +86,14 @@ impl Driver {
                 .inject(faults_of(inject, &description)?)
                 .map_err(|error| format!("{inject}:{}: {}", error.line, error.what))?;
         }
+        let harts = machine.instructions().len();
         let mut driver = Self {
             machine,
             host,
             arrived,
             has_ended: false,
-            owned: 0,
+            owned: vec![0; harts],
+            ran: Ran::default(),
             sent: 0,
             received: 0,
         };
@@ -168,7 +173,7 @@ impl Driver {
         (cause, value): (u64, u64),
     ) {
         let hart = hart as usize;
-        self.owned += instructions;
+        self.owned[hart] += instructions;
         self.machine.lent_has_executed(hart, instructions, state);
         let exception = (cause != NO_EXCEPTION).then_some((cause, value));
         self.machine.end_lent(hart, exception);
@@ -177,12 +182,28 @@ impl Driver {
     /// The process is a child of `fork`.
     pub fn forked(&mut self) {
         self.machine.renew_translations(Some(TRANSLATE_AFTER));
+        self.ran.forked();
     }
 
     /// See [`flick_abi::card_interface::Functions::counts`].
     pub fn counts(&self) -> [u64; 5] {
         let all = self.machine.instructions().iter().sum();
         let now = self.machine.now();
-        [all, self.owned, self.sent, self.received, now]
+        let owned = self.owned.iter().sum();
+        [all, owned, self.sent, self.received, now]
+    }
+
+    /// What a hart has executed. False: there is none of this number.
+    pub fn hart(&self, hart: usize, row: &mut HartRow) -> bool {
+        let Some(&owned) = self.owned.get(hart) else {
+            return false;
+        };
+        let name = self.machine.hart_name(hart);
+        let size = name.len().min(row.name.len());
+        row.name[..size].copy_from_slice(&name.as_bytes()[..size]);
+        row.name_size = size;
+        let all = self.machine.instructions()[hart];
+        (row.firmware, row.functions) = (all.saturating_sub(owned), owned);
+        true
     }
 }

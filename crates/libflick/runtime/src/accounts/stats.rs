@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use flick_abi::layout::{GATE_NXP, Gate};
+use flick_events::card::Card;
 use flick_events::{Calls, Cause, Heap, Offload, Summary, Trigger, View};
 use flick_sync::Tally;
 
@@ -65,6 +66,7 @@ struct Run {
     fallback: Option<String>,
     engine: &'static str,
     backend: &'static str,
+    card: Option<fn() -> Card>,
     gone_host_to_nxp: Vec<Calls>,
     gone_nxp_to_host: Vec<Calls>,
     gone_on_host: Vec<(Cause, Calls)>,
@@ -93,6 +95,7 @@ fn with_run<R>(f: impl FnOnce(&mut Run) -> R) -> R {
             fallback: None,
             engine: "",
             backend: "",
+            card: None,
             gone_host_to_nxp: Vec::new(),
             gone_nxp_to_host: Vec::new(),
             gone_on_host: Vec::new(),
@@ -129,6 +132,11 @@ pub fn set_fallback(why: &str) {
 /// Names the engine and the backend that NxP code runs on.
 pub fn set_engine(engine: &'static str, backend: &'static str) {
     with_run(|run| (run.engine, run.backend) = (engine, backend));
+}
+
+/// NxP code runs on a card, which says by `card` what ran there.
+pub fn set_card(card: fn() -> Card) {
+    with_run(|run| run.card = Some(card));
 }
 
 /// The child of a fork counts its own calls, not its parent's.
@@ -194,7 +202,8 @@ pub fn absorb(gates: &[&Gate]) {
     with_run(|run| run.gone_nxp_to_host.extend(gone));
 }
 
-fn of_gate(gate: &Gate, count: u64) -> Option<Calls> {
+/// The calls of a gate's function, if it has any and is NxP code.
+pub fn of_gate(gate: &Gate, count: u64) -> Option<Calls> {
     if count == 0 || gate.flags & GATE_NXP == 0 {
         return None;
     }
@@ -234,7 +243,7 @@ pub fn summary() -> Summary {
     }
 
     let config = config::get();
-    let (start, fallback, engine, backend) = with_run(|run| {
+    let (start, fallback, engine, backend, card) = with_run(|run| {
         host_to_nxp.extend(run.gone_host_to_nxp.iter().cloned());
         nxp_to_host.extend(run.gone_nxp_to_host.iter().cloned());
         on_host.extend(run.gone_on_host.iter().cloned());
@@ -251,7 +260,8 @@ pub fn summary() -> Summary {
                 .cloned()
                 .collect::<Vec<_>>(),
         );
-        (run.start, run.fallback.clone(), run.engine, run.backend)
+        let fallback = run.fallback.clone();
+        (run.start, fallback, run.engine, run.backend, run.card)
     });
     let offload = match (fallback, config.offload) {
         (Some(why), _) => Offload::Off(why),
@@ -294,7 +304,7 @@ pub fn summary() -> Summary {
         elapsed: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
         user,
         system,
-        card: None,
+        card: card.map(|card| card()),
         timed: timed::total::total(),
         trace_lost: timed::trace::lost(),
     }

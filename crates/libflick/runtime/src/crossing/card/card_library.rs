@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use flick_abi::card_interface::{FUNCTIONS, Functions, LIBRARY, Order, OrderKind, Setup};
+use flick_abi::card_interface::{
+    FUNCTIONS, Functions, HartRow, LIBRARY, Order, OrderKind, RanRow, Setup,
+};
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor};
 use flick_engine::Hart;
 
@@ -116,6 +118,32 @@ impl Machine {
     pub fn forked(&mut self) {
         // SAFETY: as above.
         STACK.call(|| unsafe { (self.0.forked)() });
+    }
+
+    /// See [`Functions::counts`].
+    pub fn counts(&mut self) -> [u64; 5] {
+        let mut all = [0; 5];
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.counts)(&mut all) });
+        all
+    }
+
+    /// A function has executed so much.
+    pub fn has_run(&mut self, row: &RanRow) {
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.has_run)(row) });
+    }
+
+    /// See [`Functions::ran`].
+    pub fn ran(&mut self, at: usize, row: &mut RanRow) -> bool {
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.ran)(at, row) })
+    }
+
+    /// See [`Functions::hart`].
+    pub fn hart(&mut self, at: usize, row: &mut HartRow) -> bool {
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.hart)(at, row) })
     }
 
     /// A lent hart is back, with these registers.

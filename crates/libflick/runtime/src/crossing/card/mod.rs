@@ -2,6 +2,7 @@
 //! sends a descriptor; the owner executes its code when a hart is lent to it.
 mod card_library;
 mod owner;
+mod report;
 mod token;
 
 use std::ffi::c_int;
@@ -9,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::ThreadState;
-use flick_abi::card_interface::NO_EXCEPTION;
+use flick_abi::card_interface::{NO_EXCEPTION, RanRow};
 use flick_abi::descriptor::{
     DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_FAULT, DESCRIPTOR_RESUME,
     DESCRIPTOR_RETURN, Descriptor,
@@ -25,8 +26,8 @@ use flick_riscv::Isa;
 use super::backend::{Backend, Event};
 use super::next_step::Next;
 use super::{returns_twice, step, unwinding};
-use crate::accounts::gate_counts;
 use crate::accounts::hook::{Accounts, Closed, Open};
+use crate::accounts::{gate_counts, stats};
 use crate::config::Config;
 use crate::modules::address_meaning::Target;
 use crate::os::fatal;
@@ -62,6 +63,7 @@ pub fn init(config: &Config) {
         );
     }
     owner::init();
+    stats::set_card(report::card);
     crossing_code::enter_card();
 }
 
@@ -130,6 +132,7 @@ impl<A: Accounts> Backend for Card<A> {
             token::leave();
         }
         let mut state = None;
+        let mut is_first = true;
         let mut come = token::cross(owner.slot(), request(act, owner, &mut state));
         loop {
             match come {
@@ -155,6 +158,16 @@ impl<A: Accounts> Backend for Card<A> {
                         let back = back(act, end);
                         // SAFETY: as above.
                         let mut machine = unsafe { Machine::get() };
+                        if A::COUNT {
+                            machine.has_run(&RanRow {
+                                function: std::ptr::from_ref(act.gate()) as u64,
+                                calls: u64::from(act.of_backend == BEGINS && is_first),
+                                instructions: budget - left,
+                                moves: u64::from(back.cause == ILLEGAL),
+                                hart,
+                            });
+                        }
+                        is_first = false;
                         machine.executed(hart, budget - left, &act.context.hart, back);
                         come = token::go_on(owner.slot());
                     } else {
