@@ -90,7 +90,7 @@ pub struct HartRow {
     pub name: [u8; 64],
     /// See `name`.
     pub name_size: usize,
-    /// Instructions of the kernel.
+    /// Instructions of the kernel, since it has booted.
     pub firmware: u64,
     /// Instructions of owners.
     pub functions: u64,

@@ -30,7 +30,7 @@ pub struct Card {
 pub struct CardHart {
     /// Tile and hart, as in `nxp.hart0`.
     pub name: String,
-    /// Instructions of the card's kernel.
+    /// Instructions of the card's kernel, since it has booted.
     pub firmware: u64,
     /// Instructions of NxP functions.
     pub functions: u64,

@@ -26,6 +26,8 @@ pub struct Driver {
     has_ended: bool,
     /// Instructions of owners, by hart.
     owned: Vec<u64>,
+    /// Instructions of each hart until the kernel waited for the first program.
+    booted: Vec<u64>,
     /// What functions have executed.
     pub ran: Ran,
     sent: u64,
@@ -93,11 +95,13 @@ impl Driver {
             arrived,
             has_ended: false,
             owned: vec![0; harts],
+            booted: vec![0; harts],
             ran: Ran::default(),
             sent: 0,
             received: 0,
         };
         driver.boot()?;
+        driver.booted = driver.machine.instructions();
         Ok(driver)
     }
 
@@ -202,7 +206,7 @@ impl Driver {
         let size = name.len().min(row.name.len());
         row.name[..size].copy_from_slice(&name.as_bytes()[..size]);
         row.name_size = size;
-        let all = self.machine.instructions()[hart];
+        let all = self.machine.instructions()[hart] - self.booted[hart];
         (row.firmware, row.functions) = (all.saturating_sub(owned), owned);
         true
     }
