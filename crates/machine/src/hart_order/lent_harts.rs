@@ -32,12 +32,24 @@ pub struct Lent {
 pub(super) struct LentHarts {
     has_owners: bool,
     next: Option<Lent>,
+    /// A fault: bits of a word that change in so many descriptors.
+    corrupts: (usize, u64, u64),
 }
 
 impl Machine<'_> {
     /// Harts have the host's space, and are lent from now on.
     pub fn lend_harts(&mut self) {
         self.lent.has_owners = true;
+    }
+
+    /// Are there owners?
+    pub(crate) fn has_owners(&self) -> bool {
+        self.lent.has_owners
+    }
+
+    /// Bits of a word of the next descriptors from outside change.
+    pub(crate) fn corrupt_descriptors(&mut self, word: usize, bits: u64, descriptors: u64) {
+        self.lent.corrupts = (word, bits, descriptors);
     }
 
     /// A hart has come to code of a host program. Without owners the code has nobody who executes it.
@@ -70,7 +82,22 @@ impl Machine<'_> {
     /// A descriptor from outside for the card, by the board of the host's tile. False: its ring is full.
     pub fn descriptor_from_outside(&mut self, host: &Board, bytes: &[u8]) -> bool {
         self.order = None;
-        host.input_to_unit(bytes, self.wiring.now()) != 0
+        let now = self.wiring.now();
+        let (word, bits, left) = self.lent.corrupts;
+        if left == 0 {
+            return host.input_to_unit(bytes, now) != 0;
+        }
+        let mut changed = bytes.to_vec();
+        if let Some(place) = changed.get_mut(8 * word..8 * word + 8) {
+            let bits = bits.to_le_bytes();
+            place
+                .iter_mut()
+                .zip(bits)
+                .for_each(|(byte, bits)| *byte ^= bits);
+        }
+        let is_sent = host.input_to_unit(&changed, now) != 0;
+        self.lent.corrupts.2 = left - u64::from(is_sent);
+        is_sent
     }
 
     /// In a child of `fork`: translated code is in memory that it shares with its parent, and is made anew.

@@ -58,6 +58,10 @@ impl Machine<'_> {
             }
             Action::Refuse { tile, .. } => self.board(tile).map(|_| ()),
             Action::CorruptInput { .. } | Action::Packets { .. } => Ok(()),
+            Action::CorruptDescriptor { .. } => match self.has_owners() {
+                true => Ok(()),
+                false => Err("no program of the host has functions here".into()),
+            },
         }
     }
 
@@ -269,6 +273,11 @@ impl Machine<'_> {
             }
             Action::Packets { choice, fault } => self.wiring.add_packet_fault(choice, fault),
             Action::CorruptInput { bits, bytes } => self.input_board.corrupt_input(bits, bytes),
+            Action::CorruptDescriptor {
+                word,
+                bits,
+                descriptors,
+            } => self.corrupt_descriptors(word, bits, descriptors),
         }
     }
 }

@@ -32,12 +32,28 @@ const ACTIONS: [&str; 18] = [
     "drop-message",
     "delay-message",
     "repeat-message",
+    "corrupt-descriptor",
     // There are no such faults yet.
     "corrupt-message",
     "fill-queue",
-    "corrupt-descriptor",
 ];
-const FIRST_UNKNOWN: usize = 15;
+const FIRST_UNKNOWN: usize = 16;
+
+/// Fields of a descriptor: the word, and the place of the lowest bit in it (`docs/card.md`).
+const FIELDS: [(&str, (usize, u32)); 12] = [
+    ("version", (0, 0)),
+    ("kind", (0, 32)),
+    ("process", (1, 0)),
+    ("tile", (1, 48)),
+    ("owner", (2, 0)),
+    ("activation", (3, 0)),
+    ("pc", (4, 0)),
+    ("sp", (5, 0)),
+    ("address", (6, 0)),
+    ("fcsr", (7, 0)),
+    ("a0", (8, 0)),
+    ("fa0", (16, 0)),
+];
 
 const PACKET_CLASSES: [(&str, PacketClass); 5] = [
     ("message", PacketClass::Message),
@@ -292,6 +308,17 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
             bits: mask(table, 0xff)? as u8,
             bytes: table.count_or("bytes", (1, MOST), 1)?,
         }),
+        "corrupt-descriptor" => {
+            let names = FIELDS.map(|(name, _)| name);
+            table.text("field")?;
+            let field = table.choice_or("field", &names, 0)?;
+            let (word, shift) = FIELDS[field].1;
+            Ok(Action::CorruptDescriptor {
+                word,
+                bits: mask(table, u64::MAX >> shift)? << shift,
+                descriptors: table.count_or("descriptors", (1, MOST), 1)?,
+            })
+        }
         _ => {
             let help = flick_names::use_one_of(&name, &ACTIONS[..FIRST_UNKNOWN]);
             Err(table.error("do", &format!("\"{name}\" is not known"), &help))

@@ -57,6 +57,7 @@ fn all_faults_are_read() {
             "\"drop-message\"\nfrom = \"big\"\nto = \"small\"\nclass = \"answer\"\nevery = 3\npackets = 9",
             "\"delay-message\"\nby = \"1 us\"",
             "\"repeat-message\"\nto = \"small\"",
+            "\"corrupt-descriptor\"\nfield = \"sp\"\nbits = 1\ndescriptors = 2",
         ] {
             let fault = one(&format!("at = {{ {when} }}\ndo = {action}\n")).unwrap();
             assert_eq!((fault.when, fault.line), (wanted, 1), "{action}");
@@ -158,6 +159,14 @@ fn mistakes_have_their_line() {
         ),
         (
             "at = { time = \"1 ms\" }\ndo = \"corrupt-input\"\nbits = 0x100\n",
+            "is not in the range",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"corrupt-descriptor\"\nfield = \"stack\"\nbits = 1\n",
+            "\"stack\" is not known",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"corrupt-descriptor\"\nfield = \"tile\"\nbits = 0x10000\n",
             "is not in the range",
         ),
         (

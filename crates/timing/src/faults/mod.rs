@@ -196,6 +196,15 @@ pub enum Action {
         /// How many bytes.
         bytes: u64,
     },
+    /// Bits of a word of the next descriptors of a host program change.
+    CorruptDescriptor {
+        /// The word of 8 bytes.
+        word: usize,
+        /// The bits.
+        bits: u64,
+        /// How many descriptors.
+        descriptors: u64,
+    },
 }
 
 /// A fault.
