@@ -49,11 +49,19 @@ pub enum Extension {
     Svinval,
     /// T-Head's operations on whole caches.
     XTheadCmo,
+    /// A unit of Flick's at custom-0: dot products.
+    XFlickDot,
+    /// At custom-1: sums of absolute differences.
+    XFlickSad,
+    /// At custom-2: checksums.
+    XFlickCrc,
+    /// At custom-3: bits gathered by a mask.
+    XFlickGather,
 }
 
 impl Extension {
     /// All of them, in the order of an ISA string.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 25] = [
         Self::I,
         Self::M,
         Self::A,
@@ -75,6 +83,10 @@ impl Extension {
         Self::Svadu,
         Self::Svinval,
         Self::XTheadCmo,
+        Self::XFlickDot,
+        Self::XFlickSad,
+        Self::XFlickCrc,
+        Self::XFlickGather,
     ];
 
     /// As an ISA string has it.
@@ -101,13 +113,17 @@ impl Extension {
             Self::Svadu => "svadu",
             Self::Svinval => "svinval",
             Self::XTheadCmo => "xtheadcmo",
+            Self::XFlickDot => "xflickdot",
+            Self::XFlickSad => "xflicksad",
+            Self::XFlickCrc => "xflickcrc",
+            Self::XFlickGather => "xflickgather",
         }
     }
 
     /// The extension that an instruction belongs to, whatever its length. `None`: each hart has it.
     pub fn of(op: Op) -> Option<Self> {
         // The last instruction of each group of the table of instructions.
-        const GROUPS: [(Op, Option<Extension>); 19] = [
+        const GROUPS: [(Op, Option<Extension>); 23] = [
             (Op::Fence, None),
             (Op::FenceI, Some(Extension::Zifencei)),
             (Op::Csrrci, None),
@@ -126,6 +142,10 @@ impl Extension {
             (Op::CboFlush, Some(Extension::Zicbom)),
             (Op::CboZero, Some(Extension::Zicboz)),
             (Op::ThIcacheIall, Some(Extension::XTheadCmo)),
+            (Op::FlickDot, Some(Extension::XFlickDot)),
+            (Op::FlickSad, Some(Extension::XFlickSad)),
+            (Op::FlickCrc, Some(Extension::XFlickCrc)),
+            (Op::FlickGather, Some(Extension::XFlickGather)),
             (Op::VStore, Some(Extension::V)),
         ];
         let group = GROUPS.iter().find(|(last, _)| op as u16 <= *last as u16);
@@ -190,7 +210,9 @@ impl Isa {
         letters.fold(RV64 | letter('s') | letter('u'), |all, one| all | one)
     }
 
-    fn with(self, extension: Extension) -> Self {
+    /// The same, with this extension.
+    #[must_use]
+    pub fn with(self, extension: Extension) -> Self {
         let extensions = self.extensions | 1 << extension as u32;
         Self { extensions, ..self }
     }
@@ -310,6 +332,8 @@ mod tests {
             (Op::CboInval, Some(Extension::Zicbom)),
             (Op::CboZero, Some(Extension::Zicboz)),
             (Op::ThDcacheCall, Some(Extension::XTheadCmo)),
+            (Op::FlickDot, Some(Extension::XFlickDot)),
+            (Op::FlickGather, Some(Extension::XFlickGather)),
             (Op::VConfig, Some(Extension::V)),
         ] {
             assert_eq!(Extension::of(op), extension, "{op:?}");
