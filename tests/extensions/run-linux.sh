@@ -42,6 +42,9 @@ run() { # NAME COMMAND...
 run list flick run --extensions --list
 run static flick run --extensions --stat static
 run dynamic flick run --extensions --stat dynamic
+printf '[[cpus]]\nlist = "1"\nopcodes = ["custom-1"]\n' >/cpus.toml
+run described-list flick run --extensions --cpus /cpus.toml --list
+run described flick run --extensions --stat --cpus /cpus.toml static
 run plain watched-static
 run watched flick run --extensions watched-static
 run watched-dynamic flick run --extensions watched-dynamic
@@ -61,7 +64,7 @@ said() { sed -n "s/^$1 $2: //p" "$work/log"; }
 diff - <(said list out | grep -v '^all') <<'END'
 CPUs 0-1: nothing of its own
 CPUs 2-3: zba zbb zbs zicond
-CPUs 4: v zve32f zve32x zve64d zve64f zve64x zvl128b
+CPUs 4: v xflickdot zve32f zve32x zve64d zve64f zve64x zvl128b
 status 0
 END
 verdict $? "what the CPUs have"
@@ -75,6 +78,12 @@ for link in static dynamic; do
   said $link err | grep -q 'SIGILL: zba is on CPUs 2-3, which the thread.s affinity mask leaves out'
   verdict $? "$link: a mask of the program's is kept"
 done
+said described-list out | grep -q '^CPUs 1: custom-1$'
+verdict $? "a description adds to what Linux says"
+diff "$here/unequal_cpus.expected" <(said described out)
+verdict $? "a program with a description"
+said described err | grep -q 'SIGILL: CPUs 1 are said to have custom-1, and do not execute it'
+verdict $? "a wrong description is found out"
 for name in watched watched-dynamic; do
   diff <(said plain out) <(said $name out | sed 's/held 1$/held 0/')
   verdict $? "a program sees itself as without: $name"

@@ -1,5 +1,6 @@
 // A program for `flick run --extensions` on a Linux whose CPUs differ: what its threads compute,
-// and what it sees of its affinity. CPUs 2 and 3 have Zba, Zbb, Zbs and Zicond, and CPU 4 has V.
+// and what it sees of its affinity. CPUs 2 and 3 have Zba, Zbb, Zbs and Zicond, and CPU 4 has V and
+// a unit for custom-0.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -120,6 +121,13 @@ static void bits(void) {
     puts("wrong");
 }
 static void vectors(void) { __asm__ volatile(SET "vsetivli zero, 2, e64, m1, ta, ma" POP); }
+static void unit(void) {
+  uint64_t dots;
+  __asm__ volatile(".insn r 0x0b, 7, 0, %0, %1, %2" : "=r"(dots) : "r"(0x0102), "r"(0x0304));
+  if (dots != 11)
+    puts("wrong");
+}
+static void other_unit(void) { __asm__ volatile(".insn r 0x2b, 7, 0, zero, zero, zero"); }
 static void no_instruction(void) { __asm__ volatile(".word 0xffffffff"); }
 static void sent(void) { raise(SIGILL); }
 
@@ -209,6 +217,8 @@ int main(int count, char **words) {
   waitpid(child, &status, 0);
   printf("executed again: %d\n", WEXITSTATUS(status));
 
+  printf("custom-0: code %d\n", code_of(unit));
+  printf("custom-1: code %d\n", code_of(other_unit));
   printf("no CPU has it: code %d\n", code_of(no_instruction));
   printf("sent: code %d\n", code_of(sent));
   printf("vectors, handled: code %d\n", code_of(vectors));
