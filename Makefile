@@ -81,6 +81,11 @@ firmware:
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-symmetric.elf --features symmetric; } || \
 	  [ $$? = 77 -a -z "$${CI:-}" ]
 
+# The program for hosts of RISC-V, which is a file for others.
+extensions: headers
+	$(call say,Building the program for hosts of RISC-V)
+	@scripts/extensions.sh build $(BUILD)/obj/riscv64/flick || [ $$? = 77 ]
+
 # The library of the card's programs is over picolibc, which not every system has.
 PICOLIBC := /usr/lib/picolibc/riscv64-unknown-elf
 card: headers
@@ -94,7 +99,7 @@ card: headers
 
 # Put together in one go: nothing here takes time, and a file that is gone from the sources does not
 # live on. `install` makes new files, so that a program that runs on the old library is not hurt.
-tree: rust pass nxp firmware card
+tree: rust pass nxp firmware card extensions
 	$(call say,Putting $(BUILD) together)
 	@rm -rf $(SHARE)
 	@mkdir -p $(BUILD)/{bin,include,lib/pkgconfig} $(LIB) $(SHARE)/{flick/bench,flick/cmake,flick/examples,doc/flick}
@@ -133,6 +138,8 @@ tree: rust pass nxp firmware card
 	@if [ -e $(BUILD)/obj/card/c++/made-of ]; then \
 	  mkdir -p $(LIB)/card/c++ && cp -R $(BUILD)/obj/card/c++/{include,libstdc++.a} $(LIB)/card/c++; \
 	fi
+	@rm -rf $(LIB)/riscv64
+	@if [ -e $(BUILD)/obj/riscv64/flick ]; then install -D -m 755 -t $(LIB)/riscv64 $(BUILD)/obj/riscv64/flick; fi
 	@install -m 755 cmake/flick-launch $(SHARE)/flick/cmake/
 	@install -m 644 cmake/flick-toolchain.cmake $(SHARE)/flick/cmake/
 	@for file in FlickConfig FlickConfigVersion; do \
@@ -215,4 +222,4 @@ clean:
 	rm -rf $(BUILD)
 	$(CARGO) clean
 
-.PHONY: help deps build rust headers pass nxp firmware card test-firmware tree demo check test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper linux install deb clean
+.PHONY: help deps build rust headers pass nxp firmware card extensions test-firmware tree demo check test test-full real realworld strangers libcalls fuzz random bless bench bench-compile paper linux install deb clean

@@ -53,6 +53,14 @@ Files: usr/lib/flick/card/c++/*
 Copyright: Free Software Foundation, Inc.
 License: GPL-3+ with GCC-runtime-library-exception
 
+Files: usr/lib/flick/riscv64/flick
+Copyright: $(sed -n 's/^Copyright (c) //p' "$source/LICENSE-MIT"), Free Software Foundation, Inc.
+License: (Apache-2.0 or Expat) and LGPL-2.1+
+
+License: LGPL-2.1+
+ The GNU C Library is linked in, from Debian's libc6-dev-riscv64-cross. On Debian systems the text of
+ the GNU Lesser General Public License, version 2.1, is in /usr/share/common-licenses/LGPL-2.1.
+
 License: GPL-3+ with GCC-runtime-library-exception
  libstdc++, built from Debian's gcc-12-source. On Debian systems the text of the GNU General Public
  License, version 3, is in /usr/share/common-licenses/GPL-3, and that of the GCC Runtime Library

@@ -4,9 +4,13 @@
 # and files, and powers the machine off. Where there is qemu-system-riscv64, it must print the same.
 #
 #   scripts/linux.sh [--interactive] [OPTION OF flick machine run...]
+#   scripts/linux.sh --prepare
 #
-# With --interactive the boot ends in a shell. Packages come from Debian's suite $FLICK_SUITE (sid), by an
-# apt configuration of their own, and stay in $FLICK_LINUX (build/linux). The script needs no root.
+# With --interactive the boot ends in a shell. With --prepare there is no boot: the kernel (Image), the
+# firmware (fw_dynamic.bin) and the tree of the RAM disk (initrd) are made, for other scripts.
+#
+# Packages come from Debian's suite $FLICK_SUITE (sid), by an apt configuration of their own, and stay in
+# $FLICK_LINUX (build/linux). The script needs no root.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -18,6 +22,9 @@ if [ "${1:-}" = --interactive ]; then
   append+=" interactive"
   shift
 fi
+
+prepares=
+[ "${1:-}" != --prepare ] || prepares=yes
 
 fail() {
   echo "linux.sh: $*" >&2
@@ -88,6 +95,8 @@ else
 fi
 firmware=$(find "$dir/root" -path '*riscv64*generic*' -name fw_dynamic.bin | head -n 1)
 [ -n "$firmware" ] || fail "the package opensbi has no fw_dynamic.bin"
+cp "$firmware" "$dir/fw_dynamic.bin"
+firmware=$dir/fw_dynamic.bin
 
 initrd=$dir/initrd
 rm -rf "$initrd"
@@ -124,6 +133,7 @@ echo "linux: power-off"
 poweroff -f
 END
 chmod +x "$initrd/init"
+[ -z "$prepares" ] || exit 0
 (cd "$initrd" && find . | sort | cpio --quiet -o -H newc) >"$dir/initrd.cpio"
 mkdir -p "$dir/disk"
 echo "a file" >"$dir/disk/hello"

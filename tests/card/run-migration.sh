@@ -10,6 +10,7 @@ need kernel.elf kernel-symmetric.elf libcard.a
 rm -rf "$work" && mkdir -p "$work" && cd "$work"
 unequal=$here/migration/unequal.toml
 
+# Threads, and what they compute.
 build_bare moves "$here/migration/moves.c"
 moves() { # NAME KERNEL LINE OPTION...
   timeout 120 "$flick" machine run "${@:4}" --firmware "$card/$2" --initrd moves.tar --append "$3" \
@@ -20,17 +21,28 @@ moves() { # NAME KERNEL LINE OPTION...
 moves unequal kernel.elf moves --machine "$unequal"
 moves unequal-timed kernel.elf moves --machine "$unequal" --timed
 moves unequal-symmetric kernel-symmetric.elf moves --machine "$unequal"
-# With an argument it has no instructions of Zba and Zbb, which these machines lack.
+build_bare classes "$here/migration/classes.c"
+classes() { # NAME KERNEL LINE OPTION...
+  timeout 120 "$flick" machine run "${@:4}" --firmware "$card/$2" --initrd classes.tar --append "$3" \
+    --max-instructions 4000000000 --machine "$unequal" </dev/null 2>&1 |
+    of_program | grep -v '^kernel:   no hart' | diff "$here/migration/classes.expected" -
+  verdict $? "classes, $1"
+}
+classes functional kernel.elf classes
+classes timed kernel.elf classes --timed
+classes symmetric kernel-symmetric.elf classes
+# With an argument it has no instructions of Zba and Zbb, which these machines lack, and with two no custom
+# opcode.
 moves spike-rvv kernel.elf "moves 0" --machine spike-rvv
 moves rocket-rvv kernel.elf "moves 0" --machine rocket-rvv --timed
-moves alike kernel.elf moves --set isa=rv64gcv_zicntr_zihpm_zba_zbb
+moves alike kernel.elf moves --set isa=rv64gcv_zicntr_zihpm_zba_zbb_xflickdot
 grep -q '^kernel:   no hart that it may run on has this instruction' unequal.all &&
   grep -q "^kernel:   no hart that it may run on has this vendor's instruction" unequal.all
 verdict $? "an instruction that no hart has"
 if has_qemu moves; then
   no_kernel
   timeout 120 qemu-system-riscv64 -accel tcg,thread=single -machine virt -cpu rv64,v=true,vlen=256,vext_spec=v1.0 -smp 4 \
-    -m 256M -nographic -bios "$card/kernel.elf" -kernel no-kernel.bin -initrd moves.tar -append moves </dev/null 2>&1 |
+    -m 256M -nographic -bios "$card/kernel.elf" -kernel no-kernel.bin -initrd moves.tar -append "moves 0 0" </dev/null 2>&1 |
     of_program | diff "$here/migration/moves.expected" -
   verdict $? "moves on QEMU"
 fi

@@ -10,6 +10,7 @@ mod config_command;
 mod console_place;
 mod doctor;
 mod explain_code;
+mod extensions_command;
 mod kernel_call_report;
 mod kernel_lines;
 mod machine_command;
@@ -79,6 +80,11 @@ enum Command {
     Report(Report),
     /// Run a program on a platform and propose a placement: functions to move to the NxP, or back
     Advise(Advise),
+    /// Run a program whose threads move to harts that have the instructions they execute, on a host
+    /// of RISC-V (docs/migration.md)
+    ///
+    /// This command is for other hosts. It says which file of Flick's a host of RISC-V needs.
+    Run(extensions_command::Run),
     /// Measure the cost of crossings on this machine
     Bench {
         #[command(subcommand)]
@@ -433,6 +439,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             let demangle = report.names.demangle();
             record_command::report(&report.input, &report.output, perfetto, demangle)?;
         }
+        Command::Run(run) => return Err(run.refuse()),
         Command::Bench { what } => flick_bench::run(&what)?,
         Command::Torture(options) => return torture::run(&options),
         Command::Doctor { probe_nx: true } => return Ok(doctor::probe_nx()),

@@ -99,6 +99,17 @@ fn stat_of_nothing_to_run() {
 }
 
 #[test]
+fn threads_move_between_harts_of_risc_v_alone() {
+    let output = flick(&["run", "--extensions", "./prog", "--of-its-own"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = text(&output.stderr);
+    for part in ["[FLK0113]", "not RISC-V", "--extensions", "help: "] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    assert_eq!(flick(&["run", "./prog"]).status.code(), Some(2));
+}
+
+#[test]
 fn explain_prints_pages() {
     let all = text(&flick(&["explain"]).stdout);
     assert!(

@@ -121,6 +121,9 @@ codes! {
     "FLK0106" 106 InternalCrash Error Command "a crash that is not your program's fault";
     "FLK0111" 111 UnusablePlatform Error Command "the platform cannot be used";
     "FLK0112" 112 NothingToAdvise Error Command "there is nothing to advise on";
+    "FLK0113" 113 NoExtensions Error Command "the CPUs of this host are not RISC-V";
+    "FLK0114" 114 UnwatchedProgram Error Command "a program cannot be watched";
+    "FLK0115" 115 CpuDescription Error Command "a description of CPUs cannot be used";
     "FLK0201" 201 ContradictoryPlacement Error Compile "contradictory placement";
     "FLK0202" 202 InlineAssembly Error Compile "inline assembly in a placed function";
     "FLK0203" 203 X86Intrinsic Error Compile "an intrinsic that only x86-64 has";
@@ -163,6 +166,7 @@ codes! {
     "FLK0508" 508 DeviceAccess Warning Run "an access that relies on what no device gives";
     "FLK0509" 509 CardFailed Error Run "the card has failed";
     "FLK0510" 510 TooManyOwners Error Run "too many threads are on the card";
+    "FLK0511" 511 NoCpuForInstruction Warning Run "no CPU for an instruction";
     "FLK0601" 601 MachineSetting Error Machine "a setting of the machine is bad";
     "FLK0602" 602 MachineStart Error Machine "the machine cannot start";
     "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";

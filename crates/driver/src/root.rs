@@ -83,6 +83,11 @@ impl Root {
         self.lib().join("libnxp.a")
     }
 
+    /// The program for hosts of RISC-V (`flick run --extensions`), which not every build has.
+    pub fn riscv64_program(&self) -> PathBuf {
+        self.lib().join("riscv64/flick")
+    }
+
     /// Kernel, headers and library of programs of the card.
     pub fn card(&self) -> PathBuf {
         self.lib().join("card")

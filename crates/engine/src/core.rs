@@ -142,7 +142,7 @@ pub trait Core {
     fn exception(&mut self, hart: &mut Hart, exception: Exception) -> Result<u64, Exit>;
 
     /// Executes an instruction of the privileged manual (`mret`, `sret`, `wfi`, `sfence.vma`, Svinval)
-    /// or of Zicbom, Zicboz and XTheadCmo. The answer says where execution goes on, or why the hart cannot
+    /// or of Zicbom, Zicboz, XTheadCmo and a custom unit. The answer says where execution goes on, or why the hart cannot
     /// execute the instruction.
     ///
     /// A core whose hart is to wait after `wfi` goes on behind it, and then ends the run with

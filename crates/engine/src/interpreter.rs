@@ -599,7 +599,11 @@ fn interpret<C: Core, O: Observer, K: Control>(
             | Op::ThDcacheCall
             | Op::ThDcacheIall
             | Op::ThDcacheCiall
-            | Op::ThIcacheIall => {
+            | Op::ThIcacheIall
+            | Op::FlickDot
+            | Op::FlickSad
+            | Op::FlickCrc
+            | Op::FlickGather => {
                 set_pc!(pc);
                 match core.privileged(hart!(), insn) {
                     Ok(at) => next = at,

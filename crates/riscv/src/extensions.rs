@@ -49,11 +49,19 @@ pub enum Extension {
     Svinval,
     /// T-Head's operations on whole caches.
     XTheadCmo,
+    /// A unit of Flick's at custom-0: dot products.
+    XFlickDot,
+    /// At custom-1: sums of absolute differences.
+    XFlickSad,
+    /// At custom-2: checksums.
+    XFlickCrc,
+    /// At custom-3: bits gathered by a mask.
+    XFlickGather,
 }
 
 impl Extension {
     /// All of them, in the order of an ISA string.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 25] = [
         Self::I,
         Self::M,
         Self::A,
@@ -75,6 +83,10 @@ impl Extension {
         Self::Svadu,
         Self::Svinval,
         Self::XTheadCmo,
+        Self::XFlickDot,
+        Self::XFlickSad,
+        Self::XFlickCrc,
+        Self::XFlickGather,
     ];
 
     /// As an ISA string has it.
@@ -101,6 +113,10 @@ impl Extension {
             Self::Svadu => "svadu",
             Self::Svinval => "svinval",
             Self::XTheadCmo => "xtheadcmo",
+            Self::XFlickDot => "xflickdot",
+            Self::XFlickSad => "xflicksad",
+            Self::XFlickCrc => "xflickcrc",
+            Self::XFlickGather => "xflickgather",
         }
     }
 
@@ -111,7 +127,7 @@ impl Extension {
 
     const fn of_number(op: u16) -> Option<Self> {
         // The last instruction of each group of the table of instructions.
-        const GROUPS: [(Op, Option<Extension>); 19] = [
+        const GROUPS: [(Op, Option<Extension>); 23] = [
             (Op::Fence, None),
             (Op::FenceI, Some(Extension::Zifencei)),
             (Op::Csrrci, None),
@@ -130,6 +146,10 @@ impl Extension {
             (Op::CboFlush, Some(Extension::Zicbom)),
             (Op::CboZero, Some(Extension::Zicboz)),
             (Op::ThIcacheIall, Some(Extension::XTheadCmo)),
+            (Op::FlickDot, Some(Extension::XFlickDot)),
+            (Op::FlickSad, Some(Extension::XFlickSad)),
+            (Op::FlickCrc, Some(Extension::XFlickCrc)),
+            (Op::FlickGather, Some(Extension::XFlickGather)),
             (Op::VStore, Some(Extension::V)),
         ];
         let mut n = 0;
@@ -236,7 +256,9 @@ impl Isa {
         letters.fold(RV64 | letter('s') | letter('u'), |all, one| all | one)
     }
 
-    fn with(self, extension: Extension) -> Self {
+    /// The same, with this extension.
+    #[must_use]
+    pub fn with(self, extension: Extension) -> Self {
         let extensions = self.extensions | 1 << extension as u32;
         Self { extensions, ..self }
     }
@@ -356,6 +378,8 @@ mod tests {
             (Op::CboInval, Some(Extension::Zicbom)),
             (Op::CboZero, Some(Extension::Zicboz)),
             (Op::ThDcacheCall, Some(Extension::XTheadCmo)),
+            (Op::FlickDot, Some(Extension::XFlickDot)),
+            (Op::FlickGather, Some(Extension::XFlickGather)),
             (Op::VConfig, Some(Extension::V)),
         ] {
             assert_eq!(Extension::of(op), extension, "{op:?}");

@@ -34,7 +34,8 @@ pub enum Class {
     FpDiv,
     /// Fences, control and status registers, environment.
     System,
-    /// Instructions of the privileged manual: illegal in user code.
+    /// Instructions of the privileged manual, and those that a machine's hart executes by a unit of its
+    /// own: illegal in NxP code.
     Privileged,
     /// The V extension: illegal where there are no vector registers.
     Vector,

@@ -250,6 +250,11 @@ macro_rules! for_each_op {
             ThDcacheIall,  "th.dcache.iall",  0xffff_ffff, 0x0020_000b, Bare, Privileged, None;
             ThDcacheCiall, "th.dcache.ciall", 0xffff_ffff, 0x0030_000b, Bare, Privileged, None;
             ThIcacheIall,  "th.icache.iall",  0xffff_ffff, 0x0100_000b, Bare, Privileged, None;
+            // Flick's custom units: custom-0 to custom-3, with the operands of RoCC (funct3: rd, rs1 and rs2 are used)
+            FlickDot, "flick.dot", 0xfe00_707f, 0x0000_700b, R,          Privileged, None;
+            FlickSad, "flick.sad", 0xfe00_707f, 0x0000_702b, R,          Privileged, None;
+            FlickCrc, "flick.crc", 0xfe00_707f, 0x0000_705b, R,          Privileged, None;
+            FlickGather, "flick.gather", 0xfe00_707f, 0x0000_707b, R,    Privileged, None;
             // V: the handlers decode the word. Behind Flw to Fsd, whose widths are not vectors'.
             VConfig,  "v-config",  0x0000_707f, 0x0000_7057, V,          Vector, None;
             VArith,   "v-arith",   0x0000_007f, 0x0000_0057, V,          Vector, None;

@@ -10,7 +10,7 @@ struct record {
 
 #define THREADS 60
 static char stacks[THREADS + 2][2048] __attribute__((aligned(16)));
-static volatile u64 failures, has_bits;
+static volatile u64 failures, has_bits, has_unit;
 static u64 *volatile page;
 
 #define SET ".option push\n.option arch, +v, +zba, +zbb\n"
@@ -33,6 +33,15 @@ static u64 round_trip(u64 number, u64 by_hint) {
     __asm__ volatile(SET "sh3add %0, %0, %0\nandn %1, zero, %1" POP : "+r"(sum), "+r"(bits));
   else
     sum *= 9, bits = 0;
+  // A custom opcode, on a hart with the unit: the dot product of bytes.
+  if (has_unit) {
+    u64 dots;
+    __asm__ volatile(".insn r 0x0b, 7, 0, %0, %1, %2"
+                     : "=r"(dots)
+                     : "r"(number & 0x7f7f), "r"(0x0203));
+    if (dots != 3 * (number & 0x7f) + 2 * (number >> 8 & 0x7f))
+      return 1;
+  }
   if (by_hint == 2 && is_error(call1(HINT, VECTORS)))
     return 1;
   u64 length;
@@ -73,8 +82,8 @@ static void computing(u64 unused) {
 }
 
 static void illegal(u64 is_custom) {
-  if (is_custom) // custom-0
-    __asm__ volatile(".word 0x0000000b");
+  if (is_custom) // custom-1
+    __asm__ volatile(".word 0x0000002b");
   __asm__ volatile(".word 0xffffffff");
 }
 
@@ -93,7 +102,8 @@ static u64 status_of(void (*begin)(u64), u64 argument, u64 ends_early) {
 
 void _start(struct program_start *start) {
   only_on_first_tile(start);
-  has_bits = start->arguments == 1;
+  has_bits = start->arguments != 2;
+  has_unit = start->arguments == 1;
   u64 all, ids[THREADS], lost = 0, value;
   for (int round = 0; round < 2; round++) {
     for (u64 n = 0; n < THREADS; n++)

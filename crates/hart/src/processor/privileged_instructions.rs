@@ -5,7 +5,7 @@ use flick_engine::{Core, CsrAccess, Exception, Hart, Memory, Trap, access_fcsr, 
 use flick_riscv::{Insn, Op};
 use flick_timing::memory_system::BlockOperation;
 
-use super::Privileged;
+use super::{Privileged, custom_unit};
 use crate::bus::Bus;
 use crate::csr_access::Effect;
 use crate::decoded_pages::Floats;
@@ -84,6 +84,10 @@ impl<B: Bus> Privileged<'_, B> {
             }
             Op::ThDcacheCall | Op::ThDcacheIall | Op::ThDcacheCiall | Op::ThIcacheIall => {
                 return self.whole_cache(hart, insn);
+            }
+            Op::FlickDot | Op::FlickSad | Op::FlickCrc | Op::FlickGather => {
+                custom_unit::execute(hart, insn);
+                Some(next)
             }
             _ => return self.cache_block(hart, insn),
         };

@@ -88,9 +88,6 @@ impl Machine {
                 }
                 TileKind::Host(_) => {}
             }
-            for unit in &tile.units {
-                add(unit.line, "units for custom opcodes");
-            }
             let core = |hart: &Hart| self.core(hart).and_then(|core| core.l2.as_ref());
             if tile.coherence == Coherence::None
                 && tile.harts.iter().any(|hart| core(hart).is_some())

@@ -148,6 +148,10 @@ fn read_harts(
         let period = period(&mut table, clock)?;
         let core = index_of(&mut table, "core", cores.iter().map(|core| &*core.name))?;
         let unit = index_of(&mut table, "unit", units.iter().map(|unit| &*unit.name))?;
+        let own = unit.and_then(|unit| units.get(unit)).into_iter();
+        let own = own.flat_map(|unit| &unit.opcodes);
+        // Firmware sees a unit as an extension of a vendor.
+        let isa = own.fold(isa, |isa, &opcode| isa.with(extension_at(opcode)));
         let is_kernel = table.flag("kernel")?;
         let is_disabled = table.flag("disabled")?;
         let has_host_space = table.flag("host-space")?;
@@ -205,6 +209,16 @@ fn index_of<'n>(
         table.error(key, &format!("the file has no {key} \"{name}\""), &help)
     };
     index.ok_or_else(missing).map(Some)
+}
+
+/// What Flick's units execute at a custom opcode.
+fn extension_at(opcode: u32) -> Extension {
+    match opcode {
+        0x0b => Extension::XFlickDot,
+        0x2b => Extension::XFlickSad,
+        0x5b => Extension::XFlickCrc,
+        _ => Extension::XFlickGather,
+    }
 }
 
 fn units(tile: &mut Table<'_>) -> Result<Vec<Unit>, Error> {

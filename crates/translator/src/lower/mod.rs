@@ -51,6 +51,10 @@ pub fn is_translated(op: Guest) -> bool {
             | Guest::ThDcacheIall
             | Guest::ThDcacheCiall
             | Guest::ThIcacheIall
+            | Guest::FlickDot
+            | Guest::FlickSad
+            | Guest::FlickCrc
+            | Guest::FlickGather
             | Guest::VConfig
             | Guest::VArith
             | Guest::VLoad
