@@ -4,7 +4,7 @@
 //! slot. An owner is *inside* from its descriptor on until its message has come.
 use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use flick_abi::card_interface::{Order, OrderKind};
@@ -27,6 +27,8 @@ struct Slot {
     wake: AtomicU32,
     /// The next slot in the list of those who want in.
     next: AtomicU32,
+    /// The endpoint that the card wants its next request at.
+    endpoint: AtomicU8,
     /// By who has the token, until `wake` is set; then by its thread.
     order: UnsafeCell<Option<Order>>,
     /// By its thread, until the slot is in the list; then by who has the token.
@@ -41,6 +43,7 @@ static SLOTS: [Slot; OWNERS] = [const {
         uses: AtomicU64::new(0),
         wake: AtomicU32::new(0),
         next: AtomicU32::new(NONE),
+        endpoint: AtomicU8::new(0),
         order: UnsafeCell::new(None),
         request: UnsafeCell::new(None),
     }
@@ -225,8 +228,9 @@ fn take() -> bool {
     TAKEN.compare_exchange(0, 1, SeqCst, SeqCst).is_ok()
 }
 
-fn want_in(slot: u32, request: Descriptor) {
+fn want_in(slot: u32, mut request: Descriptor) {
     let own = &SLOTS[slot as usize];
+    request.endpoint = own.endpoint.load(SeqCst);
     // SAFETY: the calling thread's, until the slot is in the list.
     unsafe { *own.request.get() = Some(request) };
     let mut first = WANTING.load(SeqCst);
@@ -291,6 +295,7 @@ fn drive(me: Option<u32>) -> Option<Order> {
                     continue;
                 }
                 INSIDE.fetch_sub(1, SeqCst);
+                SLOTS[slot].endpoint.store(order.message.endpoint, SeqCst);
                 slot
             }
             OrderKind::Idle if WANTING.load(SeqCst) != NONE => continue,
@@ -342,6 +347,7 @@ fn send_all(machine: &mut Machine) -> bool {
             }
             *request = None;
             if asked.kind == DESCRIPTOR_END {
+                slot.endpoint.store(0, SeqCst);
                 slot.uses.fetch_sub(1, SeqCst);
             } else {
                 INSIDE.fetch_add(1, SeqCst);
