@@ -265,8 +265,14 @@ impl HostTile {
                 hart => (hart.into(), HARTS_ACTIVITY),
             };
             let to = u64::from(tile) | u64::from(to) << 16 | u64::from(receiver) << 32;
+            // The receiver is mostly the same.
+            let receiver = dtu::endpoint_word(1 + tile, 1);
+            if self.get(SENDS, receiver, around) != to {
+                self.on_bank(SENDS, around, |unit, inside| {
+                    let _: Result<(), Refused> = unit.write(receiver, 8, to, inside);
+                });
+            }
             for (register, value) in [
-                (dtu::endpoint_word(1 + tile, 1), to),
                 (dtu::ADDRESS, OUTGOING),
                 (dtu::SIZE, DESCRIPTOR_SIZE as u64),
             ] {

@@ -249,6 +249,7 @@ impl Dtu {
             return Err(Error::NoEndpoint);
         };
         let slot = self.state.endpoints[usize::from(number)].fetch(receive);
+        self.look_at(number);
         Ok(Next::Ends(
             slot.map_or(0, |slot| receive.slot_address(slot)),
         ))
@@ -268,6 +269,7 @@ impl Dtu {
         let held = table
             .free(receive, word.slot)
             .map_err(|_| Error::NoAnswer)?;
+        self.look_at(word.endpoint);
         if let Some(held) = held
             && let Some(credit) = held.cost
         {

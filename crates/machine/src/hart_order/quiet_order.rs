@@ -130,7 +130,7 @@ impl Machine<'_> {
             };
             unit.processor.set_line(bit, level);
             let is_woken =
-                unit.waits && unit.processor.wakes(unit.board.time_at(now.max(unit.time)));
+                unit.waits && unit.processor.wakes(|| unit.board.time_at(now.max(unit.time)));
             if is_woken {
                 let ticks = unit.processor.registers().deadline();
                 let timer = ticks.map(|ticks| unit.board.when(ticks, now));
@@ -149,7 +149,7 @@ impl Machine<'_> {
             return;
         };
         let (unit, now) = (&self.harts[hart], self.wiring.now());
-        let wakes = unit.processor.wakes(unit.board.time_at(now.max(unit.time)));
+        let wakes = unit.processor.wakes(|| unit.board.time_at(now.max(unit.time)));
         // At this time another hart may wake, too.
         if wakes || order.timer <= now {
             self.end_quiet_order();

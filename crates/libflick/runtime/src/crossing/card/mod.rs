@@ -130,9 +130,11 @@ impl<A: Accounts> Backend for Card<A> {
         let mut come = token::cross(owner.slot(), request(act, owner, &mut state));
         loop {
             match come {
-                // The card has not seen yet that the thread has left its code.
+                // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
                 Come::Message(message) if is_busy(&message) => {
                     token::leave();
+                    // What was refused has not changed the card's registers.
+                    owner.keep(0);
                     come = token::cross(owner.slot(), request(act, owner, &mut state));
                 }
                 Come::Message(message) => {
@@ -185,7 +187,7 @@ fn request(act: &mut Entered, owner: Owner, state: &mut Option<ThreadState>) -> 
     let fcsr = fcsr(&mut act.context.hart);
     let hart = &act.context.hart;
     let mut all = Descriptor {
-        process: std::process::id(),
+        process: token::process(),
         owner: token::owner(owner.slot()),
         activation: number,
         pc: hart.pc,

@@ -67,7 +67,7 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
     }
     owner.keep(0);
     let last = Descriptor {
-        process: std::process::id(),
+        process: token::process(),
         owner: token::owner(owner.0),
         ..Descriptor::new(DESCRIPTOR_END)
     };

@@ -59,6 +59,8 @@ static LENT: AtomicU64 = AtomicU64::new(0);
 static LOANS: AtomicU64 = AtomicU64::new(0);
 /// A thread that forks waits for the token, and nobody else takes it.
 static FORKS: AtomicU32 = AtomicU32::new(0);
+/// See [`process`]; 0: nobody has asked yet.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// How many owners are inside. Who has the token changes it.
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
@@ -137,6 +139,18 @@ pub fn end(slot: u32, request: Descriptor) {
     }
 }
 
+/// The number of the process, which a child of `fork` learns.
+pub fn process() -> u32 {
+    match PROCESS.load(SeqCst) {
+        0 => {
+            let process = std::process::id();
+            PROCESS.store(process, SeqCst);
+            process
+        }
+        process => process,
+    }
+}
+
 /// The calling thread has the token, and has executed its code on the hart of its last order: the same as
 /// [`cross`] from here on.
 pub fn go_on(slot: u32) -> Come {
@@ -206,6 +220,7 @@ pub fn end_fork() {
 pub fn end_fork_in_child(own: Option<u32>) {
     // SAFETY: the thread has the token.
     unsafe { Machine::get() }.forked();
+    PROCESS.store(0, SeqCst);
     LENT.store(0, SeqCst);
     INSIDE.store(0, SeqCst);
     WANTING.store(NONE, SeqCst);
@@ -214,7 +229,7 @@ pub fn end_fork_in_child(own: Option<u32>) {
             continue;
         }
         let last = Descriptor {
-            process: std::process::id(),
+            process: process(),
             owner: owner(number),
             ..Descriptor::new(DESCRIPTOR_END)
         };
