@@ -65,7 +65,7 @@ pub const DESCRIPTOR_END: u32 = 5;
 pub const DESCRIPTOR_CALL_IN_FULL: u32 = 6;
 
 /// Slots of owners of a tile. The kernel has a place for each.
-pub const OWNERS: usize = 224;
+pub const OWNERS: usize = 1024;
 /// Addresses of programs of the host are below this one.
 pub const HOST_END: u64 = 1 << 47;
 /// The mode of `satp` in which U mode is in the host's space.

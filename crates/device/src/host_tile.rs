@@ -10,7 +10,8 @@ use std::rc::Rc;
 use flick_abi::card;
 use flick_abi::descriptor::{
     DESCRIPTOR_END, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE, DESCRIPTOR_SLOTS, Descriptor,
-    HARTS_ACTIVITY, HOST_ACTIVITY, HOST_ENDPOINT, KERNEL_ACTIVITY, KERNEL_ENDPOINT, LOG2_DESCRIPTOR_SLOT, RING,
+    HARTS_ACTIVITY, HOST_ACTIVITY, HOST_ENDPOINT, KERNEL_ACTIVITY, KERNEL_ENDPOINT,
+    LOG2_DESCRIPTOR_SLOT, RING,
 };
 use flick_abi::dtu::{
     self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Outcome, ReceiveEndpoint,
@@ -109,6 +110,8 @@ impl HostTile {
         let description = DtuDescription {
             harts: BANKS,
             kernel: None,
+            // No hart waits for its commands; what they take is the link's time.
+            command: 0,
             ..description
         };
         let mut tile = Self {
@@ -205,14 +208,15 @@ impl HostTile {
 
     /// Goes on with what has been waited for.
     fn go_on(&mut self, around: &mut dyn Surroundings) {
-        self.go_on_sending(around);
+        while self.go_on_sending(around) {}
         while self.go_on_receiving(around) {}
     }
 
-    fn go_on_sending(&mut self, around: &mut dyn Surroundings) {
+    /// True: there may be more to do.
+    fn go_on_sending(&mut self, around: &mut dyn Surroundings) -> bool {
         if self.state.sender == Does::Sends {
             let Some(outcome) = self.outcome(SENDS, around) else {
-                return;
+                return false;
             };
             match outcome {
                 Ok(_) => drop(self.state.ring.pop_front()),
@@ -222,20 +226,18 @@ impl HostTile {
                     if error == Error::Gone {
                         self.give_credit_back(around);
                     }
-                    if error != Error::NoCredits && self.turn_to_kernel() {
-                        return self.send_first(around);
+                    if error == Error::NoCredits || !self.turn_to_kernel() {
+                        self.state.sender = Does::Pauses;
+                        let at = around.now().saturating_add(PAUSE);
+                        around.schedule(AGAIN, at);
+                        return false;
                     }
-                    self.state.sender = Does::Pauses;
-                    let at = around.now().saturating_add(PAUSE);
-                    return around.schedule(AGAIN, at);
                 }
                 Err(_) => self.refuse_first(card::Error::Dead),
             }
             self.state.sender = Does::Nothing;
         }
-        if self.state.sender == Does::Nothing {
-            self.send_first(around);
-        }
+        self.state.sender == Does::Nothing && self.send_first(around)
     }
 
     /// The oldest descriptor of the ring, if it is for a hart, is for that tile's kernel from now on.
@@ -246,11 +248,11 @@ impl HostTile {
         core::mem::take(&mut bytes[ENDPOINT]) != 0
     }
 
-    /// Sends the oldest descriptor of the ring that can be sent.
-    fn send_first(&mut self, around: &mut dyn Surroundings) {
+    /// Sends the oldest descriptor of the ring that can be sent. False: there is none.
+    fn send_first(&mut self, around: &mut dyn Surroundings) -> bool {
         loop {
             let Some(Bytes(bytes)) = self.state.ring.front() else {
-                return;
+                return false;
             };
             let first = Descriptor::from_bytes(bytes);
             let (tile, endpoint) = first.map_or((u16::MAX, 0), |all| (all.tile, all.endpoint));
@@ -281,7 +283,8 @@ impl HostTile {
                 });
             }
             let command = CommandWord::new(Command::Send, 1 + tile).with_answer(HOST_ENDPOINT);
-            return self.command(SENDS, command, around);
+            self.command(SENDS, command, around);
+            return true;
         }
     }
 
@@ -324,7 +327,7 @@ impl HostTile {
                 self.state.receiver = Does::Fetches;
                 self.command(RECEIVES, fetch, around);
             }
-            return false;
+            return has_unread;
         }
         let Some(outcome) = self.outcome(RECEIVES, around) else {
             return false;

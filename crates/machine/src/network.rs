@@ -71,7 +71,9 @@ impl Packets {
 
     /// Where the packet with a token is in the list.
     fn place(&self, token: u32) -> Option<usize> {
-        self.travelling.iter().position(|&(other, _)| other == token)
+        self.travelling
+            .iter()
+            .position(|&(other, _)| other == token)
     }
 
     /// The head of a packet is at a router: the tile whose router it comes to next and when, or the packet

@@ -142,9 +142,7 @@ impl Kernel {
                 set_floats(context, &asked.floats, asked.fcsr);
                 self.wake(place);
             }
-            Request::Return
-                if is_known && owner.activation.load(Relaxed) == asked.activation =>
-            {
+            Request::Return if is_known && owner.activation.load(Relaxed) == asked.activation => {
                 let context = self.context(place);
                 context.x[0] = asked.pc;
                 context.x[10..12].copy_from_slice(&asked.ints[..2]);

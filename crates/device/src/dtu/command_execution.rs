@@ -38,6 +38,9 @@ impl Dtu {
             (_, false) => Error::NoCommand,
             _ => {
                 bank.start(word);
+                if command_time == 0 {
+                    return self.time_is_over(index, around);
+                }
                 around.schedule(index as u32, around.now().saturating_add(command_time));
                 return;
             }

@@ -145,8 +145,7 @@ impl EndpointState {
 
     fn in_slot(&mut self, slot: u8) -> Option<&mut Held> {
         let mut all = self.held.iter_mut();
-        all.find(|(other, _)| *other == slot)
-            .map(|(_, held)| held)
+        all.find(|(other, _)| *other == slot).map(|(_, held)| held)
     }
 
     /// Marks the oldest unread message read.
@@ -171,7 +170,9 @@ impl EndpointState {
         mut receive: ReceiveEndpoint,
         slot: u8,
     ) -> Result<Option<Held>, NoMessage> {
-        let busy = self.in_slot(slot).is_some_and(|held| held.replying.is_some());
+        let busy = self
+            .in_slot(slot)
+            .is_some_and(|held| held.replying.is_some());
         if busy || slot >= receive.slots || receive.occupied >> slot & 1 == 0 {
             return Err(NoMessage);
         }
@@ -213,7 +214,10 @@ impl EndpointState {
                 sorted.sort_unstable();
                 sorted.dedup();
                 let is_sorted = self.held.is_sorted_by(|a, b| a.0 < b.0);
-                again == *self && is_sorted && sorted.len() == self.unread.len() && number < RECEIVE_ENDPOINTS
+                again == *self
+                    && is_sorted
+                    && sorted.len() == self.unread.len()
+                    && number < RECEIVE_ENDPOINTS
             }
             _ => self.unread.is_empty() && self.held.is_empty(),
         }

@@ -64,7 +64,7 @@ pub struct DtuDescription {
     pub message: u16,
     /// Bytes of a packet's part of a transfer at most: a power of two.
     pub packet: u32,
-    /// Picoseconds of a command, and of a packet within the tile.
+    /// Picoseconds of a command, and of a packet within the tile; 0: a command is executed at once.
     pub command: Time,
     /// Femtoseconds of a cycle, for `SLEEP`.
     pub cycle: u64,

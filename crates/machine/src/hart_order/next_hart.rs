@@ -19,7 +19,11 @@ impl Machine<'_> {
         let now = self.wiring.now();
         for unit in &mut self.harts {
             let is_waiting = unit.waits && !unit.is_stopped;
-            if is_waiting && unit.processor.wakes(|| unit.board.time_at(now.max(unit.time))) {
+            if is_waiting
+                && unit
+                    .processor
+                    .wakes(|| unit.board.time_at(now.max(unit.time)))
+            {
                 unit.wake(now);
             }
         }
