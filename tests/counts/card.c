@@ -1,6 +1,6 @@
-/* What run.sh counts of FLICK_BACKEND=card: the instructions of the card's kernel for a round trip, and
- * the host's under callgrind. `card LIBRARY`, with the path of libflick-card.so, prints the first as
- * lines of a name and a figure, and makes a dump of the others for each name. */
+/* What run.sh counts of FLICK_BACKEND=card: the instructions of the card's kernel for a round trip,
+ * and the host's under callgrind. `card LIBRARY`, with the path of libflick-card.so, prints the
+ * first as lines of a name and a figure, and makes a dump of the others for each name. */
 #include <dlfcn.h>
 #include <flick.h>
 #include <stdio.h>

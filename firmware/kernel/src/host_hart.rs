@@ -148,7 +148,8 @@ const fn first_word(kind: u32) -> u64 {
     DESCRIPTOR_VERSION as u64 | (kind as u64) << 32
 }
 
-/// The thread of the hart leaves its code by a jump. `None`: the kernel hart has to deal with it.
+/// The thread of the hart leaves its code by a jump. `None`: the kernel hart has to deal with it. The kernel
+/// itself has no such exception: it executes without translation.
 #[inline(never)]
 pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
     let (owner, direct) = (local.host.owner?, local.host.direct?);
@@ -167,6 +168,7 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
     let context = unsafe { &mut *local.context };
     local.host.send(owner, &direct, context, csr_read!(mtval));
     loop {
+        csr::wait();
         let pending = csr_read!(mip);
         if pending & UNIT != 0 {
             break;
@@ -179,7 +181,6 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
                 return Some(give_up(local, &direct, None));
             }
         }
-        csr::wait();
     }
     WAITING.0.fetch_and(!bit, AcqRel);
     let message = direct.close();

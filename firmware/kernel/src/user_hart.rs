@@ -118,12 +118,7 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             local.context
         }
         #[cfg(feature = "host")]
-        crate::host_hart::INVERTED_NX
-            if csr_read!(mstatus) & MACHINE != MACHINE
-                && let Some(next) = crate::host_hart::leave(local) =>
-        {
-            next
-        }
+        crate::host_hart::INVERTED_NX if let Some(next) = crate::host_hart::leave(local) => next,
         cause => {
             let value = csr_read!(mtval);
             if csr_read!(mstatus) & MACHINE == MACHINE {
