@@ -72,6 +72,6 @@ int main(int argc, char **argv) {
 }
 END
 "$cc" -O1 many.c -o many -lpthread
-status 0 timeout 60 ./many 200
-status 125 timeout 60 ./many 240
-has err '[FLK0510]' 'more than 224 threads' 'flick explain FLK0510'
+status 0 timeout 60 ./many 1000
+status 125 timeout 60 ./many 1040
+has err '[FLK0510]' 'more than 1024 threads' 'flick explain FLK0510'

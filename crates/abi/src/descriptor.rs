@@ -8,7 +8,7 @@ use core::mem::{offset_of, size_of};
 use crate::card::Error;
 
 /// Version of [`Descriptor`].
-pub const DESCRIPTOR_VERSION: u32 = 2;
+pub const DESCRIPTOR_VERSION: u32 = 3;
 
 /// What has happened to an activation, and who is to go on. Little-endian; three cache lines, of
 /// which the first says what the others are.
@@ -22,7 +22,10 @@ pub struct Descriptor {
     /// The process that the activation belongs to, as the kernel of its host numbers it.
     pub process: u32,
     /// The device that is meant.
-    pub device: u16,
+    pub device: u8,
+    /// The endpoint of `tile` that takes what the owner asks for next, as the card has said: that of the
+    /// hart where the activity waits. 0: the kernel's.
+    pub endpoint: u8,
     /// The tile in `device` that is meant.
     pub tile: u16,
     /// The thread of the host: its slot in bits 15:0, and how often the slot was used above.
@@ -62,7 +65,7 @@ pub const DESCRIPTOR_END: u32 = 5;
 pub const DESCRIPTOR_CALL_IN_FULL: u32 = 6;
 
 /// Slots of owners of a tile. The kernel has a place for each.
-pub const OWNERS: usize = 224;
+pub const OWNERS: usize = 1024;
 /// Addresses of programs of the host are below this one.
 pub const HOST_END: u64 = 1 << 47;
 /// The mode of `satp` in which U mode is in the host's space.
@@ -81,6 +84,12 @@ const _: () = assert!(offset_of!(Descriptor, floats) == 128);
 
 /// The endpoint of a tile's kernel that takes requests of the host.
 pub const KERNEL_ENDPOINT: u16 = 3;
+/// The first endpoint of harts that take requests of the host themselves: that of hart 0.
+pub const FIRST_HART_ENDPOINT: u16 = KERNEL_ENDPOINT + 1;
+/// Harts of a tile that do. Each may keep one message, so that the kernel's endpoint has slots left.
+pub const DIRECT_HARTS: u16 = 8;
+/// The activity of user harts in all units.
+pub const HARTS_ACTIVITY: u16 = 2;
 /// The endpoint of the host's tile that takes what kernels answer.
 pub const HOST_ENDPOINT: u16 = 0;
 /// The activity of kernels in all units.
@@ -140,6 +149,7 @@ impl Descriptor {
             kind,
             process: 0,
             device: 0,
+            endpoint: 0,
             tile: 0,
             owner: 0,
             activation: 0,
@@ -158,7 +168,10 @@ impl Descriptor {
         let mut words = [0; DESCRIPTOR_WORDS];
         words[..8].copy_from_slice(&[
             u64::from(self.version) | u64::from(self.kind) << 32,
-            u64::from(self.process) | u64::from(self.device) << 32 | u64::from(self.tile) << 48,
+            u64::from(self.process)
+                | u64::from(self.device) << 32
+                | u64::from(self.endpoint) << 40
+                | u64::from(self.tile) << 48,
             self.owner,
             self.activation,
             self.pc,
@@ -176,7 +189,8 @@ impl Descriptor {
         let mut all = Self::new((words[0] >> 32) as u32);
         all.version = words[0] as u32;
         all.process = words[1] as u32;
-        (all.device, all.tile) = ((words[1] >> 32) as u16, (words[1] >> 48) as u16);
+        (all.device, all.endpoint) = ((words[1] >> 32) as u8, (words[1] >> 40) as u8);
+        all.tile = (words[1] >> 48) as u16;
         [all.owner, all.activation, all.pc, all.sp, all.address] =
             [words[2], words[3], words[4], words[5], words[6]];
         (all.fcsr, all.error) = (words[7] as u32, (words[7] >> 32) as u32);
@@ -265,6 +279,7 @@ mod tests {
         Descriptor {
             process: 77,
             tile: 1,
+            endpoint: 4,
             owner: 3 | 1 << 16,
             activation: 9,
             pc: 0x5555_1234_5678,
@@ -290,7 +305,7 @@ mod tests {
         let call = call();
         let words = call.words();
         assert_eq!(Descriptor::from_words(&words), call);
-        assert_eq!(words[1], 77 | 1 << 48);
+        assert_eq!(words[1], 77 | 4 << 40 | 1 << 48);
         assert_eq!((words[8], words[23]), (1, 1 << 63));
         assert_eq!(Descriptor::from_bytes(&call.bytes()), Some(call));
         assert_eq!(Descriptor::from_bytes(&call.bytes()[1..]), None);

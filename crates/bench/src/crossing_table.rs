@@ -203,14 +203,14 @@ impl Run {
 }
 
 /// The tables for people; Markdown, so that they can be kept as they are: one for each trigger,
-/// with the engines and then their peers beside each other, and one of what the engines are to
-/// reach.
-pub fn table(calls: u64, runs: &[Run], peers: &[Run]) -> String {
+/// with the engines, the card if it was measured, and then peers beside each other, and one of what
+/// the engines are to reach.
+pub fn table(calls: u64, runs: &[Run], card: Option<&Run>, peers: &[Run]) -> String {
     let mut text = String::new();
     let mut triggers: Vec<&str> = runs.iter().map(|run| run.trigger.as_str()).collect();
     triggers.dedup();
     for trigger in triggers {
-        let all = runs.iter().chain(peers);
+        let all = runs.iter().chain(card).chain(peers);
         let runs: Vec<&Run> = all.filter(|run| run.trigger == trigger).collect();
         let _ = writeln!(
             text,
@@ -295,10 +295,10 @@ fn bars(runs: &[Run], peers: &[Run]) -> String {
 }
 
 /// The same, a line for each row, for programs.
-pub fn csv(calls: u64, runs: &[Run], peers: &[Run]) -> String {
+pub fn csv(calls: u64, runs: &[Run], card: Option<&Run>, peers: &[Run]) -> String {
     let mut text =
         String::from("trigger,engine,call,calls,rounds,median_ns,lower_ns,upper_ns,ratio\n");
-    for run in runs.iter().chain(peers) {
+    for run in runs.iter().chain(card).chain(peers) {
         for kind in &KINDS {
             if let Some(f) = run.figures(kind.column) {
                 let _ = writeln!(
@@ -361,10 +361,10 @@ mod tests {
     #[test]
     fn engines_stand_beside_each_other() {
         let runs = [run("interp"), run("other")];
-        let text = table(10_000, &runs, &[run("peer")]);
+        let text = table(10_000, &runs, Some(&run("card")), &[run("peer")]);
         for line in [
             "FLICK_TRIGGER=gate: up to 10,000 calls a round, medians of 3 rounds\n",
-            "| call                         | interp, ns |     quartiles | x direct | other, ns |     quartiles | x direct | peer, ns |",
+            "| call                         | interp, ns |     quartiles | x direct | other, ns |     quartiles | x direct | card, ns |     quartiles | x direct | peer, ns |",
             "| NxP-host-NxP                 |       30.0 |   25.0 - 50.0 |     20.0 |      30.0 |   25.0 - 50.0 |     20.0 |     30.0 |",
         ] {
             assert!(text.contains(line), "{text}");
@@ -372,9 +372,9 @@ mod tests {
         assert!(!text.contains("getpid"), "{text}");
         assert!(
             text.contains("|    interp |     other |   bar |\n"),
-            "no peer: {text}"
+            "no card and no peer: {text}"
         );
-        let csv = csv(10_000, &runs, &[]);
+        let csv = csv(10_000, &runs, None, &[]);
         assert!(
             csv.contains("gate,other,host_nxp_host_stack,10000,3,20.000,15.000,28.000,10.000\n"),
             "{csv}"

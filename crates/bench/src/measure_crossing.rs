@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::crossing_table::{self, Run};
 use clap::Args;
-use flick_abi::settings::{ENGINE, TRIGGER};
+use flick_abi::settings::{BACKEND, ENGINE, TRIGGER};
 use flick_driver::{Error, Root};
 
 use crate::print;
@@ -25,6 +25,9 @@ pub struct Options {
     /// prints what share/flick/bench/crossing.c does (repeatable)
     #[arg(long, value_name = "NAME=COMMAND", value_parser = Peer::parse)]
     peer: Vec<Peer>,
+    /// Measure FLICK_BACKEND=card, too, with a tenth of the calls
+    #[arg(long)]
+    card: bool,
     /// Print comma-separated values
     #[arg(long)]
     csv: bool,
@@ -58,6 +61,10 @@ pub fn run(options: &Options) -> Result<(), Error> {
             runs.push(run);
         }
     }
+    let card = match options.card {
+        true => Some(on_card(options, &program, &source)?),
+        false => None,
+    };
     let mut peers = Vec::new();
     for Peer { name, command } in &options.peer {
         let mut run = Command::new(&command[0]);
@@ -71,9 +78,28 @@ pub fn run(options: &Options) -> Result<(), Error> {
         peers.push(run);
     }
     if options.csv {
-        print(&crossing_table::csv(options.calls, &runs, &peers))
+        print(&crossing_table::csv(
+            options.calls,
+            &runs,
+            card.as_ref(),
+            &peers,
+        ))
     } else {
-        let table = crossing_table::table(options.calls, &runs, &peers);
+        let table = crossing_table::table(options.calls, &runs, card.as_ref(), &peers);
         print(&format!("{}\n\n{table}", machine()))
     }
+}
+
+/// The crossings of the card, which take a thousand times longer.
+fn on_card(options: &Options, program: &Path, source: &Path) -> Result<Run, Error> {
+    const NAME: &str = "card";
+    say(format_args!("FLICK_BACKEND={NAME}"));
+    let (calls, rounds) = (options.calls.div_ceil(10), options.rounds);
+    let trigger = TRIGGER.values[0];
+    let mut run = measured(program);
+    run.args([&calls.to_string(), &rounds.to_string(), trigger])
+        .env(variable(BACKEND.variable), NAME);
+    let output = finish(&mut run)?;
+    Run::parse(trigger, NAME, &String::from_utf8_lossy(&output.stdout))
+        .map_err(|why| unreadable(source, why))
 }

@@ -10,7 +10,8 @@ use std::rc::Rc;
 use flick_abi::card;
 use flick_abi::descriptor::{
     DESCRIPTOR_END, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE, DESCRIPTOR_SLOTS, Descriptor,
-    HOST_ACTIVITY, HOST_ENDPOINT, KERNEL_ACTIVITY, KERNEL_ENDPOINT, LOG2_DESCRIPTOR_SLOT, RING,
+    HARTS_ACTIVITY, HOST_ACTIVITY, HOST_ENDPOINT, KERNEL_ACTIVITY, KERNEL_ENDPOINT,
+    LOG2_DESCRIPTOR_SLOT, RING,
 };
 use flick_abi::dtu::{
     self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Outcome, ReceiveEndpoint,
@@ -34,6 +35,8 @@ const INCOMING: u64 = OUTGOING + (1 << LOG2_DESCRIPTOR_SLOT);
 const BUFFERS: usize = (1 + DESCRIPTOR_SLOTS as usize) << LOG2_DESCRIPTOR_SLOT;
 /// The token of the time at which a descriptor is sent again. It is none of the unit's.
 const AGAIN: u32 = 1 << 16;
+/// The byte of a descriptor that has its endpoint.
+const ENDPOINT: usize = core::mem::offset_of!(Descriptor, endpoint);
 /// Picoseconds until then.
 const PAUSE: Time = 1_000_000;
 
@@ -107,6 +110,8 @@ impl HostTile {
         let description = DtuDescription {
             harts: BANKS,
             kernel: None,
+            // No hart waits for its commands; what they take is the link's time.
+            command: 0,
             ..description
         };
         let mut tile = Self {
@@ -203,41 +208,72 @@ impl HostTile {
 
     /// Goes on with what has been waited for.
     fn go_on(&mut self, around: &mut dyn Surroundings) {
-        self.go_on_sending(around);
+        while self.go_on_sending(around) {}
         while self.go_on_receiving(around) {}
     }
 
-    fn go_on_sending(&mut self, around: &mut dyn Surroundings) {
+    /// True: there may be more to do.
+    fn go_on_sending(&mut self, around: &mut dyn Surroundings) -> bool {
         if self.state.sender == Does::Sends {
             let Some(outcome) = self.outcome(SENDS, around) else {
-                return;
+                return false;
             };
             match outcome {
                 Ok(_) => drop(self.state.ring.pop_front()),
-                // The kernel has no room, or has not begun yet.
+                // The kernel has no room, or has not begun yet; or the activity does not wait at its hart
+                // any more.
                 Err(error @ (Error::NoSpace | Error::NoCredits | Error::Gone)) => {
                     if error == Error::Gone {
                         self.give_credit_back(around);
                     }
-                    self.state.sender = Does::Pauses;
-                    let at = around.now().saturating_add(PAUSE);
-                    return around.schedule(AGAIN, at);
+                    if error == Error::NoCredits || !self.turn_to_kernel() {
+                        self.state.sender = Does::Pauses;
+                        let at = around.now().saturating_add(PAUSE);
+                        around.schedule(AGAIN, at);
+                        return false;
+                    }
                 }
                 Err(_) => self.refuse_first(card::Error::Dead),
             }
             self.state.sender = Does::Nothing;
         }
-        while self.state.sender == Does::Nothing {
+        self.state.sender == Does::Nothing && self.send_first(around)
+    }
+
+    /// The oldest descriptor of the ring, if it is for a hart, is for that tile's kernel from now on.
+    fn turn_to_kernel(&mut self) -> bool {
+        let Some(Bytes(bytes)) = self.state.ring.front_mut() else {
+            return false;
+        };
+        core::mem::take(&mut bytes[ENDPOINT]) != 0
+    }
+
+    /// Sends the oldest descriptor of the ring that can be sent. False: there is none.
+    fn send_first(&mut self, around: &mut dyn Surroundings) -> bool {
+        loop {
             let Some(Bytes(bytes)) = self.state.ring.front() else {
-                return;
+                return false;
             };
-            let tile = Descriptor::from_bytes(bytes).map_or(u16::MAX, |first| first.tile);
+            let first = Descriptor::from_bytes(bytes);
+            let (tile, endpoint) = first.map_or((u16::MAX, 0), |all| (all.tile, all.endpoint));
             if tile >= self.kernels {
                 self.refuse_first(card::Error::NotFound);
                 continue;
             }
             self.buffers[..DESCRIPTOR_SIZE].copy_from_slice(bytes);
             self.state.sender = Does::Sends;
+            let (to, receiver) = match endpoint {
+                0 => (KERNEL_ENDPOINT, KERNEL_ACTIVITY),
+                hart => (hart.into(), HARTS_ACTIVITY),
+            };
+            let to = u64::from(tile) | u64::from(to) << 16 | u64::from(receiver) << 32;
+            // The receiver is mostly the same.
+            let receiver = dtu::endpoint_word(1 + tile, 1);
+            if self.get(SENDS, receiver, around) != to {
+                self.on_bank(SENDS, around, |unit, inside| {
+                    let _: Result<(), Refused> = unit.write(receiver, 8, to, inside);
+                });
+            }
             for (register, value) in [
                 (dtu::ADDRESS, OUTGOING),
                 (dtu::SIZE, DESCRIPTOR_SIZE as u64),
@@ -246,7 +282,9 @@ impl HostTile {
                     let _: Result<(), Refused> = unit.write(register, 8, value, inside);
                 });
             }
-            self.command(SENDS, CommandWord::new(Command::Send, 1 + tile), around);
+            let command = CommandWord::new(Command::Send, 1 + tile).with_answer(HOST_ENDPOINT);
+            self.command(SENDS, command, around);
+            return true;
         }
     }
 
@@ -272,6 +310,7 @@ impl HostTile {
         if let Some(first) = first.filter(|first| first.kind != DESCRIPTOR_END) {
             self.arrived.borrow_mut().push_back(Descriptor {
                 kind: DESCRIPTOR_RETURN,
+                endpoint: 0,
                 error: error as u32,
                 ..first
             });
@@ -288,7 +327,7 @@ impl HostTile {
                 self.state.receiver = Does::Fetches;
                 self.command(RECEIVES, fetch, around);
             }
-            return false;
+            return has_unread;
         }
         let Some(outcome) = self.outcome(RECEIVES, around) else {
             return false;

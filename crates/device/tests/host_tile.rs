@@ -6,7 +6,8 @@ use std::rc::Rc;
 use flick_abi::card;
 use flick_abi::descriptor::{
     DESCRIPTOR_CALL, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE, DESCRIPTOR_SLOTS, Descriptor,
-    HOST_ACTIVITY, HOST_ENDPOINT, KERNEL_ACTIVITY, KERNEL_ENDPOINT, LOG2_DESCRIPTOR_SLOT, RING,
+    FIRST_HART_ENDPOINT, HARTS_ACTIVITY, HOST_ACTIVITY, HOST_ENDPOINT, KERNEL_ACTIVITY,
+    KERNEL_ENDPOINT, LOG2_DESCRIPTOR_SLOT, RING,
 };
 use flick_abi::dtu::{
     self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, MemoryEndpoint, Outcome,
@@ -21,6 +22,7 @@ const CARD: u16 = 0;
 const HOST: u16 = 1;
 /// Where the kernel's tile has its slots, what it sends, and what it copies.
 const SLOTS: u64 = 0x1000;
+const HARTS_SLOT: u64 = 0x6000;
 const OUTGOING: u64 = 0x3000;
 const COPIED: u64 = 0x4000;
 /// The kernel's endpoints to the host, and to its memory.
@@ -218,6 +220,72 @@ fn descriptors_go_both_ways() {
         world.pass();
         assert_eq!(world.arrived.borrow_mut().pop_front(), Some(answer));
     }
+}
+
+/// A descriptor for a hart comes to the hart's endpoint while that is open, and else to the kernel's. The
+/// hart answers it, which opens the endpoint again.
+#[test]
+fn a_hart_that_waits_gets_its_descriptor() {
+    let mut world = World::new(Box::new(NoSpace));
+    world.begin();
+    let receive = ReceiveEndpoint {
+        activity: HARTS_ACTIVITY,
+        buffer: HARTS_SLOT,
+        log2_slot: LOG2_DESCRIPTOR_SLOT,
+        slots: 1,
+        occupied: 0,
+        unread: 0,
+    };
+    let words = Endpoint::Receive(receive).words();
+    for word in dtu::WRITE_ORDER {
+        world.set(dtu::endpoint_word(FIRST_HART_ENDPOINT, word), words[word]);
+    }
+    let slots = dtu::endpoint_word(FIRST_HART_ENDPOINT, 3);
+    let to_hart = |number| Descriptor {
+        endpoint: FIRST_HART_ENDPOINT as u8,
+        ..call(number)
+    };
+    // Closed: the slot is occupied.
+    world.set(slots, 1);
+    assert!(world.give(&to_hart(1)));
+    world.pass();
+    assert_eq!(world.take(), Some(call(1)));
+    // Its message has brought its credit back, and the next one is for the hart again.
+    world.set(slots, 0);
+    for number in 2..40 {
+        assert!(world.give(&to_hart(number)));
+        world.pass();
+        assert_eq!(world.take(), None);
+        assert_eq!(world.get(slots), 1 << 32 | 1);
+        let start = HARTS_SLOT as usize + HEADER_SIZE;
+        let bytes = &world.card.memory[start..start + DESCRIPTOR_SIZE];
+        assert_eq!(Descriptor::from_bytes(bytes), Some(to_hart(number)));
+        // The hart closes the slot without a command, and answers.
+        world.set(slots, 1);
+        let answer = Descriptor {
+            kind: DESCRIPTOR_RETURN,
+            ..to_hart(number)
+        };
+        let at = OUTGOING as usize;
+        world.card.memory[at..at + DESCRIPTOR_SIZE].copy_from_slice(&answer.bytes());
+        world.set(dtu::current(0), HARTS_ACTIVITY.into());
+        world.set(dtu::ADDRESS, OUTGOING);
+        world.set(dtu::SIZE, DESCRIPTOR_SIZE as u64);
+        let reply = CommandWord::new(Command::Reply, FIRST_HART_ENDPOINT);
+        assert_eq!(world.execute(reply), Ok(0));
+        assert_eq!(world.get(slots), 0);
+        world.set(dtu::current(0), KERNEL_ACTIVITY.into());
+        world.pass();
+        assert_eq!(world.arrived.borrow_mut().pop_front(), Some(answer));
+    }
+    // An endpoint that is no hart's.
+    let wild = Descriptor {
+        endpoint: 0xff,
+        ..call(50)
+    };
+    assert!(world.give(&wild));
+    world.pass();
+    assert_eq!(world.take(), Some(call(50)));
 }
 
 /// Nothing is lost, and the order stays, whoever is full or not there yet.

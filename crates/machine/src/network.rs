@@ -1,6 +1,4 @@
 //! Packets that are under way between tiles. Times are those of [`flick_timing::network`].
-use std::collections::BTreeMap;
-
 use flick_device::Time;
 use flick_device::dtu::Packet;
 use flick_timing::machine::Link;
@@ -17,8 +15,8 @@ type Travelling = (Packet, Option<Way>);
 pub struct Packets {
     network: Network,
     tiles: usize,
-    /// By the tokens of their events.
-    travelling: BTreeMap<u32, Travelling>,
+    /// With the tokens of their events. They are few.
+    travelling: Vec<(u32, Travelling)>,
     next: u32,
     /// Those of packets to come.
     pub faults: FaultyPackets,
@@ -28,7 +26,7 @@ pub struct Packets {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedPackets {
     network: SavedNetwork,
-    travelling: BTreeMap<u32, Travelling>,
+    travelling: Vec<(u32, Travelling)>,
     next: u32,
     faults: FaultyPackets,
 }
@@ -62,24 +60,32 @@ impl Packets {
 
     /// A packet is under way. The token of its event.
     fn enter(&mut self, packet: Packet, way: Option<Way>) -> u32 {
-        while self.travelling.contains_key(&self.next) {
+        while self.place(self.next).is_some() {
             self.next = self.next.wrapping_add(1);
         }
         let token = self.next;
         self.next = self.next.wrapping_add(1);
-        self.travelling.insert(token, (packet, way));
+        self.travelling.push((token, (packet, way)));
         token
+    }
+
+    /// Where the packet with a token is in the list.
+    fn place(&self, token: u32) -> Option<usize> {
+        self.travelling
+            .iter()
+            .position(|&(other, _)| other == token)
     }
 
     /// The head of a packet is at a router: the tile whose router it comes to next and when, or the packet
     /// if it is at its receiver. `None`: there is no such packet.
     pub fn go_on(&mut self, token: u32, now: Time) -> Option<Result<(usize, Time), Packet>> {
-        let (packet, way) = self.travelling.get_mut(&token)?;
+        let place = self.place(token)?;
+        let (_, (packet, way)) = &mut self.travelling[place];
         if let Some(way) = way.as_mut().filter(|way| !way.is_over()) {
             let at = self.network.step(way, packet.bytes(), now);
             return Some(Ok((self.network.tile(way), at)));
         }
-        let (packet, _) = self.travelling.remove(&token)?;
+        let (_, (packet, _)) = self.travelling.swap_remove(place);
         Some(Err(packet))
     }
 
@@ -111,7 +117,11 @@ impl Packets {
     pub fn save(&self) -> SavedPackets {
         SavedPackets {
             network: self.network.save(),
-            travelling: self.travelling.clone(),
+            travelling: {
+                let mut all = self.travelling.clone();
+                all.sort_unstable_by_key(|&(token, _)| token);
+                all
+            },
             next: self.next,
             faults: self.faults.clone(),
         }
@@ -122,16 +132,18 @@ impl Packets {
     pub fn restore(&mut self, saved: &SavedPackets, tokens: &[u32]) -> bool {
         let mut tokens = tokens.to_vec();
         tokens.sort_unstable();
-        let mut all = saved.travelling.values();
-        let fits = saved.travelling.keys().eq(&tokens)
-            && all.all(|(packet, way)| match way {
+        let mut all = saved.travelling.iter();
+        let keys = saved.travelling.iter().map(|(token, _)| token);
+        let fits = keys.eq(&tokens)
+            && tokens.is_sorted_by(|a, b| a < b)
+            && all.all(|(_, (packet, way))| match way {
                 Some(way) => self.network.has(way),
                 None => packet.from == packet.to,
             })
             && saved
                 .travelling
-                .values()
-                .all(|(packet, _)| usize::from(packet.to) < self.tiles)
+                .iter()
+                .all(|(_, (packet, _))| usize::from(packet.to) < self.tiles)
             && saved.faults.is_possible()
             && self.network.restore(&saved.network);
         if fits {

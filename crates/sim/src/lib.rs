@@ -3,26 +3,27 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
-
 /// Picoseconds of virtual time.
 pub type Time = u64;
 
 /// Events by time, each with a key that no other event has. Events of the same time come in the order
 /// of their groups, and those of one group in the order in which they were scheduled.
+///
+/// A machine has few of them at a time, so they are a sorted list: that is quicker than a tree.
 #[derive(Clone, Debug)]
 pub struct EventQueue<K> {
-    /// By time, group and sequence number.
-    by_time: BTreeMap<(Time, u32, u64), K>,
-    by_key: BTreeMap<K, (Time, u32, u64)>,
+    /// By time, group and sequence number; the next one is the last.
+    events: Vec<(Place, K)>,
     sequence: u64,
 }
+
+/// Time, group and sequence number.
+type Place = (Time, u32, u64);
 
 impl<K> Default for EventQueue<K> {
     fn default() -> Self {
         Self {
-            by_time: BTreeMap::new(),
-            by_key: BTreeMap::new(),
+            events: Vec::new(),
             sequence: 0,
         }
     }
@@ -44,33 +45,33 @@ impl<K: Copy + Ord> EventQueue<K> {
         self.cancel(key);
         let place = (time, group, self.sequence);
         self.sequence += 1;
-        self.by_time.insert(place, key);
-        self.by_key.insert(key, place);
+        let at = self.events.partition_point(|&(other, _)| other > place);
+        self.events.insert(at, (place, key));
     }
 
     /// There is no event `key`.
     pub fn cancel(&mut self, key: K) {
-        if let Some(place) = self.by_key.remove(&key) {
-            self.by_time.remove(&place);
+        if let Some(at) = self.events.iter().rposition(|&(_, other)| other == key) {
+            self.events.remove(at);
         }
     }
 
     /// The time of the next event.
     pub fn next(&self) -> Option<Time> {
-        self.by_time.first_key_value().map(|(&(time, ..), _)| time)
+        self.events.last().map(|&((time, ..), _)| time)
     }
 
     /// Takes the next event, if it is not after `time`.
     pub fn pop(&mut self, time: Time) -> Option<(Time, K)> {
         self.next().filter(|&next| next <= time)?;
-        let ((time, ..), key) = self.by_time.pop_first()?;
-        self.by_key.remove(&key);
+        let ((time, ..), key) = self.events.pop()?;
         Some((time, key))
     }
 
     /// All events, in the order in which they come. Scheduled in this order again they come so.
     pub fn events(&self) -> impl Iterator<Item = (Time, K)> + '_ {
-        self.by_time.iter().map(|(&(time, ..), &key)| (time, key))
+        let all = self.events.iter().rev();
+        all.map(|&((time, ..), key)| (time, key))
     }
 }
 

@@ -35,6 +35,8 @@ pub const EXCEPTION: u64 = PREEMPTED + 1;
 pub const VECTORS: u64 = PREEMPTED + 3;
 /// The hart's thread has ended some time ago ([`crate::thread_lines`]): its number.
 pub const HAS_ENDED: u64 = PREEMPTED + 4;
+/// The thread waits for its owner, a thread of the host: the address of a descriptor that has come, or 0.
+pub const AWAY: u64 = PREEMPTED + 5;
 /// The kernel's own code on a user hart has failed: `mcause`, `mepc`, `mtval`.
 pub const BROKEN: u64 = PREEMPTED + 2;
 

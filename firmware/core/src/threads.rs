@@ -4,8 +4,11 @@
 //! number is of no thread.
 use flick_abi::card::{FOR_EVER, PRIORITIES};
 
-/// Threads of a tile.
-pub const THREADS: usize = 256;
+/// Threads of a tile. With those of the host there is a place for each of them, and for others.
+pub const THREADS: usize = match cfg!(feature = "host") {
+    true => flick_abi::descriptor::OWNERS + 64,
+    false => 256,
+};
 
 /// The place of a thread in the table.
 pub type Place = u16;

@@ -16,11 +16,17 @@ use flick_abi::dtu::{
 use flick_kernel_core::frames::Frames;
 
 use crate::cache;
+#[cfg(feature = "host")]
+use crate::host_hart::Direct;
+#[cfg(feature = "host")]
+use flick_abi::descriptor::{
+    DIRECT_HARTS, FIRST_HART_ENDPOINT, HOST_ACTIVITY, HOST_ENDPOINT, LOG2_DESCRIPTOR_SLOT,
+};
 
 /// The kernels' activity, in all units.
 pub const KERNEL: u16 = 1;
 /// That of user harts, in all units.
-pub const HARTS: u16 = 2;
+pub const HARTS: u16 = flick_abi::descriptor::HARTS_ACTIVITY;
 /// The first one of mailboxes.
 pub const FIRST_ACTIVITY: u16 = 16;
 /// Requests of other kernels.
@@ -36,11 +42,17 @@ pub const HOST: u16 = flick_abi::descriptor::KERNEL_ENDPOINT;
 #[cfg(not(feature = "host"))]
 const FIRST_MAILBOX: u16 = 3;
 #[cfg(feature = "host")]
-const FIRST_MAILBOX: u16 = HOST + 1;
+const FIRST_MAILBOX: u16 = FIRST_HART_ENDPOINT + DIRECT_HARTS;
 /// Endpoints with buffers of the kernel, from 0 on.
+#[cfg(not(feature = "host"))]
 const BUFFERS: usize = FIRST_MAILBOX as usize;
-/// Endpoints behind all others: what goes to the host's tile, and its memory.
-const OF_HOST: u16 = if cfg!(feature = "host") { 2 } else { 0 };
+#[cfg(feature = "host")]
+const BUFFERS: usize = HOST as usize + 1;
+/// Endpoints behind all others: what harts send to the host's tile, what the kernel does, and its memory.
+#[cfg(feature = "host")]
+const OF_HOST: u16 = DIRECT_HARTS + 2;
+#[cfg(not(feature = "host"))]
+const OF_HOST: u16 = 0;
 /// Words of the longest message that the kernel sends.
 const OUTGOING_WORDS: usize = if cfg!(feature = "host") {
     flick_abi::descriptor::DESCRIPTOR_WORDS
@@ -277,7 +289,7 @@ impl Unit {
             unit.first_of_harts = unit.first_sender + unit.tiles as u16;
         }
         unit.set(dtu::current(kernel_hart), KERNEL.into());
-        for number in 0..FIRST_MAILBOX {
+        for number in 0..BUFFERS as u16 {
             let buffer = frames.allocate()?;
             unit.buffers[usize::from(number)] = buffer;
             unit.set_receiver(number, KERNEL, buffer, (log2_slot(number), SLOTS));
@@ -371,6 +383,31 @@ impl Unit {
     pub fn host_endpoints(&self) -> [u16; 2] {
         let endpoints = Identity::from_bits(self.get(dtu::IDENTITY)).endpoints;
         [endpoints - 2, endpoints - 1]
+    }
+
+    /// What a hart needs that talks with the tile of the host itself: its endpoints are made here. `None`:
+    /// the tile has not enough of them. Its own tile is the first number.
+    #[cfg(feature = "host")]
+    pub fn direct(&self, hart: usize, (tile, host): (u64, u64), slots: u64) -> Option<Direct> {
+        let [messages, _] = self.host_endpoints();
+        let number = u16::try_from(hart).ok().filter(|&n| n < DIRECT_HARTS)?;
+        if self.first_of_harts == 0 {
+            return None;
+        }
+        let (endpoint, sender) = (FIRST_HART_ENDPOINT + number, messages - 1 - number);
+        let slot = slots + (u64::from(number) << LOG2_DESCRIPTOR_SLOT);
+        self.set_receiver(endpoint, HARTS, slot, (LOG2_DESCRIPTOR_SLOT, 1));
+        // The slot is open while the hart waits alone.
+        self.set(dtu::endpoint_word(endpoint, 3), 1);
+        let to = (host as u16, HOST_ENDPOINT, HOST_ACTIVITY);
+        self.set_long_endpoint(sender, HARTS, to, (0, 1), LOG2_DESCRIPTOR_SLOT);
+        Some(Direct {
+            unit: self.registers,
+            endpoint,
+            sender,
+            slot,
+            word1: u64::from(endpoint) << 40 | tile << 48,
+        })
     }
 
     /// Starts to send a message that takes no answer. The next command waits for its end.

@@ -146,6 +146,9 @@ pub struct HartLocal {
     pub outgoing: [u64; 16],
     /// Pieces of a portal's buffer.
     pub pieces: [u64; 8],
+    /// For threads of the host.
+    #[cfg(feature = "host")]
+    pub host: crate::host_hart::HostHart,
 }
 
 // As `trap_entry.S` has them.

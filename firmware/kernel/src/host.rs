@@ -1,10 +1,12 @@
 //! Threads of host programs, which run on harts of the tile (`docs/card.md`). A descriptor from the tile of
 //! the host makes a thread, or lets it go on. When the thread leaves its code, its owner gets one.
+use core::sync::atomic::Ordering::Relaxed;
+
 use flick_abi::card::{Error, FOR_EVER, NORMAL_PRIORITY, ThreadState};
 use flick_abi::descriptor::{
-    DESCRIPTOR_CALL, DESCRIPTOR_FAULT, DESCRIPTOR_RETURN, DESCRIPTOR_SLOTS, Descriptor,
-    HOST_ACTIVITY, HOST_ENDPOINT, HOST_MODE, LOG2_DESCRIPTOR_SLOT, OWNER_BITS, OWNER_LEFT, OWNERS,
-    Request,
+    DESCRIPTOR_CALL, DESCRIPTOR_FAULT, DESCRIPTOR_RETURN, DESCRIPTOR_SLOTS, DESCRIPTOR_WORDS,
+    Descriptor, HOST_ACTIVITY, HOST_ENDPOINT, HOST_MODE, LOG2_DESCRIPTOR_SLOT, OWNER_BITS,
+    OWNER_LEFT, Request,
 };
 use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError};
 use flick_kernel_core::context::Context;
@@ -15,42 +17,17 @@ use flick_kernel_core::threads::{Place, State, Wait};
 use crate::calls::ILLEGAL;
 use crate::direct::Direct;
 use crate::dtu::{HOST, KERNEL, Unit};
+use crate::host_hart::{INVERTED_NX, Owner, want_harts};
 use crate::kernel::{Answer, Caller, Done, Kernel};
 use crate::{csr, csr_read, csr_write, float_state};
 
-/// A thread of the host.
-#[derive(Clone, Copy, Debug)]
-struct Owner {
-    /// Its number; 0: the slot is free.
-    number: u64,
-    /// Its thread here.
-    place: Place,
-    /// Its process, as its host numbers it.
-    process: u32,
-    /// The activation whose registers the thread has.
-    activation: u64,
-    /// Where the function of that returns to.
-    returns_to: u64,
-    /// It ends when its thread leaves its code.
-    ends: bool,
-}
-
-const NOBODY: Owner = Owner {
-    number: 0,
-    place: 0,
-    process: 0,
-    activation: 0,
-    returns_to: 0,
-    ends: false,
-};
-
-/// All of them.
+/// What the kernel hart knows of them besides their records.
 #[derive(Debug)]
 pub struct Host {
-    /// By slot.
-    owners: [Owner; OWNERS],
     /// The process of their threads here, which has no memory of its own.
     process: u16,
+    /// Harts know that threads wait for harts.
+    wants_harts: bool,
 }
 
 const REGISTERS: usize = size_of::<ThreadState>() / 8;
@@ -59,8 +36,8 @@ impl Host {
     /// None.
     pub const fn new() -> Self {
         Self {
-            owners: [NOBODY; OWNERS],
             process: u16::MAX,
+            wants_harts: false,
         }
     }
 }
@@ -93,17 +70,37 @@ impl Kernel {
         {
             let request = Descriptor::from_words(&message.payload);
             unit.acknowledge(HOST, message.slot);
-            if let Err((error, has_owner)) = self.host_asks(unit, &request)
-                && has_owner
-            {
-                let answer = Descriptor {
-                    kind: DESCRIPTOR_RETURN,
-                    error: error as u32,
-                    ..request
-                };
-                unit.send_to_host(&answer);
-            }
+            self.host_has_asked(unit, &request);
         }
+        self.share_harts();
+    }
+
+    /// Does what a descriptor asks for, or answers why not.
+    fn host_has_asked(&mut self, unit: Unit, request: &Descriptor) {
+        if let Err((error, has_owner)) = self.host_asks(unit, request)
+            && has_owner
+        {
+            let answer = Descriptor {
+                kind: DESCRIPTOR_RETURN,
+                endpoint: 0,
+                error: error as u32,
+                ..*request
+            };
+            unit.send_to_host(&answer);
+        }
+    }
+
+    /// Threads of the host that wait on harts for their owners leave them, if others wait for harts.
+    pub fn share_harts(&mut self) {
+        let are_wanted = self.dispatch.threads.has_ready();
+        if are_wanted == self.host.wants_harts {
+            return;
+        }
+        self.host.wants_harts = are_wanted;
+        let waiting = want_harts(are_wanted);
+        let all = (0..self.map.harts as u8).filter(|hart| are_wanted && waiting >> hart & 1 != 0);
+        let now = csr::time();
+        all.for_each(|hart| self.dispatch.drive_out(hart, now, &mut self.harts));
     }
 
     /// Does what a descriptor asks for. An error: why not, and whether its owner can be told.
@@ -111,13 +108,20 @@ impl Kernel {
         let request = asked.request(self.map.tile.0 as u16);
         let request = request.map_err(|bad| (bad.error, bad.has_owner))?;
         let refused = |error| (error, true);
-        let owner = self.host.owners[asked.slot()];
-        let is_known = owner.number == asked.owner;
-        let is_away = self.dispatch.threads[owner.place].state == State::Waits(Wait::Owner);
-        if is_known && !is_away {
-            // A child of `fork` ends owners whose code it does not execute.
+        let owner = Owner::of(asked.owner);
+        let is_known = owner.number.load(Relaxed) == asked.owner;
+        let place = owner.place.load(Relaxed);
+        let state = self.dispatch.threads[place].state;
+        if is_known && state != State::Waits(Wait::Owner) {
+            // It waits on its hart, perhaps. A child of `fork` ends owners whose code it does not execute.
             let ends = request == Request::End;
-            self.host.owners[asked.slot()].ends |= ends;
+            if ends {
+                owner.ends.store(true, Relaxed);
+            }
+            if let State::Running(hart) = state {
+                let now = csr::time();
+                self.dispatch.drive_out(hart, now, &mut self.harts);
+            }
             return if ends {
                 Ok(())
             } else {
@@ -129,23 +133,22 @@ impl Kernel {
                 if !is_known {
                     self.new_owner(asked).map_err(refused)?;
                 }
-                let slot = asked.slot();
-                let owner = &mut self.host.owners[slot];
-                (owner.activation, owner.returns_to) = (asked.activation, returns_to);
-                owner.process = asked.process;
-                let place = owner.place;
+                owner.activation.store(asked.activation, Relaxed);
+                owner.returns_to.store(returns_to, Relaxed);
+                owner.process.store(asked.process, Relaxed);
+                let place = owner.place.load(Relaxed);
                 let context = self.context(place);
                 context.x[..3].copy_from_slice(&[asked.pc, returns_to, asked.sp]);
                 context.x[10..18].copy_from_slice(&asked.ints);
                 set_floats(context, &asked.floats, asked.fcsr);
                 self.wake(place);
             }
-            Request::Return if is_known && owner.activation == asked.activation => {
-                let context = self.context(owner.place);
+            Request::Return if is_known && owner.activation.load(Relaxed) == asked.activation => {
+                let context = self.context(place);
                 context.x[0] = asked.pc;
                 context.x[10..12].copy_from_slice(&asked.ints[..2]);
                 set_floats(context, &asked.floats[..2], asked.fcsr);
-                self.wake(owner.place);
+                self.wake(place);
             }
             Request::CallInFull { registers } => {
                 if !is_known {
@@ -153,18 +156,18 @@ impl Kernel {
                 }
                 self.go_on_in_full(unit, asked, registers)
                     .map_err(refused)?;
-                let place = self.host.owners[asked.slot()].place;
+                let place = owner.place.load(Relaxed);
                 let returns_to = self.context(place).x[1];
-                self.host.owners[asked.slot()].returns_to = returns_to;
+                owner.returns_to.store(returns_to, Relaxed);
                 self.wake(place);
             }
             Request::Resume { registers } if is_known => {
                 self.go_on_in_full(unit, asked, registers)
                     .map_err(refused)?;
-                self.wake(owner.place);
+                self.wake(place);
             }
             Request::End if is_known => {
-                self.end_owner(asked.slot());
+                self.end_owner(owner);
             }
             Request::End => {}
             Request::Return | Request::Resume { .. } => return Err(refused(Error::NotFound)),
@@ -182,9 +185,10 @@ impl Kernel {
         let mut words = [0; REGISTERS];
         let copied = unit.copy_from_host(registers, &mut words);
         copied.map_err(|_| Error::BadAddress)?;
-        let owner = &mut self.host.owners[asked.slot()];
-        (owner.activation, owner.process) = (asked.activation, asked.process);
-        let place = owner.place;
+        let owner = Owner::of(asked.owner);
+        owner.activation.store(asked.activation, Relaxed);
+        owner.process.store(asked.process, Relaxed);
+        let place = owner.place.load(Relaxed);
         let context = self.context(place);
         // As `ThreadState` has them: pc, x1 to x31, f0 to f31, fcsr.
         context.x.copy_from_slice(&words[..32]);
@@ -198,14 +202,18 @@ impl Kernel {
         if self.host.process == u16::MAX {
             return Err(Error::NotPermitted);
         }
-        let slot = asked.slot();
         // Who had the slot before has gone, or will.
-        let before = self.host.owners[slot];
-        if before.number != 0 {
-            if self.dispatch.threads[before.place].state != State::Waits(Wait::Owner) {
+        let owner = Owner::of(asked.owner);
+        if owner.number.load(Relaxed) != 0 {
+            let state = self.dispatch.threads[owner.place.load(Relaxed)].state;
+            if let State::Running(hart) = state {
+                let now = csr::time();
+                self.dispatch.drive_out(hart, now, &mut self.harts);
+            }
+            if state != State::Waits(Wait::Owner) {
                 return Err(Error::Busy);
             }
-            self.end_owner(slot);
+            self.end_owner(owner);
         }
         let process = self.host.process;
         let place = self.new_thread(process, NORMAL_PRIORITY);
@@ -223,19 +231,19 @@ impl Kernel {
         context.set_start([0; 4], satp, number);
         (context.f, context.fcsr) = ([0; 32], 0);
         context.status = float_state::CLEAN;
-        self.host.owners[slot] = Owner {
-            number: asked.owner,
-            place,
-            process: asked.process,
-            ..NOBODY
-        };
+        owner.process.store(asked.process, Relaxed);
+        owner.place.store(place, Relaxed);
+        owner.number.store(asked.owner, Relaxed);
         Ok(())
     }
 
-    /// The thread of an owner, which waits, ends.
-    fn end_owner(&mut self, slot: usize) {
-        let owner = core::mem::replace(&mut self.host.owners[slot], NOBODY);
-        let _: Answer = self.end_thread(owner.place, Some(0));
+    /// The thread of an owner ends, which no hart runs.
+    fn end_owner(&mut self, owner: &Owner) {
+        owner.number.store(0, Relaxed);
+        owner.ends.store(false, Relaxed);
+        owner.activation.store(0, Relaxed);
+        owner.returns_to.store(0, Relaxed);
+        let _: Answer = self.end_thread(owner.place.load(Relaxed), Some(0));
     }
 
     /// Is it the thread of an owner?
@@ -243,13 +251,41 @@ impl Kernel {
         self.dispatch.threads[place].process == self.host.process
     }
 
-    fn slot_of(&mut self, place: Place) -> usize {
-        (self.context(place).satp & 0xffff) as usize % OWNERS
+    fn owner_of(&mut self, place: Place) -> &'static Owner {
+        Owner::of(self.context(place).satp)
+    }
+
+    /// The thread of an owner has waited for it on its hart, and does not any more. `message`: a descriptor
+    /// for another owner has come there, or one that the hart does not understand.
+    pub fn foreign_away(&mut self, place: Place, message: u64) -> Answer {
+        let owner = self.owner_of(place);
+        let mut answer = self.wait(place, Wait::Owner, FOR_EVER);
+        if owner.ends.load(Relaxed) {
+            self.end_owner(owner);
+            answer = Ok(Done::Ended);
+        }
+        if message != 0
+            && let Some(unit) = self.tiles.unit
+        {
+            // SAFETY: the unit has written a descriptor there, and the hart waits for the answer.
+            let words = unsafe { (message as *const [u64; DESCRIPTOR_WORDS]).read_volatile() };
+            self.host_has_asked(unit, &Descriptor::from_words(&words));
+            // Its owner has ended, perhaps, or runs elsewhere.
+            if self.dispatch.threads[place].state != State::Waits(Wait::Owner) {
+                answer = Ok(Done::Ended);
+            }
+        }
+        answer
     }
 
     /// The thread of an owner leaves its code.
     pub fn foreign_exception(&mut self, caller: Caller, cause: u64, value: u64) -> Answer {
         let place = caller.thread;
+        let owner = self.owner_of(place);
+        if owner.ends.load(Relaxed) {
+            self.end_owner(owner);
+            return Ok(Done::Ended);
+        }
         if cause == ILLEGAL {
             let pc = self.context(place).pc();
             if self.moves_for(caller, pc, value) {
@@ -257,17 +293,11 @@ impl Kernel {
             }
             self.explain_illegal(value);
         }
-        let slot = self.slot_of(place);
-        let owner = self.host.owners[slot];
-        if owner.ends {
-            self.end_owner(slot);
-            return Ok(Done::Ended);
-        }
         let context = self.context(place);
         let mut left = Descriptor {
-            process: owner.process,
-            owner: owner.number,
-            activation: owner.activation,
+            process: owner.process.load(Relaxed),
+            owner: owner.number.load(Relaxed),
+            activation: owner.activation.load(Relaxed),
             pc: context.pc(),
             sp: context.x[2],
             fcsr: context.fcsr as u32,
@@ -276,7 +306,7 @@ impl Kernel {
         left.ints.copy_from_slice(&context.x[10..18]);
         left.floats.copy_from_slice(&context.f[10..18]);
         match cause {
-            INVERTED_NX if value == owner.returns_to => left.kind = DESCRIPTOR_RETURN,
+            INVERTED_NX if value == owner.returns_to.load(Relaxed) => left.kind = DESCRIPTOR_RETURN,
             INVERTED_NX => left.pc = value,
             _ => {
                 left.kind = DESCRIPTOR_FAULT;
@@ -303,22 +333,19 @@ impl Kernel {
         if !self.is_foreign(place) {
             return false;
         }
-        let slot = self.slot_of(place);
-        let owner = self.host.owners[slot];
-        self.end_owner(slot);
-        self.tell_owner(Descriptor {
-            process: owner.process,
-            owner: owner.number,
-            activation: owner.activation,
+        let owner = self.owner_of(place);
+        let last = Descriptor {
+            process: owner.process.load(Relaxed),
+            owner: owner.number.load(Relaxed),
+            activation: owner.activation.load(Relaxed),
             error: Error::Dead as u32,
             ..Descriptor::new(DESCRIPTOR_RETURN)
-        });
+        };
+        self.end_owner(owner);
+        self.tell_owner(last);
         true
     }
 }
-
-/// `mcause` of a fetch from a page without code for the hart.
-const INVERTED_NX: u64 = 12;
 
 /// fa0 and those behind it, and fcsr. If they are others than before, the hart loads all.
 fn set_floats(context: &mut Context, values: &[u64], fcsr: u32) {

@@ -381,6 +381,8 @@ impl Kernel {
         if self.dispatch.threads.has_ready() != self.ends.are_told() {
             self.want_ends();
         }
+        #[cfg(feature = "host")]
+        self.share_harts();
         point!("served");
     }
 

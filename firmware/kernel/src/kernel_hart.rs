@@ -171,6 +171,8 @@ fn begin_harts(kernel: &mut Kernel) {
     };
     let mut pages: HartPages = [None; MOST_HARTS];
     let map = kernel.map;
+    #[cfg(feature = "host")]
+    let slots = kernel.frames.allocate();
     for (hart, place) in pages.iter_mut().enumerate().take(map.harts) {
         if map.user_harts() >> hart & 1 == 0 {
             continue;
@@ -220,6 +222,8 @@ fn begin_harts(kernel: &mut Kernel) {
             mailbox: 0,
             outgoing: [0; 16],
             pieces: [0; 8],
+            #[cfg(feature = "host")]
+            host: crate::host_hart::HostHart::new(direct(kernel, hart, slots)),
         };
         // SAFETY: the frame is this hart's for ever.
         let page = unsafe { HartPage::create(frame, local) };
@@ -232,6 +236,13 @@ fn begin_harts(kernel: &mut Kernel) {
     release(table);
     let used = pages.iter().enumerate().filter(|(_, page)| page.is_some());
     used.for_each(|(hart, _)| kernel.harts.clint.interrupt(hart));
+}
+
+/// What a hart needs to talk with the host itself, with its slot in a page.
+#[cfg(feature = "host")]
+fn direct(kernel: &Kernel, hart: usize, slots: Option<u64>) -> Option<crate::host_hart::Direct> {
+    let (unit, host) = (kernel.tiles.unit?, kernel.map.host?);
+    unit.direct(hart, (kernel.map.tile.0, host), slots?)
 }
 
 /// What a hart needs for its unit.

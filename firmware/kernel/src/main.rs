@@ -23,6 +23,8 @@ mod hart_page;
 mod hart_unit;
 #[cfg(feature = "host")]
 mod host;
+#[cfg(feature = "host")]
+mod host_hart;
 mod kernel;
 mod kernel_hart;
 #[cfg(feature = "symmetric")]

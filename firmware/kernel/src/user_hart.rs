@@ -52,6 +52,8 @@ extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
         csr_write!(satp, 0);
         csr_write!(mie, SOFTWARE);
     }
+    #[cfg(feature = "host")]
+    local.host.begin();
     // MPP is U mode; floating point and vectors are off.
     csr::clear_status(0x1800 | float_state::STATUS | vector_state::STATUS);
     let context = wait(local);
@@ -115,6 +117,8 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             vector_state::load(local, context);
             local.context
         }
+        #[cfg(feature = "host")]
+        crate::host_hart::INVERTED_NX if let Some(next) = crate::host_hart::leave(local) => next,
         cause => {
             let value = csr_read!(mtval);
             if csr_read!(mstatus) & MACHINE == MACHINE {
@@ -205,7 +209,7 @@ fn call(local: &HartLocal) {
 
 /// Asks the kernel hart, and waits until it says how to go on.
 #[inline(never)]
-fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
+pub fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
     local.is_parked = false;
     float_state::save(local);
     vector_state::save(local);
@@ -413,6 +417,8 @@ fn switch(local: &mut HartLocal, is_fresh: bool) -> *mut Context {
             csr::forget_page(None);
         }
     }
+    #[cfg(feature = "host")]
+    local.host.switch(context.satp);
     float_state::switch(local, context);
     vector_state::switch(local, context);
     local.context = next;

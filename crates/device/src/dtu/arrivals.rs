@@ -128,10 +128,12 @@ impl Dtu {
         if slot >= receive.slots {
             return Err(Error::NoSpace);
         }
-        let mut bytes = message.header.to_vec();
-        bytes.extend_from_slice(&message.payload);
+        let at = receive.slot_address(slot);
         around
-            .write_memory(receive.slot_address(slot), &bytes)
+            .write_memory(at, &message.header)
+            .and_then(|()| {
+                around.write_memory(at.wrapping_add(HEADER_SIZE as u64), &message.payload)
+            })
             .map_err(|_| Error::NoMemory)?;
         let header = Header::from_bytes(&message.header);
         let held = Held {
@@ -146,6 +148,7 @@ impl Dtu {
             replying: None,
         };
         table.occupy(receive, slot, held);
+        self.look_at(message.endpoint);
         if let Some(credit) = message.refund {
             self.refund(credit);
         }
@@ -182,6 +185,7 @@ impl Dtu {
                 if let Some(table) = self.state.endpoints.get_mut(usize::from(word.endpoint)) {
                     table.end_reply(word.slot, command, error == Error::None);
                 }
+                self.look_at(word.endpoint);
                 self.finish(index, error, 0, around);
             }
             Step::Transfers(transfer) if transfer.awaits(part) => {

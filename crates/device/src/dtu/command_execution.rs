@@ -38,6 +38,9 @@ impl Dtu {
             (_, false) => Error::NoCommand,
             _ => {
                 bank.start(word);
+                if command_time == 0 {
+                    return self.time_is_over(index, around);
+                }
                 around.schedule(index as u32, around.now().saturating_add(command_time));
                 return;
             }
@@ -249,6 +252,7 @@ impl Dtu {
             return Err(Error::NoEndpoint);
         };
         let slot = self.state.endpoints[usize::from(number)].fetch(receive);
+        self.look_at(number);
         Ok(Next::Ends(
             slot.map_or(0, |slot| receive.slot_address(slot)),
         ))
@@ -268,6 +272,7 @@ impl Dtu {
         let held = table
             .free(receive, word.slot)
             .map_err(|_| Error::NoAnswer)?;
+        self.look_at(word.endpoint);
         if let Some(held) = held
             && let Some(credit) = held.cost
         {

@@ -71,6 +71,7 @@ impl Dtu {
         if is_reply && let Some(table) = self.state.endpoints.get_mut(usize::from(word.endpoint)) {
             // The answer may have arrived, and must not come once more.
             table.end_reply(word.slot, number, true);
+            self.look_at(word.endpoint);
         }
         self.finish(index, Error::NoConfirmation, 0, around);
     }

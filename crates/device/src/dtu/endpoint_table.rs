@@ -3,7 +3,6 @@ use flick_abi::dtu::{
     Endpoint, MOST_SLOTS, NO_ACTIVITY, RECEIVE_ENDPOINTS, ReceiveEndpoint, SendEndpoint,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 use super::packet::{CommandNumber, Credit};
 
@@ -32,8 +31,8 @@ pub(super) struct EndpointState {
     setup: u32,
     /// The unread slots, the oldest first.
     unread: Vec<u8>,
-    /// The messages of which the unit knows the sender, by slot.
-    held: BTreeMap<u8, Held>,
+    /// The messages of which the unit knows the sender, in the order of their slots.
+    held: Vec<(u8, Held)>,
 }
 
 /// The bits of the first `slots` slots.
@@ -73,7 +72,7 @@ impl EndpointState {
         receive.unread &= receive.occupied;
         self.words = Endpoint::Receive(receive).words();
         self.held
-            .retain(|&slot, _| receive.occupied >> slot & 1 != 0);
+            .retain(|&(slot, _)| receive.occupied >> slot & 1 != 0);
         self.unread.retain(|&slot| receive.unread >> slot & 1 != 0);
         for slot in (0..MOST_SLOTS).filter(|&slot| receive.unread >> slot & 1 != 0) {
             if !self.unread.contains(&slot) {
@@ -140,7 +139,13 @@ impl EndpointState {
         receive.unread |= 1 << slot;
         self.set(Endpoint::Receive(receive));
         self.unread.push(slot);
-        self.held.insert(slot, held);
+        let at = self.held.partition_point(|&(other, _)| other < slot);
+        self.held.insert(at, (slot, held));
+    }
+
+    fn in_slot(&mut self, slot: u8) -> Option<&mut Held> {
+        let mut all = self.held.iter_mut();
+        all.find(|(other, _)| *other == slot).map(|(_, held)| held)
     }
 
     /// Marks the oldest unread message read.
@@ -156,9 +161,7 @@ impl EndpointState {
 
     /// The message in a slot, unless a `REPLY` is under way.
     pub fn held(&mut self, slot: u8) -> Option<&mut Held> {
-        self.held
-            .get_mut(&slot)
-            .filter(|held| held.replying.is_none())
+        self.in_slot(slot).filter(|held| held.replying.is_none())
     }
 
     /// Frees a slot. `Err` if it has no message, or a `REPLY` is under way.
@@ -168,8 +171,7 @@ impl EndpointState {
         slot: u8,
     ) -> Result<Option<Held>, NoMessage> {
         let busy = self
-            .held
-            .get(&slot)
+            .in_slot(slot)
             .is_some_and(|held| held.replying.is_some());
         if busy || slot >= receive.slots || receive.occupied >> slot & 1 == 0 {
             return Err(NoMessage);
@@ -178,12 +180,13 @@ impl EndpointState {
         receive.unread &= !(1 << slot);
         self.set(Endpoint::Receive(receive));
         self.unread.retain(|&unread| unread != slot);
-        Ok(self.held.remove(&slot))
+        let at = self.held.iter().position(|&(other, _)| other == slot);
+        Ok(at.map(|at| self.held.remove(at).1))
     }
 
     /// A `REPLY` has ended. Frees the slot if the answer has arrived.
     pub fn end_reply(&mut self, slot: u8, command: CommandNumber, arrived: bool) {
-        let Some(held) = self.held.get_mut(&slot) else {
+        let Some(held) = self.in_slot(slot) else {
             return;
         };
         if held.replying == Some(command) {
@@ -198,7 +201,7 @@ impl EndpointState {
     /// The `REPLY`s that are under way, and the slots of their messages.
     pub fn replies(&self) -> impl Iterator<Item = (u8, CommandNumber)> {
         let held = self.held.iter();
-        held.filter_map(|(&slot, held)| Some((slot, held.replying?)))
+        held.filter_map(|&(slot, ref held)| Some((slot, held.replying?)))
     }
 
     /// Whether a state can be that of the endpoint with this number.
@@ -210,7 +213,11 @@ impl EndpointState {
                 let mut sorted = self.unread.clone();
                 sorted.sort_unstable();
                 sorted.dedup();
-                again == *self && sorted.len() == self.unread.len() && number < RECEIVE_ENDPOINTS
+                let is_sorted = self.held.is_sorted_by(|a, b| a.0 < b.0);
+                again == *self
+                    && is_sorted
+                    && sorted.len() == self.unread.len()
+                    && number < RECEIVE_ENDPOINTS
             }
             _ => self.unread.is_empty() && self.held.is_empty(),
         }

@@ -58,6 +58,21 @@ impl HeardCommands {
 
     /// A new packet for a part of so many bytes has had its effect, or an error.
     pub fn note(&mut self, tile: u16, command: CommandNumber, part: u64, size: u64, error: u8) {
+        // Most packets are the only ones of their commands, or come in order.
+        if let Some(heard) = self.last.get_mut(&(tile, command.bank)) {
+            if heard.number != command.number {
+                (heard.number, heard.error, heard.below) = (command.number, 0, 0);
+                heard.above.clear();
+            }
+            if heard.above.is_empty() && part <= heard.below {
+                let end = part.saturating_add(size.max(1));
+                heard.below = heard.below.max(end);
+                if heard.error == 0 {
+                    heard.error = error;
+                }
+                return;
+            }
+        }
         let none = HeardCommand {
             number: command.number,
             error: 0,

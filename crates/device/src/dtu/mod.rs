@@ -64,7 +64,7 @@ pub struct DtuDescription {
     pub message: u16,
     /// Bytes of a packet's part of a transfer at most: a power of two.
     pub packet: u32,
-    /// Picoseconds of a command, and of a packet within the tile.
+    /// Picoseconds of a command, and of a packet within the tile; 0: a command is executed at once.
     pub command: Time,
     /// Femtoseconds of a cycle, for `SLEEP`.
     pub cycle: u64,
@@ -145,6 +145,8 @@ fn sum(endpoints: impl Iterator<Item = (u64, u16)>) -> u64 {
 pub struct Dtu {
     description: DtuDescription,
     state: State,
+    /// Receive endpoints with unread messages, a bit each: as the endpoints say.
+    unread: u64,
 }
 
 impl Dtu {
@@ -171,7 +173,11 @@ impl Dtu {
             _ if is_kernel_wrong => BadDtu::Kernel(kernel.unwrap_or_default()),
             _ => {
                 let state = State::new(&description);
-                return Ok(Self { description, state });
+                return Ok(Self {
+                    description,
+                    state,
+                    unread: 0,
+                });
             }
         };
         Err(bad)
@@ -189,6 +195,7 @@ impl Dtu {
             for word in dtu::WRITE_ORDER {
                 if let Some(table) = self.state.endpoints.get_mut(usize::from(number)) {
                     table.write_word(word, words[word], number, slots);
+                    self.look_at(number);
                 }
             }
         }
@@ -207,12 +214,33 @@ impl Dtu {
 
     /// Receive endpoints with unread messages, a bit each, and their owners.
     fn unread(&self) -> impl Iterator<Item = (u64, u16)> {
-        let first = self.state.endpoints.iter().take(RECEIVE_ENDPOINTS.into());
-        let owners = first.map(EndpointState::unread_owner).enumerate();
-        owners.filter_map(|(number, owner)| match owner {
-            Some(dtu::NO_ACTIVITY) | None => None,
-            Some(owner) => Some((1 << number, owner)),
+        let mut left = self.unread;
+        std::iter::from_fn(move || {
+            loop {
+                let number = left.trailing_zeros();
+                let bit = 1_u64.checked_shl(number)?;
+                left &= !bit;
+                match self.state.endpoints[number as usize].unread_owner() {
+                    Some(dtu::NO_ACTIVITY) | None => {}
+                    Some(owner) => return Some((bit, owner)),
+                }
+            }
         })
+    }
+
+    /// An endpoint has changed: has it unread messages?
+    fn look_at(&mut self, number: u16) {
+        let endpoint = self.state.endpoints.get(usize::from(number));
+        if let Some(endpoint) = endpoint.filter(|_| number < RECEIVE_ENDPOINTS) {
+            let is_unread = endpoint.unread_owner().is_some();
+            self.unread = self.unread & !(1 << number) | u64::from(is_unread) << number;
+        }
+    }
+
+    /// All endpoints have changed.
+    fn look_at_all(&mut self) {
+        self.unread = 0;
+        (0..RECEIVE_ENDPOINTS).for_each(|number| self.look_at(number));
     }
 
     /// `EVENTS` of an activity.
@@ -235,20 +263,18 @@ impl Dtu {
 
     /// Brings the interrupts up to date, and wakes banks that sleep.
     fn update(&mut self, around: &mut dyn Surroundings) {
-        let unread: Vec<(u64, u16)> = self.unread().collect();
-        let events = |activity| {
-            sum(unread
-                .iter()
-                .copied()
-                .filter(|&(_, owner)| owner == activity))
-        };
+        debug_assert!((0..RECEIVE_ENDPOINTS).all(|number| {
+            let endpoint = self.state.endpoints.get(usize::from(number));
+            let is_unread = endpoint.is_some_and(|all| all.unread_owner().is_some());
+            is_unread == (self.unread >> number & 1 != 0)
+        }));
         let has_waiting = self.waiting() & self.state.waiting_interrupt != 0;
         for index in 0..self.state.banks.len() {
             let bank = &self.state.banks[index];
             let wakes = bank.running.as_ref().is_some_and(|running| {
-                matches!(running.step, Step::Sleeps(_)) && events(running.activity) != 0
+                matches!(running.step, Step::Sleeps(_)) && self.events(running.activity) != 0
             });
-            let interrupts = events(bank.current) & bank.interrupt != 0;
+            let interrupts = self.events(bank.current) & bank.interrupt != 0;
             if wakes {
                 self.finish(index, dtu::Error::None, 0, around);
             }
@@ -348,6 +374,7 @@ impl Dtu {
             KernelRegister::Endpoint(number, word) => {
                 let slots = self.description.slots;
                 state.endpoints[usize::from(number)].write_word(word, value, number, slots);
+                self.look_at(number);
             }
         }
     }
@@ -469,6 +496,7 @@ impl Device for Dtu {
 
     fn reset(&mut self) {
         self.state = State::new(&self.description);
+        self.unread = 0;
     }
 
     fn save(&self) -> Vec<u8> {
@@ -479,6 +507,7 @@ impl Device for Dtu {
         let state: State = load_state(DEVICE, state)?;
         state_check::check(&state, &self.description)?;
         self.state = state;
+        self.look_at_all();
         Ok(())
     }
 }

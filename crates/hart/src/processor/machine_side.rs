@@ -30,8 +30,9 @@ impl<B: Bus> Processor<'_, B> {
     }
 
     /// Has the hart an interrupt for which it does not wait?
-    pub fn wakes(&self, time: u64) -> bool {
+    pub fn wakes(&self, time: impl FnOnce() -> u64) -> bool {
         let registers = &self.core.registers;
+        let time = if registers.looks_at_time() { time() } else { 0 };
         registers.pending(time) & registers.mie != 0
     }
 

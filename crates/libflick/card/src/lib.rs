@@ -22,6 +22,7 @@ mod process_machine;
 mod process_space;
 mod ran;
 
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
@@ -31,8 +32,37 @@ use flick_engine::Hart;
 
 use process_machine::Driver;
 
+/// The library's heap. Who has the token uses it, so that it needs no lock.
+struct Heap(UnsafeCell<dlmalloc::Dlmalloc>);
+
+// SAFETY: one thread at a time calls the library, and the library starts none.
+unsafe impl Sync for Heap {}
+
+// SAFETY: dlmalloc's blocks, which are its caller's until they are freed; one call at a time.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: by contract; nobody else uses the heap.
+        unsafe { (*self.0.get()).malloc(layout.size(), layout.align()) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        unsafe { (*self.0.get()).calloc(layout.size(), layout.align()) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { (*self.0.get()).free(block, layout.size(), layout.align()) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        unsafe { (*self.0.get()).realloc(block, layout.size(), layout.align(), size) }
+    }
+}
+
 #[global_allocator]
-static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static HEAP: Heap = Heap(UnsafeCell::new(dlmalloc::Dlmalloc::new()));
 
 struct Machine(UnsafeCell<Option<Driver>>);
 

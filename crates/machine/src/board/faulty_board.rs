@@ -1,4 +1,5 @@
 //! Faults of a board: addresses that refuse accesses, and input that comes corrupted.
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
@@ -51,8 +52,11 @@ impl BoardFaults {
     }
 
     /// What bytes from outside become.
-    pub fn corrupted(&self, bytes: &[u8]) -> Vec<u8> {
+    pub fn corrupted<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         let (bits, count) = self.input.get();
+        if count == 0 {
+            return bytes.into();
+        }
         let pairs = (0..).zip(bytes);
         let all = pairs.map(|(n, &byte)| if n < count { byte ^ bits } else { byte });
         all.collect()

@@ -81,7 +81,6 @@ impl Machine<'_> {
 
     /// A descriptor from outside for the card, by the board of the host's tile. False: its ring is full.
     pub fn descriptor_from_outside(&mut self, host: &Board, bytes: &[u8]) -> bool {
-        self.order = None;
         let now = self.wiring.now();
         let (word, bits, left) = self.lent.corrupts;
         if left == 0 {
@@ -131,19 +130,26 @@ impl Machine<'_> {
     /// The owner of a lent hart has executed so many instructions, and leaves these registers and this
     /// fcsr in it.
     pub fn lent_has_executed(&mut self, hart: usize, instructions: u64, state: (&Hart, u64)) {
-        self.order = None;
         if let Some(unit) = self.harts.get_mut(hart) {
             unit.processor.has_executed(instructions, state.0, state.1);
             unit.time += instructions * unit.period;
+        }
+        self.keep_order(hart);
+    }
+
+    /// The time of a hart that does not wait has changed, and nothing else that decides whose turn it is.
+    fn keep_order(&mut self, hart: usize) {
+        if let (Some(order), Some(unit)) = (&mut self.order, self.harts.get(hart)) {
+            order.set_time(hart, unit.time);
         }
     }
 
     /// A lent hart is back: it goes on, or takes an exception (`mcause`, `mtval`).
     pub fn end_lent(&mut self, hart: usize, exception: Option<(u64, u64)>) {
-        self.order = None;
         if let (Some(unit), Some((cause, value))) = (self.harts.get_mut(hart), exception) {
             unit.processor.take_exception(cause, value);
             unit.time += unit.period;
         }
+        self.keep_order(hart);
     }
 }

@@ -19,7 +19,11 @@ impl Machine<'_> {
         let now = self.wiring.now();
         for unit in &mut self.harts {
             let is_waiting = unit.waits && !unit.is_stopped;
-            if is_waiting && unit.processor.wakes(unit.board.time_at(now.max(unit.time))) {
+            if is_waiting
+                && unit
+                    .processor
+                    .wakes(|| unit.board.time_at(now.max(unit.time)))
+            {
                 unit.wake(now);
             }
         }
@@ -87,7 +91,7 @@ impl Machine<'_> {
         let at = next.max(now);
         self.let_faults_happen_at(usize::MAX, at);
         for unit in &mut self.harts {
-            if !unit.is_stopped && unit.processor.wakes(unit.board.time_at(at)) {
+            if !unit.is_stopped && unit.processor.wakes(|| unit.board.time_at(at)) {
                 unit.wake(at);
             }
         }

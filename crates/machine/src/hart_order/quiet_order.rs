@@ -129,8 +129,10 @@ impl Machine<'_> {
                 continue;
             };
             unit.processor.set_line(bit, level);
-            let is_woken =
-                unit.waits && unit.processor.wakes(unit.board.time_at(now.max(unit.time)));
+            let is_woken = unit.waits
+                && unit
+                    .processor
+                    .wakes(|| unit.board.time_at(now.max(unit.time)));
             if is_woken {
                 let ticks = unit.processor.registers().deadline();
                 let timer = ticks.map(|ticks| unit.board.when(ticks, now));
@@ -149,7 +151,9 @@ impl Machine<'_> {
             return;
         };
         let (unit, now) = (&self.harts[hart], self.wiring.now());
-        let wakes = unit.processor.wakes(unit.board.time_at(now.max(unit.time)));
+        let wakes = unit
+            .processor
+            .wakes(|| unit.board.time_at(now.max(unit.time)));
         // At this time another hart may wake, too.
         if wakes || order.timer <= now {
             self.end_quiet_order();
@@ -167,6 +171,19 @@ impl Machine<'_> {
         if let Some(order) = self.order.take() {
             self.spare_order = Some(order);
         }
+    }
+
+    /// All harts wait, and the next that happens is an event of a device: as [`Machine::wait`].
+    fn wait_quietly(&mut self, event: Time, console: &mut dyn Console) -> Turn {
+        let now = self.wiring.now();
+        if !self.outside.ask(self.input_board, console, now, false) {
+            self.wiring.go_to(event.max(now));
+            board::advance(self.boards, event);
+            if !self.stays_quiet() {
+                self.end_quiet_order();
+            }
+        }
+        Turn::Ran
     }
 
     /// The same by what is looked up anew.
@@ -202,6 +219,10 @@ impl Machine<'_> {
         if time >= order.event {
             // Events of devices come before the first hart, and may change nothing for the others.
             let is_timer = order.timer <= time;
+            if time == WAITS && order.event < order.timer {
+                let event = order.event;
+                return Err(self.wait_quietly(event, console));
+            }
             if is_timer || time == WAITS {
                 self.end_quiet_order();
                 return Ok(None);

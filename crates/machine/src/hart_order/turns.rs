@@ -79,7 +79,9 @@ impl<'m> Machine<'m> {
         unit.waits = end == SliceEnd::Wait;
         let time = unit.time;
         match &mut self.order {
-            Some(order) if end == SliceEnd::Turn => order.set_time(hart, time),
+            Some(order) if matches!(end, SliceEnd::Turn | SliceEnd::Foreign) => {
+                order.set_time(hart, time);
+            }
             Some(_) if end == SliceEnd::Wait => self.begin_to_wait(hart),
             _ => self.end_quiet_order(),
         }

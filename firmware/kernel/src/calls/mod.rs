@@ -17,6 +17,8 @@ mod thread_state;
 mod thread_wait_on;
 
 use flick_abi::card::{Call, Error, PAGE, rights};
+#[cfg(feature = "host")]
+use flick_kernel_core::lines::AWAY;
 use flick_kernel_core::lines::{BROKEN, EXCEPTION, HAS_ENDED, PREEMPTED, VECTORS};
 use flick_kernel_core::page_tables::{Physical, Trouble};
 
@@ -81,6 +83,10 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         #[cfg(feature = "host")]
         (None, EXCEPTION) if kernel.is_foreign(caller.thread) => {
             return kernel.foreign_exception(caller, a0, a1);
+        }
+        #[cfg(feature = "host")]
+        (None, AWAY) if kernel.is_foreign(caller.thread) => {
+            return kernel.foreign_away(caller.thread, a0);
         }
         (None, EXCEPTION) => return exception(kernel, caller, arguments),
         (None, VECTORS) => return first_vector(kernel, caller, a0),

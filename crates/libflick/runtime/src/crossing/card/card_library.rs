@@ -5,10 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use flick_abi::card_interface::{
-    FUNCTIONS, Functions, HartRow, LIBRARY, Order, OrderKind, RanRow, Setup,
-};
-use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor};
+use flick_abi::card_interface::{FUNCTIONS, Functions, HartRow, LIBRARY, Order, RanRow, Setup};
+use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
 
 use crate::os::own_stack::OwnStack;
@@ -93,18 +91,9 @@ impl Machine {
     }
 
     /// Runs up to what comes next.
-    pub fn advance(&mut self) -> Order {
-        let mut order = Order {
-            kind: OrderKind::Ended,
-            hart: 0,
-            owner: 0,
-            budget: 0,
-            isa: 0,
-            message: Descriptor::new(DESCRIPTOR_END),
-        };
+    pub fn advance(&mut self, order: &mut Order) {
         // SAFETY: as above.
-        STACK.call(|| unsafe { (self.0.advance)(&mut order) });
-        order
+        STACK.call(|| unsafe { (self.0.advance)(order) });
     }
 
     /// Loads the registers of a lent hart.

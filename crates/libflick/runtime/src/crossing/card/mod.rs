@@ -131,20 +131,21 @@ impl<A: Accounts> Backend for Card<A> {
             token::give_up(loan);
             token::leave();
         }
-        let mut state = None;
         let mut is_first = true;
-        let mut come = token::cross(owner.slot(), request(act, owner, &mut state));
+        let mut come = request(act, owner);
         loop {
             match come {
-                // The card has not seen yet that the thread has left its code.
-                Come::Message(message) if is_busy(&message) => {
+                // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
+                Come::Message(message) if is_busy(message) => {
                     token::leave();
-                    come = token::cross(owner.slot(), request(act, owner, &mut state));
+                    // What was refused has not changed the card's registers.
+                    owner.keep(0);
+                    come = request(act, owner);
                 }
                 Come::Message(message) => {
                     token::leave();
                     act.of_backend = RESTORED;
-                    return event(act, &message);
+                    return event(act, message);
                 }
                 Come::Run(hart, budget, isa) => {
                     // SAFETY: the thread has the token.
@@ -178,7 +179,7 @@ impl<A: Accounts> Backend for Card<A> {
                             (_, Meaning::Code(_)) => {}
                             (_, other) => return other.event(),
                         }
-                        come = token::cross(owner.slot(), request(act, owner, &mut state));
+                        come = request(act, owner);
                     }
                 }
             }
@@ -191,46 +192,50 @@ fn is_busy(message: &Descriptor) -> bool {
     message.kind == DESCRIPTOR_RETURN && message.error == flick_abi::card::Error::Busy as u32
 }
 
-/// The descriptor by which an activation begins or goes on. `state` gets its registers, if the card
-/// needs them.
-fn request(act: &mut Entered, owner: Owner, state: &mut Option<ThreadState>) -> Descriptor {
-    let number = act.address() as u64;
-    let how = act.of_backend;
-    let is_kept = owner.kept() == number;
-    owner.keep(number);
+/// An activation begins or goes on.
+fn request(act: &mut Entered, owner: Owner) -> Come {
+    let is_kept = owner.kept() == act.address() as u64;
+    owner.keep(act.address() as u64);
+    token::cross(owner.slot(), |to, registers| {
+        write_request(act, (owner, is_kept), to, registers);
+    })
+}
+
+/// Writes the descriptor, and the activation's registers, if the card needs them.
+fn write_request(
+    act: &mut Entered,
+    (owner, is_kept): (Owner, bool),
+    to: &mut Descriptor,
+    registers: &mut ThreadState,
+) {
     let fcsr = fcsr(&mut act.context.hart);
     let hart = &act.context.hart;
-    let mut all = Descriptor {
-        process: std::process::id(),
+    *to = Descriptor {
+        process: token::process(),
         owner: token::owner(owner.slot()),
-        activation: number,
+        activation: act.address() as u64,
         pc: hart.pc,
         sp: hart.x[SP],
         fcsr: fcsr as u32,
         ..Descriptor::new(DESCRIPTOR_CALL)
     };
-    all.ints.copy_from_slice(&hart.x[A0..A0 + 8]);
-    all.floats.copy_from_slice(&hart.f[A0..A0 + 8]);
+    to.ints.copy_from_slice(&hart.x[A0..A0 + 8]);
+    to.floats.copy_from_slice(&hart.f[A0..A0 + 8]);
+    let how = act.of_backend;
     match how {
         // A function with dots gets more than the registers of a descriptor.
-        BEGINS if act.gate().flags & GATE_VARIADIC == 0 => all.address = hart.x[RA],
-        RETURNED if is_kept => all.kind = DESCRIPTOR_RETURN,
+        BEGINS if act.gate().flags & GATE_VARIADIC == 0 => to.address = hart.x[RA],
+        RETURNED if is_kept => to.kind = DESCRIPTOR_RETURN,
         _ => {
-            let mut registers = ThreadState {
-                pc: hart.pc,
-                x: [0; 31],
-                f: hart.f,
-                fcsr,
-            };
+            (registers.pc, registers.f, registers.fcsr) = (hart.pc, hart.f, fcsr);
             registers.x.copy_from_slice(&hart.x[1..]);
-            all.kind = match how {
+            to.kind = match how {
                 BEGINS => DESCRIPTOR_CALL_IN_FULL,
                 _ => DESCRIPTOR_RESUME,
             };
-            all.address = std::ptr::from_ref(state.insert(registers)) as u64;
+            to.address = std::ptr::from_ref(registers) as u64;
         }
     }
-    all
 }
 
 fn fcsr(hart: &mut Hart) -> u64 {

@@ -3,7 +3,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNERS};
+use flick_abi::descriptor::OWNERS;
 
 use super::token::{self, Loan};
 use crate::os::fatal;
@@ -66,12 +66,7 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
         token::leave();
     }
     owner.keep(0);
-    let last = Descriptor {
-        process: std::process::id(),
-        owner: token::owner(owner.0),
-        ..Descriptor::new(DESCRIPTOR_END)
-    };
-    token::end(owner.0, last);
+    token::end(owner.0);
 }
 
 /// In front of `fork`: keeps others out of the machine.

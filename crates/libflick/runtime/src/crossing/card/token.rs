@@ -4,9 +4,10 @@
 //! slot. An owner is *inside* from its descriptor on until its message has come.
 use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
+use flick_abi::card::ThreadState;
 use flick_abi::card_interface::{Order, OrderKind};
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
 use flick_engine::Hart;
@@ -28,24 +29,58 @@ struct Slot {
     wake: AtomicU32,
     /// The next slot in the list of those who want in.
     next: AtomicU32,
-    /// By who has the token, until `wake` is set; then by its thread.
-    order: UnsafeCell<Option<Order>>,
+    /// The endpoint that the card wants its next request at.
+    endpoint: AtomicU8,
+    /// By who has the token, until `wake` is set; then by its thread. Here, and not on stacks: that of a
+    /// handler may be small.
+    order: UnsafeCell<Order>,
     /// By its thread, until the slot is in the list; then by who has the token.
-    request: UnsafeCell<Option<Descriptor>>,
+    request: UnsafeCell<Descriptor>,
+    /// The registers that a request names. By its thread.
+    registers: UnsafeCell<ThreadState>,
 }
 
 // SAFETY: one side at a time uses the cells, as their comments say.
 unsafe impl Sync for Slot {}
 
+// All of it is 0, so that the library's file has none of it.
 static SLOTS: [Slot; OWNERS] = [const {
     Slot {
         uses: AtomicU64::new(0),
         wake: AtomicU32::new(0),
-        next: AtomicU32::new(NONE),
-        order: UnsafeCell::new(None),
-        request: UnsafeCell::new(None),
+        next: AtomicU32::new(0),
+        endpoint: AtomicU8::new(0),
+        order: UnsafeCell::new(NO_ORDER),
+        request: UnsafeCell::new(NO_DESCRIPTOR),
+        registers: UnsafeCell::new(ThreadState {
+            pc: 0,
+            x: [0; 31],
+            f: [0; 32],
+            fcsr: 0,
+        }),
     }
 }; OWNERS];
+
+const NO_DESCRIPTOR: Descriptor = Descriptor {
+    version: 0,
+    ..Descriptor::new(0)
+};
+const NO_ORDER: Order = Order {
+    kind: OrderKind::Run,
+    hart: 0,
+    owner: 0,
+    budget: 0,
+    isa: 0,
+    message: NO_DESCRIPTOR,
+};
+
+/// What comes next in the machine.
+struct Next(UnsafeCell<Order>);
+
+// SAFETY: who has the token uses it.
+unsafe impl Sync for Next {}
+
+static NEXT: Next = Next(UnsafeCell::new(NO_ORDER));
 
 /// Somebody has the token.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
@@ -57,6 +92,8 @@ static LENT: AtomicU64 = AtomicU64::new(0);
 static LOANS: AtomicU64 = AtomicU64::new(0);
 /// A thread that forks waits for the token, and nobody else takes it.
 static FORKS: AtomicU32 = AtomicU32::new(0);
+/// See [`process`]; 0: nobody has asked yet.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// How many owners are inside. Who has the token changes it.
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
@@ -117,21 +154,37 @@ fn is_owner(slot: usize, number: u64) -> bool {
 pub enum Come {
     /// It executes its code on a hart, so many instructions at most, of the hart's ISA.
     Run(u32, u64, Isa),
-    Message(Descriptor),
+    /// It stays up to the thread's next request.
+    Message(&'static Descriptor),
 }
 
-/// Sends a descriptor of the calling thread, whose slot this is, and waits for what comes. The thread has
-/// the token then.
-pub fn cross(slot: u32, request: Descriptor) -> Come {
-    want_in(slot, request);
+/// Sends the descriptor that `write` makes, with the registers that it names, and waits for what comes.
+/// The slot is the calling thread's, which has the token then.
+pub fn cross(slot: u32, write: impl FnOnce(&mut Descriptor, &mut ThreadState)) -> Come {
+    let own = &SLOTS[slot as usize];
+    // SAFETY: the calling thread's, until the slot is in the list; nobody has references.
+    unsafe { write(&mut *own.request.get(), &mut *own.registers.get()) };
+    want_in(slot);
     if take() { drive_to(slot) } else { wait(slot) }
 }
 
 /// The slot's thread ends.
-pub fn end(slot: u32, request: Descriptor) {
-    want_in(slot, request);
+pub fn end(slot: u32) {
+    want_to_end(slot);
     if take() {
         drive(None);
+    }
+}
+
+/// The number of the process, which a child of `fork` learns.
+pub fn process() -> u32 {
+    match PROCESS.load(SeqCst) {
+        0 => {
+            let process = std::process::id();
+            PROCESS.store(process, SeqCst);
+            process
+        }
+        process => process,
     }
 }
 
@@ -204,6 +257,7 @@ pub fn end_fork() {
 pub fn end_fork_in_child(own: Option<u32>) {
     // SAFETY: the thread has the token.
     unsafe { Machine::get() }.forked();
+    PROCESS.store(0, SeqCst);
     LENT.store(0, SeqCst);
     INSIDE.store(0, SeqCst);
     WANTING.store(NONE, SeqCst);
@@ -211,13 +265,8 @@ pub fn end_fork_in_child(own: Option<u32>) {
         if own == Some(number) || slot.uses.load(SeqCst) & 1 == 0 {
             continue;
         }
-        let last = Descriptor {
-            process: std::process::id(),
-            owner: owner(number),
-            ..Descriptor::new(DESCRIPTOR_END)
-        };
         slot.wake.store(0, SeqCst);
-        want_in(number, last);
+        want_to_end(number);
     }
     drive(None);
 }
@@ -226,10 +275,29 @@ fn take() -> bool {
     TAKEN.compare_exchange(0, 1, SeqCst, SeqCst).is_ok()
 }
 
-fn want_in(slot: u32, request: Descriptor) {
+/// The slot's thread ends, or a child of `fork` lacks it.
+fn want_to_end(slot: u32) {
+    // SAFETY: as in `want_in`.
+    unsafe {
+        *SLOTS[slot as usize].request.get() = Descriptor {
+            process: process(),
+            owner: owner(slot),
+            ..Descriptor::new(DESCRIPTOR_END)
+        };
+    }
+    want_in(slot);
+}
+
+/// The slot has a request.
+fn want_in(slot: u32) {
     let own = &SLOTS[slot as usize];
     // SAFETY: the calling thread's, until the slot is in the list.
-    unsafe { *own.request.get() = Some(request) };
+    unsafe { (*own.request.get()).endpoint = own.endpoint.load(SeqCst) };
+    add_to_list(slot);
+}
+
+fn add_to_list(slot: u32) {
+    let own = &SLOTS[slot as usize];
     let mut first = WANTING.load(SeqCst);
     loop {
         own.next.store(first, SeqCst);
@@ -242,28 +310,31 @@ fn want_in(slot: u32, request: Descriptor) {
 
 fn drive_to(slot: u32) -> Come {
     match drive(Some(slot)) {
-        Some(order) => come(&order),
-        None => wait(slot),
+        true => come(slot),
+        false => wait(slot),
     }
 }
 
-fn come(order: &Order) -> Come {
+/// The slot, which is the calling thread's, has an order.
+fn come(slot: u32) -> Come {
+    // SAFETY: this thread's, and nobody writes it before the thread's next request.
+    let order: &'static Order = unsafe { &*SLOTS[slot as usize].order.get() };
     match order.kind {
         OrderKind::Run => Come::Run(order.hart, order.budget, Isa::from_bits(order.isa)),
-        _ => Come::Message(order.message),
+        _ => Come::Message(&order.message),
     }
 }
 
-/// With the token: runs the machine until something is for an owner, who gets it with the token. The
-/// order, if it is for `me`. Otherwise the token is somebody else's, or free.
-fn drive(me: Option<u32>) -> Option<Order> {
+/// With the token: runs the machine until something is for an owner, who gets it with the token. True: it
+/// is for `me`, whose slot has the order. Otherwise the token is somebody else's, or free.
+fn drive(me: Option<u32>) -> bool {
     // SAFETY: the calling thread has the token, and this does not outlive it.
     let mut machine = unsafe { Machine::get() };
     loop {
         // Who forks drives later.
         if FORKS.load(SeqCst) != 0 {
             TAKEN.store(0, SeqCst);
-            return None;
+            return false;
         }
         let is_full = !send_all(&mut machine);
         if INSIDE.load(SeqCst) == 0 && !is_full {
@@ -272,9 +343,11 @@ fn drive(me: Option<u32>) -> Option<Order> {
             if WANTING.load(SeqCst) != NONE && take() {
                 continue;
             }
-            return None;
+            return false;
         }
-        let order = machine.advance();
+        // SAFETY: the token is the calling thread's up to the end of the turn.
+        let order = unsafe { &mut *NEXT.0.get() };
+        machine.advance(order);
         let slot = match order.kind {
             OrderKind::Run => {
                 let slot = (order.owner & 0xffff) as usize;
@@ -292,22 +365,23 @@ fn drive(me: Option<u32>) -> Option<Order> {
                     continue;
                 }
                 INSIDE.fetch_sub(1, SeqCst);
+                SLOTS[slot].endpoint.store(order.message.endpoint, SeqCst);
                 slot
             }
             OrderKind::Idle if WANTING.load(SeqCst) != NONE => continue,
             OrderKind::Idle | OrderKind::Ended => ended(order.kind),
         };
-        if me == Some(slot as u32) {
-            return Some(order);
-        }
         let Some(other) = SLOTS.get(slot) else {
             continue;
         };
-        // SAFETY: its thread waits, and looks at it when it is woken.
-        unsafe { *other.order.get() = Some(order) };
+        // SAFETY: its thread waits, and looks at it when it is woken; or it is the calling thread.
+        unsafe { *other.order.get() = *order };
+        if me == Some(slot as u32) {
+            return true;
+        }
         other.wake.store(1, SeqCst);
         futex(&other.wake, libc::FUTEX_WAKE, 1, None);
-        return None;
+        return false;
     }
 }
 
@@ -333,20 +407,18 @@ fn send_all(machine: &mut Machine) -> bool {
     while oldest != NONE {
         let slot = &SLOTS[oldest as usize];
         // SAFETY: the slot is out of the list, so that it is this thread's.
-        let request = unsafe { &mut *slot.request.get() };
+        let asked = unsafe { &*slot.request.get() };
         let next = slot.next.load(SeqCst);
-        if let Some(asked) = *request {
-            if !machine.send(&asked) {
-                // Those behind it keep their order only among themselves.
-                put_back(oldest);
-                return false;
-            }
-            *request = None;
-            if asked.kind == DESCRIPTOR_END {
-                slot.uses.fetch_sub(1, SeqCst);
-            } else {
-                INSIDE.fetch_add(1, SeqCst);
-            }
+        if !machine.send(asked) {
+            // Those behind it keep their order only among themselves.
+            put_back(oldest);
+            return false;
+        }
+        if asked.kind == DESCRIPTOR_END {
+            slot.endpoint.store(0, SeqCst);
+            slot.uses.fetch_sub(1, SeqCst);
+        } else {
+            INSIDE.fetch_add(1, SeqCst);
         }
         oldest = next;
     }
@@ -357,10 +429,7 @@ fn put_back(mut slot: u32) {
     while slot != NONE {
         let own = &SLOTS[slot as usize];
         let behind = own.next.load(SeqCst);
-        // SAFETY: this thread's, as it is in no list.
-        if let Some(asked) = unsafe { *own.request.get() } {
-            want_in(slot, asked);
-        }
+        add_to_list(slot);
         slot = behind;
     }
 }
@@ -371,10 +440,7 @@ fn wait(slot: u32) -> Come {
     let mut seen = 0;
     loop {
         if own.wake.swap(0, SeqCst) == 1 {
-            // SAFETY: who has set the word has written the order, and this thread reads it.
-            if let Some(order) = unsafe { (*own.order.get()).take() } {
-                return come(&order);
-            }
+            return come(slot);
         }
         let is_late = !futex(&own.wake, libc::FUTEX_WAIT, 0, Some(PATIENCE));
         let lent = LENT.load(SeqCst);
@@ -385,8 +451,8 @@ fn wait(slot: u32) -> Come {
         // The same loan as all that time ago.
         if take_back(Loan(lent)) {
             give_up(Loan(lent));
-            if let Some(order) = drive(Some(slot)) {
-                return come(&order);
+            if drive(Some(slot)) {
+                return come(slot);
             }
         }
     }

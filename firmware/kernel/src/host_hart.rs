@@ -1,0 +1,334 @@
+//! What a user hart does itself for a thread of the host (`docs/card.md`, "A hart that waits for its
+//! owner"). When the thread leaves its code, the hart sends the descriptor, and waits for the owner's next
+//! one at an endpoint of its own. The kernel hart has no part in that, as long as no other thread needs
+//! the hart.
+//!
+//! The endpoint has one slot. It is *open* (free) while the hart waits, and otherwise occupied. So a
+//! descriptor that comes too late is refused, and the host sends it to the kernel's endpoint.
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering::*};
+
+use flick_abi::descriptor::{
+    DESCRIPTOR_CALL, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE, DESCRIPTOR_VERSION, DESCRIPTOR_WORDS,
+    HOST_END, HOST_MODE, OWNERS,
+};
+use flick_abi::dtu::{self, Command, CommandWord, HEADER_SIZE, INTERRUPT_BIT};
+use flick_kernel_core::context::Context;
+use flick_kernel_core::lines::{AWAY, command};
+
+use crate::dtu::Registers;
+use crate::hart_page::{HartLocal, HartPage};
+use crate::{csr, csr_read, csr_write, float_state, user_hart};
+
+/// A thread of the host. While a hart has the thread, it has the record, too.
+#[derive(Debug)]
+pub struct Owner {
+    /// Its number; 0: the slot is free. The kernel hart alone writes it.
+    pub number: AtomicU64,
+    /// The activation whose registers the thread has.
+    pub activation: AtomicU64,
+    /// Where the function of that returns to.
+    pub returns_to: AtomicU64,
+    /// Its process, as its host numbers it.
+    pub process: AtomicU32,
+    /// Its thread here. The kernel hart's.
+    pub place: AtomicU16,
+    /// It ends when its thread leaves its code. The kernel hart writes it.
+    pub ends: AtomicBool,
+}
+
+impl Owner {
+    /// Nobody's slot.
+    const NOBODY: Self = Self {
+        number: AtomicU64::new(0),
+        activation: AtomicU64::new(0),
+        returns_to: AtomicU64::new(0),
+        process: AtomicU32::new(0),
+        place: AtomicU16::new(0),
+        ends: AtomicBool::new(false),
+    };
+
+    /// The slot of a number, or of what `satp` has of it.
+    pub fn of(number: u64) -> &'static Self {
+        &OWNERS_BY_SLOT[(number & 0xffff) as usize % OWNERS]
+    }
+}
+
+static OWNERS_BY_SLOT: [Owner; OWNERS] = [const { Owner::NOBODY }; OWNERS];
+
+/// Harts whose threads wait for their owners there, as bits, and [`WANTED`].
+#[repr(align(64))]
+struct Waiting(AtomicU64);
+
+static WAITING: Waiting = Waiting(AtomicU64::new(0));
+
+/// Threads wait for harts.
+const WANTED: u64 = 1 << 63;
+
+/// Threads wait for harts from now on, or do not any more. Harts whose threads wait for their owners, as
+/// bits.
+pub fn want_harts(are_wanted: bool) -> u64 {
+    match are_wanted {
+        true => WAITING.0.fetch_or(WANTED, AcqRel) & !WANTED,
+        false => WAITING.0.fetch_and(!WANTED, AcqRel) & !WANTED,
+    }
+}
+
+/// What a hart needs for that.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct HostHart {
+    /// The descriptor that it sends. The unit finds it here.
+    outgoing: [u64; DESCRIPTOR_WORDS],
+    /// Its endpoint, its unit, and the slot; `None`: the kernel hart does all of it.
+    direct: Option<Direct>,
+    /// The owner of its thread; `None`: it is none of the host's.
+    owner: Option<&'static Owner>,
+    /// The slot has a message that has been read and can be answered.
+    holds: bool,
+}
+
+/// See [`HostHart`].
+#[derive(Clone, Copy, Debug)]
+pub struct Direct {
+    /// Its unit.
+    pub unit: Registers,
+    /// Its endpoint.
+    pub endpoint: u16,
+    /// That which sends to the host.
+    pub sender: u16,
+    /// The slot of its endpoint.
+    pub slot: u64,
+    /// Word 1 of its descriptors, without the process.
+    pub word1: u64,
+}
+
+impl HostHart {
+    /// Of a hart with this endpoint.
+    pub fn new(direct: Option<Direct>) -> Self {
+        Self {
+            outgoing: [0; DESCRIPTOR_WORDS],
+            direct,
+            owner: None,
+            holds: false,
+        }
+    }
+
+    /// The hart begins. The unit's registers stay as they are now.
+    pub fn begin(&self) {
+        if let Some(direct) = self.direct {
+            let at = self.outgoing.as_ptr().addr() as u64;
+            direct.unit.set(dtu::ADDRESS, at);
+            direct.unit.set(dtu::SIZE, DESCRIPTOR_SIZE as u64);
+            direct.unit.set(dtu::INTERRUPT, 1 << direct.endpoint);
+        }
+    }
+
+    /// The hart runs the thread of this `satp`.
+    #[inline(always)]
+    pub fn switch(&mut self, satp: u64) {
+        self.owner = (satp >> 60 == HOST_MODE).then(|| Owner::of(satp));
+        if self.owner.is_some() {
+            // While the thread runs its endpoint is not open, so that nothing of the unit interrupts it.
+            // SAFETY: interrupts end `wfi`, and are not taken in M mode.
+            unsafe { csr_write!(mie, user_hart::SOFTWARE | UNIT) };
+        }
+    }
+}
+
+/// `mcause` of a fetch from a page without code for the hart.
+pub const INVERTED_NX: u64 = 12;
+/// Interrupts of the unit, in `mip`.
+pub const UNIT: u64 = 1 << INTERRUPT_BIT;
+/// A slot with a message that was read.
+const OCCUPIED: u64 = 1;
+/// What must be equal in word 1 of descriptors: device and tile.
+const ADDRESSEE: u64 = 0xffff_00ff << 32;
+
+const fn first_word(kind: u32) -> u64 {
+    DESCRIPTOR_VERSION as u64 | (kind as u64) << 32
+}
+
+/// The thread of the hart leaves its code by a jump. `None`: the kernel hart has to deal with it. The kernel
+/// itself has no such exception: it executes without translation.
+#[inline(never)]
+pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
+    let (owner, direct) = (local.host.owner?, local.host.direct?);
+    if owner.ends.load(Relaxed) {
+        return None;
+    }
+    let bit = 1 << local.hart;
+    let others = WAITING.0.fetch_or(bit, AcqRel);
+    // A hart that holds no message needs a credit.
+    if others & WANTED != 0 || !local.host.holds && direct.credits() == 0 {
+        WAITING.0.fetch_and(!bit, AcqRel);
+        return None;
+    }
+    float_state::save(local);
+    // SAFETY: the hart's own, while it runs the thread.
+    let context = unsafe { &mut *local.context };
+    local.host.send(owner, &direct, context, csr_read!(mtval));
+    loop {
+        csr::wait();
+        let pending = csr_read!(mip);
+        if pending & UNIT != 0 {
+            break;
+        }
+        if pending & user_hart::SOFTWARE != 0 {
+            local.clint.clear(local.hart as usize);
+            let flags = HartPage::of(local).command.take();
+            user_hart::invalidate(local, flags);
+            if flags & command::PREEMPT != 0 {
+                return Some(give_up(local, &direct, None));
+            }
+        }
+    }
+    WAITING.0.fetch_and(!bit, AcqRel);
+    let message = direct.close();
+    local.host.holds = message.is_some();
+    match message.and_then(|message| take(owner, &direct, context, message)) {
+        Some(Floats::Same) => {}
+        Some(Floats::Others) => float_state::load(local, context),
+        None => return Some(give_up(local, &direct, message)),
+    }
+    Some(local.context)
+}
+
+/// The hart may not wait here any more, or has got something else. The kernel hart is told, and gets what
+/// has come.
+#[cold]
+#[inline(never)]
+fn give_up(
+    local: &mut HartLocal,
+    direct: &Direct,
+    mut message: Option<*const u64>,
+) -> *mut Context {
+    WAITING.0.fetch_and(!(1 << local.hart), AcqRel);
+    if message.is_none() {
+        // An answer that is on its way opens the slot when it arrives.
+        direct.unit.finish();
+        message = direct.close();
+        local.host.holds = message.is_some();
+    }
+    let message = message.map_or(0, |at| at.addr() as u64);
+    user_hart::remote(local, AWAY, [message, 0, 0, 0, 0, 0])
+}
+
+/// Are floating-point registers others than before?
+enum Floats {
+    Same,
+    Others,
+}
+
+/// The thread goes on as its owner says. `None`: the kernel hart has to look at it.
+#[inline(always)]
+fn take(
+    owner: &Owner,
+    direct: &Direct,
+    context: &mut Context,
+    message: *const u64,
+) -> Option<Floats> {
+    const CALL: u64 = first_word(DESCRIPTOR_CALL);
+    const RETURN: u64 = first_word(DESCRIPTOR_RETURN);
+    // SAFETY: the unit has written a descriptor there, and nothing more before the slot is open.
+    let word = |n: usize| unsafe { message.add(n).read_volatile() };
+    let (kind, one, pc, fcsr) = (word(0), word(1), word(4), word(7) as u32);
+    let is_ours = word(2) == owner.number.load(Relaxed) && (one ^ direct.word1) & ADDRESSEE == 0;
+    let is_code = pc.wrapping_sub(1) < HOST_END - 1;
+    if !is_ours || !is_code || fcsr >= 0x100 {
+        return None;
+    }
+    let floats = match kind {
+        CALL => {
+            let (sp, returns_to) = (word(5), word(6));
+            let is_stack = sp.wrapping_sub(1) < HOST_END - 1 && sp.is_multiple_of(16);
+            if !is_stack || returns_to >= HOST_END {
+                return None;
+            }
+            owner.activation.store(word(3), Relaxed);
+            owner.returns_to.store(returns_to, Relaxed);
+            owner.process.store(one as u32, Relaxed);
+            (context.x[1], context.x[2]) = (returns_to, sp);
+            for n in 0..8 {
+                context.x[10 + n] = word(8 + n);
+            }
+            8
+        }
+        RETURN if word(3) == owner.activation.load(Relaxed) => {
+            (context.x[10], context.x[11]) = (word(8), word(9));
+            2
+        }
+        _ => return None,
+    };
+    context.x[0] = pc;
+    let mut differ = context.fcsr ^ u64::from(fcsr);
+    let mut set = |n: usize| {
+        let value = word(16 + n);
+        differ |= core::mem::replace(&mut context.f[10 + n], value) ^ value;
+    };
+    (0..2).for_each(&mut set);
+    if floats == 8 {
+        (2..8).for_each(&mut set);
+    }
+    if differ == 0 {
+        return Some(Floats::Same);
+    }
+    context.fcsr = fcsr.into();
+    context.float_harts = 0;
+    Some(Floats::Others)
+}
+
+impl HostHart {
+    /// Sends where the thread has gone to, and opens the slot.
+    #[inline(always)]
+    fn send(&mut self, owner: &Owner, direct: &Direct, context: &Context, to: u64) {
+        let is_return = to == owner.returns_to.load(Relaxed);
+        let (kind, pc) = match is_return {
+            true => (DESCRIPTOR_RETURN, context.pc()),
+            false => (DESCRIPTOR_CALL, to),
+        };
+        let words = &mut self.outgoing;
+        words[0] = first_word(kind);
+        words[1] = direct.word1 | u64::from(owner.process.load(Relaxed));
+        words[2] = owner.number.load(Relaxed);
+        words[3] = owner.activation.load(Relaxed);
+        (words[4], words[5]) = (pc, context.x[2]);
+        words[7] = context.fcsr;
+        for n in 0..8 {
+            words[8 + n] = context.x[10 + n];
+            words[16 + n] = context.f[10 + n];
+        }
+        // The unit reads them.
+        core::hint::black_box(&*words);
+        if core::mem::take(&mut self.holds) {
+            let word = CommandWord::new(Command::Reply, direct.endpoint);
+            return direct.unit.start(word);
+        }
+        direct.unit.finish();
+        let open = CommandWord::new(Command::Acknowledge, direct.endpoint);
+        let _: Result<u64, _> = direct.unit.execute(open);
+        direct
+            .unit
+            .start(CommandWord::new(Command::Send, direct.sender));
+    }
+}
+
+impl Direct {
+    fn credits(&self) -> u16 {
+        self.unit.get(dtu::endpoint_word(self.sender, 3)) as u16
+    }
+
+    /// Closes the slot. The descriptor that has come before, if there is one.
+    #[inline(always)]
+    fn close(&self) -> Option<*const u64> {
+        self.unit
+            .set(dtu::endpoint_word(self.endpoint, 3), OCCUPIED);
+        let header = self.slot as *mut u64;
+        // SAFETY: the slot is memory of this hart's, and the unit writes nothing there any more. The first
+        // word of a message's header is never 0: it has the size.
+        unsafe {
+            let first = header.read_volatile();
+            header.write_volatile(0);
+            (first != 0).then(|| header.add(HEADER_SIZE / 8).cast_const())
+        }
+    }
+}
