@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `lib.rs` | the functions |
 //! | `process_machine.rs` | the machine, and what comes next in it |
+//! | `machine_clock.rs` | the virtual time of the machine, as its owners see it |
 //! | `process_space.rs` | the memory of the process, for the card's copy unit |
 //!
 //! **Where to.** libflick lets the owner execute what is to be executed, and gives it its messages.
@@ -17,13 +18,14 @@
 //! program's `malloc`.
 #![warn(missing_docs)]
 
+mod machine_clock;
 mod process_machine;
 mod process_space;
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-use flick_abi::card_interface::{Functions, Order, OrderKind, Setup};
+use flick_abi::card_interface::{Executed, Functions, Order, OrderKind, Setup};
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
 
@@ -50,7 +52,7 @@ unsafe fn with<R>(f: impl FnOnce(&mut Driver) -> R) -> Option<R> {
 
 /// See [`Functions`].
 #[unsafe(no_mangle)]
-pub static __flick_card_1: Functions = Functions {
+pub static __flick_card_2: Functions = Functions {
     open,
     send,
     advance,
@@ -68,7 +70,7 @@ unsafe extern "C" fn open(setup: &mut Setup) -> bool {
     };
     let machine = text(setup.machine, setup.machine_size);
     let kernel = text(setup.kernel, setup.kernel_size);
-    match Driver::open(&machine, &kernel) {
+    match Driver::open(&machine, &kernel, setup.is_timed) {
         Ok(driver) => {
             // SAFETY: the caller has the token.
             unsafe { *MACHINE.0.get() = Some(driver) };
@@ -83,9 +85,9 @@ unsafe extern "C" fn open(setup: &mut Setup) -> bool {
     }
 }
 
-unsafe extern "C" fn send(descriptor: &Descriptor) -> bool {
+unsafe extern "C" fn send(descriptor: &Descriptor, time: u64) -> bool {
     // SAFETY: the caller has the token.
-    unsafe { with(|driver| driver.send(descriptor)) }.unwrap_or(false)
+    unsafe { with(|driver| driver.send(descriptor, time)) }.unwrap_or(false)
 }
 
 unsafe extern "C" fn advance(order: &mut Order) {
@@ -99,19 +101,9 @@ unsafe extern "C" fn registers(hart: u32, registers: *mut c_void) {
     unsafe { with(|driver| driver.registers(hart, &mut *registers.cast::<Hart>())) };
 }
 
-unsafe extern "C" fn executed(
-    hart: u32,
-    instructions: u64,
-    registers: *const c_void,
-    fcsr: u64,
-    cause: u64,
-    value: u64,
-) {
+unsafe extern "C" fn executed(executed: &Executed, registers: *const c_void) {
     // SAFETY: as above.
-    unsafe {
-        let registers = &*registers.cast::<Hart>();
-        with(|driver| driver.executed(hart, instructions, (registers, fcsr), (cause, value)));
-    }
+    unsafe { with(|driver| driver.executed(executed, &*registers.cast::<Hart>())) };
 }
 
 unsafe extern "C" fn forked() {

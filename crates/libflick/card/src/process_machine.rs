@@ -1,5 +1,7 @@
 //! The machine of the process, and what comes next in it.
-use flick_abi::card_interface::{NO_EXCEPTION, Order, OrderKind};
+use std::path::{Path, PathBuf};
+
+use flick_abi::card_interface::{Executed, NO_EXCEPTION, Order, OrderKind};
 use flick_abi::descriptor::Descriptor;
 use flick_device::Arrived;
 use flick_engine::Hart;
@@ -9,10 +11,14 @@ use flick_machine::{
 };
 use flick_timing::machine;
 
+use crate::machine_clock::MachineClock;
 use crate::process_space::ProcessSpace;
 
 /// Turns in which a kernel has booted, or never will.
 const MOST_TURNS: u32 = 1_000_000;
+
+/// The kernel of a tile whose one hart also runs the threads.
+const ALONE: &str = "kernel-alone.elf";
 
 /// The machine.
 pub struct Driver {
@@ -21,10 +27,20 @@ pub struct Driver {
     host: &'static Board,
     arrived: Arrived,
     has_ended: bool,
+    clock: MachineClock,
     /// Instructions of owners.
     owned: u64,
     sent: u64,
     received: u64,
+}
+
+/// The file of the kernel: that of tiles with one hart is beside the other one.
+fn kernel_for(description: &machine::Machine, kernel: &str) -> PathBuf {
+    let mut harts = description.tiles.iter().map(|tile| tile.harts.len());
+    match harts.all(|harts| harts <= 1) {
+        true => Path::new(kernel).with_file_name(ALONE),
+        false => kernel.into(),
+    }
 }
 
 /// The kernel prints to standard error.
@@ -40,7 +56,7 @@ impl Console for StandardError {
 impl Driver {
     /// Makes the machine of a name or file, with the kernel in a file, and boots it. An error is for
     /// people.
-    pub fn open(name: &str, kernel: &str) -> Result<Self, String> {
+    pub fn open(name: &str, kernel: &str, is_timed: bool) -> Result<Self, String> {
         let description = machine::Machine::load(name, &[]).map_err(|error| error.to_string())?;
         let missing = description.missing();
         if let Some(first) = missing.first() {
@@ -54,8 +70,9 @@ impl Driver {
         if !description.tiles.iter().any(has_space) {
             return Err(format!("no hart of the machine {name} has `host-space`"));
         }
-        let firmware = std::fs::read(kernel)
-            .map_err(|error| format!("the kernel {kernel} cannot be read: {error}"))?;
+        let kernel = kernel_for(&description, kernel);
+        let firmware = std::fs::read(&kernel)
+            .map_err(|error| format!("the kernel {} cannot be read: {error}", kernel.display()))?;
         let mut systems = System::all(&description).map_err(|error| error.to_string())?;
         let boards = boards_of(&systems, &description.links, vec![], Some(host));
         // The machine lives as long as the process.
@@ -74,11 +91,15 @@ impl Driver {
             host,
             arrived,
             has_ended: false,
+            clock: MachineClock::default(),
             owned: 0,
             sent: 0,
             received: 0,
         };
         driver.boot()?;
+        if is_timed {
+            driver.clock = MachineClock::begin_timed(&mut driver.machine, &description);
+        }
         Ok(driver)
     }
 
@@ -94,10 +115,16 @@ impl Driver {
         Err("the card's kernel does not come to wait for programs".into())
     }
 
-    /// A descriptor for the card. False: the ring is full.
-    pub fn send(&mut self, descriptor: &Descriptor) -> bool {
+    /// A descriptor for the card, which comes at this time in a timed run. False: the ring is full.
+    pub fn send(&mut self, descriptor: &Descriptor, time: u64) -> bool {
         let bytes = descriptor.bytes();
-        let is_sent = self.machine.descriptor_from_outside(self.host, &bytes);
+        let is_sent = match self.clock.is_timed() {
+            true => {
+                let time = self.clock.of_owner(time);
+                self.machine.descriptor_at(self.host, &bytes, time)
+            }
+            false => self.machine.descriptor_from_outside(self.host, &bytes),
+        };
         self.sent += u64::from(is_sent);
         is_sent
     }
@@ -105,9 +132,10 @@ impl Driver {
     /// Runs the machine up to what is not its own.
     pub fn advance(&mut self, order: &mut Order) {
         loop {
-            if let Some(message) = self.arrived.borrow_mut().pop_front() {
+            if let Some((message, time)) = self.arrived.borrow_mut().pop_front() {
                 self.received += 1;
                 (order.kind, order.message) = (OrderKind::Message, message);
+                order.time = self.clock.of_machine(time);
                 return;
             }
             if self.has_ended {
@@ -126,6 +154,10 @@ impl Driver {
                 order.kind = OrderKind::Run;
                 order.hart = lent.hart as u32;
                 (order.owner, order.budget) = (lent.owner, lent.budget);
+                order.time = self.clock.of_machine(lent.time);
+                if self.clock.is_timed() {
+                    order.budget *= self.machine.period(lent.hart).unwrap_or(1);
+                }
                 return;
             }
         }
@@ -139,17 +171,14 @@ impl Driver {
     }
 
     /// A lent hart is back.
-    pub fn executed(
-        &mut self,
-        hart: u32,
-        instructions: u64,
-        state: (&Hart, u64),
-        (cause, value): (u64, u64),
-    ) {
-        let hart = hart as usize;
-        self.owned += instructions;
-        self.machine.lent_has_executed(hart, instructions, state);
-        let exception = (cause != NO_EXCEPTION).then_some((cause, value));
+    pub fn executed(&mut self, executed: &Executed, registers: &Hart) {
+        let hart = executed.hart as usize;
+        let state = (registers, executed.fcsr);
+        let spent = (executed.instructions, executed.time);
+        self.owned += executed.instructions;
+        self.machine.lent_has_executed(hart, spent, state);
+        let exception = (executed.cause, executed.value);
+        let exception = (executed.cause != NO_EXCEPTION).then_some(exception);
         self.machine.end_lent(hart, exception);
     }
 

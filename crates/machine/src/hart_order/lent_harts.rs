@@ -21,8 +21,10 @@ pub struct Lent {
     pub hart: usize,
     /// The owner of its code, as `satp` has it.
     pub owner: u64,
-    /// Instructions that the owner may execute.
+    /// Cycles of the hart that the owner may use.
     pub budget: u64,
+    /// The virtual time at which the hart has come to the code.
+    pub time: Time,
 }
 
 /// Whether there are owners, and the hart that is to be lent.
@@ -61,6 +63,7 @@ impl Machine<'_> {
             hart,
             owner,
             budget,
+            time,
         });
     }
 
@@ -68,6 +71,11 @@ impl Machine<'_> {
     pub fn descriptor_from_outside(&mut self, host: &Board, bytes: &[u8]) -> bool {
         self.order = None;
         host.input_to_unit(bytes, self.wiring.now()) != 0
+    }
+
+    /// The same at a virtual time, which may be to come.
+    pub fn descriptor_at(&mut self, host: &Board, bytes: &[u8], time: Time) -> bool {
+        self.descriptor_from_outside(host, &[bytes, &time.to_le_bytes()].concat())
     }
 
     /// In a child of `fork`: translated code is in memory that it shares with its parent, and is made anew.
@@ -93,13 +101,24 @@ impl Machine<'_> {
         self.harts.get(hart).map(|unit| &unit.processor.hart)
     }
 
-    /// The owner of a lent hart has executed so many instructions, and leaves these registers and this
-    /// fcsr in it.
-    pub fn lent_has_executed(&mut self, hart: usize, instructions: u64, state: (&Hart, u64)) {
+    /// The owner of a lent hart has executed so many instructions in so much time, and leaves these registers
+    /// and this fcsr in it. In functional mode each takes a cycle.
+    pub fn lent_has_executed(
+        &mut self,
+        hart: usize,
+        (instructions, time): (u64, Time),
+        state: (&Hart, u64),
+    ) {
         self.order = None;
+        let is_timed = self.is_timed;
         if let Some(unit) = self.harts.get_mut(hart) {
-            unit.processor.has_executed(instructions, state.0, state.1);
-            unit.time += instructions * unit.period;
+            let (cycles, time) = match is_timed {
+                true => (time / unit.period, time),
+                false => (instructions, instructions * unit.period),
+            };
+            let counted = (instructions, cycles);
+            unit.processor.has_executed(counted, state.0, state.1);
+            unit.time += time;
         }
     }
 
@@ -107,8 +126,8 @@ impl Machine<'_> {
     pub fn end_lent(&mut self, hart: usize, exception: Option<(u64, u64)>) {
         self.order = None;
         if let (Some(unit), Some((cause, value))) = (self.harts.get_mut(hart), exception) {
-            unit.processor.take_exception(cause, value);
-            unit.time += unit.period;
+            let time = unit.processor.take_exception(cause, value);
+            unit.time += time.unwrap_or(unit.period);
         }
     }
 }

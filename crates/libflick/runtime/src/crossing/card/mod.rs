@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::ThreadState;
-use flick_abi::card_interface::NO_EXCEPTION;
+use flick_abi::card_interface::{Executed, NO_EXCEPTION};
 use flick_abi::descriptor::{
     DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_FAULT, DESCRIPTOR_RESUME,
     DESCRIPTOR_RETURN, Descriptor,
@@ -25,6 +25,8 @@ use super::next_step::Next;
 use super::{returns_twice, step, unwinding};
 use crate::accounts::gate_counts;
 use crate::accounts::hook::{Accounts, Closed, Open};
+use crate::accounts::timed;
+use crate::accounts::timed::card_time::{self, Way};
 use crate::config::Config;
 use crate::modules::address_meaning::Target;
 use crate::os::fatal;
@@ -32,7 +34,7 @@ use crate::os::signal_mask::{self, BlockedSignals};
 use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
-use card_library::{Back, Machine};
+use card_library::Machine;
 use owner::Owner;
 use token::Come;
 
@@ -46,10 +48,9 @@ const MEMORY: Identity = unsafe { Identity::new() };
 
 /// Makes the card, or ends the program. Call before gates get their targets.
 pub fn init(config: &Config) {
-    let is_watched = config.platform.is_some() || config.check_device;
-    let opened = match is_watched {
-        true => Err("a timed run and FLICK_CHECK=device have none".into()),
-        false => card_library::open(&config.machine),
+    let opened = match config.check_device {
+        true => Err("FLICK_CHECK=device has none".into()),
+        false => card_library::open(&config.machine, config.platform.is_some()),
     };
     if let Err(why) = opened {
         fatal::exit(
@@ -127,32 +128,35 @@ impl<A: Accounts> Backend for Card<A> {
             token::leave();
         }
         let mut state = None;
-        let mut come = token::cross(owner.slot(), request(act, owner, &mut state));
+        let mut come = cross::<A>(owner, request(act, owner, &mut state));
         loop {
             match come {
                 // The card has not seen yet that the thread has left its code.
-                Come::Message(message) if is_busy(&message) => {
+                Come::Message { message, time } if is_busy(&message) => {
                     token::leave();
-                    come = token::cross(owner.slot(), request(act, owner, &mut state));
+                    goes_on_at::<A>(time, Way::To);
+                    come = cross::<A>(owner, request(act, owner, &mut state));
                 }
-                Come::Message(message) => {
+                Come::Message { message, time } => {
                     token::leave();
+                    goes_on_at::<A>(time, Way::From);
                     act.of_backend = RESTORED;
                     return event(act, &message);
                 }
-                Come::Run(hart, budget) => {
+                Come::Run { hart, budget, time } => {
+                    goes_on_at::<A>(time, Way::To);
                     // SAFETY: the thread has the token.
                     unsafe { Machine::get() }.registers(hart, &mut act.context.hart);
                     let loan = token::lend(owner.slot(), hart);
                     owner.set_loan(loan);
                     drop(blocked);
-                    let (end, left) = run::<A>(act, budget);
+                    let (end, spent) = run::<A>(act, budget);
                     blocked = BlockedSignals::new();
                     if owner.take_loan() == Some(loan) && token::take_back(loan) {
-                        let back = back(act, end);
+                        let executed = executed(act, (hart, end), spent);
                         // SAFETY: as above.
                         let mut machine = unsafe { Machine::get() };
-                        machine.executed(hart, budget - left, &act.context.hart, back);
+                        machine.executed(&executed, &act.context.hart);
                         come = token::go_on(owner.slot());
                     } else {
                         // Another thread, or a handler of this one, has given the hart back.
@@ -162,11 +166,24 @@ impl<A: Accounts> Backend for Card<A> {
                             (_, Meaning::Code(_)) => {}
                             (_, other) => return other.event(),
                         }
-                        come = token::cross(owner.slot(), request(act, owner, &mut state));
+                        come = cross::<A>(owner, request(act, owner, &mut state));
                     }
                 }
             }
         }
+    }
+}
+
+/// [`token::cross`] at the thread's time.
+fn cross<A: Accounts>(owner: Owner, request: Descriptor) -> Come {
+    let time = if A::COUNT { card_time::now() } else { 0 };
+    token::cross(owner.slot(), request, time)
+}
+
+/// The thread goes on at this time, if it has one.
+fn goes_on_at<A: Accounts>(time: u64, way: Way) {
+    if A::COUNT {
+        card_time::goes_on_at(time, way);
     }
 }
 
@@ -283,39 +300,59 @@ fn meaning(act: &mut Entered) -> Meaning {
     }
 }
 
-/// Executes the code of `act` from `hart.pc` on, so many instructions at most. Returns how many are left.
-fn run<A: Accounts>(act: &mut Entered, budget: u64) -> (End, u64) {
-    let mut budget = InstructionBudget { left: budget };
-    loop {
-        let region = match meaning(act) {
-            Meaning::Code(region) => region,
-            Meaning::Returns | Meaning::Calls { .. } => {
-                return (End::Leaves(act.context.hart.pc), budget.left);
-            }
-        };
-        match execute::<A>(act, region, &mut budget) {
-            Exit::Leave => {}
-            Exit::Budget => return (End::Budget, 0),
-            exit => return (End::Fault(exit), budget.left),
-        }
-    }
+/// What the code of an owner has taken: instructions, and picoseconds in a timed run.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    instructions: u64,
+    time: u64,
 }
 
-fn execute<A: Accounts>(
-    act: &mut Entered,
-    code: &CodeRegion,
-    left: &mut InstructionBudget,
-) -> Exit {
-    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code) {
+/// Executes the code of `act` from `hart.pc` on, within this budget.
+fn run<A: Accounts>(act: &mut Entered, budget: u64) -> (End, Spent) {
+    let is_timed = A::COUNT && timed::enabled();
+    let begin = if is_timed { card_time::now() } else { 0 };
+    let (mut budget, until) = match is_timed {
+        true => (u64::MAX, card_time::until(begin.saturating_add(budget))),
+        false => (budget, u128::MAX),
+    };
+    let most = budget;
+    let end = loop {
+        let region = match meaning(act) {
+            Meaning::Code(region) => region,
+            Meaning::Returns | Meaning::Calls { .. } => break End::Leaves(act.context.hart.pc),
+        };
+        match execute::<A>(act, region, &mut budget, until) {
+            Exit::Leave => {}
+            Exit::Budget => break End::Budget,
+            exit => break End::Fault(exit),
+        }
+    };
+    let spent = Spent {
+        instructions: most - budget,
+        time: if is_timed {
+            card_time::now() - begin
+        } else {
+            0
+        },
+    };
+    (end, spent)
+}
+
+/// `left`: of the budget. `until`: the time of the thread, if it is observed.
+fn execute<A: Accounts>(act: &mut Entered, code: &CodeRegion, left: &mut u64, until: u128) -> Exit {
+    let retired = act.context.retired;
+    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code, until) {
+        *left -= act.context.retired - retired;
         return exit;
     }
-    let before = left.left;
+    let mut budget = InstructionBudget { left: *left };
     let hart = &mut act.context.hart;
     let mut core = ProcessCore::new(&MEMORY, code);
-    let exit = flick_engine::run(hart, &mut core, &mut NoObserver, left);
+    let exit = flick_engine::run(hart, &mut core, &mut NoObserver, &mut budget);
     if A::COUNT {
-        act.context.retired += before - left.left;
+        act.context.retired += *left - budget.left;
     }
+    *left = budget.left;
     exit
 }
 
@@ -325,7 +362,7 @@ const ILLEGAL: u64 = 2;
 const BREAKPOINT: u64 = 3;
 
 /// How the hart comes back.
-fn back(act: &mut Entered, end: End) -> Back {
+fn executed(act: &mut Entered, (hart, end): (u32, End), spent: Spent) -> Executed {
     let pc = act.context.hart.pc;
     let (cause, value) = match end {
         End::Budget => (NO_EXCEPTION, 0),
@@ -336,7 +373,10 @@ fn back(act: &mut Entered, end: End) -> Back {
         // A program of the host calls no kernel of the card.
         End::Fault(_) => (ILLEGAL, 0),
     };
-    Back {
+    Executed {
+        hart,
+        instructions: spent.instructions,
+        time: spent.time,
         fcsr: fcsr(&mut act.context.hart),
         cause,
         value,

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNERS};
 
 use super::token::{self, Loan};
+use crate::accounts::timed::card_time;
 use crate::os::fatal;
 use crate::os::signal_mask::BlockedSignals;
 
@@ -71,7 +72,7 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
         owner: token::owner(owner.0),
         ..Descriptor::new(DESCRIPTOR_END)
     };
-    token::end(owner.0, last);
+    token::end(owner.0, last, card_time::now());
 }
 
 /// In front of `fork`: keeps others out of the machine.

@@ -7,11 +7,11 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use flick_abi::card_interface::{Order, OrderKind};
+use flick_abi::card_interface::{Executed, Order, OrderKind};
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
 use flick_engine::Hart;
 
-use super::card_library::{Back, Machine};
+use super::card_library::Machine;
 use crate::os::fatal;
 
 /// A lent owner that does not come back in this time has gone to sleep, or has left its code.
@@ -31,6 +31,8 @@ struct Slot {
     order: UnsafeCell<Option<Order>>,
     /// By its thread, until the slot is in the list; then by who has the token.
     request: UnsafeCell<Option<Descriptor>>,
+    /// As `request`: the virtual time at which that is sent.
+    time: AtomicU64,
 }
 
 // SAFETY: one side at a time uses the cells, as their comments say.
@@ -43,6 +45,7 @@ static SLOTS: [Slot; OWNERS] = [const {
         next: AtomicU32::new(NONE),
         order: UnsafeCell::new(None),
         request: UnsafeCell::new(None),
+        time: AtomicU64::new(0),
     }
 }; OWNERS];
 
@@ -112,23 +115,30 @@ fn is_owner(slot: usize, number: u64) -> bool {
     is_used && owner(slot as u32) & OWNER_BITS == number
 }
 
-/// What has come for the calling thread. It has the token.
+/// What has come for the calling thread, and when in virtual time. It has the token.
 pub enum Come {
-    /// It executes its code on a hart, so many instructions at most.
-    Run(u32, u64),
-    Message(Descriptor),
+    /// It executes its code on a hart, within this budget.
+    Run {
+        hart: u32,
+        budget: u64,
+        time: u64,
+    },
+    Message {
+        message: Descriptor,
+        time: u64,
+    },
 }
 
-/// Sends a descriptor of the calling thread, whose slot this is, and waits for what comes. The thread has
-/// the token then.
-pub fn cross(slot: u32, request: Descriptor) -> Come {
-    want_in(slot, request);
+/// Sends a descriptor of the calling thread, whose slot this is, at a virtual time, and waits for what
+/// comes. The thread has the token then.
+pub fn cross(slot: u32, request: Descriptor, time: u64) -> Come {
+    want_in(slot, request, time);
     if take() { drive_to(slot) } else { wait(slot) }
 }
 
-/// The slot's thread ends.
-pub fn end(slot: u32, request: Descriptor) {
-    want_in(slot, request);
+/// The slot's thread ends, at a virtual time.
+pub fn end(slot: u32, request: Descriptor, time: u64) {
+    want_in(slot, request, time);
     if take() {
         drive(None);
     }
@@ -169,12 +179,15 @@ pub fn give_up(loan: Loan) {
 fn leave_code(machine: &mut Machine, hart: u32) {
     let mut registers = Hart::ZERO;
     machine.registers(hart, &mut registers);
-    let back = Back {
+    let left = Executed {
+        hart,
+        instructions: 0,
+        time: 0,
         fcsr: 0,
         cause: OWNER_LEFT,
         value: 0,
     };
-    machine.executed(hart, 0, &registers, back);
+    machine.executed(&left, &registers);
 }
 
 /// Takes the token for a thread that forks, and keeps it. It has none.
@@ -216,7 +229,7 @@ pub fn end_fork_in_child(own: Option<u32>) {
             ..Descriptor::new(DESCRIPTOR_END)
         };
         slot.wake.store(0, SeqCst);
-        want_in(number, last);
+        want_in(number, last, 0);
     }
     drive(None);
 }
@@ -225,8 +238,9 @@ fn take() -> bool {
     TAKEN.compare_exchange(0, 1, SeqCst, SeqCst).is_ok()
 }
 
-fn want_in(slot: u32, request: Descriptor) {
+fn want_in(slot: u32, request: Descriptor, time: u64) {
     let own = &SLOTS[slot as usize];
+    own.time.store(time, SeqCst);
     // SAFETY: the calling thread's, until the slot is in the list.
     unsafe { *own.request.get() = Some(request) };
     let mut first = WANTING.load(SeqCst);
@@ -248,8 +262,15 @@ fn drive_to(slot: u32) -> Come {
 
 fn come(order: &Order) -> Come {
     match order.kind {
-        OrderKind::Run => Come::Run(order.hart, order.budget),
-        _ => Come::Message(order.message),
+        OrderKind::Run => Come::Run {
+            hart: order.hart,
+            budget: order.budget,
+            time: order.time,
+        },
+        _ => Come::Message {
+            message: order.message,
+            time: order.time,
+        },
     }
 }
 
@@ -335,7 +356,7 @@ fn send_all(machine: &mut Machine) -> bool {
         let request = unsafe { &mut *slot.request.get() };
         let next = slot.next.load(SeqCst);
         if let Some(asked) = *request {
-            if !machine.send(&asked) {
+            if !machine.send(&asked, slot.time.load(SeqCst)) {
                 // Those behind it keep their order only among themselves.
                 put_back(oldest);
                 return false;
@@ -358,7 +379,7 @@ fn put_back(mut slot: u32) {
         let behind = own.next.load(SeqCst);
         // SAFETY: this thread's, as it is in no list.
         if let Some(asked) = unsafe { *own.request.get() } {
-            want_in(slot, asked);
+            want_in(slot, asked, own.time.load(SeqCst));
         }
         slot = behind;
     }
