@@ -193,8 +193,9 @@ bench-compile: deps build
 # PAPER: further options of `flick bench paper`.
 paper: build
 	@$(BUILD)/bin/flick bench paper $(if $(SNAP),--snap '$(SNAP)') $(if $(GRAPHS),--graphs $(GRAPHS)) $(PAPER)
-	@if [ -e $(LIB)/card/kernel.elf ]; then $(BUILD)/bin/flick bench paper nanvix && $(BUILD)/bin/flick bench paper migration; \
-	  else echo 'paper: the measurements of the Nanvix paper are skipped: no kernel of the card (make says why)'; fi
+	@if [ -e $(LIB)/card/kernel.elf ]; then $(BUILD)/bin/flick bench paper nanvix && $(BUILD)/bin/flick bench paper migration && \
+	  $(BUILD)/bin/flick bench paper firmware $(if $(GRAPHS),--graphs $(GRAPHS)); \
+	  else echo 'paper: what needs the kernel of the card is skipped (make says why)'; fi
 
 # LINUX: further options of scripts/linux.sh.
 linux: build

@@ -18,6 +18,11 @@ pub fn serve(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Co
     with_kernel(|kernel| {
         point!("serve", hart);
         kernel.serve_call(hart, number, HartPage::of(local), || arguments);
+        // A timer that is too early does no harm.
+        let next = next_event(kernel);
+        if next < kernel.timer {
+            set_timer(kernel, next);
+        }
     });
     wait(local)
 }
@@ -60,9 +65,13 @@ fn attend_and_set_timer(kernel: &mut Kernel) {
     attend(kernel);
     let next = next_event(kernel);
     if next != kernel.timer {
-        kernel.timer = next;
-        kernel.harts.clint.set_timer(kernel.map.kernel_hart, next);
+        set_timer(kernel, next);
     }
+}
+
+fn set_timer(kernel: &mut Kernel, next: u64) {
+    kernel.timer = next;
+    kernel.harts.clint.set_timer(kernel.map.kernel_hart, next);
 }
 
 /// Calls `f` with the kernel.

@@ -1,8 +1,9 @@
 //! The machine of the process, and what comes next in it.
 use std::path::{Path, PathBuf};
 
+use flick_abi::card;
 use flick_abi::card_interface::{Executed, NO_EXCEPTION, Order, OrderKind};
-use flick_abi::descriptor::Descriptor;
+use flick_abi::descriptor::{DESCRIPTOR_RETURN, Descriptor};
 use flick_device::Arrived;
 use flick_engine::Hart;
 use flick_machine::{
@@ -17,6 +18,10 @@ use crate::process_space::ProcessSpace;
 /// Turns in which a kernel has booted, or never will.
 const MOST_TURNS: u32 = 1_000_000;
 
+/// Picoseconds after which a request that was refused for now comes again: the hart of who was in the way has
+/// to come to it meanwhile.
+const PAUSE: u64 = 10_000_000;
+
 /// The kernel of a tile whose one hart also runs the threads.
 const ALONE: &str = "kernel-alone.elf";
 
@@ -27,6 +32,8 @@ pub struct Driver {
     host: &'static Board,
     arrived: Arrived,
     has_ended: bool,
+    /// The last message has said that its request is to come again.
+    is_busy: bool,
     clock: MachineClock,
     /// Instructions of owners.
     owned: u64,
@@ -91,6 +98,7 @@ impl Driver {
             host,
             arrived,
             has_ended: false,
+            is_busy: false,
             clock: MachineClock::default(),
             owned: 0,
             sent: 0,
@@ -118,13 +126,13 @@ impl Driver {
     /// A descriptor for the card, which comes at this time in a timed run. False: the ring is full.
     pub fn send(&mut self, descriptor: &Descriptor, time: u64) -> bool {
         let bytes = descriptor.bytes();
-        let is_sent = match self.clock.is_timed() {
-            true => {
-                let time = self.clock.of_owner(time);
-                self.machine.descriptor_at(self.host, &bytes, time)
-            }
-            false => self.machine.descriptor_from_outside(self.host, &bytes),
+        let time = match self.clock.is_timed() {
+            true => self.clock.of_owner(time),
+            false => self.machine.now(),
         };
+        let pause = if self.is_busy { PAUSE } else { 0 };
+        let is_sent = self.machine.descriptor_at(self.host, &bytes, time + pause);
+        self.is_busy &= !is_sent;
         self.sent += u64::from(is_sent);
         is_sent
     }
@@ -134,6 +142,8 @@ impl Driver {
         loop {
             if let Some((message, time)) = self.arrived.borrow_mut().pop_front() {
                 self.received += 1;
+                self.is_busy =
+                    message.kind == DESCRIPTOR_RETURN && message.error == card::Error::Busy as u32;
                 (order.kind, order.message) = (OrderKind::Message, message);
                 order.time = self.clock.of_machine(time);
                 return;

@@ -67,15 +67,12 @@ impl Machine<'_> {
         });
     }
 
-    /// A descriptor from outside for the card, by the board of the host's tile. False: its ring is full.
-    pub fn descriptor_from_outside(&mut self, host: &Board, bytes: &[u8]) -> bool {
-        self.order = None;
-        host.input_to_unit(bytes, self.wiring.now()) != 0
-    }
-
-    /// The same at a virtual time, which may be to come.
+    /// A descriptor from outside for the card, by the board of the host's tile, at a virtual time that may be
+    /// to come. False: its ring is full.
     pub fn descriptor_at(&mut self, host: &Board, bytes: &[u8], time: Time) -> bool {
-        self.descriptor_from_outside(host, &[bytes, &time.to_le_bytes()].concat())
+        self.order = None;
+        let bytes = [bytes, &time.to_le_bytes()].concat();
+        host.input_to_unit(&bytes, self.wiring.now()) != 0
     }
 
     /// In a child of `fork`: translated code is in memory that it shares with its parent, and is made anew.
