@@ -26,7 +26,7 @@ const NEAR: f64 = 0.1;
 /// What takes no time in a further run of `null.c`, and what is set of the machine for that. The difference is
 /// what it takes.
 pub const WITHOUT: [(&str, &str); 3] = [
-    ("link", ",link.latency=0 ns,link.clock=1 THz"),
+    ("link", ",link.latency=0 ns,link.width=4 KiB"),
     ("misses", ",core.nxp.l1i.size=1 MiB"),
     ("registers", ",tile.nxp.device-latency=0 ns"),
 ];
